@@ -1,0 +1,240 @@
+// Package belay holds the words that every room of the house uses: ids,
+// records, events, jobs, observations, verdicts, plans, commands and exit
+// codes. It imports only the standard library, does nothing by itself and
+// decides nothing.
+//
+// # Glossary
+//
+//   - run: one walk through one recipe. A root run has a folder of its own; a
+//     child run (a sub-recipe) is a stream of records in its root's journal.
+//   - step: one node of a recipe's graph.
+//   - attempt: one start of a step (or of its check), named by a Key.
+//   - record: a fact with its number, epoch, time and run; an Event is what it says.
+//   - turn: what a driver does between two commits: take in facts, ask the
+//     brain until it has nothing more to say, write everything down, act.
+//   - driver: the process that writes a run's journal (one at a time).
+//   - keeper: the process that holds a run's child processes and outlives the driver.
+//   - epoch: how many drivers have attached to the run; a lower one is refused.
+//   - adopted, harvested, unborn, lost: what became of an attempt that was open
+//     when a driver died (see Found).
+//   - held: only a person can move the run.
+package belay
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Schema is the number of the record format; it is in the first record of
+// every run, so that a fold can tell what it reads.
+const Schema = 1
+
+// RunID names a run. A root has a short one ("k3f9q"); a child's is derived
+// from its parent's path and attempt ("k3f9q/build.2"), so making it twice
+// makes the same one.
+type RunID string
+
+// Child is the id of the run that attempt n of the step at p starts.
+func (r RunID) Child(p Path, n int) RunID {
+	return RunID(fmt.Sprintf("%s/%s.%d", r, p, n))
+}
+
+// Root is the id of the root run of r's tree.
+func (r RunID) Root() RunID {
+	if i := strings.IndexByte(string(r), '/'); i >= 0 {
+		return r[:i]
+	}
+	return r
+}
+
+// Depth is how many recipes r is nested in: 0 for a root.
+func (r RunID) Depth() int { return strings.Count(string(r), "/") }
+
+// Path names a step inside its run: its id in the recipe.
+type Path string
+
+// Key names one attempt in the whole world: run, path, role and number. It is
+// the idempotency key of every start, question and external effect.
+type Key string
+
+// KeyOf is the key of attempt n of the step at p in run r, in the given role.
+func KeyOf(r RunID, p Path, role Role, n int) Key {
+	if role == RoleMain {
+		return Key(fmt.Sprintf("%s:%s.%d", r, p, n))
+	}
+	return Key(fmt.Sprintf("%s:%s@%s.%d", r, p, role, n))
+}
+
+// Role says what an attempt is for.
+type Role string
+
+const (
+	RoleMain   Role = "main"   // the step's own work
+	RoleVerify Role = "verify" // the step's check
+)
+
+// StepType says which hand does a step.
+type StepType string
+
+const (
+	TypeBash   StepType = "bash"   // a shell script
+	TypeRecipe StepType = "recipe" // a child run
+)
+
+// MaxInline is the size up to which a value lives in its record; a bigger one
+// is a blob file that is on disk before the record that names it.
+const MaxInline = 16 << 10
+
+// Value is a variable's value: JSON inside the record, or the digest and size
+// of a blob that holds plain text.
+type Value struct {
+	JSON json.RawMessage `json:"json,omitempty"`
+	Sha  string          `json:"sha,omitempty"`
+	Size int64           `json:"size,omitempty"`
+}
+
+// Text is the inline value of a string.
+func Text(s string) Value {
+	b, err := json.Marshal(s)
+	if err != nil { // a string always marshals
+		return Value{JSON: json.RawMessage(`""`)}
+	}
+	return Value{JSON: b}
+}
+
+// Inline tells whether the value is in the record itself.
+func (v Value) Inline() bool { return v.Sha == "" }
+
+// Job is one attempt to be made, derived from the state and never stored whole.
+type Job struct {
+	Key     Key
+	Run     RunID
+	Path    Path
+	Attempt int
+	Role    Role
+	Script  string            // the shell text, as the recipe has it
+	Shell   Shell             // how the script is run
+	Vars    map[string]Value  // values of the context that the script may read
+	Env     map[string]string // the step's own env
+	Dir     string            // absolute, or relative to the run's directory
+	Output  bool              // stdout is wanted as a value
+	Timeout time.Duration     // 0 = none of its own
+	Once    bool
+	Depth   int // nesting of recipes
+}
+
+// Shell says how a script is run.
+type Shell string
+
+const (
+	ShellStrict Shell = "strict" // bash with -e, -u and pipefail
+	ShellPlain  Shell = "plain"  // bash as it is
+)
+
+// KilledBy says which of our own acts ended a process; it is recorded by
+// whoever sent the signal and never inferred.
+type KilledBy string
+
+const (
+	KilledNot      KilledBy = ""         // nobody of ours
+	KilledDeadline KilledBy = "deadline" // its timeout passed
+	KilledStop     KilledBy = "stop"     // the run was stopped; the attempt is given back
+	KilledCancel   KilledBy = "cancel"   // the run was cancelled
+	KilledGrace    KilledBy = "grace"    // no driver came back in time
+)
+
+// Fault says, as a kind, why a hand could not do or finish what was asked; the
+// exit of a program is not a fault.
+type Fault string
+
+const (
+	FaultNone     Fault = ""
+	FaultDir      Fault = "dir"      // the working directory is not there
+	FaultProgram  Fault = "program"  // the shell could not be found or executed
+	FaultTooBig   Fault = "too_big"  // arguments and environment over the kernel's limit
+	FaultOutput   Fault = "output"   // the wanted output is over its limit
+	FaultDisk     Fault = "disk"     // the log or the output could not be written
+	FaultSpawn    Fault = "spawn"    // the process could not be started (limits, memory)
+	FaultInput    Fault = "input"    // a value cannot be handed over (a NUL byte, a missing blob)
+	FaultRedacted Fault = "redacted" // a value in which a secret was hidden
+)
+
+// Observation is what was seen of one attempt: facts only, no judgement.
+type Observation struct {
+	Began    bool       `json:"began"`
+	Exit     int        `json:"exit"`
+	Signal   int        `json:"signal,omitempty"`
+	KilledBy KilledBy   `json:"killed_by,omitempty"`
+	Fault    Fault      `json:"fault,omitempty"`
+	Detail   string     `json:"detail,omitempty"` // the fault in words
+	Started  time.Time  `json:"started,omitzero"`
+	Ended    time.Time  `json:"ended,omitzero"`
+	Output   *Value     `json:"output,omitempty"`
+	LogSize  int64      `json:"log_size,omitempty"` // all bytes it printed, after redaction
+	LogSha   string     `json:"log_sha,omitempty"`  // of all of them, kept or not
+	LogKept  int64      `json:"log_kept,omitempty"` // what the log files hold of them
+	Tail     string     `json:"tail,omitempty"`     // the last lines it printed
+	CPU      int64      `json:"cpu_us,omitempty"`   // user and system time, microseconds
+	RSS      int64      `json:"rss_kb,omitempty"`   // peak memory, KiB
+	Strays   int        `json:"strays,omitempty"`   // descendants that had to be ended after it
+	Child    *RunResult `json:"child,omitempty"`    // the end of the child run
+}
+
+// RunResult is how a run ended.
+type RunResult struct {
+	Status  Status           `json:"status"`
+	Code    int              `json:"exit_code"`
+	Reason  string           `json:"reason,omitempty"`
+	Failure *Failure         `json:"failure,omitempty"`
+	Outputs map[string]Value `json:"outputs,omitempty"`
+}
+
+// Status is how a run stands when nobody drives it.
+type Status string
+
+const (
+	Achieved Status = "ACHIEVED" // every required step done and checked
+	Failed   Status = "FAILED"   // a required step stayed failed
+	Partial  Status = "PARTIAL"  // a required step was left out by a person
+	Aborted  Status = "ABORTED"  // cancelled
+	Held     Status = "HELD"     // not an end: a person must act
+	Stopped  Status = "STOPPED"  // not an end: can be resumed
+	Running  Status = "RUNNING"  // not an end: somebody drives it, or a crash left it so
+)
+
+// Terminal tells whether a run with this status has ended.
+func (s Status) Terminal() bool {
+	switch s {
+	case Achieved, Failed, Partial, Aborted:
+		return true
+	case Held, Stopped, Running:
+		return false
+	}
+	return false
+}
+
+// Found says what became of an attempt that was open when a driver attached:
+// exactly one of four.
+type Found string
+
+const (
+	Adopted   Found = "adopted"   // still running; its keeper holds it
+	Harvested Found = "harvested" // ended meanwhile; its keeper has the exit
+	Unborn    Found = "unborn"    // it never began: same attempt again, nothing used up
+	Lost      Found = "lost"      // its keeper is dead and left no exit: outcome unknown
+)
+
+// Limits are the caps of a run, fixed in its first record.
+type Limits struct {
+	MaxDepth      int `json:"max_depth"`       // nesting of recipes
+	MaxTotalSteps int `json:"max_total_steps"` // steps started in nested runs
+	MaxParallel   int `json:"max_parallel"`    // processes at the same time in the whole tree
+	MaxLost       int `json:"max_lost"`        // lost attempts of one step
+}
+
+// DefaultLimits are the limits where nobody set others.
+func DefaultLimits() Limits {
+	return Limits{MaxDepth: 6, MaxTotalSteps: 200, MaxParallel: 8, MaxLost: 3}
+}

@@ -1,0 +1,76 @@
+package belay
+
+import "time"
+
+// Command is what the brain wants next; there are seven.
+type Command interface{ command() }
+
+// Note is a decision: write it down.
+type Note struct{ Event Event }
+
+// Do is an attempt: write that it starts, then start it.
+type Do struct{ Job Job }
+
+// StartRun is an attempt that is a child run.
+type StartRun struct {
+	Started AttemptStarted
+	Child   RunStarted
+	Reopen  bool // the child exists and goes on from its first unfinished step
+}
+
+// Ask is a question about something the brain cannot see. It is idempotent by
+// Key; its answer becomes a fact.
+type Ask struct {
+	Key      Key
+	Question Question
+}
+
+// Kill ends an open attempt.
+type Kill struct {
+	Key Key
+	Why KilledBy
+}
+
+// Wait says that nothing is to be done before Until, or before a new fact.
+type Wait struct {
+	Until time.Time // zero: no timer
+	For   WaitFor
+}
+
+// End says that the run is over.
+type End struct{ Result RunResult }
+
+func (Note) command()     {}
+func (Do) command()       {}
+func (StartRun) command() {}
+func (Ask) command()      {}
+func (Kill) command()     {}
+func (Wait) command()     {}
+func (End) command()      {}
+
+// WaitFor says what would move a waiting run.
+type WaitFor string
+
+const (
+	WaitAttempt WaitFor = "attempt" // an open attempt or question
+	WaitTimer   WaitFor = "timer"   // the time
+	WaitRoom    WaitFor = "room"    // a free slot
+	WaitPerson  WaitFor = "person"  // an answer
+	WaitNobody  WaitFor = "nobody"  // the run is over
+)
+
+// Question is what an Ask asks; exactly one field is set.
+type Question struct {
+	// Step asks for the permit to start one more step in a nested run.
+	Step bool `json:"step,omitempty"`
+	// Cond asks for the truth of a condition over values that are too big to
+	// be in the records.
+	Cond string           `json:"cond,omitempty"`
+	Vars map[string]Value `json:"-"`
+}
+
+// Answer is the fact that an Ask became.
+type Answer struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
+}

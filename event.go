@@ -1,0 +1,302 @@
+package belay
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Event is one kind of fact, in the past tense. Kinds are add-only: what was
+// once written must decode for ever.
+type Event interface {
+	Kind() string
+}
+
+// RunStarted is the first record of every run.
+type RunStarted struct {
+	Schema  int               `json:"schema"`
+	Name    string            `json:"name"`
+	Recipe  string            `json:"recipe"`           // digest of its source
+	File    string            `json:"file,omitempty"`   // where the source was found, for people
+	Frozen  map[string]string `json:"frozen,omitempty"` // sub-recipe name to digest; root only
+	Vars    map[string]Value  `json:"vars,omitempty"`
+	Dir     string            `json:"dir"`
+	Parent  Key               `json:"parent,omitempty"` // the attempt that this run is
+	Limits  Limits            `json:"limits"`
+	Session *Session          `json:"session,omitempty"` // root only
+	Version string            `json:"version,omitempty"`
+}
+
+// Session is a root run's place in the tree of Belay processes that start each other.
+type Session struct {
+	Tree        string `json:"tree"`
+	Parent      RunID  `json:"parent,omitempty"`
+	Depth       int    `json:"depth"`
+	MaxDepth    int    `json:"max_depth"`
+	MaxSessions int    `json:"max_sessions"`
+}
+
+// RunAttached says that a driver took the run.
+type RunAttached struct {
+	Epoch       int64  `json:"epoch"`
+	Version     string `json:"version"`
+	Pid         int    `json:"pid"`
+	Start       uint64 `json:"start,omitempty"`
+	Boot        string `json:"boot,omitempty"`
+	Containment int    `json:"containment"` // how well descendants are held; see proc.Level
+}
+
+// RunReopened says that a person asked an ended run to go on.
+type RunReopened struct {
+	By  string `json:"by"`
+	Why string `json:"why,omitempty"`
+}
+
+// RunHeld says that only a person can move the run.
+type RunHeld struct {
+	Items []string `json:"items"`
+}
+
+// RunStopped says that the run was stopped on request and can be resumed.
+type RunStopped struct {
+	By string `json:"by,omitempty"`
+}
+
+// RunEnded is the last record of a run, unless a person reopens it.
+type RunEnded struct {
+	RunResult
+}
+
+// AttemptStarted is written before anything of the attempt happens.
+type AttemptStarted struct {
+	Key     Key   `json:"key"`
+	Path    Path  `json:"step"`
+	Role    Role  `json:"role"`
+	Attempt int   `json:"attempt"`
+	Once    bool  `json:"once,omitempty"`
+	Child   RunID `json:"child,omitempty"` // set when the attempt is a child run
+}
+
+// AttemptFound says what became of an attempt that was open at attach.
+type AttemptFound struct {
+	Key Key   `json:"key"`
+	How Found `json:"how"`
+}
+
+// AttemptStopping says that the attempt is about to be ended by us.
+type AttemptStopping struct {
+	Key Key      `json:"key"`
+	Why KilledBy `json:"why"`
+}
+
+// AttemptEnded holds what was seen of an attempt.
+type AttemptEnded struct {
+	Key         Key         `json:"key"`
+	Observation Observation `json:"observation"`
+}
+
+// AttemptJudged holds what a main attempt amounts to.
+type AttemptJudged struct {
+	Key     Key     `json:"key"`
+	Verdict Verdict `json:"verdict"`
+}
+
+// StepNotTaken says that a step's condition was false. It is no skip.
+type StepNotTaken struct {
+	Path Path   `json:"step"`
+	Why  string `json:"why"`
+}
+
+// StepSkipped says that a step that should have run was left out.
+type StepSkipped struct {
+	Path Path   `json:"step"`
+	By   string `json:"by"`
+	Why  string `json:"why"`
+}
+
+// StepRefused says that a step failed before anything of it was started.
+type StepRefused struct {
+	Path    Path    `json:"step"`
+	Failure Failure `json:"failure"`
+}
+
+// RecoveryChosen is the way out of a failure, written before it is taken.
+type RecoveryChosen struct {
+	Path Path `json:"step"`
+	Plan Plan `json:"plan"`
+}
+
+// AnswerGiven is the answer to a question the brain asked.
+type AnswerGiven struct {
+	Key    Key    `json:"key"`
+	Answer Answer `json:"answer"`
+}
+
+// ItemOpened is a question for a person.
+type ItemOpened struct {
+	ID      string   `json:"item"`
+	Path    Path     `json:"step"`
+	Ask     string   `json:"ask"`
+	Choices []string `json:"choices"`
+}
+
+// ItemAnswered is a person's answer; it settles the step.
+type ItemAnswered struct {
+	ID     string `json:"item"`
+	Path   Path   `json:"step"`
+	By     string `json:"by"`
+	Choice string `json:"choice"`
+	Why    string `json:"why"`
+}
+
+// RequestReceived is a wish from outside, copied in once by the driver.
+type RequestReceived struct {
+	Request Request `json:"request"`
+}
+
+// RequestRefused says that a wish could not be granted.
+type RequestRefused struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+func (RunStarted) Kind() string      { return "run.started" }
+func (RunAttached) Kind() string     { return "run.attached" }
+func (RunReopened) Kind() string     { return "run.reopened" }
+func (RunHeld) Kind() string         { return "run.held" }
+func (RunStopped) Kind() string      { return "run.stopped" }
+func (RunEnded) Kind() string        { return "run.ended" }
+func (AttemptStarted) Kind() string  { return "attempt.started" }
+func (AttemptFound) Kind() string    { return "attempt.found" }
+func (AttemptStopping) Kind() string { return "attempt.stopping" }
+func (AttemptEnded) Kind() string    { return "attempt.ended" }
+func (AttemptJudged) Kind() string   { return "attempt.judged" }
+func (StepNotTaken) Kind() string    { return "step.not_taken" }
+func (StepSkipped) Kind() string     { return "step.skipped" }
+func (StepRefused) Kind() string     { return "step.refused" }
+func (RecoveryChosen) Kind() string  { return "recovery.chosen" }
+func (AnswerGiven) Kind() string     { return "answer.given" }
+func (ItemOpened) Kind() string      { return "item.opened" }
+func (ItemAnswered) Kind() string    { return "item.answered" }
+func (RequestReceived) Kind() string { return "request.received" }
+func (RequestRefused) Kind() string  { return "request.refused" }
+
+// Events is one zero value of every kind, in the order of the reference page.
+func Events() []Event {
+	return []Event{
+		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunEnded{},
+		AttemptStarted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
+		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
+		ItemOpened{}, ItemAnswered{}, RequestReceived{}, RequestRefused{},
+	}
+}
+
+// UnknownKind is a record written by a newer Belay; a driver refuses it.
+type UnknownKind struct{ Name string }
+
+func (e *UnknownKind) Error() string {
+	return fmt.Sprintf("record of unknown kind %q: the journal was written by a newer belay", e.Name)
+}
+
+// DecodeEvent reads the body of a record of the given kind.
+func DecodeEvent(kind string, body []byte) (Event, error) {
+	switch kind {
+	case "run.started":
+		return decode[RunStarted](body)
+	case "run.attached":
+		return decode[RunAttached](body)
+	case "run.reopened":
+		return decode[RunReopened](body)
+	case "run.held":
+		return decode[RunHeld](body)
+	case "run.stopped":
+		return decode[RunStopped](body)
+	case "run.ended":
+		return decode[RunEnded](body)
+	case "attempt.started":
+		return decode[AttemptStarted](body)
+	case "attempt.found":
+		return decode[AttemptFound](body)
+	case "attempt.stopping":
+		return decode[AttemptStopping](body)
+	case "attempt.ended":
+		return decode[AttemptEnded](body)
+	case "attempt.judged":
+		return decode[AttemptJudged](body)
+	case "step.not_taken":
+		return decode[StepNotTaken](body)
+	case "step.skipped":
+		return decode[StepSkipped](body)
+	case "step.refused":
+		return decode[StepRefused](body)
+	case "recovery.chosen":
+		return decode[RecoveryChosen](body)
+	case "answer.given":
+		return decode[AnswerGiven](body)
+	case "item.opened":
+		return decode[ItemOpened](body)
+	case "item.answered":
+		return decode[ItemAnswered](body)
+	case "request.received":
+		return decode[RequestReceived](body)
+	case "request.refused":
+		return decode[RequestRefused](body)
+	}
+	return nil, &UnknownKind{Name: kind}
+}
+
+func decode[E Event](body []byte) (Event, error) {
+	var e E
+	if err := json.Unmarshal(body, &e); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", e.Kind(), err)
+	}
+	return e, nil
+}
+
+// Record is a fact as the journal keeps it.
+type Record struct {
+	Seq   int64
+	Epoch int64
+	At    time.Time
+	Run   RunID
+	Event Event
+}
+
+type recordHeader struct {
+	Kind  string    `json:"kind"`
+	Seq   int64     `json:"seq"`
+	Epoch int64     `json:"epoch"`
+	At    time.Time `json:"at"`
+	Run   RunID     `json:"run"`
+}
+
+// MarshalJSON writes the record as one flat object: kind, seq, epoch, at and
+// run, then the fields of the event. It is what --json prints.
+func (r Record) MarshalJSON() ([]byte, error) {
+	head, err := json.Marshal(recordHeader{r.Event.Kind(), r.Seq, r.Epoch, r.At.UTC(), r.Run})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(r.Event)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) <= len("{}") {
+		return head, nil
+	}
+	return append(append(head[:len(head)-1], ','), body[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (r *Record) UnmarshalJSON(b []byte) error {
+	var h recordHeader
+	if err := json.Unmarshal(b, &h); err != nil {
+		return err
+	}
+	e, err := DecodeEvent(h.Kind, b)
+	if err != nil {
+		return err
+	}
+	*r = Record{Seq: h.Seq, Epoch: h.Epoch, At: h.At, Run: h.Run, Event: e}
+	return nil
+}

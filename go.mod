@@ -1,0 +1,3 @@
+module github.com/belay-run/belay
+
+go 1.26

@@ -1,0 +1,81 @@
+// Package recipe turns YAML into a checked Recipe in which every node knows
+// its file, line and column. It reads bytes, never files: finding sources is
+// the caller's business. It runs nothing and evaluates nothing.
+package recipe
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// Recipe is a checked recipe.
+type Recipe struct {
+	Name        string
+	Description string
+	Version     string
+	Author      string
+	Tags        []string
+	Context     []Var // in the order of the file
+	Recursion   Recursion
+	AllowEmpty  bool        // no step may run at all, and that is fine
+	Shell       belay.Shell // for every step that does not say otherwise
+	Steps       []Step
+	Digest      string // SHA-256 of the source, in hex
+	File        string
+}
+
+// Var is a default of the context.
+type Var struct {
+	Name string
+	JSON json.RawMessage
+	Pos  Pos
+}
+
+// Recursion holds the limits that a root recipe sets; zero means the default.
+type Recursion struct {
+	MaxDepth      int
+	MaxTotalSteps int
+}
+
+// Pos is a place in a source, counted from 1.
+type Pos struct{ Line, Col int }
+
+// Step is one node of the graph.
+type Step struct {
+	ID        belay.Path
+	Type      belay.StepType
+	Command   string // bash
+	Recipe    string // recipe: the name of the sub-recipe
+	Context   []Arg  // recipe: what is handed down, over the parent's context
+	Output    string // the variable that gets the result; "" = none
+	Condition *expr.Expr
+	Dir       *expr.Text // nil = the run's directory
+	Timeout   time.Duration
+	Needs     []int // indexes of steps, ascending; resolved, never nil after Parse
+	Retry     Retry
+	Verify    string
+	Once      bool
+	Optional  bool
+	Env       map[string]string
+	Shell     belay.Shell
+	Failure   belay.FailureKind // "" = by the evidence
+	Escalate  bool              // on_failure: escalate
+	Pos       Pos
+}
+
+// Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
+type Arg struct {
+	Name string
+	Text *expr.Text      // set for a string
+	JSON json.RawMessage // set for anything else
+	Pos  Pos
+}
+
+// Retry says how often a failed step is started again.
+type Retry struct {
+	MaxAttempts int           // all attempts, the first included; at least 1
+	Backoff     time.Duration // before the second attempt; doubles after that
+}
