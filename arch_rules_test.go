@@ -1,0 +1,246 @@
+package belay_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// inspect holds the rules of the house against a set of files and gives one
+// sentence for each place that breaks one, in a fixed order.
+func inspect(sources []source) []string {
+	in := &inspector{fset: token.NewFileSet(), docs: map[string][]string{}, product: map[string]bool{}}
+	for _, s := range sources {
+		in.file(s)
+	}
+	in.rooms()
+	sort.Strings(in.found)
+	return in.found
+}
+
+type inspector struct {
+	fset    *token.FileSet
+	found   []string
+	docs    map[string][]string // room to the files that carry its comment
+	product map[string]bool     // rooms with a file that is not a test
+}
+
+func (in *inspector) say(where, format string, args ...any) {
+	in.found = append(in.found, where+": "+fmt.Sprintf(format, args...))
+}
+
+func (in *inspector) at(n ast.Node) string {
+	p := in.fset.Position(n.Pos())
+	return p.Filename + ":" + strconv.Itoa(p.Line)
+}
+
+// file checks one file by itself and notes what its room needs to know.
+func (in *inspector) file(s source) {
+	in.names(s)
+	f, err := parser.ParseFile(in.fset, s.path, s.text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		in.say(s.path, "does not parse: %v", err)
+		return
+	}
+	if !s.test() {
+		in.product[s.room()] = true
+		in.comment(s, f)
+		in.imports(s, f)
+	}
+	in.body(s, f, imported(f))
+}
+
+// names refuses drawers, as a folder or as a file.
+func (in *inspector) names(s source) {
+	for _, part := range strings.Split(strings.TrimSuffix(s.path, ".go"), "/") {
+		for _, word := range strings.Split(part, "_") {
+			if drawers[word] {
+				in.say(s.path, "%q is the name of a drawer: name the noun that lives there", word)
+			}
+		}
+	}
+}
+
+// comment notes a package comment and checks how it begins.
+func (in *inspector) comment(s source, f *ast.File) {
+	if f.Doc == nil {
+		return
+	}
+	in.docs[s.room()] = append(in.docs[s.room()], s.path)
+	want := "Package " + f.Name.Name + " "
+	if f.Name.Name == "main" {
+		want = "Command " + path.Base(s.room()) + " "
+	}
+	if text := f.Doc.Text(); !strings.HasPrefix(text, want) {
+		in.say(s.path, "the package comment begins %q, not %q", strings.SplitN(text, "\n", 2)[0], want)
+	}
+}
+
+// imports checks ranks and purity.
+func (in *inspector) imports(s source, f *ast.File) {
+	room := s.room()
+	extra, isPure := pure[room]
+	for _, spec := range f.Imports {
+		name := unquote(spec)
+		if spec.Name != nil && spec.Name.Name == "." {
+			in.say(in.at(spec), "a dot import hides where a name comes from")
+		}
+		if own, ok := ownRoom(name); ok {
+			in.ownImport(spec, room, own, isPure)
+			continue
+		}
+		if isPure && !pureStd[name] && !contains(extra, name) {
+			in.say(in.at(spec), "%s is a pure room and may not import %q", room, name)
+		}
+	}
+}
+
+func (in *inspector) ownImport(spec *ast.ImportSpec, room, own string, isPure bool) {
+	from, known := ranks[room]
+	to, placed := ranks[own]
+	if known && placed && to >= from {
+		in.say(in.at(spec), "%s (rank %d) imports %s (rank %d): only lower ranks", room, from, own, to)
+	}
+	if _, ok := pure[own]; isPure && !ok {
+		in.say(in.at(spec), "%s is a pure room and may not import %s, which is not", room, own)
+	}
+	if testSupport(own) && !testSupport(room) {
+		in.say(in.at(spec), "%s imports %s: test support stays out of the product", room, own)
+	}
+}
+
+// body walks the code of a file.
+func (in *inspector) body(s source, f *ast.File, names map[string]string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv == nil && n.Name.Name == "init" {
+				in.say(in.at(n), "an init function acts behind the reader's back: wire it in main")
+			}
+		case *ast.GoStmt:
+			if !s.test() && !testSupport(s.room()) && !allowed(mayGo, s) {
+				in.say(in.at(n), "%s may not start a goroutine", s.room())
+			}
+		case *ast.CallExpr:
+			in.errorText(s, n, names)
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && names[x.Name] != "" {
+				in.selector(s, n, names[x.Name]+"."+n.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+var (
+	exits  = set("os.Exit", "syscall.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "runtime.Goexit")
+	clocks = set(
+		"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc",
+		"time.Tick", "time.NewTimer", "time.NewTicker",
+	)
+	prints = set("fmt.Print", "fmt.Printf", "fmt.Println", "fmt.Scan", "fmt.Scanf", "fmt.Scanln")
+)
+
+func (in *inspector) selector(s source, n ast.Node, name string) {
+	if s.test() {
+		if name == "time.Sleep" {
+			in.say(in.at(n), "a test that sleeps is slow or wrong: wait for a condition")
+		}
+		return
+	}
+	_, isPure := pure[s.room()]
+	switch {
+	case exits[name] && !allowed(mayExit, s):
+		in.say(in.at(n), "%s: only main ends the process, after every deferred call", name)
+	case clocks[name] && (isPure || noClock[s.room()]):
+		in.say(in.at(n), "%s: %s has no clock; time comes in as a value", name, s.room())
+	case prints[name] && isPure:
+		in.say(in.at(n), "%s: %s has no terminal", name, s.room())
+	}
+}
+
+// errorText refuses decisions on the wording of an error.
+func (in *inspector) errorText(s source, call *ast.CallExpr, names map[string]string) {
+	fun, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || s.test() || allowed(mayReadErrors, s) {
+		return
+	}
+	x, ok := fun.X.(*ast.Ident)
+	if !ok || names[x.Name] != "strings" && names[x.Name] != "regexp" {
+		return
+	}
+	for _, arg := range call.Args {
+		c, ok := arg.(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		if sel, ok := c.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "Error" && len(c.Args) == 0 {
+			in.say(in.at(call), "a decision on the text of an error: use errors.Is or errors.As")
+		}
+	}
+}
+
+// rooms checks what only the whole of a room can show.
+func (in *inspector) rooms() {
+	for room := range in.product {
+		if _, ok := ranks[room]; !ok {
+			in.say(room, "has no rank: place it in the table of arch_test.go")
+		}
+		switch docs := in.docs[room]; {
+		case len(docs) == 0:
+			in.say(room, "has no package comment that says what it does and what it refuses")
+		case len(docs) > 1:
+			sort.Strings(docs)
+			in.say(room, "has more than one package comment: %s", strings.Join(docs, ", "))
+		}
+	}
+}
+
+// imported maps the names a file knows its imports by to their paths.
+func imported(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, spec := range f.Imports {
+		name := unquote(spec)
+		local := path.Base(name)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		names[local] = name
+	}
+	return names
+}
+
+func unquote(spec *ast.ImportSpec) string {
+	name, err := strconv.Unquote(spec.Path.Value)
+	if err != nil { // the parser lets no other literal through
+		return spec.Path.Value
+	}
+	return name
+}
+
+func ownRoom(name string) (string, bool) {
+	if name == module {
+		return ".", true
+	}
+	return strings.CutPrefix(name, module+"/")
+}
+
+func testSupport(room string) bool {
+	return room == "belaytest" || strings.HasPrefix(room, "belaytest/")
+}
+
+func allowed(list map[string]bool, s source) bool { return list[s.room()] || list[s.path] }
+
+func contains(list []string, name string) bool {
+	for _, x := range list {
+		if x == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package belay_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHouseHasTeeth shows that each rule of the house can fail: a small module
+// that keeps them all, and one change for each that breaks exactly one.
+func TestHouseHasTeeth(t *testing.T) {
+	t.Parallel()
+	const (
+		words   = "// Package belay holds words.\npackage belay\n"
+		journal = "// Package journal keeps facts.\npackage journal\nimport _ \"" + module + "\"\n"
+		flow    = "// Package flow decides.\npackage flow\nimport _ \"" + module + "/verdict\"\n"
+		verdict = "// Package verdict judges.\npackage verdict\n"
+	)
+	sound := []source{
+		{"belay.go", words},
+		{"verdict/verdict.go", verdict},
+		{"journal/journal.go", journal},
+		{"flow/flow.go", flow},
+		{"cmd/belay/main.go", "// Command belay runs recipes.\npackage main\nimport \"os\"\nfunc main() { os.Exit(1) }\n"},
+		{"engine/engine.go", "// Package engine drives.\npackage engine\nimport \"time\"\nfunc f() { go f(); _ = time.Now() }\n"},
+		{"belaytest/sim/sim.go", "// Package sim simulates.\npackage sim\nimport _ \"" + module + "/flow\"\n"},
+		{"journal/journal_test.go", "package journal\nimport _ \"" + module + "/belaytest/sim\"\nfunc f() { go f() }\n"},
+	}
+	if got := inspect(sound); len(got) != 0 {
+		t.Fatalf("a sound house is refused:\n%s", strings.Join(got, "\n"))
+	}
+	for _, c := range []struct {
+		name, path, text, want string
+	}{
+		{"unknown room", "attic/attic.go", "// Package attic is new.\npackage attic\n", "attic: has no rank"},
+		{"higher rank", "journal/up.go", "package journal\nimport _ \"" + module + "/flow\"\n", "journal (rank 2) imports flow (rank 3)"},
+		{"same rank", "verdict/side.go", "package verdict\nimport _ \"" + module + "/expr\"\n", "verdict (rank 1) imports expr (rank 1)"},
+		{"pure imports impure", "flow/hand.go", "package flow\nimport _ \"" + module + "/journal\"\n", "flow is a pure room and may not import journal"},
+		{"pure imports os", "verdict/os.go", "package verdict\nimport _ \"os\"\n", `may not import "os"`},
+		{"pure imports a stranger", "flow/yaml.go", "package flow\nimport _ \"go.yaml.in/yaml/v3\"\n", "may not import \"go.yaml.in"},
+		{"pure reads the clock", "flow/now.go", "package flow\nimport \"time\"\nvar t = time.Now()\n", "time.Now: flow has no clock"},
+		{"pure reads a renamed clock", "flow/now.go", "package flow\nimport clock \"time\"\nvar t = clock.Since\n", "time.Since: flow has no clock"},
+		{"pure prints", "flow/print.go", "package flow\nimport \"fmt\"\nfunc f() { fmt.Println() }\n", "fmt.Println: flow has no terminal"},
+		{"simulator reads the clock", "belaytest/sim/now.go", "package sim\nimport \"time\"\nvar t = time.Now()\n", "time.Now: belaytest/sim has no clock"},
+		{"test support in the product", "cmd/belay/sim.go", "package main\nimport _ \"" + module + "/belaytest/sim\"\n", "test support stays out"},
+		{"no comment", "recipe/recipe.go", "package recipe\n", "recipe: has no package comment"},
+		{"two comments", "flow/two.go", "// Package flow decides again.\npackage flow\n", "flow: has more than one package comment"},
+		{"wrong comment", "recipe/recipe.go", "// Reads recipes.\npackage recipe\n", `not "Package recipe "`},
+		{"init", "journal/init.go", "package journal\nfunc init() {}\n", "an init function"},
+		{"goroutine", "journal/go.go", "package journal\nfunc f() { go f() }\n", "journal may not start a goroutine"},
+		{"exit", "engine/exit.go", "package engine\nimport \"os\"\nfunc g() { os.Exit(0) }\n", "os.Exit: only main"},
+		{"exit beside main", "cmd/belay/other.go", "package main\nimport \"os\"\nfunc g() { os.Exit(0) }\n", "os.Exit: only main"},
+		{"fatal log", "engine/log.go", "package engine\nimport \"log\"\nfunc g() { log.Fatal() }\n", "log.Fatal: only main"},
+		{"sleeping test", "engine/engine_test.go", "package engine\nimport \"time\"\nfunc g() { time.Sleep(1) }\n", "a test that sleeps"},
+		{"drawer as file", "engine/util.go", "package engine\n", `"util" is the name of a drawer`},
+		{"drawer as part of a name", "engine/pipe_helper_linux.go", "package engine\n", `"helper" is the name of a drawer`},
+		{"drawer as folder", "engine/types/x.go", "package types_test\n", `"types" is the name of a drawer`},
+		{"text of an error", "journal/text.go", "package journal\nimport \"strings\"\nfunc f(err error) bool { return strings.Contains(err.Error(), \"x\") }\n", "a decision on the text of an error"},
+		{"dot import", "journal/dot.go", "package journal\nimport . \"strings\"\n", "a dot import"},
+		{"not Go", "journal/bad.go", "package\n", "does not parse"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := strings.Join(inspect(append(sound[:len(sound):len(sound)], source{c.path, c.text})), "\n")
+			if !strings.Contains(got, c.want) {
+				t.Errorf("the rule did not bite: want %q in\n%s", c.want, got)
+			}
+		})
+	}
+}

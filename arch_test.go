@@ -1,0 +1,151 @@
+package belay_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// module is the import path of the root package.
+const module = "github.com/belay-run/belay"
+
+// ranks gives every room its place: a room imports only rooms of a lower rank.
+// A room that is missing here fails the test by name, so that a new one is
+// placed on purpose.
+var ranks = map[string]int{
+	".":                  0, // the words
+	"internal/failpoint": 0,
+
+	"expr":     1,
+	"redact":   1,
+	"proc":     1,
+	"verdict":  1,
+	"recovery": 1,
+	"audit":    1,
+
+	"recipe":  2,
+	"journal": 2,
+
+	"flow":          3, // the brain
+	"internal/step": 3,
+
+	"engine":       4, // the local driver
+	"internal/tui": 4,
+
+	"internal/config": 5,
+	"belaytest":       5,
+
+	"internal/cli":  6,
+	"belaytest/sim": 6,
+
+	"cmd/belay": 7,
+}
+
+// pure are the rooms that decide: they see no clock, disk, process, network or
+// goroutine, and they import only each other. The list holds what each may use
+// from outside this module and outside the standard library.
+var pure = map[string][]string{
+	".":        nil,
+	"expr":     nil,
+	"redact":   nil,
+	"verdict":  nil,
+	"recovery": nil,
+	"audit":    nil,
+	"recipe":   {"go.yaml.in/yaml/v3"},
+	"flow":     nil,
+}
+
+// pureStd is what a pure room may use of the standard library. An allow list:
+// what is not thought of is refused.
+var pureStd = set(
+	"bytes", "cmp", "container/heap", "container/list", "crypto/sha256",
+	"encoding", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
+	"errors", "fmt", "hash", "hash/fnv", "io", "iter", "maps", "math", "math/bits",
+	"net/url", "regexp", "slices", "sort", "strconv", "strings", "time",
+	"unicode", "unicode/utf16", "unicode/utf8",
+)
+
+// mayGo lists where a goroutine may be started: a room, or one file of it.
+var mayGo = set("engine", "proc", "watch", "internal/server", "internal/cli/signal.go")
+
+// mayExit lists where the process may be ended: a room, or one file of it. The
+// failpoints end it on purpose, and only in a build made for tests.
+var mayExit = set("cmd/belay/main.go", "internal/failpoint")
+
+// mayReadErrors lists the rooms that may look at the text of an error.
+var mayReadErrors = set("verdict", "agent")
+
+// noClock lists the rooms that are not pure and still must not read the clock.
+var noClock = set("belaytest/sim")
+
+// drawers are the names of places that end up holding everything.
+var drawers = set("util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "base", "misc")
+
+// source is one Go file: its path from the root, with slashes, and its text.
+type source struct {
+	path string
+	text string
+}
+
+func (s source) room() string { return path.Dir(s.path) }
+func (s source) test() bool   { return strings.HasSuffix(s.path, "_test.go") }
+
+func TestHouse(t *testing.T) {
+	t.Parallel()
+	sources := read(t, ".")
+	if len(sources) == 0 {
+		t.Fatal("no Go file found: the test looks at nothing")
+	}
+	for _, p := range inspect(sources) {
+		t.Error(p)
+	}
+}
+
+// read loads the Go files of this module; a nested module is another house.
+func read(t *testing.T, root string) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if p != root && skipped(p, d.Name()) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		out = append(out, source{filepath.ToSlash(p), string(text)})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func skipped(dir, name string) bool {
+	if name[0] == '.' || name[0] == '_' || name == "testdata" || name == "vendor" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
