@@ -1,0 +1,134 @@
+# Belay: what can be made. `make` alone lists it.
+# Everything works offline once the Go modules are in the cache.
+
+SHELL      := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS  += --no-print-directory
+.DEFAULT_GOAL := help
+
+GO       ?= go
+export CGO_ENABLED := 0
+
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+TOOL     := $(GO) tool -modfile=tools/go.mod
+GOFILES   = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null)
+
+# Passed on to the tests; empty means the test's own default.
+SEED  ?=
+SEEDS ?=
+KILLS ?=
+TIME  ?= 30s
+
+say = @printf '%s\n' "== $(1)"
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/belay: static, no paths of this machine in it
+	$(call say,build bin/belay $(VERSION))
+	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/belay ./cmd/belay
+
+.PHONY: test
+test: ## run the tests
+	$(call say,test)
+	@$(GO) test ./...
+
+.PHONY: race
+race: ## run the tests with the race detector, shuffled (needs a C compiler)
+	$(call say,race)
+	@cc=$$($(GO) env CC); command -v "$${cc%% *}" >/dev/null 2>&1 || { \
+	  echo "make race: no C compiler ($$cc): the race detector needs cgo; install gcc or clang, or set CC" >&2; exit 1; }
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+
+.PHONY: script
+script: ## run the end-to-end scripts only
+	$(call say,script)
+	@$(GO) test ./cmd/belay -run Script -count=1
+
+.PHONY: crash
+crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
+	$(call say,crash)
+	@$(if $(SEED),SEED='$(SEED)') $(if $(KILLS),KILLS='$(KILLS)') $(GO) test ./cmd/belay -tags failpoints -run Crash -count=1 -v
+
+.PHONY: sim
+sim: ## simulate many runs with faults; SEEDS=n how many, SEED=n repeats one
+	$(call say,sim)
+	@$(if $(SEEDS),BELAY_SIM_SEEDS='$(SEEDS)') $(if $(SEED),BELAY_SIM_SEED='$(SEED)') $(GO) test ./belaytest/sim -run Seeds -count=1 -v
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for TIME (30s)
+	@grep -rlE '^func Fuzz[A-Za-z0-9_]+\(' --include='*_test.go' . | while read -r file; do \
+	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]+)\(.*/\1/p' "$$file"); do \
+	    echo "== fuzz $$(dirname "$$file") $$target $(TIME)"; \
+	    $(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME); \
+	  done; done
+
+.PHONY: bench
+bench: ## measure: time per step, size, start-up, memory
+	$(call say,bench)
+	@cd bench && $(GO) run . $(ARGS)
+
+.PHONY: fmt
+fmt: ## format the sources (gofumpt, the stricter gofmt)
+	@$(TOOL) gofumpt -w $(GOFILES)
+
+.PHONY: fmt-check
+fmt-check: ## fail when gofmt would change a source
+	$(call say,fmt-check)
+	@bad=$$(gofmt -l $(GOFILES)); [ -z "$$bad" ] || { printf 'not formatted (make fmt):\n%s\n' "$$bad" >&2; exit 1; }
+
+.PHONY: vet
+vet: ## go vet, for this system and for macOS
+	$(call say,vet)
+	@$(GO) vet ./...
+	@GOOS=darwin $(GO) vet ./...
+	@$(GO) vet -tags failpoints ./...
+
+.PHONY: arch
+arch: ## the house rules, the promises and the generated pages
+	$(call say,arch)
+	@$(GO) test . -count=1
+
+.PHONY: lint
+lint: ## golangci-lint
+	$(call say,lint)
+	@$(TOOL) golangci-lint run ./...
+
+.PHONY: vuln
+vuln: ## govulncheck, when its database can be reached
+	$(call say,vuln)
+	@scripts/vuln
+
+.PHONY: gen
+gen: ## write the reference pages that come from the sources
+	$(call say,gen)
+	@$(GO) test . -run TestReferenceIsCurrent -count=1 -update
+
+.PHONY: gen-check
+gen-check: ## fail when a generated page is stale
+	$(call say,gen-check)
+	@$(GO) test . -run TestReferenceIsCurrent -count=1
+
+.PHONY: check
+check: ## everything that must hold before a commit to main
+	@$(MAKE) fmt-check
+	@$(MAKE) vet
+	@$(MAKE) arch
+	@$(MAKE) lint
+	@$(MAKE) vuln
+	@$(MAKE) race
+	@$(MAKE) crash
+	@$(MAKE) sim
+	@echo "== check: all good"
+
+.PHONY: hooks
+hooks: ## install the pre-commit hook into this clone
+	@install -m 755 scripts/pre-commit "$$(git rev-parse --git-path hooks)/pre-commit"
+	@echo "installed: pre-commit"
+
+.PHONY: clean
+clean: ## remove what was built
+	@rm -rf bin dist coverage.out
