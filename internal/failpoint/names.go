@@ -1,0 +1,29 @@
+// Package failpoint names the places in the program at which a test may kill,
+// stop, delay or crash it. It does nothing at all unless the binary is built
+// with -tags failpoints; it never returns an error, changes a value or decides
+// anything, so a build with it takes the same ways as one without.
+//
+// In a build with the tag two environment variables are read at the first Hit:
+//
+//	BELAY_FP="name=N:action[,name=N:action...]"
+//	BELAY_FP_TRACE=file
+//
+// At the N-th Hit of a name in this process (1-based; * for every one) the
+// action is done: kill (SIGKILL to itself), stop (SIGSTOP to itself), panic,
+// exit(code) or sleep(duration). The trace file gets one line "pid name count"
+// per hit, so that a first run lists all points that a later one can be ended at.
+package failpoint
+
+// Names is every failpoint of the program, sorted. A test compares it with the
+// source, so "every failpoint was covered" can be checked; after adding a Hit,
+// go test ./internal/failpoint -update rewrites the list.
+func Names() []string {
+	return []string{
+		// list
+		"engine.after_spawn",
+		"engine.before_spawn",
+		"journal.after_append",
+		"journal.before_append",
+		// end
+	}
+}

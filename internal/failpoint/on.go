@@ -1,0 +1,107 @@
+//go:build failpoints
+
+package failpoint
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Armed tells whether this binary can die at its failpoints.
+const Armed = true
+
+// Hit marks a point at which a test may end or hold the process.
+func Hit(name string) { process().hit(name) }
+
+// process is the one table of this process. It is package state on purpose:
+// the count of a point belongs to the process, and a table handed through every
+// constructor would put test code in each of them.
+var process = sync.OnceValue(func() *table {
+	t, err := newTable(os.Getenv("BELAY_FP"), os.Getenv("BELAY_FP_TRACE"))
+	if err != nil {
+		panic(err) // a test that arms nothing would pass for the wrong reason
+	}
+	return t
+})
+
+type table struct {
+	mu    sync.Mutex
+	arms  []arm
+	count map[string]int
+	trace *os.File // nil: not wanted
+}
+
+func newTable(spec, trace string) (*table, error) {
+	arms, err := parse(spec)
+	if err != nil {
+		return nil, fmt.Errorf("read BELAY_FP: %w", err)
+	}
+	t := &table{arms: arms, count: map[string]int{}}
+	if trace == "" {
+		return t, nil
+	}
+	t.trace, err = os.OpenFile(trace, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open BELAY_FP_TRACE: %w", err)
+	}
+	return t, nil
+}
+
+// hit counts under the lock and acts outside it, so that a sleeping point does
+// not hold up the others.
+func (t *table) hit(name string) {
+	for _, a := range t.due(name) {
+		a.do()
+	}
+}
+
+func (t *table) due(name string) []arm {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.count[name]++
+	n := t.count[name]
+	if t.trace != nil {
+		if _, err := fmt.Fprintf(t.trace, "%d %s %d\n", os.Getpid(), name, n); err != nil {
+			panic(fmt.Errorf("write BELAY_FP_TRACE: %w", err)) // a gap in the list would hide a point
+		}
+	}
+	var due []arm
+	for _, a := range t.arms {
+		if a.name == name && (a.nth == every || a.nth == n) {
+			due = append(due, a)
+		}
+	}
+	return due
+}
+
+func (a arm) do() {
+	switch a.act {
+	case actKill:
+		signal(syscall.SIGKILL)
+		for { // the kernel may let this thread run on for a moment
+			time.Sleep(settle)
+		}
+	case actStop:
+		signal(syscall.SIGSTOP)
+		time.Sleep(settle)
+	case actPanic:
+		panic("failpoint " + a.name)
+	case actExit:
+		os.Exit(a.code) // the one other exit: it stands for a death, not for an end
+	case actSleep:
+		time.Sleep(a.delay)
+	}
+}
+
+// settle is how long a point waits after a signal to its own process: a stop
+// may reach another thread first, and this one must not pass the point meanwhile.
+const settle = 20 * time.Millisecond
+
+func signal(s syscall.Signal) {
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		panic(fmt.Errorf("send %v to itself: %w", s, err))
+	}
+}
