@@ -32,8 +32,9 @@ var ranks = map[string]int{
 	"flow":          3, // the brain
 	"internal/step": 3,
 
-	"engine":       4, // the local driver
-	"internal/tui": 4,
+	"engine":           4, // the local driver
+	"internal/library": 4,
+	"internal/tui":     4,
 
 	"internal/config": 5,
 	"belaytest":       5,
