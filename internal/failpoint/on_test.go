@@ -4,6 +4,7 @@ package failpoint
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,7 +32,9 @@ func TestMain(m *testing.M) {
 
 func victim(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a victim that stays stopped must not hold the test
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, "FAILPOINT_VICTIM=1")...)
 	return cmd
 }
