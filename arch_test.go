@@ -1,6 +1,7 @@
 package belay_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -32,17 +33,18 @@ var ranks = map[string]int{
 	"flow":          3, // the brain
 	"internal/step": 3,
 
-	"engine":           4, // the local driver
 	"internal/library": 4,
-	"internal/tui":     4,
 
-	"internal/config": 5,
-	"belaytest":       5,
+	"engine":       5, // the local driver
+	"internal/tui": 5,
 
-	"internal/cli":  6,
-	"belaytest/sim": 6,
+	"internal/config": 6,
+	"belaytest":       6,
 
-	"cmd/belay": 7,
+	"internal/cli":  7,
+	"belaytest/sim": 7,
+
+	"cmd/belay": 8,
 }
 
 // pure are the rooms that decide: they see no clock, disk, process, network or
@@ -76,8 +78,9 @@ var mayGo = set("engine", "proc", "watch", "internal/server", "internal/cli/sign
 // failpoints end it on purpose, and only in a build made for tests.
 var mayExit = set("cmd/belay/main.go", "internal/failpoint")
 
-// mayReadErrors lists the rooms that may look at the text of an error.
-var mayReadErrors = set("verdict", "agent")
+// mayReadErrors lists where the text of an error may be looked at: a room, or
+// one file of it. The YAML library tells the line of a syntax error only there.
+var mayReadErrors = set("verdict", "agent", "recipe/yaml.go")
 
 // noClock lists the rooms that are not pure and still must not read the clock.
 var noClock = set("belaytest/sim")
@@ -149,4 +152,25 @@ func set(words ...string) map[string]bool {
 		m[w] = true
 	}
 	return m
+}
+
+// TestAgentsPageHasTheRanks keeps the table of AGENTS.md in step with this one.
+func TestAgentsPageHasTheRanks(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("AGENTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room, rank := range ranks {
+		if testSupport(room) { // no rank of their own there
+			continue
+		}
+		name := room
+		if room == "." {
+			name = "belay"
+		}
+		if want := fmt.Sprintf("| %d | `%s`", rank, name); !strings.Contains(string(text), want) {
+			t.Errorf("AGENTS.md has no row %q", want)
+		}
+	}
 }
