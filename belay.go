@@ -150,15 +150,14 @@ const (
 type Fault string
 
 const (
-	FaultNone     Fault = ""
-	FaultDir      Fault = "dir"      // the working directory is not there
-	FaultProgram  Fault = "program"  // the shell could not be found or executed
-	FaultTooBig   Fault = "too_big"  // arguments and environment over the kernel's limit
-	FaultOutput   Fault = "output"   // the wanted output is over its limit
-	FaultDisk     Fault = "disk"     // the log or the output could not be written
-	FaultSpawn    Fault = "spawn"    // the process could not be started (limits, memory)
-	FaultInput    Fault = "input"    // a value cannot be handed over (a NUL byte, a missing blob)
-	FaultRedacted Fault = "redacted" // a value in which a secret was hidden
+	FaultNone    Fault = ""
+	FaultDir     Fault = "dir"     // the working directory is not there
+	FaultProgram Fault = "program" // the shell could not be found or executed
+	FaultTooBig  Fault = "too_big" // arguments and environment over the kernel's limit
+	FaultOutput  Fault = "output"  // the wanted output is over its limit
+	FaultDisk    Fault = "disk"    // the log or the output could not be written
+	FaultSpawn   Fault = "spawn"   // the process could not be started (limits, memory)
+	FaultInput   Fault = "input"   // a value cannot be handed over (a NUL byte, a missing blob)
 )
 
 // Observation is what was seen of one attempt: facts only, no judgement.

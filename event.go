@@ -79,8 +79,9 @@ type AttemptStarted struct {
 
 // AttemptFound says what became of an attempt that was open at attach.
 type AttemptFound struct {
-	Key Key   `json:"key"`
-	How Found `json:"how"`
+	Key   Key   `json:"key"`
+	How   Found `json:"how"`
+	Count int   `json:"count,omitempty"` // how often the step was lost, this time included
 }
 
 // AttemptStopping says that the attempt is about to be ended by us.

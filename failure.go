@@ -46,6 +46,7 @@ type Verdict struct {
 	OK        bool     `json:"ok"`
 	Unknown   bool     `json:"unknown,omitempty"`    // nobody can tell whether the work was done
 	GivenBack bool     `json:"given_back,omitempty"` // ended by a stop; counts as nothing
+	Partial   bool     `json:"partial,omitempty"`    // with OK: a person left out a part of it
 	Failure   *Failure `json:"failure,omitempty"`
 	For       []string `json:"for,omitempty"`     // the evidence that speaks for it
 	Against   []string `json:"against,omitempty"` // and against
@@ -69,7 +70,7 @@ type Plan struct {
 	Due    time.Time `json:"due,omitzero"`
 }
 
-// Ask is what another process may wish of a run.
+// Wish is what another process may ask of a run.
 type Wish string
 
 const (

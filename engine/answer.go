@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/flow"
+)
+
+// maxAskValue is the biggest value that a condition may look at.
+const maxAskValue = 16 << 20
+
+// answer evaluates a condition over values that are too big for the records;
+// only the answer becomes one.
+func (w *drive) answer(c belay.Ask) flow.Fact {
+	var a belay.Answer
+	ok, err := w.truth(c.Question)
+	if err != nil {
+		a.Error = err.Error()
+	}
+	a.OK = ok
+	return flow.Fact{Run: w.asker(c.Key), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+}
+
+// asker is the run whose step asked: the key begins with its id.
+func (w *drive) asker(k belay.Key) belay.RunID {
+	run, _, _ := strings.Cut(string(k), ":")
+	return belay.RunID(run)
+}
+
+func (w *drive) truth(q belay.Question) (bool, error) {
+	vals := make(map[string]any, len(q.Vars))
+	for name, v := range q.Vars {
+		if v.Inline() {
+			var x any
+			if err := json.Unmarshal(v.JSON, &x); err != nil {
+				return false, fmt.Errorf("value of %s: %w", name, err)
+			}
+			vals[name] = x
+			continue
+		}
+		if v.Size > maxAskValue {
+			return false, fmt.Errorf("the value of %s has %d bytes; a condition can look at %d", name, v.Size, maxAskValue)
+		}
+		b, err := w.Store.ReadBlob(v.Sha, maxAskValue)
+		if err != nil {
+			return false, fmt.Errorf("value of %s: %w", name, err)
+		}
+		vals[name] = string(bytes.TrimSpace(b))
+	}
+	e, err := expr.Parse(q.Cond)
+	if err != nil {
+		return false, err
+	}
+	return e.Truth(func(n string) (any, bool) { v, ok := vals[n]; return v, ok })
+}

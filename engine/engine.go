@@ -1,0 +1,372 @@
+// Package engine is the local driver: it asks the brain, writes down what it
+// says, does it, and writes down what came of it. It owns the timers, the
+// keeper's events and the mailbox of one run while it drives it. It decides
+// nothing by itself and never acts on what is not on disk.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/failpoint"
+	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/proc"
+)
+
+const (
+	mailEvery   = 100 * time.Millisecond
+	maxReattach = 20               // keepers that may die under one driver
+	closeWithin = 10 * time.Second // for the keeper to leave at the end
+)
+
+// Log is the part of a journal that a driver needs.
+type Log interface {
+	Append([]belay.Record) ([]belay.Record, error)
+	Beat(phase string, done int64)
+	Inbox() ([]belay.Request, error)
+	Remove(ids ...string) error
+}
+
+// Keeper is the part of a keeper that a driver needs.
+type Keeper interface {
+	Spawn(proc.Spawn) error
+	Signal(key belay.Key, why belay.KilledBy, grace time.Duration) error
+	Stop(why belay.KilledBy, grace time.Duration) error
+	Events() <-chan proc.Event
+	Close(context.Context) error
+}
+
+// Store is where the files of a run lie.
+type Store interface {
+	step.Files
+	step.Blobs
+	ReadBlob(sha string, most int64) ([]byte, error)
+}
+
+// Driver drives one root run. Its fields are set by Local.
+type Driver struct {
+	Root    belay.RunID
+	Tree    *flow.Tree // folded from what the journal holds
+	Epoch   int64      // the highest that the journal holds
+	Log     Log
+	Store   Store
+	Attach  func(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error)
+	CountOf func(run belay.RunID, step belay.Path, known int) (int, error) // counts a lost attempt where all runs see it
+	Self    proc.Identity
+	Version string
+	Mask    []string
+	Limits  step.Limits
+	Seen    func([]belay.Record) // called with every batch of records once it is on disk
+}
+
+// drive is one drive of a run: a driver at work.
+type drive struct {
+	*Driver
+	base    time.Time // the clock: wall time at the start, monotonic from there
+	began   time.Time
+	keeper  Keeper
+	facts   []flow.Fact // learned, not yet in a turn
+	turn    flow.Turn
+	mail    []string // requests to be taken out of the mailbox after the commit
+	attachs int
+}
+
+// Drive attaches to the run and drives it until it ends, is held or is
+// stopped. Cancelling ctx stops it in order; closing hard ends everything at
+// once. first are facts that belong into the first turn.
+func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
+	w := &drive{Driver: d, began: time.Now()}
+	if err := w.attach(ctx, first); err != nil {
+		return belay.Running, err
+	}
+	err := w.loop(ctx, hard)
+	if err != nil {
+		return w.Tree.Status(), err
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	if err := w.keeper.Close(end); err != nil {
+		return w.Tree.Status(), fmt.Errorf("close keeper: %w", err)
+	}
+	return w.Tree.Status(), nil
+}
+
+// now is the run's clock; it does not jump while the driver lives and never
+// goes below what the journal holds.
+func (w *drive) now() time.Time {
+	if w.base.IsZero() {
+		w.base = w.began.Round(0)
+	}
+	return w.base.Add(time.Since(w.began))
+}
+
+// attach takes the run: finds out what became of every open attempt, and
+// writes it down together with the first turn.
+func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
+	if w.attachs++; w.attachs > maxReattach {
+		return belay.Exit(belay.ExitInfra, "attach", fmt.Errorf("the keeper died %d times", maxReattach),
+			"find out what ends it (out of memory?), then resume the run")
+	}
+	w.Epoch++
+	keeper, states, err := w.Attach(ctx, w.Epoch, w.Tree.Open())
+	if err != nil {
+		return err
+	}
+	w.keeper = keeper
+	facts, err := w.attached(first, states)
+	if err != nil {
+		return err
+	}
+	return w.take(facts)
+}
+
+// attached are the facts of an attach: the start of a new run first, then the
+// driver, then one fact for each attempt that was open, then what was asked.
+func (w *drive) attached(first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
+	var facts []flow.Fact
+	if len(first) > 0 {
+		if _, fresh := first[0].Event.(belay.RunStarted); fresh {
+			facts, first = append(facts, first[0]), first[1:]
+		}
+	}
+	facts = append(facts, flow.Fact{Run: w.Root, Event: belay.RunAttached{
+		Epoch: w.Epoch, Version: w.Version, Pid: w.Self.Pid, Start: w.Self.Start, Boot: w.Self.Boot,
+		Containment: int(proc.Containment()),
+	}})
+	for _, key := range w.Tree.Open() {
+		found, err := w.found(key, states[key])
+		if err != nil {
+			return nil, err
+		}
+		facts = append(facts, found...)
+	}
+	return append(facts, first...), nil
+}
+
+func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
+	job, ok := w.Tree.Job(key)
+	if !ok {
+		return nil, fmt.Errorf("attempt %s is open but unknown", key)
+	}
+	e := belay.AttemptFound{Key: key, How: st.Found}
+	switch st.Found {
+	case belay.Lost:
+		view, _ := w.Tree.Run(job.Run).Step(job.Path)
+		n, err := w.CountOf(job.Run, job.Path, view.Lost)
+		if err != nil {
+			return nil, fmt.Errorf("count a lost attempt: %w", err)
+		}
+		e.Count = n
+	case belay.Harvested:
+		return []flow.Fact{{Run: job.Run, Event: e}, w.ended(job, *st.Exit)}, nil
+	case belay.Adopted, belay.Unborn:
+	}
+	return []flow.Fact{{Run: job.Run, Event: e}}, nil
+}
+
+func (w *drive) ended(job belay.Job, e proc.Exit) flow.Fact {
+	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store)}}
+}
+
+// loop turns until the tree rests.
+func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
+	mail := time.NewTicker(mailEvery)
+	defer mail.Stop()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	stop := ctx.Done()
+	for {
+		if len(w.facts) > 0 {
+			facts := w.facts
+			w.facts = nil
+			if err := w.take(facts); err != nil {
+				return err
+			}
+			continue
+		}
+		if s := w.turn.Status; s != belay.Running {
+			return nil
+		}
+		wake := timer.C
+		if w.turn.Until.IsZero() {
+			wake = nil
+		} else {
+			timer.Reset(max(0, w.turn.Until.Sub(w.now())))
+		}
+		select {
+		case e, ok := <-w.keeper.Events():
+			if err := w.kept(ctx, e, ok); err != nil {
+				return err
+			}
+		case <-mail.C:
+			if err := w.readMail(); err != nil {
+				return err
+			}
+		case <-wake:
+			if err := w.take(nil); err != nil {
+				return err
+			}
+		case <-stop:
+			stop = nil
+			w.facts = append(w.facts, w.stopFact(context.Cause(ctx)))
+		case <-hard:
+			_ = w.keeper.Stop(belay.KilledStop, 0) // at once: nobody waits for an answer
+			return &Interrupted{}
+		}
+	}
+}
+
+// Interrupted says that everything was ended at once and the journal was left
+// as it was; what became of the open attempts is found at the next resume.
+type Interrupted struct{}
+
+func (*Interrupted) Error() string { return "ended at once" }
+
+func (w *drive) stopFact(cause error) flow.Fact {
+	by := "stop"
+	if cause != nil {
+		by = cause.Error()
+	}
+	return flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: belay.Request{
+		ID: fmt.Sprintf("stop.%d", w.Epoch), Run: w.Root, By: by, Ask: belay.WishStop,
+	}}}
+}
+
+// kept takes in what the keeper says: all that is there, for one turn.
+func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
+	for {
+		if !ok || e.Gone != nil {
+			return w.bereaved(ctx)
+		}
+		if job, known := w.Tree.Job(e.Exit.Key); known {
+			w.facts = append(w.facts, w.ended(job, *e.Exit))
+		}
+		select {
+		case e, ok = <-w.keeper.Events():
+		default:
+			return nil
+		}
+	}
+}
+
+// bereaved goes on after the keeper died: what it left is swept and counted,
+// and a new keeper takes over.
+func (w *drive) bereaved(ctx context.Context) error {
+	if len(w.facts) > 0 { // exits that came before its death are facts
+		facts := w.facts
+		w.facts = nil
+		if err := w.take(facts); err != nil {
+			return err
+		}
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
+	defer cancel()
+	_ = w.keeper.Close(end) // it is dead; this only reaps it
+	var again []flow.Fact
+	if ctx.Err() != nil { // attaching forgets a stop that is under way
+		again = append(again, w.stopFact(context.Cause(ctx)))
+	}
+	return w.attach(context.WithoutCancel(ctx), again)
+}
+
+// readMail copies requests from other processes in as facts, once per id.
+func (w *drive) readMail() error {
+	reqs, err := w.Log.Inbox()
+	if err != nil {
+		return fmt.Errorf("read mailbox: %w", err)
+	}
+	for _, r := range reqs {
+		w.mail = append(w.mail, r.ID)
+		s := w.Tree.Run(r.Run)
+		if s == nil {
+			w.facts = append(w.facts,
+				flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: r}},
+				flow.Fact{Run: w.Root, Event: belay.RequestRefused{ID: r.ID, Why: fmt.Sprintf("no run %s in this tree", r.Run)}})
+			continue
+		}
+		if !s.Seen(r.ID) {
+			w.facts = append(w.facts, flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
+		}
+	}
+	if len(reqs) > 0 && len(w.facts) == 0 {
+		return w.clearMail()
+	}
+	return nil
+}
+
+func (w *drive) clearMail() error {
+	ids := w.mail
+	w.mail = nil
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := w.Log.Remove(ids...); err != nil {
+		return fmt.Errorf("clear mailbox: %w", err)
+	}
+	return nil
+}
+
+// take is one turn: think, write everything down at once, then act.
+func (w *drive) take(facts []flow.Fact) error {
+	turn, err := w.Tree.Turn(w.now(), facts...)
+	if err != nil {
+		return belay.Exit(belay.ExitDamaged, "fold", err, "the records do not fit together; nothing was overwritten")
+	}
+	w.turn = turn
+	if len(turn.Records) > 0 {
+		for i := range turn.Records {
+			turn.Records[i].Epoch = w.Epoch
+		}
+		recs, err := w.Log.Append(turn.Records)
+		if err != nil {
+			return err // not written down, so not done
+		}
+		if w.Seen != nil {
+			w.Seen(recs)
+		}
+		w.Log.Beat(string(turn.Status), w.Tree.Done())
+	}
+	if err := w.clearMail(); err != nil {
+		return err
+	}
+	return w.release(turn.Effects)
+}
+
+// release does what was written down.
+func (w *drive) release(effects []belay.Command) error {
+	for _, c := range effects {
+		switch c := c.(type) {
+		case belay.Do:
+			failpoint.Hit("engine.before_spawn")
+			w.spawn(c.Job)
+			failpoint.Hit("engine.after_spawn")
+		case belay.Kill:
+			_ = w.keeper.Signal(c.Key, c.Why, w.Limits.Grace) // a broken connection shows as Gone
+		case belay.Ask:
+			w.facts = append(w.facts, w.answer(c))
+		default:
+			return fmt.Errorf("no effect of kind %T", c)
+		}
+	}
+	return nil
+}
+
+func (w *drive) spawn(j belay.Job) {
+	s, err := step.Prepare(j, w.Store, w.Limits, w.Mask)
+	if err != nil {
+		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+			Key: j.Key, Observation: step.Unstarted(err, w.now()),
+		}})
+		return
+	}
+	var tooBig *proc.TooBig
+	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
+		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
+		}})
+	}
+}

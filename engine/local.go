@@ -1,0 +1,332 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/redact"
+)
+
+// Local runs recipes on this machine, out of one state directory.
+type Local struct {
+	State   *journal.State
+	Keeper  []string // argv that starts a keeper; the run's folder and socket follow
+	Version string
+	Env     []string // the environment of all steps
+	Secrets []string // names of variables whose values are hidden
+	Limits  step.Limits
+}
+
+// Spec is a run to be started.
+type Spec struct {
+	Set         *library.Set
+	Vars        map[string]json.RawMessage // given by the user, over the recipe's context
+	Dir         string                     // absolute
+	ID          belay.RunID                // "" = draw one
+	MaxParallel int                        // 0 = the default
+}
+
+// Open is a run whose lock this process holds.
+type Open struct {
+	ID   belay.RunID
+	Tree *flow.Tree
+
+	local   *Local
+	run     *journal.Run
+	epoch   int64
+	first   []flow.Fact
+	self    proc.Identity
+	session belay.Session
+}
+
+// Create makes the folder of a new run and freezes its recipes. The run has no
+// record yet; the first one is written by Drive or Write.
+func (l *Local) Create(spec Spec) (*Open, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return nil, fmt.Errorf("identify this process: %w", err)
+	}
+	run, err := l.State.Create(spec.ID)
+	if err != nil {
+		return nil, err
+	}
+	o := &Open{ID: run.ID(), local: l, run: run, self: self}
+	started, err := o.freeze(spec)
+	if err == nil {
+		o.session, err = o.enter()
+		started.Session = &o.session
+	}
+	if err == nil {
+		err = l.State.NoteRun(o.summary(started, belay.Running, 0, ""))
+	}
+	if err != nil {
+		_ = run.Discard() // nothing is recorded in it; the error that is returned matters more
+		return nil, err
+	}
+	o.Tree = flow.NewTree(o.ID, spec.Set.Library)
+	o.first = []flow.Fact{{Run: o.ID, Event: started}}
+	return o, nil
+}
+
+// freeze keeps the sources of everything that the run may call, so that a
+// later edit cannot change it.
+func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
+	for _, src := range spec.Set.Sources {
+		if _, err := o.run.PutBlob(src); err != nil {
+			return belay.RunStarted{}, err
+		}
+	}
+	root := spec.Set.Root
+	lim := belay.DefaultLimits()
+	if root.Recursion.MaxDepth > 0 {
+		lim.MaxDepth = root.Recursion.MaxDepth
+	}
+	if root.Recursion.MaxTotalSteps > 0 {
+		lim.MaxTotalSteps = root.Recursion.MaxTotalSteps
+	}
+	if spec.MaxParallel > 0 {
+		lim.MaxParallel = spec.MaxParallel
+	}
+	vars := make(map[string]belay.Value, len(root.Context)+len(spec.Vars))
+	for _, v := range root.Context {
+		vars[v.Name] = belay.Value{JSON: v.JSON}
+	}
+	for n, raw := range spec.Vars {
+		v, err := o.value(raw)
+		if err != nil {
+			return belay.RunStarted{}, err
+		}
+		vars[n] = v
+	}
+	return belay.RunStarted{
+		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
+		Frozen: spec.Set.Library.Names, Vars: vars, Dir: spec.Dir, Limits: lim, Version: o.local.Version,
+	}, nil
+}
+
+// value keeps a given value in the record, or as a blob when it is a big text.
+func (o *Open) value(raw json.RawMessage) (belay.Value, error) {
+	var s string
+	if len(raw) <= belay.MaxInline || json.Unmarshal(raw, &s) != nil {
+		return belay.Value{JSON: raw}, nil
+	}
+	return o.run.PutBlob([]byte(s))
+}
+
+// Resume takes the lock of a run and folds its journal.
+func (l *Local) Resume(id belay.RunID) (*Open, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return nil, fmt.Errorf("identify this process: %w", err)
+	}
+	run, err := l.State.Open(id)
+	if err != nil {
+		return nil, err
+	}
+	o := &Open{ID: id, local: l, run: run, self: self}
+	if err := o.load(); err != nil {
+		_ = run.Close() // nothing was written; the error that is returned matters more
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *Open) load() error {
+	recs, err := o.run.Load()
+	if err != nil {
+		return err
+	}
+	o.Tree, err = Fold(o.ID, recs, o.run)
+	if err != nil {
+		return err
+	}
+	o.epoch = recs[len(recs)-1].Epoch
+	o.session, err = o.enter()
+	return err
+}
+
+// Blobs reads what was kept beside the records.
+type Blobs interface {
+	ReadBlob(sha string, most int64) ([]byte, error)
+}
+
+// Fold builds the tree of a run from its records and its frozen recipes.
+func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) {
+	if len(recs) == 0 {
+		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("run %s never began", id),
+			"it was killed before its first record; start it again")
+	}
+	lib, err := thaw(recs[0], blobs)
+	if err != nil {
+		return nil, err
+	}
+	tree := flow.NewTree(id, lib)
+	for _, r := range recs {
+		if err := tree.Apply(r); err != nil {
+			return nil, belay.Exit(belay.ExitDamaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
+				"the records do not fit together; nothing was overwritten")
+		}
+	}
+	return tree, nil
+}
+
+// thaw parses the frozen recipes of a run again.
+func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
+	lib := flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
+	e, ok := first.Event.(belay.RunStarted)
+	if !ok {
+		return lib, belay.Exit(belay.ExitDamaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
+	}
+	digests := []string{e.Recipe}
+	for name, d := range e.Frozen {
+		lib.Names[name] = d
+		digests = append(digests, d)
+	}
+	for _, d := range digests {
+		if lib.Recipes[d] != nil {
+			continue
+		}
+		src, err := blobs.ReadBlob(d, recipe.MaxBytes)
+		if err != nil {
+			return lib, belay.Exit(belay.ExitDamaged, "read frozen recipe", err, "the run's folder is not complete")
+		}
+		file := e.File
+		if d != e.Recipe {
+			file = d
+		}
+		r, problems := recipe.Parse(file, src)
+		if r == nil {
+			return lib, belay.Exit(belay.ExitInvalid, "read frozen recipe", fmt.Errorf("%s", problems[0].Format(src)),
+				"this belay no longer accepts it; use the version that started the run")
+		}
+		lib.Recipes[d] = r
+	}
+	return lib, nil
+}
+
+// Write appends facts without driving the run, and starts nothing.
+func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
+	facts = append(o.first, facts...)
+	o.first = nil
+	turn, err := o.Tree.Settle(time.Now(), facts...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range turn.Records {
+		turn.Records[i].Epoch = o.epoch
+	}
+	return o.run.Append(turn.Records)
+}
+
+// Drive drives the run until it ends, is held or is stopped, and says how it
+// stands.
+func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]belay.Record), first ...flow.Fact) (belay.RunResult, error) {
+	if err := proc.BecomeSubreaper(); err != nil {
+		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
+	}
+	first = append(o.first, first...)
+	o.first = nil
+	d := &Driver{
+		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
+		Attach: o.attach, CountOf: o.countLost,
+		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
+		Mask: redact.FromEnv(o.local.Env, o.local.Secrets),
+	}
+	status, err := d.Drive(ctx, hard, first...)
+	o.epoch = d.Epoch
+	if err != nil {
+		return belay.RunResult{Status: status}, err
+	}
+	r := o.Result()
+	return r, o.local.State.NoteRun(o.summary(o.Tree.Started(), r.Status, r.Code, r.Reason))
+}
+
+// Result is how the run stands, with the exit code that goes with it.
+func (o *Open) Result() belay.RunResult { return ResultOf(o.Tree) }
+
+// ResultOf is how a tree stands, with the exit code that goes with it.
+func ResultOf(t *flow.Tree) belay.RunResult {
+	status := t.Status()
+	switch status {
+	case belay.Held:
+		return belay.RunResult{Status: status, Code: belay.ExitHeld, Reason: "a person must act"}
+	case belay.Stopped:
+		return belay.RunResult{Status: status, Code: belay.ExitTerminated, Reason: "stopped, can be resumed"}
+	case belay.Running:
+		return belay.RunResult{Status: status, Code: belay.ExitFailed, Reason: "not finished"}
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted:
+	}
+	return *t.Run(t.Runs()[0]).Result()
+}
+
+// attach reaches the run's keeper, or starts one.
+func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error) {
+	dir, sock := string(o.run.Folder()), o.local.State.Socket(o.ID)
+	k, states, err := proc.Attach(ctx, proc.Options{
+		Dir: dir, Socket: sock, Exe: append(append([]string{}, o.local.Keeper...), dir, sock),
+		Run: o.ID, Epoch: epoch, Env: o.environment(),
+	}, open)
+	if err != nil {
+		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
+	}
+	if err := o.local.State.SetKeeper(o.ID, o.self, k.Identity()); err != nil {
+		return nil, nil, err
+	}
+	return k, states, nil
+}
+
+// countLost counts a lost attempt in the index before the journal does; of the
+// two counts the larger holds, so that an old copy of the folder wins nothing.
+func (o *Open) countLost(run belay.RunID, p belay.Path, known int) (int, error) {
+	name := fmt.Sprintf("lost %s:%s", run, p)
+	have, err := o.local.State.Cap(o.ID, name)
+	if err != nil {
+		return 0, err
+	}
+	n := max(known, int(have)) + 1
+	_, err = o.local.State.RaiseCap(o.ID, name, int64(n))
+	return n, err
+}
+
+// Close gives the run back.
+func (o *Open) Close() error {
+	err := o.local.State.Leave(o.ID)
+	if e := o.run.Close(); e != nil {
+		err = e
+	}
+	return err
+}
+
+func (o *Open) summary(e belay.RunStarted, s belay.Status, code int, reason string) journal.Summary {
+	return journal.Summary{
+		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: s, Code: code, Reason: reason, Driver: o.self,
+	}
+}
+
+// mailLog is a journal whose bad mail is left aside.
+type mailLog struct{ *journal.Run }
+
+func (m mailLog) Inbox() ([]belay.Request, error) {
+	reqs, _, err := m.Run.Inbox() // bad files were moved aside; there is nobody to answer
+	return reqs, err
+}
+
+// Person names the user for the record of an act.
+func Person() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}

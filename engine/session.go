@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+)
+
+// The variables that carry a session's place to its children. They only help:
+// what counts is in the index, and from outside they can only tighten.
+const (
+	envTree        = "TREE_ID"
+	envDepth       = "SESSION_DEPTH"
+	envMaxDepth    = "MAX_DEPTH"
+	envMaxSessions = "MAX_SESSIONS"
+)
+
+// prefixes are the spellings, ours first.
+var prefixes = [...]string{"BELAY_", "AMPLIHACK_"}
+
+// enter registers the run in the tree of sessions, or is refused.
+func (o *Open) enter() (belay.Session, error) {
+	ancestors, err := proc.Ancestors(os.Getpid())
+	if err != nil {
+		return belay.Session{}, fmt.Errorf("look at ancestors: %w", err)
+	}
+	claim := journal.Claim{Run: o.ID, Driver: o.self, Ancestors: ancestors}
+	claim.Env = readPlace(o.local.Env)
+	s, err := o.local.State.Enter(claim)
+	var limit *journal.Limit
+	if errors.As(err, &limit) {
+		return s, belay.Exit(belay.ExitFailed, "start run",
+			&belay.Failure{Kind: belay.RecursionLimit, Cause: limit.Error()},
+			"see the sessions with belay tree; wait for one to end, or do not start belay inside its own steps")
+	}
+	return s, err
+}
+
+// readPlace reads what the environment says about the tree. The depth there is
+// that of the session whose step we are in: ours is one more.
+func readPlace(env []string) journal.Env {
+	place := journal.Env{Tree: lookup(env, envTree)}
+	if n, ok := number(env, envDepth, &place.Malformed); ok {
+		place.Depth = n + 1
+	}
+	if n, ok := number(env, envMaxDepth, &place.Malformed); ok {
+		place.MaxDepth = &n
+	}
+	if n, ok := number(env, envMaxSessions, &place.Malformed); ok {
+		place.MaxSessions = &n
+	}
+	return place
+}
+
+func lookup(env []string, name string) string {
+	for _, p := range prefixes {
+		for _, kv := range env {
+			if v, ok := strings.CutPrefix(kv, p+name+"="); ok && v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// number reads a variable; one that is no number is named in bad.
+func number(env []string, name string, bad *string) (int, bool) {
+	text := lookup(env, name)
+	if text == "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		*bad = prefixes[0] + name
+		return 0, false
+	}
+	return n, true
+}
+
+// environment is what all steps of the run get: the environment of Belay
+// itself without what belongs to other sessions, and the place in the tree.
+func (o *Open) environment() []string {
+	var env []string
+	for _, kv := range o.local.Env {
+		if !ours(kv) {
+			env = append(env, kv)
+		}
+	}
+	s := o.session
+	for _, p := range prefixes {
+		env = append(env,
+			p+envTree+"="+s.Tree,
+			p+envDepth+"="+strconv.Itoa(s.Depth),
+			p+envMaxDepth+"="+strconv.Itoa(s.MaxDepth),
+			p+envMaxSessions+"="+strconv.Itoa(s.MaxSessions))
+	}
+	return append(env, "BELAY_RUN_ID="+string(o.ID))
+}
+
+// ours tells variables that Belay sets for its children and that must not be
+// handed on from an outer session, and those that would confuse an agent.
+func ours(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	switch name {
+	case "BELAY_MARK", "BELAY_KEY", "BELAY_RUN_ID", "BELAY_STEP", "BELAY_ATTEMPT", "CLAUDECODE":
+		return true
+	}
+	for _, p := range prefixes {
+		switch name {
+		case p + envTree, p + envDepth, p + envMaxDepth, p + envMaxSessions:
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,463 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// apply folds one record of this run. It judges nothing: what was decided is
+// in the records, and a better judge must not rewrite history.
+func (s *State) apply(r belay.Record) error {
+	if s.prog == nil {
+		e, ok := r.Event.(belay.RunStarted)
+		if !ok {
+			return fmt.Errorf("run %s: first record is %s", s.id, r.Event.Kind())
+		}
+		return s.begin(e, r.At)
+	}
+	switch e := r.Event.(type) {
+	case belay.RunStarted:
+		return s.begin(e, r.At)
+	case belay.RunAttached, belay.RunHeld, belay.RunStopped:
+		return nil // the tree's business
+	case belay.RunReopened:
+		return s.reopen()
+	case belay.RunEnded:
+		if s.result != nil {
+			return fmt.Errorf("run %s: ended twice", s.id)
+		}
+		s.result = &e.RunResult
+		return nil
+	case belay.RequestReceived:
+		s.receive(e.Request)
+		return nil
+	case belay.RequestRefused:
+		s.decided(e.ID)
+		return nil
+	case belay.ItemOpened:
+		return s.hold(e)
+	case belay.ItemAnswered:
+		return s.answered(e)
+	case belay.AnswerGiven:
+		return s.told(e)
+	}
+	return s.applyStep(r)
+}
+
+// applyStep folds a record about a step or an attempt.
+func (s *State) applyStep(r belay.Record) error {
+	switch e := r.Event.(type) {
+	case belay.AttemptStarted:
+		return s.start(e, r.At)
+	case belay.AttemptFound:
+		return s.found(e)
+	case belay.AttemptStopping:
+		return s.withOpen(e.Key, func(i int) error { s.steps[i].stopping = e.Why; return nil })
+	case belay.AttemptEnded:
+		return s.end(e)
+	case belay.AttemptJudged:
+		return s.judged(e)
+	case belay.StepNotTaken:
+		return s.withStep(e.Path, func(i int) error { return s.finish(i, NotTaken) })
+	case belay.StepRefused:
+		return s.withStep(e.Path, func(i int) error {
+			f := e.Failure
+			s.steps[i].failure = &f
+			s.unqueue(i)
+			if err := s.move(i, Failed); err != nil {
+				return err
+			}
+			s.fail(i)
+			return nil
+		})
+	case belay.RecoveryChosen:
+		return s.withStep(e.Path, func(i int) error { return s.recover(i, e.Plan) })
+	}
+	return fmt.Errorf("run %s: cannot fold %s", s.id, r.Event.Kind())
+}
+
+func (s *State) withStep(p belay.Path, f func(int) error) error {
+	i, err := s.at(p)
+	if err != nil {
+		return err
+	}
+	return f(i)
+}
+
+func (s *State) withOpen(k belay.Key, f func(int) error) error {
+	i, ok := s.open[k]
+	if !ok {
+		return fmt.Errorf("run %s: attempt %s is not open", s.id, k)
+	}
+	return f(i)
+}
+
+// unqueue takes a waiting step out of the places where Next looks for one to start.
+func (s *State) unqueue(i int) {
+	s.ready.remove(i)
+	if !s.steps[i].due.IsZero() {
+		s.timers.remove(i, "")
+	}
+}
+
+// finish settles a step well or as left out.
+func (s *State) finish(i int, to Phase) error {
+	if s.steps[i].phase == Waiting {
+		s.unqueue(i)
+	}
+	if err := s.move(i, to); err != nil {
+		return err
+	}
+	s.settle(i)
+	return nil
+}
+
+// again makes a step wait for its next start.
+func (s *State) again(i int, due time.Time) error {
+	if err := s.move(i, Waiting); err != nil {
+		return err
+	}
+	st := &s.steps[i]
+	st.due, st.plan = due, nil
+	st.gone, st.main, st.verify = false, nil, nil
+	st.permit, st.truth, st.asked = nil, nil, false
+	s.wake(i)
+	return nil
+}
+
+func (s *State) start(e belay.AttemptStarted, at time.Time) error {
+	i, err := s.at(e.Path)
+	if err != nil {
+		return err
+	}
+	st := &s.steps[i]
+	to := Running
+	if e.Role == belay.RoleVerify {
+		to = Checking
+		st.check = e.Attempt
+	} else {
+		s.unqueue(i)
+		st.attempt, st.verdict = e.Attempt, nil
+		s.ran = true
+	}
+	if err := s.move(i, to); err != nil {
+		return err
+	}
+	st.key, st.child, st.stopping, st.since = e.Key, e.Child, belay.KilledNot, at
+	if e.Child != "" {
+		st.last, st.prior = e.Child, e.Child
+		if t := s.prog.Steps[i].Timeout; t > 0 {
+			s.timers.push(timer{at.Add(t), i, e.Key})
+		}
+	}
+	s.open[e.Key] = i
+	s.running++
+	return nil
+}
+
+// close forgets an open attempt.
+func (s *State) close(i int) {
+	st := &s.steps[i]
+	if st.child != "" {
+		s.timers.remove(i, st.key)
+	}
+	delete(s.open, st.key)
+	st.key, st.child, st.stopping = "", "", belay.KilledNot
+	s.running--
+}
+
+func (s *State) found(e belay.AttemptFound) error {
+	return s.withOpen(e.Key, func(i int) error {
+		st := &s.steps[i]
+		switch e.How {
+		case belay.Adopted:
+			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
+			return nil
+		case belay.Harvested:
+			return nil // its end follows
+		case belay.Unborn:
+			s.close(i)
+			if st.phase == Checking {
+				st.check--
+				s.look(i)
+				return s.move(i, Ended)
+			}
+			st.attempt--
+			return s.again(i, time.Time{})
+		case belay.Lost:
+			s.close(i)
+			st.lost = max(st.lost+1, e.Count)
+			st.gone = st.gone || st.phase == Running
+			s.look(i)
+			return s.move(i, Ended)
+		}
+		return fmt.Errorf("run %s: attempt found %q", s.id, e.How)
+	})
+}
+
+func (s *State) end(e belay.AttemptEnded) error {
+	return s.withOpen(e.Key, func(i int) error {
+		st := &s.steps[i]
+		o := e.Observation
+		if st.phase == Checking {
+			// A check that was cut off has not spoken: it is asked again.
+			if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
+				st.verify = &o
+			}
+		} else {
+			st.main = &o
+			if o.Child != nil && o.Child.Status == belay.Achieved {
+				st.prior = "" // nothing in it to go on with
+			}
+		}
+		s.close(i)
+		s.look(i)
+		return s.move(i, Ended)
+	})
+}
+
+func (s *State) judged(e belay.AttemptJudged) error {
+	var i int
+	found := false
+	for n, at := range s.attend {
+		st := &s.steps[at]
+		if st.phase == Ended && belay.KeyOf(s.id, s.prog.Steps[at].ID, belay.RoleMain, st.attempt) == e.Key {
+			i, found = at, true
+			s.attend = append(s.attend[:n:n], s.attend[n+1:]...)
+			st.queued = false
+			break
+		}
+	}
+	if !found {
+		return fmt.Errorf("run %s: %s was judged but has not ended", s.id, e.Key)
+	}
+	st := &s.steps[i]
+	v := e.Verdict
+	st.verdict = &v
+	switch {
+	case v.OK:
+		s.setOutputs(i)
+		return s.finish(i, Done)
+	case v.GivenBack:
+		return s.again(i, time.Time{})
+	case v.Unknown:
+		s.look(i) // an item for a person follows
+		return nil
+	}
+	st.failed++
+	st.failure = v.Failure
+	s.look(i)
+	return s.move(i, Broken)
+}
+
+// setOutputs binds what the step produced to its variables.
+func (s *State) setOutputs(i int) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	bind := func(name string, v belay.Value) {
+		s.vars.set(name, v)
+		s.outputs[name] = true
+	}
+	o := st.main
+	if st.gone {
+		o = st.verify // the step's own output went down with it
+	}
+	if o == nil {
+		return
+	}
+	if o.Child != nil {
+		for name, v := range o.Child.Outputs {
+			bind(name, v)
+		}
+	}
+	if def.Output != "" && o.Output != nil {
+		bind(def.Output, *o.Output)
+	}
+}
+
+func (s *State) recover(i int, p belay.Plan) error {
+	st := &s.steps[i]
+	s.drop(i)
+	switch p.Act {
+	case belay.ActRetry:
+		return s.again(i, p.Due)
+	case belay.ActHold:
+		st.plan = &p
+		s.look(i) // an item follows
+		return nil
+	case belay.ActGiveUp:
+		if st.phase == Ended { // lost too often
+			if err := s.move(i, Broken); err != nil {
+				return err
+			}
+			st.failure = lostFailure(s.prog.Steps[i].ID, p)
+		}
+		if err := s.move(i, Failed); err != nil {
+			return err
+		}
+		s.fail(i)
+		return nil
+	}
+	return fmt.Errorf("run %s: unknown way out %q", s.id, p.Act)
+}
+
+func lostFailure(p belay.Path, plan belay.Plan) *belay.Failure {
+	return &belay.Failure{
+		Kind: belay.Infrastructure, Op: "step " + string(p), Cause: plan.Reason,
+		Hint: "find out what ends the keeper (out of memory, a session's end), then resume the run",
+	}
+}
+
+// drop takes a step out of the queue of those to be settled.
+func (s *State) drop(i int) {
+	if !s.steps[i].queued {
+		return
+	}
+	s.steps[i].queued = false
+	for n, at := range s.attend {
+		if at == i {
+			s.attend = append(s.attend[:n:n], s.attend[n+1:]...)
+			return
+		}
+	}
+}
+
+func (s *State) hold(e belay.ItemOpened) error {
+	return s.withStep(e.Path, func(i int) error {
+		s.drop(i)
+		s.items[e.ID] = i
+		s.steps[i].item = e.ID
+		return s.move(i, Held)
+	})
+}
+
+func (s *State) answered(e belay.ItemAnswered) error {
+	i, ok := s.items[e.ID]
+	if !ok {
+		return fmt.Errorf("run %s: item %s is not open", s.id, e.ID)
+	}
+	delete(s.items, e.ID)
+	st := &s.steps[i]
+	st.item = ""
+	s.decidedFor(i)
+	switch e.Choice {
+	case belay.ChoiceDone:
+		s.setOutputs(i)
+		return s.finish(i, Done)
+	case belay.ChoiceAgain:
+		st.extra++
+		return s.again(i, time.Time{})
+	case belay.ChoiceSkip:
+		return s.finish(i, Skipped)
+	case belay.ChoiceFail:
+		if st.failure == nil {
+			st.failure = &belay.Failure{
+				Kind: belay.BashFailure, Op: "step " + string(e.Path), Cause: "declared failed by " + e.By + ": " + e.Why,
+			}
+		}
+		if err := s.move(i, Failed); err != nil {
+			return err
+		}
+		s.fail(i)
+		return nil
+	}
+	return fmt.Errorf("run %s: unknown answer %q", s.id, e.Choice)
+}
+
+func (s *State) told(e belay.AnswerGiven) error {
+	for i := range s.ready.list {
+		at := s.ready.list[i]
+		if s.giveAnswer(at, e) {
+			return nil
+		}
+	}
+	for _, t := range s.timers.list {
+		if t.key == "" && s.giveAnswer(t.step, e) {
+			return nil
+		}
+	}
+	return nil // asked twice around a crash, and already used
+}
+
+// giveAnswer stores an answer with the step that asked for it.
+func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
+	st := &s.steps[i]
+	a := e.Answer
+	switch e.Key {
+	case s.stepKey(i):
+		st.permit = &a
+	case s.condKey(i):
+		st.truth = &a
+		if st.asked {
+			st.asked = false
+			s.asking--
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *State) receive(r belay.Request) {
+	if s.seen[r.ID] {
+		return
+	}
+	s.seen[r.ID] = true
+	if r.Ask == belay.WishCancel && s.result == nil {
+		if s.cancel == nil {
+			s.cancel = &r
+		}
+		return
+	}
+	if r.Ask == belay.WishStop && s.result == nil {
+		return // the tree's business
+	}
+	s.inbox = append(s.inbox, r)
+}
+
+// decided forgets a request that was refused.
+func (s *State) decided(id string) {
+	for n, r := range s.inbox {
+		if r.ID == id {
+			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
+			return
+		}
+	}
+}
+
+// decidedFor forgets the request that answered step i.
+func (s *State) decidedFor(i int) {
+	for n, r := range s.inbox {
+		if r.Ask == belay.WishAnswer && s.target(r) == i {
+			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
+			return
+		}
+	}
+}
+
+// reopen makes an ended run go on: what failed or was left out waits again,
+// with one attempt granted by the person who asked.
+func (s *State) reopen() error {
+	if s.result == nil {
+		return fmt.Errorf("run %s: reopened but not ended", s.id)
+	}
+	s.result, s.failing, s.cancel = nil, false, nil
+	s.reopened++
+	for i := range s.steps {
+		st := &s.steps[i]
+		if st.phase != Failed && st.phase != Skipped {
+			continue
+		}
+		if st.phase == Failed && s.prog.Steps[i].Optional {
+			continue // its failure was allowed, and others went on from there
+		}
+		s.unsettle(i)
+		st.extra++
+		st.failure = nil
+		if err := s.again(i, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package flow
+
+import (
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// intHeap keeps indexes so that the smallest comes first and none twice.
+type intHeap struct{ list []int }
+
+func (h *intHeap) push(i int) {
+	at, found := slices.BinarySearch(h.list, i)
+	if !found {
+		h.list = slices.Insert(h.list, at, i)
+	}
+}
+
+func (h *intHeap) remove(i int) {
+	if at, found := slices.BinarySearch(h.list, i); found {
+		h.list = slices.Delete(h.list, at, at+1)
+	}
+}
+
+// timer is a moment at which a step must be looked at: to start it, or, when
+// key is set, to end that attempt.
+type timer struct {
+	at   time.Time
+	step int
+	key  belay.Key
+}
+
+// timeHeap keeps timers in the order of their time.
+type timeHeap struct{ list []timer }
+
+func (h *timeHeap) push(t timer) {
+	at, _ := slices.BinarySearchFunc(h.list, t, func(a, b timer) int {
+		if c := a.at.Compare(b.at); c != 0 {
+			return c
+		}
+		if c := a.step - b.step; c != 0 {
+			return c
+		}
+		return compareKeys(a.key, b.key)
+	})
+	h.list = slices.Insert(h.list, at, t)
+}
+
+func compareKeys(a, b belay.Key) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (h *timeHeap) remove(step int, key belay.Key) {
+	h.list = slices.DeleteFunc(h.list, func(t timer) bool { return t.step == step && t.key == key })
+}

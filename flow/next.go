@@ -1,0 +1,477 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/verdict"
+)
+
+// checkTimeout bounds a verify whose step has no timeout of its own.
+const checkTimeout = 10 * time.Minute
+
+// Next names the next command. room is how many processes may still be
+// started in the whole tree; below zero nothing new begins at all. It is
+// called again after each command, until it says Wait or End.
+func (s *State) Next(now time.Time, room int) belay.Command {
+	if c := s.nextRequest(); c != nil {
+		return c
+	}
+	if s.result != nil {
+		return belay.Wait{For: belay.WaitNobody}
+	}
+	crowded := false
+	for _, i := range s.attend {
+		c, wants := s.nextSettle(i, now, room)
+		if c != nil {
+			return c
+		}
+		crowded = crowded || wants
+	}
+	if c := s.nextKill(now); c != nil {
+		return c
+	}
+	if s.cancel == nil && !s.failing {
+		c, wants := s.nextStart(now, room)
+		if c != nil {
+			return c
+		}
+		crowded = crowded || wants
+	}
+	if c := s.nextEnd(); c != nil {
+		return c
+	}
+	return s.wait(now, crowded)
+}
+
+// nextRequest answers the oldest wish from outside.
+func (s *State) nextRequest() belay.Command {
+	if len(s.inbox) == 0 {
+		return nil
+	}
+	r := s.inbox[0]
+	refuse := func(why string) belay.Command {
+		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
+	}
+	if s.result != nil {
+		return refuse("the run has ended: " + string(s.result.Status))
+	}
+	i := s.target(r)
+	if r.Ask != belay.WishAnswer {
+		return refuse(fmt.Sprintf("unknown request %q", r.Ask))
+	}
+	if i < 0 {
+		if r.Step == "" {
+			return refuse("no step of this run waits for an answer, or several do: name one")
+		}
+		return refuse(fmt.Sprintf("step %s does not wait for an answer", r.Step))
+	}
+	switch r.Choice {
+	case belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip:
+		return belay.Note{Event: belay.ItemAnswered{
+			ID: s.steps[i].item, Path: s.prog.Steps[i].ID, By: r.By, Choice: r.Choice, Why: r.Why,
+		}}
+	}
+	return refuse(fmt.Sprintf("unknown answer %q: done, again, fail or skip", r.Choice))
+}
+
+// target is the held step that a request speaks of, -1 when there is none.
+func (s *State) target(r belay.Request) int {
+	if r.Step != "" {
+		if i, ok := s.index[r.Step]; ok && s.steps[i].phase == Held {
+			return i
+		}
+		return -1
+	}
+	if len(s.items) != 1 {
+		return -1
+	}
+	for _, i := range s.items {
+		return i
+	}
+	return -1
+}
+
+// nextSettle says what becomes of an ended or broken step; the second result
+// tells that it waits for room.
+func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	switch {
+	case st.phase == Broken && st.plan != nil:
+		return s.ask(i, fmt.Sprintf("step %s failed (%s). Is the work there, shall it run again, has it failed, or is it left out?", def.ID, st.failure.Cause)), false
+	case st.phase == Broken:
+		h := s.history(i)
+		return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: recovery.Decide(s.policy(i), *st.failure, h, now)}}, false
+	case st.phase != Ended:
+		return nil, false
+	case st.verdict != nil && st.verdict.Unknown:
+		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
+	case st.gone:
+		return s.settleLost(i, now, room)
+	}
+	c := s.caseOf(i)
+	if def.Verify != "" && st.verify == nil && verdict.NeedsCheck(c) {
+		if p := recovery.AfterLost(s.policy(i), s.history(i), now); p.Act == belay.ActGiveUp {
+			return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
+		}
+		return s.doCheck(i, room)
+	}
+	return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: verdict.Of(c)}}, false
+}
+
+// settleLost decides what follows an attempt whose outcome nobody saw.
+func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
+	if def.Verify != "" {
+		if st.verify == nil && plan.Act != belay.ActGiveUp {
+			return s.doCheck(i, room)
+		}
+		if v := st.verify; v != nil && v.Exit == 0 && v.Signal == 0 && v.Fault == belay.FaultNone && v.Began {
+			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: belay.Verdict{
+				OK: true, For: []string{"lost", "verify: exit 0"},
+			}}}, false
+		}
+	} else if def.Once {
+		return s.ask(i, fmt.Sprintf("step %s must not run twice, and its outcome was lost with its keeper. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
+	}
+	return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: plan}}, false
+}
+
+// ask holds a step for a person.
+func (s *State) ask(i int, question string) belay.Command {
+	def := &s.prog.Steps[i]
+	return belay.Note{Event: belay.ItemOpened{
+		ID:   fmt.Sprintf("%s.%d", def.ID, s.steps[i].attempt+s.steps[i].extra),
+		Path: def.ID, Ask: question,
+		Choices: []string{belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip},
+	}}
+}
+
+func (s *State) doCheck(i, room int) (belay.Command, bool) {
+	if room <= 0 {
+		return nil, true
+	}
+	return belay.Do{Job: s.job(i, belay.RoleVerify, s.steps[i].check+1)}, false
+}
+
+func (s *State) policy(i int) recovery.Policy {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	return recovery.Policy{
+		MaxAttempts: def.Retry.MaxAttempts + st.extra,
+		Backoff:     def.Retry.Backoff,
+		MaxLost:     s.started.Limits.MaxLost + st.extra,
+		Escalate:    def.Escalate,
+	}
+}
+
+func (s *State) history(i int) recovery.History {
+	st := &s.steps[i]
+	return recovery.History{Key: s.mainKey(i, st.attempt), Failed: st.failed, Lost: st.lost}
+}
+
+func (s *State) caseOf(i int) verdict.Case {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	return verdict.Case{
+		Step: def.ID, Type: def.Type, Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
+		Main: *st.main, Check: st.verify,
+	}
+}
+
+// nextKill ends what must not go on: everything when the run is cancelled, a
+// child run past its timeout.
+func (s *State) nextKill(now time.Time) belay.Command {
+	if s.cancel != nil && s.running > 0 {
+		for i := range s.steps {
+			if st := &s.steps[i]; st.key != "" && st.stopping == belay.KilledNot {
+				return belay.Kill{Key: st.key, Why: belay.KilledCancel}
+			}
+		}
+	}
+	for _, t := range s.timers.list {
+		if t.at.After(now) {
+			break
+		}
+		if t.key != "" && s.steps[t.step].stopping == belay.KilledNot {
+			return belay.Kill{Key: t.key, Why: belay.KilledDeadline}
+		}
+	}
+	return nil
+}
+
+// nextStart begins the first step that can begin; the second result tells
+// that one waits for room.
+func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
+	if room < 0 {
+		return nil, false
+	}
+	crowded := false
+	for _, i := range s.ready.list {
+		c, wants := s.nextStep(i, room)
+		if c != nil {
+			return c, false
+		}
+		if crowded = crowded || wants; crowded {
+			break
+		}
+	}
+	for _, t := range s.timers.list {
+		if t.at.After(now) {
+			break
+		}
+		if t.key != "" {
+			continue
+		}
+		c, wants := s.nextStep(t.step, room)
+		if c != nil {
+			return c, false
+		}
+		crowded = crowded || wants
+	}
+	return nil, crowded
+}
+
+// nextStep begins one step: its condition, its permit, then the step itself.
+func (s *State) nextStep(i, room int) (belay.Command, bool) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if st.asked {
+		return nil, false
+	}
+	if def.Condition != nil {
+		if c := s.nextCondition(i); c != nil {
+			return c, false
+		}
+	}
+	if room == 0 {
+		return nil, true
+	}
+	if s.id.Depth() > 0 {
+		if st.permit == nil {
+			return belay.Ask{Key: s.stepKey(i), Question: belay.Question{Step: true}}, false
+		}
+		if !st.permit.OK {
+			return s.refuse(i, belay.RecursionLimit, st.permit.Error,
+				"raise recursion.max_total_steps in the root recipe"), false
+		}
+	}
+	if def.Type == belay.TypeRecipe {
+		return s.startRun(i), false
+	}
+	if _, err := s.dir(i); err != nil {
+		return s.refuse(i, belay.BashFailure, err.Error(), ""), false
+	}
+	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
+}
+
+// nextCondition says what a condition decides, nil when the step is taken.
+func (s *State) nextCondition(i int) belay.Command {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	var taken bool
+	if names := def.Condition.Names(); s.vars.big(names) {
+		if st.truth == nil {
+			return belay.Ask{Key: s.condKey(i), Question: belay.Question{
+				Cond: def.Condition.String(), Vars: s.vars.pick(names),
+			}}
+		}
+		if st.truth.Error != "" {
+			return s.refuse(i, s.ownKind(i), "condition: "+st.truth.Error, "")
+		}
+		taken = st.truth.OK
+	} else {
+		var err error
+		if taken, err = def.Condition.Truth(s.vars.lookup()); err != nil {
+			return s.refuse(i, s.ownKind(i), "condition: "+err.Error(),
+				fmt.Sprintf("the condition is: %s", def.Condition))
+		}
+	}
+	if taken {
+		return nil
+	}
+	return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "condition is false: " + def.Condition.String()}}
+}
+
+// ownKind is the kind of failure that a step of this type has by itself.
+func (s *State) ownKind(i int) belay.FailureKind {
+	if s.prog.Steps[i].Type == belay.TypeRecipe {
+		return belay.RecipeFailure
+	}
+	return belay.BashFailure
+}
+
+func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.Command {
+	id := s.prog.Steps[i].ID
+	return belay.Note{Event: belay.StepRefused{Path: id, Failure: belay.Failure{
+		Kind: kind, Op: "step " + string(id), Cause: cause, Hint: hint,
+	}}}
+}
+
+// startRun begins a sub-recipe as a child run.
+func (s *State) startRun(i int) belay.Command {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
+		return s.refuse(i, belay.RecursionLimit,
+			fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, depth, s.started.Limits.MaxDepth),
+			"look for recipes that call each other, or raise recursion.max_depth in the root recipe")
+	}
+	digest := s.lib.Names[def.Recipe]
+	prog := s.lib.Recipes[digest]
+	if prog == nil {
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("sub-recipe %q was not found", def.Recipe), "")
+	}
+	n := st.attempt + 1
+	key := s.mainKey(i, n)
+	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
+	if st.extra > 0 && st.prior != "" { // a person asked it to go on: what is done stays done
+		started.Child = st.prior
+		return belay.StartRun{Started: started, Reopen: true}
+	}
+	vars, err := s.handDown(def, prog)
+	if err != nil {
+		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+	}
+	dir, err := s.dir(i)
+	if err != nil {
+		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+	}
+	started.Child = s.id.Child(def.ID, n)
+	return belay.StartRun{Started: started, Child: belay.RunStarted{
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, File: prog.File, Vars: vars,
+		Dir: dir, Parent: key, Limits: s.started.Limits,
+	}}
+}
+
+// handDown is the context of a child run: the child's defaults, over them the
+// parent's context, over that what the step hands down.
+func (s *State) handDown(def *recipe.Step, prog *recipe.Recipe) (map[string]belay.Value, error) {
+	vars := make(map[string]belay.Value, len(prog.Context)+len(s.vars.vars))
+	for _, v := range prog.Context {
+		vars[v.Name] = belay.Value{JSON: v.JSON}
+	}
+	for n, v := range s.vars.vars {
+		vars[n] = v
+	}
+	for _, a := range def.Context {
+		switch {
+		case a.Text == nil:
+			vars[a.Name] = belay.Value{JSON: a.JSON}
+		case s.vars.big(a.Text.Names()):
+			names := a.Text.Names()
+			if a.Text.String() != "{{"+names[0]+"}}" {
+				return nil, fmt.Errorf("context %s: the value of {{%s}} is too big to be put into text", a.Name, names[0])
+			}
+			vars[a.Name] = s.vars.vars[names[0]]
+		default:
+			text, err := a.Text.Render(s.vars.lookup())
+			if err != nil {
+				return nil, fmt.Errorf("context %s: %w", a.Name, err)
+			}
+			vars[a.Name] = belay.Text(text)
+		}
+	}
+	return vars, nil
+}
+
+// nextEnd says how the run ends, once nothing is open and nothing is left.
+func (s *State) nextEnd() belay.Command {
+	over := s.left == 0 || s.failing || s.cancel != nil
+	if !over || s.running > 0 || s.asking > 0 || len(s.attend) > 0 {
+		return nil
+	}
+	if len(s.items) > 0 && s.cancel == nil {
+		return nil // a person's answer comes before any end
+	}
+	r := s.outcome()
+	if s.id.Depth() > 0 {
+		r.Outputs = make(map[string]belay.Value, len(s.outputs))
+		for name := range s.outputs {
+			r.Outputs[name] = s.vars.vars[name]
+		}
+	}
+	return belay.End{Result: r}
+}
+
+// outcome is the status that the steps amount to.
+func (s *State) outcome() belay.RunResult {
+	if s.cancel != nil {
+		return belay.RunResult{Status: belay.Aborted, Code: belay.ExitAborted, Reason: "cancelled by " + s.cancel.By}
+	}
+	if s.failing {
+		return s.failedOutcome()
+	}
+	if !s.ran && !s.prog.AllowEmpty {
+		f := &belay.Failure{
+			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
+			Hint: "check the conditions and the values given, or set allow_empty: true",
+		}
+		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: f}
+	}
+	for i := range s.steps {
+		st := &s.steps[i]
+		skipped := st.phase == Skipped && !s.prog.Steps[i].Optional
+		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial {
+			return belay.RunResult{
+				Status: belay.Partial, Code: belay.ExitPartial,
+				Reason: fmt.Sprintf("step %s was left out", s.prog.Steps[i].ID),
+			}
+		}
+	}
+	return belay.RunResult{Status: belay.Achieved, Code: belay.ExitOK}
+}
+
+func (s *State) failedOutcome() belay.RunResult {
+	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
+	for i := range s.steps {
+		st := &s.steps[i]
+		if st.phase != Failed || s.prog.Steps[i].Optional {
+			continue
+		}
+		r.Code = belay.Worse(r.Code, failureCode(st))
+		if r.Failure == nil {
+			r.Failure, r.Reason = st.failure, st.failure.Error()
+		}
+	}
+	return r
+}
+
+// failureCode is the exit code that a failed step stands for.
+func failureCode(st *step) int {
+	if st.failure.Kind == belay.Infrastructure {
+		return belay.ExitInfra
+	}
+	if st.failure.Kind == belay.HollowSuccess {
+		return belay.ExitHollow
+	}
+	if st.main != nil && st.main.Child != nil && st.main.Child.Status == belay.Failed {
+		return st.main.Child.Code
+	}
+	return belay.ExitFailed
+}
+
+func (s *State) wait(now time.Time, crowded bool) belay.Command {
+	w := belay.Wait{For: belay.WaitNobody}
+	for _, t := range s.timers.list {
+		st := &s.steps[t.step]
+		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.failing || s.cancel != nil) {
+			continue
+		}
+		if !t.at.After(now) {
+			continue // due, and waiting for room or an answer
+		}
+		w.Until = t.at
+		break
+	}
+	switch {
+	case crowded:
+		w.For = belay.WaitRoom
+	case s.running > 0 || s.asking > 0:
+		w.For = belay.WaitAttempt
+	case !w.Until.IsZero():
+		w.For = belay.WaitTimer
+	case len(s.items) > 0:
+		w.For = belay.WaitPerson
+	}
+	return w
+}

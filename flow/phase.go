@@ -1,0 +1,69 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belay-run/belay"
+)
+
+// Phase is where a step stands.
+type Phase string
+
+const (
+	Waiting  Phase = "waiting"   // for its needs, its turn, a slot or its time
+	Running  Phase = "running"   // its main attempt is open
+	Ended    Phase = "ended"     // the main attempt is over (or lost) and not settled yet
+	Checking Phase = "checking"  // its verify is open
+	Broken   Phase = "broken"    // judged a failure; the way out is not chosen yet
+	Held     Phase = "held"      // a person is asked
+	Done     Phase = "done"      // the work is there
+	NotTaken Phase = "not_taken" // its condition was false
+	Skipped  Phase = "skipped"   // a person left it out
+	Failed   Phase = "failed"    // it stays failed
+)
+
+// moves are the legal ones; everything else is an error.
+var moves = map[Phase][]Phase{
+	Waiting:  {Running, NotTaken, Failed},
+	Running:  {Ended, Waiting},
+	Ended:    {Checking, Done, Broken, Held, Waiting},
+	Checking: {Ended},
+	Broken:   {Waiting, Held, Failed},
+	Held:     {Done, Waiting, Failed, Skipped},
+	Skipped:  {Waiting},
+	Failed:   {Waiting},
+	Done:     nil,
+	NotTaken: nil,
+}
+
+// settled tells whether dependents may look at the step's outcome.
+func (p Phase) settled() bool {
+	switch p {
+	case Done, NotTaken, Skipped, Failed:
+		return true
+	case Waiting, Running, Ended, Checking, Broken, Held:
+		return false
+	}
+	return false
+}
+
+// IllegalMove is a record that does not fit the state: damage, or a bug.
+type IllegalMove struct {
+	Run      belay.RunID
+	Step     belay.Path
+	From, To Phase
+}
+
+func (e *IllegalMove) Error() string {
+	return fmt.Sprintf("run %s, step %s: no way from %s to %s", e.Run, e.Step, e.From, e.To)
+}
+
+func (s *State) move(i int, to Phase) error {
+	from := s.steps[i].phase
+	if !slices.Contains(moves[from], to) {
+		return &IllegalMove{s.id, s.prog.Steps[i].ID, from, to}
+	}
+	s.steps[i].phase = to
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package flow is the brain: it folds records into a state and names the next
+// command. It has no clock, no disk, no process and no goroutine; time and
+// everything else from outside arrive as facts. Folding never decides, and
+// deciding never changes the state: a decision counts once it is a record.
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// Library is what was frozen at the start of a root run: its recipes by
+// digest, and which digest a sub-recipe's name stands for.
+type Library struct {
+	Recipes map[string]*recipe.Recipe
+	Names   map[string]string
+}
+
+// State is one run, folded from its records.
+type State struct {
+	id      belay.RunID
+	lib     Library
+	prog    *recipe.Recipe
+	started belay.RunStarted
+	begun   time.Time
+	vars    *scope
+
+	steps    []step
+	index    map[belay.Path]int
+	ready    intHeap // waiting steps that could start now
+	timers   timeHeap
+	inbox    []belay.Request // requests not decided yet
+	attend   []int           // ended and broken steps, to be settled in this order
+	open     map[belay.Key]int
+	items    map[string]int
+	seen     map[string]bool
+	outputs  map[string]bool
+	left     int // steps not settled
+	running  int // open attempts
+	asking   int // questions out
+	cancel   *belay.Request
+	failing  bool
+	ran      bool
+	result   *belay.RunResult
+	reopened int
+}
+
+// step is what the fold knows of one step.
+type step struct {
+	phase    Phase
+	waits    int // needs that are not settled
+	next     []int
+	attempt  int // number of the last main attempt
+	check    int // number of the last verify
+	failed   int
+	lost     int
+	extra    int // attempts that a person granted
+	key      belay.Key
+	child    belay.RunID
+	stopping belay.KilledBy
+	since    time.Time // start of the open attempt
+	due      time.Time
+	gone     bool // the main attempt was lost
+	main     *belay.Observation
+	verify   *belay.Observation
+	verdict  *belay.Verdict
+	failure  *belay.Failure
+	permit   *belay.Answer
+	truth    *belay.Answer
+	asked    bool
+	item     string
+	plan     *belay.Plan
+	queued   bool        // in attend
+	last     belay.RunID // child run of the last attempt
+	prior    belay.RunID // the same, while there is something in it to go on with
+}
+
+func newState(id belay.RunID, lib Library) *State {
+	return &State{
+		id: id, lib: lib,
+		open: map[belay.Key]int{}, items: map[string]int{},
+		seen: map[string]bool{}, outputs: map[string]bool{},
+	}
+}
+
+// begin sets up the graph from the first record.
+func (s *State) begin(e belay.RunStarted, at time.Time) error {
+	if s.prog != nil {
+		return fmt.Errorf("run %s: a second run.started", s.id)
+	}
+	if e.Schema != belay.Schema {
+		return fmt.Errorf("run %s: schema %d, this belay reads %d", s.id, e.Schema, belay.Schema)
+	}
+	prog := s.lib.Recipes[e.Recipe]
+	if prog == nil {
+		return fmt.Errorf("run %s: recipe %.12s is not among the frozen ones", s.id, e.Recipe)
+	}
+	s.prog, s.started, s.begun = prog, e, at
+	s.vars = newScope(e.Vars)
+	s.steps = make([]step, len(prog.Steps))
+	s.index = make(map[belay.Path]int, len(prog.Steps))
+	s.left = len(prog.Steps)
+	for i := range prog.Steps {
+		def := &prog.Steps[i]
+		s.index[def.ID] = i
+		s.steps[i].phase = Waiting
+		s.steps[i].waits = len(def.Needs)
+		for _, n := range def.Needs {
+			s.steps[n].next = append(s.steps[n].next, i)
+		}
+		if len(def.Needs) == 0 {
+			s.ready.push(i)
+		}
+	}
+	return nil
+}
+
+// at finds the step of a path.
+func (s *State) at(p belay.Path) (int, error) {
+	i, ok := s.index[p]
+	if !ok {
+		return 0, fmt.Errorf("run %s: no step %q in its recipe", s.id, p)
+	}
+	return i, nil
+}
+
+// settle counts a step as settled and wakes those that wait for it.
+func (s *State) settle(i int) {
+	s.left--
+	for _, n := range s.steps[i].next {
+		s.steps[n].waits--
+		s.wake(n)
+	}
+}
+
+// unsettle takes a settled step back, because a person reopened the run.
+func (s *State) unsettle(i int) {
+	s.left++
+	for _, n := range s.steps[i].next {
+		s.steps[n].waits++
+		s.ready.remove(n)
+	}
+}
+
+// wake puts a waiting step where Next looks for it.
+func (s *State) wake(i int) {
+	st := &s.steps[i]
+	if st.phase != Waiting || st.waits > 0 {
+		return
+	}
+	if st.due.IsZero() {
+		s.ready.push(i)
+		return
+	}
+	s.timers.push(timer{st.due, i, ""})
+}
+
+// look asks Next to settle an ended or broken step.
+func (s *State) look(i int) {
+	if !s.steps[i].queued {
+		s.steps[i].queued = true
+		s.attend = append(s.attend, i)
+	}
+}
+
+// Result is how the run ended, nil while it has not.
+func (s *State) Result() *belay.RunResult { return s.result }
+
+// fail marks a step as failed for good.
+func (s *State) fail(i int) {
+	if !s.prog.Steps[i].Optional {
+		s.failing = true
+	}
+	s.settle(i)
+}

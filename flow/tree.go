@@ -1,0 +1,466 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// maxMoves bounds one turn: a brain that talks for ever is a bug, and must
+// not become an endless journal.
+const maxMoves = 1_000_000
+
+// Tree is a root run and its child runs: what one journal holds and one
+// driver drives. Like State it is pure.
+type Tree struct {
+	root     belay.RunID
+	lib      Library
+	runs     map[belay.RunID]*State
+	order    []belay.RunID // as they began
+	parents  map[belay.RunID]belay.Key
+	touched  map[belay.RunID]bool
+	waits    map[belay.RunID]belay.Wait
+	open     map[belay.Key]belay.RunID // attempts that are processes
+	birth    []belay.Key               // open ones, in the order of their start
+	permits  map[belay.Key]bool
+	started  belay.RunStarted
+	last     time.Time
+	done     int64
+	stopping *belay.Request
+	held     bool
+	stopped  bool
+}
+
+// NewTree makes the tree of a root run; its records follow.
+func NewTree(root belay.RunID, lib Library) *Tree {
+	return &Tree{
+		root: root, lib: lib,
+		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]belay.Key{},
+		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
+		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
+	}
+}
+
+// Fact is something that happened, before it has a number.
+type Fact struct {
+	Run   belay.RunID
+	Event belay.Event
+}
+
+// Turn is what a driver writes down in one transaction and then does.
+type Turn struct {
+	Records []belay.Record  // without number and epoch; the journal gives those
+	Effects []belay.Command // Do, Ask and Kill, to be released after the commit
+	Until   time.Time       // when to turn again by itself; zero = only on a new fact
+	Status  belay.Status    // how the tree stands after it
+}
+
+// Apply folds one record that is in the journal already.
+func (t *Tree) Apply(r belay.Record) error {
+	s := t.runs[r.Run]
+	if s == nil {
+		s = newState(r.Run, t.lib)
+		t.runs[r.Run] = s
+		t.order = append(t.order, r.Run)
+	}
+	if err := s.apply(r); err != nil {
+		return err
+	}
+	t.last = r.At
+	t.touched[r.Run] = true
+	t.note(r)
+	return nil
+}
+
+// note keeps what belongs to the tree as a whole.
+func (t *Tree) note(r belay.Record) {
+	switch e := r.Event.(type) {
+	case belay.RunStarted:
+		if r.Run == t.root {
+			t.started = e
+		}
+	case belay.RunAttached:
+		t.stopping, t.held, t.stopped = nil, false, false
+		for _, id := range t.order {
+			t.touched[id] = true
+		}
+	case belay.RunHeld:
+		t.held = true
+	case belay.RunStopped:
+		t.stopped = true
+	case belay.RunReopened:
+		t.held, t.stopped = false, false
+	case belay.RequestReceived:
+		if e.Request.Ask == belay.WishStop {
+			t.stopping = &e.Request
+		}
+	case belay.ItemAnswered:
+		t.held = false
+	case belay.AttemptStarted:
+		if e.Child != "" {
+			t.parents[e.Child] = e.Key
+			return
+		}
+		t.open[e.Key] = r.Run
+		t.birth = append(t.birth, e.Key)
+	case belay.AttemptEnded:
+		t.close(e.Key)
+	case belay.AttemptFound:
+		if e.How == belay.Lost || e.How == belay.Unborn {
+			t.close(e.Key)
+		}
+	case belay.AttemptJudged:
+		if e.Verdict.OK {
+			t.done++
+		}
+	case belay.StepNotTaken, belay.StepSkipped:
+		t.done++
+	case belay.AnswerGiven:
+		if e.Answer.OK {
+			t.permits[e.Key] = true
+		}
+	}
+}
+
+func (t *Tree) close(k belay.Key) {
+	if _, ok := t.open[k]; !ok {
+		return
+	}
+	delete(t.open, k)
+	for n, b := range t.birth {
+		if b == k {
+			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)
+			break
+		}
+	}
+	for id, w := range t.waits { // a slot is free
+		if w.For == belay.WaitRoom {
+			t.touched[id] = true
+		}
+	}
+}
+
+// Open lists the attempts that are processes, in the order of their start.
+func (t *Tree) Open() []belay.Key { return append([]belay.Key(nil), t.birth...) }
+
+// Job derives the job of an open attempt, and tells its run.
+func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
+	s := t.runs[t.open[k]]
+	if s == nil {
+		return belay.Job{}, false
+	}
+	return s.openJob(k)
+}
+
+// Run is the state of one run of the tree, nil if there is none.
+func (t *Tree) Run(id belay.RunID) *State { return t.runs[id] }
+
+// Runs lists the runs in the order in which they began.
+func (t *Tree) Runs() []belay.RunID { return t.order }
+
+// Done counts the steps that were settled well: the only measure of progress.
+func (t *Tree) Done() int64 { return t.done }
+
+// Started is the first record of the root.
+func (t *Tree) Started() belay.RunStarted { return t.started }
+
+// Turn takes in facts and asks the brains until none has anything more to say.
+// Nothing of it may be acted on before its records are on disk; if they cannot
+// be written, the tree is ahead of the disk and must be thrown away.
+func (t *Tree) Turn(now time.Time, facts ...Fact) (Turn, error) {
+	if now.Before(t.last) {
+		now = t.last // time in a journal never falls
+	}
+	w := &turn{tree: t, now: now}
+	for _, f := range facts {
+		if err := w.write(f.Run, f.Event); err != nil {
+			return Turn{}, err
+		}
+	}
+	for id, wait := range t.waits {
+		if !wait.Until.IsZero() && !wait.Until.After(now) {
+			t.touched[id] = true
+		}
+	}
+	if err := w.think(); err != nil {
+		return Turn{}, err
+	}
+	if err := w.rest(); err != nil {
+		return Turn{}, err
+	}
+	return w.out, nil
+}
+
+// Settle takes in facts without starting anything: what a process may do that
+// holds the journal for a moment and is no driver.
+func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
+	if now.Before(t.last) {
+		now = t.last
+	}
+	w := &turn{tree: t, now: now, idle: true}
+	for _, f := range facts {
+		if err := w.write(f.Run, f.Event); err != nil {
+			return Turn{}, err
+		}
+	}
+	if err := w.think(); err != nil {
+		return Turn{}, err
+	}
+	w.out.Status = t.Status()
+	return w.out, nil
+}
+
+// turn is one turn in the making.
+type turn struct {
+	tree  *Tree
+	now   time.Time
+	idle  bool // note, but start, ask, kill and end nothing
+	moves int
+	out   Turn
+}
+
+// write makes a fact a record and folds it.
+func (w *turn) write(run belay.RunID, e belay.Event) error {
+	r := belay.Record{At: w.now, Run: run, Event: e}
+	if err := w.tree.Apply(r); err != nil {
+		return err
+	}
+	w.out.Records = append(w.out.Records, r)
+	return nil
+}
+
+// think asks every touched run, oldest first, until all are quiet.
+func (w *turn) think() error {
+	t := w.tree
+	for len(t.touched) > 0 {
+		for _, id := range t.order {
+			if !t.touched[id] {
+				continue
+			}
+			delete(t.touched, id)
+			if err := w.ask(t.runs[id]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask carries out what one run wants until it waits or ends.
+func (w *turn) ask(s *State) error {
+	for {
+		if w.moves++; w.moves > maxMoves {
+			return errors.New("the brain does not come to rest: this is a bug in belay")
+		}
+		quiet, err := w.carry(s, s.Next(w.now, w.room()))
+		if err != nil || quiet {
+			return err
+		}
+	}
+}
+
+// room is how many more processes may start now.
+func (w *turn) room() int {
+	if w.idle || w.tree.stopping != nil {
+		return -1
+	}
+	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open))
+}
+
+// carry writes down one command and keeps its effect for after the commit; it
+// tells whether the run has nothing more to say.
+func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
+	t := w.tree
+	if _, note := c.(belay.Note); w.idle && !note {
+		delete(t.touched, s.id)
+		return true, nil
+	}
+	switch c := c.(type) {
+	case belay.Note:
+		return false, w.write(s.id, c.Event)
+	case belay.Do:
+		j := c.Job
+		w.out.Effects = append(w.out.Effects, c)
+		return false, w.write(s.id, belay.AttemptStarted{
+			Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once,
+		})
+	case belay.StartRun:
+		return false, w.startRun(s, c)
+	case belay.Ask:
+		return false, w.question(s, c)
+	case belay.Kill:
+		return false, w.kill(s, c)
+	case belay.Wait:
+		t.waits[s.id] = c
+		delete(t.touched, s.id)
+		return true, nil
+	case belay.End:
+		return true, w.end(s, c.Result)
+	}
+	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
+}
+
+func (w *turn) startRun(s *State, c belay.StartRun) error {
+	if err := w.write(s.id, c.Started); err != nil {
+		return err
+	}
+	if c.Reopen {
+		return w.write(c.Started.Child, belay.RunReopened{By: "its parent run"})
+	}
+	return w.write(c.Started.Child, c.Child)
+}
+
+func (w *turn) question(s *State, c belay.Ask) error {
+	if !c.Question.Step {
+		s.asked(c.Key)
+		w.out.Effects = append(w.out.Effects, c)
+		return nil
+	}
+	limit := w.tree.started.Limits.MaxTotalSteps
+	a := belay.Answer{OK: w.tree.permits[c.Key] || len(w.tree.permits) < limit}
+	if !a.OK {
+		a.Error = fmt.Sprintf("the nested recipes have started %d steps; the limit is %d", len(w.tree.permits), limit)
+	}
+	return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: a})
+}
+
+func (w *turn) kill(s *State, c belay.Kill) error {
+	child := s.steps[s.open[c.Key]].child
+	if err := w.write(s.id, belay.AttemptStopping{Key: c.Key, Why: c.Why}); err != nil {
+		return err
+	}
+	if child == "" {
+		w.out.Effects = append(w.out.Effects, c)
+		return nil
+	}
+	return w.write(child, belay.RequestReceived{Request: belay.Request{
+		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: belay.WishCancel, Why: string(c.Why),
+	}})
+}
+
+func (w *turn) end(s *State, r belay.RunResult) error {
+	delete(w.tree.waits, s.id)
+	if err := w.write(s.id, belay.RunEnded{RunResult: r}); err != nil {
+		return err
+	}
+	delete(w.tree.touched, s.id)
+	if s.id == w.tree.root {
+		return nil
+	}
+	key := w.tree.parents[s.id]
+	for _, id := range w.tree.order {
+		p := w.tree.runs[id]
+		i, ok := p.open[key]
+		if !ok {
+			continue
+		}
+		return w.write(id, belay.AttemptEnded{Key: key, Observation: belay.Observation{
+			Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r,
+		}})
+	}
+	return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, key)
+}
+
+// rest says how the tree stands once all runs are quiet, and writes down a
+// hold or a stop.
+func (w *turn) rest() error {
+	t := w.tree
+	if t.stopping != nil && t.runs[t.root].result == nil {
+		if err := w.stop(); err != nil {
+			return err
+		}
+	}
+	until, person, busy := w.horizon()
+	w.out.Until = until
+	resting := !busy && until.IsZero() && t.runs[t.root].result == nil
+	if resting && person && !t.held && t.stopping == nil {
+		if err := w.write(t.root, belay.RunHeld{Items: t.items()}); err != nil {
+			return err
+		}
+		clear(t.touched)
+	}
+	w.out.Status = t.Status()
+	return nil
+}
+
+// stop ends every open process, and says so once none is left.
+func (w *turn) stop() error {
+	t := w.tree
+	for _, k := range t.Open() {
+		s := t.runs[t.open[k]]
+		if s.steps[s.open[k]].stopping != belay.KilledNot {
+			continue
+		}
+		if err := w.write(s.id, belay.AttemptStopping{Key: k, Why: belay.KilledStop}); err != nil {
+			return err
+		}
+		w.out.Effects = append(w.out.Effects, belay.Kill{Key: k, Why: belay.KilledStop})
+	}
+	clear(t.touched)
+	if len(t.open) > 0 || t.stopped {
+		return nil
+	}
+	err := w.write(t.root, belay.RunStopped{By: t.stopping.By})
+	clear(t.touched)
+	return err
+}
+
+// horizon is the next moment at which a run wants to be asked again, whether
+// some run waits for a person, and whether a process or a question is out.
+func (w *turn) horizon() (until time.Time, person, busy bool) {
+	t := w.tree
+	busy = len(t.open) > 0
+	for _, id := range t.order {
+		s := t.runs[id]
+		if s.result != nil {
+			continue
+		}
+		person = person || len(s.items) > 0
+		busy = busy || s.asking > 0
+		wait := t.waits[id]
+		if !wait.Until.IsZero() && (until.IsZero() || wait.Until.Before(until)) {
+			until = wait.Until
+		}
+	}
+	return until, person, busy
+}
+
+// items lists what waits for a person, run by run.
+func (t *Tree) items() []string {
+	var list []string
+	for _, id := range t.order {
+		s := t.runs[id]
+		if s.result != nil {
+			continue
+		}
+		for i := range s.steps {
+			if s.steps[i].phase == Held {
+				list = append(list, string(id)+":"+string(s.prog.Steps[i].ID))
+			}
+		}
+	}
+	return list
+}
+
+// Status is how the tree stands.
+func (t *Tree) Status() belay.Status {
+	root := t.runs[t.root]
+	switch {
+	case root == nil:
+		return belay.Running
+	case root.result != nil:
+		return root.result.Status
+	case t.held:
+		return belay.Held
+	case t.stopped:
+		return belay.Stopped
+	}
+	return belay.Running
+}
+
+// Reopen are the facts that make an ended tree go on.
+func (t *Tree) Reopen(by, why string) []Fact {
+	return []Fact{{t.root, belay.RunReopened{By: by, Why: why}}}
+}

@@ -1,0 +1,215 @@
+// Package library finds recipe files and reads a recipe together with
+// everything that it calls. It opens files and checks them; it runs nothing
+// and keeps nothing.
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
+)
+
+// Shelf says where recipes are looked for.
+type Shelf struct {
+	Dirs     []string // first, in this order (-R)
+	Work     string   // the run's directory
+	More     []string // last (environment)
+	MaxBytes int64    // of one file
+}
+
+// Set is a recipe with all that it calls.
+type Set struct {
+	Root     *recipe.Recipe
+	Library  flow.Library
+	Sources  map[string][]byte // by digest
+	Problems []recipe.Problem
+	texts    map[string][]byte // by file, for messages
+}
+
+// Errors tells whether a problem forbids running the recipe.
+func (s *Set) Errors() bool {
+	for _, p := range s.Problems {
+		if !p.Warning {
+			return true
+		}
+	}
+	return false
+}
+
+// Text formats all problems with their lines and carets.
+func (s *Set) Text() string {
+	var b strings.Builder
+	for _, p := range s.Problems {
+		b.WriteString(p.Format(s.texts[p.File]))
+		b.WriteByte('\n')
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// NotFound is a recipe that is in none of the places where it was looked for.
+type NotFound struct {
+	Name string
+	Dirs []string
+}
+
+func (e *NotFound) Error() string {
+	if len(e.Dirs) == 0 {
+		return fmt.Sprintf("recipe %s: no such file", e.Name)
+	}
+	return fmt.Sprintf("recipe %s was not found; looked in: %s", e.Name, strings.Join(e.Dirs, ", "))
+}
+
+// Load reads the recipe of a file or a name and, by name, all that it calls.
+func (f Shelf) Load(arg string) (*Set, error) {
+	path, err := f.find(arg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{
+		Library: flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}},
+		Sources: map[string][]byte{}, texts: map[string][]byte{},
+	}
+	src, err := f.read(path)
+	if err != nil {
+		return nil, err
+	}
+	s.Root = s.add(path, src)
+	if s.Root == nil {
+		return s, nil
+	}
+	byName := map[string]*recipe.Recipe{}
+	dirs := append(append([]string{}, f.Dirs...), filepath.Dir(path), f.Work)
+	dirs = append(dirs, f.More...)
+	if err := f.follow(s, s.Root, dirs, byName); err != nil {
+		return nil, err
+	}
+	s.Problems = append(s.Problems, recipe.CheckCalls(s.Root, byName)...)
+	return s, nil
+}
+
+// follow reads the sub-recipes of r that are not read yet.
+func (f Shelf) follow(s *Set, r *recipe.Recipe, dirs []string, byName map[string]*recipe.Recipe) error {
+	for _, ref := range r.SubRecipes() {
+		if _, known := byName[ref.Name]; known {
+			continue
+		}
+		path, src, err := f.open(ref.Name, dirs)
+		if err != nil {
+			return err
+		}
+		if path == "" {
+			continue // CheckCalls says where it is missed
+		}
+		sub := s.add(path, src)
+		if sub == nil {
+			byName[ref.Name] = nil
+			continue
+		}
+		byName[ref.Name] = sub
+		s.Library.Names[ref.Name] = sub.Digest
+		if err := f.follow(s, sub, dirs, byName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Set) add(path string, src []byte) *recipe.Recipe {
+	s.texts[path] = src
+	r, problems := recipe.Parse(path, src)
+	s.Problems = append(s.Problems, problems...)
+	if r != nil {
+		s.Library.Recipes[r.Digest] = r
+		s.Sources[r.Digest] = src
+	}
+	return r
+}
+
+// find gives the file of a recipe that is named by path or by name.
+func (f Shelf) find(arg string) (string, error) {
+	if st, err := os.Stat(arg); err == nil {
+		if st.IsDir() {
+			return "", fmt.Errorf("recipe %s is a directory", arg)
+		}
+		return filepath.Abs(arg)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("recipe %s: %w", arg, err)
+	}
+	if strings.ContainsAny(arg, "/\\") || strings.HasPrefix(arg, ".") || filepath.Ext(arg) != "" {
+		return "", &NotFound{Name: arg}
+	}
+	dirs := append(append([]string{}, f.Dirs...), f.Work)
+	dirs = append(dirs, f.More...)
+	path, _, err := f.open(arg, dirs)
+	if err == nil && path == "" {
+		err = &NotFound{Name: arg, Dirs: dirs}
+	}
+	return path, err
+}
+
+// open looks a name up in the directories; "" when it is in none. A link that
+// leads out of its directory is not followed.
+func (f Shelf) open(name string, dirs []string) (string, []byte, error) {
+	for _, dir := range dirs {
+		for _, ext := range []string{".yaml", ".yml"} {
+			path := filepath.Join(dir, name+ext)
+			src, err := f.readUnder(dir, name+ext)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return "", nil, err
+			}
+			abs, err := filepath.Abs(path)
+			return abs, src, err
+		}
+	}
+	return "", nil, nil
+}
+
+func (f Shelf) readUnder(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // read only: nothing to lose
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.slurp(file)
+}
+
+func (f Shelf) read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read recipe: %w", err)
+	}
+	return f.slurp(file)
+}
+
+// slurp reads one file up to the limit.
+func (f Shelf) slurp(file *os.File) ([]byte, error) {
+	defer func() { _ = file.Close() }() // read only: nothing to lose
+	limit := f.MaxBytes
+	if limit <= 0 {
+		limit = recipe.MaxBytes
+	}
+	src, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read recipe: %w", err)
+	}
+	if int64(len(src)) > limit {
+		return nil, belay.Exit(belay.ExitInvalid, "read recipe",
+			fmt.Errorf("%s is over %d bytes", file.Name(), limit), "split it into sub-recipes, or raise limits.recipe_bytes")
+	}
+	return src, nil
+}
