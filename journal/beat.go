@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"time"
+
+	"github.com/belay-run/belay/proc"
+)
+
+// beatSize is fixed, so that one write replaces the whole of the last one.
+const beatSize = 384
+
+// maxPhase keeps a beat within its size.
+const maxPhase = 64
+
+// Beat is a driver's last sign: cheap to write, cheap to read for those who
+// look at many runs, and not synced. It lags behind the journal and is never
+// ahead of it. Only Done is a sign of work; the time is for people.
+type Beat struct {
+	Pid   int       `json:"pid"`
+	Start uint64    `json:"start"`
+	Boot  string    `json:"boot"`
+	Seq   int64     `json:"seq"`
+	Done  int64     `json:"done"`
+	At    time.Time `json:"at"`
+	Phase string    `json:"phase"`
+}
+
+// Driver is the process that wrote the beat.
+func (b Beat) Driver() proc.Identity {
+	return proc.Identity{Pid: b.Pid, Start: b.Start, Boot: b.Boot}
+}
+
+// encode is one line of JSON, padded, with a checksum at its end, because a
+// reader may see half of a write.
+func (b Beat) encode() ([]byte, bool) {
+	b.Phase = b.Phase[:min(len(b.Phase), maxPhase)]
+	text, err := json.Marshal(b)
+	if err != nil || len(text) > beatSize-10 {
+		return nil, false
+	}
+	line := append(text, bytes.Repeat([]byte{' '}, beatSize-9-len(text))...)
+	return fmt.Appendf(line, "%08x\n", crc32.ChecksumIEEE(line)), true
+}
+
+func decodeBeat(line []byte) (Beat, bool) {
+	var b Beat
+	if len(line) != beatSize {
+		return b, false
+	}
+	head := line[:beatSize-9]
+	sum := fmt.Sprintf("%08x\n", crc32.ChecksumIEEE(head))
+	if string(line[beatSize-9:]) != sum || json.Unmarshal(head, &b) != nil {
+		return Beat{}, false
+	}
+	return b, true
+}
+
+// readBeat is the zero beat when there is none or a torn one: it remembers
+// nothing, so nothing can be held against it.
+func readBeat(f Folder) Beat {
+	line, err := os.ReadFile(f.in(beatName))
+	if err != nil {
+		return Beat{}
+	}
+	b, _ := decodeBeat(line)
+	return b
+}
+
+// Beat tells those who watch that this driver lives and what it has done. It
+// costs one write and promises nothing.
+func (r *Run) Beat(phase string, done int64) {
+	r.write.Lock()
+	defer r.write.Unlock()
+	r.beat(phase, done)
+}
+
+func (r *Run) beat(phase string, done int64) {
+	self := r.self
+	r.last = Beat{
+		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
+		Seq: r.end.seq, Done: done, At: time.Now().UTC(), Phase: phase,
+	}
+	line, ok := r.last.encode()
+	if !ok || r.beats == nil {
+		return
+	}
+	_, _ = r.beats.WriteAt(line, 0) // no beat is a driver that seems to rest; the journal is the truth
+}

@@ -1,0 +1,101 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// private refuses a path that another user may own, read or have put there.
+func private(path string, dir bool) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return refused("check state", path, "cannot be looked at", "check its permissions", err)
+	}
+	if why, hint := objection(path, info, dir, os.Geteuid()); why != "" {
+		return refused("check state", path, why, hint, nil)
+	}
+	return nil
+}
+
+// objection says what speaks against a file or directory, and the cure.
+func objection(path string, info fs.FileInfo, dir bool, uid int) (why, hint string) {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "is a symbolic link", "name the real directory, or remove the link"
+	case dir && !info.IsDir():
+		return "is not a directory", "move it away or name another state directory"
+	case !dir && !info.Mode().IsRegular():
+		return "is not a regular file", "move it away"
+	}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok && int(sys.Uid) != uid {
+		return "belongs to another user", "name a state directory of your own (BELAY_STATE)"
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		mode := "600 "
+		if dir {
+			mode = "700 "
+		}
+		return "can be accessed by other users", "run chmod " + mode + path
+	}
+	return "", ""
+}
+
+// local refuses network file systems, on which locks and syncs are not what
+// they are on a local one.
+func local(path string) error {
+	for !exists(path) && filepath.Dir(path) != path {
+		path = filepath.Dir(path)
+	}
+	name, err := networkFS(path)
+	if err != nil {
+		return refused("check state", path, "cannot be asked for its file system", "check its permissions", err)
+	}
+	if name != "" {
+		return refused("check state", path, "lies on a network file system ("+name+")",
+			"name a state directory on a local disk (BELAY_STATE)", nil)
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func writable(path string) error {
+	if err := unix.Access(path, unix.W_OK|unix.X_OK); err != nil {
+		return refused("check state", path, "is not writable", "check its permissions and the mount", err)
+	}
+	return nil
+}
+
+// makeDir makes a private directory that is durable when it returns, or checks
+// the one that is there.
+func makeDir(path string) error {
+	err := os.Mkdir(path, dirMode)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return private(path, true)
+	case err != nil:
+		return refused("make state", path, "cannot be made", "check the permissions of "+filepath.Dir(path), err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return unwritten("sync directory", path, err)
+	}
+	defer d.Close() // opened for reading: nothing can be lost
+	if err := d.Sync(); err != nil {
+		return unwritten("sync directory", path, err)
+	}
+	return nil
+}

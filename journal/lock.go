@@ -1,0 +1,62 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+)
+
+// lock is the right to drive a run. The kernel holds it for as long as this
+// process lives, stopped or not, and gives it back at its death; the file is
+// made once and never unlinked, so all processes lock the same one.
+type lock struct{ file *os.File }
+
+func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return nil, unwritten("lock run", path, err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		holder := readHolder(f)
+		f.Close() // opened to be locked, and it was not
+		return nil, belay.Exit(belay.ExitBusy, "lock run", &Busy{Run: run, Holder: holder},
+			fmt.Sprintf("follow it with belay logs %s, or end it with belay stop %s", run, run))
+	case err != nil:
+		f.Close() // opened to be locked, and it was not
+		return nil, unwritten("lock run", path, err)
+	}
+	writeHolder(f, self)
+	return &lock{file: f}, nil
+}
+
+// release gives the lock back; closing the only descriptor does it.
+func (l *lock) release() error { return l.file.Close() }
+
+// writeHolder leaves a note for people; the lock itself is the kernel's.
+func writeHolder(f *os.File, self proc.Identity) {
+	b, err := json.Marshal(self)
+	if err != nil {
+		return // an identity always marshals; the note is for people only
+	}
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteAt(append(b, '\n'), 0) // a missing note costs a name in a message
+	}
+}
+
+func readHolder(f *os.File) proc.Identity {
+	var id proc.Identity
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 4096))
+	if err != nil || json.Unmarshal(b, &id) != nil {
+		return proc.Identity{} // half written or empty: the holder is just taking it
+	}
+	return id
+}

@@ -1,0 +1,139 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/belay-run/belay"
+)
+
+const selectRows = "SELECT seq, epoch, at, run, kind, body, hash FROM records WHERE seq > ? ORDER BY seq"
+
+// reader reads rows in order and believes none that does not follow from the
+// one before it.
+type reader struct {
+	conn    *sqlite3.Conn
+	path    string
+	lenient bool // unknown kinds become Unread instead of an error
+	buf     []byte
+}
+
+// after gives the records that follow from, and the new end of the chain.
+func (r *reader) after(from tip) ([]belay.Record, tip, error) {
+	s, _, err := r.conn.Prepare(selectRows)
+	if err != nil {
+		return nil, from, r.broken(err)
+	}
+	recs, end, err := r.rows(s, from)
+	return recs, end, first(err, s.Close())
+}
+
+func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]belay.Record, tip, error) {
+	above := end.seq
+	if above == 0 {
+		above = math.MinInt64 // a row below the first is one too many
+	}
+	if err := s.BindInt64(1, above); err != nil {
+		return nil, end, r.broken(err)
+	}
+	var recs []belay.Record
+	for s.Step() {
+		w, hashLen := scan(s)
+		if s.Err() != nil {
+			break
+		}
+		if err := r.check(&w, hashLen, end); err != nil {
+			return nil, end, err
+		}
+		e, err := r.event(&w)
+		if err != nil {
+			return nil, end, err
+		}
+		end = tip{seq: w.seq, epoch: w.epoch, hash: w.hash}
+		recs = append(recs, w.record(e))
+	}
+	if err := s.Err(); err != nil {
+		return nil, end, r.broken(err)
+	}
+	return recs, end, nil
+}
+
+func scan(s *sqlite3.Stmt) (row, int) {
+	w := row{
+		seq: s.ColumnInt64(0), epoch: s.ColumnInt64(1), at: s.ColumnInt64(2),
+		run: s.ColumnText(3), kind: s.ColumnText(4), body: s.ColumnBlob(5, nil),
+	}
+	hash := s.ColumnRawBlob(6)
+	copy(w.hash[:], hash)
+	return w, len(hash)
+}
+
+// check says whether w is the row that was written after end.
+func (r *reader) check(w *row, hashLen int, end tip) error {
+	if w.seq <= end.seq {
+		return damaged(r.path, w.seq, "it was never written: the first one is 1", nil)
+	}
+	if w.seq != end.seq+1 {
+		return damaged(r.path, end.seq+1, fmt.Sprintf("it is missing, the next one is %d", w.seq), nil)
+	}
+	var sum digest
+	sum, r.buf = w.link(end.hash, r.buf)
+	if hashLen != len(sum) || sum != w.hash {
+		return damaged(r.path, w.seq, "it is not what was written: the hash does not fit", nil)
+	}
+	if w.epoch < end.epoch {
+		return damaged(r.path, w.seq, fmt.Sprintf("its epoch %d is below %d", w.epoch, end.epoch), nil)
+	}
+	return nil
+}
+
+func (r *reader) event(w *row) (belay.Event, error) {
+	e, err := belay.DecodeEvent(w.kind, w.body)
+	var unknown *belay.UnknownKind
+	switch {
+	case err == nil:
+		return e, nil
+	case !errors.As(err, &unknown):
+		return nil, damaged(r.path, w.seq, "its body cannot be read", err)
+	case !json.Valid(w.body):
+		return nil, damaged(r.path, w.seq, "its body is not JSON", nil)
+	case r.lenient:
+		return Unread{Name: w.kind, Body: w.body}, nil
+	}
+	return nil, belay.Exit(belay.ExitInfra, fmt.Sprintf("read journal %s: record %d", r.path, w.seq), err,
+		"use the belay that wrote it, or a newer one")
+}
+
+// broken types an error of the database by what it speaks about.
+func (r *reader) broken(err error) error { return unreadable(r.path, err) }
+
+func unreadable(path string, err error) error {
+	var typed *belay.Error
+	switch {
+	case errors.As(err, &typed):
+		return err
+	case isCorrupt(err):
+		return damaged(path, 0, "it cannot be read as a journal", err)
+	}
+	return belay.Exit(belay.ExitInfra, "read journal", fmt.Errorf("%s: %w", path, err),
+		"check the disk and the permissions of "+path)
+}
+
+// whole reads everything, and holds the end against what the beat remembers:
+// a chain that was cut at its end is a sound, shorter chain.
+func (r *reader) whole(f Folder) ([]belay.Record, tip, error) {
+	least := readBeat(f).Seq // before the rows: it is never ahead of them
+	recs, end, err := r.after(tip{})
+	if err != nil {
+		return nil, tip{}, err
+	}
+	if end.seq < least {
+		return nil, tip{}, damaged(r.path, end.seq+1,
+			fmt.Sprintf("records are missing at the end: there were at least %d", least), nil)
+	}
+	return recs, end, nil
+}

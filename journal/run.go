@@ -1,0 +1,191 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+)
+
+// Run is a run that this process drives: it holds the lock and alone may
+// append.
+type Run struct {
+	ID belay.RunID
+	Folder
+
+	disk disk
+	lock *lock
+	self proc.Identity
+
+	queue struct { // those who wait to be written; see Append
+		sync.Mutex
+		calls []*call
+	}
+	write  sync.Mutex // owns everything below
+	conn   *sqlite3.Conn
+	insert [maxRows + 1]*sqlite3.Stmt // by number of rows
+	buf    []byte
+	end    tip
+	epoch  int64
+	loaded bool  // end is known
+	fresh  bool  // made by this process: no records is no damage
+	broken error // why nothing may be appended any more
+	beats  *os.File
+	last   Beat
+}
+
+// openRun joins the lock and the journal of a folder.
+func openRun(id belay.RunID, f Folder, l *lock, self proc.Identity, d disk) (*Run, error) {
+	conn, err := d.write(f.Journal())
+	if err != nil {
+		return nil, unreadable(f.Journal(), err)
+	}
+	return &Run{ID: id, Folder: f, disk: d, lock: l, self: self, conn: conn, last: readBeat(f)}, nil
+}
+
+// begin prepares an empty journal.
+func (r *Run) begin() error {
+	if err := r.arm(0); err != nil {
+		return err
+	}
+	r.loaded, r.fresh = true, true
+	return nil
+}
+
+// arm makes the journal ready for writing, once it is known to be sound.
+func (r *Run) arm(at int) error {
+	if err := durable(r.conn, r.Journal()); err != nil {
+		return unreadable(r.Journal(), err)
+	}
+	if err := migrate(r.conn, at, recordSteps); err != nil {
+		return unwritten("open journal", r.Journal(), err)
+	}
+	// The names of the files beside the database are as important as their
+	// content, and SQLite's driver does not sync them.
+	if err := r.disk.syncDir(string(r.Folder)); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.in(beatName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return unwritten("open beat", r.in(beatName), err)
+	}
+	r.beats = f
+	return nil
+}
+
+// Load reads and proves all records. Where one is changed, missing, swapped or
+// cut off it is a *Damaged error and nothing has been written.
+func (r *Run) Load() ([]belay.Record, error) {
+	r.write.Lock()
+	defer r.write.Unlock()
+	at, err := soundVersion(r.conn, r.Journal())
+	if err != nil {
+		return nil, err
+	}
+	rd := reader{conn: r.conn, path: r.Journal()}
+	recs, end, err := rd.whole(r.Folder)
+	if err != nil {
+		return nil, err
+	}
+	if len(recs) == 0 && !r.fresh {
+		return nil, nothingThere(r.Journal())
+	}
+	if !r.loaded {
+		if err := r.arm(at); err != nil {
+			return nil, err
+		}
+	}
+	r.end, r.loaded = end, true
+	r.epoch = max(r.epoch, end.epoch)
+	return recs, nil
+}
+
+func soundVersion(c *sqlite3.Conn, path string) (int, error) {
+	at, err := version(c, path, len(recordSteps))
+	if err != nil {
+		return 0, unreadable(path, err)
+	}
+	if at < 1 {
+		return 0, nothingThere(path)
+	}
+	return at, nil
+}
+
+func nothingThere(path string) error {
+	return damaged(path, 0, "it has no records: they are gone, or the run was never written down", nil)
+}
+
+// Epoch is the highest epoch that the journal has seen or was set to.
+func (r *Run) Epoch() int64 {
+	r.write.Lock()
+	defer r.write.Unlock()
+	return r.epoch
+}
+
+// SetEpoch sets the epoch of the records to come. It cannot fall.
+func (r *Run) SetEpoch(n int64) error {
+	r.write.Lock()
+	defer r.write.Unlock()
+	if n < r.epoch {
+		return fmt.Errorf("set epoch: %w", &Stale{Have: n, Want: r.epoch})
+	}
+	r.epoch = n
+	return nil
+}
+
+// Seq is the number of the last record.
+func (r *Run) Seq() int64 {
+	r.write.Lock()
+	defer r.write.Unlock()
+	return r.end.seq
+}
+
+// Close writes everything into one file, closes it and gives the lock back. It
+// may be called twice.
+func (r *Run) Close() error {
+	r.write.Lock()
+	defer r.write.Unlock()
+	if r.conn == nil {
+		return nil
+	}
+	if r.loaded && r.last.Seq != r.end.seq {
+		r.beat(r.last.Phase, r.last.Done) // so that a cut at the end will show
+	}
+	err := r.closeConn()
+	if r.beats != nil {
+		err = first(err, r.beats.Close())
+	}
+	return first(err, r.lock.release())
+}
+
+func (r *Run) closeConn() error {
+	var err error
+	for _, s := range r.insert {
+		if s != nil {
+			_ = s.Close() // repeats the error that its last use already gave
+		}
+	}
+	if r.loaded && r.broken == nil {
+		err = closeSound(r.conn)
+	} else {
+		err = r.conn.Close()
+	}
+	r.conn = nil
+	if err != nil {
+		return unwritten("close journal", r.Journal(), err)
+	}
+	return nil
+}
+
+// first is the error that came first: what follows it is mostly its echo.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

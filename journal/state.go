@@ -1,0 +1,273 @@
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+)
+
+// State is a state directory.
+type State struct {
+	dir  string
+	disk disk
+	self proc.Identity
+	dead func(proc.Identity) bool // proof, not absence of news
+
+	mu    sync.Mutex // owns index
+	index *sqlite3.Conn
+}
+
+// OpenState opens a state directory and makes it where there is none. It
+// refuses a directory that it cannot trust, and mends nothing that it did not
+// make itself.
+func OpenState(dir string) (*State, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, refused("open state", dir, "has no absolute path", "name an absolute directory", err)
+	}
+	if err := local(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), dirMode); err != nil {
+		return nil, refused("open state", dir, "cannot be made", "check the permissions above it", err)
+	}
+	for _, d := range []string{dir, filepath.Join(dir, runsName), filepath.Join(dir, sockName)} {
+		if err := makeDir(d); err != nil {
+			return nil, err
+		}
+		if err := writable(d); err != nil {
+			return nil, err
+		}
+	}
+	self, err := proc.Self()
+	if err != nil {
+		return nil, belay.Exit(belay.ExitInfra, "open state", err, "check that process information can be read")
+	}
+	s := &State{dir: dir, self: self, dead: proven}
+	if exists(s.indexPath()) {
+		if err := private(s.indexPath(), false); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Dir is the state directory.
+func (s *State) Dir() string { return s.dir }
+
+// Folder is the folder of the root run of id.
+func (s *State) Folder(id belay.RunID) Folder {
+	return Folder(filepath.Join(s.dir, runsName, string(id.Root())))
+}
+
+// Socket is the path at which the keeper of id's root run listens.
+func (s *State) Socket(id belay.RunID) string {
+	return filepath.Join(s.dir, sockName, string(id.Root()))
+}
+
+func (s *State) indexPath() string { return filepath.Join(s.dir, indexName) }
+
+// Close closes the index, if it was used.
+func (s *State) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.index == nil {
+		return nil
+	}
+	err := closeSound(s.index)
+	s.index = nil
+	if err != nil {
+		return unwritten("close index", s.indexPath(), err)
+	}
+	return nil
+}
+
+// Create makes the folder of a new run and takes its lock. An empty id is
+// drawn; a given one that exists is ErrExists.
+func (s *State) Create(id belay.RunID) (*Run, error) {
+	if id != "" && !validID(string(id)) {
+		return nil, belay.Exit(belay.ExitUsage, "create run", fmt.Errorf("%q cannot be the id of a run", id),
+			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
+	}
+	id, err := s.claim(id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.furnish(id)
+	if err != nil {
+		// Nothing was ever written in it, and the name would be taken for ever.
+		_ = os.RemoveAll(string(s.Folder(id))) // the error that matters is err
+		return nil, err
+	}
+	return r, nil
+}
+
+// claim makes the run's folder; only one process can.
+func (s *State) claim(id belay.RunID) (belay.RunID, error) {
+	for try := range 40 {
+		name := id
+		if name == "" {
+			name = draw(5 + try/10) // crowded: longer ones
+		}
+		err := os.Mkdir(string(s.Folder(name)), dirMode)
+		switch {
+		case err == nil:
+			return name, nil
+		case !errors.Is(err, fs.ErrExist):
+			return "", unwritten("create run", string(s.Folder(name)), err)
+		case id != "":
+			return "", belay.Exit(belay.ExitUsage, "create run "+string(id), ErrExists,
+				"choose another id, or resume it with belay resume "+string(id))
+		}
+	}
+	return "", refused("create run", filepath.Join(s.dir, runsName), "has no free id left", "remove old runs", nil)
+}
+
+// furnish fills a claimed folder.
+func (s *State) furnish(id belay.RunID) (*Run, error) {
+	f := s.Folder(id)
+	for _, name := range []string{inName, logsName, blobsName} {
+		if err := os.Mkdir(f.in(name), dirMode); err != nil {
+			return nil, unwritten("create run", f.in(name), err)
+		}
+	}
+	l, err := takeLock(id, f.in(lockName), s.self)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRun(id, f, l, s.self, s.disk)
+	if err != nil {
+		return nil, first(err, l.release())
+	}
+	if err := r.begin(); err != nil {
+		return nil, first(err, r.Close())
+	}
+	if err := s.disk.syncDir(filepath.Dir(string(f))); err != nil {
+		return nil, first(err, r.Close())
+	}
+	return r, nil
+}
+
+// Open takes the lock of a run for driving it; Load must follow.
+func (s *State) Open(id belay.RunID) (*Run, error) {
+	f, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	l, err := takeLock(id.Root(), f.in(lockName), s.self)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRun(id.Root(), f, l, s.self, s.disk)
+	if err != nil {
+		return nil, first(err, l.release())
+	}
+	return r, nil
+}
+
+// View opens a run for reading, without its lock.
+func (s *State) View(id belay.RunID) (*View, error) {
+	f, err := s.find(id)
+	if err != nil {
+		return nil, err
+	}
+	return openView(f, s.disk)
+}
+
+// find is the folder of a run that exists and can be trusted.
+func (s *State) find(id belay.RunID) (Folder, error) {
+	f := s.Folder(id)
+	if !validID(string(id.Root())) || !exists(string(f)) {
+		return "", unknown(string(id))
+	}
+	if err := private(string(f), true); err != nil {
+		return "", err
+	}
+	if !exists(f.Journal()) {
+		return "", damaged(f.Journal(), 0, "it is missing", nil)
+	}
+	return f, private(f.Journal(), false)
+}
+
+func unknown(id string) error {
+	return belay.Exit(belay.ExitUsage, "find run", &Unknown{ID: id}, "list the runs with belay runs")
+}
+
+// Resolve finds the run that a prefix names. The id of a child run is found by
+// its root.
+func (s *State) Resolve(prefix string) (belay.RunID, error) {
+	root, rest, child := strings.Cut(prefix, "/")
+	if child {
+		rest = "/" + rest
+	}
+	ids, err := s.ids()
+	if err != nil {
+		return "", err
+	}
+	var fit []belay.RunID
+	for _, id := range ids {
+		if string(id) == root {
+			return id + belay.RunID(rest), nil
+		}
+		if root != "" && strings.HasPrefix(string(id), root) {
+			fit = append(fit, id)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return "", unknown(prefix)
+	case 1:
+		return fit[0] + belay.RunID(rest), nil
+	}
+	return "", belay.Exit(belay.ExitUsage, "find run", &Ambiguous{Prefix: root, IDs: fit}, "give more of its id")
+}
+
+// ids are the root runs that have a folder, in order.
+func (s *State) ids() ([]belay.RunID, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, runsName))
+	if err != nil {
+		return nil, refused("list runs", filepath.Join(s.dir, runsName), "cannot be read", "check its permissions", err)
+	}
+	var ids []belay.RunID
+	for _, e := range entries {
+		if e.IsDir() && validID(e.Name()) {
+			ids = append(ids, belay.RunID(e.Name()))
+		}
+	}
+	return ids, nil
+}
+
+// letters are those that nobody takes for another one.
+const letters = "0123456789abcdefghjkmnpqrstvwxyz"
+
+func draw(n int) belay.RunID {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: it ends the process instead
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	return belay.RunID(b)
+}
+
+func validID(id string) bool {
+	if len(id) == 0 || len(id) > 40 || id[0] == '-' || id[0] == '_' {
+		return false
+	}
+	for i := range len(id) {
+		c := id[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}

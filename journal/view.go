@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/belay-run/belay"
+)
+
+// View reads a run's journal while another process may write it, or a copy of
+// it. It takes no lock and changes no record. It is for one goroutine.
+type View struct {
+	Folder
+	conn *sqlite3.Conn
+}
+
+// OpenView opens the folder of a run, or a copy of it.
+func OpenView(dir string) (*View, error) { return openView(Folder(dir), disk{}) }
+
+func openView(f Folder, d disk) (*View, error) {
+	if !exists(f.Journal()) {
+		return nil, damaged(f.Journal(), 0, "it is missing", nil)
+	}
+	conn, err := d.read(f.Journal())
+	if err != nil {
+		return nil, unreadable(f.Journal(), err)
+	}
+	return &View{Folder: f, conn: conn}, nil
+}
+
+// Load reads and proves all records. A kind that this Belay does not know is
+// given as Unread.
+func (v *View) Load() ([]belay.Record, error) {
+	if _, err := soundVersion(v.conn, v.Journal()); err != nil {
+		return nil, err
+	}
+	rd := v.reader()
+	recs, _, err := rd.whole(v.Folder)
+	if err == nil && len(recs) == 0 {
+		err = nothingThere(v.Journal())
+	}
+	return recs, err
+}
+
+func (v *View) reader() *reader {
+	return &reader{conn: v.conn, path: v.Journal(), lenient: true}
+}
+
+// Beat is the driver's last sign.
+func (v *View) Beat() Beat { return readBeat(v.Folder) }
+
+// Follow gives the records after number after to see, then every new one, in
+// order and each once, until ctx is done or see returns an error, which it
+// returns. It looks every so often, and reads only when something was written.
+func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see func([]belay.Record) error) error {
+	end, err := v.tipAt(after)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	rd := v.reader()
+	for seen := int64(-1); ; {
+		now, err := askInt(v.conn, "PRAGMA data_version")
+		if err != nil {
+			return v.unreadable(err)
+		}
+		if now != seen {
+			var recs []belay.Record
+			if recs, end, err = rd.after(end); err != nil {
+				return err
+			}
+			if len(recs) > 0 {
+				if err := see(recs); err != nil {
+					return err
+				}
+			}
+			seen = now
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("follow journal: %w", context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}
+
+func (v *View) unreadable(err error) error { return unreadable(v.Journal(), err) }
+
+// tipAt is the end of the chain as it was when record seq was the last one.
+func (v *View) tipAt(seq int64) (tip, error) {
+	end := tip{seq: seq}
+	if seq == 0 {
+		return end, nil
+	}
+	s, _, err := v.conn.Prepare("SELECT epoch, hash FROM records WHERE seq = ?")
+	if err != nil {
+		return end, v.unreadable(err)
+	}
+	err = s.BindInt64(1, seq)
+	if err == nil && s.Step() {
+		end.epoch = s.ColumnInt64(0)
+		copy(end.hash[:], s.ColumnRawBlob(1))
+	} else if err == nil && s.Err() == nil {
+		err = damaged(v.Journal(), seq, "it is missing", nil)
+	}
+	if err = first(err, s.Close()); err != nil {
+		return end, v.unreadable(err)
+	}
+	return end, nil
+}
+
+// Close ends the view.
+func (v *View) Close() error {
+	if err := v.conn.Close(); err != nil {
+		return v.unreadable(err)
+	}
+	return nil
+}
