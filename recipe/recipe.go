@@ -1,9 +1,12 @@
 // Package recipe turns YAML into a checked Recipe in which every node knows
 // its file, line and column. It reads bytes, never files: finding sources is
-// the caller's business. It runs nothing and evaluates nothing.
+// the caller's business. It runs nothing and evaluates nothing. It refuses what
+// it does not know: a key that would be ignored is a mistake that nobody sees.
 package recipe
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -64,6 +67,8 @@ type Step struct {
 	Failure   belay.FailureKind // "" = by the evidence
 	Escalate  bool              // on_failure: escalate
 	Pos       Pos
+
+	recipePos Pos // of the sub-recipe's name
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
@@ -78,4 +83,10 @@ type Arg struct {
 type Retry struct {
 	MaxAttempts int           // all attempts, the first included; at least 1
 	Backoff     time.Duration // before the second attempt; doubles after that
+}
+
+// Digest is the SHA-256 of a source, in hex.
+func Digest(src []byte) string {
+	sum := sha256.Sum256(src)
+	return hex.EncodeToString(sum[:])
 }

@@ -1,0 +1,128 @@
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// Ref is a call of a sub-recipe.
+type Ref struct {
+	Name          string
+	Step          belay.Path
+	Pos           Pos  // of the name
+	Unconditional bool // the step has no condition
+}
+
+// SubRecipes are the calls of the recipe, in the order of its steps.
+func (r *Recipe) SubRecipes() []Ref {
+	var refs []Ref
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Type == belay.TypeRecipe {
+			refs = append(refs, Ref{Name: s.Recipe, Step: s.ID, Pos: s.recipePos, Unconditional: s.Condition == nil})
+		}
+	}
+	return refs
+}
+
+// CheckCalls follows the calls of root through lib, which has recipes by the
+// names they are called by; a nil one is known but could not be read. It
+// reports calls of recipes that are missing, and recipes that certainly call
+// themselves: such a run can only end at the limit of its depth.
+func CheckCalls(root *Recipe, lib map[string]*Recipe) []Problem {
+	if root == nil {
+		return nil
+	}
+	g := &callGraph{lib: lib, index: map[*Recipe]int{}}
+	g.visit(root, "")
+	for _, cycle := range findCycles(g.edges) {
+		g.circle(cycle)
+	}
+	return g.list()
+}
+
+// callGraph has the recipes that are reached, and an edge for every call
+// without a condition.
+type callGraph struct {
+	report
+	lib     map[string]*Recipe
+	index   map[*Recipe]int
+	recipes []*Recipe
+	names   []string
+	edges   [][]int
+}
+
+// visit adds a recipe and all that it calls. Many recipes may call one another,
+// so the list of those to look at is kept here and not on the stack.
+func (g *callGraph) visit(root *Recipe, name string) {
+	g.node(root, name)
+	for i := 0; i < len(g.recipes); i++ {
+		for _, ref := range g.recipes[i].SubRecipes() {
+			sub, known := g.lib[ref.Name]
+			switch {
+			case !known:
+				g.missing(g.recipes[i], ref)
+			case sub == nil: // its own problems say what is wrong
+			case ref.Unconditional:
+				g.edges[i] = append(g.edges[i], g.node(sub, ref.Name))
+			default:
+				g.node(sub, ref.Name)
+			}
+		}
+	}
+}
+
+func (g *callGraph) node(r *Recipe, name string) int {
+	if i, ok := g.index[r]; ok {
+		if g.names[i] == "" {
+			g.names[i] = name
+		}
+		return i
+	}
+	i := len(g.recipes)
+	g.index[r] = i
+	g.recipes, g.names, g.edges = append(g.recipes, r), append(g.names, name), append(g.edges, nil)
+	return i
+}
+
+func (g *callGraph) missing(in *Recipe, ref Ref) {
+	names := make([]string, 0, len(g.lib))
+	for name := range g.lib {
+		names = append(names, name)
+	}
+	g.add(Problem{
+		File: in.File, Line: ref.Pos.Line, Col: ref.Pos.Col,
+		Msg: fmt.Sprintf("no recipe named %q was found", ref.Name), Hint: nearest(ref.Name, names),
+	})
+}
+
+// circle reports a cycle at the call that closes it.
+func (g *callGraph) circle(cycle []int) {
+	from, to := cycle[0], cycle[1%len(cycle)]
+	names := make([]string, 0, len(cycle)+1)
+	for _, i := range cycle {
+		names = append(names, g.names[i])
+	}
+	names = append(names, g.names[cycle[0]])
+	in := g.recipes[from]
+	for _, ref := range in.SubRecipes() {
+		if ref.Unconditional && g.lib[ref.Name] == g.recipes[to] {
+			g.add(Problem{
+				File: in.File, Line: ref.Pos.Line, Col: ref.Pos.Col,
+				Msg:  "this call never ends: " + strings.Join(names, " → "),
+				Hint: "give one of the calls a condition",
+			})
+			return
+		}
+	}
+}
+
+// nearest is a hint that names the word that was likely meant. The words come
+// from a map, so they are sorted: the same mistake gets the same hint.
+func nearest(word string, words []string) string {
+	slices.Sort(words)
+	return didYouMean(expr.Near(word, words))
+}

@@ -1,0 +1,65 @@
+package recipe
+
+import "slices"
+
+// cycles reports steps that wait for themselves through others. It visits every
+// step and every need once.
+func (p *parser) cycles(drafts []draft) {
+	needs := make([][]int, len(drafts))
+	for i := range drafts {
+		needs[i] = drafts[i].Needs
+	}
+	for _, cycle := range findCycles(needs) {
+		if p.full() {
+			return
+		}
+		first := drafts[cycle[0]]
+		p.fail(first.Pos, "a step without needs: waits for the step listed before it", "steps need each other in a circle: %s", chain(drafts, cycle))
+	}
+}
+
+// findCycles gives the cycles that a walk along the edges closes, each from its
+// lowest node on. There is none if and only if the graph has none.
+func findCycles(edges [][]int) [][]int {
+	const (
+		fresh = iota
+		open  // on the path from where the walk started
+		done
+	)
+	state := make([]uint8, len(edges))
+	next := make([]int, len(edges)) // the edge to follow, by node
+	var found [][]int
+	for start := range edges {
+		if state[start] != fresh {
+			continue
+		}
+		path := []int{start}
+		state[start] = open
+		for len(path) > 0 {
+			at := path[len(path)-1]
+			if next[at] == len(edges[at]) {
+				state[at] = done
+				path = path[:len(path)-1]
+				continue
+			}
+			to := edges[at][next[at]]
+			next[at]++
+			switch state[to] {
+			case fresh:
+				state[to] = open
+				path = append(path, to)
+			case open:
+				if len(found) < MaxProblems {
+					found = append(found, fromLowest(path[slices.Index(path, to):]))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// fromLowest turns a cycle so that its lowest node comes first.
+func fromLowest(cycle []int) []int {
+	low := slices.Index(cycle, slices.Min(cycle))
+	return append(slices.Clone(cycle[low:]), cycle[:low]...)
+}

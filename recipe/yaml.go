@@ -1,0 +1,204 @@
+package recipe
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// tree reads the source as one YAML document and checks its shape; nil when
+// there is nothing that could be read on.
+func (p *parser) tree() *yaml.Node {
+	dec := yaml.NewDecoder(bytes.NewReader(p.src.text))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			p.fail(Pos{1, 1}, "", "the recipe is empty")
+			return nil
+		}
+		p.syntax(err)
+		return nil
+	}
+	var second yaml.Node
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		p.fail(posOf(&second), "a recipe is one document", "a second document starts here")
+		return nil
+	case !errors.Is(err, io.EOF):
+		p.syntax(err)
+		return nil
+	}
+	if len(doc.Content) != 1 || isNull(doc.Content[0]) {
+		p.fail(posOf(&doc), "", "the recipe is empty")
+		return nil
+	}
+	root := doc.Content[0]
+	if !p.shape(root, 1) {
+		return nil
+	}
+	if root.Kind != yaml.MappingNode {
+		p.fail(posOf(root), "a recipe has name: and steps: at its top", "a recipe is a mapping, found %s", kindOf(root))
+		return nil
+	}
+	return root
+}
+
+// shape checks what holds for every node, whatever it means: no anchors, no
+// tags, not too deep, no key twice. False when reading on would only repeat
+// the problem in other words.
+func (p *parser) shape(n *yaml.Node, depth int) bool {
+	good := true
+	switch {
+	case depth > MaxDepth:
+		p.fail(posOf(n), "", "nested more than %d deep", MaxDepth)
+		return false
+	case n.Kind == yaml.AliasNode:
+		p.fail(posOf(n), "write the value out", "aliases are not supported")
+		return false
+	case n.Anchor != "":
+		p.fail(posOf(n), "write the value out where it is needed", "anchors are not supported")
+		good = false
+	case n.Style&yaml.TaggedStyle != 0:
+		p.fail(posOf(n), "quotes make a text of anything", "tags such as %s are not supported", n.Tag)
+		good = false
+	case n.Kind == yaml.ScalarNode && strings.ContainsRune(n.Value, 0):
+		p.fail(posOf(n), "", "the value has a NUL character in it")
+		good = false
+	}
+	if n.Kind == yaml.MappingNode {
+		good = p.keys(n) && good
+	}
+	for _, c := range n.Content {
+		good = p.shape(c, depth+1) && good
+	}
+	return good
+}
+
+// keys checks the keys of one mapping.
+func (p *parser) keys(n *yaml.Node) bool {
+	good := true
+	lines := make(map[string]int, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if k.Kind == yaml.AliasNode {
+			continue // shape says so
+		}
+		if k.Kind != yaml.ScalarNode {
+			p.fail(posOf(k), "", "a key is a text, found %s", kindOf(k))
+			good = false
+			continue
+		}
+		if k.Value == "<<" && k.Style&quoted == 0 {
+			p.fail(posOf(k), "write the keys out", "merge keys are not supported")
+			good = false
+		}
+		if line, twice := lines[k.Value]; twice {
+			p.fail(posOf(k), "", "the key %q is given twice, first in line %d", k.Value, line)
+			continue
+		}
+		lines[k.Value] = k.Line
+	}
+	return good
+}
+
+const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+
+func posOf(n *yaml.Node) Pos { return Pos{n.Line, n.Column} }
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.ScalarNode:
+		if isNull(n) {
+			return "nothing"
+		}
+		return "a plain value"
+	case yaml.AliasNode:
+		return "an alias"
+	case yaml.DocumentNode:
+		return "a document"
+	}
+	return "nothing"
+}
+
+// syntax reports an error of the YAML parser, which tells its line in words
+// only.
+func (p *parser) syntax(err error) {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(msg, "line "); ok {
+		if num, text, ok := strings.Cut(rest, ": "); ok {
+			if n, err := strconv.Atoi(num); err == nil {
+				line, msg = n, text
+			}
+		}
+	}
+	if name, ok := strings.CutPrefix(msg, "unknown anchor '"); ok {
+		name, _, _ = strings.Cut(name, "'")
+		at := max(bytes.Index(p.src.text, []byte("*"+name)), 0)
+		p.fail(p.src.at(at), "quote a value that starts with *", "aliases are not supported")
+		return
+	}
+	switch {
+	case msg == noKey || msg == noItem:
+		line = p.firstBad(msg, line)
+	case strings.HasPrefix(msg, "did not find expected"):
+		line++ // the parser's own errors count lines from 0
+	}
+	text := p.src.line(p.src.clamp(Pos{line, 1}).Line)
+	col := len(text) - len(strings.TrimLeft(text, " \t")) + 1
+	p.fail(Pos{line, col}, syntaxHints[msg], "not valid YAML: %s", msg)
+}
+
+const (
+	noKey  = "did not find expected key"
+	noItem = "did not find expected '-' indicator"
+)
+
+var syntaxHints = map[string]string{
+	noKey:  "check how far this line and the one before it are indented",
+	noItem: "check how far this line and the one before it are indented",
+	"mapping values are not allowed in this context":               "put a value in quotes when it has a colon and a space in it",
+	"found character that cannot start any token":                  "indent with spaces, not tabs; put a value in quotes when it starts with @, ` or %",
+	"found a tab character that violates indentation":              "indent with spaces, not tabs",
+	"found unexpected end of stream":                               "a quote that starts here is not closed",
+	"could not find expected ':'":                                  "a key needs a colon and a space after it",
+	"found unknown escape character":                               "use single quotes, or write \\\\ for a backslash",
+	"block sequence entries are not allowed in this context":       "start the list on a line of its own",
+	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with * or &",
+	"did not find expected ',' or ']'":                             "a [ that starts here is not closed",
+	"did not find expected ',' or '}'":                             "a { that starts here is not closed; put a value in quotes when it starts with {",
+	"did not find expected node content":                           "put a value in quotes when it starts with a bracket or a comma",
+	"found invalid Unicode character escape code":                  "use single quotes, or write \\\\ for a backslash",
+	"did not find expected hexdecimal number":                      "use single quotes, or write \\\\ for a backslash",
+	"found a tab character where an indentation space is expected": "indent with spaces, not tabs",
+}
+
+// firstBad is the line at which msg arises. For these errors the YAML parser
+// names the line where the whole block began; but as it reads from the front,
+// the first lines up to n give the error if and only if the bad line is among
+// them, so the place can be found by halving.
+func (p *parser) firstBad(msg string, told int) int {
+	if len(p.src.text) > 1<<20 {
+		return told + 1 // halving would take too long
+	}
+	lo, hi := 1, len(p.src.starts)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		var doc yaml.Node
+		err := yaml.Unmarshal(p.src.text[:p.src.starts[mid]], &doc)
+		if err != nil && strings.HasSuffix(err.Error(), msg) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
