@@ -1,0 +1,159 @@
+// Package redact hides secret values in bytes on their way to a log, a record
+// or a screen. It is given the values and looks for them as they are and in the
+// usual encodings; what it does not find it passes on untouched, byte for byte.
+//
+// It refuses to guess: text that merely looks like a key is left alone, values
+// shorter than MinLen are not hidden (they would hide half of every log), and
+// it reads no environment and no file by itself.
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// Replacement stands where a secret was.
+const Replacement = "[REDACTED]"
+
+// MinLen is the length in bytes from which a value is hidden.
+const MinLen = 6
+
+// Redactor hides a fixed set of values. The zero value hides nothing. It is
+// read only after New, so any number of goroutines may share it.
+//
+// It searches in the way of Wu and Manber: the block of three bytes at the end
+// of a window as long as the shortest pattern tells how far the window can
+// move, so most bytes of a log are never looked at.
+type Redactor struct {
+	sorted [][]byte         // all patterns in byte order, to ask for a prefix
+	window int              // length of the shortest pattern
+	shift  []uint8          // block → how far the window may move; 0: look closer
+	bucket map[uint16][]int // block at the window's end → patterns, longest first
+}
+
+// New makes a redactor for the values and their encodings. Blanks around a
+// value do not count as part of it.
+func New(values []string) *Redactor {
+	r := &Redactor{sorted: patterns(values)}
+	if len(r.sorted) == 0 {
+		return r
+	}
+	r.window = min(maxWindow, len(slices.MinFunc(r.sorted, byLen)))
+	r.index()
+	return r
+}
+
+const (
+	blockLen  = 3
+	blockBits = 15
+	maxWindow = 64 // a longer one moves no faster and would not fit the table
+)
+
+func byLen(a, b []byte) int { return cmp.Compare(len(a), len(b)) }
+
+// block is the slot of the three bytes that end before b[end].
+func block(b []byte, end int) uint16 {
+	h := uint32(b[end-3]) | uint32(b[end-2])<<8 | uint32(b[end-1])<<16
+	return uint16(h * 2654435761 >> (32 - blockBits))
+}
+
+func (r *Redactor) index() {
+	r.shift = make([]uint8, 1<<blockBits)
+	for i := range r.shift {
+		r.shift[i] = uint8(r.window - blockLen + 1)
+	}
+	r.bucket = map[uint16][]int{}
+	for i, p := range r.sorted {
+		for end := blockLen; end <= r.window; end++ {
+			h := block(p, end)
+			r.shift[h] = min(r.shift[h], uint8(r.window-end))
+		}
+		last := block(p, r.window)
+		r.bucket[last] = append(r.bucket[last], i)
+	}
+	for _, list := range r.bucket {
+		slices.SortFunc(list, func(a, b int) int { return byLen(r.sorted[b], r.sorted[a]) })
+	}
+}
+
+// Empty tells whether there is nothing to hide.
+func (r *Redactor) Empty() bool { return len(r.sorted) == 0 }
+
+// Bytes is b with every secret replaced. It is b itself when there is nothing
+// to hide, and never changes b.
+func (r *Redactor) Bytes(b []byte) []byte {
+	if r.Empty() {
+		return b
+	}
+	out, _, _ := r.scan(make([]byte, 0, len(b)), b, 0, true)
+	return out
+}
+
+// String is s with every secret replaced.
+func (r *Redactor) String(s string) string {
+	if r.Empty() {
+		return s
+	}
+	return string(r.Bytes([]byte(s)))
+}
+
+// scan appends what may be shown of b to dst. The first hidden bytes of b
+// belong to a secret that is already replaced. It stops at the first byte that
+// may be the beginning of a secret whose rest is still to come, unless this is
+// the final piece, and says how many bytes it used and how many of those that
+// follow are to be hidden. Secrets that overlap are replaced as one, so that
+// none leaves its rest behind.
+func (r *Redactor) scan(dst, b []byte, hidden int, final bool) (out []byte, used, left int) {
+	i, end := 0, hidden // all before end is settled: shown or replaced
+	for i < len(b) {
+		length, step, wait := r.look(b, i, final)
+		if wait {
+			break
+		}
+		if length > 0 {
+			if i >= end {
+				dst = append(append(dst, b[end:i]...), Replacement...)
+			}
+			end = max(end, i+length)
+		}
+		i += step
+	}
+	if i > end {
+		return append(dst, b[end:i]...), i, 0
+	}
+	return dst, i, end - i
+}
+
+// look says what begins at b[i]: the longest secret there (0: none), how far
+// the next place worth a look is, or that more bytes are needed to tell.
+func (r *Redactor) look(b []byte, i int, final bool) (length, step int, wait bool) {
+	if i+r.window > len(b) {
+		if final { // no secret is as short as what is left
+			return 0, len(b) - i, false
+		}
+		return 0, 1, r.begins(b[i:])
+	}
+	h := block(b, i+r.window)
+	if s := r.shift[h]; s > 0 {
+		return 0, int(s), false
+	}
+	rest := b[i:]
+	for _, k := range r.bucket[h] {
+		p := r.sorted[k]
+		if len(rest) >= len(p) {
+			if bytes.Equal(rest[:len(p)], p) {
+				return len(p), 1, false
+			}
+		} else if !final && bytes.Equal(rest, p[:len(rest)]) {
+			return 0, 0, true // longer ones come first, so the longest wins
+		}
+	}
+	return 0, 1, false
+}
+
+// begins tells whether some pattern begins with all of b.
+func (r *Redactor) begins(b []byte) bool {
+	i, _ := slices.BinarySearchFunc(r.sorted, b, bytes.Compare)
+	return i < len(r.sorted) && bytes.HasPrefix(r.sorted[i], b)
+}
