@@ -1,0 +1,219 @@
+package proc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"os"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/belay-run/belay"
+)
+
+// maxTail is how much of the end of the output travels with the exit.
+const maxTail = 2 << 10
+
+// output is where the streams of one attempt go. It never refuses bytes: a
+// program must not hang because our disk is full.
+type output struct {
+	mu     sync.Mutex
+	log    segments
+	out    *capture // nil: stdout is not wanted as a value
+	tail   []byte
+	sum    hash.Hash
+	size   int64
+	fault  belay.Fault
+	detail string
+}
+
+func newOutput(s *Spawn) *output {
+	o := &output{log: newSegments(s.Log, s.MaxLog)}
+	if s.Out != "" {
+		o.out = newCapture(s.Out, s.MaxOut)
+	}
+	return o
+}
+
+// sink is the end of one stream.
+type sink struct {
+	o   *output
+	std bool // standard output
+}
+
+func (s sink) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		s.o.take(p, s.std)
+	}
+	return len(p), nil
+}
+
+func (s sink) Close() error { return nil } // the output outlives its streams
+
+func (o *output) take(p []byte, std bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sum == nil {
+		o.sum = sha256.New()
+	}
+	o.sum.Write(p)
+	o.size += int64(len(p))
+	o.tail = keepTail(o.tail, p)
+	if err := o.log.write(p); err != nil {
+		o.fail(belay.FaultDisk, err.Error())
+	}
+	if std && o.out != nil {
+		if fault, err := o.out.write(p); err != nil {
+			o.fail(fault, err.Error())
+		}
+	}
+}
+
+// fail keeps the first fault; what follows is often its echo.
+func (o *output) fail(f belay.Fault, detail string) {
+	if o.fault == belay.FaultNone {
+		o.fault, o.detail = f, detail
+	}
+}
+
+// settle closes the files and writes what was seen into the exit.
+func (o *output) settle(e *Exit) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.log.close(); err != nil {
+		o.fail(belay.FaultDisk, err.Error())
+	}
+	e.LogSize, e.LogKept = o.size, o.log.kept
+	e.LogSha, e.Tail = digest(o.sum), cleanTail(o.tail)
+	if o.out != nil {
+		if err := o.out.close(); err != nil {
+			o.fail(belay.FaultDisk, err.Error())
+		}
+		e.OutSize, e.OutSha, e.OutInline = o.out.size, digest(o.out.sum), o.out.inline()
+	}
+	if e.Fault == belay.FaultNone {
+		e.Fault, e.Detail = o.fault, o.detail
+	}
+}
+
+func digest(h hash.Hash) string {
+	if h == nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func keepTail(tail, p []byte) []byte {
+	if len(p) >= maxTail {
+		return append(tail[:0], p[len(p)-maxTail:]...)
+	}
+	if over := len(tail) + len(p) - maxTail; over > 0 {
+		tail = tail[:copy(tail, tail[over:])]
+	}
+	return append(tail, p...)
+}
+
+// cleanTail makes the tail valid: a rune that was cut at its start is dropped,
+// other bad bytes are replaced.
+func cleanTail(tail []byte) []byte {
+	if len(tail) == maxTail {
+		for i := 0; i < utf8.UTFMax-1 && len(tail) > 0 && !utf8.RuneStart(tail[0]); i++ {
+			tail = tail[1:]
+		}
+	}
+	if utf8.Valid(tail) {
+		return tail
+	}
+	clean := []byte(strings.ToValidUTF8(string(tail), string(utf8.RuneError)))
+	for len(clean) > maxTail { // replacing made it longer
+		_, n := utf8.DecodeRune(clean)
+		clean = clean[n:]
+	}
+	return clean
+}
+
+// capture keeps standard output as a value: in memory while it is small, then
+// in a file.
+type capture struct {
+	path string
+	max  int64
+	mem  []byte
+	file *os.File
+	sum  hash.Hash
+	size int64
+	over bool // past the limit, or the disk refused: nothing more is taken
+}
+
+func newCapture(path string, limit int64) *capture {
+	if limit <= 0 {
+		limit = DefaultMaxOut
+	}
+	return &capture{path: path, max: limit}
+}
+
+func (c *capture) write(p []byte) (belay.Fault, error) {
+	if c.over {
+		return belay.FaultNone, nil
+	}
+	if c.size+int64(len(p)) > c.max {
+		c.over = true
+		return belay.FaultOutput, fmt.Errorf("output is over %d bytes", c.max)
+	}
+	if c.sum == nil {
+		c.sum = sha256.New()
+	}
+	c.sum.Write(p)
+	c.size += int64(len(p))
+	if c.file == nil && c.size <= belay.MaxInline {
+		c.mem = append(c.mem, p...)
+		return belay.FaultNone, nil
+	}
+	if err := c.spill(p); err != nil {
+		c.over = true
+		return belay.FaultDisk, err
+	}
+	return belay.FaultNone, nil
+}
+
+func (c *capture) spill(p []byte) error {
+	if c.file == nil {
+		f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("open output: %w", err)
+		}
+		c.file = f
+		if _, err := f.Write(c.mem); err != nil {
+			return fmt.Errorf("write output: %w", err)
+		}
+		c.mem = nil
+	}
+	if _, err := c.file.Write(p); err != nil {
+		return fmt.Errorf("write output: %w", err)
+	}
+	return nil
+}
+
+// close puts a big output on disk: the exit that names it comes after.
+func (c *capture) close() error {
+	if c.file == nil {
+		return nil
+	}
+	if err := c.file.Sync(); err != nil {
+		_ = c.file.Close() // the first error is what counts
+		return fmt.Errorf("sync output: %w", err)
+	}
+	if err := c.file.Close(); err != nil {
+		return fmt.Errorf("close output: %w", err)
+	}
+	return nil
+}
+
+// inline is the whole output when it is small and whole.
+func (c *capture) inline() []byte {
+	if c.file != nil || c.over {
+		return nil
+	}
+	return c.mem
+}

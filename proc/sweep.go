@@ -1,0 +1,162 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+const (
+	lookEvery    = 2 * time.Millisecond  // first pause between two looks
+	lookAtMost   = 50 * time.Millisecond // longest
+	killPatience = 10 * time.Second      // how long a killed process may take to be gone
+)
+
+// ErrSurvivors says that processes are there that not even KILL has ended.
+var ErrSurvivors = errors.New("processes survive")
+
+// Sweep ends every living process of this user that carries the mark of the
+// root run, and what is below it: TERM, then KILL. It is for a run whose keeper
+// is dead. The caller and its own ancestors are spared; those of the ended that
+// were the caller's children are reaped.
+func Sweep(run belay.RunID) (ended []Identity, err error) {
+	boot, err := bootID()
+	if err != nil {
+		return nil, fmt.Errorf("sweep %s: %w", run, err)
+	}
+	spare, err := spared()
+	if err != nil {
+		return nil, fmt.Errorf("sweep %s: %w", run, err)
+	}
+	h := newHunt(DefaultGrace)
+	for {
+		prey, err := markedTree(run, spare)
+		if err != nil {
+			return nil, fmt.Errorf("sweep %s: %w", run, err)
+		}
+		h.reapOwn()
+		if len(prey) == 0 {
+			break
+		}
+		if !h.round(prey) {
+			return h.ended(boot), fmt.Errorf("sweep %s: %d %w", run, len(prey), ErrSurvivors)
+		}
+	}
+	return h.ended(boot), nil
+}
+
+// spared is the caller and the chain above it.
+func spared() (map[int]bool, error) {
+	chain, err := Ancestors(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
+	spare := map[int]bool{os.Getpid(): true}
+	for _, id := range chain {
+		spare[id.Pid] = true
+	}
+	return spare, nil
+}
+
+// markedTree is the living processes with the mark and all below them.
+func markedTree(run belay.RunID, spare map[int]bool) ([]process, error) {
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	roots := map[int]bool{}
+	var prey []process
+	for _, p := range all {
+		if !p.zombie && !spare[p.pid] && ownUser(p.pid) && marked(p.pid, run) {
+			roots[p.pid] = true
+			prey = append(prey, p)
+		}
+	}
+	for _, p := range descendants(all, roots, spare) {
+		if !p.zombie {
+			prey = append(prey, p)
+		}
+	}
+	return prey, nil
+}
+
+// hunt ends processes, round by round: TERM at first sight, KILL when the grace
+// is over, until a round finds none.
+type hunt struct {
+	killAt, giveUpAt time.Time
+	pause            time.Duration
+	seen             map[int]process
+}
+
+func newHunt(grace time.Duration) *hunt {
+	now := time.Now()
+	return &hunt{
+		killAt: now.Add(grace), giveUpAt: now.Add(grace + killPatience),
+		pause: lookEvery, seen: map[int]process{},
+	}
+}
+
+// round signals those that are there and pauses; false: it is time to give up.
+func (h *hunt) round(prey []process) bool {
+	now := time.Now()
+	if now.After(h.giveUpAt) {
+		return false
+	}
+	for _, p := range prey {
+		old, known := h.seen[p.pid]
+		known = known && old.start == p.start
+		h.seen[p.pid] = p
+		switch {
+		case !now.Before(h.killAt):
+			_ = signalExact(p.pid, p.start, syscall.SIGKILL) // the next look tells whether it worked
+		case !known:
+			_ = signalExact(p.pid, p.start, syscall.SIGTERM) // the next look tells whether it worked
+			_ = signalExact(p.pid, p.start, syscall.SIGCONT) // a stopped one would not hear it
+		}
+	}
+	pause := h.pause
+	if left := time.Until(h.killAt); left > 0 {
+		pause = min(pause, left)
+	}
+	time.Sleep(pause)
+	h.pause = min(2*h.pause, lookAtMost)
+	return true
+}
+
+// spareTerm notes processes that were told to end already.
+func (h *hunt) spareTerm(p process) { h.seen[p.pid] = p }
+
+// reapOwn takes away the zombies among the hunted that are the caller's children.
+func (h *hunt) reapOwn() {
+	for pid := range h.seen {
+		if p, err := look(pid); err == nil && p.zombie && p.ppid == os.Getpid() {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // another look follows
+		}
+	}
+}
+
+func (h *hunt) ended(boot string) []Identity {
+	var ids []Identity
+	for _, p := range h.seen {
+		ids = append(ids, Identity{Pid: p.pid, Start: p.start, Boot: boot})
+	}
+	return ids
+}
+
+// reapSession takes away the zombies that a dead keeper's session left to the
+// caller; the keeper itself is its starter's to wait for.
+func reapSession(keeper int) {
+	pids, err := children()
+	if err != nil {
+		return // zombies cost a table entry until the caller ends
+	}
+	for _, pid := range pids {
+		if p, err := look(pid); err == nil && p.zombie && p.sid == keeper && pid != keeper && p.ppid == os.Getpid() {
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it is a zombie: there is nothing to wait for
+		}
+	}
+}
