@@ -160,6 +160,9 @@ func credit(shown map[string][]string, comment, by string) {
 		return
 	}
 	for _, id := range strings.FieldsFunc(m[1], func(r rune) bool { return r == ' ' || r == ',' }) {
+		if id[0] == 'X' { // X9 speaks of code 9; the codes are one promise
+			id = "X"
+		}
 		shown[id] = append(shown[id], by)
 	}
 }
