@@ -1,0 +1,124 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLaterPlacesWin(t *testing.T) {
+	t.Parallel()
+	path := write(t, "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n")
+	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		LogBytes:    Setting[int64]{64 << 20, Origin("file " + path + ":2")},
+		RecipeBytes: Setting[int64]{16 << 20, OriginDefault},
+		OutputBytes: Setting[int64]{1 << 20, Origin("file " + path + ":3")},
+		MaxParallel: Setting[int]{5, "environment BELAY_LIMITS_MAX_PARALLEL"},
+		KeeperGrace: Setting[time.Duration]{10 * time.Minute, "environment BELAY_KEEPER_GRACE"},
+		KillGrace:   Setting[time.Duration]{2 * time.Second, Origin("file " + path + ":5")},
+		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
+	}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("got  %+v\nwant %+v", c, want)
+	}
+	if err := c.SetMaxParallel(7, "--max-parallel"); err != nil {
+		t.Fatal(err)
+	}
+	if c.MaxParallel != (Setting[int]{7, "flag --max-parallel"}) {
+		t.Errorf("the flag does not win: %+v", c.MaxParallel)
+	}
+	if err := c.SetMaxParallel(0, "--max-parallel"); err == nil {
+		t.Error("--max-parallel 0 is taken")
+	}
+}
+
+func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "logs:\n  max_byte: 1\n", `:2: unknown setting "logs.max_byte"; did you mean "logs.max_bytes"?`},
+		{"unknown group", "\nlimit: {max_parallel: 2}\n", `:2: unknown setting "limit"; did you mean "limits"?`},
+		{"unknown and far", "colour: red\n", `:1: unknown setting "colour"`},
+		{"not a size", "logs: {max_bytes: lots}\n", `:1: logs.max_bytes: "lots" is not a size`},
+		{"too big a size", "logs: {max_bytes: 9999999999GiB}\n", "that can be used"},
+		{"not a number", "limits:\n  max_parallel: 0\n", `:2: limits.max_parallel: "0" is not a number from 1 up`},
+		{"not a duration", "kill: {grace: soon}\n", `"soon" is not a duration`},
+		{"negative duration", "keeper: {grace: -1s}\n", `"-1s" is not a duration`},
+		{"list for a value", "kill: {grace: [1s]}\n", "needs one plain value"},
+		{"value for a list", "secrets: TOKEN\n", "needs a list"},
+		{"not a name", "secrets: ['hunter 2']\n", "names of variables"},
+		{"group is no mapping", "logs: 5\n", ":1: logs is not a mapping"},
+		{"twice", "kill:\n  grace: 1s\n  grace: 2s\n", "kill.grace is given twice"},
+		{"not YAML", "{", "yaml"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := write(t, c.text)
+			_, err := Load([]string{"BELAY_CONFIG=" + path})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+				t.Fatalf("got %v, want %q and the file", err, c.want)
+			}
+			if strings.Contains(err.Error(), "hunter") {
+				t.Errorf("what may be a secret is repeated: %v", err)
+			}
+			if code := belay.ExitCode(err); code != belay.ExitInvalid {
+				t.Errorf("exit code %d", code)
+			}
+			var bad *Invalid
+			if !errors.As(err, &bad) {
+				t.Errorf("not typed: %T", err)
+			}
+		})
+	}
+}
+
+func TestEnvironmentIsChecked(t *testing.T) {
+	t.Parallel()
+	_, err := Load([]string{"BELAY_KILL_GRACE=never"})
+	if err == nil || !strings.Contains(err.Error(), "BELAY_KILL_GRACE") {
+		t.Fatalf("got %v", err)
+	}
+	c, err := Load([]string{"BELAY_SECRETS=A,B C"})
+	if err != nil || !reflect.DeepEqual(c.Secrets.Value, []string{"A", "B", "C"}) {
+		t.Fatalf("got %+v, %v", c, err)
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := Load([]string{"XDG_CONFIG_HOME=" + dir})
+	if err != nil || !reflect.DeepEqual(c, Defaults()) {
+		t.Errorf("no file: %+v, %v", c, err)
+	}
+	if _, err := Load([]string{"BELAY_CONFIG=" + filepath.Join(dir, "none.yaml")}); belay.ExitCode(err) != belay.ExitInvalid {
+		t.Errorf("a file that was asked for: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".config", "belay"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".config", "belay", "config.yaml"), []byte("# nothing\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Load([]string{"HOME=" + dir}); err != nil || !reflect.DeepEqual(c, Defaults()) {
+		t.Errorf("only comments: %+v, %v", c, err)
+	}
+}
