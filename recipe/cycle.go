@@ -13,8 +13,13 @@ func (p *parser) cycles(drafts []draft) {
 		if p.full() {
 			return
 		}
-		first := drafts[cycle[0]]
-		p.fail(first.Pos, "a step without needs: waits for the step listed before it", "steps need each other in a circle: %s", chain(drafts, cycle))
+		hint := ""
+		for _, i := range cycle {
+			if drafts[i].needs == nil {
+				hint = "a step without needs: waits for the step listed before it"
+			}
+		}
+		p.fail(drafts[cycle[0]].Pos, hint, "steps need each other in a circle: %s", chain(drafts, cycle))
 	}
 }
 

@@ -53,7 +53,11 @@ func (p *parser) filled(k, v *yaml.Node) (string, bool) {
 	return s, true
 }
 
+// texts reads a list of texts; nothing is an empty one.
 func (p *parser) texts(k, v *yaml.Node) []string {
+	if isNull(v) {
+		return nil
+	}
 	if v.Kind != yaml.SequenceNode {
 		p.wrong(k, v, "a list of texts", fmt.Sprintf("write %s: [one, two]", k.Value))
 		return nil
@@ -69,8 +73,11 @@ func (p *parser) texts(k, v *yaml.Node) []string {
 	return list
 }
 
-// mapping tells whether v is a mapping with plain keys.
+// mapping tells whether v is a mapping; nothing is an empty one.
 func (p *parser) mapping(k, v *yaml.Node) bool {
+	if isNull(v) {
+		return false
+	}
 	if v.Kind != yaml.MappingNode {
 		p.wrong(k, v, "a mapping", "")
 		return false

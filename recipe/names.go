@@ -39,20 +39,20 @@ var (
 // variable checks the name of a variable or, with form envForm, of an
 // environment variable.
 func (p *parser) variable(n *yaml.Node, name string, form *regexp.Regexp) bool {
-	what := "variable"
+	what := "a variable"
 	rest := "letters, digits, _ and -"
 	if form == envForm {
-		what, rest = "environment variable", "letters, digits and _"
+		what, rest = "an environment variable", "letters, digits and _"
 	}
 	switch {
 	case name == "":
-		p.fail(posOf(n), "", "the name of a %s is empty", what)
+		p.fail(posOf(n), "", "the name of %s is empty", what)
 	case len(name) > maxName:
-		p.fail(posOf(n), "", "the name of a %s has at most %d characters", what, maxName)
+		p.fail(posOf(n), "", "the name of %s has at most %d characters", what, maxName)
 	case !form.MatchString(name):
-		p.fail(posOf(n), "", "%q cannot name a %s: it is a letter or _, then %s", name, what, rest)
+		p.fail(posOf(n), "", "%q cannot name %s: it is a letter or _, then %s", name, what, rest)
 	case Denied(name):
-		p.fail(posOf(n), "choose another name", "the %s %q would overwrite one that the system or belay itself relies on", what, name)
+		p.fail(posOf(n), "choose another name", "%s named %q would overwrite one that the system or belay itself relies on", what, name)
 	default:
 		return true
 	}

@@ -121,12 +121,12 @@ func (r *report) add(p Problem) {
 // full tells that further errors would not be shown, so need not be looked for.
 func (r *report) full() bool { return len(r.errors) >= MaxProblems }
 
-// list is everything by place, errors before warnings when there is too much.
+// list is everything by file and place, errors before warnings when there is too much.
 func (r *report) list() []Problem {
 	all := append(slices.Clone(r.errors), r.warnings...)
 	all = all[:min(len(all), MaxProblems)]
 	slices.SortStableFunc(all, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return all
 }

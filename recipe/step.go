@@ -35,6 +35,7 @@ type draft struct {
 	Step
 	idPos      Pos
 	needs      *yaml.Node // as written; nil when not given
+	needsPos   Pos        // of the key
 	timeoutKey string     // which of its names was used
 	leeway     string     // which spelling of optional was used
 }
@@ -53,7 +54,7 @@ var stepKeys = []key[draft]{
 	{name: "working_dir", on: onAll, read: readDir},
 	{name: "timeout", on: onAll, read: readTimeout},
 	{name: "timeout_seconds", on: onAll, read: readTimeout},
-	{name: "needs", on: onAll, read: func(_ *parser, d *draft, _, v *yaml.Node) { d.needs = v }},
+	{name: "needs", on: onAll, read: func(_ *parser, d *draft, k, v *yaml.Node) { d.needs, d.needsPos = v, posOf(k) }},
 	{name: "retry", on: onAll, read: readRetry},
 	{name: "verify", on: onAll, read: func(p *parser, d *draft, k, v *yaml.Node) { d.Verify = p.script(k, v) }},
 	{name: "once", on: onBash | onAgent, why: "a child run is never repeated on a guess; its own steps say once",

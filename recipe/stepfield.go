@@ -190,20 +190,12 @@ func (p *parser) resolve(drafts []draft) {
 			d.Needs = append(d.Needs, i-1)
 		case d.needs == nil:
 		case d.needs.Kind != yaml.SequenceNode:
-			p.fail(d.place(), "write needs: [one, two], or needs: [] to start at once", "%q needs a list of step ids, found %s", "needs", kindOf(d.needs))
+			p.fail(d.needsPos, "write needs: [one, two], or needs: [] to start at once", "%q is a list of step ids, found %s", "needs", kindOf(d.needs))
 		default:
 			p.needed(drafts, i, index)
 		}
 	}
 	p.cycles(drafts)
-}
-
-// place is where the step's needs are written.
-func (d *draft) place() Pos {
-	if isNull(d.needs) {
-		return d.Pos
-	}
-	return posOf(d.needs)
 }
 
 func (p *parser) index(drafts []draft) map[belay.Path]int {
@@ -225,7 +217,7 @@ func (p *parser) needed(drafts []draft, i int, index map[belay.Path]int) {
 	d := &drafts[i]
 	for _, n := range d.needs.Content {
 		if n.Kind != yaml.ScalarNode || isNull(n) {
-			p.fail(posOf(n), "", "%q needs step ids, found %s", "needs", kindOf(n))
+			p.fail(posOf(n), "", "%q is a list of step ids, found %s", "needs", kindOf(n))
 			continue
 		}
 		j, ok := index[belay.Path(n.Value)]

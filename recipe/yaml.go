@@ -163,9 +163,9 @@ const (
 )
 
 var syntaxHints = map[string]string{
-	noKey:  "check how far this line and the one before it are indented",
+	noKey:  "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
 	noItem: "check how far this line and the one before it are indented",
-	"mapping values are not allowed in this context":               "put a value in quotes when it has a colon and a space in it",
+	"mapping values are not allowed in this context":               "put a value in quotes when it has a colon and a space in it; check the indentation",
 	"found character that cannot start any token":                  "indent with spaces, not tabs; put a value in quotes when it starts with @, ` or %",
 	"found a tab character that violates indentation":              "indent with spaces, not tabs",
 	"found unexpected end of stream":                               "a quote that starts here is not closed",
