@@ -6,7 +6,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -363,10 +362,5 @@ func (w *drive) spawn(j belay.Job) {
 		}})
 		return
 	}
-	var tooBig *proc.TooBig
-	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
-		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
-			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
-		}})
-	}
+	_ = w.keeper.Spawn(s) // a broken connection shows as Gone, and the attempt as unborn
 }

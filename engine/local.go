@@ -62,7 +62,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Open{ID: run.ID(), local: l, run: run, self: self}
+	o := &Open{ID: run.ID, local: l, run: run, self: self}
 	started, err := o.freeze(spec)
 	if err == nil {
 		o.session, err = o.enter()
@@ -273,7 +273,7 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 
 // attach reaches the run's keeper, or starts one.
 func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error) {
-	dir, sock := string(o.run.Folder()), o.local.State.Socket(o.ID)
+	dir, sock := string(o.run.Folder), o.local.State.Socket(o.ID)
 	k, states, err := proc.Attach(ctx, proc.Options{
 		Dir: dir, Socket: sock, Exe: append(append([]string{}, o.local.Keeper...), dir, sock),
 		Run: o.ID, Epoch: epoch, Env: o.environment(),
@@ -281,7 +281,12 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	if err != nil {
 		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
 	}
-	if err := o.local.State.SetKeeper(o.ID, o.self, k.Identity()); err != nil {
+	keeper, err := k.Identity()
+	if err == nil {
+		err = o.local.State.SetKeeper(o.ID, keeper)
+	}
+	if err != nil {
+		_ = k.Close(ctx) // the error that is returned matters more
 		return nil, nil, err
 	}
 	return k, states, nil

@@ -1,0 +1,33 @@
+package journal
+
+import (
+	"errors"
+	"os"
+
+	"github.com/belay-run/belay"
+)
+
+// Discard takes back a run that was created and has no record. One with
+// records is closed and kept.
+func (r *Run) Discard() error {
+	keep := r.Seq() > 0
+	err := r.Close()
+	if keep {
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(string(r.Folder)))
+}
+
+// AdoptBlob makes a file that the keeper wrote and synced a blob.
+func (f Folder) AdoptBlob(path, sha string, size int64) (belay.Value, error) {
+	to := f.BlobPath(sha)
+	if err := os.Rename(path, to); err != nil {
+		if _, statErr := os.Stat(to); statErr != nil { // not there from before a crash either
+			return belay.Value{}, unwritten("keep output", to, err)
+		}
+	}
+	if err := syncDir(f.in(blobsName)); err != nil {
+		return belay.Value{}, err
+	}
+	return belay.Value{Sha: sha, Size: size}, nil
+}
