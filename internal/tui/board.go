@@ -1,0 +1,306 @@
+// Package tui shows a run in a terminal: from its records it makes plain lines,
+// a live view of what runs now, and a summary of how it stands. What is shown
+// is a pure function of records and state; only Screen writes. It decides
+// nothing, reads no journal, and lets no escape sequence of a step's output
+// through.
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// Board keeps what the next line or the live view needs to know.
+type Board struct {
+	tree    *flow.Tree
+	open    map[belay.Key]*lane
+	order   []belay.Key
+	broken  map[place]broken
+	waiting map[place]retry
+	done    int
+	failed  int
+}
+
+// place is a step of a run.
+type place struct {
+	run  belay.RunID
+	path belay.Path
+}
+
+// lane is an attempt that is open, or has ended and is not judged yet.
+type lane struct {
+	place
+	key   belay.Key
+	role  belay.Role
+	n, of int
+	since time.Time
+	child bool
+	ended *belay.Observation
+}
+
+// broken is how the last attempt of a step went wrong. The tree is no witness
+// for it: by the time a record is shown, the next attempt may have begun.
+type broken struct {
+	n       int
+	took    string
+	failure *belay.Failure // nil: the attempt was lost
+}
+
+// retry is a step that will be started again.
+type retry struct {
+	n, of int
+	due   time.Time
+}
+
+// NewBoard starts from a tree as it stands; attempts that are open in it are
+// taken along.
+func NewBoard(tree *flow.Tree) *Board {
+	b := &Board{
+		tree: tree, open: map[belay.Key]*lane{},
+		broken: map[place]broken{}, waiting: map[place]retry{},
+	}
+	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+		if v.Key != "" {
+			role := belay.RoleMain
+			if v.Phase == flow.Checking {
+				role = belay.RoleVerify
+			}
+			b.add(&lane{
+				place: place{run, v.Path}, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
+				since: v.Since, child: v.Child != "" && v.Type == belay.TypeRecipe,
+			})
+		}
+		b.count(v.Phase)
+	})
+	return b
+}
+
+func (b *Board) count(p flow.Phase) {
+	switch p {
+	case flow.Done:
+		b.done++
+	case flow.Failed:
+		b.failed++
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Held, flow.NotTaken, flow.Skipped:
+	}
+}
+
+func (b *Board) add(l *lane) {
+	if b.open[l.key] == nil {
+		b.order = append(b.order, l.key)
+	}
+	b.open[l.key] = l
+}
+
+func (b *Board) remove(k belay.Key) {
+	delete(b.open, k)
+	for i, o := range b.order {
+		if o == k {
+			b.order = append(b.order[:i:i], b.order[i+1:]...)
+			return
+		}
+	}
+}
+
+// Take folds one record and gives the lines that it is worth.
+func (b *Board) Take(r belay.Record) []Line {
+	switch e := r.Event.(type) {
+	case belay.AttemptStarted:
+		at := place{r.Run, e.Path}
+		delete(b.waiting, at)
+		b.add(&lane{
+			place: at, key: e.Key, role: e.Role, n: e.Attempt, of: b.step(at).Attempts,
+			since: r.At, child: e.Child != "",
+		})
+	case belay.AttemptFound:
+		return b.found(e)
+	case belay.AttemptEnded:
+		if l := b.open[e.Key]; l != nil {
+			l.ended = &e.Observation
+			if l.role == belay.RoleVerify {
+				b.remove(e.Key)
+			}
+		}
+	case belay.AttemptJudged:
+		return b.judged(r.Run, e)
+	case belay.RecoveryChosen:
+		return b.recovery(place{r.Run, e.Path}, e.Plan, r.At)
+	case belay.StepRefused:
+		b.failed++
+		return []Line{b.line("failed", place{r.Run, e.Path}, "", reason(&e.Failure))}
+	case belay.StepNotTaken:
+		return []Line{b.line("not taken", place{r.Run, e.Path}, "", e.Why)}
+	case belay.StepSkipped:
+		return []Line{b.line("skipped", place{r.Run, e.Path}, "", e.Why)}
+	case belay.ItemOpened:
+		return []Line{b.line("held", place{r.Run, e.Path}, "", e.Ask)}
+	case belay.ItemAnswered:
+		return []Line{b.line("answered", place{r.Run, e.Path}, "", e.Choice+" by "+e.By+": "+e.Why)}
+	case belay.RequestReceived:
+		return request(e.Request)
+	case belay.RequestRefused:
+		return []Line{{Word: "refused", Step: "request", Text: e.Why}}
+	}
+	return nil
+}
+
+// request is a line for what a person asked; what a run asks of its child is
+// not news.
+func request(r belay.Request) []Line {
+	if r.Run.Depth() > 0 || r.Ask == belay.WishAnswer {
+		return nil
+	}
+	text := "asked by " + r.By
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	return []Line{{Word: string(r.Ask), Text: text}}
+}
+
+func (b *Board) found(e belay.AttemptFound) []Line {
+	l := b.open[e.Key]
+	if l == nil {
+		return nil
+	}
+	text := ""
+	switch e.How {
+	case belay.Adopted:
+		text = "still running, not started again"
+	case belay.Harvested:
+		text = "ended meanwhile, its exit was kept"
+	case belay.Unborn:
+		text = "it never began"
+		b.remove(e.Key)
+	case belay.Lost:
+		text = "its keeper died with it, the outcome is not known"
+		b.broken[l.place] = broken{n: l.n}
+		b.remove(e.Key)
+	}
+	return []Line{b.line(string(e.How), l.place, "", text)}
+}
+
+func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
+	l := b.open[e.Key]
+	b.remove(e.Key)
+	at, n := placeOf(run, e.Key)
+	took, again := "", ""
+	if l != nil {
+		if l.ended != nil && !l.ended.Started.IsZero() {
+			took = Took(l.ended.Ended.Sub(l.ended.Started))
+		}
+	}
+	if n > 1 {
+		again = fmt.Sprintf("attempt %d", n)
+	}
+	v := e.Verdict
+	switch {
+	case v.OK:
+		b.done++
+		if v.Partial {
+			again = strings.TrimSpace("a part of it was left out " + again)
+		}
+		return []Line{b.line("done", at, took, again)}
+	case v.GivenBack:
+		return []Line{b.line("stopped", at, took, "given back: it is started again at resume")}
+	case v.Failure != nil:
+		b.broken[at] = broken{n, took, v.Failure}
+	}
+	return nil
+}
+
+// placeOf is the step and the number that a main attempt's key names.
+func placeOf(run belay.RunID, k belay.Key) (place, int) {
+	path := strings.TrimPrefix(string(k), string(run)+":")
+	i := max(strings.LastIndexByte(path, '.'), 0)
+	n, err := strconv.Atoi(path[min(i+1, len(path)):])
+	if err != nil {
+		return place{run, belay.Path(path)}, 0 // not of our making: shown as it is
+	}
+	return place{run, belay.Path(path[:i])}, n
+}
+
+func (b *Board) recovery(at place, p belay.Plan, now time.Time) []Line {
+	was := b.broken[at]
+	delete(b.broken, at)
+	why := p.Reason
+	if was.failure != nil {
+		why = reason(was.failure)
+	}
+	switch p.Act {
+	case belay.ActRetry:
+		of := max(b.step(at).Attempts, was.n+1)
+		b.waiting[at] = retry{was.n + 1, of, p.Due}
+		text := fmt.Sprintf("attempt %d of %d", was.n+1, of)
+		if was.failure == nil { // after a loss: the caps of failed attempts do not count
+			text = "again"
+		}
+		if wait := p.Due.Sub(now); wait > 0 {
+			text += " in " + Took(wait)
+		}
+		return []Line{b.line("retry", at, was.took, text+": "+why)}
+	case belay.ActGiveUp:
+		b.failed++
+		if b.step(at).Optional {
+			why = "optional, the run goes on: " + why
+		}
+		return []Line{b.line("failed", at, was.took, why)}
+	case belay.ActHold:
+	}
+	return nil // an item follows, which is the news
+}
+
+func (b *Board) step(at place) flow.StepView {
+	s := b.tree.Run(at.run)
+	if s == nil {
+		return flow.StepView{}
+	}
+	v, _ := s.Step(at.path)
+	return v
+}
+
+func (b *Board) line(word string, at place, took, text string) Line {
+	return Line{Word: word, Step: StepName(at.run, at.path), Took: took, Text: text}
+}
+
+// reason is a failure without the step that the line names already.
+func reason(f *belay.Failure) string { return string(f.Kind) + ": " + f.Cause }
+
+// StepName names a step from the root's view: the steps it is nested in, then
+// itself. An attempt is named only where it is not the first.
+func StepName(run belay.RunID, p belay.Path) string {
+	parts := strings.Split(string(run), "/")[1:]
+	for i, part := range parts {
+		parts[i] = strings.TrimSuffix(part, ".1")
+	}
+	return strings.Join(append(parts, string(p)), "/")
+}
+
+// Walk visits the steps of a run and, under each, those of the child run of its
+// last attempt. An empty run is the root.
+func Walk(tree *flow.Tree, run belay.RunID, visit func(run belay.RunID, depth int, v flow.StepView)) {
+	if run == "" {
+		if len(tree.Runs()) == 0 {
+			return
+		}
+		run = tree.Runs()[0]
+	}
+	walk(tree, run, 0, visit)
+}
+
+func walk(tree *flow.Tree, run belay.RunID, depth int, visit func(belay.RunID, int, flow.StepView)) {
+	s := tree.Run(run)
+	if s == nil {
+		return
+	}
+	for _, v := range s.Steps() {
+		visit(run, depth, v)
+		if v.Child != "" {
+			walk(tree, v.Child, depth+1, visit)
+		}
+	}
+}

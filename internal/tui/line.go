@@ -1,0 +1,77 @@
+package tui
+
+import "strings"
+
+// Line is one plain line about a step: what became of it, which one, how long
+// it took, and what there is to say.
+type Line struct {
+	Word string
+	Step string
+	Took string
+	Text string
+}
+
+const (
+	wordWidth = 9
+	stepWidth = 12
+	tookWidth = 6
+)
+
+// Format lays the line out; colour marks the word only.
+func (l Line) Format(colour bool) string {
+	word := pad(l.Word, wordWidth)
+	if colour {
+		word = paint(l.Word, word)
+	}
+	s := "  " + word + " " + pad(Clean(l.Step), stepWidth) + " " + padLeft(l.Took, tookWidth)
+	if l.Text != "" {
+		s += "  " + Clean(l.Text)
+	}
+	return strings.TrimRight(s, " ")
+}
+
+// paint gives a word the colour of its news.
+func paint(word, text string) string {
+	code := ""
+	switch word {
+	case "done", "answered":
+		code = "32"
+	case "failed", "lost":
+		code = "31"
+	case "held", "retry", "refused":
+		code = "33"
+	case "not taken", "stopped", "unborn", "skipped":
+		code = "2"
+	case "adopted", "harvested":
+		code = "36"
+	}
+	if code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Table lays rows out in columns; the last column is not padded.
+func Table(rows [][]string) []string {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Width(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			if i < len(row)-1 {
+				cell = pad(cell, widths[i]+2)
+			}
+			b.WriteString(cell)
+		}
+		lines[n] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}

@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Style says how much is shown, and how.
+type Style struct {
+	Quiet   bool       // nothing but what others print
+	Verbose bool       // every record as a line
+	Colour  bool       // words in colour
+	Live    bool       // the writer is a terminal: running steps are redrawn in place
+	Width   func() int // of the terminal, asked at each drawing
+}
+
+// Screen writes a run to a terminal or a file as it goes. Seen is called by the
+// driver, Tick by whoever keeps the time.
+type Screen struct {
+	style Style
+	tail  func(belay.Key) string
+
+	mu    sync.Mutex // owns everything below
+	w     io.Writer
+	board *Board
+	drawn int
+}
+
+// NewScreen shows what the board makes of the records on w.
+func NewScreen(w io.Writer, board *Board, style Style, tail func(belay.Key) string) *Screen {
+	return &Screen{style: style, tail: tail, w: w, board: board}
+}
+
+// Seen shows records that are on disk.
+func (s *Screen) Seen(recs []belay.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, r := range recs {
+		lines := s.board.Take(r)
+		if s.style.Quiet {
+			continue
+		}
+		if s.style.Verbose {
+			b.WriteString(recordLine(r) + "\n")
+		}
+		for _, l := range lines {
+			b.WriteString(l.Format(s.style.Colour) + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		s.put(s.erase() + b.String())
+	}
+}
+
+// Tick draws what runs now.
+func (s *Screen) Tick(now time.Time) {
+	if !s.style.Live || s.style.Quiet {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.board.Live(now, s.style.Width()-1, s.tail)
+	out := s.erase()
+	for _, l := range lines {
+		out += l + "\n"
+	}
+	s.drawn = len(lines)
+	s.put(out)
+}
+
+// Close takes the live view away.
+func (s *Screen) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(s.erase())
+}
+
+// erase moves back over what was drawn and clears it.
+func (s *Screen) erase() string {
+	if s.drawn == 0 {
+		return ""
+	}
+	n := s.drawn
+	s.drawn = 0
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", n)
+}
+
+func (s *Screen) put(text string) {
+	if text != "" {
+		_, _ = io.WriteString(s.w, text) // talk: the run does not depend on who listens
+	}
+}
+
+// recordLine is a record as one line for people who want everything.
+func recordLine(r belay.Record) string {
+	body, err := json.Marshal(r.Event)
+	if err != nil {
+		body = []byte("{}") // the record on disk is whole; this is only talk
+	}
+	return fmt.Sprintf("%5d %s %-16s %s %s", r.Seq, r.At.Format("15:04:05.000"), r.Event.Kind(), r.Run, Clean(string(body)))
+}

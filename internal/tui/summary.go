@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// tally is how the steps of a tree stand.
+type tally struct {
+	done, failed, optional, notTaken, skipped, held, open, waiting int
+	bad                                                            []belay.RunID // of the steps below
+	badSteps                                                       []flow.StepView
+}
+
+func count(tree *flow.Tree) tally {
+	var t tally
+	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+		switch v.Phase {
+		case flow.Done:
+			t.done++
+		case flow.NotTaken:
+			t.notTaken++
+		case flow.Skipped:
+			t.skipped++
+		case flow.Held:
+			t.held++
+		case flow.Failed:
+			if v.Optional {
+				t.optional++
+			} else {
+				t.failed++
+			}
+		case flow.Waiting:
+			t.waiting++
+		case flow.Running, flow.Ended, flow.Checking, flow.Broken:
+			t.open++
+		}
+		if v.Phase == flow.Failed || v.Phase == flow.Held {
+			t.bad = append(t.bad, run)
+			t.badSteps = append(t.badSteps, v)
+		}
+	})
+	return t
+}
+
+func (t tally) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{
+		{t.done, "done"},
+		{t.failed, "failed"},
+		{t.optional, "optional failed"},
+		{t.held, "held"},
+		{t.skipped, "skipped"},
+		{t.notTaken, "not taken"},
+		{t.open, "not finished"},
+		{t.waiting, "not reached"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing ran"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary says how a run stands, what went wrong, and what to type next. belay
+// is how the program is called.
+func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
+	t := count(tree)
+	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, Took(took), t)}
+	for i, v := range t.badSteps {
+		lines = append(lines, badLine(t.bad[i], v).Format(false))
+		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
+			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
+		}
+	}
+	if len(t.badSteps) == 0 && res.Status != belay.Achieved && res.Reason != "" {
+		lines = append(lines, "  "+Clean(res.Reason))
+		if res.Failure != nil && res.Failure.Hint != "" {
+			lines = append(lines, "  hint: "+Clean(res.Failure.Hint))
+		}
+	}
+	if next := Next(id, tree, res.Status, belayCmd); next != "" {
+		lines = append(lines, "next: "+next)
+	}
+	return lines
+}
+
+func badLine(run belay.RunID, v flow.StepView) Line {
+	l := Line{Word: string(v.Phase), Step: StepName(run, v.Path)}
+	switch {
+	case v.Failure != nil:
+		l.Text = reason(v.Failure)
+	case v.Phase == flow.Held:
+		l.Text = "nobody can tell whether its work was done"
+	}
+	if v.Optional && v.Phase == flow.Failed {
+		l.Text = "optional: " + l.Text
+	}
+	return l
+}
+
+// Next is what a person may type now, "" when there is nothing left to do.
+func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) string {
+	t := count(tree)
+	switch s {
+	case belay.Held:
+		for i, v := range t.badSteps {
+			if v.Phase == flow.Held {
+				return Answer(t.bad[i], v.Path, belayCmd) + ", then " + belayCmd + " resume " + string(id)
+			}
+		}
+		return belayCmd + " resume " + string(id)
+	case belay.Failed:
+		var cmds []string
+		for i, v := range t.badSteps {
+			if v.Type == belay.TypeBash && !v.Optional {
+				at := string(t.bad[i]) + " " + string(v.Path)
+				cmds = append(cmds, belayCmd+" show "+at, belayCmd+" logs "+at)
+				break
+			}
+		}
+		return strings.Join(append(cmds, belayCmd+" resume "+string(id)), "  |  ")
+	case belay.Partial, belay.Stopped, belay.Running:
+		return belayCmd + " show " + string(id) + "  |  " + belayCmd + " resume " + string(id)
+	case belay.Achieved, belay.Aborted:
+	}
+	return ""
+}
+
+// Answer is the command that answers for a held step.
+func Answer(run belay.RunID, p belay.Path, belayCmd string) string {
+	return fmt.Sprintf("%s answer %s %s done|again|fail|skip --why TEXT", belayCmd, run, p)
+}
