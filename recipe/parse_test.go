@@ -104,7 +104,6 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// promise: X
 func TestSpellingsOfOptional(t *testing.T) {
 	for spelling, want := range map[string]bool{
 		"optional: true": true, "continue_on_error: true": true, "nonfatal: true": true, "fatal: false": true,
@@ -187,6 +186,38 @@ func TestSizeLimit(t *testing.T) {
 	r, problems := Parse("big.yaml", append(full, 'x'))
 	if r != nil || len(problems) != 1 || !strings.Contains(problems[0].Msg, "at most 16777216 are allowed") {
 		t.Errorf("one byte more: %v", problems)
+	}
+}
+
+func TestVeryDeep(t *testing.T) {
+	_, problems := Parse("deep.yaml", []byte("name: x\ncontext: "+strings.Repeat("[", 20_000)))
+	if len(problems) != 1 || problems[0].Msg != "nested more than 64 deep" {
+		t.Errorf("got %v", problems)
+	}
+}
+
+// Positions come from the YAML parser too, so they are never trusted.
+func TestClamp(t *testing.T) {
+	s := newSource([]byte("ab\n日本"))
+	for in, want := range map[Pos]Pos{
+		{1, 2}: {1, 2}, {0, 5}: {1, 1}, {1, 9}: {1, 3}, {1, 0}: {1, 1}, {2, 9}: {2, 3}, {7, 2}: {2, 2},
+	} {
+		if got := s.clamp(in); got != want {
+			t.Errorf("%v becomes %v, want %v", in, got, want)
+		}
+	}
+}
+
+// Every line break that YAML knows counts as one, or the caret would be under
+// another line.
+func TestLineBreaks(t *testing.T) {
+	for _, br := range []string{"\n", "\r\n", "\r", "\u0085", "\u2028"} {
+		src := []byte(strings.ReplaceAll("name: x\nsteps:\n  - id: a\n    comand: x\n", "\n", br))
+		_, problems := Parse("x.yaml", src)
+		const want = "x.yaml:4:5: error: unknown key \"comand\"\n      comand: x\n      ^\nhint: did you mean \"command\"?"
+		if len(problems) != 1 || problems[0].Format(src) != want {
+			t.Errorf("%q: %q", br, problems)
+		}
 	}
 }
 

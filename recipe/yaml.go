@@ -147,6 +147,9 @@ func (p *parser) syntax(err error) {
 		return
 	}
 	switch {
+	case strings.HasPrefix(msg, "exceeded max depth"):
+		p.fail(Pos{line, 1}, "", "nested more than %d deep", MaxDepth)
+		return
 	case msg == noKey || msg == noItem:
 		line = p.firstBad(msg, line)
 	case strings.HasPrefix(msg, "did not find expected"):
@@ -163,8 +166,9 @@ const (
 )
 
 var syntaxHints = map[string]string{
-	noKey:  "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
-	noItem: "check how far this line and the one before it are indented",
+	noKey:                                    "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
+	"did not find expected <document start>": "the recipe is over before this line; check the indentation",
+	noItem:                                   "check how far this line and the one before it are indented",
 	"mapping values are not allowed in this context":               "put a value in quotes when it has a colon and a space in it; check the indentation",
 	"found character that cannot start any token":                  "indent with spaces, not tabs; put a value in quotes when it starts with @, ` or %",
 	"found a tab character that violates indentation":              "indent with spaces, not tabs",
