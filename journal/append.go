@@ -86,7 +86,7 @@ func (r *Run) commit(group []*call) {
 	if err == nil {
 		failpoint.Hit("journal.before_append")
 		if err = r.store(rows); err != nil {
-			err = unwritten("append to journal", r.Journal(), err)
+			err = r.disk.unwritten("append to journal", r.Journal(), err)
 		}
 	}
 	if err == nil {

@@ -21,6 +21,7 @@ const busyFor = 10 * time.Second
 type disk struct {
 	vfs  string                  // the name of a registered VFS; "" is the system's
 	sync func(path string) error // nil is syncDir
+	room func(path string) error // nil is roomAt
 }
 
 func (d disk) syncDir(path string) error {

@@ -85,7 +85,7 @@ func (s *State) indexError(op string, err error) error {
 		return refused(op, s.indexPath(), "is damaged", "move it away (mv "+s.indexPath()+" "+
 			s.indexPath()+".bad): it is rebuilt from the journals of the runs", err)
 	}
-	return unwritten(op, s.indexPath(), err)
+	return s.disk.unwritten(op, s.indexPath(), err)
 }
 
 func (s *State) openIndex() error {

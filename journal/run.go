@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -59,11 +60,19 @@ func (r *Run) begin() error {
 
 // arm makes the journal ready for writing, once it is known to be sound.
 func (r *Run) arm(at int) error {
-	if err := durable(r.conn, r.Journal()); err != nil {
-		return unreadable(r.Journal(), err)
+	err := durable(r.conn, r.Journal())
+	if err == nil {
+		err = migrate(r.conn, at, recordSteps)
 	}
-	if err := migrate(r.conn, at, recordSteps); err != nil {
-		return unwritten("open journal", r.Journal(), err)
+	var typed *belay.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &typed):
+		return err
+	case isCorrupt(err):
+		return unreadable(r.Journal(), err)
+	default:
+		return r.disk.unwritten("open journal", r.Journal(), err)
 	}
 	// The names of the files beside the database are as important as their
 	// content, and SQLite's driver does not sync them.
@@ -177,7 +186,7 @@ func (r *Run) closeConn() error {
 	}
 	r.conn = nil
 	if err != nil {
-		return unwritten("close journal", r.Journal(), err)
+		return r.disk.unwritten("close journal", r.Journal(), err)
 	}
 	return nil
 }

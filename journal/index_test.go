@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+)
+
+func TestRuns(t *testing.T) {
+	s := newState(t)
+	old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	me := self(t)
+	r := newRun(t, s, 2)
+	first := Summary{ID: r.ID, Name: "a", Dir: "/x", Status: belay.Running, Started: old, Updated: old, Driver: me}
+	must(t, s.NoteRun(first))
+	must(t, s.NoteRun(Summary{ID: "gone", Name: "b", Started: old.Add(time.Hour)}))
+	first.Status, first.Code, first.Reason, first.Ended = belay.Failed, 1, "step build: it's broken", old.Add(time.Minute)
+	must(t, s.NoteRun(first))
+	got, err := s.Runs()
+	must(t, err)
+	if len(got) != 2 || got[0].ID != "gone" || !got[0].Gone || got[0].Beat != (Beat{}) {
+		t.Fatalf("%+v", got)
+	}
+	if b := got[1].Beat; b.Seq != 2 || b.Driver() != me {
+		t.Errorf("beat %+v", b)
+	}
+	got[1].Beat = Beat{}
+	if got[1] != first {
+		t.Errorf("%+v, want %+v", got[1], first)
+	}
+}
+
+// promise: I10
+func TestCapsOnlyRise(t *testing.T) {
+	s := newState(t)
+	for _, c := range []struct{ give, want int64 }{{3, 3}, {2, 3}, {0, 3}, {7, 7}, {7, 7}} {
+		if got, err := s.RaiseCap("r", "restarts", c.give); got != c.want || err != nil {
+			t.Errorf("raise to %d: %d, %v; want %d", c.give, got, err, c.want)
+		}
+	}
+	must(t, s.Close())
+	other, err := OpenState(s.Dir())
+	must(t, err)
+	defer other.Close()
+	for key, want := range map[[2]string]int64{{"r", "restarts"}: 7, {"r", "steps"}: 0, {"q", "restarts"}: 0} {
+		if got, err := other.Cap(belay.RunID(key[0]), key[1]); got != want || err != nil {
+			t.Errorf("cap %v: %d, %v; want %d", key, got, err, want)
+		}
+	}
+}
+
+// An index that is gone is told again from the journals; a damaged journal does
+// not hide the others.
+func TestMissingIndexIsRebuilt(t *testing.T) {
+	s := newState(t)
+	f := goldenFolder(t, 1)
+	must(t, os.Rename(string(f), string(s.Folder("k3f9q"))))
+	must(t, os.Chmod(string(s.Folder("k3f9q")), 0o700))
+	live, err := s.Create("live")
+	must(t, err)
+	defer live.Close()
+	_, err = live.Append([]belay.Record{
+		{Run: "live", Event: belay.RunStarted{Name: "l", Session: &belay.Session{Tree: "k3f9q", Parent: "k3f9q", Depth: 1, MaxDepth: 3, MaxSessions: 10}}},
+		{Run: "live", Event: belay.RunAttached{Epoch: 1, Pid: s.self.Pid, Start: s.self.Start, Boot: s.self.Boot}},
+		{Run: "live/a.1", Event: belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed}}},
+	})
+	must(t, err)
+	bad, badFolder := closed(t, s, 3)
+	tamper(t, badFolder, "DELETE FROM records WHERE seq = 2")
+
+	for _, how := range []string{"missing", "asked for"} {
+		if how == "asked for" {
+			must(t, s.NoteRun(Summary{ID: "k3f9q", Status: belay.Failed}))
+			must(t, s.Rebuild())
+		}
+		runs, err := s.Runs()
+		must(t, err)
+		got := map[belay.RunID]Summary{}
+		for _, r := range runs {
+			got[r.ID] = r
+		}
+		if g := got["k3f9q"]; g.Status != belay.Achieved || g.Reason != "all done" || g.Name != "golden" || g.Dir != "/src" || g.Driver.Pid != 42 || !g.Ended.Equal(golden()[5].At) {
+			t.Errorf("%s: %+v", how, g)
+		}
+		if g := got["live"]; g.Status != belay.Running || g.Driver != s.self || !g.Ended.IsZero() {
+			t.Errorf("%s: %+v", how, g)
+		}
+		if g := got[bad]; g.Code != belay.ExitDamaged || g.Reason == "" || len(got) != 3 {
+			t.Errorf("%s: %+v of %d", how, g, len(got))
+		}
+		tree, err := s.Tree("k3f9q")
+		must(t, err)
+		if len(tree) != 2 || tree[0].Alive || !tree[1].Alive || tree[1].Session.Parent != "k3f9q" {
+			t.Errorf("%s: %+v", how, tree)
+		}
+	}
+}
+
+// promise: X8
+func TestDamagedIndex(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"no database": func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("junk", 3000)), 0o600) },
+		"cut":         func(p string) error { return os.Truncate(p, 5000) },
+	} {
+		dir := usedState(t)
+		path := filepath.Join(dir, indexName)
+		must(t, spoil(path))
+		s, err := OpenState(dir)
+		must(t, err)
+		_, err = s.Runs()
+		var refusal *Refused
+		var coded *belay.Error
+		if !errors.As(err, &refusal) || refusal.Path != path || belay.ExitCode(err) != belay.ExitInfra {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if errors.As(err, &coded); !strings.Contains(coded.Hint, "mv "+path) {
+			t.Errorf("%s: the hint is %q", name, coded.Hint)
+		}
+		// The cure works.
+		must(t, os.Rename(path, path+".bad"))
+		if runs, err := s.Runs(); err != nil || len(runs) != 0 {
+			t.Errorf("%s: after the cure: %v, %v", name, runs, err)
+		}
+		must(t, s.Close())
+	}
+}
+
+func TestNewerIndex(t *testing.T) {
+	dir := usedState(t)
+	s, err := OpenState(dir)
+	must(t, err)
+	defer s.Close()
+	c, err := disk{}.write(s.indexPath())
+	must(t, err)
+	must(t, c.Exec("PRAGMA user_version = 99"))
+	must(t, c.Close())
+	var newer *TooNew
+	if _, err := s.Enter(Claim{Run: "a", Driver: proc.Identity{Pid: 1}}); !errors.As(err, &newer) {
+		t.Errorf("an index of schema 99: %v", err)
+	}
+}
