@@ -46,6 +46,7 @@ func FuzzParse(f *testing.F) {
 
 // checkRecipe holds for every recipe that parses.
 func checkRecipe(t *testing.T, r *Recipe) {
+	t.Helper()
 	checkNeeds(t, r)
 	if r.Name == "" || len(r.Steps) == 0 {
 		t.Fatalf("a recipe without name or steps: %+v", r)
