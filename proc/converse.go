@@ -23,6 +23,7 @@ func (k *keeper) converse(c *link) {
 	delete(k.links, c)
 	_ = c.conn.Close() // what it had to say was said
 	k.dropDriver(c)
+	k.leaveIfIdle()
 }
 
 func (k *keeper) handle(c *link, r *request) bool {
@@ -47,7 +48,6 @@ func (k *keeper) dropDriver(c *link) {
 	}
 	k.driver = nil
 	k.alone = time.AfterFunc(k.o.Grace, k.graceOver)
-	k.leaveIfIdle()
 }
 
 func (k *keeper) graceOver() {

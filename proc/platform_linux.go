@@ -123,3 +123,14 @@ func socketName(path string) (string, *os.File, error) {
 func dataSync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
 
 func redirect(from, to int) error { return unix.Dup3(from, to, 0) }
+
+// hasStream tells whether a standard stream of the process is the pipe.
+func hasStream(pid int, inode uint64) bool {
+	name := fmt.Sprintf("pipe:[%d]", inode)
+	for _, fd := range []string{"0", "1", "2"} {
+		if to, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + fd); err == nil && to == name {
+			return true
+		}
+	}
+	return false
+}

@@ -206,8 +206,8 @@ func (k *keeper) reapStray(p process) {
 	}
 }
 
-// ownerOf is the attempt whose group, session or mark the orphan carries; known
-// is false when its marks cannot be read. The caller holds mu.
+// ownerOf is the attempt whose group, session, mark or pipe the orphan carries;
+// known is false when its marks cannot be read. The caller holds mu.
 func (k *keeper) ownerOf(p process) (owner *attempt, known bool) {
 	for _, a := range k.live {
 		if a.groups[p.pgid] || a.groups[p.sid] {
@@ -219,7 +219,30 @@ func (k *keeper) ownerOf(p process) (owner *attempt, known bool) {
 		return nil, false
 	}
 	key, _ := variable(env, keyVar)
-	return k.live[belay.Key(key)], true
+	if a := k.live[belay.Key(key)]; a != nil {
+		return a, true
+	}
+	for _, a := range k.live {
+		if a.holdsPipe(p.pid) {
+			return a, true
+		}
+	}
+	return nil, true
+}
+
+// holdsPipe tells whether the process has an end of the attempt's streams.
+func (a *attempt) holdsPipe(pid int) bool {
+	for _, r := range a.pipes {
+		st, err := r.Stat()
+		if err != nil {
+			continue // closed at its end: nobody holds it
+		}
+		sys, ok := st.Sys().(*syscall.Stat_t)
+		if ok && hasStream(pid, uint64(sys.Ino)) {
+			return true
+		}
+	}
+	return false
 }
 
 // claim remembers the group and session of an orphan that is known to be the

@@ -125,6 +125,16 @@ func (r *rig) wipe() {
 	}
 }
 
+// keeper is the last one that wrote to the folder.
+func (r *rig) keeper() Identity {
+	r.t.Helper()
+	b, err := readBook(r.dir, nil)
+	if err != nil || !b.kept {
+		r.t.Fatalf("no keeper: %v", err)
+	}
+	return b.keeper
+}
+
 func (r *rig) attach(open ...belay.Key) (*Keeper, map[belay.Key]State) {
 	r.t.Helper()
 	k, states, err := Attach(context.Background(), r.o, open)
@@ -257,3 +267,19 @@ func (r *rig) lines() []map[string]json.RawMessage {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+func (r *rig) touch(name string) {
+	r.t.Helper()
+	if err := os.WriteFile(r.file(name), nil, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) openFile(path string) *os.File {
+	r.t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return f
+}

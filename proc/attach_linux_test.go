@@ -1,0 +1,387 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// driverRole attaches, starts three steps and waits to be killed.
+func driverRole(args []string) error {
+	if err := BecomeSubreaper(); err != nil {
+		return err
+	}
+	dir, socket, exe, run := args[0], args[1], args[2], belay.RunID(args[3])
+	o := Options{Dir: dir, Socket: socket, Exe: []string{exe, "as-keeper", dir, socket}, Run: run, Epoch: 1, Env: os.Environ()}
+	k, _, err := Attach(context.Background(), o, nil)
+	if err != nil {
+		return err
+	}
+	for name, script := range map[string]string{
+		"short": `exit 5`,
+		"long":  `echo $$ > long.pid; while [ ! -e go ]; do sleep 0.01; done; exit 6`,
+	} {
+		s := Spawn{Key: belay.KeyOf(run, belay.Path(name), belay.RoleMain, 1), Argv: []string{"bash", "-c", script}, Dir: dir}
+		if err := k.Spawn(s); err != nil {
+			return err
+		}
+	}
+	for range k.Events() {
+		continue // until somebody kills us
+	}
+	return nil
+}
+
+// promise: K1
+// promise: K2
+func TestKilledDriverEndsNoStep(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	exe := r.o.Exe[0]
+	driver := exec.Command(exe, "as-driver", r.dir, r.o.Socket, exe, string(r.o.Run))
+	if err := driver.Start(); err != nil {
+		t.Fatal(err)
+	}
+	long := r.pids("long.pid", 1)[0]
+	r.wait("short has ended", func() bool { return strings.Contains(r.text(ledgerName), `"code":5`) })
+	if err := driver.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = driver.Wait() // it was killed
+	if !long.Alive() {
+		t.Fatal("the step died with its driver")
+	}
+	r.o.Epoch = 2
+	k, states := r.attach(r.key("short"), r.key("long"), r.key("never"))
+	if s := states[r.key("short")]; s.Found != belay.Harvested || s.Exit == nil || s.Exit.Code != 5 {
+		t.Errorf("short: %+v", s)
+	}
+	if s := states[r.key("long")]; s.Found != belay.Adopted || s.Exit != nil {
+		t.Errorf("long: %+v", s)
+	}
+	if s := states[r.key("never")]; s.Found != belay.Unborn {
+		t.Errorf("never: %+v", s)
+	}
+	if err := os.WriteFile(r.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.exit(k, r.key("long")); e.Code != 6 || e.Pid != long.Pid {
+		t.Errorf("long: %+v", e)
+	}
+	r.close(k)
+}
+
+// promise: K2
+// promise: K3
+func TestHarvestAfterTheKeeperLeft(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	s := r.bash("a", `while [ ! -e go ]; do sleep 0.01; done; echo bye; exit 9`)
+	r.spawn(k, s)
+	r.wait("a was born", func() bool { return strings.Contains(r.text(ledgerName), string(s.Key)) })
+	pid := k.pid
+	if err := k.hangUp(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.wait("the keeper has left", func() bool {
+		p, err := look(pid)
+		return err != nil || p.zombie
+	})
+	k2, states := r.attach(s.Key, r.key("b"))
+	if st := states[s.Key]; st.Found != belay.Harvested || st.Exit.Code != 9 || string(st.Exit.Tail) != "bye\n" {
+		t.Errorf("a: %+v", st)
+	}
+	if st := states[r.key("b")]; st.Found != belay.Unborn {
+		t.Errorf("b: %+v", st)
+	}
+	r.close(k2)
+	r.close2(pid)
+}
+
+// close2 reaps a keeper whose client was hung up without Close.
+func (r *rig) close2(pid int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := reapWithin(ctx, pid); err != nil {
+		r.t.Error(err)
+	}
+}
+
+// promise: K4
+func TestKilledKeeper(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	r.do(k, r.bash("done", `exit 3`))
+	script := `echo $$ > pids; sleep 300 & echo $! >> pids; setsid sleep 300 & echo $! >> pids; trap '' TERM; wait; sleep 300`
+	r.spawn(k, r.bash("run", script))
+	ids := r.pids("pids", 3)
+	if err := syscall.Kill(k.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	ev := <-k.Events()
+	if !errors.Is(ev.Gone, ErrKeeperGone) {
+		t.Errorf("event %+v", ev)
+	}
+	if _, more := <-k.Events(); more {
+		t.Error("an event after Gone")
+	}
+	r.close(k)
+	k2, states := r.attach(r.key("done"), r.key("run"), r.key("next"))
+	r.gone(ids)
+	for _, id := range ids {
+		if _, err := look(id.Pid); !errors.Is(err, ErrGone) {
+			t.Errorf("process %d was not reaped: %v", id.Pid, err)
+		}
+	}
+	want := map[string]belay.Found{"done": belay.Harvested, "run": belay.Lost, "next": belay.Unborn}
+	for name, how := range want {
+		if got := states[r.key(name)]; got.Found != how {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	// A driver that dies before it wrote this down must be told the same by
+	// the new keeper, which never saw these keys.
+	r.spawn(k2, r.bash("other", `sleep 300`))
+	r.wait("other was born", func() bool { return strings.Contains(r.text(ledgerName), string(r.key("other"))) })
+	pid := k2.pid
+	if err := k2.hangUp(); err != nil {
+		t.Fatal(err)
+	}
+	k3, states := r.attach(r.key("done"), r.key("run"), r.key("next"), r.key("other"))
+	want["other"] = belay.Adopted
+	for name, how := range want {
+		if got := states[r.key(name)]; got.Found != how {
+			t.Errorf("again %s: %+v", name, got)
+		}
+	}
+	if err := k3.Signal("", belay.KilledCancel, 0); err != nil {
+		t.Fatal(err)
+	}
+	r.exit(k3, r.key("other"))
+	r.close(k3)
+	r.close2(pid)
+}
+
+// A dead driver's request that lies unread while the next driver says hello is
+// born before the answer, or never.
+// promise: K2
+func TestEpochFence(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	count := map[belay.Found]int{}
+	for i := range 40 {
+		pid := r.keeper().Pid // another one when the last had nothing to do
+		s := r.bash("f"+itoa(i), `echo x >> ran`+itoa(i))
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		r.wait("the keeper is stopped", func() bool { return stateOf(t, pid) == "T" })
+		r.spawn(k, s)
+		if i%2 == 0 { // the driver is dead; else it only hangs
+			if err := k.hangUp(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old := k
+		found := make(chan State, 1)
+		r.o.silence = time.Minute
+		go func() {
+			k2, states, err := Attach(context.Background(), r.o, []belay.Key{s.Key})
+			if err != nil {
+				t.Error(err)
+			}
+			k = k2
+			found <- states[s.Key]
+		}()
+		if i%4 < 2 { // else the hello races with the wake-up
+			r.wait("the hello lies in the socket", func() bool { return unread(t, r.o.Socket) >= 1 })
+		}
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		state := <-found
+		r.o.Epoch++
+		if t.Failed() {
+			return
+		}
+		count[state.Found]++
+		ran := "ran" + itoa(i)
+		if state.Found == belay.Unborn {
+			r.do(k, r.bash("g"+itoa(i), `true`)) // whatever was on its way has arrived
+			if r.text(ran) != "" {
+				t.Fatal("born after the answer said that it was not")
+			}
+			r.do(k, s)
+		} else if state.Found == belay.Adopted {
+			r.exit(k, s.Key)
+		}
+		if got := r.text(ran); got != "x\n" {
+			t.Fatalf("trial %d, %s: ran %q", i, state.Found, got)
+		}
+		if i%2 == 1 {
+			if err := old.hangUp(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("found %v", count)
+	r.close(k)
+}
+
+func stateOf(t *testing.T, pid int) string {
+	b, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := string(b[strings.LastIndexByte(string(b), ')')+1:])
+	return strings.Fields(rest)[0]
+}
+
+// unread is how many connections to the socket wait to be accepted: those that
+// the kernel lists as connecting.
+func unread(t *testing.T, path string) int {
+	b, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, line := range strings.Split(string(b), "\n") {
+		f := strings.Fields(line)
+		if len(f) == 8 && f[7] == path && f[5] == "02" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestStaleDriverIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.o.Epoch = 5
+	k, _ := r.attach()
+	r.o.Epoch = 4
+	if _, _, err := Attach(context.Background(), r.o, nil); !errors.Is(err, ErrStale) {
+		t.Errorf("lower epoch: %v", err)
+	}
+	other := r.o
+	other.Epoch, other.Run = 9, "another"
+	if _, _, err := Attach(context.Background(), other, nil); !errors.Is(err, ErrRefused) {
+		t.Errorf("another run: %v", err)
+	}
+	r.close(k)
+	if _, _, err := Attach(context.Background(), r.o, nil); !errors.Is(err, ErrStale) {
+		t.Errorf("lower epoch, next keeper: %v", err)
+	}
+}
+
+func TestStoppedKeeperIsSilent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	s := r.bash("a", `while [ ! -e go ]; do sleep 0.01; done`)
+	r.spawn(k, s)
+	r.wait("a was born", func() bool { return strings.Contains(r.text(ledgerName), string(s.Key)) })
+	if err := syscall.Kill(k.pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	r.wait("the keeper is stopped", func() bool { return stateOf(t, k.pid) == "T" })
+	r.o.Epoch, r.o.silence = 2, 200*time.Millisecond
+	if _, _, err := Attach(context.Background(), r.o, []belay.Key{s.Key}); !errors.Is(err, ErrKeeperSilent) {
+		t.Errorf("stopped keeper: %v", err)
+	}
+	if err := syscall.Kill(k.pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	pid := k.pid
+	r.o.Epoch, r.o.silence = 3, 0
+	k2, states := r.attach(s.Key)
+	if states[s.Key].Found != belay.Adopted {
+		t.Errorf("%+v", states)
+	}
+	if err := os.WriteFile(r.file("go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.exit(k2, s.Key)
+	k2.pid = pid
+	r.close(k2)
+}
+
+// promise: K3
+func TestGraceWithoutDriver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.o.Exe = append(r.o.Exe, "150ms")
+	k, _ := r.attach()
+	free, bound := r.bash("free", `echo up; sleep 300`), r.bash("bound", `echo up; sleep 0.6; exit 8`)
+	bound.Deadline = time.Minute
+	r.spawn(k, free)
+	r.spawn(k, bound)
+	r.wait("both are up", func() bool { return r.text("free.log")+r.text("bound.log") == "up\nup\n" })
+	pid := k.pid
+	if err := k.hangUp(); err != nil {
+		t.Fatal(err)
+	}
+	r.wait("the keeper has left", func() bool {
+		p, err := look(pid)
+		return err != nil || p.zombie
+	})
+	k2, states := r.attach(free.Key, bound.Key)
+	if s := states[free.Key]; s.Found != belay.Harvested || s.Exit.KilledBy != belay.KilledGrace {
+		t.Errorf("free: %+v", s)
+	}
+	if s := states[bound.Key]; s.Found != belay.Harvested || s.Exit.KilledBy != "" || s.Exit.Code != 8 {
+		t.Errorf("bound: %+v", s)
+	}
+	r.close(k2)
+	r.close2(pid)
+}
+
+func TestKeeperThatCannotStart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.o.Exe = []string{"/no/such/keeper"}
+	if _, _, err := Attach(context.Background(), r.o, nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no program: %v", err)
+	}
+	r = newRig(t)
+	r.o.Exe[3] = r.file("none/k.sock")
+	if _, _, err := Attach(context.Background(), r.o, nil); err == nil || !strings.Contains(err.Error(), "it said: listen") {
+		t.Errorf("no socket: %v", err)
+	}
+}
+
+// What was concluded from a reboot is concluded once: the new keeper is of this
+// boot, and a driver that died in between must be told the same.
+// promise: K4
+func TestLostByRebootStaysLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	line := `{"keeper":{"pid":7,"start":8,"boot":"an earlier one"},"epoch":1}` + "\n" + `{"birth":"torn`
+	if err := os.WriteFile(r.file(ledgerName), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.o.Epoch = 2
+	for range 2 {
+		k, states := r.attach(r.key("a"))
+		if states[r.key("a")].Found != belay.Lost {
+			t.Errorf("%+v", states)
+		}
+		r.close(k)
+	}
+	if n := strings.Count(r.text(ledgerName), `{"lost"`); n != 1 {
+		t.Errorf("%d lost lines", n)
+	}
+}

@@ -1,4 +1,0 @@
-package proc
-
-func driverRole([]string) error { return nil }
-func reuseRole([]string) error  { return nil }

@@ -1,0 +1,136 @@
+package proc
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Ways to leave something behind. Each writes the pids of what it leaves to
+// the file "pids" and goes on to the way its step ends.
+var escapes = map[string]string{
+	"background":  `sleep 300 & echo $! > pids`,
+	"deaf":        `(trap '' TERM; echo $BASHPID > pids; while :; do sleep 300; done) & until [ -s pids ]; do sleep 0.01; done`,
+	"session":     `setsid sleep 300 & echo $! > pids`,
+	"double fork": `(bash -c 'sleep 300 & echo $! > pids'); until [ -s pids ]; do sleep 0.01; done`,
+	"daemon":      `(setsid bash -c 'echo $$ > pids; exec sleep 300' >/dev/null 2>&1 &) ; until [ -s pids ]; do sleep 0.01; done`,
+	"deaf daemon": `(setsid bash -c 'trap "" TERM; echo $$ > pids; while :; do sleep 300; done' &) ; until [ -s pids ]; do sleep 0.01; done`,
+	"no mark":     `(env -i setsid bash -c 'echo $$ > pids; exec sleep 300' &) ; until [ -s pids ]; do sleep 0.01; done`,
+	"stopped":     `sleep 300 & echo $! > pids; kill -STOP $!`,
+	"tree":        `(setsid bash -c 'sleep 300 & echo $! > p; setsid sleep 300 & echo $! >> p; echo $$ >> p; mv p pids; wait' &); until [ -s pids ]; do sleep 0.01; done`,
+}
+
+var endings = map[string]struct {
+	script string
+	why    belay.KilledBy
+	code   int
+}{
+	"success":  {"exit 0", "", 0},
+	"failure":  {"exit 3", "", 3},
+	"deadline": {"exec sleep 300", belay.KilledDeadline, 143},
+	"signal":   {"exec sleep 300", belay.KilledCancel, 143},
+}
+
+// promise: K5
+func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
+	for way, escape := range escapes {
+		for ending, end := range endings {
+			t.Run(way+"/"+ending, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t)
+				k, _ := r.attach()
+				s := r.bash("a", escape+"; touch ready; while [ ! -e go ]; do sleep 0.01; done; "+end.script)
+				s.Grace = 200 * time.Millisecond
+				if end.why == belay.KilledDeadline {
+					s.Deadline = 700 * time.Millisecond
+				}
+				r.spawn(k, s)
+				n := 1
+				if way == "tree" {
+					n = 3
+				}
+				ids := r.pids("pids", n)
+				r.touch("go")
+				if end.why == belay.KilledCancel {
+					if err := k.Signal(s.Key, end.why, 0); err != nil {
+						t.Fatal(err)
+					}
+				}
+				e := r.exit(k, s.Key)
+				r.gone(ids)
+				if e.Code != end.code || e.KilledBy != end.why {
+					t.Errorf("exit %+v", e)
+				}
+				deaf := strings.HasPrefix(way, "deaf") // its own children count too
+				if end.why == "" && (e.Strays < n || e.Strays > n && !deaf) {
+					t.Errorf("%d strays, not %d", e.Strays, n)
+				}
+				r.close(k)
+			})
+		}
+	}
+}
+
+// What one attempt left behind is told from what another one, still running,
+// holds: by its mark, its group, its session and its pipe. One that has none of
+// these is ended when nothing else is in flight.
+// promise: K5
+func TestStraysOfSiblingsAreSpared(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	hold := `(setsid sleep 300 >/dev/null 2>&1 & echo $! > %s); (sleep 300 & echo $! >> %s);
+		(env -i setsid bash -c 'echo $$ >> %s; exec sleep 300' &) ; until [ $(wc -l < %s) = 3 ]; do sleep 0.01; done
+		(env -i setsid bash -c 'echo $$ >> %s; exec sleep 300' >/dev/null 2>&1 &)`
+	a := r.bash("a", strings.ReplaceAll(hold, "%s", "a.pids")+`; while [ ! -e a.go ]; do sleep 0.01; done`)
+	b := r.bash("b", strings.ReplaceAll(hold, "%s", "b.pids")+`; while [ ! -e b.go ]; do sleep 0.01; done; exit 2`)
+	r.spawn(k, a)
+	r.spawn(k, b)
+	as, bs := r.pids("a.pids", 4), r.pids("b.pids", 4)
+	r.touch("a.go")
+	e := r.exit(k, a.Key)
+	if e.Code != 0 || e.Strays != 3 {
+		t.Errorf("a: %+v", e)
+	}
+	r.gone(as[:3])
+	for _, id := range append(as[3:], bs...) {
+		if !id.Alive() {
+			t.Errorf("%d of a running attempt, or of nobody, was ended", id.Pid)
+		}
+	}
+	r.touch("b.go")
+	if e := r.exit(k, b.Key); e.Code != 2 {
+		t.Errorf("the sibling's exit was taken: %+v", e)
+	}
+	r.gone(append(as, bs...))
+	if got := strings.Count(r.text(ledgerName), `"unattributed"`); got != 2 {
+		t.Errorf("%d unattributed lines", got)
+	}
+	r.close(k)
+}
+
+// A stranger that was handed the pipe does not keep the step open for ever.
+func TestPipeHeldOpenByAStranger(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	// The keeper's own end of the pipe stays open when we hold a copy of the
+	// writing end: /proc lets this process, no relative of the step, open it.
+	s := r.bash("a", `echo $$ > pids; while [ ! -e go ]; do sleep 0.01; done; echo last`)
+	r.spawn(k, s)
+	step := r.pids("pids", 1)[0]
+	w := r.openFile("/proc/" + itoa(step.Pid) + "/fd/1")
+	defer w.Close()
+	r.touch("go")
+	began := time.Now()
+	if e := r.exit(k, s.Key); e.Code != 0 || string(e.Tail) != "last\n" {
+		t.Errorf("%+v", e)
+	}
+	if took := time.Since(began); took < drainFor || took > 3*drainFor {
+		t.Errorf("it took %s", took)
+	}
+	r.close(k)
+}
