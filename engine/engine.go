@@ -24,6 +24,7 @@ const (
 
 // Log is the part of a journal that a driver needs.
 type Log interface {
+	SetEpoch(int64) error
 	Append([]belay.Record) ([]belay.Record, error)
 	Beat(phase string, done int64)
 	Inbox() ([]belay.Request, error)
@@ -116,6 +117,9 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 		return err
 	}
 	w.keeper = keeper
+	if err := w.Log.SetEpoch(w.Epoch); err != nil {
+		return err
+	}
 	facts, err := w.attached(first, states)
 	if err != nil {
 		return err
@@ -317,9 +321,6 @@ func (w *drive) take(facts []flow.Fact) error {
 	}
 	w.turn = turn
 	if len(turn.Records) > 0 {
-		for i := range turn.Records {
-			turn.Records[i].Epoch = w.Epoch
-		}
 		recs, err := w.Log.Append(turn.Records)
 		if err != nil {
 			return err // not written down, so not done

@@ -224,9 +224,6 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range turn.Records {
-		turn.Records[i].Epoch = o.epoch
-	}
 	return o.run.Append(turn.Records)
 }
 

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+func (b *bench) build() error {
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.belay, "./cmd/belay")
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build belay: %w\n%s", err, out)
+	}
+	info, err := os.Stat(b.belay)
+	if err != nil {
+		return err
+	}
+	row("binary, stripped", "%.1f MB", float64(info.Size())/1e6)
+	return nil
+}
+
+// recipe writes a recipe of n steps with the same keys.
+func (b *bench) recipe(name string, n int, keys string) (string, error) {
+	var s strings.Builder
+	s.WriteString("name: bench\nsteps:\n")
+	for i := range n {
+		fmt.Fprintf(&s, "- {id: s%d, %s}\n", i, keys)
+	}
+	path := filepath.Join(b.dir, name+".yaml")
+	return path, os.WriteFile(path, []byte(s.String()), 0o600)
+}
+
+// cmd is a call of the binary with a state directory of its own.
+func (b *bench) cmd(args ...string) (*exec.Cmd, error) {
+	state, err := os.MkdirTemp(b.dir, "state-")
+	if err != nil {
+		return nil, err
+	}
+	return b.cmdIn(state, args...), nil
+}
+
+func (b *bench) cmdIn(state string, args ...string) *exec.Cmd {
+	c := exec.Command(b.belay, args...)
+	c.Env = append(os.Environ(), "BELAY_STATE="+state)
+	return c
+}
+
+// runs a recipe once, durable and kept.
+func (b *bench) belayRun(args ...string) func() error {
+	return func() error {
+		c, err := b.cmd(append([]string{"run", "-q"}, args...)...)
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out.String())
+		}
+		return nil
+	}
+}
+
+// steps is the headline: 1,000 steps, against a loop of bash.
+func (b *bench) steps() error {
+	const n = 1000
+	file, err := b.recipe("steps", n, `command: "true"`)
+	if err != nil {
+		return err
+	}
+	d, err := interleaved(b.rounds, bashLoop(n), b.belayRun(file))
+	if err != nil {
+		return err
+	}
+	ratio := float64(d[1]) / float64(d[0])
+	row("bash loop, 1,000 × bash -c true", "%.2f s", d[0].Seconds())
+	row("belay, 1,000 steps, durable and kept", "%.2f s   %.2f × the loop", d[1].Seconds(), ratio)
+	b.goal("1,000 steps against a bash loop", ratio, 1.4)
+	return nil
+}
+
+// flat shows that the cost of a step does not grow with their number.
+func (b *bench) flat() error {
+	per := map[int]float64{}
+	for _, n := range []int{100, 1000, 10000} {
+		file, err := b.recipe(fmt.Sprintf("flat%d", n), n, `command: "true"`)
+		if err != nil {
+			return err
+		}
+		rounds := b.rounds
+		if n == 10000 {
+			rounds = 1
+		}
+		d, err := interleaved(rounds, bashLoop(n), b.belayRun(file))
+		if err != nil {
+			return err
+		}
+		per[n] = float64(d[1]) / float64(d[0])
+		row(fmt.Sprintf("%d steps", n), "%.3f ms a step   %.2f × the loop of as many", ms(d[1])/float64(n), per[n])
+	}
+	b.goal("cost of a step at 10,000 against 1,000", per[10000]/per[1000], 1.2)
+	return nil
+}
+
+// parallel is 100 steps at once, eight at a time.
+func (b *bench) parallel() error {
+	file, err := b.recipe("parallel", 100, `command: "true", needs: []`)
+	if err != nil {
+		return err
+	}
+	floor := func() error {
+		return exec.Command("bash", "-c", "for ((i=0;i<100;i++)); do echo; done | xargs -P 8 -I{} bash -c true").Run()
+	}
+	d, err := interleaved(b.rounds, floor, b.belayRun("--max-parallel", "8", file))
+	if err != nil {
+		return err
+	}
+	row("xargs -P 8, 100 × bash -c true", "%.3f s", d[0].Seconds())
+	row("belay, 100 parallel steps, 8 at a time", "%.3f s   %.2f × xargs", d[1].Seconds(), float64(d[1])/float64(d[0]))
+	return nil
+}
+
+// runs is 100 runs at once in one state directory.
+func (b *bench) runs() error {
+	const runs, steps = 100, 10
+	file, err := b.recipe("runs", steps, `command: "true"`)
+	if err != nil {
+		return err
+	}
+	floor := func() error {
+		var g errgroup.Group
+		for range runs {
+			g.Go(bashLoop(steps))
+		}
+		return g.Wait()
+	}
+	ours := func() error {
+		state, err := os.MkdirTemp(b.dir, "state-")
+		if err != nil {
+			return err
+		}
+		var g errgroup.Group
+		for range runs {
+			g.Go(func() error {
+				out, err := b.cmdIn(state, "run", "-q", file).CombinedOutput()
+				if err != nil {
+					return fmt.Errorf("%w\n%s", err, out)
+				}
+				return nil
+			})
+		}
+		return g.Wait()
+	}
+	d, err := interleaved(b.rounds, floor, ours)
+	if err != nil {
+		return err
+	}
+	row("100 bash loops of 10 at once", "%.2f s", d[0].Seconds())
+	row("100 belay runs of 10 steps at once", "%.2f s   %.2f × the loops", d[1].Seconds(), float64(d[1])/float64(d[0]))
+	return nil
+}
+
+// resume is the time from `belay resume` of a long journal to its first new step.
+func (b *bench) resume() error {
+	const n = 3333 // three records each
+	stamp := filepath.Join(b.dir, "stamp")
+	var s strings.Builder
+	s.WriteString("name: long\nsteps:\n")
+	for i := range n {
+		fmt.Fprintf(&s, "- {id: s%d, command: \"true\"}\n", i)
+	}
+	fmt.Fprintf(&s, "- {id: last, command: \"date +%%s%%N > '%s'; exit 1\"}\n", stamp)
+	file := filepath.Join(b.dir, "long.yaml")
+	if err := os.WriteFile(file, []byte(s.String()), 0o600); err != nil {
+		return err
+	}
+	state, err := os.MkdirTemp(b.dir, "state-")
+	if err != nil {
+		return err
+	}
+	_ = b.cmdIn(state, "run", "-q", "--id", "long", file).Run() // fails on purpose at its last step
+	var took []time.Duration
+	for range max(3, b.rounds) {
+		began := time.Now()
+		_ = b.cmdIn(state, "resume", "long").Run() // fails again
+		text, err := os.ReadFile(stamp)
+		if err != nil {
+			return err
+		}
+		var ns int64
+		if _, err := fmt.Sscan(string(text), &ns); err != nil {
+			return err
+		}
+		took = append(took, time.Unix(0, ns).Sub(began))
+	}
+	row("10,000 records: resume to first new step", "%.1f ms", ms(median(took)))
+	b.goal("resume of 10,000 records to its first new step, ms", ms(median(took)), 100)
+	return nil
+}
+
+// start is the start-up of the binary, beside an empty Go program.
+func (b *bench) start() error {
+	src := filepath.Join(b.dir, "empty")
+	if err := os.MkdirAll(src, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(src, "main.go"), []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return err
+	}
+	bin := filepath.Join(b.dir, "empty.bin")
+	cmd := exec.Command("go", "build", "-o", bin, filepath.Join(src, "main.go"))
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	d, err := interleaved(30,
+		func() error { return exec.Command(bin).Run() },
+		func() error { return exec.Command(b.belay, "version").Run() })
+	if err != nil {
+		return err
+	}
+	row("an empty Go program", "%.1f ms", ms(d[0]))
+	row("belay version", "%.1f ms", ms(d[1]))
+	b.goal("start-up over an empty Go program, ms", ms(d[1])-ms(d[0]), 20)
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// memory is what driver and keeper need while a step prints 1 GB.
+func (b *bench) memory() error {
+	file, err := b.recipe("flood", 1, `command: "yes 0123456789abcdef0123456789abcdef | head -c 1073741824"`)
+	if err != nil {
+		return err
+	}
+	state, err := os.MkdirTemp(b.dir, "state-")
+	if err != nil {
+		return err
+	}
+	cmd := b.cmdIn(state, "run", "-q", "--id", "flood", file)
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	keeper := int64(0)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return err
+			}
+			driver := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+			took := time.Since(began)
+			row("1 GB of output", "%.1f s, %.0f MB/s", took.Seconds(), 1073.7/took.Seconds())
+			row("peak memory, driver and keeper", "%.1f MB + %.1f MB", float64(driver)/1024, float64(keeper)/1024)
+			b.goal("memory of a run with 1 GB of output, MB", float64(driver+keeper)/1024, 50)
+			return nil
+		case <-tick.C:
+			keeper = max(keeper, peakOf("keeper", filepath.Join(state, "runs", "flood")))
+		}
+	}
+}
+
+// peakOf is the peak memory, in KiB, of the process whose arguments hold all
+// the words.
+func peakOf(words ...string) int64 {
+	procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, p := range procs {
+		line, err := os.ReadFile(p)
+		if err != nil || !holds(string(line), words) {
+			continue
+		}
+		status, err := os.ReadFile(filepath.Join(filepath.Dir(p), "status"))
+		if err != nil {
+			continue
+		}
+		for _, l := range strings.Split(string(status), "\n") {
+			var kb int64
+			if n, _ := fmt.Sscanf(l, "VmHWM: %d kB", &kb); n == 1 {
+				return kb
+			}
+		}
+	}
+	return 0
+}
+
+func holds(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}

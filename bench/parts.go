@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+	"github.com/ncruces/go-sqlite3"
+)
+
+// parts says where the time of a step goes: keeper, commit, log.
+func (b *bench) parts() error {
+	const n = 500
+	script := []string{"bash", "-euo", "pipefail", "-c", "true"}
+	fork, err := timed(func() error { return forkLoop(n, script...) })
+	if err != nil {
+		return err
+	}
+	silent, err := b.kept(n, script)
+	if err != nil {
+		return err
+	}
+	loud, err := b.kept(n, []string{"bash", "-euo", "pipefail", "-c", "echo line"})
+	if err != nil {
+		return err
+	}
+	commit, err := b.commits(n)
+	if err != nil {
+		return err
+	}
+	fsync, err := b.fsyncs(n)
+	if err != nil {
+		return err
+	}
+	row("fork and exec bash -c true", "%.3f ms", ms(fork)/n)
+	row("the keeper adds", "%.3f ms", (ms(silent)-ms(fork))/n)
+	row("a log of one line adds", "%.3f ms", (ms(loud)-ms(silent))/n)
+	row("the commit of a turn (three records) adds", "%.3f ms   %.2f × fdatasync", ms(commit)/n, float64(commit)/float64(fsync))
+	return nil
+}
+
+// kept runs n processes one after the other through a keeper, with no journal.
+func (b *bench) kept(n int, argv []string) (time.Duration, error) {
+	dir, err := os.MkdirTemp(b.dir, "kept-")
+	if err != nil {
+		return 0, err
+	}
+	sock := filepath.Join(dir, "sock")
+	k, _, err := proc.Attach(context.Background(), proc.Options{
+		Dir: dir, Socket: sock, Exe: []string{b.belay, "keeper", dir, sock}, Run: "bench", Epoch: 1, Env: os.Environ(),
+	}, nil)
+	if err != nil {
+		return 0, err
+	}
+	d, err := timed(func() error {
+		for i := range n {
+			key := belay.Key(fmt.Sprintf("bench:s.%d", i))
+			if err := k.Spawn(proc.Spawn{Key: key, Argv: argv, Dir: dir, Log: filepath.Join(dir, fmt.Sprint(i))}); err != nil {
+				return err
+			}
+			if e := <-k.Events(); e.Exit == nil || e.Exit.Code != 0 {
+				return fmt.Errorf("event %+v", e)
+			}
+		}
+		return nil
+	})
+	return d, errors.Join(err, k.Close(context.Background()))
+}
+
+func turn(i int) []belay.Record {
+	key := belay.Key(fmt.Sprintf("bench:step.%d", i))
+	now := time.Now()
+	return []belay.Record{
+		{At: now, Run: "bench", Event: belay.AttemptEnded{Key: key, Observation: belay.Observation{Began: true, Started: now, Ended: now, CPU: 1000, RSS: 3000}}},
+		{At: now, Run: "bench", Event: belay.AttemptJudged{Key: key, Verdict: belay.Verdict{OK: true, For: []string{"exit 0"}}}},
+		{At: now, Run: "bench", Event: belay.AttemptStarted{Key: key, Path: "step", Role: belay.RoleMain, Attempt: 1}},
+	}
+}
+
+// journalOf makes an empty journal.
+func (b *bench) journalOf() (*journal.Run, func() error, error) {
+	dir, err := os.MkdirTemp(b.dir, "journal-")
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := journal.OpenState(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := st.Create("bench")
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, func() error { return errors.Join(r.Close(), st.Close()) }, nil
+}
+
+func (b *bench) commits(n int) (time.Duration, error) {
+	r, end, err := b.journalOf()
+	if err != nil {
+		return 0, err
+	}
+	d, err := timed(func() error {
+		for i := range n {
+			if _, err := r.Append(turn(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return d, errors.Join(err, end())
+}
+
+// appends is records a second, one record a commit, with one writer and with
+// 64, beside the driver alone with the same table and the same grouping.
+func (b *bench) appends() error {
+	const n = 2000
+	for _, writers := range []int{1, 64} {
+		d, err := interleaved(b.rounds,
+			func() error { return b.driverAlone(n, writers) },
+			func() error { return b.writers(n, writers) })
+		if err != nil {
+			return err
+		}
+		ratio := float64(d[1]) / float64(d[0])
+		row(fmt.Sprintf("driver alone, rows in groups of %d", writers), "%.0f a second", n/d[0].Seconds())
+		row(fmt.Sprintf("journal, %d writers", writers), "%.0f a second   %.2f × the driver's time", n/d[1].Seconds(), ratio)
+		b.goal(fmt.Sprintf("appends with %d writers against the driver alone", writers), ratio, 1.3)
+	}
+	return nil
+}
+
+func (b *bench) writers(n, writers int) error {
+	r, end, err := b.journalOf()
+	if err != nil {
+		return err
+	}
+	errs := make([]error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := w; i < n && errs[w] == nil; i += writers {
+				_, errs[w] = r.Append(turn(i)[1:2])
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errors.Join(errs...), end())
+}
+
+func (b *bench) driverAlone(n, group int) error {
+	dir, err := os.MkdirTemp(b.dir, "driver-")
+	if err != nil {
+		return err
+	}
+	c, err := sqlite3.Open("file:" + filepath.Join(dir, "x.db"))
+	if err != nil {
+		return err
+	}
+	err = c.Exec(`PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;
+		CREATE TABLE records(seq INTEGER PRIMARY KEY, epoch, at, run, kind, body BLOB, hash BLOB)`)
+	if err != nil {
+		return err
+	}
+	s, _, err := c.Prepare("INSERT INTO records VALUES (?,1,?,'bench','attempt.judged',?,?)")
+	if err != nil {
+		return err
+	}
+	body, hash := make([]byte, 80), make([]byte, 32)
+	for i := 0; i < n && err == nil; i += group {
+		err = c.Exec("BEGIN IMMEDIATE")
+		for j := i; j < min(n, i+group) && err == nil; j++ {
+			err = errors.Join(s.BindInt64(1, int64(j+1)), s.BindInt64(2, time.Now().UnixNano()), s.BindBlob(3, body), s.BindBlob(4, hash), s.Exec())
+		}
+		if err == nil {
+			err = c.Exec("COMMIT")
+		}
+	}
+	return errors.Join(err, s.Close(), c.Close())
+}
