@@ -1,0 +1,202 @@
+package audit
+
+import "github.com/belay-run/belay"
+
+// attempt is one start of a step or of its check.
+type attempt struct {
+	key       belay.Key
+	step      stepID
+	role      belay.Role
+	number    int
+	once      bool
+	child     belay.RunID
+	state     state
+	unfound   bool // open at the last attach, and not found yet
+	harvested bool // its end must come next
+	judged    bool
+}
+
+// state is where an attempt stands.
+type state int
+
+const (
+	stateOpen   state = iota // started
+	stateEnded               // its end was seen
+	stateLost                // nobody saw its end
+	stateUnborn              // it never began
+)
+
+func (c *checker) onStarted(e belay.AttemptStarted) {
+	run := c.rec.Run
+	if want := belay.KeyOf(run, e.Path, e.Role, e.Attempt); e.Key != want {
+		c.say(RuleKey, "key %s, want %s", e.Key, want)
+	}
+	st := c.step(e.Path)
+	if c.open[e.Key] != nil || st.open > 0 {
+		c.say(RuleOpen, "attempt %s starts while one of its step is open", e.Key)
+		return
+	}
+	if st.final != "" {
+		c.say(RuleFinal, "attempt %s starts, but the step is %s", e.Key, st.final)
+	}
+	if want := st.last[e.Role] + 1; e.Attempt != want {
+		c.say(RuleNumber, "attempt %s, but the next number is %d", e.Key, want)
+	}
+	if e.Child != "" && e.Child != run.Child(e.Path, e.Attempt) && c.streams[e.Child] == nil {
+		c.say(RuleChild, "attempt %s names the child run %s", e.Key, e.Child)
+	}
+	a := &attempt{
+		key: e.Key, step: stepID{run, e.Path}, role: e.Role, number: e.Attempt, once: e.Once, child: e.Child,
+	}
+	c.attempts[e.Key], c.open[e.Key] = a, a
+	st.open++
+	st.last[e.Role] = e.Attempt
+	if e.Role == belay.RoleMain {
+		c.beginMain(st, e.Key)
+	}
+}
+
+// find is the open attempt of a key in the record's own run.
+func (c *checker) find(k belay.Key) *attempt {
+	a := c.open[k]
+	if a == nil || a.step.run != c.rec.Run {
+		c.say(RuleOpen, "%s of %s, which is not open in run %s", c.rec.Event.Kind(), k, c.rec.Run)
+		return nil
+	}
+	return a
+}
+
+func (c *checker) close(a *attempt, to state) *step {
+	a.state = to
+	a.unfound, a.harvested = false, false
+	delete(c.open, a.key)
+	st := c.steps[a.step]
+	st.open--
+	return st
+}
+
+// orderly checks that nothing is said of an attempt before it is found, and
+// nothing but its end after it is harvested.
+func (c *checker) orderly(a *attempt) {
+	if a.unfound {
+		c.say(RuleFound, "%s of %s before it was found", c.rec.Event.Kind(), a.key)
+		a.unfound = false
+	}
+	if _, end := c.rec.Event.(belay.AttemptEnded); a.harvested && !end {
+		c.say(RuleHarvested, "%s of %s, which was harvested and must end", c.rec.Event.Kind(), a.key)
+		a.harvested = false
+	}
+}
+
+func (c *checker) onStopping(e belay.AttemptStopping) {
+	if a := c.find(e.Key); a != nil {
+		c.orderly(a)
+	}
+}
+
+func (c *checker) onFound(s *stream, e belay.AttemptFound) {
+	a := c.find(e.Key)
+	if a == nil {
+		return
+	}
+	if !a.unfound {
+		c.say(RuleFound, "attempt %s is found %s, but it was not waiting to be found", a.key, e.How)
+		return
+	}
+	a.unfound = false
+	switch e.How {
+	case belay.Adopted:
+	case belay.Harvested:
+		a.harvested = true
+	case belay.Unborn:
+		st := c.close(a, stateUnborn)
+		st.last[a.role]--
+	case belay.Lost:
+		c.lost(s, a)
+	default:
+		c.say(RuleFound, "attempt %s is found %q", a.key, e.How)
+	}
+}
+
+func (c *checker) lost(s *stream, a *attempt) {
+	st := c.close(a, stateLost)
+	st.lost++
+	st.owed = true
+	if a.role == belay.RoleMain && a.once {
+		st.unknown = true
+	}
+	if c.limits == nil {
+		return
+	}
+	if most := c.limits.MaxLost + 1 + st.again + s.reopens; st.lost > most {
+		c.say(RuleLost, "step %s of run %s is lost %d times; %d allowed", a.step.path, a.step.run, st.lost, most)
+	}
+}
+
+func (c *checker) onAttemptEnded(e belay.AttemptEnded) {
+	a := c.find(e.Key)
+	if a == nil {
+		return
+	}
+	c.orderly(a)
+	o := e.Observation
+	if a.child != "" {
+		c.childEnd(a, o)
+	} else if o.Child != nil {
+		c.say(RuleChildEnd, "attempt %s is no child run, but ends like one", a.key)
+	}
+	st := c.close(a, stateEnded)
+	switch {
+	case a.role == belay.RoleMain && a.once && cutOff(o):
+		st.unknown = true
+	case a.role == belay.RoleVerify && spoke(o):
+		st.checked = o.Exit == 0
+		if o.Exit != 0 {
+			st.unknown = false
+		}
+	}
+}
+
+func (c *checker) childEnd(a *attempt, o belay.Observation) {
+	s := c.streams[a.child]
+	if s == nil || s.ended == nil {
+		c.say(RuleChildEnd, "attempt %s ends before its child run %s", a.key, a.child)
+		return
+	}
+	if o.Child == nil || o.Child.Status != s.ended.Status || o.Child.Code != s.ended.Code {
+		c.say(RuleChildEnd, "attempt %s does not end as its child run %s did", a.key, a.child)
+	}
+}
+
+// cutOff tells whether a process was ended in the middle, so that its effect
+// may or may not be there.
+func cutOff(o belay.Observation) bool {
+	return o.Began && (o.KilledBy != belay.KilledNot || o.Signal != 0)
+}
+
+// spoke tells whether a check ran to its own end: one that could not start or
+// was cut off says nothing about the work.
+func spoke(o belay.Observation) bool {
+	return o.Began && o.KilledBy == belay.KilledNot && o.Signal == 0 && o.Fault == belay.FaultNone
+}
+
+func (c *checker) onJudged(e belay.AttemptJudged) {
+	a := c.attempts[e.Key]
+	if a == nil || a.step.run != c.rec.Run || a.role != belay.RoleMain {
+		c.say(RuleJudged, "%s is judged, but is no main attempt of run %s", e.Key, c.rec.Run)
+		return
+	}
+	st := c.steps[a.step]
+	switch {
+	case a.state == stateOpen, a.state == stateUnborn, st.open > 0:
+		c.say(RuleJudged, "attempt %s is judged before it or its check ended", a.key)
+		return
+	case a.judged:
+		c.say(RuleJudged, "attempt %s is judged twice", a.key)
+		return
+	case a.state == stateLost && e.Verdict.OK && !st.checked:
+		c.say(RuleJudged, "attempt %s was lost and is called done without a check", a.key)
+	}
+	a.judged = true
+	st.judge(e.Verdict)
+}

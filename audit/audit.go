@@ -1,0 +1,174 @@
+// Package audit checks a journal: it reads all records of a root run and its
+// child runs and says where they break a rule that every journal must keep,
+// whatever the recipe was. It knows nothing of recipes, repairs nothing and
+// believes nothing but the records; it shares no code with the brain, so that
+// the two cannot be wrong together.
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Violation is one place at which a journal breaks a rule.
+type Violation struct {
+	Seq  int64  // number of the record that shows it
+	Rule string // one of Rules
+	Msg  string
+}
+
+func (v Violation) String() string { return fmt.Sprintf("record %d: %s: %s", v.Seq, v.Rule, v.Msg) }
+
+// Check reads the records of a whole journal, in its order, and gives every
+// violation, in the same order. After one it goes on as well as it can, so a
+// damaged journal may show one fault at several places.
+func Check(recs []belay.Record) []Violation {
+	if len(recs) == 0 {
+		return nil // a run that never began broke nothing
+	}
+	c := &checker{
+		root:     recs[0].Run,
+		streams:  map[belay.RunID]*stream{},
+		attempts: map[belay.Key]*attempt{},
+		open:     map[belay.Key]*attempt{},
+		steps:    map[stepID]*step{},
+		items:    map[itemID]*item{},
+		requests: map[string]bool{},
+	}
+	for i, r := range recs {
+		c.rec = r
+		c.header(i)
+		if r.Event != nil {
+			c.event(i)
+		}
+		c.prev = r
+	}
+	c.finish()
+	return c.found
+}
+
+// checker is what is known of the journal up to one record.
+type checker struct {
+	root     belay.RunID
+	rec      belay.Record // the one that is looked at
+	prev     belay.Record
+	epoch    int64 // of the last attach
+	attached bool
+	created  int64 // epoch of the first record
+	limits   *belay.Limits
+	streams  map[belay.RunID]*stream
+	attempts map[belay.Key]*attempt // the last of each key
+	open     map[belay.Key]*attempt
+	steps    map[stepID]*step
+	items    map[itemID]*item
+	requests map[string]bool // id → refused already
+	found    []Violation
+}
+
+func (c *checker) say(rule, format string, args ...any) {
+	c.found = append(c.found, Violation{Seq: c.rec.Seq, Rule: rule, Msg: fmt.Sprintf(format, args...)})
+}
+
+// header checks what every record has.
+func (c *checker) header(i int) {
+	r := c.rec
+	if want := c.prev.Seq + 1; r.Seq != want {
+		c.say(RuleSeq, "number %d follows %d", r.Seq, c.prev.Seq)
+	}
+	if i > 0 && r.At.Before(c.prev.At) {
+		c.say(RuleTime, "%s is before %s", stamp(r.At), stamp(c.prev.At))
+	}
+	if r.Event == nil {
+		c.say(RuleFirst, "a record without an event")
+		return
+	}
+	c.epochs(i)
+}
+
+// epochs checks that every record is written by a driver that attached. Only
+// the record that creates the run may come first: the folder must be there
+// before a driver can take it.
+func (c *checker) epochs(i int) {
+	r := c.rec
+	if a, ok := r.Event.(belay.RunAttached); ok {
+		if a.Epoch != r.Epoch || a.Epoch <= c.epoch {
+			c.say(RuleAttach, "a driver attaches as %d in a record of epoch %d, after epoch %d", a.Epoch, r.Epoch, c.epoch)
+		}
+		if !c.attached && c.created != 0 && c.created != a.Epoch {
+			c.say(RuleEpoch, "the run was created in epoch %d, and its first driver has %d", c.created, a.Epoch)
+		}
+		c.epoch, c.attached = max(c.epoch, a.Epoch), true
+		return
+	}
+	if i == 0 {
+		c.created = r.Epoch
+		return
+	}
+	if r.Epoch != c.epoch {
+		c.say(RuleEpoch, "a record of epoch %d, while %d is attached", r.Epoch, c.epoch)
+	}
+}
+
+func (c *checker) event(i int) {
+	s := c.stream(i)
+	if !c.mayFollow(s) {
+		return
+	}
+	switch e := c.rec.Event.(type) {
+	case belay.RunAttached:
+		c.onAttached()
+	case belay.RunReopened:
+		c.onReopened(s)
+	case belay.RunEnded:
+		c.onEnded(s, e)
+	case belay.AttemptStarted:
+		c.onStarted(e)
+	case belay.AttemptFound:
+		c.onFound(s, e)
+	case belay.AttemptStopping:
+		c.onStopping(e)
+	case belay.AttemptEnded:
+		c.onAttemptEnded(e)
+	case belay.AttemptJudged:
+		c.onJudged(e)
+	case belay.StepNotTaken:
+		c.step(e.Path).settle("not taken", true)
+	case belay.StepSkipped:
+		c.step(e.Path).settle("skipped", false)
+	case belay.StepRefused:
+		c.step(e.Path).settle("refused", false)
+	case belay.RecoveryChosen:
+		c.onRecovery(e)
+	case belay.ItemOpened:
+		c.onItem(e)
+	case belay.ItemAnswered:
+		c.onAnswer(e)
+	case belay.RequestReceived:
+		c.onRequest(e)
+	case belay.RequestRefused:
+		c.onRefusal(e)
+	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.AnswerGiven:
+		// nothing beyond what every record of a stream must keep
+	}
+}
+
+// finish checks what must not be left over; a turn is on disk whole or not at
+// all, so an end in the middle of one is a fault too.
+func (c *checker) finish() {
+	c.leftOver()
+	for _, k := range slices.Sorted(maps.Keys(c.open)) {
+		a := c.open[k]
+		if a.child == "" {
+			continue
+		}
+		if s := c.streams[a.child]; s == nil || s.ended != nil {
+			c.say(RuleChild, "attempt %s is open, but its child run %s is not", k, a.child)
+		}
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
