@@ -100,7 +100,8 @@ func (o *Open) environment() []string {
 			p+envMaxDepth+"="+strconv.Itoa(s.MaxDepth),
 			p+envMaxSessions+"="+strconv.Itoa(s.MaxSessions))
 	}
-	return append(env, "BELAY_RUN_ID="+string(o.ID))
+	// A belay inside a step must count in the same index.
+	return append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
 }
 
 // ours tells variables that Belay sets for its children and that must not be
@@ -108,7 +109,7 @@ func (o *Open) environment() []string {
 func ours(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	switch name {
-	case "BELAY_MARK", "BELAY_KEY", "BELAY_RUN_ID", "BELAY_STEP", "BELAY_ATTEMPT", "CLAUDECODE":
+	case "BELAY_MARK", "BELAY_KEY", "BELAY_RUN_ID", "BELAY_STATE", "BELAY_STEP", "BELAY_ATTEMPT", "CLAUDECODE":
 		return true
 	}
 	for _, p := range prefixes {
