@@ -70,7 +70,7 @@ func tamper(t *testing.T, f Folder, statements ...string) {
 	must(t, c.Close())
 }
 
-// promise: X7 I5
+// promise: X7
 func TestDamageIsFound(t *testing.T) {
 	s := newState(t)
 	_, whole := closed(t, s, 6)
@@ -237,6 +237,10 @@ func TestFlippedBytes(t *testing.T) {
 		got, err := viewLoad(f)
 		switch {
 		case err != nil:
+			var newer *TooNew // the number of the schema is a byte of the file too
+			if belay.ExitCode(err) != belay.ExitDamaged && !errors.As(err, &newer) {
+				t.Errorf("byte %d changed: not called damage: %v", at, err)
+			}
 			found++
 		case reflect.DeepEqual(got, want):
 			harmless++

@@ -14,7 +14,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// promise: X8 I1
+// promise: X8
 func TestDiskErrors(t *testing.T) {
 	full := func(err error) bool { var e *Full; return errors.As(err, &e) }
 	other := func(err error) bool { var e *Unwritten; return errors.As(err, &e) }

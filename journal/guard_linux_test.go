@@ -2,7 +2,6 @@ package journal
 
 import "testing"
 
-// promise: I25
 func TestNetworkFileSystems(t *testing.T) {
 	for magic, want := range map[uint32]string{
 		0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB2", 0x01021997: "9p",

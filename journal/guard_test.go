@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// promise: I25 X8
+// promise: X8
 func TestUntrustedState(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"open dir":        func(d string) error { return os.Chmod(d, 0o750) },

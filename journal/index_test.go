@@ -36,7 +36,6 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// promise: I10
 func TestCapsOnlyRise(t *testing.T) {
 	s := newState(t)
 	for _, c := range []struct{ give, want int64 }{{3, 3}, {2, 3}, {0, 3}, {7, 7}, {7, 7}} {

@@ -51,7 +51,6 @@ func goldenFolder(t *testing.T, schema int) Folder {
 	return f
 }
 
-// promise: I29
 func TestGoldenJournals(t *testing.T) {
 	if *update {
 		s := newState(t)

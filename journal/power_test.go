@@ -88,7 +88,6 @@ func cuts(t *testing.T, tp *tape, step int) outcome {
 	return o
 }
 
-// promise: I1
 func TestPowerCuts(t *testing.T) {
 	tp, d := newTape(t)
 	life(t, tp, d, "")

@@ -42,7 +42,7 @@ func playWrite(s *State, id belay.RunID) error {
 	}
 }
 
-// promise: X9 I15
+// promise: X9
 func TestOneDriver(t *testing.T) {
 	s := newState(t)
 	id, _ := closed(t, s, 2)

@@ -51,6 +51,11 @@ func openRun(id belay.RunID, f Folder, l *lock, self proc.Identity, d disk) (*Ru
 
 // begin prepares an empty journal.
 func (r *Run) begin() error {
+	// Until the log is there nothing was promised: a crash in between leaves a
+	// folder without records, and needs no file to roll it back.
+	if err := r.conn.Exec("PRAGMA journal_mode=MEMORY"); err != nil {
+		return unreadable(r.Journal(), err)
+	}
 	if err := r.arm(0); err != nil {
 		return err
 	}

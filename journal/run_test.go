@@ -14,7 +14,6 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// promise: I1
 func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 0)
@@ -69,7 +68,7 @@ func TestAppendNeedsLoad(t *testing.T) {
 	}
 }
 
-func TestEpochNeverFalls(t *testing.T) { // promise: I15
+func TestEpochNeverFalls(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 0)
 	must(t, r.SetEpoch(4))
@@ -167,7 +166,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// promise: I25
 func TestEverythingIsPrivate(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 3)

@@ -263,7 +263,7 @@ func TestResumedSession(t *testing.T) {
 	}
 }
 
-// promise: G3 I14
+// promise: G3
 // Real processes: a child that forges its environment is found by ancestry.
 func TestRealAncestry(t *testing.T) {
 	s := newState(t)
@@ -283,7 +283,7 @@ func TestRealAncestry(t *testing.T) {
 	}
 }
 
-// promise: I14
+// promise: G3, G5
 // Eight processes race for the slots that are left; dead ones free theirs.
 func TestRaceForSlots(t *testing.T) {
 	s := newState(t)
