@@ -34,7 +34,6 @@ type Run struct {
 	end    tip
 	epoch  int64
 	loaded bool  // end is known
-	fresh  bool  // made by this process: no records is no damage
 	broken error // why nothing may be appended any more
 	beats  *os.File
 	last   Beat
@@ -59,7 +58,7 @@ func (r *Run) begin() error {
 	if err := r.arm(0); err != nil {
 		return err
 	}
-	r.loaded, r.fresh = true, true
+	r.loaded = true
 	return nil
 }
 
@@ -93,7 +92,8 @@ func (r *Run) arm(at int) error {
 }
 
 // Load reads and proves all records. Where one is changed, missing, swapped or
-// cut off it is a *Damaged error and nothing has been written.
+// cut off it is a *Damaged error and nothing has been written. No records and
+// no error is a run whose driver died before it wrote the first one.
 func (r *Run) Load() ([]belay.Record, error) {
 	r.write.Lock()
 	defer r.write.Unlock()
@@ -105,9 +105,6 @@ func (r *Run) Load() ([]belay.Record, error) {
 	recs, end, err := rd.whole(r.Folder)
 	if err != nil {
 		return nil, err
-	}
-	if len(recs) == 0 && !r.fresh {
-		return nil, nothingThere(r.Journal())
 	}
 	if !r.loaded {
 		if err := r.arm(at); err != nil {
@@ -125,13 +122,9 @@ func soundVersion(c *sqlite3.Conn, path string) (int, error) {
 		return 0, unreadable(path, err)
 	}
 	if at < 1 {
-		return 0, nothingThere(path)
+		return 0, damaged(path, 0, "it is empty: its records are gone, or it was never begun", nil)
 	}
 	return at, nil
-}
-
-func nothingThere(path string) error {
-	return damaged(path, 0, "it has no records: they are gone, or the run was never written down", nil)
 }
 
 // Epoch is the highest epoch that the journal has seen or was set to.

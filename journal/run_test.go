@@ -57,6 +57,24 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	must(t, r.Close()) // twice is once
 }
 
+// A driver that died before its first record left a run that never began, which
+// is no damage; what a beat remembers and is not there is.
+func TestNeverBegan(t *testing.T) {
+	s := newState(t)
+	r, err := s.Create("")
+	must(t, err)
+	must(t, r.Close())
+	if recs, err := driverLoad(t, copyDir(t, r.Folder)); len(recs) > 0 || err != nil {
+		t.Errorf("a run without records: %v, %v", recs, err)
+	}
+	r, err = s.Open(r.ID)
+	must(t, err)
+	defer r.Close()
+	_, err = r.Load()
+	must(t, err)
+	fillRun(t, r, 2)
+}
+
 func TestAppendNeedsLoad(t *testing.T) {
 	s := newState(t)
 	id, _ := closed(t, s, 2)

@@ -37,11 +37,7 @@ func (v *View) Load() ([]belay.Record, error) {
 	if _, err := soundVersion(v.conn, v.Journal()); err != nil {
 		return nil, err
 	}
-	rd := v.reader()
-	recs, _, err := rd.whole(v.Folder)
-	if err == nil && len(recs) == 0 {
-		err = nothingThere(v.Journal())
-	}
+	recs, _, err := v.reader().whole(v.Folder)
 	return recs, err
 }
 
