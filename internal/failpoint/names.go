@@ -24,6 +24,10 @@ func Names() []string {
 		"engine.before_spawn",
 		"journal.after_append",
 		"journal.before_append",
+		"keeper.after_birth",
+		"keeper.after_exit_line",
+		"keeper.before_birth",
+		"keeper.before_exit_line",
 		// end
 	}
 }
