@@ -215,7 +215,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			}
 		case <-stop:
 			stop = nil
-			w.facts = append(w.facts, w.stopFact(context.Cause(ctx)))
+			w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
 		case <-hard:
 			_ = w.keeper.Stop(belay.KilledStop, 0) // at once: nobody waits for an answer
 			return &Interrupted{}
@@ -229,13 +229,13 @@ type Interrupted struct{}
 
 func (*Interrupted) Error() string { return "ended at once" }
 
-func (w *drive) stopFact(cause error) flow.Fact {
+func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
 	by := "stop"
 	if cause != nil {
 		by = cause.Error()
 	}
 	return flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: belay.Request{
-		ID: fmt.Sprintf("stop.%d", w.Epoch), Run: w.Root, By: by, Ask: belay.WishStop,
+		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: belay.WishStop,
 	}}}
 }
 
@@ -271,7 +271,7 @@ func (w *drive) bereaved(ctx context.Context) error {
 	_ = w.keeper.Close(end) // it is dead; this only reaps it
 	var again []flow.Fact
 	if ctx.Err() != nil { // attaching forgets a stop that is under way
-		again = append(again, w.stopFact(context.Cause(ctx)))
+		again = append(again, w.stopFact(context.Cause(ctx), w.Epoch+1))
 	}
 	return w.attach(context.WithoutCancel(ctx), again)
 }
@@ -285,13 +285,13 @@ func (w *drive) readMail() error {
 	for _, r := range reqs {
 		w.mail = append(w.mail, r.ID)
 		s := w.Tree.Run(r.Run)
-		if s == nil {
+		switch {
+		case s == nil && w.Tree.Run(w.Root).Seen(r.ID): // taken in before a crash
+		case s == nil:
 			w.facts = append(w.facts,
 				flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: r}},
 				flow.Fact{Run: w.Root, Event: belay.RequestRefused{ID: r.ID, Why: fmt.Sprintf("no run %s in this tree", r.Run)}})
-			continue
-		}
-		if !s.Seen(r.ID) {
+		case !s.Seen(r.ID):
 			w.facts = append(w.facts, flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
 		}
 	}

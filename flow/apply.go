@@ -404,6 +404,9 @@ func (s *State) receive(r belay.Request) {
 		return
 	}
 	s.seen[r.ID] = true
+	if r.Run != s.id {
+		return // meant for a run that is not in this tree; it is refused
+	}
 	if r.Ask == belay.WishCancel && s.result == nil {
 		if s.cancel == nil {
 			s.cancel = &r
@@ -455,6 +458,14 @@ func (s *State) reopen() error {
 		s.unsettle(i)
 		st.extra++
 		st.failure = nil
+		if st.phase == Skipped && s.prog.Steps[i].Once && (st.gone || st.verdict != nil && st.verdict.Unknown) {
+			st.verify = nil // what it did is still unknown: it is settled anew, not run
+			s.look(i)
+			if err := s.move(i, Ended); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := s.again(i, time.Time{}); err != nil {
 			return err
 		}

@@ -130,12 +130,13 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 		if st.verify == nil && plan.Act != belay.ActGiveUp {
 			return s.doCheck(i, room)
 		}
-		if v := st.verify; v != nil && v.Exit == 0 && v.Signal == 0 && v.Fault == belay.FaultNone && v.Began {
+		if verdict.Spoke(st.verify) && st.verify.Exit == 0 {
 			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: belay.Verdict{
 				OK: true, For: []string{"lost", "verify: exit 0"},
 			}}}, false
 		}
-	} else if def.Once {
+	}
+	if def.Once && !verdict.Spoke(st.verify) { // nobody can say that it may run again
 		return s.ask(i, fmt.Sprintf("step %s must not run twice, and its outcome was lost with its keeper. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
 	}
 	return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: plan}}, false
@@ -152,6 +153,9 @@ func (s *State) ask(i int, question string) belay.Command {
 }
 
 func (s *State) doCheck(i, room int) (belay.Command, bool) {
+	if s.cancel != nil {
+		return nil, false // it would be ended at once, and asked for again
+	}
 	if room <= 0 {
 		return nil, true
 	}
@@ -377,8 +381,8 @@ func (s *State) handDown(def *recipe.Step, prog *recipe.Recipe) (map[string]bela
 // nextEnd says how the run ends, once nothing is open and nothing is left.
 func (s *State) nextEnd() belay.Command {
 	over := s.left == 0 || s.failing || s.cancel != nil
-	if !over || s.running > 0 || s.asking > 0 || len(s.attend) > 0 {
-		return nil
+	if !over || s.running > 0 || s.asking > 0 || len(s.attend) > 0 && s.cancel == nil {
+		return nil // what a cancelled run leaves unchecked stays so
 	}
 	if len(s.items) > 0 && s.cancel == nil {
 		return nil // a person's answer comes before any end

@@ -31,7 +31,7 @@ var moves = map[Phase][]Phase{
 	Checking: {Ended},
 	Broken:   {Waiting, Held, Failed},
 	Held:     {Done, Waiting, Failed, Skipped},
-	Skipped:  {Waiting},
+	Skipped:  {Waiting, Ended},
 	Failed:   {Waiting},
 	Done:     nil,
 	NotTaken: nil,

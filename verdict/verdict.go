@@ -28,14 +28,24 @@ func NeedsCheck(c Case) bool {
 	return c.good() || c.unknown()
 }
 
+// Spoke tells whether a check ran to its own end. One that could not start or
+// was cut off says nothing about the work.
+func Spoke(check *belay.Observation) bool {
+	return check != nil && check.Began && check.Fault == belay.FaultNone &&
+		check.Signal == 0 && check.KilledBy == belay.KilledNot
+}
+
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
-	if c.Check != nil && c.Check.Exit == 0 && c.Check.Fault == belay.FaultNone && c.Check.Signal == 0 {
+	if Spoke(c.Check) && c.Check.Exit == 0 {
 		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}}
 	}
+	silent := c.Check != nil && !Spoke(c.Check)
 	switch {
-	case c.unknown() && c.Check == nil:
+	case c.unknown() && !Spoke(c.Check):
 		return belay.Verdict{Unknown: true, Against: []string{c.how()}}
+	case c.Once && silent: // it may be there: a second run would be a guess
+		return belay.Verdict{Unknown: true, Against: []string{c.how(), "verify: " + ending(*c.Check, 0)}}
 	case c.ended():
 		return belay.Verdict{GivenBack: true, Against: []string{c.how()}}
 	case c.Check != nil && c.good():

@@ -1,0 +1,123 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+func TestOf(t *testing.T) {
+	ok := belay.Observation{Began: true}
+	exit := func(n int) belay.Observation {
+		return belay.Observation{Began: true, Exit: n, Tail: "one\nlast line\n"}
+	}
+	killed := func(by belay.KilledBy) belay.Observation {
+		return belay.Observation{Began: true, Exit: 143, Signal: 15, KilledBy: by}
+	}
+	fault := func(f belay.Fault) belay.Observation {
+		return belay.Observation{Exit: -1, Fault: f, Detail: "what went wrong"}
+	}
+	child := func(s belay.Status) belay.Observation {
+		return belay.Observation{Began: true, Child: &belay.RunResult{
+			Status: s, Code: 1, Failure: &belay.Failure{Kind: belay.BashFailure, Op: "step x", Cause: "exit 4"},
+		}}
+	}
+	rows := []struct {
+		name string
+		c    Case
+		want string // ok, partial, unknown, back, or kind: cause
+	}{
+		{"exit 0", Case{Main: ok}, "ok"},
+		{"exit 3 with its last line", Case{Main: exit(3)}, "bash_failure: exit 3: last line"},
+		{"declared kind", Case{Main: exit(3), Declared: belay.Infrastructure}, "infrastructure: exit 3: last line"},
+		{"signal", Case{Main: belay.Observation{Began: true, Exit: 139, Signal: 11}}, "bash_failure: signal 11"},
+		{"deadline", Case{Main: killed(belay.KilledDeadline), Timeout: 5 * time.Second}, "bash_failure: timed out after 5s"},
+		{"stop", Case{Main: killed(belay.KilledStop)}, "back"},
+		{"cancel", Case{Main: killed(belay.KilledCancel)}, "back"},
+		{"check passes", Case{Main: ok, Check: &ok}, "ok"},
+		{"check fails", Case{Main: ok, Check: ptr(exit(1))}, "bash_failure: verify: exit 1: last line"},
+		{"check fails after a failure: the failure stands", Case{Main: exit(3), Check: ptr(exit(1))}, "bash_failure: exit 3: last line"},
+		{"no directory", Case{Main: fault(belay.FaultDir)}, "bash_failure: what went wrong"},
+		{"no bash", Case{Main: fault(belay.FaultProgram)}, "infrastructure: what went wrong"},
+		{"disk full", Case{Main: fault(belay.FaultDisk)}, "infrastructure: what went wrong"},
+		{"no process", Case{Main: fault(belay.FaultSpawn)}, "infrastructure: what went wrong"},
+		{"too much environment", Case{Main: fault(belay.FaultTooBig)}, "bash_failure: what went wrong"},
+		{"too much output", Case{Main: fault(belay.FaultOutput)}, "bash_failure: what went wrong"},
+		{"a value with NUL", Case{Main: fault(belay.FaultInput)}, "bash_failure: what went wrong"},
+
+		{"once, stopped", Case{Once: true, Main: killed(belay.KilledStop)}, "unknown"},
+		{"once, stopped, work is there", Case{Once: true, Main: killed(belay.KilledStop), Check: &ok}, "ok"},
+		{"once, stopped, work is not there", Case{Once: true, Main: killed(belay.KilledStop), Check: ptr(exit(1))}, "back"},
+		{"once, timed out", Case{Once: true, Main: killed(belay.KilledDeadline)}, "unknown"},
+		{"once, timed out, not there", Case{Once: true, Main: killed(belay.KilledDeadline), Check: ptr(exit(1))}, "bash_failure: timed out"},
+		{"once, timed out, silent check", Case{Once: true, Main: killed(belay.KilledDeadline), Check: ptr(killed(belay.KilledDeadline))}, "unknown"},
+		{"once, done, silent check", Case{Once: true, Main: ok, Check: ptr(fault(belay.FaultSpawn))}, "unknown"},
+		{"not once, done, silent check", Case{Main: ok, Check: ptr(fault(belay.FaultSpawn))}, "infrastructure: verify: what went wrong"},
+		{"once, never began", Case{Once: true, Main: fault(belay.FaultDir)}, "bash_failure: what went wrong"},
+		{"once, failed by itself", Case{Once: true, Main: exit(1)}, "bash_failure: exit 1: last line"},
+
+		{"child achieved", Case{Type: belay.TypeRecipe, Main: child(belay.Achieved)}, "ok"},
+		{"child partial", Case{Type: belay.TypeRecipe, Main: child(belay.Partial)}, "partial"},
+		{"child failed", Case{Type: belay.TypeRecipe, Main: child(belay.Failed)}, "recipe_failure: step x: bash_failure: exit 4"},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			if got := word(Of(r.c)); got != r.want {
+				t.Fatalf("got %q, want %q", got, r.want)
+			}
+		})
+	}
+}
+
+func ptr(o belay.Observation) *belay.Observation { return &o }
+
+func word(v belay.Verdict) string {
+	switch {
+	case v.OK && v.Partial:
+		return "partial"
+	case v.OK:
+		return "ok"
+	case v.Unknown:
+		return "unknown"
+	case v.GivenBack:
+		return "back"
+	}
+	return string(v.Failure.Kind) + ": " + v.Failure.Cause
+}
+
+func TestEveryVerdictHasItsEvidence(t *testing.T) {
+	for _, c := range []Case{
+		{Main: belay.Observation{Began: true}},
+		{Main: belay.Observation{Began: true, Exit: 2}},
+		{Once: true, Main: belay.Observation{Began: true, Signal: 9}},
+	} {
+		if v := Of(c); len(v.For)+len(v.Against) == 0 {
+			t.Errorf("%+v: no evidence", v)
+		}
+	}
+}
+
+func TestALongLastLineIsCut(t *testing.T) {
+	v := Of(Case{Main: belay.Observation{Began: true, Exit: 1, Tail: strings.Repeat("ä", 5000)}})
+	if n := len([]rune(v.Failure.Cause)); n > 220 {
+		t.Fatalf("cause of %d characters", n)
+	}
+}
+
+func TestNeedsCheck(t *testing.T) {
+	for _, r := range []struct {
+		c    Case
+		want bool
+	}{
+		{Case{Main: belay.Observation{Began: true}}, true},
+		{Case{Main: belay.Observation{Began: true, Exit: 1}}, false},
+		{Case{Once: true, Main: belay.Observation{Began: true, KilledBy: belay.KilledStop}}, true},
+		{Case{Main: belay.Observation{Began: true, KilledBy: belay.KilledStop}}, false},
+	} {
+		if got := NeedsCheck(r.c); got != r.want {
+			t.Errorf("%+v: %v", r.c, got)
+		}
+	}
+}
