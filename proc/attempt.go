@@ -84,14 +84,9 @@ func (k *keeper) start(a *attempt) (belay.Fault, error) {
 	if err != nil {
 		return belay.FaultProgram, err
 	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return belay.FaultSpawn, err
-	}
-	defer null.Close()
 	ends, err := k.openPipes(a)
 	if err == nil {
-		files := []uintptr{null.Fd(), uintptr(ends[0]), uintptr(ends[len(ends)-1])}
+		files := []uintptr{k.null.Fd(), uintptr(ends[0]), uintptr(ends[len(ends)-1])}
 		a.child, err = startChild(path, a.s.Argv, env, a.s.Dir, files)
 	}
 	for _, fd := range ends {

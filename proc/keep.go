@@ -43,6 +43,7 @@ type KeepOptions struct {
 type keeper struct {
 	o       KeepOptions
 	ledger  *ledger
+	null    *os.File // standard input of every step
 	buffers sync.Pool
 	work    sync.WaitGroup // connections and attempts
 	leave   chan struct{}  // closed when it is time to go
@@ -95,6 +96,7 @@ func Keep(ctx context.Context, o KeepOptions) error {
 		return tell(err)
 	}
 	defer k.ledger.close()
+	defer k.null.Close()
 	listener, err := listen(o.Socket)
 	if err != nil {
 		return tell(err)
@@ -121,12 +123,16 @@ func newKeeper(o KeepOptions) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, fmt.Errorf("open null device: %w", err)
+	}
 	l, err := openLedger(o.Dir)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, null.Close())
 	}
 	return &keeper{
-		o: o, ledger: l, boot: boot, epoch: past.epoch, closed: past.closed > 0 && past.closed >= past.epoch,
+		o: o, ledger: l, null: null, boot: boot, epoch: past.epoch, closed: past.closed > 0 && past.closed >= past.epoch,
 		buffers: sync.Pool{New: func() any { b := make([]byte, pumpSize); return &b }},
 		leave:   make(chan struct{}), links: map[*link]bool{},
 		live: map[belay.Key]*attempt{}, leaders: map[int]*attempt{}, done: map[belay.Key]place{},
