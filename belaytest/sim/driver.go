@@ -1,0 +1,387 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/flow"
+)
+
+// driver does for the simulated world what the engine does for the real one:
+// attach, turn, append, release.
+type driver struct {
+	w        *world
+	epoch    int64
+	tree     *flow.Tree
+	alive    bool
+	keeper   *keeper
+	attached bool
+	first    []flow.Fact
+	early    []*exit // came before the answer to its hello
+	facts    []flow.Fact
+	turn     flow.Turn
+	wake     *happening
+	soon     *happening
+	stop     *belay.Request // a stop that is under way
+	mail     []string
+}
+
+// drive starts a driver. first are facts that belong into its first turn.
+func (w *world) drive(first ...flow.Fact) {
+	tree, err := w.load()
+	if err != nil {
+		w.violate("fold", "%v", err)
+		return
+	}
+	d := &driver{w: w, tree: tree, alive: true, first: first}
+	if n := len(w.disk); n > 0 {
+		d.epoch = w.disk[n-1].Epoch
+	}
+	w.driver = d
+	if w.chaos.dies(w, beforeTheFold) {
+		d.die(beforeTheFold)
+		return
+	}
+	d.attach()
+}
+
+// die is kill -9: what is in the disk, the keeper and the sockets stays.
+func (d *driver) die(at point) {
+	d.w.stats.DriverCrashes++
+	d.w.say("driver dies %s", at)
+	d.gone()
+	d.w.resumeLater()
+}
+
+// gone takes the driver out of the world.
+func (d *driver) gone() {
+	w := d.w
+	d.alive, w.driver = false, nil
+	w.agenda.remove(d.wake)
+	w.agenda.remove(d.soon)
+	if k := d.keeper; k != nil {
+		w.after(w.chaos.lag(lagMessage), &happening{what: "driver hung up", do: func() { k.hungUp(d) }})
+	}
+}
+
+// attach greets the keeper, or sweeps and starts one.
+func (d *driver) attach() {
+	w := d.w
+	d.epoch++
+	d.attached = false
+	epoch, open := d.epoch, d.tree.Open()
+	greet := func(k *keeper) {
+		d.keeper = k
+		w.after(w.chaos.lag(lagMessage), &happening{what: fmt.Sprintf("hello %d", epoch), do: func() { k.hello(d, epoch, open) }})
+	}
+	if w.keeper != nil {
+		greet(w.keeper)
+		return
+	}
+	d.keeper = nil
+	w.after(w.chaos.lag(lagStart), &happening{what: "start a keeper", do: func() {
+		if d.alive {
+			w.sweep(open)
+			greet(w.newKeeper())
+		}
+	}})
+}
+
+// held is the keeper's answer: one fact for each attempt that was open.
+func (d *driver) held(open []belay.Key, states []state) {
+	if !d.alive {
+		return
+	}
+	d.attached = true
+	facts := d.opening()
+	for i, key := range open {
+		facts = append(facts, d.found(key, states[i])...)
+	}
+	facts = append(facts, d.first...)
+	d.first = nil
+	if d.stop != nil { // attaching forgets a stop that is under way
+		r := *d.stop
+		r.ID = fmt.Sprintf("%s again %d", r.ID, d.epoch)
+		facts = append(facts, flow.Fact{Run: d.w.root, Event: belay.RequestReceived{Request: r}})
+	}
+	early := d.early
+	d.early = nil
+	d.take(facts)
+	for _, e := range early {
+		d.exited(e)
+	}
+	if d.alive && len(d.w.mailbox) > 0 {
+		d.w.mailCall()
+	}
+}
+
+// opening is the start of a new run, if it is one, and the attach.
+func (d *driver) opening() []flow.Fact {
+	var facts []flow.Fact
+	if len(d.first) > 0 {
+		if _, fresh := d.first[0].Event.(belay.RunStarted); fresh {
+			facts, d.first = append(facts, d.first[0]), d.first[1:]
+		}
+	}
+	return append(facts, flow.Fact{Run: d.w.root, Event: belay.RunAttached{
+		Epoch: d.epoch, Version: "sim", Pid: int(d.epoch), Boot: fmt.Sprint(d.w.boot),
+	}})
+}
+
+func (d *driver) found(key belay.Key, s state) []flow.Fact {
+	job, ok := d.tree.Job(key)
+	if !ok {
+		d.w.violate("open attempts have a job", "%s is open and unknown", key)
+		return nil
+	}
+	e := belay.AttemptFound{Key: key, How: s.found}
+	facts := []flow.Fact{{Run: job.Run, Event: e}}
+	switch s.found {
+	case belay.Lost:
+		v, _ := d.tree.Run(job.Run).Step(job.Path) // the job is one of its steps
+		name := stepName(job.Run, job.Path)
+		d.w.counted[name] = max(v.Lost, d.w.counted[name]) + 1
+		e.Count = d.w.counted[name]
+		facts[0].Event = e
+	case belay.Harvested:
+		facts = append(facts, d.ended(job, s.exit))
+	case belay.Adopted, belay.Unborn:
+	}
+	return facts
+}
+
+func (d *driver) ended(j belay.Job, e *exit) flow.Fact {
+	o := belay.Observation{
+		Began: e.began, Exit: e.code, Signal: e.signal, KilledBy: e.killedBy,
+		Started: e.started, Ended: e.ended, Output: e.output,
+	}
+	return flow.Fact{Run: j.Run, Event: belay.AttemptEnded{Key: j.Key, Observation: o}}
+}
+
+// exited takes in that an attempt ended.
+func (d *driver) exited(e *exit) {
+	if !d.alive {
+		return
+	}
+	if !d.attached {
+		d.early = append(d.early, e)
+		return
+	}
+	if job, known := d.tree.Job(e.key); known {
+		d.learn(d.ended(job, e))
+	}
+}
+
+// learn keeps a fact for the next turn, which is soon.
+func (d *driver) learn(f flow.Fact) {
+	d.facts = append(d.facts, f)
+	d.turnSoon()
+}
+
+func (d *driver) turnSoon() {
+	if d.soon != nil {
+		return
+	}
+	d.soon = d.w.after(0, &happening{what: "turn", do: func() {
+		d.soon = nil
+		if d.alive && d.attached {
+			d.takeFacts()
+		}
+	}})
+}
+
+func (d *driver) takeFacts() {
+	facts := d.facts
+	d.facts = nil
+	d.take(facts)
+}
+
+// bereaved goes on after the keeper died.
+func (d *driver) bereaved(k *keeper) {
+	if !d.alive || d.keeper != k {
+		return
+	}
+	d.early = nil
+	if !d.attached {
+		d.epoch-- // this one was never on disk
+	} else if len(d.facts) > 0 { // exits that came before its death are facts
+		d.takeFacts()
+	}
+	if d.alive {
+		d.attach()
+	}
+}
+
+// readMail copies requests in as facts, once per id.
+func (d *driver) readMail() {
+	for _, r := range d.w.mailbox {
+		s := d.tree.Run(r.Run)
+		d.mail = append(d.mail, r.ID)
+		switch {
+		case s == nil:
+			d.learn(flow.Fact{Run: d.w.root, Event: belay.RequestReceived{Request: r}})
+			d.learn(flow.Fact{Run: d.w.root, Event: belay.RequestRefused{ID: r.ID, Why: "no such run"}})
+		case !s.Seen(r.ID):
+			d.learn(flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
+			if r.Ask == belay.WishStop {
+				d.stop = &r
+			}
+		}
+	}
+	if len(d.facts) == 0 {
+		d.clearMail()
+		return
+	}
+	d.takeFacts() // at once: a second look into the mailbox must not find them again
+}
+
+func (d *driver) clearMail() {
+	for _, id := range d.mail {
+		for i, r := range d.w.mailbox {
+			if r.ID == id {
+				d.w.mailbox = append(d.w.mailbox[:i:i], d.w.mailbox[i+1:]...)
+				break
+			}
+		}
+	}
+	d.mail = nil
+}
+
+// take is one turn: think, write everything down at once, then act.
+func (d *driver) take(facts []flow.Fact) {
+	w := d.w
+	w.stats.Turns++
+	turn, err := d.tree.Turn(w.now, facts...)
+	if err != nil {
+		w.violate("turn", "%v", err)
+		return
+	}
+	d.turn = turn
+	if w.bug == EarlyEffect {
+		d.release(turn.Effects)
+	}
+	if len(turn.Records) > 0 && !d.commit(turn.Records) {
+		return
+	}
+	d.clearMail()
+	if w.bug != EarlyEffect {
+		d.release(turn.Effects)
+	}
+	if d.alive {
+		d.rest()
+	}
+}
+
+// commit appends a turn; false when the driver did not live to see it.
+func (d *driver) commit(recs []belay.Record) bool {
+	w := d.w
+	if w.chaos.dies(w, beforeAppend) {
+		d.die(beforeAppend)
+		return false
+	}
+	if w.chaos.diskFull(w) {
+		w.stats.DiskFull++
+		w.say("disk full")
+		d.gone() // its memory is ahead of the disk
+		w.resumeLater()
+		return false
+	}
+	w.append(recs, d.epoch)
+	if w.chaos.dies(w, afterAppend) {
+		d.die(afterAppend)
+		return false
+	}
+	return true
+}
+
+// release does what was written down.
+func (d *driver) release(effects []belay.Command) {
+	for i, c := range effects {
+		if i > 0 && d.w.chaos.dies(d.w, betweenDeeds) {
+			d.die(betweenDeeds)
+			return
+		}
+		d.act(c)
+	}
+}
+
+func (d *driver) act(c belay.Command) {
+	k, epoch := d.keeper, d.epoch
+	tell := func(what string, key belay.Key, do func()) {
+		d.w.after(d.w.chaos.lag(lagMessage), &happening{
+			what: what + " " + string(key), lane: fmt.Sprintf("d>k %d %s", epoch, key), do: do,
+		})
+	}
+	switch c := c.(type) {
+	case belay.Do:
+		tell("spawn", c.Job.Key, func() { k.spawn(d, epoch, c.Job) })
+	case belay.Kill:
+		tell("kill", c.Key, func() { k.signal(d, c.Key, c.Why) })
+	case belay.Ask:
+		d.learn(d.answer(c))
+	default:
+		d.w.violate("effects are known", "%T", c)
+	}
+}
+
+// answer evaluates a condition over values that are too big for the records.
+func (d *driver) answer(c belay.Ask) flow.Fact {
+	run, _, _ := strings.Cut(string(c.Key), ":")
+	ok, err := d.truthOf(c.Question)
+	a := belay.Answer{OK: ok}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+}
+
+func (d *driver) truthOf(q belay.Question) (bool, error) {
+	e, err := expr.Parse(q.Cond)
+	if err != nil {
+		return false, err
+	}
+	return e.Truth(func(name string) (any, bool) {
+		v, ok := q.Vars[name]
+		if !ok {
+			return nil, false
+		}
+		if !v.Inline() {
+			text, kept := d.w.blobs[v.Sha]
+			return text, kept
+		}
+		var x any
+		if json.Unmarshal(v.JSON, &x) != nil {
+			return nil, false
+		}
+		return x, true
+	})
+}
+
+// rest waits for what comes next, or leaves when the run rests.
+func (d *driver) rest() {
+	w := d.w
+	w.agenda.remove(d.wake)
+	d.wake = nil
+	if len(d.facts) > 0 {
+		d.turnSoon()
+		return
+	}
+	if d.turn.Status != belay.Running {
+		d.gone()
+		w.chaos.rested(w, d.turn.Status)
+		return
+	}
+	if until := d.turn.Until; !until.IsZero() && (w.bug != TimerLost || d.epoch == 1) {
+		d.wake = w.after(max(0, until.Sub(w.now)), &happening{what: "timer", do: func() { d.alarm() }})
+	}
+}
+
+func (d *driver) alarm() {
+	d.wake = nil
+	if d.alive && d.attached { // an attach that is under way turns by itself
+		d.takeFacts()
+	}
+}

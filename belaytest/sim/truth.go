@@ -1,0 +1,287 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// truth holds the records against what really happened. It keeps an account of
+// its own and asks neither the brain nor the keeper.
+type truth struct {
+	w        *world
+	status   belay.Status
+	epoch    int64
+	reopens  int // of the root
+	at       time.Time
+	progs    map[belay.RunID]*recipe.Recipe
+	deeds    map[string]*deed       // by "run:step"
+	attempts map[belay.Key]*attempt // every key that was ever started
+	open     []belay.Key            // processes that are open by the records
+	due      []belay.Key            // open at attach, not found yet
+	last     map[belay.RunID]bool   // runs that ended
+	items    map[string]string      // "run item" to "run:step"
+	requests map[string]bool        // "run id" of requests that were received
+}
+
+// deed is one step of one run.
+type deed struct {
+	run     belay.RunID
+	path    belay.Path
+	def     *recipe.Step
+	births  int
+	settled bool
+	done    bool
+	phase   string
+	pass    string // why a once step may be started again
+	starts  int    // main attempts that were recorded as started and not as unborn
+	lost    int
+	grants  int // attempts that a person allowed
+	given   int // attempts that were given back
+	judged  int // attempts that were judged a failure
+	clean   bool
+	checked bool // its verify has said that the work is not there
+}
+
+// attempt is one key.
+type attempt struct {
+	deed   *deed
+	role   belay.Role
+	child  belay.RunID
+	open   bool
+	births int
+	exit   *exit
+	ended  *belay.Observation
+	judged bool
+	unborn bool // found unborn: may be started under the same key again
+}
+
+func newTruth(w *world) *truth {
+	return &truth{
+		w: w, status: belay.Running,
+		progs: map[belay.RunID]*recipe.Recipe{}, deeds: map[string]*deed{},
+		attempts: map[belay.Key]*attempt{}, last: map[belay.RunID]bool{}, items: map[string]string{},
+		requests: map[string]bool{},
+	}
+}
+
+// record looks at one record that is on disk now.
+func (t *truth) record(r belay.Record) {
+	if r.At.Before(t.at) {
+		t.w.violate("time never falls", "record %d is from %s, the one before from %s", r.Seq, r.At, t.at)
+	}
+	t.at = r.At
+	if r.Epoch < t.epoch {
+		t.w.violate("one driver", "record %d has epoch %d after %d", r.Seq, r.Epoch, t.epoch)
+	}
+	switch e := r.Event.(type) {
+	case belay.RunStarted:
+		t.runStarted(r.Run, e)
+	case belay.RunAttached:
+		t.attached(e)
+	case belay.RunReopened:
+		t.reopened(r.Run)
+	case belay.RunHeld:
+		t.resting(r.Run, belay.Held)
+	case belay.RunStopped:
+		t.resting(r.Run, belay.Stopped)
+	case belay.RunEnded:
+		t.runEnded(r.Run, e.RunResult)
+	case belay.RequestReceived:
+		t.requested(r.Run, e.Request)
+	case belay.RequestRefused, belay.AnswerGiven:
+	default:
+		t.stepRecord(r)
+	}
+}
+
+// stepRecord looks at a record about a step or an attempt.
+func (t *truth) stepRecord(r belay.Record) {
+	if t.last[r.Run] {
+		t.w.violate("an end is an end", "record %d: %s in run %s, which has ended", r.Seq, r.Event.Kind(), r.Run)
+	}
+	switch e := r.Event.(type) {
+	case belay.AttemptStarted:
+		t.started(r.Run, e)
+	case belay.AttemptFound:
+		t.found(e)
+	case belay.AttemptStopping:
+		t.mustBeOpen(e.Key, "stopping")
+	case belay.AttemptEnded:
+		t.ended(e)
+	case belay.AttemptJudged:
+		t.judged(e)
+	case belay.StepNotTaken:
+		t.settle(r.Run, e.Path, "not taken", false)
+	case belay.StepRefused:
+		t.settle(r.Run, e.Path, "refused", false)
+	case belay.RecoveryChosen:
+		t.recovery(r.Run, e)
+	case belay.ItemOpened:
+		t.items[string(r.Run)+" "+e.ID] = stepName(r.Run, e.Path)
+	case belay.ItemAnswered:
+		t.answered(r.Run, e)
+	}
+}
+
+// committed looks at the whole of a turn.
+func (t *truth) committed() {
+	if len(t.due) > 0 {
+		t.w.violate("one fate for each open attempt", "%s was open and has none", t.due[0])
+	}
+}
+
+func (t *truth) runStarted(run belay.RunID, e belay.RunStarted) {
+	if t.progs[run] != nil {
+		t.w.violate("a run begins once", "%s", run)
+		return
+	}
+	prog := t.w.lib.Recipes[e.Recipe]
+	t.progs[run] = prog
+	for i := range prog.Steps {
+		def := &prog.Steps[i]
+		t.deeds[stepName(run, def.ID)] = &deed{run: run, path: def.ID, def: def}
+	}
+}
+
+func (t *truth) attached(e belay.RunAttached) {
+	if e.Epoch <= t.epoch {
+		t.w.violate("one driver", "epoch %d was attached after %d", e.Epoch, t.epoch)
+	}
+	t.epoch = e.Epoch
+	t.due = slices.Clone(t.open)
+	if !t.status.Terminal() {
+		t.status = belay.Running
+	}
+}
+
+// reopened gives every step that did not end well another chance.
+func (t *truth) reopened(run belay.RunID) {
+	if !t.last[run] {
+		t.w.violate("an end is an end", "run %s was reopened and had not ended", run)
+	}
+	delete(t.last, run)
+	if run == t.w.root {
+		t.status = belay.Running
+		t.reopens++
+	}
+	for i := range t.progs[run].Steps {
+		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
+		if d.done || d.phase == "not taken" || d.phase == "failed" && d.def.Optional {
+			continue
+		}
+		d.settled, d.phase = false, ""
+		d.grants++
+	}
+}
+
+func (t *truth) resting(run belay.RunID, s belay.Status) {
+	if run != t.w.root {
+		t.w.violate("only a root rests", "%s", run)
+	}
+	t.status = s
+	t.nothingRuns(string(s))
+}
+
+func (t *truth) nothingRuns(when string) {
+	if len(t.w.procs) > 0 {
+		t.w.violate("nothing outlives its run", "%s runs and the run is %s", t.w.procs[0].job.Key, when)
+	}
+	if len(t.open) > 0 {
+		t.w.violate("nothing outlives its run", "%s is open and the run is %s", t.open[0], when)
+	}
+}
+
+func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
+	if t.last[run] {
+		t.w.violate("an end is an end", "%s ended twice", run)
+	}
+	t.last[run] = true
+	if (r.Code == belay.ExitOK) != (r.Status == belay.Achieved) {
+		t.w.violate("0 means achieved", "%s is %s with code %d", run, r.Status, r.Code)
+	}
+	if r.Status == belay.Achieved {
+		t.achieved(run)
+	}
+	for _, k := range t.open {
+		if t.attempts[k].deed.run == run {
+			t.w.violate("nothing outlives its run", "%s is open and %s has ended", k, run)
+		}
+	}
+	if run == t.w.root {
+		t.status = r.Status
+		t.nothingRuns(string(r.Status))
+	}
+}
+
+// achieved checks that every required step is done or was not to be taken.
+func (t *truth) achieved(run belay.RunID) {
+	for i := range t.progs[run].Steps {
+		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
+		if !d.done && d.phase != "not taken" && !d.def.Optional {
+			t.w.violate("0 means achieved", "%s is achieved and %s is %q", run, d.path, d.phase)
+		}
+	}
+}
+
+func (t *truth) requested(run belay.RunID, r belay.Request) {
+	if r.Ask == belay.WishStop {
+		t.w.stats.Stops++
+	}
+	id := string(run) + " " + r.ID
+	if t.requests[id] {
+		t.w.violate("a request counts once", "%s", id)
+	}
+	t.requests[id] = true
+}
+
+func (t *truth) settle(run belay.RunID, p belay.Path, phase string, done bool) {
+	d := t.deeds[stepName(run, p)]
+	if d == nil {
+		t.w.violate("records name steps", "%s in %s", p, run)
+		return
+	}
+	if d.settled {
+		t.w.violate("a step is settled once", "%s is %s and becomes %s", stepName(run, p), d.phase, phase)
+	}
+	d.settled, d.done, d.phase = true, done, phase
+}
+
+func (t *truth) recovery(run belay.RunID, e belay.RecoveryChosen) {
+	if e.Plan.Act == belay.ActGiveUp {
+		t.settle(run, e.Path, "failed", false)
+	}
+}
+
+func (t *truth) answered(run belay.RunID, e belay.ItemAnswered) {
+	t.w.stats.Answers++
+	id := string(run) + " " + e.ID
+	name, ok := t.items[id]
+	if !ok {
+		t.w.violate("an item is answered once", "%s", id)
+		return
+	}
+	delete(t.items, id)
+	d := t.deeds[name]
+	switch e.Choice {
+	case belay.ChoiceDone:
+		t.settle(run, d.path, "done", true)
+	case belay.ChoiceSkip:
+		t.settle(run, d.path, "skipped", false)
+	case belay.ChoiceFail:
+		t.settle(run, d.path, "failed", false)
+		d.pass = "a person said that it failed"
+	case belay.ChoiceAgain:
+		d.grants++
+		d.pass = "a person said again"
+	}
+}
+
+// end checks what must hold when the run has come to its rest.
+func (t *truth) end() {
+	if t.status.Terminal() && len(t.open) > 0 {
+		t.w.violate("nothing outlives its run", "%s is open at the end", t.open[0])
+	}
+}
