@@ -1,0 +1,271 @@
+//go:build linux && failpoints
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// point is the n-th time that a process comes to a place.
+type point struct {
+	name string
+	n    int
+}
+
+func (p point) String() string { return fmt.Sprintf("%s=%d", p.name, p.n) }
+
+// hits runs the recipe once with nobody killing it and lists how often each
+// failpoint is reached.
+func (b *bench) hits() (map[string]int, error) {
+	r, err := b.newRig(b.armed)
+	if err != nil {
+		return nil, err
+	}
+	defer r.wipe()
+	trace := r.inWork("trace")
+	e, err := r.belay([]string{"BELAY_FP_TRACE=" + trace}, "run", "crash.yaml")
+	if err != nil || e.code != 0 {
+		return nil, errors.Join(err, fmt.Errorf("%v", e))
+	}
+	if _, err := b.check(r, true); err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for line := range strings.Lines(text(trace)) {
+		f := strings.Fields(line)
+		if len(f) != 3 {
+			return nil, fmt.Errorf("trace: bad line %q", line)
+		}
+		n, err := strconv.Atoi(f[2])
+		if err != nil {
+			return nil, err
+		}
+		counts[f[1]] = max(counts[f[1]], n)
+	}
+	return counts, nil
+}
+
+// pointsOf lists every hit of the named failpoints.
+func (b *bench) pointsOf(t *testing.T, names ...string) []point {
+	t.Helper()
+	counts, err := b.hits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []point
+	for _, name := range names {
+		if counts[name] < 20 {
+			t.Fatalf("%s is reached %d times: the recipe shows too little", name, counts[name])
+		}
+		for n := range counts[name] {
+			list = append(list, point{name, n + 1})
+		}
+	}
+	return list
+}
+
+// sweep takes every point in turn and adds up what was seen.
+func (b *bench) sweep(t *testing.T, points []point, at func(point) (tally, error)) tally {
+	t.Helper()
+	var mu sync.Mutex
+	var all tally
+	b.each(len(points), func(i int) {
+		seen, err := at(points[i])
+		if err != nil {
+			t.Errorf("%s: %v", points[i], err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all.add(seen)
+	})
+	if all.missed*10 > len(points) {
+		t.Errorf("%d of %d points were not reached", all.missed, len(points))
+	}
+	return all
+}
+
+// crashPoints kills the driver at every append and every start, before and
+// after, and resumes: the keeper lives, so nothing may be lost and nothing may
+// begin twice.
+//
+// promise: K1, K2, K5
+func crashPoints(t *testing.T, b *bench) {
+	points := b.pointsOf(t, "journal.before_append", "journal.after_append", "engine.before_spawn", "engine.after_spawn")
+	all := b.sweep(t, points, b.killDriverAt)
+	if all.adopted == 0 || all.harvested == 0 || all.unborn == 0 || all.lost > 0 {
+		t.Errorf("the sweep must show adopted, harvested and unborn attempts, and none lost: %s", &all)
+	}
+	b.say("points: %d points; %s", len(points), &all)
+}
+
+// killed runs the recipe until the point ends it; false: it was not reached.
+func (r *rig) killed(p point) (bool, error) {
+	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:kill", p)}, "run", "crash.yaml")
+	switch {
+	case err != nil:
+		return false, err
+	case e.signal == syscall.SIGKILL:
+		return true, nil
+	case e.code == belay.ExitOK:
+		return false, nil
+	}
+	return false, fmt.Errorf("it was to be killed: %v", e)
+}
+
+func (b *bench) killDriverAt(p point) (tally, error) {
+	r, err := b.newRig(b.armed)
+	if err != nil {
+		return tally{}, err
+	}
+	defer r.wipe()
+	died, err := r.killed(p)
+	switch {
+	case err != nil:
+		return tally{}, err
+	case !died:
+		seen, err := b.check(r, true)
+		seen.missed++
+		return seen, err
+	case !r.began():
+		return tally{points: 1}, r.nothingBegan()
+	}
+	if held, err := r.finish(); err != nil || held > 0 {
+		return tally{}, errors.Join(err, fmt.Errorf("held %d times", held))
+	}
+	seen, err := b.check(r, true)
+	seen.points++
+	return seen, err
+}
+
+// crashBoth kills the keeper as well, right after the driver: what was in
+// flight is lost and runs again where that is allowed.
+//
+// promise: K4, K5
+func crashBoth(t *testing.T, b *bench) {
+	points := b.pointsOf(t, "journal.after_append", "engine.after_spawn")
+	all := b.sweep(t, points, b.killBothAt)
+	if all.lost == 0 || all.held == 0 {
+		t.Errorf("the sweep must show lost attempts and held runs: %s", &all)
+	}
+	b.say("both: %d points; %s", len(points), &all)
+}
+
+func (b *bench) killBothAt(p point) (tally, error) {
+	r, err := b.newRig(b.armed)
+	if err != nil {
+		return tally{}, err
+	}
+	defer r.wipe()
+	died, err := r.killed(p)
+	if err != nil {
+		return tally{}, err
+	}
+	if !died {
+		return tally{missed: 1}, nil
+	}
+	if err := r.killKeeper(); err != nil {
+		return tally{}, err
+	}
+	held, err := r.finish()
+	if err != nil {
+		return tally{}, err
+	}
+	seen, err := b.check(r, false)
+	seen.points, seen.held = 1, held
+	return seen, errors.Join(err, b.onlyInFlight(r))
+}
+
+// onlyInFlight says which attempts began although an earlier one of the same
+// step was neither lost nor failed.
+func (b *bench) onlyInFlight(r *rig) error {
+	recs, err := r.records()
+	if err != nil {
+		return err
+	}
+	lost := map[string]int{}
+	more := map[string]int{}
+	for _, rec := range recs {
+		switch e := rec.Event.(type) {
+		case belay.AttemptFound:
+			if e.How == belay.Lost {
+				lost[stepOf(e.Key)]++
+			}
+		case belay.AttemptStarted:
+			if e.Role == belay.RoleMain {
+				more[stepOf(e.Key)] = max(more[stepOf(e.Key)], e.Attempt)
+			}
+		}
+	}
+	for step, n := range more {
+		allowed := 1 + lost[step]
+		if strings.HasSuffix(step, ":flaky") {
+			allowed++
+		}
+		if n > allowed {
+			return fmt.Errorf("%s was started %d times, and lost %d times", step, n, lost[step])
+		}
+	}
+	return nil
+}
+
+// killKeeper kills the keeper and waits until it is gone.
+func (r *rig) killKeeper() error {
+	pid, err := r.keeperPid()
+	if err != nil || pid == 0 {
+		return err
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have left by itself
+	return until("the keeper is dead", func() bool { return syscall.Kill(pid, 0) != nil || state(pid) == "Z" })
+}
+
+// crashKeeper kills the keeper at each of its own points while the driver
+// lives. The same points are armed in every keeper that follows.
+//
+// promise: K4, K5
+func crashKeeper(t *testing.T, b *bench) {
+	points := b.pointsOf(t, "keeper.before_birth", "keeper.after_birth", "keeper.before_exit_line", "keeper.after_exit_line")
+	all := b.sweep(t, points, b.killKeeperAt)
+	b.say("keeper: %d points; %s", len(points), &all)
+}
+
+func (b *bench) killKeeperAt(p point) (tally, error) {
+	r, err := b.newRig(b.armed)
+	if err != nil {
+		return tally{}, err
+	}
+	defer r.wipe()
+	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:kill", p)}, "run", "crash.yaml")
+	if err != nil {
+		return tally{}, err
+	}
+	held := 0
+	switch {
+	case e.signal != 0:
+		return tally{}, fmt.Errorf("the driver died with its keeper: %v", e)
+	case e.code == belay.ExitHeld:
+		held++
+		if err := r.answerAll(); err != nil {
+			return tally{}, err
+		}
+	case e.code == belay.ExitOK:
+	case p.n > 2: // the first two end keepers faster than work gets done
+		return tally{}, fmt.Errorf("%v", e)
+	}
+	if e.code != belay.ExitOK {
+		more, err := r.finish()
+		if held += more; err != nil {
+			return tally{}, fmt.Errorf("after %v: %w", e, err)
+		}
+	}
+	seen, err := b.check(r, false)
+	seen.points, seen.held = 1, held
+	return seen, errors.Join(err, b.onlyInFlight(r))
+}

@@ -1,0 +1,15 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/belay-run/belay"
+)
+
+func start() error {
+	_ = version // a release for Windows has one too, and nothing to say with it
+	fmt.Fprintln(os.Stderr, "belay does not run on Windows yet: it needs Unix process groups and locks")
+	return belay.Exit(belay.ExitUsage, "", errors.New("wrong platform"), "")
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+func (a *app) cancelCommand() *cobra.Command {
+	return a.endCommand("cancel RUN", "end everything of a run now; final", belay.WishCancel)
+}
+
+func (a *app) stopCommand() *cobra.Command {
+	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", belay.WishStop)
+}
+
+func (a *app) endCommand(use, short string, wish belay.Wish) *cobra.Command {
+	var why string
+	cmd := command(use, short, 1, 1, func(ctx context.Context, _ *cobra.Command, args []string) error {
+		return a.end(ctx, args[0], wish, why)
+	})
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+// end cancels or stops a run, driven or not.
+func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string) (err error) {
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", ws.close)
+	id, err := runID(ws.state, arg)
+	if err != nil {
+		return err
+	}
+	if id != id.Root() {
+		return belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("%s is a part of run %s", id, id.Root()),
+			fmt.Sprintf("%s the whole with %s %s %s", wish, a.name(), wish, id.Root()))
+	}
+	req := belay.Request{Run: id, By: engine.Person(), Ask: wish, Why: why}
+	h, err := a.ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req) })
+	if err != nil {
+		return err
+	}
+	switch h.reply {
+	case accepted:
+		a.accepted(id, wish, h.end)
+	case refused:
+		return belay.Exit(belay.ExitInvalid, string(wish)+" run "+string(id), errors.New(h.why), "")
+	case queued:
+		a.say("the driver of run %s does not answer (is it suspended?); the request waits in its mailbox", id)
+		a.out.line("run %s: %s is queued", id, wish)
+	case unheard: // asked again until it was heard
+	}
+	return nil
+}
+
+func (a *app) accepted(id belay.RunID, wish belay.Wish, end *belay.RunResult) {
+	if end != nil {
+		a.out.line("run %s %s", id, end.Status)
+		return
+	}
+	a.out.line("run %s: %s is accepted, its processes are being ended", id, wish)
+}
+
+// endFree ends a run that nobody drives: a keeper may still hold processes of
+// it, and the wish becomes a record like any other.
+func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req belay.Request) error {
+	status := o.Tree.Status()
+	if done, err := atRest(o.ID, req.Ask, status); done {
+		if e := o.Close(); err == nil {
+			err = e
+		}
+		if err == nil {
+			a.out.line("run %s is %s already", o.ID, status)
+		}
+		return err
+	}
+	req.ID = freshID(o.Tree.Run(o.ID), string(req.Ask))
+	board := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), a.style(), tailOf(ws.state.Folder(o.ID)))
+	w := &witness{root: o.ID, show: board.Seen}
+	at := attend(ctx, nil)
+	res, err := o.Drive(at.ctx, at.hard, w.seen, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
+	at.stop()
+	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: at.signalled()}
+	res, err, aside := e.settle(o.ID)
+	if aside != nil {
+		a.complain(aside)
+	}
+	want := belay.Aborted
+	if req.Ask == belay.WishStop {
+		want = belay.Stopped
+	}
+	if w.end != nil && res.Status == want {
+		a.out.line("run %s %s", o.ID, res.Status)
+		return nil // the act was done
+	}
+	return err
+}
+
+// atRest tells whether there is nothing left to end, and whether that is what
+// was wanted.
+func atRest(id belay.RunID, wish belay.Wish, s belay.Status) (bool, error) {
+	switch s {
+	case belay.Aborted:
+		return true, nil
+	case belay.Achieved, belay.Failed, belay.Partial:
+		return true, belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("run %s has ended: %s", id, s), "")
+	case belay.Held, belay.Stopped:
+		return wish == belay.WishStop, nil
+	case belay.Running:
+	}
+	return false, nil
+}

@@ -1,0 +1,152 @@
+// Package cli is the command line: it parses, wires the rooms together, prints,
+// and returns an error that knows its exit code. It never ends the process,
+// keeps no state between calls, and decides nothing about a run: a wish is
+// written down as a fact, and the brain reads it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// Streams are the standard streams: Out carries the answer, Err the talk.
+type Streams struct {
+	Out io.Writer
+	Err io.Writer
+}
+
+// app is one call of the program.
+type app struct {
+	std     Streams
+	out     *answer // std.Out, with a memory for errors
+	environ []string
+	version string
+
+	state   string // the global flags
+	color   string
+	quiet   bool
+	verbose bool
+}
+
+// Main runs one command line and says how it went. What a person must know was
+// printed when it returns.
+func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
+	defer catchPipe()()
+	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version}
+	root := a.root()
+	root.SetArgs(args)
+	err := a.out.settle(typed(root.ExecuteContext(ctx)))
+	a.report(err)
+	return err
+}
+
+// root is the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "belay",
+		Short: "runs recipes and survives its own death",
+		Long: `belay runs recipes: graphs of shell steps and sub-recipes, written in YAML.
+Every fact is on disk before belay acts on it; a run that was cut off goes on
+with belay resume. Exit code 0 means that every required step is done and checked.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          a.noCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.noCommand(cmd, nil) },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.std.Err)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(cmd, err)
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.state, "state", "", "state directory (BELAY_STATE; default ~/.local/state/belay)")
+	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer of a failure, and errors")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
+	root.PersistentPreRunE = a.checkFlags
+	root.AddCommand(
+		a.runCommand(), a.resumeCommand(), a.validateCommand(),
+		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(),
+		a.answerCommand(), a.stopCommand(), a.cancelCommand(),
+		a.completionCommand(), a.versionCommand(), a.keeperCommand(),
+	)
+	root.SetHelpCommand(a.helpCommand())
+	return root
+}
+
+func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
+	switch a.color {
+	case "auto", "always", "never":
+		return nil
+	}
+	return usage(cmd, fmt.Errorf("--color %q: must be auto, always or never", a.color))
+}
+
+// noCommand answers a call without a command, or with an unknown one.
+func (a *app) noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		err := fmt.Errorf("unknown command %q", args[0])
+		var names []string
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
+		}
+		if near := expr.Near(args[0], names); near != "" {
+			return belay.Exit(belay.ExitUsage, "", err, "did you mean belay "+near+"?")
+		}
+		return belay.Exit(belay.ExitUsage, "", err, "see belay --help")
+	}
+	return belay.Exit(belay.ExitUsage, "", errors.New("no command was given"), "see belay --help")
+}
+
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return a.noCommand(cmd.Root(), args)
+			}
+			return found.Help()
+		},
+	}
+}
+
+// usage marks an error of the command line itself.
+func usage(cmd *cobra.Command, err error) error {
+	return belay.Exit(belay.ExitUsage, "", err, "see "+cmd.CommandPath()+" --help")
+}
+
+// args checks the number of arguments.
+func args(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		switch {
+		case len(given) < least:
+			return usage(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
+		case most >= 0 && len(given) > most:
+			return usage(cmd, fmt.Errorf("%s takes %s, and %q is too much", cmd.Name(), what, given[most]))
+		}
+		return nil
+	}
+}
+
+// command is what all commands have in common.
+func command(use, short string, least, most int, run func(ctx context.Context, cmd *cobra.Command, args []string) error) *cobra.Command {
+	_, what, _ := strings.Cut(use, " ")
+	if what == "" {
+		what = "no arguments"
+	}
+	return &cobra.Command{
+		Use: use, Short: short, Args: args(least, most, what), DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, given []string) error { return run(cmd.Context(), cmd, given) },
+	}
+}

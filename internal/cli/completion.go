@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) completionCommand() *cobra.Command {
+	cmd := command("completion SHELL", "print completion for bash, zsh, fish or powershell", 1, 1,
+		func(_ context.Context, cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			}
+			return usage(cmd, fmt.Errorf("no completion for %q: bash, zsh, fish or powershell", args[0]))
+		})
+	cmd.ValidArgs = []string{"bash", "zsh", "fish", "powershell"}
+	return cmd
+}
+
+// completer proposes the next argument of a command.
+type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
+
+func completeFiles(extensions ...string) completer {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return extensions, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// completeRun proposes run ids for the first argument. What cannot be read is
+// not proposed: a shell in the middle of a line is no place for an error.
+func (a *app) completeRun(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	st, err := a.openState()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer func() { _ = st.Close() }() // read only: nothing to lose
+	sums, err := st.Runs()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, s := range sums {
+		if !s.Gone {
+			ids = append(ids, string(s.ID)+"\t"+s.Name+" "+string(s.Status))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeStep proposes a run, then one of its steps.
+func (a *app) completeStep(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return a.completeRun(cmd, args, begun)
+	}
+	st, err := a.openState()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer func() { _ = st.Close() }() // read only: nothing to lose
+	s, err := tell(st, args[0])
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	var ids []string
+	for _, v := range s.tree.Run(s.id).Steps() {
+		ids = append(ids, string(v.Path)+"\t"+string(v.Phase))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeAnswer proposes a run, a step, an answer.
+func (a *app) completeAnswer(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 2 {
+		return choices(), cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completeStep(cmd, args, begun)
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+)
+
+const (
+	attachWithin = 10 * time.Second
+	lookEvery    = 20 * time.Millisecond
+)
+
+// detach leaves a run that was just made to a process of its own.
+func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSON bool) error {
+	_, err := open.Write()
+	if e := open.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	driver, err := a.startDriver(ws, open.ID)
+	if err != nil {
+		return belay.Exit(belay.ExitInfra, "start driver", err, "start it with "+a.name()+" resume "+string(open.ID))
+	}
+	if err := awaitAttach(ctx, ws.state, open.ID, driver); err != nil {
+		return belay.Exit(belay.ExitInfra, "start driver", err, "see why with "+a.name()+" resume "+string(open.ID))
+	}
+	if asJSON {
+		a.object(struct {
+			Run      belay.RunID `json:"run"`
+			Detached bool        `json:"detached"`
+		}{open.ID, true})
+		return nil
+	}
+	a.out.line("%s", open.ID)
+	return nil
+}
+
+// startDriver starts belay resume in a session of its own. It is not waited
+// for: it outlives this process.
+func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return proc.Identity{}, err
+	}
+	defer func() { _ = null.Close() }() // the child has its own
+	// Without a context: its life does not depend on this process.
+	cmd := exec.Command(ws.local.Keeper[0], "--state", ws.state.Dir(), "resume", string(id)) //nolint:noctx // it outlives this process on purpose
+	cmd.Env = a.environ
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return proc.Identity{}, err
+	}
+	driver, err := proc.Identify(cmd.Process.Pid)
+	return driver, errors.Join(err, cmd.Process.Release())
+}
+
+// awaitAttach waits until the driver has taken the run.
+func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver proc.Identity) error {
+	view, err := st.View(id)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = view.Close() }() // read only: nothing to lose
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for end := time.Now().Add(attachWithin); ; {
+		alive := driver.Alive() // before the look: what it wrote before its death is there
+		recs, err := view.Load()
+		if err != nil {
+			return err
+		}
+		for _, r := range recs {
+			if _, ok := r.Event.(belay.RunAttached); ok {
+				return nil
+			}
+		}
+		if !alive {
+			return errors.New("it ended before it took the run")
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("it did not take the run within %s", attachWithin)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

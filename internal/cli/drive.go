@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// drive drives a run that is open, shows it, closes it, and says how the
+// process ends.
+func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bool, facts ...flow.Fact) error {
+	w := &witness{root: o.ID, show: a.records}
+	var tick func(time.Time)
+	done := func() {}
+	if !asJSON {
+		style := a.style()
+		screen := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), style, tailOf(ws.state.Folder(o.ID)))
+		w.show, done = screen.Seen, screen.Close
+		if style.Live {
+			tick = screen.Tick
+		}
+	}
+	at := attend(ctx, tick)
+	res, err := o.Drive(at.ctx, at.hard, w.seen, facts...)
+	at.stop()
+	done()
+	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: at.signalled()}
+	res, err, aside := e.settle(o.ID)
+	if aside != nil {
+		a.complain(aside)
+	}
+	if !asJSON {
+		a.summary(o.ID, o.Tree, res, time.Now())
+	} else if !w.isLast(res) {
+		a.ended(o.ID, res)
+	}
+	return err
+}
+
+// witness remembers of the records that are on disk how the run stands by them:
+// after an error the tree in memory may be ahead of the disk.
+type witness struct {
+	root belay.RunID
+	show func([]belay.Record)
+	end  *belay.RunResult
+	last belay.Event
+}
+
+func (w *witness) seen(recs []belay.Record) {
+	for _, r := range recs {
+		w.last = r.Event
+		if r.Run != w.root {
+			continue
+		}
+		switch e := r.Event.(type) {
+		case belay.RunEnded:
+			w.end = &e.RunResult
+		case belay.RunHeld:
+			w.end = &belay.RunResult{Status: belay.Held, Code: belay.ExitHeld, Reason: "a person must act"}
+		case belay.RunStopped:
+			w.end = &belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated, Reason: "stopped by " + e.By}
+		case belay.RunAttached:
+			w.end = nil
+		}
+	}
+	w.show(recs)
+}
+
+// isLast tells whether the last record is the end of the run with this result.
+func (w *witness) isLast(res belay.RunResult) bool {
+	e, ok := w.last.(belay.RunEnded)
+	return ok && w.end != nil && e.Status == res.Status && e.Code == res.Code
+}
+
+// ending is all that is known when a drive is over.
+type ending struct {
+	committed *belay.RunResult // by the records on disk; nil: none says that the run rests
+	result    belay.RunResult
+	err       error // of the drive
+	cleanup   error // of what came after it
+	signal    *Signalled
+}
+
+// settle decides how the process ends: the result to be shown, the error to be
+// returned, and an error that is only worth mentioning. The code of a run's
+// failure wins over what went wrong after it; after a success that is what
+// counts.
+func (e ending) settle(id belay.RunID) (res belay.RunResult, err, aside error) {
+	if e.committed == nil {
+		return e.unsettled(id)
+	}
+	res = *e.committed
+	if res.Status == belay.Stopped && e.signal != nil {
+		res.Code = e.signal.code()
+	}
+	after := e.err
+	if after == nil {
+		after = e.cleanup
+	}
+	var hurry *engine.Interrupted
+	if errors.As(after, &hurry) {
+		after = e.cleanup
+	}
+	if res.Code != belay.ExitOK {
+		return res, &belay.RunError{Run: id, Result: res}, after
+	}
+	if after != nil {
+		res.Code = belay.ExitInfra
+		return res, belay.Exit(belay.ExitInfra, "clean up after the run", after, hint(after)), nil
+	}
+	return res, nil, nil
+}
+
+// unsettled is a drive that ended before the run came to rest.
+func (e ending) unsettled(id belay.RunID) (res belay.RunResult, err, aside error) {
+	res = belay.RunResult{Status: belay.Stopped, Code: belay.ExitFailed}
+	var hurry *engine.Interrupted
+	stopped := e.signal != nil && (e.err == nil || errors.As(e.err, &hurry) ||
+		errors.Is(e.err, context.Canceled) || errors.Is(e.err, e.signal))
+	switch {
+	case stopped:
+		res.Code, res.Reason = e.signal.code(), "ended at once by "+e.signal.Error()
+		return res, &belay.RunError{Run: id, Result: res}, e.cleanup
+	case e.err == nil:
+		e.err = fmt.Errorf("the run stands at %s", e.result.Status)
+	}
+	res.Code, res.Reason = belay.ExitCode(e.err), e.err.Error()
+	return res, e.err, nil
+}
+
+// records prints records as they are, one per line.
+func (a *app) records(recs []belay.Record) {
+	for _, r := range recs {
+		a.object(r)
+	}
+}
+
+// object prints one JSON value on a line of the answer.
+func (a *app) object(v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		a.complain(fmt.Errorf("encode answer: %w", err))
+		return
+	}
+	a.out.line("%s", b)
+}
+
+// endLine is the last line of a command that waited for a run, when the journal
+// has no such record: for a hold, a stop, or an end that was read.
+type endLine struct {
+	Kind string      `json:"kind"`
+	At   time.Time   `json:"at"`
+	Run  belay.RunID `json:"run"`
+	belay.RunResult
+}
+
+func (a *app) ended(id belay.RunID, res belay.RunResult) {
+	a.object(endLine{Kind: belay.RunEnded{}.Kind(), At: time.Now().UTC(), Run: id, RunResult: res})
+}
+
+// summary prints how a run stands and what to type next.
+func (a *app) summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, at time.Time) {
+	if a.quiet && res.Code == belay.ExitOK {
+		return
+	}
+	root := tree.Run(id)
+	if root == nil {
+		return // it never began; the error says why
+	}
+	_, begun := root.Started()
+	a.out.lines(tui.Summary(id, tree, res, at.Sub(begun), a.name()))
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+// typed gives an error its exit code where the room it comes from did not know
+// it: a run or recipe that is not there is bad input.
+func typed(err error) error {
+	var unknown *journal.Unknown
+	var ambiguous *journal.Ambiguous
+	var notFound *library.NotFound
+	switch {
+	case errors.As(err, &unknown), errors.As(err, &ambiguous), errors.Is(err, journal.ErrExists):
+		return belay.Exit(belay.ExitInvalid, "", err, hint(err))
+	case errors.As(err, &notFound):
+		return belay.Exit(belay.ExitInvalid, "", err, "give a file, or a folder to look in with -R")
+	}
+	return err
+}
+
+// invalid marks an error of what was given, unless it has a code of its own.
+func invalid(op string, err error, hint string) error {
+	var coded *belay.Error
+	if errors.As(err, &coded) {
+		return err
+	}
+	return belay.Exit(belay.ExitInvalid, op, err, hint)
+}
+
+// hint is what the error says a person can do.
+func hint(err error) string {
+	var coded *belay.Error
+	if errors.As(err, &coded) && coded.Hint != "" {
+		return coded.Hint
+	}
+	var failure *belay.Failure
+	if errors.As(err, &failure) {
+		return failure.Hint
+	}
+	return ""
+}
+
+// report prints an error and its hint; the bad end of a run was shown already.
+func (a *app) report(err error) {
+	var run *belay.RunError
+	if err == nil || errors.As(err, &run) {
+		return
+	}
+	a.complain(err)
+}
+
+func (a *app) complain(err error) {
+	fmt.Fprintf(a.std.Err, "belay: error: %s\n", tui.Clean(err.Error()))
+	if h := hint(err); h != "" {
+		fmt.Fprintf(a.std.Err, "belay: hint: %s\n", tui.Clean(h))
+	}
+}
+
+// say is talk: a line on stderr, unless the user wants quiet.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.std.Err, "belay: "+format+"\n", args...)
+	}
+}
+
+// answer is standard output. It remembers that it could not be written, so that
+// a command whose answer nobody got does not end in 0.
+type answer struct {
+	w   io.Writer
+	err error
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.err != nil {
+		return 0, a.err
+	}
+	n, err := a.w.Write(p)
+	if err != nil {
+		a.err = err
+	}
+	return n, err
+}
+
+// line writes one line of the answer.
+func (a *answer) line(format string, args ...any) {
+	fmt.Fprintf(a, format+"\n", args...)
+}
+
+func (a *answer) lines(lines []string) {
+	for _, l := range lines {
+		a.line("%s", l)
+	}
+}
+
+// settle gives the error of the command, or that its answer was not written.
+func (a *answer) settle(err error) error {
+	if err == nil && a.err != nil {
+		return belay.Exit(belay.ExitInfra, "write answer", a.err, "check what standard output is connected to")
+	}
+	return err
+}
+
+// closing closes what a command opened. After a success it must succeed too;
+// after a failure the failure is what matters.
+func closing(err *error, op string, shut func() error) {
+	if e := shut(); e != nil && *err == nil {
+		*err = belay.Exit(belay.ExitInfra, op, e, hint(e))
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/journal"
+)
+
+type resumeOptions struct {
+	why  string
+	json bool
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	var o resumeOptions
+	cmd := command("resume RUN", "go on with a run: after a crash, a stop, an answer, a failure", 1, 1,
+		func(ctx context.Context, _ *cobra.Command, args []string) error {
+			return a.resume(ctx, args[0], o)
+		})
+	cmd.Flags().StringVar(&o.why, "why", "", "why an ended run is opened again, for the record")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print every new record as a line of JSON")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+func (a *app) resume(ctx context.Context, arg string, o resumeOptions) (err error) {
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", ws.close)
+	id, err := runID(ws.state, arg)
+	if err != nil {
+		return err
+	}
+	id = id.Root()
+	open, err := ws.local.Resume(id)
+	if err != nil {
+		return a.unopened(id, err, o.json)
+	}
+	facts, more, err := a.reopening(open, o.why)
+	if err != nil || !more {
+		return a.rest(ws, open, err, o.json)
+	}
+	return a.drive(ctx, ws, open, o.json, facts...)
+}
+
+// unopened is a resume that did not get the run: it still has a last line.
+func (a *app) unopened(id belay.RunID, err error, asJSON bool) error {
+	if asJSON {
+		a.ended(id, belay.RunResult{Status: belay.Running, Code: belay.ExitCode(typed(err)), Reason: err.Error()})
+	}
+	return err
+}
+
+// reopening decides what resume means for a run as it stands: the facts to
+// begin with, and whether there is anything to drive.
+func (a *app) reopening(o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
+	switch status := o.Tree.Status(); status {
+	case belay.Failed, belay.Partial:
+		if inside := a.env("BELAY_RUN_ID"); inside != "" {
+			return nil, false, belay.Exit(belay.ExitUsage, "resume",
+				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),
+				"type it in a terminal of your own")
+		}
+		return o.Tree.Reopen(engine.Person(), why), true, nil
+	case belay.Achieved, belay.Aborted:
+		return nil, false, nil
+	case belay.Held, belay.Stopped, belay.Running:
+	}
+	return nil, true, nil
+}
+
+// rest shows a run that is not driven any further, and gives it back.
+func (a *app) rest(ws *workshop, o *engine.Open, err error, asJSON bool) error {
+	res, at := o.Result(), lastAt(ws.state, o.ID)
+	if e := o.Close(); err == nil {
+		err = e
+	}
+	if err == nil && res.Code != belay.ExitOK {
+		err = &belay.RunError{Run: o.ID, Result: res}
+	}
+	if asJSON {
+		res.Code = belay.ExitCode(err)
+		a.ended(o.ID, res)
+		return err
+	}
+	a.summary(o.ID, o.Tree, res, at)
+	if res.Status == belay.Aborted {
+		a.say("run %s was cancelled, which is final; start a new one", o.ID)
+	}
+	return err
+}
+
+// lastAt is the time of a run's last record, or now when it cannot be read.
+func lastAt(st *journal.State, id belay.RunID) time.Time {
+	view, err := st.View(id)
+	if err != nil {
+		return time.Now()
+	}
+	defer func() { _ = view.Close() }() // read only: nothing to lose
+	recs, err := view.Load()
+	if err != nil || len(recs) == 0 {
+		return time.Now()
+	}
+	return recs[len(recs)-1].At
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/library"
+)
+
+type runOptions struct {
+	sets        []string
+	dir         string
+	shelves     []string
+	maxParallel int
+	id          string
+	detach      bool
+	json        bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	cmd := command("run RECIPE", "start a run and drive it to its end", 1, 1,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.run(ctx, cmd, args[0], o)
+		})
+	f := cmd.Flags()
+	f.StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE; JSON unless it is text")
+	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
+	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
+	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default 8)")
+	f.StringVar(&o.id, "id", "", "the id of the run (default: a short random one)")
+	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
+	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
+	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+	return cmd
+}
+
+var idForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) (err error) {
+	vars, err := parseSets(o.sets)
+	if err != nil {
+		return usage(cmd, err)
+	}
+	if cmd.Flags().Changed("max-parallel") && o.maxParallel < 1 {
+		return usage(cmd, fmt.Errorf("--max-parallel %d: must be at least 1", o.maxParallel))
+	}
+	if cmd.Flags().Changed("id") && !idForm.MatchString(o.id) {
+		return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
+			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
+	}
+	dir, err := workDir(o.dir)
+	if err != nil {
+		return err
+	}
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", ws.close)
+	if o.maxParallel > 0 {
+		if err := ws.cfg.SetMaxParallel(o.maxParallel, "--max-parallel"); err != nil {
+			return usage(cmd, err)
+		}
+	}
+	set, err := a.load(a.shelf(o.shelves, dir, ws.cfg.RecipeBytes.Value), name)
+	if err != nil {
+		return err
+	}
+	open, err := ws.local.Create(engine.Spec{
+		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: ws.cfg.MaxParallel.Value,
+	})
+	if err != nil {
+		return err
+	}
+	if o.detach {
+		return a.detach(ctx, ws, open, o.json)
+	}
+	if !o.json {
+		a.say("run %s of recipe %s", open.ID, set.Root.Name)
+	}
+	return a.drive(ctx, ws, open, o.json)
+}
+
+// workDir is the absolute directory of a run.
+func workDir(dir string) (string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "")
+	}
+	info, err := os.Stat(abs)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", abs)
+	}
+	if err != nil {
+		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "make it first, or name another with -C")
+	}
+	return abs, nil
+}
+
+// shelf is where recipes are looked for.
+func (a *app) shelf(first []string, dir string, most int64) library.Shelf {
+	var more []string
+	if list := a.env("RECIPE_RUNNER_RECIPE_DIRS"); list != "" {
+		more = filepath.SplitList(list)
+	}
+	return library.Shelf{Dirs: first, Work: dir, More: more, MaxBytes: most}
+}
+
+// load reads a recipe with all it calls; what is wrong with it is talk.
+func (a *app) load(shelf library.Shelf, name string) (*library.Set, error) {
+	set, err := shelf.Load(name)
+	if err != nil {
+		return nil, invalid("", typed(err), "")
+	}
+	if text := set.Text(); text != "" && (set.Errors() || !a.quiet) {
+		fmt.Fprintln(a.std.Err, text)
+	}
+	if set.Errors() || set.Root == nil {
+		return nil, belay.Exit(belay.ExitInvalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
+	}
+	return set, nil
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+func (a *app) runsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := command("runs", "list runs, the newest first", 0, 0,
+		func(context.Context, *cobra.Command, []string) error { return a.runs(asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
+	return cmd
+}
+
+// runLine is a run as the list has it.
+type runLine struct {
+	ID      belay.RunID  `json:"run"`
+	Status  belay.Status `json:"status"`
+	Crashed bool         `json:"crashed,omitempty"` // nobody drives it, and nobody said so
+	Code    int          `json:"exit_code"`
+	Recipe  string       `json:"recipe"`
+	Dir     string       `json:"dir"`
+	Started time.Time    `json:"started,omitzero"`
+	Ended   time.Time    `json:"ended,omitzero"`
+	Done    int64        `json:"done"`
+	Pid     int          `json:"pid,omitempty"` // of its driver
+	Reason  string       `json:"reason,omitempty"`
+}
+
+func (a *app) runs(asJSON bool) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	sums, err := st.Runs()
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE"}}
+	for _, sum := range sums {
+		if sum.Gone {
+			continue
+		}
+		l := lineOf(sum)
+		if asJSON {
+			a.object(l)
+			continue
+		}
+		rows = append(rows, l.row(sum, time.Now()))
+	}
+	if !asJSON && len(rows) > 1 {
+		a.out.lines(tui.Table(rows))
+	} else if !asJSON {
+		a.say("no runs in %s", st.Dir())
+	}
+	return nil
+}
+
+func lineOf(sum journal.Summary) runLine {
+	driver := sum.Driver
+	if sum.Beat.Pid != 0 {
+		driver = sum.Beat.Driver()
+	}
+	l := runLine{
+		ID: sum.ID, Status: sum.Status, Code: sum.Code, Recipe: sum.Name, Dir: sum.Dir,
+		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Reason: sum.Reason,
+	}
+	if sum.Status == belay.Running {
+		if driver.Alive() {
+			l.Pid = driver.Pid
+		} else {
+			l.Status, l.Crashed = belay.Stopped, true
+		}
+	}
+	return l
+}
+
+func (l runLine) row(sum journal.Summary, now time.Time) []string {
+	status, started, took := string(l.Status), "-", "-"
+	if l.Crashed {
+		status = crashedText
+	}
+	if !l.Started.IsZero() {
+		started = l.Started.Local().Format(time.DateTime)
+		end := l.Ended
+		switch {
+		case !end.IsZero():
+		case l.Pid != 0:
+			end = now
+		default:
+			end = sum.Beat.At
+		}
+		took = tui.Took(end.Sub(l.Started))
+	}
+	return []string{string(l.ID), status, tui.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10)}
+}

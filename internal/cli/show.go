@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/proc"
+)
+
+type showOptions struct {
+	json    bool
+	records bool
+}
+
+func (a *app) showCommand() *cobra.Command {
+	var o showOptions
+	cmd := command("show RUN [STEP]", "tell the story of a run, or all about one step", 1, 2,
+		func(_ context.Context, cmd *cobra.Command, args []string) error {
+			if o.records && len(args) > 1 {
+				return usage(cmd, fmt.Errorf("--records is for a whole run"))
+			}
+			return a.show(args, o)
+		})
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per step")
+	cmd.Flags().BoolVar(&o.records, "records", false, "print the records of the journal, one JSON object per line")
+	cmd.ValidArgsFunction = a.completeStep
+	return cmd
+}
+
+func (a *app) show(args []string, o showOptions) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, args[0])
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close journal", s.close)
+	switch {
+	case o.records:
+		a.records(s.recs)
+	case len(args) == 2:
+		return a.showStep(s, belay.Path(args[1]), o.json)
+	case o.json:
+		for _, p := range s.steps() {
+			a.object(stepObject(s, p))
+		}
+	default:
+		a.showRun(s)
+	}
+	return nil
+}
+
+// showRun prints a header, a table of steps and what to type next.
+func (a *app) showRun(s *story) {
+	run := s.tree.Run(s.id)
+	started, begun := run.Started()
+	end := s.recs[len(s.recs)-1].At
+	if s.tree.Status() == belay.Running && !s.crashed() {
+		end = time.Now()
+	}
+	status := s.standing()
+	if res := run.Result(); s.id != s.id.Root() && res != nil {
+		status = string(res.Status)
+	}
+	head := [][]string{
+		{"run", string(s.id)},
+		{"recipe", tui.Clean(started.Name) + "  " + tui.Clean(started.File)},
+		{"status", status},
+		{"started", begun.Local().Format(time.DateTime)},
+		{"elapsed", tui.Took(end.Sub(begun))},
+		{"dir", tui.Clean(started.Dir)},
+		{"containment", proc.Level(s.attached().Containment).String()},
+	}
+	a.out.lines(tui.Table(head))
+	a.out.line("")
+	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
+	for _, p := range s.steps() {
+		rows = append(rows, p.row())
+	}
+	a.out.lines(tui.Table(rows))
+	if next := tui.Next(s.id.Root(), s.tree, s.tree.Status(), a.name()); next != "" && (s.tree.Status() != belay.Running || s.crashed()) {
+		a.out.line("\nnext: %s", next)
+	}
+}
+
+func (p placed) row() []string {
+	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
+	if p.Attempt == 0 {
+		attempts = "-"
+	}
+	if p.Lost > 0 {
+		attempts += fmt.Sprintf(" (%d lost)", p.Lost)
+	}
+	return []string{
+		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(p.result()), 100),
+	}
+}
+
+func (p placed) took() string {
+	if p.Main == nil || p.Main.Started.IsZero() {
+		return "-"
+	}
+	return tui.Took(p.Main.Ended.Sub(p.Main.Started))
+}
+
+// result is the outcome of a step in a few words.
+func (p placed) result() string {
+	var words []string
+	if p.Optional && p.Phase == flow.Failed {
+		words = append(words, "optional")
+	}
+	switch {
+	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
+		words = append(words, string(p.Failure.Kind)+": "+p.Failure.Cause)
+	case p.Phase == flow.Held:
+		words = append(words, "waits for an answer")
+	case p.Phase == flow.Waiting && !p.Due.IsZero():
+		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
+	case p.Main != nil && p.Main.Child != nil:
+		words = append(words, "child run "+string(p.Child)+" "+string(p.Main.Child.Status))
+	case p.Main != nil:
+		words = append(words, exitText(p.Main))
+	case p.Child != "":
+		words = append(words, "child run "+string(p.Child))
+	}
+	return strings.Join(words, ": ")
+}
+
+// exitText is how a process ended, in words.
+func exitText(o *belay.Observation) string {
+	switch {
+	case o.Fault != belay.FaultNone:
+		return string(o.Fault) + ": " + o.Detail
+	case o.KilledBy != belay.KilledNot:
+		return "ended by " + string(o.KilledBy)
+	case o.Signal != 0:
+		return fmt.Sprintf("signal %d", o.Signal)
+	}
+	return fmt.Sprintf("exit %d", o.Exit)
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// previewSize is how much of a value is shown.
+const previewSize = 400
+
+// attemptFacts is what the journal says about one attempt.
+type attemptFacts struct {
+	Key         belay.Key          `json:"key"`
+	Role        belay.Role         `json:"role"`
+	Attempt     int                `json:"attempt"`
+	StartedAt   time.Time          `json:"started_at"`
+	Child       belay.RunID        `json:"child,omitempty"`
+	Found       []belay.Found      `json:"found,omitempty"`
+	Observation *belay.Observation `json:"observation,omitempty"`
+	Verdict     *belay.Verdict     `json:"verdict,omitempty"`
+	Log         string             `json:"log,omitempty"`
+}
+
+// attempts collects the attempts of a step in the order of their start.
+func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
+	var list []*attemptFacts
+	by := map[belay.Key]*attemptFacts{}
+	for _, r := range s.recs {
+		if r.Run != run {
+			continue
+		}
+		switch e := r.Event.(type) {
+		case belay.AttemptStarted:
+			if e.Path != p || by[e.Key] != nil {
+				continue // unborn ones start again under their own key
+			}
+			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child}
+			if e.Child == "" {
+				f.Log = s.view.LogPath(e.Key)
+			}
+			by[e.Key] = f
+			list = append(list, f)
+		case belay.AttemptFound:
+			if f := by[e.Key]; f != nil {
+				f.Found = append(f.Found, e.How)
+			}
+		case belay.AttemptEnded:
+			if f := by[e.Key]; f != nil {
+				f.Observation = &e.Observation
+			}
+		case belay.AttemptJudged:
+			if f := by[e.Key]; f != nil {
+				f.Verdict = &e.Verdict
+			}
+		}
+	}
+	return list
+}
+
+// stepFacts is a step as --json prints it.
+type stepFacts struct {
+	Run      belay.RunID     `json:"run"`
+	Step     belay.Path      `json:"step"`
+	Type     belay.StepType  `json:"type"`
+	Phase    flow.Phase      `json:"phase"`
+	Optional bool            `json:"optional,omitempty"`
+	Attempt  int             `json:"attempt"`
+	Allowed  int             `json:"attempts_allowed"`
+	Lost     int             `json:"lost,omitempty"`
+	Child    belay.RunID     `json:"child,omitempty"`
+	Due      time.Time       `json:"due,omitzero"`
+	Failure  *belay.Failure  `json:"failure,omitempty"`
+	Item     string          `json:"item,omitempty"`
+	Attempts []*attemptFacts `json:"attempts"`
+}
+
+func stepObject(s *story, p placed) stepFacts {
+	list := s.attempts(p.run, p.Path)
+	if list == nil {
+		list = []*attemptFacts{}
+	}
+	return stepFacts{
+		Run: p.run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
+		Allowed: p.StepView.Attempts, Lost: p.Lost, Child: p.Child, Due: p.Due, Failure: p.Failure, Item: p.Item,
+		Attempts: list,
+	}
+}
+
+// showStep prints all that is known of one step.
+func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
+	p, err := s.step(path)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		a.object(stepObject(s, p))
+		return nil
+	}
+	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
+	if p.Child != "" {
+		rows = append(rows, []string{"child run", string(p.Child)})
+	}
+	if p.Failure != nil && p.Phase != flow.Done {
+		rows = append(rows, []string{"failure", tui.Clean(p.Failure.Error())})
+		if p.Failure.Hint != "" {
+			rows = append(rows, []string{"hint", tui.Clean(p.Failure.Hint)})
+		}
+	}
+	a.out.lines(tui.Table(rows))
+	for _, f := range s.attempts(p.run, path) {
+		a.out.line("\n%s %d", f.Role, f.Attempt)
+		a.out.lines(tui.Table(f.rows(s)))
+	}
+	if p.Phase == flow.Held {
+		a.out.line("\n%s", tui.Clean(s.question(p.run, p.Item)))
+		a.out.line("next: %s", tui.Answer(p.run, path, a.name()))
+	}
+	return nil
+}
+
+// question is what a person was asked.
+func (s *story) question(run belay.RunID, item string) string {
+	text := ""
+	for _, r := range s.recs {
+		if e, ok := r.Event.(belay.ItemOpened); ok && r.Run == run && e.ID == item {
+			text = e.Ask
+		}
+	}
+	return text
+}
+
+// rows are the facts of an attempt, two columns.
+func (f *attemptFacts) rows(s *story) [][]string {
+	var rows [][]string
+	add := func(name, format string, args ...any) {
+		rows = append(rows, []string{"  " + name, tui.Clean(fmt.Sprintf(format, args...))})
+	}
+	add("started", "%s", f.StartedAt.Local().Format(time.DateTime))
+	for _, how := range f.Found {
+		add("found", "%s", how)
+	}
+	if o := f.Observation; o != nil {
+		f.observed(o, s, add)
+	}
+	if v := f.Verdict; v != nil {
+		add("verdict", "%s", verdictText(v))
+		for _, e := range v.For {
+			add("for", "%s", e)
+		}
+		for _, e := range v.Against {
+			add("against", "%s", e)
+		}
+	}
+	if f.Log != "" && f.Observation != nil && f.Observation.LogSize > 0 {
+		add("log", "%s", f.Log)
+	}
+	return rows
+}
+
+func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, format string, args ...any)) {
+	if !o.Ended.IsZero() && !o.Started.IsZero() {
+		add("took", "%s", tui.Took(o.Ended.Sub(o.Started)))
+	}
+	if o.Child != nil {
+		add("child run", "%s %s %s", f.Child, o.Child.Status, o.Child.Reason)
+		return
+	}
+	add("exit", "%d", o.Exit)
+	if o.Signal != 0 {
+		add("signal", "%d", o.Signal)
+	}
+	if o.KilledBy != belay.KilledNot {
+		add("killed by", "%s", o.KilledBy)
+	}
+	if o.Fault != belay.FaultNone {
+		add("fault", "%s: %s", o.Fault, o.Detail)
+	}
+	add("cpu", "%s", tui.Took(time.Duration(o.CPU)*time.Microsecond))
+	add("memory", "%s", tui.Size(o.RSS<<10))
+	if o.Strays > 0 {
+		add("strays", "%d descendants had to be ended", o.Strays)
+	}
+	add("printed", "%s", tui.Size(o.LogSize))
+	if o.Output != nil {
+		add("output", "%s", preview(s, *o.Output))
+	}
+	if last := tui.LastLine(o.Tail); last != "" {
+		add("last line", "%s", tui.Cut(last, previewSize))
+	}
+}
+
+func verdictText(v *belay.Verdict) string {
+	switch {
+	case v.OK && v.Partial:
+		return "done, a part was left out"
+	case v.OK:
+		return "done"
+	case v.Unknown:
+		return "unknown"
+	case v.GivenBack:
+		return "given back"
+	case v.Failure != nil:
+		return v.Failure.Error()
+	}
+	return "none"
+}
+
+// preview is the beginning of a value.
+func preview(s *story, v belay.Value) string {
+	if v.Inline() {
+		var text string
+		if json.Unmarshal(v.JSON, &text) != nil {
+			text = string(v.JSON)
+		}
+		return tui.Cut(text, previewSize)
+	}
+	b, err := s.view.ReadBlob(v.Sha, v.Size)
+	if err != nil {
+		return fmt.Sprintf("%s, cannot be read: %v", tui.Size(v.Size), err)
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		return tui.Size(v.Size) + " of binary data"
+	}
+	return tui.Size(v.Size) + ": " + tui.Cut(strings.TrimSpace(string(b[:min(len(b), 4*previewSize)])), previewSize)
+}

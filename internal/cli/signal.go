@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// redrawEvery is how often a live view is drawn.
+const redrawEvery = 100 * time.Millisecond
+
+// Signalled is the cause of a stop: which signal asked for it.
+type Signalled struct{ Signal syscall.Signal }
+
+func (e *Signalled) Error() string {
+	switch e.Signal {
+	case syscall.SIGHUP:
+		return "SIGHUP"
+	case syscall.SIGINT:
+		return "SIGINT"
+	}
+	return "SIGTERM"
+}
+
+// code is the exit code of a process that a signal ended.
+func (e *Signalled) code() int {
+	switch e.Signal {
+	case syscall.SIGHUP:
+		return belay.ExitHangup
+	case syscall.SIGINT:
+		return belay.ExitInterrupt
+	}
+	return belay.ExitTerminated
+}
+
+// attention watches for signals, and for the time, while a command works: the
+// first signal cancels the context, the second closes hard.
+type attention struct {
+	ctx  context.Context
+	hard chan struct{}
+
+	cancel context.CancelCauseFunc
+	sigs   chan os.Signal
+	quit   chan struct{}
+	done   chan struct{}
+}
+
+// attend begins to watch; the caller stops it. tick may be nil.
+func attend(ctx context.Context, tick func(time.Time)) *attention {
+	t := &attention{
+		hard: make(chan struct{}), sigs: make(chan os.Signal, 4),
+		quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // whoever started us with it ignored meant that
+			signal.Notify(t.sigs, s)
+		}
+	}
+	go t.watch(tick)
+	return t
+}
+
+func (t *attention) watch(tick func(time.Time)) {
+	defer close(t.done)
+	var beat <-chan time.Time
+	if tick != nil {
+		ticker := time.NewTicker(redrawEvery)
+		defer ticker.Stop()
+		beat = ticker.C
+	}
+	signals := 0
+	for {
+		select {
+		case s := <-t.sigs:
+			if signals++; signals == 1 {
+				t.cancel(&Signalled{Signal: number(s)})
+			} else if signals == 2 {
+				close(t.hard)
+			}
+		case now := <-beat:
+			tick(now)
+		case <-t.quit:
+			return
+		}
+	}
+}
+
+func number(s os.Signal) syscall.Signal {
+	if n, ok := s.(syscall.Signal); ok {
+		return n
+	}
+	return syscall.SIGTERM // no other kind of signal was asked for
+}
+
+// stop ends the watch and waits for it. The signal that came, if any, can still
+// be asked for.
+func (t *attention) stop() {
+	signal.Stop(t.sigs)
+	close(t.quit)
+	<-t.done
+}
+
+// signalled is the signal that asked for a stop, nil when none did.
+func (t *attention) signalled() *Signalled {
+	var s *Signalled
+	if errors.As(context.Cause(t.ctx), &s) {
+		return s
+	}
+	return nil
+}
+
+// catchPipe makes a broken pipe an error of the write. It is caught and not
+// ignored, because what is ignored would be inherited by every step.
+func catchPipe() (stop func()) {
+	nobody := make(chan os.Signal, 1)
+	signal.Notify(nobody, syscall.SIGPIPE)
+	return func() { signal.Stop(nobody) }
+}

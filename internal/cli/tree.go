@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+func (a *app) treeCommand() *cobra.Command {
+	var asJSON bool
+	cmd := command("tree [RUN]", "show which runs started which", 0, 1,
+		func(_ context.Context, _ *cobra.Command, args []string) error { return a.tree(args, asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per session")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+// session is a run's place in the tree of runs that start each other.
+type session struct {
+	Run         belay.RunID `json:"run"`
+	Tree        string      `json:"tree"`
+	Parent      belay.RunID `json:"parent,omitempty"`
+	Depth       int         `json:"depth"`
+	MaxDepth    int         `json:"max_depth"`
+	MaxSessions int         `json:"max_sessions"`
+	State       string      `json:"state"` // alive or ended
+	Started     time.Time   `json:"started,omitzero"`
+	Ended       time.Time   `json:"ended,omitzero"`
+	Pid         int         `json:"pid,omitempty"`
+}
+
+func (a *app) tree(args []string, asJSON bool) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	var id belay.RunID
+	if len(args) > 0 {
+		if id, err = runID(st, args[0]); err != nil {
+			return err
+		}
+	}
+	members, err := st.Tree(id)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"RUN", "PARENT", "DEPTH", "STATE", "STARTED", "ENDED"}}
+	for _, m := range children(members, "", nil) {
+		s := sessionOf(m)
+		if asJSON {
+			a.object(s)
+			continue
+		}
+		rows = append(rows, s.row())
+	}
+	if !asJSON {
+		a.out.lines(tui.Table(rows))
+	}
+	return nil
+}
+
+// children lists the sessions under a parent, each with its own behind it. A
+// session whose parent is not among them stands at the top.
+func children(all []journal.Member, parent belay.RunID, list []journal.Member) []journal.Member {
+	known := map[belay.RunID]bool{}
+	for _, m := range all {
+		known[m.Run] = true
+	}
+	var under func(belay.RunID)
+	under = func(p belay.RunID) {
+		for _, m := range all {
+			mine := m.Session.Parent == p || p == "" && !known[m.Session.Parent]
+			if mine && m.Run != p {
+				list = append(list, m)
+				under(m.Run)
+			}
+		}
+	}
+	under(parent)
+	return list
+}
+
+func sessionOf(m journal.Member) session {
+	s := session{
+		Run: m.Run, Tree: m.Session.Tree, Parent: m.Session.Parent, Depth: m.Session.Depth,
+		MaxDepth: m.Session.MaxDepth, MaxSessions: m.Session.MaxSessions, State: "ended",
+		Started: m.Started, Ended: m.Ended,
+	}
+	if m.Alive {
+		s.State, s.Pid = "alive", m.Driver.Pid
+	}
+	return s
+}
+
+func (s session) row() []string {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return "-"
+		}
+		return t.Local().Format(time.DateTime)
+	}
+	parent := string(s.Parent)
+	if parent == "" {
+		parent = "-"
+	}
+	return []string{
+		strings.Repeat("  ", s.Depth) + string(s.Run), parent, strconv.Itoa(s.Depth),
+		s.State, at(s.Started), at(s.Ended),
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+// story is a run as its journal tells it, read without its lock.
+type story struct {
+	id   belay.RunID // the run that was asked for; its root may be another
+	view *journal.View
+	recs []belay.Record
+	tree *flow.Tree
+}
+
+func tell(st *journal.State, arg string) (*story, error) {
+	id, err := runID(st, arg)
+	if err != nil {
+		return nil, err
+	}
+	view, err := st.View(id)
+	if err != nil {
+		return nil, err
+	}
+	s := &story{id: id, view: view}
+	if s.recs, err = view.Load(); err == nil {
+		s.tree, err = engine.Fold(id.Root(), s.recs, view)
+	}
+	if err == nil {
+		err = inRun(s.tree.Run(id) != nil, id)
+	}
+	if err != nil {
+		_ = view.Close() // read only: nothing to lose
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *story) close() error { return s.view.Close() }
+
+// attached is the last driver that took the run.
+func (s *story) attached() belay.RunAttached {
+	for i := len(s.recs) - 1; i >= 0; i-- {
+		if e, ok := s.recs[i].Event.(belay.RunAttached); ok {
+			return e
+		}
+	}
+	return belay.RunAttached{}
+}
+
+// standing is how the run stands, in words: one whose driver died is not
+// running, whatever its journal says.
+func (s *story) standing() string {
+	if s.crashed() {
+		return crashedText
+	}
+	return string(s.tree.Status())
+}
+
+const crashedText = "STOPPED (crashed)"
+
+func (s *story) crashed() bool {
+	return s.tree.Status() == belay.Running && !driverOf(s.attached()).Alive()
+}
+
+// steps lists the steps of the run that was asked for, with its child runs.
+func (s *story) steps() []placed {
+	var list []placed
+	tui.Walk(s.tree, s.id, func(run belay.RunID, depth int, v flow.StepView) {
+		list = append(list, placed{run, depth, v})
+	})
+	return list
+}
+
+// placed is a step with its place in the tree.
+type placed struct {
+	run   belay.RunID
+	depth int
+	flow.StepView
+}
+
+// step finds a step of the run that was asked for.
+func (s *story) step(p belay.Path) (placed, error) {
+	v, ok := s.tree.Run(s.id).Step(p)
+	if !ok {
+		return placed{}, belay.Exit(belay.ExitInvalid, "find step", fmt.Errorf("run %s has no step %q", s.id, p),
+			"see its steps with belay show "+string(s.id))
+	}
+	return placed{run: s.id, StepView: v}, nil
+}

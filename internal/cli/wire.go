@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+// env is a variable of the environment that the program was given.
+func (a *app) env(name string) string {
+	for i := len(a.environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(a.environ[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// stateDir is the state directory that is meant.
+func (a *app) stateDir() (string, error) {
+	switch {
+	case a.state != "":
+		return a.state, nil
+	case a.env("BELAY_STATE") != "":
+		return a.env("BELAY_STATE"), nil
+	case a.env("XDG_STATE_HOME") != "":
+		return filepath.Join(a.env("XDG_STATE_HOME"), "belay"), nil
+	case a.env("HOME") != "":
+		return filepath.Join(a.env("HOME"), ".local", "state", "belay"), nil
+	}
+	return "", belay.Exit(belay.ExitInvalid, "find state directory", errors.New("there is no home directory"),
+		"name one with --state or BELAY_STATE")
+}
+
+func (a *app) openState() (*journal.State, error) {
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	return journal.OpenState(dir)
+}
+
+// name is how this program is called, so that what it tells people to type
+// works as it stands.
+func (a *app) name() string {
+	if a.state == "" {
+		return "belay"
+	}
+	return "belay --state " + quote(a.state)
+}
+
+// quote makes a text one word of a shell.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// engineOn is the local engine over a state directory.
+func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+	}
+	return &engine.Local{
+		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
+		Secrets: cfg.Secrets.Value,
+		Limits: step.Limits{
+			MaxLog: cfg.LogBytes.Value, MaxOut: cfg.OutputBytes.Value, Grace: cfg.KillGrace.Value,
+		},
+	}, nil
+}
+
+// workshop is a state directory with an engine on it.
+type workshop struct {
+	state *journal.State
+	local *engine.Local
+	cfg   *config.Config
+}
+
+func (a *app) open() (*workshop, error) {
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		return nil, err
+	}
+	st, err := a.openState()
+	if err != nil {
+		return nil, err
+	}
+	local, err := a.engineOn(st, cfg)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return &workshop{state: st, local: local, cfg: cfg}, nil
+}
+
+func (w *workshop) close() error { return w.state.Close() }
+
+// style is how stderr is written to.
+func (a *app) style() tui.Style {
+	fd, isTerm := terminal(a.std.Err)
+	colour := a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == ""
+	return tui.Style{
+		Quiet: a.quiet, Verbose: a.verbose, Colour: colour,
+		Live: isTerm && a.env("TERM") != "dumb",
+		Width: func() int {
+			if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		},
+	}
+}
+
+// terminal tells whether w is one, and its descriptor.
+func terminal(w any) (int, bool) {
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok {
+		return 0, false
+	}
+	return int(f.Fd()), term.IsTerminal(int(f.Fd()))
+}
+
+// runID is the run that an argument means.
+func runID(st *journal.State, arg string) (belay.RunID, error) {
+	if arg == "" {
+		return "", belay.Exit(belay.ExitInvalid, "find run", errors.New("the id is empty"), "list the runs with belay runs")
+	}
+	return st.Resolve(arg)
+}
+
+// inRun checks that a run of a tree is there.
+func inRun(known bool, id belay.RunID) error {
+	if known {
+		return nil
+	}
+	return belay.Exit(belay.ExitInvalid, "find run", fmt.Errorf("no run %q", id), "see the runs of a tree with belay show "+string(id.Root()))
+}
