@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/verdict"
 )
 
 // apply folds one record of this run. It judges nothing: what was decided is
@@ -121,7 +122,7 @@ func (s *State) again(i int, due time.Time) error {
 	}
 	st := &s.steps[i]
 	st.due, st.plan = due, nil
-	st.gone, st.main, st.verify = false, nil, nil
+	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked = nil, nil, false
 	s.wake(i)
 	return nil
@@ -190,6 +191,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			s.close(i)
 			st.lost = max(st.lost+1, e.Count)
 			st.gone = st.gone || st.phase == Running
+			st.deaf = st.phase == Checking
 			s.look(i)
 			return s.move(i, Ended)
 		}
@@ -341,6 +343,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	st := &s.steps[i]
 	st.item = ""
 	s.decidedFor(i)
+	if st.verdict == nil || st.verdict.Failure == nil {
+		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
+	}
 	switch e.Choice {
 	case belay.ChoiceDone:
 		s.setOutputs(i)
@@ -351,6 +356,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	case belay.ChoiceSkip:
 		return s.finish(i, Skipped)
 	case belay.ChoiceFail:
+		st.declared = true
 		if st.failure == nil {
 			st.failure = &belay.Failure{
 				Kind: belay.BashFailure, Op: "step " + string(e.Path), Cause: "declared failed by " + e.By + ": " + e.Why,
@@ -439,6 +445,17 @@ func (s *State) decidedFor(i int) {
 	}
 }
 
+// unsure tells whether nobody knows if the work of a step that must not run
+// twice is there.
+func (s *State) unsure(i int) bool {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if !def.Once || st.declared || verdict.Spoke(st.verify) {
+		return false
+	}
+	unchecked := def.Verify != "" && st.main != nil && st.verdict == nil
+	return st.gone || unchecked || st.verdict != nil && st.verdict.Unknown
+}
+
 // reopen makes an ended run go on: what failed or was left out waits again,
 // with one attempt granted by the person who asked.
 func (s *State) reopen() error {
@@ -458,7 +475,7 @@ func (s *State) reopen() error {
 		s.unsettle(i)
 		st.extra++
 		st.failure = nil
-		if st.phase == Skipped && s.prog.Steps[i].Once && (st.gone || st.verdict != nil && st.verdict.Unknown) {
+		if s.unsure(i) {
 			st.verify = nil // what it did is still unknown: it is settled anew, not run
 			s.look(i)
 			if err := s.move(i, Ended); err != nil {

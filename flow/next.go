@@ -114,7 +114,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 	}
 	c := s.caseOf(i)
 	if def.Verify != "" && st.verify == nil && verdict.NeedsCheck(c) {
-		if p := recovery.AfterLost(s.policy(i), s.history(i), now); p.Act == belay.ActGiveUp {
+		if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.deaf && p.Act == belay.ActGiveUp {
 			return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
 		}
 		return s.doCheck(i, room)

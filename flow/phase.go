@@ -32,7 +32,7 @@ var moves = map[Phase][]Phase{
 	Broken:   {Waiting, Held, Failed},
 	Held:     {Done, Waiting, Failed, Skipped},
 	Skipped:  {Waiting, Ended},
-	Failed:   {Waiting},
+	Failed:   {Waiting, Ended},
 	Done:     nil,
 	NotTaken: nil,
 }

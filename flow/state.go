@@ -64,6 +64,8 @@ type step struct {
 	since    time.Time // start of the open attempt
 	due      time.Time
 	gone     bool // the main attempt was lost
+	deaf     bool // its check was lost, the last time
+	declared bool // a person said that it failed
 	main     *belay.Observation
 	verify   *belay.Observation
 	verdict  *belay.Verdict

@@ -1,0 +1,73 @@
+package flow
+
+import (
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// What the simulator found, in its smallest form.
+
+func request(id string, ask belay.Wish, choice string) Fact {
+	return Fact{"r", belay.RequestReceived{Request: belay.Request{
+		ID: id, Run: "r", By: "me", Ask: ask, Choice: choice, Why: "because",
+	}}}
+}
+
+// A cancelled run once began the check of a step, ended it at once because of
+// the cancel, found the step unchecked and began the check again, for ever.
+func TestACancelledRunChecksNothing(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, verify: y}\n")
+	w.turn(request("c", belay.WishCancel, ""))
+	w.end("r:a.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
+	w.wantStarts("")
+	w.wantStatus(belay.Aborted, belay.ExitAborted)
+}
+
+// "Again" for an attempt that was cut off once granted two attempts: the one
+// that was cut off had not been counted.
+func TestAgainGrantsOneAttempt(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, timeout: 1}\n")
+	w.end("r:a.1", belay.Observation{Signal: 15, Exit: 143, KilledBy: belay.KilledDeadline})
+	w.wantStatus(belay.Held, belay.ExitHeld)
+	w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+	w.wantStarts("r:a.2")
+	w.exit("r:a.2", 1)
+	w.wantStarts("")
+	w.wantStatus(belay.Failed, belay.ExitFailed)
+}
+
+// The check of a step that had ended well was lost too often; the run was
+// reopened, and the step, which must not run twice, was run a second time.
+func TestALostCheckIsNoReasonToRunTwice(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, verify: y}\n")
+	w.exit("r:a.1", 0)
+	w.wantStarts("r:a@verify.1")
+	for n := 1; w.out.Status == belay.Running; n++ {
+		if n > 10 {
+			t.Fatal("lost for ever")
+		}
+		w.reload(map[belay.Key]belay.Found{belay.KeyOf("r", "a", belay.RoleVerify, n): belay.Lost})
+	}
+	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.turn(w.tree.Reopen("me", "again")...)
+	w.wantStarts("r:a@verify.5")
+}
+
+// A step whose attempts had been lost before failed at once when one of them
+// at last ended well: its check was given up before it was tried.
+func TestACheckIsTriedBeforeItIsGivenUp(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, verify: y}\n")
+	w.tree = NewTree("r", w.lib)
+	for _, r := range w.recs {
+		if err := w.tree.Apply(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 9}})
+	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.turn(w.tree.Reopen("me", "again")...)
+	w.wantStarts("r:a.2")
+	w.exit("r:a.2", 0)
+	w.wantStarts("r:a@verify.1")
+}
