@@ -9,11 +9,11 @@ import (
 type happening struct {
 	at       time.Time
 	n        int
-	lane     string  // what has the same lane keeps its order
-	what     string  // for the trace
-	from     *keeper // the keeper that sent it, if one did
-	after    *keeper // not before everything that this keeper sent
-	outlives bool    // a power cut does not undo it
+	lane     string // what has the same lane keeps its order
+	what     string // for the trace
+	from     any    // the driver or keeper that sent it, if one did
+	after    any    // not before everything that this one sent
+	outlives bool   // a power cut does not undo it
 	do       func()
 }
 

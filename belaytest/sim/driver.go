@@ -63,7 +63,7 @@ func (d *driver) gone() {
 	w.agenda.remove(d.wake)
 	w.agenda.remove(d.soon)
 	if k := d.keeper; k != nil {
-		w.after(w.chaos.lag(lagMessage), &happening{what: "driver hung up", do: func() { k.hungUp(d) }})
+		w.after(w.chaos.lag(lagMessage), &happening{what: "driver hung up", after: d, do: func() { k.hungUp(d) }})
 	}
 }
 
@@ -263,7 +263,7 @@ func (d *driver) take(facts []flow.Fact) {
 	if w.bug == EarlyEffect {
 		d.release(turn.Effects)
 	}
-	if len(turn.Records) > 0 && !d.commit(turn.Records) {
+	if !d.alive || len(turn.Records) > 0 && !d.commit(turn.Records) {
 		return
 	}
 	d.clearMail()
@@ -312,7 +312,7 @@ func (d *driver) act(c belay.Command) {
 	k, epoch := d.keeper, d.epoch
 	tell := func(what string, key belay.Key, do func()) {
 		d.w.after(d.w.chaos.lag(lagMessage), &happening{
-			what: what + " " + string(key), lane: fmt.Sprintf("d>k %d %s", epoch, key), do: do,
+			what: what + " " + string(key), lane: fmt.Sprintf("d>k %d %s", epoch, key), from: d, do: do,
 		})
 	}
 	switch c := c.(type) {

@@ -55,7 +55,7 @@ func (g *generator) recipe(name string, depth int) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\n", name)
-	if g.maybe(150) {
+	if g.maybe(150) || g.steady && !g.linear {
 		b.WriteString("allow_empty: true\n")
 	}
 	if name == "root" && !g.steady && g.maybe(100) {
@@ -109,7 +109,8 @@ func (g *generator) step(b *strings.Builder, name string, i, depth int, above []
 
 // callee is a recipe to call: a new one, or one that calls nobody.
 func (g *generator) callee(depth int) string {
-	if len(g.leaves) > 0 && g.maybe(300) {
+	apart := g.steady && !g.linear // two calls at a time would set the same variables
+	if len(g.leaves) > 0 && !apart && g.maybe(300) {
 		return of(g.dice, g.leaves...)
 	}
 	name := fmt.Sprintf("sub%d", len(g.book.names))

@@ -141,7 +141,9 @@ func (k *keeper) birth(j belay.Job) {
 	p := &process{w: w, job: j, keeper: k, born: w.now, alive: true}
 	w.say("  born %s", j.Key)
 	w.stats.Births++
-	w.truth.birth(j)
+	if w.truth.birth(j); w.broken != nil {
+		return
+	}
 	p.prog = w.chaos.behave(w, j)
 	k.live[j.Key] = p
 	w.procs = append(w.procs, p)

@@ -23,6 +23,7 @@ type storm struct {
 	rate    int // in ten thousandths of the happenings
 	kinds   []fault
 	slow    bool // messages may take seconds
+	hasty   bool // a dead driver has a successor at once
 	fails   int  // processes that fail, in thousandths
 	lies    int
 	long    time.Duration
@@ -52,7 +53,7 @@ func newStorm(seed uint64, o Options) *storm {
 	s := &storm{
 		dice: d, seed: seed, steady: o.Steady,
 		parallel: of(d, 1, 2, 3, 8), maxLost: of(d, 0, 1, 3), codec: d.maybe(60),
-		left: d.IntN(12), rate: of(d, 50, 200, 600, 1500), slow: d.maybe(500),
+		left: d.IntN(12), rate: of(d, 50, 200, 600, 1500), slow: d.maybe(500), hasty: d.maybe(500),
 		fails: of(d, 0, 50, 200, 500), lies: of(d, 0, 100), long: of(d, time.Second, 40*time.Second, 20*time.Minute),
 		reopens: d.IntN(3), answers: 1 + d.IntN(8),
 	}
@@ -88,6 +89,9 @@ func (s *storm) lag(l lag) time.Duration {
 	case lagStart:
 		return 2 * time.Millisecond
 	case lagResume:
+		if s.hasty {
+			return s.between(100*time.Microsecond, 50*time.Millisecond)
+		}
 		return s.between(time.Millisecond, time.Hour)
 	case lagPerson:
 		return s.between(time.Second, time.Hour)
@@ -272,7 +276,7 @@ func (s *storm) behave(w *world, j belay.Job) program {
 	def := w.truth.deeds[step].def
 	p := program{stubborn: of(d, 0, 0, 20*time.Millisecond, 2*time.Second, time.Minute)}
 	if j.Role == belay.RoleVerify {
-		forced := def.Type == belay.TypeRecipe && !d.maybe(s.lies)
+		forced := def.Type == belay.TypeRecipe && (s.steady || !d.maybe(s.lies))
 		p.acts = []act{{d.between(time.Millisecond, 2*time.Second), func(*process) (int, bool) {
 			if forced || w.effects[step] {
 				return 0, true

@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"testing"
+)
+
+// TestPlantedBugs shows that the rules can fail: each bug is found, by the
+// rule that speaks of it, within a stated number of seeds.
+//
+// promise: K1, K2, K4
+func TestPlantedBugs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		bug    Bug
+		within uint64
+		rules  []string
+	}{
+		{"a done step is forgotten", DoneLost, 100, []string{"a verdict is final", "a key is started once", "done is final", "records fit together"}},
+		{"a timer is lost", TimerLost, 100, []string{"liveness"}},
+		{"a dead driver's start is obeyed", NoFence, 3000, []string{"write it down, then do it", "a key is started once", "what is found is true", "done is final"}},
+		{"effects come before their records", EarlyEffect, 100, []string{"write it down, then do it"}},
+		{"once is ignored", OnceIgnored, 200, []string{"once is once"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := uint64(1); seed <= c.within; seed++ {
+				r := Run(seed, Options{Bug: c.bug})
+				if r.Violation == nil {
+					continue
+				}
+				for _, rule := range c.rules {
+					if r.Violation.Rule == rule {
+						t.Logf("found by seed %d: %v", seed, r.Violation)
+						return
+					}
+				}
+				t.Fatalf("seed %d: found by another rule: %v", seed, r.Violation)
+			}
+			t.Fatalf("not found within %d seeds", c.within)
+		})
+	}
+}
