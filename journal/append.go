@@ -85,7 +85,10 @@ func (r *Run) commit(group []*call) {
 	rows, err := r.number(group)
 	if err == nil {
 		failpoint.Hit("journal.before_append")
-		if err = r.store(rows); err != nil {
+		if err = r.inPlace(); err == nil {
+			err = r.store(rows)
+		}
+		if err != nil {
 			err = r.disk.unwritten("append to journal", r.Journal(), err)
 		}
 	}

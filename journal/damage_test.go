@@ -298,6 +298,13 @@ func TestChainCoversEveryByte(t *testing.T) {
 	moved := base
 	moved.run, moved.kind = base.run+"r", base.kind[1:]
 	try("border of run and kind", prev, moved)
+	crafted, other := base, base // the length of the kind as part of the run
+	crafted.run, crafted.kind = "x", "kk\x00\x00\x00\x01z"
+	other.run, other.kind = "x\x00\x00\x00\x07kk", "z"
+	a, _ := crafted.link(prev, nil)
+	if b, _ := other.link(prev, nil); a == b {
+		t.Error("two different rows have the same hash")
+	}
 	moved = base
 	moved.kind, moved.body = base.kind+"{", base.body[1:]
 	try("border of kind and body", prev, moved)

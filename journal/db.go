@@ -17,6 +17,9 @@ import (
 // busyFor is how long a connection waits for another one before it gives up.
 const busyFor = 10 * time.Second
 
+// tidyFor is how long it waits for others only to leave less behind.
+const tidyFor = 100 * time.Millisecond
+
 // disk is how databases reach the disk; the zero value is the real one.
 type disk struct {
 	vfs  string                  // the name of a registered VFS; "" is the system's
@@ -191,6 +194,9 @@ func fromNanos(n int64) time.Time {
 // everything goes into the main file, and the files beside it go away when
 // nobody else uses them.
 func closeSound(c *sqlite3.Conn) error {
+	if err := c.BusyTimeout(tidyFor); err != nil {
+		return first(err, c.Close())
+	}
 	_, _, err := c.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
 	if errors.Is(err, sqlite3.BUSY) {
 		err = nil // a reader is in the way; the next writer's close will do it
@@ -198,7 +204,7 @@ func closeSound(c *sqlite3.Conn) error {
 	if err == nil {
 		_, err = c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false)
 	}
-	return errors.Join(err, c.Close())
+	return first(err, c.Close())
 }
 
 // step leads a database from one schema number to the next.

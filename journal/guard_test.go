@@ -29,6 +29,7 @@ func TestUntrustedState(t *testing.T) {
 		must(t, spoil(dir))
 		wantRefused(t, name, dir)
 	}
+	wantRefused(t, "no name", "")
 }
 
 func TestForeignState(t *testing.T) {

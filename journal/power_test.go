@@ -61,6 +61,12 @@ func cuts(t *testing.T, tp *tape, step int) outcome {
 	dir := filepath.Join(t.TempDir(), "image")
 	rng := rand.New(rand.NewPCG(3, 9))
 	var o outcome
+	whole := map[int64]bool{0: true} // the ends of transactions
+	for _, op := range tp.ops {
+		if op.kind == opAck {
+			whole[op.off] = true
+		}
+	}
 	for n := step; n <= len(tp.ops); n += step {
 		h := harm(n / step % int(harms))
 		files, acked := tp.cut(n, h, rng)
@@ -69,6 +75,9 @@ func cuts(t *testing.T, tp *tape, step int) outcome {
 		}
 		o.cuts++
 		recs, err := viewLoad(put(t, dir, files, 0))
+		if err == nil && !whole[int64(len(recs))] {
+			t.Errorf("cut %d: %d records: a part of a transaction is there", n, len(recs))
+		}
 		if err == nil && int64(len(recs)) < acked {
 			o.lost++
 			// The same with the beat that was written meanwhile: found, not missed.

@@ -37,6 +37,13 @@ type Run struct {
 	broken error // why nothing may be appended any more
 	beats  *os.File
 	last   Beat
+	files  []held
+}
+
+// held is a file that a driver depends on, as it was when it was opened.
+type held struct {
+	path string
+	info os.FileInfo
 }
 
 // openRun joins the lock and the journal of a folder.
@@ -88,6 +95,34 @@ func (r *Run) arm(at int) error {
 		return unwritten("open beat", r.in(beatName), err)
 	}
 	r.beats = f
+	return r.hold()
+}
+
+// hold remembers which files this driver writes and which one is its lock.
+func (r *Run) hold() error {
+	for _, path := range []string{r.Journal(), r.Journal() + "-wal", r.in(lockName)} {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return unwritten("open journal", path, err)
+		}
+		r.files = append(r.files, held{path, info})
+	}
+	return nil
+}
+
+// inPlace tells whether those files still have their names. Who writes into a
+// file that was removed or moved away is told that all is well, and who holds a
+// lock that was removed is not alone.
+func (r *Run) inPlace() error {
+	for _, h := range r.files {
+		info, err := os.Lstat(h.path)
+		if err != nil {
+			return err
+		}
+		if !os.SameFile(info, h.info) {
+			return fmt.Errorf("%s was replaced by another file", h.path)
+		}
+	}
 	return nil
 }
 

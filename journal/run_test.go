@@ -57,6 +57,29 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	must(t, r.Close()) // twice is once
 }
 
+// Whoever takes the files away under a driver stops it.
+func TestFilesTakenAway(t *testing.T) {
+	s := newState(t)
+	for _, name := range []string{journalName, journalName + "-wal", lockName} {
+		for _, how := range []string{"removed", "replaced"} {
+			r := newRun(t, s, 2)
+			path := r.in(name)
+			must(t, os.Rename(path, path+".away"))
+			if how == "replaced" {
+				must(t, os.WriteFile(path, nil, 0o600))
+			}
+			var lost *Unwritten
+			if _, err := r.Append([]belay.Record{nth(r.ID, 3)}); !errors.As(err, &lost) {
+				t.Errorf("%s %s: %v", name, how, err)
+			}
+			must(t, os.Rename(path+".away", path))
+			if _, err := r.Append([]belay.Record{nth(r.ID, 3)}); err == nil {
+				t.Errorf("%s %s: the driver went on", name, how)
+			}
+		}
+	}
+}
+
 // A driver that died before its first record left a run that never began, which
 // is no damage; what a beat remembers and is not there is.
 func TestNeverBegan(t *testing.T) {

@@ -31,6 +31,9 @@ type State struct {
 // refuses a directory that it cannot trust, and mends nothing that it did not
 // make itself.
 func OpenState(dir string) (*State, error) {
+	if dir == "" {
+		return nil, refused("open state", "the state directory", "has no name", "set BELAY_STATE or HOME", nil)
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, refused("open state", dir, "has no absolute path", "name an absolute directory", err)
