@@ -69,7 +69,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		started.Session = &o.session
 	}
 	if err == nil {
-		err = l.State.NoteRun(o.summary(started, belay.Running, 0, ""))
+		err = o.note(started, belay.RunResult{Status: belay.Running})
 	}
 	if err != nil {
 		_ = run.Discard() // nothing is recorded in it; the error that is returned matters more
@@ -233,6 +233,11 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 	if err := proc.BecomeSubreaper(); err != nil {
 		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
 	}
+	if len(o.first) == 0 { // taken over: the index still has its last end
+		if err := o.note(o.Tree.Started(), belay.RunResult{Status: belay.Running}); err != nil {
+			return belay.RunResult{}, err
+		}
+	}
 	first = append(o.first, first...)
 	o.first = nil
 	d := &Driver{
@@ -247,7 +252,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		return belay.RunResult{Status: status}, err
 	}
 	r := o.Result()
-	return r, o.local.State.NoteRun(o.summary(o.Tree.Started(), r.Status, r.Code, r.Reason))
+	return r, o.note(o.Tree.Started(), r)
 }
 
 // Result is how the run stands, with the exit code that goes with it.
@@ -311,10 +316,20 @@ func (o *Open) Close() error {
 	return err
 }
 
-func (o *Open) summary(e belay.RunStarted, s belay.Status, code int, reason string) journal.Summary {
-	return journal.Summary{
-		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: s, Code: code, Reason: reason, Driver: o.self,
+// note keeps the run's line in the index, for whoever lists runs.
+func (o *Open) note(e belay.RunStarted, r belay.RunResult) error {
+	now := time.Now()
+	sum := journal.Summary{
+		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: r.Status, Code: r.Code, Reason: r.Reason,
+		Started: now, Updated: now, Driver: o.self,
 	}
+	if o.Tree != nil {
+		_, sum.Started = o.Tree.Run(o.ID).Started()
+	}
+	if r.Status.Terminal() {
+		sum.Ended = now
+	}
+	return o.local.State.NoteRun(sum)
 }
 
 // mailLog is a journal whose bad mail is left aside.

@@ -339,10 +339,10 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	if !ok {
 		return fmt.Errorf("run %s: item %s is not open", s.id, e.ID)
 	}
+	s.decidedFor(i)
 	delete(s.items, e.ID)
 	st := &s.steps[i]
 	st.item = ""
-	s.decidedFor(i)
 	if st.verdict == nil || st.verdict.Failure == nil {
 		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
 	}

@@ -267,6 +267,11 @@ func TestOnceIsNeverRunTwiceOnAGuess(t *testing.T) {
 	}
 	answer := func(w *world, choice string) {
 		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "q", Run: "r", By: "me", Ask: belay.WishAnswer, Choice: choice, Why: "because"}}})
+		for _, r := range w.out.Records {
+			if e, refused := r.Event.(belay.RequestRefused); refused && choice != "maybe" {
+				w.t.Errorf("%s: refused: %s", choice, e.Why)
+			}
+		}
 	}
 	t.Run("done", func(t *testing.T) {
 		w := held(t)
