@@ -74,10 +74,12 @@ func (c Case) partial() bool {
 }
 
 // unknown tells whether a step that must not run twice was cut off in the
-// middle: its effect may or may not be there.
+// middle, or ended without saying that it failed while what it printed could
+// not be kept: its effect may or may not be there.
 func (c Case) unknown() bool {
 	o := c.Main
-	return c.Once && o.Began && o.Child == nil && (o.KilledBy != belay.KilledNot || o.Signal != 0)
+	unkept := o.Fault != belay.FaultNone && o.Exit <= 0
+	return c.Once && o.Began && o.Child == nil && (o.KilledBy != belay.KilledNot || o.Signal != 0 || unkept)
 }
 
 // ended tells whether the attempt was ended by a stop or a cancel, which is

@@ -19,6 +19,9 @@ func TestOf(t *testing.T) {
 	fault := func(f belay.Fault) belay.Observation {
 		return belay.Observation{Exit: -1, Fault: f, Detail: "what went wrong"}
 	}
+	unkept := func(n int) belay.Observation {
+		return belay.Observation{Began: true, Exit: n, Fault: belay.FaultDisk, Detail: "what went wrong"}
+	}
 	child := func(s belay.Status) belay.Observation {
 		return belay.Observation{Began: true, Child: &belay.RunResult{
 			Status: s, Code: 1, Failure: &belay.Failure{Kind: belay.BashFailure, Op: "step x", Cause: "exit 4"},
@@ -56,6 +59,10 @@ func TestOf(t *testing.T) {
 		{"once, done, silent check", Case{Once: true, Main: ok, Check: ptr(fault(belay.FaultSpawn))}, "unknown"},
 		{"not once, done, silent check", Case{Main: ok, Check: ptr(fault(belay.FaultSpawn))}, "infrastructure: verify: what went wrong"},
 		{"once, never began", Case{Once: true, Main: fault(belay.FaultDir)}, "bash_failure: what went wrong"},
+		{"once, done, log not kept", Case{Once: true, Main: unkept(0)}, "unknown"},
+		{"once, done, log not kept, work is there", Case{Once: true, Main: unkept(0), Check: &ok}, "ok"},
+		{"once, failed by itself, log not kept", Case{Once: true, Main: unkept(3)}, "infrastructure: what went wrong"},
+		{"not once, done, log not kept", Case{Main: unkept(0)}, "infrastructure: what went wrong"},
 		{"once, failed by itself", Case{Once: true, Main: exit(1)}, "bash_failure: exit 1: last line"},
 
 		{"child achieved", Case{Type: belay.TypeRecipe, Main: child(belay.Achieved)}, "ok"},
