@@ -149,7 +149,7 @@ func (b *bench) check(r *rig, exact bool) (tally, error) {
 	}
 	got := outcomeOf(recs, ledger)
 	seen := count(recs, ledger)
-	errs := []error{b.calm.same(got), sound(recs), onceOnly(recs, ledger)}
+	errs := []error{b.calm.same(got), sound(recs), onceOnly(recs, ledger), r.effectsOnce()}
 	if exact && !maps.Equal(b.calm.ledger, got.ledger) {
 		errs = append(errs, fmt.Errorf("attempts that began: %v, want %v", got.ledger, b.calm.ledger))
 	}
@@ -202,30 +202,47 @@ func count(recs []belay.Record, ledger map[string]entry) tally {
 	return n
 }
 
-// onceOnly says which steps that must not run twice began twice, whatever
-// became of their attempts.
+// onceOnly says which steps that must not run twice did: one may begin again
+// only after its own check has said that the work is not there.
 func onceOnly(recs []belay.Record, ledger map[string]entry) error {
-	begins := map[string]int{}
-	for _, key := range slices.Sorted(maps.Keys(onceKeys(recs))) {
-		begins[stepOf(key)] += ledger[string(key)].begins
+	once := map[string]int{} // step to begins
+	denied := map[string]int{}
+	for _, r := range recs {
+		switch e := r.Event.(type) {
+		case belay.AttemptStarted:
+			if e.Once && e.Role == belay.RoleMain {
+				once[stepOf(e.Key)] = 0
+			}
+		case belay.AttemptEnded:
+			if step, check := strings.CutSuffix(stepOf(e.Key), "@verify"); check && e.Observation.Exit != 0 {
+				denied[step]++
+			}
+		}
+	}
+	for key, e := range ledger {
+		if _, ok := once[stepOf(belay.Key(key))]; ok {
+			once[stepOf(belay.Key(key))] += e.begins
+		}
 	}
 	var errs []error
-	for step, n := range begins {
-		if n > 1 {
-			errs = append(errs, fmt.Errorf("%s must not run twice and began %d times", step, n))
+	for step, n := range once {
+		if n > 1+denied[step] {
+			errs = append(errs, fmt.Errorf("%s must not run twice: it began %d times, and its check denied the work %d times",
+				step, n, denied[step]))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func onceKeys(recs []belay.Record) map[belay.Key]bool {
-	keys := map[belay.Key]bool{}
-	for _, r := range recs {
-		if e, ok := r.Event.(belay.AttemptStarted); ok && e.Once && e.Role == belay.RoleMain {
-			keys[e.Key] = true
+// effectsOnce looks at what the steps that must not run twice did to the world.
+func (r *rig) effectsOnce() error {
+	var errs []error
+	for _, name := range []string{"paid", "minted"} {
+		if got := text(r.inWork(name)); got != "x\n" {
+			errs = append(errs, fmt.Errorf("the effect %s is %q, want one line", name, got))
 		}
 	}
-	return keys
+	return errors.Join(errs...)
 }
 
 // nobodyLeft looks for processes of a run that has ended. Its steps must be

@@ -28,7 +28,7 @@ func crashDamage(t *testing.T, b *bench) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	b.say("damage: a changed record after an end and after a kill, read by resume, show, logs and audit")
+	b.say("damage: a changed record after an end and after a kill, read by resume, show and logs")
 }
 
 func killInTheMiddle(r *rig) error {
@@ -62,7 +62,7 @@ func (b *bench) damage(prepare func(*rig) error) error {
 		return err
 	}
 	id := string(r.id())
-	for _, args := range [][]string{{"resume", id}, {"show", id}, {"show", id, "--json"}, {"logs", id, "start"}, {"audit", id}} {
+	for _, args := range [][]string{{"resume", id}, {"show", id}, {"show", id, "--json"}, {"logs", id, "start"}} {
 		if err := r.want(belay.ExitDamaged, args...); err != nil {
 			return err
 		}

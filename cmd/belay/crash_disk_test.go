@@ -39,6 +39,9 @@ func crashFull(t *testing.T, b *bench) {
 	if all.points < 3 {
 		t.Errorf("only %d runs met a full disk in the middle", all.points)
 	}
+	if err := b.onceWithoutRoom(); err != nil {
+		t.Errorf("a step that must not run twice and cannot write its log: %v", err)
+	}
 	b.say("full: %d sizes (%s), full in the middle %d; %s", len(sizes), how, all.points, &all)
 }
 
@@ -67,6 +70,9 @@ func (b *bench) withLittleRoom(kb int) (seen tally, how string, err error) {
 	}
 	held, err := r.finish()
 	if err != nil {
+		held, err = r.onceMore(err)
+	}
+	if err != nil {
 		return tally{}, how, fmt.Errorf("after %v: %w", e, err)
 	}
 	seen, err = b.check(r, false)
@@ -75,6 +81,51 @@ func (b *bench) withLittleRoom(kb int) (seen tally, how string, err error) {
 		seen.points++
 	}
 	return seen, how, errors.Join(err, b.onlyInFlight(r))
+}
+
+// onceWithoutRoom has a step that must not run twice end well while its log
+// cannot be written: it did its work, and must not do it again.
+func (b *bench) onceWithoutRoom() error {
+	r, err := b.newRig(b.shipped)
+	if err != nil {
+		return err
+	}
+	_, grow, clear := r.smallDisk(1024)
+	defer clear()
+	defer r.wipe()
+	script := `. ./words.sh; begin; cat /dev/zero > "$BELAY_STATE/ballast" || true; echo sent; end`
+	err = r.put("send.yaml", fmt.Sprintf("name: send\nsteps:\n  - {id: send, once: true, command: %q}\n", script))
+	if err != nil {
+		return err
+	}
+	e, err := r.belay(nil, "run", "send.yaml")
+	if err != nil || e.code != belay.ExitInfra && e.code != belay.ExitHeld {
+		return errors.Join(err, fmt.Errorf("want exit 8 or 11: %v", e))
+	}
+	if err := grow(); err != nil {
+		return err
+	}
+	for range 3 {
+		if e, err = r.belay(nil, "resume", string(r.id())); err != nil || e.code == belay.ExitOK {
+			break
+		}
+	}
+	return errors.Join(err, r.begins(map[string]int{"send": 1}))
+}
+
+// onceMore resumes a run that has ended FAILED because a step could not write
+// its log while there was no room: that is on record as what it was, and a
+// person opens the run again.
+func (r *rig) onceMore(first error) (int, error) {
+	recs, err := r.records()
+	if err != nil {
+		return 0, err
+	}
+	last, ok := recs[len(recs)-1].Event.(belay.RunEnded)
+	if !ok || last.Failure == nil || last.Failure.Kind != belay.Infrastructure {
+		return 0, first
+	}
+	return r.finish()
 }
 
 func says(text string, words ...string) bool {

@@ -55,7 +55,7 @@ func (b *bench) failureStays() error {
 	if err := r.put("fail.yaml", "name: fail\nsteps:\n  - {id: broken, command: touch began; exit 7}\n"); err != nil {
 		return err
 	}
-	// The third append is the end of the run; while the driver stands there the
+	// The second append is the end of the run; while the driver stands there the
 	// index it would note the end in is replaced by something else.
 	c, err := r.start([]string{"BELAY_FP=journal.after_append=2:stop"}, "run", "fail.yaml")
 	if err != nil {

@@ -183,89 +183,34 @@ func (b *bench) killBothAt(p point) (tally, error) {
 	return seen, errors.Join(err, b.onlyInFlight(r))
 }
 
-// onlyInFlight says which attempts began although an earlier one of the same
-// step was neither lost nor failed.
+// onlyInFlight says which steps were started more often than lost, failed and
+// given back attempts explain.
 func (b *bench) onlyInFlight(r *rig) error {
 	recs, err := r.records()
 	if err != nil {
 		return err
 	}
-	lost := map[string]int{}
-	more := map[string]int{}
+	starts, reasons := map[string]int{}, map[string]int{}
 	for _, rec := range recs {
 		switch e := rec.Event.(type) {
 		case belay.AttemptFound:
 			if e.How == belay.Lost {
-				lost[stepOf(e.Key)]++
+				reasons[stepOf(e.Key)]++
+			}
+		case belay.AttemptJudged:
+			if e.Verdict.Failure != nil || e.Verdict.GivenBack {
+				reasons[stepOf(e.Key)]++
 			}
 		case belay.AttemptStarted:
 			if e.Role == belay.RoleMain {
-				more[stepOf(e.Key)] = max(more[stepOf(e.Key)], e.Attempt)
+				starts[stepOf(e.Key)] = max(starts[stepOf(e.Key)], e.Attempt)
 			}
 		}
 	}
-	for step, n := range more {
-		allowed := 1 + lost[step]
-		if strings.HasSuffix(step, ":flaky") {
-			allowed++
-		}
-		if n > allowed {
-			return fmt.Errorf("%s was started %d times, and lost %d times", step, n, lost[step])
+	for step, n := range starts {
+		if n > 1+reasons[step] {
+			return fmt.Errorf("%s was started %d times, with reason for %d", step, n, 1+reasons[step])
 		}
 	}
 	return nil
-}
-
-// killKeeper kills the keeper and waits until it is gone.
-func (r *rig) killKeeper() error {
-	pid, err := r.keeperPid()
-	if err != nil || pid == 0 {
-		return err
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have left by itself
-	return until("the keeper is dead", func() bool { return syscall.Kill(pid, 0) != nil || state(pid) == "Z" })
-}
-
-// crashKeeper kills the keeper at each of its own points while the driver
-// lives. The same points are armed in every keeper that follows.
-//
-// promise: K4, K5
-func crashKeeper(t *testing.T, b *bench) {
-	points := b.pointsOf(t, "keeper.before_birth", "keeper.after_birth", "keeper.before_exit_line", "keeper.after_exit_line")
-	all := b.sweep(t, points, b.killKeeperAt)
-	b.say("keeper: %d points; %s", len(points), &all)
-}
-
-func (b *bench) killKeeperAt(p point) (tally, error) {
-	r, err := b.newRig(b.armed)
-	if err != nil {
-		return tally{}, err
-	}
-	defer r.wipe()
-	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:kill", p)}, "run", "crash.yaml")
-	if err != nil {
-		return tally{}, err
-	}
-	held := 0
-	switch {
-	case e.signal != 0:
-		return tally{}, fmt.Errorf("the driver died with its keeper: %v", e)
-	case e.code == belay.ExitHeld:
-		held++
-		if err := r.answerAll(); err != nil {
-			return tally{}, err
-		}
-	case e.code == belay.ExitOK:
-	case p.n > 2: // the first two end keepers faster than work gets done
-		return tally{}, fmt.Errorf("%v", e)
-	}
-	if e.code != belay.ExitOK {
-		more, err := r.finish()
-		if held += more; err != nil {
-			return tally{}, fmt.Errorf("after %v: %w", e, err)
-		}
-	}
-	seen, err := b.check(r, false)
-	seen.points, seen.held = 1, held
-	return seen, errors.Join(err, b.onlyInFlight(r))
 }

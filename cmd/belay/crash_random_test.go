@@ -72,7 +72,7 @@ func (b *bench) killAtRandom(trial uint64) (tally, error) {
 	var seen tally
 	args := []string{"run", "crash.yaml"}
 	for range 1 + dice.IntN(3) {
-		delay := time.Duration(dice.Int64N(int64(700 * time.Millisecond)))
+		delay := time.Duration(dice.Int64N(int64(450 * time.Millisecond)))
 		c, err := r.start(nil, args...)
 		if err != nil {
 			return seen, err

@@ -47,7 +47,7 @@ func crashRecipe() string {
 	b.WriteString(step("cut", "start", "sleep 30", "timeout: 120ms", "optional: true"))
 	b.WriteString(step("join", "wide0, wide1, wide2, wide3, wide4, wide5, cut", "true"))
 	b.WriteString(step("flaky", "join", `[ "$BELAY_ATTEMPT" -gt 1 ]`, "retry: {max_attempts: 3, backoff: 40ms}"))
-	b.WriteString(step("pay", "join", "sleep 0.06; touch paid", "once: true", "verify: test -e paid"))
+	b.WriteString(step("pay", "join", "sleep 0.06; echo x >> paid", "once: true", "verify: test -s paid"))
 	b.WriteString(step("send", "join", "sleep 0.06", "once: true"))
 	b.WriteString("  - {id: inner, needs: [join], type: recipe, recipe: inner}\n")
 	b.WriteString(step("gather", "flaky, pay, send, inner", "true"))
@@ -67,7 +67,7 @@ func innerRecipe() string {
 		step("first", "", "sleep 0.05") +
 		step("side", "", "sleep 0.07") +
 		step("both", "first, side", "true") +
-		step("mint", "both", "sleep 0.05; touch minted", "once: true", "verify: test -e minted") +
+		step("mint", "both", "sleep 0.05; echo x >> minted", "once: true", "verify: test -s minted") +
 		step("tell", "mint", "echo deep", "output: deep")
 }
 
