@@ -117,7 +117,7 @@ func (b *bench) parallel() error {
 		return err
 	}
 	floor := func() error {
-		return exec.Command("bash", "-c", "for ((i=0;i<100;i++)); do echo; done | xargs -P 8 -I{} bash -c true").Run()
+		return exec.Command("bash", "-c", "seq 100 | xargs -P 8 -I{} bash -c true").Run()
 	}
 	d, err := interleaved(b.rounds, floor, b.belayRun("--max-parallel", "8", file))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // memory is what driver and keeper need while a step prints 1 GB.
 func (b *bench) memory() error {
-	file, err := b.recipe("flood", 1, `command: "yes 0123456789abcdef0123456789abcdef | head -c 1073741824"`)
+	file, err := b.recipe("flood", 1, `command: "head -c 1073741824 /dev/zero | tr '\\0' x"`)
 	if err != nil {
 		return err
 	}
