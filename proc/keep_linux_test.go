@@ -199,7 +199,7 @@ func TestDeadlineAndSignal(t *testing.T) {
 	s = r.bash("polite", `trap 'exit 3' TERM; echo up; while :; do sleep 0.01; done`)
 	r.spawn(k, s)
 	r.wait("polite is up", func() bool { return r.text("polite.log") == "up\n" })
-	if err := errors.Join(k.Signal(s.Key, belay.KilledCancel, time.Minute), k.Signal(s.Key, belay.KilledStop, time.Minute)); err != nil {
+	if err := errors.Join(k.Signal(s.Key, belay.KilledCancel, time.Minute), k.Signal(s.Key, belay.KilledStop, 30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if e := r.exit(k, s.Key); e.KilledBy != belay.KilledCancel || e.Code != 3 || e.Signal != 0 {
@@ -335,7 +335,12 @@ func TestKeeperStandsApart(t *testing.T) {
 		t.Errorf("session %d of keeper %d", p.sid, k.pid)
 	}
 	for fd := range 3 {
-		if to, err := os.Readlink(filepath.Join("/proc", itoa(k.pid), "fd", itoa(fd))); err != nil || to != os.DevNull {
+		to, err := os.Readlink(filepath.Join("/proc", itoa(k.pid), "fd", itoa(fd)))
+		if os.Geteuid() != 0 { // its own user cannot look into it, so no step can
+			if !errors.Is(err, os.ErrPermission) {
+				t.Errorf("stream %d can be seen: %v", fd, err)
+			}
+		} else if err != nil || to != os.DevNull {
 			t.Errorf("stream %d: %s %v", fd, to, err)
 		}
 	}

@@ -18,6 +18,7 @@ var escapes = map[string]string{
 	"daemon":      `(setsid bash -c 'echo $$ > pids; exec sleep 300' >/dev/null 2>&1 &) ; until [ -s pids ]; do sleep 0.01; done`,
 	"deaf daemon": `(setsid bash -c 'trap "" TERM; echo $$ > pids; while :; do sleep 300; done' &) ; until [ -s pids ]; do sleep 0.01; done`,
 	"no mark":     `(env -i setsid bash -c 'echo $$ > pids; exec sleep 300' &) ; until [ -s pids ]; do sleep 0.01; done`,
+	"no trace":    `(env -i setsid bash -c 'echo $$ > pids; exec sleep 300' >/dev/null 2>&1 &) ; until [ -s pids ]; do sleep 0.01; done`,
 	"stopped":     `sleep 300 & echo $! > pids; kill -STOP $!`,
 	"tree":        `(setsid bash -c 'sleep 300 & echo $! > p; setsid sleep 300 & echo $! >> p; echo $$ >> p; mv p pids; wait' &); until [ -s pids ]; do sleep 0.01; done`,
 }
@@ -132,5 +133,32 @@ func TestPipeHeldOpenByAStranger(t *testing.T) {
 	if took := time.Since(began); took < drainFor || took > 3*drainFor {
 		t.Errorf("it took %s", took)
 	}
+	r.close(k)
+}
+
+// A signal reaches what left the group while its leader still runs: the leader
+// here only ends because its child in another session was told to.
+// promise: K5
+func TestSignalReachesTheWholeTree(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	child := `trap "echo heard; exit 0" TERM; echo $$ > pids; while :; do sleep 0.01; done`
+	s := r.bash("a", `trap : TERM; setsid -w bash -c '`+child+`'; exit 9`)
+	s.Grace = 20 * time.Second
+	r.spawn(k, s)
+	ids := r.pids("pids", 1)
+	began := time.Now()
+	if err := k.Signal(s.Key, belay.KilledStop, 0); err != nil {
+		t.Fatal(err)
+	}
+	e := r.exit(k, s.Key)
+	if e.Code != 9 || e.Signal != 0 || e.KilledBy != belay.KilledStop || !strings.Contains(string(e.Tail), "heard") {
+		t.Errorf("%+v\n%s", e, e.Tail)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	r.gone(ids)
 	r.close(k)
 }
