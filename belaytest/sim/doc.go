@@ -132,6 +132,9 @@ func endIndex(s belay.Status) int {
 func Run(seed uint64, o Options) Result {
 	s := newStorm(seed, o)
 	b := generate(seed, o.Steady)
+	if err := b.parse(); err != nil {
+		return Result{Seed: seed, Violation: &Violation{Rule: "recipe", What: err.Error()}, Recipes: b.sources}
+	}
 	s.linear = b.linear
 	w := newWorld(s, b, o.Bug)
 	w.limits.MaxParallel = s.parallel

@@ -215,8 +215,9 @@ func (d *driver) bereaved(k *keeper) {
 	}
 }
 
-// readMail copies requests in as facts, once per id.
-func (d *driver) readMail() {
+// readMail copies requests in as facts, once per id; it tells whether there
+// were any, and so a turn.
+func (d *driver) readMail() bool {
 	for _, r := range d.w.mailbox {
 		s := d.tree.Run(r.Run)
 		d.mail = append(d.mail, r.ID)
@@ -233,9 +234,10 @@ func (d *driver) readMail() {
 	}
 	if len(d.facts) == 0 {
 		d.clearMail()
-		return
+		return false
 	}
 	d.takeFacts() // at once: a second look into the mailbox must not find them again
+	return true
 }
 
 func (d *driver) clearMail() {
@@ -368,6 +370,9 @@ func (d *driver) rest() {
 	if len(d.facts) > 0 {
 		d.turnSoon()
 		return
+	}
+	if d.turn.Status == belay.Held && len(w.mailbox) > 0 && d.readMail() {
+		return // an answer was waiting
 	}
 	if d.turn.Status != belay.Running {
 		d.gone()

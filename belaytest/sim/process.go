@@ -13,6 +13,7 @@ const killGrace = 5 * time.Second
 // program is what a process does: acts with pauses before them.
 type program struct {
 	acts     []act
+	code     int           // what it will exit with, where that is known
 	stubborn time.Duration // how long it goes on after it was asked to end
 }
 

@@ -62,6 +62,7 @@ type world struct {
 	root    belay.RunID
 	limits  belay.Limits
 	sources []string
+	prog    *recipe.Recipe // of the root
 	lib     flow.Library
 	brain   flow.Library // what the brain is given: lib, unless a bug is planted
 	vars    map[string]belay.Value
@@ -87,13 +88,29 @@ type world struct {
 	stats  Stats
 	trace  *trace
 	broken *Violation
+
+	abandoned bool // nobody wants to know how it ends
 }
 
 // book is a set of recipes, the root first.
 type book struct {
 	names   []string
 	sources []string
+	parsed  []*recipe.Recipe
 	linear  bool // one step follows the other everywhere
+}
+
+// parse reads the sources; a source that is no recipe is a mistake of the
+// caller.
+func (b *book) parse() error {
+	for i, src := range b.sources {
+		r, problems := recipe.Parse(b.names[i]+".yaml", []byte(src))
+		if r == nil {
+			return fmt.Errorf("%s", problems[0].Format([]byte(src)))
+		}
+		b.parsed = append(b.parsed, r)
+	}
+	return nil
 }
 
 func newWorld(c chaos, b book, bug Bug) *world {
@@ -104,26 +121,21 @@ func newWorld(c chaos, b book, bug Bug) *world {
 		counted: map[string]int{}, blobs: map[string]string{}, files: map[string]string{}, effects: map[string]bool{},
 	}
 	w.truth = newTruth(w)
-	for i, src := range b.sources {
-		r, problems := recipe.Parse(b.names[i]+".yaml", []byte(src))
-		if r == nil {
-			w.violate("recipe", "%s\n%s", problems[0].Format([]byte(src)), src)
-			return w
-		}
+	for i, r := range b.parsed {
 		w.lib.Recipes[r.Digest] = r
 		if i > 0 {
 			w.lib.Names[b.names[i]] = r.Digest
-			continue
 		}
-		for _, v := range r.Context {
-			w.vars[v.Name] = belay.Value{JSON: v.JSON}
-		}
-		if n := r.Recursion.MaxDepth; n > 0 {
-			w.limits.MaxDepth = n
-		}
-		if n := r.Recursion.MaxTotalSteps; n > 0 {
-			w.limits.MaxTotalSteps = n
-		}
+	}
+	w.prog = b.parsed[0]
+	for _, v := range w.prog.Context {
+		w.vars[v.Name] = belay.Value{JSON: v.JSON}
+	}
+	if n := w.prog.Recursion.MaxDepth; n > 0 {
+		w.limits.MaxDepth = n
+	}
+	if n := w.prog.Recursion.MaxTotalSteps; n > 0 {
+		w.limits.MaxTotalSteps = n
 	}
 	w.brain = w.lib
 	if bug == OnceIgnored {
@@ -148,9 +160,6 @@ func withoutOnce(lib flow.Library) flow.Library {
 
 // run drives the world from the first record to its rest.
 func (w *world) run() {
-	if w.broken != nil {
-		return
-	}
 	w.drive(flow.Fact{Run: w.root, Event: w.first()})
 	for w.broken == nil {
 		h := w.chaos.next(w)
@@ -174,16 +183,15 @@ func (w *world) run() {
 			w.chaos.strike(w)
 		}
 	}
-	if w.broken == nil {
+	if w.broken == nil && !w.abandoned {
 		w.atRest()
 	}
 }
 
 // first is the first record of the root run.
 func (w *world) first() belay.RunStarted {
-	root, _ := recipe.Parse("root.yaml", []byte(w.sources[0])) // parsed before
 	return belay.RunStarted{
-		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
+		Schema: belay.Schema, Name: w.prog.Name, Recipe: w.prog.Digest, File: w.prog.File,
 		Frozen: w.lib.Names, Vars: w.vars, Dir: "/world", Limits: w.limits, Version: "sim",
 	}
 }
