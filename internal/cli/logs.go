@@ -38,7 +38,7 @@ func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) 
 		return err
 	}
 	defer closing(&err, "close journal", s.close)
-	r := &reading{app: a, story: s, by: map[belay.Key]bool{}}
+	r := &reading{app: a, story: s, by: map[belay.Key]bool{}, more: follow && len(args) == 1}
 	if len(args) == 2 {
 		if _, err := s.step(belay.Path(args[1])); err != nil {
 			return err
@@ -47,11 +47,14 @@ func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) 
 	}
 	defer r.close()
 	r.take(s.recs)
-	if err := r.pump(); err != nil || !follow {
-		return err
+	if !follow {
+		return r.pump()
 	}
 	at := attend(ctx, nil)
 	defer at.stop()
+	if err := r.pump(); err != nil {
+		return err
+	}
 	return r.follow(at)
 }
 
@@ -62,6 +65,7 @@ type reading struct {
 	only   belay.Path // "" = all steps
 	open   []*source
 	by     map[belay.Key]bool
+	more   bool    // other attempts may come
 	shown  *source // whose text was printed last
 	status belay.Status
 	last   int64
@@ -146,7 +150,7 @@ type headed struct {
 
 func (h *headed) Write(p []byte) (int, error) {
 	if h.shown != h.from {
-		if len(h.by) > 1 && !h.quiet {
+		if (h.more || len(h.by) > 1) && !h.quiet {
 			fmt.Fprintf(h.std.Err, "== %s\n", h.from.name)
 		}
 		h.shown = h.from

@@ -1,0 +1,216 @@
+package main_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/journal"
+)
+
+// program is the binary under test, built once by TestMain.
+var program string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(withProgram(m.Run))
+}
+
+func withProgram(run func() int) int {
+	dir, err := os.MkdirTemp("", "belay-bin-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "belay")
+		build := exec.Command("go", "build", "-o", program, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		err = build.Run()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "build belay:", err)
+		return 1
+	}
+	return run()
+}
+
+// TestScript runs the scripts against the real binary. Every journal that a
+// script leaves behind is audited, and nothing of it may be left running.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Condition:           condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"start":    startIn,
+			"signal":   signalTo,
+			"finish":   finish,
+			"waitfor":  waitFor,
+			"jsonl":    jsonLines,
+			"jsonlast": jsonLast,
+			"record":   record,
+			"mkfile":   mkfile,
+		},
+	})
+}
+
+func setup(env *testscript.Env) error {
+	env.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	env.Setenv("BIN", filepath.Dir(program))
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("BELAY_STATE", filepath.Join(env.WorkDir, "state"))
+	env.Setenv("TZ", "UTC")
+	env.Values[jobsKey{}] = &jobs{by: map[string]*job{}}
+	t, work := env.T(), env.WorkDir
+	env.Defer(func() {
+		if err := errors.Join(checkJournals(work), nothingLeft(work)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return os.Mkdir(filepath.Join(env.WorkDir, "home"), 0o700)
+}
+
+// condition answers what a script may depend on.
+func condition(cond string) (bool, error) {
+	if cond == "root" {
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
+}
+
+// checkJournals holds every journal under a directory against the rules. A
+// script that damages one on purpose puts a file named damaged beside it.
+func checkJournals(work string) error {
+	return filepath.WalkDir(work, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.Name() != "journal.db" {
+			return nil // a directory that a script closed is not read
+		}
+		dir := filepath.Dir(path)
+		if _, err := os.Stat(filepath.Join(dir, "damaged")); err == nil {
+			return nil
+		}
+		view, err := journal.OpenView(dir)
+		if err != nil {
+			return fmt.Errorf("journal of %s: %w", dir, err)
+		}
+		defer view.Close()
+		recs, err := view.Load()
+		if err != nil {
+			return fmt.Errorf("journal of %s: %w", dir, err)
+		}
+		for _, v := range audit.Check(recs) {
+			err = errors.Join(err, fmt.Errorf("journal of %s: %v", dir, v))
+		}
+		return err
+	})
+}
+
+// exits runs belay and holds its exit code against the first argument.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	if got := codeOf(err); fmt.Sprint(got) != args[0] {
+		ts.Fatalf("%s: exit code %d (%v), want %s", strings.Join(args[1:], " "), got, err, args[0])
+	}
+}
+
+// codeOf is the exit code of a process; -1 for one that a signal ended.
+func codeOf(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -2
+}
+
+// text is what a script names: stdout, stderr or a file.
+func text(ts *testscript.TestScript, name string) string { return ts.ReadFile(name) }
+
+// objects are the lines of a text, each of which must be one JSON object.
+func objects(ts *testscript.TestScript, name string) []map[string]any {
+	var list []map[string]any
+	for i, line := range strings.Split(strings.TrimSuffix(text(ts, name), "\n"), "\n") {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			ts.Fatalf("%s: line %d is no JSON object: %v\n%s", name, i+1, err, line)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// jsonLines checks that each line is an object and that one of them has all the
+// given fields: jsonl stdout kind=run.started name=hello.
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 {
+		ts.Fatalf("usage: jsonl FILE [FIELD=VALUE…]")
+	}
+	found := false
+	for _, o := range objects(ts, args[0]) {
+		found = found || missing(o, args[1:]) == ""
+	}
+	if found == neg {
+		ts.Fatalf("%s: lines with %v: found %v", args[0], args[1:], found)
+	}
+}
+
+// jsonLast checks the fields of the last line.
+func jsonLast(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: jsonlast FILE FIELD=VALUE…")
+	}
+	list := objects(ts, args[0])
+	if m := missing(list[len(list)-1], args[1:]); m != "" {
+		ts.Fatalf("%s: the last line has no %s: %v", args[0], m, list[len(list)-1])
+	}
+}
+
+// missing is the first of the wanted fields that an object does not have. A
+// field of a field is named with a dot.
+func missing(o map[string]any, want []string) string {
+	for _, w := range want {
+		name, value, _ := strings.Cut(w, "=")
+		var at any = o
+		for _, part := range strings.Split(name, ".") {
+			m, ok := at.(map[string]any)
+			if !ok {
+				return w
+			}
+			at = m[part]
+		}
+		if fmt.Sprint(at) != value {
+			return w
+		}
+	}
+	return ""
+}
+
+// mkfile makes a file of a size, or from a repeated text: mkfile FILE N TEXT.
+func mkfile(ts *testscript.TestScript, neg bool, args []string) {
+	var n int
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: mkfile FILE TIMES TEXT")
+	}
+	if _, err := fmt.Sscan(args[1], &n); err != nil {
+		ts.Fatalf("mkfile: %v", err)
+	}
+	part := strings.NewReplacer(`\n`, "\n", `\0`, "\x00").Replace(args[2])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(part, n)), 0o600))
+}
