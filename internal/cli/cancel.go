@@ -88,10 +88,9 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 	req.ID = freshID(o.Tree.Run(o.ID), string(req.Ask))
 	board := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), a.style(), tailOf(ws.state.Folder(o.ID)))
 	w := &witness{root: o.ID, show: board.Seen}
-	at := attend(ctx, nil)
-	res, err := o.Drive(at.ctx, at.hard, w.seen, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
-	at.stop()
-	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: at.signalled()}
+	ctx, at := attend(ctx, nil)
+	res, err := o.Drive(ctx, at.hard, w.seen, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
+	e := ending{committed: w.end, result: res, err: err, signal: at.stop(), cleanup: o.Close()}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
 		a.complain(aside)

@@ -41,7 +41,7 @@ type app struct {
 func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
 	defer catchPipe()()
 	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version}
-	root := a.root()
+	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	err := a.out.settle(typed(root.ExecuteContext(ctx)))
 	a.report(err)

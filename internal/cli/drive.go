@@ -27,11 +27,11 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			tick = screen.Tick
 		}
 	}
-	at := attend(ctx, tick)
-	res, err := o.Drive(at.ctx, at.hard, w.seen, facts...)
-	at.stop()
+	ctx, at := attend(ctx, tick)
+	res, err := o.Drive(ctx, at.hard, w.seen, facts...)
+	sig := at.stop()
 	done()
-	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: at.signalled()}
+	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
 		a.complain(aside)

@@ -50,12 +50,12 @@ func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) 
 	if !follow {
 		return r.pump()
 	}
-	at := attend(ctx, nil)
-	defer at.stop()
+	ctx, at := attend(ctx, nil)
+	defer func() { _ = at.stop() }() // the context says which signal it was
 	if err := r.pump(); err != nil {
 		return err
 	}
-	return r.follow(at)
+	return r.follow(ctx)
 }
 
 // reading prints the logs of attempts in the order in which they began.
@@ -160,10 +160,10 @@ func (h *headed) Write(p []byte) (int, error) {
 
 // follow goes on with new records and new text until the run rests, its driver
 // is gone, or somebody asks to stop.
-func (r *reading) follow(at *attention) error {
+func (r *reading) follow(ctx context.Context) error {
 	for r.status == belay.Running {
 		alive := r.alive()
-		step, cancel := context.WithTimeoutCause(at.ctx, followEvery, errNoReply)
+		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
 		err := r.story.view.Follow(step, r.last, followEvery/2, func(recs []belay.Record) error {
 			r.take(recs)
 			return errHeard
@@ -172,9 +172,9 @@ func (r *reading) follow(at *attention) error {
 		if err := r.pump(); err != nil {
 			return err
 		}
+		var s *Signalled
 		switch {
-		case at.signalled() != nil:
-			s := at.signalled()
+		case errors.As(context.Cause(ctx), &s):
 			return belay.Exit(s.code(), "follow logs", s, "")
 		case !errors.Is(err, errNoReply) && !errors.Is(err, errHeard):
 			return err

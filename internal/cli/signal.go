@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -41,29 +40,30 @@ func (e *Signalled) code() int {
 // attention watches for signals, and for the time, while a command works: the
 // first signal cancels the context, the second closes hard.
 type attention struct {
-	ctx  context.Context
 	hard chan struct{}
 
 	cancel context.CancelCauseFunc
 	sigs   chan os.Signal
 	quit   chan struct{}
 	done   chan struct{}
+	first  *Signalled // to be read after stop
 }
 
-// attend begins to watch; the caller stops it. tick may be nil.
-func attend(ctx context.Context, tick func(time.Time)) *attention {
+// attend begins to watch and gives the context that the first signal cancels;
+// the caller stops it. tick may be nil.
+func attend(ctx context.Context, tick func(time.Time)) (context.Context, *attention) {
 	t := &attention{
 		hard: make(chan struct{}), sigs: make(chan os.Signal, 4),
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	t.ctx, t.cancel = context.WithCancelCause(ctx)
+	ctx, t.cancel = context.WithCancelCause(ctx)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) { // whoever started us with it ignored meant that
 			signal.Notify(t.sigs, s)
 		}
 	}
 	go t.watch(tick)
-	return t
+	return ctx, t
 }
 
 func (t *attention) watch(tick func(time.Time)) {
@@ -79,7 +79,8 @@ func (t *attention) watch(tick func(time.Time)) {
 		select {
 		case s := <-t.sigs:
 			if signals++; signals == 1 {
-				t.cancel(&Signalled{Signal: number(s)})
+				t.first = &Signalled{Signal: number(s)}
+				t.cancel(t.first)
 			} else if signals == 2 {
 				close(t.hard)
 			}
@@ -98,21 +99,14 @@ func number(s os.Signal) syscall.Signal {
 	return syscall.SIGTERM // no other kind of signal was asked for
 }
 
-// stop ends the watch and waits for it. The signal that came, if any, can still
-// be asked for.
-func (t *attention) stop() {
+// stop ends the watch, waits for it, and gives the signal that came, nil when
+// none did.
+func (t *attention) stop() *Signalled {
 	signal.Stop(t.sigs)
 	close(t.quit)
 	<-t.done
-}
-
-// signalled is the signal that asked for a stop, nil when none did.
-func (t *attention) signalled() *Signalled {
-	var s *Signalled
-	if errors.As(context.Cause(t.ctx), &s) {
-		return s
-	}
-	return nil
+	t.cancel(nil) // nobody is left to be told
+	return t.first
 }
 
 // catchPipe makes a broken pipe an error of the write. It is caught and not

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/journal"
+)
+
+func TestTypedValue(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"3": "3", "-1.5e3": "-1.5e3", "true": "true", "false": "false", "null": "null",
+		"True": "true", "False": "false", "TRUE": `"TRUE"`,
+		`{"a": 1}`: `{"a":1}`, "[1, 2]": "[1,2]", "{oops": `"{oops"`,
+		`"quoted"`: `"\"quoted\""`, "": `""`, "007": `"007"`, "1e999": `"1e999"`,
+		"12345678901234567890123": "12345678901234567890123",
+		"a b":                     `"a b"`, "日本": `"日本"`,
+	} {
+		got, err := typedValue(in)
+		if err != nil || string(got) != want {
+			t.Errorf("typedValue(%q) = %s, %v; want %s", in, got, err, want)
+		}
+	}
+	if _, err := typedValue("\xff"); err == nil {
+		t.Error("bytes that are no text are changed in silence")
+	}
+}
+
+func TestParseSets(t *testing.T) {
+	t.Parallel()
+	got, err := parseSets([]string{"a=1", "b=x=y", "a=2", "with-dash="})
+	if err != nil || len(got) != 3 || string(got["a"]) != "2" || string(got["b"]) != `"x=y"` || string(got["with-dash"]) != `""` {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for _, bad := range []string{"a", "=1", "1a=2", "a b=1", "PATH=x", "belay_x=1"} {
+		if _, err := parseSets([]string{bad}); err == nil {
+			t.Errorf("--set %q is taken", bad)
+		}
+	}
+}
+
+// The table of how a process ends after a drive.
+//
+// promise: X
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	achieved := &belay.RunResult{Status: belay.Achieved}
+	failed := &belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: "r"}
+	held := &belay.RunResult{Status: belay.Held, Code: belay.ExitHeld}
+	stopped := &belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated}
+	full := belay.Exit(belay.ExitInfra, "append", errors.New("no room"), "make room")
+	bad := errors.New("close keeper: gone")
+	sig := &Signalled{Signal: syscall.SIGINT}
+	for _, c := range []struct {
+		name   string
+		in     ending
+		status belay.Status
+		code   int
+		aside  bool
+		run    bool // the error is the run's own, shown already
+	}{
+		{"achieved", ending{committed: achieved}, belay.Achieved, 0, false, false},
+		{"failed", ending{committed: failed}, belay.Failed, 1, false, true},
+		{"held", ending{committed: held}, belay.Held, 11, false, true},
+		{"stopped by request", ending{committed: stopped}, belay.Stopped, 143, false, true},
+		{"stopped by signal", ending{committed: stopped, signal: sig}, belay.Stopped, 130, false, true},
+		{"achieved, then not closed", ending{committed: achieved, cleanup: bad}, belay.Achieved, 8, false, false},
+		{"achieved, then not noted", ending{committed: achieved, err: bad}, belay.Achieved, 8, false, false},
+		{"failed, then not closed", ending{committed: failed, cleanup: bad}, belay.Failed, 1, true, true},
+		{"failed, then an error with a code", ending{committed: failed, err: full}, belay.Failed, 1, true, true},
+		{"cut off by a full disk", ending{err: full, result: belay.RunResult{Status: belay.Achieved}}, belay.Stopped, 8, false, false},
+		{"cut off by something", ending{err: bad}, belay.Stopped, 1, false, false},
+		{"two signals", ending{err: &engine.Interrupted{}, signal: sig}, belay.Stopped, 130, false, true},
+		{"two signals, stopped before the second", ending{committed: stopped, err: &engine.Interrupted{}, signal: sig}, belay.Stopped, 130, false, true},
+		{"a signal while attaching", ending{err: fmt.Errorf("reach keeper: %w", context.Canceled), signal: sig}, belay.Stopped, 130, false, true},
+		{"a signal and a full disk", ending{err: full, signal: sig}, belay.Stopped, 8, false, false},
+		{"no error and no end", ending{result: belay.RunResult{Status: belay.Running}}, belay.Stopped, 1, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			res, err, aside := c.in.settle("r")
+			if res.Status != c.status || res.Code != c.code || belay.ExitCode(err) != c.code {
+				t.Errorf("status %s, code %d, error %v with code %d", res.Status, res.Code, err, belay.ExitCode(err))
+			}
+			if (aside != nil) != c.aside {
+				t.Errorf("aside: %v", aside)
+			}
+			var run *belay.RunError
+			if errors.As(err, &run) != c.run {
+				t.Errorf("error: %T %v", err, err)
+			}
+		})
+	}
+}
+
+func TestWitnessBelievesOnlyRecords(t *testing.T) {
+	t.Parallel()
+	w := &witness{root: "r", show: func([]belay.Record) {}}
+	rec := func(run belay.RunID, e belay.Event) []belay.Record { return []belay.Record{{Run: run, Event: e}} }
+	end := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1}}
+	w.seen(rec("r/a.1", end))
+	if w.end != nil || w.isLast(end.RunResult) {
+		t.Error("the end of a child is taken for the end of the run")
+	}
+	w.seen(rec("r", belay.RunHeld{}))
+	if w.end == nil || w.end.Code != belay.ExitHeld || w.isLast(*w.end) {
+		t.Errorf("held: %+v", w.end)
+	}
+	w.seen(rec("r", belay.RunAttached{}))
+	if w.end != nil {
+		t.Error("a run that was taken again still rests")
+	}
+	w.seen(rec("r", end))
+	if !w.isLast(end.RunResult) || w.isLast(belay.RunResult{Status: belay.Failed, Code: 8}) {
+		t.Error("the last line does not know its record")
+	}
+}
+
+func TestListener(t *testing.T) {
+	t.Parallel()
+	received := belay.RequestReceived{Request: belay.Request{ID: "me", Run: "r"}}
+	ended := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Aborted}}
+	for _, c := range []struct {
+		name   string
+		ask    belay.Wish
+		events []belay.Event
+		done   bool
+		want   reply
+	}{
+		{"nothing yet", belay.WishCancel, []belay.Event{belay.AttemptEnded{}}, false, ""},
+		{"of another", belay.WishAnswer, []belay.Event{belay.RequestReceived{Request: belay.Request{ID: "you"}}}, false, ""},
+		{"answer taken", belay.WishAnswer, []belay.Event{received, belay.ItemAnswered{}}, true, accepted},
+		{"answer refused", belay.WishAnswer, []belay.Event{received, belay.RequestRefused{ID: "me", Why: "no"}}, true, refused},
+		{"refusal of another", belay.WishAnswer, []belay.Event{received, belay.RequestRefused{ID: "you"}}, true, accepted},
+		{"cancel waits for the end", belay.WishCancel, []belay.Event{received}, false, accepted},
+		{"cancelled", belay.WishCancel, []belay.Event{received, ended}, true, accepted},
+		{"stop taken", belay.WishStop, []belay.Event{received, belay.RunStopped{}}, true, accepted},
+		{"ended before it was read", belay.WishCancel, []belay.Event{ended}, true, unheard},
+		{"held before it was read", belay.WishAnswer, []belay.Event{belay.RunHeld{}}, true, unheard},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := &listener{req: belay.Request{ID: "me", Run: "r", Ask: c.ask}}
+			var recs []belay.Record
+			for _, e := range c.events {
+				recs = append(recs, belay.Record{Run: "r", Event: e})
+			}
+			err := l.listen(recs)
+			if errors.Is(err, errHeard) != c.done || l.reply != c.want {
+				t.Errorf("reply %q, error %v", l.reply, err)
+			}
+		})
+	}
+}
+
+func TestTypedErrorsHaveTheirCodes(t *testing.T) {
+	t.Parallel()
+	unknown := belay.Exit(belay.ExitUsage, "find run", &journal.Unknown{ID: "x"}, "list them")
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{nil, 0},
+		{unknown, 65},
+		{belay.Exit(belay.ExitUsage, "find run", &journal.Ambiguous{Prefix: "x"}, ""), 65},
+		{belay.Exit(belay.ExitUsage, "create run", journal.ErrExists, ""), 65},
+		{belay.Exit(belay.ExitBusy, "lock", &journal.Busy{Run: "r"}, ""), 9},
+		{errors.New("anything"), 1},
+	} {
+		if got := belay.ExitCode(typed(c.err)); got != c.code {
+			t.Errorf("%v: code %d, want %d", c.err, got, c.code)
+		}
+	}
+	if h := hint(typed(unknown)); h != "list them" {
+		t.Errorf("the hint is lost: %q", h)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"/tmp/a": "/tmp/a", "two words": "'two words'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'",
+	} {
+		if got := quote(in); got != want {
+			t.Errorf("quote(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestChildrenFollowTheirParents(t *testing.T) {
+	t.Parallel()
+	member := func(run, parent belay.RunID) journal.Member {
+		return journal.Member{Run: run, Session: belay.Session{Parent: parent}}
+	}
+	var got []string
+	for _, m := range children([]journal.Member{
+		member("b", ""), member("a", ""), member("c", "a"), member("d", "b"), member("e", "c"), member("lost", "gone"),
+	}, "", nil) {
+		got = append(got, string(m.Run))
+	}
+	if text := strings.Join(got, " "); text != "b d a c e lost" {
+		t.Errorf("order: %s", text)
+	}
+}
+
+type brokenPipe struct{ written int }
+
+func (b *brokenPipe) Write(p []byte) (int, error) {
+	if b.written += len(p); b.written > 10 {
+		return 0, syscall.EPIPE
+	}
+	return len(p), nil
+}
+
+func TestLostAnswerIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	a := &answer{w: &brokenPipe{}}
+	a.line("short")
+	if err := a.settle(nil); err != nil {
+		t.Errorf("too early: %v", err)
+	}
+	a.line("and then more than fits")
+	if err := a.settle(nil); belay.ExitCode(err) != belay.ExitInfra || !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("got %v", err)
+	}
+	own := &belay.RunError{Result: belay.RunResult{Code: belay.ExitFailed}}
+	if err := a.settle(own); belay.ExitCode(err) != belay.ExitFailed {
+		t.Errorf("the run's own failure does not win: %v", err)
+	}
+}
+
+// Signals are sent to the test process itself, so this test is not parallel.
+func TestAttention(t *testing.T) {
+	ticks := make(chan time.Time)
+	ctx, at := attend(t.Context(), func(now time.Time) {
+		select {
+		case ticks <- now:
+		default:
+		}
+	})
+	<-ticks
+	if ctx.Err() != nil {
+		t.Error("cancelled before any signal")
+	}
+	kill := func() {
+		t.Helper()
+		if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kill()
+	<-ctx.Done()
+	select {
+	case <-at.hard:
+		t.Error("one signal ends everything at once")
+	default:
+	}
+	kill()
+	<-at.hard
+	if s := at.stop(); s == nil || s.code() != belay.ExitHangup {
+		t.Errorf("signalled: %v", s)
+	}
+}
+
+func TestVariablesOfTheCaller(t *testing.T) {
+	t.Parallel()
+	a := &app{environ: []string{"A=1", "BELAY_STATE=/s", "A=2"}}
+	if a.env("A") != "2" || a.env("B") != "" {
+		t.Error("the last one does not count")
+	}
+	if dir, err := a.stateDir(); err != nil || dir != "/s" {
+		t.Errorf("%s %v", dir, err)
+	}
+	a.state = "/flag"
+	if dir, err := a.stateDir(); err != nil || dir != "/flag" || a.name() != "belay --state /flag" {
+		t.Errorf("%s %v %s", dir, err, a.name())
+	}
+	a.state, a.environ = "", nil
+	if _, err := a.stateDir(); belay.ExitCode(err) != belay.ExitInvalid {
+		t.Errorf("no home: %v", err)
+	}
+}
