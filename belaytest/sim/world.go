@@ -89,6 +89,7 @@ type world struct {
 	trace  *trace
 	broken *Violation
 
+	scripted  bool // processes are scripts; what their work is, is not known here
 	abandoned bool // nobody wants to know how it ends
 }
 
@@ -202,7 +203,7 @@ func (w *world) atRest() {
 		w.violate("liveness", "the driver waits for something that never comes (until %s)", w.driver.turn.Until)
 		return
 	}
-	if s := w.truth.status; s == belay.Running || s == belay.Stopped {
+	if s := w.truth.status; s == belay.Running || s == belay.Stopped && !w.scripted {
 		w.violate("liveness", "nobody drives the run, and it is %s", s)
 		return
 	}

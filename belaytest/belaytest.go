@@ -1,0 +1,192 @@
+// Package belaytest is the suite that every driver must pass: tables of
+// recipes, of what people do to a run, and of how the run then stands. It
+// drives nothing itself and knows no driver; what it checks is only what the
+// records and the final state of a run say.
+//
+// The scripts of its recipes are real bash, made of the few shapes that a
+// simulated shell can read too, so that one table serves both worlds.
+package belaytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/flow"
+)
+
+// Driver makes one run of a case, with all that people do to it, and says how
+// it stands when the last act is done and the run rests.
+type Driver interface {
+	Run(t *testing.T, c Case) Outcome
+}
+
+// Case is one row of the suite.
+type Case struct {
+	Name   string
+	Recipe string
+	Subs   map[string]string // name to source
+	Vars   map[string]string // given by the user
+	Acts   []Act             // in this order
+	Want   Want
+}
+
+// Act is what somebody does to a run.
+type Act struct {
+	Do     Deed
+	After  string // a file in the run's directory that must be there first; "": the run rests
+	Step   belay.Path
+	Choice string
+}
+
+// Deed is the closed list of what people do.
+type Deed string
+
+const (
+	Cancel     Deed = "cancel"      // ask the run to end for good
+	Stop       Deed = "stop"        // ask the run to stop
+	Resume     Deed = "resume"      // go on with a run that rests
+	Reopen     Deed = "reopen"      // go on with a run that has ended
+	Answer     Deed = "answer"      // answer for a held step, and resume
+	KillKeeper Deed = "kill keeper" // end the keeper, and with it what it holds
+)
+
+// Want is how a run must stand. Steps go by their id, those of a child run by
+// the way to it ("call.1/step").
+type Want struct {
+	Status   belay.Status
+	Code     int
+	Failure  belay.FailureKind            // of the run
+	Failures map[string]belay.FailureKind // of steps
+	Vars     map[string]string            // of the root
+	Attempts map[string]int               // main attempts that were made
+	Phases   map[string]flow.Phase        // all steps of all runs
+}
+
+// Outcome is how a run stands, and how it came there.
+type Outcome struct {
+	Want
+	Records []belay.Record
+}
+
+// Conform holds a driver against the whole suite.
+func Conform(t *testing.T, d Driver) {
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			got := d.Run(t, c)
+			compare(t, c.Want, got)
+			for _, v := range audit.Check(got.Records) {
+				t.Errorf("audit: %s", v)
+			}
+			if t.Failed() {
+				for _, r := range got.Records {
+					b, err := json.Marshal(r)
+					t.Logf("%s %v", b, err)
+				}
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, want Want, got Outcome) {
+	t.Helper()
+	if got.Status != want.Status || got.Code != want.Code || got.Failure != want.Failure {
+		t.Errorf("the run is %s, code %d, failure %q; want %s, %d, %q",
+			got.Status, got.Code, got.Failure, want.Status, want.Code, want.Failure)
+	}
+	for _, n := range sorted(want.Vars) {
+		if got.Vars[n] != want.Vars[n] {
+			t.Errorf("variable %s is %q, want %q", n, got.Vars[n], want.Vars[n])
+		}
+	}
+	same(t, "attempts", want.Attempts, got.Attempts)
+	same(t, "phases", want.Phases, got.Phases)
+	if want.Failures != nil {
+		same(t, "failures", want.Failures, got.Failures)
+	}
+}
+
+func same[V comparable](t *testing.T, what string, want, got map[string]V) {
+	t.Helper()
+	if !maps.Equal(want, got) {
+		t.Errorf("%s are %s, want %s", what, list(got), list(want))
+	}
+}
+
+func list[V any](m map[string]V) string {
+	parts := make([]string, 0, len(m))
+	for _, n := range sorted(m) {
+		parts = append(parts, fmt.Sprintf("%s: %v", n, m[n]))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Look reads from the tree and the records of a run how it stands.
+func Look(tree *flow.Tree, recs []belay.Record) Outcome {
+	o := Outcome{Records: recs, Want: Want{
+		Status: tree.Status(), Failures: map[string]belay.FailureKind{}, Vars: map[string]string{},
+		Attempts: map[string]int{}, Phases: map[string]flow.Phase{},
+	}}
+	root := tree.Runs()[0]
+	for _, id := range tree.Runs() {
+		for _, v := range tree.Run(id).Steps() {
+			name := stepName(root, id, v.Path)
+			o.Phases[name] = v.Phase
+			if v.Attempt > 0 {
+				o.Attempts[name] = v.Attempt
+			}
+			if v.Failure != nil && v.Phase == flow.Failed {
+				o.Failures[name] = v.Failure.Kind
+			}
+		}
+	}
+	for n, v := range tree.Run(root).Vars() {
+		o.Vars[n] = plain(v)
+	}
+	o.Code = code(tree.Status())
+	if r := tree.Run(root).Result(); r != nil {
+		o.Code = r.Code
+		if r.Failure != nil {
+			o.Failure = r.Failure.Kind
+		}
+	}
+	return o
+}
+
+// stepName is the way to a step from the root.
+func stepName(root, run belay.RunID, p belay.Path) string {
+	way := strings.TrimPrefix(strings.TrimPrefix(string(run), string(root)), "/")
+	if way == "" {
+		return string(p)
+	}
+	return way + "/" + string(p)
+}
+
+// plain is a value as a person reads it.
+func plain(v belay.Value) string {
+	var s string
+	if v.Inline() && json.Unmarshal(v.JSON, &s) == nil {
+		return s
+	}
+	return string(v.JSON)
+}
+
+// code is the exit code of a run that rests without an end.
+func code(s belay.Status) int {
+	switch s {
+	case belay.Held:
+		return belay.ExitHeld
+	case belay.Stopped:
+		return belay.ExitTerminated
+	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Aborted:
+	}
+	return belay.ExitFailed
+}

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/flow"
+)
+
+// Driver is the simulator as a driver that the conformance suite can use.
+type Driver struct{}
+
+// Run makes one run of a case in a calm world.
+func (Driver) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
+	t.Helper()
+	b := book{names: []string{"root"}, sources: []string{c.Recipe}}
+	for _, name := range sortedNames(c.Subs) {
+		b.names, b.sources = append(b.names, name), append(b.sources, c.Subs[name])
+	}
+	if err := b.parse(); err != nil {
+		t.Fatal(err)
+	}
+	p := &play{acts: c.Acts}
+	w := newWorld(p, b, NoBug)
+	w.trace, w.scripted = &trace{}, true
+	for _, n := range sortedNames(c.Vars) {
+		w.vars[n] = belay.Text(c.Vars[n])
+	}
+	w.run()
+	if w.broken != nil {
+		t.Error(w.broken)
+	}
+	if len(p.acts) > 0 {
+		t.Errorf("nobody could %s: it never came to that", p.acts[0].Do)
+	}
+	if t.Failed() {
+		for _, l := range w.trace.lines {
+			t.Log(l)
+		}
+	}
+	tree, err := fold(w.root, w.lib, w.disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return belaytest.Look(tree, w.disk)
+}
+
+// play is a calm world in which people follow a list.
+type play struct{ acts []belaytest.Act }
+
+func (p *play) next(w *world) *happening  { return w.agenda.first() }
+func (p *play) lag(lag) time.Duration     { return time.Millisecond }
+func (p *play) dies(*world, point) bool   { return false }
+func (p *play) diskFull(*world) bool      { return false }
+func (p *play) survivors(_, most int) int { return most }
+func (p *play) rested(w *world, _ belay.Status) {
+	if len(p.acts) > 0 && p.acts[0].After == "" {
+		p.act(w)
+	}
+}
+
+// strike does what waits for a file that is there now.
+func (p *play) strike(w *world) {
+	if len(p.acts) == 0 || p.acts[0].After == "" || w.driver == nil {
+		return
+	}
+	if _, ok := w.files[p.acts[0].After]; ok {
+		p.act(w)
+	}
+}
+
+// act does the next thing on the list.
+func (p *play) act(w *world) {
+	a := p.acts[0]
+	p.acts = p.acts[1:]
+	r := belay.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, Why: "the list says so"}
+	switch a.Do {
+	case belaytest.Cancel:
+		r.Ask = belay.WishCancel
+		w.post(r)
+	case belaytest.Stop:
+		r.Ask = belay.WishStop
+		w.post(r)
+	case belaytest.Resume:
+		w.resumeLater()
+	case belaytest.Reopen:
+		w.after(time.Second, &happening{what: "reopen", do: func() {
+			w.drive(flow.Fact{Run: w.root, Event: belay.RunReopened{By: "somebody", Why: "the list says so"}})
+		}})
+	case belaytest.Answer:
+		r.Ask = belay.WishAnswer
+		w.settle(r)
+		w.resumeLater()
+	case belaytest.KillKeeper:
+		w.keeper.crash()
+	}
+}
+
+// behave reads the script.
+func (p *play) behave(w *world, j belay.Job) program {
+	prog, err := readScript(j.Script)
+	if err != nil {
+		w.violate("script", "%v", err)
+	}
+	return prog
+}
