@@ -20,6 +20,7 @@ const (
 	mailEvery   = 100 * time.Millisecond
 	maxReattach = 20               // keepers that may die under one driver
 	closeWithin = 10 * time.Second // for the keeper to leave at the end
+	atOnce      = time.Nanosecond  // between TERM and KILL; 0 would mean the step's own grace
 )
 
 // Log is the part of a journal that a driver needs.
@@ -217,7 +218,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			stop = nil
 			w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
 		case <-hard:
-			_ = w.keeper.Stop(belay.KilledStop, 0) // at once: nobody waits for an answer
+			_ = w.keeper.Stop(belay.KilledStop, atOnce) // nobody waits for an answer
 			return &Interrupted{}
 		}
 	}
