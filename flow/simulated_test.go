@@ -2,6 +2,7 @@ package flow
 
 import (
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 )
@@ -70,4 +71,36 @@ func TestACheckIsTriedBeforeItIsGivenUp(t *testing.T) {
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 0)
 	w.wantStarts("r:a@verify.1")
+}
+
+// A run ended while one of its steps waited for its next attempt; reopened, it
+// made that attempt at once, before a step that it needs and that had been
+// left out was done.
+func TestAReopenedRunKeepsItsOrder(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n"+
+		"- {id: a, command: x, on_failure: escalate}\n"+
+		"- {id: b, needs: [a], command: y, retry: {max_attempts: 2, backoff: 1s}}\n"+
+		"- {id: c, needs: [a], command: z}\n")
+	w.exit("r:a.1", 1)
+	w.turn(request("q", belay.WishAnswer, belay.ChoiceSkip))
+	w.wantStarts("r:b.1 r:c.1")
+	w.exit("r:b.1", 1)
+	w.exit("r:c.1", 1)
+	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.now = w.now.Add(time.Hour)
+	w.turn(w.tree.Reopen("me", "again")...)
+	w.wantStarts("r:a.2")
+	w.exit("r:a.2", 0)
+	w.wantStarts("r:c.2 r:b.2")
+}
+
+// A stop that came when the run was held left it both; the last word counts.
+func TestAStoppedRunIsNotHeld(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, on_failure: escalate}\n")
+	w.exit("r:a.1", 1)
+	w.wantStatus(belay.Held, belay.ExitHeld)
+	w.turn(request("s", belay.WishStop, ""))
+	w.wantStatus(belay.Stopped, 0)
+	w.reload(nil)
+	w.wantStatus(belay.Held, belay.ExitHeld)
 }

@@ -143,7 +143,7 @@ func (s *State) unsettle(i int) {
 	s.left++
 	for _, n := range s.steps[i].next {
 		s.steps[n].waits++
-		s.ready.remove(n)
+		s.unqueue(n)
 	}
 }
 

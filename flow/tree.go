@@ -87,9 +87,9 @@ func (t *Tree) note(r belay.Record) {
 			t.touched[id] = true
 		}
 	case belay.RunHeld:
-		t.held = true
-	case belay.RunStopped:
-		t.stopped = true
+		t.held, t.stopped = true, false
+	case belay.RunStopped: // what it waits for is asked again when it is resumed
+		t.held, t.stopped = false, true
 	case belay.RunReopened:
 		t.held, t.stopped = false, false
 	case belay.RequestReceived:
