@@ -62,7 +62,7 @@ func (b *bench) damage(prepare func(*rig) error) error {
 		return err
 	}
 	id := string(r.id())
-	for _, args := range [][]string{{"resume", id}, {"show", id}, {"show", id, "--json"}, {"logs", id, "start"}} {
+	for _, args := range [][]string{{"resume", id}, {"show", id}, {"show", id, "--json"}, {"show", id, "--records"}, {"logs", id, "start"}} {
 		if err := r.want(belay.ExitDamaged, args...); err != nil {
 			return err
 		}
@@ -77,8 +77,10 @@ func (b *bench) damage(prepare func(*rig) error) error {
 	return nil
 }
 
-// flip changes one letter in the body of a record that is not the last one.
+// flip changes one digit of a record that is not the last one, so that what
+// it says still makes sense: the year in which the step join began.
 func (r *rig) flip() error {
+	record := fmt.Sprintf(`"key":"%s:join.1","observation":`, r.id())
 	for _, name := range []string{"journal.db-wal", "journal.db"} {
 		file := filepath.Join(string(r.folder()), name)
 		b, err := os.ReadFile(file)
@@ -88,12 +90,21 @@ func (r *rig) flip() error {
 		if err != nil {
 			return err
 		}
-		at := bytes.LastIndex(b, []byte(`"step":"wide3"`))
-		if at < 0 {
-			continue
+		found := false
+		for at := 0; ; { // a page may hold old copies of it too
+			next := bytes.Index(b[at:], []byte(record))
+			if next < 0 {
+				break
+			}
+			at += next + len(record)
+			if year := bytes.Index(b[at:], []byte(`"started":"2`)); year >= 0 {
+				b[at+year+len(`"started":"202`)] ^= 1
+				found = true
+			}
 		}
-		b[at+len(`"step":"`)] ^= 1
-		return os.WriteFile(file, b, 0o600)
+		if found {
+			return os.WriteFile(file, b, 0o600)
+		}
 	}
 	return errors.New("the record to be changed was not found")
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 )
@@ -165,14 +166,17 @@ func signalled(r *rig, code int, sig syscall.Signal) error {
 	return r.begins(map[string]int{"before": 1, "long": 2, "after": 1})
 }
 
+// deafGrace is how long a step that does not listen is given at the first signal.
+const deafGrace = 12 * time.Second
+
 // signalledTwice ends a run whose step does not listen: the second signal does
 // not wait for it.
 func signalledTwice(r *rig) error {
-	deaf := strings.Replace(slowRecipe, "touch long-began", "trap true TERM; touch long-began", 1)
+	deaf := strings.Replace(slowRecipe, "touch long-began", `trap '' TERM; touch long-began`, 1)
 	if err := r.put("slow.yaml", deaf); err != nil {
 		return err
 	}
-	r.base = append(r.base, "BELAY_KILL_GRACE=20s")
+	r.base = append(r.base, "BELAY_KILL_GRACE="+deafGrace.String())
 	c, err := r.driven()
 	if err != nil {
 		return err
@@ -189,6 +193,7 @@ func signalledTwice(r *rig) error {
 	if err := until("the stop is on record", stopping); err != nil {
 		return err
 	}
+	second := time.Now()
 	c.signal(syscall.SIGINT)
 	e, err := c.wait()
 	if err != nil || e.code != belay.ExitInterrupt {
@@ -196,6 +201,9 @@ func signalledTwice(r *rig) error {
 	}
 	if err := until("nobody is left", func() bool { return len(carrying(r.mark)) == 0 }); err != nil {
 		return fmt.Errorf("%w: %s", err, describe(carrying(r.mark)))
+	}
+	if took := time.Since(second); took > deafGrace/2 {
+		return fmt.Errorf("a second SIGINT took %v: it waited for the step", took)
 	}
 	if err := r.put("go", ""); err != nil {
 		return err

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/belay-run/belay"
 )
 
 // crashFence leaves a dead driver's start unread in the socket of a keeper that
@@ -22,70 +24,95 @@ func crashFence(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var points []point
-	for n := 1; n <= counts["engine.before_spawn"]; n++ {
-		points = append(points, point{"engine", n})
-	}
 	var mu sync.Mutex
 	var all tally
-	b.each(len(points), func(i int) {
-		seen, err := b.lateStart(points[i].n)
+	fates := map[belay.Found]int{}
+	b.each(counts["engine.before_spawn"], func(i int) {
+		seen, fate, err := b.lateStart(i + 1)
 		if err != nil {
-			t.Errorf("start %d: %v", points[i].n, err)
+			t.Errorf("start %d: %v", i+1, err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		all.add(seen)
+		fates[fate]++
 	})
-	if all.points < 10 {
-		t.Errorf("only %d late starts were seen", all.points)
+	if all.points < 10 || fates[belay.Unborn] == 0 {
+		t.Errorf("only %d late starts were seen, and %d of them came after the greeting", all.points, fates[belay.Unborn])
 	}
-	b.say("fence: %d late starts; %s", all.points, &all)
+	b.say("fence: late starts refused %d, read in time %d; %s",
+		fates[belay.Unborn], fates[belay.Adopted]+fates[belay.Harvested], &all)
 }
 
-func (b *bench) lateStart(n int) (tally, error) {
+// lateStart says also what the next driver was told of the start in question.
+func (b *bench) lateStart(n int) (seen tally, fate belay.Found, err error) {
 	r, err := b.newRig(b.armed)
 	if err != nil {
-		return tally{}, err
+		return seen, "", err
 	}
 	defer r.wipe()
 	fp := fmt.Sprintf("BELAY_FP=engine.before_spawn=%d:stop,engine.after_spawn=%d:kill", n, n)
 	old, err := r.start([]string{fp}, "run", "crash.yaml")
 	if err != nil {
-		return tally{}, err
+		return seen, "", err
 	}
 	err = until("the driver stops", func() bool { return old.ended() || state(old.pid()) == "T" })
 	if err != nil || old.ended() {
-		return tally{missed: 1}, errors.Join(err, r.want(0, "resume", string(r.id())))
+		return tally{missed: 1}, "", errors.Join(err, r.want(0, "resume", string(r.id())))
 	}
 	keeper, err := r.keeperPid()
 	if err != nil {
-		return tally{}, err
+		return seen, "", err
 	}
 	if err := syscall.Kill(keeper, syscall.SIGSTOP); err != nil {
-		return tally{}, fmt.Errorf("stop the keeper: %w", err)
+		return seen, "", fmt.Errorf("stop the keeper: %w", err)
 	}
 	old.signal(syscall.SIGCONT)
 	if e, err := old.wait(); err != nil || e.signal != syscall.SIGKILL {
-		return tally{}, errors.Join(err, fmt.Errorf("the driver was to be killed: %v", e))
+		return seen, "", errors.Join(err, fmt.Errorf("the driver was to be killed: %v", e))
 	}
 	heir, err := r.start(nil, "resume", string(r.id()))
 	if err != nil {
-		return tally{}, err
+		return seen, "", err
 	}
 	err = until("the next driver greets", func() bool { return heir.ended() || r.knocks() && asleep(heir.pid()) })
 	if err == nil {
 		err = syscall.Kill(keeper, syscall.SIGCONT)
 	}
 	if err != nil {
-		return tally{}, err
+		return seen, "", err
 	}
 	if e, err := heir.wait(); err != nil || e.code != 0 {
-		return tally{}, errors.Join(err, fmt.Errorf("resume: %v", e))
+		return seen, "", errors.Join(err, fmt.Errorf("resume: %v", e))
 	}
-	seen, err := b.check(r, true)
+	seen, err = b.check(r, true)
 	seen.points++
-	return seen, err
+	return seen, r.fateOf(n), err
+}
+
+// fateOf is what became of the n-th start of a process, as the second driver
+// found it.
+func (r *rig) fateOf(n int) belay.Found {
+	recs, err := r.records()
+	if err != nil {
+		return ""
+	}
+	var key belay.Key
+	for _, rec := range recs {
+		switch e := rec.Event.(type) {
+		case belay.AttemptStarted:
+			if e.Child == "" {
+				if n--; n == 0 {
+					key = e.Key
+				}
+			}
+		case belay.AttemptFound:
+			if key != "" && e.Key == key {
+				return e.How
+			}
+		}
+	}
+	return ""
 }
 
 // knocks tells whether somebody waits at the keeper's socket to be let in: the

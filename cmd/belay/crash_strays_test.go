@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +20,13 @@ import (
 // for after its number was used again.
 const noteWord = `note() { echo "$1 $(cut -d' ' -f22 /proc/$1/stat)" >> pids; }
 `
+
+// lookScript is the step after the one that leaves something behind: it must
+// not meet any of it.
+const lookScript = `while read -r pid start; do
+  stat=($(cat /proc/$pid/stat 2>/dev/null || true))
+  if [ "${stat[21]:-}" = "$start" ] && [ "${stat[2]}" != Z ]; then echo "$pid" >> left; fi
+done < pids`
 
 // shapes are the ways in which a step can leave something behind. Each writes
 // down one process.
@@ -93,8 +101,8 @@ func (b *bench) stray(shape string, how ending) error {
 	if how.name == "timeout" {
 		limit = ", timeout: 500ms"
 	}
-	err = errors.Join(r.put("note.sh", noteWord),
-		r.put("stray.yaml", fmt.Sprintf("name: stray\nsteps:\n  - {id: leave, command: %q%s}\n", script, limit)))
+	err = errors.Join(r.put("note.sh", noteWord), r.put("stray.yaml",
+		fmt.Sprintf("name: stray\nsteps:\n  - {id: leave, command: %q%s}\n  - {id: look, command: %q}\n", script, limit, lookScript)))
 	if err != nil {
 		return err
 	}
@@ -113,6 +121,9 @@ func (b *bench) stray(shape string, how ending) error {
 	recs, err := r.records()
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(r.inWork("left")); err == nil {
+		return fmt.Errorf("the next step met what the one before it left: %s", text(r.inWork("left")))
 	}
 	return errors.Join(sound(recs), r.notedGone(), r.nobodyLeft(recs[0].Run))
 }

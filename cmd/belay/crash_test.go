@@ -3,9 +3,12 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +74,9 @@ func crashNobody(t *testing.T, b *bench) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := r.shows(recs); err != nil {
+		t.Fatal(err)
+	}
 	b.calm = outcomeOf(recs, ledger)
 	if err := b.plausible(); err != nil {
 		t.Fatal(err)
@@ -79,6 +85,27 @@ func crashNobody(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	b.say("unkilled: %d steps settled, %d attempts, %d records, %v", len(b.calm.steps), len(ledger), len(recs), took.Round(time.Millisecond))
+}
+
+// shows holds what belay show prints against the journal: the suite reads the
+// journal itself, users read this.
+func (r *rig) shows(recs []belay.Record) error {
+	e, err := r.belay(nil, "show", string(r.id()), "--records")
+	if err != nil || e.code != belay.ExitOK {
+		return errors.Join(err, fmt.Errorf("show: %v", e))
+	}
+	var want strings.Builder
+	for _, rec := range recs {
+		line, err := json.Marshal(rec)
+		if err != nil {
+			return err
+		}
+		want.WriteString(string(line) + "\n")
+	}
+	if e.out != want.String() {
+		return fmt.Errorf("show --records is not the journal:\n%s\nwant:\n%s", tail(e.out, 2000), tail(want.String(), 2000))
+	}
+	return nil
 }
 
 // plausible makes sure that the comparison compares something.
