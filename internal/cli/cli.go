@@ -75,7 +75,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 	root.PersistentPreRunE = a.checkFlags
 	root.AddCommand(
 		a.runCommand(), a.resumeCommand(), a.validateCommand(),
-		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(),
+		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.stopCommand(), a.cancelCommand(),
 		a.completionCommand(), a.versionCommand(), a.keeperCommand(),
 	)

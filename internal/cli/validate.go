@@ -108,7 +108,7 @@ func (a *app) validateOne(shelf library.Shelf, path string, asJSON bool) bool {
 		a.out.line("%s", text)
 	}
 	if sum.OK && !asJSON {
-		a.out.line("%s: ok: %d steps", path, sum.Steps)
+		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
 	}
 	return sum.OK
 }
@@ -119,4 +119,11 @@ func lineOfProblem(p recipe.Problem) problemLine {
 		l.Severity = "warning"
 	}
 	return l
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }

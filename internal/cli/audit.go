@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/audit"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	var asJSON bool
+	cmd := command("audit RUN", "check a journal against the rules that it must keep", 1, 1,
+		func(_ context.Context, _ *cobra.Command, args []string) error { return a.audit(args[0], asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+// violation is a rule that a journal breaks, as --json prints it.
+type violation struct {
+	Run  belay.RunID `json:"run"`
+	Seq  int64       `json:"seq"`
+	Rule string      `json:"rule"`
+	Msg  string      `json:"msg"`
+}
+
+func (a *app) audit(arg string, asJSON bool) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, arg) // proves the chain and folds the records
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close journal", s.close)
+	found := audit.Check(s.recs)
+	for _, v := range found {
+		if asJSON {
+			a.object(violation{s.id.Root(), v.Seq, v.Rule, v.Msg})
+			continue
+		}
+		a.out.line("%v", v)
+	}
+	if len(found) > 0 {
+		return belay.Exit(belay.ExitDamaged, "audit run "+string(s.id.Root()), fmt.Errorf("%d rules are broken", len(found)), "keep the folder: this is a bug in belay, or somebody wrote to the journal")
+	}
+	if !asJSON {
+		a.out.line("run %s: ok: %d records", s.id.Root(), len(s.recs))
+	}
+	return nil
+}
