@@ -38,10 +38,8 @@ type deed struct {
 	pass    string // why a once step may be started again
 	starts  int    // main attempts that were recorded as started and not as unborn
 	lost    int
-	grants  int // attempts that a person allowed
-	given   int // attempts that were given back
-	judged  int // attempts that were judged a failure
-	clean   bool
+	grants  int  // attempts that a person allowed
+	given   int  // attempts that were given back
 	checked bool // its verify has said that the work is not there
 }
 

@@ -152,7 +152,6 @@ func (t *truth) judged(e belay.AttemptJudged) {
 	case v.GivenBack:
 		d.given++
 	case v.Failure != nil:
-		d.judged++
 		if a.ended != nil && (a.ended.Child != nil || clean(*a.ended)) {
 			d.pass = "it failed, and everybody saw it"
 		}
