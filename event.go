@@ -38,7 +38,7 @@ type Session struct {
 
 // RunAttached says that a driver took the run.
 type RunAttached struct {
-	Epoch       int64  `json:"epoch"`
+	Epoch       int64  `json:"driver"` // the record's own epoch, from here on
 	Version     string `json:"version"`
 	Pid         int    `json:"pid"`
 	Start       uint64 `json:"start,omitempty"`

@@ -6,6 +6,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -192,8 +193,11 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			}
 			continue
 		}
-		if s := w.turn.Status; s != belay.Running {
-			return nil
+		if w.turn.Status != belay.Running {
+			if err := w.lastMail(); err != nil || len(w.facts) == 0 {
+				return err
+			}
+			continue
 		}
 		wake := timer.C
 		if w.turn.Until.IsZero() {
@@ -271,8 +275,8 @@ func (w *drive) bereaved(ctx context.Context) error {
 	defer cancel()
 	_ = w.keeper.Close(end) // it is dead; this only reaps it
 	var again []flow.Fact
-	if ctx.Err() != nil { // attaching forgets a stop that is under way
-		again = append(again, w.stopFact(context.Cause(ctx), w.Epoch+1))
+	if stop := w.Tree.Stopping(); stop != nil { // attaching forgets a stop that is under way
+		again = append(again, w.stopFact(errors.New(stop.By), w.Epoch+1))
 	}
 	return w.attach(context.WithoutCancel(ctx), again)
 }
@@ -300,6 +304,15 @@ func (w *drive) readMail() error {
 		return w.clearMail()
 	}
 	return nil
+}
+
+// lastMail looks into the mailbox before a held run is given up: an answer may
+// lie there already.
+func (w *drive) lastMail() error {
+	if w.turn.Status != belay.Held {
+		return nil
+	}
+	return w.readMail()
 }
 
 func (w *drive) clearMail() error {

@@ -62,6 +62,12 @@ func (s *State) applyStep(r belay.Record) error {
 		return s.judged(e)
 	case belay.StepNotTaken:
 		return s.withStep(e.Path, func(i int) error { return s.finish(i, NotTaken) })
+	case belay.StepSkipped:
+		return s.withStep(e.Path, func(i int) error {
+			s.drop(i)
+			s.steps[i].leave = nil
+			return s.finish(i, Skipped)
+		})
 	case belay.StepRefused:
 		return s.withStep(e.Path, func(i int) error {
 			f := e.Failure
@@ -354,7 +360,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 		st.extra++
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:
-		return s.finish(i, Skipped)
+		st.leave = &e
+		s.look(i) // that it is left out follows
+		return nil
 	case belay.ChoiceFail:
 		st.declared = true
 		if st.failure == nil {

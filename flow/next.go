@@ -105,6 +105,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 	case st.phase == Broken:
 		h := s.history(i)
 		return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: recovery.Decide(s.policy(i), *st.failure, h, now)}}, false
+	case st.leave != nil:
+		return belay.Note{Event: belay.StepSkipped{Path: def.ID, By: st.leave.By, Why: st.leave.Why}}, false
 	case st.phase != Ended:
 		return nil, false
 	case st.verdict != nil && st.verdict.Unknown:

@@ -74,6 +74,7 @@ type step struct {
 	truth    *belay.Answer
 	asked    bool
 	item     string
+	leave    *belay.ItemAnswered // a person said to leave it out
 	plan     *belay.Plan
 	queued   bool        // in attend
 	last     belay.RunID // child run of the last attempt

@@ -163,6 +163,9 @@ func (t *Tree) Runs() []belay.RunID { return t.order }
 // Done counts the steps that were settled well: the only measure of progress.
 func (t *Tree) Done() int64 { return t.done }
 
+// Stopping is the request that stops the tree, nil if there is none.
+func (t *Tree) Stopping() *belay.Request { return t.stopping }
+
 // Started is the first record of the root.
 func (t *Tree) Started() belay.RunStarted { return t.started }
 
