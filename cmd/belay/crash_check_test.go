@@ -251,19 +251,22 @@ func (r *rig) nobodyLeft(run belay.RunID) error {
 	if pids := carrying("BELAY_MARK=" + string(run)); len(pids) > 0 {
 		return fmt.Errorf("orphans: %s", describe(pids))
 	}
-	err := until("nobody is left", func() bool { return len(carrying(r.mark)) == 0 })
+	err := until("nobody is left", func() bool { return len(carrying(r.mark)) == 0 && r.unkept() })
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, describe(carrying(r.mark)))
 	}
+	return nil
+}
+
+// unkept tells whether no keeper holds the run: the kernel keeps its lock as
+// long as it lives, also where its environment cannot be read.
+func (r *rig) unkept() bool {
 	f, err := os.OpenFile(r.folder().KeeperLock(), os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return false
 	}
 	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("the keeper's lock is held: %w", err)
-	}
-	return nil
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
 // finish resumes until the run is over, and answers what is asked on the way.

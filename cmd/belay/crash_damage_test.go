@@ -20,6 +20,7 @@ import (
 //
 // promise: X7
 func crashDamage(t *testing.T, b *bench) {
+	t.Helper()
 	for name, prepare := range map[string]func(*rig) error{
 		"after the end": func(r *rig) error { return r.want(belay.ExitOK, "run", "crash.yaml") },
 		"after a kill":  killInTheMiddle,

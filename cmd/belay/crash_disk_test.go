@@ -19,6 +19,7 @@ import (
 //
 // promise: K2, X8
 func crashFull(t *testing.T, b *bench) {
+	t.Helper()
 	var sizes []int // KiB, from too little to begin with to enough
 	for kb := 64; kb <= 640; kb += 24 {
 		sizes = append(sizes, kb)
@@ -90,9 +91,13 @@ func (b *bench) onceWithoutRoom() error {
 	if err != nil {
 		return err
 	}
-	_, grow, clear := r.smallDisk(1024)
+	how, grow, clear := r.smallDisk(1024)
 	defer clear()
 	defer r.wipe()
+	if how != byMount {
+		b.say("full: a step without room for its log was not tried: %s", how)
+		return nil
+	}
 	script := `. ./words.sh; begin; cat /dev/zero > "$BELAY_STATE/ballast" || true; echo sent; end`
 	err = r.put("send.yaml", fmt.Sprintf("name: send\nsteps:\n  - {id: send, once: true, command: %q}\n", script))
 	if err != nil {
@@ -137,13 +142,16 @@ func says(text string, words ...string) bool {
 	return false
 }
 
+// byMount is the better way to little room.
+const byMount = "tmpfs"
+
 // smallDisk gives the state directory little room: a file system of its own, or,
 // where this user may not mount one, a limit on the size of files.
 func (r *rig) smallDisk(kb int) (how string, grow func() error, clear func()) {
 	size := func(n int) string { return fmt.Sprintf("size=%dk,mode=0700", n) }
 	err := syscall.Mount("tmpfs", r.state(), "tmpfs", 0, size(kb))
 	if err == nil {
-		return "tmpfs", func() error {
+		return byMount, func() error {
 				return syscall.Mount("tmpfs", r.state(), "tmpfs", syscall.MS_REMOUNT, size(64<<10))
 			}, func() {
 				_ = syscall.Unmount(r.state(), syscall.MNT_DETACH) // the folder is removed with the test

@@ -27,6 +27,7 @@ steps:
 //
 // promise: K2, K5, X9
 func crashDrivers(t *testing.T, b *bench) {
+	t.Helper()
 	cases := []struct {
 		name string
 		run  func(*rig) error

@@ -20,6 +20,7 @@ import (
 //
 // promise: K2
 func crashFence(t *testing.T, b *bench) {
+	t.Helper()
 	counts, err := b.hits()
 	if err != nil {
 		t.Fatal(err)
@@ -60,11 +61,11 @@ func (b *bench) lateStart(n int) (seen tally, fate belay.Found, err error) {
 	if err != nil || old.ended() {
 		return tally{missed: 1}, "", errors.Join(err, r.want(0, "resume", string(r.id())))
 	}
-	keeper, err := r.keeperPid()
+	keeper, err := r.keeper()
 	if err != nil {
 		return seen, "", err
 	}
-	if err := syscall.Kill(keeper, syscall.SIGSTOP); err != nil {
+	if err := keeper.Signal(syscall.SIGSTOP); err != nil {
 		return seen, "", fmt.Errorf("stop the keeper: %w", err)
 	}
 	old.signal(syscall.SIGCONT)
@@ -77,7 +78,7 @@ func (b *bench) lateStart(n int) (seen tally, fate belay.Found, err error) {
 	}
 	err = until("the next driver greets", func() bool { return heir.ended() || r.knocks() && asleep(heir.pid()) })
 	if err == nil {
-		err = syscall.Kill(keeper, syscall.SIGCONT)
+		err = keeper.Signal(syscall.SIGCONT)
 	}
 	if err != nil {
 		return seen, "", err

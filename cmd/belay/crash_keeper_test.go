@@ -14,12 +14,12 @@ import (
 
 // killKeeper kills the keeper and waits until it is gone.
 func (r *rig) killKeeper() error {
-	pid, err := r.keeperPid()
-	if err != nil || pid == 0 {
+	keeper, err := r.keeper()
+	if err != nil {
 		return err
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // it may have left by itself
-	return until("the keeper is dead", func() bool { return state(pid) == "" || state(pid) == "Z" })
+	_ = keeper.Signal(syscall.SIGKILL) // it may have left by itself
+	return until("the keeper is dead", func() bool { return !keeper.Alive() })
 }
 
 // crashKeeper kills the keeper at each of its own points while the driver
@@ -27,6 +27,7 @@ func (r *rig) killKeeper() error {
 //
 // promise: K4, K5
 func crashKeeper(t *testing.T, b *bench) {
+	t.Helper()
 	points := b.pointsOf(t, "keeper.before_birth", "keeper.after_birth", "keeper.before_exit_line", "keeper.after_exit_line")
 	all := b.sweep(t, points, b.killKeeperAt)
 	if all.harvested == 0 || all.unborn == 0 || all.lost == 0 || all.held == 0 {
@@ -81,16 +82,16 @@ func (r *rig) killFirstStopped(c *command) (died int, err error) {
 			return died, errors.New("the run does not come to an end")
 		case <-tick.C:
 		}
-		pid, err := r.keeperPid()
+		keeper, err := r.keeper()
 		switch {
 		case err != nil:
 			return died, err
-		case pid == 0 || state(pid) != "T":
+		case keeper.Pid == 0 || state(keeper.Pid) != "T":
 		case died == 0:
 			died++
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it stands still: it is there
+			_ = keeper.Signal(syscall.SIGKILL) // it stands still: it is there
 		default:
-			_ = syscall.Kill(pid, syscall.SIGCONT) // as above
+			_ = keeper.Signal(syscall.SIGCONT) // as above
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 //
 // promise: X2
 func crashPanic(t *testing.T, b *bench) {
+	t.Helper()
 	points := []point{{"journal.before_append", 5}, {"journal.after_append", 3}, {"engine.before_spawn", 4}, {"engine.after_spawn", 12}}
 	all := b.sweep(t, points, b.panicAt)
 	if err := b.failureStays(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/failpoint"
 )
 
 // point is the n-th time that a process comes to a place.
@@ -49,6 +50,11 @@ func (b *bench) hits() (map[string]int, error) {
 			return nil, err
 		}
 		counts[f[1]] = max(counts[f[1]], n)
+	}
+	for _, name := range failpoint.Names() {
+		if counts[name] == 0 {
+			return nil, fmt.Errorf("the failpoint %s is never reached", name)
+		}
 	}
 	return counts, nil
 }
@@ -98,6 +104,7 @@ func (b *bench) sweep(t *testing.T, points []point, at func(point) (tally, error
 //
 // promise: K1, K2, K5
 func crashPoints(t *testing.T, b *bench) {
+	t.Helper()
 	points := b.pointsOf(t, "journal.before_append", "journal.after_append", "engine.before_spawn", "engine.after_spawn")
 	all := b.sweep(t, points, b.killDriverAt)
 	if all.adopted == 0 || all.harvested == 0 || all.unborn == 0 || all.lost > 0 {
@@ -150,6 +157,7 @@ func (b *bench) killDriverAt(p point) (tally, error) {
 //
 // promise: K4, K5
 func crashBoth(t *testing.T, b *bench) {
+	t.Helper()
 	points := b.pointsOf(t, "journal.after_append", "engine.after_spawn")
 	all := b.sweep(t, points, b.killBothAt)
 	if all.lost == 0 || all.held == 0 {

@@ -21,6 +21,7 @@ import (
 //
 // promise: K1, K2
 func crashRandom(t *testing.T, b *bench) {
+	t.Helper()
 	kills := killsOf(t)
 	var mu sync.Mutex
 	var all tally

@@ -333,6 +333,9 @@ func describe(pids []int) string {
 
 // wipe leaves nothing of the rig behind, whatever happened in it.
 func (r *rig) wipe() {
+	if keeper, err := r.keeper(); err == nil {
+		_ = keeper.Signal(syscall.SIGKILL) // mostly it is gone
+	}
 	for range 100 {
 		pids := carrying(r.mark)
 		if len(pids) == 0 {
@@ -360,23 +363,21 @@ func statOf(file string) string {
 	return string(f[0])
 }
 
-// keeperPid is the last keeper that wrote its name into the log; 0 = none did.
-func (r *rig) keeperPid() (int, error) {
+// keeper is the last one that wrote its name into the log; its pid is 0 when
+// none did.
+func (r *rig) keeper() (proc.Identity, error) {
+	var last proc.Identity
 	b, err := os.ReadFile(r.folder().KeeperLog())
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
+		return last, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	pid := 0
 	for line := range bytes.Lines(b) {
 		var l struct {
 			Keeper *proc.Identity `json:"keeper"`
 		}
 		if json.Unmarshal(line, &l) == nil && l.Keeper != nil {
-			pid = l.Keeper.Pid
+			last = *l.Keeper
 		}
 	}
-	return pid, nil
+	return last, err
 }

@@ -67,6 +67,7 @@ func endings() []ending {
 //
 // promise: K5
 func crashStrays(t *testing.T, b *bench) {
+	t.Helper()
 	type cell struct {
 		shape string
 		end   ending

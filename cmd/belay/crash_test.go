@@ -56,6 +56,7 @@ func seedOf(t *testing.T) uint64 {
 
 // crashNobody is the run that the others are compared with.
 func crashNobody(t *testing.T, b *bench) {
+	t.Helper()
 	r, err := b.newRig(b.shipped)
 	if err != nil {
 		t.Fatal(err)
