@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -249,10 +250,24 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch
 	if err != nil {
-		return belay.RunResult{Status: status}, err
+		return belay.RunResult{Status: status}, o.keepStart(first, err)
 	}
 	r := o.Result()
+	var coded interface{ ExitCode() int }
+	if r.Status == belay.Stopped && errors.As(context.Cause(ctx), &coded) {
+		r.Code = coded.ExitCode()
+	}
 	return r, o.note(o.Tree.Started(), r)
+}
+
+// keepStart writes down that the run began when its driver did not come so
+// far, so that it can be resumed once the cause is mended.
+func (o *Open) keepStart(first []flow.Fact, err error) error {
+	if o.Tree.Run(o.ID) != nil || o.run.Seq() > 0 || len(first) == 0 {
+		return err
+	}
+	_, _ = o.Write(first[0]) // if this fails too, the first error says why
+	return err
 }
 
 // Result is how the run stands, with the exit code that goes with it.

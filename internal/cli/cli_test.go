@@ -265,7 +265,7 @@ func TestAttention(t *testing.T) {
 	}
 	kill()
 	<-at.hard
-	if s := at.stop(); s == nil || s.code() != belay.ExitHangup {
+	if s := at.stop(); s == nil || s.ExitCode() != belay.ExitHangup {
 		t.Errorf("signalled: %v", s)
 	}
 }

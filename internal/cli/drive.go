@@ -98,7 +98,7 @@ func (e ending) settle(id belay.RunID) (res belay.RunResult, err, aside error) {
 	}
 	res = *e.committed
 	if res.Status == belay.Stopped && e.signal != nil {
-		res.Code = e.signal.code()
+		res.Code = e.signal.ExitCode()
 	}
 	after := e.err
 	if after == nil {
@@ -126,7 +126,7 @@ func (e ending) unsettled(id belay.RunID) (res belay.RunResult, err, aside error
 		errors.Is(e.err, context.Canceled) || errors.Is(e.err, e.signal))
 	switch {
 	case stopped:
-		res.Code, res.Reason = e.signal.code(), "ended at once by "+e.signal.Error()
+		res.Code, res.Reason = e.signal.ExitCode(), "ended at once by "+e.signal.Error()
 		return res, &belay.RunError{Run: id, Result: res}, e.cleanup
 	case e.err == nil:
 		e.err = fmt.Errorf("the run stands at %s", e.result.Status)

@@ -175,7 +175,7 @@ func (r *reading) follow(ctx context.Context) error {
 		var s *Signalled
 		switch {
 		case errors.As(context.Cause(ctx), &s):
-			return belay.Exit(s.code(), "follow logs", s, "")
+			return belay.Exit(s.ExitCode(), "follow logs", s, "")
 		case !errors.Is(err, errNoReply) && !errors.Is(err, errHeard):
 			return err
 		case !alive && r.status == belay.Running && errors.Is(err, errNoReply):

@@ -26,8 +26,8 @@ func (e *Signalled) Error() string {
 	return "SIGTERM"
 }
 
-// code is the exit code of a process that a signal ended.
-func (e *Signalled) code() int {
+// ExitCode is the code of a process that stops because of the signal.
+func (e *Signalled) ExitCode() int {
 	switch e.Signal {
 	case syscall.SIGHUP:
 		return belay.ExitHangup
