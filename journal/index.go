@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -27,6 +28,8 @@ const indexSchema = `
 		state TEXT NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL
 	) STRICT;
 	CREATE INDEX sessions_tree ON sessions (tree);
+	CREATE INDEX sessions_driver ON sessions (pid, start);
+	CREATE INDEX sessions_keeper ON sessions (keeper_pid, keeper_start);
 	CREATE TABLE caps (
 		run TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (run, name)
 	) STRICT`
@@ -58,12 +61,18 @@ type Summary struct {
 	Gone    bool // the run's folder is not there any more; not stored
 }
 
-// inIndex runs do with the index, which it opens at the first use.
+// inIndex runs do with the index, which it opens at the first use. Processes
+// take turns by a lock of their own: SQLite does not wait for others while it
+// opens, closes or changes the mode of a file, and where it waits it is not fair.
 func (s *State) inIndex(op string, do func(c *sqlite3.Conn) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.openIndex()
-	if err == nil {
+	unlock, err := lockDir(s.dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err = s.openIndex(); err == nil {
 		err = do(s.index)
 	}
 	return s.indexError(op, err)
@@ -118,15 +127,6 @@ func (s *State) prepareIndex(c *sqlite3.Conn) error {
 	if err != nil {
 		return err
 	}
-	if at < len(steps) {
-		// Several processes may come to a new directory at once, and SQLite
-		// does not wait for others while it changes the mode of a file.
-		unlock, err := lockDir(s.dir)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-	}
 	if err := durable(c, s.indexPath()); err != nil {
 		return err
 	}
@@ -136,22 +136,33 @@ func (s *State) prepareIndex(c *sqlite3.Conn) error {
 	return s.disk.syncDir(s.dir)
 }
 
+// turnWithin is how long a process waits for its turn at the index. A turn
+// takes a millisecond; whoever holds it that long is stopped.
+const turnWithin = 30 * time.Second
+
 // lockDir waits for the directory itself, so that no lock file is needed.
 func lockDir(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, unwritten("lock state directory", dir, err)
 	}
-	for {
-		err = unix.Flock(int(d.Fd()), unix.LOCK_EX)
-		if !errors.Is(err, unix.EINTR) {
-			break
+	pause := 100 * time.Microsecond
+	for end := time.Now().Add(turnWithin); ; {
+		err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = d.Close() /* opened for its lock only */ }, nil
 		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return nil, first(unwritten("lock state directory", dir, err), d.Close())
+		}
+		if time.Now().After(end) {
+			return nil, first(belay.Exit(belay.ExitInfra, "lock state directory",
+				fmt.Errorf("another process has held %s for %s", dir, turnWithin),
+				"look for a stopped belay process (kill -CONT it, or end it), then try again"), d.Close())
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 5*time.Millisecond)
 	}
-	if err != nil {
-		return nil, first(err, d.Close())
-	}
-	return func() { _ = d.Close() /* opened for its lock only */ }, nil
 }
 
 // NoteRun keeps a run's line: at its start, hold, stop and end.

@@ -87,6 +87,9 @@ func (s *State) Close() error {
 	if s.index == nil {
 		return nil
 	}
+	if unlock, err := lockDir(s.dir); err == nil { // else it is closed without tidying in turn
+		defer unlock()
+	}
 	err := closeSound(s.index)
 	s.index = nil
 	if err != nil {
