@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -15,11 +16,15 @@ import (
 
 const dbosSteps = 1000
 
-// shellSteps is a workflow of as many steps as the recipe has, each of which
-// runs the same command.
+// shellSteps is a workflow of as many steps as the recipe has. Each runs the
+// same command and keeps what it printed, as a step of a recipe does.
 func shellSteps(ctx dbos.Context, n int) (int, error) {
 	for range n {
-		if _, err := dbos.RunAsStep(ctx, func(context.Context) (int, error) { return 0, forkLoop(1, "bash", "-c", "true") }); err != nil {
+		_, err := dbos.RunAsStep(ctx, func(ctx context.Context) (string, error) {
+			out, err := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", "true").CombinedOutput()
+			return string(out), err
+		})
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -80,7 +80,7 @@ func (k *keeper) start(a *attempt) (belay.Fault, error) {
 			}
 		}
 	}
-	path, err := findProgram(a.s.Argv[0], env)
+	path, err := k.env.find(a.s.Argv[0], env)
 	if err != nil {
 		return belay.FaultProgram, err
 	}

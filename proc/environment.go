@@ -13,12 +13,13 @@ import (
 type environment struct {
 	entries []string
 	index   map[string]int
+	hashed  map[string]string // PATH and name to where the program was found last; see find
 }
 
 // newEnvironment drops earlier entries of a name: programs differ in which of
 // two they believe.
 func newEnvironment(entries []string, run belay.RunID) *environment {
-	e := &environment{index: map[string]int{}}
+	e := &environment{index: map[string]int{}, hashed: map[string]string{}}
 	for _, entry := range entries {
 		e.entries = e.set(e.entries, entry, true)
 	}
@@ -62,9 +63,10 @@ func (e *environment) with(delta []string, key belay.Key) []string {
 	return env
 }
 
-// findProgram looks a program up in the PATH of the environment. Folders that
-// are not absolute are passed over: what they mean depends on where one stands.
-func findProgram(name string, env []string) (string, error) {
+// find looks a program up in the PATH of an attempt's environment. Like a shell
+// it remembers where it found one for as long as it is there. It is called
+// under the keeper's lock.
+func (e *environment) find(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
@@ -73,15 +75,33 @@ func findProgram(name string, env []string) (string, error) {
 		if !ok {
 			continue
 		}
-		for _, dir := range filepath.SplitList(path) {
-			if !filepath.IsAbs(dir) {
-				continue
-			}
-			full := filepath.Join(dir, name)
-			if st, err := os.Stat(full); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
-				return full, nil
-			}
+		known := name + "\x00" + path
+		if full := e.hashed[known]; full != "" && executable(full) {
+			return full, nil
+		}
+		if full := searchPath(name, path); full != "" {
+			e.hashed[known] = full
+			return full, nil
 		}
 	}
 	return "", &os.PathError{Op: "find in PATH", Path: name, Err: syscall.ENOENT}
+}
+
+// searchPath gives "" when there is none. Folders that are not absolute are
+// passed over: what they mean depends on where one stands.
+func searchPath(name, path string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if full := filepath.Join(dir, name); executable(full) {
+			return full
+		}
+	}
+	return ""
+}
+
+func executable(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }

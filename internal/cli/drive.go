@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -27,6 +28,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			tick = screen.Tick
 		}
 	}
+	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)
 	res, err := o.Drive(ctx, at.hard, w.seen, facts...)
 	sig := at.stop()
