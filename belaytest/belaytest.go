@@ -76,6 +76,7 @@ type Outcome struct {
 
 // Conform holds a driver against the whole suite.
 func Conform(t *testing.T, d Driver) {
+	t.Helper()
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

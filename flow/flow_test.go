@@ -259,6 +259,7 @@ func TestFound(t *testing.T) {
 // promise: K4
 func TestOnceIsNeverRunTwiceOnAGuess(t *testing.T) {
 	held := func(t *testing.T) *world {
+		t.Helper()
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n")
 		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
 		w.wantStarts("")

@@ -141,5 +141,6 @@ func BenchmarkCreate(b *testing.B) {
 }
 
 func perSecond(b *testing.B) {
+	b.Helper()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
 }

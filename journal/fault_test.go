@@ -40,6 +40,7 @@ type op struct {
 
 // newTape registers a tape under the test's name.
 func newTape(t *testing.T) (*tape, disk) {
+	t.Helper()
 	tp := &tape{}
 	vfs.Register(t.Name(), tp)
 	t.Cleanup(func() { vfs.Unregister(t.Name()) })

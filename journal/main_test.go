@@ -159,6 +159,7 @@ func closed(t testing.TB, s *State, n int) (belay.RunID, Folder) {
 
 // deadline is a context that ends before the test binary would.
 func deadline(t testing.TB) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	t.Cleanup(cancel)
 	return ctx

@@ -73,6 +73,7 @@ func someone(pid int) proc.Identity { return proc.Identity{Pid: pid, Start: uint
 
 // tree is a state in which exactly the given pids are dead.
 func treeState(t *testing.T) (*State, map[int]bool) {
+	t.Helper()
 	s := newState(t)
 	dead := map[int]bool{0: true}
 	s.dead = func(id proc.Identity) bool { return dead[id.Pid] }
@@ -87,6 +88,14 @@ func enterAs(t *testing.T, s *State, c Claim) (belay.Session, *Limit) {
 		t.Fatal(err)
 	}
 	return place, limit
+}
+
+// admitted enters a session that must find a place.
+func admitted(t *testing.T, s *State, c Claim) {
+	t.Helper()
+	if _, limit := enterAs(t, s, c); limit != nil {
+		t.Fatal(limit)
+	}
 }
 
 // promise: G5
@@ -120,8 +129,8 @@ func TestDepthLimit(t *testing.T) {
 // promise: G3 G6
 func TestAncestryBeatsEnvironment(t *testing.T) {
 	s, _ := treeState(t)
-	enterAs(t, s, Claim{Run: "root", Driver: someone(1), MaxDepth: 2, MaxSessions: 4})
-	enterAs(t, s, Claim{Run: "stranger", Driver: someone(2)})
+	admitted(t, s, Claim{Run: "root", Driver: someone(1), MaxDepth: 2, MaxSessions: 4})
+	admitted(t, s, Claim{Run: "stranger", Driver: someone(2)})
 	must(t, s.SetKeeper("root", someone(3)))
 	for name, env := range map[string]Env{
 		"none":         {},
@@ -146,7 +155,7 @@ func TestAncestryBeatsEnvironment(t *testing.T) {
 // promise: G5 G6
 func TestEnvironmentTightens(t *testing.T) {
 	s, _ := treeState(t)
-	enterAs(t, s, Claim{Run: "root", Driver: someone(1)})
+	admitted(t, s, Claim{Run: "root", Driver: someone(1)})
 	for name, c := range map[string]struct {
 		claim Claim
 		want  belay.Session
@@ -174,7 +183,7 @@ func TestEnvironmentTightens(t *testing.T) {
 // promise: G3 G5
 func TestSlotsAreFreedByProof(t *testing.T) {
 	s, dead := treeState(t)
-	enterAs(t, s, Claim{Run: "root", Driver: someone(1), MaxSessions: 3})
+	admitted(t, s, Claim{Run: "root", Driver: someone(1), MaxSessions: 3})
 	kid := func(n int) (belay.Session, *Limit) {
 		return enterAs(t, s, Claim{Run: belay.RunID(fmt.Sprintf("kid%d", n)), Driver: someone(10 + n), Ancestors: []proc.Identity{someone(1)}})
 	}
@@ -212,10 +221,10 @@ func TestSlotsAreFreedByProof(t *testing.T) {
 // promise: G8
 func TestTree(t *testing.T) {
 	s, dead := treeState(t)
-	enterAs(t, s, Claim{Run: "root", Driver: someone(1)})
-	enterAs(t, s, Claim{Run: "kid", Driver: someone(2), Ancestors: []proc.Identity{someone(1)}})
-	enterAs(t, s, Claim{Run: "gone", Driver: someone(3), Ancestors: []proc.Identity{someone(1)}})
-	enterAs(t, s, Claim{Run: "other", Driver: someone(4)})
+	admitted(t, s, Claim{Run: "root", Driver: someone(1)})
+	admitted(t, s, Claim{Run: "kid", Driver: someone(2), Ancestors: []proc.Identity{someone(1)}})
+	admitted(t, s, Claim{Run: "gone", Driver: someone(3), Ancestors: []proc.Identity{someone(1)}})
+	admitted(t, s, Claim{Run: "other", Driver: someone(4)})
 	dead[2] = true
 	must(t, s.Leave("gone"))
 	show := func(id belay.RunID) string {
@@ -244,10 +253,10 @@ func TestTree(t *testing.T) {
 // from deeper in another tree.
 func TestResumedSession(t *testing.T) {
 	s, _ := treeState(t)
-	enterAs(t, s, Claim{Run: "root", Driver: someone(1), MaxDepth: 2})
-	enterAs(t, s, Claim{Run: "kid", Driver: someone(2), Ancestors: []proc.Identity{someone(1)}})
+	admitted(t, s, Claim{Run: "root", Driver: someone(1), MaxDepth: 2})
+	admitted(t, s, Claim{Run: "kid", Driver: someone(2), Ancestors: []proc.Identity{someone(1)}})
 	must(t, s.SetKeeper("kid", someone(9)))
-	enterAs(t, s, Claim{Run: "free", Driver: someone(3)})
+	admitted(t, s, Claim{Run: "free", Driver: someone(3)})
 	place, _ := enterAs(t, s, Claim{Run: "kid", Driver: someone(4), MaxDepth: 9})
 	if place.Depth != 1 || place.Tree != "root" || place.MaxDepth != 2 {
 		t.Errorf("resumed from a terminal: %+v", place)

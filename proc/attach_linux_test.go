@@ -242,6 +242,7 @@ func TestEpochFence(t *testing.T) {
 }
 
 func stateOf(t *testing.T, pid int) string {
+	t.Helper()
 	b, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +254,7 @@ func stateOf(t *testing.T, pid int) string {
 // unread is how many connections to the socket wait to be accepted: those that
 // the kernel lists as connecting.
 func unread(t *testing.T, path string) int {
+	t.Helper()
 	b, err := os.ReadFile("/proc/net/unix")
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,6 @@ type storm struct {
 	fails   int  // processes that fail, in thousandths
 	lies    int
 	long    time.Duration
-	wishes  int // stops and cancels to come
 	reopens int
 	answers int
 

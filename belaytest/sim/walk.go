@@ -193,7 +193,7 @@ func (c *walk) print(w *world) uint64 {
 		pending = append(pending, p.lane+"|"+p.what)
 	}
 	slices.Sort(pending)
-	io.WriteString(h, strings.Join(pending, "\n")) // a hash takes everything
+	_, _ = io.WriteString(h, strings.Join(pending, "\n")) // a hash takes everything
 	return h.Sum64()
 }
 
