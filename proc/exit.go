@@ -12,15 +12,15 @@ const NoCode = -1
 // Spawn is one attempt to be started.
 type Spawn struct {
 	Key      belay.Key     `json:"key"`
-	Argv     []string      `json:"argv"`
-	Env      []string      `json:"env,omitempty"`      // on top of the base environment
+	Argv     Texts         `json:"argv"`
+	Env      Texts         `json:"env,omitempty"`      // on top of the base environment
 	Dir      string        `json:"dir,omitempty"`      // absolute
 	Log      string        `json:"log,omitempty"`      // absolute path of the log, made at the first byte
 	Out      string        `json:"out,omitempty"`      // absolute path of a big output; "" = stdout is not wanted as a value
 	Deadline time.Duration `json:"deadline,omitempty"` // 0 = none
 	Grace    time.Duration `json:"grace,omitempty"`    // from TERM to KILL; 0 = DefaultGrace
 	Sync     bool          `json:"sync,omitempty"`     // birth and exit are on disk, not only written
-	Mask     []string      `json:"mask,omitempty"`     // values that the filter hides
+	Mask     Texts         `json:"mask,omitempty"`     // values that the filter hides
 	MaxLog   int64         `json:"max_log,omitempty"`  // 0 = DefaultMaxLog
 	MaxOut   int64         `json:"max_out,omitempty"`  // 0 = DefaultMaxOut
 }

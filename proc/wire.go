@@ -39,7 +39,7 @@ type hello struct {
 	Run   belay.RunID `json:"run"`
 	Epoch int64       `json:"epoch"`
 	Open  []belay.Key `json:"open,omitempty"`
-	Env   []string    `json:"env,omitempty"`
+	Env   Texts       `json:"env,omitempty"`
 }
 
 type spawnAsk struct {
