@@ -73,6 +73,7 @@ type Role string
 const (
 	RoleMain   Role = "main"   // the step's own work
 	RoleVerify Role = "verify" // the step's check
+	RoleHook   Role = "hook"   // a hook around a step
 )
 
 // StepType says which hand does a step.
@@ -81,6 +82,7 @@ type StepType string
 const (
 	TypeBash   StepType = "bash"   // a shell script
 	TypeRecipe StepType = "recipe" // a child run
+	TypeAgent  StepType = "agent"  // an agent CLI
 )
 
 // MaxInline is the size up to which a value lives in its record; a bigger one
@@ -117,12 +119,33 @@ type Job struct {
 	Script  string            // the shell text, as the recipe has it
 	Shell   Shell             // how the script is run
 	Vars    map[string]Value  // values of the context that the script may read
+	Args    map[string]Value  // values of its {{placeholders}}, by the variable that stands for each
+	Ints    []string          // those of them that stand in arithmetic and must be whole numbers
+	JSON    JSONMode          // how stdout becomes a value
+	Outputs []OutputSpec      // results beyond stdout
 	Env     map[string]string // the step's own env
 	Dir     string            // absolute, or relative to the run's directory
 	Output  bool              // stdout is wanted as a value
 	Timeout time.Duration     // 0 = none of its own
 	Once    bool
 	Depth   int // nesting of recipes
+}
+
+// JSONMode says how the text of an output becomes a value.
+type JSONMode string
+
+const (
+	JSONAuto     JSONMode = ""         // typed when the whole of it is JSON
+	JSONExtract  JSONMode = "extract"  // JSON is looked for in it; without any the text stays, degraded
+	JSONRequired JSONMode = "required" // JSON is looked for in it; without any the step fails
+)
+
+// OutputSpec is a result beyond stdout: a file, or a place in the JSON that
+// stdout holds. Exactly one of File and Path is set.
+type OutputSpec struct {
+	Name string
+	File string // relative to the step's directory
+	Path string // dots and indexes: "items[0].id"
 }
 
 // Shell says how a script is run.
@@ -157,28 +180,34 @@ const (
 	FaultOutput  Fault = "output"  // the wanted output is over its limit
 	FaultDisk    Fault = "disk"    // the log or the output could not be written
 	FaultSpawn   Fault = "spawn"   // the process could not be started (limits, memory)
-	FaultInput   Fault = "input"   // a value cannot be handed over (a NUL byte, a missing blob)
+	FaultInput   Fault = "input"   // a value cannot be handed over (a NUL byte, a missing blob, no whole number)
+	FaultHidden  Fault = "hidden"  // a value in which a secret was hidden
+	FaultJSON    Fault = "json"    // the output had to be JSON and is not
+	FaultResult  Fault = "result"  // a declared output is not there
 )
 
 // Observation is what was seen of one attempt: facts only, no judgement.
 type Observation struct {
-	Began    bool       `json:"began"`
-	Exit     int        `json:"exit"`
-	Signal   int        `json:"signal,omitempty"`
-	KilledBy KilledBy   `json:"killed_by,omitempty"`
-	Fault    Fault      `json:"fault,omitempty"`
-	Detail   string     `json:"detail,omitempty"` // the fault in words
-	Started  time.Time  `json:"started,omitzero"`
-	Ended    time.Time  `json:"ended,omitzero"`
-	Output   *Value     `json:"output,omitempty"`
-	LogSize  int64      `json:"log_size,omitempty"` // all bytes it printed, after redaction
-	LogSha   string     `json:"log_sha,omitempty"`  // of all of them, kept or not
-	LogKept  int64      `json:"log_kept,omitempty"` // what the log files hold of them
-	Tail     string     `json:"tail,omitempty"`     // the last lines it printed
-	CPU      int64      `json:"cpu_us,omitempty"`   // user and system time, microseconds
-	RSS      int64      `json:"rss_kb,omitempty"`   // peak memory, KiB
-	Strays   int        `json:"strays,omitempty"`   // descendants that had to be ended after it
-	Child    *RunResult `json:"child,omitempty"`    // the end of the child run
+	Began    bool             `json:"began"`
+	Exit     int              `json:"exit"`
+	Signal   int              `json:"signal,omitempty"`
+	KilledBy KilledBy         `json:"killed_by,omitempty"`
+	Fault    Fault            `json:"fault,omitempty"`
+	Detail   string           `json:"detail,omitempty"` // the fault in words
+	Started  time.Time        `json:"started,omitzero"`
+	Ended    time.Time        `json:"ended,omitzero"`
+	Output   *Value           `json:"output,omitempty"`
+	Outputs  map[string]Value `json:"outputs,omitempty"`  // results beyond stdout
+	Degraded bool             `json:"degraded,omitempty"` // JSON was looked for in the output and not found
+	Hidden   []string         `json:"hidden,omitempty"`   // outputs in which a secret was hidden
+	LogSize  int64            `json:"log_size,omitempty"` // all bytes it printed, after redaction
+	LogSha   string           `json:"log_sha,omitempty"`  // of all of them, kept or not
+	LogKept  int64            `json:"log_kept,omitempty"` // what the log files hold of them
+	Tail     string           `json:"tail,omitempty"`     // the last lines it printed
+	CPU      int64            `json:"cpu_us,omitempty"`   // user and system time, microseconds
+	RSS      int64            `json:"rss_kb,omitempty"`   // peak memory, KiB
+	Strays   int              `json:"strays,omitempty"`   // descendants that had to be ended after it
+	Child    *RunResult       `json:"child,omitempty"`    // the end of the child run
 }
 
 // RunResult is how a run ended.

@@ -25,6 +25,11 @@ type Recipe struct {
 	Recursion   Recursion
 	AllowEmpty  bool        // no step may run at all, and that is fine
 	Shell       belay.Shell // for every step that does not say otherwise
+	Compat      bool        // read as the older runner would, where that is safe
+	Rules       []Rule      // context_validation: looked at before the first step
+	Hooks       Hooks
+	Extends     string   // the parent's name; "" once it is merged in (see Merge)
+	Secrets     []string // variables whose values are hidden
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -43,6 +48,46 @@ type Recursion struct {
 	MaxTotalSteps int
 }
 
+// Rule is what a variable must be before the run begins.
+type Rule struct {
+	Name string
+	Kind RuleKind
+	Pos  Pos
+}
+
+// RuleKind is the closed list of rules of context_validation.
+type RuleKind string
+
+const (
+	RuleNonempty RuleKind = "nonempty"
+	RuleGitRepo  RuleKind = "git_repo"
+	RulePath     RuleKind = "path"
+	RuleOptional RuleKind = "optional"
+)
+
+// Hooks are scripts around every step of this recipe; nil = none. They read
+// BELAY_HOOK_STEP, BELAY_HOOK_STATUS and BELAY_HOOK_ERROR, have 30 s, and never
+// change how the run ends.
+type Hooks struct {
+	PreStep, PostStep, OnError *Script
+}
+
+// Script is shell text. Its {{placeholders}} were turned into references to
+// variables, so that a value is data in whatever quotes it stands.
+type Script struct {
+	Source string // as the recipe has it
+	Text   string // what bash gets
+	Uses   []Use  // the variables that Text refers to
+}
+
+// Use is a placeholder of a script.
+type Use struct {
+	Env     string     // the variable that stands for it: BELAY_ARG_1
+	Value   *expr.Text // what it holds: the placeholder alone
+	Integer bool       // it stands in arithmetic
+	Pos     Pos        // in the recipe
+}
+
 // Pos is a place in a source, counted from 1.
 type Pos struct{ Line, Col int }
 
@@ -50,16 +95,27 @@ type Pos struct{ Line, Col int }
 type Step struct {
 	ID        belay.Path
 	Type      belay.StepType
-	Command   string // bash
-	Recipe    string // recipe: the name of the sub-recipe
-	Context   []Arg  // recipe: what is handed down, over the parent's context
-	Output    string // the variable that gets the result; "" = none
+	Script    *Script    // bash
+	Agent     string     // agent: who does it; "" = whoever is there
+	Prompt    *expr.Text // agent
+	Model     string     // agent
+	Recipe    string     // recipe: the name of the sub-recipe
+	Context   []Arg      // recipe: what is handed down, over the parent's context
+	Output    string     // the variable that gets the result; "" = none
 	Condition *expr.Expr
 	Dir       *expr.Text // nil = the run's directory
 	Timeout   time.Duration
 	Needs     []int // indexes of steps, ascending; resolved, never nil after Parse
 	Retry     Retry
-	Verify    string
+	Verify    *Script
+	Group     string   // parallel_group; adjacent steps of one group run together
+	Tags      []string // when_tags
+	JSON      belay.JSONMode
+	Outputs   []belay.OutputSpec
+	Foreach   string // the list variable; "" = none
+	As        string // the name of the item
+	MaxItems  int    // max_parallel of foreach; 0 = no limit of its own
+	Expect    string // agent: none, answer, change, tests, pr
 	Once      bool
 	Optional  bool
 	Env       map[string]string
