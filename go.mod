@@ -15,4 +15,5 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/tools v0.50.0 // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
