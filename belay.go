@@ -186,6 +186,9 @@ const (
 	FaultResult  Fault = "result"  // a declared output is not there
 )
 
+// Stdout stands for what a step prints where outputs are named.
+const Stdout = "stdout"
+
 // Observation is what was seen of one attempt: facts only, no judgement.
 type Observation struct {
 	Began    bool             `json:"began"`

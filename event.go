@@ -23,6 +23,11 @@ type RunStarted struct {
 	Dir     string            `json:"dir"`
 	Parent  Key               `json:"parent,omitempty"` // the attempt that this run is
 	Limits  Limits            `json:"limits"`
+	Include []string          `json:"include,omitempty"` // of the steps with tags, only those with one of these
+	Exclude []string          `json:"exclude,omitempty"` // no step with one of these tags
+	Compat  bool              `json:"compat,omitempty"`  // all recipes are read as the older runner would
+	Each    Path              `json:"each,omitempty"`    // the run is the items of this foreach step of the recipe
+	Hidden  map[string]Path   `json:"hidden,omitempty"`  // variables in which a secret was hidden, and the step that made each
 	Session *Session          `json:"session,omitempty"` // root only
 	Version string            `json:"version,omitempty"`
 }

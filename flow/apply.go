@@ -117,7 +117,7 @@ func (s *State) finish(i int, to Phase) error {
 	if err := s.move(i, to); err != nil {
 		return err
 	}
-	s.settle(i)
+	s.part(i, to)
 	return nil
 }
 
@@ -135,6 +135,9 @@ func (s *State) again(i int, due time.Time) error {
 }
 
 func (s *State) start(e belay.AttemptStarted, at time.Time) error {
+	if e.Role == belay.RoleHook {
+		return s.startHook(e, at)
+	}
 	i, err := s.at(e.Path)
 	if err != nil {
 		return err
@@ -171,13 +174,16 @@ func (s *State) close(i int) {
 		s.timers.remove(i, st.key)
 	}
 	delete(s.open, st.key)
-	st.key, st.child, st.stopping = "", "", belay.KilledNot
+	st.key, st.child, st.hook, st.stopping = "", "", "", belay.KilledNot
 	s.running--
 }
 
 func (s *State) found(e belay.AttemptFound) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
+		if st.hook != "" {
+			return s.hookFound(i, e.How)
+		}
 		switch e.How {
 		case belay.Adopted:
 			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
@@ -208,6 +214,10 @@ func (s *State) found(e belay.AttemptFound) error {
 func (s *State) end(e belay.AttemptEnded) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
+		if st.hook != "" {
+			s.hookEnded(i)
+			return nil
+		}
 		o := e.Observation
 		if st.phase == Checking {
 			// A check that was cut off has not spoken: it is asked again.
@@ -258,30 +268,6 @@ func (s *State) judged(e belay.AttemptJudged) error {
 	st.failure = v.Failure
 	s.look(i)
 	return s.move(i, Broken)
-}
-
-// setOutputs binds what the step produced to its variables.
-func (s *State) setOutputs(i int) {
-	def, st := &s.prog.Steps[i], &s.steps[i]
-	bind := func(name string, v belay.Value) {
-		s.vars.set(name, v)
-		s.outputs[name] = true
-	}
-	o := st.main
-	if st.gone {
-		o = st.verify // the step's own output went down with it
-	}
-	if o == nil {
-		return
-	}
-	if o.Child != nil {
-		for name, v := range o.Child.Outputs {
-			bind(name, v)
-		}
-	}
-	if def.Output != "" && o.Output != nil {
-		bind(def.Output, *o.Output)
-	}
 }
 
 func (s *State) recover(i int, p belay.Plan) error {
@@ -460,7 +446,7 @@ func (s *State) unsure(i int) bool {
 	if !def.Once || st.declared || verdict.Spoke(st.verify) {
 		return false
 	}
-	unchecked := def.Verify != "" && st.main != nil && st.verdict == nil
+	unchecked := def.Verify != nil && st.main != nil && st.verdict == nil
 	return st.gone || unchecked || st.verdict != nil && st.verdict.Unknown
 }
 
@@ -480,8 +466,10 @@ func (s *State) reopen() error {
 		if st.phase == Failed && s.prog.Steps[i].Optional {
 			continue // its failure was allowed, and others went on from there
 		}
+		s.parted(i) // a cancelled run leaves without its hooks
 		s.unsettle(i)
 		st.extra++
+		st.greeted = false
 		st.failure = nil
 		if s.unsure(i) {
 			st.verify = nil // what it did is still unknown: it is settled anew, not run

@@ -2,9 +2,12 @@ package flow
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
 )
 
 func (s *State) mainKey(i, n int) belay.Key {
@@ -22,20 +25,85 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 	def := &s.prog.Steps[i]
 	j := belay.Job{
 		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Attempt: n, Role: role,
-		Script: def.Command, Shell: def.Shell, Env: def.Env,
-		Output: def.Output != "", Timeout: def.Timeout, Once: def.Once && role == belay.RoleMain,
-		Depth: s.id.Depth(),
+		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Outputs: def.Outputs,
+		Output:  def.Output != "" || def.JSON == belay.JSONRequired || fromStdout(def.Outputs),
+		Timeout: def.Timeout, Once: def.Once && role == belay.RoleMain, Depth: s.id.Depth(),
 	}
+	script := def.Script
 	if role == belay.RoleVerify {
-		j.Script = def.Verify
-		j.Output = def.Output != "" && s.steps[i].gone // it stands in for the lost one
+		script = def.Verify
+		if !s.steps[i].gone { // else it stands in for the lost one
+			j.Output, j.JSON, j.Outputs = false, belay.JSONAuto, nil
+		}
 		if j.Timeout == 0 {
 			j.Timeout = checkTimeout
 		}
 	}
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
-	j.Vars = s.vars.visible(j.Script)
+	s.fill(&j, i, script)
 	return j
+}
+
+// fromStdout tells whether one of the results is a place in what a step prints.
+func fromStdout(specs []belay.OutputSpec) bool {
+	return slices.ContainsFunc(specs, func(o belay.OutputSpec) bool { return o.Path != "" })
+}
+
+// fill gives a job its script and the values that it may read.
+func (s *State) fill(j *belay.Job, i int, script *recipe.Script) {
+	c := s.scope(i)
+	j.Vars = c.visible(script.Text)
+	args, err := c.args(script)
+	if err != nil { // of a check or a hook: the step itself would have been refused
+		j.Script = `printf '%s\n' "$BELAY_REFUSED" >&2; exit 1`
+		j.Env = maps.Clone(j.Env)
+		if j.Env == nil {
+			j.Env = map[string]string{}
+		}
+		j.Env["BELAY_REFUSED"] = err.Error()
+		return
+	}
+	j.Script, j.Args = script.Text, args
+	for _, u := range script.Uses {
+		if u.Integer {
+			j.Ints = append(j.Ints, u.Env)
+		}
+	}
+}
+
+// args are the values of a script's placeholders.
+func (c *scope) args(script *recipe.Script) (map[string]belay.Value, error) {
+	if len(script.Uses) == 0 {
+		return nil, nil
+	}
+	args := make(map[string]belay.Value, len(script.Uses))
+	for _, u := range script.Uses {
+		v, err := c.render(u.Value)
+		if err != nil {
+			return nil, err
+		}
+		args[u.Env] = v
+	}
+	return args, nil
+}
+
+// renders tells whether everything that a shell step is made of has a value.
+func (s *State) renders(i int) error {
+	def := &s.prog.Steps[i]
+	if _, err := s.dir(i); err != nil {
+		return err
+	}
+	c := s.scope(i)
+	if _, err := c.args(def.Script); err != nil {
+		return fmt.Errorf("command: %w", err)
+	}
+	if def.Verify == nil {
+		return nil
+	}
+	if _, err := c.args(def.Verify); err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	return nil
 }
 
 // dir is the working directory of a step: the run's, or its own under it.
@@ -44,10 +112,11 @@ func (s *State) dir(i int) (string, error) {
 	if text == nil {
 		return s.started.Dir, nil
 	}
-	if names := text.Names(); s.vars.big(names) {
+	c := s.scope(i)
+	if names := text.Names(); c.big(names) {
 		return "", fmt.Errorf("working_dir: the value of {{%s}} is too big for a path", names[0])
 	}
-	sub, err := text.Render(s.vars.lookup())
+	sub, err := text.Render(c.lookup())
 	if err != nil {
 		return "", fmt.Errorf("working_dir: %w", err)
 	}
@@ -64,6 +133,9 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 		return belay.Job{}, false
 	}
 	st := &s.steps[i]
+	if st.hook != "" {
+		return s.hookJob(i, st.hook, st.hooks[st.hook]), true
+	}
 	if st.phase == Checking {
 		return s.job(i, belay.RoleVerify, st.check), true
 	}

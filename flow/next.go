@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
@@ -23,7 +22,10 @@ func (s *State) Next(now time.Time, room int) belay.Command {
 	if s.result != nil {
 		return belay.Wait{For: belay.WaitNobody}
 	}
-	crowded := false
+	c, crowded := s.nextHook(room)
+	if c != nil {
+		return c
+	}
 	for _, i := range s.attend {
 		c, wants := s.nextSettle(i, now, room)
 		if c != nil {
@@ -115,7 +117,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		return s.settleLost(i, now, room)
 	}
 	c := s.caseOf(i)
-	if def.Verify != "" && st.verify == nil && verdict.NeedsCheck(c) {
+	if def.Verify != nil && st.verify == nil && verdict.NeedsCheck(c) {
 		if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.deaf && p.Act == belay.ActGiveUp {
 			return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
 		}
@@ -128,7 +130,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
-	if def.Verify != "" {
+	if def.Verify != nil {
 		if st.verify == nil && plan.Act != belay.ActGiveUp {
 			return s.doCheck(i, room)
 		}
@@ -182,7 +184,7 @@ func (s *State) history(i int) recovery.History {
 func (s *State) caseOf(i int) verdict.Case {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	return verdict.Case{
-		Step: def.ID, Type: def.Type, Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
+		Step: def.ID, Type: s.typeOf(i), Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
 	}
 }
@@ -211,7 +213,7 @@ func (s *State) nextKill(now time.Time) belay.Command {
 // nextStart begins the first step that can begin; the second result tells
 // that one waits for room.
 func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
-	if room < 0 {
+	if room < 0 || s.each.full(s.running) {
 		return nil, false
 	}
 	crowded := false
@@ -246,6 +248,13 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if st.asked {
 		return nil, false
 	}
+	if s.leftOut(def) {
+		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
+	}
+	if cause := s.hiddenFrom(i); cause != "" {
+		return s.refuse(i, s.ownKind(i), cause,
+			"name the secret under secrets: and read it where it comes from, or pass it on in a file outside the state directory"), false
+	}
 	if def.Condition != nil {
 		if c := s.nextCondition(i); c != nil {
 			return c, false
@@ -254,7 +263,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if room == 0 {
 		return nil, true
 	}
-	if s.id.Depth() > 0 {
+	if s.id.Depth() > 0 && s.each == nil {
 		if st.permit == nil {
 			return belay.Ask{Key: s.stepKey(i), Question: belay.Question{Step: true}}, false
 		}
@@ -263,10 +272,18 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 				"raise recursion.max_total_steps in the root recipe"), false
 		}
 	}
-	if def.Type == belay.TypeRecipe {
-		return s.startRun(i), false
+	if c, open := s.greet(i); c != nil || open {
+		return c, false
 	}
-	if _, err := s.dir(i); err != nil {
+	switch {
+	case def.Foreach != "":
+		return s.startEach(i), false
+	case def.Type == belay.TypeRecipe:
+		return s.startRun(i), false
+	case def.Type == belay.TypeAgent:
+		return s.refuse(i, belay.Infrastructure, "agent steps are not supported by this version", ""), false
+	}
+	if err := s.renders(i); err != nil {
 		return s.refuse(i, belay.BashFailure, err.Error(), ""), false
 	}
 	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
@@ -276,10 +293,11 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 func (s *State) nextCondition(i int) belay.Command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	var taken bool
-	if names := def.Condition.Names(); s.vars.big(names) {
+	c := s.scope(i)
+	if names := def.Condition.Names(); c.big(names) {
 		if st.truth == nil {
 			return belay.Ask{Key: s.condKey(i), Question: belay.Question{
-				Cond: def.Condition.String(), Vars: s.vars.pick(names),
+				Cond: def.Condition.String(), Vars: c.pick(names),
 			}}
 		}
 		if st.truth.Error != "" {
@@ -288,7 +306,7 @@ func (s *State) nextCondition(i int) belay.Command {
 		taken = st.truth.OK
 	} else {
 		var err error
-		if taken, err = def.Condition.Truth(s.vars.lookup()); err != nil {
+		if taken, err = def.Condition.Truth(c.lookup()); err != nil {
 			return s.refuse(i, s.ownKind(i), "condition: "+err.Error(),
 				fmt.Sprintf("the condition is: %s", def.Condition))
 		}
@@ -301,7 +319,7 @@ func (s *State) nextCondition(i int) belay.Command {
 
 // ownKind is the kind of failure that a step of this type has by itself.
 func (s *State) ownKind(i int) belay.FailureKind {
-	if s.prog.Steps[i].Type == belay.TypeRecipe {
+	if s.typeOf(i) == belay.TypeRecipe {
 		return belay.RecipeFailure
 	}
 	return belay.BashFailure
@@ -314,76 +332,10 @@ func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.
 	}}}
 }
 
-// startRun begins a sub-recipe as a child run.
-func (s *State) startRun(i int) belay.Command {
-	def, st := &s.prog.Steps[i], &s.steps[i]
-	if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
-		return s.refuse(i, belay.RecursionLimit,
-			fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, depth, s.started.Limits.MaxDepth),
-			"look for recipes that call each other, or raise recursion.max_depth in the root recipe")
-	}
-	digest := s.lib.Names[def.Recipe]
-	prog := s.lib.Recipes[digest]
-	if prog == nil {
-		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("sub-recipe %q was not found", def.Recipe), "")
-	}
-	n := st.attempt + 1
-	key := s.mainKey(i, n)
-	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
-	if st.extra > 0 && st.prior != "" { // a person asked it to go on: what is done stays done
-		started.Child = st.prior
-		return belay.StartRun{Started: started, Reopen: true}
-	}
-	vars, err := s.handDown(def, prog)
-	if err != nil {
-		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
-	}
-	dir, err := s.dir(i)
-	if err != nil {
-		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
-	}
-	started.Child = s.id.Child(def.ID, n)
-	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, File: prog.File, Vars: vars,
-		Dir: dir, Parent: key, Limits: s.started.Limits,
-	}}
-}
-
-// handDown is the context of a child run: the child's defaults, over them the
-// parent's context, over that what the step hands down.
-func (s *State) handDown(def *recipe.Step, prog *recipe.Recipe) (map[string]belay.Value, error) {
-	vars := make(map[string]belay.Value, len(prog.Context)+len(s.vars.vars))
-	for _, v := range prog.Context {
-		vars[v.Name] = belay.Value{JSON: v.JSON}
-	}
-	for n, v := range s.vars.vars {
-		vars[n] = v
-	}
-	for _, a := range def.Context {
-		switch {
-		case a.Text == nil:
-			vars[a.Name] = belay.Value{JSON: a.JSON}
-		case s.vars.big(a.Text.Names()):
-			names := a.Text.Names()
-			if a.Text.String() != "{{"+names[0]+"}}" {
-				return nil, fmt.Errorf("context %s: the value of {{%s}} is too big to be put into text", a.Name, names[0])
-			}
-			vars[a.Name] = s.vars.vars[names[0]]
-		default:
-			text, err := a.Text.Render(s.vars.lookup())
-			if err != nil {
-				return nil, fmt.Errorf("context %s: %w", a.Name, err)
-			}
-			vars[a.Name] = belay.Text(text)
-		}
-	}
-	return vars, nil
-}
-
 // nextEnd says how the run ends, once nothing is open and nothing is left.
 func (s *State) nextEnd() belay.Command {
 	over := s.left == 0 || s.failing || s.cancel != nil
-	if !over || s.running > 0 || s.asking > 0 || len(s.attend) > 0 && s.cancel == nil {
+	if !over || s.running > 0 || s.asking > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
 	}
 	if len(s.items) > 0 && s.cancel == nil {
@@ -396,64 +348,10 @@ func (s *State) nextEnd() belay.Command {
 			r.Outputs[name] = s.vars.vars[name]
 		}
 	}
+	if s.each != nil {
+		r = s.gather(r)
+	}
 	return belay.End{Result: r}
-}
-
-// outcome is the status that the steps amount to.
-func (s *State) outcome() belay.RunResult {
-	if s.cancel != nil {
-		return belay.RunResult{Status: belay.Aborted, Code: belay.ExitAborted, Reason: "cancelled by " + s.cancel.By}
-	}
-	if s.failing {
-		return s.failedOutcome()
-	}
-	if !s.ran && !s.prog.AllowEmpty {
-		f := &belay.Failure{
-			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
-			Hint: "check the conditions and the values given, or set allow_empty: true",
-		}
-		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: f}
-	}
-	for i := range s.steps {
-		st := &s.steps[i]
-		skipped := st.phase == Skipped && !s.prog.Steps[i].Optional
-		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial {
-			return belay.RunResult{
-				Status: belay.Partial, Code: belay.ExitPartial,
-				Reason: fmt.Sprintf("step %s was left out", s.prog.Steps[i].ID),
-			}
-		}
-	}
-	return belay.RunResult{Status: belay.Achieved, Code: belay.ExitOK}
-}
-
-func (s *State) failedOutcome() belay.RunResult {
-	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
-	for i := range s.steps {
-		st := &s.steps[i]
-		if st.phase != Failed || s.prog.Steps[i].Optional {
-			continue
-		}
-		r.Code = belay.Worse(r.Code, failureCode(st))
-		if r.Failure == nil {
-			r.Failure, r.Reason = st.failure, st.failure.Error()
-		}
-	}
-	return r
-}
-
-// failureCode is the exit code that a failed step stands for.
-func failureCode(st *step) int {
-	if st.failure.Kind == belay.Infrastructure {
-		return belay.ExitInfra
-	}
-	if st.failure.Kind == belay.HollowSuccess {
-		return belay.ExitHollow
-	}
-	if st.main != nil && st.main.Child != nil && st.main.Child.Status == belay.Failed {
-		return st.main.Child.Code
-	}
-	return belay.ExitFailed
 }
 
 func (s *State) wait(now time.Time, crowded bool) belay.Command {

@@ -2,7 +2,10 @@ package flow
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -23,13 +26,16 @@ type scope struct {
 	env   map[string]string // name in the environment to variable
 	known map[string]any    // decoded values
 	bytes int
+
+	hidden map[string]belay.Path // variables in which a secret was hidden, and the step that made each
+	compat bool                  // a missing name is an empty text
 }
 
 func newScope(vars map[string]belay.Value) *scope {
 	c := &scope{
 		vars:  make(map[string]belay.Value, len(vars)),
 		env:   make(map[string]string, 2*len(vars)),
-		known: map[string]any{},
+		known: map[string]any{}, hidden: map[string]belay.Path{},
 	}
 	for name, v := range vars {
 		c.set(name, v)
@@ -41,6 +47,7 @@ func (c *scope) set(name string, v belay.Value) {
 	c.bytes += len(v.JSON) - len(c.vars[name].JSON)
 	c.vars[name] = v
 	delete(c.known, name)
+	delete(c.hidden, name)
 	long, short := recipe.EnvNames(name)
 	c.env[long] = name
 	if short != "" {
@@ -62,7 +69,7 @@ func (c *scope) lookup() expr.Lookup {
 		}
 		raw, ok := c.vars[name]
 		if !ok {
-			return nil, false
+			return "", c.compat
 		}
 		var v any
 		if err := json.Unmarshal(raw.JSON, &v); err != nil {
@@ -89,23 +96,60 @@ func (c *scope) visible(script string) map[string]belay.Value {
 	if len(c.vars) <= scopeVars && c.bytes <= scopeBytes {
 		out := make(map[string]belay.Value, len(c.vars))
 		for n, v := range c.vars {
-			out[n] = v
+			if c.hidden[n] == "" { // what reads one of these was refused; nobody else must get half a value
+				out[n] = v
+			}
 		}
 		return out
 	}
-	out := map[string]belay.Value{}
+	return c.pick(c.mentioned(script))
+}
+
+// mentioned are the variables whose names in the environment a script has in
+// it: as they are, as files, or as the objects of a field.
+func (c *scope) mentioned(script string) []string {
+	var names []string
 	words(script, func(w string) {
-		if n, ok := c.env[w]; ok {
-			out[n] = c.vars[n]
-		}
-		const file = "_FILE"
-		if len(w) > len(file) && w[len(w)-len(file):] == file {
-			if n, ok := c.env[w[:len(w)-len(file)]]; ok {
-				out[n] = c.vars[n]
+		w = strings.TrimSuffix(w, "_FILE")
+		for {
+			if n, ok := c.env[w]; ok {
+				names = append(names, n)
 			}
+			at := strings.LastIndex(w, "__")
+			if at < 0 {
+				return
+			}
+			w = w[:at]
 		}
 	})
-	return out
+	return names
+}
+
+// with is the scope in which one more variable is set.
+func (c *scope) with(name string, v belay.Value) *scope {
+	d := newScope(c.vars)
+	d.compat = c.compat
+	maps.Copy(d.hidden, c.hidden)
+	d.set(name, v)
+	return d
+}
+
+// render is the value of a text. One that lies outside the records is handed
+// on as it is, and cannot be a part of something else.
+func (c *scope) render(t *expr.Text) (belay.Value, error) {
+	if names := t.Names(); c.big(names) {
+		if name, ok := t.Alone(); ok {
+			return c.vars[name], nil
+		}
+		at := slices.IndexFunc(names, func(n string) bool { return !c.vars[n].Inline() })
+		return belay.Value{}, fmt.Errorf("the value of %s is too big (or no text) to be put into %s: use {{%s}} alone, or $NAME_FILE",
+			names[at], t, names[at])
+	}
+	text, err := t.Render(c.lookup())
+	if err != nil {
+		return belay.Value{}, err
+	}
+	return belay.Text(text), nil
 }
 
 // words calls f for every run of letters, digits and underscores in a text.

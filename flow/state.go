@@ -27,6 +27,7 @@ type State struct {
 	started belay.RunStarted
 	begun   time.Time
 	vars    *scope
+	each    *each // set when the run is the items of a foreach step
 
 	steps    []step
 	index    map[belay.Path]int
@@ -34,6 +35,7 @@ type State struct {
 	timers   timeHeap
 	inbox    []belay.Request // requests not decided yet
 	attend   []int           // ended and broken steps, to be settled in this order
+	hooking  []int           // steps that are over but for their last hook
 	open     map[belay.Key]int
 	items    map[string]int
 	seen     map[string]bool
@@ -79,6 +81,9 @@ type step struct {
 	queued   bool        // in attend
 	last     belay.RunID // child run of the last attempt
 	prior    belay.RunID // the same, while there is something in it to go on with
+	hook     string      // the hook that is open, "" = none
+	hooks    map[string]int
+	greeted  bool // its first hook is behind it
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -101,8 +106,16 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 	if prog == nil {
 		return fmt.Errorf("run %s: recipe %.12s is not among the frozen ones", s.id, e.Recipe)
 	}
+	prog, err := s.shape(prog, e)
+	if err != nil {
+		return err
+	}
 	s.prog, s.started, s.begun = prog, e, at
 	s.vars = newScope(e.Vars)
+	s.vars.compat = prog.Compat || e.Compat
+	for name, by := range e.Hidden {
+		s.vars.hidden[name] = by
+	}
 	s.steps = make([]step, len(prog.Steps))
 	s.index = make(map[belay.Path]int, len(prog.Steps))
 	s.left = len(prog.Steps)
@@ -177,5 +190,5 @@ func (s *State) fail(i int) {
 	if !s.prog.Steps[i].Optional {
 		s.failing = true
 	}
-	s.settle(i)
+	s.part(i, Failed)
 }

@@ -360,7 +360,7 @@ func (w *turn) end(s *State, r belay.RunResult) error {
 			continue
 		}
 		return w.write(id, belay.AttemptEnded{Key: key, Observation: belay.Observation{
-			Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r,
+			Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r, Hidden: s.hiddenOut(),
 		}})
 	}
 	return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, key)

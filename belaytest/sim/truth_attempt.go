@@ -161,7 +161,7 @@ func (t *truth) judged(e belay.AttemptJudged) {
 // proven checks that somebody saw the work: the attempt itself, or its verify.
 func (t *truth) proven(k belay.Key, a *attempt) {
 	d := a.deed
-	if d.def.Verify != "" {
+	if d.def.Verify != nil {
 		if d.def.Type == belay.TypeBash && !t.w.scripted && !t.w.effects[stepName(d.run, d.path)] {
 			t.w.violate("done means done", "%s was judged done, and its work is not there", k)
 		}
@@ -204,7 +204,7 @@ func (t *truth) again(k belay.Key, d *deed) {
 	if d.pass == "" {
 		t.w.violate("once is once", "%s: nobody can tell what the attempt before it did", k)
 	}
-	if d.checked && d.def.Verify != "" && t.w.effects[stepName(d.run, d.path)] && d.grants == 0 {
+	if d.checked && d.def.Verify != nil && t.w.effects[stepName(d.run, d.path)] && d.grants == 0 {
 		t.w.violate("once is once", "%s: its work is there already", k)
 	}
 }

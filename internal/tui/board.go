@@ -122,7 +122,7 @@ func (b *Board) Take(r belay.Record) []Line {
 	case belay.AttemptEnded:
 		if l := b.open[e.Key]; l != nil {
 			l.ended = &e.Observation
-			if l.role == belay.RoleVerify {
+			if l.role != belay.RoleMain {
 				b.remove(e.Key)
 			}
 		}

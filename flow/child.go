@@ -1,0 +1,107 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// startRun begins a sub-recipe as a child run.
+func (s *State) startRun(i int) belay.Command {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
+		return s.refuse(i, belay.RecursionLimit,
+			fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, depth, s.started.Limits.MaxDepth),
+			"look for recipes that call each other, or raise recursion.max_depth in the root recipe")
+	}
+	digest := s.lib.Names[def.Recipe]
+	prog := s.lib.Recipes[digest]
+	if prog == nil {
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("sub-recipe %q was not found", def.Recipe), "")
+	}
+	n := st.attempt + 1
+	key := s.mainKey(i, n)
+	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
+	if st.extra > 0 && st.prior != "" { // a person asked it to go on: what is done stays done
+		started.Child = st.prior
+		return belay.StartRun{Started: started, Reopen: true}
+	}
+	vars, err := s.handDown(i, prog)
+	if err != nil {
+		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+	}
+	if empty := emptyOnes(prog.Rules, vars); empty != "" {
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty),
+			"hand it down with context:")
+	}
+	dir, err := s.dir(i)
+	if err != nil {
+		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+	}
+	started.Child = s.id.Child(def.ID, n)
+	return belay.StartRun{Started: started, Child: belay.RunStarted{
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, File: prog.File, Vars: vars,
+		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
+		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
+	}}
+}
+
+// handDown is the context of a child run: the child's defaults, over them the
+// parent's context, over that what the step hands down.
+func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, error) {
+	def, c := &s.prog.Steps[i], s.scope(i)
+	vars := make(map[string]belay.Value, len(prog.Context)+len(c.vars))
+	for _, v := range prog.Context {
+		vars[v.Name] = belay.Value{JSON: v.JSON}
+	}
+	for n, v := range c.vars {
+		vars[n] = v
+	}
+	for _, a := range def.Context {
+		switch {
+		case a.Text == nil:
+			vars[a.Name] = belay.Value{JSON: a.JSON}
+		default:
+			v, err := c.render(a.Text)
+			if err != nil {
+				return nil, fmt.Errorf("context %s: %w", a.Name, err)
+			}
+			vars[a.Name] = v
+		}
+	}
+	return vars, nil
+}
+
+// emptyOnes names the variables that must hold something and do not.
+func emptyOnes(rules []recipe.Rule, vars map[string]belay.Value) string {
+	var names []string
+	for _, r := range rules {
+		if v, ok := vars[r.Name]; r.Kind == recipe.RuleNonempty && (!ok || v.Inline() && blank(v.JSON)) {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// blank tells null and text without anything in it.
+func blank(raw []byte) bool {
+	var s *string
+	return json.Unmarshal(raw, &s) == nil && (s == nil || strings.TrimSpace(*s) == "")
+}
+
+// hiddenDown are the variables with something hidden in them that a child run
+// inherits; one that the step hands down anew is looked at before it starts.
+func (s *State) hiddenDown(def *recipe.Step) map[string]belay.Path {
+	if len(s.vars.hidden) == 0 {
+		return nil
+	}
+	down := maps.Clone(s.vars.hidden)
+	for _, a := range def.Context {
+		delete(down, a.Name)
+	}
+	return down
+}

@@ -1,0 +1,169 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// The hooks of a recipe, by the names of their keys. One runs as an attempt of
+// its own, at the path STEP@HOOK: nobody judges it, and it changes nothing but
+// the moment at which the run goes on.
+const (
+	preStep  = "pre_step"
+	postStep = "post_step"
+	onError  = "on_error"
+)
+
+// hookTimeout bounds a hook.
+const hookTimeout = 30 * time.Second
+
+func (s *State) hookScript(name string) *recipe.Script {
+	switch name {
+	case preStep:
+		return s.prog.Hooks.PreStep
+	case postStep:
+		return s.prog.Hooks.PostStep
+	case onError:
+		return s.prog.Hooks.OnError
+	}
+	return nil
+}
+
+// lastHook is the hook that follows a step that ended in a phase, "" if none does.
+func (s *State) lastHook(to Phase) string {
+	name := ""
+	switch to {
+	case Done:
+		name = postStep
+	case Failed:
+		name = onError
+	case Waiting, Running, Ended, Checking, Broken, Held, NotTaken, Skipped:
+	}
+	if s.hookScript(name) == nil {
+		return ""
+	}
+	return name
+}
+
+// part settles a step that is over, or has its last hook run first.
+func (s *State) part(i int, to Phase) {
+	if s.lastHook(to) != "" {
+		s.hooking = append(s.hooking, i)
+		return
+	}
+	s.settle(i)
+}
+
+// parted settles a step whose last hook is behind it, or never comes.
+func (s *State) parted(i int) {
+	if at := slices.Index(s.hooking, i); at >= 0 {
+		s.hooking = slices.Delete(s.hooking, at, at+1)
+		s.settle(i)
+	}
+}
+
+// nextHook starts the last hook of the first step that waits for it; the
+// second result tells that one waits for room.
+func (s *State) nextHook(room int) (belay.Command, bool) {
+	if s.cancel != nil {
+		return nil, false
+	}
+	for _, i := range s.hooking {
+		st := &s.steps[i]
+		if st.hook != "" {
+			continue
+		}
+		if room <= 0 {
+			return nil, true
+		}
+		name := s.lastHook(st.phase)
+		return belay.Do{Job: s.hookJob(i, name, st.hooks[name]+1)}, false
+	}
+	return nil, false
+}
+
+// greet starts the hook that comes before a step; the second result tells that
+// it is open. It comes once, however often the step is tried.
+func (s *State) greet(i int) (belay.Command, bool) {
+	st := &s.steps[i]
+	if st.greeted || s.prog.Hooks.PreStep == nil {
+		return nil, false
+	}
+	if st.hook != "" {
+		return nil, true
+	}
+	return belay.Do{Job: s.hookJob(i, preStep, st.hooks[preStep]+1)}, false
+}
+
+func (s *State) hookJob(i int, name string, n int) belay.Job {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	path := def.ID + "@" + belay.Path(name)
+	status, problem := string(st.phase), ""
+	if st.phase == Failed && st.failure != nil {
+		problem = st.failure.Error()
+	}
+	j := belay.Job{
+		Key: belay.KeyOf(s.id, path, belay.RoleHook, n), Run: s.id, Path: path, Attempt: n, Role: belay.RoleHook,
+		Shell: s.prog.Shell, Dir: s.started.Dir, Timeout: hookTimeout, Depth: s.id.Depth(),
+		Env: map[string]string{
+			"BELAY_HOOK_STEP": string(def.ID), "BELAY_HOOK_STATUS": status, "BELAY_HOOK_ERROR": problem,
+		},
+	}
+	s.fill(&j, i, s.hookScript(name))
+	return j
+}
+
+func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
+	id, name, _ := strings.Cut(string(e.Path), "@")
+	i, err := s.at(belay.Path(id))
+	if err != nil {
+		return err
+	}
+	st := &s.steps[i]
+	if s.hookScript(name) == nil || st.key != "" {
+		return fmt.Errorf("run %s: hook %s cannot start", s.id, e.Key)
+	}
+	if st.hooks == nil {
+		st.hooks = map[string]int{}
+	}
+	st.hook, st.hooks[name] = name, e.Attempt
+	st.key, st.stopping, st.since = e.Key, belay.KilledNot, at
+	s.open[e.Key] = i
+	s.running++
+	return nil
+}
+
+// hookFound says what became of a hook that was open when a driver died. A lost
+// one is not repeated: nothing depends on it.
+func (s *State) hookFound(i int, how belay.Found) error {
+	st := &s.steps[i]
+	switch how {
+	case belay.Adopted:
+		st.stopping = belay.KilledNot
+	case belay.Harvested: // its end follows
+	case belay.Unborn:
+		st.hooks[st.hook]--
+		s.close(i)
+	case belay.Lost:
+		s.hookEnded(i)
+	default:
+		return fmt.Errorf("run %s: hook found %q", s.id, how)
+	}
+	return nil
+}
+
+func (s *State) hookEnded(i int) {
+	st := &s.steps[i]
+	first := st.hook == preStep
+	s.close(i)
+	if first {
+		st.greeted = true
+		return
+	}
+	s.parted(i)
+}

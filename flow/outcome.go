@@ -1,0 +1,64 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+)
+
+// outcome is the status that the steps amount to.
+func (s *State) outcome() belay.RunResult {
+	if s.cancel != nil {
+		return belay.RunResult{Status: belay.Aborted, Code: belay.ExitAborted, Reason: "cancelled by " + s.cancel.By}
+	}
+	if s.failing {
+		return s.failedOutcome()
+	}
+	if !s.ran && !s.prog.AllowEmpty {
+		f := &belay.Failure{
+			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
+			Hint: "check the conditions and the values given, or set allow_empty: true",
+		}
+		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: f}
+	}
+	for i := range s.steps {
+		st := &s.steps[i]
+		skipped := st.phase == Skipped && !s.prog.Steps[i].Optional
+		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial {
+			return belay.RunResult{
+				Status: belay.Partial, Code: belay.ExitPartial,
+				Reason: fmt.Sprintf("step %s was left out", s.prog.Steps[i].ID),
+			}
+		}
+	}
+	return belay.RunResult{Status: belay.Achieved, Code: belay.ExitOK}
+}
+
+func (s *State) failedOutcome() belay.RunResult {
+	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
+	for i := range s.steps {
+		st := &s.steps[i]
+		if st.phase != Failed || s.prog.Steps[i].Optional {
+			continue
+		}
+		r.Code = belay.Worse(r.Code, failureCode(st))
+		if r.Failure == nil {
+			r.Failure, r.Reason = st.failure, st.failure.Error()
+		}
+	}
+	return r
+}
+
+// failureCode is the exit code that a failed step stands for.
+func failureCode(st *step) int {
+	if st.failure.Kind == belay.Infrastructure {
+		return belay.ExitInfra
+	}
+	if st.failure.Kind == belay.HollowSuccess {
+		return belay.ExitHollow
+	}
+	if st.main != nil && st.main.Child != nil && st.main.Child.Status == belay.Failed {
+		return st.main.Child.Code
+	}
+	return belay.ExitFailed
+}

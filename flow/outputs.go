@@ -1,0 +1,122 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// produced is the observation that holds what a step produced: its own, or its
+// check's when its own went down with it.
+func (s *State) produced(i int) *belay.Observation {
+	if st := &s.steps[i]; !st.gone {
+		return st.main
+	}
+	return s.steps[i].verify
+}
+
+// setOutputs binds what the step produced to its variables. What a step sets
+// is seen by whatever starts after it was judged.
+func (s *State) setOutputs(i int) {
+	def, o := &s.prog.Steps[i], s.produced(i)
+	if o == nil || s.each != nil { // the items of a list are gathered at its end
+		return
+	}
+	bind := func(name string, v belay.Value) {
+		s.vars.set(name, v)
+		s.outputs[name] = true
+		if slices.Contains(o.Hidden, name) {
+			s.vars.hidden[name] = def.ID
+		}
+	}
+	if o.Child != nil {
+		for name, v := range o.Child.Outputs {
+			bind(name, v)
+		}
+	}
+	for name, v := range o.Outputs {
+		bind(name, v)
+	}
+	if def.Output != "" && o.Output != nil {
+		bind(def.Output, *o.Output)
+		if slices.Contains(o.Hidden, belay.Stdout) {
+			s.vars.hidden[def.Output] = def.ID
+		}
+	}
+}
+
+// hiddenOut are the outputs of a run in which something was hidden.
+func (s *State) hiddenOut() []string {
+	var names []string
+	for name := range s.vars.hidden {
+		if s.outputs[name] {
+			names = append(names, name)
+		}
+	}
+	for i := range s.steps {
+		if o := s.produced(i); s.each != nil && o != nil && slices.Contains(o.Hidden, belay.Stdout) {
+			return []string{s.each.output}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hiddenFrom says, when a step reads a value in which a secret was hidden, that
+// it cannot: half a value would do harm in silence.
+func (s *State) hiddenFrom(i int) string {
+	if len(s.vars.hidden) == 0 {
+		return ""
+	}
+	def := &s.prog.Steps[i]
+	for _, name := range s.reads(def) {
+		if by := s.vars.hidden[name]; by != "" {
+			return fmt.Sprintf("it reads %s, and step %s printed a secret there, which was hidden; step %s would get a value with a hole in it",
+				name, by, def.ID)
+		}
+	}
+	return ""
+}
+
+// reads are the variables that a step looks at, as far as its text shows.
+func (s *State) reads(def *recipe.Step) []string {
+	var names []string
+	for _, script := range []*recipe.Script{def.Script, def.Verify} {
+		if script == nil {
+			continue
+		}
+		for _, u := range script.Uses {
+			names = append(names, u.Value.Names()...)
+		}
+		names = append(names, s.vars.mentioned(script.Text)...)
+	}
+	if def.Condition != nil {
+		names = append(names, def.Condition.Names()...)
+	}
+	if def.Dir != nil {
+		names = append(names, def.Dir.Names()...)
+	}
+	for _, a := range def.Context {
+		if a.Text != nil {
+			names = append(names, a.Text.Names()...)
+		}
+	}
+	if def.Foreach != "" {
+		names = append(names, def.Foreach)
+	}
+	return names
+}
+
+// leftOut tells whether the tags that the run was started with leave a step
+// out. A step without tags is always in.
+func (s *State) leftOut(def *recipe.Step) bool {
+	if len(def.Tags) == 0 {
+		return false
+	}
+	has := func(list []string) bool {
+		return slices.ContainsFunc(list, func(t string) bool { return slices.Contains(def.Tags, t) })
+	}
+	return has(s.started.Exclude) || len(s.started.Include) > 0 && !has(s.started.Include)
+}
