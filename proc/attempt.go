@@ -128,6 +128,9 @@ func (k *keeper) startPumps(a *attempt) {
 		if k.o.Filter != nil {
 			w = k.o.Filter(a.s.Mask, w)
 		}
+		if i == 0 {
+			a.out.door = w
+		}
 		a.pumps.Go(func() { k.pump(r, w) })
 	}
 }

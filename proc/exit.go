@@ -51,7 +51,8 @@ type Exit struct {
 	Tail      []byte         `json:"tail,omitempty"`     // the last of them, valid UTF-8
 	OutSize   int64          `json:"out_size,omitempty"`
 	OutSha    string         `json:"out_sha,omitempty"`
-	OutInline []byte         `json:"out,omitempty"` // the whole output when it is at most belay.MaxInline
+	OutInline []byte         `json:"out,omitempty"`    // the whole output when it is at most belay.MaxInline
+	Hidden    bool           `json:"hidden,omitempty"` // a secret was hidden in the output: it belongs into Observation.Hidden
 	CPUUS     int64          `json:"cpu_us,omitempty"`
 	RSSKB     int64          `json:"rss_kb,omitempty"` // at least that of the keeper: the kernel counts from the fork
 	Strays    int            `json:"strays,omitempty"` // descendants that had to be ended after it

@@ -172,11 +172,16 @@ func TestFilterPerStream(t *testing.T) {
 	if log := r.text("a.log"); strings.Contains(log, "sec") || !strings.Contains(log, "***") || !strings.Contains(log, "noise") {
 		t.Errorf("log %q", log)
 	}
-	if string(e.OutInline) != "***" || bytes.Contains(e.Tail, []byte("sec")) {
+	if string(e.OutInline) != "***" || !e.Hidden || bytes.Contains(e.Tail, []byte("sec")) {
 		t.Errorf("output %q tail %q", e.OutInline, e.Tail)
 	}
 	if strings.Contains(r.text(ledgerName), "secret") {
 		t.Error("the secret is in the keeper's log")
+	}
+	s = r.bash("b", `echo secret >&2; echo plain`)
+	s.Mask, s.Out = []string{"secret"}, r.file("b.out")
+	if e := r.do(k, s); e.Hidden || string(e.OutInline) != "plain\n" {
+		t.Errorf("a secret on stderr alone: hidden %v, output %q", e.Hidden, e.OutInline)
 	}
 	r.close(k)
 }

@@ -22,6 +22,7 @@ type output struct {
 	mu     sync.Mutex
 	log    segments
 	out    *capture // nil: stdout is not wanted as a value
+	door   any      // the filter of stdout, if there is one
 	tail   []byte
 	sum    hash.Hash
 	size   int64
@@ -92,6 +93,9 @@ func (o *output) settle(e *Exit) {
 			o.fail(belay.FaultDisk, err.Error())
 		}
 		e.OutSize, e.OutSha, e.OutInline = o.out.size, digest(o.out.sum), o.out.inline()
+		if d, ok := o.door.(interface{ Hid() bool }); ok {
+			e.Hidden = d.Hid()
+		}
 	}
 	if e.Fault == belay.FaultNone {
 		e.Fault, e.Detail = o.fault, o.detail

@@ -68,7 +68,10 @@ type hider struct {
 	mask []string
 	w    io.Writer
 	held strings.Builder
+	hid  bool
 }
+
+func (h *hider) Hid() bool { return h.hid }
 
 func (h *hider) Write(p []byte) (int, error) { return h.held.Write(p) }
 
@@ -77,6 +80,7 @@ func (h *hider) Close() error {
 	for _, m := range h.mask {
 		text = strings.ReplaceAll(text, m, "***")
 	}
+	h.hid = text != h.held.String()
 	_, err := io.WriteString(h.w, text)
 	return err
 }

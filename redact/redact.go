@@ -1,10 +1,11 @@
-// Package redact hides secret values in bytes on their way to a log, a record
-// or a screen. It is given the values and looks for them as they are and in the
-// usual encodings; what it does not find it passes on untouched, byte for byte.
+// Package redact hides secrets in bytes on their way to a log, a record or a
+// screen: values that it is given, as they are and in the usual encodings, and
+// whatever has the well-known shape of a key or token. What it does not find it
+// passes on untouched, byte for byte.
 //
-// It refuses to guess: text that merely looks like a key is left alone, values
-// shorter than MinLen are not hidden (they would hide half of every log), and
-// it reads no environment and no file by itself.
+// It refuses to guess: a hash or an id that merely looks random is left alone,
+// values shorter than MinLen are not hidden (they would hide half of every
+// log), and it reads no environment and no file by itself.
 package redact
 
 import (
@@ -19,10 +20,11 @@ const Replacement = "[REDACTED]"
 // MinLen is the length in bytes from which a value is hidden.
 const MinLen = 6
 
-// Redactor hides a fixed set of values. The zero value hides nothing. It is
-// read only after New, so any number of goroutines may share it.
+// Redactor hides a fixed set of values, and tokens of well-known shapes. The
+// zero value hides nothing. It is read only after New, so any number of
+// goroutines may share it.
 //
-// It searches in the way of Wu and Manber: the block of three bytes at the end
+// It searches values in the way of Wu and Manber: the block of three bytes at the end
 // of a window as long as the shortest pattern tells how far the window can
 // move, so most bytes of a log are never looked at.
 type Redactor struct {
@@ -30,11 +32,19 @@ type Redactor struct {
 	window int              // length of the shortest pattern
 	shift  []uint8          // block → how far the window may move; 0: look closer
 	bucket map[uint16][]int // block at the window's end → patterns, longest first
+	shaped bool             // tokens are hidden by their shape too
 }
 
-// New makes a redactor for the values and their encodings. Blanks around a
-// value do not count as part of it.
+// New makes a redactor for the values, their encodings and the shapes of
+// tokens. Blanks around a value do not count as part of it.
 func New(values []string) *Redactor {
+	r := exactly(values)
+	r.shaped = true
+	return r
+}
+
+// exactly is a redactor for the values alone.
+func exactly(values []string) *Redactor {
 	r := &Redactor{sorted: patterns(values)}
 	if len(r.sorted) == 0 {
 		return r
@@ -78,16 +88,26 @@ func (r *Redactor) index() {
 }
 
 // Empty tells whether there is nothing to hide.
-func (r *Redactor) Empty() bool { return len(r.sorted) == 0 }
+func (r *Redactor) Empty() bool { return len(r.sorted) == 0 && !r.shaped }
 
 // Bytes is b with every secret replaced. It is b itself when there is nothing
 // to hide, and never changes b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if r.Empty() {
-		return b
-	}
-	out, _, _ := r.scan(make([]byte, 0, len(b)), b, 0, true)
+	out, _ := r.Hide(b)
 	return out
+}
+
+// Hide is Bytes, and tells whether there was something to hide.
+func (r *Redactor) Hide(b []byte) (out []byte, hid bool) {
+	if r.Empty() {
+		return b, false
+	}
+	var st state
+	out, _ = r.scan(make([]byte, 0, len(b)), b, &st, true)
+	if !st.hid {
+		return b, false
+	}
+	return out, true
 }
 
 // String is s with every secret replaced.
@@ -98,31 +118,92 @@ func (r *Redactor) String(s string) string {
 	return string(r.Bytes([]byte(s)))
 }
 
-// scan appends what may be shown of b to dst. The first hidden bytes of b
-// belong to a secret that is already replaced. It stops at the first byte that
+// state is what is known of a stream between two pieces of it.
+type state struct {
+	prev   [2]byte // the last bytes that were settled
+	hidden int     // how many of the bytes to come belong to a secret already replaced
+	open   class   // it goes on behind them for as long as these do
+	hid    bool    // something was replaced
+	spans  []span  // reused
+}
+
+// scan appends what may be shown of b to dst. It stops at the first byte that
 // may be the beginning of a secret whose rest is still to come, unless this is
-// the final piece, and says how many bytes it used and how many of those that
-// follow are to be hidden. Secrets that overlap are replaced as one, so that
-// none leaves its rest behind.
-func (r *Redactor) scan(dst, b []byte, hidden int, final bool) (out []byte, used, left int) {
-	i, end := 0, hidden // all before end is settled: shown or replaced
+// the final piece, and says how many bytes it used. Secrets that overlap are
+// replaced as one, so that none leaves its rest behind.
+func (r *Redactor) scan(dst, b []byte, st *state, final bool) (out []byte, used int) {
+	spans, used := r.values(b, final, st.spans[:0])
+	end, open := st.hidden, class(0) // all before end is hidden already
+	if r.shaped {
+		s := shapes{b: b, prev: st.prev, final: final, spans: spans, hold: len(b)}
+		end, open = s.goOn(st)
+		s.find()
+		spans, used = s.spans, min(used, s.hold)
+		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+		used = unmarked(spans, used)
+	}
+	st.spans = spans
+	shown := min(end, used)
+	for _, p := range spans {
+		if p.from >= used {
+			break
+		}
+		if p.from >= end {
+			dst = append(append(dst, b[shown:p.from]...), Replacement...)
+			st.hid = true
+		}
+		end, open = max(end, p.to), open|p.open
+		shown = min(end, used)
+	}
+	st.hidden, st.open = max(0, end-used), open
+	st.remember(b[:used])
+	return append(dst, b[shown:used]...), used
+}
+
+// unmarked is the last place up to used at which no secret is cut from the mark
+// by which it is known.
+func unmarked(spans []span, used int) int {
+	for again := true; again; {
+		again = false
+		for _, p := range spans {
+			if p.mark < used && p.from >= used {
+				used, again = p.mark, true
+			}
+		}
+	}
+	return used
+}
+
+func (st *state) remember(b []byte) {
+	switch n := len(b); {
+	case n >= 2:
+		st.prev = [2]byte{b[n-2], b[n-1]}
+	case n == 1:
+		st.prev = [2]byte{st.prev[1], b[0]}
+	}
+}
+
+// values adds the places of all values, and says up to where b is judged.
+func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
+	if len(r.sorted) == 0 {
+		return spans, len(b)
+	}
+	i := 0
 	for i < len(b) {
 		length, step, wait := r.look(b, i, final)
 		if wait {
 			break
 		}
 		if length > 0 {
-			if i >= end {
-				dst = append(append(dst, b[end:i]...), Replacement...)
+			if n := len(spans); n > 0 && i < spans[n-1].to {
+				spans[n-1].to = max(spans[n-1].to, i+length)
+			} else {
+				spans = append(spans, span{mark: i, from: i, to: i + length})
 			}
-			end = max(end, i+length)
 		}
 		i += step
 	}
-	if i > end {
-		return append(dst, b[end:i]...), i, 0
-	}
-	return dst, i, end - i
+	return spans, i
 }
 
 // look says what begins at b[i]: the longest secret there (0: none), how far

@@ -13,30 +13,29 @@ var ErrClosed = errors.New("redacting writer is closed")
 
 // Writer hides secrets in what is written to it and passes the rest to w. A
 // secret is found however the writes cut it. Only bytes that may be the
-// beginning of a secret are held back, fewer than the longest pattern has;
+// beginning of a secret are held back, never many;
 // Close passes them on. Close does not close w. The writer is for one goroutine.
-func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
-	if r.Empty() {
-		return through{w}
+func (r *Redactor) Writer(w io.Writer) *Writer {
+	return &Writer{r: r, w: w}
+}
+
+// Writer is one stream in which secrets are hidden.
+type Writer struct {
+	r    *Redactor
+	w    io.Writer
+	held []byte // may be the beginning of a secret
+	out  []byte // reused
+	st   state
+	err  error // the first error is the answer to every later call
+}
+
+// Hid tells whether something was hidden so far.
+func (w *Writer) Hid() bool { return w.st.hid }
+
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.r.Empty() && w.err == nil {
+		return w.w.Write(p)
 	}
-	return &writer{r: r, w: w}
-}
-
-// through is the writer that has nothing to hide.
-type through struct{ io.Writer }
-
-func (through) Close() error { return nil }
-
-type writer struct {
-	r      *Redactor
-	w      io.Writer
-	held   []byte // may be the beginning of a secret
-	out    []byte // reused
-	hidden int    // how many bytes of held belong to a secret already replaced
-	err    error  // the first error is the answer to every later call
-}
-
-func (w *writer) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
 		if w.err != nil {
@@ -52,7 +51,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return done, w.err
 }
 
-func (w *writer) Close() error {
+func (w *Writer) Close() error {
 	if w.err != nil {
 		if errors.Is(w.err, ErrClosed) {
 			return nil
@@ -69,13 +68,13 @@ func (w *writer) Close() error {
 }
 
 // pass takes in b and hands on what is settled.
-func (w *writer) pass(b []byte, final bool) {
+func (w *Writer) pass(b []byte, final bool) {
 	if len(w.held) > 0 || final {
 		w.held = append(w.held, b...)
 		b = w.held
 	}
-	out, used, hidden := w.r.scan(w.out[:0], b, w.hidden, final)
-	w.out, w.hidden = out, hidden
+	out, used := w.r.scan(w.out[:0], b, &w.st, final)
+	w.out = out
 	w.held = append(w.held[:0], b[used:]...) // moves to the front when b is held itself
 	if len(out) == 0 {
 		return
