@@ -34,6 +34,7 @@ var ranks = map[string]int{
 	"internal/step": 3,
 
 	"internal/library": 4,
+	"internal/graph":   4,
 
 	"engine":       5, // the local driver
 	"internal/tui": 5,
