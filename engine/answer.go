@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
 )
 
 // maxAskValue is the biggest value that a condition may look at.
@@ -50,7 +50,11 @@ func (w *drive) truth(q belay.Question) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("value of %s: %w", name, err)
 		}
-		vals[name] = string(bytes.TrimSpace(b))
+		var x any
+		if err := json.Unmarshal(recipe.Typed(string(b)), &x); err != nil { // a big output is typed like a small one
+			return false, fmt.Errorf("value of %s: %w", name, err)
+		}
+		vals[name] = x
 	}
 	e, err := expr.Parse(q.Cond)
 	if err != nil {

@@ -174,7 +174,7 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 }
 
 func (w *drive) ended(job belay.Job, e proc.Exit) flow.Fact {
-	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store)}}
+	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store, w.Limits, w.Mask)}}
 }
 
 // loop turns until the tree rests.

@@ -38,7 +38,7 @@ func Spoke(check *belay.Observation) bool {
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
 	if Spoke(c.Check) && c.Check.Exit == 0 {
-		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}}
+		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}, Against: c.degraded()}
 	}
 	silent := c.Check != nil && !Spoke(c.Check)
 	switch {
@@ -51,7 +51,7 @@ func Of(c Case) belay.Verdict {
 	case c.Check != nil && c.good():
 		return failed(c.failure(*c.Check, "verify: "), c.how())
 	case c.good():
-		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how()}}
+		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
 	}
 	return failed(c.failure(c.Main, ""), c.how())
 }
@@ -67,6 +67,14 @@ func (c Case) good() bool {
 		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial)
 	}
 	return o.Began && o.Exit == 0 && o.Signal == 0 && o.Fault == belay.FaultNone && o.KilledBy == belay.KilledNot
+}
+
+// degraded says what speaks against an attempt that ended well all the same.
+func (c Case) degraded() []string {
+	if !c.Main.Degraded {
+		return nil
+	}
+	return []string{"degraded: there is no JSON in the output; it stays text"}
 }
 
 func (c Case) partial() bool {
@@ -154,6 +162,12 @@ func faultKind(f belay.Fault) (belay.FailureKind, string) {
 		return belay.BashFailure, "write big results to a file and print its path instead"
 	case belay.FaultInput:
 		return belay.BashFailure, "check the values that the step reads"
+	case belay.FaultHidden:
+		return belay.BashFailure, "name the secret under secrets: and read it where it comes from"
+	case belay.FaultJSON:
+		return belay.BashFailure, "print JSON and nothing else, or ask for parse_json without parse_json_required"
+	case belay.FaultResult:
+		return belay.BashFailure, "write the result before the step ends, or correct outputs:"
 	case belay.FaultNone:
 	}
 	return belay.BashFailure, ""

@@ -1,0 +1,224 @@
+package step
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/redact"
+)
+
+// Blobs is what Observe needs to give results their places.
+type Blobs interface {
+	AdoptBlob(path, sha string, size int64) (belay.Value, error)
+	PutBlob([]byte) (belay.Value, error)
+	OutPath(belay.Key) string
+	BlobPath(sha string) string
+}
+
+// Observe turns the end of a process into facts, and what it left into values.
+func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) belay.Observation {
+	o := belay.Observation{
+		Began: e.Began, Exit: e.Code, Signal: e.Signal, KilledBy: e.KilledBy, Fault: e.Fault, Detail: e.Detail,
+		Started: e.Started, Ended: e.Ended, LogSize: e.LogSize, LogSha: e.LogSha, LogKept: e.LogKept,
+		Tail: string(e.Tail), CPU: e.CPUUS, RSS: e.RSSKB, Strays: e.Strays,
+	}
+	if o.LogKept == o.LogSize {
+		o.LogKept = 0 // all of it: not worth a field
+	}
+	w := &results{job: j, exit: e, blobs: blobs, most: lim.MaxOut, mask: mask, to: &o}
+	if err := w.collect(); err != nil && o.Fault == belay.FaultNone {
+		o.Fault, o.Detail = belay.FaultDisk, "keep the output: "+err.Error()
+		var f *Fault
+		if errors.As(err, &f) {
+			o.Fault, o.Detail = f.Kind, f.Error()
+		}
+	}
+	return o
+}
+
+// results collects what an attempt produced.
+type results struct {
+	job   belay.Job
+	exit  proc.Exit
+	blobs Blobs
+	most  int64
+	mask  []string
+	to    *belay.Observation
+	text  []byte          // stdout, trimmed
+	found json.RawMessage // the JSON in it, nil when there is none
+}
+
+// good tells whether the attempt ended well, so that its results must be there.
+func (w *results) good() bool {
+	e := w.exit
+	return e.Began && e.Code == 0 && e.Signal == 0 && e.Fault == belay.FaultNone && e.KilledBy == belay.KilledNot
+}
+
+func (w *results) collect() error {
+	if w.job.Output && w.exit.Fault != belay.FaultOutput {
+		if err := w.stdout(); err != nil {
+			return err
+		}
+	}
+	if !w.good() {
+		return nil
+	}
+	for _, spec := range w.job.Outputs {
+		v, err := w.result(spec)
+		if err != nil {
+			return err
+		}
+		if w.to.Outputs == nil {
+			w.to.Outputs = map[string]belay.Value{}
+		}
+		w.to.Outputs[spec.Name] = v
+		if spec.Path != "" && slices.Contains(w.to.Hidden, belay.Stdout) {
+			w.to.Hidden = append(w.to.Hidden, spec.Name)
+		}
+	}
+	return nil
+}
+
+// stdout makes what was printed a value: JSON when it is, or must be, or text.
+func (w *results) stdout() error {
+	raw, err := w.printed()
+	if err != nil {
+		return err
+	}
+	if w.exit.Hidden {
+		w.to.Hidden = append(w.to.Hidden, belay.Stdout)
+	}
+	w.text = bytes.TrimSpace(raw)
+	v, err := w.typed(raw)
+	if err != nil {
+		return err
+	}
+	w.to.Output = &v
+	return nil
+}
+
+// printed is the whole of stdout.
+func (w *results) printed() ([]byte, error) {
+	if w.exit.OutSize <= belay.MaxInline {
+		return w.exit.OutInline, nil
+	}
+	b, err := os.ReadFile(w.blobs.OutPath(w.job.Key))
+	if errors.Is(err, fs.ErrNotExist) { // taken over before a crash
+		b, err = os.ReadFile(w.blobs.BlobPath(w.exit.OutSha))
+	}
+	return b, err
+}
+
+// typed is the value of stdout by the rules of the job.
+func (w *results) typed(raw []byte) (belay.Value, error) {
+	if w.job.JSON != belay.JSONAuto && len(w.text) > 0 || w.job.JSON == belay.JSONRequired {
+		if found, ok := recipe.Extract(string(w.text)); ok {
+			w.found = found
+			return keep(found, w.blobs)
+		}
+		if w.good() && w.job.JSON == belay.JSONRequired {
+			return belay.Value{}, &Fault{belay.FaultJSON, errors.New("the output had to be JSON, and there is none in it")}
+		}
+		w.to.Degraded = w.good()
+		return w.plain(raw, false)
+	}
+	return w.plain(raw, true)
+}
+
+// plain keeps the trimmed text; a big one that needs no trimming is taken over
+// as the file that it is.
+func (w *results) plain(raw []byte, guess bool) (belay.Value, error) {
+	if len(w.text) == len(raw) && w.exit.OutSize > belay.MaxInline {
+		return w.blobs.AdoptBlob(w.blobs.OutPath(w.job.Key), w.exit.OutSha, w.exit.OutSize)
+	}
+	return value(w.text, guess, w.blobs)
+}
+
+// value is what a text stands for: JSON in the record when the whole of it is,
+// else text in the record, or a blob when it is big or not text.
+func value(text []byte, guess bool, blobs Blobs) (belay.Value, error) {
+	switch {
+	case len(text) > belay.MaxInline, !utf8.Valid(text), bytes.IndexByte(text, 0) >= 0:
+		return blobs.PutBlob(text)
+	case guess:
+		return belay.Value{JSON: recipe.Typed(string(text))}, nil
+	}
+	return belay.Text(string(text)), nil
+}
+
+// keep is the value of JSON that was found.
+func keep(raw json.RawMessage, blobs Blobs) (belay.Value, error) {
+	if len(raw) > belay.MaxInline {
+		return blobs.PutBlob([]byte(plain(raw)))
+	}
+	return belay.Value{JSON: raw}, nil
+}
+
+// result is one of the results beyond stdout.
+func (w *results) result(spec belay.OutputSpec) (belay.Value, error) {
+	if spec.File != "" {
+		return w.file(spec)
+	}
+	if w.found == nil {
+		w.found, _ = recipe.Extract(string(w.text)) // without any the walk below says so
+	}
+	raw, ok := walk(w.found, spec.Path)
+	if !ok {
+		return belay.Value{}, missing("output %s: there is no %s in what the step printed", spec.Name, spec.Path)
+	}
+	return keep(raw, w.blobs)
+}
+
+func missing(format string, args ...any) error {
+	return &Fault{belay.FaultResult, fmt.Errorf(format, args...)}
+}
+
+// file reads a result that the step wrote to a file.
+func (w *results) file(spec belay.OutputSpec) (belay.Value, error) {
+	path := spec.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(w.job.Dir, path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return belay.Value{}, missing("output %s: the step left no file %s", spec.Name, spec.File)
+	}
+	if !info.Mode().IsRegular() { // reading it might never end
+		return belay.Value{}, missing("output %s: %s is not a file", spec.Name, spec.File)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return belay.Value{}, missing("output %s: %v", spec.Name, err)
+	}
+	defer func() { _ = f.Close() }() // read only: nothing to lose
+	b, err := io.ReadAll(io.LimitReader(f, w.limit()+1))
+	if err != nil {
+		return belay.Value{}, missing("output %s: %v", spec.Name, err)
+	}
+	if int64(len(b)) > w.limit() {
+		return belay.Value{}, missing("output %s: the file %s has more than %d bytes", spec.Name, spec.File, w.limit())
+	}
+	b, hid := redact.New(w.mask).Hide(b)
+	if hid {
+		w.to.Hidden = append(w.to.Hidden, spec.Name)
+	}
+	return value(bytes.TrimSpace(b), true, w.blobs)
+}
+
+func (w *results) limit() int64 {
+	if w.most > 0 {
+		return w.most
+	}
+	return proc.DefaultMaxOut
+}
