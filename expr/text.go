@@ -7,19 +7,51 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text with {{name}} and {{name.field}} in it. What is put in is
-// never looked at again.
+// Text is a text with placeholders in it, such as {{name}},
+// {{name.field[0]['key']}} and {{name | trim | default('x')}}. What is put in
+// is never looked at again.
 type Text struct {
 	src   string
 	parts []part
-	names []string
 }
 
-// part is a piece of plain text, or the path of a variable.
+// part is a piece of plain text, or a placeholder.
 type part struct {
 	plain string
-	path  []string
+	hole  *placeholder
 	col   int
+}
+
+// Hole is the place of a placeholder in a text.
+type Hole struct {
+	Start, End int    // in bytes, brackets included
+	Value      *Text  // the placeholder alone; nil when it is wrong
+	Err        *Error // what is wrong with it
+}
+
+// Holes finds every {{ of a text, right or wrong. A wrong one ends after its
+// first two bytes, and the search goes on there.
+func Holes(src string) []Hole {
+	var holes []Hole
+	col, seen := 1, 0
+	for at := strings.Index(src, "{{"); at >= 0; {
+		col += utf8.RuneCountInString(src[seen:at])
+		p, end, problem := readPlaceholder(src, at)
+		h := Hole{Start: at, End: end}
+		if problem != "" {
+			h.End, h.Err = at+2, &Error{Col: col, Msg: problem, Src: src}
+		} else {
+			h.Value = &Text{src: src[at:end], parts: []part{{hole: p, col: 1}}}
+		}
+		holes = append(holes, h)
+		seen = at
+		next := strings.Index(src[h.End:], "{{")
+		if next < 0 {
+			break
+		}
+		at = h.End + next
+	}
+	return holes
 }
 
 // ParseText reads a text; the error is an *Error.
@@ -28,66 +60,41 @@ func ParseText(src string) (*Text, error) {
 	if len(src) > MaxResult {
 		return nil, &Error{Col: 1, Msg: fmt.Sprintf("the text has %d bytes, at most %d are allowed", len(src), MaxResult), Src: src}
 	}
-	rest, col := src, 1
-	for rest != "" {
-		plain, after, found := strings.Cut(rest, "{{")
-		if plain != "" {
-			t.parts = append(t.parts, part{plain: plain})
+	col, seen := 1, 0
+	for at := strings.Index(src, "{{"); at >= 0; {
+		col += utf8.RuneCountInString(src[seen:at])
+		p, end, problem := readPlaceholder(src, at)
+		if problem != "" {
+			return nil, &Error{Col: col, Msg: problem, Src: src}
 		}
-		if !found {
+		t.plain(src[seen:at])
+		t.parts = append(t.parts, part{hole: p, col: col})
+		col += utf8.RuneCountInString(src[at:end])
+		seen = end
+		next := strings.Index(src[end:], "{{")
+		if next < 0 {
 			break
 		}
-		col += utf8.RuneCountInString(plain)
-		inner, next, closed := strings.Cut(after, "}}")
-		if !closed {
-			return nil, &Error{Col: col, Msg: "the {{ that starts here is not closed", Src: src}
-		}
-		path, err := placeholder(inner)
-		if err != "" {
-			return nil, &Error{Col: col, Msg: err, Src: src}
-		}
-		t.parts = append(t.parts, part{path: path, col: col})
-		t.names = append(t.names, path[0])
-		col += len("{{}}") + utf8.RuneCountInString(inner)
-		rest = next
+		at = end + next
 	}
-	t.names = sorted(t.names)
+	t.plain(src[seen:])
 	return t, nil
 }
 
-// placeholder reads what stands between the brackets; problem is "" when it
-// is a name with fields.
-func placeholder(inner string) (path []string, problem string) {
-	name := strings.Trim(inner, " \t")
-	if name == "" {
-		return nil, "{{ }} names no variable"
+func (t *Text) plain(s string) {
+	if s != "" {
+		t.parts = append(t.parts, part{plain: s})
 	}
-	path = strings.Split(name, ".")
-	for i, seg := range path {
-		if seg == "" || i == 0 && !isLetter(seg[0]) || strings.IndexFunc(seg, notInName) >= 0 {
-			return nil, fmt.Sprintf("%s is not the name of a variable: {{ }} holds a name and nothing else", short(name))
-		}
-	}
-	return path, ""
 }
 
-func notInName(r rune) bool { return r != '-' && (r >= utf8.RuneSelf || !isWord(byte(r))) }
-
-func short(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return fmt.Sprintf("%q", string(r[:40])+"…")
-	}
-	return fmt.Sprintf("%q", s)
-}
-
-// Render puts the values in. An unknown variable or field is an error, null is
-// nothing; the error is an *Error.
+// Render puts the values in. An unknown variable or field without a default is
+// an error, null is nothing; the error is an *Error.
 func (t *Text) Render(l Lookup) (string, error) {
 	var b strings.Builder
 	for _, p := range t.parts {
 		s := p.plain
-		if p.path != nil {
-			v, problem := p.find(l)
+		if p.hole != nil {
+			v, problem := p.hole.value(l)
 			if problem != "" {
 				return "", &Error{Col: p.col, Msg: problem, Src: t.src}
 			}
@@ -101,32 +108,39 @@ func (t *Text) Render(l Lookup) (string, error) {
 	return b.String(), nil
 }
 
-// find walks from the variable through its fields.
-func (p part) find(l Lookup) (v any, problem string) {
-	v, ok := l(p.path[0])
-	if !ok {
-		return nil, fmt.Sprintf("no variable named %q", p.path[0])
-	}
-	if kindOf(v) == "" {
-		return nil, fmt.Sprintf("the variable %q holds a %T, which the language does not know", p.path[0], v)
-	}
-	for i, key := range p.path[1:] {
-		o, isObject := v.(map[string]any)
-		if v, ok = o[key]; !ok {
-			if !isObject {
-				return nil, fmt.Sprintf("%q is not an object, so it has no field %q", strings.Join(p.path[:i+1], "."), key)
-			}
-			return nil, fmt.Sprintf("%q has no field %q", strings.Join(p.path[:i+1], "."), key)
-		}
-	}
-	return v, ""
+// Names are the variables that the text reads, sorted.
+func (t *Text) Names() []string { return t.names(func(*placeholder) bool { return true }) }
+
+// Required are the variables that the text cannot do without, sorted: they
+// stand somewhere without a default.
+func (t *Text) Required() []string {
+	return t.names(func(p *placeholder) bool { return !p.optional() })
 }
 
-// Names are the variables that the text reads, sorted.
-func (t *Text) Names() []string { return slices.Clone(t.names) }
+func (t *Text) names(wanted func(*placeholder) bool) []string {
+	var names []string
+	for _, p := range t.parts {
+		if p.hole != nil && p.hole.name != "" && wanted(p.hole) {
+			names = append(names, p.hole.name)
+		}
+	}
+	return slices.Clone(sorted(names))
+}
+
+// Alone tells whether the text is one placeholder and nothing else, and that
+// one a variable as it is: then its value need not be rendered to be handed on.
+func (t *Text) Alone() (name string, ok bool) {
+	if len(t.parts) != 1 || t.parts[0].hole == nil {
+		return "", false
+	}
+	p := t.parts[0].hole
+	return p.name, p.name != "" && len(p.path) == 0 && len(p.filters) == 0
+}
 
 // String is the source.
 func (t *Text) String() string { return t.src }
 
-// Literal tells whether the text reads no variable at all.
-func (t *Text) Literal() bool { return len(t.names) == 0 }
+// Literal tells whether the text has no placeholder at all.
+func (t *Text) Literal() bool {
+	return !slices.ContainsFunc(t.parts, func(p part) bool { return p.hole != nil })
+}

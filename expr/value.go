@@ -54,10 +54,14 @@ func TextOf(v any) string {
 		return strconv.FormatBool(v)
 	case string:
 		return v
-	case float64:
-		if v == 0 { // no -0
-			return "0"
-		}
+	}
+	return jsonOf(v)
+}
+
+// jsonOf is a value as compact JSON with sorted keys.
+func jsonOf(v any) string {
+	if f, ok := v.(float64); ok && f == 0 { // no -0
+		return "0"
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
