@@ -15,6 +15,8 @@ type Ref struct {
 	Step          belay.Path
 	Pos           Pos  // of the name
 	Unconditional bool // the step has no condition
+
+	file string
 }
 
 // SubRecipes are the calls of the recipe, in the order of its steps.
@@ -22,7 +24,7 @@ func (r *Recipe) SubRecipes() []Ref {
 	var refs []Ref
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Type == belay.TypeRecipe {
-			refs = append(refs, Ref{Name: s.Recipe, Step: s.ID, Pos: s.recipePos, Unconditional: s.Condition == nil})
+			refs = append(refs, Ref{Name: s.Recipe, Step: s.ID, Pos: s.recipePos, Unconditional: s.Condition == nil, file: s.where(r)})
 		}
 	}
 	return refs
@@ -30,14 +32,23 @@ func (r *Recipe) SubRecipes() []Ref {
 
 // CheckCalls follows the calls of root through lib, which has recipes by the
 // names they are called by; a nil one is known but could not be read. It
-// reports calls of recipes that are missing, and recipes that certainly call
-// themselves: such a run can only end at the limit of its depth.
-func CheckCalls(root *Recipe, lib map[string]*Recipe) []Problem {
+// reports calls of recipes that are missing, recipes that certainly call
+// themselves (such a run can only end at the limit of its depth), variables
+// that are read and set by nothing or too late, and values that are handed to a
+// recipe which has no use for them. given are the variables that the caller of
+// root sets.
+func CheckCalls(root *Recipe, lib map[string]*Recipe, given ...string) []Problem {
 	if root == nil {
 		return nil
 	}
 	g := &callGraph{lib: lib, index: map[*Recipe]int{}}
 	g.visit(root, "")
+	g.variables(root, given)
+	for _, r := range g.recipes {
+		for i := range r.Steps {
+			g.wrongArgs(r, &r.Steps[i])
+		}
+	}
 	for _, cycle := range findCycles(g.edges) {
 		g.circle(cycle)
 	}
@@ -53,6 +64,8 @@ type callGraph struct {
 	recipes []*Recipe
 	names   []string
 	edges   [][]int
+	own     map[*Recipe]map[string]bool
+	back    map[string]bundle
 }
 
 // visit adds a recipe and all that it calls. Many recipes may call one another,
@@ -64,7 +77,7 @@ func (g *callGraph) visit(root *Recipe, name string) {
 			sub, known := g.lib[ref.Name]
 			switch {
 			case !known:
-				g.missing(g.recipes[i], ref)
+				g.missing(ref)
 			case sub == nil: // its own problems say what is wrong
 			case ref.Unconditional:
 				g.edges[i] = append(g.edges[i], g.node(sub, ref.Name))
@@ -88,13 +101,13 @@ func (g *callGraph) node(r *Recipe, name string) int {
 	return i
 }
 
-func (g *callGraph) missing(in *Recipe, ref Ref) {
+func (g *callGraph) missing(ref Ref) {
 	names := make([]string, 0, len(g.lib))
 	for name := range g.lib {
 		names = append(names, name)
 	}
 	g.add(Problem{
-		File: in.File, Line: ref.Pos.Line, Col: ref.Pos.Col,
+		File: ref.file, Line: ref.Pos.Line, Col: ref.Pos.Col,
 		Msg: fmt.Sprintf("no recipe named %q was found", ref.Name), Hint: nearest(ref.Name, names),
 	})
 }
@@ -111,7 +124,7 @@ func (g *callGraph) circle(cycle []int) {
 	for _, ref := range in.SubRecipes() {
 		if ref.Unconditional && g.lib[ref.Name] == g.recipes[to] {
 			g.add(Problem{
-				File: in.File, Line: ref.Pos.Line, Col: ref.Pos.Col,
+				File: ref.file, Line: ref.Pos.Line, Col: ref.Pos.Col,
 				Msg:  "this call never ends: " + strings.Join(names, " → "),
 				Hint: "give one of the calls a condition",
 			})

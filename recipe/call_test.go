@@ -17,8 +17,8 @@ steps:
   - {id: c, recipe: two, condition: flag}
 `)
 	want := []Ref{
-		{Name: "one", Step: belay.Path("b"), Pos: Pos{5, 21}, Unconditional: true},
-		{Name: "two", Step: belay.Path("c"), Pos: Pos{6, 21}},
+		{Name: "one", Step: belay.Path("b"), Pos: Pos{5, 21}, Unconditional: true, file: "r.yaml"},
+		{Name: "two", Step: belay.Path("c"), Pos: Pos{6, 21}, file: "r.yaml"},
 	}
 	if got := r.SubRecipes(); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -2,27 +2,6 @@ package recipe
 
 import "slices"
 
-// cycles reports steps that wait for themselves through others. It visits every
-// step and every need once.
-func (p *parser) cycles(drafts []draft) {
-	needs := make([][]int, len(drafts))
-	for i := range drafts {
-		needs[i] = drafts[i].Needs
-	}
-	for _, cycle := range findCycles(needs) {
-		if p.full() {
-			return
-		}
-		hint := ""
-		for _, i := range cycle {
-			if drafts[i].needs == nil {
-				hint = "a step without needs: waits for the step listed before it"
-			}
-		}
-		p.fail(drafts[cycle[0]].Pos, hint, "steps need each other in a circle: %s", chain(drafts, cycle))
-	}
-}
-
 // findCycles gives the cycles that a walk along the edges closes, each from its
 // lowest node on. There is none if and only if the graph has none.
 func findCycles(edges [][]int) [][]int {

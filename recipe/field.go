@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,11 +109,11 @@ func (p *parser) boolean(k, v *yaml.Node) bool {
 
 // count reads a whole number from 1 to most.
 func (p *parser) count(k, v *yaml.Node, most int) int {
-	if !isPlain(v) || !wholeForm.MatchString(v.Value) {
+	if !isPlain(v) || !wholeForm(v.Value) {
 		at, hint := posOf(v), ""
 		if isNull(v) {
 			at = posOf(k)
-		} else if wholeForm.MatchString(v.Value) {
+		} else if wholeForm(v.Value) {
 			hint = "write it without quotes"
 		}
 		p.fail(at, hint, "%q needs a whole number", k.Value)
@@ -134,7 +135,7 @@ func (p *parser) duration(k, v *yaml.Node) (time.Duration, bool) {
 	case v.Kind != yaml.ScalarNode || isNull(v):
 		p.wrong(k, v, "a duration", hint)
 		return 0, false
-	case isPlain(v) && wholeForm.MatchString(v.Value):
+	case isPlain(v) && wholeForm(v.Value):
 		n, err := strconv.ParseInt(v.Value, 10, 64)
 		if err != nil || n > int64(maxDuration/time.Second) || n < -int64(maxDuration/time.Second) {
 			n = int64(maxDuration/time.Second) + 1
@@ -142,7 +143,7 @@ func (p *parser) duration(k, v *yaml.Node) (time.Duration, bool) {
 		d = time.Duration(n) * time.Second
 	default:
 		var err error
-		if d, err = time.ParseDuration(v.Value); err != nil || wholeForm.MatchString(v.Value) {
+		if d, err = time.ParseDuration(v.Value); err != nil || wholeForm(v.Value) {
 			p.fail(posOf(v), hint, "%q needs a duration, found %q", k.Value, clip(v.Value))
 			return 0, false
 		}
@@ -175,21 +176,6 @@ func clip(s string) string {
 	return s
 }
 
-// condition reads an expression and notes the names it reads.
-func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
-	src, ok := p.filled(k, v)
-	if !ok {
-		return nil
-	}
-	e, err := expr.Parse(src)
-	if err != nil {
-		p.badText(k, v, err)
-		return nil
-	}
-	p.reads(v, e.Names())
-	return e
-}
-
 // template reads a text with {{names}} and notes the names.
 func (p *parser) template(k, v *yaml.Node, src string) *expr.Text {
 	t, err := expr.ParseText(src)
@@ -197,14 +183,15 @@ func (p *parser) template(k, v *yaml.Node, src string) *expr.Text {
 		p.badText(k, v, err)
 		return nil
 	}
-	p.reads(v, t.Names())
+	p.readsText(posOf(v), t)
 	return t
 }
 
 func (p *parser) badText(k, v *yaml.Node, err error) {
 	msg := err.Error()
-	if _, rest, ok := strings.Cut(msg, ": "); ok {
-		msg = rest // the column is in the position
+	var e *expr.Error
+	if errors.As(err, &e) {
+		msg = e.Msg // the column is in the position
 	}
 	p.fail(p.src.inside(v, expr.Column(err)), "", "%s: %s", k.Value, msg)
 }

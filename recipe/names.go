@@ -2,7 +2,6 @@ package recipe
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -29,19 +28,38 @@ var (
 
 const maxName = 100 // characters of an id or a name
 
-var (
-	idForm     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	varForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	envForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	recipeForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-)
+// The forms of names, written out because they are looked at for every step.
 
-// variable checks the name of a variable or, with form envForm, of an
-// environment variable.
-func (p *parser) variable(n *yaml.Node, name string, form *regexp.Regexp) bool {
-	what := "a variable"
-	rest := "letters, digits, _ and -"
-	if form == envForm {
+func idForm(s string) bool {
+	return s != "" && (isAlnum(s[0]) || s[0] == '_') && all(s, func(c byte) bool { return isAlnum(c) || c == '_' || c == '.' || c == '-' })
+}
+
+func varForm(s string) bool {
+	return s != "" && (isAlpha(s[0]) || s[0] == '_') && all(s, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' })
+}
+
+func envForm(s string) bool { return varForm(s) && strings.IndexByte(s, '-') < 0 }
+
+func recipeForm(s string) bool {
+	return s != "" && all(s, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' })
+}
+
+func isAlpha(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func isAlnum(c byte) bool { return isAlpha(c) || '0' <= c && c <= '9' }
+
+func all(s string, ok func(byte) bool) bool {
+	for i := range len(s) {
+		if !ok(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// variable checks the name of a variable.
+func (p *parser) variable(n *yaml.Node, name string, form func(string) bool) bool {
+	what, rest := "a variable", "letters, digits, _ and -"
+	if !form("a-b") {
 		what, rest = "an environment variable", "letters, digits and _"
 	}
 	switch {
@@ -49,7 +67,7 @@ func (p *parser) variable(n *yaml.Node, name string, form *regexp.Regexp) bool {
 		p.fail(posOf(n), "", "the name of %s is empty", what)
 	case len(name) > maxName:
 		p.fail(posOf(n), "", "the name of %s has at most %d characters", what, maxName)
-	case !form.MatchString(name):
+	case !form(name):
 		p.fail(posOf(n), "", "%q cannot name %s: it is a letter or _, then %s", name, what, rest)
 	case Denied(name):
 		p.fail(posOf(n), "choose another name", "%s named %q would overwrite one that the system or belay itself relies on", what, name)
@@ -59,14 +77,11 @@ func (p *parser) variable(n *yaml.Node, name string, form *regexp.Regexp) bool {
 	return false
 }
 
-// sets notes that the file sets a variable.
+// sets notes that the file sets a variable, to find two that are one in a script.
 func (p *parser) sets(n *yaml.Node, name string) {
-	if _, known := p.set[name]; known {
-		return
-	}
-	p.set[name] = true
 	_, short := EnvNames(name)
-	if other, clash := p.env[short]; clash {
+	other, clash := p.env[short]
+	if clash && other != name && short != "" {
 		p.warn(posOf(n), "rename one of them", "%q and %q are both $%s in a script", other, name, short)
 		return
 	}
@@ -75,48 +90,34 @@ func (p *parser) sets(n *yaml.Node, name string) {
 
 // use is a name that is read somewhere.
 type use struct {
-	name string
-	pos  Pos
+	name  string
+	pos   Pos
+	maybe bool // it has a default where it is read
 }
 
-func (p *parser) reads(n *yaml.Node, names []string) {
-	for _, name := range names {
-		p.used = append(p.used, use{name, posOf(n)})
-	}
-}
-
-// unset warns of names that nothing in the file sets. The caller of the recipe
-// may set them, and so may a sub-recipe; then only a likely slip is worth a word.
-func (p *parser) unset(r *Recipe) {
-	var missing []use
-	for _, u := range p.used {
-		if !p.set[u.name] && len(missing) < MaxProblems { // more would not be shown
-			missing = append(missing, u)
-		}
-	}
-	if len(missing) == 0 {
+// readsText notes what a text reads.
+func (p *parser) readsText(at Pos, t *expr.Text) {
+	if t.Literal() {
 		return
 	}
-	known, calls := p.known(), len(r.SubRecipes()) > 0
-	for _, u := range missing {
-		hint := didYouMean(expr.Near(u.name, known))
-		if hint == "" && calls {
-			continue
-		}
-		if hint == "" {
-			hint = "give it a default under context:"
-		}
-		p.warn(u.pos, hint, "nothing in this file sets the variable %q", u.name)
+	required := t.Required()
+	for _, name := range t.Names() {
+		p.note(use{name, at, !slices.Contains(required, name)})
 	}
 }
 
-func (p *parser) known() []string {
-	names := make([]string, 0, len(p.set))
-	for name := range p.set {
-		names = append(names, name)
+func (p *parser) reads(at Pos, names []string) {
+	for _, name := range names {
+		p.note(use{name: name, pos: at})
 	}
-	slices.Sort(names)
-	return names
+}
+
+func (p *parser) note(u use) {
+	to := &p.hooks
+	if p.to != nil {
+		to = &p.to.uses
+	}
+	*to = append(*to, u)
 }
 
 func didYouMean(word string) string {

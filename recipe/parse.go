@@ -7,16 +7,16 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
 )
 
 // Parse reads a recipe. It reports every problem it finds, up to MaxProblems;
 // the recipe is nil when one of them is an error. The file is only named, never
-// opened.
-func Parse(file string, src []byte) (*Recipe, []Problem) {
-	p := &parser{
-		file: file, src: newSource(bytes.TrimPrefix(src, bom)),
-		set: map[string]bool{}, env: map[string]string{},
+// opened. Whether every variable that is read is set by something is only known
+// with the caller and the sub-recipes: CheckCalls tells.
+func Parse(file string, src []byte, opts ...Option) (*Recipe, []Problem) {
+	p := &parser{file: file, src: newSource(bytes.TrimPrefix(src, bom)), env: map[string]string{}}
+	for _, opt := range opts {
+		opt(p)
 	}
 	r := p.recipe()
 	if len(p.errors) > 0 {
@@ -29,33 +29,44 @@ func Parse(file string, src []byte) (*Recipe, []Problem) {
 // parser is the reading of one source.
 type parser struct {
 	report
-	file string
-	src  *source
-	set  map[string]bool   // variables that the file sets
-	env  map[string]string // environment name to variable
-	used []use
+	file     string
+	src      *source
+	compat   bool
+	twice    map[*yaml.Node]bool // keys that their mapping has already
+	env      map[string]string   // environment name to variable
+	defaults *yaml.Node          // the step keys for every step; nil = none
+	muted    bool                // what is read now was read and reported before
+	to       *Step               // the step that is read; nil outside of all
+	hooks    []use               // what is read outside of all steps
+	extends  bool
 }
 
 func (p *parser) fail(at Pos, hint, format string, args ...any) {
-	p.problem(at, false, hint, format, args)
+	p.problem(at, false, hint, fmt.Sprintf(format, args...))
 }
 
 func (p *parser) warn(at Pos, hint, format string, args ...any) {
-	p.problem(at, true, hint, format, args)
+	p.problem(at, true, hint, fmt.Sprintf(format, args...))
 }
 
-func (p *parser) problem(at Pos, warning bool, hint, format string, args []any) {
+// loose reports what the older runner lets pass: an error, but a warning where
+// its ways are asked for.
+func (p *parser) loose(at Pos, hint, format string, args ...any) {
+	p.problem(at, p.compat, hint, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) problem(at Pos, warning bool, hint, msg string) {
+	if p.muted {
+		return
+	}
 	at = p.src.clamp(at)
-	p.add(Problem{
-		File: p.file, Line: at.Line, Col: at.Col,
-		Msg: fmt.Sprintf(format, args...), Hint: hint, Warning: warning,
-	})
+	p.add(Problem{File: p.file, Line: at.Line, Col: at.Col, Msg: msg, Hint: hint, Warning: warning})
 }
 
 // recipe reads the whole source; what it gives is worth something only when no
 // error was reported.
 func (p *parser) recipe() *Recipe {
-	r := &Recipe{Version: "1.0.0", Shell: belay.ShellStrict}
+	r := &Recipe{Version: "1.0.0"}
 	if at, msg := p.src.unreadable(); msg != "" {
 		p.fail(at, "", "%s", msg)
 		return r
@@ -64,10 +75,18 @@ func (p *parser) recipe() *Recipe {
 	if root == nil {
 		return r
 	}
-	found := readKeys(p, root, topKeys, otherTop, 0, r)
+	p.early(root)
+	found := readKeys(p, root, topKeys, 0, r)
 	for _, name := range []string{"name", "steps"} {
-		if !found[name] {
+		if !topKeys.holds(&found, name) {
 			p.fail(posOf(root), "", "a recipe needs %q", name)
+		}
+	}
+	r.Compat, r.hookUses = p.compat, p.hooks
+	if r.Shell == "" {
+		r.Shell = belay.ShellStrict
+		if p.compat {
+			r.Shell = belay.ShellPlain
 		}
 	}
 	for i := range r.Steps {
@@ -75,66 +94,25 @@ func (p *parser) recipe() *Recipe {
 			r.Steps[i].Shell = r.Shell
 		}
 	}
-	p.unset(r)
+	p.whole(r)
 	return r
 }
 
-// key is a word of the language: where it may stand and how it is read.
-type key[T any] struct {
-	name string
-	on   stepKinds // for keys of a step
-	why  string    // why it may not stand elsewhere
-	read func(p *parser, to *T, k, v *yaml.Node)
-}
-
-func known[T any](keys []key[T], name string) *key[T] {
-	for i := range keys {
-		if keys[i].name == name {
-			return &keys[i]
+// early looks at the keys that say how the others are read, wherever they
+// stand. What is wrong with them is reported when it is their turn.
+func (p *parser) early(root *yaml.Node) {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		k, v := root.Content[i], root.Content[i+1]
+		switch {
+		case p.twice[k]:
+		case k.Value == "compat":
+			if b, ok := boolean(v); ok && b {
+				p.compat = true
+			}
+		case k.Value == "defaults" && v.Kind == yaml.MappingNode:
+			p.defaults = v
+		case k.Value == "extends":
+			p.extends = true
 		}
 	}
-	return nil
-}
-
-// readKeys reads a mapping by its table; found has the keys that are there or
-// were likely meant. The kind is that of the step, 0 when it is of no matter.
-func readKeys[T any](p *parser, n *yaml.Node, keys []key[T], others map[string]string, kind stepKinds, to *T) (found map[string]bool) {
-	found = make(map[string]bool, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		if found[k.Value] {
-			continue // given twice, and said so
-		}
-		found[k.Value] = true
-		switch known := known(keys, k.Value); {
-		case known == nil:
-			found[unknown(p, k, keys, others)] = true
-		case kind != 0 && known.on&kind == 0:
-			p.fail(posOf(k), known.why, "%q does not apply to %s", k.Value, kind)
-		case known.read == nil && kind == onAgent: // the whole step is refused already
-		case known.read == nil:
-			p.fail(posOf(k), "", "%q is not supported by this version", k.Value)
-		default:
-			known.read(p, to, k, v)
-		}
-	}
-	return found
-}
-
-// unknown reports a key that is no word of the language and gives the one that
-// was likely meant.
-func unknown[T any](p *parser, k *yaml.Node, keys []key[T], others map[string]string) string {
-	if p.full() {
-		return ""
-	}
-	names := make([]string, len(keys))
-	for i, known := range keys {
-		names[i] = known.name
-	}
-	meant := others[k.Value]
-	if meant == "" {
-		meant = expr.Near(k.Value, names)
-	}
-	p.fail(posOf(k), didYouMean(meant), "unknown key %q", k.Value)
-	return meant
 }

@@ -14,11 +14,12 @@ const MaxProblems = 50
 
 // Problem is what is wrong with a recipe, and where.
 type Problem struct {
-	File      string
-	Line, Col int // from 1, in characters
-	Msg       string
-	Hint      string
-	Warning   bool // the recipe works all the same
+	File    string `json:"file"`
+	Line    int    `json:"line"` // from 1
+	Col     int    `json:"col"`  // from 1, in characters
+	Msg     string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	Warning bool   `json:"warning"` // the recipe works all the same
 }
 
 // String is the problem on one line.
@@ -43,6 +44,21 @@ func (p Problem) Format(src []byte) string {
 		b.WriteString("\nhint: " + p.Hint)
 	}
 	return b.String()
+}
+
+// GitHub is the problem as a line of a workflow's log that becomes an annotation
+// in the file.
+func (p Problem) GitHub() string {
+	kind, msg := "error", p.Msg
+	if p.Warning {
+		kind = "warning"
+	}
+	if p.Hint != "" {
+		msg += "\nhint: " + p.Hint
+	}
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	return fmt.Sprintf("::%s file=%s,line=%d,col=%d::%s", kind, property.Replace(p.File), p.Line, p.Col, data.Replace(msg))
 }
 
 // maxShown is how many characters of a line are shown.

@@ -33,6 +33,10 @@ type Recipe struct {
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
+
+	extendsPos Pos   // of the parent's name
+	hookUses   []use // what the hooks read
+	secretPos  []Pos // of the names of secrets
 }
 
 // Var is a default of the context.
@@ -124,7 +128,13 @@ type Step struct {
 	Escalate  bool              // on_failure: escalate
 	Pos       Pos
 
-	recipePos Pos // of the sub-recipe's name
+	file      string // where it was written, when a merge brought it here
+	idPos     Pos
+	recipePos Pos    // of the sub-recipe's name
+	groupPos  Pos    // of the key
+	needs     []need // as written
+	hasNeeds  bool   // it says what it needs
+	uses      []use  // the variables that it reads
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.

@@ -26,6 +26,9 @@ func TestGolden(t *testing.T) {
 			}
 			r, problems := Parse(filepath.Base(file), src)
 			checkProblems(t, src, r, problems)
+			if r != nil && r.Extends == "" {
+				problems = append(problems, CheckCalls(r, nil)...)
+			}
 			var b strings.Builder
 			for _, p := range problems {
 				b.WriteString(p.Format(src) + "\n")

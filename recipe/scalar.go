@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -42,12 +41,64 @@ func boolean(n *yaml.Node) (value, ok bool) {
 
 // A number with a leading zero is a text: 007 and 0123 are names, post codes
 // and modes, and lose something as a number.
-var (
-	wholeForm = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
-	baseForm  = regexp.MustCompile(`^(0o[0-7]+|0x[0-9a-fA-F]+)$`)
-	floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	noNumber  = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
-)
+
+// wholeForm tells whether s is a whole number: an optional sign, then digits.
+func wholeForm(s string) bool {
+	s = unsigned(s)
+	return digits(s) && (s == "0" || s[0] != '0')
+}
+
+// baseForm tells whether s is a number in base 8 or 16.
+func baseForm(s string) bool {
+	switch {
+	case strings.HasPrefix(s, "0o"):
+		return len(s) > 2 && strings.Trim(s[2:], "01234567") == ""
+	case strings.HasPrefix(s, "0x"):
+		return len(s) > 2 && strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
+	}
+	return false
+}
+
+// floatForm tells whether s is a number with an optional point and exponent.
+func floatForm(s string) bool {
+	s = unsigned(s)
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if !digits(unsigned(s[i+1:])) {
+			return false
+		}
+		s = s[:i]
+	}
+	whole, part, point := strings.Cut(s, ".")
+	switch {
+	case whole == "":
+		return point && digits(part)
+	case !digits(whole) || whole != "0" && whole[0] == '0':
+		return false
+	}
+	return part == "" || digits(part)
+}
+
+// noNumber tells whether s is one of the numbers that JSON does not have.
+func noNumber(s string) bool {
+	switch s {
+	case ".nan", ".NaN", ".NAN":
+		return true
+	}
+	switch unsigned(s) {
+	case ".inf", ".Inf", ".INF":
+		return true
+	}
+	return false
+}
+
+func unsigned(s string) string {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		return s[1:]
+	}
+	return s
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // value turns a node into what JSON can hold, typed as YAML 1.2 does.
 func (p *parser) value(n *yaml.Node) any {
@@ -82,20 +133,20 @@ func (p *parser) scalar(n *yaml.Node) any {
 		return n.Value
 	}
 	switch {
-	case noNumber.MatchString(n.Value):
+	case noNumber(n.Value):
 		p.fail(posOf(n), "put it in quotes to make it a text", "%s is not a number that a value can hold", n.Value)
-	case baseForm.MatchString(n.Value):
+	case baseForm(n.Value):
 		if i, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
 			return json.Number(strconv.FormatInt(i, 10))
 		}
 		p.fail(posOf(n), "put it in quotes to make it a text", "the number %s is too large", n.Value)
-	case floatForm.MatchString(n.Value):
+	case floatForm(n.Value):
 		f, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || math.IsInf(f, 0) {
 			p.fail(posOf(n), "put it in quotes to make it a text", "the number %.40s is too large", n.Value)
 			return nil
 		}
-		if wholeForm.MatchString(n.Value) && f != 0 {
+		if wholeForm(n.Value) && f != 0 {
 			return json.Number(strings.TrimPrefix(n.Value, "+")) // all its digits
 		}
 		if f == 0 { // no -0

@@ -1,13 +1,12 @@
 package recipe
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
 )
 
 func readID(p *parser, d *draft, k, v *yaml.Node) {
@@ -16,58 +15,74 @@ func readID(p *parser, d *draft, k, v *yaml.Node) {
 	case !ok:
 	case len(id) > maxName:
 		p.fail(posOf(v), "", "an id has at most %d characters", maxName)
-	case !idForm.MatchString(id):
+	case !idForm(id):
 		p.fail(posOf(v), "", "%q cannot be an id: it is a letter, a digit or _, then letters, digits, _, . and -", clip(id))
 	default:
 		d.ID, d.idPos = belay.Path(id), posOf(v)
 	}
 }
 
-// script reads a shell text. Values reach it as environment, never as text in
-// it: what a value holds could otherwise run as a command.
-func (p *parser) script(k, v *yaml.Node) string {
-	s, ok := p.filled(k, v)
-	if ok {
-		p.noTemplate(v, s)
+// script reads a shell text; its placeholders become references to variables.
+func (p *parser) script(k, v *yaml.Node) *Script {
+	src := p.text(k, v)
+	switch {
+	case v.Kind != yaml.ScalarNode: // said so
+		return &Script{}
+	case strings.TrimSpace(src) == "":
+		p.loose(posOf(k), "", "%q is empty", k.Value)
+		return &Script{Source: src, Text: src}
 	}
-	return s
+	script, problems := ParseScript(src, Pos{1, 1})
+	place := p.src.place(v)
+	for _, pr := range problems {
+		p.problem(place.at(Pos{pr.Line, pr.Col}), pr.Warning, pr.Hint, k.Value+": "+pr.Msg)
+	}
+	if script == nil {
+		return &Script{Source: src, Text: src} // an error was reported
+	}
+	for i := range script.Uses {
+		u := &script.Uses[i]
+		u.Pos = place.at(u.Pos)
+		p.readsText(u.Pos, u.Value)
+	}
+	return script
 }
 
-func (p *parser) noTemplate(v *yaml.Node, s string) {
-	i := strings.Index(s, "{{")
-	if i < 0 {
-		return
+func readVerify(p *parser, d *draft, k, v *yaml.Node) {
+	d.Verify = p.script(k, v)
+	if !p.muted {
+		d.verifyPos = posOf(k)
 	}
-	name := strings.TrimLeft(s[i+2:], " \t")
-	end := strings.IndexFunc(name, func(r rune) bool { return !varForm.MatchString("a" + string(r)) })
-	if end >= 0 {
-		name = name[:end]
+}
+
+func readPrompt(p *parser, d *draft, k, v *yaml.Node) {
+	src := p.text(k, v)
+	if v.Kind == yaml.ScalarNode && strings.TrimSpace(src) == "" {
+		p.loose(posOf(k), "", "%q is empty", k.Value)
 	}
-	dollar := "NAME"
-	if varForm.MatchString(name) {
-		long, short := EnvNames(name)
-		if dollar = short; short == "" {
-			dollar = long
-		}
-	}
-	p.fail(p.src.inside(v, 1+len([]rune(s[:i]))), `two braces that the script itself needs are written '{''{' in the shell`,
-		`values reach a script as environment: write "$%s"`, dollar)
+	d.Prompt = p.template(k, v, src)
 }
 
 func readRecipeName(p *parser, d *draft, k, v *yaml.Node) {
-	name, ok := p.filled(k, v)
+	if name, ok := p.filled(k, v); ok && p.recipeName(v, name) {
+		d.Recipe, d.recipePos = name, posOf(v)
+	}
+}
+
+// recipeName checks the name by which a recipe is looked up.
+func (p *parser) recipeName(v *yaml.Node, name string) bool {
 	switch {
-	case !ok:
 	case strings.Contains(name, "{{"):
-		p.fail(posOf(v), "", "a name of a sub-recipe that is only known at run time is not supported by this version")
+		p.fail(posOf(v), "call each one in a step of its own, with a condition", "the name of a recipe cannot have {{names}} in it")
 	case len(name) > maxName:
 		p.fail(posOf(v), "", "the name of a recipe has at most %d characters", maxName)
-	case !recipeForm.MatchString(name):
+	case !recipeForm(name):
 		p.fail(posOf(v), "it is the file's name without folder and .yaml",
 			"%q cannot name a recipe: it is letters, digits, _ and -", clip(name))
 	default:
-		d.Recipe, d.recipePos = name, posOf(v)
+		return true
 	}
+	return false
 }
 
 // readArgs reads what is handed to a sub-recipe: texts are filled in when the
@@ -78,7 +93,7 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 	}
 	for i := 0; i+1 < len(v.Content); i += 2 {
 		name, value := v.Content[i], v.Content[i+1]
-		if !p.variable(name, name.Value, varForm) {
+		if p.twice[name] || !p.variable(name, name.Value, varForm) {
 			continue
 		}
 		arg := Arg{Name: name.Value, Pos: posOf(name)}
@@ -89,14 +104,6 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 			arg.JSON = p.asJSON(value, v)
 		}
 		d.Context = append(d.Context, arg)
-	}
-}
-
-func readOutput(p *parser, d *draft, k, v *yaml.Node) {
-	name, ok := p.filled(k, v)
-	if ok && p.variable(v, name, varForm) {
-		d.Output = name
-		p.sets(v, name)
 	}
 }
 
@@ -114,31 +121,22 @@ func readTimeout(p *parser, d *draft, k, v *yaml.Node) {
 	}
 	d.timeoutKey = k.Value
 	t, ok := p.duration(k, v)
-	if ok && t <= 0 {
-		p.fail(posOf(v), "leave it out for no timeout", "%q must be more than 0", k.Value)
+	switch {
+	case ok && t < 0:
+		p.fail(posOf(v), "", "%q must be more than 0", k.Value)
 		return
+	case ok && t == 0:
+		p.loose(posOf(v), "leave it out for no timeout", "%q must be more than 0", k.Value)
 	}
 	d.Timeout = t
 }
 
 func readRetry(p *parser, d *draft, k, v *yaml.Node) {
 	if v.Kind == yaml.MappingNode {
-		readKeys(p, v, retryKeys, nil, 0, &d.Retry)
+		readKeys(p, v, retryKeys, 0, &d.Retry)
 		return
 	}
 	d.Retry.MaxAttempts = p.count(k, v, maxAttempts)
-}
-
-var retryKeys = []key[Retry]{
-	{name: "max_attempts", read: func(p *parser, r *Retry, k, v *yaml.Node) { r.MaxAttempts = p.count(k, v, maxAttempts) }},
-	{name: "backoff", read: func(p *parser, r *Retry, k, v *yaml.Node) {
-		d, ok := p.duration(k, v)
-		if ok && d < 0 {
-			p.fail(posOf(v), "", "%q must not be less than 0", k.Value)
-			return
-		}
-		r.Backoff = d
-	}},
 }
 
 // readOptional reads all spellings of the key; fatal says the opposite.
@@ -148,7 +146,8 @@ func readOptional(p *parser, d *draft, k, v *yaml.Node) {
 		b = !b
 	}
 	if d.leeway != "" && b != d.Optional {
-		p.fail(posOf(k), "leave one of them out", "%q and %q contradict each other", d.leeway, k.Value)
+		p.loose(posOf(k), "leave one of them out", "%q and %q contradict each other", d.leeway, k.Value)
+		d.Optional = true // it is enough that one says so
 		return
 	}
 	d.leeway, d.Optional = k.Value, b
@@ -161,100 +160,120 @@ func readEnv(p *parser, d *draft, k, v *yaml.Node) {
 	d.Env = make(map[string]string, len(v.Content)/2)
 	for i := 0; i+1 < len(v.Content); i += 2 {
 		name, value := v.Content[i], v.Content[i+1]
-		if !p.variable(name, name.Value, envForm) {
+		if p.twice[name] || !p.variable(name, name.Value, envForm) {
 			continue
 		}
 		text := p.text(name, value)
-		p.noTemplate(value, text)
+		if at := strings.Index(text, "{{"); at >= 0 {
+			p.fail(p.src.inside(value, 1+len([]rune(text[:at]))), "a script reads every variable by itself: {{name}} or $NAME in the command",
+				"a value of env is taken as it is written, nothing is filled in")
+		}
 		d.Env[name.Value] = text
 	}
 }
 
 func readFailure(p *parser, d *draft, k, v *yaml.Node) {
-	var words []string
-	for _, kind := range belay.FailureKinds() {
-		words = append(words, string(kind))
-	}
-	d.Failure = belay.FailureKind(p.choice(k, v, words...))
+	d.Failure = belay.FailureKind(p.choice(k, v, failureWords()...))
 }
 
-// resolve turns the needs of all steps into indexes and refuses what can never
-// start.
-func (p *parser) resolve(drafts []draft) {
-	index := p.index(drafts)
-	for i := range drafts {
-		d := &drafts[i]
-		d.Needs = []int{}
-		switch {
-		case d.needs == nil && i > 0:
-			d.Needs = append(d.Needs, i-1)
-		case d.needs == nil:
-		case d.needs.Kind != yaml.SequenceNode:
-			p.fail(d.needsPos, "write needs: [one, two], or needs: [] to start at once", "%q is a list of step ids, found %s", "needs", kindOf(d.needs))
-		default:
-			p.needed(drafts, i, index)
-		}
-	}
-	p.cycles(drafts)
-}
-
-func (p *parser) index(drafts []draft) map[belay.Path]int {
-	index := make(map[belay.Path]int, len(drafts))
-	for i, d := range drafts {
-		if d.ID == "" {
-			continue
-		}
-		if first, twice := index[d.ID]; twice {
-			p.fail(d.idPos, "", "the id %q is given twice, first in line %d", d.ID, drafts[first].Pos.Line)
-			continue
-		}
-		index[d.ID] = i
-	}
-	return index
-}
-
-func (p *parser) needed(drafts []draft, i int, index map[belay.Path]int) {
-	d := &drafts[i]
-	for _, n := range d.needs.Content {
-		if n.Kind != yaml.ScalarNode || isNull(n) {
-			p.fail(posOf(n), "", "%q is a list of step ids, found %s", "needs", kindOf(n))
-			continue
-		}
-		j, ok := index[belay.Path(n.Value)]
-		switch {
-		case !ok:
-			p.noStep(n, index)
-		case j == i || belay.Path(n.Value) == d.ID:
-			p.fail(posOf(n), "", "the step %q needs itself", n.Value)
-		default:
-			d.Needs = append(d.Needs, j)
-		}
-	}
-	slices.Sort(d.Needs)
-	d.Needs = slices.Compact(d.Needs)
-}
-
-func (p *parser) noStep(n *yaml.Node, index map[belay.Path]int) {
-	if p.full() {
+func readFallback(p *parser, d *draft, k, v *yaml.Node) {
+	if v.Kind != yaml.MappingNode {
+		p.wrong(k, v, "a mapping", "write {recipe: NAME} or {step: ID}")
 		return
 	}
-	ids := make([]string, 0, len(index))
-	for id := range index {
-		ids = append(ids, string(id))
+	var f fallback
+	readKeys(p, v, fallbackKeys, 0, &f)
+	if f.recipe != "" && f.step != "" {
+		p.fail(posOf(k), "leave one of them out", "%q is a recipe or a step, not both", k.Value)
 	}
-	p.fail(posOf(n), nearest(n.Value, ids), "no step has the id %q", clip(n.Value))
+	if len(v.Content) == 0 {
+		p.fail(posOf(k), "write {recipe: NAME} or {step: ID}", "%q is empty", k.Value)
+	}
 }
 
-// chain is a cycle as a message shows it.
-func chain(drafts []draft, cycle []int) string {
-	const most = 10
-	var ids []string
-	for n, i := range cycle {
-		if n == most {
-			ids = append(ids, fmt.Sprintf("… %d more …", len(cycle)-most))
-			break
-		}
-		ids = append(ids, string(drafts[i].ID))
+func readForeach(p *parser, d *draft, k, v *yaml.Node) {
+	if v.Kind == yaml.SequenceNode {
+		p.wrong(k, v, "the name of a variable", "put the list under context: and write its name here")
+		return
 	}
-	return strings.Join(append(ids, string(drafts[cycle[0]].ID)), " → ")
+	name, ok := p.filled(k, v)
+	if !ok {
+		return
+	}
+	bare := strings.Trim(name, "{} \t")
+	switch {
+	case bare != name && varForm(bare):
+		p.fail(posOf(v), "write foreach: "+bare, "%q is the name of a variable, without braces", k.Value)
+	case strings.ContainsAny(name, ".[") && varForm(strings.SplitN(strings.SplitN(name, ".", 2)[0], "[", 2)[0]):
+		p.fail(posOf(v), "give the list a name of its own: outputs: {list: {json: PATH}} on the step that prints it",
+			"%q is the name of a variable, not a place inside one", k.Value)
+	case p.variable(v, name, varForm):
+		d.Foreach = name
+		p.reads(posOf(v), []string{name})
+	}
+}
+
+func readAs(p *parser, d *draft, k, v *yaml.Node) {
+	if name, ok := p.filled(k, v); ok && p.variable(v, name, varForm) {
+		d.As, d.asPos = name, posOf(k)
+	}
+}
+
+func readGroup(p *parser, d *draft, k, v *yaml.Node) {
+	d.Group, _ = p.filled(k, v)
+	d.groupPos = posOf(k)
+}
+
+// need is the id of a step that comes first, as it is written.
+type need struct {
+	id  belay.Path
+	pos Pos
+}
+
+func readNeeds(p *parser, d *draft, k, v *yaml.Node) {
+	if v.Kind != yaml.SequenceNode {
+		p.fail(posOf(k), "write needs: [one, two], or needs: [] to start at once", "%q is a list of step ids, found %s", k.Value, kindOf(v))
+		return
+	}
+	d.hasNeeds = true
+	for _, n := range v.Content {
+		if n.Kind != yaml.ScalarNode || isNull(n) {
+			p.fail(posOf(n), "", "%q is a list of step ids, found %s", k.Value, kindOf(n))
+			continue
+		}
+		d.needs = append(d.needs, need{belay.Path(n.Value), posOf(n)})
+	}
+}
+
+// condition reads an expression and notes the names it reads. One that reads
+// none is always the same, which is hardly what was meant.
+func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
+	src, ok := p.filled(k, v)
+	if !ok {
+		return nil
+	}
+	if i := strings.Index(src, "{{"); i >= 0 {
+		p.fail(p.src.inside(v, 1+len([]rune(src[:i]))), "write the name alone: condition: name == 'value'", "a condition reads variables by their names, without braces")
+		return nil
+	}
+	e, err := expr.Parse(src)
+	if err != nil {
+		p.badText(k, v, err)
+		return nil
+	}
+	names := e.Names()
+	if len(names) > 0 {
+		p.reads(posOf(v), names)
+		return e
+	}
+	always, err := e.Truth(func(string) (any, bool) { return nil, false })
+	switch {
+	case err != nil:
+		p.badText(k, v, err)
+	case always:
+		p.warn(posOf(v), "leave it out", "this condition is always true")
+	default:
+		p.loose(posOf(v), "leave the step out, or make the condition depend on a variable", "this step can never run: its condition is always false")
+	}
+	return e
 }

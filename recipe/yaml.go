@@ -81,7 +81,7 @@ func (p *parser) shape(n *yaml.Node, depth int) bool {
 // keys checks the keys of one mapping.
 func (p *parser) keys(n *yaml.Node) bool {
 	good := true
-	lines := make(map[string]int, len(n.Content)/2)
+	lines := newSeen(len(n.Content) / 2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.AliasNode {
@@ -96,13 +96,44 @@ func (p *parser) keys(n *yaml.Node) bool {
 			p.fail(posOf(k), "write the keys out", "merge keys are not supported")
 			good = false
 		}
-		if line, twice := lines[k.Value]; twice {
+		if line := lines.first(n, i); line > 0 {
 			p.fail(posOf(k), "", "the key %q is given twice, first in line %d", k.Value, line)
-			continue
+			if p.twice == nil {
+				p.twice = map[*yaml.Node]bool{}
+			}
+			p.twice[k] = true
 		}
-		lines[k.Value] = k.Line
 	}
 	return good
+}
+
+// seen finds keys that come twice: by looking back in a small mapping, in a map
+// of a large one.
+type seen map[string]int
+
+func newSeen(keys int) seen {
+	if keys <= 16 {
+		return nil
+	}
+	return make(seen, keys)
+}
+
+// first is the line of an earlier key with the text of key i, 0 when there is none.
+func (s seen) first(n *yaml.Node, i int) int {
+	k := n.Content[i]
+	if s != nil {
+		if line, twice := s[k.Value]; twice {
+			return line
+		}
+		s[k.Value] = k.Line
+		return 0
+	}
+	for j := 0; j < i; j += 2 {
+		if n.Content[j].Kind == yaml.ScalarNode && n.Content[j].Value == k.Value {
+			return n.Content[j].Line
+		}
+	}
+	return 0
 }
 
 const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle

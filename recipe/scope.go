@@ -1,0 +1,365 @@
+package recipe
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// variables checks that every variable which root reads is set by something before
+// it is read: a default, the command line, a step, or a sub-recipe whose
+// variables come back. In sub-recipes only names that nobody sets at all are
+// reported, as a warning: who calls them may have more.
+func (g *callGraph) variables(root *Recipe, given []string) {
+	sc := newScope(g, root, given)
+	for _, u := range root.hookUses {
+		if _, found := sc.setters(u.name); !found {
+			sc.nobody(root, root.File, u)
+		}
+	}
+	for i := range root.Steps {
+		sc.step(i)
+	}
+	everywhere := map[string]bool{}
+	for name := range sc.known {
+		everywhere[name] = true
+	}
+	open := sc.open
+	for _, r := range g.recipes {
+		for name := range g.owns(r) {
+			everywhere[name] = true
+		}
+		for i := range r.Steps {
+			for _, a := range r.Steps[i].Context {
+				everywhere[a.Name] = true
+			}
+		}
+	}
+	for _, r := range g.recipes {
+		if r != root && !open && !r.Compat {
+			g.strangers(r, everywhere)
+		}
+	}
+}
+
+// strangers warns of names in a sub-recipe that nothing in the whole tree sets.
+func (g *callGraph) strangers(r *Recipe, known map[string]bool) {
+	names := slices.Sorted(maps.Keys(known))
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		for _, u := range s.uses {
+			if u.maybe || known[u.name] || u.name == s.As {
+				continue
+			}
+			hint := didYouMean(expr.Near(u.name, names))
+			if hint == "" {
+				hint = "give it a default under context:"
+			}
+			g.add(Problem{File: s.where(r), Line: u.pos.Line, Col: u.pos.Col, Warning: true, Hint: hint,
+				Msg: fmt.Sprintf("nothing here or in what calls it sets the variable %q", u.name)})
+		}
+	}
+}
+
+// where is the file in which a step was written.
+func (s *Step) where(r *Recipe) string {
+	if s.file != "" {
+		return s.file
+	}
+	return r.File
+}
+
+// owns are the variables that a recipe declares or sets by itself.
+func (g *callGraph) owns(r *Recipe) map[string]bool {
+	if own := g.own[r]; own != nil {
+		return own
+	}
+	own := outputsOf(r.Steps)
+	for _, v := range r.Context {
+		own[v.Name] = true
+	}
+	for _, v := range r.Rules {
+		own[v.Name] = true
+	}
+	for _, name := range r.Secrets {
+		own[name] = true
+	}
+	if g.own == nil {
+		g.own = map[*Recipe]map[string]bool{}
+	}
+	g.own[r] = own
+	return own
+}
+
+// comesBack are the variables that a call brings: those of the sub-recipe and
+// of all that it calls. all is true when one of them could not be read.
+func (g *callGraph) comesBack(name string) (set map[string]bool, all bool) {
+	if b, done := g.back[name]; done {
+		return b.set, b.all
+	}
+	b := bundle{set: map[string]bool{}}
+	queue, seen := []string{name}, map[string]bool{name: true}
+	for len(queue) > 0 {
+		sub := g.lib[queue[0]]
+		queue = queue[1:]
+		if sub == nil {
+			b.all = true
+			continue
+		}
+		for own := range g.owns(sub) {
+			b.set[own] = true
+		}
+		for _, ref := range sub.SubRecipes() {
+			if !seen[ref.Name] {
+				seen[ref.Name] = true
+				queue = append(queue, ref.Name)
+			}
+		}
+	}
+	if g.back == nil {
+		g.back = map[string]bundle{}
+	}
+	g.back[name] = b
+	return b.set, b.all
+}
+
+// bundle is a set of names, all of them when one cannot know.
+type bundle struct {
+	set map[string]bool
+	all bool
+}
+
+// scope is what the steps of one recipe can read, and from when on.
+type scope struct {
+	g     *callGraph
+	r     *Recipe
+	first map[string]bool  // there before the first step
+	by    map[string][]int // name to the steps that set it
+	known map[string]bool  // all of them
+	open  bool             // a sub-recipe that could not be read may set anything
+	order *order
+}
+
+func newScope(g *callGraph, r *Recipe, given []string) *scope {
+	sc := &scope{g: g, r: r, first: map[string]bool{}, by: map[string][]int{}, known: map[string]bool{}}
+	for name := range g.owns(r) {
+		sc.known[name] = true
+	}
+	for _, v := range r.Context {
+		sc.first[v.Name] = true
+	}
+	for _, v := range r.Rules {
+		sc.first[v.Name] = true
+	}
+	for _, name := range slices.Concat(r.Secrets, given) {
+		sc.first[name], sc.known[name] = true, true
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		for _, name := range s.sets() {
+			sc.by[name] = append(sc.by[name], i)
+		}
+		if s.Type != belay.TypeRecipe {
+			continue
+		}
+		set, all := g.comesBack(s.Recipe)
+		sc.open = sc.open || all
+		for name := range set {
+			sc.by[name] = append(sc.by[name], i)
+			sc.known[name] = true
+		}
+		for _, a := range s.Context { // what is handed down comes back
+			sc.by[a.Name] = append(sc.by[a.Name], i)
+			sc.known[a.Name] = true
+		}
+	}
+	return sc
+}
+
+// setters are the steps that set a name; found is false when nothing does.
+func (sc *scope) setters(name string) (steps []int, found bool) {
+	steps = sc.by[name]
+	return steps, len(steps) > 0 || sc.first[name] || sc.open
+}
+
+// step checks what step i reads.
+func (sc *scope) step(i int) {
+	s := &sc.r.Steps[i]
+	for _, u := range s.uses {
+		if u.maybe || sc.first[u.name] || s.Foreach != "" && u.name == s.As {
+			continue
+		}
+		setters, found := sc.setters(u.name)
+		switch {
+		case !found, len(setters) == 0:
+			sc.nobody(sc.r, s.where(sc.r), u)
+		case len(setters) > 0 && !sc.open:
+			sc.when(i, u, setters)
+		}
+	}
+}
+
+// when checks that a name is set before step i reads it.
+func (sc *scope) when(i int, u use, setters []int) {
+	if sc.order == nil {
+		sc.order = newOrder(sc.r.Steps)
+	}
+	meanwhile := -1
+	for _, j := range setters {
+		switch {
+		case j == i:
+		case sc.order.before(j, i):
+			return
+		case !sc.order.before(i, j):
+			meanwhile = j
+		}
+	}
+	s := &sc.r.Steps[i]
+	p := Problem{File: s.where(sc.r), Line: u.pos.Line, Col: u.pos.Col, Warning: sc.r.Compat}
+	setter := sc.r.Steps[setters[0]].ID
+	switch {
+	case meanwhile >= 0:
+		setter = sc.r.Steps[meanwhile].ID
+		p.Warning = true
+		p.Msg = fmt.Sprintf("%q is set by step %q, which this step does not wait for", u.name, setter)
+		p.Hint = fmt.Sprintf("write needs: [%s]", setter)
+	case setters[0] == i && len(setters) == 1:
+		p.Msg = fmt.Sprintf("%q is set only by this step itself", u.name)
+		p.Hint = "give it a default under context:"
+	default:
+		if setters[0] == i {
+			setter = sc.r.Steps[setters[1]].ID
+		}
+		p.Msg = fmt.Sprintf("%q is set only by step %q, which runs later", u.name, setter)
+		p.Hint = "give it a default under context:, or put this step after it"
+	}
+	sc.g.add(p)
+}
+
+// nobody reports a name that nothing sets.
+func (sc *scope) nobody(r *Recipe, file string, u use) {
+	if u.maybe || sc.g.full() {
+		return
+	}
+	hint := didYouMean(expr.Near(u.name, slices.Sorted(maps.Keys(sc.known))))
+	switch {
+	case hint == "" && sc.open:
+		return // the recipe that could not be read may set it
+	case hint == "":
+		hint = fmt.Sprintf("give it a default under context:, or a value with --set %s=…", u.name)
+	}
+	sc.g.add(Problem{
+		File: file, Line: u.pos.Line, Col: u.pos.Col, Hint: hint, Warning: r.Compat || sc.open,
+		Msg: fmt.Sprintf("nothing sets the variable %q", u.name),
+	})
+}
+
+// order answers which step certainly ends before another starts. Steps that
+// follow each other in the list and wait for each other are one stretch, so
+// that a long recipe is not walked step by step; the walks of one recipe are
+// bounded all together.
+type order struct {
+	steps []Step
+	head  []int // the first step of the stretch
+	seen  []int
+	round int
+	left  int // visits before it gives up
+}
+
+func newOrder(steps []Step) *order {
+	o := &order{steps: steps, head: make([]int, len(steps)), seen: make([]int, len(steps)), left: 2_000_000}
+	for i := range steps {
+		o.head[i] = i
+		if n := steps[i].Needs; len(n) == 1 && n[0] == i-1 {
+			o.head[i] = o.head[i-1]
+		}
+	}
+	return o
+}
+
+// before tells whether step i waits for step j. Out of breath, it says yes:
+// what is not known is not reported.
+func (o *order) before(j, i int) bool {
+	o.round++
+	stack := []int{i}
+	if o.head[i] <= j && j < i {
+		return true
+	}
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, n := range o.steps[o.head[at]].Needs {
+			if o.head[n] <= j && j <= n {
+				return true
+			}
+			if o.left--; o.left < 0 {
+				return true
+			}
+			if o.seen[n] != o.round {
+				o.seen[n] = o.round
+				stack = append(stack, n)
+			}
+		}
+	}
+	return false
+}
+
+// wrongArgs warns of values that are handed to a sub-recipe which has no use
+// for them.
+func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
+	if len(s.Context) == 0 || g.lib[s.Recipe] == nil {
+		return
+	}
+	set, all := g.comesBack(s.Recipe)
+	if all {
+		return
+	}
+	for _, a := range s.Context {
+		if set[a.Name] || g.readsName(s.Recipe, a.Name) {
+			continue
+		}
+		g.add(Problem{
+			File: s.where(in), Line: a.Pos.Line, Col: a.Pos.Col, Warning: true,
+			Msg:  fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name),
+			Hint: didYouMean(expr.Near(a.Name, slices.Sorted(maps.Keys(set)))),
+		})
+	}
+}
+
+// readsName tells whether a recipe, or one that it calls, reads a variable: by
+// name, or as a variable of the environment.
+func (g *callGraph) readsName(recipe, name string) bool {
+	long, short := EnvNames(name)
+	queue, seen := []string{recipe}, map[string]bool{recipe: true}
+	for len(queue) > 0 {
+		r := g.lib[queue[0]]
+		queue = queue[1:]
+		if r == nil || r.mentions(name, long, short) {
+			return true
+		}
+		for _, ref := range r.SubRecipes() {
+			if !seen[ref.Name] {
+				seen[ref.Name] = true
+				queue = append(queue, ref.Name)
+			}
+		}
+	}
+	return false
+}
+
+func (r *Recipe) mentions(name, long, short string) bool {
+	is := func(u use) bool { return u.name == name }
+	has := func(s *Script) bool {
+		return s != nil && (strings.Contains(s.Source, long) || short != "" && strings.Contains(s.Source, short))
+	}
+	if slices.ContainsFunc(r.hookUses, is) || has(r.Hooks.PreStep) || has(r.Hooks.PostStep) || has(r.Hooks.OnError) {
+		return true
+	}
+	return slices.ContainsFunc(r.Steps, func(s Step) bool {
+		return slices.ContainsFunc(s.uses, is) || has(s.Script) || has(s.Verify)
+	})
+}

@@ -1,0 +1,192 @@
+package recipe
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/belay-run/belay"
+)
+
+// stepKinds is a set of the types of a step.
+type stepKinds uint8
+
+const (
+	onBash stepKinds = 1 << iota
+	onRecipe
+	onAgent
+
+	onAll = onBash | onRecipe | onAgent
+)
+
+func (k stepKinds) String() string {
+	switch k {
+	case onBash:
+		return "a bash step"
+	case onRecipe:
+		return "a recipe step"
+	case onAgent:
+		return "an agent step"
+	}
+	return "a step"
+}
+
+func (k stepKinds) words() []string {
+	var words []string
+	for _, w := range []struct {
+		kind stepKinds
+		word belay.StepType
+	}{{onBash, belay.TypeBash}, {onAgent, belay.TypeAgent}, {onRecipe, belay.TypeRecipe}} {
+		if k&w.kind != 0 {
+			words = append(words, string(w.word))
+		}
+	}
+	return words
+}
+
+// stepKeys are the keys of a step, in the order in which they are best written.
+var stepKeys = newTable(
+	map[string]string{
+		"allow_failure": "optional", "check": "verify", "cmd": "command", "cwd": "working_dir", "depends_on": "needs", "dir": "working_dir",
+		"environment": "env", "if": "condition", "ignore_errors": "optional", "max_retries": "retry", "name": "id", "on_error": "on_failure",
+		"retries": "retry", "run": "command", "script": "command", "sub_context": "context", "when": "condition", "workdir": "working_dir",
+		"loop": "foreach", "for_each": "foreach", "matrix": "foreach", "items": "foreach", "with": "context", "parallel": "parallel_group",
+		"tags": "when_tags", "uses": "recipe", "label": "title",
+	},
+	slices.Concat(whatKeys, whenKeys, resultKeys, otherKeys)...,
+)
+
+// whatKeys say what a step is and does.
+var whatKeys = []key[draft]{
+	{name: "id", on: onAll, own: true, types: []string{typeText}, read: readID, doc: "The step's name in this recipe; it is unique."},
+	{name: "title", on: onAll, own: true, types: []string{typeText}, doc: "A few words for people.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
+	{name: "description", on: onAll, own: true, types: []string{typeText}, doc: "What the step is for.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
+	{name: "type", on: onAll, own: true, types: []string{typeText}, enum: []string{"bash", "agent", "recipe"},
+		def:  "recipe with recipe:, agent with agent: or with prompt: and no command:, else bash",
+		doc:  "Which hand does it.",
+		read: func(*parser, *draft, *yaml.Node, *yaml.Node) {}}, // read before all others
+	{name: "needs", on: onAll, own: true, types: []string{typeTexts}, form: "[id, id]", def: "the step listed before it",
+		doc: "The steps that come first; [] starts at once.", read: readNeeds},
+	{name: "parallel_group", on: onAll, own: true, types: []string{typeText}, form: "NAME", read: readGroup,
+		doc: "Steps listed next to each other with the same name run at the same time; the next step waits for all of them."},
+	{name: "when_tags", on: onAll, types: []string{typeTexts}, form: "[fast, ci]",
+		doc:  "The step is left out unless --include-tags has one of them, and when --exclude-tags has one of them.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Tags = p.texts(k, v) }},
+	{name: "condition", on: onAll, types: []string{typeText}, form: "EXPR", doc: "The step is left out unless this is true.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Condition = p.condition(k, v) }},
+	{name: "foreach", on: onAll, own: true, types: []string{typeText}, form: "NAME", read: readForeach,
+		doc: "A variable that holds a list: the step runs once for each item."},
+	{name: "as", on: onAll, own: true, types: []string{typeText}, form: "NAME", def: "item", read: readAs, doc: "What the item of foreach is called."},
+	{name: "max_parallel", on: onAll, types: []string{typeCount}, doc: "How many items of foreach run at the same time.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.MaxItems, d.maxPos = p.count(k, v, maxCount), posOf(k) }},
+	{name: "command", on: onBash, own: true, types: []string{typeScript}, doc: "The script of a bash step.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Script = p.script(k, v) }},
+	{name: "agent", on: onAgent, types: []string{typeText}, form: "NAME", doc: "Who does an agent step.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Agent, _ = p.filled(k, v) }},
+	{name: "prompt", on: onAgent, own: true, types: []string{typeText}, doc: "What an agent is asked; {{names}} are filled in.", read: readPrompt},
+	{name: "recipe", on: onRecipe, own: true, types: []string{typeText}, form: "NAME", read: readRecipeName, doc: "The sub-recipe of a recipe step."},
+	{name: "context", on: onRecipe, own: true, types: []string{typeMapping}, form: "{name: value}", read: readArgs,
+		why: "only a sub-recipe is handed a context; a script reads the recipe's",
+		doc: "Values for the sub-recipe, over those of this recipe; {{names}} in texts are filled in."},
+	{name: "model", on: onAgent, types: []string{typeText}, doc: "Which model an agent uses.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Model = p.text(k, v) }},
+	{name: "mode", on: onAgent, types: []string{typeText}, doc: "Accepted and without effect.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
+}
+
+// whenKeys say where and how long a step runs.
+var whenKeys = []key[draft]{
+	{name: "working_dir", on: onAll, types: []string{typeText}, form: "PATH", def: "the run's directory", read: readDir,
+		doc: "Where it runs, from the run's directory on; {{names}} are filled in."},
+	{name: "shell", on: onBash, types: []string{typeText}, enum: []string{"strict", "plain"}, def: "that of the recipe", doc: "How the script runs.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Shell = p.shell(k, v) }},
+	{name: "env", on: onBash | onAgent, types: []string{typeMapping}, form: "{NAME: text}", why: "a sub-recipe is handed values by context:",
+		doc: "More variables of the environment, as they are written.", read: readEnv},
+	{name: "timeout", on: onAll, types: []string{typeDuration}, form: `90 or "5m"`, read: readTimeout, doc: "How long an attempt may take; a number is seconds."},
+	{name: "timeout_seconds", on: onAll, same: "timeout", types: []string{typeDuration}, read: readTimeout, doc: "Another spelling of timeout."},
+	{name: "retry", on: onAll, types: []string{typeCount, typeMapping}, form: "N or {max_attempts: N, backoff: 500ms}", def: "1", read: readRetry,
+		inner: inner(retryKeys), doc: "How often the step is started in all when it fails."},
+	{name: "once", on: onBash | onAgent, types: []string{typeBool}, def: "false", why: "a child run is never repeated on a guess; its own steps say once",
+		doc:  "Never run it twice on a guess: an outcome that is not known is settled by verify, else by a person.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Once = p.boolean(k, v) }},
+	{name: "verify", on: onAll, types: []string{typeScript}, read: readVerify,
+		doc: "A script that tells by exit 0 that the work is there; in the same place as the step, after it, and before it is started again."},
+	{name: "optional", on: onAll, types: []string{typeBool}, def: "false", doc: "Its failure does not fail the run.", read: readOptional},
+	{name: "continue_on_error", on: onAll, same: "optional", types: []string{typeBool}, doc: "Another spelling of optional.", read: readOptional},
+	{name: "nonfatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "Another spelling of optional.", read: readOptional},
+	{name: "fatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "The opposite of optional.", read: readOptional},
+	{name: "failure", on: onBash, types: []string{typeText}, enum: failureWords(), doc: "Which kind of failure it stands for when the script fails.", read: readFailure},
+	{name: "on_failure", on: onAll, types: []string{typeText}, enum: []string{"fail", "escalate"}, def: "fail", doc: "Whether a person is asked when it stays failed.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) {
+			d.Escalate = p.choice(k, v, "fail", "escalate") == "escalate"
+		}},
+}
+
+// resultKeys say what becomes of what a step prints or leaves behind.
+var resultKeys = []key[draft]{
+	{name: "output", on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints.", read: readOutput},
+	{name: "parse_json", on: onAll, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
+		read: readParseJSON},
+	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
+	{name: "outputs", on: onBash | onAgent, own: true, types: []string{typeMapping}, form: "{name: {file: PATH}, other: {json: PATH}}", read: readOutputs,
+		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, or a place in the JSON that it printed."},
+	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "answer", doc: "What an agent must leave behind.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Expect = p.choice(k, v, expectations()...) }},
+}
+
+// otherKeys concern agents and ways out of a failure, or wait for their version.
+var otherKeys = []key[draft]{
+	{name: "auto_stage", on: onAgent, types: []string{typeBool}, doc: "Whether changes are staged after an agent step.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
+	{name: "role", on: onAgent, types: []string{typeText}, doc: "What an agent is there for.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.filled(k, v) }},
+	{name: "policy", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How its failures are met.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "belay", "classic") }},
+	{name: "isolate", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"worktree"}, doc: "Where an agent works.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "worktree") }},
+	{name: "fallback", on: onAgent | onRecipe, later: onBash, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
+		inner: inner(fallbackKeys), doc: "What is done in its place when it stays failed."},
+	{name: "recovery", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"on", "off", "classic"}, def: "on",
+		doc:  "Whether an agent is asked about a failed sub-recipe.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "on", "off", "classic") }},
+	{name: "recovery_on_failure", on: onRecipe, types: []string{typeBool}, doc: "The older spelling of recovery.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
+	{name: "approve", on: onAll, own: true, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
+	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
+}
+
+func expectations() []string { return []string{"none", "answer", "change", "tests", "pr"} }
+
+func failureWords() []string {
+	var words []string
+	for _, kind := range belay.FailureKinds() {
+		words = append(words, string(kind))
+	}
+	return words
+}
+
+var retryKeys = newTable(nil,
+	key[Retry]{name: "max_attempts", types: []string{typeCount}, def: "1", doc: "All attempts, the first included.",
+		read: func(p *parser, r *Retry, k, v *yaml.Node) { r.MaxAttempts = p.count(k, v, maxAttempts) }},
+	key[Retry]{name: "backoff", types: []string{typeDuration}, form: "500ms", doc: "The pause before the second attempt; it doubles after that.",
+		read: func(p *parser, r *Retry, k, v *yaml.Node) {
+			d, ok := p.duration(k, v)
+			if ok && d < 0 {
+				p.fail(posOf(v), "", "%q must not be less than 0", k.Value)
+				return
+			}
+			r.Backoff = d
+		}},
+)
+
+// fallback is the place of another way; it is checked and not acted on.
+type fallback struct{ recipe, step string }
+
+var fallbackKeys = newTable(nil,
+	key[fallback]{name: "recipe", types: []string{typeText}, doc: "A recipe to run.",
+		read: func(p *parser, f *fallback, k, v *yaml.Node) { f.recipe, _ = p.filled(k, v) }},
+	key[fallback]{name: "step", types: []string{typeText}, doc: "The id of a step to run.",
+		read: func(p *parser, f *fallback, k, v *yaml.Node) { f.step, _ = p.filled(k, v) }},
+)

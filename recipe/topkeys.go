@@ -1,0 +1,175 @@
+package recipe
+
+import (
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// topKeys are the keys at the top of a recipe.
+var topKeys = newTable(
+	map[string]string{
+		"jobs": "steps", "tasks": "steps", "title": "name", "variables": "context", "vars": "context", "inputs": "context",
+		"parameters": "context", "default_step_timeout": "defaults", "base": "extends", "include": "extends",
+	},
+	key[Recipe]{name: "name", types: []string{typeText}, read: readName, doc: "What the recipe is called, in any words."},
+	key[Recipe]{name: "description", types: []string{typeText}, doc: "What it is for.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Description = p.text(k, v) }},
+	key[Recipe]{name: "version", types: []string{typeText}, def: "1.0.0", doc: "The version of the recipe itself.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Version = p.text(k, v) }},
+	key[Recipe]{name: "author", types: []string{typeText}, doc: "Who answers for it.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Author = p.text(k, v) }},
+	key[Recipe]{name: "tags", types: []string{typeTexts}, form: "[one, two]", doc: "Words to find the recipe by; steps are chosen by their own when_tags.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Tags = p.texts(k, v) }},
+	key[Recipe]{name: "extends", types: []string{typeText}, form: "NAME", read: readExtends,
+		doc: "A recipe to build on: its steps come first, its context, hooks and tags are inherited; a step with the id of one of its steps takes that step's place."},
+	key[Recipe]{name: "compat", types: []string{typeBool}, def: "false", doc: "Read the file as the older runner would, where that is safe.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { p.boolean(k, v) }}, // it was looked at before all others
+	key[Recipe]{name: "shell", types: []string{typeText}, def: "strict", enum: []string{"strict", "plain"},
+		doc:  "How scripts run: strict is bash with -e, -u and pipefail, plain is bash as it is.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Shell = p.shell(k, v) }},
+	key[Recipe]{name: "recursion", types: []string{typeMapping}, form: "{max_depth: 6, max_total_steps: 200}", inner: inner(recursionKeys),
+		doc: "How deep recipes may call each other, and how many steps those may start; only those of the recipe that is run count.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
+			if p.mapping(k, v) {
+				readKeys(p, v, recursionKeys, 0, &r.Recursion)
+			}
+		}},
+	key[Recipe]{name: "allow_empty", types: []string{typeBool}, def: "false", doc: "It is fine when no step runs at all.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.AllowEmpty = p.boolean(k, v) }},
+	key[Recipe]{name: "secrets", types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,
+		doc: "Variables whose values are hidden wherever they would be shown or stored."},
+	key[Recipe]{name: "context", types: []string{typeMapping}, form: "{name: value}", read: readContext,
+		doc: "The variables and their defaults; --set and a calling recipe overwrite them."},
+	key[Recipe]{name: "context_validation", types: []string{typeMapping}, form: "{name: rule}", read: readRules,
+		enum: []string{"nonempty", "git_repo", "path", "optional"},
+		doc:  "What a variable must be before the first step: nonempty, git_repo, path or optional."},
+	key[Recipe]{name: "hooks", types: []string{typeMapping}, form: "{pre_step: script, post_step: script, on_error: script}", inner: inner(hookKeys),
+		doc: "Scripts around every step of this recipe. They have 30 s and never change how the run ends.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
+			if p.mapping(k, v) {
+				readKeys(p, v, hookKeys, 0, &r.Hooks)
+			}
+		}},
+	key[Recipe]{name: "defaults", types: []string{typeMapping}, form: "{timeout: 5m, retry: 2}", read: readDefaults,
+		doc: "Step keys for every step of this file that does not set them itself."},
+	key[Recipe]{name: "steps", types: []string{typeSteps}, read: readSteps, doc: "What is done, one mapping for each step."},
+	key[Recipe]{name: "output", types: []string{typeAny}, doc: "Accepted and without effect.",
+		read: func(p *parser, _ *Recipe, k, _ *yaml.Node) {
+			p.warn(posOf(k), "", "%q at the top of a recipe has no effect", k.Value)
+		}},
+
+	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Where agents work."},
+	key[Recipe]{name: "policy", types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How failures are met."},
+	key[Recipe]{name: "recovery", types: []string{typeText}, enum: []string{"on", "off", "classic"}, doc: "Whether an agent is asked about a failed sub-recipe."},
+	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
+)
+
+var recursionKeys = newTable(nil,
+	key[Recursion]{name: "max_depth", types: []string{typeCount}, def: "6", doc: "Levels of sub-recipes.",
+		read: func(p *parser, r *Recursion, k, v *yaml.Node) { r.MaxDepth = p.count(k, v, maxCount) }},
+	key[Recursion]{name: "max_total_steps", types: []string{typeCount}, def: "200", doc: "Steps that are started in sub-recipes.",
+		read: func(p *parser, r *Recursion, k, v *yaml.Node) { r.MaxTotalSteps = p.count(k, v, maxCount) }},
+)
+
+var hookKeys = newTable(nil,
+	key[Hooks]{name: "pre_step", types: []string{typeScript}, doc: "Before a step starts.",
+		read: func(p *parser, h *Hooks, k, v *yaml.Node) { h.PreStep = p.hook(k, v) }},
+	key[Hooks]{name: "post_step", types: []string{typeScript}, doc: "After a step that did not fail.",
+		read: func(p *parser, h *Hooks, k, v *yaml.Node) { h.PostStep = p.hook(k, v) }},
+	key[Hooks]{name: "on_error", types: []string{typeScript}, doc: "After a step that failed.",
+		read: func(p *parser, h *Hooks, k, v *yaml.Node) { h.OnError = p.hook(k, v) }},
+)
+
+func (p *parser) hook(k, v *yaml.Node) *Script {
+	if isNull(v) {
+		return nil
+	}
+	return p.script(k, v)
+}
+
+func readName(p *parser, r *Recipe, k, v *yaml.Node) {
+	r.Name = p.text(k, v)
+	switch {
+	case v.Kind != yaml.ScalarNode: // said so
+	case strings.TrimSpace(r.Name) == "":
+		p.fail(posOf(k), "", "%q is empty", k.Value)
+	case strings.ContainsFunc(r.Name, unicode.IsControl):
+		p.fail(posOf(v), "", "%q has a line break or a control character in it", k.Value)
+	}
+}
+
+func readExtends(p *parser, r *Recipe, k, v *yaml.Node) {
+	if name, ok := p.filled(k, v); ok && p.recipeName(v, name) {
+		r.Extends, r.extendsPos = name, posOf(v)
+	}
+}
+
+func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
+	if !p.mapping(k, v) {
+		return
+	}
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		name, value := v.Content[i], v.Content[i+1]
+		if p.twice[name] || !p.variable(name, name.Value, varForm) {
+			continue
+		}
+		p.sets(name, name.Value)
+		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
+	}
+}
+
+// readRules reads context_validation; no rule at all is optional.
+func readRules(p *parser, r *Recipe, k, v *yaml.Node) {
+	if !p.mapping(k, v) {
+		return
+	}
+	for i := 0; i+1 < len(v.Content); i += 2 {
+		name, rule := v.Content[i], v.Content[i+1]
+		if p.twice[name] || !p.variable(name, name.Value, varForm) {
+			continue
+		}
+		p.sets(name, name.Value)
+		kind := RuleOptional
+		if !isNull(rule) && rule.Value != "" || rule.Kind != yaml.ScalarNode {
+			kind = p.rule(name, rule)
+		}
+		r.Rules = append(r.Rules, Rule{Name: name.Value, Kind: kind, Pos: posOf(name)})
+	}
+}
+
+func (p *parser) rule(name, v *yaml.Node) RuleKind {
+	words := []string{string(RuleNonempty), string(RuleGitRepo), string(RulePath), string(RuleOptional)}
+	for _, w := range words {
+		if v.Kind == yaml.ScalarNode && v.Value == w {
+			return RuleKind(w)
+		}
+	}
+	if v.Kind == yaml.ScalarNode {
+		p.loose(posOf(v), didYouMean(expr.Near(v.Value, words)), "the rule for %q is one of %s, found %q", name.Value, strings.Join(words, ", "), clip(v.Value))
+	} else {
+		p.wrong(name, v, "one of "+strings.Join(words, ", "), "")
+	}
+	return RuleOptional
+}
+
+func readSecrets(p *parser, r *Recipe, k, v *yaml.Node) {
+	r.Secrets = p.texts(k, v)
+	if v.Kind != yaml.SequenceNode {
+		return
+	}
+	for _, n := range v.Content {
+		r.secretPos = append(r.secretPos, posOf(n))
+		if n.Kind == yaml.ScalarNode && !isNull(n) && !varForm(n.Value) {
+			p.fail(posOf(n), "list the name of the variable, never its value", "a secret is named like a variable: a letter or _, then letters, digits, _ and -")
+		}
+	}
+}
+
+func (p *parser) shell(k, v *yaml.Node) belay.Shell {
+	return belay.Shell(p.choice(k, v, string(belay.ShellStrict), string(belay.ShellPlain)))
+}

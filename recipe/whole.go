@@ -1,0 +1,84 @@
+package recipe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/expr"
+)
+
+// whole checks what can only be seen when the whole file is read.
+func (p *parser) whole(r *Recipe) {
+	if r.Extends != "" {
+		return // the rest comes with the parent
+	}
+	context := make(map[string]*Var, len(r.Context))
+	for i := range r.Context {
+		context[r.Context[i].Name] = &r.Context[i]
+	}
+	var set map[string]bool // made when it is first needed
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Foreach == "" {
+			continue
+		}
+		if set == nil {
+			set = outputsOf(r.Steps)
+		}
+		at := s.uses[slices.IndexFunc(s.uses, func(u use) bool { return u.name == s.Foreach })].pos
+		if v := context[s.Foreach]; v != nil && !set[s.Foreach] && string(v.JSON) != "null" && v.JSON[0] != '[' {
+			p.fail(at, "write "+s.Foreach+": [one, two] under context:", "foreach needs a list, and the default of %q is none", s.Foreach)
+		}
+		if context[s.As] != nil {
+			p.warn(s.Pos, "choose another name with as:", "the item is called %q and hides the variable of that name", s.As)
+		}
+	}
+	p.secretNames(r, context)
+}
+
+// outputsOf are the names that steps set.
+func outputsOf(steps []Step) map[string]bool {
+	set := map[string]bool{}
+	for i := range steps {
+		for _, name := range steps[i].sets() {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// sets are the variables that a step sets by itself.
+func (s *Step) sets() []string {
+	var names []string
+	if s.Output != "" {
+		names = append(names, s.Output)
+	}
+	for _, o := range s.Outputs {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// secretNames finds slips in the list of secrets: what is hidden by a wrong
+// name is not hidden at all.
+func (p *parser) secretNames(r *Recipe, context map[string]*Var) {
+	if len(r.Secrets) == 0 {
+		return
+	}
+	known := make([]string, 0, len(context))
+	for name := range context {
+		known = append(known, name)
+	}
+	for name := range outputsOf(r.Steps) {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	for i, name := range r.Secrets {
+		if slices.Contains(known, name) || name == strings.ToUpper(name) {
+			continue // a variable of the environment is not ours to know
+		}
+		if near := expr.Near(name, known); near != "" && i < len(r.secretPos) {
+			p.warn(r.secretPos[i], didYouMean(near), "nothing in this file sets the secret %q", name)
+		}
+	}
+}
