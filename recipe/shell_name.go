@@ -1,0 +1,230 @@
+package recipe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// names are the variables of a script that are more than text: bash reckons
+// with what is assigned to some, and reads what is declared for others.
+type names struct {
+	whole map[string]bool // integers
+	lists map[string]bool // arrays
+}
+
+// bashIntegers are bash's own variables that it reckons with.
+var bashIntegers = []string{
+	"BASHPID", "BASH_SUBSHELL", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID",
+}
+
+// namesOf looks through a whole script: what is declared anywhere counts
+// everywhere, as functions may run in any order.
+func namesOf(file *syntax.File) names {
+	n := names{whole: map[string]bool{}, lists: map[string]bool{}}
+	for _, name := range bashIntegers {
+		n.whole[name] = true
+	}
+	for node := range syntax.Preorder(file) {
+		switch node := node.(type) {
+		case *syntax.Assign:
+			if node.Name != nil && (node.Array != nil || node.Index != nil) {
+				n.lists[node.Name.Value] = true
+			}
+		case *syntax.DeclClause:
+			n.declared(node)
+		case *syntax.CallExpr:
+			n.filled(node)
+		}
+	}
+	return n
+}
+
+func (n names) declared(d *syntax.DeclClause) {
+	opts := options(d)
+	for _, a := range d.Args {
+		if a.Name == nil {
+			continue
+		}
+		if strings.Contains(opts, "i") {
+			n.whole[a.Name.Value] = true
+		}
+		if strings.ContainsAny(opts, "aA") {
+			n.lists[a.Name.Value] = true
+		}
+	}
+}
+
+// filled notes the arrays that a command fills.
+func (n names) filled(c *syntax.CallExpr) {
+	if len(c.Args) == 0 {
+		return
+	}
+	switch c.Args[0].Lit() {
+	case "read", "mapfile", "readarray":
+		for _, arg := range c.Args[1:] {
+			n.lists[arg.Lit()] = true
+		}
+	}
+}
+
+// options are the letters of a declaration's options.
+func options(d *syntax.DeclClause) string {
+	var b strings.Builder
+	if d.Variant.Value == "nameref" {
+		b.WriteByte('n')
+	}
+	for _, a := range d.Args {
+		if a.Name != nil || a.Value == nil {
+			continue
+		}
+		if lit := a.Value.Lit(); strings.HasPrefix(lit, "-") {
+			b.WriteString(lit[1:])
+		}
+	}
+	return b.String()
+}
+
+func (w *walker) assign(n *syntax.Assign) {
+	w.reckoned(n.Index)
+	if n.Name == nil {
+		return
+	}
+	w.role(n.Name, refuse(notName))
+	if !w.names.whole[n.Name.Value] {
+		return
+	}
+	if n.Value != nil {
+		w.role(n.Value, whole)
+	}
+	if n.Array != nil {
+		w.role(n.Array, whole)
+	}
+}
+
+// beforeValue is a declaration in quotes up to its value.
+var beforeValue = regexp.MustCompile(`^["']?([A-Za-z_][A-Za-z0-9_]*)\+?=`)
+
+// declare knows that bash reads a declared value once more where an array, a
+// number or another name is declared.
+func (w *walker) declare(d *syntax.DeclClause) {
+	opts := options(d)
+	for _, a := range d.Args {
+		if a.Value == nil {
+			continue
+		}
+		name := ""
+		switch {
+		case a.Name != nil:
+			name = a.Name.Value
+		default:
+			word := w.text[a.Value.Pos().Offset():a.Value.End().Offset()]
+			if m := beforeValue.FindStringSubmatch(word); m != nil && !w.holds(m[1]) {
+				name = m[1]
+			} else {
+				w.role(a.Value, refuse(notName))
+				continue
+			}
+		}
+		switch {
+		case strings.Contains(opts, "n"):
+			w.role(a.Value, refuse(notName))
+		case strings.ContainsAny(opts, "aA") || w.names.lists[name]:
+			w.role(a.Value, refuse(refusal{"bash would read the value as a list of words with commands in it", "declare the variable first and assign the value in a line of its own"}))
+		case strings.Contains(opts, "i") || w.names.whole[name]:
+			w.role(a.Value, whole)
+		}
+	}
+}
+
+// holds tells whether a placeholder stands in a piece of marked text.
+func (w *walker) holds(text string) bool { return w.prefix != "" && strings.Contains(text, w.prefix) }
+
+// call knows the commands that do more with a word than to take it.
+func (w *walker) call(c *syntax.CallExpr) {
+	args := c.Args
+	for len(args) > 1 && (args[0].Lit() == "command" || args[0].Lit() == "builtin") {
+		args = args[1:]
+	}
+	if len(args) < 2 {
+		return
+	}
+	name, args := args[0].Lit(), args[1:]
+	switch name {
+	case "unset", "declare", "typeset", "local", "export", "readonly":
+		w.each(args, refuse(notName))
+	case "let":
+		w.each(args, whole)
+	case "read":
+		w.readNames(args)
+	case "printf":
+		w.printf(args)
+	case "test", "[":
+		w.test(args)
+	case "eval", "trap":
+		w.code(args, name)
+	case "bash", "sh", "dash", "zsh":
+		if i := slices.IndexFunc(args, func(a *syntax.Word) bool { return a.Lit() == "-c" }); i >= 0 && i+1 < len(args) {
+			w.code(args[i+1:i+2], name+" -c")
+		}
+	}
+}
+
+func (w *walker) each(args []*syntax.Word, f func(*setting)) {
+	for _, a := range args {
+		w.role(a, f)
+	}
+}
+
+// readNames refuses names of variables; a prompt or a limit is a word.
+func (w *walker) readNames(args []*syntax.Word) {
+	for i, a := range args {
+		option := i > 0 && slices.Contains([]string{"-p", "-rp", "-d", "-t", "-n", "-N", "-i", "-u"}, args[i-1].Lit())
+		if !option && !strings.HasPrefix(w.source(a), "-") {
+			w.role(a, refuse(notName))
+		}
+	}
+}
+
+func (w *walker) source(a *syntax.Word) string {
+	return strings.TrimLeft(w.text[a.Pos().Offset():a.End().Offset()], `"'`)
+}
+
+// begins tells whether a word begins with a placeholder, so that its value
+// could be taken for an option.
+func (w *walker) begins(a *syntax.Word) bool {
+	return w.prefix != "" && strings.HasPrefix(w.source(a), w.prefix)
+}
+
+func (w *walker) printf(args []*syntax.Word) {
+	switch {
+	case strings.HasPrefix(w.source(args[0]), "-v"):
+		w.each(args[:min(len(args), 2)], refuse(notName))
+	case w.begins(args[0]) && len(args) > 1:
+		w.role(args[0], refuse(refusal{"printf would take a value that begins with - for an option", "write printf '%s' {{name}}, or printf -- {{name}}"}))
+	}
+}
+
+func (w *walker) test(args []*syntax.Word) {
+	for i, a := range args[1:] {
+		switch before := args[i]; {
+		case before.Lit() == "-v" || before.Lit() == "-R":
+			w.role(a, refuse(notName))
+		case w.begins(before) && w.holds(w.source(a)):
+			w.role(before, refuse(refusal{"its value could be taken for an operator", "write [[ … ]] with a fixed operator"}))
+		}
+	}
+}
+
+// code warns where a value is read as a script: it is one word still, and what
+// that word holds will run.
+func (w *walker) code(args []*syntax.Word, command string) {
+	for _, a := range args {
+		spots := w.in(int(a.Pos().Offset()), int(a.End().Offset()))
+		for i := range spots {
+			spots[i].warning = command + " runs the value as a script"
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package recipe
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// quoting is what bash does to the text around a placeholder.
+type quoting int
+
+const (
+	bare     quoting = iota // words are split and patterns matched
+	double                  // inside "…"
+	document                // inside a here-document
+)
+
+// setting is all that decides how a placeholder is written.
+type setting struct {
+	quote   quoting
+	math    bool    // in arithmetic that is no word
+	integer bool    // the value is reckoned with
+	ticks   bool    // inside `…`
+	refused refusal // no placeholder may stand here
+	locked  refusal // nor in any command inside
+}
+
+// inner is the setting of the commands inside a substitution.
+func (s setting) inner() setting { return setting{ticks: s.ticks, locked: s.locked} }
+
+// walker goes through a script and tells every spot how it is written. What a
+// node means for one of its parts is noted in roles when the node is entered.
+type walker struct {
+	*marked
+	stack        []setting
+	roles        map[syntax.Node]func(*setting)
+	names        names
+	edits        []edit
+	safe, unsafe int // references to our variables, in a place of the right kind or not
+}
+
+func newWalker(m *marked) *walker {
+	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}}
+}
+
+func (w *walker) walk(file *syntax.File) {
+	w.names = namesOf(file)
+	syntax.Walk(file, w.visit)
+}
+
+func (w *walker) visit(n syntax.Node) bool {
+	if n == nil {
+		w.stack = w.stack[:len(w.stack)-1]
+		return true
+	}
+	s := w.stack[len(w.stack)-1]
+	if role := w.roles[n]; role != nil {
+		role(&s)
+	}
+	if !w.enter(n, &s) {
+		return false
+	}
+	w.stack = append(w.stack, s)
+	return true
+}
+
+// role notes what is special about a part of the node that is being entered.
+func (w *walker) role(n syntax.Node, f func(*setting)) {
+	before := w.roles[n]
+	w.roles[n] = func(s *setting) {
+		if before != nil {
+			before(s)
+		}
+		f(s)
+	}
+}
+
+func arithmetic(s *setting) {
+	s.math, s.integer, s.refused = true, true, refusal{}
+}
+func whole(s *setting)   { s.integer = true }
+func pattern(s *setting) { s.quote, s.math = bare, false }
+
+func refuse(r refusal) func(*setting) { return func(s *setting) { s.refused = r } }
+
+// enter adapts the setting to a node; false when its parts need no visit.
+func (w *walker) enter(n syntax.Node, s *setting) bool {
+	switch n := n.(type) {
+	case *syntax.Lit:
+		w.literal(n, *s)
+	case *syntax.SglQuoted:
+		w.single(n, *s)
+	case *syntax.Comment:
+		w.comment(n)
+	case *syntax.DblQuoted:
+		s.quote, s.math = double, false
+	case *syntax.CmdSubst:
+		w.substitution(n, s)
+	case *syntax.ProcSubst:
+		*s = s.inner()
+	case *syntax.ParamExp:
+		w.parameter(n, *s)
+	case *syntax.ExtGlob:
+		s.refused = refusal{"it is inside an extended pattern", viaVariable}
+	case *syntax.Redirect:
+		w.redirect(n, *s)
+	case *syntax.CallExpr:
+		w.call(n)
+	default:
+		return w.enterRest(n)
+	}
+	return true
+}
+
+func (w *walker) enterRest(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Assign:
+		w.assign(n)
+	case *syntax.DeclClause:
+		w.declare(n)
+	case *syntax.ArrayElem:
+		w.reckoned(n.Index)
+	case *syntax.ArithmExp:
+		w.reckoned(n.X)
+	case *syntax.ArithmCmd:
+		w.reckoned(n.X)
+	case *syntax.CStyleLoop:
+		w.reckoned(n.Init, n.Cond, n.Post)
+	case *syntax.BinaryArithm:
+		if assigns(n.Op) {
+			w.role(n.X, refuse(notAssigned))
+		}
+	case *syntax.UnaryArithm:
+		if n.Op == syntax.Inc || n.Op == syntax.Dec {
+			w.role(n.X, refuse(notAssigned))
+		}
+	case *syntax.LetClause:
+		for _, x := range n.Exprs {
+			w.role(x, whole)
+		}
+	case *syntax.BinaryTest:
+		if compares(n.Op) {
+			w.role(n.X, whole)
+			w.role(n.Y, whole)
+		}
+	case *syntax.UnaryTest:
+		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
+			w.role(n.X, refuse(notName))
+		}
+	case *syntax.WordIter:
+		w.role(n.Name, refuse(notName))
+		for _, item := range n.Items {
+			if w.names.whole[n.Name.Value] {
+				w.role(item, whole)
+			}
+		}
+	case *syntax.FuncDecl:
+		if n.Name != nil {
+			w.role(n.Name, refuse(notName))
+		}
+	case *syntax.CoprocClause:
+		if n.Name != nil {
+			w.role(n.Name, refuse(notName))
+		}
+	case *syntax.Word:
+		return !w.done(n)
+	}
+	return true
+}
+
+func (w *walker) reckoned(exprs ...syntax.ArithmExpr) {
+	for _, x := range exprs {
+		if x != nil {
+			w.role(x, arithmetic)
+		}
+	}
+}
+
+func assigns(op syntax.BinAritOperator) bool {
+	switch op {
+	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn,
+		syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn,
+		syntax.AndBoolAssgn, syntax.OrBoolAssgn, syntax.XorBoolAssgn, syntax.PowAssgn:
+		return true
+	}
+	return false
+}
+
+func compares(op syntax.BinTestOperator) bool {
+	switch op {
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		return true
+	}
+	return false
+}
+
+// substitution begins anew inside. Backslashes inside `…` mean something else
+// than they seem to, so a placeholder beside them is not touched.
+func (w *walker) substitution(n *syntax.CmdSubst, s *setting) {
+	*s = s.inner()
+	if !n.Backquotes {
+		return
+	}
+	s.ticks = true
+	if strings.Contains(w.text[n.Left.Offset():n.Right.Offset()], `\`) {
+		s.locked = refusal{"it is inside `…` with backslashes", "write $(…) instead of `…`"}
+	}
+}
+
+func (w *walker) parameter(n *syntax.ParamExp, s setting) {
+	if n.Param != nil {
+		w.parameterName(n, s)
+	}
+	w.reckoned(n.Index)
+	if n.Slice != nil {
+		w.reckoned(n.Slice.Offset, n.Slice.Length)
+	}
+	if n.Repl != nil {
+		w.matched(n.Repl.Orig, n.Repl.With)
+	}
+	if n.Exp == nil || n.Exp.Word == nil {
+		return
+	}
+	switch n.Exp.Op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+	case syntax.OtherParamOps:
+		w.role(n.Exp.Word, refuse(refusal{"it is an operator of bash", viaVariable}))
+	default:
+		w.matched(n.Exp.Word)
+	}
+}
+
+// matched are words whose text is a pattern: quotes make it literal, inside
+// double quotes too.
+func (w *walker) matched(words ...*syntax.Word) {
+	for _, word := range words {
+		if word != nil {
+			w.role(word, pattern)
+		}
+	}
+}
