@@ -56,7 +56,11 @@ func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
 	}
 	defer func() { _ = null.Close() }() // the child has its own
 	// Without a context: its life does not depend on this process.
-	cmd := exec.Command(ws.local.Keeper[0], "--state", ws.state.Dir(), "resume", string(id)) //nolint:noctx // it outlives this process on purpose
+	args := []string{"--state", ws.state.Dir(), "resume", string(id)}
+	for _, n := range ws.local.Secrets {
+		args = append(args, "--secret", n)
+	}
+	cmd := exec.Command(ws.local.Keeper[0], args...) //nolint:noctx // it outlives this process on purpose
 	cmd.Env = a.environ
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

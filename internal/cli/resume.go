@@ -14,28 +14,33 @@ import (
 )
 
 type resumeOptions struct {
-	why  string
-	json bool
+	why     string
+	json    bool
+	secrets []string
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
 	cmd := command("resume RUN", "go on with a run: after a crash, a stop, an answer, a failure", 1, 1,
-		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.resume(ctx, args[0], o)
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.resume(ctx, cmd, args[0], o)
 		})
 	cmd.Flags().StringVar(&o.why, "why", "", "why an ended run is opened again, for the record")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print every new record as a line of JSON")
+	secretFlag(cmd, &o.secrets)
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
-func (a *app) resume(ctx context.Context, arg string, o resumeOptions) (err error) {
+func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resumeOptions) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
+	if err := a.hide(cmd, ws, o.secrets); err != nil {
+		return err
+	}
 	id, err := runID(ws.state, arg)
 	if err != nil {
 		return err

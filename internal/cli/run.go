@@ -23,6 +23,7 @@ type runOptions struct {
 	id          string
 	detach      bool
 	json        bool
+	secrets     []string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -39,6 +40,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&o.id, "id", "", "the id of the run (default: a short random one)")
 	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
+	secretFlag(cmd, &o.secrets)
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -71,7 +73,13 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 			return usage(cmd, err)
 		}
 	}
+	if err := a.hide(cmd, ws, o.secrets); err != nil {
+		return err
+	}
 	set, err := a.load(a.shelf(o.shelves, dir, ws.cfg.RecipeBytes.Value), name)
+	if err == nil {
+		err = secretSets(vars, set, ws.local.Secrets)
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,15 +17,19 @@ type validateOptions struct {
 	dir     string
 	shelves []string
 	json    bool
+	github  bool
+	explain bool
 }
 
 func (a *app) validateCommand() *cobra.Command {
 	var o validateOptions
-	cmd := command("validate RECIPE…", "check recipes and all they call; start nothing", 1, -1,
-		func(_ context.Context, _ *cobra.Command, args []string) error { return a.validate(args, o) })
+	cmd := command("validate RECIPE…", "check recipes and all they call; start nothing", 0, -1,
+		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.validate(cmd, args, o) })
 	cmd.Flags().StringVarP(&o.dir, "dir", "C", "", "the directory that steps would run in (default: here)")
 	cmd.Flags().StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per problem and one per file")
+	cmd.Flags().BoolVar(&o.github, "github", false, "print problems as annotations of GitHub Actions")
+	cmd.Flags().BoolVar(&o.explain, "explain-differences", false, "list what belay does unlike the older runner, and why")
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -50,7 +55,15 @@ type fileLine struct {
 	Warnings int    `json:"warnings"`
 }
 
-func (a *app) validate(paths []string, o validateOptions) error {
+func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) error {
+	switch {
+	case o.json && o.github:
+		return usage(cmd, errors.New("--json and --github are two answers to one question"))
+	case o.explain:
+		return usage(cmd, errors.New("--explain-differences is not there yet"))
+	case len(paths) == 0:
+		return usage(cmd, errors.New("validate needs RECIPE…"))
+	}
 	cfg, err := config.Load(a.environ)
 	if err != nil {
 		return err
@@ -62,7 +75,7 @@ func (a *app) validate(paths []string, o validateOptions) error {
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
 	bad := 0
 	for _, path := range paths {
-		if !a.validateOne(shelf, path, o.json) {
+		if !a.validateOne(shelf, path, o) {
 			bad++
 		}
 	}
@@ -74,17 +87,11 @@ func (a *app) validate(paths []string, o validateOptions) error {
 
 // validateOne prints what is wrong with one recipe, which is the answer, and
 // tells whether it could be run.
-func (a *app) validateOne(shelf library.Shelf, path string, asJSON bool) bool {
+func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) bool {
 	set, err := shelf.Load(path)
 	sum := fileLine{Kind: "file", File: path}
 	if err != nil {
-		sum.Errors = 1
-		if asJSON {
-			a.object(problemLine{Kind: "problem", File: path, Severity: "error", Msg: err.Error(), Hint: hint(typed(err))})
-			a.object(sum)
-		} else {
-			a.out.line("%s: error: %v", path, err)
-		}
+		a.unread(path, err, o)
 		return false
 	}
 	for _, p := range set.Problems {
@@ -93,8 +100,11 @@ func (a *app) validateOne(shelf library.Shelf, path string, asJSON bool) bool {
 		} else {
 			sum.Errors++
 		}
-		if asJSON {
+		switch {
+		case o.json:
 			a.object(lineOfProblem(p))
+		case o.github:
+			a.out.line("%s", p.GitHub())
 		}
 	}
 	sum.OK = sum.Errors == 0 && set.Root != nil
@@ -102,15 +112,29 @@ func (a *app) validateOne(shelf library.Shelf, path string, asJSON bool) bool {
 		sum.Steps = len(set.Root.Steps)
 	}
 	switch text := set.Text(); {
-	case asJSON:
+	case o.json:
 		a.object(sum)
+	case o.github:
 	case text != "":
 		a.out.line("%s", text)
 	}
-	if sum.OK && !asJSON {
+	if sum.OK && !o.json && !o.github {
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
 	}
 	return sum.OK
+}
+
+// unread tells of a recipe that could not be looked at.
+func (a *app) unread(path string, err error, o validateOptions) {
+	switch {
+	case o.json:
+		a.object(problemLine{Kind: "problem", File: path, Severity: "error", Msg: err.Error(), Hint: hint(typed(err))})
+		a.object(fileLine{Kind: "file", File: path, Errors: 1})
+	case o.github:
+		a.out.line("%s", recipe.Problem{File: path, Msg: err.Error(), Hint: hint(typed(err))}.GitHub())
+	default:
+		a.out.line("%s: error: %v", path, err)
+	}
 }
 
 func lineOfProblem(p recipe.Problem) problemLine {

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/recipe"
+)
+
+type sourceOptions struct {
+	dir     string
+	shelves []string
+	json    bool
+}
+
+// sourceFlags are the flags of commands that read recipes and start nothing.
+func sourceFlags(cmd *cobra.Command, o *sourceOptions, asJSON string) {
+	cmd.Flags().StringVarP(&o.dir, "dir", "C", "", "the directory that steps would run in (default: here)")
+	cmd.Flags().StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
+	if asJSON != "" {
+		cmd.Flags().BoolVar(&o.json, "json", false, asJSON)
+	}
+	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	var o sourceOptions
+	cmd := command("explain RECIPE", "say what a recipe would run, in order; start nothing", 1, 1,
+		func(_ context.Context, _ *cobra.Command, args []string) error { return a.explain(args[0], o) })
+	sourceFlags(cmd, &o, "print one JSON object per recipe and per step")
+	return cmd
+}
+
+// recipeLine is a recipe as explain --json prints it.
+type recipeLine struct {
+	Kind        string            `json:"kind"` // recipe
+	Recipe      string            `json:"recipe"`
+	File        string            `json:"file"`
+	Depth       int               `json:"depth"`
+	Description string            `json:"description,omitempty"`
+	Steps       int               `json:"steps"`
+	Context     map[string]any    `json:"context,omitempty"`
+	Secrets     []string          `json:"secrets,omitempty"`
+	Rules       map[string]string `json:"context_validation,omitempty"`
+}
+
+// planLine is a step as explain --json prints it.
+type planLine struct {
+	Kind      string     `json:"kind"` // step
+	Recipe    string     `json:"recipe"`
+	Depth     int        `json:"depth"`
+	ID        belay.Path `json:"id"`
+	Type      string     `json:"type"`
+	Condition string     `json:"condition,omitempty"`
+	Needs     []string   `json:"needs"`
+	Reads     []string   `json:"reads,omitempty"`
+	Gives     []string   `json:"gives,omitempty"`
+	Calls     string     `json:"calls,omitempty"`
+	Agent     string     `json:"agent,omitempty"`
+	Foreach   string     `json:"foreach,omitempty"`
+	Group     string     `json:"parallel_group,omitempty"`
+	Tags      []string   `json:"when_tags,omitempty"`
+	TimeoutMS int64      `json:"timeout_ms,omitempty"`
+	Attempts  int        `json:"attempts"`
+	Once      bool       `json:"once,omitempty"`
+	Optional  bool       `json:"optional,omitempty"`
+	Verify    bool       `json:"verify,omitempty"`
+}
+
+func (a *app) explain(name string, o sourceOptions) error {
+	set, err := a.source(name, o)
+	if err != nil {
+		return err
+	}
+	a.explainRecipe(newOutline(set), set.Root, 0, o.json)
+	return nil
+}
+
+// source reads a recipe that a command only looks at.
+func (a *app) source(name string, o sourceOptions) (*library.Set, error) {
+	dir, most, err := a.place(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	return a.load(a.shelf(o.shelves, dir, most), name)
+}
+
+// explainRecipe tells of a recipe step by step, and below a step of what it calls.
+func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool) {
+	o.shown[r.Digest] = true
+	known := variables(r)
+	if asJSON {
+		a.object(recipeLineOf(r, depth))
+	} else {
+		a.head(r, depth)
+	}
+	for n, i := range shapeOf(r).Order() {
+		st := &r.Steps[i]
+		if asJSON {
+			a.object(planLineOf(r, st, known, depth))
+		} else {
+			a.plan(r, st, known, n+1, depth)
+		}
+		if sub := o.callee(st); sub != nil {
+			a.explainRecipe(o, sub, depth+1, asJSON)
+		}
+	}
+}
+
+const indent = "       "
+
+func (a *app) head(r *recipe.Recipe, depth int) {
+	in := strings.Repeat(indent, depth)
+	a.out.line("%srecipe %s: %d %s", in, tui.Clean(r.Name), len(r.Steps), plural(len(r.Steps), "step"))
+	if r.Description != "" {
+		a.out.line("%s  %s", in, tui.Clean(strings.Join(strings.Fields(r.Description), " ")))
+	}
+	for _, v := range r.Context {
+		a.out.line("%s  %s = %s", in, v.Name, tui.Cut(tui.Clean(string(v.JSON)), 80))
+	}
+	if len(r.Secrets) > 0 {
+		a.out.line("%s  secret: %s", in, strings.Join(r.Secrets, ", "))
+	}
+}
+
+// plan prints a step and, below it, what is to be known about it.
+func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known []string, n, depth int) {
+	in := strings.Repeat(indent, depth)
+	a.out.line("%s%3d. %s  %s", in, n, st.ID, doer(st))
+	for _, row := range [][2]string{
+		{"when", conditionOf(st)},
+		{"after", strings.Join(needsOf(r, st), ", ")},
+		{"each", st.Foreach},
+		{"group", st.Group},
+		{"tags", strings.Join(st.Tags, ", ")},
+		{"reads", strings.Join(reads(st, known), ", ")},
+		{"gives", strings.Join(gives(st), ", ")},
+		{"limits", strings.Join(caps(st), "; ")},
+	} {
+		if row[1] != "" {
+			a.out.line("%s%s%-7s %s", in, indent, row[0], tui.Clean(row[1]))
+		}
+	}
+}
+
+// doer says who does a step.
+func doer(st *recipe.Step) string {
+	switch st.Type {
+	case belay.TypeAgent:
+		if st.Agent != "" {
+			return "agent " + st.Agent
+		}
+	case belay.TypeRecipe:
+		return "recipe " + tui.Clean(st.Recipe)
+	case belay.TypeBash:
+	}
+	return string(st.Type)
+}
+
+func conditionOf(st *recipe.Step) string {
+	if st.Condition == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(st.Condition.String()), " ")
+}
+
+func needsOf(r *recipe.Recipe, st *recipe.Step) []string {
+	ids := make([]string, 0, len(st.Needs))
+	for _, k := range st.Needs {
+		ids = append(ids, string(r.Steps[k].ID))
+	}
+	return ids
+}
+
+func recipeLineOf(r *recipe.Recipe, depth int) recipeLine {
+	l := recipeLine{
+		Kind: "recipe", Recipe: r.Name, File: r.File, Depth: depth, Description: r.Description,
+		Steps: len(r.Steps), Secrets: r.Secrets, Context: map[string]any{}, Rules: map[string]string{},
+	}
+	for _, v := range r.Context {
+		l.Context[v.Name] = v.JSON
+	}
+	for _, rule := range r.Rules {
+		l.Rules[rule.Name] = string(rule.Kind)
+	}
+	return l
+}
+
+func planLineOf(r *recipe.Recipe, st *recipe.Step, known []string, depth int) planLine {
+	return planLine{
+		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
+		Needs: needsOf(r, st), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
+		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
+		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
+	}
+}
+
+// tooBig says that a picture would be of no use to anybody.
+func tooBig(steps, most int) error {
+	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("a picture of %d steps is more than can be read, at most %d", steps, most),
+		"use --format text, or draw a sub-recipe")
+}

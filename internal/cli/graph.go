@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/graph"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+// maxDrawn is how many steps a picture has at most.
+const maxDrawn = 1000
+
+func (a *app) graphCommand() *cobra.Command {
+	var o sourceOptions
+	var format string
+	cmd := command("graph RECIPE|RUN", "draw what waits for what; of a run, with how its steps stand", 1, 1,
+		func(_ context.Context, cmd *cobra.Command, args []string) error {
+			switch format {
+			case "text", "mermaid", "svg":
+				return a.graph(args[0], o, format)
+			}
+			return usage(cmd, fmt.Errorf("--format %q: must be text, mermaid or svg", format))
+		})
+	sourceFlags(cmd, &o, "")
+	cmd.Flags().StringVar(&format, "format", "text", "text, mermaid or svg")
+	return cmd
+}
+
+func (a *app) graph(arg string, o sourceOptions, format string) error {
+	g, err := a.picture(arg, o)
+	if err != nil {
+		return err
+	}
+	if n := size(g); format != "text" && n > maxDrawn {
+		return tooBig(n, maxDrawn)
+	}
+	switch format {
+	case "mermaid":
+		_, err = a.out.Write([]byte(g.Mermaid()))
+	case "svg":
+		_, err = a.out.Write([]byte(g.SVG()))
+	default:
+		for _, line := range g.Text() {
+			a.out.line("%s", tui.Clean(line))
+		}
+	}
+	return err
+}
+
+func size(g *graph.Graph) int {
+	n := len(g.Nodes)
+	for _, node := range g.Nodes {
+		if node.Sub != nil {
+			n += size(node.Sub)
+		}
+	}
+	return n
+}
+
+// picture is the graph of a recipe, or of a run when no recipe has that name.
+func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
+	dir, most, err := a.place(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	shelf := a.shelf(o.shelves, dir, most)
+	_, err = shelf.Load(arg)
+	var missing *library.NotFound
+	if !errors.As(err, &missing) || strings.ContainsAny(arg, ".") {
+		set, err := a.load(shelf, arg)
+		if err != nil {
+			return nil, err
+		}
+		return newOutline(set).graph(set.Root), nil
+	}
+	g, err := a.runPicture(arg)
+	var unknown *journal.Unknown
+	if errors.As(err, &unknown) {
+		return nil, belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%q is neither a recipe nor a run", arg),
+			"give a recipe file, or see the runs with belay runs")
+	}
+	return g, err
+}
+
+func (a *app) runPicture(arg string) (g *graph.Graph, err error) {
+	st, err := a.openState()
+	if err != nil {
+		return nil, err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, arg)
+	if err != nil {
+		return nil, err
+	}
+	defer closing(&err, "close journal", s.close)
+	g = s.graph(s.id)
+	g.Title = fmt.Sprintf("run %s: %s (%s)", s.id, g.Title, s.standing())
+	return g, nil
+}
+
+// graph is the picture of a run of the tree, with its child runs.
+func (s *story) graph(id belay.RunID) *graph.Graph {
+	run := s.tree.Run(id)
+	g := shapeOf(run.Recipe())
+	for i, v := range run.Steps() {
+		if i >= len(g.Nodes) {
+			break // a run has no more steps than its recipe
+		}
+		g.Nodes[i].Phase = string(v.Phase)
+		if v.Child != "" && s.tree.Run(v.Child) != nil {
+			g.Nodes[i].Sub = s.graph(v.Child)
+		}
+	}
+	return g
+}

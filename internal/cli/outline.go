@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/graph"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/recipe"
+)
+
+// outline walks through a recipe and all it calls, for explain and graph. A
+// recipe that was shown once is only named when it is called again, so that
+// what calls itself has an end.
+type outline struct {
+	set   *library.Set
+	shown map[string]bool // by digest
+}
+
+func newOutline(set *library.Set) *outline { return &outline{set, map[string]bool{}} }
+
+// callee is the recipe that a step calls, nil when it is not known before the
+// run or was shown already.
+func (o *outline) callee(st *recipe.Step) *recipe.Recipe {
+	if st.Type != belay.TypeRecipe {
+		return nil
+	}
+	sub := o.set.Library.Recipes[o.set.Library.Names[st.Recipe]]
+	if sub == nil || o.shown[sub.Digest] {
+		return nil
+	}
+	return sub
+}
+
+// graph is the picture of a recipe.
+func (o *outline) graph(r *recipe.Recipe) *graph.Graph {
+	o.shown[r.Digest] = true
+	g := shapeOf(r)
+	for i := range r.Steps {
+		if sub := o.callee(&r.Steps[i]); sub != nil {
+			g.Nodes[i].Sub = o.graph(sub)
+		}
+	}
+	return g
+}
+
+// shapeOf is a recipe as boxes and arrows, without what it calls.
+func shapeOf(r *recipe.Recipe) *graph.Graph {
+	g := &graph.Graph{Title: r.Name}
+	for i := range r.Steps {
+		st := &r.Steps[i]
+		g.Nodes = append(g.Nodes, graph.Node{ID: string(st.ID), Type: string(st.Type), Note: noteOf(st), Needs: st.Needs})
+	}
+	return g
+}
+
+// noteOf says in a few words what is special about a step.
+func noteOf(st *recipe.Step) string {
+	var words []string
+	if st.Type == belay.TypeRecipe {
+		words = append(words, st.Recipe)
+	}
+	if st.Foreach != "" {
+		words = append(words, "for each "+st.As+" in "+st.Foreach)
+	}
+	if st.Condition != nil {
+		words = append(words, "if "+strings.Join(strings.Fields(st.Condition.String()), " "))
+	}
+	if st.Optional {
+		words = append(words, "optional")
+	}
+	if st.Once {
+		words = append(words, "once")
+	}
+	return strings.Join(words, ", ")
+}
+
+var shellName = regexp.MustCompile(`\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)`)
+
+// reads are the variables that a step looks at, sorted: those it names, and of
+// the known ones those that its scripts mention as $NAME.
+func reads(st *recipe.Step, known []string) []string {
+	var names []string
+	for _, s := range []*recipe.Script{st.Script, st.Verify} {
+		if s == nil {
+			continue
+		}
+		for _, u := range s.Uses {
+			names = append(names, u.Value.Names()...)
+		}
+		mentioned := map[string]bool{}
+		for _, m := range shellName.FindAllStringSubmatch(s.Source, -1) {
+			mentioned[m[1]] = true
+		}
+		for _, k := range known {
+			if long, short := recipe.EnvNames(k); mentioned[long] || mentioned[short] {
+				names = append(names, k)
+			}
+		}
+	}
+	for _, arg := range st.Context {
+		if arg.Text != nil {
+			names = append(names, arg.Text.Names()...)
+		}
+	}
+	if st.Prompt != nil {
+		names = append(names, st.Prompt.Names()...)
+	}
+	if st.Dir != nil {
+		names = append(names, st.Dir.Names()...)
+	}
+	if st.Condition != nil {
+		names = append(names, st.Condition.Names()...)
+	}
+	if st.Foreach != "" {
+		names = append(names, st.Foreach)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// gives are the variables that a step sets.
+func gives(st *recipe.Step) []string {
+	var names []string
+	if st.Output != "" {
+		names = append(names, st.Output)
+	}
+	for _, o := range st.Outputs {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// variables are all that a recipe declares or sets.
+func variables(r *recipe.Recipe) []string {
+	var names []string
+	for _, v := range r.Context {
+		names = append(names, v.Name)
+	}
+	for i := range r.Steps {
+		names = append(names, gives(&r.Steps[i])...)
+		if r.Steps[i].Foreach != "" {
+			names = append(names, r.Steps[i].As)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// caps are the limits of a step, in words.
+func caps(st *recipe.Step) []string {
+	var words []string
+	if st.Timeout > 0 {
+		words = append(words, "timeout "+st.Timeout.String())
+	}
+	if n := st.Retry.MaxAttempts; n > 1 {
+		text := fmt.Sprintf("%d attempts", n)
+		if st.Retry.Backoff > 0 {
+			text += " with " + st.Retry.Backoff.String() + " between the first two"
+		}
+		words = append(words, text)
+	}
+	if st.Once {
+		words = append(words, "once: never twice on a guess")
+	}
+	if st.Verify != nil {
+		words = append(words, "checked by verify")
+	}
+	if st.Optional {
+		words = append(words, "optional: its failure does not fail the run")
+	}
+	if st.Escalate {
+		words = append(words, "a failure is held for a person")
+	}
+	return words
+}
