@@ -34,11 +34,18 @@ func (a *app) expr(cmd *cobra.Command, src string, o exprOptions) error {
 	}
 	e, err := expr.Parse(src)
 	if err != nil {
-		return a.pointed(src, err)
+		return a.pointed(src, err, "")
+	}
+	hint := ""
+	for _, name := range e.Names() {
+		if _, ok := vars[name]; !ok {
+			hint = "give " + name + " a value with --set " + name + "=VALUE"
+			break
+		}
 	}
 	v, err := e.Eval(lookupIn(vars))
 	if err != nil {
-		return a.pointed(src, err)
+		return a.pointed(src, err, hint)
 	}
 	if o.value {
 		a.object(v)
@@ -46,7 +53,7 @@ func (a *app) expr(cmd *cobra.Command, src string, o exprOptions) error {
 	}
 	holds, err := e.Truth(lookupIn(vars))
 	if err != nil {
-		return a.pointed(src, err)
+		return a.pointed(src, err, hint)
 	}
 	a.out.line("%t", holds)
 	return nil
@@ -68,14 +75,14 @@ func lookupIn(vars map[string]json.RawMessage) expr.Lookup {
 }
 
 // pointed shows where in a text an error is, and gives it its code.
-func (a *app) pointed(src string, err error) error {
+func (a *app) pointed(src string, err error, hint string) error {
 	var e *expr.Error
 	if !errors.As(err, &e) {
 		return belay.Exit(belay.ExitInvalid, "", err, "")
 	}
 	line, col := lineAt(src, e.Col)
 	fmt.Fprintf(a.std.Err, "  %s\n  %s^\n", line, strings.Repeat(" ", col-1))
-	return belay.Exit(belay.ExitInvalid, "", err, "variables get their values with --set NAME=VALUE")
+	return belay.Exit(belay.ExitInvalid, "", err, hint)
 }
 
 // lineAt is the line of a text in which a column, counted over the whole text

@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -48,9 +47,7 @@ func (a *app) graph(arg string, o sourceOptions, format string) error {
 	case "svg":
 		_, err = a.out.Write([]byte(g.SVG()))
 	default:
-		for _, line := range g.Text() {
-			a.out.line("%s", tui.Clean(line))
-		}
+		a.out.lines(g.Text())
 	}
 	return err
 }

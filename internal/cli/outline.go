@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -49,10 +50,10 @@ func (o *outline) graph(r *recipe.Recipe) *graph.Graph {
 
 // shapeOf is a recipe as boxes and arrows, without what it calls.
 func shapeOf(r *recipe.Recipe) *graph.Graph {
-	g := &graph.Graph{Title: r.Name}
+	g := &graph.Graph{Title: tui.Clean(r.Name)}
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		g.Nodes = append(g.Nodes, graph.Node{ID: string(st.ID), Type: string(st.Type), Note: noteOf(st), Needs: st.Needs})
+		g.Nodes = append(g.Nodes, graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st)), Needs: st.Needs})
 	}
 	return g
 }
