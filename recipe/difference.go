@@ -1,0 +1,111 @@
+package recipe
+
+// Difference is a place where Belay does something else than the older runner
+// with the same recipe, on purpose.
+type Difference struct {
+	ID     string `json:"id"` // a short name that stays
+	Theirs string `json:"theirs"`
+	Ours   string `json:"ours"`
+	Why    string `json:"why"`
+	Compat bool   `json:"compat"` // compat: true brings their way back
+}
+
+// Differences are all of them, by subject.
+func Differences() []Difference {
+	return append(append(fileDifferences(), valueDifferences()...), runDifferences()...)
+}
+
+// fileDifferences concern how a file is read.
+func fileDifferences() []Difference {
+	return []Difference{
+		{"unknown-keys", "A key that is not known is ignored.", "It is an error, with the key that was likely meant.",
+			"A key with a slip in it does nothing, and nobody sees it.", true},
+		{"idle-keys", "A key that has no effect on this type of step is ignored.", "It is an error.",
+			"Who writes it expects it to do something.", true},
+		{"file-size", "A file has at most 1,000,000 bytes.", "It has at most 16 MiB.", "Generated recipes are larger.", false},
+		{"duplicate-keys", "A key that is given twice inside context counts once, the last one.", "It is an error wherever it stands.",
+			"One of the two values is lost without a word.", false},
+		{"anchors", "Anchors, aliases, merge keys and tags of YAML are resolved.", "They are errors.",
+			"A small file can unfold into one that fills the memory, and a reader has to do the same in the head.", false},
+		{"empty-command", "A bash step without a command, or with an empty one, succeeds.", "It is an error.", "A step that does nothing proves nothing.", true},
+		{"empty-prompt", "An agent step without a prompt is started.", "It is an error.", "An agent that is asked nothing costs money.", true},
+		{"names", "Any text is an id or the name of a variable.", "Ids and names are letters, digits, _ and - (in ids also dots).",
+			"Ids are names of files and variables, names are variables of the shell.", false},
+		{"leading-zeros", "0o17 is a number and 007 is one in some readers.", "A number with a leading zero is a text.",
+			"Post codes, modes and issue numbers lose something as numbers.", false},
+		{"timeout-form", "timeout is a whole number of seconds; 0 is none.", "It is a number of seconds or a text such as 5m; 0 is an error.",
+			"A timeout of 0 looks like an instant one.", true},
+		{"timeout-seconds", "timeout_seconds is ignored.", "It is another spelling of timeout; both together are an error.",
+			"It is in use and was meant.", false},
+		{"contradictions", "A step is optional when one of continue_on_error, nonfatal and fatal says so.", "Spellings that contradict each other are an error.",
+			"One of them is wrong.", true},
+		{"validation-rules", "An unknown rule of context_validation is a line in a log.", "It is an error.", "The value would not be checked at all.", true},
+		{"validation-nested", "Only the recipe that is run has its context_validation looked at.", "Those of sub-recipes are looked at too.",
+			"A rule is written to be kept.", false},
+		{"extends-search", "A parent is only looked for in the directories of -R.", "It is also looked for beside the file.",
+			"A recipe and its parent mostly lie side by side.", false},
+		{"extends-same-id", "A step of the child with the id of a parent's step runs in addition.", "It takes the place of the parent's step.",
+			"Two steps with one id cannot be told apart, and to replace one is what people want.", false},
+		{"extends-recursion", "recursion of a child counts unless it equals the defaults.", "What the child writes counts; what it leaves out is inherited.",
+			"Writing down a default must not undo itself.", false},
+		{"validate-extends", "Validation does not look at what a recipe extends or calls.", "It does.", "A missing file is found before the run, not during it.", false},
+		{"top-output", "output at the top is ignored.", "It is ignored with a warning.", "Nobody should rely on it.", false},
+	}
+}
+
+// valueDifferences concern variables, templates, conditions and outputs.
+func valueDifferences() []Difference {
+	return []Difference{
+		{"missing-names", "A variable that nothing sets is empty text.", "It is an error before the run, unless it has a default: {{name | default('')}}.",
+			"A slip in a name becomes an empty argument.", true},
+		{"quotes", "{{v}} becomes \"$RECIPE_VAR_v\" whatever quotes it stands in, so \"{{v}}\" is split into words and '{{v}}' is not filled in.",
+			"The value is one word in every kind of quotes.", "Values with blanks and stars broke scripts.", false},
+		{"heredocs", "In a heredoc with a quoted end the value is pasted into the script.", "It is never part of the script.",
+			"A value with the end word in it ran as a command.", false},
+		{"big-values", "A value over 131,071 bytes makes every later step fail.", "It is a variable of the script and a file for its children.",
+			"A long answer is not a mistake of the recipe.", false},
+		{"big-context", "Over 1.5 MB of values all but four of them become empty.", "All of them stay.", "Values that vanish silently lead to wrong work.", false},
+		{"arithmetic", "Any text is put into arithmetic.", "Only a whole number is; else the step fails before it starts.",
+			"Arithmetic in bash runs commands that are hidden in a value.", false},
+		{"denied-names", "A variable called bash_env or amplihack_session_depth overwrites the one of the system.", "Such names are errors.",
+			"They run files, or lift the limits of the run.", false},
+		{"object-alias", "Only plain values are exported as $NAME.", "Lists and objects are too, as JSON.",
+			"The same output was there or not, depending on how an agent wrote it.", false},
+		{"text-braces", "{{ that is no placeholder stays as it is.", "It is an error; {{ '{{' }} writes two braces.", "Most of them are slips.", false},
+		{"condition-rest", "Words after a complete condition are ignored.", "They are an error.", "a == 'x' == 'y' and half a sentence came out true.", false},
+		{"condition-functions", "An unknown function is false.", "It is an error.", "The step is skipped for ever.", false},
+		{"condition-braces", "'{{v}}' in a condition is compared as it stands.", "It is an error: names stand without braces.", "Such a condition is never true.", false},
+		{"condition-objects", "'k' in an object is always false.", "It tells whether the object has the key.", "That is what it says.", false},
+		{"condition-parentheses", "(s) is true or false, so (s) == 'x' is false.", "Parentheses only group.", "That is what they are for.", false},
+		{"condition-numbers", "int(3) is 0 and str(42) is '42.0'.", "They are 3 and '42'.", "That is what they say.", false},
+		{"condition-constant", "A condition that is always false is one like any other.", "The step is an error, as it can never run.",
+			"It is a slip or a left-over.", true},
+		{"json-first", "Only the first fence and the first bracket are tried for JSON.", "All are.", "See {this}: then {\"k\": 2} holds an answer.", false},
+		{"json-required", "parse_json_required counts only with parse_json.", "It looks for JSON by itself.", "That is what it says.", false},
+		{"secrets-in-outputs", "Outputs are stored as they are.", "What is known to be secret is hidden in them, and a step that reads such an output fails before it starts.",
+			"A token in a journal is a leak.", false},
+	}
+}
+
+// runDifferences concern what happens when a recipe runs.
+func runDifferences() []Difference {
+	return []Difference{
+		{"shell", "Scripts run in bash as it is.", "They run with -e, -u and pipefail; shell: plain is bash as it is.",
+			"A script that goes on after a failed command reports success.", true},
+		{"empty-run", "A run in which every step was left out succeeds.", "It fails, unless the recipe says allow_empty: true.", "Nothing was done.", false},
+		{"group-agents", "In a parallel_group only bash steps run at the same time.", "All do.", "That is what the key says.", false},
+		{"group-context", "What a sub-recipe in a group sets is lost, and working_dir is not filled in.", "Both work as elsewhere.", "A group changes when a step runs, not what it does.", false},
+		{"group-needs", "There is no needs.", "parallel_group and needs on one step are an error.", "A group shares what it waits for.", false},
+		{"working-dir", "A relative working_dir counts from where the runner was started.", "It counts from the run's directory.", "The same run must not depend on where it was typed.", false},
+		{"hooks-told", "Hooks are not told which step they are for.", "They read BELAY_HOOK_STEP, BELAY_HOOK_STATUS and BELAY_HOOK_ERROR.", "A hook that knows nothing can report nothing.", false},
+		{"hooks-dry", "Hooks run in a dry run.", "They do not.", "A dry run changes nothing.", false},
+		{"dry-run", "A dry run checks nothing.", "It checks conditions, templates and sub-recipes with the given values.", "That is what it is asked for.", false},
+		{"failed-output", "What a failed script printed is lost.", "It is kept.", "It is the evidence.", false},
+		{"killing", "A timeout ends only the first process.", "It ends everything that the step started.", "What is left behind goes on working.", false},
+		{"recipe-timeout", "timeout of a recipe step has no effect.", "It ends the child run.", "That is what it says.", false},
+		{"step-limit", "Steps that were left out count for max_total_steps, and so do the recipe's own.", "Only steps that are started in sub-recipes count.",
+			"Long recipes ended at a limit that was meant for endless calls.", false},
+		{"set-malformed", "A --set without = is ignored with a warning.", "It is an error.", "The run would do something else than was asked for.", false},
+		{"hollow", "An agent that ends well and says nothing is done.", "That is no success unless expect: none says so.", "Nothing shows that it worked.", false},
+	}
+}
