@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
 )
 
@@ -37,6 +36,8 @@ type Spec struct {
 	Dir         string                     // absolute
 	ID          belay.RunID                // "" = draw one
 	MaxParallel int                        // 0 = the default
+	Include     []string                   // of the steps with tags, only those with one of these
+	Exclude     []string                   // no step with one of these tags
 }
 
 // Open is a run whose lock this process holds.
@@ -55,6 +56,9 @@ type Open struct {
 // Create makes the folder of a new run and freezes its recipes. The run has no
 // record yet; the first one is written by Drive or Write.
 func (l *Local) Create(spec Spec) (*Open, error) {
+	if err := Precheck(spec); err != nil {
+		return nil, err
+	}
 	self, err := proc.Self()
 	if err != nil {
 		return nil, fmt.Errorf("identify this process: %w", err)
@@ -89,6 +93,23 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 			return belay.RunStarted{}, err
 		}
 	}
+	started := spec.First()
+	started.Version = o.local.Version
+	for n, v := range started.Vars {
+		if _, given := spec.Vars[n]; !given {
+			continue
+		}
+		v, err := o.value(v.JSON)
+		if err != nil {
+			return belay.RunStarted{}, err
+		}
+		started.Vars[n] = v
+	}
+	return started, nil
+}
+
+// First is the first record of the run, with all values in it.
+func (spec Spec) First() belay.RunStarted {
 	root := spec.Set.Root
 	lim := belay.DefaultLimits()
 	if root.Recursion.MaxDepth > 0 {
@@ -100,21 +121,18 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 	if spec.MaxParallel > 0 {
 		lim.MaxParallel = spec.MaxParallel
 	}
-	vars := make(map[string]belay.Value, len(root.Context)+len(spec.Vars))
-	for _, v := range root.Context {
-		vars[v.Name] = belay.Value{JSON: v.JSON}
+	vars := map[string]belay.Value{}
+	for n, raw := range spec.context() {
+		vars[n] = belay.Value{JSON: raw}
 	}
-	for n, raw := range spec.Vars {
-		v, err := o.value(raw)
-		if err != nil {
-			return belay.RunStarted{}, err
-		}
-		vars[n] = v
+	for _, n := range secretsOf(spec.Set.Library) {
+		delete(vars, n)
 	}
 	return belay.RunStarted{
 		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
-		Frozen: spec.Set.Library.Names, Vars: vars, Dir: spec.Dir, Limits: lim, Version: o.local.Version,
-	}, nil
+		Frozen: spec.Set.Frozen(), Vars: vars, Dir: spec.Dir, Limits: lim,
+		Include: spec.Include, Exclude: spec.Exclude, Compat: spec.Set.Compat,
+	}
 }
 
 // value keeps a given value in the record, or as a blob when it is a big text.
@@ -183,40 +201,6 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 	return tree, nil
 }
 
-// thaw parses the frozen recipes of a run again.
-func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
-	lib := flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
-	e, ok := first.Event.(belay.RunStarted)
-	if !ok {
-		return lib, belay.Exit(belay.ExitDamaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
-	}
-	digests := []string{e.Recipe}
-	for name, d := range e.Frozen {
-		lib.Names[name] = d
-		digests = append(digests, d)
-	}
-	for _, d := range digests {
-		if lib.Recipes[d] != nil {
-			continue
-		}
-		src, err := blobs.ReadBlob(d, recipe.MaxBytes)
-		if err != nil {
-			return lib, belay.Exit(belay.ExitDamaged, "read frozen recipe", err, "the run's folder is not complete")
-		}
-		file := e.File
-		if d != e.Recipe {
-			file = d
-		}
-		r, problems := recipe.Parse(file, src)
-		if r == nil {
-			return lib, belay.Exit(belay.ExitInvalid, "read frozen recipe", fmt.Errorf("%s", problems[0].Format(src)),
-				"this belay no longer accepts it; use the version that started the run")
-		}
-		lib.Recipes[d] = r
-	}
-	return lib, nil
-}
-
 // Write appends facts without driving the run, and starts nothing.
 func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	facts = append(o.first, facts...)
@@ -245,7 +229,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Mask: redact.FromEnv(o.local.Env, o.local.Secrets),
+		Mask: redact.FromEnv(o.environment(), append(hidden(o.Tree.Library()), o.local.Secrets...)),
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

@@ -101,7 +101,8 @@ func (o *Open) environment() []string {
 			p+envMaxSessions+"="+strconv.Itoa(s.MaxSessions))
 	}
 	// A belay inside a step must count in the same index.
-	return append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
+	env = append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
+	return withSecrets(env, o.Tree.Library())
 }
 
 // ours tells variables that Belay sets for its children and that must not be

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -63,7 +64,7 @@ func (s *State) fill(j *belay.Job, i int, script *recipe.Script) {
 		j.Env["BELAY_REFUSED"] = err.Error()
 		return
 	}
-	j.Script, j.Args = script.Text, args
+	j.Script, j.Args = c.secrets(script)+script.Text, args
 	for _, u := range script.Uses {
 		if u.Integer {
 			j.Ints = append(j.Ints, u.Env)
@@ -78,6 +79,9 @@ func (c *scope) args(script *recipe.Script) (map[string]belay.Value, error) {
 	}
 	args := make(map[string]belay.Value, len(script.Uses))
 	for _, u := range script.Uses {
+		if c.isSecret(u.Value) {
+			continue
+		}
 		v, err := c.render(u.Value)
 		if err != nil {
 			return nil, err
@@ -85,6 +89,27 @@ func (c *scope) args(script *recipe.Script) (map[string]belay.Value, error) {
 		args[u.Env] = v
 	}
 	return args, nil
+}
+
+// isSecret tells whether a placeholder is nothing but a secret, which only the
+// environment of the step has.
+func (c *scope) isSecret(t *expr.Text) bool {
+	name, alone := t.Alone()
+	return alone && c.secret[name]
+}
+
+// secrets is the shell text, on the script's first line, that gives the
+// placeholders which are secrets their values.
+func (c *scope) secrets(script *recipe.Script) string {
+	text := ""
+	for _, u := range script.Uses {
+		if c.isSecret(u.Value) {
+			name, _ := u.Value.Alone()
+			long, _ := recipe.EnvNames(name)
+			text += u.Env + "=${" + long + "?is a secret and not in the environment}; "
+		}
+	}
+	return text
 }
 
 // renders tells whether everything that a shell step is made of has a value.

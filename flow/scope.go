@@ -28,6 +28,7 @@ type scope struct {
 	bytes int
 
 	hidden map[string]belay.Path // variables in which a secret was hidden, and the step that made each
+	secret map[string]bool       // variables that only the environment of the steps has
 	compat bool                  // a missing name is an empty text
 }
 
@@ -35,7 +36,7 @@ func newScope(vars map[string]belay.Value) *scope {
 	c := &scope{
 		vars:  make(map[string]belay.Value, len(vars)),
 		env:   make(map[string]string, 2*len(vars)),
-		known: map[string]any{}, hidden: map[string]belay.Path{},
+		known: map[string]any{}, hidden: map[string]belay.Path{}, secret: map[string]bool{},
 	}
 	for name, v := range vars {
 		c.set(name, v)
@@ -128,7 +129,7 @@ func (c *scope) mentioned(script string) []string {
 // with is the scope in which one more variable is set.
 func (c *scope) with(name string, v belay.Value) *scope {
 	d := newScope(c.vars)
-	d.compat = c.compat
+	d.compat, d.secret = c.compat, c.secret
 	maps.Copy(d.hidden, c.hidden)
 	d.set(name, v)
 	return d

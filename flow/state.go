@@ -113,6 +113,11 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 	s.prog, s.started, s.begun = prog, e, at
 	s.vars = newScope(e.Vars)
 	s.vars.compat = prog.Compat || e.Compat
+	for _, r := range s.lib.Recipes {
+		for _, name := range r.Secrets {
+			s.vars.secret[name] = true
+		}
+	}
 	for name, by := range e.Hidden {
 		s.vars.hidden[name] = by
 	}

@@ -166,6 +166,9 @@ func (t *Tree) Done() int64 { return t.done }
 // Stopping is the request that stops the tree, nil if there is none.
 func (t *Tree) Stopping() *belay.Request { return t.stopping }
 
+// Library is what was frozen at the start.
+func (t *Tree) Library() Library { return t.lib }
+
 // Started is the first record of the root.
 func (t *Tree) Started() belay.RunStarted { return t.started }
 

@@ -2,16 +2,20 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 )
 
@@ -24,6 +28,10 @@ type runOptions struct {
 	detach      bool
 	json        bool
 	secrets     []string
+	include     []string
+	exclude     []string
+	compat      bool
+	dry         bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -41,6 +49,10 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
 	secretFlag(cmd, &o.secrets)
+	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
+	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
+	f.BoolVar(&o.compat, "compat", false, "read recipes as the older runner would, where that is safe")
+	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -63,6 +75,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err != nil {
 		return err
 	}
+	if o.dry {
+		return a.dryRun(name, dir, vars, o)
+	}
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -76,16 +91,14 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err := a.hide(cmd, ws, o.secrets); err != nil {
 		return err
 	}
-	set, err := a.load(a.shelf(o.shelves, dir, ws.cfg.RecipeBytes.Value), name)
+	spec, err := a.spec(ws.cfg, name, dir, vars, o)
 	if err == nil {
-		err = secretSets(vars, set, ws.local.Secrets)
+		err = secretSets(vars, spec.Set, ws.local.Secrets)
 	}
 	if err != nil {
 		return err
 	}
-	open, err := ws.local.Create(engine.Spec{
-		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: ws.cfg.MaxParallel.Value,
-	})
+	open, err := ws.local.Create(spec)
 	if err != nil {
 		return err
 	}
@@ -93,9 +106,20 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		return a.detach(ctx, ws, open, o.json)
 	}
 	if !o.json {
-		a.say("run %s of recipe %s", open.ID, set.Root.Name)
+		a.say("run %s of recipe %s", open.ID, spec.Set.Root.Name)
 	}
 	return a.drive(ctx, ws, open, o.json)
+}
+
+// spec is the run that a command line asks for.
+func (a *app) spec(cfg *config.Config, name, dir string, vars map[string]json.RawMessage, o runOptions) (engine.Spec, error) {
+	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
+	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
+	set, err := a.load(shelf, name)
+	return engine.Spec{
+		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: cfg.MaxParallel.Value,
+		Include: o.include, Exclude: o.exclude,
+	}, err
 }
 
 // workDir is the absolute directory of a run.
@@ -119,11 +143,7 @@ func workDir(dir string) (string, error) {
 
 // shelf is where recipes are looked for.
 func (a *app) shelf(first []string, dir string, most int64) library.Shelf {
-	var more []string
-	if list := a.env("RECIPE_RUNNER_RECIPE_DIRS"); list != "" {
-		more = filepath.SplitList(list)
-	}
-	return library.Shelf{Dirs: first, Work: dir, More: more, MaxBytes: most}
+	return library.Shelf{Dirs: first, Work: dir, More: library.Places(dir, a.env), MaxBytes: most}
 }
 
 // load reads a recipe with all it calls; what is wrong with it is talk.

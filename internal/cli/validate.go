@@ -19,6 +19,7 @@ type validateOptions struct {
 	json    bool
 	github  bool
 	explain bool
+	compat  bool
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -30,6 +31,7 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per problem and one per file")
 	cmd.Flags().BoolVar(&o.github, "github", false, "print problems as annotations of GitHub Actions")
 	cmd.Flags().BoolVar(&o.explain, "explain-differences", false, "list what belay does unlike the older runner, and why")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "read recipes as the older runner would, where that is safe")
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -73,6 +75,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 		return err
 	}
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
+	shelf.Compat = o.compat
 	bad := 0
 	for _, path := range paths {
 		if !a.validateOne(shelf, path, o) {
@@ -120,6 +123,9 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	}
 	if sum.OK && !o.json && !o.github {
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
+		if n := agentSteps(set); n > 0 {
+			a.out.line("%s: note: %d agent %s: checked, but not run by this version", path, n, plural(n, "step"))
+		}
 	}
 	return sum.OK
 }
@@ -143,6 +149,18 @@ func lineOfProblem(p recipe.Problem) problemLine {
 		l.Severity = "warning"
 	}
 	return l
+}
+
+func agentSteps(set *library.Set) int {
+	n := 0
+	for _, r := range set.Library.Recipes {
+		for i := range r.Steps {
+			if r.Steps[i].Type == belay.TypeAgent {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func plural(n int, word string) string {

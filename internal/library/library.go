@@ -21,8 +21,10 @@ import (
 type Shelf struct {
 	Dirs     []string // first, in this order (-R)
 	Work     string   // the run's directory
-	More     []string // last (environment)
+	More     []string // last (see Places)
 	MaxBytes int64    // of one file
+	Compat   bool     // read all of them as the older runner would
+	Given    []string // variables that whoever starts the root sets
 }
 
 // Set is a recipe with all that it calls.
@@ -31,6 +33,8 @@ type Set struct {
 	Library  flow.Library
 	Sources  map[string][]byte // by digest
 	Problems []recipe.Problem
+	Compat   bool
+	Parents  map[string]string // digest of a recipe to that of the one it extends
 	texts    map[string][]byte // by file, for messages
 }
 
@@ -75,15 +79,15 @@ func (f Shelf) Load(arg string) (*Set, error) {
 	}
 	s := &Set{
 		Library: flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}},
-		Sources: map[string][]byte{}, texts: map[string][]byte{},
+		Sources: map[string][]byte{}, Parents: map[string]string{}, texts: map[string][]byte{}, Compat: f.Compat,
 	}
 	src, err := f.read(path)
 	if err != nil {
 		return nil, err
 	}
-	s.Root = s.add(path, src)
-	if s.Root == nil {
-		return s, nil
+	s.Root, err = f.add(s, path, src)
+	if s.Root == nil || err != nil {
+		return s, err
 	}
 	byName := map[string]*recipe.Recipe{}
 	dirs := append(append([]string{}, f.Dirs...), filepath.Dir(path), f.Work)
@@ -91,7 +95,7 @@ func (f Shelf) Load(arg string) (*Set, error) {
 	if err := f.follow(s, s.Root, dirs, byName); err != nil {
 		return nil, err
 	}
-	s.Problems = append(s.Problems, recipe.CheckCalls(s.Root, byName)...)
+	s.Problems = append(s.Problems, recipe.CheckCalls(s.Root, byName, f.Given...)...)
 	return s, nil
 }
 
@@ -108,7 +112,10 @@ func (f Shelf) follow(s *Set, r *recipe.Recipe, dirs []string, byName map[string
 		if path == "" {
 			continue // CheckCalls says where it is missed
 		}
-		sub := s.add(path, src)
+		sub, err := f.add(s, path, src)
+		if err != nil {
+			return err
+		}
 		if sub == nil {
 			byName[ref.Name] = nil
 			continue
@@ -120,17 +127,6 @@ func (f Shelf) follow(s *Set, r *recipe.Recipe, dirs []string, byName map[string
 		}
 	}
 	return nil
-}
-
-func (s *Set) add(path string, src []byte) *recipe.Recipe {
-	s.texts[path] = src
-	r, problems := recipe.Parse(path, src)
-	s.Problems = append(s.Problems, problems...)
-	if r != nil {
-		s.Library.Recipes[r.Digest] = r
-		s.Sources[r.Digest] = src
-	}
-	return r
 }
 
 // find gives the file of a recipe that is named by path or by name.

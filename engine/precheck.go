@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// Precheck refuses what could only fail: it looks at the recipes and the given
+// values before anything is recorded.
+func Precheck(spec Spec) error {
+	if err := noAgents(spec); err != nil {
+		return err
+	}
+	vars := spec.context()
+	var problems []string
+	for name, raw := range vars {
+		if hasNUL(raw) {
+			problems = append(problems, fmt.Sprintf("the value of %q has a NUL byte, which no environment can hold", name))
+		}
+	}
+	for _, r := range spec.Set.Root.Rules {
+		if p := keeps(r, vars[r.Name], spec.Dir); p != "" {
+			problems = append(problems, fmt.Sprintf("%q %s", r.Name, p))
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.Sort(problems)
+	return belay.Exit(belay.ExitInvalid, "check the context of "+spec.Set.Root.Name,
+		errors.New(strings.Join(problems, "; ")), "give values with --set NAME=VALUE; nothing was started")
+}
+
+// context is what the run begins with: the recipe's defaults, and over them
+// what the user gave.
+func (spec Spec) context() map[string]json.RawMessage {
+	vars := make(map[string]json.RawMessage, len(spec.Set.Root.Context)+len(spec.Vars))
+	for _, v := range spec.Set.Root.Context {
+		vars[v.Name] = v.JSON
+	}
+	for n, raw := range spec.Vars {
+		vars[n] = raw
+	}
+	return vars
+}
+
+func noAgents(spec Spec) error {
+	var found []string
+	for _, r := range spec.Set.Library.Recipes {
+		for i := range r.Steps {
+			if r.Steps[i].Type == belay.TypeAgent {
+				found = append(found, fmt.Sprintf("%s:%d: step %s", r.File, r.Steps[i].Pos.Line, r.Steps[i].ID))
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%s: agent steps are not supported by this version", found[0]),
+		"belay validate checks the recipe; nothing was started")
+}
+
+func hasNUL(raw json.RawMessage) bool {
+	var s string
+	return len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil && strings.IndexByte(s, 0) >= 0
+}
+
+// keeps says what is wrong with a variable by a rule, "" when nothing is.
+func keeps(r recipe.Rule, raw json.RawMessage, dir string) string {
+	var text *string
+	isText := len(raw) > 0 && json.Unmarshal(raw, &text) == nil
+	empty := len(raw) == 0 || isText && (text == nil || strings.TrimSpace(*text) == "")
+	switch r.Kind {
+	case recipe.RuleNonempty:
+		if empty {
+			return "is required but empty or missing"
+		}
+		return ""
+	case recipe.RuleGitRepo, recipe.RulePath:
+		if empty || !isText {
+			return "is required: it must be the path of " + map[recipe.RuleKind]string{
+				recipe.RuleGitRepo: "a git repository", recipe.RulePath: "something that exists",
+			}[r.Kind]
+		}
+		return placeKeeps(r.Kind, *text, dir)
+	case recipe.RuleOptional:
+	}
+	return ""
+}
+
+func placeKeeps(kind recipe.RuleKind, text, dir string) string {
+	path := text
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("is the path %s, which does not exist", text)
+	case kind == recipe.RulePath:
+		return ""
+	case !info.IsDir() || !inRepository(path):
+		return fmt.Sprintf("is the path %s, which is not a git repository", text)
+	}
+	return ""
+}
+
+// inRepository tells whether a directory is in a work tree of git, or is a bare
+// repository.
+func inRepository(dir string) bool {
+	exists := func(parts ...string) bool {
+		_, err := os.Stat(filepath.Join(parts...))
+		return err == nil
+	}
+	if exists(dir, "HEAD") && exists(dir, "objects") && exists(dir, "refs") {
+		return true
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if exists(dir, ".git") {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}

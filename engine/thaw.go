@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/recipe"
+)
+
+// thaw parses the frozen recipes of a run again.
+func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
+	e, ok := first.Event.(belay.RunStarted)
+	if !ok {
+		return flow.Library{}, belay.Exit(belay.ExitDamaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
+	}
+	names, parents := library.Thawed(e.Frozen)
+	digests := []string{e.Recipe}
+	for _, d := range e.Frozen {
+		digests = append(digests, d)
+	}
+	raw := map[string]*recipe.Recipe{}
+	for _, d := range digests {
+		if raw[d] != nil {
+			continue
+		}
+		src, err := blobs.ReadBlob(d, recipe.MaxBytes)
+		if err != nil {
+			return flow.Library{}, belay.Exit(belay.ExitDamaged, "read frozen recipe", err, "the run's folder is not complete")
+		}
+		file := e.File
+		if d != e.Recipe {
+			file = d
+		}
+		r, problems := library.Parse(file, src, e.Compat)
+		if r == nil {
+			return flow.Library{}, unreadable(problems, src)
+		}
+		raw[d] = r
+	}
+	recipes, problems := library.Merge(raw, parents)
+	if recipes == nil {
+		return flow.Library{}, unreadable(problems, nil)
+	}
+	return flow.Library{Recipes: recipes, Names: names}, nil
+}
+
+func unreadable(problems []recipe.Problem, src []byte) error {
+	return belay.Exit(belay.ExitInvalid, "read frozen recipe", fmt.Errorf("%s", problems[0].Format(src)),
+		"this belay no longer accepts it; use the version that started the run")
+}

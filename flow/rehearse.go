@@ -1,0 +1,303 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/recipe"
+)
+
+// maxRehearsed bounds a rehearsal: recipes that call each other under
+// conditions nobody can decide yet would fill any screen.
+const maxRehearsed = 10_000
+
+// Rehearsed is what is known about a step before anything runs.
+type Rehearsed struct {
+	Step    string         `json:"step"` // with the steps that it is nested in
+	Type    belay.StepType `json:"type"`
+	Depth   int            `json:"depth"`
+	Take    Take           `json:"take"`
+	Why     string         `json:"why,omitempty"`
+	Dir     string         `json:"dir,omitempty"`     // "" while it depends on an output
+	Problem string         `json:"problem,omitempty"` // it would be refused
+}
+
+// Take says whether a step would run.
+type Take string
+
+const (
+	TakeYes     Take = "taken"
+	TakeNo      Take = "not taken"
+	TakeDepends Take = "depends" // on an output that is not there yet
+)
+
+// Rehearse walks through a recipe and all that it calls as a run would, with
+// the given first record, and decides what can be decided without outputs.
+func Rehearse(lib Library, first belay.RunStarted) ([]Rehearsed, error) {
+	r := &rehearsal{known: lib, limits: first.Limits}
+	_, err := r.walk("", first, map[string]belay.Path{}, true)
+	return r.out, err
+}
+
+type rehearsal struct {
+	known  Library
+	limits belay.Limits
+	out    []Rehearsed
+}
+
+// scene is one run of a rehearsal.
+type scene struct {
+	*rehearsal
+	*State
+	prefix  string
+	unknown map[string]belay.Path // variables that a step will set, and which
+	certain bool                  // the run itself would certainly begin
+}
+
+// walk rehearses one run and tells which variables it would set.
+func (r *rehearsal) walk(prefix string, first belay.RunStarted, unknown map[string]belay.Path, certain bool) ([]string, error) {
+	s := newState(belay.RunID("dry"), r.known)
+	if err := s.begin(first, time.Time{}); err != nil {
+		return nil, err
+	}
+	c := &scene{rehearsal: r, State: s, prefix: prefix, unknown: unknown, certain: certain}
+	var sets []string
+	for _, i := range inOrder(s.prog.Steps) {
+		if len(r.out) >= maxRehearsed {
+			break
+		}
+		names, err := c.step(i)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			c.unknown[n] = s.prog.Steps[i].ID
+		}
+		sets = append(sets, names...)
+	}
+	return sets, nil
+}
+
+// inOrder gives the steps so that each comes after what it needs.
+func inOrder(steps []recipe.Step) []int {
+	order := make([]int, 0, len(steps))
+	done := make([]bool, len(steps))
+	var visit func(i int)
+	visit = func(i int) {
+		if done[i] {
+			return
+		}
+		done[i] = true
+		for _, n := range steps[i].Needs {
+			visit(n)
+		}
+		order = append(order, i)
+	}
+	for i := range steps {
+		visit(i)
+	}
+	return order
+}
+
+// step rehearses one step and gives the variables that it would set.
+func (c *scene) step(i int) ([]string, error) {
+	def := &c.prog.Steps[i]
+	line := Rehearsed{Step: c.prefix + string(def.ID), Type: def.Type, Take: TakeYes}
+	for _, b := range c.prefix {
+		if b == '/' {
+			line.Depth++
+		}
+	}
+	c.decide(def, &line)
+	if line.Take == TakeNo || line.Problem != "" {
+		c.out = append(c.out, line)
+		return nil, nil
+	}
+	c.texts(i, &line)
+	at := len(c.out)
+	c.out = append(c.out, line)
+	if def.Foreach != "" {
+		c.items(def, &c.out[at])
+	}
+	sets := setBy(def)
+	if def.Type != belay.TypeRecipe || c.out[at].Problem != "" {
+		return sets, nil
+	}
+	more, err := c.call(i, at)
+	return append(sets, more...), err
+}
+
+func setBy(def *recipe.Step) []string {
+	var names []string
+	if def.Output != "" {
+		names = append(names, def.Output)
+	}
+	for _, o := range def.Outputs {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// open is the first of the names that is not known yet, and the step that sets it.
+func (c *scene) pending(names []string) (belay.Path, bool) {
+	for _, n := range names {
+		if by, ok := c.unknown[n]; ok {
+			return by, true
+		}
+	}
+	return "", false
+}
+
+// decide says whether the step would be taken.
+func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
+	if c.leftOut(def) {
+		line.Take, line.Why = TakeNo, "tags"
+		return
+	}
+	if def.Condition == nil {
+		return
+	}
+	if by, ok := c.pending(def.Condition.Names()); ok {
+		line.Take, line.Why = TakeDepends, fmt.Sprintf("on the output of %s: %s", by, def.Condition)
+		return
+	}
+	taken, err := def.Condition.Truth(c.vars.lookup())
+	switch {
+	case err != nil:
+		line.Problem = "condition: " + err.Error()
+	case !taken:
+		line.Take, line.Why = TakeNo, "condition is false: "+def.Condition.String()
+	}
+}
+
+// texts renders what can be rendered.
+func (c *scene) texts(i int, line *Rehearsed) {
+	def := &c.prog.Steps[i]
+	complain := func(what string, err error) {
+		if err != nil && line.Problem == "" {
+			line.Problem = what + err.Error()
+		}
+	}
+	if def.As != "" && def.Foreach != "" {
+		if _, taken := c.unknown[def.As]; !taken {
+			c.unknown[def.As] = def.ID
+			defer delete(c.unknown, def.As)
+		}
+	}
+	if def.Dir == nil || !c.depends(def.Dir) {
+		dir, err := c.dir(i)
+		line.Dir = dir
+		complain("", err)
+	}
+	for _, script := range []*recipe.Script{def.Script, def.Verify} {
+		if script == nil {
+			continue
+		}
+		for _, u := range script.Uses {
+			if c.depends(u.Value) || c.vars.isSecret(u.Value) {
+				continue
+			}
+			text, err := u.Value.Render(c.vars.lookup())
+			complain("", err)
+			if _, bad := strconv.ParseInt(text, 10, 64); u.Integer && err == nil && bad != nil {
+				complain("", fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", u.Value))
+			}
+		}
+	}
+	for _, a := range def.Context {
+		if a.Text != nil && !c.depends(a.Text) {
+			_, err := a.Text.Render(c.vars.lookup())
+			complain("context "+a.Name+": ", err)
+		}
+	}
+}
+
+func (c *scene) depends(t *expr.Text) bool {
+	_, open := c.pending(t.Names())
+	return open
+}
+
+// items says how many items a foreach would have.
+func (c *scene) items(def *recipe.Step, line *Rehearsed) {
+	if by, ok := c.pending([]string{def.Foreach}); ok {
+		line.Why = fmt.Sprintf("for each of %s, the output of %s", def.Foreach, by)
+		return
+	}
+	v, ok := c.vars.vars[def.Foreach]
+	if !ok {
+		line.Problem = fmt.Sprintf("foreach: no variable named %q", def.Foreach)
+		return
+	}
+	items, problem := itemsOf(v)
+	if problem != "" {
+		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
+		return
+	}
+	line.Why = fmt.Sprintf("for each of the %d in %s", len(items), def.Foreach)
+}
+
+// call rehearses a sub-recipe.
+func (c *scene) call(i, at int) ([]string, error) {
+	def, line := &c.prog.Steps[i], &c.out[at]
+	prog := c.known.Recipes[c.known.Names[def.Recipe]]
+	certain := c.certain && line.Take == TakeYes
+	switch {
+	case prog == nil:
+		line.Problem = fmt.Sprintf("sub-recipe %q was not found", def.Recipe)
+		return nil, nil
+	case line.Depth >= c.limits.MaxDepth && certain:
+		line.Problem = fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, line.Depth+1, c.limits.MaxDepth)
+		return nil, nil
+	case line.Depth >= c.limits.MaxDepth:
+		return nil, nil // only an output could lead here
+	}
+	unknown := map[string]belay.Path{}
+	for n, by := range c.unknown {
+		unknown[n] = by
+	}
+	vars := c.down(def, prog, unknown)
+	rules := slices.DeleteFunc(slices.Clone(prog.Rules), func(r recipe.Rule) bool { _, open := unknown[r.Name]; return open })
+	if empty := emptyOnes(rules, vars); empty != "" {
+		line.Problem = fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty)
+		return nil, nil
+	}
+	first := c.started
+	first.Recipe, first.Vars, first.Each = c.known.Names[def.Recipe], vars, ""
+	if line.Dir != "" {
+		first.Dir = line.Dir
+	}
+	return c.walk(line.Step+"/", first, unknown, certain)
+}
+
+// down is the context of a sub-recipe; what depends on outputs is left unknown.
+func (c *scene) down(def *recipe.Step, prog *recipe.Recipe, unknown map[string]belay.Path) map[string]belay.Value {
+	vars := make(map[string]belay.Value, len(prog.Context)+len(c.vars.vars))
+	for _, v := range prog.Context {
+		vars[v.Name] = belay.Value{JSON: v.JSON}
+	}
+	for n, v := range c.vars.vars {
+		vars[n] = v
+	}
+	if def.Foreach != "" {
+		unknown[def.As] = def.ID
+	}
+	for _, a := range def.Context {
+		delete(unknown, a.Name)
+		if a.Text == nil {
+			vars[a.Name] = belay.Value{JSON: a.JSON}
+			continue
+		}
+		if by, open := c.pending(a.Text.Names()); open {
+			unknown[a.Name] = by
+			continue
+		}
+		if v, err := c.vars.render(a.Text); err == nil { // an error was told with the step
+			vars[a.Name] = v
+		}
+	}
+	return vars
+}

@@ -1,0 +1,41 @@
+package library
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// maxAncestors is how far up from the run's directory recipes are looked for.
+const maxAncestors = 10
+
+// bundle is the folder of a project that holds its recipes.
+var bundle = filepath.Join("amplifier-bundle", "recipes")
+
+// Places are the directories in which recipes are looked for after all others:
+// those of the project that work lies in, then those that the environment and
+// the home directory name. env gives a variable of the environment.
+func Places(work string, env func(string) string) []string {
+	var dirs []string
+	add := func(base string, parts ...string) {
+		if base != "" {
+			dirs = append(dirs, filepath.Join(append([]string{base}, parts...)...))
+		}
+	}
+	for dir, n := work, 0; n <= maxAncestors; n++ {
+		add(dir, bundle)
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	add(env("AMPLIHACK_PACKAGE_RECIPE_DIR"))
+	for _, dir := range filepath.SplitList(env("RECIPE_RUNNER_RECIPE_DIRS")) {
+		add(dir)
+	}
+	add(env("AMPLIHACK_HOME"), bundle)
+	add(env("HOME"), ".amplihack", bundle)
+	add(env("HOME"), ".amplihack", ".claude", "recipes")
+	add(work, "src", "amplihack", bundle)
+	add(work, ".claude", "recipes")
+	return dirs
+}
