@@ -77,7 +77,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 		a.runCommand(), a.resumeCommand(), a.validateCommand(),
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.stopCommand(), a.cancelCommand(),
-		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(),
+		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(),
 		a.completionCommand(), a.versionCommand(), a.keeperCommand(),
 	)
 	root.SetHelpCommand(a.helpCommand())

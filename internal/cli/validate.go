@@ -62,7 +62,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	case o.json && o.github:
 		return usage(cmd, errors.New("--json and --github are two answers to one question"))
 	case o.explain:
-		return usage(cmd, errors.New("--explain-differences is not there yet"))
+		a.differences(o.json)
 	case len(paths) == 0:
 		return usage(cmd, errors.New("validate needs RECIPE…"))
 	}
