@@ -42,7 +42,7 @@ func Typed(text string) json.RawMessage {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a value goes to scripts, not into a page
+	enc.SetEscapeHTML(false)                 // a value goes to scripts, not into a page
 	if err := enc.Encode(text); err != nil { // a string always encodes
 		return json.RawMessage(`""`)
 	}

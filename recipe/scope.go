@@ -227,6 +227,9 @@ func (sc *scope) when(i int, u use, setters []int) {
 		p.Warning = true
 		p.Msg = fmt.Sprintf("%q is set by step %q, which this step does not wait for", u.name, setter)
 		p.Hint = fmt.Sprintf("write needs: [%s]", setter)
+		if s.Group != "" {
+			p.Hint = "take one of them out of the group"
+		}
 	case setters[0] == i && len(setters) == 1:
 		p.Msg = fmt.Sprintf("%q is set only by this step itself", u.name)
 		p.Hint = "give it a default under context:"

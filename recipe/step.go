@@ -68,7 +68,7 @@ func (p *parser) step(d *draft, n *yaml.Node) {
 			d.Prompt = new(expr.Text)
 		}
 	}
-	p.together(d, n)
+	p.together(d, n, &found)
 	p.to = nil
 }
 
@@ -83,14 +83,12 @@ func readDefaults(p *parser, _ *Recipe, k, v *yaml.Node) {
 		at, ok := stepKeys.at[k.Value]
 		if ok && stepKeys.keys[at].own {
 			p.fail(posOf(k), "", "%q belongs to one step and cannot be a default of all", k.Value)
-			return
 		}
 	}
 	scratch := draft{Step: Step{Retry: Retry{MaxAttempts: 1}}}
-	was := p.to
-	p.to = &scratch.Step
+	p.to = &scratch.Step // what is read here is read by the steps that it is for
 	readKeys(p, v, stepKeys, 0, &scratch)
-	p.to = was
+	p.to = nil
 }
 
 // fillIn reads the defaults of the file that the step does not set.

@@ -257,7 +257,10 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 		return nil
 	}
 	e, err := expr.Parse(src)
-	if err != nil {
+	if err != nil && p.compat {
+		e = p.beginning(v, src, expr.Column(err))
+	}
+	if e == nil {
 		p.badText(k, v, err)
 		return nil
 	}
@@ -275,5 +278,26 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 	default:
 		p.loose(posOf(v), "leave the step out, or make the condition depend on a variable", "this step can never run: its condition is always false")
 	}
+	return e
+}
+
+// beginning reads a condition as the older runner does, which ignores what
+// comes after a complete one; nil when it does not begin with one.
+func (p *parser) beginning(v *yaml.Node, src string, col int) *expr.Expr {
+	text := []rune(src)
+	if col < 2 || col > len(text) {
+		return nil
+	}
+	rest := string(text[col-1:])
+	switch c := rest[0]; {
+	case isAlnum(c), strings.IndexByte("_'\"([<>", c) >= 0, strings.HasPrefix(rest, "=="), strings.HasPrefix(rest, "!="):
+	default:
+		return nil // not even a word of its language
+	}
+	e, err := expr.Parse(string(text[:col-1]))
+	if err != nil {
+		return nil
+	}
+	p.warn(p.src.inside(v, col), "", "the condition ends before this, and the rest has no effect")
 	return e
 }

@@ -153,7 +153,7 @@ var otherKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "on", "off", "classic") }},
 	{name: "recovery_on_failure", on: onRecipe, types: []string{typeBool}, doc: "The older spelling of recovery.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
-	{name: "approve", on: onAll, own: true, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
+	{name: "approve", on: onAll, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
 	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 }
 

@@ -5,11 +5,11 @@ import (
 )
 
 // together checks what keys of one step mean for each other.
-func (p *parser) together(d *draft, n *yaml.Node) {
+func (p *parser) together(d *draft, n *yaml.Node, found *keySet) {
 	if d.JSON != "" && d.jsonPos.Line > 0 && d.Output == "" && len(d.Outputs) == 0 {
 		p.warn(d.jsonPos, "give the step output: with the name of a variable", "nothing keeps the JSON that is looked for")
 	}
-	if d.Foreach == "" {
+	if !stepKeys.holds(found, "foreach") {
 		if d.As != "" {
 			p.fail(d.asPos, "", "%q names the item of foreach:, which this step does not have", "as")
 		}
@@ -17,13 +17,13 @@ func (p *parser) together(d *draft, n *yaml.Node) {
 			p.fail(d.maxPos, "", "%q limits foreach:, which this step does not have", "max_parallel")
 		}
 		d.MaxItems = 0
-	} else if d.As == "" {
+	} else if d.As == "" && d.Foreach != "" {
 		d.As = "item"
 	}
 	if d.Verify != nil && idle(d.Verify.Source) && d.verifyPos.Line > 0 {
 		p.warn(d.verifyPos, "test for what the step leaves behind: a file, an answer, a commit", "this check always passes")
 	}
-	if d.kind == onAgent && d.Expect == "" && d.Verify == nil && d.Output == "" && len(d.Outputs) == 0 {
+	if d.kind == onAgent && d.Expect == "" && !stepKeys.holds(found, "expect") && d.Verify == nil && d.Output == "" && len(d.Outputs) == 0 {
 		p.warn(posOf(n), "give it expect:, verify: or output:", "nothing tells whether this agent did anything")
 	}
 	if d.Group != "" && d.hasNeeds {
