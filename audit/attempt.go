@@ -1,8 +1,12 @@
 package audit
 
-import "github.com/belay-run/belay"
+import (
+	"strings"
 
-// attempt is one start of a step or of its check.
+	"github.com/belay-run/belay"
+)
+
+// attempt is one start of a step, of its check or of a hook.
 type attempt struct {
 	key       belay.Key
 	step      stepID
@@ -51,8 +55,26 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 	c.attempts[e.Key], c.open[e.Key] = a, a
 	st.open++
 	st.last[e.Role] = e.Attempt
-	if e.Role == belay.RoleMain {
+	switch e.Role {
+	case belay.RoleMain:
 		c.beginMain(st, e.Key)
+	case belay.RoleHook:
+		c.beginHook(st, e)
+	case belay.RoleVerify:
+	}
+}
+
+// beginHook checks that a hook stands beside a step, at a path of its own. It
+// is settled whatever becomes of it: nothing waits for its verdict.
+func (c *checker) beginHook(st *step, e belay.AttemptStarted) {
+	st.settled = true
+	at, hook, _ := strings.Cut(string(e.Path), "@")
+	if at == "" || hook == "" || e.Child != "" {
+		c.say(RuleHook, "hook %s is at %s, which is not STEP@HOOK", e.Key, e.Path)
+		return
+	}
+	if main := c.steps[stepID{c.rec.Run, belay.Path(at)}]; main != nil && main.open > 0 {
+		c.say(RuleHook, "hook %s starts while an attempt of its step is open", e.Key)
 	}
 }
 
@@ -120,6 +142,9 @@ func (c *checker) onFound(s *stream, e belay.AttemptFound) {
 
 func (c *checker) lost(s *stream, a *attempt) {
 	st := c.close(a, stateLost)
+	if a.role == belay.RoleHook {
+		return // it is not repeated, so nothing counts it
+	}
 	st.lost++
 	st.owed = true
 	if a.role == belay.RoleMain && a.once {

@@ -22,6 +22,10 @@ func legal() map[string][]belay.Record {
 		"a check": journal(began(),
 			do(start("a", 1), end(key("a", 1), 0), startCheck("a", 1), end(checkKey("a", 1), 1), bad(key("a", 1)), plan("a", belay.ActRetry)),
 			do(start("a", 2), end(key("a", 2), 0), startCheck("a", 2), end(checkKey("a", 2), 0), ok(key("a", 2)), over(belay.Achieved))),
+		"hooks: lost, unborn, failing": journal(began(),
+			do(startHook("a@pre_step", 1), attach(2), found(hookKey("a@pre_step", 1), belay.Unborn)),
+			do(startHook("a@pre_step", 1), attach(3), found(hookKey("a@pre_step", 1), belay.Lost)), do(done("a", 1)...),
+			do(startHook("a@post_step", 1), end(hookKey("a@post_step", 1), 7), over(belay.Achieved))),
 		"created first, driven later": func() []belay.Record {
 			recs := journal(began(), do(done("a", 1)...), do(over(belay.Achieved)))
 			recs[0].Epoch = 0

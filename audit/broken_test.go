@@ -106,6 +106,10 @@ func brokenAttempts() []broken {
 		{RuleJudged, "a lost one is done without a check", journal(began(), crash, do(found(key("a", 1), belay.Lost), ok(key("a", 1)))), 0},
 		{RuleJudged, "a lost one is done against its check", journal(began(), crash,
 			do(found(key("a", 1), belay.Lost), startCheck("a", 1), end(checkKey("a", 1), 1), ok(key("a", 1)))), 0},
+		{RuleHook, "a hook of no step", journal(began(), do(startHook("a", 1))), 0},
+		{RuleHook, "a hook beside the work", journal(began(), do(start("a", 1), startHook("a@pre_step", 1))), 0},
+		{RuleJudged, "a hook is judged", journal(began(), do(startHook("a@pre_step", 1), end(hookKey("a@pre_step", 1), 0), ok(hookKey("a@pre_step", 1)))), 0},
+		{RuleEnd, "a hook is open at the end", journal(began(), do(done("a", 1)...), do(startHook("a@post_step", 1), over(belay.Achieved))), 0},
 		{RuleLost, "once more than allowed", journal(began(), losses(4), do(plan("a", belay.ActRetry), start("a", 5), attach(6), found(key("a", 5), belay.Lost))), 0},
 	}
 }

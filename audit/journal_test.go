@@ -67,6 +67,12 @@ func startCheck(p belay.Path, n int) belay.Event {
 	return belay.AttemptStarted{Key: checkKey(p, n), Path: p, Role: belay.RoleVerify, Attempt: n}
 }
 
+func startHook(p belay.Path, n int) belay.Event {
+	return belay.AttemptStarted{Key: hookKey(p, n), Path: p, Role: belay.RoleHook, Attempt: n}
+}
+
+func hookKey(p belay.Path, n int) belay.Key { return belay.KeyOf(root, p, belay.RoleHook, n) }
+
 func startKid(n int, child belay.RunID) belay.Event {
 	return belay.AttemptStarted{Key: key("sub", n), Path: "sub", Role: belay.RoleMain, Attempt: n, Child: child}
 }

@@ -141,7 +141,7 @@ func (s *State) dir(i int) (string, error) {
 	if names := text.Names(); c.big(names) {
 		return "", fmt.Errorf("working_dir: the value of {{%s}} is too big for a path", names[0])
 	}
-	sub, err := text.Render(c.lookup())
+	sub, err := text.Render(c.texts())
 	if err != nil {
 		return "", fmt.Errorf("working_dir: %w", err)
 	}

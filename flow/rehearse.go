@@ -201,7 +201,7 @@ func (c *scene) texts(i int, line *Rehearsed) {
 			if c.depends(u.Value) || c.vars.isSecret(u.Value) {
 				continue
 			}
-			text, err := u.Value.Render(c.vars.lookup())
+			text, err := u.Value.Render(c.vars.texts())
 			complain("", err)
 			if _, bad := strconv.ParseInt(text, 10, 64); u.Integer && err == nil && bad != nil {
 				complain("", fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", u.Value))
@@ -210,7 +210,7 @@ func (c *scene) texts(i int, line *Rehearsed) {
 	}
 	for _, a := range def.Context {
 		if a.Text != nil && !c.depends(a.Text) {
-			_, err := a.Text.Render(c.vars.lookup())
+			_, err := a.Text.Render(c.vars.texts())
 			complain("context "+a.Name+": ", err)
 		}
 	}

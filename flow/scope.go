@@ -62,23 +62,41 @@ func (c *scope) big(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return !c.vars[n].Inline() })
 }
 
-// lookup gives the expr package its values; only inline ones are asked for.
+// lookup gives conditions their values; only inline ones are asked for.
 func (c *scope) lookup() expr.Lookup {
 	return func(name string) (any, bool) {
-		if v, ok := c.known[name]; ok {
-			return v, true
+		v, ok := c.value(name)
+		if !ok && c.compat {
+			return "", true
 		}
-		raw, ok := c.vars[name]
-		if !ok {
-			return "", c.compat
-		}
-		var v any
-		if err := json.Unmarshal(raw.JSON, &v); err != nil {
-			return nil, false // not a value: as good as absent
-		}
-		c.known[name] = v
+		return v, ok
+	}
+}
+
+// texts gives texts their values. What is missing is null there when it may be
+// missing: nothing, and a default takes its place.
+func (c *scope) texts() expr.Lookup {
+	return func(name string) (any, bool) {
+		v, ok := c.value(name)
+		return v, ok || c.compat
+	}
+}
+
+// value is the decoded value of a variable.
+func (c *scope) value(name string) (any, bool) {
+	if v, ok := c.known[name]; ok {
 		return v, true
 	}
+	raw, ok := c.vars[name]
+	if !ok {
+		return nil, false
+	}
+	var v any
+	if err := json.Unmarshal(raw.JSON, &v); err != nil {
+		return nil, false // not a value: as good as absent
+	}
+	c.known[name] = v
+	return v, true
 }
 
 // pick is a copy of the named variables.
@@ -146,7 +164,7 @@ func (c *scope) render(t *expr.Text) (belay.Value, error) {
 		return belay.Value{}, fmt.Errorf("the value of %s is too big (or no text) to be put into %s: use {{%s}} alone, or $NAME_FILE",
 			names[at], t, names[at])
 	}
-	text, err := t.Render(c.lookup())
+	text, err := t.Render(c.texts())
 	if err != nil {
 		return belay.Value{}, err
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,6 +193,9 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 	if o.Output != nil {
 		add("output", "%s", preview(s, *o.Output))
 	}
+	for _, name := range slices.Sorted(maps.Keys(o.Outputs)) {
+		add("output "+name, "%s", preview(s, o.Outputs[name]))
+	}
 	if last := tui.LastLine(o.Tail); last != "" {
 		add("last line", "%s", tui.Cut(last, previewSize))
 	}
@@ -200,6 +205,8 @@ func verdictText(v *belay.Verdict) string {
 	switch {
 	case v.OK && v.Partial:
 		return "done, a part was left out"
+	case v.OK && len(v.Against) > 0:
+		return "done, " + strings.Join(v.Against, ", ")
 	case v.OK:
 		return "done"
 	case v.Unknown:

@@ -204,6 +204,9 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		if v.Partial {
 			again = strings.TrimSpace("a part of it was left out " + again)
 		}
+		if l != nil && l.ended != nil && l.ended.Degraded {
+			return []Line{b.line("degraded", at, took, strings.TrimSpace("no JSON in its output, which stays text "+again))}
+		}
 		return []Line{b.line("done", at, took, again)}
 	case v.GivenBack:
 		return []Line{b.line("stopped", at, took, "given back: it is started again at resume")}

@@ -49,6 +49,7 @@ func begin(t *testing.T, source string, subs map[string]string) *story {
 	s := &story{t: t, tree: tree, board: NewBoard(tree), now: start}
 	s.turn(flow.Fact{Run: "k3f9q", Event: belay.RunStarted{
 		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(),
+		Vars: map[string]belay.Value{"n": {JSON: []byte("1")}},
 	}}, flow.Fact{Run: "k3f9q", Event: belay.RunAttached{Epoch: 1}})
 	return s
 }
@@ -117,7 +118,7 @@ name: good
 steps:
   - {id: build, command: make}
   - {id: test, command: make test, retry: {max_attempts: 3, backoff: 500ms}}
-  - {id: docs, command: make docs, condition: "1 > 2"}
+  - {id: docs, command: make docs, condition: "n > 2"}
   - {id: lint, command: make lint, optional: true}
 `, nil)
 	s.end("k3f9q", "build.1", 0, 12*time.Second, "ok")
