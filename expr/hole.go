@@ -45,31 +45,38 @@ func (p *placeholder) optional() bool {
 	return p.name == ""
 }
 
+// MaxPlaceholder is how many bytes a placeholder has at most. It ends in the
+// line in which it begins.
+const MaxPlaceholder = 4096
+
 // readPlaceholder reads the placeholder whose {{ is at start; end is after its
 // }}. problem is "" when it is one.
 func readPlaceholder(src string, start int) (p *placeholder, end int, problem string) {
-	closing := strings.Index(src[start+2:], "}}")
+	line := src[start:min(len(src), start+MaxPlaceholder)]
+	if i := strings.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	closing := strings.Index(line, "}}")
 	if closing < 0 {
 		return nil, 0, "the {{ that starts here is not closed"
 	}
-	r := &reader{src: src, pos: start + 2}
+	r := &reader{src: line, pos: 2}
 	r.blanks()
 	if r.take("}}") {
 		return nil, 0, "{{ }} names no variable"
 	}
 	p = &placeholder{}
 	if r.variable(p) && r.filters(p) && r.take("}}") {
-		return p, r.pos, ""
+		return p, start + r.pos, ""
 	}
 	if r.problem == "" {
-		inner := strings.Trim(src[start+2:start+2+closing], " \t")
-		r.problem = short(inner) + " is not the name of a variable: {{ }} holds a name, and filters after |"
+		r.problem = short(strings.Trim(line[2:max(closing, 2)], " \t")) + " is not the name of a variable: {{ }} holds a name, and filters after |"
 	}
 	return nil, 0, r.problem
 }
 
 func short(s string) string {
-	if r := []rune(s); len(r) > 40 {
+	if r := []rune(s[:min(len(s), 200)]); len(r) > 40 {
 		return fmt.Sprintf("%q", string(r[:40])+"…")
 	}
 	return fmt.Sprintf("%q", s)
