@@ -58,7 +58,7 @@ var pure = map[string][]string{
 	"verdict":  nil,
 	"recovery": nil,
 	"audit":    nil,
-	"recipe":   {"go.yaml.in/yaml/v3"},
+	"recipe":   {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax"},
 	"flow":     nil,
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
 )
 
 var update = flag.Bool("update", false, "write the generated pages instead of comparing them")
@@ -20,9 +21,12 @@ func TestReferenceIsCurrent(t *testing.T) {
 	t.Parallel()
 	words := readWords(t)
 	for name, page := range map[string]string{
-		"events.md":     eventsPage(words),
-		"exit-codes.md": exitPage(),
-		"failures.md":   failuresPage(words),
+		"events.md":          eventsPage(words),
+		"exit-codes.md":      exitPage(),
+		"failures.md":        failuresPage(words),
+		"recipe-keys.md":     keysPage(),
+		"differences.md":     differencesPage(),
+		"recipe.schema.json": string(recipe.Schema()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,12 +59,10 @@ const starter = `# NAME: what this recipe is for, in a sentence.
 name: NAME
 description: greets, counts and reports
 
-# Variables and their defaults. --set NAME=VALUE overrides one.
+# Variables and their defaults. --set who=you overrides one. A secret stays in
+# the environment instead; with "secrets: [MY_TOKEN]" it is hidden everywhere.
 context:
   who: world
-
-# Variables of the environment whose values must never be shown or stored.
-# secrets: [MY_TOKEN]
 
 steps:
   # A step without "needs" waits for the step listed before it.
@@ -75,9 +73,9 @@ steps:
 
   - id: count
     command: printf '%s' "{{greeting}}" | wc -c
-    output: size
     timeout: 1m # the whole process tree is ended when it passes
     retry: 2 # attempts, the first included
+    output: size
 
   - id: report
     # A condition decides when the step's turn comes; false is no failure.
