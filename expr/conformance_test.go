@@ -67,7 +67,6 @@ var conformance = []struct{ src, older, ours, why string }{
 	{strings.Repeat("off or ", 50) + "flag", "true", "", ""}, {"'" + strings.Repeat("x", 8200) + "'", "error", "", ""},
 }
 
-// promise: L
 func TestConformance(t *testing.T) {
 	used := map[string]bool{}
 	for _, c := range conformance {

@@ -93,7 +93,7 @@ func TestTextNames(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"", "{{s}}", "a {{ obj.deep }} b", "{{", "}}{{", "{{{s}}}", "{{日}}", "{{s}}{{n}}{{lst}}"} {
+	for _, s := range []string{"", "{{s}}", "a {{ obj.deep }} b", "{{", "}}{{", "{{{s}}}", "{{日}}", "{{s}}{{n}}{{lst}}", "{{ obj['k'] | json | default('}}') }}{{lst[-1]|trim}}{{'{{'}}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {

@@ -12,11 +12,13 @@ import (
 	"github.com/belay-run/belay/expr"
 )
 
-// The bounds of a script with placeholders: reading it nests as deep as the
-// script does.
+// The bounds of a script with placeholders. The shell's parser calls itself for
+// every bracket inside a bracket, so that without them a script could use up
+// the stack, which ends the program.
 const (
-	MaxScript = 256 << 10 // bytes
-	MaxUses   = 1000      // different placeholders
+	MaxScript  = 128 << 10 // bytes
+	MaxNesting = 500       // brackets inside brackets
+	MaxUses    = 1000      // different placeholders
 )
 
 // argName begins the name of every variable that stands for a placeholder.
@@ -78,6 +80,10 @@ func (s *scriptReader) read() *Script {
 			"a script of %d bytes is too big for placeholders, at most %d are allowed", len(s.src), MaxScript)
 		return nil
 	}
+	if i := tooDeep(s.src); i >= 0 {
+		s.say(i, false, "", "the brackets of this script are nested more than %d deep", MaxNesting)
+		return nil
+	}
 	if i := strings.Index(s.src, argName); i >= 0 {
 		s.say(i, false, "", "%s… are the variables that stand for placeholders: name it otherwise", argName)
 		return nil
@@ -103,13 +109,31 @@ func (s *scriptReader) read() *Script {
 // plain looks at a script without placeholders. It is passed on as it is,
 // whatever bash makes of it.
 func (s *scriptReader) plain() {
-	if len(s.src) > MaxScript {
+	if len(s.src) > MaxScript || tooDeep(s.src) >= 0 {
 		return
 	}
 	if _, err := parseBash(s.src); err != nil {
 		at, msg := parseFault(err)
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
 	}
+}
+
+// tooDeep is where brackets are open inside each other beyond the limit, -1 when
+// they never are. Brackets in quotes count too: this is about what is safe to
+// read, and comes before reading.
+func tooDeep(src string) int {
+	depth := 0
+	for i := range len(src) {
+		switch src[i] {
+		case '(', '[', '{':
+			if depth++; depth > MaxNesting {
+				return i
+			}
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return -1
 }
 
 func parseBash(text string) (*syntax.File, error) {

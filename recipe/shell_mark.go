@@ -3,7 +3,6 @@ package recipe
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -59,7 +58,8 @@ type marked struct {
 	src    string
 	text   string
 	prefix string
-	spots  []spot // by place
+	words  []string // the placeholders, by the number in their mark
+	spots  []spot   // by place
 }
 
 func mark(src string, holes []expr.Hole) *marked {
@@ -68,14 +68,19 @@ func mark(src string, holes []expr.Hole) *marked {
 		m.prefix = fmt.Sprintf("__belay_ph%d_", n)
 	}
 	var b strings.Builder
-	from := 0
-	for i, h := range holes {
+	from, number := 0, map[string]int{}
+	for _, h := range holes {
 		b.WriteString(src[from:h.Start])
 		sp := spot{hole: h, start: b.Len()}
-		if h.Err == nil {
-			fmt.Fprintf(&b, "%s%d__", m.prefix, i)
+		if word := src[h.Start:h.End]; h.Err != nil {
+			b.WriteString(word)
 		} else {
-			b.WriteString(src[h.Start:h.End])
+			n, known := number[word]
+			if !known {
+				n = len(m.words)
+				number[word], m.words = n, append(m.words, word)
+			}
+			b.WriteString(m.mark(n))
 		}
 		sp.end = b.Len()
 		m.spots = append(m.spots, sp)
@@ -85,6 +90,8 @@ func mark(src string, holes []expr.Hole) *marked {
 	m.text = b.String()
 	return m
 }
+
+func (m *marked) mark(n int) string { return fmt.Sprintf("%s%d__", m.prefix, n) }
 
 // in are the spots that begin in a part of the marked text.
 func (m *marked) in(start, end int) []spot {
@@ -111,15 +118,10 @@ func (m *marked) origin(offset int) int {
 
 // unmarked gives the placeholders back to a message.
 func (m *marked) unmarked(msg string) string {
-	form := regexp.MustCompile(regexp.QuoteMeta(m.prefix) + `([0-9]+)__`)
-	return form.ReplaceAllStringFunc(msg, func(word string) string {
-		for i, sp := range m.spots {
-			if sp.hole.Err == nil && word == fmt.Sprintf("%s%d__", m.prefix, i) {
-				return sp.hole.Value.String()
-			}
-		}
-		return word
-	})
+	for n := len(m.words) - 1; n >= 0 && strings.Contains(msg, m.prefix); n-- {
+		msg = strings.ReplaceAll(msg, m.mark(n), m.words[n])
+	}
+	return msg
 }
 
 // edit replaces a part of the marked text.
