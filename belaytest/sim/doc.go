@@ -69,6 +69,7 @@ type Stats struct {
 	Fenced                      int64 // starts of dead drivers that were refused
 	Stops, Cancels, Answers     int64
 	Reopens, Deadlines          int64
+	Hooks, Items                int64
 	Found                       [4]int64 // adopted, harvested, unborn, lost
 	Ends                        [5]int64 // achieved, failed, partial, aborted, held
 }
@@ -90,6 +91,8 @@ func (s *Stats) Add(o Stats) {
 	s.Answers += o.Answers
 	s.Reopens += o.Reopens
 	s.Deadlines += o.Deadlines
+	s.Hooks += o.Hooks
+	s.Items += o.Items
 	for i := range s.Found {
 		s.Found[i] += o.Found[i]
 	}

@@ -22,6 +22,9 @@ type generator struct {
 
 	// what this seed's recipes make use of, in thousandths
 	retry, timeout, verify, once, optional, condition, escalate, sub, needs, output int
+
+	extra      dice // for what came later: seeds keep their recipes
+	hook, each int
 }
 
 // generate writes the recipes of a seed. In steady ones no delay can change
@@ -34,6 +37,8 @@ func generate(seed uint64, steady bool) book {
 	} {
 		*feature = of(g.dice, 0, 0, 150, 300, 600)
 	}
+	g.extra = newDice(seed, "hooks and items")
+	g.hook, g.each = of(g.extra, 0, 0, 300, 600), of(g.extra, 0, 0, 150, 400)
 	g.output = max(g.output, g.condition)
 	g.linear = g.maybe(400)
 	if g.linear {
@@ -61,7 +66,8 @@ func (g *generator) recipe(name string, depth int) {
 	if name == "root" && !g.steady && g.maybe(100) {
 		fmt.Fprintf(&b, "recursion: {max_depth: %d, max_total_steps: %d}\n", 1+g.IntN(3), 1+g.IntN(6))
 	}
-	b.WriteString("context:\n  flag: '1'\n")
+	g.writeHooks(&b)
+	b.WriteString("context:\n  flag: '1'\n  list: [1, 2, 3]\n  none: []\n")
 	for i := range n {
 		fmt.Fprintf(&b, "  %s: ''\n", outputName(name, i))
 	}
@@ -102,6 +108,7 @@ func (g *generator) step(b *strings.Builder, name string, i, depth int, above []
 			fmt.Fprintf(b, "    output: %s\n", outputName(name, i))
 		}
 	}
+	g.writeForeach(b)
 	g.writeOptions(b)
 	g.writeCondition(b, name, i, above)
 	return call != ""
@@ -133,6 +140,37 @@ func (g *generator) writeNeeds(b *strings.Builder, i int, above []uint64) {
 		}
 	}
 	fmt.Fprintf(b, "    needs: [%s]\n", strings.Join(list, ", "))
+}
+
+func (g *generator) writeHooks(b *strings.Builder) {
+	var list []string
+	for _, name := range []string{"pre_step", "post_step", "on_error"} {
+		if g.extra.maybe(g.hook) {
+			list = append(list, name+": hook")
+		}
+	}
+	if len(list) > 0 {
+		fmt.Fprintf(b, "hooks: {%s}\n", strings.Join(list, ", "))
+	}
+}
+
+// writeForeach makes a step one for each item of a list. In steady recipes the
+// items follow each other: which of them began when one failed is chance.
+func (g *generator) writeForeach(b *strings.Builder) {
+	if !g.extra.maybe(g.each) {
+		return
+	}
+	fmt.Fprintf(b, "    foreach: %s\n", of(g.extra, "list", "list", "list", "none"))
+	if most := g.extra.IntN(3); g.steady || most > 0 {
+		fmt.Fprintf(b, "    max_parallel: %d\n", max(1, most*btoi(!g.steady)))
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (g *generator) writeOptions(b *strings.Builder) {

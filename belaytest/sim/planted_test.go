@@ -16,7 +16,7 @@ func TestPlantedBugs(t *testing.T) {
 		within uint64
 		rules  []string
 	}{
-		{"a done step is forgotten", DoneLost, 100, []string{"a verdict is final", "a key is started once", "done is final", "records fit together"}},
+		{"a done step is forgotten", DoneLost, 100, []string{"a verdict is final", "a key is started once", "done is final", "records fit together", "an end is an end"}},
 		{"a timer is lost", TimerLost, 100, []string{"liveness"}},
 		{"a dead driver's start is obeyed", NoFence, 3000, []string{"write it down, then do it", "a key is started once", "what is found is true", "done is final"}},
 		{"effects come before their records", EarlyEffect, 100, []string{"write it down, then do it"}},

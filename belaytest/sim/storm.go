@@ -271,6 +271,9 @@ func (w *world) settle(r belay.Request) {
 // somewhere else changes nothing here.
 func (s *storm) behave(w *world, j belay.Job) program {
 	d := newDice(s.seed, "process "+string(j.Key))
+	if j.Role == belay.RoleHook {
+		return program{acts: []act{{d.between(time.Millisecond, s.long), func(*process) (int, bool) { return d.IntN(2), true }}}}
+	}
 	step := stepName(j.Run, j.Path)
 	def := w.truth.deeds[step].def
 	p := program{stubborn: of(d, 0, 0, 20*time.Millisecond, 2*time.Second, time.Minute)}

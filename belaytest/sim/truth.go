@@ -136,7 +136,7 @@ func (t *truth) runStarted(run belay.RunID, e belay.RunStarted) {
 		t.w.violate("a run begins once", "%s", run)
 		return
 	}
-	prog := t.w.lib.Recipes[e.Recipe]
+	prog := t.shape(t.w.lib.Recipes[e.Recipe], e)
 	t.progs[run] = prog
 	for i := range prog.Steps {
 		def := &prog.Steps[i]

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 )
@@ -17,11 +18,13 @@ func (t *truth) mustBeOpen(k belay.Key, what string) *attempt {
 
 // started looks at the record that an attempt begins.
 func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
-	d := t.deeds[stepName(run, e.Path)]
+	at, _, _ := strings.Cut(string(e.Path), "@") // a hook stands beside its step
+	d := t.deeds[stepName(run, belay.Path(at))]
 	if d == nil {
 		t.w.violate("records name steps", "%s in %s", e.Path, run)
 		return
 	}
+	t.beside(e, d)
 	a := t.attempts[e.Key]
 	if a != nil && !a.unborn {
 		t.w.violate("a key is started once", "%s was recorded as started twice", e.Key)
@@ -82,7 +85,9 @@ func (t *truth) found(e belay.AttemptFound) {
 		if a.births == 0 && t.w.stats.PowerCuts == 0 {
 			t.w.violate("what is found is true", "%s is called lost and was never born", e.Key)
 		}
-		a.deed.lost++
+		if a.role != belay.RoleHook {
+			a.deed.lost++
+		}
 		t.close(e.Key, a)
 	}
 }

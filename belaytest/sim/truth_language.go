@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// shape is what a run walks through: the recipe with its foreach steps as
+// calls, or one step for each item of a list.
+func (t *truth) shape(prog *recipe.Recipe, e belay.RunStarted) *recipe.Recipe {
+	c := *prog
+	c.Steps = nil
+	for i := range prog.Steps {
+		def := prog.Steps[i]
+		if e.Each == "" {
+			if def.Foreach != "" {
+				def.Verify, def.Once, def.Retry.MaxAttempts = nil, false, 1
+			}
+			c.Steps = append(c.Steps, def)
+			continue
+		}
+		if def.ID != e.Each {
+			continue
+		}
+		var items []json.RawMessage
+		if err := json.Unmarshal(e.Vars[def.Foreach].JSON, &items); err != nil {
+			t.w.violate("items come from a list", "%s: %v", def.Foreach, err)
+		}
+		t.w.stats.Items += int64(len(items))
+		for n := range items {
+			item := def
+			item.ID = belay.Path(fmt.Sprintf("item-%d", n+1))
+			item.Needs, item.Optional, item.Foreach = nil, false, ""
+			c.Steps = append(c.Steps, item)
+		}
+	}
+	return &c
+}
+
+// beside checks that a hook begins when its step does not run: the first one
+// before all attempts, the last one when the step is settled.
+func (t *truth) beside(e belay.AttemptStarted, d *deed) {
+	_, hook, is := strings.Cut(string(e.Path), "@")
+	if is != (e.Role == belay.RoleHook) {
+		t.w.violate("a hook stands beside its step", "%s at %s", e.Key, e.Path)
+	}
+	if !is {
+		return
+	}
+	t.w.stats.Hooks++
+	for _, a := range t.attempts {
+		if a.open && a.deed == d {
+			t.w.violate("a hook stands beside its step", "%s starts while its step is busy", e.Key)
+		}
+	}
+	if want := map[string]bool{"pre_step": false, "post_step": true, "on_error": true}; d.settled != want[hook] {
+		t.w.violate("a hook stands beside its step", "%s starts and its step is %q", e.Key, d.phase)
+	}
+	if hook == "post_step" && !d.done || hook == "on_error" && d.done {
+		t.w.violate("a hook stands beside its step", "%s starts and its step is %q", e.Key, d.phase)
+	}
+}
