@@ -38,13 +38,13 @@ type Redactor struct {
 // New makes a redactor for the values, their encodings and the shapes of
 // tokens. Blanks around a value do not count as part of it.
 func New(values []string) *Redactor {
-	r := exactly(values)
+	r := Values(values)
 	r.shaped = true
 	return r
 }
 
-// exactly is a redactor for the values alone.
-func exactly(values []string) *Redactor {
+// Values is a redactor for the values alone, without shapes.
+func Values(values []string) *Redactor {
 	r := &Redactor{sorted: patterns(values)}
 	if len(r.sorted) == 0 {
 		return r

@@ -51,7 +51,7 @@ func TestExamples(t *testing.T) {
 // TestExampleResume kills the driver of the example that is there for it.
 func TestExampleResume(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStage(t)
 	recipe, err := filepath.Abs(filepath.Join("..", "..", "examples", "11-resume-after-kill", "recipe.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestExamplesAreInForm(t *testing.T) {
 	if err != nil || len(files) < 12 {
 		t.Fatalf("%d recipes, %v", len(files), err)
 	}
-	p := newPlace(t)
+	p := newStage(t)
 	for _, f := range files {
 		src, err := os.ReadFile(f)
 		if err != nil {
@@ -105,13 +105,13 @@ func TestExamplesAreInForm(t *testing.T) {
 	p.belay(t, append([]string{"fmt", "--check"}, files...)...)
 }
 
-// place is a directory to run in and one for the state.
-type place struct{ dir, state string }
+// stage is a directory to run in and one for the state.
+type stage struct{ dir, state string }
 
-func newPlace(t *testing.T) place {
+func newStage(t *testing.T) stage {
 	t.Helper()
 	work := t.TempDir()
-	p := place{filepath.Join(work, "place"), filepath.Join(work, "state")}
+	p := stage{filepath.Join(work, "place"), filepath.Join(work, "state")}
 	if err := os.Mkdir(p.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func newPlace(t *testing.T) place {
 }
 
 // belay runs a command that must succeed and gives its answer.
-func (p place) belay(t *testing.T, args ...string) string {
+func (p stage) belay(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, talk strings.Builder
 	cmd := exec.Command(program, append([]string{"--state", p.state}, args...)...)
@@ -141,7 +141,7 @@ func runExample(t *testing.T, dir, step, text string) {
 	if _, err := os.Stat(filepath.Join(dir, "README.md")); err != nil {
 		t.Error(err)
 	}
-	p := newPlace(t)
+	p := newStage(t)
 	if sum := p.belay(t, "run", filepath.Join(dir, "recipe.yaml"), "-C", p.dir, "--id", "x"); !strings.HasPrefix(sum, "run x ACHIEVED") {
 		t.Errorf("summary: %s", sum)
 	}

@@ -93,7 +93,7 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	}
 	spec, err := a.spec(ws.cfg, name, dir, vars, o)
 	if err == nil {
-		err = secretSets(vars, spec.Set, ws.local.Secrets)
+		err = a.secretSets(vars, spec.Set, ws.local.Secrets)
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/redact"
 )
 
 // secretFlag is the flag that names secrets of the environment.
@@ -33,24 +35,45 @@ func (a *app) hide(cmd *cobra.Command, ws *workshop, names []string) error {
 	return nil
 }
 
-// secretSets refuses values of --set for secrets: the values that a run starts
-// with are written down, and a secret must not be.
-func secretSets(vars map[string]json.RawMessage, set *library.Set, names []string) error {
+// secretSets refuses values of --set that are secrets, by name or by value: the
+// values that a run starts with are written down, and a secret must not be.
+func (a *app) secretSets(vars map[string]json.RawMessage, set *library.Set, names []string) error {
 	names = slices.Clone(names)
 	for _, r := range set.Library.Recipes {
 		names = append(names, r.Secrets...)
 	}
 	slices.Sort(names)
-	for _, n := range names {
-		for v := range vars {
-			if !sameVariable(v, n) {
-				continue
+	for _, v := range slices.Sorted(maps.Keys(vars)) {
+		for _, n := range names {
+			if sameVariable(v, n) {
+				return secretSet(v, n+" is a secret", strings.ToUpper(n))
 			}
-			return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("--set %s: %s is a secret, and what is set is written to the journal", v, n),
-				fmt.Sprintf("put it into the environment instead: export %s=… and read $%s in the script", strings.ToUpper(n), strings.ToUpper(n)))
+		}
+		if why := a.secretIn(vars[v], names); why != "" {
+			return secretSet(v, why, "NAME")
 		}
 	}
 	return nil
+}
+
+func secretSet(name, why, env string) error {
+	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("--set %s: %s, and what is set is written to the journal", name, why),
+		fmt.Sprintf("put it into the environment instead: export %s=… and read $%s in the script", env, env))
+}
+
+// secretIn says which secret a value holds; "" when it holds none.
+func (a *app) secretIn(value json.RawMessage, names []string) string {
+	for _, kv := range a.environ {
+		name, _, _ := strings.Cut(kv, "=")
+		values := redact.FromEnv([]string{kv}, names)
+		if _, hid := redact.Values(values).Hide(value); hid {
+			return "the value holds that of the secret $" + name
+		}
+	}
+	if _, hid := redact.New(nil).Hide(value); hid {
+		return "the value holds a token or a password"
+	}
+	return ""
 }
 
 // sameVariable tells whether two names are one variable for a script.
