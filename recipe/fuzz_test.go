@@ -40,7 +40,9 @@ func FuzzParse(f *testing.F) {
 		}
 		if r != nil {
 			checkRecipe(t, r)
+			CheckCalls(r, nil)
 		}
+		checkFormat(t, src)
 	})
 }
 
@@ -53,7 +55,7 @@ func checkRecipe(t *testing.T, r *Recipe) {
 	}
 	ids := map[belay.Path]bool{}
 	for _, s := range r.Steps {
-		if s.ID == "" || ids[s.ID] || s.Timeout < 0 || s.Retry.MaxAttempts < 1 || s.Retry.Backoff < 0 || s.Shell == "" || Denied(s.Output) {
+		if s.ID == "" || ids[s.ID] || s.Timeout < 0 || s.MaxItems < 0 || (s.Foreach == "") != (s.As == "") || s.Retry.MaxAttempts < 1 || s.Retry.Backoff < 0 || s.Shell == "" || Denied(s.Output) {
 			t.Fatalf("the step %+v", s)
 		}
 		ids[s.ID] = true
