@@ -62,6 +62,7 @@ func run() error {
 		{"resume", b.resume},
 		{"start", b.start},
 		{"memory", b.memory},
+		{"redact", b.hide},
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {
