@@ -26,8 +26,20 @@ type each struct {
 	limit  int // items at the same time; 0 = as many as there is room for
 }
 
-// full tells whether no more items may run beside those that do.
-func (e *each) full(running int) bool { return e != nil && e.limit > 0 && running >= e.limit }
+// full tells whether an item that was never tried must wait until another is
+// settled. One that will be tried again keeps its place.
+func (s *State) full() bool {
+	if s.each == nil || s.each.limit == 0 {
+		return false
+	}
+	busy := 0
+	for k := range s.steps {
+		if st := &s.steps[k]; st.attempt > 0 && !st.phase.settled() {
+			busy++
+		}
+	}
+	return busy >= s.each.limit
+}
 
 // shape makes the recipe that a run walks through from the one that it names.
 func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, error) {

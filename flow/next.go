@@ -213,11 +213,14 @@ func (s *State) nextKill(now time.Time) belay.Command {
 // nextStart begins the first step that can begin; the second result tells
 // that one waits for room.
 func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
-	if room < 0 || s.each.full(s.running) {
+	if room < 0 {
 		return nil, false
 	}
-	crowded := false
+	crowded, full := false, s.full()
 	for _, i := range s.ready.list {
+		if full && s.steps[i].attempt == 0 {
+			continue
+		}
 		c, wants := s.nextStep(i, room)
 		if c != nil {
 			return c, false

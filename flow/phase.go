@@ -37,6 +37,17 @@ var moves = map[Phase][]Phase{
 	NotTaken: nil,
 }
 
+// settled tells whether nothing is left to be done about a step.
+func (p Phase) settled() bool {
+	switch p {
+	case Done, NotTaken, Skipped, Failed:
+		return true
+	case Waiting, Running, Ended, Checking, Broken, Held:
+		return false
+	}
+	return false
+}
+
 // IllegalMove is a record that does not fit the state: damage, or a bug.
 type IllegalMove struct {
 	Run      belay.RunID

@@ -121,7 +121,7 @@ func (c *scope) visible(script string) map[string]belay.Value {
 		}
 		return out
 	}
-	return c.pick(c.mentioned(script))
+	return c.pick(slices.DeleteFunc(c.mentioned(script), func(n string) bool { return c.hidden[n] != "" }))
 }
 
 // mentioned are the variables whose names in the environment a script has in
@@ -156,7 +156,13 @@ func (c *scope) with(name string, v belay.Value) *scope {
 // render is the value of a text. One that lies outside the records is handed
 // on as it is, and cannot be a part of something else.
 func (c *scope) render(t *expr.Text) (belay.Value, error) {
-	if names := t.Names(); c.big(names) {
+	names := t.Names()
+	for _, n := range names {
+		if by := c.hidden[n]; by != "" {
+			return belay.Value{}, fmt.Errorf("step %s printed a secret in %s, which was hidden", by, n)
+		}
+	}
+	if c.big(names) {
 		if name, ok := t.Alone(); ok {
 			return c.vars[name], nil
 		}

@@ -27,6 +27,7 @@ type StepView struct {
 	Verdict  *belay.Verdict
 	Failure  *belay.Failure
 	Item     string
+	Hook     string // the hook that is open, "" if none
 }
 
 // Steps lists the steps of the run in the order of its recipe.
@@ -53,7 +54,7 @@ func (s *State) view(i int) StepView {
 		Path: def.ID, Type: def.Type, Phase: st.phase, Optional: def.Optional,
 		Attempt: st.attempt, Attempts: def.Retry.MaxAttempts + st.extra, Lost: st.lost,
 		Key: st.key, Child: st.child, Since: st.since, Output: def.Output,
-		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item,
+		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Hook: st.hook,
 	}
 	if st.phase == Waiting {
 		v.Due = st.due

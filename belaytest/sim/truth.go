@@ -41,6 +41,7 @@ type deed struct {
 	grants  int  // attempts that a person allowed
 	given   int  // attempts that were given back
 	checked bool // its verify has said that the work is not there
+	hook    string
 }
 
 // attempt is one key.
@@ -170,7 +171,7 @@ func (t *truth) reopened(run belay.RunID) {
 		if d.done || d.phase == "not taken" || d.phase == "failed" && d.def.Optional {
 			continue
 		}
-		d.settled, d.phase = false, ""
+		d.settled, d.phase, d.hook = false, "", ""
 		d.grants++
 	}
 }
@@ -202,6 +203,9 @@ func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
 	}
 	if r.Status == belay.Achieved {
 		t.achieved(run)
+	}
+	if r.Status != belay.Aborted {
+		t.hooked(run)
 	}
 	for _, k := range t.open {
 		if t.attempts[k].deed.run == run {

@@ -14,6 +14,9 @@ import (
 func (t *truth) shape(prog *recipe.Recipe, e belay.RunStarted) *recipe.Recipe {
 	c := *prog
 	c.Steps = nil
+	if e.Each != "" {
+		c.Hooks = recipe.Hooks{} // they are around the list, not around its items
+	}
 	for i := range prog.Steps {
 		def := prog.Steps[i]
 		if e.Each == "" {
@@ -52,6 +55,7 @@ func (t *truth) beside(e belay.AttemptStarted, d *deed) {
 		return
 	}
 	t.w.stats.Hooks++
+	d.hook = hook
 	for _, a := range t.attempts {
 		if a.open && a.deed == d {
 			t.w.violate("a hook stands beside its step", "%s starts while its step is busy", e.Key)
@@ -62,5 +66,17 @@ func (t *truth) beside(e belay.AttemptStarted, d *deed) {
 	}
 	if hook == "post_step" && !d.done || hook == "on_error" && d.done {
 		t.w.violate("a hook stands beside its step", "%s starts and its step is %q", e.Key, d.phase)
+	}
+}
+
+// hooked checks that every step that was settled had its last hook.
+func (t *truth) hooked(run belay.RunID) {
+	hooks := t.progs[run].Hooks
+	for i := range t.progs[run].Steps {
+		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
+		failed := d.phase == "failed" || d.phase == "refused"
+		if d.done && hooks.PostStep != nil && d.hook != "post_step" || failed && hooks.OnError != nil && d.hook != "on_error" {
+			t.w.violate("a hook stands beside its step", "%s has ended, and %s is %q without its last hook", run, d.path, d.phase)
+		}
 	}
 }

@@ -67,11 +67,15 @@ func NewBoard(tree *flow.Tree) *Board {
 	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
 		if v.Key != "" {
 			role := belay.RoleMain
-			if v.Phase == flow.Checking {
+			at := place{run, v.Path}
+			switch {
+			case v.Hook != "":
+				role, at.path = belay.RoleHook, v.Path+"@"+belay.Path(v.Hook)
+			case v.Phase == flow.Checking:
 				role = belay.RoleVerify
 			}
 			b.add(&lane{
-				place: place{run, v.Path}, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
+				place: at, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
 				since: v.Since, child: v.Child != "" && v.Type == belay.TypeRecipe,
 			})
 		}
