@@ -29,8 +29,9 @@ func readSteps(p *parser, r *Recipe, k, v *yaml.Node) {
 		return
 	}
 	r.Steps = make([]Step, len(v.Content))
+	var d draft // one for all steps: it is large
 	for i, n := range v.Content {
-		d := draft{Step: Step{Pos: posOf(n), Retry: Retry{MaxAttempts: 1}}}
+		d = draft{Step: Step{Pos: posOf(n), Retry: Retry{MaxAttempts: 1}}}
 		if n.Kind == yaml.MappingNode {
 			p.step(&d, n)
 		} else {
