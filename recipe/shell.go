@@ -97,6 +97,10 @@ func (s *scriptReader) read() *Script {
 	w := newWalker(m)
 	w.walk(file)
 	s.judge(m)
+	if w.doubt > 0 {
+		s.say(m.origin(w.doubt-1), false, "leave the single quotes out",
+			"a script with placeholders cannot have these: single quotes inside \"${…}\" are plain characters to bash")
+	}
 	if len(s.report.errors) > 0 {
 		return nil
 	}

@@ -63,6 +63,9 @@ func (w *walker) backslashes(start, end int) int {
 func (w *walker) single(n *syntax.SglQuoted, s setting) {
 	if s.quote != bare {
 		s.refused = refusal{"single quotes are plain characters here", "leave the single quotes out"}
+		if strings.ContainsAny(n.Value, "\"}$`\\") && w.doubt == 0 {
+			w.doubt = int(n.Pos().Offset()) + 1
+		}
 	}
 	w.place(n, s, func(start int, sp *spot) form {
 		if !n.Dollar {

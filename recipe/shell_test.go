@@ -71,6 +71,7 @@ func TestScriptProblems(t *testing.T) {
 		{"echo `cat <<'A'\n{{v}}\nA\n`", "2:1", "it is in a here-document inside `…`"}, {"cat <<'E O'\n{{v}}\nE O", "2:1", "the here-document ends with an unusual word"},
 		{"cat <<{{v}}\nx\n{{v}}", "1:7", "the word that ends"}, {"(( {{v}} = 3 ))", "1:4", "a value cannot be assigned to"}, {"(( {{v}}++ ))", "1:4", "a value cannot be assigned to"},
 		{`echo "${x:-'{{v}}'}"`, "1:13", "single quotes are plain characters here"}, {"echo @({{v}}|b)", "1:8", "it is inside an extended pattern"}, {"echo ${x@{{v}}}", "1:1", ""},
+		{`echo "${u-'}"'}" {{v}} "'"`, "1:11", "single quotes inside"}, {`echo "${u-'a$x'}" {{v}}`, "1:11", "single quotes inside"},
 		{"printf {{v}} x", "1:8", "printf would take a value that begins with - for an option"}, {"[ {{a}} {{v}} ]", "1:3", "its value could be taken for an operator"},
 		{"ps --format '{{.Names}}'", "1:14", `".Names" is not the name of a variable`}, {"echo {{v}} {{", "1:12", "the {{ that starts here is not closed"}, {"echo {{ $x }}", "1:6", `"$x" is not the name of a variable`},
 		{"echo {{v|uper}}", "1:6", `no filter named "uper"`}, {"echo {{v}}\nif x; then\n", "2:7", "the script is not correct bash: "}, {"echo é \"{{v}}", "1:8", "the script is not correct bash: "},

@@ -36,6 +36,7 @@ type walker struct {
 	roles        map[syntax.Node]func(*setting)
 	names        names
 	edits        []edit
+	doubt        int // the place after a quote that bash and our reading take differently; 0 = none
 	safe, unsafe int // references to our variables, in a place of the right kind or not
 }
 
