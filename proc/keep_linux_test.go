@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -366,7 +367,12 @@ func TestStepInheritsNothing(t *testing.T) {
 	k, _ := r.attach()
 	r.do(k, r.bash("a", `sed -n 's/^SigIgn:\t//p' /proc/self/status; for f in /proc/self/fd/*; do readlink $f; done`))
 	lines := strings.Split(r.text("a.log"), "\n")
-	if strings.Trim(lines[0], "0") != "" {
+	ignored, err := strconv.ParseUint(lines[0], 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const theirs = 1<<31 | 1<<32 // 32 and 33 belong to the C library, which a race build brings
+	if ignored&^theirs != 0 {
 		t.Errorf("ignored signals %s", lines[0])
 	}
 	for _, l := range lines[1:] {
