@@ -81,7 +81,7 @@ func (s *State) nextRequest() belay.Command {
 // target is the held step that a request speaks of, -1 when there is none.
 func (s *State) target(r belay.Request) int {
 	if r.Step != "" {
-		if i, ok := s.index[r.Step]; ok && s.steps[i].phase == Held {
+		if i, ok := s.index[r.Step]; ok && s.steps[i].item != "" {
 			return i
 		}
 		return -1
@@ -344,7 +344,7 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, File: prog.File, Vars: vars,
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: vars,
 		Dir: dir, Parent: key, Limits: s.started.Limits,
 	}}
 }

@@ -28,24 +28,23 @@ type State struct {
 	begun   time.Time
 	vars    *scope
 
-	steps    []step
-	index    map[belay.Path]int
-	ready    intHeap // waiting steps that could start now
-	timers   timeHeap
-	inbox    []belay.Request // requests not decided yet
-	attend   []int           // ended and broken steps, to be settled in this order
-	open     map[belay.Key]int
-	items    map[string]int
-	seen     map[string]bool
-	outputs  map[string]bool
-	left     int // steps not settled
-	running  int // open attempts
-	asking   int // questions out
-	cancel   *belay.Request
-	failing  bool
-	ran      bool
-	result   *belay.RunResult
-	reopened int
+	steps   []step
+	index   map[belay.Path]int
+	ready   indexes // waiting steps that could start now
+	timers  timetable
+	inbox   []belay.Request // requests not decided yet
+	attend  []int           // ended and broken steps, to be settled in this order
+	open    map[belay.Key]int
+	items   map[string]int
+	seen    map[string]bool
+	outputs map[string]bool
+	left    int // steps not settled
+	running int // open attempts
+	asking  int // questions out
+	cancel  *belay.Request
+	failing bool
+	ran     bool
+	result  *belay.RunResult
 }
 
 // step is what the fold knows of one step.

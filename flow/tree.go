@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -93,11 +94,14 @@ func (t *Tree) note(r belay.Record) {
 	case belay.RunReopened:
 		t.held, t.stopped = false, false
 	case belay.RequestReceived:
-		if e.Request.Ask == belay.WishStop {
+		if e.Request.Ask == belay.WishStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
 			t.stopping = &e.Request
 		}
 	case belay.ItemAnswered:
 		t.held = false
+		if e.Choice == belay.ChoiceDone {
+			t.done++
+		}
 	case belay.AttemptStarted:
 		if e.Child != "" {
 			t.parents[e.Child] = e.Key
@@ -115,10 +119,8 @@ func (t *Tree) note(r belay.Record) {
 		if e.Verdict.OK {
 			t.done++
 		}
-	case belay.StepNotTaken, belay.StepSkipped:
-		t.done++
 	case belay.AnswerGiven:
-		if e.Answer.OK {
+		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
 	}
@@ -160,7 +162,7 @@ func (t *Tree) Run(id belay.RunID) *State { return t.runs[id] }
 // Runs lists the runs in the order in which they began.
 func (t *Tree) Runs() []belay.RunID { return t.order }
 
-// Done counts the steps that were settled well: the only measure of progress.
+// Done counts the steps whose work is there: the only measure of progress.
 func (t *Tree) Done() int64 { return t.done }
 
 // Stopping is the request that stops the tree, nil if there is none.

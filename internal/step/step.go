@@ -107,7 +107,7 @@ func environment(j belay.Job, files Files) ([]string, error) {
 		long, short := recipe.EnvNames(n)
 		suffix, text := "", ""
 		if v.Inline() {
-			text = plain(v.JSON)
+			text = Plain(v.JSON)
 		} else if v.Size <= min(room, maxEnvValue) {
 			b, err := os.ReadFile(files.BlobPath(v.Sha))
 			if err != nil {
@@ -119,7 +119,10 @@ func environment(j belay.Job, files Files) ([]string, error) {
 			suffix, text = "_FILE", files.BlobPath(v.Sha)
 		}
 		if strings.IndexByte(text, 0) >= 0 {
-			return nil, &Fault{belay.FaultInput, fmt.Errorf("the value of %s has a NUL byte and cannot be in an environment", n)}
+			if v.Inline() || mentions(j.Script, long) || short != "" && mentions(j.Script, short) {
+				return nil, &Fault{belay.FaultInput, fmt.Errorf("the value of %s has a NUL byte and cannot be in an environment; read the file $%s_FILE", n, long)}
+			}
+			suffix, text = "_FILE", files.BlobPath(v.Sha)
 		}
 		env = append(env, long+suffix+"="+text)
 		if short != "" {
@@ -132,6 +135,24 @@ func environment(j belay.Job, files Files) ([]string, error) {
 	return append(env, "BELAY_STEP="+string(j.Path), "BELAY_ATTEMPT="+strconv.Itoa(j.Attempt)), nil
 }
 
+// mentions tells whether a word stands in a script by itself.
+func mentions(script, word string) bool {
+	part := func(b byte) bool {
+		return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+	}
+	for from := 0; ; {
+		i := strings.Index(script[from:], word)
+		if i < 0 {
+			return false
+		}
+		at, end := from+i, from+i+len(word)
+		if (at == 0 || !part(script[at-1])) && (end == len(script) || !part(script[end])) {
+			return true
+		}
+		from = end
+	}
+}
+
 func sortedKeys(m map[string]string) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -141,9 +162,9 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// plain is how a value looks to a shell: a string as it is, null as nothing,
+// Plain is how a value looks to a shell: a string as it is, null as nothing,
 // everything else as compact JSON.
-func plain(raw json.RawMessage) string {
+func Plain(raw json.RawMessage) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
 		return s
