@@ -109,7 +109,7 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 		return nil, err
 	}
 	if b.kept {
-		if _, err := Sweep(o.Run); err != nil {
+		if err := sweep(o.Dir, o.Run); err != nil {
 			return nil, err
 		}
 		reapSession(b.keeper.Pid)

@@ -122,6 +122,10 @@ func (k *keeper) inaugurate(h *hello) error {
 	if err != nil {
 		return err
 	}
+	mark, err := makeMark(k.o.Dir, h.Run)
+	if err != nil {
+		return err
+	}
 	fresh := k.ledger.fresh()
 	if err := k.ledger.add(keeperLine{Keeper: self, Epoch: h.Epoch}, fresh); err != nil {
 		return err
@@ -135,7 +139,7 @@ func (k *keeper) inaugurate(h *hello) error {
 		k.closed = false
 	}
 	k.run, k.epoch = h.Run, h.Epoch
-	k.env = newEnvironment(h.Env, h.Run)
+	k.env = newEnvironment(h.Env, mark)
 	return nil
 }
 

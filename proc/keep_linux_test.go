@@ -82,7 +82,7 @@ func TestEnvironmentAndPath(t *testing.T) {
 	s.Argv, s.Env = []string{"prog"}, []string{"B=4", "C=5", "C=6", "PATH=relative:" + r.dir + ":/bin:/usr/bin", "BELAY_MARK=forged"}
 	e := r.do(k, s)
 	got := r.text("a.log")
-	for _, want := range []string{"A=3\n", "B=4\n", "C=6\n", "BELAY_MARK=" + string(r.o.Run) + "\n", "BELAY_KEY=" + string(s.Key) + "\n", "/dev/null\n"} {
+	for _, want := range []string{"A=3\n", "B=4\n", "C=6\n", "BELAY_MARK=" + r.text(markName) + "\n", "BELAY_KEY=" + string(s.Key) + "\n", "/dev/null\n"} {
 		if strings.Count("\n"+got, "\n"+want) != 1 {
 			t.Errorf("%q is not there once in\n%s", want, got)
 		}

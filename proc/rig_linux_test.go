@@ -120,7 +120,7 @@ func (r *rig) wipe() {
 		}
 		return lock.Close() == nil
 	})
-	if _, err := Sweep(r.o.Run); err != nil {
+	if err := sweep(r.dir, r.o.Run); err != nil {
 		r.t.Error(err)
 	}
 }

@@ -19,34 +19,36 @@ const (
 // ErrSurvivors says that processes are there that not even KILL has ended.
 var ErrSurvivors = errors.New("processes survive")
 
-// Sweep ends every living process of this user that carries the mark of the
-// root run, and what is below it: TERM, then KILL. It is for a run whose keeper
-// is dead. The caller and its own ancestors are spared; those of the ended that
-// were the caller's children are reaped.
-func Sweep(run belay.RunID) (ended []Identity, err error) {
-	boot, err := bootID()
+// sweep ends every living process of this user that carries the mark of the
+// run's folder, and what is below it: TERM, then KILL. It is for a run whose
+// keeper is dead. The caller and its own ancestors are spared; those of the
+// ended that were the caller's children are reaped.
+func sweep(dir string, run belay.RunID) error {
+	mark, err := readMark(dir, run)
 	if err != nil {
-		return nil, fmt.Errorf("sweep %s: %w", run, err)
+		return fmt.Errorf("sweep %s: %w", run, err)
+	}
+	if mark == "" {
+		return nil // it was never handed out
 	}
 	spare, err := spared()
 	if err != nil {
-		return nil, fmt.Errorf("sweep %s: %w", run, err)
+		return fmt.Errorf("sweep %s: %w", run, err)
 	}
 	h := newHunt(DefaultGrace)
 	for {
-		prey, err := markedTree(run, spare)
+		prey, err := markedTree(mark, spare)
 		if err != nil {
-			return nil, fmt.Errorf("sweep %s: %w", run, err)
+			return fmt.Errorf("sweep %s: %w", run, err)
 		}
 		h.reapOwn()
 		if len(prey) == 0 {
-			break
+			return nil
 		}
 		if !h.round(prey) {
-			return h.ended(boot), fmt.Errorf("sweep %s: %d %w", run, len(prey), ErrSurvivors)
+			return fmt.Errorf("sweep %s: %d %w", run, len(prey), ErrSurvivors)
 		}
 	}
-	return h.ended(boot), nil
 }
 
 // spared is the caller and the chain above it.
@@ -63,7 +65,7 @@ func spared() (map[int]bool, error) {
 }
 
 // markedTree is the living processes with the mark and all below them.
-func markedTree(run belay.RunID, spare map[int]bool) ([]process, error) {
+func markedTree(mark string, spare map[int]bool) ([]process, error) {
 	all, err := processes()
 	if err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func markedTree(run belay.RunID, spare map[int]bool) ([]process, error) {
 	roots := map[int]bool{}
 	var prey []process
 	for _, p := range all {
-		if !p.zombie && !spare[p.pid] && ownUser(p.pid) && marked(p.pid, run) {
+		if !p.zombie && !spare[p.pid] && ownUser(p.pid) && marked(p.pid, mark) {
 			roots[p.pid] = true
 			prey = append(prey, p)
 		}
@@ -137,14 +139,6 @@ func (h *hunt) reapOwn() {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // another look follows
 		}
 	}
-}
-
-func (h *hunt) ended(boot string) []Identity {
-	var ids []Identity
-	for _, p := range h.seen {
-		ids = append(ids, Identity{Pid: p.pid, Start: p.start, Boot: boot})
-	}
-	return ids
 }
 
 // reapSession takes away the zombies that a dead keeper's session left to the
