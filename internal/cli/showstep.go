@@ -114,13 +114,13 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		}
 	}
 	a.out.lines(tui.Table(rows))
-	for _, f := range s.attempts(p.run, path) {
+	for _, f := range s.attempts(p.run, p.Path) {
 		a.out.line("\n%s %d", f.Role, f.Attempt)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
 	if p.Phase == flow.Held {
 		a.out.line("\n%s", tui.Clean(s.question(p.run, p.Item)))
-		a.out.line("next: %s", tui.Answer(p.run, path, a.name()))
+		a.out.line("next: %s", tui.Answer(p.run, p.Path, a.name()))
 	}
 	return nil
 }
