@@ -183,21 +183,29 @@ func (k *keeper) spawn(c *link, s *spawnAsk) bool {
 	if p, ok := k.done[s.Key]; ok {
 		k.mu.Unlock()
 		if e := k.exitOf(p); e != nil {
-			_ = c.send(reply{Exit: e}) // a driver that hung up finds it in the log
+			k.answer(c, e)
 		}
 		return true
 	}
 	if k.closed || k.leaving {
 		k.mu.Unlock()
-		_ = c.send(reply{Exit: &Exit{Key: s.Key, Code: NoCode, KilledBy: belay.KilledStop}}) // as above
+		k.answer(c, &Exit{Key: s.Key, Code: NoCode, KilledBy: belay.KilledStop})
 		return true
 	}
 	a, exit := k.birth(&s.Spawn)
 	k.mu.Unlock()
 	if exit != nil {
-		k.record(a, exit)
+		k.work.Go(func() { k.record(a, exit) }) // it sends; see answer
 	}
 	return true
+}
+
+// answer sends an exit. Whoever reads a connection must not wait for a write to
+// it: the other end may not read before it has said all it has to say.
+func (k *keeper) answer(c *link, e *Exit) {
+	k.work.Go(func() {
+		_ = c.send(reply{Exit: e}) // a driver that hung up finds it in the log
+	})
 }
 
 // signal ends attempts. It is also granted to a connection that is no driver:
