@@ -58,6 +58,7 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	if s.Deadline > 0 {
 		a.timers = append(a.timers, time.AfterFunc(s.Deadline, func() { k.end(a, belay.KilledDeadline, 0) }))
 	}
+	k.reapSoon()
 	k.work.Go(func() { k.accompany(a) })
 	return a, nil
 }
