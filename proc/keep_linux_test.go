@@ -141,6 +141,23 @@ func TestFaults(t *testing.T) {
 	r.close(k)
 }
 
+// A working directory that is to blame is named.
+func TestWorkingDirectoryIsNamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	r.touch("file")
+	for dir, why := range map[string]string{"none/below": "no such file or directory", "file": "not a directory"} {
+		s := r.bash("in."+why, "true")
+		s.Dir = r.file(dir)
+		want := "working directory " + s.Dir + ": " + why
+		if e := r.do(k, s); e.Fault != belay.FaultDir || e.Detail != want || e.Began {
+			t.Errorf("%s %q, not %q", e.Fault, e.Detail, want)
+		}
+	}
+	r.close(k)
+}
+
 func TestOutputAsValue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
