@@ -108,10 +108,10 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := sweep(o.Dir, o.Run); err != nil {
+		return nil, err
+	}
 	if b.kept {
-		if err := sweep(o.Dir, o.Run); err != nil {
-			return nil, err
-		}
 		reapSession(b.keeper.Pid)
 	}
 	boot, err := bootID()
@@ -129,8 +129,9 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 	return states, writeLost(o.Dir, guessed)
 }
 
-// writeLost keeps what was concluded from a reboot: the next keeper's line will
-// be of this boot, and a later reader could not conclude it again.
+// writeLost keeps what was concluded from a reboot or a lost log: the next
+// keeper's line will be there and of this boot, and a later reader could not
+// conclude it again.
 func writeLost(dir string, keys []belay.Key) error {
 	if len(keys) == 0 {
 		return nil

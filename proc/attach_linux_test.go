@@ -387,3 +387,41 @@ func TestLostByRebootStaysLost(t *testing.T) {
 		t.Errorf("%d lost lines", n)
 	}
 }
+
+// A keeper's line is on disk before any attempt can be open. A log without one
+// was lost with all it said, so nothing can be said not to have begun; and what
+// is left of the run is ended all the same.
+// promise: K2
+// promise: K4
+func TestLostLogIsNoProof(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			k, _ := r.attach()
+			r.spawn(k, r.bash("a", `echo $$ > pids; sleep 300`))
+			ids := r.pids("pids", 1)
+			if err := syscall.Kill(k.pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			r.close(k)
+			if err := damage(r.file(ledgerName)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second time the log is a new one
+				k, states := r.attach(r.key("a"), r.key("b"))
+				r.gone(ids)
+				for key, st := range states {
+					if st.Found != belay.Lost {
+						t.Errorf("%s: %+v", key, st)
+					}
+				}
+				r.close(k)
+			}
+		})
+	}
+}
