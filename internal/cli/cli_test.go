@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -213,9 +215,9 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 		return journal.Member{Run: run, Session: belay.Session{Parent: parent}}
 	}
 	var got []string
-	for _, m := range children([]journal.Member{
+	for _, m := range inOrder([]journal.Member{
 		member("b", ""), member("a", ""), member("c", "a"), member("d", "b"), member("e", "c"), member("lost", "gone"),
-	}, "", nil) {
+	}) {
 		got = append(got, string(m.Run))
 	}
 	if text := strings.Join(got, " "); text != "b d a c e lost" {
@@ -251,6 +253,11 @@ func TestLostAnswerIsNoSuccess(t *testing.T) {
 
 // Signals are sent to the test process itself, so this test is not parallel.
 func TestAttention(t *testing.T) {
+	// Under nohup SIGHUP is ignored, and attend would respect that; to ask for it
+	// once takes that back.
+	own := make(chan os.Signal, 8)
+	signal.Notify(own, syscall.SIGHUP)
+	defer signal.Stop(own)
 	ticks := make(chan time.Time)
 	ctx, at := attend(t.Context(), func(now time.Time) {
 		select {
@@ -262,23 +269,49 @@ func TestAttention(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("cancelled before any signal")
 	}
-	kill := func() {
+	kill := func(s syscall.Signal) {
 		t.Helper()
-		if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		if err := syscall.Kill(syscall.Getpid(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kill()
+	kill(syscall.SIGHUP)
 	<-ctx.Done()
+	kill(syscall.SIGHUP)
+	<-own
+	<-own
 	select {
 	case <-at.hard:
-		t.Error("one signal ends everything at once")
+		t.Error("a terminal that goes away ends everything at once")
 	default:
 	}
-	kill()
+	kill(syscall.SIGTERM)
 	<-at.hard
 	if s := at.stop(); s == nil || s.ExitCode() != belay.ExitHangup {
 		t.Errorf("signalled: %v", s)
+	}
+}
+
+// Which signals after the first mean at once.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sigs []syscall.Signal
+		hard bool
+	}{
+		{[]syscall.Signal{syscall.SIGINT}, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, false},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, true},
+		{[]syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGTERM}, true},
+	} {
+		at := &attention{hard: make(chan struct{}), cancel: func(error) {}}
+		for _, s := range c.sigs {
+			at.take(s)
+		}
+		if at.first.Signal != c.sigs[0] || at.hurried != c.hard {
+			t.Errorf("%v: first %v, at once %v", c.sigs, at.first, at.hurried)
+		}
 	}
 }
 

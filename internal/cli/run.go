@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +82,7 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err != nil {
 		return err
 	}
+	a.subject = open.ID
 	if o.detach {
 		return a.detach(ctx, ws, open, o.json)
 	}
@@ -98,6 +100,10 @@ func workDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "")
+	}
+	if !utf8.ValidString(abs) {
+		return "", belay.Exit(belay.ExitInvalid, "find directory", fmt.Errorf("the name of %q is not valid UTF-8", abs),
+			"a journal holds text only; rename the directory, or reach it through a link with another name")
 	}
 	info, err := os.Stat(abs)
 	if err == nil && !info.IsDir() {

@@ -28,17 +28,29 @@ type attemptFacts struct {
 	Log         string             `json:"log,omitempty"`
 }
 
-// attempts collects the attempts of a step in the order of their start.
+// place is a step of a run.
+type place struct {
+	run  belay.RunID
+	path belay.Path
+}
+
+// attempts are those of a step, in the order of their start.
 func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
-	var list []*attemptFacts
+	if s.tried == nil {
+		s.tried = s.collect()
+	}
+	return s.tried[place{run, p}]
+}
+
+// collect sorts the records of all attempts by their steps, in one reading: a
+// run may have thousands.
+func (s *story) collect() map[place][]*attemptFacts {
+	all := map[place][]*attemptFacts{}
 	by := map[belay.Key]*attemptFacts{}
 	for _, r := range s.recs {
-		if r.Run != run {
-			continue
-		}
 		switch e := r.Event.(type) {
 		case belay.AttemptStarted:
-			if e.Path != p || by[e.Key] != nil {
+			if by[e.Key] != nil {
 				continue // unborn ones start again under their own key
 			}
 			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child}
@@ -46,7 +58,8 @@ func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
 				f.Log = s.view.LogPath(e.Key)
 			}
 			by[e.Key] = f
-			list = append(list, f)
+			at := place{r.Run, e.Path}
+			all[at] = append(all[at], f)
 		case belay.AttemptFound:
 			if f := by[e.Key]; f != nil {
 				f.Found = append(f.Found, e.How)
@@ -61,7 +74,7 @@ func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
 			}
 		}
 	}
-	return list
+	return all
 }
 
 // stepFacts is a step as --json prints it.

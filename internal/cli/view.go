@@ -17,6 +17,8 @@ type story struct {
 	view *journal.View
 	recs []belay.Record
 	tree *flow.Tree
+
+	tried map[place][]*attemptFacts // by step; collected when it is asked for
 }
 
 func tell(st *journal.State, arg string) (*story, error) {
