@@ -68,7 +68,7 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 func (a *attempt) unborn(f belay.Fault, err error) *Exit {
 	var began *unwatched
 	return &Exit{
-		Key: a.s.Key, Code: NoCode, Began: errors.As(err, &began), Fault: f, Detail: err.Error(),
+		Key: a.s.Key, Code: noCode, Began: errors.As(err, &began), Fault: f, Detail: err.Error(),
 		Started: a.started, Ended: time.Now(),
 	}
 }
@@ -239,7 +239,7 @@ func (k *keeper) bury(a *attempt) *Exit {
 			continue
 		}
 		if err != nil {
-			exit.Fault, exit.Detail, exit.Code = belay.FaultSpawn, "reap: "+err.Error(), NoCode
+			exit.Fault, exit.Detail, exit.Code = belay.FaultSpawn, "reap: "+err.Error(), noCode
 		}
 		break
 	}

@@ -34,7 +34,7 @@ func TestUnwatchedChildIsEnded(t *testing.T) {
 	}
 	fault, err := faultOf(err, "/no/such/folder")
 	e := (&attempt{}).unborn(fault, err)
-	if e.Fault != belay.FaultSpawn || !e.Began || e.Code != NoCode || e.Detail == "" {
+	if e.Fault != belay.FaultSpawn || !e.Began || e.Code != noCode || e.Detail == "" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -189,7 +189,7 @@ func (k *keeper) spawn(c *link, s *spawnAsk) bool {
 	}
 	if k.closed || k.leaving {
 		k.mu.Unlock()
-		k.answer(c, &Exit{Key: s.Key, Code: NoCode, KilledBy: belay.KilledStop})
+		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: belay.KilledStop})
 		return true
 	}
 	a, exit := k.birth(&s.Spawn)

@@ -132,7 +132,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %+v", tt.s.Key, e)
 		}
 		if code := 0; !tt.began {
-			code = NoCode
+			code = noCode
 			if e.Code != code {
 				t.Errorf("%s: code %d", tt.s.Key, e.Code)
 			}

@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,25 +92,6 @@ func noChildren() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return errors.Is(err, unix.ECHILD)
-}
-
-// peerUID is the user at the other end of the socket.
-func peerUID(c *net.UnixConn) (int, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	var optErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, optErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return 0, err
-	}
-	if optErr != nil {
-		return 0, optErr
-	}
-	return int(cred.Uid), nil
 }
 
 // socketName is a name for the path that fits into a socket address. A long one
