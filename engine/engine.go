@@ -417,5 +417,10 @@ func (w *drive) spawn(j belay.Job) {
 		}})
 		return
 	}
-	_ = w.keeper.Spawn(s) // a broken connection shows as Gone, and the attempt as unborn
+	var tooBig *proc.TooBig
+	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
+		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
+		}})
+	}
 }
