@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,6 +79,22 @@ func childrenByParent() ([]int, error) {
 		}
 	}
 	return pids, nil
+}
+
+// awaitDeparture returns when the last thread of a dying keeper that is the
+// caller's child is gone: its lock is free before that, and its children come
+// to the caller only then.
+func awaitDeparture(keeper Identity) {
+	for until := time.Now().Add(killPatience); time.Now().Before(until); time.Sleep(lookEvery) {
+		if p, err := look(keeper.Pid); err != nil || p.start != keeper.Start {
+			return // reaped already
+		}
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, keeper.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if errors.Is(err, unix.ECHILD) || err == nil && info.Signo != 0 {
+			return // not ours to wait for, or dead as a whole
+		}
+	}
 }
 
 // zombies tells in one call whether any child is dead; it takes none away.
