@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -160,6 +161,22 @@ func TestListener(t *testing.T) {
 				t.Errorf("reply %q, settled %v", l.reply, l.settled())
 			}
 		})
+	}
+}
+
+func TestNothingWaitsInARunThatIsOver(t *testing.T) {
+	t.Parallel()
+	held := placed{StepView: flow.StepView{Phase: flow.Held}}
+	given := placed{StepView: flow.StepView{Phase: flow.Waiting, Attempt: 1}}
+	for _, c := range []struct{ got, want string }{
+		{held.result(false), "waits for an answer"},
+		{held.result(true), "was not answered"},
+		{given.result(false), ""},
+		{given.result(true), "not finished"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
 	}
 }
 

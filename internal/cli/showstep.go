@@ -131,7 +131,7 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		a.out.line("\n%s %d", f.Role, f.Attempt)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
-	if p.Phase == flow.Held {
+	if p.Phase == flow.Held && !s.over(p.run) {
 		a.out.line("\n%s", tui.Clean(s.question(p.run, p.Item)))
 		a.out.line("next: %s", tui.Answer(p.run, p.Path, a.name()))
 	}

@@ -71,6 +71,9 @@ func (s *story) crashed() bool {
 	return s.tree.Status() == belay.Running && !driverOf(s.attached()).Alive()
 }
 
+// over tells whether a run of the tree has ended.
+func (s *story) over(run belay.RunID) bool { return s.tree.Run(run).Result() != nil }
+
 // steps lists the steps of the run that was asked for, with its child runs.
 func (s *story) steps() []placed {
 	var list []placed
