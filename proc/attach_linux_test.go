@@ -425,3 +425,38 @@ func TestLostLogIsNoProof(t *testing.T) {
 		})
 	}
 }
+
+// More exits than fit into one answer are harvested all the same.
+// promise: K2
+func TestHarvestOfManyBigOutputs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	const many = 720 // each takes about 24 KiB of the answer
+	r.spawn(k, r.bash("long", `while [ ! -e go ]; do sleep 0.01; done`))
+	open := []belay.Key{r.key("long")}
+	for i := range many {
+		s := Spawn{Key: r.key("s" + itoa(i)), Argv: []string{"head", "-c", itoa(belay.MaxInline), "/dev/zero"}, Dir: r.dir}
+		s.Out = r.file("s.out")
+		open = append(open, s.Key)
+		r.do(k, s)
+	}
+	pid := k.pid
+	if err := k.hangUp(); err != nil {
+		t.Fatal(err)
+	}
+	r.o.silence = 5 * time.Second
+	k2, states := r.attach(open...)
+	for _, key := range open[1:] {
+		if s := states[key]; s.Found != belay.Harvested || len(s.Exit.OutInline) != belay.MaxInline {
+			t.Fatalf("%s: %s", key, s.Found)
+		}
+	}
+	if states[open[0]].Found != belay.Adopted {
+		t.Errorf("long: %+v", states[open[0]])
+	}
+	r.touch("go")
+	r.exit(k2, open[0])
+	k2.pid = pid
+	r.close(k2)
+}

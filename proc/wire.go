@@ -72,7 +72,8 @@ type reply struct {
 }
 
 // held answers a hello: what the keeper knows of the open keys. A key in
-// neither list was never seen by this keeper.
+// neither list was never seen by this keeper, or its exit is in the log and had
+// no room here.
 type held struct {
 	Running []belay.Key `json:"running,omitempty"`
 	Done    []Exit      `json:"done,omitempty"`
