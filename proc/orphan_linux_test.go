@@ -136,3 +136,34 @@ func TestOrphansOfADeadKeeperAreEnded(t *testing.T) {
 		}
 	}
 }
+
+// The caller waits for a dying keeper until it is dead as a whole, and leaves
+// the reaping to its starter; it does not wait for what is not its child.
+func TestAwaitDeparture(t *testing.T) {
+	t.Parallel()
+	pid, err := syscall.ForkExec("/bin/sleep", []string{"sleep", "0.1"}, &syscall.ProcAttr{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := Identify(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitDeparture(id)
+	if p, err := look(pid); err != nil || !p.zombie {
+		t.Errorf("%+v %v", p, err)
+	}
+	if _, err := syscall.Wait4(pid, nil, 0, nil); err != nil {
+		t.Errorf("its exit was taken: %v", err)
+	}
+	began := time.Now()
+	awaitDeparture(id)
+	parent, err := Identify(os.Getppid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitDeparture(parent)
+	if took := time.Since(began); took > killPatience/2 {
+		t.Errorf("it waited %s for nothing", took)
+	}
+}
