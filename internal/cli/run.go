@@ -36,7 +36,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE; JSON unless it is text")
 	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
 	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
-	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default 8)")
+	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default: the setting limits.max_parallel, 8)")
 	f.StringVar(&o.id, "id", "", "the id of the run (default: a short random one)")
 	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
