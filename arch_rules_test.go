@@ -123,10 +123,11 @@ func (in *inspector) body(s source, f *ast.File, names map[string]string) {
 				in.say(in.at(n), "an init function acts behind the reader's back: wire it in main")
 			}
 		case *ast.GoStmt:
-			if !s.test() && !testSupport(s.room()) && !allowed(mayGo, s) {
-				in.say(in.at(n), "%s may not start a goroutine", s.room())
-			}
+			in.goroutine(s, n)
 		case *ast.CallExpr:
+			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Go" || sel.Sel.Name == "AfterFunc") {
+				in.goroutine(s, n) // a WaitGroup, a group or a timer starts one too
+			}
 			in.errorText(s, n, names)
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && names[x.Name] != "" {
@@ -243,4 +244,11 @@ func contains(list []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// goroutine refuses a goroutine outside the rooms that may own one.
+func (in *inspector) goroutine(s source, n ast.Node) {
+	if !s.test() && !testSupport(s.room()) && !allowed(mayGo, s) {
+		in.say(in.at(n), "%s may not start a goroutine", s.room())
+	}
 }

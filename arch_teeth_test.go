@@ -47,6 +47,8 @@ func TestHouseHasTeeth(t *testing.T) {
 		{"wrong comment", "recipe/recipe.go", "// Reads recipes.\npackage recipe\n", `not "Package recipe "`},
 		{"init", "journal/init.go", "package journal\nfunc init() {}\n", "an init function"},
 		{"goroutine", "journal/go.go", "package journal\nfunc f() { go f() }\n", "journal may not start a goroutine"},
+		{"goroutine of a group", "journal/go.go", "package journal\nimport \"sync\"\nfunc f(g *sync.WaitGroup) { g.Go(func() {}) }\n", "journal may not start a goroutine"},
+		{"goroutine of a timer", "journal/go.go", "package journal\nimport \"time\"\nfunc f() { time.AfterFunc(1, f) }\n", "journal may not start a goroutine"},
 		{"exit", "engine/exit.go", "package engine\nimport \"os\"\nfunc g() { os.Exit(0) }\n", "os.Exit: only main"},
 		{"exit beside main", "cmd/belay/other.go", "package main\nimport \"os\"\nfunc g() { os.Exit(0) }\n", "os.Exit: only main"},
 		{"fatal log", "engine/log.go", "package engine\nimport \"log\"\nfunc g() { log.Fatal() }\n", "log.Fatal: only main"},

@@ -73,7 +73,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "proc", "watch", "internal/server", "internal/cli/signal.go")
+var mayGo = set("engine", "proc", "internal/cli/signal.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.

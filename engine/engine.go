@@ -20,6 +20,7 @@ import (
 const (
 	mailEvery   = 100 * time.Millisecond
 	maxReattach = 20               // keepers that may die under one driver
+	maxStarts   = 3                // tries to start one
 	closeWithin = 10 * time.Second // for the keeper to leave at the end
 	atOnce      = time.Nanosecond  // between TERM and KILL; 0 would mean the step's own grace
 )
@@ -86,15 +87,19 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 		return belay.Running, err
 	}
 	err := w.loop(ctx, hard)
-	if err != nil {
-		return w.Tree.Status(), err
+	// A keeper that still holds attempts stays; the driver's end of the
+	// connection is closed in every case.
+	if closeErr := w.leave(ctx); err == nil && closeErr != nil {
+		err = fmt.Errorf("close keeper: %w", closeErr)
 	}
+	return w.Tree.Status(), err
+}
+
+// leave says goodbye to the keeper.
+func (w *drive) leave(ctx context.Context) error {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
 	defer cancel()
-	if err := w.keeper.Close(end); err != nil {
-		return w.Tree.Status(), fmt.Errorf("close keeper: %w", err)
-	}
-	return w.Tree.Status(), nil
+	return w.keeper.Close(end)
 }
 
 // now is the run's clock; it does not jump while the driver lives and never
@@ -114,19 +119,39 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 			"find out what ends it (out of memory?), then resume the run")
 	}
 	w.Epoch++
-	keeper, states, err := w.Attach(ctx, w.Epoch, w.Tree.Open())
+	keeper, states, err := w.reach(ctx)
 	if err != nil {
 		return err
 	}
 	w.keeper = keeper
-	if err := w.Log.SetEpoch(w.Epoch); err != nil {
-		return err
+	err = w.Log.SetEpoch(w.Epoch)
+	var facts []flow.Fact
+	if err == nil {
+		facts, err = w.attached(first, states)
 	}
-	facts, err := w.attached(first, states)
+	if err == nil && w.Tree.Run(w.Root) != nil {
+		err = w.readMail() // what was asked meanwhile comes before anything is started
+	}
+	if err == nil {
+		facts = append(facts, w.facts...)
+		w.facts = nil
+		err = w.take(facts)
+	}
 	if err != nil {
-		return err
+		_ = w.leave(ctx) // the error that is returned matters more
 	}
-	return w.take(facts)
+	return err
+}
+
+// reach attaches to the keeper; one that dies while it starts is started again.
+func (w *drive) reach(ctx context.Context) (k Keeper, states map[belay.Key]proc.State, err error) {
+	for range maxStarts {
+		k, states, err = w.Attach(ctx, w.Epoch, w.Tree.Open())
+		if err == nil || ctx.Err() != nil || errors.Is(err, proc.ErrKeeperSilent) || errors.Is(err, proc.ErrStale) {
+			break
+		}
+	}
+	return k, states, err
 }
 
 // attached are the facts of an attach: the start of a new run first, then the
@@ -174,7 +199,7 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 }
 
 func (w *drive) ended(job belay.Job, e proc.Exit) flow.Fact {
-	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store, w.Limits, w.Mask)}}
+	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store, w.Limits, w.mask(job))}}
 }
 
 // loop turns until the tree rests.
@@ -264,16 +289,14 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 // bereaved goes on after the keeper died: what it left is swept and counted,
 // and a new keeper takes over.
 func (w *drive) bereaved(ctx context.Context) error {
-	if len(w.facts) > 0 { // exits that came before its death are facts
+	for len(w.facts) > 0 { // exits that came before its death are facts, and so is what follows from them
 		facts := w.facts
 		w.facts = nil
 		if err := w.take(facts); err != nil {
 			return err
 		}
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWithin)
-	defer cancel()
-	_ = w.keeper.Close(end) // it is dead; this only reaps it
+	_ = w.leave(ctx) // it is dead; this only reaps it
 	var again []flow.Fact
 	if stop := w.Tree.Stopping(); stop != nil { // attaching forgets a stop that is under way
 		again = append(again, w.stopFact(errors.New(stop.By), w.Epoch+1))
@@ -331,7 +354,8 @@ func (w *drive) clearMail() error {
 func (w *drive) take(facts []flow.Fact) error {
 	turn, err := w.Tree.Turn(w.now(), facts...)
 	if err != nil {
-		return belay.Exit(belay.ExitDamaged, "fold", err, "the records do not fit together; nothing was overwritten")
+		return belay.Exit(belay.ExitFailed, "fold", err,
+			"what happened does not fit what is on record: this is a bug in belay; the journal is as it was")
 	}
 	w.turn = turn
 	if len(turn.Records) > 0 {
@@ -370,12 +394,17 @@ func (w *drive) release(effects []belay.Command) error {
 }
 
 func (w *drive) spawn(j belay.Job) {
-	s, err := step.Prepare(j, w.Store, w.Limits, w.Mask)
+	s, err := step.Prepare(j, w.Store, w.Limits, w.mask(j))
 	if err != nil {
 		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
 			Key: j.Key, Observation: step.Unstarted(err, w.now()),
 		}})
 		return
 	}
-	_ = w.keeper.Spawn(s) // a broken connection shows as Gone, and the attempt as unborn
+	var tooBig *proc.TooBig
+	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
+		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
+		}})
+	}
 }

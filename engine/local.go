@@ -172,8 +172,10 @@ func (o *Open) load() error {
 		return err
 	}
 	o.epoch = recs[len(recs)-1].Epoch
-	o.session, err = o.enter()
-	return err
+	if s := o.Tree.Started().Session; s != nil {
+		o.session = *s
+	}
+	return nil
 }
 
 // Blobs reads what was kept beside the records.
@@ -186,6 +188,10 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 	if len(recs) == 0 {
 		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("run %s never began", id),
 			"it was killed before its first record; start it again")
+	}
+	if recs[0].Run != id {
+		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
+			"a copy of a run can be looked at, but its folder must keep the run's id as its name")
 	}
 	lib, err := thaw(recs[0], blobs)
 	if err != nil {
@@ -219,6 +225,9 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
 	}
 	if len(o.first) == 0 { // taken over: the index still has its last end
+		if err := o.reenter(first); err != nil {
+			return belay.RunResult{}, err
+		}
 		if err := o.note(o.Tree.Started(), belay.RunResult{Status: belay.Running}); err != nil {
 			return belay.RunResult{}, err
 		}
@@ -243,6 +252,25 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 	}
 	return r, o.note(o.Tree.Started(), r)
 }
+
+// reenter takes a place among the sessions again, unless the run is only driven
+// to be ended.
+func (o *Open) reenter(first []flow.Fact) error {
+	for _, f := range first {
+		r, ok := f.Event.(belay.RequestReceived)
+		if ok && (r.Request.Ask == belay.WishCancel || r.Request.Ask == belay.WishStop) {
+			return nil
+		}
+	}
+	s, err := o.enter()
+	if err == nil {
+		o.session = s
+	}
+	return err
+}
+
+// Note keeps in the index how the run stands.
+func (o *Open) Note() error { return o.note(o.Tree.Started(), o.Result()) }
 
 // keepStart writes down that the run began when its driver did not come so
 // far, so that it can be resumed once the cause is mended.
@@ -308,11 +336,7 @@ func (o *Open) countLost(run belay.RunID, p belay.Path, known int) (int, error) 
 
 // Close gives the run back.
 func (o *Open) Close() error {
-	err := o.local.State.Leave(o.ID)
-	if e := o.run.Close(); e != nil {
-		err = e
-	}
-	return err
+	return errors.Join(o.local.State.Leave(o.ID), o.run.Close())
 }
 
 // note keeps the run's line in the index, for whoever lists runs.

@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/redact"
 )
 
 // secretsOf are the variables that the recipes call secret. Their values never
@@ -50,4 +54,23 @@ func hidden(lib flow.Library) []string {
 		names = append(names, name, long, short)
 	}
 	return names
+}
+
+// mask are the values that must not be seen of a job: those of the run, and
+// those of its own context and environment whose names say what they are.
+func (w *drive) mask(j belay.Job) []string {
+	var env []string
+	for _, name := range slices.Sorted(maps.Keys(j.Vars)) {
+		if v := j.Vars[name]; v.Inline() && redact.Surely(name) {
+			env = append(env, name+"="+step.Plain(v.JSON))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.Env)) {
+		env = append(env, name+"="+j.Env[name])
+	}
+	own := redact.FromEnv(env, nil)
+	if len(own) == 0 {
+		return w.Mask
+	}
+	return append(own, w.Mask...)
 }

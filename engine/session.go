@@ -45,7 +45,8 @@ func (o *Open) enter() (belay.Session, error) {
 // readPlace reads what the environment says about the tree. The depth there is
 // that of the session whose step we are in: ours is one more.
 func readPlace(env []string) journal.Env {
-	place := journal.Env{Tree: lookup(env, envTree)}
+	tree, _ := lookup(env, envTree)
+	place := journal.Env{Tree: tree}
 	if n, ok := number(env, envDepth, &place.Malformed); ok {
 		place.Depth = n + 1
 	}
@@ -58,26 +59,27 @@ func readPlace(env []string) journal.Env {
 	return place
 }
 
-func lookup(env []string, name string) string {
+// lookup gives the value of a variable and the spelling it was found under.
+func lookup(env []string, name string) (value, spelling string) {
 	for _, p := range prefixes {
 		for _, kv := range env {
 			if v, ok := strings.CutPrefix(kv, p+name+"="); ok && v != "" {
-				return v
+				return v, p + name
 			}
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // number reads a variable; one that is no number is named in bad.
 func number(env []string, name string, bad *string) (int, bool) {
-	text := lookup(env, name)
+	text, spelling := lookup(env, name)
 	if text == "" {
 		return 0, false
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		*bad = prefixes[0] + name
+		*bad = spelling
 		return 0, false
 	}
 	return n, true

@@ -457,7 +457,6 @@ func (s *State) reopen() error {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
 	s.result, s.failing, s.cancel = nil, false, nil
-	s.reopened++
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed && st.phase != Skipped {

@@ -44,7 +44,7 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, File: prog.File, Vars: vars,
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: vars,
 		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 	}}

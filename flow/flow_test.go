@@ -583,3 +583,47 @@ func BenchmarkTurn10000Steps(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/10000, "µs/step")
 }
+
+// TestASecondAnswerIsRefused: the first one counts, whatever it was.
+func TestASecondAnswerIsRefused(t *testing.T) {
+	for _, choice := range []string{"done", "again", "fail", "skip"} {
+		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n- {id: b, command: y, needs: []}\n")
+		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost, "r:b.1": belay.Adopted})
+		ask := func(id string) Fact {
+			return Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", Ask: belay.WishAnswer, Step: "a", Choice: choice}}}
+		}
+		w.turn(ask("one"), ask("two"))
+		refused := ""
+		for _, r := range w.out.Records {
+			if e, ok := r.Event.(belay.RequestRefused); ok {
+				refused += e.ID
+			}
+		}
+		if refused != "two" {
+			t.Errorf("%s: refused %q, want the second", choice, refused)
+		}
+	}
+}
+
+// TestAConditionIsNoPermit: the answer to a condition over a big value does not
+// use up the allowance of nested steps.
+func TestAConditionIsNoPermit(t *testing.T) {
+	w := begin(t, "name: n\nrecursion: {max_total_steps: 2}\nsteps:\n- {id: s, recipe: sub}\n",
+		"sub", "name: sub\nsteps:\n- {id: i, command: x, output: big}\n- {id: j, command: y, condition: \"'k' in big\"}\n")
+	w.tree.started.Limits.MaxTotalSteps = 2
+	v := belay.Value{Sha: "abc", Size: 1 << 20}
+	w.end("r/s.1:i.1", belay.Observation{Output: &v})
+	ask := w.out.Effects[0].(belay.Ask)
+	w.turn(Fact{"r/s.1", belay.AnswerGiven{Key: ask.Key, Answer: belay.Answer{OK: true}}})
+	w.wantStarts("r/s.1:j.1")
+}
+
+// TestAStopForAnotherRunStopsNothing: it is refused, and that is all.
+func TestAStopForAnotherRunStopsNothing(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, command: y}\n")
+	w.turn(
+		Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r/x.9", Ask: belay.WishStop}}},
+		Fact{"r", belay.RequestRefused{ID: "s", Why: "no such run"}})
+	w.exit("r:a.1", 0)
+	w.wantStarts("r:b.1")
+}

@@ -15,8 +15,11 @@ func (s *State) mainKey(i, n int) belay.Key {
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, belay.RoleMain, n)
 }
 
+// stepQuestion ends the key of a question for a permit.
+const stepQuestion = "?step"
+
 // stepKey names the question whether one more nested step may start.
-func (s *State) stepKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + "?step" }
+func (s *State) stepKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + stepQuestion }
 
 // condKey names the question whether a condition over big values holds.
 func (s *State) condKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + "?cond" }

@@ -83,7 +83,7 @@ func (s *State) nextRequest() belay.Command {
 // target is the held step that a request speaks of, -1 when there is none.
 func (s *State) target(r belay.Request) int {
 	if r.Step != "" {
-		if i, ok := s.index[r.Step]; ok && s.steps[i].phase == Held {
+		if i, ok := s.index[r.Step]; ok && s.steps[i].item != "" {
 			return i
 		}
 		return -1

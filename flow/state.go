@@ -29,25 +29,24 @@ type State struct {
 	vars    *scope
 	each    *each // set when the run is the items of a foreach step
 
-	steps    []step
-	index    map[belay.Path]int
-	ready    intHeap // waiting steps that could start now
-	timers   timeHeap
-	inbox    []belay.Request // requests not decided yet
-	attend   []int           // ended and broken steps, to be settled in this order
-	hooking  []int           // steps that are over but for their last hook
-	open     map[belay.Key]int
-	items    map[string]int
-	seen     map[string]bool
-	outputs  map[string]bool
-	left     int // steps not settled
-	running  int // open attempts
-	asking   int // questions out
-	cancel   *belay.Request
-	failing  bool
-	ran      bool
-	result   *belay.RunResult
-	reopened int
+	steps   []step
+	index   map[belay.Path]int
+	ready   indexes // waiting steps that could start now
+	timers  timetable
+	inbox   []belay.Request // requests not decided yet
+	attend  []int           // ended and broken steps, to be settled in this order
+	hooking []int           // steps that are over but for their last hook
+	open    map[belay.Key]int
+	items   map[string]int
+	seen    map[string]bool
+	outputs map[string]bool
+	left    int // steps not settled
+	running int // open attempts
+	asking  int // questions out
+	cancel  *belay.Request
+	failing bool
+	ran     bool
+	result  *belay.RunResult
 }
 
 // step is what the fold knows of one step.

@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -19,8 +21,10 @@ type Tree struct {
 	lib      Library
 	runs     map[belay.RunID]*State
 	order    []belay.RunID // as they began
-	parents  map[belay.RunID]belay.Key
-	touched  map[belay.RunID]bool
+	live     []belay.RunID // those of them that have not ended
+	parents  map[belay.RunID]parent
+	queue    []belay.RunID        // to be asked, in this order
+	touched  map[belay.RunID]bool // in queue
 	waits    map[belay.RunID]belay.Wait
 	open     map[belay.Key]belay.RunID // attempts that are processes
 	birth    []belay.Key               // open ones, in the order of their start
@@ -33,11 +37,17 @@ type Tree struct {
 	stopped  bool
 }
 
+// parent is the attempt that a child run is, and the run it belongs to.
+type parent struct {
+	run belay.RunID
+	key belay.Key
+}
+
 // NewTree makes the tree of a root run; its records follow.
 func NewTree(root belay.RunID, lib Library) *Tree {
 	return &Tree{
 		root: root, lib: lib,
-		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]belay.Key{},
+		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
 	}
@@ -69,38 +79,61 @@ func (t *Tree) Apply(r belay.Record) error {
 		return err
 	}
 	t.last = r.At
-	t.touched[r.Run] = true
+	t.touch(r.Run)
 	t.note(r)
 	return nil
+}
+
+// touch asks for a run to be asked.
+func (t *Tree) touch(id belay.RunID) {
+	if !t.touched[id] {
+		t.touched[id] = true
+		t.queue = append(t.queue, id)
+	}
+}
+
+// quiet takes all runs out of the queue.
+func (t *Tree) quiet() {
+	t.queue = t.queue[:0]
+	clear(t.touched)
 }
 
 // note keeps what belongs to the tree as a whole.
 func (t *Tree) note(r belay.Record) {
 	switch e := r.Event.(type) {
 	case belay.RunStarted:
+		t.live = append(t.live, r.Run)
 		if r.Run == t.root {
 			t.started = e
 		}
+	case belay.RunEnded:
+		if i := slices.Index(t.live, r.Run); i >= 0 {
+			t.live = slices.Delete(t.live, i, i+1)
+		}
 	case belay.RunAttached:
 		t.stopping, t.held, t.stopped = nil, false, false
-		for _, id := range t.order {
-			t.touched[id] = true
+		for _, id := range t.live {
+			t.touch(id)
 		}
 	case belay.RunHeld:
 		t.held, t.stopped = true, false
 	case belay.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped = false, true
 	case belay.RunReopened:
+		t.live = append(t.live, r.Run)
 		t.held, t.stopped = false, false
 	case belay.RequestReceived:
-		if e.Request.Ask == belay.WishStop {
+		if e.Request.Ask == belay.WishStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
 			t.stopping = &e.Request
 		}
 	case belay.ItemAnswered:
 		t.held = false
+		if e.Choice == belay.ChoiceDone {
+			t.done++
+		}
 	case belay.AttemptStarted:
 		if e.Child != "" {
-			t.parents[e.Child] = e.Key
+			t.parents[e.Child] = parent{r.Run, e.Key}
 			return
 		}
 		t.open[e.Key] = r.Run
@@ -115,10 +148,8 @@ func (t *Tree) note(r belay.Record) {
 		if e.Verdict.OK {
 			t.done++
 		}
-	case belay.StepNotTaken, belay.StepSkipped:
-		t.done++
 	case belay.AnswerGiven:
-		if e.Answer.OK {
+		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
 	}
@@ -135,9 +166,9 @@ func (t *Tree) close(k belay.Key) {
 			break
 		}
 	}
-	for id, w := range t.waits { // a slot is free
-		if w.For == belay.WaitRoom {
-			t.touched[id] = true
+	for _, id := range t.live { // a slot is free
+		if t.waits[id].For == belay.WaitRoom {
+			t.touch(id)
 		}
 	}
 }
@@ -160,7 +191,7 @@ func (t *Tree) Run(id belay.RunID) *State { return t.runs[id] }
 // Runs lists the runs in the order in which they began.
 func (t *Tree) Runs() []belay.RunID { return t.order }
 
-// Done counts the steps that were settled well: the only measure of progress.
+// Done counts the steps whose work is there: the only measure of progress.
 func (t *Tree) Done() int64 { return t.done }
 
 // Stopping is the request that stops the tree, nil if there is none.
@@ -185,9 +216,9 @@ func (t *Tree) Turn(now time.Time, facts ...Fact) (Turn, error) {
 			return Turn{}, err
 		}
 	}
-	for id, wait := range t.waits {
-		if !wait.Until.IsZero() && !wait.Until.After(now) {
-			t.touched[id] = true
+	for _, id := range t.live {
+		if until := t.waits[id].Until; !until.IsZero() && !until.After(now) {
+			t.touch(id)
 		}
 	}
 	if err := w.think(); err != nil {
@@ -237,18 +268,15 @@ func (w *turn) write(run belay.RunID, e belay.Event) error {
 	return nil
 }
 
-// think asks every touched run, oldest first, until all are quiet.
+// think asks every touched run until all are quiet.
 func (w *turn) think() error {
 	t := w.tree
-	for len(t.touched) > 0 {
-		for _, id := range t.order {
-			if !t.touched[id] {
-				continue
-			}
-			delete(t.touched, id)
-			if err := w.ask(t.runs[id]); err != nil {
-				return err
-			}
+	for len(t.queue) > 0 {
+		id := t.queue[0]
+		t.queue = t.queue[1:]
+		delete(t.touched, id)
+		if err := w.ask(t.runs[id]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -280,7 +308,6 @@ func (w *turn) room() int {
 func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 	t := w.tree
 	if _, note := c.(belay.Note); w.idle && !note {
-		delete(t.touched, s.id)
 		return true, nil
 	}
 	switch c := c.(type) {
@@ -300,7 +327,6 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 		return false, w.kill(s, c)
 	case belay.Wait:
 		t.waits[s.id] = c
-		delete(t.touched, s.id)
 		return true, nil
 	case belay.End:
 		return true, w.end(s, c.Result)
@@ -347,26 +373,26 @@ func (w *turn) kill(s *State, c belay.Kill) error {
 }
 
 func (w *turn) end(s *State, r belay.RunResult) error {
-	delete(w.tree.waits, s.id)
+	t := w.tree
+	delete(t.waits, s.id)
 	if err := w.write(s.id, belay.RunEnded{RunResult: r}); err != nil {
 		return err
 	}
-	delete(w.tree.touched, s.id)
-	if s.id == w.tree.root {
+	if s.id == t.root {
 		return nil
 	}
-	key := w.tree.parents[s.id]
-	for _, id := range w.tree.order {
-		p := w.tree.runs[id]
-		i, ok := p.open[key]
-		if !ok {
-			continue
-		}
-		return w.write(id, belay.AttemptEnded{Key: key, Observation: belay.Observation{
-			Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r, Hidden: s.hiddenOut(),
-		}})
+	up := t.parents[s.id]
+	p := t.runs[up.run]
+	if p == nil {
+		return fmt.Errorf("run %s: ended, but nobody waits for it", s.id)
 	}
-	return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, key)
+	i, ok := p.open[up.key]
+	if !ok {
+		return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, up.key)
+	}
+	return w.write(up.run, belay.AttemptEnded{Key: up.key, Observation: belay.Observation{
+		Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r, Hidden: s.hiddenOut(),
+	}})
 }
 
 // rest says how the tree stands once all runs are quiet, and writes down a
@@ -385,7 +411,7 @@ func (w *turn) rest() error {
 		if err := w.write(t.root, belay.RunHeld{Items: t.items()}); err != nil {
 			return err
 		}
-		clear(t.touched)
+		t.quiet()
 	}
 	w.out.Status = t.Status()
 	return nil
@@ -404,12 +430,12 @@ func (w *turn) stop() error {
 		}
 		w.out.Effects = append(w.out.Effects, belay.Kill{Key: k, Why: belay.KilledStop})
 	}
-	clear(t.touched)
+	t.quiet()
 	if len(t.open) > 0 || t.stopped {
 		return nil
 	}
 	err := w.write(t.root, belay.RunStopped{By: t.stopping.By})
-	clear(t.touched)
+	t.quiet()
 	return err
 }
 
@@ -418,11 +444,8 @@ func (w *turn) stop() error {
 func (w *turn) horizon() (until time.Time, person, busy bool) {
 	t := w.tree
 	busy = len(t.open) > 0
-	for _, id := range t.order {
+	for _, id := range t.live {
 		s := t.runs[id]
-		if s.result != nil {
-			continue
-		}
 		person = person || len(s.items) > 0
 		busy = busy || s.asking > 0
 		wait := t.waits[id]
@@ -436,13 +459,10 @@ func (w *turn) horizon() (until time.Time, person, busy bool) {
 // items lists what waits for a person, run by run.
 func (t *Tree) items() []string {
 	var list []string
-	for _, id := range t.order {
+	for _, id := range t.live {
 		s := t.runs[id]
-		if s.result != nil {
-			continue
-		}
 		for i := range s.steps {
-			if s.steps[i].phase == Held {
+			if s.steps[i].item != "" {
 				list = append(list, string(id)+":"+string(s.prog.Steps[i].ID))
 			}
 		}

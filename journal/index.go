@@ -207,8 +207,8 @@ func identityAt(q *sqlite3.Stmt, col int) proc.Identity {
 
 // RaiseCap keeps the highest count that was ever given for a cap of a run and
 // returns it. It is durable when it returns, so a caller that raises before it
-// acts cannot forget an act. The caps of a lost index are lost with it: a
-// driver raises them again from its records when it attaches.
+// acts cannot forget an act. The caps of a lost index are lost with it; a
+// driver goes by the larger of the cap and its own count.
 func (s *State) RaiseCap(id belay.RunID, name string, n int64) (int64, error) {
 	var count int64
 	err := s.inIndex("raise cap", func(c *sqlite3.Conn) error {

@@ -41,6 +41,10 @@ type Options struct {
 	Epoch  int64       // this driver's
 	Env    []string    // the base environment of all attempts
 
+	// Orphans says that this process started the dead keeper, is a subreaper
+	// and has no other children: all that came to it are ended with the run.
+	Orphans bool
+
 	silence time.Duration // 0 = answerWithin; shorter in tests
 }
 
@@ -108,11 +112,15 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 	if err != nil {
 		return nil, err
 	}
+	orphans := o.Orphans && Containment() > LevelGroup
+	if orphans && b.kept {
+		awaitDeparture(b.keeper)
+	}
+	if err := sweep(o.Dir, o.Run, orphans); err != nil {
+		return nil, err
+	}
 	if b.kept {
-		if _, err := Sweep(o.Run); err != nil {
-			return nil, err
-		}
-		reapSession(b.keeper.Pid)
+		reapLeft(b.keeper.Pid, orphans)
 	}
 	boot, err := bootID()
 	if err != nil {
@@ -129,8 +137,9 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 	return states, writeLost(o.Dir, guessed)
 }
 
-// writeLost keeps what was concluded from a reboot: the next keeper's line will
-// be of this boot, and a later reader could not conclude it again.
+// writeLost keeps what was concluded from a reboot or a lost log: the next
+// keeper's line will be there and of this boot, and a later reader could not
+// conclude it again.
 func writeLost(dir string, keys []belay.Key) error {
 	if len(keys) == 0 {
 		return nil

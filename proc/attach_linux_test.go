@@ -387,3 +387,76 @@ func TestLostByRebootStaysLost(t *testing.T) {
 		t.Errorf("%d lost lines", n)
 	}
 }
+
+// A keeper's line is on disk before any attempt can be open. A log without one
+// was lost with all it said, so nothing can be said not to have begun; and what
+// is left of the run is ended all the same.
+// promise: K2
+// promise: K4
+func TestLostLogIsNoProof(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(string) error{
+		"removed": os.Remove,
+		"emptied": func(path string) error { return os.Truncate(path, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			k, _ := r.attach()
+			r.spawn(k, r.bash("a", `echo $$ > pids; sleep 300`))
+			ids := r.pids("pids", 1)
+			if err := syscall.Kill(k.pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			r.close(k)
+			if err := damage(r.file(ledgerName)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second time the log is a new one
+				k, states := r.attach(r.key("a"), r.key("b"))
+				r.gone(ids)
+				for key, st := range states {
+					if st.Found != belay.Lost {
+						t.Errorf("%s: %+v", key, st)
+					}
+				}
+				r.close(k)
+			}
+		})
+	}
+}
+
+// More exits than fit into one answer are harvested all the same.
+// promise: K2
+func TestHarvestOfManyBigOutputs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	const many = 720 // each takes about 24 KiB of the answer
+	r.spawn(k, r.bash("long", `while [ ! -e go ]; do sleep 0.01; done`))
+	open := []belay.Key{r.key("long")}
+	for i := range many {
+		s := Spawn{Key: r.key("s" + itoa(i)), Argv: []string{"head", "-c", itoa(belay.MaxInline), "/dev/zero"}, Dir: r.dir}
+		s.Out = r.file("s.out")
+		open = append(open, s.Key)
+		r.do(k, s)
+	}
+	pid := k.pid
+	if err := k.hangUp(); err != nil {
+		t.Fatal(err)
+	}
+	r.o.silence = 5 * time.Second
+	k2, states := r.attach(open...)
+	for _, key := range open[1:] {
+		if s := states[key]; s.Found != belay.Harvested || len(s.Exit.OutInline) != belay.MaxInline {
+			t.Fatalf("%s: %s", key, s.Found)
+		}
+	}
+	if states[open[0]].Found != belay.Adopted {
+		t.Errorf("long: %+v", states[open[0]])
+	}
+	r.touch("go")
+	r.exit(k2, open[0])
+	k2.pid = pid
+	r.close(k2)
+}

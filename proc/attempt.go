@@ -3,6 +3,7 @@ package proc
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/failpoint"
+	"golang.org/x/sys/unix"
 )
 
 // attempt is one started program, from its birth to its written exit.
@@ -58,13 +60,17 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	if s.Deadline > 0 {
 		a.timers = append(a.timers, time.AfterFunc(s.Deadline, func() { k.end(a, belay.KilledDeadline, 0) }))
 	}
+	k.reapSoon()
 	k.work.Go(func() { k.accompany(a) })
 	return a, nil
 }
 
 func (a *attempt) unborn(f belay.Fault, err error) *Exit {
-	now := time.Now()
-	return &Exit{Key: a.s.Key, Code: NoCode, Fault: f, Detail: err.Error(), Started: a.started, Ended: now}
+	var began *unwatched
+	return &Exit{
+		Key: a.s.Key, Code: noCode, Began: errors.As(err, &began), Fault: f, Detail: err.Error(),
+		Started: a.started, Ended: time.Now(),
+	}
 }
 
 // start makes the pipes and forks.
@@ -96,7 +102,7 @@ func (k *keeper) start(a *attempt) (belay.Fault, error) {
 		for _, r := range a.pipes {
 			_ = r.Close() // nothing was ever written to it
 		}
-		return faultOf(err, a.s.Dir), err
+		return faultOf(err, a.s.Dir)
 	}
 	k.startPumps(a)
 	return belay.FaultNone, nil
@@ -150,21 +156,39 @@ func (k *keeper) pump(r *os.File, w io.WriteCloser) {
 	_ = r.Close() // nothing was written to it
 }
 
-// faultOf sorts the error of a fork by its number.
-func faultOf(err error, dir string) belay.Fault {
-	if dir != "" {
-		if st, statErr := os.Stat(dir); statErr != nil || !st.IsDir() {
-			return belay.FaultDir
-		}
+// faultOf sorts the error of a fork by its number, and names the working
+// directory where it is to blame: the fork itself does not tell.
+func faultOf(err error, dir string) (belay.Fault, error) {
+	var began *unwatched
+	if errors.As(err, &began) {
+		return belay.FaultSpawn, err
+	}
+	if dirErr := enterable(dir); dirErr != nil {
+		return belay.FaultDir, fmt.Errorf("working directory %s: %w", dir, dirErr)
 	}
 	switch {
 	case errors.Is(err, syscall.E2BIG):
-		return belay.FaultTooBig
+		return belay.FaultTooBig, err
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC),
 		errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
-		return belay.FaultProgram
+		return belay.FaultProgram, err
 	}
-	return belay.FaultSpawn
+	return belay.FaultSpawn, err
+}
+
+// enterable tells why a folder cannot be a working directory.
+func enterable(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return syscall.ENOTDIR
+	}
+	return unix.Access(dir, unix.X_OK)
 }
 
 // identify writes who the attempt is, when it lives long enough to be looked for.
@@ -218,7 +242,7 @@ func (k *keeper) bury(a *attempt) *Exit {
 			continue
 		}
 		if err != nil {
-			exit.Fault, exit.Detail, exit.Code = belay.FaultSpawn, "reap: "+err.Error(), NoCode
+			exit.Fault, exit.Detail, exit.Code = belay.FaultSpawn, "reap: "+err.Error(), noCode
 		}
 		break
 	}

@@ -26,14 +26,15 @@ type book struct {
 
 // found says what became of an attempt whose keeper is dead. With the machine
 // still up since its keeper's time every line that was written is there; after
-// a reboot a missing birth proves nothing.
+// a reboot a missing birth proves nothing. Neither does a log without a keeper:
+// its line is written before any attempt can be open, so that log was lost.
 func (b *book) found(key belay.Key, boot string) State {
 	switch exit := b.exits[key]; {
 	case exit != nil:
 		return State{Found: belay.Harvested, Exit: exit}
 	case b.born[key] || b.lost[key]:
 		return State{Found: belay.Lost}
-	case !b.kept || b.keeper.Boot == boot:
+	case b.kept && b.keeper.Boot == boot:
 		return State{Found: belay.Unborn}
 	}
 	return State{Found: belay.Lost}

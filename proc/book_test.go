@@ -25,8 +25,8 @@ func TestFound(t *testing.T) {
 		name, log, boot string
 		want            belay.Found
 	}{
-		{"no log", "", "one", belay.Unborn},
-		{"no keeper line", birth[:5], "one", belay.Unborn},
+		{"no log", "", "one", belay.Lost},
+		{"no keeper line", birth[:5], "one", belay.Lost},
 		{"never seen", k1, "one", belay.Unborn},
 		{"never seen, rebooted", k1, "two", belay.Lost},
 		{"born", k1 + birth, "one", belay.Lost},

@@ -15,17 +15,25 @@ type child struct {
 	queue int
 }
 
+// startChild starts a program as the leader of a process group of its own. Its
+// queue is made first: after the fork nothing may fail, or the child would run
+// on with nobody to hold it.
 func startChild(path string, argv, env []string, dir string, files []uintptr) (child, error) {
+	syscall.ForkLock.RLock() // no fork may see the queue before it is marked
+	queue, err := unix.Kqueue()
+	if err == nil {
+		unix.CloseOnExec(queue)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return child{}, fmt.Errorf("make a queue: %w", err)
+	}
 	attr := &syscall.ProcAttr{Dir: dir, Env: env, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true}}
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err != nil {
+		_ = unix.Close(queue) // nothing was put into it
 		return child{}, err
 	}
-	queue, err := unix.Kqueue()
-	if err != nil {
-		return child{}, fmt.Errorf("watch process %d: %w", pid, err)
-	}
-	unix.CloseOnExec(queue)
 	return child{pid: pid, queue: queue}, nil
 }
 
@@ -65,6 +73,8 @@ func pipe() (*os.File, int, error) {
 		return nil, -1, err
 	}
 	if err := syscall.SetNonblock(p[0], true); err != nil {
+		_ = syscall.Close(p[0]) // nothing was written
+		_ = syscall.Close(p[1]) // as above
 		return nil, -1, err
 	}
 	return os.NewFile(uintptr(p[0]), "pipe"), p[1], nil

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"syscall"
 
@@ -27,10 +26,31 @@ func startChild(path string, argv, env []string, dir string, files []uintptr) (c
 	if err != nil {
 		return child{}, err
 	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		return child{}, fmt.Errorf("watch process %d: %w", pid, err)
+	return hold(pid, func(pid int) (child, error) {
+		if err := unix.SetNonblock(fd, true); err != nil {
+			if fd >= 0 { // a kernel without handles gives none
+				_ = unix.Close(fd) // the first error is what counts
+			}
+			return child{}, err
+		}
+		return child{pid: pid, handle: os.NewFile(uintptr(fd), "process")}, nil
+	})
+}
+
+// hold puts a watch on a leader that was just forked. One that cannot be
+// watched is ended with its group and reaped: nobody would ever do it later.
+func hold(pid int, watch func(pid int) (child, error)) (child, error) {
+	c, err := watch(pid)
+	if err == nil {
+		return c, nil
 	}
-	return child{pid: pid, handle: os.NewFile(uintptr(fd), "process")}, nil
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // unreaped, so nobody else's
+	_ = syscall.Kill(pid, syscall.SIGKILL)  // it may have left its group
+	for {
+		if _, wait := syscall.Wait4(pid, nil, 0, nil); !errors.Is(wait, syscall.EINTR) {
+			return child{}, &unwatched{pid: pid, err: err}
+		}
+	}
 }
 
 // await returns when the child has ended; it stays a zombie, so that its pid
@@ -89,6 +109,8 @@ func pipe() (*os.File, int, error) {
 		return nil, -1, err
 	}
 	if err := unix.SetNonblock(p[0], true); err != nil {
+		_ = unix.Close(p[0]) // nothing was written
+		_ = unix.Close(p[1]) // as above
 		return nil, -1, err
 	}
 	return os.NewFile(uintptr(p[0]), "pipe"), p[1], nil

@@ -13,6 +13,9 @@ import (
 // ErrKeeperGone says that the keeper died or hung up.
 var ErrKeeperGone = errors.New("keeper is gone")
 
+// eventRoom is how many events wait in the channel before a backlog is made.
+const eventRoom = 64
+
 // Keeper is a driver's end of its run's keeper.
 type Keeper struct {
 	link   *link
@@ -23,13 +26,25 @@ type Keeper struct {
 	once   sync.Once
 	reader sync.WaitGroup
 	byes   chan bye
+
+	// What the driver has not taken yet. The connection is read on all the
+	// same: a driver that is still asking must not stop the keeper's answers,
+	// or both would wait for each other.
+	mu         sync.Mutex
+	backlog    []Event
+	delivering bool
+	deliverer  sync.WaitGroup
 }
 
 func newClient(l *link, o Options) *Keeper {
-	return &Keeper{link: l, epoch: o.Epoch, events: make(chan Event), quit: make(chan struct{}), byes: make(chan bye, 1)}
+	return &Keeper{
+		link: l, epoch: o.Epoch, events: make(chan Event, eventRoom),
+		quit: make(chan struct{}), byes: make(chan bye, 1),
+	}
 }
 
-// Spawn asks for an attempt. It does not wait: what comes of it is an event.
+// Spawn asks for an attempt. It does not wait: what comes of it is an event. A
+// *TooBig says that nothing was sent and the connection is as good as before.
 func (k *Keeper) Spawn(s Spawn) error {
 	if err := k.link.send(request{Spawn: &spawnAsk{Epoch: k.epoch, Spawn: s}}); err != nil {
 		return fmt.Errorf("spawn %s: %w", s.Key, err)
@@ -104,6 +119,7 @@ func (k *Keeper) listen() { k.reader.Go(k.read) }
 
 func (k *Keeper) read() {
 	defer close(k.events)
+	defer k.deliverer.Wait()
 	defer close(k.byes)
 	for {
 		var r reply
@@ -120,10 +136,39 @@ func (k *Keeper) read() {
 	}
 }
 
-// say hands an event over, unless nobody listens any more.
+// say hands an event over, or puts it on the backlog; it never waits. Only the
+// reader calls it.
 func (k *Keeper) say(e Event) {
-	select {
-	case k.events <- e:
-	case <-k.quit:
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.delivering {
+		select {
+		case k.events <- e:
+			return
+		default:
+		}
+		k.delivering = true
+		k.deliverer.Go(k.deliver)
+	}
+	k.backlog = append(k.backlog, e)
+}
+
+// deliver empties the backlog, unless nobody listens any more.
+func (k *Keeper) deliver() {
+	for {
+		k.mu.Lock()
+		if len(k.backlog) == 0 {
+			k.backlog, k.delivering = nil, false
+			k.mu.Unlock()
+			return
+		}
+		e := k.backlog[0]
+		k.backlog = k.backlog[1:]
+		k.mu.Unlock()
+		select {
+		case k.events <- e:
+		case <-k.quit:
+			return
+		}
 	}
 }

@@ -93,7 +93,11 @@ func (k *keeper) greet(c *link, h *hello) bool {
 	c.out.Lock() // exits that come now must not overtake the answer
 	k.mu.Unlock()
 	defer c.out.Unlock()
+	room := maxFrame / 2
 	for _, p := range places {
+		if room -= p.size; room < 0 && p.exit == nil {
+			continue // the driver finds it in the log
+		}
 		if e := k.exitOf(p); e != nil {
 			answer.Done = append(answer.Done, *e)
 		}
@@ -122,6 +126,10 @@ func (k *keeper) inaugurate(h *hello) error {
 	if err != nil {
 		return err
 	}
+	mark, err := makeMark(k.o.Dir, h.Run)
+	if err != nil {
+		return err
+	}
 	fresh := k.ledger.fresh()
 	if err := k.ledger.add(keeperLine{Keeper: self, Epoch: h.Epoch}, fresh); err != nil {
 		return err
@@ -135,7 +143,7 @@ func (k *keeper) inaugurate(h *hello) error {
 		k.closed = false
 	}
 	k.run, k.epoch = h.Run, h.Epoch
-	k.env = newEnvironment(h.Env, h.Run)
+	k.env = newEnvironment(h.Env, mark)
 	return nil
 }
 
@@ -179,21 +187,29 @@ func (k *keeper) spawn(c *link, s *spawnAsk) bool {
 	if p, ok := k.done[s.Key]; ok {
 		k.mu.Unlock()
 		if e := k.exitOf(p); e != nil {
-			_ = c.send(reply{Exit: e}) // a driver that hung up finds it in the log
+			k.answer(c, e)
 		}
 		return true
 	}
 	if k.closed || k.leaving {
 		k.mu.Unlock()
-		_ = c.send(reply{Exit: &Exit{Key: s.Key, Code: NoCode, KilledBy: belay.KilledStop}}) // as above
+		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: belay.KilledStop})
 		return true
 	}
 	a, exit := k.birth(&s.Spawn)
 	k.mu.Unlock()
 	if exit != nil {
-		k.record(a, exit)
+		k.work.Go(func() { k.record(a, exit) }) // it sends; see answer
 	}
 	return true
+}
+
+// answer sends an exit. Whoever reads a connection must not wait for a write to
+// it: the other end may not read before it has said all it has to say.
+func (k *keeper) answer(c *link, e *Exit) {
+	k.work.Go(func() {
+		_ = c.send(reply{Exit: e}) // a driver that hung up finds it in the log
+	})
 }
 
 // signal ends attempts. It is also granted to a connection that is no driver:

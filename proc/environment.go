@@ -18,12 +18,12 @@ type environment struct {
 
 // newEnvironment drops earlier entries of a name: programs differ in which of
 // two they believe.
-func newEnvironment(entries []string, run belay.RunID) *environment {
+func newEnvironment(entries []string, mark string) *environment {
 	e := &environment{index: map[string]int{}, hashed: map[string]string{}}
 	for _, entry := range entries {
 		e.entries = e.set(e.entries, entry, true)
 	}
-	e.entries = e.set(e.entries, markVar+"="+string(run), true)
+	e.entries = e.set(e.entries, markVar+"="+mark, true)
 	e.entries = e.set(e.entries, keyVar+"=", true)
 	return e
 }

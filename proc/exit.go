@@ -6,8 +6,8 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// NoCode is the exit code of an attempt that never began.
-const NoCode = -1
+// noCode is the exit code of an attempt that never began.
+const noCode = -1
 
 // Spawn is one attempt to be started.
 type Spawn struct {
@@ -28,7 +28,7 @@ type Spawn struct {
 // The numbers where a Spawn says nothing.
 const (
 	DefaultGrace  = 5 * time.Second
-	DefaultMaxLog = 64 << 20
+	DefaultMaxLog = 256 << 20
 	DefaultMaxOut = 16 << 20
 )
 

@@ -55,6 +55,9 @@ func TestFlood(t *testing.T) {
 		if !utf8.Valid(e.Tail) || len(e.Tail) > maxTail {
 			t.Errorf("%s: tail of %d bytes", tt.name, len(e.Tail))
 		}
+		if _, err := os.Stat(s.Out); !os.IsNotExist(err) {
+			t.Errorf("%s: an output over its limit is kept: %v", tt.name, err)
+		}
 		var disk int64
 		files, err := filepath.Glob(r.file(tt.name + ".*"))
 		if err != nil {

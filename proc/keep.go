@@ -28,6 +28,7 @@ const (
 	syncAfter   = time.Second            // from here on an exit is worth a sync
 	afterGood   = 300 * time.Millisecond // what a background child gets after success
 	drainFor    = 2 * time.Second        // how long a pipe may stay open when all are dead
+	reapEvery   = 250 * time.Millisecond // while anything runs: how long a dead orphan stays
 	pumpSize    = 32 << 10
 )
 
@@ -64,6 +65,7 @@ type keeper struct {
 	leaders map[int]*attempt       // by pid, until reaped
 	done    map[belay.Key]place
 	alone   *time.Timer // runs while there is no driver
+	reaping bool        // a look for dead orphans is due
 	boot    string
 }
 

@@ -8,8 +8,6 @@ type Level int
 const (
 	LevelGroup     Level = 0 // process group and marker: one that leaves both escapes
 	LevelSubreaper Level = 1 // orphans come to the keeper
-	LevelCgroup    Level = 2 // a control group is ended as one
-	LevelNamespace Level = 3 // a PID namespace is ended as one
 )
 
 func (l Level) String() string {
@@ -18,10 +16,6 @@ func (l Level) String() string {
 		return "process group"
 	case LevelSubreaper:
 		return "subreaper"
-	case LevelCgroup:
-		return "cgroup"
-	case LevelNamespace:
-		return "pid namespace"
 	}
 	return "level " + strconv.Itoa(int(l))
 }

@@ -12,6 +12,7 @@ import (
 const (
 	lockName   = "keeper.lock"
 	ledgerName = "keeper.log"
+	markName   = "mark"
 )
 
 // tryLock takes the keeper's lock of the folder, or gives nil when a keeper

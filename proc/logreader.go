@@ -23,14 +23,6 @@ type LogReader struct {
 	notice []byte
 }
 
-// OpenLog opens a log that is there.
-func OpenLog(path string) (*LogReader, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("open log: %w", err)
-	}
-	return FollowLog(path), nil
-}
-
 // FollowLog reads a log that may not be there yet: it is made at the first byte.
 func FollowLog(path string) *LogReader { return &LogReader{path: path} }
 

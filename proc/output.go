@@ -3,6 +3,7 @@ package proc
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -199,9 +200,16 @@ func (c *capture) spill(p []byte) error {
 	return nil
 }
 
-// close puts a big output on disk: the exit that names it comes after.
+// close puts a big output on disk: the exit that names it comes after. One that
+// is not whole is of use to nobody and is removed.
 func (c *capture) close() error {
 	if c.file == nil {
+		return nil
+	}
+	if c.over {
+		if err := errors.Join(c.file.Close(), os.Remove(c.path)); err != nil {
+			return fmt.Errorf("remove output: %w", err)
+		}
 		return nil
 	}
 	if err := c.file.Sync(); err != nil {

@@ -3,11 +3,11 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,30 +81,34 @@ func childrenByParent() ([]int, error) {
 	return pids, nil
 }
 
+// awaitDeparture returns when the last thread of a dying keeper that is the
+// caller's child is gone: its lock is free before that, and its children come
+// to the caller only then.
+func awaitDeparture(keeper Identity) {
+	for until := time.Now().Add(killPatience); time.Now().Before(until); time.Sleep(lookEvery) {
+		if p, err := look(keeper.Pid); err != nil || p.start != keeper.Start {
+			return // reaped already
+		}
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, keeper.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if errors.Is(err, unix.ECHILD) || err == nil && info.Signo != 0 {
+			return // not ours to wait for, or dead as a whole
+		}
+	}
+}
+
+// zombies tells in one call whether any child is dead; it takes none away.
+func zombies() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0
+}
+
 // noChildren tells in one call that there is no child at all, not even a zombie.
 func noChildren() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	return errors.Is(err, unix.ECHILD)
-}
-
-// peerUID is the user at the other end of the socket.
-func peerUID(c *net.UnixConn) (int, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	var optErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, optErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return 0, err
-	}
-	if optErr != nil {
-		return 0, optErr
-	}
-	return int(cred.Uid), nil
 }
 
 // socketName is a name for the path that fits into a socket address. A long one

@@ -36,8 +36,9 @@ var roles = map[string]func([]string) error{
 	"as-keeper": func(args []string) error {
 		return Keep(context.Background(), KeepOptions{Dir: args[0], Socket: args[1], Filter: hideMask, Grace: graceArg(args)})
 	},
-	"as-driver": driverRole,
-	"as-reuse":  reuseRole,
+	"as-driver":   driverRole,
+	"as-reuse":    reuseRole,
+	"as-bereaved": bereavedRole,
 }
 
 func graceArg(args []string) time.Duration {
@@ -124,7 +125,7 @@ func (r *rig) wipe() {
 		}
 		return lock.Close() == nil
 	})
-	if _, err := Sweep(r.o.Run); err != nil {
+	if err := sweep(r.dir, r.o.Run, false); err != nil {
 		r.t.Error(err)
 	}
 }

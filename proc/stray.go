@@ -206,6 +206,27 @@ func (k *keeper) reapStray(p process) {
 	}
 }
 
+// reapSoon sees to it that dead orphans are taken away while anything runs: a
+// step that forks for hours would fill the process table. The caller holds mu.
+func (k *keeper) reapSoon() {
+	if k.reaping || Containment() == LevelGroup {
+		return
+	}
+	k.reaping = true
+	time.AfterFunc(reapEvery, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.reaping = false
+		if len(k.live) == 0 {
+			return // the end of the last one looked at them all
+		}
+		if zombies() {
+			_ = k.orphans() // the living ones are looked at when their step ends
+		}
+		k.reapSoon()
+	})
+}
+
 // ownerOf is the attempt whose group, session, mark or pipe the orphan carries;
 // known is false when its marks cannot be read. The caller holds mu.
 func (k *keeper) ownerOf(p process) (owner *attempt, known bool) {

@@ -120,9 +120,10 @@ func TestPipeHeldOpenByAStranger(t *testing.T) {
 	k, _ := r.attach()
 	// The keeper's own end of the pipe stays open when we hold a copy of the
 	// writing end: /proc lets this process, no relative of the step, open it.
-	s := r.bash("a", `echo $$ > pids; while [ ! -e go ]; do sleep 0.01; done; echo last`)
+	s := r.bash("a", `echo $$ > pids; touch ready; while [ ! -e go ]; do sleep 0.01; done; echo last`)
 	r.spawn(k, s)
 	step := r.pids("pids", 1)[0]
+	r.wait("its output is the pipe again", func() bool { return exists(r.file("ready")) })
 	w := r.openFile("/proc/" + itoa(step.Pid) + "/fd/1")
 	defer w.Close()
 	r.touch("go")

@@ -19,34 +19,38 @@ const (
 // ErrSurvivors says that processes are there that not even KILL has ended.
 var ErrSurvivors = errors.New("processes survive")
 
-// Sweep ends every living process of this user that carries the mark of the
-// root run, and what is below it: TERM, then KILL. It is for a run whose keeper
-// is dead. The caller and its own ancestors are spared; those of the ended that
-// were the caller's children are reaped.
-func Sweep(run belay.RunID) (ended []Identity, err error) {
-	boot, err := bootID()
+// sweep ends every living process of this user that carries the mark of the
+// run's folder, and what is below it: TERM, then KILL. It is for a run whose
+// keeper is dead. The caller and its own ancestors are spared; those of the
+// ended that were the caller's children are reaped. With orphans it also ends
+// all that is below the caller: what shed its mark came there.
+func sweep(dir string, run belay.RunID, orphans bool) error {
+	mark, err := readMark(dir, run)
 	if err != nil {
-		return nil, fmt.Errorf("sweep %s: %w", run, err)
+		return fmt.Errorf("sweep %s: %w", run, err)
+	}
+	if mark == "" && !orphans {
+		return nil // it was never handed out
 	}
 	spare, err := spared()
 	if err != nil {
-		return nil, fmt.Errorf("sweep %s: %w", run, err)
+		return fmt.Errorf("sweep %s: %w", run, err)
 	}
 	h := newHunt(DefaultGrace)
 	for {
-		prey, err := markedTree(run, spare)
+		all, err := processes()
 		if err != nil {
-			return nil, fmt.Errorf("sweep %s: %w", run, err)
+			return fmt.Errorf("sweep %s: %w", run, err)
 		}
+		prey := livingTree(all, rootsOf(all, mark, orphans, spare), spare)
 		h.reapOwn()
 		if len(prey) == 0 {
-			break
+			return nil
 		}
 		if !h.round(prey) {
-			return h.ended(boot), fmt.Errorf("sweep %s: %d %w", run, len(prey), ErrSurvivors)
+			return fmt.Errorf("sweep %s: %d %w", run, len(prey), ErrSurvivors)
 		}
 	}
-	return h.ended(boot), nil
 }
 
 // spared is the caller and the chain above it.
@@ -62,26 +66,34 @@ func spared() (map[int]bool, error) {
 	return spare, nil
 }
 
-// markedTree is the living processes with the mark and all below them.
-func markedTree(run belay.RunID, spare map[int]bool) ([]process, error) {
-	all, err := processes()
-	if err != nil {
-		return nil, err
-	}
+// rootsOf is the living processes with the mark, and with orphans the caller's
+// living children.
+func rootsOf(all []process, mark string, orphans bool, spare map[int]bool) map[int]bool {
 	roots := map[int]bool{}
-	var prey []process
 	for _, p := range all {
-		if !p.zombie && !spare[p.pid] && ownUser(p.pid) && marked(p.pid, run) {
+		switch {
+		case p.zombie || spare[p.pid]:
+		case orphans && p.ppid == os.Getpid(), mark != "" && ownUser(p.pid) && marked(p.pid, mark):
 			roots[p.pid] = true
-			prey = append(prey, p)
+		}
+	}
+	return roots
+}
+
+// livingTree is the roots and all that lives below them.
+func livingTree(all []process, roots, spare map[int]bool) []process {
+	var tree []process
+	for _, p := range all {
+		if roots[p.pid] {
+			tree = append(tree, p)
 		}
 	}
 	for _, p := range descendants(all, roots, spare) {
 		if !p.zombie {
-			prey = append(prey, p)
+			tree = append(tree, p)
 		}
 	}
-	return prey, nil
+	return tree
 }
 
 // hunt ends processes, round by round: TERM at first sight, KILL when the grace
@@ -139,23 +151,19 @@ func (h *hunt) reapOwn() {
 	}
 }
 
-func (h *hunt) ended(boot string) []Identity {
-	var ids []Identity
-	for _, p := range h.seen {
-		ids = append(ids, Identity{Pid: p.pid, Start: p.start, Boot: boot})
-	}
-	return ids
-}
-
-// reapSession takes away the zombies that a dead keeper's session left to the
-// caller; the keeper itself is its starter's to wait for.
-func reapSession(keeper int) {
+// reapLeft takes away the zombies that a dead keeper's session left to the
+// caller, or all of the caller's; the keeper itself is its starter's to wait for.
+func reapLeft(keeper int, all bool) {
 	pids, err := children()
 	if err != nil {
 		return // zombies cost a table entry until the caller ends
 	}
 	for _, pid := range pids {
-		if p, err := look(pid); err == nil && p.zombie && p.sid == keeper && pid != keeper && p.ppid == os.Getpid() {
+		p, err := look(pid)
+		if err != nil || !p.zombie || pid == keeper || p.ppid != os.Getpid() {
+			continue
+		}
+		if all || p.sid == keeper {
 			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // it is a zombie: there is nothing to wait for
 		}
 	}

@@ -26,6 +26,15 @@ const (
 
 var errFrameSize = errors.New("frame is too big")
 
+// TooBig says that something does not fit into a frame. Nothing was sent.
+type TooBig struct {
+	Size, Limit int // bytes
+}
+
+func (e *TooBig) Error() string {
+	return fmt.Sprintf("%d bytes for the keeper, %d at most", e.Size, e.Limit)
+}
+
 // request is what a driver says; one field is set.
 type request struct {
 	Hello  *hello     `json:"hello,omitempty"`
@@ -63,7 +72,8 @@ type reply struct {
 }
 
 // held answers a hello: what the keeper knows of the open keys. A key in
-// neither list was never seen by this keeper.
+// neither list was never seen by this keeper, or its exit is in the log and had
+// no room here.
 type held struct {
 	Running []belay.Key `json:"running,omitempty"`
 	Done    []Exit      `json:"done,omitempty"`
@@ -113,7 +123,7 @@ func (l *link) sendRaw(b []byte) error {
 
 func (l *link) write(b []byte) error {
 	if len(b) > maxFrame {
-		return errFrameSize
+		return &TooBig{Size: len(b), Limit: maxFrame}
 	}
 	frame := make([]byte, frameHead, frameHead+len(b))
 	binary.BigEndian.PutUint32(frame, uint32(len(b)))

@@ -22,22 +22,34 @@ var secretEnds = [...]string{"KEY", "PASS", "PWD"}
 // placeEnds say that the value is where a secret is, not the secret.
 var placeEnds = [...]string{"FILE", "PATH", "DIR", "SOCK"}
 
+// Surely tells whether a variable of this name is made to hold a secret: it says
+// so in full. A key or a way to log in may be one or not.
+func Surely(name string) bool {
+	name = strings.ToUpper(name)
+	words := wordsOf(name)
+	if len(words) == 0 || slices.Contains(placeEnds[:], words[len(words)-1]) || harmless(words) {
+		return false
+	}
+	return slices.ContainsFunc(secretParts[:], func(p string) bool { return strings.Contains(name, p) })
+}
+
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+}
+
 // Secretive tells whether an environment variable of this name is likely to
 // hold a secret.
 func Secretive(name string) bool {
-	name = strings.ToUpper(name)
-	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	if Surely(name) {
+		return true
+	}
+	words := wordsOf(strings.ToUpper(name))
 	if len(words) == 0 {
 		return false
 	}
 	last := words[len(words)-1]
 	if slices.Contains(placeEnds[:], last) || harmless(words) {
 		return false
-	}
-	for _, p := range secretParts {
-		if strings.Contains(name, p) {
-			return true
-		}
 	}
 	for _, w := range secretWords {
 		if slices.Contains(words, w) {

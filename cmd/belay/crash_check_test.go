@@ -248,7 +248,7 @@ func (r *rig) effectsOnce() error {
 // nobodyLeft looks for processes of a run that has ended. Its steps must be
 // gone already; its keeper is given the moment it needs to leave.
 func (r *rig) nobodyLeft(run belay.RunID) error {
-	if pids := carrying("BELAY_MARK=" + string(run)); len(pids) > 0 {
+	if pids := marked(run); len(pids) > 0 {
 		return fmt.Errorf("orphans: %s", describe(pids))
 	}
 	err := until("nobody is left", func() bool { return len(carrying(r.mark)) == 0 && r.unkept() })

@@ -302,12 +302,18 @@ func (r *rig) exists(name string) error {
 }
 
 // carrying lists the living processes whose environment has the entry.
-func carrying(entry string) []int {
+func carrying(entry string) []int { return withEntry(entry + "\x00") }
+
+// marked lists the living processes of a run: its mark begins with its id.
+func marked(run belay.RunID) []int { return withEntry("BELAY_MARK=" + string(run) + "-") }
+
+// withEntry lists the living processes with an entry that begins so.
+func withEntry(start string) []int {
 	dirs, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		return nil // the pattern is sound
 	}
-	want := append([]byte{0}, append([]byte(entry), 0)...)
+	want := []byte("\x00" + start)
 	var pids []int
 	for _, name := range dirs {
 		env, err := os.ReadFile(name)

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,7 +24,16 @@ var program string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	heedHangup()
 	os.Exit(withProgram(m.Run))
+}
+
+// heedHangup takes back that SIGHUP is ignored, as it is under nohup: every
+// program that a test starts would inherit that, and belay respects it.
+func heedHangup() {
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 }
 
 func withProgram(run func() int) int {

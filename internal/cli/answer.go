@@ -19,6 +19,7 @@ func choices() []string {
 
 func (a *app) answerCommand() *cobra.Command {
 	var why string
+	var asJSON bool
 	cmd := command("answer RUN [STEP] done|again|fail|skip", "answer for a held step", 2, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			choice := args[len(args)-1]
@@ -34,14 +35,15 @@ func (a *app) answerCommand() *cobra.Command {
 			}
 			return a.answer(ctx, args[0], belay.Request{
 				By: engine.Person(), Ask: belay.WishAnswer, Step: belay.Path(step), Choice: choice, Why: why,
-			})
+			}, asJSON)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
 	cmd.ValidArgsFunction = a.completeAnswer
 	return cmd
 }
 
-func (a *app) answer(ctx context.Context, arg string, req belay.Request) (err error) {
+func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -50,60 +52,62 @@ func (a *app) answer(ctx context.Context, arg string, req belay.Request) (err er
 	if req.Run, err = runID(ws.state, arg); err != nil {
 		return err
 	}
-	root := req.Run.Root()
-	driven := true
-	h, err := a.ask(ctx, ws, req, func(o *engine.Open) error {
-		driven = false
-		return a.answerFree(o, req)
-	})
+	if req, err = a.aim(ws, req); err != nil {
+		return err
+	}
+	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.answerFree(o, req, asJSON) })
 	if err != nil {
 		return err
 	}
 	switch h.reply {
 	case refused:
-		return notAnswered(req.Run, h.why)
+		return a.refuse(req, h.why, asJSON)
 	case queued:
-		a.say("the driver of run %s does not answer (is it suspended?); the answer waits in its mailbox", root)
-		a.out.line("run %s: the answer is queued", root)
-		return nil
-	case accepted, unheard:
+		return a.unanswered(ctx, ws, req, asJSON)
+	case accepted:
 	}
-	a.out.line("run %s: answered %s", req.Run, req.Choice)
-	if !driven {
-		a.out.line("next: %s resume %s", a.name(), root)
+	text := fmt.Sprintf("run %s: answered %s", req.Run, req.Choice)
+	if h.left {
+		text += fmt.Sprintf("\nnext: %s resume %s", a.name(), req.Run.Root())
 	}
+	a.wish(lineOfWish(req), asJSON, text)
 	return nil
 }
 
+// aim turns a step that is named from its root's view into a step of the child
+// run that it belongs to.
+func (a *app) aim(ws *workshop, req belay.Request) (belay.Request, error) {
+	if !nested(req.Step) {
+		return req, nil
+	}
+	s, err := tell(ws.state, string(req.Run))
+	if err != nil {
+		return req, err
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	p, err := s.step(req.Step)
+	if err != nil {
+		return req, err
+	}
+	req.Run, req.Step = p.run, p.Path
+	return req, nil
+}
+
 // answerFree writes the answer of a run that nobody drives.
-func (a *app) answerFree(o *engine.Open, req belay.Request) (err error) {
+func (a *app) answerFree(o *engine.Open, req belay.Request, asJSON bool) (err error) {
 	defer closing(&err, "close run", o.Close)
-	s := o.Tree.Run(req.Run)
-	if err := inRun(s != nil, req.Run); err != nil {
+	if err := inRun(o.Tree.Run(req.Run) != nil, req.Run); err != nil {
 		return err
 	}
-	req.ID = freshID(s, string(req.Ask))
+	req.ID = freshID(req.Ask)
 	recs, err := o.Write(flow.Fact{Run: req.Run, Event: belay.RequestReceived{Request: req}})
 	if err != nil {
 		return err
 	}
 	for _, r := range recs {
 		if e, ok := r.Event.(belay.RequestRefused); ok && e.ID == req.ID {
-			return notAnswered(req.Run, e.Why)
+			return a.refuse(req, e.Why, asJSON)
 		}
 	}
 	return nil
-}
-
-// freshID is a name that no request of the run has had.
-func freshID(s *flow.State, wish string) string {
-	for n := 1; ; n++ {
-		if id := fmt.Sprintf("free.%s.%d", wish, n); !s.Seen(id) {
-			return id
-		}
-	}
-}
-
-func notAnswered(id belay.RunID, why string) error {
-	return belay.Exit(belay.ExitInvalid, "answer run "+string(id), errors.New(why), "see what it waits for with belay show "+string(id.Root()))
 }

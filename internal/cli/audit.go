@@ -14,17 +14,27 @@ func (a *app) auditCommand() *cobra.Command {
 	var asJSON bool
 	cmd := command("audit RUN", "check a journal against the rules that it must keep", 1, 1,
 		func(_ context.Context, _ *cobra.Command, args []string) error { return a.audit(args[0], asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation, then a summary")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
 // violation is a rule that a journal breaks, as --json prints it.
 type violation struct {
+	Kind string      `json:"kind"` // violation
 	Run  belay.RunID `json:"run"`
 	Seq  int64       `json:"seq"`
 	Rule string      `json:"rule"`
 	Msg  string      `json:"msg"`
+}
+
+// auditLine sums a journal up.
+type auditLine struct {
+	Kind       string      `json:"kind"` // summary
+	Run        belay.RunID `json:"run"`
+	OK         bool        `json:"ok"`
+	Records    int         `json:"records"`
+	Violations int         `json:"violations"`
 }
 
 func (a *app) audit(arg string, asJSON bool) (err error) {
@@ -41,10 +51,13 @@ func (a *app) audit(arg string, asJSON bool) (err error) {
 	found := audit.Check(s.recs)
 	for _, v := range found {
 		if asJSON {
-			a.object(violation{s.id.Root(), v.Seq, v.Rule, v.Msg})
+			a.object(violation{"violation", s.id.Root(), v.Seq, v.Rule, v.Msg})
 			continue
 		}
 		a.out.line("%v", v)
+	}
+	if asJSON {
+		a.object(auditLine{"summary", s.id.Root(), len(found) == 0, len(s.recs), len(found)})
 	}
 	if len(found) > 0 {
 		return belay.Exit(belay.ExitDamaged, "audit run "+string(s.id.Root()), fmt.Errorf("%d rules are broken", len(found)), "keep the folder: this is a bug in belay, or somebody wrote to the journal")

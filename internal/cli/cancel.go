@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -23,16 +22,18 @@ func (a *app) stopCommand() *cobra.Command {
 
 func (a *app) endCommand(use, short string, wish belay.Wish) *cobra.Command {
 	var why string
+	var asJSON bool
 	cmd := command(use, short, 1, 1, func(ctx context.Context, _ *cobra.Command, args []string) error {
-		return a.end(ctx, args[0], wish, why)
+		return a.end(ctx, args[0], wish, why, asJSON)
 	})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
 // end cancels or stops a run, driven or not.
-func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string) (err error) {
+func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -47,45 +48,56 @@ func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string) 
 			fmt.Sprintf("%s the whole with %s %s %s", wish, a.name(), wish, id.Root()))
 	}
 	req := belay.Request{Run: id, By: engine.Person(), Ask: wish, Why: why}
-	h, err := a.ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req) })
+	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req, asJSON) })
 	if err != nil {
 		return err
 	}
 	switch h.reply {
 	case accepted:
-		a.accepted(id, wish, h.end)
+		a.accepted(req, h.end, asJSON)
 	case refused:
-		return belay.Exit(belay.ExitInvalid, string(wish)+" run "+string(id), errors.New(h.why), "")
+		return a.refuse(req, h.why, asJSON)
 	case queued:
-		a.say("the driver of run %s does not answer (is it suspended?); the request waits in its mailbox", id)
-		a.out.line("run %s: %s is queued", id, wish)
-	case unheard: // asked again until it was heard
+		return a.unanswered(ctx, ws, req, asJSON)
 	}
 	return nil
 }
 
-func (a *app) accepted(id belay.RunID, wish belay.Wish, end *belay.RunResult) {
-	if end != nil {
-		a.out.line("run %s %s", id, end.Status)
+func (a *app) accepted(req belay.Request, end *belay.RunResult, asJSON bool) {
+	l := lineOfWish(req)
+	switch {
+	case end != nil:
+		l.Status = end.Status
+		a.wish(l, asJSON, fmt.Sprintf("run %s %s", req.Run, end.Status))
+	default:
+		a.wish(l, asJSON, fmt.Sprintf("run %s: %s is accepted, its processes are being ended", req.Run, req.Ask))
+	}
+}
+
+// wish prints what came of a wish, in the form that was asked for.
+func (a *app) wish(l wishLine, asJSON bool, text string) {
+	if asJSON {
+		a.object(l)
 		return
 	}
-	a.out.line("run %s: %s is accepted, its processes are being ended", id, wish)
+	a.out.line("%s", text)
 }
 
 // endFree ends a run that nobody drives: a keeper may still hold processes of
 // it, and the wish becomes a record like any other.
-func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req belay.Request) error {
-	status := o.Tree.Status()
+func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req belay.Request, asJSON bool) error {
+	l, status := lineOfWish(req), o.Tree.Status()
 	if done, err := atRest(o.ID, req.Ask, status); done {
 		if e := o.Close(); err == nil {
 			err = e
 		}
 		if err == nil {
-			a.out.line("run %s is %s already", o.ID, status)
+			l.Status = status
+			a.wish(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
 		}
 		return err
 	}
-	req.ID = freshID(o.Tree.Run(o.ID), string(req.Ask))
+	req.ID = freshID(req.Ask)
 	board := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), a.style(), tailOf(ws.state.Folder(o.ID)))
 	w := &witness{root: o.ID, show: board.Seen}
 	ctx, at := attend(ctx, nil)
@@ -100,7 +112,8 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 		want = belay.Stopped
 	}
 	if w.end != nil && res.Status == want {
-		a.out.line("run %s %s", o.ID, res.Status)
+		l.Status = res.Status
+		a.wish(l, asJSON, fmt.Sprintf("run %s %s", o.ID, res.Status))
 		return nil // the act was done
 	}
 	return err

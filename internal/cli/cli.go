@@ -30,6 +30,9 @@ type app struct {
 	environ []string
 	version string
 
+	subject belay.RunID // the run that the command works on, once it is known
+	told    *int        // the exit code of the last line, once one was printed
+
 	state   string // the global flags
 	color   string
 	quiet   bool
@@ -43,7 +46,12 @@ func Main(ctx context.Context, std Streams, args, environ []string, version stri
 	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version}
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
-	err := a.out.settle(typed(root.ExecuteContext(ctx)))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = typed(err)
+	if waits(cmd) && wantsJSON(cmd, args) {
+		a.lastLine(err)
+	}
+	err = a.out.settle(err)
 	a.report(err)
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -143,8 +146,8 @@ func TestListener(t *testing.T) {
 		{"cancel waits for the end", belay.WishCancel, []belay.Event{received}, false, accepted},
 		{"cancelled", belay.WishCancel, []belay.Event{received, ended}, true, accepted},
 		{"stop taken", belay.WishStop, []belay.Event{received, belay.RunStopped{}}, true, accepted},
-		{"ended before it was read", belay.WishCancel, []belay.Event{ended}, true, unheard},
-		{"held before it was read", belay.WishAnswer, []belay.Event{belay.RunHeld{}}, true, unheard},
+		{"ended before it was read", belay.WishCancel, []belay.Event{ended}, false, ""},
+		{"held before it was read", belay.WishAnswer, []belay.Event{belay.RunHeld{}}, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -153,11 +156,39 @@ func TestListener(t *testing.T) {
 			for _, e := range c.events {
 				recs = append(recs, belay.Record{Run: "r", Event: e})
 			}
-			err := l.listen(recs)
-			if errors.Is(err, errHeard) != c.done || l.reply != c.want {
-				t.Errorf("reply %q, error %v", l.reply, err)
+			l.listen(recs)
+			if l.settled() != c.done || l.reply != c.want {
+				t.Errorf("reply %q, settled %v", l.reply, l.settled())
 			}
 		})
+	}
+}
+
+func TestNothingWaitsInARunThatIsOver(t *testing.T) {
+	t.Parallel()
+	held := placed{StepView: flow.StepView{Phase: flow.Held}}
+	given := placed{StepView: flow.StepView{Phase: flow.Waiting, Attempt: 1}}
+	for _, c := range []struct{ got, want string }{
+		{held.result(false), "waits for an answer"},
+		{held.result(true), "was not answered"},
+		{given.result(false), ""},
+		{given.result(true), "not finished"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestFreshIDsDiffer(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 100 {
+		id := freshID(belay.WishAnswer)
+		if seen[id] {
+			t.Fatalf("%s twice", id)
+		}
+		seen[id] = true
 	}
 }
 
@@ -201,9 +232,9 @@ func TestChildrenFollowTheirParents(t *testing.T) {
 		return journal.Member{Run: run, Session: belay.Session{Parent: parent}}
 	}
 	var got []string
-	for _, m := range children([]journal.Member{
+	for _, m := range inOrder([]journal.Member{
 		member("b", ""), member("a", ""), member("c", "a"), member("d", "b"), member("e", "c"), member("lost", "gone"),
-	}, "", nil) {
+	}) {
 		got = append(got, string(m.Run))
 	}
 	if text := strings.Join(got, " "); text != "b d a c e lost" {
@@ -239,6 +270,11 @@ func TestLostAnswerIsNoSuccess(t *testing.T) {
 
 // Signals are sent to the test process itself, so this test is not parallel.
 func TestAttention(t *testing.T) {
+	// Under nohup SIGHUP is ignored, and attend would respect that; to ask for it
+	// once takes that back.
+	own := make(chan os.Signal, 8)
+	signal.Notify(own, syscall.SIGHUP)
+	defer signal.Stop(own)
 	ticks := make(chan time.Time)
 	ctx, at := attend(t.Context(), func(now time.Time) {
 		select {
@@ -250,23 +286,49 @@ func TestAttention(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Error("cancelled before any signal")
 	}
-	kill := func() {
+	kill := func(s syscall.Signal) {
 		t.Helper()
-		if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		if err := syscall.Kill(syscall.Getpid(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kill()
+	kill(syscall.SIGHUP)
 	<-ctx.Done()
+	kill(syscall.SIGHUP)
+	<-own
+	<-own
 	select {
 	case <-at.hard:
-		t.Error("one signal ends everything at once")
+		t.Error("a terminal that goes away ends everything at once")
 	default:
 	}
-	kill()
+	kill(syscall.SIGTERM)
 	<-at.hard
 	if s := at.stop(); s == nil || s.ExitCode() != belay.ExitHangup {
 		t.Errorf("signalled: %v", s)
+	}
+}
+
+// Which signals after the first mean at once.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sigs []syscall.Signal
+		hard bool
+	}{
+		{[]syscall.Signal{syscall.SIGINT}, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, false},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, true},
+		{[]syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGTERM}, true},
+	} {
+		at := &attention{hard: make(chan struct{}), cancel: func(error) {}}
+		for _, s := range c.sigs {
+			at.take(s)
+		}
+		if at.first.Signal != c.sigs[0] || at.hurried != c.hard {
+			t.Errorf("%v: first %v, at once %v", c.sigs, at.first, at.hurried)
+		}
 	}
 }
 

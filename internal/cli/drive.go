@@ -40,7 +40,9 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	}
 	if !asJSON {
 		a.summary(o.ID, o.Tree, res, time.Now())
-	} else if !w.isLast(res) {
+	} else if w.isLast(res) {
+		a.told = &res.Code
+	} else {
 		a.ended(o.ID, res)
 	}
 	return err
@@ -155,7 +157,8 @@ func (a *app) object(v any) {
 }
 
 // endLine is the last line of a command that waited for a run, when the journal
-// has no such record: for a hold, a stop, or an end that was read.
+// has no such record: for a hold, a stop, an end that was read, or a run that
+// was never started.
 type endLine struct {
 	Kind string      `json:"kind"`
 	At   time.Time   `json:"at"`
@@ -164,6 +167,7 @@ type endLine struct {
 }
 
 func (a *app) ended(id belay.RunID, res belay.RunResult) {
+	a.told = &res.Code
 	a.object(endLine{Kind: belay.RunEnded{}.Kind(), At: time.Now().UTC(), Run: id, RunResult: res})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/library"
@@ -51,7 +52,7 @@ func hint(err error) string {
 // report prints an error and its hint; the bad end of a run was shown already.
 func (a *app) report(err error) {
 	var run *belay.RunError
-	if err == nil || errors.As(err, &run) {
+	if err == nil || errors.As(err, &run) || a.out.hungUp(err) {
 		return
 	}
 	a.complain(err)
@@ -100,9 +101,15 @@ func (a *answer) lines(lines []string) {
 	}
 }
 
+// hungUp tells whether an error is that the reader wants no more, as head does:
+// that needs no words.
+func (a *answer) hungUp(err error) bool {
+	return a.err != nil && errors.Is(err, a.err) && errors.Is(a.err, syscall.EPIPE)
+}
+
 // settle gives the error of the command, or that its answer was not written.
 func (a *answer) settle(err error) error {
-	if err == nil && a.err != nil {
+	if a.err != nil && (err == nil || errors.Is(err, a.err)) {
 		return belay.Exit(belay.ExitInfra, "write answer", a.err, "check what standard output is connected to")
 	}
 	return err

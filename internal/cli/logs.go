@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,15 +20,18 @@ import (
 const followEvery = 100 * time.Millisecond
 
 func (a *app) logsCommand() *cobra.Command {
-	var follow bool
+	var follow, asJSON bool
 	cmd := command("logs RUN [STEP]", "print what steps printed", 1, 2,
-		func(ctx context.Context, _ *cobra.Command, args []string) error { return a.logs(ctx, args, follow) })
+		func(ctx context.Context, _ *cobra.Command, args []string) error {
+			return a.logs(ctx, args, follow, asJSON)
+		})
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run is not running any more")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line of text")
 	cmd.ValidArgsFunction = a.completeStep
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) {
+func (a *app) logs(ctx context.Context, args []string, follow, asJSON bool) (err error) {
 	st, err := a.openState()
 	if err != nil {
 		return err
@@ -38,16 +42,16 @@ func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) 
 		return err
 	}
 	defer closing(&err, "close journal", s.close)
-	r := &reading{app: a, story: s, by: map[belay.Key]bool{}, more: follow && len(args) == 1}
+	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: follow && len(args) == 1, json: asJSON}
 	if len(args) == 2 {
-		if _, err := s.step(belay.Path(args[1])); err != nil {
+		if r.only, err = s.step(belay.Path(args[1])); err != nil {
 			return err
 		}
-		r.only = belay.Path(args[1])
 	}
 	defer r.close()
 	r.take(s.recs)
 	if !follow {
+		r.over = true
 		return r.pump()
 	}
 	ctx, at := attend(ctx, nil)
@@ -55,17 +59,23 @@ func (a *app) logs(ctx context.Context, args []string, follow bool) (err error) 
 	if err := r.pump(); err != nil {
 		return err
 	}
-	return r.follow(ctx)
+	if err := r.follow(ctx); err != nil {
+		return err
+	}
+	r.over = true
+	return r.pump()
 }
 
 // reading prints the logs of attempts in the order in which they began.
 type reading struct {
 	*app
 	story  *story
-	only   belay.Path // "" = all steps
+	only   placed // its Path is "" for all steps
 	open   []*source
-	by     map[belay.Key]bool
+	by     map[belay.Key]*source
 	more   bool    // other attempts may come
+	over   bool    // nothing more will be looked at
+	json   bool    // each line of text is an object
 	shown  *source // whose text was printed last
 	status belay.Status
 	last   int64
@@ -74,9 +84,19 @@ type reading struct {
 // source is the log of one attempt.
 type source struct {
 	name  string
+	line  logLine // as --json prints it, without its text
+	begun []byte  // the beginning of a line whose end is not there yet
 	log   *proc.LogReader
 	ended bool
-	key   belay.Key
+}
+
+// logLine is a line of a log as --json prints it.
+type logLine struct {
+	Run     belay.RunID `json:"run"`
+	Step    belay.Path  `json:"step"`
+	Attempt int         `json:"attempt"`
+	Role    belay.Role  `json:"role"`
+	Text    string      `json:"text"`
 }
 
 // take notes the attempts that records speak of.
@@ -87,10 +107,10 @@ func (r *reading) take(recs []belay.Record) {
 		switch e := rec.Event.(type) {
 		case belay.AttemptStarted:
 			r.add(rec.Run, e)
+		case belay.AttemptFound:
+			r.ended(e.Key, e.How == belay.Lost)
 		case belay.AttemptEnded:
-			for _, s := range r.open {
-				s.ended = s.ended || s.key == e.Key
-			}
+			r.ended(e.Key, true)
 		case belay.RunAttached:
 			r.status = belay.Running
 		case belay.RunHeld:
@@ -105,12 +125,18 @@ func (r *reading) take(recs []belay.Record) {
 	}
 }
 
+func (r *reading) ended(k belay.Key, is bool) {
+	if s := r.by[k]; s != nil && is {
+		s.ended = true
+	}
+}
+
 func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
 	below := run == r.story.id || strings.HasPrefix(string(run), string(r.story.id)+"/")
-	if e.Child != "" || !below || r.by[e.Key] || r.only != "" && (e.Path != r.only || run != r.story.id) {
+	wanted := r.only.Path == "" || e.Path == r.only.Path && run == r.only.run
+	if e.Child != "" || !below || !wanted || r.by[e.Key] != nil {
 		return
 	}
-	r.by[e.Key] = true
 	name := fmt.Sprintf("%s %d", e.Path, e.Attempt)
 	if run != r.story.id {
 		name = string(run) + " " + name
@@ -118,21 +144,32 @@ func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
 	if e.Role != belay.RoleMain {
 		name += " " + string(e.Role)
 	}
-	r.open = append(r.open, &source{name: name, key: e.Key, log: proc.FollowLog(r.story.view.LogPath(e.Key))})
+	s := &source{
+		name: name, line: logLine{Run: run, Step: e.Path, Attempt: e.Attempt, Role: e.Role},
+		log: proc.FollowLog(r.story.view.LogPath(e.Key)),
+	}
+	r.by[e.Key] = s
+	r.open = append(r.open, s)
 }
 
-// pump prints what there is to be read now.
+// pump prints what there is to be read now. What has ended is closed before the
+// next is opened: a run may have more attempts than a process may have files.
 func (r *reading) pump() error {
+	var keep []*source
 	for _, s := range r.open {
-		if _, err := io.Copy(&headed{r, s}, s.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var to io.Writer = &headed{r, s}
+		if r.json {
+			to = &lined{r, s}
+		}
+		if _, err := io.Copy(to, s.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read log of %s: %w", s.name, err)
 		}
-	}
-	keep := r.open[:0]
-	for _, s := range r.open {
-		if !s.ended {
+		if !s.ended && !r.over {
 			keep = append(keep, s)
 			continue
+		}
+		if len(s.begun) > 0 {
+			r.text(s, s.begun)
 		}
 		if err := s.log.Close(); err != nil {
 			return fmt.Errorf("close log of %s: %w", s.name, err)
@@ -140,6 +177,31 @@ func (r *reading) pump() error {
 	}
 	r.open = keep
 	return nil
+}
+
+// lined prints each line of a log as an object.
+type lined struct {
+	*reading
+	from *source
+}
+
+func (l *lined) Write(p []byte) (int, error) {
+	s := l.from
+	s.begun = append(s.begun, p...)
+	for {
+		i := bytes.IndexByte(s.begun, '\n')
+		if i < 0 {
+			return len(p), l.out.err
+		}
+		l.text(s, s.begun[:i])
+		s.begun = s.begun[i+1:]
+	}
+}
+
+func (r *reading) text(s *source, line []byte) {
+	l := s.line
+	l.Text = string(line)
+	r.object(l)
 }
 
 // headed says on stderr whose text follows, when that changes.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"os"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -15,7 +15,7 @@ import (
 const (
 	replyWithin = 10 * time.Second
 	mailEvery   = 50 * time.Millisecond
-	maxAsks     = 5 // how often a driver may leave while it is being asked
+	lockEvery   = 200 * time.Millisecond
 )
 
 // reply is what came of a request to a run that another process drives.
@@ -25,67 +25,71 @@ const (
 	accepted reply = "accepted" // it is a record, and was not refused
 	refused  reply = "refused"  // it is a record, and so is the refusal
 	queued   reply = "queued"   // the driver did not answer in time; the request stays
-	unheard  reply = "unheard"  // the driver left without reading it
 )
 
 // heard is a reply with its reason, and how the run ended when it did.
 type heard struct {
 	reply
-	why string
-	end *belay.RunResult
+	why  string
+	end  *belay.RunResult
+	left bool // nobody drives the run any more
 }
 
 // ask puts a wish to a run. If nobody drives the run, free does it with the
-// run's lock in hand; otherwise the wish goes through the mailbox.
-func (a *app) ask(ctx context.Context, ws *workshop, req belay.Request, free func(*engine.Open) error) (heard, error) {
-	for range maxAsks {
+// run's lock in hand; otherwise the wish goes through the mailbox, once. A
+// driver may leave or die while it is being asked: then the run is free after
+// all, and the letter is taken back.
+func ask(ctx context.Context, ws *workshop, req belay.Request, free func(*engine.Open) error) (heard, error) {
+	open, err := ws.local.Resume(req.Run.Root())
+	if err == nil {
+		return heard{left: true}, free(open)
+	}
+	if !isBusy(err) {
+		return heard{}, err
+	}
+	l, err := post(ws.state, req)
+	if err != nil {
+		return heard{}, err
+	}
+	defer func() { _ = l.view.Close() }() // read only: nothing to lose
+	for end := time.Now().Add(replyWithin); time.Now().Before(end); {
+		if err := l.wait(ctx, lockEvery); err != nil || l.settled() {
+			return l.heard, err
+		}
 		open, err := ws.local.Resume(req.Run.Root())
-		var busy *journal.Busy
 		if err == nil {
-			return heard{}, free(open)
+			return l.relieve(ctx, open, free)
 		}
-		if !errors.As(err, &busy) {
-			return heard{}, err
-		}
-		h, err := write(ctx, ws.state, req)
-		if err != nil || h.reply != unheard {
-			return h, err
+		if !isBusy(err) {
+			return l.heard, errors.Join(err, l.view.Remove(l.req.ID))
 		}
 	}
-	return heard{}, belay.Exit(belay.ExitBusy, "ask", fmt.Errorf("run %s changes its driver all the time", req.Run.Root()), "try again")
+	if l.reply == "" {
+		l.reply = queued
+	}
+	return l.heard, nil
 }
 
-// write leaves a letter and waits for what the journal says to it.
-func write(ctx context.Context, st *journal.State, req belay.Request) (heard, error) {
+func isBusy(err error) bool {
+	var busy *journal.Busy
+	return errors.As(err, &busy)
+}
+
+// post leaves a letter and begins to read the journal for the reply.
+func post(st *journal.State, req belay.Request) (*listener, error) {
 	view, err := st.View(req.Run)
 	if err != nil {
-		return heard{}, err
+		return nil, err
 	}
-	defer func() { _ = view.Close() }() // read only: nothing to lose
 	recs, err := view.Load()
+	if err == nil {
+		req, err = st.Put(req)
+	}
 	if err != nil {
-		return heard{}, err
+		_ = view.Close() // read only: nothing to lose
+		return nil, err
 	}
-	if req, err = st.Put(req); err != nil {
-		return heard{}, err
-	}
-	w := &listener{req: req}
-	ctx, cancel := context.WithTimeoutCause(ctx, replyWithin, errNoReply)
-	defer cancel()
-	err = view.Follow(ctx, int64(len(recs)), mailEvery, w.listen)
-	switch {
-	case errors.Is(err, errHeard):
-	case errors.Is(err, errNoReply):
-		if w.reply == "" {
-			w.reply = queued
-		}
-	default:
-		return w.heard, err
-	}
-	if w.reply == unheard { // it must not be found by a later driver
-		return w.heard, view.Remove(req.ID)
-	}
-	return w.heard, nil
+	return &listener{req: req, view: view, last: int64(len(recs))}, nil
 }
 
 var (
@@ -95,13 +99,32 @@ var (
 
 // listener reads the journal for the reply to one request.
 type listener struct {
-	req belay.Request
+	req  belay.Request
+	view *journal.View
+	last int64 // the record up to which it has read
 	heard
 }
 
+// wait reads what is written within a time, or until there is a reply.
+func (l *listener) wait(ctx context.Context, d time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, d, errNoReply)
+	defer cancel()
+	err := l.view.Follow(ctx, l.last, mailEvery, func(recs []belay.Record) error {
+		if l.listen(recs); l.settled() {
+			return errHeard
+		}
+		return nil
+	})
+	if errors.Is(err, errHeard) || errors.Is(err, errNoReply) {
+		return nil
+	}
+	return err
+}
+
 // listen takes a batch of records; one turn of the driver is never split.
-func (l *listener) listen(recs []belay.Record) error {
+func (l *listener) listen(recs []belay.Record) {
 	for _, r := range recs {
+		l.last = r.Seq
 		switch e := r.Event.(type) {
 		case belay.RequestReceived:
 			if e.Request.ID == l.req.ID {
@@ -117,25 +140,31 @@ func (l *listener) listen(recs []belay.Record) error {
 			}
 		}
 	}
-	switch {
-	case l.reply == accepted && l.req.Ask == belay.WishCancel && l.end == nil:
-		return nil // worth waiting for the end
-	case l.reply != "":
-		return errHeard
-	case l.end != nil || slices.ContainsFunc(recs, restsAt(l.req.Run.Root())):
-		l.reply = unheard
-		return errHeard
-	}
-	return nil
 }
 
-// restsAt tells records with which a driver lays the run down.
-func restsAt(root belay.RunID) func(belay.Record) bool {
-	return func(r belay.Record) bool {
-		switch r.Event.(type) {
-		case belay.RunHeld, belay.RunStopped:
-			return r.Run == root
-		}
-		return false
+// settled tells whether there is nothing more to wait for. The end of a run
+// that is cancelled is worth waiting for.
+func (l *listener) settled() bool {
+	return l.reply == refused || l.reply == accepted && (l.req.Ask != belay.WishCancel || l.end != nil)
+}
+
+// relieve goes on with the lock of the run in hand. What the last driver wrote
+// before it left counts; a letter that it did not take in is taken back, so
+// that no later driver finds it, and the wish is done here.
+func (l *listener) relieve(ctx context.Context, open *engine.Open, free func(*engine.Open) error) (heard, error) {
+	l.left = true
+	err := l.wait(ctx, mailEvery)
+	if err == nil && !l.settled() {
+		err = l.view.Remove(l.req.ID)
 	}
+	if err != nil || l.settled() {
+		return l.heard, errors.Join(err, open.Close())
+	}
+	return heard{left: true}, free(open)
+}
+
+// freshID is a name that no request of any run has had: of one process only one
+// request is made at a time.
+func freshID(wish belay.Wish) string {
+	return fmt.Sprintf("free-%s-%x-%d", wish, time.Now().UnixNano(), os.Getpid())
 }

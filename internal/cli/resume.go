@@ -46,23 +46,16 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	id = id.Root()
+	a.subject = id
 	open, err := ws.local.Resume(id)
 	if err != nil {
-		return a.unopened(id, err, o.json)
+		return err
 	}
 	facts, more, err := a.reopening(open, o.why)
 	if err != nil || !more {
 		return a.rest(ws, open, err, o.json)
 	}
 	return a.drive(ctx, ws, open, o.json, facts...)
-}
-
-// unopened is a resume that did not get the run: it still has a last line.
-func (a *app) unopened(id belay.RunID, err error, asJSON bool) error {
-	if asJSON {
-		a.ended(id, belay.RunResult{Status: belay.Running, Code: belay.ExitCode(typed(err)), Reason: err.Error()})
-	}
-	return err
 }
 
 // reopening decides what resume means for a run as it stands: the facts to
@@ -83,9 +76,13 @@ func (a *app) reopening(o *engine.Open, why string) (facts []flow.Fact, drive bo
 	return nil, true, nil
 }
 
-// rest shows a run that is not driven any further, and gives it back.
+// rest shows a run that is not driven any further, and gives it back. Its last
+// driver may have died before it could note the result for those who list runs.
 func (a *app) rest(ws *workshop, o *engine.Open, err error, asJSON bool) error {
 	res, at := o.Result(), lastAt(ws.state, o.ID)
+	if err == nil {
+		err = noteEnd(ws.state, o, res, at)
+	}
 	if e := o.Close(); err == nil {
 		err = e
 	}
@@ -102,6 +99,16 @@ func (a *app) rest(ws *workshop, o *engine.Open, err error, asJSON bool) error {
 		a.say("run %s was cancelled, which is final; start a new one", o.ID)
 	}
 	return err
+}
+
+// noteEnd keeps the result of an ended run for those who list runs, with the
+// time at which it ended and not that at which somebody looked.
+func noteEnd(st *journal.State, o *engine.Open, res belay.RunResult, at time.Time) error {
+	e, begun := o.Tree.Run(o.ID).Started()
+	return st.NoteRun(journal.Summary{
+		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: res.Status, Code: res.Code, Reason: res.Reason,
+		Started: begun, Updated: at, Ended: at,
+	})
 }
 
 // lastAt is the time of a run's last record, or now when it cannot be read.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE; JSON unless it is text")
 	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
 	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
-	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default 8)")
+	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default: the setting limits.max_parallel, 8)")
 	f.StringVar(&o.id, "id", "", "the id of the run (default: a short random one)")
 	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
@@ -102,6 +103,7 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err != nil {
 		return err
 	}
+	a.subject = open.ID
 	if o.detach {
 		return a.detach(ctx, ws, open, o.json)
 	}
@@ -130,6 +132,10 @@ func workDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "")
+	}
+	if !utf8.ValidString(abs) {
+		return "", belay.Exit(belay.ExitInvalid, "find directory", fmt.Errorf("the name of %q is not valid UTF-8", abs),
+			"a journal holds text only; rename the directory, or reach it through a link with another name")
 	}
 	info, err := os.Stat(abs)
 	if err == nil && !info.IsDir() {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 )
@@ -51,6 +52,9 @@ func (a *app) runs(asJSON bool) (err error) {
 			continue
 		}
 		l := lineOf(sum)
+		if l.Crashed {
+			l = l.mended(st, sum.Beat)
+		}
 		if asJSON {
 			a.object(l)
 			continue
@@ -80,6 +84,32 @@ func lineOf(sum journal.Summary) runLine {
 		} else {
 			l.Status, l.Crashed = belay.Stopped, true
 		}
+	}
+	return l
+}
+
+// mended is the line of a run whose driver died after the run had come to rest
+// and before it could say so in the index. The beat tells that it is such a run,
+// so that the journals of all others stay closed.
+func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
+	status := belay.Status(beat.Phase)
+	switch status {
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Held, belay.Stopped:
+	default:
+		return l
+	}
+	s, err := tell(st, string(l.ID))
+	if err != nil {
+		return l // it cannot be read: that nobody drives it is still true
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	res := engine.ResultOf(s.tree)
+	if res.Status == belay.Running {
+		return l
+	}
+	l.Status, l.Crashed, l.Code, l.Reason = res.Status, false, res.Code, res.Reason
+	if res.Status.Terminal() {
+		l.Ended = s.recs[len(s.recs)-1].At
 	}
 	return l
 }

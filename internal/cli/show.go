@@ -85,7 +85,7 @@ func (a *app) showRun(s *story) {
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	for _, p := range s.steps() {
-		rows = append(rows, p.row())
+		rows = append(rows, p.row(s.over(p.run)))
 	}
 	a.out.lines(tui.Table(rows))
 	if next := tui.Next(s.id.Root(), s.tree, s.tree.Status(), a.name()); next != "" && (s.tree.Status() != belay.Running || s.crashed()) {
@@ -93,7 +93,7 @@ func (a *app) showRun(s *story) {
 	}
 }
 
-func (p placed) row() []string {
+func (p placed) row(over bool) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
 	if p.Attempt == 0 {
 		attempts = "-"
@@ -102,7 +102,7 @@ func (p placed) row() []string {
 		attempts += fmt.Sprintf(" (%d lost)", p.Lost)
 	}
 	return []string{
-		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(p.result()), 100),
+		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(p.result(over)), 100),
 	}
 }
 
@@ -113,8 +113,9 @@ func (p placed) took() string {
 	return tui.Took(p.Main.Ended.Sub(p.Main.Started))
 }
 
-// result is the outcome of a step in a few words.
-func (p placed) result() string {
+// result is the outcome of a step in a few words. Of a run that is over nothing
+// waits any more.
+func (p placed) result(over bool) string {
 	var words []string
 	if p.Optional && p.Phase == flow.Failed {
 		words = append(words, "optional")
@@ -122,8 +123,12 @@ func (p placed) result() string {
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
 		words = append(words, string(p.Failure.Kind)+": "+p.Failure.Cause)
+	case p.Phase == flow.Held && over:
+		words = append(words, "was not answered")
 	case p.Phase == flow.Held:
 		words = append(words, "waits for an answer")
+	case p.Phase == flow.Waiting && over && p.Attempt > 0:
+		words = append(words, "not finished")
 	case p.Phase == flow.Waiting && !p.Due.IsZero():
 		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
 	case p.Main != nil && p.Main.Child != nil:

@@ -30,17 +30,29 @@ type attemptFacts struct {
 	Log         string             `json:"log,omitempty"`
 }
 
-// attempts collects the attempts of a step in the order of their start.
+// place is a step of a run.
+type place struct {
+	run  belay.RunID
+	path belay.Path
+}
+
+// attempts are those of a step, in the order of their start.
 func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
-	var list []*attemptFacts
+	if s.tried == nil {
+		s.tried = s.collect()
+	}
+	return s.tried[place{run, p}]
+}
+
+// collect sorts the records of all attempts by their steps, in one reading: a
+// run may have thousands.
+func (s *story) collect() map[place][]*attemptFacts {
+	all := map[place][]*attemptFacts{}
 	by := map[belay.Key]*attemptFacts{}
 	for _, r := range s.recs {
-		if r.Run != run {
-			continue
-		}
 		switch e := r.Event.(type) {
 		case belay.AttemptStarted:
-			if e.Path != p || by[e.Key] != nil {
+			if by[e.Key] != nil {
 				continue // unborn ones start again under their own key
 			}
 			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child}
@@ -48,7 +60,8 @@ func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
 				f.Log = s.view.LogPath(e.Key)
 			}
 			by[e.Key] = f
-			list = append(list, f)
+			at := place{r.Run, e.Path}
+			all[at] = append(all[at], f)
 		case belay.AttemptFound:
 			if f := by[e.Key]; f != nil {
 				f.Found = append(f.Found, e.How)
@@ -63,7 +76,7 @@ func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
 			}
 		}
 	}
-	return list
+	return all
 }
 
 // stepFacts is a step as --json prints it.
@@ -116,13 +129,13 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		}
 	}
 	a.out.lines(tui.Table(rows))
-	for _, f := range s.attempts(p.run, path) {
+	for _, f := range s.attempts(p.run, p.Path) {
 		a.out.line("\n%s %d", f.Role, f.Attempt)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
-	if p.Phase == flow.Held {
+	if p.Phase == flow.Held && !s.over(p.run) {
 		a.out.line("\n%s", tui.Clean(s.question(p.run, p.Item)))
-		a.out.line("next: %s", tui.Answer(p.run, path, a.name()))
+		a.out.line("next: %s", tui.Answer(p.run, p.Path, a.name()))
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (e *Signalled) ExitCode() int {
 }
 
 // attention watches for signals, and for the time, while a command works: the
-// first signal cancels the context, the second closes hard.
+// first signal cancels the context; another one that a person sends closes hard.
 type attention struct {
 	hard chan struct{}
 
@@ -47,6 +47,8 @@ type attention struct {
 	quit   chan struct{}
 	done   chan struct{}
 	first  *Signalled // to be read after stop
+
+	hurried bool // hard is closed
 }
 
 // attend begins to watch and gives the context that the first signal cancels;
@@ -74,21 +76,28 @@ func (t *attention) watch(tick func(time.Time)) {
 		defer ticker.Stop()
 		beat = ticker.C
 	}
-	signals := 0
 	for {
 		select {
 		case s := <-t.sigs:
-			if signals++; signals == 1 {
-				t.first = &Signalled{Signal: number(s)}
-				t.cancel(t.first)
-			} else if signals == 2 {
-				close(t.hard)
-			}
+			t.take(number(s))
 		case now := <-beat:
 			tick(now)
 		case <-t.quit:
 			return
 		}
+	}
+}
+
+// take counts a signal. A terminal that goes away sends SIGHUP more than once,
+// the kernel and the shell each on their own: it never means hurry.
+func (t *attention) take(s syscall.Signal) {
+	switch {
+	case t.first == nil:
+		t.first = &Signalled{Signal: s}
+		t.cancel(t.first)
+	case s != syscall.SIGHUP && !t.hurried:
+		t.hurried = true
+		close(t.hard)
 	}
 }
 

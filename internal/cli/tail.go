@@ -2,7 +2,9 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
@@ -12,6 +14,10 @@ import (
 // tailSize is how much of a log is read for its last line.
 const tailSize = 4 << 10
 
+// firstKept is how many files of a log are kept for ever; of those behind them
+// only the last ones are.
+const firstKept = 4
+
 // tailOf gives the last line that an attempt of the run printed so far. A log
 // grows into further files with a number behind its name; which one is the last
 // is remembered.
@@ -19,19 +25,49 @@ func tailOf(folder journal.Folder) func(belay.Key) string {
 	last := map[belay.Key]int{}
 	return func(k belay.Key) string {
 		path := folder.LogPath(k)
-		n := last[k]
-		for {
-			if _, err := os.Lstat(path + "." + strconv.Itoa(n+1)); err != nil {
-				break
-			}
-			n++
-		}
+		n := newest(path, last[k])
 		last[k] = n
-		if n > 0 {
-			path += "." + strconv.Itoa(n)
-		}
-		return tui.LastLine(readTail(path))
+		return tui.LastLine(readTail(segment(path, n)))
 	}
+}
+
+func segment(path string, n int) string {
+	if n == 0 {
+		return path
+	}
+	return path + "." + strconv.Itoa(n)
+}
+
+// newest is the number of the last file of a log, from the one that was the last
+// before. Up to firstKept there are no gaps; beyond, the folder is listed only
+// when the file behind is not the next one or the one that was known is gone.
+func newest(path string, n int) int {
+	for there(segment(path, n+1)) {
+		n++
+	}
+	if n < firstKept-1 || n >= firstKept && there(segment(path, n)) {
+		return n
+	}
+	names, err := filepath.Glob(escapeGlob(path) + ".*")
+	if err != nil {
+		return n // the pattern is good by its making
+	}
+	for _, name := range names {
+		if k, err := strconv.Atoi(name[len(path)+1:]); err == nil {
+			n = max(n, k)
+		}
+	}
+	return n
+}
+
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// escapeGlob makes a path mean itself in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // readTail is the end of a file; nothing when there is none to be read, because

@@ -53,7 +53,7 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 		return err
 	}
 	rows := [][]string{{"RUN", "PARENT", "DEPTH", "STATE", "STARTED", "ENDED"}}
-	for _, m := range children(members, "", nil) {
+	for _, m := range inOrder(members) {
 		s := sessionOf(m)
 		if asJSON {
 			a.object(s)
@@ -67,24 +67,30 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 	return nil
 }
 
-// children lists the sessions under a parent, each with its own behind it. A
-// session whose parent is not among them stands at the top.
-func children(all []journal.Member, parent belay.RunID, list []journal.Member) []journal.Member {
+// inOrder lists the sessions, each with its own behind it. One whose parent is
+// not among them stands at the top.
+func inOrder(all []journal.Member) []journal.Member {
 	known := map[belay.RunID]bool{}
 	for _, m := range all {
 		known[m.Run] = true
 	}
-	var under func(belay.RunID)
-	under = func(p belay.RunID) {
-		for _, m := range all {
-			mine := m.Session.Parent == p || p == "" && !known[m.Session.Parent]
-			if mine && m.Run != p {
-				list = append(list, m)
-				under(m.Run)
-			}
+	under := map[belay.RunID][]journal.Member{}
+	for _, m := range all {
+		p := m.Session.Parent
+		if !known[p] || p == m.Run {
+			p = ""
+		}
+		under[p] = append(under[p], m)
+	}
+	var list []journal.Member
+	var visit func(belay.RunID)
+	visit = func(p belay.RunID) {
+		for _, m := range under[p] {
+			list = append(list, m)
+			visit(m.Run)
 		}
 	}
-	under(parent)
+	visit("")
 	return list
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -16,6 +17,8 @@ type story struct {
 	view *journal.View
 	recs []belay.Record
 	tree *flow.Tree
+
+	tried map[place][]*attemptFacts // by step; collected when it is asked for
 }
 
 func tell(st *journal.State, arg string) (*story, error) {
@@ -68,6 +71,9 @@ func (s *story) crashed() bool {
 	return s.tree.Status() == belay.Running && !driverOf(s.attached()).Alive()
 }
 
+// over tells whether a run of the tree has ended.
+func (s *story) over(run belay.RunID) bool { return s.tree.Run(run).Result() != nil }
+
 // steps lists the steps of the run that was asked for, with its child runs.
 func (s *story) steps() []placed {
 	var list []placed
@@ -84,12 +90,38 @@ type placed struct {
 	flow.StepView
 }
 
-// step finds a step of the run that was asked for.
+// step finds a step of the run that was asked for, or of a child run: a/b is
+// the step b of the run that step a started.
 func (s *story) step(p belay.Path) (placed, error) {
-	v, ok := s.tree.Run(s.id).Step(p)
-	if !ok {
-		return placed{}, belay.Exit(belay.ExitInvalid, "find step", fmt.Errorf("run %s has no step %q", s.id, p),
-			"see its steps with belay show "+string(s.id))
+	run, parts := s.id, strings.Split(string(p), "/")
+	for _, part := range parts[:len(parts)-1] {
+		if run = s.childOf(run, part); run == "" {
+			return placed{}, s.noStep(p)
+		}
 	}
-	return placed{run: s.id, StepView: v}, nil
+	v, ok := s.tree.Run(run).Step(belay.Path(parts[len(parts)-1]))
+	if !ok {
+		return placed{}, s.noStep(p)
+	}
+	return placed{run: run, StepView: v}, nil
+}
+
+// childOf is the child run of a step's last attempt, or of the attempt whose
+// number is named (a.2); "" if there is none.
+func (s *story) childOf(run belay.RunID, part string) belay.RunID {
+	if v, ok := s.tree.Run(run).Step(belay.Path(part)); ok && s.tree.Run(v.Child) != nil {
+		return v.Child
+	}
+	if child := run + "/" + belay.RunID(part); s.tree.Run(child) != nil {
+		return child
+	}
+	return ""
+}
+
+// nested tells whether a step is named as one of a child run.
+func nested(p belay.Path) bool { return strings.Contains(string(p), "/") }
+
+func (s *story) noStep(p belay.Path) error {
+	return belay.Exit(belay.ExitInvalid, "find step", fmt.Errorf("run %s has no step %q", s.id, p),
+		"see its steps with belay show "+string(s.id))
 }

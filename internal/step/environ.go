@@ -94,7 +94,7 @@ func nul(what string) error {
 // spill hands a value over as a file.
 func (e *environ) spill(what string, v belay.Value, names []string) error {
 	if v.Inline() {
-		kept, err := e.files.PutBlob([]byte(plain(v.JSON)))
+		kept, err := e.files.PutBlob([]byte(Plain(v.JSON)))
 		if err != nil {
 			return &Fault{belay.FaultDisk, fmt.Errorf("keep the value of %s: %w", what, err)}
 		}
@@ -152,7 +152,7 @@ func (e *environ) fields(name string, raw json.RawMessage, depth int) {
 		case value[0] == '{':
 			e.fields(at, value, depth+1)
 		default:
-			text := plain(value)
+			text := Plain(value)
 			if size := int64(len(text)); strings.IndexByte(text, 0) < 0 && size <= min(maxEnvValue, e.room) {
 				e.list = append(e.list, at+"="+text)
 				e.room -= size
@@ -189,7 +189,7 @@ func clip(s string) string {
 // textOf is how a value looks to a shell.
 func textOf(what string, v belay.Value, files Files) (string, error) {
 	if v.Inline() {
-		return plain(v.JSON), nil
+		return Plain(v.JSON), nil
 	}
 	if v.Size > maxEnvValue {
 		return "", &Fault{belay.FaultInput, errors.New("the value of " + what + " is too big")}
@@ -201,9 +201,9 @@ func textOf(what string, v belay.Value, files Files) (string, error) {
 	return string(b), nil
 }
 
-// plain is how JSON looks to a shell: a string as it is, null as nothing,
+// Plain is how JSON looks to a shell: a string as it is, null as nothing,
 // everything else as compact JSON.
-func plain(raw json.RawMessage) string {
+func Plain(raw json.RawMessage) string {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
 		return s

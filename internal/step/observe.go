@@ -160,7 +160,7 @@ func value(text []byte, guess bool, blobs Blobs) (belay.Value, error) {
 // keep is the value of JSON that was found.
 func keep(raw json.RawMessage, blobs Blobs) (belay.Value, error) {
 	if len(raw) > belay.MaxInline {
-		return blobs.PutBlob([]byte(plain(raw)))
+		return blobs.PutBlob([]byte(Plain(raw)))
 	}
 	return belay.Value{JSON: raw}, nil
 }

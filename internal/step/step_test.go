@@ -193,7 +193,7 @@ func plainJSON(raw json.RawMessage) string {
 	if len(raw) > 0 && raw[0] == '"' {
 		return string(raw)
 	}
-	return plain(raw)
+	return Plain(raw)
 }
 
 // A step that failed is judged by its exit, not by what it did not print.

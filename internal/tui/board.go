@@ -213,11 +213,20 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		}
 		return []Line{b.line("done", at, took, again)}
 	case v.GivenBack:
-		return []Line{b.line("stopped", at, took, "given back: it is started again at resume")}
+		return []Line{b.line("stopped", at, took, givenBack(l))}
 	case v.Failure != nil:
 		b.broken[at] = broken{n, took, v.Failure}
 	}
 	return nil
+}
+
+// givenBack says what follows for an attempt that we ended: after a stop it is
+// started again, after a cancel nothing is.
+func givenBack(l *lane) string {
+	if l != nil && l.ended != nil && l.ended.KilledBy == belay.KilledCancel {
+		return "ended by cancel"
+	}
+	return "given back: it is started again at resume"
 }
 
 // placeOf is the step and the number that a main attempt's key names.

@@ -29,7 +29,7 @@ type Screen struct {
 	mu    sync.Mutex // owns everything below
 	w     io.Writer
 	board *Board
-	drawn int
+	drawn []int // how many places each line of the live view takes
 }
 
 // NewScreen shows what the board makes of the records on w.
@@ -70,8 +70,8 @@ func (s *Screen) Tick(now time.Time) {
 	out := s.erase()
 	for _, l := range lines {
 		out += l + "\n"
+		s.drawn = append(s.drawn, Width(l))
 	}
-	s.drawn = len(lines)
 	s.put(out)
 }
 
@@ -82,14 +82,18 @@ func (s *Screen) Close() {
 	s.put(s.erase())
 }
 
-// erase moves back over what was drawn and clears it.
+// erase moves back over what was drawn and clears it. A terminal that became
+// narrower has broken long lines into several.
 func (s *Screen) erase() string {
-	if s.drawn == 0 {
+	if len(s.drawn) == 0 {
 		return ""
 	}
-	n := s.drawn
-	s.drawn = 0
-	return fmt.Sprintf("\r\x1b[%dA\x1b[J", n)
+	rows, width := 0, max(s.style.Width(), 1)
+	for _, w := range s.drawn {
+		rows += max(1, (w+width-1)/width)
+	}
+	s.drawn = nil
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", rows)
 }
 
 func (s *Screen) put(text string) {

@@ -35,7 +35,11 @@ func count(tree *flow.Tree) tally {
 				t.failed++
 			}
 		case flow.Waiting:
-			t.waiting++
+			if v.Attempt == 0 {
+				t.waiting++
+			} else { // it ran, and was given back or will be tried again
+				t.open++
+			}
 		case flow.Running, flow.Ended, flow.Checking, flow.Broken:
 			t.open++
 		}

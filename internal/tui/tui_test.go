@@ -289,6 +289,47 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	}
 }
 
+func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)
+	var out bytes.Buffer
+	width := 60
+	long := func(belay.Key) string { return strings.Repeat("x", 100) }
+	screen := NewScreen(&out, NewBoard(s.tree), Style{Live: true, Width: func() int { return width }}, long)
+	screen.Tick(start)
+	out.Reset()
+	width = 20
+	screen.Close()
+	if got := out.String(); got != "\r\x1b[4A\x1b[J" { // 59 places are 3 rows, the counts are one
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestEndedByCancelIsNotStartedAgain(t *testing.T) {
+	t.Parallel()
+	for why, want := range map[belay.KilledBy]string{
+		belay.KilledCancel: "ended by cancel",
+		belay.KilledStop:   "given back: it is started again at resume",
+	} {
+		s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
+		ask := belay.WishCancel
+		if why == belay.KilledStop {
+			ask = belay.WishStop
+		}
+		s.turn(flow.Fact{Run: "k3f9q", Event: belay.RequestReceived{Request: belay.Request{ID: "x", Run: "k3f9q", Ask: ask}}})
+		s.now = s.now.Add(time.Second)
+		s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptEnded{Key: "k3f9q:a.1", Observation: belay.Observation{
+			Began: true, Signal: 15, KilledBy: why, Started: start, Ended: s.now,
+		}}})
+		if got := s.text(); !strings.Contains(got, "stopped   a                1s  "+want) {
+			t.Errorf("%s:\n%s", why, got)
+		}
+		if got := summary(s); !strings.Contains(got, "1 not finished, 1 not reached") {
+			t.Errorf("%s: %s", why, got)
+		}
+	}
+}
+
 func TestScreenWithoutATerminalIsPlain(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)

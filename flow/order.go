@@ -7,17 +7,17 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// intHeap keeps indexes so that the smallest comes first and none twice.
-type intHeap struct{ list []int }
+// indexes are sorted, the smallest first, and none twice.
+type indexes struct{ list []int }
 
-func (h *intHeap) push(i int) {
+func (h *indexes) push(i int) {
 	at, found := slices.BinarySearch(h.list, i)
 	if !found {
 		h.list = slices.Insert(h.list, at, i)
 	}
 }
 
-func (h *intHeap) remove(i int) {
+func (h *indexes) remove(i int) {
 	if at, found := slices.BinarySearch(h.list, i); found {
 		h.list = slices.Delete(h.list, at, at+1)
 	}
@@ -31,10 +31,10 @@ type timer struct {
 	key  belay.Key
 }
 
-// timeHeap keeps timers in the order of their time.
-type timeHeap struct{ list []timer }
+// timetable keeps timers in the order of their time.
+type timetable struct{ list []timer }
 
-func (h *timeHeap) push(t timer) {
+func (h *timetable) push(t timer) {
 	at, _ := slices.BinarySearchFunc(h.list, t, func(a, b timer) int {
 		if c := a.at.Compare(b.at); c != 0 {
 			return c
@@ -57,6 +57,6 @@ func compareKeys(a, b belay.Key) int {
 	return 0
 }
 
-func (h *timeHeap) remove(step int, key belay.Key) {
+func (h *timetable) remove(step int, key belay.Key) {
 	h.list = slices.DeleteFunc(h.list, func(t timer) bool { return t.step == step && t.key == key })
 }

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
+)
+
+// haltWithin is how long a keeper may take to hear that all must end.
+const haltWithin = 5 * time.Second
+
+// wishLine is what came of a cancel, a stop or an answer, as --json prints it.
+type wishLine struct {
+	Run    belay.RunID  `json:"run"`
+	Ask    belay.Wish   `json:"ask"`
+	Step   belay.Path   `json:"step,omitempty"`
+	Choice string       `json:"choice,omitempty"`
+	Reply  reply        `json:"reply"`
+	Status belay.Status `json:"status,omitempty"` // how the run stands, where that is known
+	Reason string       `json:"reason,omitempty"`
+	Ended  *int         `json:"ended,omitempty"` // processes that were told to end without the driver
+}
+
+func lineOfWish(req belay.Request) wishLine {
+	return wishLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, Reply: accepted}
+}
+
+// refuse is a wish that the run did not grant.
+func (a *app) refuse(req belay.Request, why string, asJSON bool) error {
+	if asJSON {
+		l := lineOfWish(req)
+		l.Reply, l.Reason = refused, why
+		a.object(l)
+	}
+	hint := ""
+	if req.Ask == belay.WishAnswer {
+		hint = "see what it waits for with " + a.name() + " show " + string(req.Run.Root())
+	}
+	return belay.Exit(belay.ExitInvalid, string(req.Ask)+" run "+string(req.Run), errors.New(why), hint)
+}
+
+// unanswered is a wish to a driver that does not answer: the letter stays for
+// it. What must end is ended through the keeper, which needs no driver.
+func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) error {
+	l := lineOfWish(req)
+	l.Reply, l.Reason = queued, "the driver does not answer (is it suspended?); the request waits in its mailbox"
+	if req.Ask != belay.WishAnswer {
+		n, err := halt(ctx, ws, req)
+		if err != nil {
+			a.complain(fmt.Errorf("end the processes of run %s: %w", req.Run.Root(), err))
+		} else {
+			l.Ended = &n
+			l.Reason += fmt.Sprintf("; %d of its processes were told to end, and no other will be started", n)
+		}
+	}
+	if asJSON {
+		a.object(l)
+	}
+	return belay.Exit(belay.ExitBusy, string(req.Ask)+" run "+string(req.Run), errors.New(l.Reason),
+		"let the driver go on, or end it and type the same again")
+}
+
+func halt(ctx context.Context, ws *workshop, req belay.Request) (int, error) {
+	why := belay.KilledCancel
+	if req.Ask == belay.WishStop {
+		why = belay.KilledStop
+	}
+	ctx, cancel := context.WithTimeout(ctx, haltWithin)
+	defer cancel()
+	root := req.Run.Root()
+	return proc.Halt(ctx, proc.Options{
+		Dir: string(ws.state.Folder(root)), Socket: ws.state.Socket(root), Run: root,
+	}, why, ws.cfg.KillGrace.Value)
+}

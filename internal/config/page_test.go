@@ -1,0 +1,46 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPageHasEverySetting holds the page of the manual against the settings: a
+// row for each, with the name of its variable and its default, and no other.
+func TestPageHasEverySetting(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "settings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Defaults()
+	defaults := map[string]string{
+		"logs.max_bytes":      mebibytes(d.LogBytes.Value),
+		"limits.recipe_bytes": mebibytes(d.RecipeBytes.Value),
+		"limits.output_bytes": mebibytes(d.OutputBytes.Value),
+		"limits.max_parallel": fmt.Sprint(d.MaxParallel.Value),
+		"keeper.grace":        brief(d.KeeperGrace.Value),
+		"kill.grace":          brief(d.KillGrace.Value),
+		"secrets":             "none",
+	}
+	for _, s := range settings() {
+		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", s.key, variable(s.key), defaults[s.key])
+		if strings.Count(string(page), row) != 1 {
+			t.Errorf("the page has no row %q", row)
+		}
+	}
+	if rows := strings.Count(string(page), "` | `BELAY_"); rows != len(settings()) {
+		t.Errorf("%d rows for %d settings", rows, len(settings()))
+	}
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// brief is a duration without the zeros behind it.
+func brief(d time.Duration) string {
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
+}
