@@ -8,7 +8,7 @@ import (
 // Cases is the whole suite.
 func Cases() []Case {
 	var all []Case
-	for _, part := range [][]Case{order(), failing(), nesting(), holding(), stopping(), losing()} {
+	for _, part := range [][]Case{order(), failing(), nesting(), language(), holding(), stopping(), losing()} {
 		all = append(all, part...)
 	}
 	return all

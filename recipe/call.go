@@ -65,7 +65,7 @@ type callGraph struct {
 	names   []string
 	edges   [][]int
 	own     map[*Recipe]map[string]bool
-	back    map[string]bundle
+	calls   map[string]called
 }
 
 // visit adds a recipe and all that it calls. Many recipes may call one another,

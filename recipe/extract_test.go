@@ -26,6 +26,7 @@ func TestExtract(t *testing.T) {
 		{"row 39: the second object", `see {oops} then {"k":2}`, `{"k":2}`},
 		{"row 39: one inside what is none", `{oops {"k":2} }`, `{"k":2}`},
 		{"row 39: the second fence", fence + "\nnot json\n" + fence + "\nthen\n" + fence + "json\n{\"a\":2}\n" + fence, `{"a":2}`},
+		{"row 39: a scalar in the second fence", fence + "\nnot json\n" + fence + "\nthen\n" + fence + "json\n42\n" + fence, "42"},
 		{"row 39: a fence on one line", fence + `json {"a":3}` + fence, `{"a":3}`},
 		{"a fence inside a string", `{"code": "` + fence + `"} and text`, "{\"code\":\"```\"}"},
 		{"an open quote in front", `he said "go: {"k": 1}`, `{"k":1}`},

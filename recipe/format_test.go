@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestFormat(t *testing.T) {
@@ -101,4 +103,24 @@ func meaning(r *Recipe) string {
 		}
 	}
 	return b.String()
+}
+
+// The check that keeps a meaning from changing tells apart what is not the same.
+func TestAlike(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a: x", "a:   x", true}, {"a: 'x'", "a: \"x\"", true}, {"a: |\n  x\n", "a: \"x\\n\"", true}, {"[1, 2]", "- 1\n- 2", true},
+		{"a: 1", "a: '1'", false}, {"a: x", "a: y", false}, {"a: x", "b: x", false}, {"[1, 2]", "[2, 1]", false}, {"a: {}", "a: []", false},
+		{"a: x", "a: x\nb: y", false}, {"a: ", "a: ''", false},
+	} {
+		var a, b yaml.Node
+		if yaml.Unmarshal([]byte(c.a), &a) != nil || yaml.Unmarshal([]byte(c.b), &b) != nil {
+			t.Fatalf("%q or %q is not YAML", c.a, c.b)
+		}
+		if alike(&a, &b) != c.want {
+			t.Errorf("%q and %q are alike: %v", c.a, c.b, !c.want)
+		}
+	}
 }

@@ -108,8 +108,12 @@ func TestVariables(t *testing.T) {
 	}{
 		{"given by the caller", map[string]string{"root": "name: x\nsteps:\n  - {id: a, command: 'echo {{v}}'}\n"}, []string{"v"}, nil},
 		{"a secret comes from outside", map[string]string{"root": "name: x\nsecrets: [v]\nsteps:\n  - {id: a, command: 'echo {{v}}'}\n"}, nil, nil},
-		{"set by a sub-recipe", map[string]string{"root": "name: x\nsteps:\n  - {id: a, recipe: sub}\n  - {id: b, command: 'echo {{v}} {{d}}'}\n",
+		{"set by a sub-recipe", map[string]string{"root": "name: x\nsteps:\n  - {id: a, recipe: sub}\n  - {id: b, command: 'echo {{v}}'}\n",
 			"sub": "name: s\ncontext: {d: 1}\nsteps:\n  - {id: a, command: x, output: v}\n"}, nil, nil},
+		{"a default of a sub-recipe stays there", map[string]string{"root": "name: x\nsteps:\n  - {id: a, recipe: sub, context: {e: 1}}\n  - {id: b, command: 'echo {{d}} {{e}}'}\n",
+			"sub": "name: s\ncontext: {d: 1, e: 2}\n" + oneStep}, nil, []string{`root.yaml:4:28: error: nothing sets the variable "d"`, `root.yaml:4:34: error: nothing sets the variable "e"`}},
+		{"many calls bring only their output", map[string]string{"root": "name: x\ncontext: {l: [1]}\nsteps:\n  - {id: a, recipe: sub, foreach: l, output: o}\n  - {id: b, command: 'echo {{o}} {{v}}'}\n",
+			"sub": "name: s\nsteps:\n  - {id: a, command: x, output: v}\n"}, nil, []string{`root.yaml:5:34: error: nothing sets the variable "v"`}},
 		{"set by a sub-recipe, too late", map[string]string{"root": "name: x\nsteps:\n  - {id: b, command: 'echo {{v}}'}\n  - {id: a, recipe: sub}\n",
 			"sub": "name: s\nsteps:\n  - {id: a, command: x, output: v}\n"}, nil, []string{`root.yaml:3:28: error: "v" is set only by step "a", which runs later`}},
 		{"read by a sub-recipe", map[string]string{"root": "name: x\ncontext: {v: 1}\nsteps:\n  - {id: a, recipe: sub, context: {w: 2}}\n",

@@ -93,6 +93,8 @@ type use struct {
 	name  string
 	pos   Pos
 	maybe bool // it has a default where it is read
+
+	outside bool // it is read before the items of foreach are gone through
 }
 
 // readsText notes what a text reads.
@@ -102,13 +104,7 @@ func (p *parser) readsText(at Pos, t *expr.Text) {
 	}
 	required := t.Required()
 	for _, name := range t.Names() {
-		p.note(use{name, at, !slices.Contains(required, name)})
-	}
-}
-
-func (p *parser) reads(at Pos, names []string) {
-	for _, name := range names {
-		p.note(use{name: name, pos: at})
+		p.note(use{name: name, pos: at, maybe: !slices.Contains(required, name)})
 	}
 }
 

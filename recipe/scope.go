@@ -52,7 +52,7 @@ func (g *callGraph) strangers(r *Recipe, known map[string]bool) {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		for _, u := range s.uses {
-			if u.maybe || known[u.name] || u.name == s.As {
+			if u.maybe || known[u.name] || u.name == s.As && !u.outside {
 				continue
 			}
 			hint := didYouMean(expr.Near(u.name, names))
@@ -95,24 +95,29 @@ func (g *callGraph) owns(r *Recipe) map[string]bool {
 	return own
 }
 
-// comesBack are the variables that a call brings: those of the sub-recipe and
-// of all that it calls. all is true when one of them could not be read.
-func (g *callGraph) comesBack(name string) (set map[string]bool, all bool) {
-	if b, done := g.back[name]; done {
-		return b.set, b.all
+// called is what is known of a sub-recipe and of all that it calls. unknown is
+// true when one of them could not be read.
+type called struct {
+	sets    map[string]bool // what its steps set comes back to the caller
+	owns    map[string]bool // what it declares or sets
+	unknown bool
+}
+
+func (g *callGraph) call(name string) called {
+	if c, done := g.calls[name]; done {
+		return c
 	}
-	b := bundle{set: map[string]bool{}}
+	c := called{sets: map[string]bool{}, owns: map[string]bool{}}
 	queue, seen := []string{name}, map[string]bool{name: true}
 	for len(queue) > 0 {
 		sub := g.lib[queue[0]]
 		queue = queue[1:]
 		if sub == nil {
-			b.all = true
+			c.unknown = true
 			continue
 		}
-		for own := range g.owns(sub) {
-			b.set[own] = true
-		}
+		maps.Copy(c.owns, g.owns(sub))
+		maps.Copy(c.sets, outputsOf(sub.Steps))
 		for _, ref := range sub.SubRecipes() {
 			if !seen[ref.Name] {
 				seen[ref.Name] = true
@@ -120,17 +125,11 @@ func (g *callGraph) comesBack(name string) (set map[string]bool, all bool) {
 			}
 		}
 	}
-	if g.back == nil {
-		g.back = map[string]bundle{}
+	if g.calls == nil {
+		g.calls = map[string]called{}
 	}
-	g.back[name] = b
-	return b.set, b.all
-}
-
-// bundle is a set of names, all of them when one cannot know.
-type bundle struct {
-	set map[string]bool
-	all bool
+	g.calls[name] = c
+	return c
 }
 
 // scope is what the steps of one recipe can read, and from when on.
@@ -163,18 +162,14 @@ func newScope(g *callGraph, r *Recipe, given []string) *scope {
 		for _, name := range s.sets() {
 			sc.by[name] = append(sc.by[name], i)
 		}
-		if s.Type != belay.TypeRecipe {
+		if s.Type != belay.TypeRecipe || s.Foreach != "" { // many items bring only their output
 			continue
 		}
-		set, all := g.comesBack(s.Recipe)
-		sc.open = sc.open || all
-		for name := range set {
+		sub := g.call(s.Recipe)
+		sc.open = sc.open || sub.unknown
+		for name := range sub.sets {
 			sc.by[name] = append(sc.by[name], i)
 			sc.known[name] = true
-		}
-		for _, a := range s.Context { // what is handed down comes back
-			sc.by[a.Name] = append(sc.by[a.Name], i)
-			sc.known[a.Name] = true
 		}
 	}
 	return sc
@@ -190,11 +185,16 @@ func (sc *scope) setters(name string) (steps []int, found bool) {
 func (sc *scope) step(i int) {
 	s := &sc.r.Steps[i]
 	for _, u := range s.uses {
-		if u.maybe || sc.first[u.name] || s.Foreach != "" && u.name == s.As {
+		if u.maybe || sc.first[u.name] || s.Foreach != "" && u.name == s.As && !u.outside {
 			continue
 		}
 		setters, found := sc.setters(u.name)
 		switch {
+		case u.outside && u.name == s.As && len(setters) == 0:
+			sc.g.add(Problem{
+				File: s.where(sc.r), Line: u.pos.Line, Col: u.pos.Col, Hint: "let the script itself leave an item out",
+				Msg: fmt.Sprintf("%q is not there yet: a condition is looked at once, before the items of foreach", u.name),
+			})
 		case !found, len(setters) == 0:
 			sc.nobody(sc.r, s.where(sc.r), u)
 		case len(setters) > 0 && !sc.open:
@@ -317,18 +317,18 @@ func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
 	if len(s.Context) == 0 || g.lib[s.Recipe] == nil {
 		return
 	}
-	set, all := g.comesBack(s.Recipe)
-	if all {
+	sub := g.call(s.Recipe)
+	if sub.unknown {
 		return
 	}
 	for _, a := range s.Context {
-		if set[a.Name] || g.readsName(s.Recipe, a.Name) {
+		if sub.owns[a.Name] || g.readsName(s.Recipe, a.Name) {
 			continue
 		}
 		g.add(Problem{
 			File: s.where(in), Line: a.Pos.Line, Col: a.Pos.Col, Warning: true,
 			Msg:  fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name),
-			Hint: didYouMean(expr.Near(a.Name, slices.Sorted(maps.Keys(set)))),
+			Hint: didYouMean(expr.Near(a.Name, slices.Sorted(maps.Keys(sub.owns)))),
 		})
 	}
 }

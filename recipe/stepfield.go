@@ -209,7 +209,7 @@ func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 			"%q is the name of a variable, not a place inside one", k.Value)
 	case p.variable(v, name, varForm):
 		d.Foreach = name
-		p.reads(posOf(v), []string{name})
+		p.note(use{name: name, pos: posOf(v), outside: true})
 	}
 }
 
@@ -266,7 +266,9 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 	}
 	names := e.Names()
 	if len(names) > 0 {
-		p.reads(posOf(v), names)
+		for _, name := range names {
+			p.note(use{name: name, pos: posOf(v), outside: true})
+		}
 		return e
 	}
 	always, err := e.Truth(func(string) (any, bool) { return nil, false })

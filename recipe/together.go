@@ -20,6 +20,9 @@ func (p *parser) together(d *draft, n *yaml.Node, found *keySet) {
 	} else if d.As == "" && d.Foreach != "" {
 		d.As = "item"
 	}
+	if d.Foreach != "" && len(d.Outputs) > 0 {
+		p.fail(posOf(n), "use output:, which becomes a list", "%q has no meaning for the many items of foreach", "outputs")
+	}
 	if d.Verify != nil && idle(d.Verify.Source) && d.verifyPos.Line > 0 {
 		p.warn(d.verifyPos, "test for what the step leaves behind: a file, an answer, a commit", "this check always passes")
 	}

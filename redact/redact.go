@@ -123,6 +123,7 @@ type state struct {
 	prev   [2]byte // the last bytes that were settled
 	hidden int     // how many of the bytes to come belong to a secret already replaced
 	open   class   // it goes on behind them for as long as these do
+	key    int     // where the body of a private key goes on, if it does
 	hid    bool    // something was replaced
 	spans  []span  // reused
 }
@@ -154,8 +155,11 @@ func (r *Redactor) scan(dst, b []byte, st *state, final bool) (out []byte, used 
 		}
 		end, open = max(end, p.to), open|p.open
 		shown = min(end, used)
+		if p.open == classKey {
+			st.key = p.to
+		}
 	}
-	st.hidden, st.open = max(0, end-used), open
+	st.hidden, st.open, st.key = max(0, end-used), open, max(0, st.key-used)
 	st.remember(b[:used])
 	return append(dst, b[shown:used]...), used
 }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -131,6 +132,25 @@ var parts = []string{
 	"-----BEGIN PRIVATE KEY-----", "-----END", "authorization", "Authorization: ", "Bearer ", "basic", "://", ":", "@", "/", "\n", `\n`, " ",
 	"-", "--", "_", "=", "\"", "aB3dE6gH9k", "ABCDEFGH12345678", "word", "some-known", "-value", "\x00", "\xff", "é", "https",
 	"aB3dE6gH9kaB3dE6gH9kaB3dE6gH9kaB3dE6gH9k", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.", "user:pass@host",
+}
+
+// TestRandomCuts is the fuzz target's claim on texts that are drawn: the answer
+// for the pieces is the answer for the whole.
+func TestRandomCuts(t *testing.T) {
+	t.Parallel()
+	r := New([]string{"some-known-value", "ghp_aB3dE6", "-----BEGIN"})
+	for seed := range uint64(4000) {
+		rng := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // the same in every run on purpose
+		var b strings.Builder
+		for range 1 + rng.IntN(24) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+		}
+		text := b.String()
+		want := r.String(text)
+		if got := written(t, r, text, func(int) int { return 1 + rng.IntN(20) }); got != want {
+			t.Fatalf("seed %d: %q\nin pieces %q\nwhole     %q", seed, text, got, want)
+		}
+	}
 }
 
 // FuzzShapes cuts a text of hard parts in every way: the answer must be the

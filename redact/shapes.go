@@ -29,17 +29,20 @@ func (s *shapes) find() {
 }
 
 // goOn is how far the secrets go on that the last piece ended with, and which
-// of them do not end here either.
+// of them do not end here either. A key may have stopped before the others, at
+// dashes that could end it.
 func (s *shapes) goOn(st *state) (end int, open class) {
 	end = st.hidden
 	for c := classAlnum; c != 0; c <<= 1 {
 		if st.open&c == 0 {
 			continue
 		}
-		to, more := s.end(c, st.hidden), class(0)
+		var to int
+		var more class
 		if c == classKey {
-			to, more = s.keyEnd(st.hidden)
-		} else if to == len(s.b) && !s.final {
+			to, more = s.keyEnd(st.key)
+			st.key = to
+		} else if to = s.end(c, st.hidden); to == len(s.b) && !s.final {
 			more = c
 		}
 		end, open = max(end, to), open|more
