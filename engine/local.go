@@ -27,6 +27,7 @@ type Local struct {
 	Version string
 	Env     []string // the environment of all steps
 	Secrets []string // names of variables whose values are hidden
+	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
 }
 
@@ -322,7 +323,7 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	dir, sock := string(o.run.Folder), o.local.State.Socket(o.ID)
 	k, states, err := proc.Attach(ctx, proc.Options{
 		Dir: dir, Socket: sock, Exe: append(append([]string{}, o.local.Keeper...), dir, sock),
-		Run: o.ID, Epoch: epoch, Env: o.environment(), Orphans: o.reached,
+		Run: o.ID, Epoch: epoch, Env: o.environment(), Orphans: o.reached && o.local.Alone,
 	}, open)
 	if err != nil {
 		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
