@@ -26,6 +26,7 @@ type Local struct {
 	Version string
 	Env     []string // the environment of all steps
 	Secrets []string // names of variables whose values are hidden
+	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
 }
 
@@ -51,6 +52,7 @@ type Open struct {
 	first   []flow.Fact
 	self    proc.Identity
 	session belay.Session
+	reached bool // had a keeper before: what that one left behind came to this process
 }
 
 // Create makes the folder of a new run and freezes its recipes. The run has no
@@ -305,11 +307,12 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	dir, sock := string(o.run.Folder), o.local.State.Socket(o.ID)
 	k, states, err := proc.Attach(ctx, proc.Options{
 		Dir: dir, Socket: sock, Exe: append(append([]string{}, o.local.Keeper...), dir, sock),
-		Run: o.ID, Epoch: epoch, Env: o.environment(),
+		Run: o.ID, Epoch: epoch, Env: o.environment(), Orphans: o.reached && o.local.Alone,
 	}, open)
 	if err != nil {
 		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
 	}
+	o.reached = true
 	keeper, err := k.Identity()
 	if err == nil {
 		err = o.local.State.SetKeeper(o.ID, keeper)

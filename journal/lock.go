@@ -38,8 +38,11 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 	return &lock{file: f}, nil
 }
 
-// release gives the lock back; closing the only descriptor does it.
-func (l *lock) release() error { return l.file.Close() }
+// release gives the lock back. Closing alone would leave it to a child that is
+// just being forked, for as long as that has not come to its exec.
+func (l *lock) release() error {
+	return first(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}
 
 // writeHolder leaves a note for people; the lock itself is the kernel's.
 func writeHolder(f *os.File, self proc.Identity) {

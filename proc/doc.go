@@ -12,6 +12,7 @@
 // What it cannot promise at level 1 (child subreaper): a process that left its
 // session, cleared its environment and was orphaned is told from those of other
 // attempts only when no other attempt is in flight; and when the keeper is dead
-// such a process is found only if its driver had become a subreaper. At level 0
-// (no subreaper on the platform) it is not found at all.
+// such a process is found only by the driver that started the keeper, as a
+// subreaper, and that asks for its orphans. At level 0 (no subreaper on the
+// platform) it is not found at all.
 package proc

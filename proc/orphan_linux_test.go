@@ -104,7 +104,7 @@ func bereavedRole(args []string) error {
 // promise: K5
 func TestOrphansOfADeadKeeperAreEnded(t *testing.T) {
 	t.Parallel()
-	const script = `(env -i setsid bash -c 'trap "" TERM; (sleep 300 & echo $! > b); setsid sleep 300 & echo $$ $! $(cat b) > p; mv p pids; while :; do sleep 300; done' >/dev/null 2>&1 &); sleep 300`
+	const script = `(env -i setsid bash -c 'trap "" TERM; (sleep 300 & echo $! > b); setsid sleep 300 & echo $$ $! $(cat b) > p; mv p pids; exec sleep 300' >/dev/null 2>&1 &); sleep 300`
 	for _, asked := range []bool{true, false} {
 		r := newRig(t)
 		exe := r.o.Exe[0]

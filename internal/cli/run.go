@@ -58,6 +58,8 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
+// idForm is the form of ids that the journal takes. It is asked here as well,
+// because a name that was given is input (65) and refused before a recipe is read.
 var idForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) (err error) {

@@ -92,10 +92,7 @@ func lineOf(sum journal.Summary) runLine {
 // and before it could say so in the index. The beat tells that it is such a run,
 // so that the journals of all others stay closed.
 func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
-	status := belay.Status(beat.Phase)
-	switch status {
-	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Held, belay.Stopped:
-	default:
+	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running {
 		return l
 	}
 	s, err := tell(st, string(l.ID))

@@ -79,7 +79,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 	}
 	return &engine.Local{
 		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
-		Secrets: cfg.Secrets.Value,
+		Secrets: cfg.Secrets.Value, Alone: true,
 		Limits: step.Limits{
 			MaxLog: cfg.LogBytes.Value, MaxOut: cfg.OutputBytes.Value, Grace: cfg.KillGrace.Value,
 		},
