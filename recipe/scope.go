@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -258,111 +257,5 @@ func (sc *scope) nobody(r *Recipe, file string, u use) {
 	sc.g.add(Problem{
 		File: file, Line: u.pos.Line, Col: u.pos.Col, Hint: hint, Warning: r.Compat || sc.open,
 		Msg: fmt.Sprintf("nothing sets the variable %q", u.name),
-	})
-}
-
-// order answers which step certainly ends before another starts. Steps that
-// follow each other in the list and wait for each other are one stretch, so
-// that a long recipe is not walked step by step; the walks of one recipe are
-// bounded all together.
-type order struct {
-	steps []Step
-	head  []int // the first step of the stretch
-	seen  []int
-	round int
-	left  int // visits before it gives up
-}
-
-func newOrder(steps []Step) *order {
-	o := &order{steps: steps, head: make([]int, len(steps)), seen: make([]int, len(steps)), left: 2_000_000}
-	for i := range steps {
-		o.head[i] = i
-		if n := steps[i].Needs; len(n) == 1 && n[0] == i-1 {
-			o.head[i] = o.head[i-1]
-		}
-	}
-	return o
-}
-
-// before tells whether step i waits for step j. Out of breath, it says yes:
-// what is not known is not reported.
-func (o *order) before(j, i int) bool {
-	o.round++
-	stack := []int{i}
-	if o.head[i] <= j && j < i {
-		return true
-	}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, n := range o.steps[o.head[at]].Needs {
-			if o.head[n] <= j && j <= n {
-				return true
-			}
-			if o.left--; o.left < 0 {
-				return true
-			}
-			if o.seen[n] != o.round {
-				o.seen[n] = o.round
-				stack = append(stack, n)
-			}
-		}
-	}
-	return false
-}
-
-// wrongArgs warns of values that are handed to a sub-recipe which has no use
-// for them.
-func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
-	if len(s.Context) == 0 || g.lib[s.Recipe] == nil {
-		return
-	}
-	sub := g.call(s.Recipe)
-	if sub.unknown {
-		return
-	}
-	for _, a := range s.Context {
-		if sub.owns[a.Name] || g.readsName(s.Recipe, a.Name) {
-			continue
-		}
-		g.add(Problem{
-			File: s.where(in), Line: a.Pos.Line, Col: a.Pos.Col, Warning: true,
-			Msg:  fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name),
-			Hint: didYouMean(expr.Near(a.Name, slices.Sorted(maps.Keys(sub.owns)))),
-		})
-	}
-}
-
-// readsName tells whether a recipe, or one that it calls, reads a variable: by
-// name, or as a variable of the environment.
-func (g *callGraph) readsName(recipe, name string) bool {
-	long, short := EnvNames(name)
-	queue, seen := []string{recipe}, map[string]bool{recipe: true}
-	for len(queue) > 0 {
-		r := g.lib[queue[0]]
-		queue = queue[1:]
-		if r == nil || r.mentions(name, long, short) {
-			return true
-		}
-		for _, ref := range r.SubRecipes() {
-			if !seen[ref.Name] {
-				seen[ref.Name] = true
-				queue = append(queue, ref.Name)
-			}
-		}
-	}
-	return false
-}
-
-func (r *Recipe) mentions(name, long, short string) bool {
-	is := func(u use) bool { return u.name == name }
-	has := func(s *Script) bool {
-		return s != nil && (strings.Contains(s.Source, long) || short != "" && strings.Contains(s.Source, short))
-	}
-	if slices.ContainsFunc(r.hookUses, is) || has(r.Hooks.PreStep) || has(r.Hooks.PostStep) || has(r.Hooks.OnError) {
-		return true
-	}
-	return slices.ContainsFunc(r.Steps, func(s Step) bool {
-		return slices.ContainsFunc(s.uses, is) || has(s.Script) || has(s.Verify)
 	})
 }

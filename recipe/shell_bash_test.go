@@ -85,12 +85,12 @@ func TestHostileFileNames(t *testing.T) {
 			values = append(values, v)
 		}
 	}
-	r := shell(t, `mkdir -p ../files; : > "$FILES"/{{v}} 3>> "$FILES"/x{{v}} 4<> "$FILES/{{v}}" &>> "$FILES"/'{{v}}'`)
+	r := shell(t, `: > "$FILES"/{{v}} < "$FILES/{{v}}"`)
 	files := t.TempDir()
-	r.exec(fmt.Sprintf("FILES='%s'\n"+driver, files, strings.TrimPrefix(r.code, "mkdir -p ../files; ")), values)
+	r.exec(fmt.Sprintf("FILES='%s'\n"+driver, files, r.code), values)
 	want := map[string]bool{}
 	for _, v := range values {
-		want[v], want["x"+v] = true, true
+		want[v] = true
 	}
 	for _, name := range listing(t, files) {
 		if !want[name] {

@@ -78,7 +78,7 @@ func (e *environ) add(what string, v belay.Value, names ...string) error {
 		return err
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		return nul(what)
+		return e.spill(what, v, names) // only a script that names it is refused
 	}
 	for _, n := range names {
 		e.list = append(e.list, n+"="+text)
