@@ -80,7 +80,7 @@ func belayOn(t *testing.T, state string, args ...string) (string, string, int) {
 	return out.String(), talk.String(), belay.ExitCode(err)
 }
 
-const oneStep = "name: one\nallow_empty: true\nsteps:\n  - {id: a, command: \"true\", condition: \"1 > 2\"}\n"
+const oneStep = "name: one\nallow_empty: true\ncontext: {n: 1}\nsteps:\n  - {id: a, command: \"true\", condition: \"n > 2\"}\n"
 
 func TestRunsOfADriverThatDiedAfterTheEnd(t *testing.T) {
 	t.Parallel()
