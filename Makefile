@@ -105,12 +105,14 @@ vuln: ## govulncheck, when its database can be reached
 .PHONY: gen
 gen: ## write the reference pages that come from the sources
 	$(call say,gen)
-	@$(GO) test . -run 'ReferenceIsCurrent|PromisesAreShown' -count=1 -update
+	@$(GO) test . -run 'ReferenceIsCurrent|PromisesAreShown|EventsDecode' -count=1 -update
+	@$(GO) test ./cmd/belay -run OlderRunnerPage -count=1 -update
 
 .PHONY: gen-check
 gen-check: ## fail when a generated page is stale
 	$(call say,gen-check)
-	@$(GO) test . -run 'ReferenceIsCurrent|PromisesAreShown' -count=1
+	@$(GO) test . -run 'ReferenceIsCurrent|PromisesAreShown|EventsDecode' -count=1
+	@$(GO) test ./cmd/belay -run OlderRunnerPage -count=1
 
 .PHONY: check
 check: ## everything that must hold before a commit to main

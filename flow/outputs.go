@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,12 @@ func (s *State) setOutputs(i int) {
 			bind(name, v)
 		}
 	}
+	if o.Child != nil && def.Type == belay.TypeRecipe && def.Foreach == "" && def.Output != "" {
+		bind(def.Output, gathered(o.Child.Outputs))
+		if len(o.Hidden) > 0 {
+			s.vars.hidden[def.Output] = def.ID
+		}
+	}
 	for name, v := range o.Outputs {
 		bind(name, v)
 	}
@@ -45,6 +52,22 @@ func (s *State) setOutputs(i int) {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
+}
+
+// gathered is what a child run gave, as one object; a value that is not in the
+// records is left to its own name.
+func gathered(outputs map[string]belay.Value) belay.Value {
+	all := make(map[string]json.RawMessage, len(outputs))
+	for name, v := range outputs {
+		if v.Inline() {
+			all[name] = v.JSON
+		}
+	}
+	b, err := json.Marshal(all) // sorted by name
+	if err != nil {             // every value was read as JSON
+		return belay.Value{JSON: json.RawMessage("{}")}
+	}
+	return belay.Value{JSON: b}
 }
 
 // hiddenOut are the outputs of a run in which something was hidden.

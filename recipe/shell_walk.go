@@ -178,7 +178,7 @@ func (w *walker) reckoned(exprs ...syntax.ArithmExpr) {
 }
 
 func assigns(op syntax.BinAritOperator) bool {
-	switch op {
+	switch op { //nolint:exhaustive // the operators of another package: all that are not named are harmless
 	case syntax.Assgn, syntax.AddAssgn, syntax.SubAssgn, syntax.MulAssgn, syntax.QuoAssgn, syntax.RemAssgn,
 		syntax.AndAssgn, syntax.OrAssgn, syntax.XorAssgn, syntax.ShlAssgn, syntax.ShrAssgn,
 		syntax.AndBoolAssgn, syntax.OrBoolAssgn, syntax.XorBoolAssgn, syntax.PowAssgn:
@@ -188,7 +188,7 @@ func assigns(op syntax.BinAritOperator) bool {
 }
 
 func compares(op syntax.BinTestOperator) bool {
-	switch op {
+	switch op { //nolint:exhaustive // the operators of another package: all that are not named are harmless
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 		return true
 	}
@@ -222,7 +222,7 @@ func (w *walker) parameter(n *syntax.ParamExp, s setting) {
 	if n.Exp == nil || n.Exp.Word == nil {
 		return
 	}
-	switch n.Exp.Op {
+	switch n.Exp.Op { //nolint:exhaustive // the operators of another package: all that are not named are harmless
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
 		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 	case syntax.OtherParamOps:

@@ -126,7 +126,7 @@ var whenKeys = []key[draft]{
 
 // resultKeys say what becomes of what a step prints or leaves behind.
 var resultKeys = []key[draft]{
-	{name: "output", on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints.", read: readOutput},
+	{name: "output", on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a recipe step an object of what its steps gave, of a foreach step the list of the results.", read: readOutput},
 	{name: "parse_json", on: onAll, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
 		read: readParseJSON},
 	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},

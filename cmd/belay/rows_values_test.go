@@ -156,6 +156,8 @@ func exportRows() []row {
 		}),
 		unlike("34c", "the defaults of a sub-recipe", "stay in its caller's context", "sub-recipe-defaults", func(p *place) {
 			p.put("c.yaml", "name: c\ncontext: {own: default}\nsteps: [{id: x, command: 'echo {{own}}'}]\n")
+			p.validate(65, "steps: [{id: call, recipe: c}, {id: a, command: 'echo {{own}}'}]\n")
+			p.says(`nothing sets the variable "own"`)
 			p.run(0, "steps: [{id: call, recipe: c}, {id: a, command: \"echo [{{own | default('')}}]\"}]\n")
 			p.printed("a", "[]\n")
 		}),
