@@ -6,6 +6,7 @@ require (
 	github.com/belay-run/belay v0.0.0
 	github.com/dbos-inc/dbos-transact-golang v1.2.0
 	github.com/ncruces/go-sqlite3 v0.35.6
+	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/sync v0.24.0
 )
 
@@ -30,6 +31,7 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
 	modernc.org/sqlite v1.54.0 // indirect
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
 replace github.com/belay-run/belay => ../

@@ -63,6 +63,7 @@ func run() error {
 		{"start", b.start},
 		{"memory", b.memory},
 		{"redact", b.hide},
+		{"validate", b.validate},
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {
