@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -19,6 +20,9 @@ func (a *app) dryRun(name, dir string, vars map[string]json.RawMessage, o runOpt
 		return err
 	}
 	spec, err := a.spec(cfg, name, dir, vars, o)
+	if err == nil {
+		err = a.secretSets(vars, spec.Set, slices.Concat(cfg.Secrets.Value, o.secrets))
+	}
 	if err != nil {
 		return err
 	}
