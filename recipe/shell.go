@@ -36,17 +36,22 @@ const braces = `two braces that the script itself needs are written '{''{' in th
 // in the same column, as in a block of YAML. The script is nil when there is an
 // error among the problems. The problems name no file.
 func ParseScript(src string, at Pos) (*Script, []Problem) {
-	return parseScript(src, func(offset int) Pos {
+	return parseScript(newBash(), src, blockAt(src, at))
+}
+
+// blockAt is where the bytes of a block stand that begins at a place.
+func blockAt(src string, at Pos) func(offset int) Pos {
+	return func(offset int) Pos {
 		before := src[:offset]
 		last := strings.LastIndexByte(before, '\n') + 1
 		return Pos{at.Line + strings.Count(before, "\n"), at.Col + utf8.RuneCountInString(before[last:])}
-	})
+	}
 }
 
 // parseScript is ParseScript for a text whose bytes stand where pos says.
-func parseScript(src string, pos func(offset int) Pos) (*Script, []Problem) {
+func parseScript(bash *syntax.Parser, src string, pos func(offset int) Pos) (*Script, []Problem) {
 	var r report
-	s := &scriptReader{src: src, pos: pos, report: &r}
+	s := &scriptReader{bash: bash, src: src, pos: pos, report: &r}
 	script := s.read()
 	if len(r.errors) > 0 {
 		script = nil
@@ -55,6 +60,7 @@ func parseScript(src string, pos func(offset int) Pos) (*Script, []Problem) {
 }
 
 type scriptReader struct {
+	bash   *syntax.Parser
 	src    string
 	pos    func(offset int) Pos
 	report *report
@@ -89,7 +95,7 @@ func (s *scriptReader) read() *Script {
 		return nil
 	}
 	m := mark(s.src, holes)
-	file, err := parseBash(m.text)
+	file, err := s.parseBash(m.text)
 	if err != nil {
 		s.unreadable(m, err)
 		return nil
@@ -116,7 +122,7 @@ func (s *scriptReader) plain() {
 	if len(s.src) > MaxScript || tooDeep(s.src) >= 0 {
 		return
 	}
-	if _, err := parseBash(s.src); err != nil {
+	if _, err := s.parseBash(s.src); err != nil {
 		at, msg := parseFault(err)
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
 	}
@@ -140,9 +146,13 @@ func tooDeep(src string) int {
 	return -1
 }
 
-func parseBash(text string) (*syntax.File, error) {
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
-	file, err := p.Parse(strings.NewReader(text), "")
+// newBash makes a parser of bash. It is dear: one serves all scripts of a recipe.
+func newBash() *syntax.Parser {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
+}
+
+func (s *scriptReader) parseBash(text string) (*syntax.File, error) {
+	file, err := s.bash.Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, fmt.Errorf("parse script: %w", err)
 	}
@@ -233,7 +243,7 @@ func (s *scriptReader) verify(m *marked, script *Script) {
 			want++
 		}
 	}
-	file, err := parseBash(script.Text)
+	file, err := s.parseBash(script.Text)
 	if err == nil {
 		w := newWalker(&marked{text: script.Text})
 		w.walk(file)

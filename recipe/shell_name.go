@@ -24,9 +24,6 @@ var bashIntegers = []string{
 // everywhere, as functions may run in any order.
 func namesOf(file *syntax.File) names {
 	n := names{whole: map[string]bool{}, lists: map[string]bool{}}
-	for _, name := range bashIntegers {
-		n.whole[name] = true
-	}
 	for node := range syntax.Preorder(file) {
 		switch node := node.(type) {
 		case *syntax.Assign:
@@ -41,6 +38,9 @@ func namesOf(file *syntax.File) names {
 	}
 	return n
 }
+
+// integer tells whether bash reckons with what a variable holds.
+func (n names) integer(name string) bool { return n.whole[name] || slices.Contains(bashIntegers, name) }
 
 func (n names) declared(d *syntax.DeclClause) {
 	opts := options(d)
@@ -93,7 +93,7 @@ func (w *walker) assign(n *syntax.Assign) {
 		return
 	}
 	w.role(n.Name, refuse(notName))
-	if !w.names.whole[n.Name.Value] {
+	if !w.names.integer(n.Name.Value) {
 		return
 	}
 	if n.Value != nil {
@@ -133,7 +133,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			w.role(a.Value, refuse(notName))
 		case strings.ContainsAny(opts, "aA") || w.names.lists[name]:
 			w.role(a.Value, refuse(refusal{"bash would read the value as a list of words with commands in it", "declare the variable first and assign the value in a line of its own"}))
-		case strings.Contains(opts, "i") || w.names.whole[name]:
+		case strings.Contains(opts, "i") || w.names.integer(name):
 			w.role(a.Value, whole)
 		}
 	}

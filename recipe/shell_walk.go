@@ -151,7 +151,7 @@ func (w *walker) enterRest(n syntax.Node) bool {
 	case *syntax.WordIter:
 		w.role(n.Name, refuse(notName))
 		for _, item := range n.Items {
-			if w.names.whole[n.Name.Value] {
+			if w.names.integer(n.Name.Value) {
 				w.role(item, whole)
 			}
 		}

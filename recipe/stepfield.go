@@ -32,7 +32,10 @@ func (p *parser) script(k, v *yaml.Node) *Script {
 		p.loose(posOf(k), "", "%q is empty", k.Value)
 		return &Script{Source: src, Text: src}
 	}
-	script, problems := ParseScript(src, Pos{1, 1})
+	if p.bash == nil {
+		p.bash = newBash()
+	}
+	script, problems := parseScript(p.bash, src, blockAt(src, Pos{1, 1}))
 	place := p.src.place(v)
 	for _, pr := range problems {
 		p.problem(place.at(Pos{pr.Line, pr.Col}), pr.Warning, pr.Hint, k.Value+": "+pr.Msg)
