@@ -127,7 +127,7 @@ func (r *rig) onceMore(first error) (int, error) {
 		return 0, err
 	}
 	last, ok := recs[len(recs)-1].Event.(belay.RunEnded)
-	if !ok || last.Failure == nil || last.Failure.Kind != belay.Infrastructure {
+	if !ok || last.Code != belay.ExitInfra { // of the step itself, or of one in a sub-recipe
 		return 0, first
 	}
 	return r.finish()
