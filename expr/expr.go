@@ -19,7 +19,8 @@ const (
 	MaxResult = 1 << 20 // bytes of a text that an evaluation builds
 )
 
-// Lookup gives the value of a variable: nil, bool, float64, string, []any or
+// Lookup gives the value of a variable: nil, bool, float64 (for a Text also
+// json.Number, which is rendered as it is written), string, []any or
 // map[string]any; false when there is no such name.
 type Lookup func(name string) (any, bool)
 

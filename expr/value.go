@@ -16,7 +16,7 @@ func kindOf(v any) string {
 		return "null"
 	case bool:
 		return "a boolean"
-	case float64:
+	case float64, json.Number:
 		return "a number"
 	case string:
 		return "a text"
@@ -34,6 +34,9 @@ func truth(v any) bool {
 		return v
 	case float64:
 		return v != 0
+	case json.Number: // only a text's lookup gives these
+		f, err := v.Float64()
+		return err != nil || f != 0
 	case string:
 		return v != ""
 	case []any:

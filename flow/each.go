@@ -175,17 +175,29 @@ func (s *State) gather(r belay.RunResult) belay.RunResult {
 			b.WriteByte(',')
 		}
 		raw := json.RawMessage("null")
-		if o := s.produced(i); o != nil && o.Output != nil {
-			if !o.Output.Inline() || b.Len()+len(o.Output.JSON) > maxResults {
+		if v := result(s.produced(i)); v != nil {
+			if !v.Inline() || b.Len()+len(v.JSON) > maxResults {
 				return s.tooMuch(i)
 			}
-			raw = o.Output.JSON
+			raw = v.JSON
 		}
 		b.Write(raw)
 	}
 	b.WriteByte(']')
 	r.Outputs = map[string]belay.Value{s.each.output: {JSON: b.Bytes()}}
 	return r
+}
+
+// result is what one item gave: what it printed, or all that its sub-recipe gave.
+func result(o *belay.Observation) *belay.Value {
+	switch {
+	case o == nil:
+		return nil
+	case o.Child != nil:
+		v := gathered(o.Child.Outputs)
+		return &v
+	}
+	return o.Output
 }
 
 func (s *State) tooMuch(i int) belay.RunResult {

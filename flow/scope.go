@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -77,9 +78,25 @@ func (c *scope) lookup() expr.Lookup {
 // missing: nothing, and a default takes its place.
 func (c *scope) texts() expr.Lookup {
 	return func(name string) (any, bool) {
-		v, ok := c.value(name)
+		v, ok := c.exact(name)
 		return v, ok || c.compat
 	}
+}
+
+// exact is the value of a variable with its numbers as they are written: 1.10
+// is a version, and an id may have more digits than a float holds.
+func (c *scope) exact(name string) (any, bool) {
+	raw, ok := c.vars[name]
+	if !ok {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(raw.JSON))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, false // not a value: as good as absent
+	}
+	return v, true
 }
 
 // value is the decoded value of a variable.

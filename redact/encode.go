@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -39,11 +40,62 @@ func encodings(v string) []string {
 		jsonText(v, true), jsonText(v, false), jsonASCII(v),
 		url.QueryEscape(v), lowerPercent(url.QueryEscape(v)),
 		url.PathEscape(v), lowerPercent(url.PathEscape(v)),
-		strings.ReplaceAll(v, `'`, `'\''`), strings.ReplaceAll(v, `'`, `'"'"'`),
-		lower, strings.ToUpper(lower),
+		percent(v, ""), lowerPercent(percent(v, "")), percent(v, "/"), lowerPercent(percent(v, "/")),
+		strings.ReplaceAll(v, `'`, `'\''`), strings.ReplaceAll(v, `'`, `'"'"'`), strings.ReplaceAll(v, `'`, `''`),
+		backslashed(v, " \t!\"#$&'()*,;<=>?[\\]^`{|}~"), backslashed(v, "\"$`\\"),
+		html.EscapeString(v), jsonText(jsonText(v, false), false),
+		lower, strings.ToUpper(lower), spaced(lower, " "), spaced(lower, ":"), spaced(strings.ToUpper(lower), ":"),
 	}
+	out = append(out, wrapped(v)...)
 	out = append(out, windows(v, base64.RawStdEncoding)...)
 	return append(out, windows(v, base64.RawURLEncoding)...)
+}
+
+// percent is v in a URL in which all but letters, digits, -_.~ and keep is escaped.
+func percent(v, keep string) string {
+	var b strings.Builder
+	for _, c := range []byte(v) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.~"+keep, c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// backslashed is v with a backslash before each of the marks, as shells print it.
+func backslashed(v, marks string) string {
+	var b strings.Builder
+	for _, c := range []byte(v) {
+		if strings.IndexByte(marks, c) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// spaced is hex with something between the bytes.
+func spaced(hex, between string) string {
+	var parts []string
+	for i := 0; i+2 <= len(hex); i += 2 {
+		parts = append(parts, hex[i:i+2])
+	}
+	return strings.Join(parts, between)
+}
+
+// wrapped is the lines of v in base64 that is broken after 76 or 64 characters,
+// as programs print it when v is all they encode.
+func wrapped(v string) []string {
+	var out []string
+	for _, width := range []int{57, 48} { // bytes in a line
+		for from := 0; from < len(v) && len(v) > width; from += width {
+			out = append(out, base64.StdEncoding.EncodeToString([]byte(v[from:min(len(v), from+width)])))
+		}
+	}
+	return out
 }
 
 // windows is how v looks inside the base64 of a longer text, at each of the
