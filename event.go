@@ -29,6 +29,7 @@ type RunStarted struct {
 	Each    Path              `json:"each,omitempty"`    // the run is the items of this foreach step of the recipe
 	Hidden  map[string]Path   `json:"hidden,omitempty"`  // variables in which a secret was hidden, and the step that made each
 	Session *Session          `json:"session,omitempty"` // root only
+	Secrets []string          `json:"secrets,omitempty"` // names of variables whose values are hidden; root only
 	Version string            `json:"version,omitempty"`
 }
 

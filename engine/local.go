@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -96,7 +97,7 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 		}
 	}
 	started := spec.First()
-	started.Version = o.local.Version
+	started.Version, started.Secrets = o.local.Version, o.local.Secrets
 	for n, v := range started.Vars {
 		if _, given := spec.Vars[n]; !given {
 			continue
@@ -240,7 +241,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Mask: redact.FromEnv(o.environment(), append(hidden(o.Tree.Library()), o.local.Secrets...)),
+		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

@@ -24,7 +24,9 @@ func EnvNames(v string) (long, short string) {
 // kept tells whether programs read a variable of the environment by this name.
 func kept(short string) bool {
 	switch short {
-	case "OLDPWD", "TERM", "TMPDIR", "TMP", "LANG", "MAIL", "EDITOR", "VISUAL", "DISPLAY", "HOSTNAME", "PS1", "PS2", "PS3":
+	case "OLDPWD", "TERM", "TMPDIR", "TMP", "LANG", "MAIL", "EDITOR", "VISUAL", "DISPLAY", "HOSTNAME", "PS1", "PS2", "PS3",
+		"CDPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "BASH_XTRACEFD", "PAGER", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_PAGER", "GIT_DIR", "GIT_WORK_TREE", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS":
 		return true
 	}
 	return strings.HasPrefix(short, "LC_")
