@@ -67,7 +67,7 @@ var pure = map[string][]string{
 var pureStd = set(
 	"bytes", "cmp", "container/heap", "container/list", "crypto/sha256",
 	"encoding", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
-	"errors", "fmt", "hash", "hash/fnv", "io", "iter", "maps", "math", "math/bits",
+	"errors", "fmt", "hash", "hash/fnv", "html", "io", "iter", "maps", "math", "math/bits",
 	"net/url", "path", "regexp", "slices", "sort", "strconv", "strings", "time",
 	"unicode", "unicode/utf16", "unicode/utf8",
 )
