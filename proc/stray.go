@@ -57,10 +57,10 @@ func (k *keeper) strike(a *attempt, sig syscall.Signal) {
 		}
 	}
 	pid := a.child.pid // not reaped, so nobody else's
-	_ = syscall.Kill(-pid, sig)
+	_ = syscall.Kill(-pid, sig) // none left to hear it is as good
 	_ = syscall.Kill(pid, sig) // it may have left its group
 	if sig != syscall.SIGKILL {
-		_ = syscall.Kill(-pid, syscall.SIGCONT)
+		_ = syscall.Kill(-pid, syscall.SIGCONT) // the same
 	}
 }
 
