@@ -112,7 +112,7 @@ func newRig(t testing.TB) *rig {
 // wipe leaves nothing of the run behind, whatever the test did.
 func (r *rig) wipe() {
 	if b, err := readBook(r.dir, nil); err == nil && b.kept && b.keeper.Alive() {
-		_ = b.keeper.Signal(9) // it may be gone already
+		_ = b.keeper.Signal(9)  // it may be gone already
 		_ = b.keeper.Signal(18) // the same
 	}
 	r.wait("the folder's lock is free", func() bool {

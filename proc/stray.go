@@ -56,9 +56,9 @@ func (k *keeper) strike(a *attempt, sig syscall.Signal) {
 			_ = signalExact(p.pid, p.start, syscall.SIGCONT) // a stopped one would not hear it
 		}
 	}
-	pid := a.child.pid // not reaped, so nobody else's
+	pid := a.child.pid          // not reaped, so nobody else's
 	_ = syscall.Kill(-pid, sig) // none left to hear it is as good
-	_ = syscall.Kill(pid, sig) // it may have left its group
+	_ = syscall.Kill(pid, sig)  // it may have left its group
 	if sig != syscall.SIGKILL {
 		_ = syscall.Kill(-pid, syscall.SIGCONT) // the same
 	}
