@@ -272,9 +272,6 @@ func (o *Open) reenter(first []flow.Fact) error {
 	return err
 }
 
-// Note keeps in the index how the run stands.
-func (o *Open) Note() error { return o.note(o.Tree.Started(), o.Result()) }
-
 // keepStart writes down that the run began when its driver did not come so
 // far, so that it can be resumed once the cause is mended.
 func (o *Open) keepStart(first []flow.Fact, err error) error {
