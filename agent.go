@@ -1,0 +1,212 @@
+package belay
+
+import "time"
+
+// Class is the closed list of finer kinds of failure, for choosing a way out.
+type Class string
+
+const (
+	ClassNone           Class = ""
+	ClassCancelled      Class = "cancelled"      // we ended it, or a person did
+	ClassTimeout        Class = "timeout"        // our clock, or a network's
+	ClassTransient      Class = "transient"      // overload, a cut stream, a refused connection
+	ClassRateLimit      Class = "rate_limit"     // too many calls; goes away by waiting
+	ClassQuota          Class = "quota"          // the account is used up
+	ClassAuth           Class = "auth"           // no login, or a bad one
+	ClassPermission     Class = "permission"     // a tool, a file or a sandbox said no
+	ClassTokenLimit     Class = "token_limit"    // the prompt or the answer is too long
+	ClassTurnLimit      Class = "turn_limit"     // the agent used up its turns
+	ClassComplexity     Class = "complexity"     // the task is too big for one agent
+	ClassBudget         Class = "budget"         // a spending limit was reached
+	ClassRefusal        Class = "refusal"        // the model will not do it
+	ClassWorkFailure    Class = "work_failure"   // a check, a test or a compiler says that the work is wrong
+	ClassConflict       Class = "conflict"       // a lock, a merge
+	ClassInfrastructure Class = "infrastructure" // disk, memory, network, a missing tool
+	ClassInvalidInput   Class = "invalid_input"  // a bad flag, file, model or value
+	ClassHollow         Class = "hollow"         // an end without work
+	ClassBenign         Class = "benign"         // noise
+	ClassUnknown        Class = "unknown"
+)
+
+// Expect is what an agent must leave behind for its step to be done.
+type Expect string
+
+const (
+	ExpectNone   Expect = "none"   // nothing: an honest "nothing to do" is fine
+	ExpectAnswer Expect = "answer" // a final text
+	ExpectChange Expect = "change" // a change of the working tree, or a commit
+	ExpectTests  Expect = "tests"  // tests that were seen to run and to pass
+	ExpectPR     Expect = "pr"     // a pull request
+)
+
+// AgentJob is what an attempt of an agent step is made of.
+type AgentJob struct {
+	Name    string  // the agent's name: claude, codex, one of the configuration's own
+	Model   string  // "" = the agent's own choice
+	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
+	Prompt  []Value // the parts of the prompt, joined at the door
+	Expect  Expect
+	Session string // the id that the session shall have, where the agent takes one
+	Resume  string // the session to go on with; "" = a new one
+	Cut     string // with or without Resume: how an earlier attempt was cut off, in words
+	Base    *Print // what the work is measured against, when it began in an earlier attempt
+}
+
+// Print is the state of a working tree: two are equal when nothing changed.
+type Print struct {
+	Repo   bool   `json:"repo,omitempty"`   // it is a git repository; else Tree is a digest of names, sizes and times
+	Head   string `json:"head,omitempty"`   // the commit
+	Branch string `json:"branch,omitempty"` // "" = detached
+	Tree   string `json:"tree,omitempty"`   // of all files: tracked, staged and untracked, less the ignored
+	Dirty  bool   `json:"dirty,omitempty"`  // there is uncommitted work
+	Error  string `json:"error,omitempty"`  // why there is no print
+}
+
+// FileChange is one changed file.
+type FileChange struct {
+	Path    string     `json:"path"`
+	Change  ChangeKind `json:"change"`
+	Added   int        `json:"added,omitempty"` // lines; 0 for binary files
+	Deleted int        `json:"deleted,omitempty"`
+	Sha     string     `json:"sha,omitempty"` // git's id of the new content; only of test and CI files
+}
+
+// ChangeKind is the closed list of ways in which a file changed.
+type ChangeKind string
+
+const (
+	FileAdded    ChangeKind = "added"
+	FileModified ChangeKind = "modified"
+	FileDeleted  ChangeKind = "deleted"
+	FileRenamed  ChangeKind = "renamed"
+)
+
+// ToolCall is one use of a tool by an agent, as its own records tell it.
+type ToolCall struct {
+	Name    string `json:"name"`
+	Command string `json:"command,omitempty"` // of a shell tool, cut
+	Path    string `json:"path,omitempty"`    // of a file tool
+	Exit    *int   `json:"exit,omitempty"`    // of a shell tool, when it is told
+	Failed  bool   `json:"failed,omitempty"`
+	Denied  bool   `json:"denied,omitempty"`
+	Open    bool   `json:"open,omitempty"` // it had not ended when the agent did
+}
+
+// Usage is what an agent used.
+type Usage struct {
+	Input      int64 `json:"input,omitempty"` // tokens
+	Output     int64 `json:"output,omitempty"`
+	CacheRead  int64 `json:"cache_read,omitempty"`
+	CacheWrite int64 `json:"cache_write,omitempty"`
+	MicroUSD   int64 `json:"micro_usd,omitempty"` // millionths of a dollar; 0 = not told
+}
+
+// Tokens is all of them.
+func (u Usage) Tokens() int64 { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
+
+// Add is the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.MicroUSD + v.MicroUSD}
+}
+
+// StopReason says why a model stopped.
+type StopReason string
+
+const (
+	StopUnknown   StopReason = ""
+	StopDone      StopReason = "done"
+	StopTruncated StopReason = "truncated" // cut at the limit of its output
+	StopRefused   StopReason = "refused"
+	StopLimit     StopReason = "limit" // turns, money, tool calls
+	StopError     StopReason = "error"
+)
+
+// AgentResult is what an agent's own records and its process say about one run
+// of it: facts, no judgement.
+type AgentResult struct {
+	Session    string        `json:"session,omitempty"`
+	Model      string        `json:"model,omitempty"`
+	Final      bool          `json:"final,omitempty"` // the record that ends a run was there
+	Error      bool          `json:"error,omitempty"` // its error flag
+	Stop       StopReason    `json:"stop,omitempty"`
+	Class      Class         `json:"class,omitempty"`  // of the error
+	Status     int           `json:"status,omitempty"` // HTTP
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	Reset      time.Time     `json:"reset,omitzero"`
+	Cause      string        `json:"cause,omitempty"` // the error in the agent's words, cut
+	Text       string        `json:"-"`               // the final text
+	TextSize   int64         `json:"text_size,omitempty"`
+	Usage      Usage         `json:"usage,omitzero"`
+	Tools      []ToolCall    `json:"tools,omitempty"` // the first and last of them
+	ToolCount  int           `json:"tool_count,omitempty"`
+	Denied     []string      `json:"denied,omitempty"`  // tools that were refused to it
+	Retries    int           `json:"retries,omitempty"` // its own, inner ones
+	Exit       int           `json:"exit"`
+	Signal     int           `json:"signal,omitempty"`
+	Bad        int           `json:"bad,omitempty"` // lines that were no record
+}
+
+// Evidence is what Belay saw for itself before and after an agent.
+type Evidence struct {
+	Before   Print        `json:"before,omitzero"`
+	After    Print        `json:"after,omitzero"`
+	Files    int          `json:"files,omitempty"`
+	Added    int          `json:"added,omitempty"` // lines
+	Deleted  int          `json:"deleted,omitempty"`
+	Changed  []FileChange `json:"changed,omitempty"`  // the first of them
+	Commits  []string     `json:"commits,omitempty"`  // new ones, the first of them
+	Guards   []FileChange `json:"guards,omitempty"`   // changed files that judge the work: tests, CI
+	Outside  []string     `json:"outside,omitempty"`  // files written outside the tree, as far as it is known
+	Tests    []ToolCall   `json:"tests,omitempty"`    // commands that ran tests
+	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
+	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
+	Error    string       `json:"error,omitempty"`    // why there is none, or not all
+}
+
+// AgentReport is everything that is known of one attempt of an agent step.
+type AgentReport struct {
+	Name     string      `json:"name"`
+	Program  string      `json:"program,omitempty"`
+	Version  string      `json:"version,omitempty"`
+	Result   AgentResult `json:"result"`
+	Evidence Evidence    `json:"evidence"`
+	Ended    EndedBy     `json:"ended,omitempty"`
+	Resumes  int         `json:"resumes,omitempty"` // how often it was interrupted and gone on with
+	Notes    []AgentNote `json:"notes,omitempty"`
+	Level    int         `json:"containment"`
+}
+
+// EndedBy says which of our own acts ended an agent, recorded by whoever did
+// it and never inferred.
+type EndedBy string
+
+const (
+	EndedItself   EndedBy = ""            // nobody of ours
+	EndedFirst    EndedBy = "first_event" // it never said anything
+	EndedSilence  EndedBy = "silence"     // it said nothing for too long
+	EndedTool     EndedBy = "tool"        // one tool took too long
+	EndedBabble   EndedBy = "babble"      // it went on and on without an end or a tool
+	EndedDeadline EndedBy = "deadline"    // its timeout passed
+	EndedSignal   EndedBy = "signal"      // we were told to end: a stop or a cancel
+	EndedRetries  EndedBy = "retries"     // it only retried
+)
+
+// AgentNote is something that happened while an agent ran.
+type AgentNote struct {
+	At   time.Time `json:"at"`
+	What NoteKind  `json:"what"`
+	Text string    `json:"text,omitempty"`
+}
+
+// NoteKind is the closed list of things that are noted about a running agent.
+type NoteKind string
+
+const (
+	NoteSession   NoteKind = "session"   // its session is known
+	NoteQuiet     NoteKind = "quiet"     // half of a window has passed
+	NoteInterrupt NoteKind = "interrupt" // it was interrupted, to be gone on with
+	NoteResume    NoteKind = "resume"    // its session goes on
+	NoteKill      NoteKind = "kill"      // it was ended
+	NoteRetry     NoteKind = "retry"     // it retries by itself
+	NoteBase      NoteKind = "base"      // what the work is measured against
+)

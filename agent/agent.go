@@ -1,0 +1,127 @@
+// Package agent knows agent CLIs, one file each: how each is started without a
+// person, what its records mean, and how it fails. It starts nothing, reads no
+// file and owns no clock; it never decides whether work was done. It is, with
+// verdict, the only room that may look at the text of an error.
+package agent
+
+import (
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Kind is the closed list of adapters.
+type Kind string
+
+const (
+	Claude   Kind = "claude"
+	Codex    Kind = "codex"
+	Gemini   Kind = "gemini"
+	Copilot  Kind = "copilot"
+	OpenCode Kind = "opencode"
+	Qwen     Kind = "qwen"
+	Command  Kind = "command"  // any program: prompt on stdin, answer on stdout
+	ACP      Kind = "acp"      // any program that speaks the Agent Client Protocol on stdio
+	Scripted Kind = "scripted" // built in: plays a script
+)
+
+// Kinds is the whole list, in the order in which an agent is looked for.
+func Kinds() []Kind {
+	return []Kind{Claude, Codex, Gemini, Copilot, OpenCode, Qwen, Command, ACP, Scripted}
+}
+
+// Access is what an agent may do without being asked.
+type Access string
+
+const (
+	AccessRead Access = "read" // look, change nothing
+	AccessEdit Access = "edit" // change files and run commands; the default
+	AccessFull Access = "full" // no rails at all
+)
+
+// Task is one run of an agent.
+type Task struct {
+	Program []string // how the CLI is called on this machine: its path, and arguments that always come first
+	Args    []string // the configuration's own arguments, after the adapter's
+	Model   string
+	Dir     string // absolute; it is also the working directory of the process
+	Home    string // a private folder for files of this run
+	Session string // the id to be given to a new session, where Traits.Presets
+	Resume  string // the session to go on with, where Traits.Resumes
+	Access  Access
+	Prompt  string // for a CLI that takes it as an argument
+	Script  string // scripted: path of the script
+}
+
+// Launch is how a CLI is started.
+type Launch struct {
+	Argv  []string
+	Env   []string          // NAME=value, over the environment
+	Unset []string          // names taken out of it
+	Stdin bool              // the prompt goes to stdin; else it is in Argv
+	Files map[string]string // to be written before the start, by absolute path
+}
+
+// Traits are what Belay must know to look after a CLI.
+type Traits struct {
+	Presets   bool // a new session takes the id it is given
+	Resumes   bool // a session can be gone on with
+	Streams   bool // it prints while the model speaks; else silence means little
+	ToolTalk  bool // it prints while a tool runs
+	Final     bool // it ends with a record that says so; else the exit alone does
+	Interrupt Stop // what ends it most gently
+}
+
+// Stop is a signal by name.
+type Stop string
+
+const (
+	StopInt  Stop = "INT"
+	StopTerm Stop = "TERM"
+	StopKill Stop = "KILL"
+)
+
+// Adapter is one kind of CLI.
+type Adapter interface {
+	Traits() Traits
+	Launch(Task) (Launch, error)
+	Reader() Reader
+}
+
+// Reader folds what one process of a CLI prints. It never fails: what it does
+// not know is counted or left alone, and any split of the bytes into lines that
+// keeps whole lines gives the same result.
+type Reader interface {
+	Line(line []byte) []Sign // one line of stdout, without its end
+	Stderr(line []byte) []Sign
+	End(e Exit) belay.AgentResult // after the last line
+}
+
+// Exit is the end of the process, and what the adapter asked to be kept.
+type Exit struct {
+	Code, Signal int
+	At           time.Time         // when; reset times that are told as waits are counted from here
+	Files        map[string][]byte // contents of files that the launch named for results, by absolute path; bounded
+}
+
+// SignKind is the closed list of what a line can be a sign of.
+type SignKind string
+
+const (
+	SignStart SignKind = "start" // the CLI is up; Session may be set
+	SignText  SignKind = "text"  // the model spoke
+	SignTool  SignKind = "tool"  // a tool began
+	SignDone  SignKind = "done"  // a tool ended
+	SignRetry SignKind = "retry" // the CLI calls the model again after a fault: life, no progress
+	SignLife  SignKind = "life"  // anything else that says that it lives
+	SignFinal SignKind = "final" // the record that ends a run
+)
+
+// Sign is what one line tells the one who watches.
+type Sign struct {
+	Kind    SignKind
+	Session string          // when the line tells it
+	Text    string          // SignText: what was said; SignRetry: why
+	Tool    *belay.ToolCall // SignTool, SignDone
+	ID      string          // of the tool call
+}
