@@ -27,11 +27,13 @@ var ranks = map[string]int{
 	"recovery": 1,
 	"audit":    1,
 
-	"recipe":  2,
-	"journal": 2,
+	"internal/scripted": 2,
+	"recipe":            2,
+	"journal":           2,
 
-	"flow":          3, // the brain
-	"internal/step": 3,
+	"flow":            3, // the brain
+	"internal/step":   3,
+	"internal/attend": 3,
 
 	"internal/library": 4,
 	"internal/graph":   4,
@@ -73,7 +75,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "proc", "internal/cli/signal.go")
+var mayGo = set("engine", "proc", "internal/attend", "internal/cli/signal.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.

@@ -124,4 +124,5 @@ type Sign struct {
 	Text    string          // SignText: what was said; SignRetry: why
 	Tool    *belay.ToolCall // SignTool, SignDone
 	ID      string          // of the tool call
+	Wait    time.Duration   // SignRetry: how long it says that it will wait before
 }

@@ -1,0 +1,236 @@
+package attend
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+)
+
+// Windows are the limits of patience with an agent.
+type Windows struct {
+	First       time.Duration `json:"first,omitempty"`        // to the first sign, of a CLI that prints as it goes
+	Silence     time.Duration `json:"silence,omitempty"`      // without any sign; twice that for a CLI that prints only at the end
+	Tool        time.Duration `json:"tool,omitempty"`         // without any sign while a tool runs
+	Babble      time.Duration `json:"babble,omitempty"`       // of text without a tool or an end
+	BabbleChars int64         `json:"babble_chars,omitempty"` // the same, in bytes of text
+	Retries     time.Duration `json:"retries,omitempty"`      // of nothing but retries
+	Linger      time.Duration `json:"linger,omitempty"`       // from the final record to the exit
+	Timeout     time.Duration `json:"timeout,omitempty"`      // of the whole attempt
+	Gentle      time.Duration `json:"gentle,omitempty"`       // from the interrupt to KILL
+}
+
+// DefaultWindows is what an order that says nothing gets.
+func DefaultWindows() Windows {
+	return Windows{
+		First: 2 * time.Minute, Silence: 10 * time.Minute, Tool: 30 * time.Minute,
+		Babble: 30 * time.Minute, BabbleChars: 200_000, Retries: 10 * time.Minute,
+		Linger: time.Minute, Timeout: 6 * time.Hour, Gentle: 5 * time.Second,
+	}
+}
+
+// orDefault fills in what is not set.
+func (w Windows) orDefault() Windows {
+	d := DefaultWindows()
+	for _, f := range []struct{ have, want *time.Duration }{
+		{&w.First, &d.First}, {&w.Silence, &d.Silence}, {&w.Tool, &d.Tool}, {&w.Babble, &d.Babble},
+		{&w.Retries, &d.Retries}, {&w.Linger, &d.Linger}, {&w.Timeout, &d.Timeout}, {&w.Gentle, &d.Gentle},
+	} {
+		if *f.have <= 0 {
+			*f.have = *f.want
+		}
+	}
+	if w.BabbleChars <= 0 {
+		w.BabbleChars = d.BabbleChars
+	}
+	return w
+}
+
+// actKind is the closed list of what the watch asks for.
+type actKind string
+
+const (
+	actNone      actKind = ""
+	actNote      actKind = "note"
+	actInterrupt actKind = "interrupt" // end it gently and go on with its session
+	actKill      actKind = "kill"
+)
+
+// act is what the watch asks for, and why.
+type act struct {
+	kind actKind
+	why  belay.EndedBy  // actInterrupt, actKill
+	note belay.NoteKind // actNote
+	text string
+}
+
+// watch decides from signs and the time what is to be done about an agent. It
+// has no clock of its own.
+type watch struct {
+	w       Windows
+	streams bool
+	resumes bool // the CLI can go on with a session
+	preset  bool // the session's id was given to it
+	left    int  // how often it may still be interrupted and gone on with
+
+	began    time.Time // the attempt
+	started  time.Time // this process
+	last     time.Time // the last sign of life
+	talk     time.Time // since when it only talks; zero: it does not
+	chars    int64     // how much it said since then
+	retrying time.Time // since when it only retries; zero: it does not
+	tools    map[string]bool
+	anon     int  // tools without an id that run
+	heard    bool // any sign of this process
+	session  bool // its session is known
+	final    bool
+	noted    bool // the quiet time was noted
+	warned   bool // the talk was noted
+}
+
+func newWatch(w Windows, t agent.Traits, preset bool, resumes int, began time.Time) *watch {
+	v := &watch{w: w.orDefault(), streams: t.Streams, resumes: t.Resumes, preset: preset, left: resumes, began: began}
+	v.begin(began)
+	return v
+}
+
+// begin says that a process was started.
+func (v *watch) begin(at time.Time) {
+	v.started, v.last, v.tools, v.anon = at, at, map[string]bool{}, 0
+	v.talk, v.chars, v.retrying = time.Time{}, 0, time.Time{}
+	v.heard, v.final, v.noted, v.warned = false, false, false, false
+}
+
+// sign takes in one sign.
+func (v *watch) sign(at time.Time, s agent.Sign) act {
+	v.heard, v.last, v.noted = true, at, false
+	v.session = v.session || s.Session != "" || v.preset
+	switch s.Kind {
+	case agent.SignRetry:
+		return v.retry(at, s)
+	case agent.SignText:
+		if v.talk.IsZero() {
+			v.talk = at
+		}
+		v.chars += int64(len(s.Text))
+		v.retrying = time.Time{}
+	case agent.SignTool:
+		v.open(s.ID)
+		v.progress()
+	case agent.SignDone:
+		v.shut(s.ID)
+		v.progress()
+	case agent.SignFinal:
+		v.final = true
+		v.tools, v.anon = map[string]bool{}, 0
+		v.progress()
+	case agent.SignStart, agent.SignLife:
+	}
+	return act{}
+}
+
+func (v *watch) progress() {
+	v.talk, v.chars, v.retrying, v.warned = time.Time{}, 0, time.Time{}, false
+}
+
+func (v *watch) open(id string) {
+	if id == "" {
+		v.anon++
+		return
+	}
+	v.tools[id] = true
+}
+
+func (v *watch) shut(id string) {
+	switch {
+	case id != "":
+		delete(v.tools, id)
+	case v.anon > 0:
+		v.anon--
+	}
+}
+
+// retry takes in that the CLI calls the model again: it lives, but it gets
+// nowhere. A wait that goes past the end of our patience is not waited for.
+func (v *watch) retry(at time.Time, s agent.Sign) act {
+	first := v.retrying.IsZero()
+	if first {
+		v.retrying = at
+	}
+	if left := v.patience(at); s.Wait > left {
+		return act{kind: actKill, why: belay.EndedRetries, text: fmt.Sprintf("it wants to wait %s, and %s are left", s.Wait, left)}
+	}
+	if !first {
+		return act{}
+	}
+	return act{kind: actNote, note: belay.NoteRetry, text: s.Text}
+}
+
+// patience is how long a CLI that only retries has left.
+func (v *watch) patience(at time.Time) time.Duration {
+	return min(v.began.Add(v.w.Timeout).Sub(at), v.retrying.Add(v.w.Retries).Sub(at))
+}
+
+// tick looks at the clock.
+func (v *watch) tick(at time.Time) act {
+	if at.Sub(v.began) >= v.w.Timeout {
+		return act{kind: actKill, why: belay.EndedDeadline, text: fmt.Sprintf("its time of %s is over", v.w.Timeout)}
+	}
+	if !v.retrying.IsZero() && at.Sub(v.retrying) >= v.w.Retries {
+		return act{kind: actKill, why: belay.EndedRetries, text: fmt.Sprintf("it has only retried for %s", v.w.Retries)}
+	}
+	if v.chars > v.w.BabbleChars || v.talked(at) >= v.w.Babble {
+		return v.enough(belay.EndedBabble, fmt.Sprintf("%d characters in %s without a tool or an end", v.chars, v.talked(at)))
+	}
+	why, window := v.window()
+	quiet := at.Sub(v.last)
+	switch {
+	case quiet >= window:
+		return v.enough(why, fmt.Sprintf("nothing within %s", window))
+	case quiet >= window/2 && !v.noted:
+		v.noted = true
+		return act{kind: actNote, note: belay.NoteQuiet, text: fmt.Sprintf("%s: %s of %s have passed", why, quiet.Round(time.Millisecond), window)}
+	case (v.chars > v.w.BabbleChars/2 || v.talked(at) >= v.w.Babble/2) && !v.warned:
+		v.warned = true
+		return act{kind: actNote, note: belay.NoteQuiet, text: fmt.Sprintf("%s: %d characters without a tool or an end", belay.EndedBabble, v.chars)}
+	}
+	return act{}
+}
+
+// talked is for how long it has only talked.
+func (v *watch) talked(at time.Time) time.Duration {
+	if v.talk.IsZero() {
+		return 0
+	}
+	return at.Sub(v.talk)
+}
+
+// window is the one that counts now.
+func (v *watch) window() (belay.EndedBy, time.Duration) {
+	silence := v.w.Silence
+	if !v.streams {
+		silence *= 2
+	}
+	switch {
+	case v.final:
+		return belay.EndedSilence, min(silence, v.w.Linger)
+	case !v.heard && v.streams:
+		return belay.EndedFirst, v.w.First
+	case !v.heard:
+		return belay.EndedFirst, max(silence, v.w.First) // it has nothing to say before its end
+	case len(v.tools)+v.anon > 0:
+		return belay.EndedTool, v.w.Tool
+	}
+	return belay.EndedSilence, silence
+}
+
+// enough is the end of a window: once more if it can be, else the end.
+func (v *watch) enough(why belay.EndedBy, text string) act {
+	a := act{kind: actKill, why: why, text: string(why) + ": " + text}
+	if v.resumes && v.session && v.left > 0 && !v.final {
+		v.left--
+		a.kind = actInterrupt
+	}
+	return a
+}
