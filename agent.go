@@ -1,6 +1,9 @@
 package belay
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Class is the closed list of finer kinds of failure, for choosing a way out.
 type Class string
@@ -50,6 +53,15 @@ type AgentJob struct {
 	Resume  string // the session to go on with; "" = a new one
 	Cut     string // with or without Resume: how an earlier attempt was cut off, in words
 	Base    *Print // what the work is measured against, when it began in an earlier attempt
+}
+
+// Excerpt is the beginning and the end of a text, for records.
+func Excerpt(text string) string {
+	const head, tail = 3 << 10, 1 << 10
+	if len(text) <= head+tail {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return strings.ToValidUTF8(text[:head], "") + "\n…\n" + strings.ToValidUTF8(text[len(text)-tail:], "")
 }
 
 // Print is the state of a working tree: two are equal when nothing changed.
@@ -133,8 +145,9 @@ type AgentResult struct {
 	Status     int           `json:"status,omitempty"` // HTTP
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 	Reset      time.Time     `json:"reset,omitzero"`
-	Cause      string        `json:"cause,omitempty"` // the error in the agent's words, cut
-	Text       string        `json:"-"`               // the final text
+	Cause      string        `json:"cause,omitempty"`   // the error in the agent's words, cut
+	Text       string        `json:"-"`                 // the final text
+	Excerpt    string        `json:"excerpt,omitempty"` // its beginning and its end
 	TextSize   int64         `json:"text_size,omitempty"`
 	Usage      Usage         `json:"usage,omitzero"`
 	Tools      []ToolCall    `json:"tools,omitempty"` // the first and last of them
@@ -161,6 +174,13 @@ type Evidence struct {
 	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
 	Error    string       `json:"error,omitempty"`    // why there is none, or not all
+}
+
+// Worktree is a place of its own for a run or a step.
+type Worktree struct {
+	Text string `json:"text"` // what its branch is named after
+	Step Path   `json:"step,omitempty"`
+	Dir  string `json:"-"` // the directory that it stands for
 }
 
 // AgentReport is everything that is known of one attempt of an agent step.

@@ -129,6 +129,7 @@ type Job struct {
 	Timeout time.Duration     // 0 = none of its own
 	Once    bool
 	Depth   int // nesting of recipes
+	Agent   *AgentJob
 }
 
 // JSONMode says how the text of an output becomes a value.
@@ -211,6 +212,7 @@ type Observation struct {
 	RSS      int64            `json:"rss_kb,omitempty"`   // peak memory, KiB
 	Strays   int              `json:"strays,omitempty"`   // descendants that had to be ended after it
 	Child    *RunResult       `json:"child,omitempty"`    // the end of the child run
+	Agent    *AgentReport     `json:"agent,omitempty"`    // of an agent step
 }
 
 // RunResult is how a run ended.
@@ -229,6 +231,7 @@ const (
 	Achieved Status = "ACHIEVED" // every required step done and checked
 	Failed   Status = "FAILED"   // a required step stayed failed
 	Partial  Status = "PARTIAL"  // a required step was left out by a person
+	Hollow   Status = "HOLLOW"   // an agent claimed success, and nothing was done
 	Aborted  Status = "ABORTED"  // cancelled
 	Held     Status = "HELD"     // not an end: a person must act
 	Stopped  Status = "STOPPED"  // not an end: can be resumed
@@ -238,7 +241,7 @@ const (
 // Terminal tells whether a run with this status has ended.
 func (s Status) Terminal() bool {
 	switch s {
-	case Achieved, Failed, Partial, Aborted:
+	case Achieved, Failed, Partial, Hollow, Aborted:
 		return true
 	case Held, Stopped, Running:
 		return false
@@ -263,6 +266,27 @@ type Limits struct {
 	MaxTotalSteps int `json:"max_total_steps"` // steps started in nested runs
 	MaxParallel   int `json:"max_parallel"`    // processes at the same time in the whole tree
 	MaxLost       int `json:"max_lost"`        // lost attempts of one step
+	Budget
+}
+
+// Budget is what the agents of a run and of all that it starts may use; zero
+// means no limit, but for the number of starts, which always has one.
+type Budget struct {
+	MaxAgents   int           `json:"max_agents,omitempty"` // starts
+	MaxTokens   int64         `json:"max_tokens,omitempty"`
+	MaxMicroUSD int64         `json:"max_micro_usd,omitempty"` // millionths of a dollar
+	MaxWall     time.Duration `json:"max_wall,omitempty"`      // since the run began
+}
+
+// DefaultMaxAgents is how many agents a run may start where nobody set another number.
+const DefaultMaxAgents = 40
+
+// Starts is how many agents may be started.
+func (b Budget) Starts() int {
+	if b.MaxAgents > 0 {
+		return b.MaxAgents
+	}
+	return DefaultMaxAgents
 }
 
 // DefaultLimits are the limits where nobody set others.

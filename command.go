@@ -67,10 +67,16 @@ type Question struct {
 	// be in the records.
 	Cond string           `json:"cond,omitempty"`
 	Vars map[string]Value `json:"-"`
+	// Agent asks for the permit to start one more agent: what the attempt is.
+	Agent Key `json:"agent,omitempty"`
+	// Worktree asks for a worktree.
+	Worktree *Worktree `json:"worktree,omitempty"`
 }
 
 // Answer is the fact that an Ask became.
 type Answer struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
+	Dir   string `json:"dir,omitempty"`   // of a worktree
+	Ref   string `json:"ref,omitempty"`   // its branch
 }

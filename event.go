@@ -30,6 +30,8 @@ type RunStarted struct {
 	Hidden  map[string]Path   `json:"hidden,omitempty"`  // variables in which a secret was hidden, and the step that made each
 	Session *Session          `json:"session,omitempty"` // root only
 	Secrets []string          `json:"secrets,omitempty"` // names of variables whose values are hidden; root only
+	Agent   string            `json:"agent,omitempty"`   // who does agent steps that name nobody
+	Classic bool              `json:"classic,omitempty"` // hollow success is judged by the text alone
 	Version string            `json:"version,omitempty"`
 }
 
@@ -75,12 +77,23 @@ type RunEnded struct {
 
 // AttemptStarted is written before anything of the attempt happens.
 type AttemptStarted struct {
-	Key     Key   `json:"key"`
-	Path    Path  `json:"step"`
-	Role    Role  `json:"role"`
-	Attempt int   `json:"attempt"`
-	Once    bool  `json:"once,omitempty"`
-	Child   RunID `json:"child,omitempty"` // set when the attempt is a child run
+	Key     Key    `json:"key"`
+	Path    Path   `json:"step"`
+	Role    Role   `json:"role"`
+	Attempt int    `json:"attempt"`
+	Once    bool   `json:"once,omitempty"`
+	Child   RunID  `json:"child,omitempty"`   // set when the attempt is a child run
+	Agent   string `json:"agent,omitempty"`   // who does it
+	Session string `json:"session,omitempty"` // the id that its session shall have, or has
+	Resume  bool   `json:"resume,omitempty"`  // that session goes on
+}
+
+// AttemptNoted is what became known of an agent while it ran.
+type AttemptNoted struct {
+	Key  Key      `json:"key"`
+	What NoteKind `json:"what"`
+	Text string   `json:"text,omitempty"` // of a session: its id
+	Base *Print   `json:"base,omitempty"`
 }
 
 // AttemptFound says what became of an attempt that was open at attach.
@@ -175,6 +188,7 @@ func (RunStopped) Kind() string      { return "run.stopped" }
 func (RunEnded) Kind() string        { return "run.ended" }
 func (AttemptStarted) Kind() string  { return "attempt.started" }
 func (AttemptFound) Kind() string    { return "attempt.found" }
+func (AttemptNoted) Kind() string    { return "attempt.noted" }
 func (AttemptStopping) Kind() string { return "attempt.stopping" }
 func (AttemptEnded) Kind() string    { return "attempt.ended" }
 func (AttemptJudged) Kind() string   { return "attempt.judged" }
@@ -192,7 +206,7 @@ func (RequestRefused) Kind() string  { return "request.refused" }
 func Events() []Event {
 	return []Event{
 		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunEnded{},
-		AttemptStarted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
+		AttemptStarted{}, AttemptNoted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
 		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
 		ItemOpened{}, ItemAnswered{}, RequestReceived{}, RequestRefused{},
 	}
@@ -222,6 +236,8 @@ func DecodeEvent(kind string, body []byte) (Event, error) {
 		return decode[RunEnded](body)
 	case "attempt.started":
 		return decode[AttemptStarted](body)
+	case "attempt.noted":
+		return decode[AttemptNoted](body)
 	case "attempt.found":
 		return decode[AttemptFound](body)
 	case "attempt.stopping":

@@ -11,7 +11,7 @@ type FailureKind string
 const (
 	RoutingGap     FailureKind = "routing_gap"     // every condition came out false, nothing ran
 	AgentTimeout   FailureKind = "agent_timeout"   // an agent passed its timeout
-	BashFailure    FailureKind = "bash_failure"    // a shell step did not exit 0, or its check did not
+	BashFailure    FailureKind = "bash_failure"    // a shell step or an agent did not end well, or a check did not
 	RecipeFailure  FailureKind = "recipe_failure"  // a nested recipe failed
 	HollowSuccess  FailureKind = "hollow_success"  // success was claimed, nothing was done
 	RecursionLimit FailureKind = "recursion_limit" // sessions or nesting are at their limit
@@ -28,16 +28,21 @@ func FailureKinds() []FailureKind {
 // Failure says what failed, why, and what a person can do now.
 type Failure struct {
 	Kind  FailureKind `json:"kind"`
+	Class Class       `json:"class,omitempty"`
 	Op    string      `json:"op,omitempty"` // "step build", "recipe deploy"
 	Cause string      `json:"cause"`
 	Hint  string      `json:"hint,omitempty"`
 }
 
 func (f *Failure) Error() string {
-	if f.Op == "" {
-		return fmt.Sprintf("%s: %s", f.Kind, f.Cause)
+	what := string(f.Kind)
+	if f.Class != ClassNone {
+		what += " (" + string(f.Class) + ")"
 	}
-	return fmt.Sprintf("%s: %s: %s", f.Op, f.Kind, f.Cause)
+	if f.Op == "" {
+		return fmt.Sprintf("%s: %s", what, f.Cause)
+	}
+	return fmt.Sprintf("%s: %s: %s", f.Op, what, f.Cause)
 }
 
 // Verdict is what an attempt amounts to. Exactly one of OK, Unknown, GivenBack
@@ -48,8 +53,9 @@ type Verdict struct {
 	GivenBack bool     `json:"given_back,omitempty"` // ended by a stop; counts as nothing
 	Partial   bool     `json:"partial,omitempty"`    // with OK: a person left out a part of it
 	Failure   *Failure `json:"failure,omitempty"`
-	For       []string `json:"for,omitempty"`     // the evidence that speaks for it
-	Against   []string `json:"against,omitempty"` // and against
+	For       []string `json:"for,omitempty"`        // the evidence that speaks for it
+	Against   []string `json:"against,omitempty"`    // and against
+	Sure      int      `json:"confidence,omitempty"` // of an agent's attempt: 1 to 100
 }
 
 // Act is the closed list of ways out of a failure.

@@ -52,6 +52,8 @@ func (s *State) applyStep(r belay.Record) error {
 	switch e := r.Event.(type) {
 	case belay.AttemptStarted:
 		return s.start(e, r.At)
+	case belay.AttemptNoted:
+		return s.noted(e)
 	case belay.AttemptFound:
 		return s.found(e)
 	case belay.AttemptStopping:
@@ -151,6 +153,9 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		s.unqueue(i)
 		st.attempt, st.verdict = e.Attempt, nil
 		s.ran = true
+		if e.Agent != "" {
+			st.agent.name, st.agent.session = e.Agent, e.Session
+		}
 	}
 	if err := s.move(i, to); err != nil {
 		return err
@@ -202,7 +207,10 @@ func (s *State) found(e belay.AttemptFound) error {
 		case belay.Lost:
 			s.close(i)
 			st.lost = max(st.lost+1, e.Count)
-			st.gone = st.gone || st.phase == Running
+			if st.phase == Running {
+				st.gone = true
+				s.learn(i, nil)
+			}
 			st.deaf = st.phase == Checking
 			s.look(i)
 			return s.move(i, Ended)
@@ -226,6 +234,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 			}
 		} else {
 			st.main = &o
+			s.learn(i, &o)
 			if o.Child != nil && o.Child.Status == belay.Achieved {
 				st.prior = "" // nothing in it to go on with
 			}
@@ -320,6 +329,10 @@ func (s *State) drop(i int) {
 func (s *State) hold(e belay.ItemOpened) error {
 	return s.withStep(e.Path, func(i int) error {
 		s.drop(i)
+		if s.steps[i].phase == Waiting { // it is asked about before it starts
+			s.unqueue(i)
+			s.steps[i].agent.broke = true
+		}
 		s.items[e.ID] = i
 		s.steps[i].item = e.ID
 		return s.move(i, Held)
@@ -335,7 +348,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	delete(s.items, e.ID)
 	st := &s.steps[i]
 	st.item = ""
-	if st.verdict == nil || st.verdict.Failure == nil {
+	budget := st.agent.broke
+	st.agent.broke = false
+	if !budget && (st.verdict == nil || st.verdict.Failure == nil) {
 		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
 	}
 	switch e.Choice {
@@ -343,6 +358,10 @@ func (s *State) answered(e belay.ItemAnswered) error {
 		s.setOutputs(i)
 		return s.finish(i, Done)
 	case belay.ChoiceAgain:
+		if budget {
+			st.agent.pardon = true
+			return s.again(i, time.Time{})
+		}
 		st.extra++
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:
@@ -366,6 +385,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 }
 
 func (s *State) told(e belay.AnswerGiven) error {
+	if s.homed(e) {
+		return nil
+	}
 	for i := range s.ready.list {
 		at := s.ready.list[i]
 		if s.giveAnswer(at, e) {
@@ -387,14 +409,18 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
 	switch e.Key {
 	case s.stepKey(i):
 		st.permit = &a
+	case s.agentKey(i):
+		st.agent.grant = &a
 	case s.condKey(i):
 		st.truth = &a
+	default:
+		return false
+	}
+	if e.Key != s.stepKey(i) {
 		if st.asked {
 			st.asked = false
 			s.asking--
 		}
-	default:
-		return false
 	}
 	return true
 }

@@ -47,6 +47,7 @@ func (s *State) startRun(i int) belay.Command {
 		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: vars,
 		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
+		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
 }
 

@@ -156,8 +156,9 @@ func (s *State) startEach(i int) belay.Command {
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
 		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Vars: vars,
-		Dir: s.started.Dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
+		Dir: s.base(), Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
+		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
 }
 

@@ -3,8 +3,8 @@ package flow
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -44,6 +44,12 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 		}
 	}
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
+	if s.typeOf(i) == belay.TypeAgent && role == belay.RoleMain {
+		j.Agent = s.agentJob(i)
+		j.Output = true // its answer is evidence
+		j.Vars = s.scope(i).visible(def.Prompt.String())
+		return j
+	}
 	s.fill(&j, i, script)
 	return j
 }
@@ -122,8 +128,10 @@ func (s *State) renders(i int) error {
 		return err
 	}
 	c := s.scope(i)
-	if _, err := c.args(def.Script); err != nil {
-		return fmt.Errorf("command: %w", err)
+	if def.Script != nil {
+		if _, err := c.args(def.Script); err != nil {
+			return fmt.Errorf("command: %w", err)
+		}
 	}
 	if def.Verify == nil {
 		return nil
@@ -138,7 +146,7 @@ func (s *State) renders(i int) error {
 func (s *State) dir(i int) (string, error) {
 	text := s.prog.Steps[i].Dir
 	if text == nil {
-		return s.started.Dir, nil
+		return s.root(i), nil
 	}
 	c := s.scope(i)
 	if names := text.Names(); c.big(names) {
@@ -148,10 +156,7 @@ func (s *State) dir(i int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("working_dir: %w", err)
 	}
-	if path.IsAbs(sub) {
-		return path.Clean(sub), nil
-	}
-	return path.Join(s.started.Dir, sub), nil
+	return s.under(i, sub), nil
 }
 
 // openJob derives the job of an attempt that is open.
@@ -172,15 +177,21 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 
 // asked remembers that a question is out, until it is answered or the driver dies.
 func (s *State) asked(k belay.Key) {
+	if strings.HasSuffix(string(k), homeQuestion) {
+		s.homesAsked[k] = true
+		s.asking++
+		return
+	}
+	wanted := func(i int) bool { return s.condKey(i) == k || s.agentKey(i) == k }
 	for _, i := range s.ready.list {
-		if s.condKey(i) == k {
+		if wanted(i) {
 			s.steps[i].asked = true
 			s.asking++
 			return
 		}
 	}
 	for _, t := range s.timers.list {
-		if t.key == "" && s.condKey(t.step) == k {
+		if t.key == "" && wanted(t.step) {
 			s.steps[t.step].asked = true
 			s.asking++
 			return

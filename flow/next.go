@@ -186,6 +186,7 @@ func (s *State) caseOf(i int) verdict.Case {
 	return verdict.Case{
 		Step: def.ID, Type: s.typeOf(i), Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
+		Expect: expectation(def), Classic: s.started.Classic,
 	}
 }
 
@@ -275,6 +276,9 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 				"raise recursion.max_total_steps in the root recipe"), false
 		}
 	}
+	if c, open := s.settleIn(i); c != nil || open {
+		return c, false
+	}
 	if c, open := s.greet(i); c != nil || open {
 		return c, false
 	}
@@ -283,11 +287,12 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 		return s.startEach(i), false
 	case def.Type == belay.TypeRecipe:
 		return s.startRun(i), false
-	case def.Type == belay.TypeAgent:
-		return s.refuse(i, belay.Infrastructure, "agent steps are not supported by this version", ""), false
 	}
 	if err := s.renders(i); err != nil {
 		return s.refuse(i, belay.BashFailure, err.Error(), ""), false
+	}
+	if s.typeOf(i) == belay.TypeAgent {
+		return s.startAgent(i), false
 	}
 	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
 }

@@ -46,6 +46,9 @@ func (s *State) failedOutcome() belay.RunResult {
 			r.Failure, r.Reason = st.failure, st.failure.Error()
 		}
 	}
+	if r.Code == belay.ExitHollow {
+		r.Status = belay.Hollow
+	}
 	return r
 }
 
@@ -57,7 +60,7 @@ func failureCode(st *step) int {
 	if st.failure.Kind == belay.HollowSuccess {
 		return belay.ExitHollow
 	}
-	if st.main != nil && st.main.Child != nil && st.main.Child.Status == belay.Failed {
+	if st.main != nil && st.main.Child != nil && (st.main.Child.Status == belay.Failed || st.main.Child.Status == belay.Hollow) {
 		return st.main.Child.Code
 	}
 	return belay.ExitFailed

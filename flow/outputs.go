@@ -118,6 +118,9 @@ func (s *State) reads(def *recipe.Step) []string {
 	if def.Condition != nil {
 		names = append(names, def.Condition.Names()...)
 	}
+	if def.Prompt != nil {
+		names = append(names, def.Prompt.Names()...)
+	}
 	if def.Dir != nil {
 		names = append(names, def.Dir.Names()...)
 	}

@@ -25,7 +25,7 @@ const (
 
 // moves are the legal ones; everything else is an error.
 var moves = map[Phase][]Phase{
-	Waiting:  {Running, NotTaken, Failed},
+	Waiting:  {Running, NotTaken, Failed, Held},
 	Running:  {Ended, Waiting},
 	Ended:    {Checking, Done, Broken, Held, Waiting},
 	Checking: {Ended},

@@ -47,6 +47,9 @@ type State struct {
 	failing bool
 	ran     bool
 	result  *belay.RunResult
+
+	homes      map[belay.Key]*belay.Answer // worktrees
+	homesAsked map[belay.Key]bool          // questions for one that are out
 }
 
 // step is what the fold knows of one step.
@@ -83,6 +86,7 @@ type step struct {
 	hook     string      // the hook that is open, "" = none
 	hooks    map[string]int
 	greeted  bool // its first hook is behind it
+	agent    career
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -90,6 +94,7 @@ func newState(id belay.RunID, lib Library) *State {
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
 		seen: map[string]bool{}, outputs: map[string]bool{},
+		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{},
 	}
 }
 

@@ -35,6 +35,7 @@ type Tree struct {
 	stopping *belay.Request
 	held     bool
 	stopped  bool
+	spent    spent
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -50,6 +51,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
+		spent: spent{starts: map[belay.Key]bool{}},
 	}
 }
 
@@ -100,6 +102,7 @@ func (t *Tree) quiet() {
 
 // note keeps what belongs to the tree as a whole.
 func (t *Tree) note(r belay.Record) {
+	t.spend(r)
 	switch e := r.Event.(type) {
 	case belay.RunStarted:
 		t.live = append(t.live, r.Run)
@@ -182,7 +185,16 @@ func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
 	if s == nil {
 		return belay.Job{}, false
 	}
-	return s.openJob(k)
+	j, ok := s.openJob(k)
+	return t.sealed(j), ok
+}
+
+// sealed gives the job of an agent the id of its session.
+func (t *Tree) sealed(j belay.Job) belay.Job {
+	if j.Agent != nil && t.started.Session != nil {
+		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
+	}
+	return j
 }
 
 // Run is the state of one run of the tree, nil if there is none.
@@ -314,11 +326,9 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 	case belay.Note:
 		return false, w.write(s.id, c.Event)
 	case belay.Do:
-		j := c.Job
-		w.out.Effects = append(w.out.Effects, c)
-		return false, w.write(s.id, belay.AttemptStarted{
-			Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once,
-		})
+		j := t.sealed(c.Job)
+		w.out.Effects = append(w.out.Effects, belay.Do{Job: j})
+		return false, w.write(s.id, started(j))
 	case belay.StartRun:
 		return false, w.startRun(s, c)
 	case belay.Ask:
@@ -334,6 +344,18 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
 }
 
+// started is the record of an attempt that begins.
+func started(j belay.Job) belay.AttemptStarted {
+	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
+	if a := j.Agent; a != nil {
+		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
+		if e.Resume {
+			e.Session = a.Resume
+		}
+	}
+	return e
+}
+
 func (w *turn) startRun(s *State, c belay.StartRun) error {
 	if err := w.write(s.id, c.Started); err != nil {
 		return err
@@ -345,6 +367,11 @@ func (w *turn) startRun(s *State, c belay.StartRun) error {
 }
 
 func (w *turn) question(s *State, c belay.Ask) error {
+	if k := c.Question.Agent; k != "" {
+		if why := w.tree.overBudget(k, w.now); why != "" {
+			return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{Error: why}})
+		}
+	}
 	if !c.Question.Step {
 		s.asked(c.Key)
 		w.out.Effects = append(w.out.Effects, c)

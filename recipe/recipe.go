@@ -30,6 +30,7 @@ type Recipe struct {
 	Hooks       Hooks
 	Extends     string   // the parent's name; "" once it is merged in (see Merge)
 	Secrets     []string // variables whose values are hidden
+	Isolate     bool     // the run has a worktree of its own
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -120,6 +121,7 @@ type Step struct {
 	As        string // the name of the item
 	MaxItems  int    // max_parallel of foreach; 0 = no limit of its own
 	Expect    string // agent: none, answer, change, tests, pr
+	Isolate   bool   // it has a worktree of its own
 	Once      bool
 	Optional  bool
 	Env       map[string]string

@@ -63,7 +63,8 @@ var topKeys = newTable(
 			p.warn(posOf(k), "", "%q at the top of a recipe has no effect", k.Value)
 		}},
 
-	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Where agents work."},
+	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Give every run of the recipe a git worktree and a branch of its own to work in.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Isolate = p.choice(k, v, "worktree") != "" }},
 	key[Recipe]{name: "policy", types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How failures are met."},
 	key[Recipe]{name: "recovery", types: []string{typeText}, enum: []string{"on", "off", "classic"}, doc: "Whether an agent is asked about a failed sub-recipe."},
 	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},

@@ -20,13 +20,23 @@ type Case struct {
 	Declared belay.FailureKind // what the recipe says a failure stands for
 	Main     belay.Observation
 	Check    *belay.Observation // the step's verify, when it ran
+
+	// Of an agent step:
+	Expect  belay.Expect
+	Classic bool // hollow success is judged by the text alone
 }
 
 // NeedsCheck tells whether the step's verify has something to decide: the
 // attempt ended well, or nobody can tell what it did.
 func NeedsCheck(c Case) bool {
+	if c.agent() && !c.unknown() {
+		return c.agentFailure() == nil // a hollow end may still have left the work there
+	}
 	return c.good() || c.unknown()
 }
+
+// agent tells whether an agent did it, or was to do it.
+func (c Case) agent() bool { return c.Type == belay.TypeAgent && c.Main.Child == nil }
 
 // Spoke tells whether a check ran to its own end. One that could not start or
 // was cut off says nothing about the work.
@@ -48,6 +58,8 @@ func Of(c Case) belay.Verdict {
 		return belay.Verdict{Unknown: true, Against: []string{c.how(), "verify: " + ending(*c.Check, 0)}}
 	case c.ended():
 		return belay.Verdict{GivenBack: true, Against: []string{c.how()}}
+	case c.agent():
+		return c.ofAgent()
 	case c.Check != nil && c.good():
 		return failed(c.failure(*c.Check, "verify: "), c.how())
 	case c.good():

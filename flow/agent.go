@@ -1,0 +1,173 @@
+package flow
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// agentQuestion ends the key of a question for one more start of an agent.
+const agentQuestion = "?agent"
+
+// agentKey names the question whether one more agent may start.
+func (s *State) agentKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + agentQuestion }
+
+// career is what the fold knows of the agents of one step.
+type career struct {
+	grant   *belay.Answer // may it start?
+	broke   bool          // a person is asked for one
+	pardon  bool          // a person allowed one start over the budget
+	name    string        // who did the last attempt
+	session string        // and in which session
+	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
+	base    *belay.Print  // what the work of all attempts is measured against
+}
+
+// startAgent begins an agent step: its permit first, then the step itself.
+func (s *State) startAgent(i int) belay.Command {
+	st := &s.steps[i]
+	if st.agent.grant == nil && !st.agent.pardon {
+		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{Agent: s.mainKey(i, st.attempt+1)}}
+	}
+	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
+		return belay.Note{Event: belay.ItemOpened{
+			ID: fmt.Sprintf("%s.%d.budget", s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
+			Ask:     fmt.Sprintf("step %s wants to start an agent: %s. Shall it start once more, has the step failed, or is it left out?", s.prog.Steps[i].ID, g.Error),
+			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
+		}}
+	}
+	if _, err := s.prompt(i); err != nil {
+		return s.refuse(i, belay.BashFailure, "prompt: "+err.Error(), "")
+	}
+	if s.agentName(i) == "" {
+		return s.refuse(i, belay.Infrastructure, "no agent is named, and none was found on this machine",
+			"install one (claude, codex, gemini, copilot, opencode, qwen) and log in, or name one with --agent; belay doctor tells what is there")
+	}
+	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}
+}
+
+// agentName is who does a step: the one it names, else the run's.
+func (s *State) agentName(i int) string {
+	if name := s.prog.Steps[i].Agent; name != "" && !strings.Contains(name, ":") {
+		return name
+	}
+	return s.started.Agent
+}
+
+// prompt is what the agent of a step is asked, in parts: a value that is not in
+// the records is joined at the door.
+func (s *State) prompt(i int) ([]belay.Value, error) {
+	c := s.scope(i)
+	var parts []belay.Value
+	for _, piece := range s.prog.Steps[i].Prompt.Pieces() {
+		v, err := c.render(piece)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, v)
+	}
+	return parts, nil
+}
+
+// agentJob is the agent's part of a job.
+func (s *State) agentJob(i int) *belay.AgentJob {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	j := &belay.AgentJob{Name: s.agentName(i), Model: def.Model, Expect: expectation(def), Base: st.agent.base}
+	if strings.Contains(def.Agent, ":") {
+		j.Persona = def.Agent
+	}
+	j.Prompt, _ = s.prompt(i) // a step whose prompt has no value was refused before it started
+	if st.agent.cut != "" {
+		j.Cut = st.agent.cut
+		if st.agent.name == j.Name {
+			j.Resume = st.agent.session
+		}
+	}
+	return j
+}
+
+// expectation is what an agent step must leave behind.
+func expectation(def *recipe.Step) belay.Expect {
+	if def.Expect == "" {
+		return belay.ExpectAnswer
+	}
+	return belay.Expect(def.Expect)
+}
+
+// sessionID is the id that an agent's session gets where it takes one: a UUID
+// made of the tree and the attempt, so that it is the same after a crash.
+func sessionID(tree string, k belay.Key) string {
+	sum := sha256.Sum256([]byte(tree + " " + string(k)))
+	b := sum[:16]
+	b[6] = b[6]&0x0f | 0x80 // version 8: made by rules of one's own
+	b[8] = b[8]&0x3f | 0x80
+	x := hex.EncodeToString(b)
+	return strings.Join([]string{x[:8], x[8:12], x[12:16], x[16:20], x[20:]}, "-")
+}
+
+// noted folds what became known of a running agent.
+func (s *State) noted(e belay.AttemptNoted) error {
+	return s.withOpen(e.Key, func(i int) error {
+		a := &s.steps[i].agent
+		switch e.What {
+		case belay.NoteSession:
+			a.session = e.Text
+		case belay.NoteBase:
+			if a.base == nil {
+				a.base = e.Base
+			}
+		case belay.NoteQuiet, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill, belay.NoteRetry:
+		}
+		return nil
+	})
+}
+
+// learn keeps what an agent's attempt leaves for the next one.
+func (s *State) learn(i int, o *belay.Observation) {
+	a := &s.steps[i].agent
+	a.grant, a.pardon = nil, false
+	a.cut = cutBy(o)
+	if o == nil || o.Agent == nil {
+		return
+	}
+	if id := o.Agent.Result.Session; id != "" {
+		a.session = id
+	}
+	if b := o.Agent.Evidence.Before; a.base == nil && b.Tree != "" {
+		a.base = &b
+	}
+}
+
+// cutBy says how an attempt was cut off, so that its session can go on; "" for
+// one that came to an end of its own.
+func cutBy(o *belay.Observation) string {
+	switch {
+	case o == nil:
+		return "the machine or the process that looked after it died"
+	case o.KilledBy == belay.KilledDeadline || o.Agent != nil && o.Agent.Ended == belay.EndedDeadline:
+		return "it passed its time limit"
+	case o.KilledBy != belay.KilledNot:
+		return "it was stopped by a person or with its run"
+	case o.Agent == nil:
+		return ""
+	}
+	switch o.Agent.Ended {
+	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedRetries:
+		return "it was ended because it did not move (" + string(o.Agent.Ended) + ")"
+	case belay.EndedSignal:
+		return "it was stopped"
+	case belay.EndedItself, belay.EndedDeadline:
+	}
+	switch o.Agent.Result.Class {
+	case belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassInfrastructure:
+		return "the model's service failed (" + string(o.Agent.Result.Class) + ")"
+	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassPermission, belay.ClassTokenLimit,
+		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
+		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+	}
+	return ""
+}

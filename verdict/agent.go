@@ -1,0 +1,195 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// The confidences of a judgement about an agent: what Belay saw for itself is
+// worth more than what a tool's record says, and that more than a text.
+const (
+	sureSeen   = 95
+	sureRecord = 85
+	sureText   = 60
+)
+
+// agentFailure is what speaks against an agent that did not end well by itself:
+// our own clock first, then its typed record, then its process. nil means that
+// it ended by itself, without an error.
+func (c Case) agentFailure() *belay.Failure {
+	r := c.Main.Agent
+	if r == nil {
+		return c.unreported()
+	}
+	if by := endedBy(r.Ended, c); by != "" {
+		return c.fail(belay.AgentTimeout, belay.ClassTimeout, by+c.where(),
+			"look at what it did last with: belay logs, then raise timeout or split the task")
+	}
+	a := r.Result
+	switch {
+	case a.Stop == belay.StopRefused:
+		return c.fail(belay.BashFailure, belay.ClassRefusal, "the model refused"+c.said(), "say the task in other words, or use another model")
+	case a.Error || a.Class != belay.ClassNone && a.Class != belay.ClassBenign && !c.finished():
+		return c.classified(a)
+	case a.Stop == belay.StopTruncated && c.Expect != belay.ExpectNone:
+		return c.fail(belay.BashFailure, belay.ClassTokenLimit, "the answer was cut off at the model's output limit",
+			"ask for files instead of a long answer, or split the task")
+	case c.finished():
+		return nil
+	case a.Signal != 0:
+		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
+	case !a.Final && a.Exit == 0:
+		return c.fail(belay.HollowSuccess, belay.ClassHollow, r.Name+" left with exit 0 and without the record that ends a run", "")
+	}
+	return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s: exit %d%s", r.Name, a.Exit, c.said()), "")
+}
+
+// finished tells whether the agent's process and its last record both say that
+// it came to its end. The attendant answers for the record: it knows which
+// agents write one.
+func (c Case) finished() bool {
+	o := c.Main
+	return o.Began && o.Exit == 0 && o.Signal == 0 && o.KilledBy == belay.KilledNot && o.Fault == belay.FaultNone
+}
+
+// unreported is the failure of an agent whose attendant left no report.
+func (c Case) unreported() *belay.Failure {
+	o := c.Main
+	switch {
+	case o.KilledBy == belay.KilledDeadline || o.KilledBy == belay.KilledGrace:
+		return c.fail(belay.AgentTimeout, belay.ClassTimeout, ending(o, c.Timeout), "")
+	case o.Fault != belay.FaultNone:
+		f := c.failure(o, "")
+		f.Class = belay.ClassInfrastructure
+		return f
+	}
+	return c.fail(belay.Infrastructure, belay.ClassInfrastructure, "the attendant of the agent left no report ("+ending(o, c.Timeout)+")",
+		"out of memory, or ended by somebody else? look at: belay logs")
+}
+
+// classified is the failure that the agent's own record or the process of the
+// CLI names.
+func (c Case) classified(a belay.AgentResult) *belay.Failure {
+	class := a.Class
+	if class == belay.ClassNone {
+		class = belay.ClassUnknown
+	}
+	kind, hint := kindOf(class)
+	cause := a.Cause
+	if cause == "" {
+		cause = fmt.Sprintf("%s: exit %d", c.Main.Agent.Name, a.Exit)
+	}
+	if a.Status != 0 && !strings.Contains(cause, fmt.Sprint(a.Status)) {
+		cause += fmt.Sprintf(" (HTTP %d)", a.Status)
+	}
+	if !a.Reset.IsZero() {
+		hint = "it can go on after " + a.Reset.UTC().Format("2006-01-02 15:04 MST")
+	}
+	return c.fail(kind, class, cause, hint)
+}
+
+// kindOf is the mode that a class of an agent's error counts as, and what a
+// person can do.
+func kindOf(class belay.Class) (belay.FailureKind, string) {
+	switch class {
+	case belay.ClassAuth:
+		return belay.Infrastructure, "log in to the agent's CLI, or set its key; belay doctor tells which"
+	case belay.ClassQuota:
+		return belay.Infrastructure, "the account is used up: wait, pay, or use another agent"
+	case belay.ClassRateLimit:
+		return belay.Infrastructure, "wait a little, then resume the run"
+	case belay.ClassTransient, belay.ClassInfrastructure, belay.ClassConflict:
+		return belay.Infrastructure, "resume the run when the service is back"
+	case belay.ClassTimeout:
+		return belay.AgentTimeout, ""
+	case belay.ClassHollow:
+		return belay.HollowSuccess, ""
+	case belay.ClassTokenLimit:
+		return belay.BashFailure, "give it less to read, or split the task"
+	case belay.ClassTurnLimit, belay.ClassComplexity:
+		return belay.BashFailure, "split the task, or allow more turns"
+	case belay.ClassBudget:
+		return belay.BashFailure, "raise the agent's own spending limit"
+	case belay.ClassPermission:
+		return belay.BashFailure, "allow the tool to the agent, or take it out of the task"
+	case belay.ClassInvalidInput:
+		return belay.BashFailure, "check the model and the arguments of the agent; belay doctor helps"
+	case belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassCancelled, belay.ClassBenign, belay.ClassUnknown, belay.ClassNone:
+	}
+	return belay.BashFailure, ""
+}
+
+func endedBy(by belay.EndedBy, c Case) string {
+	switch by {
+	case belay.EndedDeadline:
+		if c.Timeout > 0 {
+			return "timed out after " + c.Timeout.String()
+		}
+		return "timed out"
+	case belay.EndedFirst:
+		return "ended by belay: it never said anything"
+	case belay.EndedSilence:
+		return "ended by belay: it fell silent"
+	case belay.EndedTool:
+		return "ended by belay: one tool took too long"
+	case belay.EndedBabble:
+		return "ended by belay: it talked on and on without doing anything"
+	case belay.EndedRetries:
+		return "ended by belay: it did nothing but retry"
+	case belay.EndedSignal, belay.EndedItself:
+	}
+	return ""
+}
+
+// where says what was under way when an agent was ended.
+func (c Case) where() string {
+	for i := len(c.Main.Agent.Result.Tools) - 1; i >= 0; i-- {
+		if t := c.Main.Agent.Result.Tools[i]; t.Open {
+			return "; open then: " + strings.TrimSpace(t.Name+" "+t.Command)
+		}
+	}
+	return c.said()
+}
+
+// said adds the agent's own words for an error.
+func (c Case) said() string {
+	if cause := c.Main.Agent.Result.Cause; cause != "" {
+		return ": " + cause
+	}
+	return ""
+}
+
+func (c Case) fail(kind belay.FailureKind, class belay.Class, cause, hint string) *belay.Failure {
+	return &belay.Failure{Kind: kind, Class: class, Op: "step " + string(c.Step), Cause: cause, Hint: hint}
+}
+
+// ofAgent judges an attempt of an agent step. Evidence comes first: the text of
+// the agent decides only where there is nothing else to look at.
+func (c Case) ofAgent() belay.Verdict {
+	if f := c.agentFailure(); f != nil {
+		return c.verdictOf(f, sureRecord)
+	}
+	v := Hollow(Claim{Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt})
+	v.Against = append(v.Against, c.degraded()...)
+	if v.Failure != nil {
+		v.Failure.Op = "step " + string(c.Step)
+		return v
+	}
+	if c.Check != nil { // it did not say that the work is there
+		v.OK, v.Failure = false, c.failure(*c.Check, "verify: ")
+		v.Failure.Class = belay.ClassWorkFailure
+		v.Against = append(v.Against, v.Failure.Cause)
+	}
+	return v
+}
+
+// verdictOf wraps a failure with what was seen of the work all the same.
+func (c Case) verdictOf(f *belay.Failure, sure int) belay.Verdict {
+	v := belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sure}
+	if r := c.Main.Agent; r != nil {
+		v.For = changes(r.Evidence)
+	}
+	return v
+}

@@ -1,0 +1,197 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+)
+
+// Claim is an agent's run that ended by itself and without an error: what was
+// asked, what Belay saw, and what the agent says.
+type Claim struct {
+	Expect   belay.Expect
+	Classic  bool // judge by the text alone, as older runners did
+	Result   belay.AgentResult
+	Evidence belay.Evidence
+	Text     string // the final text, or its beginning
+}
+
+// Hollow judges a claim: done, hollow, or honestly not done. It looks at the
+// evidence first and at the text last; of two runs with the same evidence the
+// texts alone never make one done and the other not.
+func Hollow(c Claim) belay.Verdict {
+	if c.Classic {
+		return c.classic()
+	}
+	switch c.Expect {
+	case belay.ExpectNone:
+		return c.done(sureRecord)
+	case belay.ExpectChange:
+		return c.change()
+	case belay.ExpectTests:
+		return c.tests()
+	case belay.ExpectPR:
+		if c.Evidence.PR != "" {
+			return c.done(sureRecord)
+		}
+		return c.empty("no pull request was seen to be made", sureSeen)
+	case belay.ExpectAnswer, "":
+	}
+	return c.answer()
+}
+
+// answer wants a final text, and nothing that was denied on the way to it.
+func (c Claim) answer() belay.Verdict {
+	switch {
+	case c.Text == "":
+		return c.empty("there is no answer", sureSeen)
+	case len(c.Result.Denied) > 0 && !c.worked():
+		return c.empty("tools were denied: "+joined(c.Result.Denied), sureRecord)
+	case !c.worked() && emptyWords(c.Text):
+		return c.empty("it says that it could not reach the files, and names no finding", sureText)
+	}
+	return c.done(sureRecord)
+}
+
+// change wants the working tree or its history to be another than before.
+func (c Claim) change() belay.Verdict {
+	e := c.Evidence
+	switch {
+	case e.Before.Error != "" || e.After.Error != "":
+		f := &belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure,
+			Cause: "the working tree could not be looked at: " + first(e.Before.Error, e.After.Error),
+			Hint:  "a change was expected and nobody can tell whether there is one"}
+		return belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
+	case changed(e):
+		return c.done(sureSeen)
+	}
+	return c.empty("nothing changed in the working tree", sureSeen)
+}
+
+// tests wants tests that were seen to run, the last of them without a failure.
+func (c Claim) tests() belay.Verdict {
+	ran := c.Evidence.Tests
+	if len(ran) == 0 {
+		return c.empty("no test was seen to run", sureRecord)
+	}
+	last := ran[len(ran)-1]
+	if last.Failed || last.Open || last.Exit != nil && *last.Exit != 0 {
+		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure,
+			Cause: "the tests failed: " + last.Command, Hint: "look at what they printed with: belay logs"}
+		return belay.Verdict{Failure: f, For: changes(c.Evidence), Against: []string{f.Cause}, Sure: sureRecord}
+	}
+	return c.done(sureRecord)
+}
+
+// classic is the old text rule alone: hollow only when the agent says that it
+// has no access, describes nothing and refers to nothing.
+func (c Claim) classic() belay.Verdict {
+	if emptyWords(c.Text) {
+		return c.empty("it says that it could not reach the files, and names no finding", sureText)
+	}
+	return c.done(sureText)
+}
+
+func (c Claim) done(sure int) belay.Verdict {
+	v := belay.Verdict{OK: true, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sure}
+	if len(v.For) == 0 {
+		v.For = []string{"it ended by itself, without an error"}
+	}
+	return v
+}
+
+// empty is the verdict about a run without what was expected of it: hollow,
+// unless the agent says itself, with a finding, that it is not done.
+func (c Claim) empty(cause string, sure int) belay.Verdict {
+	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
+		Hint: "nothing counts as done without evidence; if nothing had to be done, say expect: none"}
+	if !c.Classic && c.Text != "" && owns(c.Text) {
+		f.Kind, f.Class = belay.BashFailure, belay.ClassWorkFailure
+		f.Cause = cause + ", and the agent says so: " + lastLine(c.Text)
+		f.Hint = "its report says why; if nothing had to be done, say expect: none"
+	}
+	return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
+}
+
+// worked tells whether there is any trace of work beside the text.
+func (c Claim) worked() bool {
+	if changed(c.Evidence) || len(c.Evidence.Tests) > 0 || len(c.Evidence.Outside) > 0 {
+		return true
+	}
+	for _, t := range c.Result.Tools {
+		if !t.Failed && !t.Denied && !t.Open {
+			return true
+		}
+	}
+	return false
+}
+
+func changed(e belay.Evidence) bool {
+	return e.Files > 0 || len(e.Commits) > 0 || e.Before.Tree != e.After.Tree || e.Before.Head != e.After.Head
+}
+
+// changes is what Belay saw of the work, in words.
+func changes(e belay.Evidence) []string {
+	var list []string
+	switch {
+	case e.Files == 1:
+		list = append(list, fmt.Sprintf("1 file changed (+%d −%d): %s", e.Added, e.Deleted, e.Changed[0].Path))
+	case e.Files > 1:
+		list = append(list, fmt.Sprintf("%d files changed (+%d −%d)", e.Files, e.Added, e.Deleted))
+	case e.Before.Tree != e.After.Tree:
+		list = append(list, "the working tree is not what it was")
+	}
+	if n := len(e.Commits); n > 0 {
+		list = append(list, count(n, "new commit"))
+	}
+	if n := len(e.Outside); n > 0 {
+		list = append(list, count(n, "file")+" outside the working tree")
+	}
+	return list
+}
+
+func (c Claim) evidenceFor() []string {
+	list := changes(c.Evidence)
+	for _, t := range c.Evidence.Tests {
+		if !t.Failed && !t.Open && (t.Exit == nil || *t.Exit == 0) {
+			list = append(list, "tests ran: "+t.Command)
+		}
+	}
+	if c.Evidence.PR != "" {
+		list = append(list, "pull request: "+c.Evidence.PR)
+	}
+	if ok := c.good(); ok > 0 {
+		list = append(list, count(ok, "tool call")+" ended well")
+	}
+	if c.Text != "" {
+		list = append(list, fmt.Sprintf("an answer of %d characters", len([]rune(c.Text))))
+	}
+	return list
+}
+
+func (c Claim) good() int {
+	n := 0
+	for _, t := range c.Result.Tools {
+		if !t.Failed && !t.Denied && !t.Open {
+			n++
+		}
+	}
+	return n
+}
+
+func (c Claim) evidenceAgainst() []string {
+	var list []string
+	if n := len(c.Result.Denied); n > 0 {
+		list = append(list, "denied: "+joined(c.Result.Denied))
+	}
+	if n := len(c.Evidence.Guards); n > 0 {
+		list = append(list, count(n, "file")+" that judge the work changed too: "+c.Evidence.Guards[0].Path)
+	}
+	if c.Text == "" {
+		list = append(list, "no final text")
+	}
+	if c.Evidence.Error != "" {
+		list = append(list, "evidence is not complete: "+c.Evidence.Error)
+	}
+	return list
+}
