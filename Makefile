@@ -19,6 +19,7 @@ SEED  ?=
 SEEDS ?=
 KILLS ?=
 TIME  ?= 30s
+AGENTS ?=
 
 say = @printf '%s\n' "== $(1)"
 
@@ -52,6 +53,12 @@ script: ## run the end-to-end scripts only
 crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
 	$(call say,crash)
 	@$(if $(SEED),SEED='$(SEED)') $(if $(KILLS),KILLS='$(KILLS)') $(GO) test ./cmd/belay -tags failpoints -run Crash -count=1 -v
+
+.PHONY: e2e
+e2e: ## run real agent CLIs against the scripted model; AGENTS=all: those that need Node too
+	$(call say,e2e)
+	@AGENTS='$(AGENTS)' scripts/install-agents.sh
+	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 10m -v
 
 .PHONY: sim
 sim: ## simulate many runs with faults; SEEDS=n how many, SEED=n repeats one

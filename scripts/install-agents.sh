@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs the agent CLIs that the end-to-end tests run into
+# e2e/agents/node_modules, exactly as the lock file names them: npm checks each
+# package against its hash there. No install script of a package is run.
+# AGENTS=all installs the ones that need Node too. The second time it is quick.
+set -euo pipefail
+cd "$(dirname "$0")/../e2e/agents"
+
+set=native omit=(--omit=optional --omit=dev)
+[ "${AGENTS:-}" = all ] && set=all omit=(--omit=optional)
+
+# The stamp is what was installed; all of them are more than enough for some.
+stamp=node_modules/.installed
+have=$(cat "$stamp" 2>/dev/null || true)
+want=$(cat package.json package-lock.json)
+case $have in "$want all" | "$want $set") exit 0 ;; esac
+
+if [ "$(uname -s) $(uname -m)" != 'Linux x86_64' ]; then
+  echo "install-agents: the pinned agent CLIs are programs for Linux on x86_64, not for $(uname -s) on $(uname -m)" >&2
+  exit 1
+fi
+command -v npm >/dev/null 2>&1 || {
+  echo "install-agents: npm is missing: install Node.js 20 or newer, which brings it" >&2
+  exit 1
+}
+npm ci "${omit[@]}" --ignore-scripts --no-audit --no-fund --loglevel=error
+printf '%s %s\n' "$want" "$set" >"$stamp"
