@@ -185,6 +185,7 @@ const (
 	FaultHidden  Fault = "hidden"  // a value in which a secret was hidden
 	FaultJSON    Fault = "json"    // the output had to be JSON and is not
 	FaultResult  Fault = "result"  // a declared output is not there
+	FaultAgent   Fault = "agent"   // the agent is not known, or not there
 )
 
 // Stdout stands for what a step prints where outputs are named.

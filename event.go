@@ -14,25 +14,26 @@ type Event interface {
 
 // RunStarted is the first record of every run.
 type RunStarted struct {
-	Schema  int               `json:"schema"`
-	Name    string            `json:"name"`
-	Recipe  string            `json:"recipe"`           // digest of its source
-	File    string            `json:"file,omitempty"`   // where the source was found, for people
-	Frozen  map[string]string `json:"frozen,omitempty"` // sub-recipe name to digest; root only
-	Vars    map[string]Value  `json:"vars,omitempty"`
-	Dir     string            `json:"dir"`
-	Parent  Key               `json:"parent,omitempty"` // the attempt that this run is
-	Limits  Limits            `json:"limits"`
-	Include []string          `json:"include,omitempty"` // of the steps with tags, only those with one of these
-	Exclude []string          `json:"exclude,omitempty"` // no step with one of these tags
-	Compat  bool              `json:"compat,omitempty"`  // all recipes are read as the older runner would
-	Each    Path              `json:"each,omitempty"`    // the run is the items of this foreach step of the recipe
-	Hidden  map[string]Path   `json:"hidden,omitempty"`  // variables in which a secret was hidden, and the step that made each
-	Session *Session          `json:"session,omitempty"` // root only
-	Secrets []string          `json:"secrets,omitempty"` // names of variables whose values are hidden; root only
-	Agent   string            `json:"agent,omitempty"`   // who does agent steps that name nobody
-	Classic bool              `json:"classic,omitempty"` // hollow success is judged by the text alone
-	Version string            `json:"version,omitempty"`
+	Schema   int               `json:"schema"`
+	Name     string            `json:"name"`
+	Recipe   string            `json:"recipe"`           // digest of its source
+	File     string            `json:"file,omitempty"`   // where the source was found, for people
+	Frozen   map[string]string `json:"frozen,omitempty"` // sub-recipe name to digest; root only
+	Vars     map[string]Value  `json:"vars,omitempty"`
+	Dir      string            `json:"dir"`
+	Parent   Key               `json:"parent,omitempty"` // the attempt that this run is
+	Limits   Limits            `json:"limits"`
+	Include  []string          `json:"include,omitempty"`  // of the steps with tags, only those with one of these
+	Exclude  []string          `json:"exclude,omitempty"`  // no step with one of these tags
+	Compat   bool              `json:"compat,omitempty"`   // all recipes are read as the older runner would
+	Each     Path              `json:"each,omitempty"`     // the run is the items of this foreach step of the recipe
+	Hidden   map[string]Path   `json:"hidden,omitempty"`   // variables in which a secret was hidden, and the step that made each
+	Session  *Session          `json:"session,omitempty"`  // root only
+	Secrets  []string          `json:"secrets,omitempty"`  // names of variables whose values are hidden; root only
+	Agent    string            `json:"agent,omitempty"`    // who does agent steps that name nobody
+	Classic  bool              `json:"classic,omitempty"`  // hollow success is judged by the text alone
+	Personas map[string]string `json:"personas,omitempty"` // reference to the digest of its text; root only
+	Version  string            `json:"version,omitempty"`
 }
 
 // Session is a root run's place in the tree of Belay processes that start each other.

@@ -14,15 +14,23 @@ import (
 // maxAskValue is the biggest value that a condition may look at.
 const maxAskValue = 16 << 20
 
-// answer evaluates a condition over values that are too big for the records;
-// only the answer becomes one.
+// answer finds out what the brain cannot see: the truth of a condition over
+// values that are too big for the records, whether one more agent may start,
+// the place of a worktree. Only the answer becomes a record.
 func (w *drive) answer(c belay.Ask) flow.Fact {
 	var a belay.Answer
-	ok, err := w.truth(c.Question)
-	if err != nil {
-		a.Error = err.Error()
+	switch q := c.Question; {
+	case q.Agent != "":
+		a = w.permit(q.Agent)
+	case q.Worktree != nil:
+		a = w.house(*q.Worktree, c.Key)
+	default:
+		ok, err := w.truth(q)
+		if err != nil {
+			a.Error = err.Error()
+		}
+		a.OK = ok
 	}
-	a.OK = ok
 	return flow.Fact{Run: w.asker(c.Key), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 }
 

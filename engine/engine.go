@@ -63,6 +63,9 @@ type Driver struct {
 	Version string
 	Mask    []string
 	Limits  step.Limits
+	Host    step.Host
+	Permit  func(belay.Key) (used, most int, err error) // counts the start of an agent where all sessions see it
+	House   func(w belay.Worktree, run belay.RunID) (dir, branch string, err error)
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
 }
 
@@ -75,6 +78,7 @@ type drive struct {
 	facts   []flow.Fact // learned, not yet in a turn
 	turn    flow.Turn
 	mail    []string // requests to be taken out of the mailbox after the commit
+	notes   map[belay.Key]noteMark
 	attachs int
 }
 
@@ -82,7 +86,7 @@ type drive struct {
 // stopped. Cancelling ctx stops it in order; closing hard ends everything at
 // once. first are facts that belong into the first turn.
 func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
-	w := &drive{Driver: d, began: time.Now()}
+	w := &drive{Driver: d, began: time.Now(), notes: map[belay.Key]noteMark{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -182,6 +186,10 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 	if !ok {
 		return nil, fmt.Errorf("attempt %s is open but unknown", key)
 	}
+	facts, err := w.notesOf(job) // before the attempt is closed
+	if err != nil {
+		return nil, err
+	}
 	e := belay.AttemptFound{Key: key, How: st.Found}
 	switch st.Found {
 	case belay.Lost:
@@ -192,10 +200,10 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 		}
 		e.Count = n
 	case belay.Harvested:
-		return []flow.Fact{{Run: job.Run, Event: e}, w.ended(job, *st.Exit)}, nil
+		return append(facts, flow.Fact{Run: job.Run, Event: e}, w.ended(job, *st.Exit)), nil
 	case belay.Adopted, belay.Unborn:
 	}
-	return []flow.Fact{{Run: job.Run, Event: e}}, nil
+	return append(facts, flow.Fact{Run: job.Run, Event: e}), nil
 }
 
 func (w *drive) ended(job belay.Job, e proc.Exit) flow.Fact {
@@ -236,7 +244,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 				return err
 			}
 		case <-mail.C:
-			if err := w.readMail(); err != nil {
+			if err := errors.Join(w.readMail(), w.readNotes()); err != nil {
 				return err
 			}
 		case <-wake:
@@ -276,6 +284,11 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 			return w.bereaved(ctx)
 		}
 		if job, known := w.Tree.Job(e.Exit.Key); known {
+			notes, err := w.notesOf(job)
+			if err != nil {
+				return err
+			}
+			w.facts = append(w.facts, notes...)
 			w.facts = append(w.facts, w.ended(job, *e.Exit))
 		}
 		select {
@@ -394,7 +407,7 @@ func (w *drive) release(effects []belay.Command) error {
 }
 
 func (w *drive) spawn(j belay.Job) {
-	s, err := step.Prepare(j, w.Store, w.Limits, w.mask(j))
+	s, err := w.prepare(j)
 	if err != nil {
 		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
 			Key: j.Key, Observation: step.Unstarted(err, w.now()),

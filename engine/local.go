@@ -29,6 +29,7 @@ type Local struct {
 	Secrets []string // names of variables whose values are hidden
 	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
+	Host    step.Host // for agent steps; Persona and Secrets are the run's own
 }
 
 // Spec is a run to be started.
@@ -40,6 +41,10 @@ type Spec struct {
 	MaxParallel int                        // 0 = the default
 	Include     []string                   // of the steps with tags, only those with one of these
 	Exclude     []string                   // no step with one of these tags
+	Agent       string                     // who does agent steps that name nobody; "" = nobody
+	Classic     bool                       // hollow success is judged by the text alone
+	Budget      belay.Budget
+	Personas    map[string]string // texts by reference
 }
 
 // Open is a run whose lock this process holds.
@@ -97,6 +102,16 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 		}
 	}
 	started := spec.First()
+	for ref, text := range spec.Personas {
+		v, err := o.run.PutBlob([]byte(text))
+		if err != nil {
+			return belay.RunStarted{}, err
+		}
+		if started.Personas == nil {
+			started.Personas = map[string]string{}
+		}
+		started.Personas[ref] = v.Sha
+	}
 	started.Version, started.Secrets = o.local.Version, o.local.Secrets
 	for n, v := range started.Vars {
 		if _, given := spec.Vars[n]; !given {
@@ -124,6 +139,7 @@ func (spec Spec) First() belay.RunStarted {
 	if spec.MaxParallel > 0 {
 		lim.MaxParallel = spec.MaxParallel
 	}
+	lim.Budget = spec.Budget
 	vars := map[string]belay.Value{}
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}
@@ -135,6 +151,7 @@ func (spec Spec) First() belay.RunStarted {
 		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
 		Frozen: spec.Set.Frozen(), Vars: vars, Dir: spec.Dir, Limits: lim,
 		Include: spec.Include, Exclude: spec.Exclude, Compat: spec.Set.Compat,
+		Agent: spec.Agent, Classic: spec.Classic,
 	}
 }
 
@@ -241,6 +258,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
+		Host: o.host(), Permit: o.permitOf, House: o.houseOf,
 		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
 	}
 	status, err := d.Drive(ctx, hard, first...)
@@ -295,7 +313,7 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 		return belay.RunResult{Status: status, Code: belay.ExitTerminated, Reason: "stopped, can be resumed"}
 	case belay.Running:
 		return belay.RunResult{Status: status, Code: belay.ExitFailed, Reason: "not finished"}
-	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted:
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.Aborted:
 	}
 	return *t.Run(t.Runs()[0]).Result()
 }

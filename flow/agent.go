@@ -24,6 +24,7 @@ type career struct {
 	name    string        // who did the last attempt
 	session string        // and in which session
 	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
+	notes   int           // records about the open attempt
 	base    *belay.Print  // what the work of all attempts is measured against
 }
 
@@ -113,6 +114,7 @@ func sessionID(tree string, k belay.Key) string {
 func (s *State) noted(e belay.AttemptNoted) error {
 	return s.withOpen(e.Key, func(i int) error {
 		a := &s.steps[i].agent
+		a.notes++
 		switch e.What {
 		case belay.NoteSession:
 			a.session = e.Text
@@ -124,6 +126,14 @@ func (s *State) noted(e belay.AttemptNoted) error {
 		}
 		return nil
 	})
+}
+
+// Noted is how many notes of a step's open attempt are records.
+func (s *State) Noted(p belay.Path) int {
+	if i, ok := s.index[p]; ok {
+		return s.steps[i].agent.notes
+	}
+	return 0
 }
 
 // learn keeps what an agent's attempt leaves for the next one.

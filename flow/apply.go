@@ -154,7 +154,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.attempt, st.verdict = e.Attempt, nil
 		s.ran = true
 		if e.Agent != "" {
-			st.agent.name, st.agent.session = e.Agent, e.Session
+			st.agent.name, st.agent.session, st.agent.notes = e.Agent, e.Session, 0
 		}
 	}
 	if err := s.move(i, to); err != nil {

@@ -180,6 +180,8 @@ func faultKind(f belay.Fault) (belay.FailureKind, string) {
 		return belay.BashFailure, "print JSON and nothing else, or ask for parse_json without parse_json_required"
 	case belay.FaultResult:
 		return belay.BashFailure, "write the result before the step ends, or correct outputs:"
+	case belay.FaultAgent:
+		return belay.Infrastructure, "belay doctor tells which agents are there"
 	case belay.FaultNone:
 	}
 	return belay.BashFailure, ""

@@ -27,6 +27,7 @@ type Config struct {
 	KeeperGrace Setting[time.Duration] // keeper.grace: for a step without a deadline and without a driver
 	KillGrace   Setting[time.Duration] // kill.grace: between TERM and KILL
 	Secrets     Setting[[]string]      // secrets: names of variables whose values are hidden
+	Agents      Agents
 }
 
 // Setting is a value and where it came from.
@@ -51,6 +52,10 @@ func Defaults() *Config {
 		KeeperGrace: Setting[time.Duration]{proc.DefaultKeeperGrace, OriginDefault},
 		KillGrace:   Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
 		Secrets:     Setting[[]string]{nil, OriginDefault},
+		Agents: Agents{
+			MaxAgents: Setting[int]{belay.DefaultMaxAgents, OriginDefault},
+			Own:       map[string]*Agent{},
+		},
 	}
 }
 

@@ -23,7 +23,8 @@ func write(t *testing.T, text string) string {
 
 func TestLaterPlacesWin(t *testing.T) {
 	t.Parallel()
-	path := write(t, "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n")
+	path := write(t, "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n"+
+		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n")
 	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m"})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,13 @@ func TestLaterPlacesWin(t *testing.T) {
 		KeeperGrace: Setting[time.Duration]{10 * time.Minute, "environment BELAY_KEEPER_GRACE"},
 		KillGrace:   Setting[time.Duration]{2 * time.Second, Origin("file " + path + ":5")},
 		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
+		Agents: Agents{
+			Default:     Setting[string]{"codex", Origin("file " + path + ":7")},
+			Silence:     Setting[time.Duration]{time.Minute, Origin("file " + path + ":9")},
+			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
+			MaxMicroUSD: Setting[int64]{2_500_000, Origin("file " + path + ":11")},
+			Own:         map[string]*Agent{"mybot": {Kind: "command", Program: []string{"mybot", "--go"}, Access: "read"}},
+		},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)

@@ -22,11 +22,10 @@ func (c *Config) read(path string, src []byte) error {
 	}
 	at := func(n *yaml.Node) string { return fmt.Sprintf("%s:%d", path, n.Line) }
 	return walk(doc.Content[0], "", func(n *yaml.Node, key string, value *yaml.Node) error {
-		i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key })
-		if i < 0 {
+		s, ok := find(key)
+		if !ok {
 			return &Invalid{Where: at(n), Msg: unknown(key)}
 		}
-		s := settings()[i]
 		words, err := scalars(value, s.list)
 		if err == nil {
 			err = s.set(c, words, Origin("file "+at(n)))
@@ -36,6 +35,14 @@ func (c *Config) read(path string, src []byte) error {
 		}
 		return nil
 	}, at)
+}
+
+// find is the setting of a key.
+func find(key string) (setting, bool) {
+	if i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key }); i >= 0 {
+		return settings()[i], true
+	}
+	return ownAgent(key)
 }
 
 // walk visits the leaves of nested mappings under their dotted keys.
@@ -51,7 +58,7 @@ func walk(n *yaml.Node, prefix string, visit func(n *yaml.Node, key string, valu
 			return &Invalid{Where: at(name), Msg: key + " is given twice"}
 		}
 		seen[key] = true
-		if isGroup(key) {
+		if isGroup(key) || isAgent(key) && value.Kind == yaml.MappingNode {
 			if err := walk(value, key+".", visit, at); err != nil {
 				return err
 			}

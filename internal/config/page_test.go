@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/internal/attend"
 )
 
 // TestPageHasEverySetting holds the page of the manual against the settings: a
@@ -26,6 +28,15 @@ func TestPageHasEverySetting(t *testing.T) {
 		"keeper.grace":        brief(d.KeeperGrace.Value),
 		"kill.grace":          brief(d.KillGrace.Value),
 		"secrets":             "none",
+		"agent":               "the first one installed and logged in",
+		"agents.first_event":  brief(attend.DefaultWindows().First),
+		"agents.silence":      brief(attend.DefaultWindows().Silence),
+		"agents.tool":         brief(attend.DefaultWindows().Tool),
+		"agents.containment":  "the best there is",
+		"budget.max_agents":   fmt.Sprint(d.Agents.MaxAgents.Value),
+		"budget.max_tokens":   "no limit",
+		"budget.max_usd":      "no limit",
+		"budget.max_wall":     "no limit",
 	}
 	for _, s := range settings() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", s.key, variable(s.key), defaults[s.key])

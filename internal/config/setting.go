@@ -19,7 +19,7 @@ type setting struct {
 
 // settings is the whole list, in the order of the reference.
 func settings() []setting {
-	return []setting{
+	return append([]setting{
 		{"logs.max_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.LogBytes })},
 		{"limits.recipe_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.RecipeBytes })},
 		{"limits.output_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.OutputBytes })},
@@ -27,7 +27,7 @@ func settings() []setting {
 		{"keeper.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KeeperGrace })},
 		{"kill.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KillGrace })},
 		{"secrets", true, secrets},
-	}
+	}, agentSettings()...)
 }
 
 func keys() []string {

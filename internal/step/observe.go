@@ -23,6 +23,7 @@ type Blobs interface {
 	AdoptBlob(path, sha string, size int64) (belay.Value, error)
 	PutBlob([]byte) (belay.Value, error)
 	OutPath(belay.Key) string
+	LogPath(belay.Key) string
 	BlobPath(sha string) string
 }
 
@@ -35,6 +36,9 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 	}
 	if o.LogKept == o.LogSize {
 		o.LogKept = 0 // all of it: not worth a field
+	}
+	if j.Agent != nil {
+		reported(&o, j.Key, blobs)
 	}
 	w := &results{job: j, exit: e, blobs: blobs, most: lim.MaxOut, mask: mask, to: &o}
 	if err := w.collect(); err != nil && o.Fault == belay.FaultNone {

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/worktree"
+)
+
+// maxNotes is how many notes of one attempt become records.
+const maxNotes = 60
+
+// worktreeWithin bounds the making of a worktree.
+const worktreeWithin = 10 * time.Minute
+
+// prepare makes the process of a job.
+func (w *drive) prepare(j belay.Job) (proc.Spawn, error) {
+	if j.Agent != nil {
+		return step.PrepareAgent(j, w.Store, w.Limits, w.mask(j), w.Host)
+	}
+	return step.Prepare(j, w.Store, w.Limits, w.mask(j))
+}
+
+// readNotes takes in what the attendants of open agents learned since the last
+// time.
+func (w *drive) readNotes() error {
+	for _, key := range w.Tree.Open() {
+		job, ok := w.Tree.Job(key)
+		if !ok || job.Agent == nil {
+			continue
+		}
+		facts, err := w.notesOf(job)
+		if err != nil {
+			return err
+		}
+		w.facts = append(w.facts, facts...)
+	}
+	return nil
+}
+
+// notesOf are the notes of one attempt that are not records yet.
+func (w *drive) notesOf(job belay.Job) ([]flow.Fact, error) {
+	if job.Agent == nil {
+		return nil, nil
+	}
+	mark, known := w.notes[job.Key]
+	if !known {
+		mark.count = w.Tree.Run(job.Run).Noted(job.Path)
+		mark.skip = mark.count
+	}
+	notes, offset, err := attend.ReadNotes(step.NotesPath(w.Store, job.Key), mark.offset)
+	if err != nil {
+		return nil, err
+	}
+	mark.offset = offset
+	var facts []flow.Fact
+	for _, n := range notes {
+		if mark.skip > 0 { // it is a record already
+			mark.skip--
+			continue
+		}
+		if mark.count++; mark.count > maxNotes {
+			continue
+		}
+		facts = append(facts, flow.Fact{Run: job.Run, Event: belay.AttemptNoted{Key: job.Key, What: n.What, Text: n.Text, Base: n.Base}})
+	}
+	w.notes[job.Key] = mark
+	return facts, nil
+}
+
+// noteMark is how far the notes of an attempt were read.
+type noteMark struct {
+	offset int64
+	count  int // records so far
+	skip   int // notes that were records before this driver came
+}
+
+// permit counts one more agent where all sessions of the tree see it.
+func (w *drive) permit(k belay.Key) belay.Answer {
+	used, most, err := w.Permit(k)
+	switch {
+	case err != nil:
+		return belay.Answer{Error: "the budget could not be read: " + err.Error()}
+	case used > most:
+		return belay.Answer{Error: fmt.Sprintf("%d of %d agent starts are used, with all runs that belong to this one", used-1, most)}
+	}
+	return belay.Answer{OK: true}
+}
+
+// permitOf counts in the index, under the tree of sessions.
+func (o *Open) permitOf(k belay.Key) (used, most int, err error) {
+	return o.local.State.Permit(o.session.Tree, k, o.Tree.Started().Limits.Starts())
+}
+
+// house makes a worktree, or finds it again.
+func (w *drive) house(q belay.Worktree, key belay.Key) belay.Answer {
+	if w.House == nil {
+		return belay.Answer{Error: "there is no place for worktrees"}
+	}
+	dir, branch, err := w.House(q, w.asker(key))
+	if err != nil {
+		return belay.Answer{Error: err.Error()}
+	}
+	return belay.Answer{OK: true, Dir: dir, Ref: branch}
+}
+
+// houseOf makes the worktree of a run or of a step below the run's folder.
+func (o *Open) houseOf(q belay.Worktree, run belay.RunID) (dir, branch string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), worktreeWithin)
+	defer cancel()
+	made, err := worktree.Create(ctx, q.Dir, worktree.Options{
+		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),
+		Root: filepath.Join(string(o.run.Folder), "trees"),
+	})
+	if err != nil {
+		return "", "", err
+	}
+	return made.Dir, made.Branch, nil
+}
+
+// host is the machine's host with what belongs to this run.
+func (o *Open) host() step.Host {
+	h := o.local.Host
+	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
+	h.Persona = func(ref string) string {
+		sha := o.Tree.Started().Personas[ref]
+		if sha == "" {
+			return ""
+		}
+		b, err := o.run.ReadBlob(sha, maxPersona)
+		if err != nil {
+			return "" // the prompt works without it
+		}
+		return string(b)
+	}
+	return h
+}
+
+// maxPersona is the biggest text of a persona.
+const maxPersona = 1 << 20

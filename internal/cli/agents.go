@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/internal/step"
+)
+
+// agentOptions are the flags about agents of commands that start runs.
+type agentOptions struct {
+	agent     string
+	hollow    string
+	maxAgents int
+	maxTokens int64
+	maxUSD    string
+	maxWall   time.Duration
+}
+
+func agentFlags(cmd *cobra.Command, o *agentOptions) {
+	f := cmd.Flags()
+	f.StringVar(&o.agent, "agent", "", "who does the agent steps that name nobody: claude, codex, … or scripted:FILE (default: the setting agent, else the first one installed and logged in)")
+	f.StringVar(&o.hollow, "hollow", "evidence", "how an agent's claim is judged: evidence, or classic (by its text alone)")
+	f.IntVar(&o.maxAgents, "max-agents", 0, "agents that may be started, with all runs that belong to this one (default: the setting budget.max_agents, 40)")
+	f.Int64Var(&o.maxTokens, "max-tokens", 0, "tokens that they may use before no further one starts")
+	f.StringVar(&o.maxUSD, "max-usd", "", "dollars that they may cost, as far as they tell it")
+	f.DurationVar(&o.maxWall, "max-wall", 0, "time after which no further agent starts")
+}
+
+// budget is what the flags allow, over the settings.
+func (o agentOptions) budget(cfg *config.Config) (belay.Budget, error) {
+	b := belay.Budget{
+		MaxAgents: cfg.Agents.MaxAgents.Value, MaxTokens: cfg.Agents.MaxTokens.Value,
+		MaxMicroUSD: cfg.Agents.MaxMicroUSD.Value, MaxWall: cfg.Agents.MaxWall.Value,
+	}
+	if o.maxAgents < 0 || o.maxTokens < 0 || o.maxWall < 0 {
+		return b, errors.New("a budget is not less than nothing")
+	}
+	if o.maxAgents > 0 {
+		b.MaxAgents = o.maxAgents
+	}
+	if o.maxTokens > 0 {
+		b.MaxTokens = o.maxTokens
+	}
+	if o.maxWall > 0 {
+		b.MaxWall = o.maxWall
+	}
+	if o.maxUSD != "" {
+		n, err := config.Dollars(o.maxUSD)
+		if err != nil {
+			return b, fmt.Errorf("--max-usd: %w", err)
+		}
+		b.MaxMicroUSD = n
+	}
+	return b, nil
+}
+
+// rosterOf is the agents of this machine and of its user.
+func rosterOf(cfg *config.Config, exe string, environ []string) (*roster.Roster, error) {
+	var own []roster.Entry
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents.Own)) {
+		a := cfg.Agents.Own[name]
+		own = append(own, roster.Entry{
+			Name: name, Kind: agent.Kind(a.Kind), Program: a.Program, Args: a.Args,
+			Model: a.Model, Access: agent.Access(a.Access), Script: a.Script,
+		})
+	}
+	r, err := roster.New([]string{exe}, environ, own)
+	if err != nil {
+		return nil, belay.Exit(belay.ExitInvalid, "read config", err, "")
+	}
+	return r, nil
+}
+
+// hostOf is what agent steps get of this machine. script is that of the run,
+// for steps that name the scripted agent and nothing more.
+func hostOf(cfg *config.Config, r *roster.Roster, exe string) step.Host {
+	return step.Host{
+		Self: []string{exe},
+		Find: func(name string) (step.Agent, error) {
+			e, err := r.Find(name)
+			return step.Agent{
+				Name: e.Name, Kind: e.Kind, Program: e.Program, Args: e.Args,
+				Model: e.Model, Access: e.Access, Script: e.Script,
+			}, err
+		},
+		Windows: attend.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
+		Contain: containment(cfg.Agents.Containment.Value),
+	}
+}
+
+func containment(level int) attend.Containment {
+	switch level {
+	case 1:
+		return attend.ContainSubreaper
+	case 2:
+		return attend.ContainNamespace
+	}
+	return attend.ContainAuto
+}
+
+// staff gives a run its agents: who does the steps that name nobody, the texts
+// of their personas, and the budget. Agents that a step names and nobody has
+// are refused here, before anything runs.
+func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r *roster.Roster, o agentOptions) error {
+	var err error
+	if spec.Budget, err = o.budget(cfg); err != nil {
+		return usage(cmd, err)
+	}
+	switch o.hollow {
+	case "evidence":
+	case "classic":
+		spec.Classic = true
+	default:
+		return usage(cmd, fmt.Errorf("--hollow %q: evidence or classic", o.hollow))
+	}
+	who := rolesIn(spec.Set.Library)
+	if len(who.steps) == 0 && o.agent == "" {
+		return nil
+	}
+	if spec.Agent, err = a.chosen(r, cfg, o.agent, spec.Dir); err != nil {
+		return err
+	}
+	if who.nobody && spec.Agent == "" {
+		return belay.Exit(belay.ExitInfra, "find an agent", errors.New("the recipe has agent steps, and there is no agent on this machine"),
+			"install one of claude, codex, gemini, copilot, opencode and qwen and log in, or name one with --agent; belay doctor tells what is there")
+	}
+	names := who.names
+	if who.nobody {
+		names = append(names, spec.Agent)
+	}
+	for _, name := range names {
+		if _, err := r.Find(name); err != nil {
+			return noAgent(err)
+		}
+	}
+	spec.Personas = a.personas(who.personas, spec.Dir)
+	return nil
+}
+
+// chosen is the name of the agent that stands in where a step names nobody.
+func (a *app) chosen(r *roster.Roster, cfg *config.Config, flag, dir string) (string, error) {
+	name := flag
+	if name == "" {
+		name = cfg.Agents.Default.Value
+	}
+	if name == "" {
+		return r.Default(), nil
+	}
+	if file, ok := strings.CutPrefix(name, string(agent.Scripted)+":"); ok {
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return "", belay.Exit(belay.ExitInvalid, "find the script", err, "")
+		}
+		name = string(agent.Scripted) + ":" + abs
+	}
+	if _, err := r.Get(name); err != nil {
+		return "", noAgent(err)
+	}
+	return name, nil
+}
+
+// noAgent says what is wrong with the name of an agent, and what to do.
+func noAgent(err error) error {
+	var unknown *roster.Unknown
+	if errors.As(err, &unknown) {
+		return belay.Exit(belay.ExitInvalid, "", err, "there are "+strings.Join(unknown.All, ", ")+"; an own one is made with agents.NAME in the settings")
+	}
+	return belay.Exit(belay.ExitInfra, "", err, "install it, or set agents.NAME.program; belay doctor tells what is there")
+}
+
+// cast is who the recipes of a run ask for.
+type cast struct {
+	steps    []belay.Path
+	names    []string // agents by name
+	nobody   bool     // a step names none
+	personas []string
+}
+
+func rolesIn(lib flow.Library) cast {
+	var c cast
+	for _, r := range lib.Recipes {
+		for _, s := range r.Steps {
+			if s.Type != belay.TypeAgent {
+				continue
+			}
+			c.steps = append(c.steps, s.ID)
+			switch {
+			case s.Agent == "":
+				c.nobody = true
+			case strings.Contains(s.Agent, ":"):
+				c.nobody = true
+				c.personas = append(c.personas, s.Agent)
+			default:
+				c.names = append(c.names, s.Agent)
+			}
+		}
+	}
+	slices.Sort(c.names)
+	c.names = slices.Compact(c.names)
+	slices.Sort(c.personas)
+	c.personas = slices.Compact(c.personas)
+	return c
+}
+
+// personas are the texts that are put before prompts. One that is not there is
+// said, and the step does without it.
+func (a *app) personas(refs []string, dir string) map[string]string {
+	configHome := a.env("XDG_CONFIG_HOME")
+	if configHome == "" && a.env("HOME") != "" {
+		configHome = filepath.Join(a.env("HOME"), ".config")
+	}
+	places := library.PersonaPlaces(dir, a.env("HOME"), configHome)
+	texts := map[string]string{}
+	for _, ref := range refs {
+		text, file, err := library.Persona(places, ref)
+		switch {
+		case err != nil:
+			a.say("warning: %v", err)
+		case file == "":
+			a.say("warning: there is no persona %s; looked in %s", ref, strings.Join(places, ", "))
+		default:
+			texts[ref] = text
+		}
+	}
+	return texts
+}

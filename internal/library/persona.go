@@ -1,0 +1,81 @@
+package library
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// maxPersona is the biggest text of a persona.
+const maxPersona = 1 << 20
+
+var personaPart = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// PersonaPlaces are the folders that hold personas, best first: those of the
+// run's directory, then the user's.
+func PersonaPlaces(dir, home, configHome string) []string {
+	places := []string{filepath.Join(dir, ".belay", "agents"), filepath.Join(dir, ".claude", "agents"), filepath.Join(dir, "amplifier-bundle", "agents")}
+	if configHome != "" {
+		places = append(places, filepath.Join(configHome, "belay", "agents"))
+	}
+	if home != "" {
+		places = append(places, filepath.Join(home, ".claude", "agents"), filepath.Join(home, ".amplihack", ".claude", "agents"))
+	}
+	return places
+}
+
+// Persona finds the text of a reference "namespace:name" or
+// "namespace:category:name". Nothing outside of the places is ever read, links
+// included. The second result is the file; "" = there is none.
+func Persona(places []string, ref string) (text, file string, err error) {
+	parts := strings.Split(ref, ":")
+	if len(parts) < 2 || len(parts) > 3 {
+		return "", "", fmt.Errorf("persona %q: write namespace:name or namespace:category:name", ref)
+	}
+	for _, p := range parts {
+		if !personaPart.MatchString(p) {
+			return "", "", fmt.Errorf("persona %q: letters, digits, - and _ only", ref)
+		}
+	}
+	for _, place := range places {
+		root, err := os.OpenRoot(place) // refuses whatever leads out of it
+		if err != nil {
+			continue // most of the places are not there
+		}
+		text, file = within(root, place, candidates(parts))
+		_ = root.Close() // read only: nothing to lose
+		if file != "" {
+			return text, file, nil
+		}
+	}
+	return "", "", nil
+}
+
+func within(root *os.Root, place string, names []string) (text, file string) {
+	for _, name := range names {
+		info, err := root.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxPersona {
+			continue
+		}
+		b, err := root.ReadFile(name)
+		if err == nil {
+			return string(b), filepath.Join(place, name)
+		}
+	}
+	return "", ""
+}
+
+// candidates are the files that a reference may mean.
+func candidates(parts []string) []string {
+	ns, name := parts[0], parts[len(parts)-1]+".md"
+	if len(parts) == 3 {
+		cat := parts[1]
+		return []string{filepath.Join(ns, cat, name), filepath.Join(cat, name), filepath.Join(ns, name), name}
+	}
+	return []string{
+		filepath.Join(ns, name), filepath.Join(ns, "core", name), filepath.Join(ns, "specialized", name),
+		filepath.Join("core", name), filepath.Join("specialized", name), name,
+	}
+}

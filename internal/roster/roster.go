@@ -1,0 +1,216 @@
+// Package roster knows which agents this machine has: those that the
+// configuration names and those on the PATH. It looks, starts nothing, spends
+// nothing and never guesses an agent that was not asked for by name.
+package roster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/expr"
+)
+
+// Entry is one agent as somebody wants it.
+type Entry struct {
+	Name    string
+	Kind    agent.Kind
+	Program []string // nil = looked for on the PATH
+	Args    []string
+	Model   string
+	Access  agent.Access
+	Script  string // of a scripted agent
+}
+
+// Roster is all agents that can be named.
+type Roster struct {
+	self    []string // how this program is called: it plays the scripted agent
+	env     map[string]string
+	entries map[string]Entry
+}
+
+// New makes a roster of the agents that Belay knows and of the user's own, in
+// the given environment.
+func New(self, environ []string, own []Entry) (*Roster, error) {
+	r := &Roster{self: self, env: map[string]string{}, entries: map[string]Entry{}}
+	for _, kv := range environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			r.env[name] = value
+		}
+	}
+	for _, k := range agent.Kinds() {
+		switch k {
+		case agent.Command, agent.ACP: // a kind, and nobody in particular
+		case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen, agent.Scripted:
+			r.entries[string(k)] = Entry{Name: string(k), Kind: k}
+		}
+	}
+	for _, e := range own {
+		if e.Kind == "" {
+			e.Kind = agent.Kind(e.Name)
+		}
+		if !slices.Contains(agent.Kinds(), e.Kind) {
+			return nil, fmt.Errorf("agents.%s: there is no kind %q; say kind: and one of %s", e.Name, e.Kind, kinds())
+		}
+		if (e.Kind == agent.Command || e.Kind == agent.ACP) && len(e.Program) == 0 {
+			return nil, fmt.Errorf("agents.%s: kind %s needs program:, a list of the program and its arguments", e.Name, e.Kind)
+		}
+		r.entries[e.Name] = e
+	}
+	return r, nil
+}
+
+func kinds() string {
+	var names []string
+	for _, k := range agent.Kinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Names lists all agents, those that Belay knows first.
+func (r *Roster) Names() []string {
+	var names []string
+	for _, k := range agent.Kinds() {
+		if _, ok := r.entries[string(k)]; ok {
+			names = append(names, string(k))
+		}
+	}
+	var own []string
+	for name := range r.entries {
+		if !slices.Contains(names, name) {
+			own = append(own, name)
+		}
+	}
+	slices.Sort(own)
+	return append(names, own...)
+}
+
+// Unknown is a name that nobody has.
+type Unknown struct {
+	Name string
+	Near string
+	All  []string
+}
+
+func (e *Unknown) Error() string {
+	if e.Near != "" {
+		return fmt.Sprintf("there is no agent %q; did you mean %q?", e.Name, e.Near)
+	}
+	return fmt.Sprintf("there is no agent %q", e.Name)
+}
+
+// Missing is an agent whose program is not there.
+type Missing struct {
+	Name  string
+	Tried []string
+}
+
+func (e *Missing) Error() string {
+	return fmt.Sprintf("agent %s: %s is not on the PATH", e.Name, strings.Join(e.Tried, " or "))
+}
+
+// Get is the entry of a name, with its program still to be found.
+// "scripted:FILE" is the scripted agent with its script.
+func (r *Roster) Get(name string) (Entry, error) {
+	script := ""
+	if rest, ok := strings.CutPrefix(name, string(agent.Scripted)+":"); ok {
+		name, script = string(agent.Scripted), rest
+	}
+	e, ok := r.entries[name]
+	if !ok {
+		return Entry{}, &Unknown{Name: name, Near: expr.Near(name, r.Names()), All: r.Names()}
+	}
+	if script != "" {
+		e.Script = script
+	}
+	return e, nil
+}
+
+// Find is the entry of a name with the program that was found for it.
+func (r *Roster) Find(name string) (Entry, error) {
+	e, err := r.Get(name)
+	if err != nil {
+		return e, err
+	}
+	if e.Kind == agent.Scripted && len(e.Program) == 0 {
+		e.Program = append(slices.Clone(r.self), "scripted")
+		return e, nil
+	}
+	tried := agent.Programs(e.Kind)
+	if len(e.Program) > 0 {
+		tried = e.Program[:1]
+	}
+	for _, p := range tried {
+		if path := r.look(p); path != "" {
+			e.Program = append([]string{path}, e.Program[min(1, len(e.Program)):]...)
+			return e, nil
+		}
+	}
+	return e, &Missing{Name: name, Tried: tried}
+}
+
+// look finds a program by its path, or by its name on the PATH.
+func (r *Roster) look(name string) string {
+	if strings.Contains(name, "/") {
+		if runs(name) {
+			return name
+		}
+		return ""
+	}
+	for _, dir := range filepath.SplitList(r.env["PATH"]) {
+		if p := filepath.Join(dir, name); filepath.IsAbs(p) && runs(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+func runs(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// LoggedIn tells whether there is a sign of a login, without asking anybody.
+func (r *Roster) LoggedIn(e Entry) bool {
+	sign := agent.LoginFacts(e.Kind)
+	if len(sign.Env)+len(sign.Files) == 0 {
+		return true // it needs none that could be seen
+	}
+	for _, name := range sign.Env {
+		if r.env[name] != "" {
+			return true
+		}
+	}
+	for _, f := range sign.Files {
+		if _, err := os.Stat(filepath.Join(r.env["HOME"], f)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Default is the first agent that is installed and has a sign of a login; with
+// none, the first that is installed. "" means that there is none.
+func (r *Roster) Default() string {
+	installed := ""
+	for _, k := range agent.Kinds() {
+		if k == agent.Scripted {
+			continue // it plays a script, and is never meant by chance
+		}
+		e, err := r.Find(string(k))
+		if err != nil {
+			continue
+		}
+		if r.LoggedIn(e) {
+			return e.Name
+		}
+		if installed == "" {
+			installed = e.Name
+		}
+	}
+	return installed
+}
