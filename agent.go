@@ -71,6 +71,7 @@ type Print struct {
 	Branch string `json:"branch,omitempty"` // "" = detached
 	Tree   string `json:"tree,omitempty"`   // of all files: tracked, staged and untracked, less the ignored
 	Dirty  bool   `json:"dirty,omitempty"`  // there is uncommitted work
+	Log    int64  `json:"log,omitempty"`    // how long the log of HEAD is: what comes after it is new
 	Error  string `json:"error,omitempty"`  // why there is no print
 }
 
@@ -194,6 +195,7 @@ type AgentReport struct {
 	Resumes  int         `json:"resumes,omitempty"` // how often it was interrupted and gone on with
 	Notes    []AgentNote `json:"notes,omitempty"`
 	Level    int         `json:"containment"`
+	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended
 }
 
 // EndedBy says which of our own acts ended an agent, recorded by whoever did

@@ -53,8 +53,12 @@ func ProbeNamespace(ctx context.Context, init []string) error {
 // the namespace a /proc of its own, starts the program, passes TERM, INT and
 // HUP on to it, takes away the dead, and ends with the program's code, 128 and
 // the signal when it was ended by one. When it returns and the process ends,
-// the kernel ends everything in the namespace. With no program it only tries.
+// the kernel ends everything in the namespace. With no program it only tries. A
+// "--" in front of the program is left out.
 func NSInit(argv []string) int {
+	if len(argv) > 0 && argv[0] == "--" {
+		argv = argv[1:]
+	}
 	if os.Getpid() != 1 {
 		fmt.Fprintln(os.Stderr, "belay: not the first process of a namespace")
 		return exitNoProgram

@@ -1,0 +1,247 @@
+package attend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	acp "github.com/coder/acp-go-sdk"
+)
+
+const (
+	maxMessage   = 8 << 20     // one message of the protocol; the library ends the connection above 10 MiB
+	maxQueue     = 256         // updates on their way; the library ends the connection above 1024
+	queueFor     = time.Second // how long one waits for room
+	authRequired = -32000      // the protocol's code for "log in first"
+)
+
+// conversation is the voice of an agent that speaks the Agent Client Protocol
+// on its standard streams: it is asked once, and answers. It is offered no file
+// system and no terminal of ours: it has its own.
+type conversation struct {
+	order  Order
+	prompt string
+	resume string
+	whole  string           // the prompt of a session that knows nothing yet
+	tell   func(agent.Sign) // set before the start
+
+	ctx    context.Context // of the requests; ended by hush
+	cancel context.CancelFunc
+	ready  chan struct{} // closed when the connection listens
+	done   chan struct{} // closed when speak has returned
+	from   *io.PipeReader
+	to     *io.PipeWriter
+	queue  chan struct{}
+
+	mu sync.Mutex
+	talk
+}
+
+func newConversation(o Order, prompt, resume, whole string) *conversation {
+	c := &conversation{
+		order: o, prompt: prompt, resume: resume, whole: whole,
+		ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan struct{}, maxQueue),
+	}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.from, c.to = io.Pipe()
+	return c
+}
+
+func (c *conversation) finished() <-chan struct{} { return c.done }
+
+func (c *conversation) hush() {
+	_ = c.to.Close() // it has no error to give
+	c.cancel()
+}
+
+// speak is the whole conversation.
+func (c *conversation) speak(stdin io.WriteCloser) {
+	defer close(c.done)
+	defer stdin.Close()
+	conn := acp.NewClientSideConnection(c, stdin, c.from)
+	conn.SetLogger(slog.New(slog.DiscardHandler)) // what it would say is in the raw stream
+	close(c.ready)
+	resp, err := c.converse(conn)
+	c.mu.Lock()
+	if err != nil {
+		c.fault(err)
+	} else {
+		c.answer(resp)
+	}
+	c.mu.Unlock()
+	if err == nil {
+		c.tell(agent.Sign{Kind: agent.SignFinal})
+	}
+}
+
+func (c *conversation) converse(conn *acp.ClientSideConnection) (acp.PromptResponse, error) {
+	hello, err := conn.Initialize(c.ctx, acp.InitializeRequest{
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		ClientInfo:      &acp.Implementation{Name: "belay", Version: "1"},
+	})
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	c.tell(agent.Sign{Kind: agent.SignStart})
+	id, err := c.enter(conn, hello.AgentCapabilities)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	c.mu.Lock()
+	c.result.Session = string(id)
+	c.replay = false
+	prompt := c.prompt
+	c.mu.Unlock()
+	c.tell(agent.Sign{Kind: agent.SignStart, Session: string(id)})
+	return conn.Prompt(c.ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}})
+}
+
+// enter goes on with a session where the agent can, else it begins one, and
+// says everything again.
+func (c *conversation) enter(conn *acp.ClientSideConnection, can acp.AgentCapabilities) (acp.SessionId, error) {
+	id := acp.SessionId(c.resume)
+	switch {
+	case c.resume != "" && can.SessionCapabilities.Resume != nil:
+		_, err := conn.ResumeSession(c.ctx, acp.ResumeSessionRequest{Cwd: c.order.Dir, SessionId: id})
+		return id, err
+	case c.resume != "" && can.LoadSession:
+		c.mu.Lock()
+		c.replay = true // it tells the old talk again
+		c.mu.Unlock()
+		_, err := conn.LoadSession(c.ctx, acp.LoadSessionRequest{Cwd: c.order.Dir, SessionId: id, McpServers: []acp.McpServer{}})
+		return id, err
+	case c.resume != "" && c.prompt != c.whole:
+		c.mu.Lock()
+		c.prompt = c.whole + "\n\n" + c.prompt
+		c.mu.Unlock()
+	}
+	s, err := conn.NewSession(c.ctx, acp.NewSessionRequest{Cwd: c.order.Dir, McpServers: []acp.McpServer{}})
+	return s.SessionId, err
+}
+
+// line passes a message on to the connection. The library gives up when updates
+// come faster than they are handled, so they wait here.
+func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
+	if stderr {
+		return nil // logs: they do not say that it works
+	}
+	var m struct {
+		Method string `json:"method"`
+	}
+	if len(line) > maxMessage || json.Unmarshal(line, &m) != nil {
+		c.mu.Lock()
+		c.result.Bad++
+		c.mu.Unlock()
+		return nil
+	}
+	select {
+	case <-c.ready:
+	case <-c.ctx.Done():
+		return nil
+	}
+	if m.Method == acp.ClientMethodSessionUpdate {
+		c.queueUp()
+	}
+	for _, b := range [][]byte{line, {'\n'}} {
+		if _, err := c.to.Write(b); err != nil {
+			return nil // the connection is over; the exit tells
+		}
+	}
+	return nil
+}
+
+func (c *conversation) queueUp() {
+	timer := time.NewTimer(queueFor)
+	defer timer.Stop()
+	select {
+	case c.queue <- struct{}{}:
+	case <-c.ctx.Done():
+	case <-timer.C: // some were not for us: count from the start
+		for range maxQueue {
+			c.dequeue()
+		}
+	}
+}
+
+func (c *conversation) dequeue() {
+	select {
+	case <-c.queue:
+	default:
+	}
+}
+
+func (c *conversation) end(e agent.Exit) belay.AgentResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.close(e)
+}
+
+// RequestPermission answers by what the agent may do; nobody is there to ask.
+func (c *conversation) RequestPermission(_ context.Context, p acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+	option := choose(p, c.order.Access)
+	if option == nil || !allows(option.Kind) {
+		c.mu.Lock()
+		c.deny(p.ToolCall)
+		c.mu.Unlock()
+	}
+	c.tell(agent.Sign{Kind: agent.SignLife})
+	if option == nil {
+		return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}, nil
+	}
+	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeSelected(option.OptionId)}, nil
+}
+
+// SessionUpdate takes in what the agent tells.
+func (c *conversation) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
+	c.dequeue()
+	c.mu.Lock()
+	signs := c.update(n.Update)
+	c.mu.Unlock()
+	for _, s := range signs {
+		c.tell(s)
+	}
+	return nil
+}
+
+var errNotOffered = errors.New("not offered by this client")
+
+// ReadTextFile is not offered.
+func (c *conversation) ReadTextFile(context.Context, acp.ReadTextFileRequest) (acp.ReadTextFileResponse, error) {
+	return acp.ReadTextFileResponse{}, errNotOffered
+}
+
+// WriteTextFile is not offered.
+func (c *conversation) WriteTextFile(context.Context, acp.WriteTextFileRequest) (acp.WriteTextFileResponse, error) {
+	return acp.WriteTextFileResponse{}, errNotOffered
+}
+
+// CreateTerminal is not offered.
+func (c *conversation) CreateTerminal(context.Context, acp.CreateTerminalRequest) (acp.CreateTerminalResponse, error) {
+	return acp.CreateTerminalResponse{}, errNotOffered
+}
+
+// KillTerminal is not offered.
+func (c *conversation) KillTerminal(context.Context, acp.KillTerminalRequest) (acp.KillTerminalResponse, error) {
+	return acp.KillTerminalResponse{}, errNotOffered
+}
+
+// TerminalOutput is not offered.
+func (c *conversation) TerminalOutput(context.Context, acp.TerminalOutputRequest) (acp.TerminalOutputResponse, error) {
+	return acp.TerminalOutputResponse{}, errNotOffered
+}
+
+// ReleaseTerminal is not offered.
+func (c *conversation) ReleaseTerminal(context.Context, acp.ReleaseTerminalRequest) (acp.ReleaseTerminalResponse, error) {
+	return acp.ReleaseTerminalResponse{}, errNotOffered
+}
+
+// WaitForTerminalExit is not offered.
+func (c *conversation) WaitForTerminalExit(context.Context, acp.WaitForTerminalExitRequest) (acp.WaitForTerminalExitResponse, error) {
+	return acp.WaitForTerminalExitResponse{}, errNotOffered
+}

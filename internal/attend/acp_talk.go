@@ -1,0 +1,248 @@
+package attend
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	acp "github.com/coder/acp-go-sdk"
+)
+
+const maxCommand = 2 << 10
+
+// talk folds what an agent of the protocol tells. Its owner locks.
+type talk struct {
+	result belay.AgentResult
+	text   strings.Builder
+	size   int64
+	next   bool // a tool came after the text: the next word begins a new answer
+	replay bool // old talk is told again
+	open   map[acp.ToolCallId]belay.ToolCall
+	denied map[acp.ToolCallId]bool
+}
+
+// update is what one update is a sign of.
+func (t *talk) update(u acp.SessionUpdate) []agent.Sign {
+	if t.replay {
+		return []agent.Sign{{Kind: agent.SignLife}}
+	}
+	switch {
+	case u.AgentMessageChunk != nil && u.AgentMessageChunk.Content.Text != nil:
+		text := u.AgentMessageChunk.Content.Text.Text
+		t.say(text)
+		return []agent.Sign{{Kind: agent.SignText, Text: text}}
+	case u.AgentThoughtChunk != nil && u.AgentThoughtChunk.Content.Text != nil:
+		return []agent.Sign{{Kind: agent.SignText, Text: u.AgentThoughtChunk.Content.Text.Text}}
+	case u.ToolCall != nil:
+		return t.begin(*u.ToolCall)
+	case u.ToolCallUpdate != nil:
+		return t.progress(*u.ToolCallUpdate)
+	case u.UsageUpdate != nil && u.UsageUpdate.Cost != nil && u.UsageUpdate.Cost.Currency == "USD":
+		t.result.Usage.MicroUSD = int64(math.Round(u.UsageUpdate.Cost.Amount * 1e6))
+	}
+	return []agent.Sign{{Kind: agent.SignLife}}
+}
+
+func (t *talk) say(text string) {
+	if t.next {
+		t.next, t.size = false, 0
+		t.text.Reset()
+	}
+	t.size += int64(len(text))
+	if room := maxFinal - t.text.Len(); room > 0 {
+		t.text.WriteString(cut(text, room))
+	}
+}
+
+func (t *talk) begin(u acp.SessionUpdateToolCall) []agent.Sign {
+	t.next = true
+	call := belay.ToolCall{Name: toolName(u.Kind, u.Title), Command: commandOf(u.RawInput), Path: pathOf(u.Locations)}
+	if t.open == nil {
+		t.open = map[acp.ToolCallId]belay.ToolCall{}
+	}
+	if len(t.open) < maxTools {
+		t.open[u.ToolCallId] = call
+	}
+	t.result.ToolCount++
+	signs := []agent.Sign{{Kind: agent.SignTool, ID: string(u.ToolCallId), Tool: &call}}
+	if u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed {
+		signs = append(signs, t.end(u.ToolCallId, u.Status, u.RawOutput))
+	}
+	return signs
+}
+
+func (t *talk) progress(u acp.SessionToolCallUpdate) []agent.Sign {
+	if call, ok := t.open[u.ToolCallId]; ok {
+		if call.Command == "" {
+			call.Command = commandOf(u.RawInput)
+		}
+		if call.Path == "" {
+			call.Path = pathOf(u.Locations)
+		}
+		t.open[u.ToolCallId] = call
+	}
+	if u.Status == nil || *u.Status != acp.ToolCallStatusCompleted && *u.Status != acp.ToolCallStatusFailed {
+		return []agent.Sign{{Kind: agent.SignLife}}
+	}
+	return []agent.Sign{t.end(u.ToolCallId, *u.Status, u.RawOutput)}
+}
+
+func (t *talk) end(id acp.ToolCallId, status acp.ToolCallStatus, output any) agent.Sign {
+	call := t.open[id]
+	delete(t.open, id)
+	call.Exit = exitOf(output)
+	call.Failed = status == acp.ToolCallStatusFailed || call.Exit != nil && *call.Exit != 0
+	call.Denied = t.denied[id]
+	t.keep(call)
+	return agent.Sign{Kind: agent.SignDone, ID: string(id), Tool: &call}
+}
+
+// keep holds the first and the last calls.
+func (t *talk) keep(call belay.ToolCall) {
+	t.result.Tools = append(t.result.Tools, call)
+	if len(t.result.Tools) > maxTools {
+		t.result.Tools = slices.Delete(t.result.Tools, maxTools/2, maxTools/2+1)
+	}
+}
+
+func (t *talk) deny(u acp.ToolCallUpdate) {
+	if t.denied == nil {
+		t.denied = map[acp.ToolCallId]bool{}
+	}
+	if len(t.denied) < maxTools {
+		t.denied[u.ToolCallId] = true
+	}
+	name := t.open[u.ToolCallId].Name
+	if name == "" {
+		name = toolName(valueOf(u.Kind), valueOf(u.Title))
+	}
+	if !slices.Contains(t.result.Denied, name) && len(t.result.Denied) < maxTools {
+		t.result.Denied = append(t.result.Denied, name)
+	}
+}
+
+// answer takes in the end of the turn.
+func (t *talk) answer(r acp.PromptResponse) {
+	t.result.Final = true
+	switch r.StopReason {
+	case acp.StopReasonEndTurn:
+		t.result.Stop = belay.StopDone
+	case acp.StopReasonMaxTokens:
+		t.result.Stop, t.result.Class = belay.StopTruncated, belay.ClassTokenLimit
+	case acp.StopReasonMaxTurnRequests:
+		t.result.Stop, t.result.Class = belay.StopLimit, belay.ClassTurnLimit
+	case acp.StopReasonRefusal:
+		t.result.Stop, t.result.Class = belay.StopRefused, belay.ClassRefusal
+	case acp.StopReasonCancelled:
+		t.result.Stop, t.result.Class, t.result.Error = belay.StopError, belay.ClassCancelled, true
+	}
+	if u := r.Usage; u != nil {
+		t.result.Usage.Input, t.result.Usage.Output = int64(u.InputTokens), int64(u.OutputTokens)
+		t.result.Usage.CacheRead, t.result.Usage.CacheWrite = int64(valueOf(u.CachedReadTokens)), int64(valueOf(u.CachedWriteTokens))
+	}
+}
+
+// fault takes in that there was no answer.
+func (t *talk) fault(err error) {
+	t.result.Error, t.result.Stop, t.result.Class = true, belay.StopError, belay.ClassUnknown
+	t.result.Cause = cut(err.Error(), maxCause)
+	var e *acp.RequestError
+	if errors.As(err, &e) && e.Code == authRequired {
+		t.result.Class = belay.ClassAuth
+	}
+}
+
+// close is the result after the exit. The exit of a server that has answered
+// says nothing: it was told to go.
+func (t *talk) close(e agent.Exit) belay.AgentResult {
+	for _, call := range t.open {
+		call.Open = true
+		t.keep(call)
+	}
+	t.open = nil
+	r := t.result
+	if !r.Final {
+		r.Exit, r.Signal = e.Code, e.Signal
+	}
+	r.Text, r.TextSize = t.text.String(), t.size
+	return r
+}
+
+// choose is the answer to a question for permission; nil when none fits.
+func choose(p acp.RequestPermissionRequest, access agent.Access) *acp.PermissionOption {
+	order := []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways}
+	if access == agent.AccessRead && !looks(valueOf(p.ToolCall.Kind)) {
+		order = []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
+	}
+	for _, kind := range order {
+		for i := range p.Options {
+			if p.Options[i].Kind == kind {
+				return &p.Options[i]
+			}
+		}
+	}
+	return nil
+}
+
+func allows(k acp.PermissionOptionKind) bool {
+	return k == acp.PermissionOptionKindAllowOnce || k == acp.PermissionOptionKindAllowAlways
+}
+
+// looks tells whether a tool changes nothing.
+func looks(k acp.ToolKind) bool {
+	return k == acp.ToolKindRead || k == acp.ToolKindSearch || k == acp.ToolKindThink
+}
+
+func toolName(k acp.ToolKind, title string) string {
+	if k == "" || k == acp.ToolKindOther {
+		return cut(title, maxCommand)
+	}
+	return string(k)
+}
+
+func pathOf(l []acp.ToolCallLocation) string {
+	if len(l) == 0 {
+		return ""
+	}
+	return l[0].Path
+}
+
+// commandOf is the command line in the input of a shell tool, under the names
+// that agents give it.
+func commandOf(input any) string {
+	m, _ := input.(map[string]any)
+	for _, name := range []string{"command", "cmd"} {
+		switch v := m[name].(type) {
+		case string:
+			return cut(v, maxCommand)
+		case []any:
+			b, _ := json.Marshal(v) // it was JSON
+			return cut(string(b), maxCommand)
+		}
+	}
+	return ""
+}
+
+// exitOf is the exit code in the output of a shell tool, if it is told.
+func exitOf(output any) *int {
+	m, _ := output.(map[string]any)
+	for _, name := range []string{"exit_code", "exitCode", "exit"} {
+		if v, ok := m[name].(float64); ok {
+			n := int(v)
+			return &n
+		}
+	}
+	return nil
+}
+
+func valueOf[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}

@@ -1,0 +1,290 @@
+package attend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/redact"
+)
+
+const (
+	evidencePatience = 2 * time.Minute
+	toldEvidence     = 2 * time.Second // when we were told to end
+	fastest, slowest = 5 * time.Millisecond, time.Second
+)
+
+// Streams are where the attendant talks to.
+type Streams struct {
+	Out io.Writer // the final text
+	Err io.Writer // all that the CLI prints, as it is
+}
+
+// Watcher sees what an agent left behind.
+type Watcher interface {
+	Before(ctx context.Context) (belay.Print, error)
+	After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence
+}
+
+// parts are what an attendant is put together from.
+type parts struct {
+	adapter agent.Adapter           // nil for ACP
+	watcher Watcher                 // evidence
+	goOn    func(cut string) string // the prompt for a session that was cut off and goes on
+}
+
+// attendant looks after one attempt.
+type attendant struct {
+	order   Order
+	parts   parts
+	traits  agent.Traits
+	windows Windows
+	streams Streams
+	hide    *redact.Redactor
+	notes   *notebook
+	raw     *tap
+	watch   *watch
+	level   proc.Level
+	prompt  string // the whole of it
+
+	program string
+	session string
+	strays  int
+}
+
+// Attend does what the order says and writes the report, whatever happens. The
+// code is for show: 0 when the agent ended by itself and says that all is well.
+func Attend(ctx context.Context, o Order, s Streams) (int, error) {
+	adapter, _ := agent.New(o.Kind) // one that is not there is told in the report
+	return attend(ctx, o, s, parts{
+		adapter: adapter,
+		watcher: newEyes(o),
+		goOn: func(cut string) string {
+			return agent.Compose(agent.Brief{Expect: o.Expect, Cut: cut, Resumed: true})
+		},
+	})
+}
+
+// attend is Attend with other parts.
+func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
+	if err := o.check(); err != nil {
+		return 1, fmt.Errorf("attend: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer stop()
+	broken := make(chan os.Signal, 1) // a reader that is gone must not end us before the report
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+
+	a := &attendant{
+		order: o, parts: p, streams: s, windows: o.Windows.orDefault(), traits: traitsOf(o, p),
+		hide: redact.New(redact.FromEnv(os.Environ(), o.Secrets)), raw: &tap{w: s.Err},
+	}
+	var err error
+	if a.notes, err = openNotebook(o.Notes, a.hide); err != nil {
+		r := belay.AgentReport{Name: o.Name, Version: o.Version, Result: unstarted(o, err)}
+		return 1, errors.Join(fmt.Errorf("attend: %w", err), writeReport(o.Report, r, a.hide))
+	}
+	r := a.run(ctx)
+	var lost error
+	r.Notes, lost = a.notes.close()
+	if err := writeReport(o.Report, r, a.hide); err != nil {
+		return 1, errors.Join(err, lost)
+	}
+	if _, err := io.WriteString(s.Out, r.Result.Text); err != nil {
+		return 1, errors.Join(fmt.Errorf("print the final text: %w", err), lost)
+	}
+	if !a.well(r) {
+		return 1, lost
+	}
+	return 0, lost
+}
+
+func traitsOf(o Order, p parts) agent.Traits {
+	if o.Kind == agent.ACP {
+		return agent.Traits{Resumes: true, Streams: true, Final: true, Interrupt: agent.StopTerm}
+	}
+	if p.adapter == nil {
+		return agent.Traits{}
+	}
+	return p.adapter.Traits()
+}
+
+// well tells whether the run says of itself that it went well.
+func (a *attendant) well(r belay.AgentReport) bool {
+	return r.Ended == belay.EndedItself && r.Result.Exit == 0 && r.Result.Signal == 0 &&
+		!r.Result.Error && (r.Result.Final || !a.traits.Final)
+}
+
+// run is the whole attempt but for the writing of the report.
+func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
+	r = belay.AgentReport{Name: a.order.Name, Version: a.order.Version}
+	defer func() { a.fill(&r) }()
+	if err := a.open(ctx); err != nil {
+		r.Result = unstarted(a.order, err)
+		return r
+	}
+	base, err := a.before(ctx)
+	if err != nil {
+		r.Evidence.Error = err.Error()
+	}
+	a.notes.add(belay.NoteBase, base.Tree, &base)
+	a.watch = newWatch(a.windows, a.traits, a.order.Session != "" && a.traits.Presets, a.order.resumes(), time.Now())
+	prompt, resume := a.prompt, a.order.Resume
+	if id := firstOf(resume, a.order.Session); id != "" && (resume != "" || a.traits.Presets) {
+		a.know(id)
+	}
+	for {
+		e := a.play(ctx, prompt, resume)
+		if e.err != nil {
+			r.Result = follow(r.Result, unstarted(a.order, e.err))
+			break
+		}
+		r.Result, r.Ended = follow(r.Result, e.result), e.ended
+		if !e.again {
+			break
+		}
+		r.Resumes++
+		resume = firstOf(r.Result.Session, a.session)
+		a.notes.add(belay.NoteResume, resume, nil)
+		prompt = a.parts.goOn(e.why)
+	}
+	r.Evidence = a.after(ctx, base, r)
+	return r
+}
+
+// fill adds what is known at the end however it came.
+func (a *attendant) fill(r *belay.AgentReport) {
+	r.Program, r.Level, r.Strays = a.program, int(a.level), a.strays
+	if r.Result.Session == "" {
+		r.Result.Session = a.session
+	}
+	if r.Result.TextSize == 0 {
+		r.Result.TextSize = int64(len(r.Result.Text))
+	}
+	if r.Result.Excerpt == "" {
+		r.Result.Excerpt = belay.Excerpt(r.Result.Text)
+	}
+	r.Result.Cause = cut(r.Result.Cause, maxCause)
+}
+
+// open makes ready what every turn needs.
+func (a *attendant) open(ctx context.Context) error {
+	if a.parts.adapter == nil && a.order.Kind != agent.ACP {
+		return fmt.Errorf("there is no agent of the kind %q", a.order.Kind)
+	}
+	prompt, err := readBounded(a.order.Prompt, maxPrompt)
+	if err != nil {
+		return fmt.Errorf("read prompt: %w", err)
+	}
+	a.prompt = string(prompt)
+	if err := os.MkdirAll(a.order.Home, 0o700); err != nil {
+		return fmt.Errorf("make home: %w", err)
+	}
+	a.level = a.contain(ctx)
+	return nil
+}
+
+// contain takes the best containment that was asked for and can be had.
+func (a *attendant) contain(ctx context.Context) proc.Level {
+	if err := proc.BecomeSubreaper(); err != nil {
+		a.notes.add(belay.NoteQuiet, "containment: "+err.Error(), nil)
+		return proc.LevelGroup
+	}
+	level := proc.Containment()
+	switch a.order.Contain {
+	case ContainSubreaper:
+		return level
+	case ContainAuto:
+		if len(a.order.Init) == 0 || proc.ProbeNamespace(ctx, a.order.Init) != nil { // the level is told, that is enough
+			return level
+		}
+	case ContainNamespace:
+		if err := proc.ProbeNamespace(ctx, a.order.Init); err != nil {
+			a.notes.add(belay.NoteQuiet, "containment: "+err.Error(), nil)
+			return level
+		}
+	}
+	return proc.LevelNamespace
+}
+
+// know notes a session once.
+func (a *attendant) know(session string) {
+	if session != a.session {
+		a.session = session
+		a.notes.add(belay.NoteSession, session, nil)
+	}
+}
+
+// before is what the work is measured against.
+func (a *attendant) before(ctx context.Context) (belay.Print, error) {
+	if a.order.Base != nil {
+		return *a.order.Base, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, evidencePatience)
+	defer cancel()
+	p, err := a.parts.watcher.Before(ctx)
+	if err != nil && p.Error == "" {
+		p.Error = err.Error()
+	}
+	return p, err
+}
+
+// after is what is there now. When we were told to end there is little time.
+func (a *attendant) after(ctx context.Context, base belay.Print, r belay.AgentReport) belay.Evidence {
+	patience := evidencePatience
+	if ctx.Err() != nil {
+		patience = toldEvidence
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	e := a.parts.watcher.After(ctx, base, r.Result.Tools)
+	if e.Error == "" {
+		e.Error = r.Evidence.Error
+	}
+	return e
+}
+
+// pace is how often the clock is looked at: often enough for the shortest window.
+func (a *attendant) pace() time.Duration {
+	w := a.windows
+	shortest := min(w.First, w.Silence, w.Tool, w.Babble, w.Retries, w.Linger, w.Timeout)
+	return min(max(shortest/20, fastest), slowest)
+}
+
+// tap is our stderr, shared by both streams of the CLI. When nobody reads it
+// any more the agent goes on: its work counts, not its talk.
+type tap struct {
+	mu   sync.Mutex
+	w    io.Writer
+	gone bool
+}
+
+func (t *tap) write(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(b) == 0 || t.gone {
+		return
+	}
+	if _, err := t.w.Write(b); err != nil {
+		t.gone = true
+	}
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,52 @@
+package attend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
+)
+
+// eyes see the working tree of an agent.
+type eyes struct {
+	tree    worktree.Tree
+	ref     string // where uncommitted work is kept
+	message string
+}
+
+func newEyes(o Order) eyes {
+	return eyes{
+		tree:    worktree.Tree{Dir: o.Dir},
+		ref:     worktree.SnapshotRef(o.Run, o.Step, o.Attempt),
+		message: fmt.Sprintf("belay: work of %s, attempt %d of %s in run %s", o.Name, o.Attempt, o.Step, o.Run),
+	}
+}
+
+// Before is the state of the tree.
+func (e eyes) Before(ctx context.Context) (belay.Print, error) {
+	p := e.tree.Print(ctx)
+	if p.Error != "" {
+		return p, errors.New(p.Error)
+	}
+	return p, nil
+}
+
+// After is what happened since. Work that no commit holds is kept, so that
+// nothing that comes later can lose it.
+func (e eyes) After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence {
+	now := e.tree.Print(ctx)
+	found := e.tree.Since(ctx, base, now, tools)
+	if !now.Repo || now.Tree == "" || !now.Dirty || now.Tree == base.Tree {
+		return found
+	}
+	if _, err := e.tree.Snapshot(ctx, now, e.ref, e.message); err != nil {
+		if found.Error == "" {
+			found.Error = err.Error()
+		}
+		return found
+	}
+	found.Snapshot = e.ref
+	return found
+}

@@ -1,0 +1,248 @@
+package attend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/proc"
+)
+
+const (
+	chunk     = 64 << 10
+	maxResult = 8 << 20 // of a file that the CLI writes its result to
+)
+
+// turn is one process of the CLI, from its start to the death of its tree.
+type turn struct {
+	a     *attendant
+	child *child
+	voice voice
+
+	mu      sync.Mutex // the watch and what follows
+	long    int        // lines that were too long
+	session string
+	urgent  chan act // what a sign asks for, at most one
+}
+
+// ending is how a turn ended.
+type ending struct {
+	result belay.AgentResult
+	ended  belay.EndedBy
+	again  bool   // it was interrupted to be gone on with
+	why    string // in words
+	err    error  // nothing was started
+}
+
+// play runs one turn.
+func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
+	v, l, err := a.prepare(prompt, resume)
+	if err != nil {
+		return ending{err: err}
+	}
+	c, err := a.start(l)
+	if err != nil {
+		return ending{err: err}
+	}
+	t := &turn{a: a, child: c, voice: v, urgent: make(chan act, 1)}
+	if s, ok := v.(*conversation); ok {
+		s.tell = t.hear
+	}
+	a.watch.begin(time.Now())
+	var work, pumps sync.WaitGroup
+	work.Go(c.await)
+	work.Go(func() { v.speak(c.stdin) })
+	pumps.Go(func() { t.pump(c.stdout, false) })
+	pumps.Go(func() { t.pump(c.stderr, true) })
+	e := t.guard(ctx)
+	t.clear(ctx)
+	c.drain()
+	pumps.Wait()
+	v.hush()
+	c.close()
+	work.Wait()
+	return t.finish(ctx, e, l.Results)
+}
+
+// prepare makes the command line and the files of a turn.
+func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) {
+	o := a.order
+	if o.Kind == agent.ACP {
+		l := agent.Launch{Argv: append(append([]string{}, o.Program...), o.Args...)}
+		return newConversation(o, prompt, resume, a.prompt), l, nil
+	}
+	l, err := a.parts.adapter.Launch(agent.Task{
+		Program: o.Program, Args: o.Args, Model: o.Model, Dir: o.Dir, Home: o.Home,
+		Session: o.Session, Resume: resume, Access: o.Access, Prompt: prompt, Script: o.Script,
+	})
+	if err != nil {
+		return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
+	}
+	for path, text := range l.Files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
+		}
+		if err := replace(path, []byte(text)); err != nil {
+			return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
+		}
+	}
+	v := &reading{reader: a.parts.adapter.Reader()}
+	if l.Stdin {
+		v.prompt = prompt
+	}
+	return v, l, nil
+}
+
+// pump passes a stream on as it is, and its lines to the voice.
+func (t *turn) pump(r io.Reader, stderr bool) {
+	cutter := lines{max: maxLine}
+	buf := make([]byte, chunk)
+	each := func(line []byte) {
+		for _, s := range t.voice.line(line, stderr) {
+			t.hear(s)
+		}
+	}
+	for {
+		n, err := r.Read(buf)
+		t.a.raw.write(buf[:n])
+		cutter.feed(buf[:n], each)
+		if err != nil {
+			break // its end, or nobody waits for it any more
+		}
+	}
+	cutter.end(each)
+	t.mu.Lock()
+	t.long += cutter.long
+	t.mu.Unlock()
+}
+
+// hear takes in a sign.
+func (t *turn) hear(s agent.Sign) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.Session != "" && s.Session != t.session {
+		t.session = s.Session
+		t.a.know(s.Session)
+	}
+	switch got := t.a.watch.sign(time.Now(), s); got.kind {
+	case actNone:
+	case actNote:
+		t.a.notes.add(got.note, got.text, nil)
+	case actInterrupt, actKill:
+		select {
+		case t.urgent <- got:
+		default: // one is on its way
+		}
+	}
+}
+
+// guard waits for the end of the process, or brings it about.
+func (t *turn) guard(ctx context.Context) ending {
+	tick := time.NewTicker(t.a.pace())
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.child.gone:
+			return ending{}
+		case <-ctx.Done():
+			t.a.notes.add(belay.NoteKill, "we were told to end", nil)
+			t.child.stop(context.WithoutCancel(ctx), agent.StopTerm, toldGrace)
+			return ending{ended: belay.EndedSignal, why: "Belay was told to end it"}
+		case <-t.voice.finished():
+			if !t.child.within(ctx, toldGrace) {
+				t.child.stop(ctx, agent.StopTerm, toldGrace)
+			}
+			return ending{}
+		case got := <-t.urgent:
+			return t.act(ctx, got)
+		case at := <-tick.C:
+			proc.ReapOrphans(t.child.cmd.Process.Pid)
+			t.mu.Lock()
+			got := t.a.watch.tick(at)
+			t.mu.Unlock()
+			switch got.kind {
+			case actNone:
+			case actNote:
+				t.a.notes.add(got.note, got.text, nil)
+			case actInterrupt, actKill:
+				return t.act(ctx, got)
+			}
+		}
+	}
+}
+
+// act ends the process because the watch says so.
+func (t *turn) act(ctx context.Context, got act) ending {
+	note := belay.NoteKill
+	if got.kind == actInterrupt {
+		note = belay.NoteInterrupt
+	}
+	t.a.notes.add(note, got.text, nil)
+	if !t.child.stop(ctx, t.a.traits.Interrupt, t.a.windows.Gentle) {
+		t.a.notes.add(belay.NoteKill, "not even KILL ended it", nil)
+	}
+	return ending{ended: got.why, again: got.kind == actInterrupt, why: got.text}
+}
+
+// clear ends what the process left behind, also after a success.
+func (t *turn) clear(ctx context.Context) {
+	grace := strayGrace
+	if ctx.Err() != nil {
+		grace /= 2
+	}
+	n, err := proc.EndBelow(grace)
+	t.a.strays += n
+	if n > 0 {
+		t.a.notes.add(belay.NoteKill, fmt.Sprintf("%d processes that were left behind", n), nil)
+	}
+	if err != nil {
+		t.a.notes.add(belay.NoteKill, err.Error(), nil)
+	}
+}
+
+// finish folds what the process printed into a result.
+func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
+	x := agent.Exit{At: time.Now(), Files: map[string][]byte{}}
+	select {
+	case <-t.child.gone:
+		x.Code, x.Signal = t.child.exit()
+	default:
+		x.Code = -1 // it survives
+	}
+	for _, path := range files {
+		if b, err := readBounded(path, maxResult); err == nil { // one that was not written says nothing
+			x.Files[path] = b
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.result = t.voice.end(x)
+	e.result.Bad += t.long
+	if e.result.Session == "" {
+		e.result.Session = t.session
+	}
+	done := e.result.Final && !e.result.Error
+	switch {
+	case e.again && done:
+		e.again, e.ended = false, belay.EndedItself // it was ready when it was interrupted
+	case e.again && ctx.Err() != nil:
+		e.again, e.ended = false, belay.EndedSignal
+	}
+	return e
+}
+
+// notThere tells whether nothing could be started because the program is missing.
+func notThere(err error) (string, bool) {
+	var m *missing
+	if errors.As(err, &m) {
+		return m.name, true
+	}
+	return "", false
+}
