@@ -26,6 +26,7 @@ var ranks = map[string]int{
 	"verdict":  1,
 	"recovery": 1,
 	"audit":    1,
+	"agent":    1,
 
 	"internal/scripted": 2,
 	"recipe":            2,
@@ -62,6 +63,7 @@ var pure = map[string][]string{
 	"verdict":  nil,
 	"recovery": nil,
 	"audit":    nil,
+	"agent":    nil,
 	"recipe":   {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax"},
 	"flow":     nil,
 }

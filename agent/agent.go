@@ -60,6 +60,10 @@ type Launch struct {
 	Unset []string          // names taken out of it
 	Stdin bool              // the prompt goes to stdin; else it is in Argv
 	Files map[string]string // to be written before the start, by absolute path
+
+	// Results are files that the CLI may write, by absolute path: to be read
+	// back after the end for Exit.Files, as far as they exist.
+	Results []string
 }
 
 // Traits are what Belay must know to look after a CLI.
@@ -86,6 +90,31 @@ type Adapter interface {
 	Traits() Traits
 	Launch(Task) (Launch, error)
 	Reader() Reader
+}
+
+// New is the adapter of a kind. There is none for ACP: that protocol is a
+// conversation, and this room only listens.
+func New(kind Kind) (Adapter, bool) {
+	switch kind {
+	case Claude:
+		return claude{}, true
+	case Codex:
+		return codex{}, true
+	case Gemini:
+		return gemini{}, true
+	case Copilot:
+		return copilot{}, true
+	case OpenCode:
+		return opencode{}, true
+	case Qwen:
+		return qwen{}, true
+	case Command:
+		return command{}, true
+	case Scripted:
+		return scripted{}, true
+	case ACP:
+	}
+	return nil, false
 }
 
 // Reader folds what one process of a CLI prints. It never fails: what it does

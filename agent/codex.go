@@ -1,0 +1,289 @@
+package agent
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// codex is OpenAI's Codex: codex exec with JSON records.
+type codex struct{}
+
+func (codex) Traits() Traits {
+	return Traits{Resumes: true, Final: true, Interrupt: StopInt}
+}
+
+const codexLast = "codex-last-message.txt"
+
+// Launch turns off the one retry loop that has no end. The other two are
+// settings of a provider: setting them by flag for a built-in provider makes
+// Codex refuse to start, and the name of a user's own is not known here; they
+// end by themselves within half a minute. A feature that a version does not
+// know is ignored in this form; with --disable it would be an error.
+func (codex) Launch(t Task) (Launch, error) {
+	if err := ready(Codex, t); err != nil {
+		return Launch{}, err
+	}
+	out := path.Join(t.Home, codexLast)
+	args := []string{"exec"}
+	if t.Resume != "" {
+		args = append(args, "resume", t.Resume)
+	}
+	args = append(args, "--json", "--skip-git-repo-check", "-o", out,
+		"-c", "features.unbounded_connection_retries=false",
+		"-c", "check_for_update_on_startup=false")
+	if t.Access == AccessFull {
+		args = append(args, "--dangerously-bypass-approvals-and-sandbox")
+	} else {
+		// not -s: resume does not know it, and would go on without the sandbox
+		args = append(args, "-c", `approval_policy="never"`, "-c", `sandbox_mode="`+codexSandbox(t.Access)+`"`)
+	}
+	if t.Model != "" {
+		args = append(args, "-m", t.Model)
+	}
+	return Launch{
+		Argv: append(argv(t, args...), "-"), Env: plainEnv(), Unset: nesting(), Stdin: true,
+		Results: []string{out},
+	}, nil
+}
+
+func codexSandbox(a Access) string {
+	switch a {
+	case AccessRead:
+		return "read-only"
+	case AccessEdit:
+		return "workspace-write"
+	case AccessFull:
+	}
+	return "danger-full-access"
+}
+
+func (codex) Reader() Reader { return &codexReader{} }
+
+// codexReader reads the records of codex exec. A command that the sandbox
+// refused leaves no record at all: that can only be seen by what is not there.
+type codexReader struct{ book }
+
+func (r *codexReader) Line(line []byte) []Sign {
+	recs := records(line)
+	if recs == nil {
+		return r.bad(line)
+	}
+	var signs []Sign
+	for _, rec := range recs {
+		signs = append(signs, r.one(rec)...)
+	}
+	return signs
+}
+
+func (r *codexReader) one(rec record) []Sign {
+	switch rec.str("type") {
+	case "thread.started":
+		return r.start(rec.str("thread_id"))
+	case "item.started":
+		return r.item(rec.at("item"), false)
+	case "item.completed":
+		return r.item(rec.at("item"), true)
+	case "error":
+		return r.trouble(rec.str("message"))
+	case "turn.completed":
+		r.res.Usage = r.res.Usage.Add(openaiUsage(rec.at("usage"), "cached_input_tokens", "cache_write_input_tokens"))
+		return r.final()
+	case "turn.failed":
+		f := codexFault(rec.at("error").str("message"))
+		if f.code == "max_output_tokens" {
+			r.res.Stop = belay.StopTruncated
+		}
+		if f.class == belay.ClassRefusal {
+			r.res.Stop = belay.StopRefused
+		}
+		r.fail(f)
+		return r.final()
+	}
+	return life()
+}
+
+// openaiUsage reads token counts where the input holds what came from a cache.
+func openaiUsage(u record, read, write string) belay.Usage {
+	out := belay.Usage{Input: u.num("input_tokens"), Output: u.num("output_tokens"), CacheRead: u.num(read)}
+	if write != "" {
+		out.CacheWrite = u.num(write)
+	}
+	out.Input = max(0, out.Input-out.CacheRead-out.CacheWrite)
+	return out
+}
+
+// item reads one thing that Codex did. An item of type error is a remark, not
+// a failed turn.
+func (r *codexReader) item(it record, over bool) []Sign {
+	id, status := it.str("id"), it.str("status")
+	call := belay.ToolCall{
+		Failed: status == "failed" || status == "declined",
+		Denied: status == "declined",
+	}
+	switch it.str("type") {
+	case "agent_message":
+		if !over {
+			return life()
+		}
+		r.answer.set("")
+		return r.say(it.str("text"))
+	case "command_execution":
+		call.Name, call.Command, call.Exit = "shell", unwrapped(it.str("command")), it.exit("exit_code")
+	case "file_change":
+		return r.files(id, it.list("changes"), call, over)
+	case "mcp_tool_call":
+		call.Name = it.str("server") + "." + it.str("tool")
+		call.Failed = call.Failed || it.has("error")
+	case "web_search", "collab_tool_call":
+		call.Name = it.str("type")
+	default: // a plan, a thought, a remark
+		return life()
+	}
+	if !over {
+		return r.begin(id, call)
+	}
+	if call.Denied {
+		r.deny(call.Name)
+	}
+	return r.done(id, call)
+}
+
+// files notes a patch as one call for each file that it touches.
+func (r *codexReader) files(id string, changes []record, call belay.ToolCall, over bool) []Sign {
+	call.Name = "file_change"
+	if !over {
+		return r.begin(id, call)
+	}
+	if call.Denied {
+		r.deny(call.Name)
+	}
+	if len(changes) > 0 {
+		call.Path = changes[0].str("path")
+	}
+	signs := r.done(id, call)
+	for _, ch := range changes[min(1, len(changes)):] {
+		call.Path = ch.str("path")
+		r.keep(call)
+	}
+	return signs
+}
+
+var codexShell = regexp.MustCompile(`^(?:/\S*/)?(?:ba|z|da)?sh -l?c (.*)$`)
+
+// unwrapped takes the command out of the shell call that Codex shows.
+func unwrapped(s string) string {
+	m := codexShell.FindStringSubmatch(strings.ReplaceAll(s, "\n", "\x00"))
+	if m == nil {
+		return s
+	}
+	in := strings.ReplaceAll(m[1], "\x00", "\n")
+	if len(in) < 2 || in[0] != in[len(in)-1] {
+		return in
+	}
+	switch in[0] {
+	case '\'':
+		return strings.ReplaceAll(in[1:len(in)-1], `'\''`, `'`)
+	case '"':
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`").Replace(in[1 : len(in)-1])
+	}
+	return in
+}
+
+var codexRetry = regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:\d+/\d+|waiting for network) \((.*)\)$`)
+
+// trouble reads an error event: a retry, or the words of the failure to come.
+func (r *codexReader) trouble(msg string) []Sign {
+	if why := group(codexRetry, msg); why != "" {
+		return r.retry(codexFault(why))
+	}
+	return life()
+}
+
+var (
+	codexUnexpected = regexp.MustCompile(`(?s)^unexpected status (\d{3})[^:]*: (.*?)(?:, url: \S+.*)?$`)
+	codexExceeded   = regexp.MustCompile(`^exceeded retry limit, last status: (\d{3})\b`)
+	codexIncomplete = regexp.MustCompile(`^Incomplete response returned, reason: (\w+)`)
+)
+
+// codexFault reads the text of a failure, the only form in which Codex tells
+// it: the status and the provider's names are inside.
+func codexFault(msg string) fault {
+	f := fault{text: msg}
+	peeled := msg
+	if body := inner(msg); body != nil {
+		p := providerFault(body)
+		f.code, f.status, peeled = p.code, p.status, p.text
+	} else if m := codexUnexpected.FindStringSubmatch(msg); m != nil {
+		f.status, peeled = number(m[1]), m[2]
+		if body := inner(m[2]); body != nil {
+			p := providerFault(body)
+			f.code, peeled = p.code, p.text
+		}
+	} else if s := group(codexExceeded, msg); s != "" {
+		f.status = number(s)
+	} else if s := group(codexIncomplete, msg); s != "" {
+		f.code = s
+	}
+	return f.judged(peeled, codexRules())
+}
+
+func codexRules() []rule {
+	return []rule{
+		{"Quota exceeded", belay.ClassQuota},
+		{"You've hit your usage limit", belay.ClassQuota},
+		{"You hit your usage limit", belay.ClassQuota},
+		{"Your workspace is out of credits", belay.ClassQuota},
+		{"Missing environment variable", belay.ClassAuth},
+		{"Your access token could not be refreshed", belay.ClassAuth},
+		{"Codex ran out of room in the model's context window", belay.ClassTokenLimit},
+		{"We're currently experiencing high demand", belay.ClassTransient},
+		{"Selected model is at capacity", belay.ClassTransient},
+		{"stream disconnected before completion: idle timeout", belay.ClassTimeout},
+		{"stream disconnected before completion", belay.ClassTransient},
+		{"Connection failed", belay.ClassTransient},
+		{"request timed out", belay.ClassTimeout},
+		{"timeout waiting for child process", belay.ClassTimeout},
+		{"turn aborted", belay.ClassCancelled},
+		{"sandbox denied exec error", belay.ClassPermission},
+	}
+}
+
+func (r *codexReader) Stderr(line []byte) []Sign { return r.mutter(line) }
+
+// End takes the last message from the file that Codex wrote it to, when the
+// stream did not carry it.
+func (r *codexReader) End(e Exit) belay.AgentResult {
+	if r.answer.size == 0 && r.res.Final && !r.res.Error {
+		for name, b := range e.Files {
+			if path.Base(name) == codexLast {
+				r.answer.set(string(b))
+			}
+		}
+	}
+	return r.end(e, codexEnd)
+}
+
+func codexEnd(_ int, stderr []string) fault {
+	for _, s := range stderr {
+		if c := match(s, codexStarts()); c != belay.ClassNone {
+			return fault{class: c, text: s}
+		}
+	}
+	return fault{text: last(stderr)}
+}
+
+func codexStarts() []rule {
+	return []rule{
+		{"Error: thread/resume", belay.ClassInvalidInput},
+		{"No prompt provided", belay.ClassInvalidInput},
+		{"error: unexpected argument", belay.ClassInvalidInput},
+		{"error: invalid value", belay.ClassInvalidInput},
+		{"Error loading config", belay.ClassInvalidInput},
+		{"Error: Unknown feature flag", belay.ClassInvalidInput},
+		{"Not inside a trusted directory", belay.ClassInvalidInput},
+		{"Error: Not logged in", belay.ClassAuth},
+	}
+}

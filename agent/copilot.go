@@ -1,0 +1,216 @@
+package agent
+
+import (
+	"path"
+	"regexp"
+
+	"github.com/belay-run/belay"
+)
+
+// copilot is GitHub's Copilot CLI.
+type copilot struct{}
+
+func (copilot) Traits() Traits {
+	return Traits{Presets: true, Resumes: true, Streams: true, ToolTalk: true, Final: true, Interrupt: StopTerm}
+}
+
+const copilotUsage = "copilot-usage.json"
+
+// Launch hands the prompt over as an argument, the only way that Copilot has;
+// one that is too long for that is put into a file that the argument names.
+func (copilot) Launch(t Task) (Launch, error) {
+	if err := ready(Copilot, t); err != nil {
+		return Launch{}, err
+	}
+	usage := path.Join(t.Home, copilotUsage)
+	args := []string{
+		"--output-format", "json", "--no-auto-update", "--disable-client-telemetry", "--no-remote",
+		"--no-color", "--log-level", "error", "--usage-output-file", usage,
+	}
+	files := map[string]string{}
+	prompt := t.Prompt
+	if len(prompt) > maxArgument {
+		file := path.Join(t.Home, "prompt.md")
+		files[file] = prompt
+		prompt = "Your task is in the file " + file + ". Read all of it first, then do what it says."
+		args = append(args, "--add-dir", t.Home)
+	}
+	switch t.Access {
+	case AccessRead: // what would change something needs a permission that nobody gives
+	case AccessEdit:
+		args = append(args, "--allow-all-tools")
+	case AccessFull:
+		args = append(args, "--allow-all-tools", "--allow-all-paths")
+	}
+	if t.Model != "" {
+		args = append(args, "--model", t.Model)
+	}
+	switch {
+	case t.Resume != "":
+		args = append(args, "--resume="+t.Resume)
+	case t.Session != "":
+		args = append(args, "--session-id="+t.Session)
+	}
+	return Launch{
+		Argv: append(argv(t, args...), "-p", prompt),
+		Env:  append(plainEnv(), "COPILOT_AUTO_UPDATE=false"), Unset: nesting(),
+		Files: files, Results: []string{usage},
+	}, nil
+}
+
+func (copilot) Reader() Reader { return &copilotReader{} }
+
+type copilotReader struct {
+	book
+	call fault // the last call of the model that failed
+}
+
+func (r *copilotReader) Line(line []byte) []Sign {
+	recs := records(line)
+	if recs == nil {
+		return r.bad(line)
+	}
+	var signs []Sign
+	for _, rec := range recs {
+		signs = append(signs, r.one(rec)...)
+	}
+	return signs
+}
+
+func (r *copilotReader) one(rec record) []Sign {
+	data := rec.at("data")
+	switch rec.str("type") {
+	case "session.tools_updated":
+		r.res.Model = data.str("model")
+		return r.start("")
+	case "assistant.message_delta":
+		return []Sign{{Kind: SignText, Text: data.str("deltaContent")}}
+	case "assistant.message":
+		if data.str("parentToolCallId") == "" { // else a helper of it speaks
+			r.answer.set("")
+			r.say(data.str("content"))
+		}
+	case "tool.execution_start":
+		return r.begin(data.str("toolCallId"), claudeCall(data.str("toolName"), data.at("arguments")))
+	case "tool.execution_complete":
+		return r.result(data)
+	case "model.call_failure":
+		r.call = copilotCall(data)
+	case "assistant.turn_retry":
+		f := r.call
+		if f.text == "" {
+			f.text = data.str("reason")
+		}
+		return r.retry(f.judged(f.text, nil))
+	case "session.error":
+		r.fail(r.trouble(data))
+	case "abort", "agent.interrupted":
+		r.fail(fault{class: belay.ClassCancelled, text: "interrupted"})
+	case "result":
+		return r.over(rec)
+	}
+	return life()
+}
+
+// over reads the last record.
+func (r *copilotReader) over(rec record) []Sign {
+	r.knows(rec.str("sessionId"))
+	if rec.num("exitCode") != 0 {
+		r.res.Error = true
+	}
+	return r.final()
+}
+
+func (r *copilotReader) result(data record) []Sign {
+	id := data.str("toolCallId")
+	end := belay.ToolCall{Failed: !data.yes("success"), Exit: data.at("shellExecution").exit("exitCode")}
+	end.Denied = end.Failed && data.at("error").str("code") == "denied"
+	if edits := data.list("fileEdits"); len(edits) > 0 {
+		end.Path = edits[0].str("path")
+	}
+	if c := r.open[id]; c != nil && end.Denied {
+		r.deny(c.Name)
+	}
+	return r.done(id, end)
+}
+
+// copilotCall reads a failed call of the model: the provider's own names are
+// there, and whether it was the network.
+func copilotCall(data record) fault {
+	f := fault{status: data.status("statusCode"), text: data.str("errorMessage")}
+	if body := inner(f.text); body != nil {
+		p := providerFault(body)
+		f.code, f.text = p.code, p.text
+	}
+	if f.code == "" && f.status == 0 {
+		f.code = data.str("failureKind")
+	}
+	return f
+}
+
+var copilotPeel = regexp.MustCompile(`^Failed to get response from the AI model; retried \d+ times \(total retry wait time: [\d.]+ seconds\) Last error: `)
+
+// trouble joins the error of the session with what the last call told.
+func (r *copilotReader) trouble(data record) fault {
+	msg := data.str("message")
+	f := fault{code: r.call.code, status: data.status("statusCode"), text: msg}
+	if f.code == "" {
+		f.code = data.str("errorType")
+	}
+	_, peeled := leadingStatus(copilotPeel.ReplaceAllString(msg, ""))
+	return f.judged(peeled, []rule{
+		{"No response was returned", belay.ClassTransient},
+		{"Could not connect to ", belay.ClassTransient},
+		{"Failed to get response from the AI model", belay.ClassTransient},
+		{"Authentication failed", belay.ClassAuth},
+	})
+}
+
+func (r *copilotReader) Stderr(line []byte) []Sign { return r.mutter(line) }
+
+func (r *copilotReader) End(e Exit) belay.AgentResult {
+	for name, b := range e.Files {
+		if path.Base(name) == copilotUsage {
+			r.res.Usage = copilotTotal(inner(string(b)))
+		}
+	}
+	return r.end(e, copilotEnd)
+}
+
+// copilotTotal sums over models.
+func copilotTotal(rec record) belay.Usage {
+	var u belay.Usage
+	for _, v := range rec.at("modelMetrics") {
+		m, _ := v.(map[string]any) // nil: counts nothing
+		one := record(m).at("usage")
+		u = u.Add(belay.Usage{
+			Input:      max(0, one.num("inputTokens")-one.num("cacheReadTokens")-one.num("cacheWriteTokens")),
+			Output:     one.num("outputTokens"),
+			CacheRead:  one.num("cacheReadTokens"),
+			CacheWrite: one.num("cacheWriteTokens"),
+		})
+	}
+	return u
+}
+
+func copilotEnd(code int, stderr []string) fault {
+	for _, s := range stderr {
+		if c := match(s, copilotStarts()); c != belay.ClassNone {
+			return fault{class: c, text: s}
+		}
+	}
+	f := fault{text: last(stderr)}
+	if code == 143 || code == 130 {
+		f.class = belay.ClassCancelled
+	}
+	return f
+}
+
+func copilotStarts() []rule {
+	return []rule{
+		{"Error: No authentication information found", belay.ClassAuth},
+		{"error: unknown option", belay.ClassInvalidInput},
+		{"error: option ", belay.ClassInvalidInput},
+		{"Error: No session", belay.ClassInvalidInput},
+	}
+}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// opencode is OpenCode: opencode run with JSON records.
+type opencode struct{}
+
+func (opencode) Traits() Traits {
+	return Traits{Resumes: true, Final: true, Interrupt: StopTerm}
+}
+
+// Launch gives a title, which saves the model call that would make one up.
+func (opencode) Launch(t Task) (Launch, error) {
+	if err := ready(OpenCode, t); err != nil {
+		return Launch{}, err
+	}
+	args := []string{"run", "--format", "json"}
+	env := append(plainEnv(), "OPENCODE_DISABLE_AUTOUPDATE=1")
+	switch t.Access {
+	case AccessRead:
+		env = append(env, `OPENCODE_PERMISSION={"edit":"deny","bash":"deny"}`)
+	case AccessEdit, AccessFull:
+		args = append(args, "--auto")
+	}
+	if t.Model != "" {
+		args = append(args, "-m", t.Model)
+	}
+	if t.Resume != "" {
+		args = append(args, "--session", t.Resume)
+	} else {
+		args = append(args, "--title", "belay")
+	}
+	return Launch{Argv: argv(t, args...), Env: env, Unset: nesting(), Stdin: true}, nil
+}
+
+func (opencode) Reader() Reader { return &opencodeReader{} }
+
+// opencodeReader reads the records of opencode run. There is none that ends a
+// run: the last step that did not stop for a tool is taken for it.
+type opencodeReader struct {
+	book
+	message string   // of the step that began last
+	asked   []string // permissions that were refused, as stderr tells them
+}
+
+func (r *opencodeReader) Line(line []byte) []Sign {
+	recs := records(line)
+	if recs == nil {
+		return r.bad(line)
+	}
+	var signs []Sign
+	for _, rec := range recs {
+		signs = append(signs, r.one(rec)...)
+	}
+	return signs
+}
+
+func (r *opencodeReader) one(rec record) []Sign {
+	first := r.res.Session == ""
+	r.knows(rec.str("sessionID"))
+	part := rec.at("part")
+	switch rec.str("type") {
+	case "step_start":
+		r.res.Final = false
+		if id := part.str("messageID"); id != "" && id == r.message {
+			return r.retry(fault{class: belay.ClassTransient, text: "began the step again"})
+		}
+		r.message = part.str("messageID")
+		r.answer.set("")
+	case "text":
+		return r.say(part.str("text"))
+	case "tool_use":
+		return r.tool(part)
+	case "step_finish":
+		return r.step(part)
+	case "error":
+		r.fault(rec.at("error"))
+		return r.final()
+	}
+	if first {
+		return r.start(r.res.Session)
+	}
+	return life()
+}
+
+// tool reads a call; OpenCode prints it only when it is over.
+func (r *opencodeReader) tool(part record) []Sign {
+	state := part.at("state")
+	call := claudeCall(part.str("tool"), state.at("input"))
+	call.Exit = state.at("metadata").exit("exit")
+	call.Failed = state.str("status") == "error"
+	call.Denied = call.Failed && strings.HasPrefix(state.str("error"), "The user rejected permission")
+	if call.Denied {
+		r.deny(call.Name)
+	}
+	return r.done(part.str("callID"), call)
+}
+
+func (r *opencodeReader) step(part record) []Sign {
+	t := part.at("tokens")
+	r.res.Usage = r.res.Usage.Add(belay.Usage{
+		Input: t.num("input"), Output: t.num("output") + t.num("reasoning"),
+		CacheRead: t.at("cache").num("read"), CacheWrite: t.at("cache").num("write"),
+		MicroUSD: part.micro("cost"),
+	})
+	r.res.Stop = belay.StopUnknown
+	switch part.str("reason") {
+	case "tool-calls":
+		return life()
+	case "stop":
+		r.res.Stop = belay.StopDone
+	case "length":
+		r.res.Stop = belay.StopTruncated
+	case "content-filter":
+		r.res.Stop = belay.StopRefused
+	}
+	return r.final()
+}
+
+func (r *opencodeReader) fault(e record) {
+	data := e.at("data")
+	f := fault{code: e.str("name"), status: data.status("statusCode"), text: data.str("message")}
+	if codeClass(f.code) == belay.ClassNone {
+		f.code = providerFault(inner(data.str("responseBody"))).code
+	}
+	if s, err := strconv.ParseFloat(data.at("responseHeaders").str("retry-after"), 64); err == nil && s > 0 && s < longest.Seconds() {
+		f.after = time.Duration(s * float64(time.Second))
+	}
+	f = f.judged(f.text, []rule{{"JSON parsing failed", belay.ClassTransient}})
+	if f.class == belay.ClassUnknown && data.yes("isRetryable") {
+		f.class = belay.ClassTransient
+	}
+	r.fail(f)
+}
+
+var opencodeReject = regexp.MustCompile(`permission requested: (\S+) .*auto-rejecting$`)
+
+func (r *opencodeReader) Stderr(line []byte) []Sign {
+	s := strings.TrimSpace(plain(string(line)))
+	if p := group(opencodeReject, s); p != "" && len(r.asked) < maxDenied {
+		r.asked = append(r.asked, p)
+	}
+	return r.mutter(line)
+}
+
+// End takes the refusals of stderr when no record told one: they name the
+// permission and not the tool.
+func (r *opencodeReader) End(e Exit) belay.AgentResult {
+	if len(r.res.Denied) == 0 {
+		for _, p := range r.asked {
+			r.deny(p)
+		}
+	}
+	return r.end(e, opencodeEnd)
+}
+
+func opencodeEnd(code int, stderr []string) fault {
+	f := fault{text: last(stderr)}
+	switch {
+	case code == 143 || code == 130:
+		f.class = belay.ClassCancelled
+	case strings.HasPrefix(f.text, "Error: You must provide a message"), strings.HasPrefix(f.text, "Error: Session not found"):
+		f.class = belay.ClassInvalidInput
+	}
+	return f
+}

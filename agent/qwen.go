@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// qwen is Qwen Code, a relative of Gemini that speaks the records of Claude.
+type qwen struct{}
+
+func (qwen) Traits() Traits {
+	return Traits{Presets: true, Resumes: true, Streams: true, Final: true, Interrupt: StopTerm}
+}
+
+// Launch turns off the inner layer of retries by a file of defaults, the
+// lowest of all settings. The outer layer has no switch.
+func (qwen) Launch(t Task) (Launch, error) {
+	if err := ready(Qwen, t); err != nil {
+		return Launch{}, err
+	}
+	defaults := path.Join(t.Home, "qwen-defaults.json")
+	args := []string{"--output-format", "stream-json", "--include-partial-messages", "--approval-mode", approval(t.Access)}
+	if t.Model != "" {
+		args = append(args, "--model", t.Model)
+	}
+	switch {
+	case t.Resume != "":
+		args = append(args, "--resume", t.Resume)
+	case t.Session != "":
+		args = append(args, "--session-id", t.Session)
+	}
+	return Launch{
+		Argv:  argv(t, args...),
+		Env:   append(plainEnv(), "QWEN_CODE_SYSTEM_DEFAULTS_PATH="+defaults),
+		Unset: nesting(),
+		Stdin: true,
+		Files: map[string]string{defaults: `{"general":{"enableAutoUpdate":false},"model":{"generationConfig":{"maxRetries":0}}}` + "\n"},
+	}, nil
+}
+
+func (qwen) Reader() Reader { return &qwenReader{} }
+
+type qwenReader struct {
+	book
+	partial bool
+}
+
+func (r *qwenReader) Line(line []byte) []Sign {
+	recs := records(line)
+	if recs == nil {
+		return r.bad(line)
+	}
+	var signs []Sign
+	for _, rec := range recs {
+		signs = append(signs, r.one(rec)...)
+	}
+	return signs
+}
+
+func (r *qwenReader) one(rec record) []Sign {
+	r.knows(rec.str("session_id"))
+	switch rec.str("type") {
+	case "system":
+		switch rec.str("subtype") {
+		case "init":
+			r.res.Model = rec.str("model")
+			return r.start(rec.str("session_id"))
+		case "retry":
+			wait := time.Duration(rec.at("data").num("delayMs")) * time.Millisecond
+			return r.retry(fault{class: belay.ClassTransient, after: wait, text: "calls the model again"})
+		}
+	case "stream_event":
+		if s := rec.at("event", "delta").str("text"); s != "" {
+			r.partial, r.pending = true, nil
+			return []Sign{{Kind: SignText, Text: s}}
+		}
+	case "assistant":
+		return r.assistant(rec.at("message"))
+	case "user":
+		return r.user(rec.at("message"))
+	case "result":
+		return r.result(rec)
+	}
+	return life()
+}
+
+func (r *qwenReader) assistant(msg record) []Sign {
+	signs := life()
+	for _, part := range msg.list("content") {
+		switch part.str("type") {
+		case "text":
+			r.answer.set("") // a message repeats what a broken one had said
+			said := r.say(part.str("text"))
+			if !r.partial {
+				signs = append(signs, said...)
+			}
+		case "tool_use":
+			signs = append(signs, r.begin(part.str("id"), claudeCall(part.str("name"), part.at("input")))...)
+		}
+	}
+	return signs
+}
+
+var qwenExitCode = regexp.MustCompile(`(?m)^Exit Code: (\d{1,3})$`)
+
+func (r *qwenReader) user(msg record) []Sign {
+	signs := life()
+	for _, part := range msg.list("content") {
+		if part.str("type") != "tool_result" {
+			continue
+		}
+		id := part.str("tool_use_id")
+		end := belay.ToolCall{Failed: part.yes("is_error")}
+		if c := r.open[id]; c != nil && shells(c.Name) {
+			end.Exit = qwenExit(end.Failed, part.str("content"))
+		}
+		signs = append(signs, r.done(id, end)...)
+	}
+	return signs
+}
+
+// qwenExit finds an exit code: told in words when the command failed.
+func qwenExit(failed bool, said string) *int {
+	if !failed {
+		zero := 0
+		return &zero
+	}
+	if !strings.HasPrefix(said, "Command: ") {
+		return nil
+	}
+	n, err := strconv.Atoi(group(qwenExitCode, said))
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+func (r *qwenReader) result(rec record) []Sign {
+	for _, d := range rec.list("permission_denials") {
+		r.deny(d.str("tool_name"))
+	}
+	r.res.Usage = openaiUsage(rec.at("usage"), "cache_read_input_tokens", "")
+	if !rec.yes("is_error") {
+		r.answer.set(rec.str("result"))
+		return r.final()
+	}
+	msg := rec.at("error").str("message")
+	said := r.answer.b.String()
+	r.answer.set(strings.TrimSuffix(said, msg)) // the error is put behind what the model said
+	f := fault{text: msg}
+	var peeled string
+	f.status, peeled = leadingStatus(peelAPI(msg))
+	r.fail(f.judged(peeled, qwenRules()))
+	return r.final()
+}
+
+func qwenRules() []rule {
+	return append(geminiRules(),
+		rule{"No auth type is selected", belay.ClassAuth},
+		rule{"Connection error", belay.ClassTransient},
+		rule{"Streaming request received a non-SSE response", belay.ClassTransient},
+		rule{"No stream activity for ", belay.ClassTimeout},
+		rule{"Request timed out", belay.ClassTimeout},
+		rule{"Overloaded", belay.ClassTransient},
+	)
+}
+
+func (r *qwenReader) Stderr(line []byte) []Sign { return r.mutter(line) }
+
+func (r *qwenReader) End(e Exit) belay.AgentResult {
+	res := r.end(e, qwenEnd)
+	if !res.Final && (e.Code == 53 || e.Code == 55) {
+		res.Stop = belay.StopLimit
+	}
+	return res
+}
+
+// qwenEnd explains an end without a result: limits have exit codes, and what
+// was not right about the start is told on stderr.
+func qwenEnd(code int, stderr []string) fault {
+	f := fault{text: last(stderr)}
+	switch code {
+	case 53:
+		f.class = belay.ClassTurnLimit
+	case 55:
+		f.class = belay.ClassTurnLimit
+		if strings.HasPrefix(f.text, "Run aborted: wall-clock budget") {
+			f.class = belay.ClassTimeout
+		}
+	case 41:
+		f.class = belay.ClassAuth
+	case 42:
+		f.class = belay.ClassInvalidInput
+	case 130:
+		f.class = belay.ClassCancelled
+	}
+	if strings.HasPrefix(f.text, "No input provided via stdin") {
+		f.class = belay.ClassInvalidInput
+	}
+	return f
+}
