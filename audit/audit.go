@@ -127,6 +127,8 @@ func (c *checker) event(i int) {
 		c.onEnded(s, e)
 	case belay.AttemptStarted:
 		c.onStarted(e)
+	case belay.AttemptNoted:
+		c.find(e.Key) // it may stand before the attempt is found: what was noted is older
 	case belay.AttemptFound:
 		c.onFound(s, e)
 	case belay.AttemptStopping:

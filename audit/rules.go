@@ -11,7 +11,7 @@ const (
 	RuleChild     = "child"     // a child run exists because an open attempt names it
 	RuleChildEnd  = "child_end" // an attempt that is a child run ends when that run has ended, as it ended
 	RuleKey       = "key"       // a key is made of run, step, role and number
-	RuleOpen      = "open"      // a step has one open attempt at most; only an open one is stopped, found or ended
+	RuleOpen      = "open"      // a step has one open attempt at most; only an open one is noted, stopped, found or ended
 	RuleNumber    = "number"    // attempts of a step and role count up from 1; an unborn one comes again
 	RuleFound     = "found"     // each process open at an attach is found once, before anything else of it
 	RuleHarvested = "harvested" // a harvested attempt ends next
