@@ -1,3 +1,251 @@
 package attend
 
-func acpMain(string) int { return 0 }
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	acp "github.com/coder/acp-go-sdk"
+)
+
+// server is an agent of the protocol, written with the library's other half.
+type server struct {
+	mode  string
+	dir   string
+	conn  *acp.AgentSideConnection
+	again string // the session that was loaded
+}
+
+func acpMain(mode string) int {
+	s := &server{mode: mode}
+	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
+	<-s.conn.Done()
+	if mode == "stays" {
+		select {}
+	}
+	return 0
+}
+
+func (s *server) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
+	fmt.Fprintln(os.Stderr, "a log line")
+	return acp.InitializeResponse{
+		ProtocolVersion:   acp.ProtocolVersionNumber,
+		AgentCapabilities: acp.AgentCapabilities{LoadSession: s.mode != "forgets"},
+	}, nil
+}
+
+func (s *server) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	s.dir = p.Cwd
+	if s.mode == "auth" {
+		return acp.NewSessionResponse{}, acp.NewAuthRequired(nil)
+	}
+	return acp.NewSessionResponse{SessionId: "acp-1"}, nil
+}
+
+func (s *server) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
+	s.dir, s.again = p.Cwd, string(p.SessionId)
+	s.say(ctx, p.SessionId, "what was said long ago")
+	return acp.LoadSessionResponse{}, nil
+}
+
+func (s *server) say(ctx context.Context, id acp.SessionId, text string) {
+	_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: acp.UpdateAgentMessageText(text)})
+}
+
+func (s *server) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+	id, asked := p.SessionId, p.Prompt[0].Text.Text
+	end := acp.PromptResponse{StopReason: acp.StopReasonEndTurn, Usage: &acp.Usage{InputTokens: 7, OutputTokens: 3}}
+	switch s.mode {
+	case "text", "stays":
+		s.say(ctx, id, "you said: ")
+		s.say(ctx, id, asked)
+	case "tool", "ask":
+		return end, s.work(ctx, id)
+	case "hangs", "forgets":
+		first := filepath.Join(s.dir, "first")
+		if _, err := os.Stat(first); err == nil {
+			s.say(ctx, id, "session "+s.again+", told: "+asked)
+			return end, nil
+		}
+		if err := os.WriteFile(first, nil, 0o600); err != nil {
+			return end, err
+		}
+		s.say(ctx, id, "thinking")
+		select {}
+	case "crash":
+		s.say(ctx, id, "oh")
+		os.Exit(9)
+	case "flood":
+		for range 20_000 {
+			s.say(ctx, id, "word ")
+		}
+	case "refusal", "max_tokens", "max_turn_requests", "cancelled":
+		end.StopReason = acp.StopReason(s.mode)
+		s.say(ctx, id, "so far")
+	}
+	return end, nil
+}
+
+// work is a tool that needs permission, and a command that fails.
+func (s *server) work(ctx context.Context, id acp.SessionId) error {
+	s.say(ctx, id, "I will write.")
+	path := filepath.Join(s.dir, "made.txt")
+	up := func(u acp.SessionUpdate) {
+		_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: u})
+	}
+	up(acp.StartEditToolCall("t1", "Write made.txt", path, "x"))
+	options := []acp.PermissionOption{
+		{Kind: acp.PermissionOptionKindRejectOnce, Name: "No", OptionId: "no"},
+		{Kind: acp.PermissionOptionKindAllowOnce, Name: "Yes", OptionId: "yes"},
+	}
+	answer, err := s.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
+		SessionId: id, Options: options, ToolCall: acp.ToolCallUpdate{ToolCallId: "t1", Kind: acp.Ptr(acp.ToolKindEdit), Title: acp.Ptr("Write made.txt")},
+	})
+	if err != nil {
+		return err
+	}
+	if answer.Outcome.Selected == nil || answer.Outcome.Selected.OptionId != "yes" {
+		up(acp.UpdateToolCall("t1", acp.WithUpdateStatus(acp.ToolCallStatusFailed)))
+		s.say(ctx, id, "I may not.")
+		return nil
+	}
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		return err
+	}
+	up(acp.UpdateToolCall("t1", acp.WithUpdateStatus(acp.ToolCallStatusCompleted)))
+	up(acp.StartToolCall("t2", "Run the tests", acp.WithStartKind(acp.ToolKindExecute), acp.WithStartRawInput(map[string]any{"command": "go test ./..."})))
+	up(acp.UpdateToolCall("t2", acp.WithUpdateStatus(acp.ToolCallStatusCompleted), acp.WithUpdateRawOutput(map[string]any{"exit_code": 2})))
+	s.say(ctx, id, "It is written.")
+	return nil
+}
+
+var errNotHere = errors.New("not here")
+
+func (s *server) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	return acp.AuthenticateResponse{}, errNotHere
+}
+func (s *server) Cancel(context.Context, acp.CancelNotification) error { return nil }
+func (s *server) CloseSession(context.Context, acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
+	return acp.CloseSessionResponse{}, errNotHere
+}
+func (s *server) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	return acp.ListSessionsResponse{}, errNotHere
+}
+func (s *server) ResumeSession(context.Context, acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
+	return acp.ResumeSessionResponse{}, errNotHere
+}
+func (s *server) SetSessionConfigOption(context.Context, acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
+	return acp.SetSessionConfigOptionResponse{}, errNotHere
+}
+func (s *server) SetSessionMode(context.Context, acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	return acp.SetSessionModeResponse{}, errNotHere
+}
+
+// acp makes the rig one of an agent of the protocol.
+func (r *rig) acp(mode string) *rig {
+	r.order.Kind, r.order.Program, r.order.Args = agent.ACP, []string{os.Args[0]}, []string{mode}
+	r.order.Env = []string{roleVar + "=acp"}
+	r.order.Access = agent.AccessEdit
+	return r
+}
+
+func TestACPText(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"text", "stays"} { // one that ignores the end of its input is ended
+		d := newRig(t).acp(mode).run()
+		if d.code != 0 || d.out != "you said: do the work" || d.Result.Session != "acp-1" || d.Result.Stop != belay.StopDone {
+			t.Fatalf("%s: exit %d, said %q, %+v\n%s", mode, d.code, d.out, d.Result, d.talk)
+		}
+		if d.Result.Usage.Input != 7 || d.Ended != belay.EndedItself || !strings.Contains(d.talk, "a log line") {
+			t.Fatalf("%s: ended %q, %+v", mode, d.Ended, d.Result)
+		}
+	}
+}
+
+func TestACPTool(t *testing.T) {
+	t.Parallel()
+	d := newRig(t).acp("tool").run()
+	if d.code != 0 || d.out != "It is written." || d.Evidence.After.Tree != "made.txt" || len(d.Result.Denied) != 0 {
+		t.Fatalf("exit %d, said %q, evidence %+v, denied %q", d.code, d.out, d.Evidence, d.Result.Denied)
+	}
+	if len(d.Result.Tools) != 2 || d.Result.ToolCount != 2 {
+		t.Fatalf("tools %+v", d.Result.Tools)
+	}
+	edit, run := d.Result.Tools[0], d.Result.Tools[1]
+	if edit.Name != "edit" || filepath.Base(edit.Path) != "made.txt" || edit.Failed ||
+		run.Command != "go test ./..." || run.Exit == nil || *run.Exit != 2 || !run.Failed {
+		t.Fatalf("tools %+v", d.Result.Tools)
+	}
+}
+
+func TestACPDenied(t *testing.T) {
+	t.Parallel()
+	r := newRig(t).acp("ask")
+	r.order.Access = agent.AccessRead
+	d := r.run()
+	if d.out != "I may not." || d.Evidence.After.Tree != "" || len(d.Result.Denied) != 1 || d.Result.Denied[0] != "edit" {
+		t.Fatalf("said %q, evidence %+v, denied %q", d.out, d.Evidence, d.Result.Denied)
+	}
+	if len(d.Result.Tools) != 1 || !d.Result.Tools[0].Denied || !d.Result.Tools[0].Failed {
+		t.Fatalf("tools %+v", d.Result.Tools)
+	}
+}
+
+func TestACPHang(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{
+		"hangs":   "session acp-1, told: go on: ",           // its session is loaded; old talk is no answer
+		"forgets": "session , told: do the work\n\ngo on: ", // all is said again
+	} {
+		r := newRig(t).acp(mode)
+		r.order.Windows.Silence = 500 * time.Millisecond
+		if d := r.run(); d.code != 0 || !strings.HasPrefix(d.out, want) || d.Resumes != 1 {
+			t.Errorf("%s: exit %d, said %q, resumes %d, notes %q", mode, d.code, d.out, d.Resumes, d.told())
+		}
+		r = newRig(t).acp(mode)
+		r.order.Windows.Silence, r.order.Resumes = 500*time.Millisecond, -1
+		if d := r.run(); d.code != 1 || d.Ended != belay.EndedSilence || d.Result.Final {
+			t.Errorf("%s: exit %d, ended %q", mode, d.code, d.Ended)
+		}
+	}
+}
+
+func TestACPCrash(t *testing.T) {
+	t.Parallel()
+	d := newRig(t).acp("crash").run()
+	if d.code != 1 || d.Result.Exit != 9 || d.Result.Final || !d.Result.Error || d.Result.Cause == "" || d.Ended != belay.EndedItself {
+		t.Fatalf("exit %d, ended %q, %+v", d.code, d.Ended, d.Result)
+	}
+	if d := newRig(t).acp("auth").run(); d.code != 1 || d.Result.Class != belay.ClassAuth {
+		t.Fatalf("not logged in: exit %d, %+v", d.code, d.Result)
+	}
+}
+
+func TestACPStops(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]belay.StopReason{
+		"refusal": belay.StopRefused, "max_tokens": belay.StopTruncated,
+		"max_turn_requests": belay.StopLimit, "cancelled": belay.StopError,
+	} {
+		if d := newRig(t).acp(mode).run(); d.Result.Stop != want || !d.Result.Final || d.out != "so far" {
+			t.Errorf("%s: stop %q, %+v", mode, d.Result.Stop, d.Result)
+		}
+	}
+}
+
+// More updates than the library would queue are no reason to hang up.
+func TestACPFlood(t *testing.T) {
+	t.Parallel()
+	r := newRig(t).acp("flood")
+	r.order.Windows.BabbleChars = 1 << 30
+	if d := r.run(); d.code != 0 || len(d.out) != 20_000*len("word ") {
+		t.Fatalf("exit %d, %d bytes, %+v", d.code, len(d.out), d.Result.Cause)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ import (
 const (
 	evidencePatience = 2 * time.Minute
 	toldEvidence     = 2 * time.Second // when we were told to end
+	softMemory       = 48 << 20
 	fastest, slowest = 5 * time.Millisecond, time.Second
 )
 
@@ -79,6 +81,7 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 	if err := o.check(); err != nil {
 		return 1, fmt.Errorf("attend: %w", err)
 	}
+	debug.SetMemoryLimit(softMemory) // the process is ours alone; it may be one of many
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	broken := make(chan os.Signal, 1) // a reader that is gone must not end us before the report

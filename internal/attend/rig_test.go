@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +71,13 @@ func attendMain() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
 	}
+	if os.Getenv("ATTEND_TEST_REAL") != "" {
+		code, err := Attend(context.Background(), o, Streams{Out: os.Stdout, Err: os.Stderr})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return code
+	}
 	adapter, _ := agent.New(o.Kind)
 	if o.Kind == agent.Command { // any program, as it is
 		adapter = plain{}
@@ -81,7 +89,31 @@ func attendMain() int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+	if b, err := os.ReadFile("/proc/self/status"); err == nil {
+		_ = os.WriteFile(o.Report+".status", b, 0o600) // who wants it will miss it
+	}
 	return code
+}
+
+// memory is the most that the attendant had, in KiB. What the kernel tells a
+// parent would count the memory of the test from before the exec.
+func (r *rig) memory() int {
+	r.t.Helper()
+	b, err := os.ReadFile(r.order.Report + ".status")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			n, err := strconv.Atoi(strings.Fields(rest)[0])
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return n
+		}
+	}
+	r.t.Fatal("the kernel does not tell its memory")
+	return 0
 }
 
 // plain runs any program; whatever it prints is its answer, and it has no end
@@ -158,7 +190,7 @@ func (r *rig) command(text string) *rig {
 }
 
 // start starts the attendant.
-func (r *rig) start(out, talk *bytes.Buffer) *exec.Cmd {
+func (r *rig) start(out, talk io.Writer) *exec.Cmd {
 	r.t.Helper()
 	path := filepath.Join(filepath.Dir(r.order.Dir), "order.json")
 	if err := r.order.Write(path); err != nil {
@@ -168,12 +200,7 @@ func (r *rig) start(out, talk *bytes.Buffer) *exec.Cmd {
 	cmd.Env = append(append(os.Environ(), roleVar+"=attend"), r.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.WaitDelay = 20 * time.Second
-	if out != nil {
-		cmd.Stdout = out
-	}
-	if talk != nil {
-		cmd.Stderr = talk
-	}
+	cmd.Stdout, cmd.Stderr = out, talk
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}

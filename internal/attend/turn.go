@@ -29,6 +29,7 @@ type turn struct {
 	mu      sync.Mutex // the watch and what follows
 	long    int        // lines that were too long
 	session string
+	over    bool     // what comes now is too late
 	urgent  chan act // what a sign asks for, at most one
 }
 
@@ -127,6 +128,9 @@ func (t *turn) pump(r io.Reader, stderr bool) {
 func (t *turn) hear(s agent.Sign) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.over {
+		return
+	}
 	if s.Session != "" && s.Session != t.session {
 		t.session = s.Session
 		t.a.know(s.Session)
@@ -223,6 +227,7 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.over = true
 	e.result = t.voice.end(x)
 	e.result.Bad += t.long
 	if e.result.Session == "" {

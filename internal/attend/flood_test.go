@@ -1,0 +1,147 @@
+package attend
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// counter counts what is written to it.
+type counter struct{ n int64 }
+
+func (c *counter) Write(p []byte) (int, error) { c.n += int64(len(p)); return len(p), nil }
+
+const mib = 1 << 20
+
+// Output of any size and any bytes passes; the memory does not grow with it.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		command string
+		size    int64
+		lines   int // that reached the reader
+		long    int // that did not
+	}{
+		"records":       {"", 256 * mib, 0, 0},
+		"short lines":   {"yes 0123456789 | head -c 64M", 64 * mib, 64 * mib / 11, 0},
+		"invalid UTF-8": {`head -c 8M /dev/zero | tr '\0' '\377'; printf '\n\xff\xfe\n\xc3('`, 8*mib + 6, 3, 0},
+		"a long line":   {"head -c 40M /dev/zero | tr '\\0' x; echo; echo end", 40*mib + 5, 1, 1},
+		"no line end":   {"head -c 100M /dev/zero", 100 * mib, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			if c.command == "" {
+				r.script(fmt.Sprintf("- flood: %d\n- answer: dry again\n", c.size))
+			} else {
+				r.command(c.command)
+			}
+			var out bytes.Buffer
+			var talk counter
+			cmd := r.start(&out, &talk)
+			d := r.wait(cmd, &out, &bytes.Buffer{})
+			if d.code != 0 || talk.n < c.size || talk.n > c.size+mib || d.Result.Bad != c.long {
+				t.Fatalf("exit %d, %d of %d bytes, %d too long, ended %q", d.code, talk.n, c.size, d.Result.Bad, d.Ended)
+			}
+			if c.command == "" {
+				if d.out != "dry again" {
+					t.Errorf("it said %.100q", d.out)
+				}
+			} else if n := d.Result.ToolCount; n < c.lines || n > c.lines+1 {
+				t.Errorf("%d lines reached the reader, want %d", n, c.lines)
+			}
+			if kib := r.memory(); kib > 100<<10 {
+				t.Errorf("it took %d KiB of memory", kib)
+			}
+		})
+	}
+}
+
+// A pipe that somebody outside the tree holds is not waited for.
+func TestHeldPipe(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	fifo := filepath.Join(r.order.Dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	held, ready := make(chan *os.File, 1), filepath.Join(r.order.Dir, "held")
+	go func() {
+		f, err := os.OpenFile(fifo, os.O_RDONLY, 0) // until the agent writes its pid
+		if err != nil {
+			held <- nil
+			return
+		}
+		defer f.Close()
+		b := make([]byte, 32)
+		n, err := f.Read(b)
+		if err != nil {
+			held <- nil
+			return
+		}
+		out, err := os.OpenFile("/proc/"+strings.TrimSpace(string(b[:n]))+"/fd/1", os.O_WRONLY, 0)
+		if err == nil {
+			err = os.WriteFile(ready, nil, 0o600)
+		}
+		if err != nil {
+			out = nil
+		}
+		held <- out
+	}()
+	r.command("echo $$ > fifo; until [ -e held ]; do sleep 0.01; done; echo last words")
+	at := time.Now()
+	d := r.run()
+	f := <-held
+	if f == nil {
+		t.Fatal("the pipe could not be held")
+	}
+	defer f.Close()
+	if took := time.Since(at); d.code != 0 || d.out != "last words" || took > 5*time.Second || took < drainFor {
+		t.Fatalf("exit %d, said %q, after %s", d.code, d.out, took)
+	}
+}
+
+// A prompt that is not read does not hold anything up.
+func TestUnreadPrompt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t).command("echo no need to read")
+	if err := os.WriteFile(r.order.Prompt, bytes.Repeat([]byte("word "), mib), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.run(); d.code != 0 || d.out != "no need to read" {
+		t.Fatalf("exit %d, said %q", d.code, d.out)
+	}
+	r.command("wc -c")
+	if d := r.run(); d.code != 0 || strings.TrimSpace(d.out) != fmt.Sprint(5*mib) {
+		t.Fatalf("exit %d, it read %q", d.code, d.out)
+	}
+	r.command("exec sleep 600")
+	r.order.Windows.Timeout = 300 * time.Millisecond
+	if d := r.run(); d.Ended != belay.EndedDeadline {
+		t.Fatalf("ended %q", d.Ended)
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	text := "one\r\n\ntoo long a line\nfour\nthis is too long as well\nlast"
+	for _, size := range []int{1, 2, 3, 7, 100} {
+		l := lines{max: 6}
+		var got []string
+		each := func(b []byte) { got = append(got, string(b)) }
+		for rest := []byte(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			l.feed(rest[:min(size, len(rest))], each)
+		}
+		l.end(each)
+		if strings.Join(got, "|") != "one||four|last" || l.long != 2 {
+			t.Errorf("in pieces of %d: %q, %d too long", size, got, l.long)
+		}
+	}
+}
