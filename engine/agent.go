@@ -123,7 +123,8 @@ func (o *Open) houseOf(q belay.Worktree, run belay.RunID) (dir, branch string, e
 	if err != nil {
 		return "", "", err
 	}
-	return made.Dir, made.Branch, nil
+	below, err := worktree.Prefix(ctx, q.Dir)
+	return filepath.Join(made.Path, below), made.Branch, err
 }
 
 // host is the machine's host with what belongs to this run.

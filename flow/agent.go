@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/verdict"
 )
 
 // agentQuestion ends the key of a question for one more start of an agent.
@@ -180,4 +181,31 @@ func cutBy(o *belay.Observation) string {
 		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
 	}
 	return ""
+}
+
+// Case is what the last attempt of a step would be judged by now.
+func (s *State) Case(p belay.Path) (verdict.Case, bool) {
+	i, ok := s.index[p]
+	if !ok || s.steps[i].main == nil {
+		return verdict.Case{}, false
+	}
+	return s.caseOf(i), true
+}
+
+// CodeOf is the exit code that a verdict stands for when it is the last word
+// about a run.
+func CodeOf(v belay.Verdict) int {
+	switch {
+	case v.OK && v.Partial:
+		return belay.ExitPartial
+	case v.OK:
+		return belay.ExitOK
+	case v.Failure == nil:
+		return belay.ExitHeld
+	case v.Failure.Kind == belay.Infrastructure:
+		return belay.ExitInfra
+	case v.Failure.Kind == belay.HollowSuccess:
+		return belay.ExitHollow
+	}
+	return belay.ExitFailed
 }

@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/verdict"
+	"github.com/belay-run/belay/worktree"
+)
+
+type judgeOptions struct {
+	transcript string
+	repo       string
+	base       string
+	expect     string
+	agent      string
+	hollow     string
+	exit       int
+	json       bool
+	exitCode   bool
+}
+
+func (a *app) judgeCommand() *cobra.Command {
+	var o judgeOptions
+	cmd := command("judge [RUN STEP]", "say what an agent's attempt amounts to, by the evidence", 0, 2,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.judge(ctx, cmd, args, o) })
+	cmd.Long = `judge shows the verdict about the last attempt of an agent step: done, hollow or
+failed, with the evidence for and against it and how sure it is.
+
+With --transcript it judges what an agent printed (stream-json of claude, --json
+of codex, …; or plain text) against a git repository: what changed since --base.`
+	f := cmd.Flags()
+	f.StringVar(&o.transcript, "transcript", "", "a file with what an agent printed; - is stdin")
+	f.StringVar(&o.repo, "repo", ".", "the repository that it worked in")
+	f.StringVar(&o.base, "base", "HEAD", "the revision that its work is measured against")
+	f.StringVar(&o.expect, "expect", "change", "what it had to leave behind: change, tests, pr, answer or none")
+	f.StringVar(&o.agent, "agent", "", "whose transcript it is: claude, codex, gemini, copilot, opencode, qwen, scripted or command (default: found out)")
+	f.StringVar(&o.hollow, "hollow", "evidence", "how a claim is judged: evidence, or classic (by its text alone)")
+	f.IntVar(&o.exit, "exit", 0, "the exit code that the agent's program ended with")
+	f.BoolVar(&o.json, "json", false, "print one JSON object")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with the code of the verdict")
+	return cmd
+}
+
+// judgement is what judge prints.
+type judgement struct {
+	Verdict  string            `json:"verdict"` // done, hollow, failed, unknown or given_back
+	Code     int               `json:"exit_code"`
+	Sure     int               `json:"confidence"`
+	Expect   belay.Expect      `json:"expect"`
+	Failure  *belay.Failure    `json:"failure,omitempty"`
+	For      []string          `json:"for"`
+	Against  []string          `json:"against"`
+	Stored   string            `json:"stored,omitempty"` // the verdict on record, when it is another
+	Agent    string            `json:"agent"`
+	Result   belay.AgentResult `json:"result"`
+	Evidence belay.Evidence    `json:"evidence"`
+}
+
+func (a *app) judge(ctx context.Context, cmd *cobra.Command, args []string, o judgeOptions) error {
+	if o.hollow != "evidence" && o.hollow != "classic" {
+		return usage(cmd, fmt.Errorf("--hollow %q: evidence or classic", o.hollow))
+	}
+	switch expect := belay.Expect(o.expect); expect {
+	case belay.ExpectChange, belay.ExpectTests, belay.ExpectPR, belay.ExpectAnswer, belay.ExpectNone:
+	default:
+		return usage(cmd, fmt.Errorf("--expect %q: change, tests, pr, answer or none", o.expect))
+	}
+	var j judgement
+	var err error
+	switch {
+	case o.transcript != "" && len(args) == 0:
+		j, err = a.judgeFile(ctx, o)
+	case o.transcript == "" && len(args) == 2:
+		j, err = a.judgeStep(args[0], belay.Path(args[1]), o)
+	default:
+		return usage(cmd, errors.New("judge needs RUN and STEP, or --transcript FILE"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.printJudgement(j, o.json); err != nil {
+		return err
+	}
+	if o.exitCode {
+		return quietly(j.Code)
+	}
+	return nil
+}
+
+// judgeStep judges the last attempt of a step anew, from its record.
+func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, err error) {
+	st, err := a.openState()
+	if err != nil {
+		return j, err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, run)
+	if err != nil {
+		return j, err
+	}
+	defer closing(&err, "close journal", s.close)
+	v, err := s.step(p)
+	if err != nil {
+		return j, err
+	}
+	if v.Main == nil || v.Main.Agent == nil {
+		return j, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
+			"see what it did with "+a.name()+" show "+string(s.id)+" "+string(p))
+	}
+	c, _ := s.tree.Run(v.run).Case(v.Path)
+	c.Classic = c.Classic || o.hollow == "classic"
+	j = judged(c, verdict.Of(c))
+	if v.Verdict != nil {
+		if was := word(*v.Verdict); was != j.Verdict {
+			j.Stored = was
+		}
+	}
+	return j, nil
+}
+
+// judgeFile judges a transcript against a repository.
+func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) {
+	kind, result, err := readTranscript(o)
+	if err != nil {
+		return judgement{}, belay.Exit(belay.ExitInvalid, "read transcript", err, "")
+	}
+	tree := worktree.Tree{Dir: o.repo}
+	base, err := tree.At(ctx, o.base)
+	if err != nil {
+		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", err, "name a git repository with --repo and a revision of it with --base")
+	}
+	now := tree.Print(ctx)
+	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, result.Tools)}
+	exit := o.exit
+	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && exit == 0 {
+		exit = 1 // as the attendant does: without its last record a run has not ended well
+	}
+	c := verdict.Case{
+		Step: "transcript", Type: belay.TypeAgent, Expect: belay.Expect(o.expect), Classic: o.hollow == "classic",
+		Main: belay.Observation{Began: true, Exit: exit, Agent: report},
+	}
+	return judged(c, verdict.Of(c)), nil
+}
+
+// readTranscript reads what an agent printed through the reader of its kind, or
+// of the kind that makes the most of it.
+func readTranscript(o judgeOptions) (agent.Kind, belay.AgentResult, error) {
+	in := io.Reader(os.Stdin)
+	if o.transcript != "-" {
+		f, err := os.Open(o.transcript)
+		if err != nil {
+			return "", belay.AgentResult{}, err
+		}
+		defer func() { _ = f.Close() }() // read only: nothing to lose
+		in = f
+	}
+	src, err := io.ReadAll(io.LimitReader(in, maxTranscript+1))
+	if err != nil {
+		return "", belay.AgentResult{}, err
+	}
+	if len(src) > maxTranscript {
+		return "", belay.AgentResult{}, fmt.Errorf("it has more than %d bytes", maxTranscript)
+	}
+	kinds := agent.Kinds()
+	if o.agent != "" {
+		kinds = []agent.Kind{agent.Kind(o.agent)}
+	}
+	best, found := belay.AgentResult{}, agent.Kind("")
+	for _, k := range kinds {
+		ad, ok := agent.New(k)
+		if !ok {
+			continue
+		}
+		r := readLines(ad.Reader(), string(src), o.exit)
+		if k == agent.Command && found != "" { // any text is an answer of a command: the last resort
+			continue
+		}
+		if found == "" || better(r, best) {
+			best, found = r, k
+		}
+	}
+	if found == "" {
+		return "", best, fmt.Errorf("there is no reader for %q", o.agent)
+	}
+	best.Excerpt, best.TextSize = belay.Excerpt(best.Text), int64(len(best.Text))
+	return found, best, nil
+}
+
+const maxTranscript = 256 << 20
+
+func readLines(r agent.Reader, src string, exit int) belay.AgentResult {
+	s := bufio.NewReader(strings.NewReader(src))
+	for {
+		line, err := s.ReadString('\n')
+		if line != "" {
+			r.Line([]byte(strings.TrimSuffix(line, "\n")))
+		}
+		if err != nil {
+			return r.End(agent.Exit{Code: exit, At: time.Now()})
+		}
+	}
+}
+
+// better tells whether one reading of a transcript knows more than another.
+func better(a, b belay.AgentResult) bool {
+	know := func(r belay.AgentResult) int {
+		n := r.ToolCount + len(r.Text)
+		if r.Final {
+			n += 1 << 20
+		}
+		if r.Session != "" {
+			n += 1 << 10
+		}
+		return n - r.Bad<<11
+	}
+	return know(a) > know(b)
+}
+
+func judged(c verdict.Case, v belay.Verdict) judgement {
+	j := judgement{
+		Verdict: word(v), Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
+		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
+		Agent: c.Main.Agent.Name, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence,
+	}
+	return j
+}
+
+// word is a verdict in one word.
+func word(v belay.Verdict) string {
+	switch {
+	case v.OK:
+		return "done"
+	case v.Unknown:
+		return "unknown"
+	case v.GivenBack:
+		return "given_back"
+	case v.Failure.Kind == belay.HollowSuccess:
+		return "hollow"
+	}
+	return "failed"
+}
+
+func (a *app) printJudgement(j judgement, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(a.out).Encode(j)
+	}
+	fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", j.Verdict, j.Sure, j.Expect)
+	if j.Failure != nil {
+		fmt.Fprintf(a.out, "  %v\n", j.Failure)
+	}
+	for _, e := range j.For {
+		fmt.Fprintf(a.out, "  for      %s\n", e)
+	}
+	for _, e := range j.Against {
+		fmt.Fprintf(a.out, "  against  %s\n", e)
+	}
+	if j.Stored != "" {
+		fmt.Fprintf(a.out, "  the verdict on record is %s\n", j.Stored)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package worktree
+
+import (
+	"context"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// Prefix is where a directory lies in its working tree: "" for the top, else
+// its path from there.
+func Prefix(ctx context.Context, dir string) (string, error) {
+	out, err := git{dir: dir}.run(ctx, "rev-parse", "--show-prefix")
+	return strings.TrimSuffix(strings.TrimSuffix(out, "\n"), "/"), err
+}
+
+// At is the state that a revision stands for, as if nothing else were there.
+func (t Tree) At(ctx context.Context, rev string) (belay.Print, error) {
+	g := git{program: t.Git, dir: t.Dir}
+	head, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	if err != nil {
+		return belay.Print{}, err
+	}
+	tree, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{tree}")
+	return belay.Print{Repo: true, Head: strings.TrimSpace(head), Tree: strings.TrimSpace(tree)}, err
+}
