@@ -33,10 +33,10 @@ var ranks = map[string]int{
 	"journal":           2,
 
 	"flow":            3, // the brain
-	"internal/step":   3,
 	"internal/attend": 3,
 
 	"internal/library": 4,
+	"internal/step":    4,
 	"internal/graph":   4,
 
 	"engine":       5, // the local driver

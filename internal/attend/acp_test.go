@@ -205,12 +205,12 @@ func TestACPHang(t *testing.T) {
 		"forgets": "session , told: do the work\n\ngo on: ", // all is said again
 	} {
 		r := newRig(t).acp(mode)
-		r.order.Windows.Silence = 500 * time.Millisecond
+		r.order.Windows.Silence = 1500 * time.Millisecond
 		if d := r.run(); d.code != 0 || !strings.HasPrefix(d.out, want) || d.Resumes != 1 {
 			t.Errorf("%s: exit %d, said %q, resumes %d, notes %q", mode, d.code, d.out, d.Resumes, d.told())
 		}
 		r = newRig(t).acp(mode)
-		r.order.Windows.Silence, r.order.Resumes = 500*time.Millisecond, -1
+		r.order.Windows.Silence, r.order.Resumes = 700*time.Millisecond, -1
 		if d := r.run(); d.code != 1 || d.Ended != belay.EndedSilence || d.Result.Final {
 			t.Errorf("%s: exit %d, ended %q", mode, d.code, d.Ended)
 		}

@@ -46,7 +46,7 @@ func TestSuccess(t *testing.T) {
 func TestHangThenResume(t *testing.T) {
 	t.Parallel()
 	r := newRig(t).script("attempts:\n- [say: I begin, run: 'true', hang: true]\n- [write: {path: made.txt, text: x}, answer: done after all]\n")
-	r.order.Windows.Silence = 400 * time.Millisecond
+	r.order.Windows.Silence = 1500 * time.Millisecond // the second process must keep within it, on a busy machine too
 	d := r.run()
 	if d.code != 0 || d.out != "done after all" || d.Ended != belay.EndedItself || d.Resumes != 1 {
 		t.Fatalf("exit %d, said %q, ended %q, resumes %d, notes %q\n%s", d.code, d.out, d.Ended, d.Resumes, d.told(), d.talk)

@@ -214,7 +214,7 @@ func (v *watch) window() (belay.EndedBy, time.Duration) {
 	}
 	switch {
 	case v.final:
-		return belay.EndedSilence, min(silence, v.w.Linger)
+		return belay.EndedSilence, v.w.Linger
 	case !v.heard && v.streams:
 		return belay.EndedFirst, v.w.First
 	case !v.heard:
