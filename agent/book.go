@@ -108,7 +108,7 @@ func (b *book) done(id string, end belay.ToolCall) []Sign {
 		c.Open = false
 	} else {
 		b.answer.set("")
-		c = b.keep(belay.ToolCall{})
+		c = b.keep(belay.ToolCall{Name: "unknown"}) // it began in an earlier process
 	}
 	if end.Name != "" {
 		c.Name = end.Name

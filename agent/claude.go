@@ -104,6 +104,9 @@ func (r *claudeReader) system(rec record) []Sign {
 			after: time.Duration(rec.num("retry_delay_ms")) * time.Millisecond,
 		}
 		f = f.judged("", nil)
+		if f.class == belay.ClassUnknown && f.status == 0 {
+			f.class = belay.ClassTransient // no answer at all: the connection
+		}
 		f.text = strings.TrimSpace(f.code + " " + digits(f.status))
 		return r.retry(f)
 	case "permission_denied":
@@ -348,6 +351,7 @@ func claudeRules() []rule {
 		{"Prompt is too long", belay.ClassTokenLimit},
 		{"No conversation found with session ID", belay.ClassInvalidInput},
 		{"API Error: JSON Parse error", belay.ClassTransient},
+		{"API Error: API returned an empty or malformed response", belay.ClassTransient},
 		{"API Error: Connection", belay.ClassTransient},
 		{"API Error: Can't reach the API server", belay.ClassTransient},
 	}

@@ -195,13 +195,14 @@ func (r *geminiReader) Stderr(line []byte) []Sign {
 		if f.status == 0 {
 			f.status = number(m[1])
 		}
-		if f.class == belay.ClassNone {
-			f = f.judged("", nil)
+		if f.class == belay.ClassNone && f.status == 0 {
+			f.class = belay.ClassRateLimit // only a limit is told without its status
 		}
-		return r.retry(f)
+		return r.retry(f.judged("", nil))
 	}
 	if n := number(group(geminiAgain, s)); n > 0 && r.pending != nil {
 		r.pending.after = time.Duration(n) * time.Millisecond
+		return []Sign{{Kind: SignRetry, Text: cut(r.pending.text, maxCause), Wait: r.pending.after}}
 	}
 	return nil
 }
@@ -240,6 +241,12 @@ func geminiStatus(code int) int {
 // geminiEnd explains an end without a result by the exit code.
 func geminiEnd(code int, stderr []string) fault {
 	f := fault{text: last(stderr), status: geminiStatus(code)}
+	for _, s := range stderr { // a report goes on for many lines
+		if strings.HasPrefix(s, "Error when talking to Gemini API") {
+			f.text = s
+			break
+		}
+	}
 	switch code {
 	case 41:
 		f.class = belay.ClassAuth
