@@ -36,13 +36,16 @@ type book struct {
 type text struct {
 	b    strings.Builder
 	size int64
+	full bool // something was left out: what follows it is no part of the beginning
 }
 
 func (t *text) add(s string) {
 	t.size += int64(len(s))
-	if room := maxText - t.b.Len(); room > 0 {
-		t.b.WriteString(cut(s, room))
+	if t.full {
+		return
 	}
+	t.full = t.size > maxText
+	t.b.WriteString(cut(s, maxText-t.b.Len()))
 }
 
 func (t *text) set(s string) {

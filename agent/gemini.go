@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -16,16 +15,15 @@ func (gemini) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Final: true, Interrupt: StopTerm}
 }
 
-// Launch bounds the inner retries, which take minutes otherwise, by a file of
-// defaults: the lowest of all settings, so that what the user or the owner of
-// the machine has set is kept. Without NO_RELAUNCH a parent process stands in
-// front of the CLI and ignores signals. Files can be changed and commands run
-// without a question only in the mode yolo.
+// Launch leaves the inner retries as they are: they end after some minutes, the
+// only switch is a settings file, and Gemini takes one that is not the user's
+// own from root alone. Without NO_RELAUNCH a parent process stands in front of
+// the CLI and ignores signals. Files can be changed and commands run without a
+// question only in the mode yolo.
 func (gemini) Launch(t Task) (Launch, error) {
 	if err := ready(Gemini, t); err != nil {
 		return Launch{}, err
 	}
-	defaults := path.Join(t.Home, "gemini-defaults.json")
 	args := []string{"--output-format", "stream-json", "--skip-trust", "--approval-mode", approval(t.Access)}
 	if t.Model != "" {
 		args = append(args, "--model", t.Model)
@@ -38,10 +36,9 @@ func (gemini) Launch(t Task) (Launch, error) {
 	}
 	return Launch{
 		Argv:  argv(t, args...),
-		Env:   append(plainEnv(), "GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH="+defaults),
+		Env:   append(plainEnv(), "GEMINI_CLI_NO_RELAUNCH=true"),
 		Unset: nesting(),
 		Stdin: true,
-		Files: map[string]string{defaults: `{"general":{"maxAttempts":2,"retryFetchErrors":false,"enableAutoUpdate":false}}` + "\n"},
 	}, nil
 }
 

@@ -107,6 +107,7 @@ func Quirks(kind Kind) []Quirk {
 		return []Quirk{
 			{"0.61", "ignores SIGTERM behind a parent of its own unless GEMINI_CLI_NO_RELAUNCH is set", ""},
 			{"0.61", "exits 0 on SIGTERM and SIGINT, with no final record", ""},
+			{"0.61", "retries for up to four minutes by itself", `set "general": {"maxAttempts": 2} in ~/.gemini/settings.json`},
 			{"0.61", "exits with the HTTP status modulo 256: 145 is 401, 173 is 429", ""},
 			{"0.61", "tells a failed command as a success, without its exit code", "check its work with verify"},
 			{"0.61", "an answer that was cut or refused ends as a success", "check its work with verify"},

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,13 +16,12 @@ func (qwen) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Final: true, Interrupt: StopTerm}
 }
 
-// Launch turns off the inner layer of retries by a file of defaults, the
-// lowest of all settings. The outer layer has no switch.
+// Launch leaves the inner retries as they are: no flag turns them down, only
+// the user's own settings do.
 func (qwen) Launch(t Task) (Launch, error) {
 	if err := ready(Qwen, t); err != nil {
 		return Launch{}, err
 	}
-	defaults := path.Join(t.Home, "qwen-defaults.json")
 	args := []string{"--output-format", "stream-json", "--include-partial-messages", "--approval-mode", approval(t.Access)}
 	if t.Model != "" {
 		args = append(args, "--model", t.Model)
@@ -36,10 +34,9 @@ func (qwen) Launch(t Task) (Launch, error) {
 	}
 	return Launch{
 		Argv:  argv(t, args...),
-		Env:   append(plainEnv(), "QWEN_CODE_SYSTEM_DEFAULTS_PATH="+defaults),
+		Env:   plainEnv(),
 		Unset: nesting(),
 		Stdin: true,
-		Files: map[string]string{defaults: `{"general":{"enableAutoUpdate":false},"model":{"generationConfig":{"maxRetries":0}}}` + "\n"},
 	}, nil
 }
 

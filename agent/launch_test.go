@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every command line, by kind, access and session: what a person would have to
+// check by eye is in one file.
+//
+// promise: F2
+func TestCommandLinesAreAsWritten(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, kind := range Kinds() {
+		a, ok := New(kind)
+		if !ok {
+			continue
+		}
+		for _, access := range []Access{AccessRead, AccessEdit, AccessFull} {
+			for _, how := range []string{"new", "resume"} {
+				task := Task{
+					Program: []string{"/opt/" + string(kind)}, Args: []string{"--own"}, Model: "m1", Dir: "/repo", Home: "/home/x/run",
+					Access: access, Prompt: "do $(it); now", Script: "/repo/script.yaml",
+				}
+				if how == "new" {
+					task.Session = "id-1"
+				} else {
+					task.Resume = "id-1"
+				}
+				l, err := a.Launch(task)
+				if err != nil {
+					t.Fatalf("%s %s %s: %v", kind, access, how, err)
+				}
+				fmt.Fprintf(&b, "%s %s %s: stdin=%v\n  %s\n", kind, access, how, l.Stdin, strings.Join(l.Argv, "\n    "))
+				if access != AccessEdit || how != "new" {
+					continue
+				}
+				fmt.Fprintf(&b, "  env %s\n  unset %s\n", strings.Join(l.Env, " "), strings.Join(l.Unset, " "))
+				for _, f := range slices.Sorted(maps.Keys(l.Files)) {
+					fmt.Fprintf(&b, "  file %s %s", f, l.Files[f])
+				}
+				fmt.Fprintf(&b, "  results %v\n", l.Results)
+			}
+		}
+	}
+	golden(t, "launches.golden", b.String())
+}
+
+// The user's login and settings are used: no launch moves them, and each takes
+// away the marks of an agent around it.
+func TestLaunchesLeaveTheUsersHomeAlone(t *testing.T) {
+	t.Parallel()
+	for _, kind := range Kinds() {
+		a, ok := New(kind)
+		if !ok {
+			continue
+		}
+		l, err := a.Launch(Task{Program: []string{"x"}, Home: "/h", Access: AccessFull, Script: "s"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range l.Env {
+			name, _, _ := strings.Cut(e, "=")
+			switch name {
+			case "HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "COPILOT_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "QWEN_HOME", "OPENCODE_CONFIG", "OPENCODE_CONFIG_CONTENT":
+				t.Errorf("%s: sets %s", kind, e)
+			}
+		}
+		if kind != Scripted && !slices.Contains(l.Unset, "CLAUDECODE") {
+			t.Errorf("%s: keeps CLAUDECODE", kind)
+		}
+		for f := range l.Files {
+			if !strings.HasPrefix(f, "/h/") {
+				t.Errorf("%s: writes %s", kind, f)
+			}
+		}
+	}
+}
+
+func TestACopilotPromptThatIsTooLongGoesToAFile(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{maxArgument, maxArgument + 1} {
+		prompt := strings.Repeat("x", n)
+		l, err := copilot{}.Launch(Task{Program: []string{"copilot"}, Home: "/h", Access: AccessEdit, Prompt: prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := l.Argv[len(l.Argv)-1]
+		if long := n > maxArgument; long != (l.Files["/h/prompt.md"] == prompt) || long != strings.Contains(last, "/h/prompt.md") || long == (last == prompt) {
+			t.Errorf("prompt of %d bytes: files %d, last argument of %d bytes", n, len(l.Files), len(last))
+		}
+	}
+}
+
+func TestBadTasksAreRefused(t *testing.T) {
+	t.Parallel()
+	good := Task{Program: []string{"x"}, Home: "/h", Access: AccessEdit}
+	for name, change := range map[string]func(*Task){
+		"no program":            func(t *Task) { t.Program = nil },
+		"home is relative":      func(t *Task) { t.Home = "h" },
+		"no access":             func(t *Task) { t.Access = "" },
+		"a flag for a session":  func(t *Task) { t.Resume = "--dangerously-skip-permissions" },
+		"a flag for a model":    func(t *Task) { t.Model = "-c" },
+		"two lines for a model": func(t *Task) { t.Model = "a\nb" },
+	} {
+		for _, kind := range recorded() {
+			task := good
+			change(&task)
+			a, _ := New(kind)
+			if _, err := a.Launch(task); err == nil {
+				t.Errorf("%s: %s is accepted", kind, name)
+			}
+		}
+	}
+	if _, ok := New(ACP); ok {
+		t.Error("there is an adapter for acp")
+	}
+	if _, ok := New("nobody"); ok {
+		t.Error("there is an adapter for a kind that is none")
+	}
+}
