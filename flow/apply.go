@@ -149,7 +149,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.check = e.Attempt
 	} else {
 		s.unqueue(i)
-		st.attempt, st.verdict = e.Attempt, nil
+		st.attempt, st.verdict, st.greeted = e.Attempt, nil, true
 		s.ran = true
 	}
 	if err := s.move(i, to); err != nil {
@@ -182,7 +182,7 @@ func (s *State) found(e belay.AttemptFound) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		if st.hook != "" {
-			return s.hookFound(i, e.How)
+			return s.hookFound(i, e)
 		}
 		switch e.How {
 		case belay.Adopted:
@@ -215,7 +215,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		if st.hook != "" {
-			s.hookEnded(i)
+			s.hookOver(i, e.Observation.KilledBy)
 			return nil
 		}
 		o := e.Observation

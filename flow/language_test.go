@@ -136,7 +136,10 @@ func TestHooksAfterACrash(t *testing.T) {
 	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Unborn})
 	w.wantStarts("r:a@pre_step@hook.1")
 	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Lost})
-	w.wantStarts("r:a.1") // a lost hook is not repeated
+	w.wantStarts("r:a@pre_step@hook.2") // a lost hook comes again
+	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.2": belay.Lost})
+	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.3": belay.Lost})
+	w.wantStarts("r:a.1") // but not for ever
 	w.exit("r:a.1", 0)
 	w.reload(map[belay.Key]belay.Found{"r:a@post_step@hook.1": belay.Adopted})
 	w.wantStarts("")

@@ -82,6 +82,7 @@ type step struct {
 	prior    belay.RunID // the same, while there is something in it to go on with
 	hook     string      // the hook that is open, "" = none
 	hooks    map[string]int
+	hookLost int  // how often the hook that is due was lost
 	greeted  bool // its first hook is behind it
 }
 
