@@ -254,14 +254,16 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if s.leftOut(def) {
 		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
 	}
-	if cause := s.hiddenFrom(i); cause != "" {
-		return s.refuse(i, s.ownKind(i), cause,
-			"name the secret under secrets: and read it where it comes from, or pass it on in a file outside the state directory"), false
-	}
 	if def.Condition != nil {
+		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {
+			return c, false
+		}
 		if c := s.nextCondition(i); c != nil {
 			return c, false
 		}
+	}
+	if c := s.hiddenFrom(i, s.reads(def)); c != nil {
+		return c, false
 	}
 	if room == 0 {
 		return nil, true
