@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"math"
+	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,7 +35,7 @@ func (s *site) room(n int) error {
 
 // functions are called as name(value).
 var functions = map[string]function{
-	"bool":  {1, 1, func(_ *site, a []any) (any, error) { return truth(a[0]), nil }},
+	"bool":  {1, 1, toBoolean},
 	"float": {1, 1, toNumber},
 	"int":   {1, 1, toWhole},
 	"len":   {1, 1, toLength},
@@ -46,7 +46,7 @@ var functions = map[string]function{
 
 // methods are called as text.name(value).
 var methods = map[string]function{
-	"count":      {1, 1, onTexts(func(_ *site, t []string) (any, error) { return float64(strings.Count(t[0], t[1])), nil })},
+	"count":      {1, 1, onTexts(func(_ *site, t []string) (any, error) { return count(strings.Count(t[0], t[1])), nil })},
 	"endswith":   {1, 1, onTexts(func(_ *site, t []string) (any, error) { return strings.HasSuffix(t[0], t[1]), nil })},
 	"find":       {1, 1, onTexts(find)},
 	"join":       {1, 1, join},
@@ -84,15 +84,33 @@ func (s *site) text(v any) (string, error) {
 	return t, s.read(s.col, t)
 }
 
+// toBoolean reads a text, as int() does: 'false' is false. One that says
+// neither is a mistake, as is a number that is no number.
+func toBoolean(s *site, args []any) (any, error) {
+	t, ok := args[0].(string)
+	if !ok || t == "" {
+		return truth(args[0]), nil
+	}
+	b, ok := boolean(strings.TrimSpace(t))
+	if !ok {
+		return nil, s.fail("the text is neither true nor false: compare it with '' to ask whether it is empty")
+	}
+	return b, s.read(s.col, t)
+}
+
 func toNumber(s *site, args []any) (any, error) {
 	switch v := args[0].(type) {
-	case float64:
+	case float64, json.Number:
 		return v, nil
 	case bool:
-		return float64(rank(v)), nil
+		return count(rank(v)), nil
 	case string:
-		if f, ok := numeric(strings.TrimSpace(v)); ok {
-			return f, nil
+		text := strings.TrimSpace(v)
+		if _, ok := numeric(text); ok {
+			if len(text) > MaxDigits {
+				return nil, s.fail("the number has %d characters, at most %d are allowed", len(text), MaxDigits)
+			}
+			return literal(text), nil
 		}
 		return nil, s.fail("the text is not a number")
 	}
@@ -106,11 +124,15 @@ func toWhole(s *site, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _ := v.(float64) // toNumber gives nothing else
-	if _, ok := args[0].(string); ok && f != math.Trunc(f) {
+	d, _ := number(v) // toNumber gives nothing else
+	if _, ok := args[0].(string); ok && !d.isWhole() {
 		return nil, s.fail("the text is not a whole number")
 	}
-	return math.Trunc(f), nil
+	whole, ok := d.whole()
+	if !ok {
+		return nil, s.fail("the number has %d digits, at most %d are allowed", d.point, MaxDigits)
+	}
+	return whole, nil
 }
 
 func toLength(s *site, args []any) (any, error) {
@@ -119,9 +141,9 @@ func toLength(s *site, args []any) (any, error) {
 		return nil, s.fail("%s has no length", kindOf(args[0]))
 	}
 	if t, ok := args[0].(string); ok {
-		return float64(n), s.read(s.col, t)
+		return count(n), s.read(s.col, t)
 	}
-	return float64(n), nil
+	return count(n), nil
 }
 
 func toText(s *site, args []any) (any, error) {
@@ -192,9 +214,9 @@ func extreme(s *site, args []any, sign int) (any, error) {
 func find(_ *site, t []string) (any, error) {
 	i := strings.Index(t[0], t[1])
 	if i < 0 {
-		return float64(-1), nil
+		return count(-1), nil
 	}
-	return float64(utf8.RuneCountInString(t[0][:i])), nil
+	return count(utf8.RuneCountInString(t[0][:i])), nil
 }
 
 func join(s *site, args []any) (any, error) {

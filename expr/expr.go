@@ -19,9 +19,10 @@ const (
 	MaxResult = 1 << 20 // bytes of a text that an evaluation builds
 )
 
-// Lookup gives the value of a variable: nil, bool, float64 (for a Text also
-// json.Number, which is rendered as it is written), string, []any or
-// map[string]any; false when there is no such name.
+// Lookup gives the value of a variable: nil, bool, json.Number, string, []any
+// or map[string]any; false when there is no such name. A json.Number keeps all
+// its digits and is rendered as it is written; a float64 is a number too, with
+// the digits that were left of it.
 type Lookup func(name string) (any, bool)
 
 // Error is what is wrong with an expression or a text, and where.

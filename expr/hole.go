@@ -215,11 +215,10 @@ func (r *reader) argument(name string) (v any, ok bool) {
 		v = false
 	case c != ')':
 		n := numberLen(r.src[r.pos:])
-		f, err := strconv.ParseFloat(r.src[r.pos:r.pos+n], 64)
-		if err != nil {
+		if n == 0 || n > MaxDigits {
 			return nil, r.fail("the filter %s takes %s", name, filters[name].takes)
 		}
-		v = f
+		v = literal(r.src[r.pos : r.pos+n])
 		r.pos += n
 	}
 	r.blanks()

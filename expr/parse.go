@@ -2,7 +2,7 @@ package expr
 
 import (
 	"fmt"
-	"math"
+	"strconv"
 	"strings"
 )
 
@@ -313,11 +313,12 @@ func (p *parser) indexed(of node) (node, error) {
 		p.next()
 		return &field{of: of, key: t.text, col: t.col}, nil
 	case tokNumber:
-		if t.num != math.Trunc(t.num) || math.Abs(t.num) > math.MaxInt32 {
+		i, err := strconv.ParseInt(string(t.num), 10, 32)
+		if err != nil {
 			return nil, p.fail(t.col, "an index is a whole number")
 		}
 		p.next()
-		return &item{of: of, index: int(t.num), col: t.col}, nil
+		return &item{of: of, index: int(i), col: t.col}, nil
 	case tokEnd, tokName, tokMark:
 	}
 	return nil, p.fail(t.col, "an index is a whole number or a text in quotes, found %s", t.shown())

@@ -1,8 +1,8 @@
 package expr
 
 import (
+	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +21,7 @@ const (
 type token struct {
 	kind tokenKind
 	text string
-	num  float64
+	num  json.Number
 	col  int
 }
 
@@ -119,11 +119,13 @@ func (s *scanner) number() (token, error) {
 		return token{}, s.fail(col, "a name cannot start with a digit and a number cannot end in %q", s.at(n))
 	}
 	text := s.take(n)
-	num, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(num, 0) {
+	if len(text) > MaxDigits {
+		return token{}, s.fail(col, "the number has %d characters, at most %d are allowed", len(text), MaxDigits)
+	}
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		return token{}, s.fail(col, "the number %s is too large", text)
 	}
-	return token{kind: tokNumber, text: text, num: num, col: col}, nil
+	return token{kind: tokNumber, text: text, num: literal(text), col: col}, nil
 }
 
 func (s *scanner) quoted() (token, error) {
