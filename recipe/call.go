@@ -61,6 +61,7 @@ func (c Calls) Check(root *Recipe) []Problem {
 			g.wrongArgs(r, &r.Steps[i])
 		}
 	}
+	g.reckoned(c.Given)
 	for _, cycle := range findCycles(g.edges) {
 		g.circle(cycle)
 	}

@@ -82,6 +82,8 @@ type Script struct {
 	Source string // as the recipe has it
 	Text   string // what bash gets
 	Uses   []Use  // the variables that Text refers to
+
+	env []envRead // variables of the environment that it reckons with
 }
 
 // Use is a placeholder of a script.

@@ -35,17 +35,21 @@ type walker struct {
 	stack        []setting
 	roles        map[syntax.Node]func(*setting)
 	names        names
+	keyed        []keyed
+	functions    []*syntax.FuncDecl
+	strict       map[*syntax.Assign]bool // declarations with a subscript
+	flow         *flow
 	edits        []edit
 	doubt        int // the place after a quote that bash and our reading take differently; 0 = none
 	safe, unsafe int // references to our variables, in a place of the right kind or not
 }
 
 func newWalker(m *marked) *walker {
-	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}}
+	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}, strict: map[*syntax.Assign]bool{}}
 }
 
 func (w *walker) walk(file *syntax.File) {
-	w.names = namesOf(file)
+	w.names, w.keyed, w.flow = namesOf(file), w.keyedOf(file), w.flowOf(file)
 	syntax.Walk(file, w.visit)
 }
 
@@ -100,6 +104,7 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.ProcSubst:
 		*s = s.inner()
 	case *syntax.ParamExp:
+		w.reckons(n, *s)
 		w.parameter(n, *s)
 	case *syntax.ExtGlob:
 		s.refused = refusal{"it is inside an extended pattern", viaVariable}
@@ -108,19 +113,17 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.CallExpr:
 		w.call(n)
 	default:
-		return w.enterRest(n)
+		return w.enterRest(n, *s)
 	}
 	return true
 }
 
-func (w *walker) enterRest(n syntax.Node) bool {
+func (w *walker) enterRest(n syntax.Node, s setting) bool {
 	switch n := n.(type) {
 	case *syntax.Assign:
-		w.assign(n)
+		w.assign(n, s)
 	case *syntax.DeclClause:
 		w.declare(n)
-	case *syntax.ArrayElem:
-		w.reckoned(n.Index)
 	case *syntax.ArithmExp:
 		w.reckoned(n.X)
 	case *syntax.ArithmCmd:
@@ -146,7 +149,9 @@ func (w *walker) enterRest(n syntax.Node) bool {
 		}
 	case *syntax.UnaryTest:
 		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-			w.role(n.X, refuse(notName))
+			if word, ok := n.X.(*syntax.Word); ok {
+				w.named(word)
+			}
 		}
 	case *syntax.WordIter:
 		w.role(n.Name, refuse(notName))
@@ -159,11 +164,16 @@ func (w *walker) enterRest(n syntax.Node) bool {
 		if n.Name != nil {
 			w.role(n.Name, refuse(notName))
 		}
+	case *syntax.Stmt:
+		w.input(n)
+	case *syntax.BinaryCmd:
+		w.pipe(n)
 	case *syntax.CoprocClause:
 		if n.Name != nil {
 			w.role(n.Name, refuse(notName))
 		}
 	case *syntax.Word:
+		w.reckons(n, s)
 		return !w.done(n)
 	}
 	return true
@@ -212,7 +222,7 @@ func (w *walker) parameter(n *syntax.ParamExp, s setting) {
 	if n.Param != nil {
 		w.parameterName(n, s)
 	}
-	w.reckoned(n.Index)
+	w.subscript(n.Param, n.Index, s)
 	if n.Slice != nil {
 		w.reckoned(n.Slice.Offset, n.Slice.Length)
 	}

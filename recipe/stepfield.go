@@ -48,6 +48,9 @@ func (p *parser) script(k, v *yaml.Node) *Script {
 		u.Pos = place.at(u.Pos)
 		p.readsText(u.Pos, u.Value)
 	}
+	for i := range script.env {
+		script.env[i].pos = place.at(script.env[i].pos)
+	}
 	return script
 }
 
