@@ -289,7 +289,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 		return s.refuse(i, belay.Infrastructure, "agent steps are not supported by this version", ""), false
 	}
 	if err := s.renders(i); err != nil {
-		return s.refuse(i, belay.BashFailure, err.Error(), ""), false
+		return s.refuseText(i, belay.BashFailure, err), false
 	}
 	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
 }
@@ -312,8 +312,7 @@ func (s *State) nextCondition(i int) belay.Command {
 	} else {
 		var err error
 		if taken, err = def.Condition.Truth(c.lookup()); err != nil {
-			return s.refuse(i, s.ownKind(i), "condition: "+err.Error(),
-				fmt.Sprintf("the condition is: %s", def.Condition))
+			return s.refuseText(i, s.ownKind(i), s.undecided(i, err))
 		}
 	}
 	if taken {

@@ -80,6 +80,7 @@ type callGraph struct {
 	edges   [][]int
 	own     map[*Recipe]map[string]bool
 	calls   map[string]called
+	want    map[*Recipe]map[string]want
 }
 
 // visit adds a recipe and all that it calls. Many recipes may call one another,
@@ -158,6 +159,9 @@ func nearest(word string, words []string) string {
 	slices.Sort(words)
 	return didYouMean(expr.Near(word, words))
 }
+
+// RecipePos is the position of the sub-recipe's name.
+func (s *Step) RecipePos() Pos { return s.recipePos }
 
 // Where is the file in which a step of r was written: that of r, or of a recipe
 // that r extends.

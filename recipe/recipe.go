@@ -137,6 +137,8 @@ type Step struct {
 	needs     []need // as written
 	hasNeeds  bool   // it says what it needs
 	uses      []use  // the variables that it reads
+	dirPlace  place
+	condPlace place
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
@@ -145,6 +147,8 @@ type Arg struct {
 	Text *expr.Text      // set for a string
 	JSON json.RawMessage // set for anything else
 	Pos  Pos
+
+	place place // of the text
 }
 
 // Retry says how often a failed step is started again.

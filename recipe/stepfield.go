@@ -105,7 +105,7 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 		arg := Arg{Name: name.Value, Pos: posOf(name)}
 		switch v := p.value(value).(type) {
 		case string:
-			arg.Text = p.template(name, value, v)
+			arg.Text, arg.place = p.template(name, value, v), p.src.place(value)
 		default:
 			arg.JSON = p.asJSON(value, v)
 		}
@@ -115,7 +115,7 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 
 func readDir(p *parser, d *draft, k, v *yaml.Node) {
 	if dir, ok := p.filled(k, v); ok {
-		d.Dir = p.template(k, v, dir)
+		d.Dir, d.dirPlace = p.template(k, v, dir), p.src.place(v)
 	}
 }
 
@@ -257,6 +257,9 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 	src, ok := p.filled(k, v)
 	if !ok {
 		return nil
+	}
+	if p.to != nil {
+		p.to.condPlace = p.src.place(v)
 	}
 	if i := strings.Index(src, "{{"); i >= 0 {
 		p.fail(p.src.inside(v, 1+len([]rune(src[:i]))), "write the name alone: condition: name == 'value'", "a condition reads variables by their names, without braces")

@@ -103,6 +103,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		return err
 	}
 	a.warnUnread(spec.Set, vars)
+	if err := a.unmet(spec, name); err != nil {
+		return err
+	}
 	open, err := ws.local.Create(spec)
 	if err != nil {
 		return err

@@ -134,6 +134,9 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		}
 	}
 	a.out.lines(tui.Table(rows))
+	if p.Failure != nil && p.Phase != flow.Done {
+		a.out.lines(pointer(s.tree, p.Failure, s.source))
+	}
 	for _, f := range s.attempts(p.run, p.Path) {
 		a.out.line("\n%s %d", f.Role, f.Attempt)
 		a.out.lines(tui.Table(f.rows(s)))

@@ -59,6 +59,9 @@ func (s *Set) Text() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Show formats a problem with its line and caret.
+func (s *Set) Show(p recipe.Problem) string { return p.Format(s.texts[p.File]) }
+
 // NotFound is a recipe that is in none of the places where it was looked for.
 type NotFound struct {
 	Name string
