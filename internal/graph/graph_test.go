@@ -119,6 +119,27 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
+// A line of boxes has one middle, whatever they are called.
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	g := &Graph{Title: "odd", Nodes: []Node{{ID: "fetch"}, {ID: "a-much-longer-name", Needs: []int{0}}, {ID: "xyz-1", Needs: []int{1}}}}
+	for _, at := range layOut(g, g.Title).places[1:] {
+		if first := layOut(g, g.Title).places[0]; at.x != first.x {
+			t.Errorf("the middle is %d, then %d", first.x, at.x)
+		}
+	}
+}
+
+// Texts fit into their boxes: the widths are those of a wide common font.
+func TestTextFits(t *testing.T) {
+	t.Parallel()
+	for text, real := range map[string]int{"WWWWMMMMWWWWMMMM": 178, "build-everything-from-scratch": 179, "iiiiiiiillllllll": 54, "日本語": 36} {
+		if got := textWide(text, 12); got < real || got > real+real/2+4 {
+			t.Errorf("%s takes %d pixels, and %d are reckoned with", text, real, got)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	g := &Graph{Nodes: []Node{{ID: "c", Needs: []int{2}}, {ID: "a"}, {ID: "b", Needs: []int{1}}}}
