@@ -81,6 +81,9 @@ func (a *app) showRun(s *story) {
 		{"dir", tui.Clean(started.Dir)},
 		{"containment", proc.Level(s.attached().Containment).String()},
 	}
+	if text := s.crashes(); text != "" {
+		head = append(head, []string{"crashes", text})
+	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
