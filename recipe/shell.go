@@ -129,7 +129,7 @@ func (s *scriptReader) plain() []envRead {
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
 		return nil
 	}
-	if !mayReckon.MatchString(s.src) {
+	if !mayReckon(s.src) {
 		return nil
 	}
 	m := &marked{src: s.src, text: s.src}
@@ -137,9 +137,6 @@ func (s *scriptReader) plain() []envRead {
 	w.walk(file)
 	return s.flows(m, w.flow)
 }
-
-// mayReckon finds what scripts without arithmetic do not have.
-var mayReckon = regexp.MustCompile(`\(\(|\[|\blet\b|-[a-zA-Z]*i|@P|\$\{[^}]*:`)
 
 // tooDeep is where brackets are open inside each other beyond the limit, -1 when
 // they never are. Brackets in quotes count too: this is about what is safe to
@@ -259,6 +256,7 @@ func (s *scriptReader) verify(m *marked, script *Script) {
 	file, err := s.parseBash(script.Text)
 	if err == nil {
 		w := newWalker(&marked{text: script.Text})
+		w.again = true
 		w.walk(file)
 		if w.safe == want && w.unsafe == 0 {
 			return

@@ -11,6 +11,9 @@ import (
 // runs knows the commands that run a text: a value in it is one word still, and
 // what that word holds would run.
 func (w *walker) runs(args []*syntax.Word) {
+	if len(args) < 2 || w.again {
+		return
+	}
 	if p, found := w.commandText(args); found {
 		var spots []*spot
 		for _, text := range p.texts {
@@ -18,7 +21,8 @@ func (w *walker) runs(args []*syntax.Word) {
 		}
 		w.code(p, spots, len(p.texts) == 1 && (w.alone(p.texts[0]) || w.repeats(p.texts[0])))
 	}
-	if len(args) > 0 && slices.Contains([]string{"env", "sudo", "doas"}, args[0].Lit()) {
+	switch args[0].Lit() {
+	case "env", "sudo", "doas":
 		for _, a := range args[1:] {
 			if name, _, found := strings.Cut(w.source(a), "="); found {
 				w.bashVariable(name, a)
@@ -196,9 +200,11 @@ func (w *walker) direct(n syntax.Node) (spots []*spot) {
 func (w *walker) spoken(n *syntax.Stmt) (spots []*spot) {
 	switch cmd := n.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		spots = w.spoken(cmd.X)
-		if cmd.Op != syntax.Pipe && cmd.Op != syntax.PipeAll {
-			spots = append(spots, w.spoken(cmd.Y)...)
+		switch {
+		case cmd.Op != syntax.Pipe && cmd.Op != syntax.PipeAll:
+			spots = append(w.spoken(cmd.X), w.spoken(cmd.Y)...)
+		case passes(cmd.Y):
+			spots = w.spoken(cmd.X)
 		}
 	case *syntax.Block:
 		for _, stmt := range cmd.Stmts {
@@ -208,6 +214,12 @@ func (w *walker) spoken(n *syntax.Stmt) (spots []*spot) {
 		spots = w.said(cmd, n.Redirs)
 	}
 	return spots
+}
+
+// passes tells whether a command prints about what it reads.
+func passes(n *syntax.Stmt) bool {
+	call, ok := n.Cmd.(*syntax.CallExpr)
+	return ok && len(call.Args) > 0 && slices.Contains([]string{"cat", "tee", "tr", "sed", "grep", "head", "tail", "sort", "uniq", "envsubst"}, call.Args[0].Lit())
 }
 
 func (w *walker) said(call *syntax.CallExpr, redirs []*syntax.Redirect) (spots []*spot) {
@@ -237,11 +249,13 @@ func (w *walker) said(call *syntax.CallExpr, redirs []*syntax.Redirect) (spots [
 // bashVariable knows the variables whose values shells run.
 func (w *walker) bashVariable(name string, value syntax.Node) {
 	const cure = "write a fixed text there, or choose another name"
-	for _, sp := range w.direct(value) {
-		switch name {
-		case "BASH_ENV", "PS4":
+	switch name {
+	case "BASH_ENV", "PS4":
+		for _, sp := range w.direct(value) {
 			sp.refused = refusal{fmt.Sprintf("bash runs the commands in $%s", name), cure}
-		case "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2":
+		}
+	case "ENV", "PROMPT_COMMAND", "PS0", "PS1", "PS2":
+		for _, sp := range w.direct(value) {
 			sp.warned = refusal{fmt.Sprintf("a shell that somebody types into runs the commands in $%s", name), cure}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // ran are places where a part of a second shell's script is a value: each is
@@ -18,7 +19,7 @@ var ran = []struct{ script, value string }{
 	{`command bash -c "echo {{v}}"`, `;touch canary`}, {`exec bash -c "echo {{v}}"`, `;touch canary`}, {`/bin/sh -c "echo {{v}}"`, `;touch canary`},
 	{`bash <<< "echo {{v}}"`, `;touch canary`}, {"bash <<EOF\necho {{v}}\nEOF", `;touch canary`}, {"bash -s <<EOF\necho {{v}}\nEOF", `;touch canary`},
 	{`echo "echo {{v}}" | bash`, `;touch canary`}, {`printf '%s\n' x {{v}} | sh`, `touch canary`}, {"cat <<EOF | bash\necho {{v}}\nEOF", `;touch canary`},
-	{`{ echo a=1; echo "{{v}}"; } | bash`, `touch canary`}, {`. <(echo "x={{v}}")`, `1;touch canary`}, {`source <(printf 'x=%s\n' {{v}})`, `1;touch canary`},
+	{`echo "echo {{v}}" | tr x y | bash`, `;touch canary`}, {`{ echo a=1; echo "{{v}}"; } | bash`, `touch canary`}, {`. <(echo "x={{v}}")`, `1;touch canary`}, {`source <(printf 'x=%s\n' {{v}})`, `1;touch canary`},
 	{`source /dev/stdin <<< "x={{v}}"`, `1;touch canary`}, {`eval "echo {{v}}"`, `$(touch canary)`}, {`eval echo {{v}}`, `$(touch canary)`}, {`eval {{v}} b`, `touch canary;`},
 	{`eval "$(echo "x={{v}}")"`, `1;touch canary`}, {`trap "echo {{v}}" EXIT`, `;touch canary`}, {`compgen -C "echo {{v}}"`, `;touch canary`}, {`compgen -W "a {{v}}"`, `$(touch canary)`},
 	{`mapfile -c 1 -C "echo {{v}}" x <<< a`, `;touch canary;`}, {`BASH_ENV={{v}} bash -c true`, `$(touch canary)`}, {`export BASH_ENV={{v}}; bash -c true`, `$(touch canary)`},
@@ -103,10 +104,30 @@ func TestOrdinaryScriptsAreQuiet(t *testing.T) {
 		`python3 -c 'import sys; print(sys.argv[1])' {{v}}`, `python3 x.py -c {{v}}`, `python3 -m json.tool {{v}}`, `python3 - {{v}} <<'EOF'` + "\nprint(1)\nEOF", `sed -n '1p' {{v}}`, `sed -e 's/a/b/' {{v}}`, `jq --arg v {{v}} '.[$v]' f`,
 		`jq . {{v}}`, `echo {{v}} | jq -r .a`, `echo {{v}} | python3 x.py`, `echo {{v}} | sed 's/a/b/'`, `psql -d {{v}} -c 'select 1'`, `psql -v v={{v}} -f q.sql`, `node app.js -e {{v}}`, `perl -ne 'print' {{v}}`, `gh pr create -t {{v}} -b "{{v}}"`,
 		`trap 'rm -f "$f"' EXIT; f={{v}}`, `git commit -m "bash -c {{v}}"`, `docker run -e ENV={{v}} node`, `docker build -t {{v}} .`, `eval "$(tool env {{v}})"`, `mapfile -t x <<< {{v}}`, `PS3={{v}}`, `read -rp {{v}} x`, `set -- {{v}}; eval 'echo "$1"'`,
-		`bash -c 'cat' <<< {{v}}`, `bash x.sh <<< {{v}}`, `command -v {{v}}`, `exec {{v}}`, `flock {{v}} make`, `x={{v}}; echo "$x"`, `x={{v}}; [ "$x" -gt 3 ]`, `x={{v}}; echo "${#x}" $(( ${#x} + 1 ))`, `complete -W 'a b' {{v}}`,
+		`bash -c 'cat' <<< {{v}}`, `bash x.sh <<< {{v}}`, `command -v {{v}}`, `exec {{v}}`, `flock {{v}} make`, `x={{v}}; echo "$x"`, `x={{v}}; [ "$x" -gt 3 ]`, `x={{v}}; echo "${#x}" $(( ${#x} + 1 ))`, `complete -W 'a b' {{v}}`, `echo {{v}} | jq -r .command | bash`,
 	} {
 		if script, problems := ParseScript(src, Pos{1, 1}); script == nil || len(problems) > 0 {
 			t.Errorf("%s: %v", src, problems)
+		}
+	}
+}
+
+// However a script is built, it is looked through in little time.
+func TestCodeIsFoundInTime(t *testing.T) {
+	t.Parallel()
+	fill := func(first, part string) string { return first + strings.Repeat(part, (MaxScript-len(first))/len(part)) }
+	half := MaxScript / 2
+	for _, src := range []string{
+		fill("echo {{v}}", "|bash"), fill("echo {{v}}", "|tr a b"), fill("declare -A m\n", "m[{{v}}]=1\n"), fill(strings.Repeat("declare -A m\n", half/13), "m[{{v}}]=1\n"),
+		fill("declare -A m\nf() {\nlocal -A m\n"+strings.Repeat("g() { :; }\n", half/11), "m[{{v}}]=1\n")[:MaxScript-20] + "\n}", fill("x={{v}}; ((x))\n", "x=$x\n"),
+		fill("", "echo $((A))\n"), fill("echo {{v}}", " && echo {{v}}"), strings.Repeat(`bash -c "$(`, 150) + "echo {{v}}" + strings.Repeat(`)"`, 150),
+	} {
+		start := time.Now()
+		_, _ = ParseScript(src, Pos{1, 1}) // the time is what counts here
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%.30s… took %v", src, took)
+		} else {
+			t.Logf("%.30q… %d bytes took %v", src, len(src), took)
 		}
 	}
 }

@@ -25,6 +25,12 @@ type reckoning struct {
 	prompt bool
 }
 
+// mayReckon finds what scripts without arithmetic do not have, to save the time.
+func mayReckon(text string) bool {
+	has := func(part string) bool { return strings.Contains(text, part) }
+	return has("[") || has("((") || has("let ") || has("@P") || has("${") && has(":") || has("declare ") || has("typeset ") || has("local ")
+}
+
 // flowOf looks through a whole script.
 func (w *walker) flowOf(file *syntax.File) *flow {
 	f := &flow{from: map[string][]string{}, holds: map[string]*spot{}, set: map[string]bool{}, guarded: map[string]bool{}}
@@ -145,9 +151,15 @@ func (f *flow) origins(name string) (sp *spot, names []string) {
 
 // reckons notes a variable that stands in arithmetic.
 func (w *walker) reckons(n syntax.Node, s setting) {
+	if w.flow == nil {
+		return
+	}
 	switch n := n.(type) {
 	case *syntax.Word:
-		if name := n.Lit(); s.integer && envForm(name) {
+		if !s.integer {
+			return
+		}
+		if name := n.Lit(); envForm(name) {
 			w.flow.used = append(w.flow.used, reckoning{name: name, offset: int(n.Pos().Offset())})
 		}
 	case *syntax.ParamExp:
@@ -171,6 +183,9 @@ type envRead struct {
 // flows warns where a placeholder reaches arithmetic by way of a variable, and
 // gives the variables of the environment that do.
 func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
+	if f == nil {
+		return nil
+	}
 	said := map[reckoning]bool{}
 	for _, u := range f.used {
 		if len(said) >= MaxProblems {

@@ -15,6 +15,12 @@ type keyed struct {
 	function   int // where the function begins that the declaration is in; -1 = none
 }
 
+// mayKey finds what scripts without associative arrays do not have.
+func mayKey(text string) bool {
+	has := func(part string) bool { return strings.Contains(text, part) }
+	return has("A") && (has("declare ") || has("typeset ") || has("local "))
+}
+
 // keyedOf finds the associative arrays of a script. A subscript of any other
 // array is arithmetic, where a value could run, so a declaration counts only
 // where bash can neither have passed it by nor forgotten it.

@@ -91,7 +91,8 @@ func (w *walker) assign(n *syntax.Assign, s setting) {
 	if n.Name == nil {
 		return
 	}
-	if s.math = w.strict[n]; n.Index != nil { // a declaration reads its subscript twice
+	if n.Index != nil {
+		s.math = slices.Contains(w.strict, n) // a declaration reads its subscript twice
 		w.subscript(n.Name, n.Index, s)
 	}
 	if n.Array != nil {
@@ -122,7 +123,9 @@ var beforeValue = regexp.MustCompile(`^["']?([A-Za-z_][A-Za-z0-9_]*)\+?=`)
 func (w *walker) declare(d *syntax.DeclClause) {
 	opts := options(d)
 	for _, a := range d.Args {
-		w.strict[a] = a.Index != nil
+		if a.Index != nil {
+			w.strict = append(w.strict, a)
+		}
 		if a.Value == nil {
 			continue
 		}

@@ -37,19 +37,26 @@ type walker struct {
 	names        names
 	keyed        []keyed
 	functions    []*syntax.FuncDecl
-	strict       map[*syntax.Assign]bool // declarations with a subscript
-	flow         *flow
+	strict       []*syntax.Assign // declarations with a subscript
+	flow         *flow            // nil when the script does not reckon
+	again        bool             // the script was looked through before
 	edits        []edit
 	doubt        int // the place after a quote that bash and our reading take differently; 0 = none
 	safe, unsafe int // references to our variables, in a place of the right kind or not
 }
 
 func newWalker(m *marked) *walker {
-	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}, strict: map[*syntax.Assign]bool{}}
+	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}}
 }
 
 func (w *walker) walk(file *syntax.File) {
-	w.names, w.keyed, w.flow = namesOf(file), w.keyedOf(file), w.flowOf(file)
+	w.names = namesOf(file)
+	if mayKey(w.text) {
+		w.keyed = w.keyedOf(file)
+	}
+	if !w.again && mayReckon(w.text) {
+		w.flow = w.flowOf(file)
+	}
 	syntax.Walk(file, w.visit)
 }
 
@@ -58,14 +65,15 @@ func (w *walker) visit(n syntax.Node) bool {
 		w.stack = w.stack[:len(w.stack)-1]
 		return true
 	}
-	s := w.stack[len(w.stack)-1]
+	w.stack = append(w.stack, w.stack[len(w.stack)-1])
+	s := &w.stack[len(w.stack)-1]
 	if role := w.roles[n]; role != nil {
-		role(&s)
+		role(s)
 	}
-	if !w.enter(n, &s) {
+	if !w.enter(n, s) {
+		w.stack = w.stack[:len(w.stack)-1]
 		return false
 	}
-	w.stack = append(w.stack, s)
 	return true
 }
 
