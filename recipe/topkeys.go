@@ -110,6 +110,24 @@ func readExtends(p *parser, r *Recipe, k, v *yaml.Node) {
 }
 
 func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
+	p.variables(k, v, func(name, value *yaml.Node) {
+		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
+	})
+}
+
+// readRules reads context_validation; no rule at all is optional.
+func readRules(p *parser, r *Recipe, k, v *yaml.Node) {
+	p.variables(k, v, func(name, rule *yaml.Node) {
+		kind := RuleOptional
+		if !isNull(rule) && rule.Value != "" || rule.Kind != yaml.ScalarNode {
+			kind = p.rule(name, rule)
+		}
+		r.Rules = append(r.Rules, Rule{Name: name.Value, Kind: kind, Pos: posOf(name)})
+	})
+}
+
+// variables reads a mapping from names of variables that the recipe sets.
+func (p *parser) variables(k, v *yaml.Node, read func(name, value *yaml.Node)) {
 	if !p.mapping(k, v) {
 		return
 	}
@@ -119,26 +137,7 @@ func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
 			continue
 		}
 		p.sets(name, name.Value)
-		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
-	}
-}
-
-// readRules reads context_validation; no rule at all is optional.
-func readRules(p *parser, r *Recipe, k, v *yaml.Node) {
-	if !p.mapping(k, v) {
-		return
-	}
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		name, rule := v.Content[i], v.Content[i+1]
-		if p.twice[name] || !p.variable(name, name.Value, varForm) {
-			continue
-		}
-		p.sets(name, name.Value)
-		kind := RuleOptional
-		if !isNull(rule) && rule.Value != "" || rule.Kind != yaml.ScalarNode {
-			kind = p.rule(name, rule)
-		}
-		r.Rules = append(r.Rules, Rule{Name: name.Value, Kind: kind, Pos: posOf(name)})
+		read(name, value)
 	}
 }
 
