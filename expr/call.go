@@ -34,7 +34,7 @@ func (s *site) room(n int) error {
 }
 
 // functions are called as name(value).
-var functions = map[string]function{
+var functions = map[string]*function{
 	"bool":  {1, 1, toBoolean},
 	"float": {1, 1, toNumber},
 	"int":   {1, 1, toWhole},
@@ -45,7 +45,7 @@ var functions = map[string]function{
 }
 
 // methods are called as text.name(value).
-var methods = map[string]function{
+var methods = map[string]*function{
 	"count":      {1, 1, onTexts(func(_ *site, t []string) (any, error) { return count(strings.Count(t[0], t[1])), nil })},
 	"endswith":   {1, 1, onTexts(func(_ *site, t []string) (any, error) { return strings.HasSuffix(t[0], t[1]), nil })},
 	"find":       {1, 1, onTexts(find)},

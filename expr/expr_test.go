@@ -282,6 +282,12 @@ func TestNames(t *testing.T) {
 	if got, want := e.Names(), []string{"b", "c", "my-var", "x", "z"}; !slices.Equal(got, want) {
 		t.Errorf("names %q, want %q", got, want)
 	}
+	if e, err = Parse("'é' == b and a.b or b"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.Reads(), []Read{{Name: "b", Offset: 8}, {Name: "a", Offset: 14}}; !slices.Equal(got, want) {
+		t.Errorf("reads %v, want %v", got, want)
+	}
 }
 
 func TestNear(t *testing.T) {

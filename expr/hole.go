@@ -31,7 +31,7 @@ func (w way) String() string {
 }
 
 type filterCall struct {
-	filter
+	*filter
 	arg any
 }
 
@@ -184,7 +184,7 @@ func (r *reader) filters(p *placeholder) bool {
 		name := r.word()
 		f, ok := filters[name]
 		if !ok {
-			return r.fail("no filter named %s%s", short(name), guess(name, keys(filters)))
+			return r.fail("no filter named %s%s (in {{ }} there are %s)", short(name), guess(name, keys(filters)), strings.Join(keys(filters), ", "))
 		}
 		call := filterCall{filter: f}
 		if r.take("(") {

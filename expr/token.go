@@ -23,6 +23,7 @@ type token struct {
 	text string
 	num  json.Number
 	col  int
+	at   int // of a name, in bytes
 }
 
 // shown is how an error names the token.
@@ -108,8 +109,8 @@ func (s *scanner) name() token {
 	for isWord(s.at(n)) || s.at(n) == '-' && isWord(s.at(n+1)) {
 		n++
 	}
-	col := s.col
-	return token{kind: tokName, text: s.take(n), col: col}
+	col, at := s.col, s.pos
+	return token{kind: tokName, text: s.take(n), col: col, at: at}
 }
 
 func (s *scanner) number() (token, error) {
