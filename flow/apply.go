@@ -130,6 +130,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked = nil, nil, false
+	st.filled, st.list, st.unheard = nil, nil, ""
 	s.wake(i)
 	return nil
 }
@@ -366,6 +367,10 @@ func (s *State) answered(e belay.ItemAnswered) error {
 }
 
 func (s *State) told(e belay.AnswerGiven) error {
+	if e.Key == s.listKey() {
+		s.toldList(e.Answer)
+		return nil
+	}
 	for i := range s.ready.list {
 		at := s.ready.list[i]
 		if s.giveAnswer(at, e) {
@@ -389,10 +394,9 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
 		st.permit = &a
 	case s.condKey(i):
 		st.truth = &a
-		if st.asked {
-			st.asked = false
-			s.asking--
-		}
+		s.heard(i)
+	case s.textKey(i):
+		s.fillIn(i, a)
 	default:
 		return false
 	}
@@ -456,7 +460,7 @@ func (s *State) reopen() error {
 	if s.result == nil {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
-	s.result, s.failing, s.cancel = nil, false, nil
+	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed && st.phase != Skipped {

@@ -66,7 +66,7 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 		case a.Text == nil:
 			vars[a.Name] = belay.Value{JSON: a.JSON}
 		default:
-			v, err := c.render(a.Text)
+			v, err := s.render(i, c, a.Text)
 			if err != nil {
 				return nil, s.misfit(i, "context "+a.Name, a.Text, a.At, err)
 			}

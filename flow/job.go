@@ -85,7 +85,7 @@ func (s *State) args(i int, c *scope, script *recipe.Script, key string) (map[st
 		if c.isSecret(u.Value) {
 			continue
 		}
-		v, err := c.render(u.Value)
+		v, err := s.render(i, c, u.Value)
 		if err != nil {
 			return nil, s.misfit(i, key+": "+u.Value.String(), u.Value, func(int) recipe.Pos { return u.Pos }, err)
 		}
@@ -169,16 +169,14 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 
 // asked remembers that a question is out, until it is answered or the driver dies.
 func (s *State) asked(k belay.Key) {
-	for _, i := range s.ready.list {
-		if s.condKey(i) == k {
-			s.steps[i].asked = true
-			s.asking++
-			return
-		}
+	if k == s.listKey() {
+		s.listing = true
+		s.asking++
+		return
 	}
-	for _, t := range s.timers.list {
-		if t.key == "" && s.condKey(t.step) == k {
-			s.steps[t.step].asked = true
+	for i := range s.steps {
+		if st := &s.steps[i]; st.phase == Waiting && (s.condKey(i) == k || s.textKey(i) == k) {
+			st.asked = true
 			s.asking++
 			return
 		}

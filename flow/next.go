@@ -36,14 +36,14 @@ func (s *State) Next(now time.Time, room int) belay.Command {
 	if c := s.nextKill(now); c != nil {
 		return c
 	}
-	if s.cancel == nil && !s.failing {
+	if s.cancel == nil && !s.givesUp() {
 		c, wants := s.nextStart(now, room)
 		if c != nil {
 			return c
 		}
 		crowded = crowded || wants
 	}
-	if c := s.nextEnd(); c != nil {
+	if c := s.nextEnd(room); c != nil {
 		return c
 	}
 	return s.wait(now, crowded)
@@ -265,6 +265,9 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if c := s.hiddenFrom(i, s.reads(def)); c != nil {
 		return c, false
 	}
+	if c := s.nextTexts(i); c != nil {
+		return c, false
+	}
 	if room == 0 {
 		return nil, true
 	}
@@ -302,7 +305,7 @@ func (s *State) nextCondition(i int) belay.Command {
 	if names := def.Condition.Names(); c.big(names) {
 		if st.truth == nil {
 			return belay.Ask{Key: s.condKey(i), Question: belay.Question{
-				Cond: def.Condition.String(), Vars: c.pick(names),
+				Cond: def.Condition.String(), Vars: c.pick(names), Lenient: c.compat,
 			}}
 		}
 		if st.truth.Error != "" {
@@ -337,8 +340,8 @@ func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.
 }
 
 // nextEnd says how the run ends, once nothing is open and nothing is left.
-func (s *State) nextEnd() belay.Command {
-	over := s.left == 0 || s.failing || s.cancel != nil
+func (s *State) nextEnd(room int) belay.Command {
+	over := s.left == 0 || s.givesUp() || s.cancel != nil
 	if !over || s.running > 0 || s.asking > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
 	}
@@ -353,7 +356,7 @@ func (s *State) nextEnd() belay.Command {
 		}
 	}
 	if s.each != nil {
-		r = s.gather(r)
+		return s.endEach(r, room)
 	}
 	return belay.End{Result: r}
 }
@@ -362,7 +365,7 @@ func (s *State) wait(now time.Time, crowded bool) belay.Command {
 	w := belay.Wait{For: belay.WaitNobody}
 	for _, t := range s.timers.list {
 		st := &s.steps[t.step]
-		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.failing || s.cancel != nil) {
+		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.givesUp() || s.cancel != nil) {
 			continue
 		}
 		if !t.at.After(now) {

@@ -126,7 +126,7 @@ func (s *State) reads(def *recipe.Step) []string {
 		}
 	}
 	if def.Foreach != "" {
-		names = append(names, def.Foreach)
+		names = append(names, def.List())
 	}
 	return names
 }

@@ -228,16 +228,16 @@ func (c *scene) depends(t *expr.Text) bool {
 
 // items says how many items a foreach would have.
 func (c *scene) items(def *recipe.Step, line *Rehearsed) {
-	if by, ok := c.pending([]string{def.Foreach}); ok {
+	if by, ok := c.pending([]string{def.List()}); ok {
 		line.Why = fmt.Sprintf("for each of %s, the output of %s", def.Foreach, by)
 		return
 	}
-	v, ok := c.vars.vars[def.Foreach]
-	if !ok {
-		line.Problem = fmt.Sprintf("foreach: no variable named %q", def.Foreach)
+	list, _, err := c.listOf(c.index[def.ID])
+	if err != nil {
+		line.Problem = "foreach: " + err.Error()
 		return
 	}
-	items, problem := itemsOf(v)
+	items, problem := itemsOf(list)
 	if problem != "" {
 		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
 		return

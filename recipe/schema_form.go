@@ -24,6 +24,7 @@ const (
 	formCondition                 // an expression, without braces
 	formFile                      // a file, from the step's directory on
 	formPath                      // a place in JSON
+	formList                      // the name of a list, or a place in a variable
 )
 
 // schema is the form as a schema. A number, true and false are texts, too.
@@ -39,7 +40,7 @@ func (f textForm) schema() map[string]any {
 		text["not"] = map[string]any{"type": "string", "pattern": `^/|\{\{`}
 	case formID, formVar, formEnv, formRecipe:
 		text["maxLength"] = maxName
-	case formFilled, formName, formPath:
+	case formFilled, formName, formPath, formList:
 	}
 	text["pattern"] = f.pattern()
 	return text
@@ -53,6 +54,8 @@ func (f textForm) pattern() string {
 		return `^[A-Za-z0-9_][A-Za-z0-9_.-]*$`
 	case formVar:
 		return `^[A-Za-z_][A-Za-z0-9_-]*$`
+	case formList:
+		return `^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[ *(-?[0-9]+|'[^'{}|]*'|"[^"{}|]*") *\])*$`
 	case formEnv:
 		return `^[A-Za-z_][A-Za-z0-9_]*$`
 	case formRecipe:

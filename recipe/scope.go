@@ -160,6 +160,7 @@ func (sc *scope) step(i int) {
 			sc.nobody(sc.r, s.where(sc.r), u)
 		case len(setters) > 0 && !sc.open:
 			sc.when(i, u, setters)
+			sc.unsure(i, u)
 		}
 	}
 }

@@ -210,13 +210,26 @@ func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 	switch {
 	case bare != name && varForm(bare):
 		p.fail(posOf(v), "write foreach: "+bare, "%q is the name of a variable, without braces", k.Value)
-	case strings.ContainsAny(name, ".[") && varForm(strings.SplitN(strings.SplitN(name, ".", 2)[0], "[", 2)[0]):
-		p.fail(posOf(v), "give the list a name of its own: outputs: {list: {json: PATH}} on the step that prints it",
-			"%q is the name of a variable, not a place inside one", k.Value)
+	case strings.ContainsAny(name, ".["):
+		if _, err := expr.ParseText("{{" + name + "}}"); err != nil || strings.Contains(name, "|") {
+			p.fail(posOf(v), "write foreach: name, or a place in one: foreach: name.field", "%q is not the name of a list", clip(name))
+			return
+		}
+		d.Foreach = name
 	case p.variable(v, name, varForm):
 		d.Foreach = name
-		p.note(use{name: name, pos: posOf(v), outside: true})
 	}
+	if d.Foreach != "" {
+		p.note(use{name: d.List(), pos: posOf(v), outside: true})
+	}
+}
+
+// List is the variable that a foreach step finds its list in.
+func (s *Step) List() string {
+	if end := strings.IndexAny(s.Foreach, ".["); end >= 0 {
+		return s.Foreach[:end]
+	}
+	return s.Foreach
 }
 
 func readAs(p *parser, d *draft, k, v *yaml.Node) {

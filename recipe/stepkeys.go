@@ -76,8 +76,8 @@ var whatKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Tags = p.texts(k, v) }},
 	{name: "condition", bound: bounds{text: formCondition}, on: onAll, types: []string{typeText}, form: "EXPR", doc: "The step is left out unless this is true.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Condition = p.condition(k, v) }},
-	{name: "foreach", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", read: readForeach,
-		doc: "A variable that holds a list of at most 1,000 items: the step runs once for each."},
+	{name: "foreach", bound: bounds{text: formList}, on: onAll, own: true, types: []string{typeText}, form: "NAME", read: readForeach,
+		doc: "A variable that holds a list, or a place in one (`plan.items`), of at most 1,000 items and 1 MiB: the step runs once for each. With `optional: true` an item that fails does not stop the others."},
 	{name: "as", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", def: "item", read: readAs, doc: "What the item of foreach is called."},
 	{name: "max_parallel", bound: bounds{most: maxCount}, on: onAll, types: []string{typeCount}, doc: "How many items of foreach run at the same time.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.MaxItems, d.maxPos = p.count(k, v, maxCount), posOf(k) }},
@@ -126,12 +126,12 @@ var whenKeys = []key[draft]{
 
 // resultKeys say what becomes of what a step prints or leaves behind.
 var resultKeys = []key[draft]{
-	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a recipe step an object of what its steps gave, of a foreach step the list of the results.", read: readOutput},
+	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a recipe step an object of what its steps gave, of a foreach step the list of the results in the order of the items, at most 16 MiB, with null for an item that failed or was left out.", read: readOutput},
 	{name: "parse_json", on: onAll, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
 		read: readParseJSON},
 	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
 	{name: "outputs", bound: bounds{must: true, names: formVar}, on: onBash | onAgent, own: true, types: []string{typeMapping}, form: "{name: {file: PATH}, other: {json: PATH}}", read: readOutputs,
-		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, or a place in the JSON that it printed."},
+		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, or a place in the JSON that it printed. Not together with foreach, where output is the list of the results."},
 	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "answer", doc: "What an agent must leave behind.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Expect = p.choice(k, v, expectations()...) }},
 }

@@ -49,7 +49,7 @@ var topKeys = newTable(
 		enum: []string{"nonempty", "git_repo", "path", "optional"},
 		doc:  "What a variable must be before the first step: nonempty, git_repo, path or optional."},
 	key[Recipe]{name: "hooks", types: []string{typeMapping}, form: "{pre_step: script, post_step: script, on_error: script}", inner: inner(hookKeys),
-		doc: "Scripts around every step of this recipe. They have 30 s and never change how the run ends.",
+		doc: "Scripts around every step of this recipe. They have 30 s and never change how the run ends; that one failed is shown, and one that was cut off by a stop or a crash runs again.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
 			if p.mapping(k, v) {
 				readKeys(p, v, hookKeys, 0, &r.Hooks)

@@ -141,7 +141,7 @@ func reads(st *recipe.Step, known []string) []string {
 		names = append(names, st.Condition.Names()...)
 	}
 	if st.Foreach != "" {
-		names = append(names, st.Foreach)
+		names = append(names, st.List())
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

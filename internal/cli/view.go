@@ -48,7 +48,9 @@ func tell(st *journal.State, arg string) (*story, error) {
 func (s *story) close() error { return s.view.Close() }
 
 // source is a frozen recipe.
-func (s *story) source(digest string) ([]byte, error) { return s.view.ReadBlob(digest, recipe.MaxBytes) }
+func (s *story) source(digest string) ([]byte, error) {
+	return s.view.ReadBlob(digest, recipe.MaxBytes)
+}
 
 // attached is the last driver that took the run.
 func (s *story) attached() belay.RunAttached {
