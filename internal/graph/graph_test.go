@@ -122,10 +122,17 @@ func TestHostileText(t *testing.T) {
 // A line of boxes has one middle, whatever they are called.
 func TestMiddle(t *testing.T) {
 	t.Parallel()
-	g := &Graph{Title: "odd", Nodes: []Node{{ID: "fetch"}, {ID: "a-much-longer-name", Needs: []int{0}}, {ID: "xyz-1", Needs: []int{1}}}}
-	for _, at := range layOut(g, g.Title).places[1:] {
-		if first := layOut(g, g.Title).places[0]; at.x != first.x {
-			t.Errorf("the middle is %d, then %d", first.x, at.x)
+	g := &Graph{Title: "odd"}
+	for i, id := range []string{"abcdefgh", "abcdefghi", "abcdefghij", "abcdefghijk", "abcdefghijkl"} {
+		g.Nodes = append(g.Nodes, Node{ID: id})
+		if i > 0 {
+			g.Nodes[i].Needs = []int{i - 1}
+		}
+	}
+	places := layOut(g, g.Title).places
+	for _, at := range places[1:] {
+		if at.x != places[0].x {
+			t.Errorf("the middle is %d, then %d", places[0].x, at.x)
 		}
 	}
 }
