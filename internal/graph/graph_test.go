@@ -122,17 +122,12 @@ func TestHostileText(t *testing.T) {
 // A line of boxes has one middle, whatever they are called.
 func TestMiddle(t *testing.T) {
 	t.Parallel()
-	g := &Graph{Title: "odd"}
-	for i, id := range []string{"abcdefgh", "abcdefghi", "abcdefghij", "abcdefghijk", "abcdefghijkl"} {
-		g.Nodes = append(g.Nodes, Node{ID: id})
-		if i > 0 {
-			g.Nodes[i].Needs = []int{i - 1}
-		}
-	}
-	places := layOut(g, g.Title).places
-	for _, at := range places[1:] {
-		if at.x != places[0].x {
-			t.Errorf("the middle is %d, then %d", places[0].x, at.x)
+	for a := range 40 {
+		for b := range a {
+			g := &Graph{Nodes: []Node{{ID: strings.Repeat("x", a)}, {ID: strings.Repeat("x", b), Needs: []int{0}}}}
+			if at := layOut(g, "").places; at[0].x != at[1].x {
+				t.Fatalf("%d and %d letters: the middle is %d, then %d", a, b, at[0].x, at[1].x)
+			}
 		}
 	}
 }
