@@ -84,18 +84,15 @@ func (s *site) text(v any) (string, error) {
 	return t, s.read(s.col, t)
 }
 
-// toBoolean reads a text, as int() does: 'false' is false. One that says
-// neither is a mistake, as is a number that is no number.
-func toBoolean(s *site, args []any) (any, error) {
-	t, ok := args[0].(string)
-	if !ok || t == "" {
-		return truth(args[0]), nil
+// toBoolean reads a text that is a boolean, as int() reads a number: 'false' is
+// false. Any other text tells whether there is something in it.
+func toBoolean(_ *site, args []any) (any, error) {
+	if t, ok := args[0].(string); ok {
+		if b, ok := boolean(strings.TrimSpace(t)); ok {
+			return b, nil
+		}
 	}
-	b, ok := boolean(strings.TrimSpace(t))
-	if !ok {
-		return nil, s.fail("the text is neither true nor false: compare it with '' to ask whether it is empty")
-	}
-	return b, s.read(s.col, t)
+	return truth(args[0]), nil
 }
 
 func toNumber(s *site, args []any) (any, error) {

@@ -24,7 +24,7 @@ var differences = map[string]string{
 	"names":     "a hyphen before a digit belongs to the name too",
 	"data":      "names with __ are plain keys: there is nothing but data to reach",
 	"lazy":      "what cannot matter any more is not looked at",
-	"booleans":  "bool() reads a text: 'false' was true, and any other word too",
+	"booleans":  "bool() reads a text that is a boolean: 'false' was true",
 	"null":      "null and None are words of the language: they were unknown variables",
 }
 
@@ -39,7 +39,7 @@ var conformance = []struct{ src, older, ours, why string }{
 	// Truth.
 	{"nothing", "false", "", ""}, {"flag", "true", "", ""}, {"off", "false", "", ""}, {"n", "true", "", ""}, {"z", "false", "", ""}, {"s", "true", "", ""}, {"empty", "false", "", ""},
 	{"'false'", "true", "", ""}, {"'0'", "true", "", ""}, {"lst", "true", "", ""}, {"none", "false", "", ""}, {"obj", "true", "", ""}, {"not not s", "true", "", ""},
-	{"bool('false')", "true", "false", "booleans"}, {"bool('no')", "true", "error", "booleans"}, {"bool('')", "false", "", ""}, {"missing", "false", "error", "missing"}, {"missing == 'x'", "false", "error", "missing"}, {"nothing == 'x'", "false", "", ""},
+	{"bool('false')", "true", "false", "booleans"}, {"bool('no')", "true", "", ""}, {"bool('0')", "true", "", ""}, {"bool(s)", "true", "", ""}, {"bool('')", "false", "", ""}, {"missing", "false", "error", "missing"}, {"missing == 'x'", "false", "error", "missing"}, {"nothing == 'x'", "false", "", ""},
 	{"my-var == 'h'", "true", "", ""}, {"obj.missing", "false", "", ""}, {"True", "true", "", ""}, {"False", "false", "", ""}, {"obj.missing == null", "true", "", ""},
 	{"null == None", "true", "", ""}, {"nothing.x", "false", "error", "types"}, {"step-2 == 'ok'", "false", "true", "names"},
 	// Equality and order.

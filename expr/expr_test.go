@@ -198,7 +198,6 @@ func TestEvalErrors(t *testing.T) {
 		{"int('')", "col 1: the text is not a number"},
 		{"float('nan')", "col 1: the text is not a number"},
 		{"float('0x1p3')", "col 1: the text is not a number"},
-		{"bool('no')", "col 1: the text is neither true nor false: compare it with '' to ask whether it is empty"},
 		{"int(null)", "col 1: null cannot be made a number"},
 		{"len(n)", "col 1: a number has no length"},
 		{"min(1, lst)", "col 1: a list and a number have no order"},

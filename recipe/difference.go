@@ -85,7 +85,7 @@ func valueDifferences() []Difference {
 		{"condition-length", "len and find count bytes.", "They count characters.", "A name with an accent is not longer than one without.", false},
 		{"condition-numbers", "int(3) is 0 and str(42) is '42.0'.", "They are 3 and '42'.", "That is what they say.", false},
 		{"condition-digits", "Numbers are floats: 9007199254740993 == 9007199254740992 is true.", "All digits count.", "Ids of issues and messages are that long.", false},
-		{"condition-bool", "bool('false') is true, as is any text but the empty one.", "It is false; a text that says neither true nor false is an error.",
+		{"condition-bool", "bool('false') is true, as is any text but the empty one.", "It is false; other texts are true unless they are empty.",
 			"That is what it says.", false},
 		{"condition-constant", "A condition that is always false is one like any other.", "The step is an error, as it can never run.",
 			"It is a slip or a left-over.", true},
