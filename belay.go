@@ -205,6 +205,7 @@ type Observation struct {
 	Outputs  map[string]Value `json:"outputs,omitempty"`  // results beyond stdout
 	Degraded bool             `json:"degraded,omitempty"` // JSON was looked for in the output and not found
 	Hidden   []string         `json:"hidden,omitempty"`   // outputs in which a secret was hidden
+	Big      []string         `json:"big,omitempty"`      // of exit 126: variables it read that no argument of a program can hold
 	LogSize  int64            `json:"log_size,omitempty"` // all bytes it printed, after redaction
 	LogSha   string           `json:"log_sha,omitempty"`  // of all of them, kept or not
 	LogKept  int64            `json:"log_kept,omitempty"` // what the log files hold of them

@@ -1,6 +1,9 @@
 package belay
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Command is what the brain wants next; there are seven.
 type Command interface{ command() }
@@ -59,7 +62,7 @@ const (
 	WaitNobody  WaitFor = "nobody"  // the run is over
 )
 
-// Question is what an Ask asks; exactly one field is set.
+// Question is what an Ask asks: for a permit, a condition, texts or a list.
 type Question struct {
 	// Step asks for the permit to start one more step in a nested run.
 	Step bool `json:"step,omitempty"`
@@ -71,6 +74,20 @@ type Question struct {
 	Agent Key `json:"agent,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
+	// Texts asks for the values of texts with such values in them; List is one
+	// of them that must come out as JSON.
+	Texts []string `json:"texts,omitempty"`
+	List  string   `json:"list,omitempty"`
+	// Lenient makes what is missing nothing instead of a problem.
+	Lenient bool `json:"lenient,omitempty"`
+	// Pieces asks for one list of all of them.
+	Pieces []Piece `json:"pieces,omitempty"`
+}
+
+// Piece is one item of a list: a value, an object of values, or null.
+type Piece struct {
+	Value  *Value           `json:"value,omitempty"`
+	Object map[string]Value `json:"object,omitempty"`
 }
 
 // Answer is the fact that an Ask became.
@@ -79,4 +96,15 @@ type Answer struct {
 	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
 	Dir   string `json:"dir,omitempty"`   // of a worktree
 	Ref   string `json:"ref,omitempty"`   // its branch
+
+	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
+	List  json.RawMessage   `json:"list,omitempty"`
+	Value *Value            `json:"value,omitempty"` // the list of all pieces
+}
+
+// Filled is a text with its values in it, or why there is none.
+type Filled struct {
+	Value   Value  `json:"value,omitzero"`
+	Problem string `json:"problem,omitempty"`
+	Col     int    `json:"col,omitempty"` // where in the text the problem is
 }

@@ -27,6 +27,7 @@ type RunStarted struct {
 	Exclude  []string          `json:"exclude,omitempty"`  // no step with one of these tags
 	Compat   bool              `json:"compat,omitempty"`   // all recipes are read as the older runner would
 	Each     Path              `json:"each,omitempty"`     // the run is the items of this foreach step of the recipe
+	Items    json.RawMessage   `json:"items,omitempty"`    // those items, when no variable is their list
 	Hidden   map[string]Path   `json:"hidden,omitempty"`   // variables in which a secret was hidden, and the step that made each
 	Session  *Session          `json:"session,omitempty"`  // root only
 	Secrets  []string          `json:"secrets,omitempty"`  // names of variables whose values are hidden; root only

@@ -32,7 +32,17 @@ type Failure struct {
 	Op    string      `json:"op,omitempty"` // "step build", "recipe deploy"
 	Cause string      `json:"cause"`
 	Hint  string      `json:"hint,omitempty"`
+	At    *Place      `json:"at,omitempty"` // what is to be mended, when it is in the recipe
 }
+
+// Place is a place in a recipe, counted from 1.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+}
+
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
 
 func (f *Failure) Error() string {
 	what := string(f.Kind)

@@ -143,7 +143,7 @@ func (c *checker) onFound(s *stream, e belay.AttemptFound) {
 func (c *checker) lost(s *stream, a *attempt) {
 	st := c.close(a, stateLost)
 	if a.role == belay.RoleHook {
-		return // it is not repeated, so nothing counts it
+		return // nothing depends on it
 	}
 	st.lost++
 	st.owed = true

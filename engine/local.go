@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
 )
 
@@ -352,6 +353,9 @@ func (o *Open) countLost(run belay.RunID, p belay.Path, known int) (int, error) 
 	_, err = o.local.State.RaiseCap(o.ID, name, int64(n))
 	return n, err
 }
+
+// Source is a recipe as it was frozen at the start.
+func (o *Open) Source(digest string) ([]byte, error) { return o.run.ReadBlob(digest, recipe.MaxBytes) }
 
 // Close gives the run back.
 func (o *Open) Close() error {

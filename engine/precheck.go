@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,11 @@ func Precheck(spec Spec) error {
 	var problems []string
 	for name, raw := range vars {
 		if hasNUL(raw) {
-			problems = append(problems, fmt.Sprintf("the value of %q has a NUL byte, which no environment can hold", name))
+			p := fmt.Sprintf("the value of %q has a NUL byte, which no environment can hold", name)
+			if by := readers(spec, name); by != "" {
+				p += " (" + by + ")"
+			}
+			problems = append(problems, p)
 		}
 	}
 	for _, r := range spec.Set.Root.Rules {
@@ -69,9 +74,53 @@ func noAgents(spec Spec) error {
 		"belay validate checks the recipe; nothing was started")
 }
 
+// hasNUL tells whether a text anywhere in a value has a NUL byte in it: a
+// placeholder may ask for any part of it.
 func hasNUL(raw json.RawMessage) bool {
-	var s string
-	return len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil && strings.IndexByte(s, 0) >= 0
+	if !bytes.Contains(raw, []byte(`\u0000`)) {
+		return false // the only way to write one in JSON
+	}
+	var v any
+	return json.Unmarshal(raw, &v) == nil && holdsNUL(v)
+}
+
+func holdsNUL(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.IndexByte(v, 0) >= 0
+	case []any:
+		return slices.ContainsFunc(v, holdsNUL)
+	case map[string]any:
+		for name, part := range v {
+			if strings.IndexByte(name, 0) >= 0 || holdsNUL(part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readers says which placeholders of the recipes read a variable, "" when none
+// does.
+func readers(spec Spec, name string) string {
+	var found []string
+	for _, r := range spec.Set.Library.Recipes {
+		for i := range r.Steps {
+			s := &r.Steps[i]
+			for _, script := range []*recipe.Script{s.Script, s.Verify} {
+				if script == nil {
+					continue
+				}
+				for _, u := range script.Uses {
+					if slices.Contains(u.Value.Names(), name) {
+						found = append(found, fmt.Sprintf("step %s reads it at %s:%d:%d: %s", s.ID, s.Where(r), u.Pos.Line, u.Pos.Col, u.Value))
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return strings.Join(found[:min(len(found), 3)], "; ")
 }
 
 // keeps says what is wrong with a variable by a rule, "" when nothing is.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
@@ -31,7 +33,7 @@ func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
 		}
 		file := e.File
 		if d != e.Recipe {
-			file = d
+			file = nameOf(d, names)
 		}
 		r, problems := library.Parse(file, src, e.Compat)
 		if r == nil {
@@ -44,6 +46,17 @@ func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
 		return flow.Library{}, unreadable(problems, nil)
 	}
 	return flow.Library{Recipes: recipes, Names: names}, nil
+}
+
+// nameOf is what a frozen recipe is called in messages: the file that it was
+// looked for as, else its digest.
+func nameOf(digest string, names map[string]string) string {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] == digest {
+			return name + ".yaml"
+		}
+	}
+	return digest
 }
 
 func unreadable(problems []recipe.Problem, src []byte) error {

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"math"
+	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,8 +34,8 @@ func (s *site) room(n int) error {
 }
 
 // functions are called as name(value).
-var functions = map[string]function{
-	"bool":  {1, 1, func(_ *site, a []any) (any, error) { return truth(a[0]), nil }},
+var functions = map[string]*function{
+	"bool":  {1, 1, toBoolean},
 	"float": {1, 1, toNumber},
 	"int":   {1, 1, toWhole},
 	"len":   {1, 1, toLength},
@@ -45,8 +45,8 @@ var functions = map[string]function{
 }
 
 // methods are called as text.name(value).
-var methods = map[string]function{
-	"count":      {1, 1, onTexts(func(_ *site, t []string) (any, error) { return float64(strings.Count(t[0], t[1])), nil })},
+var methods = map[string]*function{
+	"count":      {1, 1, onTexts(func(_ *site, t []string) (any, error) { return count(strings.Count(t[0], t[1])), nil })},
 	"endswith":   {1, 1, onTexts(func(_ *site, t []string) (any, error) { return strings.HasSuffix(t[0], t[1]), nil })},
 	"find":       {1, 1, onTexts(find)},
 	"join":       {1, 1, join},
@@ -84,15 +84,30 @@ func (s *site) text(v any) (string, error) {
 	return t, s.read(s.col, t)
 }
 
+// toBoolean reads a text that is a boolean, as int() reads a number: 'false' is
+// false. Any other text tells whether there is something in it.
+func toBoolean(_ *site, args []any) (any, error) {
+	if t, ok := args[0].(string); ok {
+		if b, ok := boolean(strings.TrimSpace(t)); ok {
+			return b, nil
+		}
+	}
+	return truth(args[0]), nil
+}
+
 func toNumber(s *site, args []any) (any, error) {
 	switch v := args[0].(type) {
-	case float64:
+	case float64, json.Number:
 		return v, nil
 	case bool:
-		return float64(rank(v)), nil
+		return count(rank(v)), nil
 	case string:
-		if f, ok := numeric(strings.TrimSpace(v)); ok {
-			return f, nil
+		text := strings.TrimSpace(v)
+		if _, ok := numeric(text); ok {
+			if len(text) > MaxDigits {
+				return nil, s.fail("the number has %d characters, at most %d are allowed", len(text), MaxDigits)
+			}
+			return literal(text), nil
 		}
 		return nil, s.fail("the text is not a number")
 	}
@@ -106,11 +121,15 @@ func toWhole(s *site, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _ := v.(float64) // toNumber gives nothing else
-	if _, ok := args[0].(string); ok && f != math.Trunc(f) {
+	d, _ := number(v) // toNumber gives nothing else
+	if _, ok := args[0].(string); ok && !d.isWhole() {
 		return nil, s.fail("the text is not a whole number")
 	}
-	return math.Trunc(f), nil
+	whole, ok := d.whole()
+	if !ok {
+		return nil, s.fail("the number has %d digits, at most %d are allowed", d.point, MaxDigits)
+	}
+	return whole, nil
 }
 
 func toLength(s *site, args []any) (any, error) {
@@ -119,9 +138,9 @@ func toLength(s *site, args []any) (any, error) {
 		return nil, s.fail("%s has no length", kindOf(args[0]))
 	}
 	if t, ok := args[0].(string); ok {
-		return float64(n), s.read(s.col, t)
+		return count(n), s.read(s.col, t)
 	}
-	return float64(n), nil
+	return count(n), nil
 }
 
 func toText(s *site, args []any) (any, error) {
@@ -192,9 +211,9 @@ func extreme(s *site, args []any, sign int) (any, error) {
 func find(_ *site, t []string) (any, error) {
 	i := strings.Index(t[0], t[1])
 	if i < 0 {
-		return float64(-1), nil
+		return count(-1), nil
 	}
-	return float64(utf8.RuneCountInString(t[0][:i])), nil
+	return count(utf8.RuneCountInString(t[0][:i])), nil
 }
 
 func join(s *site, args []any) (any, error) {

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 )
 
@@ -58,7 +59,7 @@ func asText(a, b any) string {
 		return ""
 	}
 	switch a.(type) {
-	case float64, bool:
+	case float64, json.Number, bool:
 		return ": use str() to compare texts"
 	}
 	return ""
@@ -90,9 +91,10 @@ func mixed(s string, v any) (same, known bool, err error) {
 		return false, true, nil
 	}
 	switch v := v.(type) {
-	case float64:
-		f, ok := numeric(s)
-		return ok && f == v, ok, nil
+	case float64, json.Number:
+		d, _ := number(v)
+		e, ok := numeric(s)
+		return ok && d == e, ok, nil
 	case bool:
 		b, ok := boolean(s)
 		return ok && b == v, ok, nil
@@ -106,6 +108,10 @@ func (n *comparison) deep(m *machine, a, b any) (bool, error) {
 		return false, err
 	}
 	switch a := a.(type) {
+	case float64, json.Number:
+		d, _ := number(a)
+		e, ok := number(b)
+		return ok && d == e, m.work(n.col, len(d.digits)>>14)
 	case string:
 		b, ok := b.(string)
 		return ok && a == b, m.read(n.col, a)
@@ -201,14 +207,13 @@ func (n *comparison) ordered(m *machine, a, b any) (bool, error) {
 // text that reads as a number or boolean with one.
 func order(a, b any) (int, bool) {
 	switch a := a.(type) {
-	case float64:
-		switch b := b.(type) {
-		case float64:
-			return cmp.Compare(a, b), true
-		case string:
-			f, ok := numeric(b)
-			return cmp.Compare(a, f), ok
+	case float64, json.Number:
+		d, _ := number(a)
+		e, ok := number(b)
+		if s, isText := b.(string); isText {
+			e, ok = numeric(s)
 		}
+		return d.compare(e), ok
 	case bool:
 		switch b := b.(type) {
 		case bool:

@@ -15,6 +15,7 @@ var differences = map[string]string{
 	"texts":     "only a text has methods: other kinds were turned into texts, use str()",
 	"keys":      "in looks for a key of an object: it was always false",
 	"brackets":  "a value in brackets is that value: it was made true or false",
+	"digits":    "numbers keep all their digits: long ones were rounded",
 	"numbers":   "int() and str() keep whole numbers whole: 42 was written 42.0 and read as 0",
 	"lists":     "the items of a list are any values, and count from the end when negative",
 	"chars":     "lengths and places count characters: they counted bytes",
@@ -23,6 +24,7 @@ var differences = map[string]string{
 	"names":     "a hyphen before a digit belongs to the name too",
 	"data":      "names with __ are plain keys: there is nothing but data to reach",
 	"lazy":      "what cannot matter any more is not looked at",
+	"booleans":  "bool() reads a text that is a boolean: 'false' was true",
 	"null":      "null and None are words of the language: they were unknown variables",
 }
 
@@ -37,7 +39,7 @@ var conformance = []struct{ src, older, ours, why string }{
 	// Truth.
 	{"nothing", "false", "", ""}, {"flag", "true", "", ""}, {"off", "false", "", ""}, {"n", "true", "", ""}, {"z", "false", "", ""}, {"s", "true", "", ""}, {"empty", "false", "", ""},
 	{"'false'", "true", "", ""}, {"'0'", "true", "", ""}, {"lst", "true", "", ""}, {"none", "false", "", ""}, {"obj", "true", "", ""}, {"not not s", "true", "", ""},
-	{"bool('false')", "true", "", ""}, {"missing", "false", "error", "missing"}, {"missing == 'x'", "false", "error", "missing"}, {"nothing == 'x'", "false", "", ""},
+	{"bool('false')", "true", "false", "booleans"}, {"bool('no')", "true", "", ""}, {"bool('0')", "true", "", ""}, {"bool(s)", "true", "", ""}, {"bool('')", "false", "", ""}, {"missing", "false", "error", "missing"}, {"missing == 'x'", "false", "error", "missing"}, {"nothing == 'x'", "false", "", ""},
 	{"my-var == 'h'", "true", "", ""}, {"obj.missing", "false", "", ""}, {"True", "true", "", ""}, {"False", "false", "", ""}, {"obj.missing == null", "true", "", ""},
 	{"null == None", "true", "", ""}, {"nothing.x", "false", "error", "types"}, {"step-2 == 'ok'", "false", "true", "names"},
 	// Equality and order.
@@ -51,7 +53,7 @@ var conformance = []struct{ src, older, ours, why string }{
 	{"s in [obj.k]", "error", "false", "lists"}, {"lst[-1] == 3", "error", "true", "lists"}, {"1 in [[1]]", "error", "false", "lists"},
 	// Functions, methods, fields.
 	{"len('') == 0", "true", "", ""}, {"len([]) == 0", "true", "", ""}, {"len(s) == 5", "true", "", ""}, {"len('é') == 2", "true", "false", "chars"}, {"'éa'.find('a') == 2", "true", "false", "chars"},
-	{"str(42) == '42'", "false", "true", "numbers"}, {"int(1.9) == 1", "false", "true", "numbers"}, {"int(3) == 3", "false", "true", "numbers"}, {"int('3') == 3", "true", "", ""}, {"float('1.5') == 1.5", "true", "", ""},
+	{"str(42) == '42'", "false", "true", "numbers"}, {"int(1.9) == 1", "false", "true", "numbers"}, {"int(3) == 3", "false", "true", "numbers"}, {"int('3') == 3", "true", "", ""}, {"9007199254740993 == 9007199254740992", "true", "false", "digits"}, {"float('1.5') == 1.5", "true", "", ""},
 	{"s.upper() == 'HELLO'", "true", "", ""}, {"s.startswith('he') and s.endswith('lo')", "true", "", ""}, {"' a '.strip() == 'a'", "true", "", ""}, {"s.replace('l', 'L') == 'heLLo'", "true", "", ""},
 	{"s.count('l') == 2", "true", "", ""}, {"'a b'.title() == 'A B'", "true", "", ""}, {"'-'.join(['a', 'b']) == 'a-b'", "true", "", ""}, {"len('a,b'.split(',')) == 2", "true", "", ""},
 	{"'xax'.strip('x') == 'xax'", "true", "false", "arguments"}, {"s.startswith(1)", "true", "error", "arguments"}, {"'-'.join(['a', 1]) == 'a'", "true", "error", "arguments"},

@@ -9,9 +9,10 @@ type node interface {
 
 // machine is one evaluation.
 type machine struct {
-	look  Lookup
-	src   string
-	steps int
+	look    Lookup
+	src     string
+	steps   int
+	lenient bool // what has no parts has null ones
 }
 
 func (m *machine) fail(col int, format string, args ...any) error {
@@ -113,7 +114,7 @@ func (n *field) eval(m *machine) (any, error) {
 		return nil, err
 	}
 	o, ok := v.(map[string]any)
-	if !ok {
+	if !ok && !m.lenient {
 		return nil, m.fail(n.col, "%s has no field %q", kindOf(v), n.key)
 	}
 	return o[n.key], nil
@@ -135,7 +136,10 @@ func (n *item) eval(m *machine) (any, error) {
 		return nil, err
 	}
 	list, ok := v.([]any)
-	if !ok {
+	switch {
+	case !ok && m.lenient:
+		return nil, nil
+	case !ok:
 		return nil, m.fail(n.col, "%s has no item %d", kindOf(v), n.index)
 	}
 	i := n.index
@@ -150,7 +154,7 @@ func (n *item) eval(m *machine) (any, error) {
 
 // call is a function or a method; a method's receiver is its first argument.
 type call struct {
-	fn   function
+	fn   *function
 	args []node
 	col  int
 }

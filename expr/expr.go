@@ -19,9 +19,10 @@ const (
 	MaxResult = 1 << 20 // bytes of a text that an evaluation builds
 )
 
-// Lookup gives the value of a variable: nil, bool, float64 (for a Text also
-// json.Number, which is rendered as it is written), string, []any or
-// map[string]any; false when there is no such name.
+// Lookup gives the value of a variable: nil, bool, json.Number, string, []any
+// or map[string]any; false when there is no such name. A json.Number keeps all
+// its digits and is rendered as it is written; a float64 is a number too, with
+// the digits that were left of it.
 type Lookup func(name string) (any, bool)
 
 // Error is what is wrong with an expression or a text, and where.
@@ -35,9 +36,17 @@ func (e *Error) Error() string { return fmt.Sprintf("col %d: %s", e.Col, e.Msg) 
 
 // Expr is a parsed expression.
 type Expr struct {
-	src   string
-	root  node
-	names []string
+	src     string
+	root    node
+	reads   []Read
+	lenient bool
+}
+
+// Read is a variable that an expression or a text reads.
+type Read struct {
+	Name     string
+	Offset   int  // where it does so, in bytes
+	Optional bool // there is a default for it
 }
 
 // Parse reads an expression; the error is an *Error.
@@ -54,13 +63,17 @@ func Parse(src string) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expr{src: src, root: root, names: sorted(p.names)}, nil
+	return &Expr{src: src, root: root, reads: p.reads}, nil
 }
 
 // Eval gives the value of the expression; the error is an *Error.
 func (e *Expr) Eval(l Lookup) (any, error) {
-	return e.root.eval(&machine{look: l, src: e.src})
+	return e.root.eval(&machine{look: l, src: e.src, lenient: e.lenient})
 }
+
+// Lenient makes a field or an item of what is no object or list null instead of
+// an error.
+func (e *Expr) Lenient() { e.lenient = true }
 
 // Truth tells whether the value counts as true: null, false, 0 and whatever is
 // empty do not.
@@ -73,7 +86,16 @@ func (e *Expr) Truth(l Lookup) (bool, error) {
 }
 
 // Names are the variables that the expression may read, sorted.
-func (e *Expr) Names() []string { return slices.Clone(e.names) }
+func (e *Expr) Names() []string {
+	names := make([]string, len(e.reads))
+	for i, r := range e.reads {
+		names[i] = r.Name
+	}
+	return sorted(names)
+}
+
+// Reads are the same variables, each where it stands first.
+func (e *Expr) Reads() []Read { return slices.Clone(e.reads) }
 
 // String is the source.
 func (e *Expr) String() string { return e.src }

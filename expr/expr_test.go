@@ -57,7 +57,7 @@ func TestEval(t *testing.T) {
 		{"int('7')", 7.0}, {"int(1.9)", 1.0}, {"int(-1.9)", -1.0}, {"int(' 3 ') == 3", true}, {"int(flag)", 1.0}, {"float('1.5')", 1.5},
 		{"str(42) == '42'", true}, {"str(1.5)", "1.5"}, {"str(true)", "true"}, {"str(null)", ""}, {"str(-0.0)", "0"},
 		{"str(['<', 1])", `["<",1]`}, {"str(obj.deep)", `{"x":1}`},
-		{"bool('false')", true}, {"bool('')", false}, {"bool([])", false}, {"bool(obj)", true}, {"bool(0)", false}, {"bool(null)", false},
+		{"bool('false')", false}, {"bool(' True ')", true}, {"bool('true') and not bool('False')", true}, {"bool('')", false}, {"bool([])", false}, {"bool(obj)", true}, {"bool(0)", false}, {"bool(null)", false},
 		{"min(3, 1, 2)", 1.0}, {"max('a', 'b')", "b"}, {"max(1, '2')", "2"}, {"min(2, 2)", 2.0},
 
 		{"'  a '.strip()", "a"}, {"'xxa'.lstrip('x')", "a"}, {"'axx'.rstrip('x')", "a"}, {"' a '.lstrip()", "a "}, {"' a '.rstrip()", " a"},
@@ -74,7 +74,7 @@ func TestEval(t *testing.T) {
 			continue
 		}
 		got, err := e.Eval(look(vars()))
-		if err != nil || !reflect.DeepEqual(got, c.want) {
+		if err != nil || jsonOf(got) != jsonOf(c.want) {
 			t.Errorf("%s = %#v, %v; want %#v", c.src, got, err, c.want)
 		}
 	}
@@ -280,6 +280,12 @@ func TestNames(t *testing.T) {
 	}
 	if got, want := e.Names(), []string{"b", "c", "my-var", "x", "z"}; !slices.Equal(got, want) {
 		t.Errorf("names %q, want %q", got, want)
+	}
+	if e, err = Parse("'é' == b and a.b or b"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.Reads(), []Read{{Name: "b", Offset: 8}, {Name: "a", Offset: 14}}; !slices.Equal(got, want) {
+		t.Errorf("reads %v, want %v", got, want)
 	}
 }
 

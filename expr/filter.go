@@ -21,7 +21,7 @@ type filter struct {
 }
 
 // filters are written after the name: {{ name | filter }}.
-var filters = map[string]filter{
+var filters = map[string]*filter{
 	"default": {takes: "a text in quotes, a number, true or false, as in default('x')", fills: true},
 	"json":    {takes: "no argument", do: func(v any) any { return jsonOf(v) }},
 	"trim":    {takes: "no argument", do: trimmed},

@@ -31,7 +31,7 @@ func (w way) String() string {
 }
 
 type filterCall struct {
-	filter
+	*filter
 	arg any
 }
 
@@ -184,7 +184,7 @@ func (r *reader) filters(p *placeholder) bool {
 		name := r.word()
 		f, ok := filters[name]
 		if !ok {
-			return r.fail("no filter named %s%s", short(name), guess(name, keys(filters)))
+			return r.fail("no filter named %s%s (in {{ }} there are %s)", short(name), guess(name, keys(filters)), strings.Join(keys(filters), ", "))
 		}
 		call := filterCall{filter: f}
 		if r.take("(") {
@@ -215,11 +215,10 @@ func (r *reader) argument(name string) (v any, ok bool) {
 		v = false
 	case c != ')':
 		n := numberLen(r.src[r.pos:])
-		f, err := strconv.ParseFloat(r.src[r.pos:r.pos+n], 64)
-		if err != nil {
+		if n == 0 || n > MaxDigits {
 			return nil, r.fail("the filter %s takes %s", name, filters[name].takes)
 		}
-		v = f
+		v = literal(r.src[r.pos : r.pos+n])
 		r.pos += n
 	}
 	r.blanks()

@@ -32,8 +32,8 @@ func TestPlaceholders(t *testing.T) {
 
 func TestPlaceholderErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"?`},
-		{"{{s | }}", `col 1: no filter named ""`},
+		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"? (in {{ }} there are default, json, trim)`},
+		{"{{s | }}", `col 1: no filter named "" (in {{ }} there are default, json, trim)`},
 		{"{{s | default}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default()}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default(x)}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
@@ -77,13 +77,19 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-func TestRequired(t *testing.T) {
+func TestReads(t *testing.T) {
 	text, err := ParseText("{{a}} {{b|default('x')}} {{c|trim}} {{c|default(1)}} {{'d'}}")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text.Required(), []string{"a", "c"}; !slices.Equal(got, want) {
-		t.Errorf("required %q, want %q", got, want)
+	want := []Read{{"a", 0, false}, {"b", 6, true}, {"c", 25, false}}
+	if got := text.Reads(); !slices.Equal(got, want) {
+		t.Errorf("reads %v, want %v", got, want)
+	}
+	if late, err := ParseText("é {{a|default(1)}} {{b}} {{a}} {{a}}"); err != nil {
+		t.Error(err)
+	} else if got, want := late.Reads(), []Read{{"b", 20, false}, {"a", 26, false}}; !slices.Equal(got, want) {
+		t.Errorf("reads %v, want %v", got, want)
 	}
 	if got, want := text.Names(), []string{"a", "b", "c"}; !slices.Equal(got, want) {
 		t.Errorf("names %q, want %q", got, want)

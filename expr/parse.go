@@ -2,7 +2,8 @@ package expr
 
 import (
 	"fmt"
-	"math"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ type parser struct {
 	toks  []token // ends with tokEnd
 	pos   int
 	depth int
-	names []string
+	reads []Read
 }
 
 func (p *parser) fail(col int, format string, args ...any) error {
@@ -204,7 +205,7 @@ func (p *parser) word(t token) (node, error) {
 		return nil, p.fail(t.col, "unexpected %q where a value should be", t.text)
 	}
 	if !p.is("(") {
-		p.names = append(p.names, t.text)
+		p.note(t)
 		return &variable{name: t.text, col: t.col}, nil
 	}
 	f, ok := functions[t.text]
@@ -216,6 +217,13 @@ func (p *parser) word(t token) (node, error) {
 		return nil, err
 	}
 	return &call{fn: f, args: args, col: t.col}, nil
+}
+
+// note keeps the first place of a variable.
+func (p *parser) note(t token) {
+	if !slices.ContainsFunc(p.reads, func(r Read) bool { return r.Name == t.text }) {
+		p.reads = append(p.reads, Read{Name: t.text, Offset: t.at})
+	}
 }
 
 func (p *parser) group(open token) (node, error) {
@@ -313,11 +321,12 @@ func (p *parser) indexed(of node) (node, error) {
 		p.next()
 		return &field{of: of, key: t.text, col: t.col}, nil
 	case tokNumber:
-		if t.num != math.Trunc(t.num) || math.Abs(t.num) > math.MaxInt32 {
+		i, err := strconv.ParseInt(string(t.num), 10, 32)
+		if err != nil {
 			return nil, p.fail(t.col, "an index is a whole number")
 		}
 		p.next()
-		return &item{of: of, index: int(t.num), col: t.col}, nil
+		return &item{of: of, index: int(i), col: t.col}, nil
 	case tokEnd, tokName, tokMark:
 	}
 	return nil, p.fail(t.col, "an index is a whole number or a text in quotes, found %s", t.shown())

@@ -3,14 +3,21 @@ package expr
 // Pieces are the plain parts and the placeholders of a text, each a text of
 // its own, in their order.
 func (t *Text) Pieces() []*Text {
-	list := make([]*Text, 0, len(t.parts))
-	for _, p := range t.parts {
-		piece := &Text{src: p.plain, parts: []part{p}}
-		if p.hole != nil {
-			piece.parts[0].col = 1
-			piece.src = t.src
+	var list []*Text
+	plain := func(src string) {
+		if src != "" {
+			list = append(list, &Text{src: src, parts: []part{{plain: src, col: 1}}})
 		}
-		list = append(list, piece)
 	}
+	at := 0
+	for _, h := range Holes(t.src) {
+		if h.Value == nil { // it stands for itself
+			continue
+		}
+		plain(t.src[at:h.Start])
+		list = append(list, h.Value)
+		at = h.End
+	}
+	plain(t.src[at:])
 	return list
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +12,9 @@ import (
 // {{name.field[0]['key']}} and {{name | trim | default('x')}}. What is put in
 // is never looked at again.
 type Text struct {
-	src   string
-	parts []part
+	src     string
+	parts   []part
+	lenient bool
 }
 
 // part is a piece of plain text, or a placeholder.
@@ -20,6 +22,7 @@ type part struct {
 	plain string
 	hole  *placeholder
 	col   int
+	at    int // in bytes
 }
 
 // Hole is the place of a placeholder in a text.
@@ -68,7 +71,7 @@ func ParseText(src string) (*Text, error) {
 			return nil, &Error{Col: col, Msg: problem, Src: src}
 		}
 		t.plain(src[seen:at])
-		t.parts = append(t.parts, part{hole: p, col: col})
+		t.parts = append(t.parts, part{hole: p, col: col, at: at})
 		col += utf8.RuneCountInString(src[at:end])
 		seen = end
 		next := strings.Index(src[end:], "{{")
@@ -87,6 +90,10 @@ func (t *Text) plain(s string) {
 	}
 }
 
+// Lenient makes what is not there nothing instead of an error: a variable, a
+// field, an item.
+func (t *Text) Lenient() { t.lenient = true }
+
 // Render puts the values in. An unknown variable or field without a default is
 // an error, null is nothing; the error is an *Error.
 func (t *Text) Render(l Lookup) (string, error) {
@@ -95,7 +102,7 @@ func (t *Text) Render(l Lookup) (string, error) {
 		s := p.plain
 		if p.hole != nil {
 			v, problem := p.hole.value(l)
-			if problem != "" {
+			if problem != "" && !t.lenient {
 				return "", &Error{Col: p.col, Msg: problem, Src: t.src}
 			}
 			s = TextOf(v)
@@ -108,23 +115,36 @@ func (t *Text) Render(l Lookup) (string, error) {
 	return b.String(), nil
 }
 
-// Names are the variables that the text reads, sorted.
-func (t *Text) Names() []string { return t.names(func(*placeholder) bool { return true }) }
-
-// Required are the variables that the text cannot do without, sorted: they
-// stand somewhere without a default.
-func (t *Text) Required() []string {
-	return t.names(func(p *placeholder) bool { return !p.optional() })
-}
-
-func (t *Text) names(wanted func(*placeholder) bool) []string {
-	var names []string
+// Reads are the variables that the text reads, each where it is first read
+// without a default, or else with one; in the order of the text.
+func (t *Text) Reads() []Read {
+	var reads []Read
+	known := map[string]int{}
 	for _, p := range t.parts {
-		if p.hole != nil && p.hole.name != "" && wanted(p.hole) {
-			names = append(names, p.hole.name)
+		if p.hole == nil || p.hole.name == "" {
+			continue
+		}
+		r := Read{Name: p.hole.name, Offset: p.at, Optional: p.hole.optional()}
+		i, again := known[r.Name]
+		switch {
+		case !again:
+			known[r.Name] = len(reads)
+			reads = append(reads, r)
+		case reads[i].Optional && !r.Optional:
+			reads[i] = r
 		}
 	}
-	return slices.Clone(sorted(names))
+	slices.SortFunc(reads, func(a, b Read) int { return cmp.Compare(a.Offset, b.Offset) })
+	return reads
+}
+
+// Names are the variables that the text reads, sorted.
+func (t *Text) Names() []string {
+	var names []string
+	for _, r := range t.Reads() {
+		names = append(names, r.Name)
+	}
+	return sorted(names)
 }
 
 // Alone tells whether the text is one placeholder and nothing else, and that

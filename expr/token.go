@@ -1,8 +1,8 @@
 package expr
 
 import (
+	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,8 +21,9 @@ const (
 type token struct {
 	kind tokenKind
 	text string
-	num  float64
+	num  json.Number
 	col  int
+	at   int // of a name, in bytes
 }
 
 // shown is how an error names the token.
@@ -108,8 +109,8 @@ func (s *scanner) name() token {
 	for isWord(s.at(n)) || s.at(n) == '-' && isWord(s.at(n+1)) {
 		n++
 	}
-	col := s.col
-	return token{kind: tokName, text: s.take(n), col: col}
+	col, at := s.col, s.pos
+	return token{kind: tokName, text: s.take(n), col: col, at: at}
 }
 
 func (s *scanner) number() (token, error) {
@@ -119,11 +120,13 @@ func (s *scanner) number() (token, error) {
 		return token{}, s.fail(col, "a name cannot start with a digit and a number cannot end in %q", s.at(n))
 	}
 	text := s.take(n)
-	num, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(num, 0) {
+	if len(text) > MaxDigits {
+		return token{}, s.fail(col, "the number has %d characters, at most %d are allowed", len(text), MaxDigits)
+	}
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
 		return token{}, s.fail(col, "the number %s is too large", text)
 	}
-	return token{kind: tokNumber, text: text, num: num, col: col}, nil
+	return token{kind: tokNumber, text: text, num: literal(text), col: col}, nil
 }
 
 func (s *scanner) quoted() (token, error) {

@@ -32,11 +32,9 @@ func truth(v any) bool {
 	switch v := v.(type) {
 	case bool:
 		return v
-	case float64:
-		return v != 0
-	case json.Number: // only a text's lookup gives these
-		f, err := v.Float64()
-		return err != nil || f != 0
+	case float64, json.Number:
+		d, _ := number(v)
+		return d.sign() != 0
 	case string:
 		return v != ""
 	case []any:
@@ -73,15 +71,6 @@ func jsonOf(v any) string {
 		return "" // NaN and infinities are not JSON, and no variable holds them
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// numeric reads a text that is a number and nothing else.
-func numeric(s string) (float64, bool) {
-	if s == "" || numberLen(s) != len(s) {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil
 }
 
 // boolean reads a text that is a boolean.

@@ -66,7 +66,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 	c := s.scope(i)
 	var parts []belay.Value
 	for _, piece := range s.prog.Steps[i].Prompt.Pieces() {
-		v, err := c.render(piece)
+		v, err := s.render(i, c, piece)
 		if err != nil {
 			return nil, err
 		}

@@ -132,6 +132,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked = nil, nil, false
+	st.filled, st.list, st.unheard = nil, nil, ""
 	s.wake(i)
 	return nil
 }
@@ -151,7 +152,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.check = e.Attempt
 	} else {
 		s.unqueue(i)
-		st.attempt, st.verdict = e.Attempt, nil
+		st.attempt, st.verdict, st.greeted = e.Attempt, nil, true
 		s.ran = true
 		if e.Agent != "" {
 			st.agent.name, st.agent.session, st.agent.notes = e.Agent, e.Session, 0
@@ -187,7 +188,7 @@ func (s *State) found(e belay.AttemptFound) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		if st.hook != "" {
-			return s.hookFound(i, e.How)
+			return s.hookFound(i, e)
 		}
 		switch e.How {
 		case belay.Adopted:
@@ -223,7 +224,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		if st.hook != "" {
-			s.hookEnded(i)
+			s.hookOver(i, e.Observation.KilledBy)
 			return nil
 		}
 		o := e.Observation
@@ -388,6 +389,10 @@ func (s *State) told(e belay.AnswerGiven) error {
 	if s.homed(e) {
 		return nil
 	}
+	if e.Key == s.listKey() {
+		s.toldList(e.Answer)
+		return nil
+	}
 	for i := range s.ready.list {
 		at := s.ready.list[i]
 		if s.giveAnswer(at, e) {
@@ -411,16 +416,14 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
 		st.permit = &a
 	case s.agentKey(i):
 		st.agent.grant = &a
+		s.heard(i)
 	case s.condKey(i):
 		st.truth = &a
+		s.heard(i)
+	case s.textKey(i):
+		s.fillIn(i, a)
 	default:
 		return false
-	}
-	if e.Key != s.stepKey(i) {
-		if st.asked {
-			st.asked = false
-			s.asking--
-		}
 	}
 	return true
 }
@@ -482,7 +485,7 @@ func (s *State) reopen() error {
 	if s.result == nil {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
-	s.result, s.failing, s.cancel = nil, false, nil
+	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed && st.phase != Skipped {

@@ -32,15 +32,15 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	vars, err := s.handDown(i, prog)
 	if err != nil {
-		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+		return s.refuseText(i, belay.RecipeFailure, err)
 	}
-	if empty := emptyOnes(prog.Rules, vars); empty != "" {
+	if empty := s.emptyOnes(prog.Rules, vars); empty != "" {
 		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty),
 			"hand it down with context:")
 	}
 	dir, err := s.dir(i)
 	if err != nil {
-		return s.refuse(i, belay.RecipeFailure, err.Error(), "")
+		return s.refuseText(i, belay.RecipeFailure, err)
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
@@ -67,9 +67,9 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 		case a.Text == nil:
 			vars[a.Name] = belay.Value{JSON: a.JSON}
 		default:
-			v, err := c.render(a.Text)
+			v, err := s.render(i, c, a.Text)
 			if err != nil {
-				return nil, fmt.Errorf("context %s: %w", a.Name, err)
+				return nil, s.misfit(i, "context "+a.Name, a.Text, a.At, err)
 			}
 			vars[a.Name] = v
 		}
@@ -78,10 +78,13 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 }
 
 // emptyOnes names the variables that must hold something and do not.
-func emptyOnes(rules []recipe.Rule, vars map[string]belay.Value) string {
+func (s *State) emptyOnes(rules []recipe.Rule, vars map[string]belay.Value) string {
 	var names []string
 	for _, r := range rules {
-		if v, ok := vars[r.Name]; r.Kind == recipe.RuleNonempty && (!ok || v.Inline() && blank(v.JSON)) {
+		if r.Kind == recipe.RuleOptional || s.vars.secret[r.Name] { // a secret is in the environment only
+			continue
+		}
+		if v, ok := vars[r.Name]; !ok || v.Inline() && blank(v.JSON) {
 			names = append(names, r.Name)
 		}
 	}

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -9,12 +8,8 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// The bounds of a foreach: how many items it may have, and how much its list
-// of results may hold.
-const (
-	maxItems   = 1000
-	maxResults = 1 << 20
-)
+// maxItems is how many items a foreach may have.
+const maxItems = 1000
 
 // each is a run that is the items of a foreach step: one step for each, alike
 // but for the variable that holds the item. Its recipe is made from the frozen
@@ -23,8 +18,12 @@ type each struct {
 	as     string
 	items  []json.RawMessage
 	output string
-	limit  int // items at the same time; 0 = as many as there is room for
+	limit  int  // items at the same time; 0 = as many as there is room for
+	all    bool // an item that fails does not stop the others
 }
+
+// givesUp tells whether a failure keeps other steps from starting.
+func (s *State) givesUp() bool { return s.failing && (s.each == nil || !s.each.all) }
 
 // full tells whether an item that was never tried must wait until another is
 // settled. One that will be tried again keeps its place.
@@ -51,11 +50,15 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, 
 		if def.ID != e.Each {
 			continue
 		}
-		items, problem := itemsOf(e.Vars[def.Foreach])
+		list := e.Items
+		if list == nil {
+			list = e.Vars[def.Foreach].JSON
+		}
+		items, problem := itemsOf(list)
 		if problem != "" {
 			return nil, fmt.Errorf("run %s: the list %s %s", s.id, def.Foreach, problem)
 		}
-		s.each = &each{as: def.As, items: items, output: def.Output, limit: def.MaxItems}
+		s.each = &each{as: def.As, items: items, output: def.Output, limit: def.MaxItems, all: def.Optional}
 		return inner(prog, def, len(items)), nil
 	}
 	return nil, fmt.Errorf("run %s: no step %q in its recipe", s.id, e.Each)
@@ -100,11 +103,8 @@ func inner(prog *recipe.Recipe, def *recipe.Step, n int) *recipe.Recipe {
 }
 
 // itemsOf reads a list; problem says why it is none.
-func itemsOf(v belay.Value) (items []json.RawMessage, problem string) {
-	if !v.Inline() {
-		return nil, "is too big to be walked through: it must be in the records"
-	}
-	if len(v.JSON) == 0 || v.JSON[0] != '[' || json.Unmarshal(v.JSON, &items) != nil {
+func itemsOf(list json.RawMessage) (items []json.RawMessage, problem string) {
+	if len(list) == 0 || list[0] != '[' || json.Unmarshal(list, &items) != nil {
 		return nil, "is not a list"
 	}
 	if len(items) > maxItems {
@@ -139,9 +139,9 @@ func (s *State) startEach(i int) belay.Command {
 		started.Child = st.prior
 		return belay.StartRun{Started: started, Reopen: true}
 	}
-	list, ok := s.vars.vars[def.Foreach]
-	if !ok {
-		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: no variable named %q", def.Foreach), "")
+	list, plain, err := s.listOf(i)
+	if err != nil {
+		return s.refuse(i, belay.RecipeFailure, "foreach: "+err.Error(), "")
 	}
 	if _, problem := itemsOf(list); problem != "" {
 		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.Foreach, problem), "")
@@ -149,62 +149,18 @@ func (s *State) startEach(i int) belay.Command {
 	if len(def.Outputs) > 0 {
 		return s.refuse(i, belay.RecipeFailure, "foreach: outputs: has no meaning for many items", "use output:, which becomes a list")
 	}
+	if plain {
+		list = nil // it is among the variables
+	}
 	vars := make(map[string]belay.Value, len(s.vars.vars))
 	for name, v := range s.vars.vars {
 		vars[name] = v
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Vars: vars,
+		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Vars: vars,
 		Dir: s.base(), Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
-}
-
-// gather makes the results of the items one list, in the order of the items;
-// one that was left out is null.
-func (s *State) gather(r belay.RunResult) belay.RunResult {
-	r.Outputs = nil
-	if s.each.output == "" || r.Status != belay.Achieved && r.Status != belay.Partial {
-		return r
-	}
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i := range s.steps {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		raw := json.RawMessage("null")
-		if v := result(s.produced(i)); v != nil {
-			if !v.Inline() || b.Len()+len(v.JSON) > maxResults {
-				return s.tooMuch(i)
-			}
-			raw = v.JSON
-		}
-		b.Write(raw)
-	}
-	b.WriteByte(']')
-	r.Outputs = map[string]belay.Value{s.each.output: {JSON: b.Bytes()}}
-	return r
-}
-
-// result is what one item gave: what it printed, or all that its sub-recipe gave.
-func result(o *belay.Observation) *belay.Value {
-	switch {
-	case o == nil:
-		return nil
-	case o.Child != nil:
-		v := gathered(o.Child.Outputs)
-		return &v
-	}
-	return o.Output
-}
-
-func (s *State) tooMuch(i int) belay.RunResult {
-	f := &belay.Failure{
-		Kind: belay.BashFailure, Op: "step " + string(s.prog.Steps[i].ID), Cause: "its output is too big to be one of a list",
-		Hint: "write big results to files and print their paths instead",
-	}
-	return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Error(), Failure: f}
 }

@@ -139,10 +139,11 @@ func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
 }
 
 // hookFound says what became of a hook that was open when a driver died. A lost
-// one is not repeated: nothing depends on it.
-func (s *State) hookFound(i int, how belay.Found) error {
+// one comes again, as one that was cut off does: a hook runs at least once to
+// its end. One that is lost every time is given up; nothing depends on it.
+func (s *State) hookFound(i int, e belay.AttemptFound) error {
 	st := &s.steps[i]
-	switch how {
+	switch e.How {
 	case belay.Adopted:
 		st.stopping = belay.KilledNot
 	case belay.Harvested: // its end follows
@@ -150,11 +151,27 @@ func (s *State) hookFound(i int, how belay.Found) error {
 		st.hooks[st.hook]--
 		s.close(i)
 	case belay.Lost:
+		if st.hookLost = max(st.hookLost+1, e.Count); st.hookLost < s.started.Limits.MaxLost {
+			s.close(i)
+			return nil
+		}
+		st.hookLost = 0
 		s.hookEnded(i)
 	default:
-		return fmt.Errorf("run %s: hook found %q", s.id, how)
+		return fmt.Errorf("run %s: hook found %q", s.id, e.How)
 	}
 	return nil
+}
+
+// hookOver folds the end of a hook. One that was cut off because the run came
+// to rest, or had no driver, comes again when the run goes on.
+func (s *State) hookOver(i int, by belay.KilledBy) {
+	switch by {
+	case belay.KilledStop, belay.KilledCancel, belay.KilledGrace:
+		s.close(i)
+	case belay.KilledNot, belay.KilledDeadline:
+		s.hookEnded(i)
+	}
 }
 
 func (s *State) hookEnded(i int) {

@@ -63,7 +63,7 @@ func fromStdout(specs []belay.OutputSpec) bool {
 func (s *State) fill(j *belay.Job, i int, script *recipe.Script) {
 	c := s.scope(i)
 	j.Vars = c.visible(script.Text)
-	args, err := c.args(script)
+	args, err := s.args(i, c, script, "script")
 	if err != nil { // of a check or a hook: the step itself would have been refused
 		j.Script = `printf '%s\n' "$BELAY_REFUSED" >&2; exit 1`
 		j.Env = maps.Clone(j.Env)
@@ -81,8 +81,8 @@ func (s *State) fill(j *belay.Job, i int, script *recipe.Script) {
 	}
 }
 
-// args are the values of a script's placeholders.
-func (c *scope) args(script *recipe.Script) (map[string]belay.Value, error) {
+// args are the values of the placeholders of a script of step i; key says which.
+func (s *State) args(i int, c *scope, script *recipe.Script, key string) (map[string]belay.Value, error) {
 	if len(script.Uses) == 0 {
 		return nil, nil
 	}
@@ -91,9 +91,9 @@ func (c *scope) args(script *recipe.Script) (map[string]belay.Value, error) {
 		if c.isSecret(u.Value) {
 			continue
 		}
-		v, err := c.render(u.Value)
+		v, err := s.render(i, c, u.Value)
 		if err != nil {
-			return nil, err
+			return nil, s.misfit(i, key+": "+u.Value.String(), u.Value, func(int) recipe.Pos { return u.Pos }, err)
 		}
 		args[u.Env] = v
 	}
@@ -129,32 +129,32 @@ func (s *State) renders(i int) error {
 	}
 	c := s.scope(i)
 	if def.Script != nil {
-		if _, err := c.args(def.Script); err != nil {
-			return fmt.Errorf("command: %w", err)
+		if _, err := s.args(i, c, def.Script, "command"); err != nil {
+			return err
 		}
 	}
 	if def.Verify == nil {
 		return nil
 	}
-	if _, err := c.args(def.Verify); err != nil {
-		return fmt.Errorf("verify: %w", err)
-	}
-	return nil
+	_, err := s.args(i, c, def.Verify, "verify")
+	return err
 }
 
 // dir is the working directory of a step: the run's, or its own under it.
 func (s *State) dir(i int) (string, error) {
-	text := s.prog.Steps[i].Dir
+	def := &s.prog.Steps[i]
+	text := def.Dir
 	if text == nil {
 		return s.root(i), nil
 	}
 	c := s.scope(i)
 	if names := text.Names(); c.big(names) {
-		return "", fmt.Errorf("working_dir: the value of {{%s}} is too big for a path", names[0])
+		err := fmt.Errorf("the value of {{%s}} is too big for a path", names[0])
+		return "", s.misfit(i, "working_dir", text, def.DirAt, err)
 	}
 	sub, err := text.Render(c.texts())
 	if err != nil {
-		return "", fmt.Errorf("working_dir: %w", err)
+		return "", s.misfit(i, "working_dir", text, def.DirAt, err)
 	}
 	return s.under(i, sub), nil
 }
@@ -182,17 +182,14 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
-	wanted := func(i int) bool { return s.condKey(i) == k || s.agentKey(i) == k }
-	for _, i := range s.ready.list {
-		if wanted(i) {
-			s.steps[i].asked = true
-			s.asking++
-			return
-		}
+	if k == s.listKey() {
+		s.listing = true
+		s.asking++
+		return
 	}
-	for _, t := range s.timers.list {
-		if t.key == "" && wanted(t.step) {
-			s.steps[t.step].asked = true
+	for i := range s.steps {
+		if st := &s.steps[i]; st.phase == Waiting && (s.condKey(i) == k || s.textKey(i) == k || s.agentKey(i) == k) {
+			st.asked = true
 			s.asking++
 			return
 		}

@@ -56,7 +56,7 @@ steps:
 	}
 }
 
-// A value that lies outside the records is handed on as it is, or not at all.
+// A value that lies outside the records is handed on as it is.
 func TestArgsOfBigValues(t *testing.T) {
 	t.Parallel()
 	big := belay.Value{Sha: "abc", Size: 1 << 20}
@@ -66,11 +66,6 @@ func TestArgsOfBigValues(t *testing.T) {
 		if v.Sha != big.Sha {
 			t.Errorf("got %+v", v)
 		}
-	}
-	w.exit("r:a.1", 0)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
-	if b, _ := w.tree.Run("r").Step("b"); b.Failure == nil || !strings.Contains(b.Failure.Cause, "too big") {
-		t.Errorf("failure %+v", b.Failure)
 	}
 }
 
@@ -136,7 +131,10 @@ func TestHooksAfterACrash(t *testing.T) {
 	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Unborn})
 	w.wantStarts("r:a@pre_step@hook.1")
 	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Lost})
-	w.wantStarts("r:a.1") // a lost hook is not repeated
+	w.wantStarts("r:a@pre_step@hook.2") // a lost hook comes again
+	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.2": belay.Lost})
+	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.3": belay.Lost})
+	w.wantStarts("r:a.1") // but not for ever
 	w.exit("r:a.1", 0)
 	w.reload(map[belay.Key]belay.Found{"r:a@post_step@hook.1": belay.Adopted})
 	w.wantStarts("")
@@ -180,7 +178,7 @@ func TestForeachBounds(t *testing.T) {
 	t.Parallel()
 	long := "[" + strings.Repeat("1,", maxItems) + "1]"
 	for name, v := range map[string]belay.Value{
-		"no list": {JSON: json.RawMessage(`{"a": 1}`)}, "too long": {JSON: json.RawMessage(long)}, "too big": {Sha: "x", Size: 1 << 20},
+		"no list": {JSON: json.RawMessage(`{"a": 1}`)}, "too long": {JSON: json.RawMessage(long)},
 	} {
 		w := startWith(t, "name: n\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, command: x}\n",
 			func(e *belay.RunStarted) { e.Vars["list"] = v })
@@ -194,9 +192,6 @@ func TestForeachBounds(t *testing.T) {
 	if got := string(w.tree.Run("r").Vars()["out"].JSON); got != "[]" {
 		t.Errorf("no items give %s", got)
 	}
-	w = begin(t, "name: n\ncontext: {list: [1]}\nsteps:\n- {id: a, foreach: list, command: x, output: out}\n")
-	w.end("r/a.1:item-1.1", belay.Observation{Began: true, Output: &belay.Value{Sha: "x", Size: 1 << 20}})
-	w.wantStatus(belay.Failed, belay.ExitFailed)
 }
 
 // A thousand items do not count as steps of nested recipes, and are quick.

@@ -36,14 +36,14 @@ func (s *State) Next(now time.Time, room int) belay.Command {
 	if c := s.nextKill(now); c != nil {
 		return c
 	}
-	if s.cancel == nil && !s.failing {
+	if s.cancel == nil && !s.givesUp() {
 		c, wants := s.nextStart(now, room)
 		if c != nil {
 			return c
 		}
 		crowded = crowded || wants
 	}
-	if c := s.nextEnd(); c != nil {
+	if c := s.nextEnd(room); c != nil {
 		return c
 	}
 	return s.wait(now, crowded)
@@ -255,14 +255,19 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if s.leftOut(def) {
 		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
 	}
-	if cause := s.hiddenFrom(i); cause != "" {
-		return s.refuse(i, s.ownKind(i), cause,
-			"name the secret under secrets: and read it where it comes from, or pass it on in a file outside the state directory"), false
-	}
 	if def.Condition != nil {
+		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {
+			return c, false
+		}
 		if c := s.nextCondition(i); c != nil {
 			return c, false
 		}
+	}
+	if c := s.hiddenFrom(i, s.reads(def)); c != nil {
+		return c, false
+	}
+	if c := s.nextTexts(i); c != nil {
+		return c, false
 	}
 	if room == 0 {
 		return nil, true
@@ -289,7 +294,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 		return s.startRun(i), false
 	}
 	if err := s.renders(i); err != nil {
-		return s.refuse(i, belay.BashFailure, err.Error(), ""), false
+		return s.refuseText(i, belay.BashFailure, err), false
 	}
 	if s.typeOf(i) == belay.TypeAgent {
 		return s.startAgent(i), false
@@ -305,7 +310,7 @@ func (s *State) nextCondition(i int) belay.Command {
 	if names := def.Condition.Names(); c.big(names) {
 		if st.truth == nil {
 			return belay.Ask{Key: s.condKey(i), Question: belay.Question{
-				Cond: def.Condition.String(), Vars: c.pick(names),
+				Cond: def.Condition.String(), Vars: c.pick(names), Lenient: c.compat,
 			}}
 		}
 		if st.truth.Error != "" {
@@ -315,8 +320,7 @@ func (s *State) nextCondition(i int) belay.Command {
 	} else {
 		var err error
 		if taken, err = def.Condition.Truth(c.lookup()); err != nil {
-			return s.refuse(i, s.ownKind(i), "condition: "+err.Error(),
-				fmt.Sprintf("the condition is: %s", def.Condition))
+			return s.refuseText(i, s.ownKind(i), s.undecided(i, err))
 		}
 	}
 	if taken {
@@ -341,8 +345,8 @@ func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.
 }
 
 // nextEnd says how the run ends, once nothing is open and nothing is left.
-func (s *State) nextEnd() belay.Command {
-	over := s.left == 0 || s.failing || s.cancel != nil
+func (s *State) nextEnd(room int) belay.Command {
+	over := s.left == 0 || s.givesUp() || s.cancel != nil
 	if !over || s.running > 0 || s.asking > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
 	}
@@ -357,7 +361,7 @@ func (s *State) nextEnd() belay.Command {
 		}
 	}
 	if s.each != nil {
-		r = s.gather(r)
+		return s.endEach(r, room)
 	}
 	return belay.End{Result: r}
 }
@@ -366,7 +370,7 @@ func (s *State) wait(now time.Time, crowded bool) belay.Command {
 	w := belay.Wait{For: belay.WaitNobody}
 	for _, t := range s.timers.list {
 		st := &s.steps[t.step]
-		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.failing || s.cancel != nil) {
+		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.givesUp() || s.cancel != nil) {
 			continue
 		}
 		if !t.at.After(now) {

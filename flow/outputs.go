@@ -87,24 +87,26 @@ func (s *State) hiddenOut() []string {
 	return names
 }
 
-// hiddenFrom says, when a step reads a value in which a secret was hidden, that
-// it cannot: half a value would do harm in silence.
-func (s *State) hiddenFrom(i int) string {
-	if len(s.vars.hidden) == 0 {
-		return ""
-	}
-	def := &s.prog.Steps[i]
-	for _, name := range s.reads(def) {
+// hiddenFrom refuses a step that reads a value in which a secret was hidden:
+// half a value would do harm in silence.
+func (s *State) hiddenFrom(i int, names []string) belay.Command {
+	for _, name := range names {
 		if by := s.vars.hidden[name]; by != "" {
-			return fmt.Sprintf("it reads %s, and step %s printed a secret there, which was hidden; step %s would get a value with a hole in it",
-				name, by, def.ID)
+			return s.refuse(i, s.ownKind(i),
+				fmt.Sprintf("it reads %s, and step %s printed a secret there, which was hidden; step %s would get a value with a hole in it",
+					name, by, s.prog.Steps[i].ID),
+				"name the secret under secrets: and read it where it comes from, or pass it on in a file outside the state directory")
 		}
 	}
-	return ""
+	return nil
 }
 
-// reads are the variables that a step looks at, as far as its text shows.
+// reads are the variables that a step looks at once it is taken, as far as its
+// text shows; none while nothing is hidden, because nobody else asks.
 func (s *State) reads(def *recipe.Step) []string {
+	if len(s.vars.hidden) == 0 {
+		return nil
+	}
 	var names []string
 	for _, script := range []*recipe.Script{def.Script, def.Verify} {
 		if script == nil {
@@ -114,9 +116,6 @@ func (s *State) reads(def *recipe.Step) []string {
 			names = append(names, u.Value.Names()...)
 		}
 		names = append(names, s.vars.mentioned(script.Text)...)
-	}
-	if def.Condition != nil {
-		names = append(names, def.Condition.Names()...)
 	}
 	if def.Prompt != nil {
 		names = append(names, def.Prompt.Names()...)
@@ -130,7 +129,7 @@ func (s *State) reads(def *recipe.Step) []string {
 		}
 	}
 	if def.Foreach != "" {
-		names = append(names, def.Foreach)
+		names = append(names, def.List())
 	}
 	return names
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ type Rehearsed struct {
 	Why     string         `json:"why,omitempty"`
 	Dir     string         `json:"dir,omitempty"`     // "" while it depends on an output
 	Problem string         `json:"problem,omitempty"` // it would be refused
+	Unmet   *belay.Place   `json:"-"`                 // a call that is certain to be refused for want of a value
 }
 
 // Take says whether a step would run.
@@ -168,7 +170,7 @@ func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
 	taken, err := def.Condition.Truth(c.vars.lookup())
 	switch {
 	case err != nil:
-		line.Problem = "condition: " + err.Error()
+		line.Problem = c.undecided(c.index[def.ID], err).Error()
 	case !taken:
 		line.Take, line.Why = TakeNo, "condition is false: "+def.Condition.String()
 	}
@@ -177,9 +179,9 @@ func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
 // texts renders what can be rendered.
 func (c *scene) texts(i int, line *Rehearsed) {
 	def := &c.prog.Steps[i]
-	complain := func(what string, err error) {
+	complain := func(err error) {
 		if err != nil && line.Problem == "" {
-			line.Problem = what + err.Error()
+			line.Problem = err.Error()
 		}
 	}
 	if def.As != "" && def.Foreach != "" {
@@ -191,7 +193,7 @@ func (c *scene) texts(i int, line *Rehearsed) {
 	if def.Dir == nil || !c.depends(def.Dir) {
 		dir, err := c.dir(i)
 		line.Dir = dir
-		complain("", err)
+		complain(err)
 	}
 	for _, script := range []*recipe.Script{def.Script, def.Verify} {
 		if script == nil {
@@ -202,16 +204,19 @@ func (c *scene) texts(i int, line *Rehearsed) {
 				continue
 			}
 			text, err := u.Value.Render(c.vars.texts())
-			complain("", err)
 			if _, bad := strconv.ParseInt(text, 10, 64); u.Integer && err == nil && bad != nil {
-				complain("", fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", u.Value))
+				err = errors.New("it stands in arithmetic and is not a whole decimal number")
+			}
+			if err != nil {
+				complain(c.misfit(i, "script: "+u.Value.String(), u.Value, func(int) recipe.Pos { return u.Pos }, err))
 			}
 		}
 	}
 	for _, a := range def.Context {
 		if a.Text != nil && !c.depends(a.Text) {
-			_, err := a.Text.Render(c.vars.texts())
-			complain("context "+a.Name+": ", err)
+			if _, err := a.Text.Render(c.vars.texts()); err != nil {
+				complain(c.misfit(i, "context "+a.Name, a.Text, a.At, err))
+			}
 		}
 	}
 }
@@ -223,16 +228,16 @@ func (c *scene) depends(t *expr.Text) bool {
 
 // items says how many items a foreach would have.
 func (c *scene) items(def *recipe.Step, line *Rehearsed) {
-	if by, ok := c.pending([]string{def.Foreach}); ok {
+	if by, ok := c.pending([]string{def.List()}); ok {
 		line.Why = fmt.Sprintf("for each of %s, the output of %s", def.Foreach, by)
 		return
 	}
-	v, ok := c.vars.vars[def.Foreach]
-	if !ok {
-		line.Problem = fmt.Sprintf("foreach: no variable named %q", def.Foreach)
+	list, _, err := c.listOf(c.index[def.ID])
+	if err != nil {
+		line.Problem = "foreach: " + err.Error()
 		return
 	}
-	items, problem := itemsOf(v)
+	items, problem := itemsOf(list)
 	if problem != "" {
 		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
 		return
@@ -244,7 +249,7 @@ func (c *scene) items(def *recipe.Step, line *Rehearsed) {
 func (c *scene) call(i, at int) ([]string, error) {
 	def, line := &c.prog.Steps[i], &c.out[at]
 	prog := c.known.Recipes[c.known.Names[def.Recipe]]
-	certain := c.certain && line.Take == TakeYes
+	certain := c.certain && line.Take == TakeYes && !def.Optional
 	switch {
 	case prog == nil:
 		line.Problem = fmt.Sprintf("sub-recipe %q was not found", def.Recipe)
@@ -261,8 +266,12 @@ func (c *scene) call(i, at int) ([]string, error) {
 	}
 	vars := c.down(def, prog, unknown)
 	rules := slices.DeleteFunc(slices.Clone(prog.Rules), func(r recipe.Rule) bool { _, open := unknown[r.Name]; return open })
-	if empty := emptyOnes(rules, vars); empty != "" {
+	if empty := c.emptyOnes(rules, vars); empty != "" {
 		line.Problem = fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty)
+		if certain {
+			at := c.where(i, def.RecipePos())
+			line.Unmet = &at
+		}
 		return nil, nil
 	}
 	first := c.started

@@ -5,6 +5,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -46,6 +47,8 @@ type State struct {
 	cancel  *belay.Request
 	failing bool
 	ran     bool
+	listed  *belay.Answer // the list of all results, of a run that is items
+	listing bool          // it was asked for
 	result  *belay.RunResult
 
 	homes      map[belay.Key]*belay.Answer // worktrees
@@ -76,6 +79,9 @@ type step struct {
 	failure  *belay.Failure
 	permit   *belay.Answer
 	truth    *belay.Answer
+	filled   map[string]belay.Filled // texts that the hands filled in
+	list     json.RawMessage         // of a foreach step, when the hands had to look
+	unheard  string                  // why they could not
 	asked    bool
 	item     string
 	leave    *belay.ItemAnswered // a person said to leave it out
@@ -85,6 +91,7 @@ type step struct {
 	prior    belay.RunID // the same, while there is something in it to go on with
 	hook     string      // the hook that is open, "" = none
 	hooks    map[string]int
+	hookLost int  // how often the hook that is due was lost
 	greeted  bool // its first hook is behind it
 	agent    career
 }
@@ -196,8 +203,11 @@ func (s *State) Result() *belay.RunResult { return s.result }
 
 // fail marks a step as failed for good.
 func (s *State) fail(i int) {
-	if !s.prog.Steps[i].Optional {
+	switch def := &s.prog.Steps[i]; {
+	case !def.Optional:
 		s.failing = true
+	case def.Foreach != "": // what its items gave is there all the same
+		s.setOutputs(i)
 	}
 	s.part(i, Failed)
 }

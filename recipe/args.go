@@ -5,14 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/belay-run/belay/expr"
 )
 
-// wrongArgs warns of values that are handed to a sub-recipe which has no use
-// for them.
+// wrongArgs reports values that are handed to a sub-recipe which has no use for
+// them, or cannot use them as they are.
 func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
-	if len(s.Context) == 0 || g.lib[s.Recipe] == nil {
+	callee := g.lib[s.Recipe]
+	if len(s.Context) == 0 || callee == nil {
 		return
 	}
 	sub := g.call(s.Recipe)
@@ -20,15 +19,51 @@ func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
 		return
 	}
 	for _, a := range s.Context {
+		p := Problem{File: s.where(in), Line: a.Pos.Line, Col: a.Pos.Col, Warning: in.Compat || callee.Compat}
+		if p.Msg = callee.cannotUse(s.Recipe, a); p.Msg != "" {
+			p.Warning = false
+			g.add(p)
+			continue
+		}
 		if sub.owns[a.Name] || g.readsName(s.Recipe, a.Name) {
 			continue
 		}
-		g.add(Problem{
-			File: s.where(in), Line: a.Pos.Line, Col: a.Pos.Col, Warning: true,
-			Msg:  fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name),
-			Hint: didYouMean(expr.Near(a.Name, slices.Sorted(maps.Keys(sub.owns)))),
-		})
+		p.Msg = fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name)
+		known := slices.AppendSeq(slices.Collect(maps.Keys(sub.owns)), maps.Keys(g.want[callee]))
+		p.Hint = nearest(a.Name, known)
+		if p.Hint == "" {
+			p.Hint = fmt.Sprintf("leave it out, or declare it under context: of %s if a program there reads $%s", s.Recipe, strings.ToUpper(a.Name))
+		}
+		g.add(p)
 	}
+}
+
+// cannotUse says why a literal value cannot be what the recipe needs, "" when it
+// can or when that is not known yet.
+func (r *Recipe) cannotUse(name string, a Arg) string {
+	if a.Text != nil && !a.Text.Literal() {
+		return ""
+	}
+	for _, v := range r.Rules {
+		if v.Name == a.Name && v.Kind != RuleOptional && a.empty() {
+			return fmt.Sprintf("the recipe %q asks for a value of %q (%s:%d:%d), and this one is empty", name, a.Name, r.File, v.Pos.Line, v.Pos.Col)
+		}
+	}
+	isList := a.Text == nil && len(a.JSON) > 0 && a.JSON[0] == '['
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Foreach == a.Name && !isList && !outputsOf(r.Steps)[a.Name] {
+			return fmt.Sprintf("the recipe %q goes through %q with foreach (%s:%d:%d), and this is no list", name, a.Name, s.where(r), s.Pos.Line, s.Pos.Col)
+		}
+	}
+	return ""
+}
+
+// empty tells null and text without anything in it.
+func (a Arg) empty() bool {
+	if a.Text != nil {
+		return strings.TrimSpace(a.Text.String()) == ""
+	}
+	return string(a.JSON) == "null"
 }
 
 // readsName tells whether a recipe, or one that it calls, reads a variable: by

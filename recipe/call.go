@@ -38,17 +38,30 @@ func (r *Recipe) SubRecipes() []Ref {
 // recipe which has no use for them. given are the variables that the caller of
 // root sets.
 func CheckCalls(root *Recipe, lib map[string]*Recipe, given ...string) []Problem {
+	return Calls{Lib: lib, Given: given}.Check(root)
+}
+
+// Calls is what is known about the recipes that a root calls.
+type Calls struct {
+	Lib   map[string]*Recipe // by the names they are called by
+	Dirs  []string           // where they were looked for
+	Given []string           // variables that the caller of root sets
+}
+
+// Check is CheckCalls.
+func (c Calls) Check(root *Recipe) []Problem {
 	if root == nil {
 		return nil
 	}
-	g := &callGraph{lib: lib, index: map[*Recipe]int{}}
+	g := &callGraph{lib: c.Lib, dirs: c.Dirs, index: map[*Recipe]int{}}
 	g.visit(root, "")
-	g.variables(root, given)
+	g.variables(root, c.Given)
 	for _, r := range g.recipes {
 		for i := range r.Steps {
 			g.wrongArgs(r, &r.Steps[i])
 		}
 	}
+	g.reckoned(c.Given)
 	for _, cycle := range findCycles(g.edges) {
 		g.circle(cycle)
 	}
@@ -60,12 +73,14 @@ func CheckCalls(root *Recipe, lib map[string]*Recipe, given ...string) []Problem
 type callGraph struct {
 	report
 	lib     map[string]*Recipe
+	dirs    []string
 	index   map[*Recipe]int
 	recipes []*Recipe
 	names   []string
 	edges   [][]int
 	own     map[*Recipe]map[string]bool
 	calls   map[string]called
+	want    map[*Recipe]map[string]want
 }
 
 // visit adds a recipe and all that it calls. Many recipes may call one another,
@@ -106,9 +121,14 @@ func (g *callGraph) missing(ref Ref) {
 	for name := range g.lib {
 		names = append(names, name)
 	}
+	hint := nearest(ref.Name, names)
+	if len(g.dirs) > 0 {
+		looked := "looked for " + ref.Name + ".yaml and .yml in: " + strings.Join(g.dirs, ", ")
+		hint = strings.TrimPrefix(hint+"; "+looked, "; ")
+	}
 	g.add(Problem{
 		File: ref.file, Line: ref.Pos.Line, Col: ref.Pos.Col,
-		Msg: fmt.Sprintf("no recipe named %q was found", ref.Name), Hint: nearest(ref.Name, names),
+		Msg: fmt.Sprintf("no recipe named %q was found", ref.Name), Hint: hint,
 	})
 }
 
@@ -139,3 +159,10 @@ func nearest(word string, words []string) string {
 	slices.Sort(words)
 	return didYouMean(expr.Near(word, words))
 }
+
+// RecipePos is the position of the sub-recipe's name.
+func (s *Step) RecipePos() Pos { return s.recipePos }
+
+// Where is the file in which a step of r was written: that of r, or of a recipe
+// that r extends.
+func (s *Step) Where(r *Recipe) string { return s.where(r) }

@@ -51,7 +51,7 @@ func Typed(text string) json.RawMessage {
 
 // asJSONText reads a text that is JSON as a whole.
 func asJSONText(text string) (json.RawMessage, bool) {
-	text = strings.TrimSpace(text)
+	text = strings.Trim(text, " \t\r\n") // the blanks of JSON: with any other the whole is a text
 	if text == "" || !strings.ContainsRune(`{["-0123456789tfn`, rune(text[0])) {
 		return nil, false // most texts are known by their first letter
 	}

@@ -87,7 +87,7 @@ func TestExtractBounded(t *testing.T) {
 
 func FuzzExtract(f *testing.F) {
 	for _, s := range []string{
-		"", "42", `{"a":1}`, "x {\"a\": [1, {}]} y", "```json\n{}\n```", "```\n[\n```\n{\"k\":\"\\\"}\"}", "{oops} [1] {", `"q`, "1e999", "\xff{}", "007",
+		"", "42", `{"a":1}`, "x {\"a\": [1, {}]} y", "```json\n{}\n```", "```\n[\n```\n{\"k\":\"\\\"}\"}", "{oops} [1] {", `"q`, "1e999", "\xff{}", "007", "\"\"\f",
 	} {
 		f.Add(s)
 	}

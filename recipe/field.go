@@ -180,11 +180,30 @@ func clip(s string) string {
 func (p *parser) template(k, v *yaml.Node, src string) *expr.Text {
 	t, err := expr.ParseText(src)
 	if err != nil {
-		p.badText(k, v, err)
+		p.badHoles(k, v, src, err)
 		return nil
 	}
-	p.readsText(posOf(v), t)
+	p.readsValue(v, t)
 	return t
+}
+
+// badHoles reports every placeholder of a text that is wrong, and notes what
+// the others read.
+func (p *parser) badHoles(k, v *yaml.Node, src string, err error) {
+	place, wrong := p.src.place(v), false
+	for _, h := range expr.Holes(src) {
+		if h.Err != nil && !p.full() {
+			wrong = true
+			p.fail(place.offset(h.Start), "", "%s: %s", k.Value, h.Err.Msg)
+			continue
+		}
+		if h.Value != nil {
+			p.readsText(place.offset(h.Start), h.Value)
+		}
+	}
+	if !wrong && !p.full() {
+		p.badText(k, v, err)
+	}
 }
 
 func (p *parser) badText(k, v *yaml.Node, err error) {

@@ -23,6 +23,7 @@ type key[T any] struct {
 	enum  []string
 	doc   string
 	inner []Key // the keys of the mapping that it holds
+	bound bounds
 	read  func(p *parser, to *T, k, v *yaml.Node)
 }
 
@@ -137,6 +138,8 @@ type Key struct {
 	Doc     string   `json:"doc"`
 	Enum    []string `json:"enum,omitempty"`
 	Works   bool     `json:"works"` // false: a word that this version refuses
+
+	bound bounds
 }
 
 // The kinds of values that keys hold, as Key.Types names them.
@@ -164,7 +167,7 @@ func describe[T any](t *table[T], on string) []Key {
 		k := &t.keys[i]
 		d := Key{
 			Name: k.name, On: on, Types: slices.Clone(k.types), Form: k.form, Default: k.def,
-			Doc: k.doc, Enum: slices.Clone(k.enum), Works: k.read != nil,
+			Doc: k.doc, Enum: slices.Clone(k.enum), Works: k.read != nil, bound: k.bound,
 		}
 		if on == "step" {
 			d.Steps = k.on.words()

@@ -97,14 +97,21 @@ type use struct {
 	outside bool // it is read before the items of foreach are gone through
 }
 
-// readsText notes what a text reads.
+// readsText notes what a text reads that is one placeholder.
 func (p *parser) readsText(at Pos, t *expr.Text) {
+	for _, r := range t.Reads() {
+		p.note(use{name: r.Name, pos: at, maybe: r.Optional})
+	}
+}
+
+// readsValue notes what the text of a scalar reads, each name at its place.
+func (p *parser) readsValue(v *yaml.Node, t *expr.Text) {
 	if t.Literal() {
 		return
 	}
-	required := t.Required()
-	for _, name := range t.Names() {
-		p.note(use{name: name, pos: at, maybe: !slices.Contains(required, name)})
+	place := p.src.place(v)
+	for _, r := range t.Reads() {
+		p.note(use{name: r.Name, pos: place.offset(r.Offset), maybe: r.Optional})
 	}
 }
 

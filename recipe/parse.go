@@ -78,6 +78,9 @@ func (p *parser) recipe() *Recipe {
 		return r
 	}
 	p.early(root)
+	if p.compat {
+		p.ownBraces(root)
+	}
 	found := readKeys(p, root, topKeys, 0, r)
 	for _, name := range []string{"name", "steps"} {
 		if !topKeys.holds(&found, name) {
@@ -85,6 +88,10 @@ func (p *parser) recipe() *Recipe {
 		}
 	}
 	r.Compat, r.hookUses = p.compat, p.hooks
+	pin(r.Steps)
+	if p.compat {
+		r.lenient()
+	}
 	if r.Shell == "" {
 		r.Shell = belay.ShellStrict
 		if p.compat {
@@ -97,6 +104,9 @@ func (p *parser) recipe() *Recipe {
 		}
 	}
 	p.whole(r)
+	if len(p.errors) > 0 {
+		p.survey(root, r)
+	}
 	return r
 }
 

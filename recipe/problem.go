@@ -28,6 +28,9 @@ func (p Problem) String() string {
 	if p.Warning {
 		kind = "warning"
 	}
+	if p.Line == 0 { // it has no place in the file
+		return fmt.Sprintf("%s: %s: %s", p.File, kind, p.Msg)
+	}
 	return fmt.Sprintf("%s:%d:%d: %s: %s", p.File, p.Line, p.Col, kind, p.Msg)
 }
 
@@ -58,7 +61,11 @@ func (p Problem) GitHub() string {
 	}
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	return fmt.Sprintf("::%s file=%s,line=%d,col=%d::%s", kind, property.Replace(p.File), p.Line, p.Col, data.Replace(msg))
+	at := ""
+	if p.Line > 0 {
+		at = fmt.Sprintf(",line=%d,col=%d", p.Line, p.Col)
+	}
+	return fmt.Sprintf("::%s file=%s%s::%s", kind, property.Replace(p.File), at, data.Replace(msg))
 }
 
 // maxShown is how many characters of a line are shown.

@@ -83,6 +83,8 @@ type Script struct {
 	Source string // as the recipe has it
 	Text   string // what bash gets
 	Uses   []Use  // the variables that Text refers to
+
+	env []envRead // variables of the environment that it reckons with
 }
 
 // Use is a placeholder of a script.
@@ -137,6 +139,8 @@ type Step struct {
 	needs     []need // as written
 	hasNeeds  bool   // it says what it needs
 	uses      []use  // the variables that it reads
+	dirPlace  place
+	condPlace place
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
@@ -145,6 +149,8 @@ type Arg struct {
 	Text *expr.Text      // set for a string
 	JSON json.RawMessage // set for anything else
 	Pos  Pos
+
+	place place // of the text
 }
 
 // Retry says how often a failed step is started again.

@@ -65,7 +65,7 @@ func readOutputs(p *parser, d *draft, k, v *yaml.Node) {
 }
 
 var outputKeys = newTable(map[string]string{"path": "file"},
-	key[belay.OutputSpec]{name: "file", types: []string{typeText}, form: "PATH", doc: "A file that the step wrote, from its directory on.",
+	key[belay.OutputSpec]{name: "file", bound: bounds{text: formFile}, types: []string{typeText}, form: "PATH", doc: "A file that the step wrote, from its directory on.",
 		read: func(p *parser, o *belay.OutputSpec, k, v *yaml.Node) {
 			name, ok := p.filled(k, v)
 			switch {
@@ -78,7 +78,7 @@ var outputKeys = newTable(map[string]string{"path": "file"},
 				o.File = name
 			}
 		}},
-	key[belay.OutputSpec]{name: "json", types: []string{typeText}, form: "items[0].id", doc: "A place in the JSON that the step printed.",
+	key[belay.OutputSpec]{name: "json", bound: bounds{text: formPath}, types: []string{typeText}, form: "items[0].id", doc: "A place in the JSON that the step printed.",
 		read: func(p *parser, o *belay.OutputSpec, k, v *yaml.Node) {
 			path, ok := p.filled(k, v)
 			if ok && !pathForm(path) {

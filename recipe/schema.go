@@ -7,11 +7,13 @@ import (
 )
 
 // Schema is a JSON Schema of recipes for editors, made from the keys. It knows
-// the shape only: what a recipe means is checked by Parse.
+// the shape, and which keys go together; what a recipe means is checked by Parse.
 func Schema() []byte {
 	keys := Keys()
 	step := object(pick(keys, "step"), "id")
 	step["description"] = "One step."
+	step["allOf"] = stepRules()
+	step["dependentRequired"] = map[string]any{"as": []string{"foreach"}, "max_parallel": []string{"foreach"}}
 	top := object(pick(keys, "top"), "name", "steps")
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	top["title"] = "A recipe of Belay"
@@ -23,6 +25,7 @@ func Schema() []byte {
 	}
 	top["properties"].(map[string]any)["defaults"] = map[string]any{
 		"description": doc(keys, "defaults"), "type": []string{"object", "null"}, "properties": defaults, "additionalProperties": false,
+		"allOf": sharedRules(),
 	}
 	top["$defs"] = map[string]any{"step": step}
 	var b bytes.Buffer
@@ -91,26 +94,22 @@ func property(k Key, inner []Key) map[string]any {
 
 // valueForm is the schema of one kind of value.
 func valueForm(k Key, typ string, inner []Key) map[string]any {
-	plain := []string{"string", "number", "boolean", "null"} // any plain value is a text
 	switch typ {
 	case typeText:
 		if len(k.Enum) > 0 {
 			return map[string]any{"enum": k.Enum}
 		}
-		return map[string]any{"type": plain}
+		return k.bound.text.schema()
 	case typeScript:
-		return map[string]any{"type": plain}
+		return formFilled.schema()
 	case typeBool:
 		return map[string]any{"type": "boolean"}
 	case typeCount:
-		return map[string]any{"type": "integer", "minimum": 1}
+		return map[string]any{"type": "integer", "minimum": 1, "maximum": k.bound.most}
 	case typeDuration:
-		return map[string]any{"anyOf": []any{
-			map[string]any{"type": "integer", "minimum": 0},
-			map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`},
-		}}
+		return duration(k.bound.zero)
 	case typeTexts:
-		return map[string]any{"type": []string{"array", "null"}, "items": map[string]any{"type": []string{"string", "number", "boolean"}}}
+		return list(k)
 	case typeSteps:
 		return map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"$ref": "#/$defs/step"}}
 	case typeMapping:
@@ -119,18 +118,47 @@ func valueForm(k Key, typ string, inner []Key) map[string]any {
 	return map[string]any{}
 }
 
-func mapping(k Key, inner []Key) map[string]any {
-	if len(inner) > 0 {
-		o := object(inner)
-		o["type"] = []string{"object", "null"}
-		return o
+// list is a list of texts. Any will do, unless the key wants names.
+func list(k Key) map[string]any {
+	items := formAny.schema()
+	if k.bound.text != formFilled {
+		items = k.bound.text.schema()
 	}
-	o := map[string]any{"type": []string{"object", "null"}}
+	items["type"] = []string{"string", "number", "boolean"}
+	l := map[string]any{"type": []string{"array", "null"}, "items": items}
+	if k.bound.must {
+		l["type"] = "array"
+	}
+	return l
+}
+
+func mapping(k Key, inner []Key) map[string]any {
+	o := map[string]any{}
+	if len(inner) > 0 {
+		o = object(inner)
+	}
+	o["type"] = []string{"object", "null"}
+	if k.bound.must {
+		o["type"] = "object"
+	}
+	if k.bound.one {
+		o["minProperties"], o["maxProperties"] = 1, 1
+	}
+	if f := k.bound.names; f != formFilled {
+		o["propertyNames"] = map[string]any{"pattern": f.pattern(), "maxLength": maxName}
+	}
+	if k.bound.names == formEnv {
+		text := formAny.schema()
+		text["not"] = map[string]any{"type": "string", "pattern": `\{\{`}
+		o["additionalProperties"] = text
+	}
 	if len(k.Enum) > 0 {
 		o["additionalProperties"] = map[string]any{"enum": append([]any{"", nil}, anys(k.Enum)...)}
 	}
 	if k.Name == "outputs" {
-		o["additionalProperties"] = object(describe(outputKeys, ""))
+		from := object(describe(outputKeys, ""))
+		from["minProperties"], from["maxProperties"] = 1, 1
+		o["additionalProperties"] = from
 	}
 	return o
 }

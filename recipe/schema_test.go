@@ -2,16 +2,10 @@ package recipe
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Every key is described, once, and says what it takes.
@@ -41,149 +35,6 @@ func TestKeys(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What parses without a word fits the schema, and what has a wrong key or type
-// does not.
-func TestSchema(t *testing.T) {
-	var schema map[string]any
-	if err := json.Unmarshal(Schema(), &schema); err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("../examples/*/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if problem := fits(t, schema, string(src)); problem != "" {
-			t.Errorf("%s: %s", file, problem)
-		}
-	}
-	const head = "name: x\nsteps:\n  - {id: a, command: x"
-	for src, good := range map[string]bool{
-		head + "}\n": true, head + ", retry: 2}\n": true, head + ", retry: {max_attempts: 2, backoff: 500ms}}\n": true, head + ", timeout: 5m}\n": true,
-		head + ", outputs: {a: {file: x}}}\n": true, head + ", when_tags: [a, 5]}\n": true, head + "}\ncontext_validation: {a: nonempty, b: }\n": true,
-		head + "}\ndefaults: {timeout: 5}\n": true, head + "}\nhooks: {pre_step: x}\n": true, head + ", fatal: false}\noutput: {format: x}\n": true,
-
-		"name: x\n": false, "name: x\nsteps: []\n": false, head + ", comand: x}\n": false, head + ", retry: 0}\n": false, head + ", retry: {max: 2}}\n": false,
-		head + ", timeout: soon}\n": false, head + ", type: loop}\n": false, head + ", once: 'true'}\n": false, head + ", approve: {prompt: x}}\n": false,
-		head + "}\ncontext_validation: {a: other}\n": false, head + "}\ndefaults: {id: 5}\n": false, head + "}\nhooks: {pre: x}\n": false, head + ", outputs: {a: {url: x}}}\n": false,
-	} {
-		if problem := fits(t, schema, src); (problem == "") != good {
-			t.Errorf("%q: %q", src, problem)
-		}
-		if r, _ := Parse("r.yaml", []byte(src)); (r != nil) != good {
-			t.Errorf("%q: the parser does not agree", src)
-		}
-	}
-}
-
-func fits(t *testing.T, schema map[string]any, src string) string {
-	t.Helper()
-	var v any
-	if err := yaml.Unmarshal([]byte(src), &v); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
-	}
-	return misfit(schema, schema, v, "")
-}
-
-// misfit says what keeps v from the schema, by the few words that ours uses.
-func misfit(root, s map[string]any, v any, at string) string {
-	if ref, ok := s["$ref"].(string); ok {
-		return misfit(root, root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any), v, at)
-	}
-	if any, ok := s["anyOf"].([]any); ok && !slices.ContainsFunc(any, func(f interface{}) bool { return misfit(root, f.(map[string]interface{}), v, at) == "" }) {
-		return at + ": none of the forms"
-	}
-	if enum, ok := s["enum"].([]any); ok && !slices.Contains(enum, v) {
-		return fmt.Sprintf("%s: %v is not in %v", at, v, enum)
-	}
-	if !typed(s["type"], v) {
-		return fmt.Sprintf("%s: %T is not %v", at, v, s["type"])
-	}
-	switch v := v.(type) {
-	case float64:
-		if low, ok := s["minimum"].(float64); ok && v < low {
-			return at + ": too small"
-		}
-	case string:
-		if form, ok := s["pattern"].(string); ok && !regexp.MustCompile(form).MatchString(v) {
-			return at + ": another form"
-		}
-	case []any:
-		if low, ok := s["minItems"].(float64); ok && float64(len(v)) < low {
-			return at + ": too short"
-		}
-		for i, item := range v {
-			if items, ok := s["items"].(map[string]any); ok {
-				if problem := misfit(root, items, item, fmt.Sprintf("%s[%d]", at, i)); problem != "" {
-					return problem
-				}
-			}
-		}
-	case map[string]any:
-		return misfitObject(root, s, v, at)
-	}
-	return ""
-}
-
-func misfitObject(root, s, v map[string]any, at string) string {
-	properties, _ := s["properties"].(map[string]any)
-	required, _ := s["required"].([]any)
-	for _, name := range required {
-		if _, ok := v[name.(string)]; !ok {
-			return fmt.Sprintf("%s: no %v", at, name)
-		}
-	}
-	for name, value := range v {
-		p, known := properties[name].(map[string]any)
-		if !known {
-			if more, ok := s["additionalProperties"].(map[string]any); ok {
-				p = more
-			} else if s["additionalProperties"] == false {
-				return at + ": unknown " + name
-			}
-		}
-		if problem := misfit(root, p, value, at+"."+name); p != nil && problem != "" {
-			return problem
-		}
-	}
-	return ""
-}
-
-func typed(want, v any) bool {
-	switch want := want.(type) {
-	case nil:
-		return true
-	case []any:
-		return slices.ContainsFunc(want, func(w any) bool { return typed(w, v) })
-	}
-	switch v := v.(type) {
-	case nil:
-		return want == "null"
-	case bool:
-		return want == "boolean"
-	case float64:
-		return want == "number" || want == "integer" && v == math.Trunc(v)
-	case string:
-		return want == "string"
-	case []any:
-		return want == "array"
-	case map[string]any:
-		return want == "object"
-	}
-	return false
 }
 
 // Every difference has a name of its own and says three things.

@@ -11,8 +11,7 @@ import (
 
 // variables checks that every variable which root reads is set by something before
 // it is read: a default, the command line, a step, or a sub-recipe whose
-// variables come back. In sub-recipes only names that nobody sets at all are
-// reported, as a warning: who calls them may have more.
+// variables come back. What a sub-recipe reads must be there when it is called.
 func (g *callGraph) variables(root *Recipe, given []string) {
 	sc := newScope(g, root, given)
 	for _, u := range root.hookUses {
@@ -20,47 +19,10 @@ func (g *callGraph) variables(root *Recipe, given []string) {
 			sc.nobody(root, root.File, u)
 		}
 	}
+	g.want = g.wants()
 	for i := range root.Steps {
 		sc.step(i)
-	}
-	everywhere := map[string]bool{}
-	for name := range sc.known {
-		everywhere[name] = true
-	}
-	open := sc.open
-	for _, r := range g.recipes {
-		for name := range g.owns(r) {
-			everywhere[name] = true
-		}
-		for i := range r.Steps {
-			for _, a := range r.Steps[i].Context {
-				everywhere[a.Name] = true
-			}
-		}
-	}
-	for _, r := range g.recipes {
-		if r != root && !open && !r.Compat {
-			g.strangers(r, everywhere)
-		}
-	}
-}
-
-// strangers warns of names in a sub-recipe that nothing in the whole tree sets.
-func (g *callGraph) strangers(r *Recipe, known map[string]bool) {
-	names := slices.Sorted(maps.Keys(known))
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		for _, u := range s.uses {
-			if u.maybe || known[u.name] || u.name == s.As && !u.outside {
-				continue
-			}
-			hint := didYouMean(expr.Near(u.name, names))
-			if hint == "" {
-				hint = "give it a default under context:"
-			}
-			g.add(Problem{File: s.where(r), Line: u.pos.Line, Col: u.pos.Col, Warning: true, Hint: hint,
-				Msg: fmt.Sprintf("nothing here or in what calls it sets the variable %q", u.name)})
-		}
+		sc.handed(i)
 	}
 }
 
@@ -198,6 +160,7 @@ func (sc *scope) step(i int) {
 			sc.nobody(sc.r, s.where(sc.r), u)
 		case len(setters) > 0 && !sc.open:
 			sc.when(i, u, setters)
+			sc.unsure(i, u)
 		}
 	}
 }

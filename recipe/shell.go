@@ -79,7 +79,7 @@ func (s *scriptReader) read() *Script {
 	holes := expr.Holes(s.src)
 	switch {
 	case len(holes) == 0:
-		s.plain()
+		script.env = s.plain()
 		return script
 	case len(s.src) > MaxScript:
 		s.say(holes[0].Start, false, `read the value from the environment instead: "$NAME"`,
@@ -103,6 +103,7 @@ func (s *scriptReader) read() *Script {
 	w := newWalker(m)
 	w.walk(file)
 	s.judge(m)
+	script.env = s.flows(m, w.flow)
 	if w.doubt > 0 {
 		s.say(m.origin(w.doubt-1), false, "leave the single quotes out",
 			"a script with placeholders cannot have these: single quotes inside \"${…}\" are plain characters to bash")
@@ -118,14 +119,23 @@ func (s *scriptReader) read() *Script {
 
 // plain looks at a script without placeholders. It is passed on as it is,
 // whatever bash makes of it.
-func (s *scriptReader) plain() {
+func (s *scriptReader) plain() []envRead {
 	if len(s.src) > MaxScript || tooDeep(s.src) >= 0 {
-		return
+		return nil
 	}
-	if _, err := s.parseBash(s.src); err != nil {
+	file, err := s.parseBash(s.src)
+	if err != nil {
 		at, msg := parseFault(err)
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
+		return nil
 	}
+	if !mayReckon(s.src) {
+		return nil
+	}
+	m := &marked{src: s.src, text: s.src}
+	w := newWalker(m)
+	w.walk(file)
+	return s.flows(m, w.flow)
 }
 
 // tooDeep is where brackets are open inside each other beyond the limit, -1 when
@@ -200,8 +210,8 @@ func (s *scriptReader) judge(m *marked) {
 		case sp.form == formNone:
 			s.say(sp.hole.Start, false, viaVariable, "%s cannot stand here", sp.hole.Value)
 		}
-		if sp.warning != "" {
-			s.say(sp.hole.Start, true, `give it to the script as an argument, or read it from the environment`, "%s", sp.warning)
+		if sp.warned.msg != "" && sp.refused.msg == "" {
+			s.say(sp.hole.Start, true, sp.warned.hint, "%s", sp.warned.msg)
 		}
 	}
 }
@@ -246,6 +256,7 @@ func (s *scriptReader) verify(m *marked, script *Script) {
 	file, err := s.parseBash(script.Text)
 	if err == nil {
 		w := newWalker(&marked{text: script.Text})
+		w.again = true
 		w.walk(file)
 		if w.safe == want && w.unsafe == 0 {
 			return

@@ -222,6 +222,11 @@ var places = []struct {
 	{"export", `export X={{v}}; show "$X"`, is("", "")},
 	{"array", `a=({{v}} z); a+=({{v}}); show "${a[@]}"`, func(v string) []string { return []string{v, "z", v} }},
 	{"array with index", `a=([1]={{v}}); a[2]={{v}}; show "${a[@]}"`, func(v string) []string { return []string{v, v} }},
+	{"key", `declare -A a; a[k{{v}}]=1; a["k{{v}}"]+=2; a['k{{v}}'z]=3; show "${#a[@]}" "${a["k$RAW"]}" "${a["k${RAW}z"]}"`, func(string) []string { return []string{"2", "12", "3"} }},
+	{"key of a list", `declare -A a=([k{{v}}]={{v}}); a+=(["{{v}}z"]=y); show "${a["k$RAW"]}" "${a["${RAW}z"]}"`, func(v string) []string { return []string{v, "y"} }},
+	{"value of a key", `declare -A a; a["k$RAW"]=$RAW; show ${a[k{{v}}]+yes} "${a["k{{v}}"]}" ${a[k{{v}}x]-"no"}`, func(v string) []string { return []string{"yes", v, "no"} }},
+	{"keys", `declare -A a; a[{{v}}k]=1; show "${!a[@]}"`, is("", "k")},
+	{"key in a here-document", "declare -A a; a[\"k$RAW\"]=$RAW\nmapfile -d '' -t g <<EOF\n${a[k{{v}}]}${a[\"k{{v}}\"]}\nEOF\nshow \"${g[0]}\"", func(v string) []string { return []string{v + v + "\n"} }},
 
 	{"here-document", "mapfile -d '' -t g <<EOF\n[{{v}}]\nEOF\nshow \"${g[0]}\"", is("[", "]\n")},
 	{"here-document alone", "mapfile -d '' -t g <<EOF\n{{v}}\nEOF\nshow \"${g[0]}\"", is("", "\n")},

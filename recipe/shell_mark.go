@@ -38,7 +38,7 @@ func (f form) write(env string) string {
 	return ref
 }
 
-// refusal says why a placeholder cannot stand somewhere.
+// refusal says why a placeholder cannot, or should not, stand somewhere.
 type refusal struct{ msg, hint string }
 
 // spot is a placeholder in a marked script.
@@ -49,7 +49,7 @@ type spot struct {
 	integer    bool
 	env        string
 	refused    refusal
-	warning    string
+	warned     refusal // why it may do harm there
 }
 
 // marked is a script in which a plain word stands for every placeholder, so

@@ -87,12 +87,23 @@ func options(d *syntax.DeclClause) string {
 	return b.String()
 }
 
-func (w *walker) assign(n *syntax.Assign) {
-	w.reckoned(n.Index)
+func (w *walker) assign(n *syntax.Assign, s setting) {
 	if n.Name == nil {
 		return
 	}
+	if n.Index != nil {
+		s.math = slices.Contains(w.strict, n) // a declaration reads its subscript twice
+		w.subscript(n.Name, n.Index, s)
+	}
+	if n.Array != nil {
+		for _, elem := range n.Array.Elems {
+			w.subscript(n.Name, elem.Index, s)
+		}
+	}
 	w.role(n.Name, refuse(notName))
+	if n.Value != nil {
+		w.bashVariable(n.Name.Value, n.Value)
+	}
 	if !w.names.integer(n.Name.Value) {
 		return
 	}
@@ -112,6 +123,9 @@ var beforeValue = regexp.MustCompile(`^["']?([A-Za-z_][A-Za-z0-9_]*)\+?=`)
 func (w *walker) declare(d *syntax.DeclClause) {
 	opts := options(d)
 	for _, a := range d.Args {
+		if a.Index != nil {
+			w.strict = append(w.strict, a)
+		}
 		if a.Value == nil {
 			continue
 		}
@@ -123,6 +137,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			word := w.text[a.Value.Pos().Offset():a.Value.End().Offset()]
 			if m := beforeValue.FindStringSubmatch(word); m != nil && !w.holds(m[1]) {
 				name = m[1]
+				w.bashVariable(name, a.Value)
 			} else {
 				w.role(a.Value, refuse(notName))
 				continue
@@ -148,33 +163,28 @@ func (w *walker) call(c *syntax.CallExpr) {
 	for len(args) > 1 && (args[0].Lit() == "command" || args[0].Lit() == "builtin") {
 		args = args[1:]
 	}
+	w.runs(args)
 	if len(args) < 2 {
 		return
 	}
 	name, args := args[0].Lit(), args[1:]
 	switch name {
 	case "unset", "declare", "typeset", "local", "export", "readonly":
-		w.each(args, refuse(notName))
+		w.each(args, w.named)
 	case "let":
-		w.each(args, whole)
+		w.each(args, func(a *syntax.Word) { w.role(a, whole) })
 	case "read":
 		w.readNames(args)
 	case "printf":
 		w.printf(args)
 	case "test", "[":
 		w.test(args)
-	case "eval", "trap":
-		w.code(args, name)
-	case "bash", "sh", "dash", "zsh":
-		if i := slices.IndexFunc(args, func(a *syntax.Word) bool { return a.Lit() == "-c" }); i >= 0 && i+1 < len(args) {
-			w.code(args[i+1:i+2], name+" -c")
-		}
 	}
 }
 
-func (w *walker) each(args []*syntax.Word, f func(*setting)) {
+func (w *walker) each(args []*syntax.Word, f func(*syntax.Word)) {
 	for _, a := range args {
-		w.role(a, f)
+		f(a)
 	}
 }
 
@@ -183,9 +193,22 @@ func (w *walker) readNames(args []*syntax.Word) {
 	for i, a := range args {
 		option := i > 0 && slices.Contains([]string{"-p", "-rp", "-d", "-t", "-n", "-N", "-i", "-u"}, args[i-1].Lit())
 		if !option && !strings.HasPrefix(w.source(a), "-") {
-			w.role(a, refuse(notName))
+			w.named(a)
 		}
 	}
+}
+
+// element is a name with a subscript.
+var element = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\[`)
+
+// named refuses a value in a word that is the name of a variable, or of an
+// element of an array.
+func (w *walker) named(a *syntax.Word) {
+	why := notName
+	if m := element.FindStringSubmatch(w.source(a)); m != nil && w.keys(m[1], int(a.Pos().Offset())) {
+		why = notElement
+	}
+	w.role(a, refuse(why))
 }
 
 func (w *walker) source(a *syntax.Word) string {
@@ -201,7 +224,7 @@ func (w *walker) begins(a *syntax.Word) bool {
 func (w *walker) printf(args []*syntax.Word) {
 	switch {
 	case strings.HasPrefix(w.source(args[0]), "-v"):
-		w.each(args[:min(len(args), 2)], refuse(notName))
+		w.each(args[:min(len(args), 2)], w.named)
 	case w.begins(args[0]) && len(args) > 1:
 		w.role(args[0], refuse(refusal{"printf would take a value that begins with - for an option", "write printf '%s' {{name}}, or printf -- {{name}}"}))
 	}
@@ -211,20 +234,9 @@ func (w *walker) test(args []*syntax.Word) {
 	for i, a := range args[1:] {
 		switch before := args[i]; {
 		case before.Lit() == "-v" || before.Lit() == "-R":
-			w.role(a, refuse(notName))
+			w.named(a)
 		case w.begins(before) && w.holds(w.source(a)):
 			w.role(before, refuse(refusal{"its value could be taken for an operator", "write [[ … ]] with a fixed operator"}))
-		}
-	}
-}
-
-// code warns where a value is read as a script: it is one word still, and what
-// that word holds will run.
-func (w *walker) code(args []*syntax.Word, command string) {
-	for _, a := range args {
-		spots := w.in(int(a.Pos().Offset()), int(a.End().Offset()))
-		for i := range spots {
-			spots[i].warning = command + " runs the value as a script"
 		}
 	}
 }

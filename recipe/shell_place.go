@@ -10,6 +10,7 @@ const viaVariable = "put the value in a variable first: value={{name}}, and use 
 
 var (
 	notName     = refusal{"it would name a variable or a function, and a value is no name", `put it in an associative array, or choose the name with case`}
+	notElement  = refusal{"bash would read the key a second time", "put the key in a variable, key={{name}}, and let bash read that: 'array[$key]' in single quotes"}
 	notDollar   = refusal{"with the $ its value would name a variable, and a value is no name", `leave the $ out; a $ that is only a character is written \$`}
 	notAssigned = refusal{"a value cannot be assigned to", ""}
 	backslashed = refusal{"there is a backslash right before it", "leave the backslash out, or put it in quotes"}

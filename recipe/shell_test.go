@@ -54,6 +54,7 @@ func TestScriptUses(t *testing.T) {
 func TestScriptProblems(t *testing.T) {
 	const (
 		noName = "it would name a variable or a function, and a value is no name"
+		twice  = "bash would read the key a second time"
 		dollar = "with the $ its value would name a variable, and a value is no name"
 		slash  = "there is a backslash right before it"
 		list   = "bash would read the value as a list of words with commands in it"
@@ -61,6 +62,7 @@ func TestScriptProblems(t *testing.T) {
 	)
 	for _, c := range []struct{ src, at, want string }{
 		{"{{v}}=1", "1:1", noName}, {"x{{v}}=1", "1:2", noName}, {"{{v}}+=1", "1:1", noName}, {"for {{v}} in a; do :; done", "1:5", noName}, {"{{v}}() { :; }", "1:1", noName},
+		{"declare -A m; unset 'm[{{v}}]'", "1:24", twice}, {"declare -A m; [[ -v m[{{v}}] ]]", "1:23", twice}, {"declare -A m; printf -v \"m[{{v}}]\" x", "1:28", twice}, {"declare -A m; read \"m[{{v}}]\"", "1:23", twice},
 		{"function {{v}} { :; }", "1:10", noName}, {"unset {{v}}", "1:7", noName}, {"unset 'a[{{v}}]'", "1:10", noName}, {"read -r {{v}}", "1:9", noName}, {"export {{v}}", "1:8", noName},
 		{"export \"{{v}}=1\"", "1:9", noName}, {"declare -n x={{v}}", "1:14", noName}, {"builtin declare x={{v}}", "1:19", noName}, {"printf -v {{v}} x", "1:11", noName},
 		{"[[ -v {{v}} ]]", "1:7", noName}, {"test -v {{v}}", "1:9", noName}, {"{{{v}}}>f", "1:1", ""}, {"exec {x{{v}}}>f", "1:8", noName}, {"coproc {{v}} { :; }", "1:8", noName},
@@ -106,7 +108,7 @@ func TestScriptPlaces(t *testing.T) {
 
 func TestScriptWarnings(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{`eval "echo {{v}}"`, ":1:12: warning: eval runs the value as a script"},
+		{`eval "{{v}}"`, ":1:7: warning: eval runs the value as a script"},
 		{`bash -c {{v}}`, ":1:9: warning: bash -c runs the value as a script"},
 		{"echo '", ":1:6: warning: bash will probably refuse this: reached EOF without closing quote `'`"},
 	} {

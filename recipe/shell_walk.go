@@ -35,6 +35,11 @@ type walker struct {
 	stack        []setting
 	roles        map[syntax.Node]func(*setting)
 	names        names
+	keyed        []keyed
+	functions    []*syntax.FuncDecl
+	strict       []*syntax.Assign // declarations with a subscript
+	flow         *flow            // nil when the script does not reckon
+	again        bool             // the script was looked through before
 	edits        []edit
 	doubt        int // the place after a quote that bash and our reading take differently; 0 = none
 	safe, unsafe int // references to our variables, in a place of the right kind or not
@@ -46,6 +51,12 @@ func newWalker(m *marked) *walker {
 
 func (w *walker) walk(file *syntax.File) {
 	w.names = namesOf(file)
+	if mayKey(w.text) {
+		w.keyed = w.keyedOf(file)
+	}
+	if !w.again && mayReckon(w.text) {
+		w.flow = w.flowOf(file)
+	}
 	syntax.Walk(file, w.visit)
 }
 
@@ -54,14 +65,15 @@ func (w *walker) visit(n syntax.Node) bool {
 		w.stack = w.stack[:len(w.stack)-1]
 		return true
 	}
-	s := w.stack[len(w.stack)-1]
+	w.stack = append(w.stack, w.stack[len(w.stack)-1])
+	s := &w.stack[len(w.stack)-1]
 	if role := w.roles[n]; role != nil {
-		role(&s)
+		role(s)
 	}
-	if !w.enter(n, &s) {
+	if !w.enter(n, s) {
+		w.stack = w.stack[:len(w.stack)-1]
 		return false
 	}
-	w.stack = append(w.stack, s)
 	return true
 }
 
@@ -100,6 +112,7 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.ProcSubst:
 		*s = s.inner()
 	case *syntax.ParamExp:
+		w.reckons(n, *s)
 		w.parameter(n, *s)
 	case *syntax.ExtGlob:
 		s.refused = refusal{"it is inside an extended pattern", viaVariable}
@@ -108,19 +121,17 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.CallExpr:
 		w.call(n)
 	default:
-		return w.enterRest(n)
+		return w.enterRest(n, *s)
 	}
 	return true
 }
 
-func (w *walker) enterRest(n syntax.Node) bool {
+func (w *walker) enterRest(n syntax.Node, s setting) bool {
 	switch n := n.(type) {
 	case *syntax.Assign:
-		w.assign(n)
+		w.assign(n, s)
 	case *syntax.DeclClause:
 		w.declare(n)
-	case *syntax.ArrayElem:
-		w.reckoned(n.Index)
 	case *syntax.ArithmExp:
 		w.reckoned(n.X)
 	case *syntax.ArithmCmd:
@@ -146,7 +157,9 @@ func (w *walker) enterRest(n syntax.Node) bool {
 		}
 	case *syntax.UnaryTest:
 		if n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar {
-			w.role(n.X, refuse(notName))
+			if word, ok := n.X.(*syntax.Word); ok {
+				w.named(word)
+			}
 		}
 	case *syntax.WordIter:
 		w.role(n.Name, refuse(notName))
@@ -159,11 +172,16 @@ func (w *walker) enterRest(n syntax.Node) bool {
 		if n.Name != nil {
 			w.role(n.Name, refuse(notName))
 		}
+	case *syntax.Stmt:
+		w.input(n)
+	case *syntax.BinaryCmd:
+		w.pipe(n)
 	case *syntax.CoprocClause:
 		if n.Name != nil {
 			w.role(n.Name, refuse(notName))
 		}
 	case *syntax.Word:
+		w.reckons(n, s)
 		return !w.done(n)
 	}
 	return true
@@ -212,7 +230,7 @@ func (w *walker) parameter(n *syntax.ParamExp, s setting) {
 	if n.Param != nil {
 		w.parameterName(n, s)
 	}
-	w.reckoned(n.Index)
+	w.subscript(n.Param, n.Index, s)
 	if n.Slice != nil {
 		w.reckoned(n.Slice.Offset, n.Slice.Length)
 	}

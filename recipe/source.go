@@ -21,6 +21,8 @@ var bom = []byte("\ufeff")
 type source struct {
 	text   []byte
 	starts []int
+
+	originals map[*yaml.Node]original // values that are read otherwise than they are written
 }
 
 func newSource(text []byte) *source {
@@ -110,44 +112,6 @@ func (s *source) at(i int) Pos {
 		}
 	}
 	return Pos{n, 1 + utf8.RuneCount(s.text[s.starts[n-1]:i])}
-}
-
-// inside is the position of character col of a scalar's value, as exactly as
-// the way it is written allows.
-func (s *source) inside(n *yaml.Node, col int) Pos {
-	whole := Pos{n.Line, n.Column}
-	value := []rune(n.Value)
-	if col < 1 || col > len(value)+1 {
-		return whole
-	}
-	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return s.insideBlock(n, string(value[:col-1]), whole)
-	}
-	start := n.Column
-	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 {
-		start++
-	}
-	line := []rune(s.line(n.Line))
-	if start-1+len(value) > len(line) || string(line[start-1:start-1+len(value)]) != n.Value {
-		return whole // written with escapes or over several lines
-	}
-	return Pos{n.Line, start + col - 1}
-}
-
-// insideBlock finds the place after the characters before in a block scalar
-// whose lines are kept.
-func (s *source) insideBlock(n *yaml.Node, before string, whole Pos) Pos {
-	if n.Style&yaml.FoldedStyle != 0 {
-		return whole
-	}
-	row := strings.Count(before, "\n")
-	rows := strings.Split(n.Value, "\n")
-	text := s.line(n.Line + 1 + row)
-	if !strings.HasSuffix(text, rows[row]) {
-		return whole
-	}
-	indent := len(text) - len(rows[row])
-	return Pos{n.Line + 1 + row, indent + utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:]) + 1}
 }
 
 // unreadable says what keeps the bytes from being text at all, and where.

@@ -48,6 +48,9 @@ func (p *parser) script(k, v *yaml.Node) *Script {
 		u.Pos = place.at(u.Pos)
 		p.readsText(u.Pos, u.Value)
 	}
+	for i := range script.env {
+		script.env[i].pos = place.at(script.env[i].pos)
+	}
 	return script
 }
 
@@ -102,7 +105,7 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 		arg := Arg{Name: name.Value, Pos: posOf(name)}
 		switch v := p.value(value).(type) {
 		case string:
-			arg.Text = p.template(name, value, v)
+			arg.Text, arg.place = p.template(name, value, v), p.src.place(value)
 		default:
 			arg.JSON = p.asJSON(value, v)
 		}
@@ -112,7 +115,7 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 
 func readDir(p *parser, d *draft, k, v *yaml.Node) {
 	if dir, ok := p.filled(k, v); ok {
-		d.Dir = p.template(k, v, dir)
+		d.Dir, d.dirPlace = p.template(k, v, dir), p.src.place(v)
 	}
 }
 
@@ -207,13 +210,26 @@ func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 	switch {
 	case bare != name && varForm(bare):
 		p.fail(posOf(v), "write foreach: "+bare, "%q is the name of a variable, without braces", k.Value)
-	case strings.ContainsAny(name, ".[") && varForm(strings.SplitN(strings.SplitN(name, ".", 2)[0], "[", 2)[0]):
-		p.fail(posOf(v), "give the list a name of its own: outputs: {list: {json: PATH}} on the step that prints it",
-			"%q is the name of a variable, not a place inside one", k.Value)
+	case strings.ContainsAny(name, ".["):
+		if _, err := expr.ParseText("{{" + name + "}}"); err != nil || strings.Contains(name, "|") {
+			p.fail(posOf(v), "write foreach: name, or a place in one: foreach: name.field", "%q is not the name of a list", clip(name))
+			return
+		}
+		d.Foreach = name
 	case p.variable(v, name, varForm):
 		d.Foreach = name
-		p.note(use{name: name, pos: posOf(v), outside: true})
 	}
+	if d.Foreach != "" {
+		p.note(use{name: d.List(), pos: posOf(v), outside: true})
+	}
+}
+
+// List is the variable that a foreach step finds its list in.
+func (s *Step) List() string {
+	if end := strings.IndexAny(s.Foreach, ".["); end >= 0 {
+		return s.Foreach[:end]
+	}
+	return s.Foreach
 }
 
 func readAs(p *parser, d *draft, k, v *yaml.Node) {
@@ -254,6 +270,9 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 	src, ok := p.filled(k, v)
 	if !ok {
 		return nil
+	}
+	if p.to != nil {
+		p.to.condPlace = p.src.place(v)
 	}
 	if i := strings.Index(src, "{{"); i >= 0 {
 		p.fail(p.src.inside(v, 1+len([]rune(src[:i]))), "write the name alone: condition: name == 'value'", "a condition reads variables by their names, without braces")

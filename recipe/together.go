@@ -21,7 +21,8 @@ func (p *parser) together(d *draft, n *yaml.Node, found *keySet) {
 		d.As = "item"
 	}
 	if d.Foreach != "" && len(d.Outputs) > 0 {
-		p.fail(posOf(n), "use output:, which becomes a list", "%q has no meaning for the many items of foreach", "outputs")
+		p.fail(posOf(n), "use output:, which becomes the list of what the items printed; let each print JSON with all its results",
+			"%q would be set by every item of foreach, one over the other", "outputs")
 	}
 	if d.Verify != nil && idle(d.Verify.Source) && d.verifyPos.Line > 0 {
 		p.warn(d.verifyPos, "test for what the step leaves behind: a file, an answer, a commit", "this check always passes")

@@ -16,16 +16,16 @@ var topKeys = newTable(
 		"jobs": "steps", "tasks": "steps", "title": "name", "variables": "context", "vars": "context", "inputs": "context",
 		"parameters": "context", "default_step_timeout": "defaults", "base": "extends", "include": "extends",
 	},
-	key[Recipe]{name: "name", types: []string{typeText}, read: readName, doc: "What the recipe is called, in any words."},
-	key[Recipe]{name: "description", types: []string{typeText}, doc: "What it is for.",
+	key[Recipe]{name: "name", bound: bounds{text: formName}, types: []string{typeText}, read: readName, doc: "What the recipe is called, in any words."},
+	key[Recipe]{name: "description", bound: bounds{text: formAny}, types: []string{typeText}, doc: "What it is for.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Description = p.text(k, v) }},
-	key[Recipe]{name: "version", types: []string{typeText}, def: "1.0.0", doc: "The version of the recipe itself.",
+	key[Recipe]{name: "version", bound: bounds{text: formAny}, types: []string{typeText}, def: "1.0.0", doc: "The version of the recipe itself.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Version = p.text(k, v) }},
-	key[Recipe]{name: "author", types: []string{typeText}, doc: "Who answers for it.",
+	key[Recipe]{name: "author", bound: bounds{text: formAny}, types: []string{typeText}, doc: "Who answers for it.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Author = p.text(k, v) }},
 	key[Recipe]{name: "tags", types: []string{typeTexts}, form: "[one, two]", doc: "Words to find the recipe by; steps are chosen by their own when_tags.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Tags = p.texts(k, v) }},
-	key[Recipe]{name: "extends", types: []string{typeText}, form: "NAME", read: readExtends,
+	key[Recipe]{name: "extends", bound: bounds{text: formRecipe}, types: []string{typeText}, form: "NAME", read: readExtends,
 		doc: "A recipe to build on: its steps come first, its context, hooks and tags are inherited; a step with the id of one of its steps takes that step's place."},
 	key[Recipe]{name: "compat", types: []string{typeBool}, def: "false", doc: "Read the file as the older runner would, where that is safe.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { p.boolean(k, v) }}, // it was looked at before all others
@@ -41,15 +41,15 @@ var topKeys = newTable(
 		}},
 	key[Recipe]{name: "allow_empty", types: []string{typeBool}, def: "false", doc: "It is fine when no step runs at all.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.AllowEmpty = p.boolean(k, v) }},
-	key[Recipe]{name: "secrets", types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,
+	key[Recipe]{name: "secrets", bound: bounds{text: formVar}, types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,
 		doc: "Variables whose values are hidden wherever they would be shown or stored."},
-	key[Recipe]{name: "context", types: []string{typeMapping}, form: "{name: value}", read: readContext,
+	key[Recipe]{name: "context", bound: bounds{names: formVar}, types: []string{typeMapping}, form: "{name: value}", read: readContext,
 		doc: "The variables and their defaults; --set and a calling recipe overwrite them."},
-	key[Recipe]{name: "context_validation", types: []string{typeMapping}, form: "{name: rule}", read: readRules,
+	key[Recipe]{name: "context_validation", bound: bounds{names: formVar}, types: []string{typeMapping}, form: "{name: rule}", read: readRules,
 		enum: []string{"nonempty", "git_repo", "path", "optional"},
 		doc:  "What a variable must be before the first step: nonempty, git_repo, path or optional."},
 	key[Recipe]{name: "hooks", types: []string{typeMapping}, form: "{pre_step: script, post_step: script, on_error: script}", inner: inner(hookKeys),
-		doc: "Scripts around every step of this recipe. They have 30 s and never change how the run ends.",
+		doc: "Scripts around every step of this recipe. They have 30 s and never change how the run ends; that one failed is shown, and one that was cut off by a stop or a crash runs again.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
 			if p.mapping(k, v) {
 				readKeys(p, v, hookKeys, 0, &r.Hooks)
@@ -71,9 +71,9 @@ var topKeys = newTable(
 )
 
 var recursionKeys = newTable(nil,
-	key[Recursion]{name: "max_depth", types: []string{typeCount}, def: "6", doc: "Levels of sub-recipes.",
+	key[Recursion]{name: "max_depth", bound: bounds{most: maxCount}, types: []string{typeCount}, def: "6", doc: "Levels of sub-recipes.",
 		read: func(p *parser, r *Recursion, k, v *yaml.Node) { r.MaxDepth = p.count(k, v, maxCount) }},
-	key[Recursion]{name: "max_total_steps", types: []string{typeCount}, def: "200", doc: "Steps that are started in sub-recipes.",
+	key[Recursion]{name: "max_total_steps", bound: bounds{most: maxCount}, types: []string{typeCount}, def: "200", doc: "Steps that are started in sub-recipes.",
 		read: func(p *parser, r *Recursion, k, v *yaml.Node) { r.MaxTotalSteps = p.count(k, v, maxCount) }},
 )
 
@@ -111,6 +111,24 @@ func readExtends(p *parser, r *Recipe, k, v *yaml.Node) {
 }
 
 func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
+	p.variables(k, v, func(name, value *yaml.Node) {
+		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
+	})
+}
+
+// readRules reads context_validation; no rule at all is optional.
+func readRules(p *parser, r *Recipe, k, v *yaml.Node) {
+	p.variables(k, v, func(name, rule *yaml.Node) {
+		kind := RuleOptional
+		if !isNull(rule) && rule.Value != "" || rule.Kind != yaml.ScalarNode {
+			kind = p.rule(name, rule)
+		}
+		r.Rules = append(r.Rules, Rule{Name: name.Value, Kind: kind, Pos: posOf(name)})
+	})
+}
+
+// variables reads a mapping from names of variables that the recipe sets.
+func (p *parser) variables(k, v *yaml.Node, read func(name, value *yaml.Node)) {
 	if !p.mapping(k, v) {
 		return
 	}
@@ -120,26 +138,7 @@ func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
 			continue
 		}
 		p.sets(name, name.Value)
-		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
-	}
-}
-
-// readRules reads context_validation; no rule at all is optional.
-func readRules(p *parser, r *Recipe, k, v *yaml.Node) {
-	if !p.mapping(k, v) {
-		return
-	}
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		name, rule := v.Content[i], v.Content[i+1]
-		if p.twice[name] || !p.variable(name, name.Value, varForm) {
-			continue
-		}
-		p.sets(name, name.Value)
-		kind := RuleOptional
-		if !isNull(rule) && rule.Value != "" || rule.Kind != yaml.ScalarNode {
-			kind = p.rule(name, rule)
-		}
-		r.Rules = append(r.Rules, Rule{Name: name.Value, Kind: kind, Pos: posOf(name)})
+		read(name, value)
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *parser) whole(r *Recipe) {
 		if set == nil {
 			set = outputsOf(r.Steps)
 		}
-		at := s.uses[slices.IndexFunc(s.uses, func(u use) bool { return u.name == s.Foreach })].pos
+		at := s.uses[slices.IndexFunc(s.uses, func(u use) bool { return u.name == s.List() })].pos
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] && string(v.JSON) != "null" && v.JSON[0] != '[' {
 			p.fail(at, "write "+s.Foreach+": [one, two] under context:", "foreach needs a list, and the default of %q is none", s.Foreach)
 		}

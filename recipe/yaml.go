@@ -52,9 +52,10 @@ func (p *parser) tree() *yaml.Node {
 // the problem in other words.
 func (p *parser) shape(n *yaml.Node, depth int) bool {
 	good := true
+	p.unquoted(n)
 	switch {
-	case depth > MaxDepth:
-		p.fail(posOf(n), "", "nested more than %d deep", MaxDepth)
+	case depth == MaxDepth && len(n.Content) > 0: // said once for all that it holds
+		p.fail(posOf(n.Content[0]), "", "nested more than %d deep", MaxDepth)
 		return false
 	case n.Kind == yaml.AliasNode:
 		p.fail(posOf(n), "write the value out", "aliases are not supported")
@@ -187,8 +188,11 @@ func (p *parser) syntax(err error) {
 		line++ // the parser's own errors count lines from 0
 	}
 	text := p.src.line(p.src.clamp(Pos{line, 1}).Line)
-	col := len(text) - len(strings.TrimLeft(text, " \t")) + 1
-	p.fail(Pos{line, col}, syntaxHints[msg], "not valid YAML: %s", msg)
+	col, hint := len(text)-len(strings.TrimLeft(text, " \t"))+1, syntaxHints[msg]
+	if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
+		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
+	}
+	p.fail(Pos{line, col}, hint, "not valid YAML: %s", msg)
 }
 
 const (

@@ -70,20 +70,29 @@ func (s *shapes) gap(i int) int {
 	return i
 }
 
-// keys looks for private keys and hides what stands between their marks.
-func (s *shapes) keys() {
-	for i := 0; ; {
-		n := bytes.Index(s.b[i:], []byte(keyBegin))
+// marked calls found for every place where a mark stands, and waits when the
+// piece ends with the beginning of one.
+func (s *shapes) marked(mark string, found func(at int)) {
+	for i := 0; ; i += len(mark) {
+		n := bytes.Index(s.b[i:], []byte(mark))
 		if n < 0 {
 			break
 		}
 		i += n
-		s.key(i)
-		i += len(keyBegin)
+		found(i)
 	}
-	s.tail(keyBegin)
+	if s.final {
+		return
+	}
+	for n := min(len(mark)-1, len(s.b)); n > 0; n-- {
+		if string(s.b[len(s.b)-n:]) == mark[:n] {
+			s.wait(len(s.b) - n)
+			return
+		}
+	}
 }
 
+// key hides what stands between the marks of a private key, which begins at i.
 func (s *shapes) key(i int) {
 	label := s.b[i+len(keyBegin):]
 	label = label[:min(len(label), maxLabel)]
@@ -124,20 +133,7 @@ func (s *shapes) keyEnd(from int) (to int, open class) {
 	return to, classKey
 }
 
-// urls looks for passwords in the user part of a URL.
-func (s *shapes) urls() {
-	for i := 0; ; {
-		n := bytes.Index(s.b[i:], []byte(urlMark))
-		if n < 0 {
-			break
-		}
-		i += n
-		s.password(i)
-		i += len(urlMark)
-	}
-	s.tail(urlMark)
-}
-
+// password hides the one in the user part of a URL, whose mark stands at i.
 func (s *shapes) password(i int) {
 	from := i + len(urlMark)
 	to := from
@@ -156,18 +152,5 @@ func (s *shapes) password(i int) {
 	colon := bytes.IndexByte(s.b[from:to], ':')
 	if s.b[to] == '@' && colon >= 0 && from+colon+1 < to {
 		s.add(i, from+colon+1, to, 0)
-	}
-}
-
-// tail waits when the piece ends with the beginning of a mark.
-func (s *shapes) tail(mark string) {
-	if s.final {
-		return
-	}
-	for n := min(len(mark)-1, len(s.b)); n > 0; n-- {
-		if string(s.b[len(s.b)-n:]) == mark[:n] {
-			s.wait(len(s.b) - n)
-			return
-		}
 	}
 }

@@ -24,8 +24,8 @@ type shapes struct {
 // find adds the spans of all secrets by shape.
 func (s *shapes) find() {
 	s.runs()
-	s.keys()
-	s.urls()
+	s.marked(keyBegin, s.key)
+	s.marked(urlMark, s.password)
 }
 
 // goOn is how far the secrets go on that the last piece ended with, and which

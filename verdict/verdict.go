@@ -150,6 +150,7 @@ func (c Case) failure(o belay.Observation, prefix string) *belay.Failure {
 		if last := lastLine(o.Tail); last != "" {
 			f.Cause += ": " + last
 		}
+		f.Hint = tooLong(o)
 	}
 	if c.Declared != "" {
 		f.Kind = c.Declared
@@ -158,6 +159,20 @@ func (c Case) failure(o belay.Observation, prefix string) *belay.Failure {
 }
 
 // faultKind says what a hand's fault stands for and what a person can do.
+// cannotExecute is the exit of a shell that could not start a program.
+const cannotExecute = 126
+
+// tooLong is the hint for a program that bash could not execute, when a value
+// was there that is too big to be an argument.
+func tooLong(o belay.Observation) string {
+	if o.Exit != cannotExecute || len(o.Big) == 0 {
+		return ""
+	}
+	name := o.Big[0]
+	return fmt.Sprintf("argument list too long? the value of %s is too big to be an argument of a program: give it the file instead, whose path is in $%s_FILE",
+		name, strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+}
+
 func faultKind(f belay.Fault) (belay.FailureKind, string) {
 	switch f {
 	case belay.FaultProgram:

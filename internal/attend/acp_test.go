@@ -1,12 +1,15 @@
 package attend
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -240,12 +243,33 @@ func TestACPStops(t *testing.T) {
 	}
 }
 
-// More updates than the library would queue are no reason to hang up.
+// Updates that come faster than they are handled are no reason to hang up.
 func TestACPFlood(t *testing.T) {
 	t.Parallel()
-	r := newRig(t).acp("flood")
-	r.order.Windows.BabbleChars = 1 << 30
-	if d := r.run(); d.code != 0 || len(d.out) != 20_000*len("word ") {
-		t.Fatalf("exit %d, %d bytes, %+v", d.code, len(d.out), d.Result.Cause)
+	c := newConversation(Order{Dir: t.TempDir()}, "flood me", "", "flood me")
+	slow := time.After(300 * time.Millisecond)
+	var once sync.Once
+	c.tell = func(s agent.Sign) {
+		if s.Kind == agent.SignText {
+			once.Do(func() { <-slow })
+		}
+	}
+	asked, ask := io.Pipe()
+	told, tell := io.Pipe()
+	s := &server{mode: "flood"}
+	s.conn = acp.NewAgentSideConnection(s, tell, asked)
+	var listens sync.WaitGroup
+	listens.Go(func() {
+		in := bufio.NewScanner(told)
+		for in.Scan() {
+			c.line(in.Bytes(), false)
+		}
+	})
+	c.speak(ask)
+	c.hush()
+	_ = tell.Close() // it has no error to give
+	listens.Wait()
+	if r := c.end(agent.Exit{}); !r.Final || r.TextSize != 20_000*int64(len("word ")) {
+		t.Fatalf("final %v, %d bytes, %s", r.Final, r.TextSize, r.Cause)
 	}
 }

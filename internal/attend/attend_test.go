@@ -220,3 +220,16 @@ func TestSecretsStayOut(t *testing.T) {
 		}
 	}
 }
+
+// It is asked to end before it is made to.
+func TestGently(t *testing.T) {
+	t.Parallel()
+	for _, contain := range []Containment{ContainSubreaper, ContainAuto} {
+		r := newRig(t).command("trap 'touch tidied; exit 0' TERM; echo up; while :; do sleep 0.02; done")
+		r.order.Contain = contain
+		r.order.Windows.Timeout, r.order.Windows.Gentle = time.Second, 10*time.Second
+		if d := r.run(); d.Ended != belay.EndedDeadline || d.Evidence.After.Tree != "tidied" {
+			t.Errorf("%q, level %d: ended %q, evidence %+v", contain, d.Level, d.Ended, d.Evidence)
+		}
+	}
+}

@@ -95,7 +95,7 @@ func TestHeldPipe(t *testing.T) {
 		}
 		held <- out
 	}()
-	r.command("echo $$ > fifo; until [ -e held ]; do sleep 0.01; done; echo last words")
+	r.command("pid=$$; (echo $pid > fifo); until [ -e held ]; do sleep 0.01; done; echo last words")
 	at := time.Now()
 	d := r.run()
 	f := <-held

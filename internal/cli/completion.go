@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -76,10 +80,28 @@ func (a *app) completeStep(cmd *cobra.Command, args []string, begun string) ([]s
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	var ids []string
-	for _, v := range s.tree.Run(s.id).Steps() {
-		ids = append(ids, string(v.Path)+"\t"+string(v.Phase))
+	for _, p := range s.steps() {
+		if path := s.pathOf(p); path != "" {
+			ids = append(ids, string(path)+"\t"+string(p.Phase))
+		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// attemptOf is the number behind the step in the id of a child run.
+var attemptOf = regexp.MustCompile(`\.[0-9]+(/|$)`)
+
+// pathOf is how a step is named from the run that was asked for: a/b for the
+// step b of the run that step a started; "" when no such name finds it.
+func (s *story) pathOf(p placed) belay.Path {
+	in := strings.TrimPrefix(strings.TrimPrefix(string(p.run), string(s.id)), "/")
+	for _, way := range []string{attemptOf.ReplaceAllString(in, "$1"), in} {
+		path := belay.Path(strings.TrimPrefix(way+"/"+string(p.Path), "/"))
+		if got, err := s.step(path); err == nil && got.run == p.run {
+			return path
+		}
+	}
+	return ""
 }
 
 // completeAnswer proposes a run, a step, an answer.

@@ -33,6 +33,11 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	res, err := o.Drive(ctx, at.hard, w.seen, facts...)
 	sig := at.stop()
 	done()
+	if !asJSON {
+		for _, line := range pointers(o.Tree, o.Source) {
+			fmt.Fprintln(a.std.Err, line)
+		}
+	}
 	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {

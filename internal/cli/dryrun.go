@@ -26,6 +26,7 @@ func (a *app) dryRun(name, dir string, vars map[string]json.RawMessage, o runOpt
 	if err != nil {
 		return err
 	}
+	a.warnUnread(spec.Set, vars)
 	if err := engine.Precheck(spec); err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,8 @@ type sourceOptions struct {
 	dir     string
 	shelves []string
 	json    bool
+	compat  bool
+	sets    []string
 }
 
 // sourceFlags are the flags of commands that read recipes and start nothing.
@@ -32,8 +36,10 @@ func sourceFlags(cmd *cobra.Command, o *sourceOptions, asJSON string) {
 func (a *app) explainCommand() *cobra.Command {
 	var o sourceOptions
 	cmd := command("explain RECIPE", "say what a recipe would run, in order; start nothing", 1, 1,
-		func(_ context.Context, _ *cobra.Command, args []string) error { return a.explain(args[0], o) })
+		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.explain(cmd, args[0], o) })
 	sourceFlags(cmd, &o, "print one JSON object per recipe and per step")
+	compatFlag(cmd, &o.compat)
+	setFlag(cmd, &o.sets)
 	return cmd
 }
 
@@ -73,32 +79,51 @@ type planLine struct {
 	Verify    bool       `json:"verify,omitempty"`
 }
 
-func (a *app) explain(name string, o sourceOptions) error {
-	set, err := a.source(name, o)
+func (a *app) explain(cmd *cobra.Command, name string, o sourceOptions) error {
+	vars, err := parseSets(o.sets)
+	if err != nil {
+		return usage(cmd, err)
+	}
+	shelf, err := a.sourceShelf(o)
 	if err != nil {
 		return err
 	}
-	a.explainRecipe(newOutline(set), set.Root, 0, o.json)
+	shelf.Given = slices.Sorted(maps.Keys(vars))
+	set, err := a.load(shelf, name)
+	if err != nil {
+		return err
+	}
+	if err := a.secretSets(vars, set, nil); err != nil {
+		return err
+	}
+	a.warnUnread(set, vars)
+	out := newOutline(set)
+	out.vars = vars
+	a.explainRecipe(out, set.Root, 0, o.json)
 	return nil
 }
 
-// source reads a recipe that a command only looks at.
-func (a *app) source(name string, o sourceOptions) (*library.Set, error) {
+// sourceShelf is where a command that only looks at recipes finds them.
+func (a *app) sourceShelf(o sourceOptions) (library.Shelf, error) {
 	dir, most, err := a.place(o.dir)
-	if err != nil {
-		return nil, err
-	}
-	return a.load(a.shelf(o.shelves, dir, most), name)
+	shelf := a.shelf(o.shelves, dir, most)
+	shelf.Compat = o.compat
+	return shelf, err
+}
+
+func compatFlag(cmd *cobra.Command, compat *bool) {
+	cmd.Flags().BoolVar(compat, "compat", false, "read recipes as the older runner would, where that is safe")
 }
 
 // explainRecipe tells of a recipe step by step, and below a step of what it calls.
 func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool) {
 	o.shown[r.Digest] = true
-	known := variables(r)
+	given := o.given(r)
+	known := append(variables(r), slices.Sorted(maps.Keys(o.vars))...)
 	if asJSON {
-		a.object(recipeLineOf(r, depth))
+		a.object(recipeLineOf(r, given, depth))
 	} else {
-		a.head(r, depth)
+		a.head(r, given, depth)
 	}
 	for n, i := range shapeOf(r).Order() {
 		st := &r.Steps[i]
@@ -115,13 +140,13 @@ func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool
 
 const indent = "       "
 
-func (a *app) head(r *recipe.Recipe, depth int) {
+func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	in := strings.Repeat(indent, depth)
 	a.out.line("%srecipe %s: %d %s", in, tui.Clean(r.Name), len(r.Steps), plural(len(r.Steps), "step"))
 	if r.Description != "" {
 		a.out.line("%s  %s", in, tui.Clean(strings.Join(strings.Fields(r.Description), " ")))
 	}
-	for _, v := range r.Context {
+	for _, v := range given {
 		a.out.line("%s  %s = %s", in, v.Name, tui.Cut(tui.Clean(string(v.JSON)), 80))
 	}
 	if len(r.Secrets) > 0 {
@@ -178,12 +203,12 @@ func needsOf(r *recipe.Recipe, st *recipe.Step) []string {
 	return ids
 }
 
-func recipeLineOf(r *recipe.Recipe, depth int) recipeLine {
+func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	l := recipeLine{
 		Kind: "recipe", Recipe: r.Name, File: r.File, Depth: depth, Description: r.Description,
 		Steps: len(r.Steps), Secrets: r.Secrets, Context: map[string]any{}, Rules: map[string]string{},
 	}
-	for _, v := range r.Context {
+	for _, v := range given {
 		l.Context[v.Name] = v.JSON
 	}
 	for _, rule := range r.Rules {

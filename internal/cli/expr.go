@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -22,9 +26,50 @@ func (a *app) exprCommand() *cobra.Command {
 	var o exprOptions
 	cmd := command("expr EXPR", "try a condition: print whether it holds", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.expr(cmd, args[0], o) })
+	evaluate, check := cmd.RunE, cmd.Args
+	cmd.DisableFlagParsing, cmd.Args = true, nil // -1 < 0 is no flag: they are looked at below
+	cmd.RunE = func(cmd *cobra.Command, given []string) error {
+		cmd.DisableFlagParsing = false
+		if err := cmd.ParseFlags(numberLast(given)); err != nil {
+			return usage(cmd, err)
+		}
+		if help, err := cmd.Flags().GetBool("help"); err == nil && help {
+			return cmd.Help()
+		}
+		given = cmd.Flags().Args()
+		if err := cmp.Or(a.checkFlags(cmd, given), check(cmd, given)); err != nil {
+			return err
+		}
+		return evaluate(cmd, given)
+	}
+	cmd.ValidArgsFunction = flagNames
 	cmd.Flags().StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE; JSON unless it is text")
 	cmd.Flags().BoolVar(&o.value, "value", false, "print the value itself, as JSON")
 	return cmd
+}
+
+// numberLast puts an expression that begins with a negative number where
+// nobody takes it for a flag.
+func numberLast(given []string) []string {
+	for i, s := range given {
+		if s == "--" {
+			break
+		}
+		if len(s) > 1 && s[0] == '-' && '0' <= s[1] && s[1] <= '9' {
+			return slices.Concat(given[:i], given[i+1:], []string{"--", s})
+		}
+	}
+	return given
+}
+
+// flagNames completes the flags of a command that looks at them by itself.
+func flagNames(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if !strings.HasPrefix(begun, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name+"\t"+f.Usage) })
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *app) expr(cmd *cobra.Command, src string, o exprOptions) error {
@@ -66,8 +111,10 @@ func lookupIn(vars map[string]json.RawMessage) expr.Lookup {
 		if !ok {
 			return nil, false
 		}
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber() // all their digits
 		var v any
-		if err := json.Unmarshal(raw, &v); err != nil { // parseSets made it
+		if err := d.Decode(&v); err != nil { // parseSets made it
 			return nil, false
 		}
 		return v, true

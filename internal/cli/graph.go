@@ -29,6 +29,7 @@ func (a *app) graphCommand() *cobra.Command {
 			return usage(cmd, fmt.Errorf("--format %q: must be text, mermaid or svg", format))
 		})
 	sourceFlags(cmd, &o, "")
+	compatFlag(cmd, &o.compat)
 	cmd.Flags().StringVar(&format, "format", "text", "text, mermaid or svg")
 	return cmd
 }
@@ -64,11 +65,10 @@ func size(g *graph.Graph) int {
 
 // picture is the graph of a recipe, or of a run when no recipe has that name.
 func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
-	dir, most, err := a.place(o.dir)
+	shelf, err := a.sourceShelf(o)
 	if err != nil {
 		return nil, err
 	}
-	shelf := a.shelf(o.shelves, dir, most)
 	_, err = shelf.Load(arg)
 	var missing *library.NotFound
 	if !errors.As(err, &missing) || strings.ContainsAny(arg, ".") {

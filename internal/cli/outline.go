@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,10 +20,11 @@ import (
 // what calls itself has an end.
 type outline struct {
 	set   *library.Set
-	shown map[string]bool // by digest
+	shown map[string]bool            // by digest
+	vars  map[string]json.RawMessage // given to the recipe that is run
 }
 
-func newOutline(set *library.Set) *outline { return &outline{set, map[string]bool{}} }
+func newOutline(set *library.Set) *outline { return &outline{set: set, shown: map[string]bool{}} }
 
 // callee is the recipe that a step calls, nil when it is not known before the
 // run or was shown already.
@@ -34,6 +37,27 @@ func (o *outline) callee(st *recipe.Step) *recipe.Recipe {
 		return nil
 	}
 	return sub
+}
+
+// given is the context that a recipe starts with: that of the root with what
+// is set, that of another as it is declared.
+func (o *outline) given(r *recipe.Recipe) []recipe.Var {
+	if r != o.set.Root {
+		return r.Context
+	}
+	var list []recipe.Var
+	for _, v := range r.Context {
+		if set, ok := o.vars[v.Name]; ok {
+			v.JSON = set
+		}
+		list = append(list, v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.vars)) {
+		if !slices.ContainsFunc(list, func(v recipe.Var) bool { return v.Name == name }) {
+			list = append(list, recipe.Var{Name: name, JSON: o.vars[name]})
+		}
+	}
+	return list
 }
 
 // graph is the picture of a recipe.
@@ -117,7 +141,7 @@ func reads(st *recipe.Step, known []string) []string {
 		names = append(names, st.Condition.Names()...)
 	}
 	if st.Foreach != "" {
-		names = append(names, st.Foreach)
+		names = append(names, st.List())
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

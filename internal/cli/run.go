@@ -41,8 +41,9 @@ func (a *app) runCommand() *cobra.Command {
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.run(ctx, cmd, args[0], o)
 		})
+	cmd.Long = "Start a run and drive it to its end.\n\n" + setHelp
+	setFlag(cmd, &o.sets)
 	f := cmd.Flags()
-	f.StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE; JSON unless it is text")
 	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
 	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
 	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default: the setting limits.max_parallel, 8)")
@@ -52,7 +53,7 @@ func (a *app) runCommand() *cobra.Command {
 	secretFlag(cmd, &o.secrets)
 	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
 	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
-	f.BoolVar(&o.compat, "compat", false, "read recipes as the older runner would, where that is safe")
+	compatFlag(cmd, &o.compat)
 	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
@@ -99,6 +100,10 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		err = a.secretSets(vars, spec.Set, ws.local.Secrets)
 	}
 	if err != nil {
+		return err
+	}
+	a.warnUnread(spec.Set, vars)
+	if err := a.unmet(spec, name); err != nil {
 		return err
 	}
 	open, err := ws.local.Create(spec)

@@ -9,8 +9,23 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/belay-run/belay/recipe"
 )
+
+// setHelp tells how the text of --set becomes a value.
+const setHelp = `A value of --set is JSON where it is JSON, else it is text:
+  --set n=3               the number 3; 1.5, -2 and 1e3 are numbers, too
+  --set ok=true           true; True and False are read as well
+  --set list='[1,"two"]'  a list; '{"k":"v"}' is an object, null is nothing
+  --set who=ann           the text ann
+  --set id='"3"'          the text "3" with its quotes: what is in quotes stays as typed
+  --set note=             the empty text`
+
+func setFlag(cmd *cobra.Command, sets *[]string) {
+	cmd.Flags().StringArrayVar(sets, "set", nil, "a variable: NAME=VALUE, where VALUE is JSON or else text: n=3, ok=true, list=[1,2], who=ann")
+}
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 

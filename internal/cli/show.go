@@ -81,11 +81,18 @@ func (a *app) showRun(s *story) {
 		{"dir", tui.Clean(started.Dir)},
 		{"containment", proc.Level(s.attached().Containment).String()},
 	}
+	if text := s.crashes(); text != "" {
+		head = append(head, []string{"crashes", text})
+	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	for _, p := range s.steps() {
-		rows = append(rows, p.row(s.over(p.run)))
+		row := p.row(s.over(p.run))
+		if hooks := s.hookTroubles(p); hooks != "" {
+			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+tui.Clean(hooks), "; ")
+		}
+		rows = append(rows, row)
 	}
 	a.out.lines(tui.Table(rows))
 	if next := tui.Next(s.id.Root(), s.tree, s.tree.Status(), a.name()); next != "" && (s.tree.Status() != belay.Running || s.crashed()) {

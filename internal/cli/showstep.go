@@ -21,6 +21,7 @@ const previewSize = 400
 type attemptFacts struct {
 	Key         belay.Key          `json:"key"`
 	Role        belay.Role         `json:"role"`
+	Hook        string             `json:"hook,omitempty"` // pre_step, post_step or on_error
 	Attempt     int                `json:"attempt"`
 	StartedAt   time.Time          `json:"started_at"`
 	Child       belay.RunID        `json:"child,omitempty"`
@@ -61,6 +62,9 @@ func (s *story) collect() map[place][]*attemptFacts {
 			}
 			by[e.Key] = f
 			at := place{r.Run, e.Path}
+			if e.Role == belay.RoleHook {
+				_, f.Hook, _ = strings.Cut(string(e.Path), "@")
+			}
 			all[at] = append(all[at], f)
 		case belay.AttemptFound:
 			if f := by[e.Key]; f != nil {
@@ -94,6 +98,7 @@ type stepFacts struct {
 	Failure  *belay.Failure  `json:"failure,omitempty"`
 	Item     string          `json:"item,omitempty"`
 	Attempts []*attemptFacts `json:"attempts"`
+	Hooks    []*attemptFacts `json:"hooks,omitempty"`
 }
 
 func stepObject(s *story, p placed) stepFacts {
@@ -104,7 +109,7 @@ func stepObject(s *story, p placed) stepFacts {
 	return stepFacts{
 		Run: p.run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
 		Allowed: p.StepView.Attempts, Lost: p.Lost, Child: p.Child, Due: p.Due, Failure: p.Failure, Item: p.Item,
-		Attempts: list,
+		Attempts: list, Hooks: s.hooks(p),
 	}
 }
 
@@ -129,8 +134,15 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		}
 	}
 	a.out.lines(tui.Table(rows))
+	if p.Failure != nil && p.Phase != flow.Done {
+		a.out.lines(pointer(s.tree, p.Failure, s.source))
+	}
 	for _, f := range s.attempts(p.run, p.Path) {
 		a.out.line("\n%s %d", f.Role, f.Attempt)
+		a.out.lines(tui.Table(f.rows(s)))
+	}
+	for _, f := range s.hooks(p) {
+		a.out.line("\nhook %s %d", f.Hook, f.Attempt)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
 	if p.Phase == flow.Held && !s.over(p.run) {

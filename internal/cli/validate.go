@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +22,7 @@ type validateOptions struct {
 	github  bool
 	explain bool
 	compat  bool
+	sets    []string
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -31,7 +34,8 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per problem and one per file")
 	cmd.Flags().BoolVar(&o.github, "github", false, "print problems as annotations of GitHub Actions")
 	cmd.Flags().BoolVar(&o.explain, "explain-differences", false, "list what belay does unlike the older runner, and why")
-	cmd.Flags().BoolVar(&o.compat, "compat", false, "read recipes as the older runner would, where that is safe")
+	compatFlag(cmd, &o.compat)
+	setFlag(cmd, &o.sets)
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -66,6 +70,10 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	case len(paths) == 0:
 		return usage(cmd, errors.New("validate needs RECIPE…"))
 	}
+	vars, err := parseSets(o.sets)
+	if err != nil {
+		return usage(cmd, err)
+	}
 	cfg, err := config.Load(a.environ)
 	if err != nil {
 		return err
@@ -75,7 +83,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 		return err
 	}
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
-	shelf.Compat = o.compat
+	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	bad := 0
 	for _, path := range paths {
 		if !a.validateOne(shelf, path, o) {
@@ -96,6 +104,9 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	if err != nil {
 		a.unread(path, err, o)
 		return false
+	}
+	for _, u := range unreadSets(set, shelf.Given) {
+		set.Problems = append(set.Problems, recipe.Problem{File: path, Msg: u.msg(), Hint: u.hint(), Warning: true})
 	}
 	for _, p := range set.Problems {
 		if p.Warning {

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/recipe"
 )
 
 // story is a run as its journal tells it, read without its lock.
@@ -45,6 +46,11 @@ func tell(st *journal.State, arg string) (*story, error) {
 }
 
 func (s *story) close() error { return s.view.Close() }
+
+// source is a frozen recipe.
+func (s *story) source(digest string) ([]byte, error) {
+	return s.view.ReadBlob(digest, recipe.MaxBytes)
+}
 
 // attached is the last driver that took the run.
 func (s *story) attached() belay.RunAttached {

@@ -119,6 +119,29 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
+// A line of boxes has one middle, whatever they are called.
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	for a := range 40 {
+		for b := range a {
+			g := &Graph{Nodes: []Node{{ID: strings.Repeat("x", a)}, {ID: strings.Repeat("x", b), Needs: []int{0}}}}
+			if at := layOut(g, "").places; at[0].x != at[1].x {
+				t.Fatalf("%d and %d letters: the middle is %d, then %d", a, b, at[0].x, at[1].x)
+			}
+		}
+	}
+}
+
+// Texts fit into their boxes: the widths are those of a wide common font.
+func TestTextFits(t *testing.T) {
+	t.Parallel()
+	for text, real := range map[string]int{"WWWWMMMMWWWWMMMM": 178, "build-everything-from-scratch": 179, "iiiiiiiillllllll": 54, "日本語": 36} {
+		if got := textWide(text, 12); got < real || got > real+real/2+4 {
+			t.Errorf("%s takes %d pixels, and %d are reckoned with", text, real, got)
+		}
+	}
+}
+
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	g := &Graph{Nodes: []Node{{ID: "c", Needs: []int{2}}, {ID: "a"}, {ID: "b", Needs: []int{1}}}}

@@ -27,8 +27,8 @@ func layOut(g *Graph, title string) *panel {
 	p := &panel{g: g, title: title}
 	for i, row := range g.layers() {
 		n := g.Nodes[i]
-		chars := max(len([]rune(cut(n.ID)))*charWide, len([]rune(cut(second(n))))*charWide*10/12)
-		p.places = append(p.places, place{row: row, wide: max(minBox, chars+2*boxPad)})
+		text := max(textWide(cut(n.ID), 12), textWide(cut(second(n)), 10))
+		p.places = append(p.places, place{row: row, wide: max(minBox, text+2*boxPad)})
 	}
 	for i, n := range g.Nodes {
 		for _, k := range n.Needs {
@@ -96,7 +96,7 @@ func (p *panel) set(rows [][]int) {
 		widths[r] -= boxGap
 		p.wide = max(p.wide, widths[r])
 	}
-	p.wide = max(p.wide, len([]rune(p.title))*charWide+charWide)
+	p.wide = max(p.wide, textWide(p.title, 14)) // it is bold, and so wider than it is high
 	for r, row := range rows {
 		x := edge + (p.wide-widths[r])/2
 		for _, i := range row {

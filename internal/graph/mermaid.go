@@ -86,8 +86,8 @@ var palette = []struct{ phase, fill, line string }{
 	{"checking", "#d5e5fa", "#1565c0"},
 	{"held", "#fdeac2", "#b26a00"},
 	{"waiting", "#eeeeee", "#757575"},
-	{"not_taken", "#ffffff", "#9e9e9e"},
-	{"skipped", "#ffffff", "#9e9e9e"},
+	{"not_taken", "#ffffff", "#757575"},
+	{"skipped", "#ffffff", "#757575"},
 	{"ended", "#eeeeee", "#757575"},
 	{"broken", "#f9d6d5", "#c62828"},
 }

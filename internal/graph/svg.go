@@ -8,7 +8,6 @@ import (
 // The measures of a picture, in pixels.
 const (
 	boxHigh   = 44
-	charWide  = 7
 	boxPad    = 14
 	minBox    = 60
 	rowGap    = 40
@@ -18,6 +17,10 @@ const (
 	titleHigh = 28
 	maxChars  = 48
 )
+
+// style is what follows the reader's choice of light or dark: the paper and
+// what is drawn on it. Boxes have their own colours and are light in both.
+const style = `<style>@media (prefers-color-scheme:dark){.paper{fill:#14181f}.title{fill:#e8ebef}.link{stroke:#aab2bd}.tip{fill:#aab2bd}}</style>` + "\n"
 
 // SVG is the graph as a picture; graphs that steps call follow below it.
 func (g *Graph) SVG() string {
@@ -30,9 +33,10 @@ func (g *Graph) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n",
 		wide, high, wide, high)
+	b.WriteString(style)
 	b.WriteString(`<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">` +
-		`<path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>` + "\n")
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", wide, high)
+		`<path class="tip" d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>` + "\n")
+	fmt.Fprintf(&b, `<rect class="paper" width="%d" height="%d" fill="#fff"/>`+"\n", wide, high)
 	top := edge
 	for _, p := range panels {
 		p.draw(&b, top)
@@ -57,7 +61,7 @@ func collect(g *Graph, by string, panels *[]*panel) {
 
 func (p *panel) draw(b *strings.Builder, top int) {
 	fmt.Fprintf(b, `<g transform="translate(0,%d)">`+"\n", top)
-	fmt.Fprintf(b, `<text x="%d" y="14" font-weight="bold">%s</text>`+"\n", edge, markup(p.title))
+	fmt.Fprintf(b, `<text class="title" x="%d" y="14" font-weight="bold" fill="#111">%s</text>`+"\n", edge, markup(p.title))
 	for _, l := range p.links {
 		p.link(b, l)
 	}
@@ -83,7 +87,7 @@ func (p *panel) link(b *strings.Builder, stops []int) {
 			fmt.Fprintf(b, ` V%d`, y)
 		}
 	}
-	b.WriteString(`" fill="none" stroke="#555" marker-end="url(#tip)"/>` + "\n")
+	b.WriteString(`" class="link" fill="none" stroke="#555" marker-end="url(#tip)"/>` + "\n")
 }
 
 func (p *panel) box(b *strings.Builder, n Node, at place) {
@@ -106,14 +110,14 @@ func (p *panel) box(b *strings.Builder, n Node, at place) {
 	if n.Type == "recipe" {
 		fmt.Fprintf(b, `<path d="M%d %dv%dM%d %dv%d" stroke="%s"/>`+"\n", x+5, at.y, boxHigh, x+at.wide-5, at.y, boxHigh, line)
 	}
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", at.x, at.y+18, markup(cut(n.ID)))
-	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" font-size="10" fill="#555">%s</text>`+"\n", at.x, at.y+34, markup(cut(second(n))))
+	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#111">%s</text>`+"\n", at.x, at.y+18, markup(cut(n.ID)))
+	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" font-size="10" fill="#444">%s</text>`+"\n", at.x, at.y+34, markup(cut(second(n))))
 }
 
 // second is the second line of a box.
 func second(n Node) string {
 	words := []string{n.Type}
-	for _, more := range []string{n.Phase, n.Note} {
+	for _, more := range []string{strings.ReplaceAll(n.Phase, "_", " "), n.Note} {
 		if more != "" {
 			words = append(words, more)
 		}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -58,6 +59,9 @@ func (s *Set) Text() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Show formats a problem with its line and caret.
+func (s *Set) Show(p recipe.Problem) string { return p.Format(s.texts[p.File]) }
+
 // NotFound is a recipe that is in none of the places where it was looked for.
 type NotFound struct {
 	Name string
@@ -95,8 +99,20 @@ func (f Shelf) Load(arg string) (*Set, error) {
 	if err := f.follow(s, s.Root, dirs, byName); err != nil {
 		return nil, err
 	}
-	s.Problems = append(s.Problems, recipe.CheckCalls(s.Root, byName, f.Given...)...)
+	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given}
+	s.Problems = append(s.Problems, calls.Check(s.Root)...)
 	return s, nil
+}
+
+// distinct are the directories without those that stand there twice.
+func distinct(dirs []string) []string {
+	var list []string
+	for _, dir := range dirs {
+		if dir = filepath.Clean(dir); !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }
 
 // follow reads the sub-recipes of r that are not read yet.

@@ -138,7 +138,7 @@ func promptOf(j belay.Job, files Files, h Host) (string, error) {
 		}
 		b.WriteString(text)
 	}
-	brief := agent.Brief{Task: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != ""}
+	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != ""}
 	if j.Agent.Persona != "" && h.Persona != nil {
 		brief.Persona = h.Persona(j.Agent.Persona)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,9 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 	if j.Agent != nil {
 		reported(&o, j.Key, blobs)
 	}
+	if e.Code == cannotExecute {
+		o.Big = bigRead(j)
+	}
 	w := &results{job: j, exit: e, blobs: blobs, most: lim.MaxOut, mask: mask, to: &o}
 	if err := w.collect(); err != nil && o.Fault == belay.FaultNone {
 		o.Fault, o.Detail = belay.FaultDisk, "keep the output: "+err.Error()
@@ -49,6 +53,31 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 		}
 	}
 	return o
+}
+
+// cannotExecute is the exit of a shell that found a program and could not start
+// it: no permission, or an argument list that is too long.
+const cannotExecute = 126
+
+// bigRead are the variables that a script reads and no argument can hold.
+func bigRead(j belay.Job) []string {
+	words := wordsOf(j.Script)
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(j.Vars)) {
+		v := j.Vars[name]
+		if max(v.Size, int64(len(v.JSON))) <= maxEnvValue {
+			continue
+		}
+		long, short := recipe.EnvNames(name)
+		read := words[long] || words[short]
+		for _, arg := range j.Args {
+			read = read || v.Sha != "" && arg.Sha == v.Sha || v.Sha == "" && bytes.Equal(arg.JSON, v.JSON)
+		}
+		if read {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // results collects what an attempt produced.
@@ -87,9 +116,6 @@ func (w *results) collect() error {
 			w.to.Outputs = map[string]belay.Value{}
 		}
 		w.to.Outputs[spec.Name] = v
-		if spec.Path != "" && slices.Contains(w.to.Hidden, belay.Stdout) {
-			w.to.Hidden = append(w.to.Hidden, spec.Name)
-		}
 	}
 	return nil
 }
@@ -180,6 +206,10 @@ func (w *results) result(spec belay.OutputSpec) (belay.Value, error) {
 	raw, ok := walk(w.found, spec.Path)
 	if !ok {
 		return belay.Value{}, missing("output %s: there is no %s in what the step printed", spec.Name, spec.Path)
+	}
+	// Something was hidden in what was printed; here, if its mark is.
+	if slices.Contains(w.to.Hidden, belay.Stdout) && bytes.Contains(raw, []byte(redact.Replacement)) {
+		w.to.Hidden = append(w.to.Hidden, spec.Name)
 	}
 	return keep(raw, w.blobs)
 }

@@ -129,6 +129,9 @@ func (b *Board) Take(r belay.Record) []Line {
 			if l.role != belay.RoleMain {
 				b.remove(e.Key)
 			}
+			if l.role == belay.RoleHook {
+				return b.hookEnded(l)
+			}
 		}
 	case belay.AttemptJudged:
 		return b.judged(r.Run, e)
@@ -182,7 +185,9 @@ func (b *Board) found(e belay.AttemptFound) []Line {
 		b.remove(e.Key)
 	case belay.Lost:
 		text = "its keeper died with it, the outcome is not known"
-		b.broken[l.place] = broken{n: l.n}
+		if l.role != belay.RoleHook {
+			b.broken[l.place] = broken{n: l.n}
+		}
 		b.remove(e.Key)
 	}
 	return []Line{b.line(string(e.How), l.place, "", text)}

@@ -38,7 +38,7 @@ func paint(word, text string) string {
 		code = "32"
 	case "failed", "lost":
 		code = "31"
-	case "held", "retry", "refused", "degraded":
+	case "held", "retry", "refused", "degraded", "hook":
 		code = "33"
 	case "not taken", "stopped", "unborn", "skipped":
 		code = "2"

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/recipe"
+)
+
+// values reads values that may lie outside the records, decoded.
+func (w *drive) values(vars map[string]belay.Value, decode func([]byte, *any) error) (map[string]any, error) {
+	vals := make(map[string]any, len(vars))
+	for name, v := range vars {
+		raw, err := w.jsonOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("value of %s: %w", name, err)
+		}
+		var x any
+		if err := decode(raw, &x); err != nil {
+			return nil, fmt.Errorf("value of %s: %w", name, err)
+		}
+		vals[name] = x
+	}
+	return vals, nil
+}
+
+// jsonOf is a value as JSON; a big one is typed as a small one would be.
+func (w *drive) jsonOf(v belay.Value) (json.RawMessage, error) {
+	if v.Inline() {
+		return v.JSON, nil
+	}
+	if v.Size > maxAskValue {
+		return nil, fmt.Errorf("it has %d bytes; at most %d can be looked at", v.Size, maxAskValue)
+	}
+	b, err := w.Store.ReadBlob(v.Sha, maxAskValue)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(b) {
+		return nil, errors.New("it is not text: it has bytes that are no UTF-8")
+	}
+	return recipe.Typed(string(b)), nil
+}
+
+// exact decodes with numbers as they are written.
+func exact(raw []byte, to *any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(to)
+}
+
+// fillIn puts values into texts.
+func (w *drive) fillIn(q belay.Question, a *belay.Answer) error {
+	vals, err := w.values(q.Vars, exact)
+	if err != nil {
+		return err
+	}
+	look := func(name string) (any, bool) { v, ok := vals[name]; return v, ok || q.Lenient }
+	a.Texts = make(map[string]belay.Filled, len(q.Texts))
+	for _, src := range q.Texts {
+		text, err := render(src, look, q.Lenient)
+		var wrong *expr.Error
+		if errors.As(err, &wrong) {
+			a.Texts[src] = belay.Filled{Problem: wrong.Msg, Col: wrong.Col}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v, err := w.textValue(text)
+		if err != nil {
+			return err
+		}
+		a.Texts[src] = belay.Filled{Value: v}
+	}
+	if q.List == "" {
+		return nil
+	}
+	list, err := render(q.List, look, false)
+	var wrong *expr.Error
+	if errors.As(err, &wrong) {
+		return errors.New(wrong.Msg)
+	}
+	a.List = json.RawMessage(list)
+	return err
+}
+
+func render(src string, look expr.Lookup, lenient bool) (string, error) {
+	t, err := expr.ParseText(src)
+	if err != nil {
+		return "", err
+	}
+	if lenient {
+		t.Lenient()
+	}
+	return t.Render(look)
+}
+
+// textValue keeps a text in the record, or as a blob when it is big.
+func (w *drive) textValue(text string) (belay.Value, error) {
+	if len(text) <= belay.MaxInline && strings.IndexByte(text, 0) < 0 {
+		return belay.Text(text), nil
+	}
+	return w.Store.PutBlob([]byte(text))
+}
+
+// list makes pieces one list.
+func (w *drive) list(pieces []belay.Piece) (*belay.Value, error) {
+	most := w.Limits.MaxOut
+	if most <= 0 {
+		most = proc.DefaultMaxOut
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, p := range pieces {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		raw, err := w.pieceOf(p)
+		if err != nil {
+			return nil, fmt.Errorf("the output of item %d: %w", i+1, err)
+		}
+		if int64(b.Len()+len(raw)) > most {
+			return nil, fmt.Errorf("the results of all items have more than %d bytes", most)
+		}
+		b.Write(raw)
+	}
+	b.WriteByte(']')
+	v, err := w.Store.PutBlob(b.Bytes())
+	return &v, err
+}
+
+// pieceOf is one item of a list as JSON.
+func (w *drive) pieceOf(p belay.Piece) (json.RawMessage, error) {
+	switch {
+	case p.Value != nil:
+		return w.jsonOf(*p.Value)
+	case p.Object == nil:
+		return json.RawMessage("null"), nil
+	}
+	object := make(map[string]json.RawMessage, len(p.Object))
+	for _, name := range slices.Sorted(maps.Keys(p.Object)) {
+		raw, err := w.jsonOf(p.Object[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		object[name] = raw
+	}
+	return json.Marshal(object)
+}

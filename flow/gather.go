@@ -1,0 +1,110 @@
+package flow
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/belay-run/belay"
+)
+
+// maxResults is how much the results of a foreach hold that the brain makes a
+// list of by itself.
+const maxResults = 1 << 20
+
+// listKey names the question for the list of all results.
+func (s *State) listKey() belay.Key { return belay.Key(string(s.id) + ":?list") }
+
+// toldList keeps the answer to listKey.
+func (s *State) toldList(a belay.Answer) {
+	s.listed = &a
+	if s.listing {
+		s.listing = false
+		s.asking--
+	}
+}
+
+// endEach ends a run that is items: their results become one list, in the order
+// of the items. An item that failed or was left out is null there.
+func (s *State) endEach(r belay.RunResult, room int) belay.Command {
+	r.Outputs = nil
+	useful := r.Status == belay.Achieved || r.Status == belay.Partial || r.Status == belay.Failed && s.each.all
+	if s.each.output == "" || !useful {
+		return belay.End{Result: r}
+	}
+	pieces := make([]belay.Piece, len(s.steps))
+	for i := range s.steps {
+		if s.steps[i].phase == Done {
+			pieces[i] = piece(s.produced(i))
+		}
+	}
+	list := small(pieces)
+	switch {
+	case list != nil:
+	case s.listed == nil && room < 0:
+		return nil // it comes to rest; asked when it goes on
+	case s.listed == nil:
+		return belay.Ask{Key: s.listKey(), Question: belay.Question{Pieces: pieces}}
+	case s.listed.Value == nil:
+		return belay.End{Result: s.unlisted(s.listed.Error)}
+	default:
+		list = s.listed.Value
+	}
+	r.Outputs = map[string]belay.Value{s.each.output: *list}
+	return belay.End{Result: r}
+}
+
+// piece is what one item gave: what it printed, or all that its sub-recipe gave.
+func piece(o *belay.Observation) belay.Piece {
+	switch {
+	case o == nil:
+		return belay.Piece{}
+	case o.Child != nil:
+		object := o.Child.Outputs
+		if object == nil {
+			object = map[string]belay.Value{}
+		}
+		return belay.Piece{Object: object}
+	}
+	return belay.Piece{Value: o.Output}
+}
+
+// small is the list of pieces that are all in the records, nil when it must be
+// made by the hands.
+func small(pieces []belay.Piece) *belay.Value {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, p := range pieces {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		raw := json.RawMessage("null")
+		switch {
+		case p.Object != nil:
+			for _, v := range p.Object {
+				if !v.Inline() {
+					return nil
+				}
+			}
+			raw = gathered(p.Object).JSON
+		case p.Value != nil && !p.Value.Inline():
+			return nil
+		case p.Value != nil:
+			raw = p.Value.JSON
+		}
+		if b.Len()+len(raw) > maxResults {
+			return nil
+		}
+		b.Write(raw)
+	}
+	b.WriteByte(']')
+	return &belay.Value{JSON: b.Bytes()}
+}
+
+// unlisted is the end of a run whose results cannot be one list.
+func (s *State) unlisted(why string) belay.RunResult {
+	f := &belay.Failure{
+		Kind: belay.BashFailure, Op: "list " + s.each.output, Cause: why,
+		Hint: "write big results to files and print their paths instead",
+	}
+	return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Error(), Failure: f}
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/recipe"
+)
+
+// sources reads a frozen recipe by its digest.
+type sources func(digest string) ([]byte, error)
+
+// pointers are the steps of a tree that failed because of a place in their
+// recipe, each as the line that it is about with a caret under it.
+func pointers(tree *flow.Tree, read sources) []string {
+	var list []string
+	tui.Walk(tree, "", func(_ belay.RunID, _ int, v flow.StepView) {
+		if v.Phase == flow.Failed && v.Failure != nil {
+			list = append(list, pointer(tree, v.Failure, read)...)
+		}
+	})
+	return list
+}
+
+// pointer is the line that a failure is about with a caret under it; nothing
+// when the failure names no place, or its source cannot be read.
+func pointer(tree *flow.Tree, f *belay.Failure, read sources) []string {
+	if f.At == nil {
+		return nil
+	}
+	digest := digestOf(tree, f.At.File)
+	if digest == "" {
+		return nil
+	}
+	src, err := read(digest)
+	if err != nil {
+		return nil // the place is named in any case
+	}
+	p := recipe.Problem{File: f.At.File, Line: f.At.Line, Col: f.At.Col, Msg: f.Cause}
+	lines := strings.Split(p.Format(src), "\n")
+	return lines[1:] // the first line says what the failure says
+}
+
+// digestOf is the digest of the recipe that a file was frozen as. The files of
+// sub-recipes are known by their names only, once a run was read again.
+func digestOf(tree *flow.Tree, file string) string {
+	base := func(f string) string { return strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)) }
+	found := ""
+	for digest, r := range tree.Library().Recipes {
+		if r.File == file {
+			return digest
+		}
+		if base(r.File) == base(file) {
+			found = digest
+		}
+	}
+	return found
+}

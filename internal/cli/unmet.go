@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
+)
+
+// unmet refuses a run in which a sub-recipe is certain to be called without a
+// value that its context_validation asks for, as far as the given values tell.
+func (a *app) unmet(spec engine.Spec, name string) error {
+	if len(spec.Set.Library.Names) == 0 {
+		return nil // it calls nobody
+	}
+	steps, err := flow.Rehearse(spec.Set.Library, spec.First())
+	if err != nil {
+		return err
+	}
+	bad := false
+	for _, s := range steps {
+		if s.Unmet == nil {
+			continue
+		}
+		bad = true
+		fmt.Fprintln(a.std.Err, spec.Set.Show(recipe.Problem{
+			File: s.Unmet.File, Line: s.Unmet.Line, Col: s.Unmet.Col, Msg: "step " + s.Step + ": " + s.Problem,
+			Hint: "hand it down with context:, or give it with --set",
+		}))
+	}
+	if bad {
+		return belay.Exit(belay.ExitInvalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
+	}
+	return nil
+}
