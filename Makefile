@@ -70,7 +70,7 @@ fuzz: ## run every fuzz target for TIME (30s)
 	@grep -rlE '^func Fuzz[A-Za-z0-9_]+\(' --include='*_test.go' . | while read -r file; do \
 	  for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]+)\(.*/\1/p' "$$file"); do \
 	    echo "== fuzz $$(dirname "$$file") $$target $(TIME)"; \
-	    $(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME); \
+	    $(GO) test "$$(dirname "$$file")" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) -fuzzminimizetime 10x; \
 	  done; done
 
 .PHONY: bench

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -43,7 +42,7 @@ func (w *drive) asker(k belay.Key) belay.RunID {
 }
 
 func (w *drive) truth(q belay.Question) (bool, error) {
-	vals, err := w.values(q.Vars, func(raw []byte, to *any) error { return json.Unmarshal(raw, to) })
+	vals, err := w.values(q.Vars)
 	if err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // values reads values that may lie outside the records, decoded.
-func (w *drive) values(vars map[string]belay.Value, decode func([]byte, *any) error) (map[string]any, error) {
+func (w *drive) values(vars map[string]belay.Value) (map[string]any, error) {
 	vals := make(map[string]any, len(vars))
 	for name, v := range vars {
 		raw, err := w.jsonOf(v)
@@ -25,7 +25,7 @@ func (w *drive) values(vars map[string]belay.Value, decode func([]byte, *any) er
 			return nil, fmt.Errorf("value of %s: %w", name, err)
 		}
 		var x any
-		if err := decode(raw, &x); err != nil {
+		if err := exact(raw, &x); err != nil {
 			return nil, fmt.Errorf("value of %s: %w", name, err)
 		}
 		vals[name] = x
@@ -60,7 +60,7 @@ func exact(raw []byte, to *any) error {
 
 // fillIn puts values into texts.
 func (w *drive) fillIn(q belay.Question, a *belay.Answer) error {
-	vals, err := w.values(q.Vars, exact)
+	vals, err := w.values(q.Vars)
 	if err != nil {
 		return err
 	}

@@ -104,16 +104,11 @@ func (c *scope) value(name string) (any, bool) {
 	if v, ok := c.known[name]; ok {
 		return v, true
 	}
-	raw, ok := c.vars[name]
-	if !ok {
-		return nil, false
+	v, ok := c.exact(name)
+	if ok {
+		c.known[name] = v
 	}
-	var v any
-	if err := json.Unmarshal(raw.JSON, &v); err != nil {
-		return nil, false // not a value: as good as absent
-	}
-	c.known[name] = v
-	return v, true
+	return v, ok
 }
 
 // pick is a copy of the named variables.

@@ -106,7 +106,7 @@ func windows(v string, enc *base64.Encoding) []string {
 	for lead := range 3 {
 		padded := append(make([]byte, lead), v...)
 		from := (8*lead + 5) / 6
-		to := 8 * len(padded) / 6
+		to := max(from, 8*len(padded)/6) // nothing has no window
 		out = append(out, enc.EncodeToString(padded)[from:to])
 	}
 	return out

@@ -146,6 +146,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("hunter2-hunter2", "hunter2-", "before ", " after", []byte{1, 3, 7}, uint8(0))
 	f.Add(secret, "ord+<é>&", "x", "y", []byte{2}, uint8(5))
 	f.Add("aaaaaaa", "aaaaaa", "aaa", "aaaaaaaaaa", []byte{0, 1}, uint8(13))
+	f.Add("", "hunter2-", "z", "0", []byte{0}, uint8(88))
 	f.Add("REDACTED", "[REDACTED]", "[", "]", []byte{5}, uint8(1))
 	f.Add("\x00\xff\x00\xff\x00\xff\x00", "zzzzzz", "\xff", "\x00", []byte{9}, uint8(2))
 	f.Fuzz(func(t *testing.T, one, two, before, after string, cuts []byte, form uint8) {
