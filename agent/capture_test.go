@@ -136,7 +136,6 @@ func (c capture) row(r belay.AgentResult) string {
 const header = "# Every captured run and what is read from it. Stop truncated: the answer was cut. A tool: name=exit, ! failed, x denied, … still open.\n" +
 	"# cli    behaviour                     exit final error class         http stop      after    denied try  used text bad  tools                              cause\n"
 
-// promise: F5
 // promise: H3
 func TestCapturesAreReadAsTheTableSays(t *testing.T) {
 	t.Parallel()
@@ -184,8 +183,6 @@ func same(a, b belay.AgentResult) bool {
 
 // Garbage between the records, a record cut in half at the end and records of
 // a kind that nobody knows change nothing but the count of bad lines.
-//
-// promise: F5
 func TestGarbageBetweenRecordsIsTolerated(t *testing.T) {
 	t.Parallel()
 	rubbish := [][]byte{
@@ -211,6 +208,8 @@ func TestGarbageBetweenRecordsIsTolerated(t *testing.T) {
 
 // A run cut after any line is read without a panic; when the last record is
 // lost, no final one is made up.
+//
+// promise: H3
 func TestACutStreamHasNoFinalRecord(t *testing.T) {
 	t.Parallel()
 	for _, c := range captures(t) {

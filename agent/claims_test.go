@@ -8,8 +8,6 @@ import (
 
 // The same behaviour of a model service has the same class with every CLI, as
 // far as the CLI tells it. These are claims; the golden table is the record.
-//
-// promise: F5
 func TestABehaviourHasOneClass(t *testing.T) {
 	t.Parallel()
 	claims := map[string]belay.Class{
@@ -47,6 +45,7 @@ func TestABehaviourHasOneClass(t *testing.T) {
 // What looks like a success and is none can be told from the result, or is
 // known not to be told by that CLI.
 //
+// promise: F5
 // promise: H3
 func TestSilentSuccesses(t *testing.T) {
 	t.Parallel()

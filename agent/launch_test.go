@@ -10,8 +10,6 @@ import (
 
 // Every command line, by kind, access and session: what a person would have to
 // check by eye is in one file.
-//
-// promise: F2
 func TestCommandLinesAreAsWritten(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -147,7 +147,6 @@ func TestUnwrappedCommands(t *testing.T) {
 	}
 }
 
-// promise: L5
 func TestWhatAReaderKeepsIsBounded(t *testing.T) {
 	t.Parallel()
 	a, _ := New(Codex)
