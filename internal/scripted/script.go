@@ -74,7 +74,7 @@ type usageSpec struct {
 type faultSpec struct {
 	Class      string `yaml:"class"`
 	Status     int    `yaml:"status"`
-	RetryAfter string `yaml:"retry_after"`
+	RetryAfter string `yaml:"retry_after"` //nolint:tagliatelle // snake_case, as in recipes
 	Text       string `yaml:"text"`
 	after      time.Duration
 }
