@@ -66,7 +66,8 @@ func start(ctx context.Context, s *Server, path, body string) (*http.Response, e
 	if err != nil {
 		return nil, err
 	}
-	return http.DefaultClient.Do(req)
+	client := http.Client{Timeout: 20 * time.Second} // a stream that stalls is a failure, not a wait
+	return client.Do(req)
 }
 
 func (a api) body(streamed bool, body string) string {

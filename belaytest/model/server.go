@@ -237,18 +237,19 @@ func (s *Server) wait(r *http.Request) {
 	}
 }
 
-// goOn talks until the caller or the server gives up.
+// goOn talks until the caller or the server gives up. It never says the same
+// twice: some CLIs end an answer that repeats itself.
 func (s *Server) goOn(w http.ResponseWriter, r *http.Request, d dialect) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-r.Context().Done():
 			return
 		case <-s.over:
 			return
 		case <-tick.C:
-			if send(w, d.say("and on ")) != nil {
+			if send(w, d.say(fmt.Sprintf("and on to number %d, ", n))) != nil {
 				return
 			}
 		}

@@ -1,0 +1,99 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/belay-run/belay/agent"
+)
+
+// setup is what a person has done before an agent runs: the program is
+// installed, the service is named, a key is there.
+type setup struct {
+	program []string
+	model   string // "" = the CLI's own choice
+	env     []string
+	files   map[string]string // below the home
+}
+
+// setups gives each CLI the scripted model as its service.
+func setups(kind agent.Kind, home, url string) setup {
+	switch kind {
+	case agent.Claude:
+		return setup{
+			program: []string{installed("@anthropic-ai/claude-code-linux-x64/claude")},
+			env:     []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=dummy"},
+		}
+	case agent.Codex:
+		return setup{
+			program: []string{installed("@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex")},
+			env:     []string{"CODEX_HOME=" + filepath.Join(home, ".codex"), "SCRIPTED_API_KEY=dummy"},
+			files:   map[string]string{".codex/config.toml": codexConfig(url)},
+		}
+	case agent.Gemini:
+		return setup{
+			program: []string{"node", installed("@google/gemini-cli/bundle/gemini.js")},
+			model:   "gemini-2.5-flash", // without one it asks a model which model to ask
+			env:     []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + url},
+			files:   map[string]string{".gemini/settings.json": geminiSettings},
+		}
+	case agent.Copilot, agent.OpenCode, agent.Qwen, agent.Command, agent.ACP, agent.Scripted:
+	}
+	return setup{}
+}
+
+// codexConfig names the service as a person with one of their own would.
+func codexConfig(url string) string {
+	return `model = "mock-model"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "` + url + `/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 0
+[features]
+plugins = false # they are fetched, and there is nowhere to fetch from
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[otel]
+exporter = "none"
+`
+}
+
+const geminiSettings = `{"security":{"auth":{"selectedType":"gemini-api-key"}},
+"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},
+"general":{"enableAutoUpdate":false,"maxAttempts":2,"retryFetchErrors":false}}`
+
+// installed is the path of a file of a package.
+func installed(name string) string {
+	here, err := os.Getwd() // the folder of this package: go test runs there
+	if err != nil {
+		return name
+	}
+	return filepath.Join(here, "agents", "node_modules", filepath.FromSlash(name))
+}
+
+// clis are the agents that these tests run: a missing one is a failure, for
+// whoever asks for these tests has installed them.
+func clis(t *testing.T) []agent.Kind {
+	t.Helper()
+	kinds := []agent.Kind{agent.Claude, agent.Codex}
+	if os.Getenv("AGENTS") == "all" {
+		kinds = append(kinds, agent.Gemini)
+	}
+	for _, k := range kinds {
+		program := setups(k, "", "").program
+		if _, err := os.Stat(program[len(program)-1]); err != nil {
+			t.Fatalf("%s is not installed: run scripts/install-agents.sh (%v)", k, err)
+		}
+	}
+	return kinds
+}

@@ -1,0 +1,117 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/model"
+)
+
+// cell is what one CLI makes of one behaviour of the model, and what Belay
+// makes of that.
+type cell struct {
+	exit  int  // of the CLI
+	cut   bool // it does not end by itself
+	class belay.Class
+	stop  belay.StopReason // "" = does not matter
+	text  bool             // there is a final text
+	calls int              // at most; 0 = does not matter
+	code  int              // of a Belay run with this one step
+	kind  belay.FailureKind
+}
+
+// row is one behaviour, for all of them.
+type row struct {
+	behaviour model.Behaviour
+	expect    belay.Expect
+	access    agent.Access
+	file      bool // the file is there at the end
+	cells     map[agent.Kind]cell
+}
+
+// bound is how long a run may go on after it first called the model, when it
+// is known not to end by itself; patience, when it does.
+const (
+	bound    = 3 * time.Second
+	patience = 60 * time.Second
+)
+
+// The ends that are the same for several cells.
+var (
+	done      = cell{stop: belay.StopDone, text: true}
+	said      = cell{text: true} // codex and gemini do not say why they stop
+	auth      = infra(belay.ClassAuth)
+	rate      = infra(belay.ClassRateLimit)
+	quota     = infra(belay.ClassQuota)
+	transient = infra(belay.ClassTransient)
+	endless   = cell{cut: true, class: belay.ClassTimeout, code: belay.ExitFailed, kind: belay.AgentTimeout}
+	hollow    = cell{class: belay.ClassHollow, code: belay.ExitHollow, kind: belay.HollowSuccess}
+)
+
+// infra is a failure that no other wording of the task would mend.
+func infra(class belay.Class) cell {
+	return cell{exit: 1, class: class, code: belay.ExitInfra, kind: belay.Infrastructure}
+}
+
+// failed is a failure of this task with this agent.
+func failed(class belay.Class) cell {
+	return cell{exit: 1, class: class, code: belay.ExitFailed, kind: belay.BashFailure}
+}
+
+func (c cell) exits(n int) cell {
+	c.exit = n
+	return c
+}
+
+func (c cell) stops(s belay.StopReason) cell {
+	c.stop = s
+	return c
+}
+
+func (c cell) says() cell {
+	c.text = true
+	return c
+}
+
+func (c cell) within(calls int) cell {
+	c.calls = calls
+	return c
+}
+
+// table is the behaviour of the pinned versions. gemini leaves with the HTTP
+// status modulo 256.
+func table() []row {
+	all := func(claude, codex, gemini cell) map[agent.Kind]cell {
+		return map[agent.Kind]cell{agent.Claude: claude, agent.Codex: codex, agent.Gemini: gemini}
+	}
+	answer, change := belay.ExpectAnswer, belay.ExpectChange
+	edit, read := agent.AccessEdit, agent.AccessRead
+	return []row{
+		{model.Text, answer, edit, false, all(done, said, said)},
+		{model.Tool, change, edit, true, all(done, said, said)},
+		{model.HTTP401, answer, edit, false, all(auth, auth, auth.exits(145))},
+		{model.HTTP403, answer, edit, false, all(auth, auth, auth.exits(147))},
+		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput), failed(belay.ClassUnknown), failed(belay.ClassInvalidInput))}, // codex hides the status
+		{model.HTTP429, answer, edit, false, all(rate, rate, rate.exits(173))},
+		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173))},
+		{model.Quota, answer, edit, false, all(quota.within(1), quota.within(1), quota.exits(173))},
+		{model.HTTP500, answer, edit, false, all(transient, transient, transient.exits(244))},
+		{model.HTTP529, answer, edit, false, all(transient, transient, transient.exits(247))},
+		{model.Ctx400, answer, edit, false, all(failed(belay.ClassTokenLimit), failed(belay.ClassTokenLimit), failed(belay.ClassTokenLimit).exits(144))},
+		// codex does not tell a refusal: its turn completes without a word.
+		{model.Refusal, answer, edit, false, all(failed(belay.ClassRefusal).stops(belay.StopRefused), hollow, failed(belay.ClassRefusal).exits(0))},
+		// gemini does not tell that an answer was cut: only what is missing can show it.
+		{model.MaxTok, answer, edit, false, all(failed(belay.ClassTokenLimit), failed(belay.ClassTokenLimit), cell{})},
+		{model.Empty, answer, edit, false, all(hollow, hollow, transient.exits(0))},
+		{model.Drop, answer, edit, false, all(transient, transient, transient)},
+		{model.Hang, answer, edit, false, all(endless, endless, endless)},
+		{model.HangMid, answer, edit, false, all(endless, endless, endless)},
+		{model.Forever, answer, edit, false, all(endless, endless, endless)},
+		{model.ToolThen500, change, edit, true, all(transient, transient, transient.exits(244))},
+		{model.Denied, change, read, false, all(hollow.says(), hollow.says(), hollow.says())},
+		{model.Background, answer, edit, false, all(done, said, said)},
+	}
+}
