@@ -17,9 +17,6 @@ import (
 // Precheck refuses what could only fail: it looks at the recipes and the given
 // values before anything is recorded.
 func Precheck(spec Spec) error {
-	if err := noAgents(spec); err != nil {
-		return err
-	}
 	vars := spec.context()
 	var problems []string
 	for name, raw := range vars {
@@ -55,23 +52,6 @@ func (spec Spec) context() map[string]json.RawMessage {
 		vars[n] = raw
 	}
 	return vars
-}
-
-func noAgents(spec Spec) error {
-	var found []string
-	for _, r := range spec.Set.Library.Recipes {
-		for i := range r.Steps {
-			if r.Steps[i].Type == belay.TypeAgent {
-				found = append(found, fmt.Sprintf("%s:%d: step %s", r.File, r.Steps[i].Pos.Line, r.Steps[i].ID))
-			}
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	slices.Sort(found)
-	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%s: agent steps are not supported by this version", found[0]),
-		"belay validate checks the recipe; nothing was started")
 }
 
 // hasNUL tells whether a text anywhere in a value has a NUL byte in it: a

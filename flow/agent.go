@@ -54,10 +54,11 @@ func (s *State) startAgent(i int) belay.Command {
 
 // agentName is who does a step: the one it names, else the run's.
 func (s *State) agentName(i int) string {
-	if name := s.prog.Steps[i].Agent; name != "" && !strings.Contains(name, ":") {
-		return name
+	name := s.prog.Steps[i].Agent
+	if name == "" || strings.Contains(name, ":") || strings.HasPrefix(s.started.Agent, name+":") {
+		return s.started.Agent // the run's, which may say more than the name: scripted:FILE
 	}
-	return s.started.Agent
+	return name
 }
 
 // prompt is what the agent of a step is asked, in parts: a value that is not in

@@ -15,7 +15,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/attend"
+	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/roster"
@@ -99,19 +99,19 @@ func hostOf(cfg *config.Config, r *roster.Roster, exe string) step.Host {
 				Model: e.Model, Access: e.Access, Script: e.Script,
 			}, err
 		},
-		Windows: attend.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
+		Windows: attendant.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
 		Contain: containment(cfg.Agents.Containment.Value),
 	}
 }
 
-func containment(level int) attend.Containment {
+func containment(level int) attendant.Containment {
 	switch level {
 	case 1:
-		return attend.ContainSubreaper
+		return attendant.ContainSubreaper
 	case 2:
-		return attend.ContainNamespace
+		return attendant.ContainNamespace
 	}
-	return attend.ContainAuto
+	return attendant.ContainAuto
 }
 
 // staff gives a run its agents: who does the steps that name nobody, the texts

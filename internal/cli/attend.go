@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/attend"
+	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/proc"
 )
@@ -18,11 +18,11 @@ import (
 func (a *app) attendCommand() *cobra.Command {
 	cmd := command("attend ORDER", "look after one agent (started by belay itself)", 1, 1,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			order, err := attend.ReadOrder(args[0])
+			order, err := attendant.ReadOrder(args[0])
 			if err != nil {
 				return belay.Exit(belay.ExitInvalid, "attend", err, "")
 			}
-			code, err := attend.Attend(ctx, order, attend.Streams{Out: a.std.Out, Err: a.std.Err})
+			code, err := attendant.Attend(ctx, order, attendant.Streams{Out: a.std.Out, Err: a.std.Err})
 			if err != nil {
 				return belay.Exit(belay.ExitInfra, "attend", err, "")
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/roster"
 )
 
 // Streams are the standard streams: Out carries the answer, Err the talk.
@@ -30,8 +31,9 @@ type app struct {
 	environ []string
 	version string
 
-	subject belay.RunID // the run that the command works on, once it is known
-	told    *int        // the exit code of the last line, once one was printed
+	subject belay.RunID    // the run that the command works on, once it is known
+	agents  *roster.Roster // once the state is open
+	told    *int           // the exit code of the last line, once one was printed
 
 	state   string // the global flags
 	color   string
@@ -85,8 +87,8 @@ with belay resume. Exit code 0 means that every required step is done and checke
 		a.runCommand(), a.resumeCommand(), a.validateCommand(),
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.stopCommand(), a.cancelCommand(),
-		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(),
-		a.completionCommand(), a.versionCommand(), a.keeperCommand(),
+		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(), a.branchCommand(),
+		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(),
 	)
 	root.SetHelpCommand(a.helpCommand())
 	return root

@@ -3,8 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -14,7 +17,7 @@ import (
 
 // dryRun says what a run would do, as far as that can be known without the
 // outputs of its steps. It opens no state, starts nothing and records nothing.
-func (a *app) dryRun(name, dir string, vars map[string]json.RawMessage, o runOptions) error {
+func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.RawMessage, o runOptions) error {
 	cfg, err := config.Load(a.environ)
 	if err != nil {
 		return err
@@ -27,7 +30,18 @@ func (a *app) dryRun(name, dir string, vars map[string]json.RawMessage, o runOpt
 		return err
 	}
 	a.warnUnread(spec.Set, vars)
-	if err := engine.Precheck(spec); err != nil {
+	exe, err := os.Executable()
+	if err != nil {
+		return belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+	}
+	agents, err := rosterOf(cfg, exe, a.environ)
+	if err == nil {
+		err = a.staff(cmd, &spec, cfg, agents, o.agents)
+	}
+	if err == nil {
+		err = engine.Precheck(spec)
+	}
+	if err != nil {
 		return err
 	}
 	steps, err := flow.Rehearse(spec.Set.Library, spec.First())

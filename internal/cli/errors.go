@@ -52,7 +52,8 @@ func hint(err error) string {
 // report prints an error and its hint; the bad end of a run was shown already.
 func (a *app) report(err error) {
 	var run *belay.RunError
-	if err == nil || errors.As(err, &run) || a.out.hungUp(err) {
+	var said status
+	if err == nil || errors.As(err, &run) || errors.As(err, &said) || a.out.hungUp(err) {
 		return
 	}
 	a.complain(err)

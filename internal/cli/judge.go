@@ -124,7 +124,7 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 	c.Classic = c.Classic || o.hollow == "classic"
 	j = judged(c, verdict.Of(c))
 	if v.Verdict != nil {
-		if was := word(*v.Verdict); was != j.Verdict {
+		if was := verdictWord(*v.Verdict); was != j.Verdict {
 			j.Stored = was
 		}
 	}
@@ -231,15 +231,15 @@ func better(a, b belay.AgentResult) bool {
 
 func judged(c verdict.Case, v belay.Verdict) judgement {
 	j := judgement{
-		Verdict: word(v), Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
+		Verdict: verdictWord(v), Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
 		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
 		Agent: c.Main.Agent.Name, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence,
 	}
 	return j
 }
 
-// word is a verdict in one word.
-func word(v belay.Verdict) string {
+// verdictWord is a verdict in one word.
+func verdictWord(v belay.Verdict) string {
 	switch {
 	case v.OK:
 		return "done"

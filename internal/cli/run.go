@@ -33,6 +33,7 @@ type runOptions struct {
 	exclude     []string
 	compat      bool
 	dry         bool
+	agents      agentOptions
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -55,6 +56,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
 	compatFlag(cmd, &o.compat)
 	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
+	agentFlags(cmd, &o.agents)
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -80,7 +82,7 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		return err
 	}
 	if o.dry {
-		return a.dryRun(name, dir, vars, o)
+		return a.dryRun(cmd, name, dir, vars, o)
 	}
 	ws, err := a.open()
 	if err != nil {
@@ -104,6 +106,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	}
 	a.warnUnread(spec.Set, vars)
 	if err := a.unmet(spec, name); err != nil {
+		return err
+	}
+	if err := a.staff(cmd, &spec, ws.cfg, a.agents, o.agents); err != nil {
 		return err
 	}
 	open, err := ws.local.Create(spec)

@@ -77,7 +77,13 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 	if err != nil {
 		return nil, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
 	}
+	agents, err := rosterOf(cfg, exe, a.environ)
+	if err != nil {
+		return nil, err
+	}
+	a.agents = agents
 	return &engine.Local{
+		Host:  hostOf(cfg, agents, exe),
 		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
 		Secrets: cfg.Secrets.Value, Alone: true,
 		Limits: step.Limits{

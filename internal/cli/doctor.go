@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/doctor"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+type doctorOptions struct {
+	probe bool
+	json  bool
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var o doctorOptions
+	cmd := command("doctor", "look whether this machine is fit for runs, and say what to do about what is not", 0, 0,
+		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.doctor(ctx, o) })
+	f := cmd.Flags()
+	f.BoolVar(&o.probe, "probe", false, "ask each installed agent for one word; this spends tokens")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per finding")
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, o doctorOptions) error {
+	p, list, err := a.patient(o)
+	if err != nil {
+		return err
+	}
+	if names := p.Probed(); len(names) > 0 {
+		a.say("asking %s for one word each: this spends tokens", strings.Join(names, ", "))
+	}
+	ctx, at := attend(ctx, nil)
+	list = append(list, doctor.Examine(ctx, p)...)
+	if s := at.stop(); s != nil {
+		return belay.Exit(s.ExitCode(), "doctor", s, "")
+	}
+	for _, f := range list {
+		if o.json {
+			a.object(f)
+			continue
+		}
+		a.finding(f)
+	}
+	if !o.json {
+		a.out.line("%d ok, %d to note, %d to warn of, %d that block", doctor.Count(list, doctor.LevelOK), doctor.Count(list, doctor.LevelNote),
+			doctor.Count(list, doctor.LevelWarn), doctor.Count(list, doctor.LevelBlock))
+	}
+	if n := doctor.Count(list, doctor.LevelBlock); n > 0 {
+		return belay.Exit(belay.ExitInfra, "doctor", fmt.Errorf("findings that block runs: %d", n), "do what each of them says, then call "+a.name()+" doctor again")
+	}
+	return nil
+}
+
+// patient is this machine as its user has it. What would stop another command
+// before it began is a finding here.
+func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return doctor.Patient{}, nil, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+	}
+	var list []doctor.Finding
+	blocks := func(check string, err error) {
+		list = append(list, doctor.Finding{Check: check, Level: doctor.LevelBlock, What: err.Error(), Cure: hint(err)})
+	}
+	p := doctor.Patient{Self: []string{exe}, Environ: a.environ, Probe: o.probe}
+	if p.Dir, err = workDir(""); err != nil {
+		blocks("directory", err)
+	}
+	if p.State, err = a.stateDir(); err != nil {
+		blocks("state", err)
+	}
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		blocks("settings", err)
+		cfg = config.Defaults()
+	}
+	p.Default, p.Contain = cfg.Agents.Default.Value, cfg.Agents.Containment.Value
+	if p.Roster, err = rosterOf(cfg, exe, a.environ); err != nil {
+		blocks("settings", err)
+		p.Roster, err = rosterOf(config.Defaults(), exe, a.environ)
+	}
+	return p, list, err
+}
+
+// finding prints one finding as a line, and its cure below it.
+func (a *app) finding(f doctor.Finding) {
+	if a.quiet && (f.Level == doctor.LevelOK || f.Level == doctor.LevelNote) {
+		return
+	}
+	word := fmt.Sprintf("%-5s", f.Level)
+	if a.colourOut() {
+		word = "\x1b[" + colourOf(f.Level) + "m" + word + "\x1b[0m"
+	}
+	a.out.line("%s  %-18s %s", word, tui.Clean(f.Check), tui.Clean(f.What))
+	if f.Cure != "" {
+		a.out.line("       cure: %s", tui.Clean(f.Cure))
+	}
+}
+
+func colourOf(l doctor.Level) string {
+	switch l {
+	case doctor.LevelOK:
+		return "32"
+	case doctor.LevelNote:
+		return "36"
+	case doctor.LevelWarn:
+		return "33"
+	case doctor.LevelBlock:
+		return "31"
+	}
+	return "0"
+}
+
+// colourOut tells whether the answer is shown in colour.
+func (a *app) colourOut() bool {
+	_, isTerm := terminal(a.std.Out)
+	return a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == ""
+}
