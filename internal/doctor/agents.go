@@ -1,0 +1,213 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/internal/roster"
+)
+
+// anyAgent says so when there is nobody at all who could do an agent step. The
+// scripted one does not count: it only plays.
+func (p Patient) anyAgent(context.Context) []Finding {
+	var have []string
+	for _, name := range p.Roster.Names() {
+		if e, err := p.Roster.Find(name); err == nil && e.Kind != agent.Scripted {
+			have = append(have, name)
+		}
+	}
+	if len(have) == 0 {
+		return []Finding{{
+			Check: checkAgents, Level: LevelWarn, What: "there is no agent on this machine: recipes with agent steps cannot be run",
+			Cure: "install one, for example with " + install(agent.Claude) + ", or name a program of your own in the settings (agents.NAME)",
+		}}
+	}
+	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
+	who := p.Default
+	if who == "" {
+		who = p.Roster.Default()
+	}
+	if who != "" {
+		f.What += "; steps that name nobody get " + who
+		f.Facts["default"] = who
+	}
+	return []Finding{f}
+}
+
+// agent looks at one agent: is it there, which version, what is odd about
+// that, and is there a sign of a login.
+func (p Patient) agent(ctx context.Context, name string) []Finding {
+	wanted, err := p.Roster.Get(name)
+	if err != nil {
+		return []Finding{{Check: checkAgent + name, Level: LevelWarn, What: err.Error(), Cure: "check agents." + name + " in the settings"}}
+	}
+	e, err := p.Roster.Find(name)
+	if err != nil {
+		return []Finding{p.absent(wanted, err)}
+	}
+	switch e.Kind {
+	case agent.Scripted:
+		return []Finding{p.scripted(e)}
+	case agent.Command, agent.ACP:
+		return []Finding{{Check: checkAgent + name, Level: LevelOK, What: name + " is there (" + e.Program[0] + ")", Facts: facts(e)}}
+	case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen:
+	}
+	f, version := p.version(ctx, e)
+	list := []Finding{f, p.login(e)}
+	return append(list, quirks(e, version)...)
+}
+
+func facts(e roster.Entry) map[string]string {
+	return map[string]string{"kind": string(e.Kind), "program": strings.Join(e.Program, " ")}
+}
+
+// absent is an agent that is not installed. Only somebody who asked for it
+// misses it.
+func (p Patient) absent(e roster.Entry, err error) Finding {
+	f := Finding{Check: checkAgent + e.Name, Level: LevelNote, What: err.Error(), Facts: map[string]string{"kind": string(e.Kind)}}
+	if f.Cure = install(e.Kind); f.Cure == "" || len(e.Program) > 0 {
+		f.Cure = "check agents." + e.Name + ".program in the settings"
+	}
+	var missing *roster.Missing
+	if len(e.Program) > 0 || e.Name != string(e.Kind) || e.Name == p.Default || !errors.As(err, &missing) {
+		f.Level = LevelWarn
+	}
+	return f
+}
+
+// scripted plays a script, which must be there.
+func (p Patient) scripted(e roster.Entry) Finding {
+	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, What: "built in: plays a script, for rehearsals", Facts: map[string]string{"kind": string(e.Kind)}}
+	if e.Script == "" {
+		return f
+	}
+	f.Facts["script"] = e.Script
+	f.What = "built in: plays " + e.Script
+	if _, err := os.Stat(p.absolute(e.Script)); err != nil {
+		f.Level, f.What, f.Cure = LevelWarn, "its script cannot be read: "+err.Error(), "check agents."+e.Name+".script in the settings"
+	}
+	return f
+}
+
+func (p Patient) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+// version asks a CLI for its version.
+func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) {
+	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, Facts: facts(e)}
+	argv := slices.Concat(e.Program, agent.VersionArgs(e.Kind))
+	r := p.ask(ctx, argv...)
+	if t := r.trouble(); t != "" {
+		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+": "+t, "run it by hand; if it stays so, install it anew: "+install(e.Kind)
+		return f, ""
+	}
+	version := agent.ParseVersion(e.Kind, r.out)
+	if version == "" {
+		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+" does not tell a version", "check that it is "+string(e.Kind)
+		return f, ""
+	}
+	f.Facts["version"] = version
+	f.What = fmt.Sprintf("%s %s (%s)", e.Name, version, e.Program[0])
+	if tried := triedVersions(e.Kind); !slices.ContainsFunc(tried, func(v string) bool { return covers(v, version) }) {
+		f.Level = LevelNote
+		f.What += ": Belay was tried with " + strings.Join(tried, ", ")
+		f.Cure = "nothing needs to be done; belay doctor --probe shows whether they understand each other"
+	}
+	return f, version
+}
+
+// login looks for a sign of a login; it asks nobody and reads no secret.
+func (p Patient) login(e roster.Entry) Finding {
+	f := Finding{Check: checkAgent + e.Name + ".login", Level: LevelOK}
+	sign := agent.LoginFacts(e.Kind)
+	if !p.Roster.LoggedIn(e) {
+		f.Level, f.What, f.Cure = LevelWarn, "no sign of a login of "+e.Name, sign.Cure
+		return f
+	}
+	where := p.signed(sign)
+	f.What = "login: " + where
+	f.Facts = map[string]string{"sign": where}
+	return f
+}
+
+// signed names the sign that was seen.
+func (p Patient) signed(sign agent.LoginSign) string {
+	for _, name := range sign.Env {
+		if p.env(name) != "" {
+			return name + " is set"
+		}
+	}
+	for _, file := range sign.Files {
+		path := filepath.Join(p.env("HOME"), file)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return "it shows"
+}
+
+// quirks are the oddities of a version. Those that Belay sees to are told as
+// well: they are what a person who starts the CLI by hand will meet.
+func quirks(e roster.Entry, version string) []Finding {
+	var list []Finding
+	for _, q := range agent.Quirks(e.Kind) {
+		if version == "" || !covers(q.Versions, version) {
+			continue
+		}
+		f := Finding{Check: checkAgent + e.Name + ".quirk", Level: LevelNote, What: q.Text, Cure: q.Cure, Facts: map[string]string{"versions": q.Versions}}
+		if q.Cure == "" {
+			f.Level = LevelOK
+			f.What += "; Belay sees to it"
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// triedVersions are the versions that something is known about.
+func triedVersions(k agent.Kind) []string {
+	var list []string
+	for _, q := range agent.Quirks(k) {
+		if !slices.Contains(list, q.Versions) {
+			list = append(list, q.Versions)
+		}
+	}
+	return list
+}
+
+// covers tells whether a version is one of those that a person wrote as 2.1.x
+// or 0.166; nothing written means all.
+func covers(versions, version string) bool {
+	begin := strings.TrimSuffix(versions, ".x")
+	return begin == "" || version == begin || strings.HasPrefix(version, begin+".")
+}
+
+// install is how a CLI is installed; "" for one that is not ours to know.
+func install(k agent.Kind) string {
+	switch k {
+	case agent.Claude:
+		return "npm install -g @anthropic-ai/claude-code"
+	case agent.Codex:
+		return "npm install -g @openai/codex"
+	case agent.Gemini:
+		return "npm install -g @google/gemini-cli"
+	case agent.Copilot:
+		return "npm install -g @github/copilot"
+	case agent.OpenCode:
+		return "npm install -g opencode-ai"
+	case agent.Qwen:
+		return "npm install -g @qwen-code/qwen-code"
+	case agent.Command, agent.ACP, agent.Scripted:
+	}
+	return ""
+}

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+)
+
+// state opens the state directory as every command does, which makes it when it
+// is not there, and reads its index, which is a database with a log of its own.
+func (p Patient) state(context.Context) []Finding {
+	if p.State == "" {
+		return nil
+	}
+	n, err := countRuns(p.State)
+	if err != nil {
+		return []Finding{{Check: checkState, Level: LevelBlock, What: err.Error(), Cure: hint(err), Facts: map[string]string{"dir": p.State}}}
+	}
+	return []Finding{{
+		Check: checkState, Level: LevelOK, What: fmt.Sprintf("%s is private, can be written and holds %d runs", p.State, n),
+		Facts: map[string]string{"dir": p.State, "runs": strconv.Itoa(n)},
+	}}
+}
+
+func countRuns(dir string) (n int, err error) {
+	st, err := journal.OpenState(dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	runs, err := st.Runs()
+	return len(runs), err
+}
+
+// hint is what an error says that a person can do.
+func hint(err error) string {
+	var coded *belay.Error
+	if errors.As(err, &coded) && coded.Hint != "" {
+		return coded.Hint
+	}
+	return "check the directory, or name another one (BELAY_STATE)"
+}
+
+// containment tells how well an agent and all that it starts can be held.
+func (p Patient) containment(ctx context.Context) []Finding {
+	level := proc.Containment()
+	f := Finding{Check: checkContain, Level: LevelOK, Facts: map[string]string{}}
+	if err := proc.ProbeNamespace(ctx, slices.Concat(p.Self, []string{"nsinit", "--"})); err == nil {
+		level = proc.LevelNamespace
+	} else {
+		f.Facts["no_namespace"] = err.Error()
+	}
+	f.Facts["level"] = strconv.Itoa(int(level))
+	f.What = fmt.Sprintf("level %d (%s): ", level, level)
+	switch level {
+	case proc.LevelGroup:
+		f.Level = LevelNote
+		f.What += "a program that leaves its group and its environment can outlive its step"
+		f.Cure = "run on Linux where that matters"
+	case proc.LevelSubreaper:
+		f.What += "what a step leaves behind is found and ended"
+	case proc.LevelNamespace:
+		f.What += "the kernel ends what an agent leaves behind"
+	}
+	if p.Contain > int(level) {
+		f.Level, f.Cure = LevelWarn, fmt.Sprintf("run as root, or set agents.containment to %d", level)
+		f.What += fmt.Sprintf("; level %d is asked for and cannot be had", p.Contain)
+	}
+	return []Finding{f}
+}
+
+// logind looks whether a logout ends the runs that were left to go on.
+func (p Patient) logind(context.Context) []Finding {
+	etc := p.Etc
+	if etc == "" {
+		etc = "/etc"
+	}
+	files := []string{filepath.Join(etc, "systemd", "logind.conf")}
+	more, err := filepath.Glob(filepath.Join(etc, "systemd", "logind.conf.d", "*.conf"))
+	if err == nil { // else the path is no pattern: there are none
+		files = append(files, more...)
+	}
+	kills, where := false, ""
+	for _, file := range files { // a later one goes over an earlier one
+		if value, ok := settingIn(file, "KillUserProcesses"); ok {
+			kills, where = isYes(value), file
+		}
+	}
+	if !kills {
+		return nil
+	}
+	return []Finding{{
+		Check: checkLogind, Level: LevelNote, What: where + " ends all processes of a user at logout: a run that goes on without you ends with your session, and its steps are lost",
+		Cure:  "set KillUserProcesses=no there, or start belay with systemd-run --user --scope after loginctl enable-linger",
+		Facts: map[string]string{"file": where},
+	}}
+}
+
+// settingIn is the last value that a file of the form NAME=value gives a name.
+func settingIn(file, name string) (value string, ok bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", false // no file, no setting
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f) // a line that is too long is none of ours, and ends the reading
+	for lines.Scan() {
+		if k, v, is := strings.Cut(lines.Text(), "="); is && strings.TrimSpace(k) == name {
+			value, ok = strings.TrimSpace(v), true
+		}
+	}
+	return value, ok
+}
+
+func isYes(v string) bool {
+	return slices.Contains([]string{"yes", "true", "on", "1", "y", "t"}, strings.ToLower(v))
+}
