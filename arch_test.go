@@ -38,6 +38,7 @@ var ranks = map[string]int{
 	"internal/library": 4,
 	"internal/step":    4,
 	"internal/graph":   4,
+	"internal/doctor":  4,
 
 	"engine":       5, // the local driver
 	"internal/tui": 5,
@@ -79,7 +80,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "proc", "internal/attend", "internal/cli/signal.go")
+var mayGo = set("engine", "proc", "internal/attend", "internal/doctor", "internal/cli/signal.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.
