@@ -31,6 +31,7 @@ var ranks = map[string]int{
 	"internal/scripted": 2,
 	"recipe":            2,
 	"journal":           2,
+	"worktree":          2,
 
 	"flow":            3, // the brain
 	"internal/attend": 3,

@@ -16,6 +16,10 @@ import (
 // exitNoProgram is what a shell says of a program that cannot be started.
 const exitNoProgram = 127
 
+// deathFD is where the first process of a namespace tells, in one byte, which
+// signal ended the program: its own exit code cannot say that.
+const deathFD = 3
+
 // probePatience is how long the probe of a namespace may take.
 const probePatience = 5 * time.Second
 
@@ -52,7 +56,8 @@ func ProbeNamespace(ctx context.Context, init []string) error {
 // NSInit is the whole life of the first process of a PID namespace: it gives
 // the namespace a /proc of its own, starts the program, passes TERM, INT and
 // HUP on to it, takes away the dead, and ends with the program's code, 128 and
-// the signal when it was ended by one. When it returns and the process ends,
+// the signal when it was ended by one; a pipe at descriptor 3 is told the signal
+// too. When it returns and the process ends,
 // the kernel ends everything in the namespace. With no program it only tries. A
 // "--" in front of the program is left out.
 func NSInit(argv []string) int {
@@ -70,6 +75,7 @@ func NSInit(argv []string) int {
 	if len(argv) == 0 {
 		return 0
 	}
+	unix.CloseOnExec(deathFD) // not the program's
 	told := make(chan os.Signal, 8)
 	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	path, err := exec.LookPath(argv[0])
@@ -147,7 +153,16 @@ func reapUntil(pid int) int {
 		case got == pid && status.Exited():
 			return status.ExitStatus()
 		case got == pid && status.Signaled():
+			tellDeath(status.Signal())
 			return 128 + int(status.Signal())
 		}
+	}
+}
+
+// tellDeath writes the signal to the pipe at deathFD, if there is one.
+func tellDeath(sig syscall.Signal) {
+	var st unix.Stat_t
+	if unix.Fstat(deathFD, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO {
+		_, _ = unix.Write(deathFD, []byte{byte(sig)}) // the code says it too, less well
 	}
 }

@@ -191,9 +191,12 @@ func TestFailures(t *testing.T) {
 		"no final":   {"- say: x\n- no_final\n", func(d done) bool { return d.Result.Exit == 0 && !d.Result.Final }},
 		"bad script": {"- oops\n", func(d done) bool { return d.Result.Exit == 65 && strings.Contains(d.talk, "line 1") }},
 	} {
-		r := newRig(t).script(c.script)
-		if d := r.run(); d.code != 1 || d.Ended != belay.EndedItself || !c.ok(d) {
-			t.Errorf("%s: exit %d, ended %q, result %+v, said %s", name, d.code, d.Ended, d.Result, d.talk)
+		for _, contain := range []Containment{ContainSubreaper, ContainAuto} {
+			r := newRig(t).script(c.script)
+			r.order.Contain = contain
+			if d := r.run(); d.code != 1 || d.Ended != belay.EndedItself || !c.ok(d) {
+				t.Errorf("%s at level %d: exit %d, ended %q, result %+v, said %s", name, d.Level, d.code, d.Ended, d.Result, d.talk)
+			}
 		}
 	}
 }

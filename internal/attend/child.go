@@ -29,6 +29,8 @@ type child struct {
 	stdin  *os.File // our ends
 	stdout *os.File
 	stderr *os.File
+	death  *os.File      // in a namespace: where its first process tells the signal that ended the program
+	signal int           // what it told
 	gone   chan struct{} // closed when it was waited for
 }
 
@@ -77,6 +79,15 @@ func (a *attendant) start(l agent.Launch) (*child, error) {
 		p.theirs(w)
 		theirs = append(theirs, w)
 	}
+	if a.level == proc.LevelNamespace {
+		r, w, err := os.Pipe()
+		if err != nil {
+			c.close()
+			return nil, errors.Join(fmt.Errorf("start %s: %w", path, err), closeAll(theirs))
+		}
+		c.death, cmd.ExtraFiles = r, []*os.File{w}
+		theirs = append(theirs, w)
+	}
 	err = cmd.Start()
 	_ = closeAll(theirs) // the child has its own
 	if err != nil {
@@ -96,7 +107,7 @@ func closeAll(files []*os.File) error {
 
 // close closes our ends of the pipes; who reads or writes them wakes up.
 func (c *child) close() {
-	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
+	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr, c.death} {
 		if f != nil {
 			_ = f.Close() // stdin may be closed already, the others were only read
 		}
@@ -126,7 +137,19 @@ func (c *child) exit() (code, signal int) {
 	if ok && status.Signaled() {
 		return 128 + int(status.Signal()), int(status.Signal())
 	}
-	return c.cmd.ProcessState.ExitCode(), 0
+	return c.cmd.ProcessState.ExitCode(), c.signal
+}
+
+// hearDeath reads which signal ended the program of a namespace; its owner
+// waits for it. The pipe ends with the namespace.
+func (c *child) hearDeath() {
+	if c.death == nil {
+		return
+	}
+	b := make([]byte, 1)
+	if n, err := c.death.Read(b); n == 1 && err == nil {
+		c.signal = int(b[0])
+	}
 }
 
 // stop asks the process to end and kills it, and its group, when the grace is

@@ -59,6 +59,7 @@ func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
 	a.watch.begin(time.Now())
 	var work, pumps sync.WaitGroup
 	work.Go(c.await)
+	work.Go(c.hearDeath)
 	work.Go(func() { v.speak(c.stdin) })
 	pumps.Go(func() { t.pump(c.stdout, false) })
 	pumps.Go(func() { t.pump(c.stderr, true) })

@@ -145,6 +145,9 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 		names = append(names, spec.Agent)
 	}
 	for _, name := range names {
+		if strings.HasPrefix(spec.Agent, name+":") {
+			name = spec.Agent
+		}
 		if _, err := r.Find(name); err != nil {
 			return noAgent(err)
 		}
@@ -180,6 +183,10 @@ func noAgent(err error) error {
 	var unknown *roster.Unknown
 	if errors.As(err, &unknown) {
 		return belay.Exit(belay.ExitInvalid, "", err, "there are "+strings.Join(unknown.All, ", ")+"; an own one is made with agents.NAME in the settings")
+	}
+	var mute *roster.Unscripted
+	if errors.As(err, &mute) {
+		return belay.Exit(belay.ExitInvalid, "", err, "name it with --agent scripted:FILE, or set agents."+mute.Name+".script")
 	}
 	return belay.Exit(belay.ExitInfra, "", err, "install it, or set agents.NAME.program; belay doctor tells what is there")
 }

@@ -113,6 +113,13 @@ func (e *Missing) Error() string {
 	return fmt.Sprintf("agent %s: %s is not on the PATH", e.Name, strings.Join(e.Tried, " or "))
 }
 
+// Unscripted is a scripted agent without a script.
+type Unscripted struct{ Name string }
+
+func (e *Unscripted) Error() string {
+	return fmt.Sprintf("agent %s plays a script, and none is given", e.Name)
+}
+
 // Get is the entry of a name, with its program still to be found.
 // "scripted:FILE" is the scripted agent with its script.
 func (r *Roster) Get(name string) (Entry, error) {
@@ -135,6 +142,9 @@ func (r *Roster) Find(name string) (Entry, error) {
 	e, err := r.Get(name)
 	if err != nil {
 		return e, err
+	}
+	if e.Kind == agent.Scripted && e.Script == "" {
+		return e, &Unscripted{Name: e.Name}
 	}
 	if e.Kind == agent.Scripted && len(e.Program) == 0 {
 		e.Program = append(slices.Clone(r.self), "scripted")
