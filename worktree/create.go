@@ -1,0 +1,270 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// maxNames is how many names are tried for a branch.
+const maxNames = 20
+
+// Options say what worktree is wanted. Run and Step name it: asking again gives
+// the same one.
+type Options struct {
+	Run    belay.RunID
+	Step   belay.Path // "" = one for the whole run
+	Branch string     // the name that the branch shall have, if it is free
+	Base   string     // where it begins; "" = HEAD
+	Root   string     // the folder to make it in
+	Git    string     // the program; "" = git
+}
+
+// Made is a worktree that exists.
+type Made struct {
+	Repo   string // the folder it was asked for from
+	Path   string
+	Branch string
+	Start  string // the commit it began at
+	Run    belay.RunID
+	Step   belay.Path
+	New    bool // it was not there before
+}
+
+// Create gives a run or a step a worktree with a branch of its own. What was
+// made before, wholly or in part, is found again and completed; a branch that
+// somebody else has is never used.
+func Create(ctx context.Context, repo string, o Options) (Made, error) {
+	m, err := create(ctx, repo, o)
+	if err != nil {
+		return Made{}, fmt.Errorf("make worktree: %w", err)
+	}
+	return m, nil
+}
+
+func create(ctx context.Context, repo string, o Options) (Made, error) {
+	g := git{program: o.Git, dir: repo}
+	if o.Run == "" || o.Root == "" {
+		return Made{}, errors.New("it needs a run and a root")
+	}
+	common, err := g.common(ctx)
+	if err != nil {
+		return Made{}, err
+	}
+	release, err := lock(ctx, common)
+	if err != nil {
+		return Made{}, err
+	}
+	defer release()
+	b := builder{git: g, o: o}
+	if err := b.claim(ctx); err != nil {
+		return Made{}, err
+	}
+	fresh, err := b.settle(ctx)
+	if err != nil {
+		return Made{}, err
+	}
+	return Made{Repo: repo, Path: b.own.Path, Branch: b.name, Start: b.own.Start, Run: o.Run, Step: o.Step, New: fresh}, nil
+}
+
+// builder makes one worktree, under the repository's lock.
+type builder struct {
+	git
+	o    Options
+	name string // the branch
+	own  owner
+	last error // why the last branch could not be made
+}
+
+// claim finds the branch that is ours, or makes one: the mark first.
+func (b *builder) claim(ctx context.Context) error {
+	marks, err := b.owners(ctx)
+	if err != nil {
+		return err
+	}
+	if name, ours := markOf(marks, b.o.Run, b.o.Step); ours {
+		b.name, b.own = name, marks[name]
+		if ok, err := b.grow(ctx); ok || err != nil {
+			return err
+		}
+	}
+	b.own = owner{Run: b.o.Run, Step: b.o.Step}
+	if b.own.Start, err = b.start(ctx); err != nil {
+		return err
+	}
+	if b.own.Path, err = folder(b.o); err != nil {
+		return err
+	}
+	names, err := b.names(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b.name = range names {
+		if tip, err := b.tip(ctx, b.name); err != nil {
+			return err
+		} else if _, ours := marks[b.name]; tip != "" || ours {
+			continue
+		}
+		if err := b.mark(ctx, b.name, b.own); err != nil {
+			return err
+		}
+		if ok, err := b.grow(ctx); ok || err != nil {
+			return err
+		}
+	}
+	return errors.Join(fmt.Errorf("branch %s and %d names like it are taken", b.o.Branch, len(names)-1), b.last)
+}
+
+// grow makes the branch of the mark, unless it is there. A branch that is there
+// but is not as we would have made it is somebody else's: then the mark goes.
+func (b *builder) grow(ctx context.Context) (bool, error) {
+	tip, err := b.tip(ctx, b.name)
+	if err != nil {
+		return false, err
+	}
+	if tip == "" {
+		cause := b.patient(ctx, "update-ref", "-m", "belay: made for run "+string(b.o.Run), "--end-of-options",
+			"refs/heads/"+b.name, b.own.Start, strings.Repeat("0", len(b.own.Start)))
+		if tip, err = b.tip(ctx, b.name); err != nil {
+			return false, err
+		}
+		b.last = cause
+		if tip == "" && b.own.Ready {
+			return false, cause
+		}
+	}
+	if tip == b.own.Start || b.own.Ready && tip != "" {
+		return true, nil
+	}
+	return false, b.unmark(ctx, b.name)
+}
+
+// start is the commit that the branch begins at.
+func (b *builder) start(ctx context.Context) (string, error) {
+	rev := b.o.Base
+	if rev == "" {
+		rev = "HEAD"
+	}
+	id, err := b.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s is no commit: %w", rev, err)
+	}
+	return id, nil
+}
+
+// names are the names to try. Where a branch is called as a folder of the name
+// would have to be, no name in that folder can be had: hyphens stand for its slashes.
+func (b *builder) names(ctx context.Context) ([]string, error) {
+	name := b.o.Branch
+	if err := checkBranch(ctx, b.git, name); err != nil {
+		return nil, err
+	}
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		tip, err := b.tip(ctx, name[:i])
+		if err != nil {
+			return nil, err
+		}
+		if tip != "" {
+			name = strings.ReplaceAll(name, "/", "-")
+			break
+		}
+	}
+	list := []string{name}
+	for n := 2; n <= maxNames; n++ {
+		list = append(list, name+"-"+strconv.Itoa(n))
+	}
+	return list, nil
+}
+
+// folder is where the worktree goes: a readable name, and a digest that keeps
+// different steps apart.
+func folder(o Options) (string, error) {
+	if err := os.MkdirAll(o.Root, 0o700); err != nil {
+		return "", err
+	}
+	root, err := realPath(o.Root)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(string(o.Run) + "\x00" + string(o.Step)))
+	name := strings.Trim(Slug(string(o.Step)), "-._")
+	if name == "" {
+		name = "tree"
+	}
+	return filepath.Join(root, name+"-"+hex.EncodeToString(sum[:4])), nil
+}
+
+// settle makes the folder of the worktree what it should be, and tells whether
+// it had to be made.
+func (b *builder) settle(ctx context.Context) (bool, error) {
+	list, err := b.worktrees(ctx)
+	if err != nil {
+		return false, err
+	}
+	if _, taken := elsewhere(list, b.name, b.own.Path); taken {
+		return false, &Unsafe{Path: b.own.Path, Branch: b.name, Why: []Reason{ReasonElsewhere}}
+	}
+	_, known := at(list, b.own.Path)
+	there := exists(b.own.Path)
+	if b.own.Ready && there {
+		return false, b.mend(ctx, known)
+	}
+	// here nothing can be lost: the folder is gone, or was never handed out
+	if known {
+		if err := b.patient(ctx, "worktree", "remove", "--force", "--force", b.own.Path); err != nil && !there {
+			return false, err
+		}
+	}
+	if err := os.RemoveAll(b.own.Path); err != nil {
+		return false, fmt.Errorf("clear what was begun: %w", err)
+	}
+	if err := b.add(ctx); err != nil {
+		return false, err
+	}
+	b.own.Ready = true
+	return true, b.mark(ctx, b.name, b.own)
+}
+
+// add makes the worktree. A try that failed may have left the beginnings of one.
+func (b *builder) add(ctx context.Context) error {
+	if err := b.patient(ctx, "worktree", "add", "--force", b.own.Path, b.name); err != nil {
+		return err
+	}
+	if _, err := find(ctx, b.program, b.own.Path); err != nil {
+		return err
+	}
+	return nil
+}
+
+// mend checks a worktree that was handed out before. Its files are never
+// touched.
+func (b *builder) mend(ctx context.Context, known bool) error {
+	if known {
+		if own, err := find(ctx, b.program, b.own.Path); err == nil && own.top == b.own.Path {
+			return nil
+		}
+		if err := b.patient(ctx, "worktree", "repair", b.own.Path); err != nil {
+			return err
+		}
+		if own, err := find(ctx, b.program, b.own.Path); err == nil && own.top == b.own.Path {
+			return nil
+		}
+	}
+	return &Unsafe{Path: b.own.Path, Branch: b.name, Why: []Reason{ReasonForeign}}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

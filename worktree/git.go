@@ -1,0 +1,209 @@
+// Package worktree looks at working trees with git: it takes fingerprints of
+// them, tells what changed between two, keeps uncommitted work under refs of
+// its own, names branches, and makes and removes worktrees.
+//
+// It starts git as a program and never touches the real index, the files or a
+// branch that it did not make. It removes only what carries its own mark and
+// what is proven to hold no work. It judges nothing: what a change is worth is
+// for others to say.
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+const (
+	maxOutput = 64 << 20 // of one call of git, in bytes
+	maxTalk   = 4 << 10  // of its stderr that is kept
+	waitDelay = 2 * time.Second
+)
+
+// errOutput is given when git prints more than anyone here can use.
+var errOutput = errors.New("git printed too much")
+
+// git is one way to call git: the program, where, and with what.
+type git struct {
+	program string
+	dir     string
+	env     []string // over the cleaned environment
+}
+
+// GitError is a call of git that did not end well.
+type GitError struct {
+	Args []string
+	Code int // -1: it did not run, or was ended
+	Talk string
+	err  error
+}
+
+func (e *GitError) Error() string {
+	talk, _, _ := strings.Cut(strings.TrimSpace(e.Talk), "\n")
+	if talk == "" {
+		talk = e.err.Error()
+	}
+	return "git " + e.Args[0] + ": " + talk
+}
+
+func (e *GitError) Unwrap() error { return e.err }
+
+// with is the same git with more in its environment.
+func (g git) with(env ...string) git {
+	g.env = append(append([]string(nil), g.env...), env...)
+	return g
+}
+
+// in is the same git in another folder.
+func (g git) in(dir string) git {
+	g.dir = dir
+	return g
+}
+
+// run calls git and gives what it printed.
+func (g git) run(ctx context.Context, args ...string) (string, error) {
+	return g.feed(ctx, nil, args...)
+}
+
+// line calls git for an answer of one line.
+func (g git) line(ctx context.Context, args ...string) (string, error) {
+	out, err := g.run(ctx, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// feed calls git with something on its stdin.
+func (g git) feed(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	program := g.program
+	if program == "" {
+		program = "git"
+	}
+	cmd := exec.CommandContext(ctx, program, append(settings(), args...)...)
+	cmd.Dir = g.dir
+	cmd.Env = append(cleaned(os.Environ()), g.env...)
+	cmd.Stdin = bytes.NewReader(stdin)
+	cmd.WaitDelay = waitDelay // a filter's child may hold the pipes
+	out := &capped{max: maxOutput, strict: true}
+	talk := &capped{max: maxTalk}
+	cmd.Stdout, cmd.Stderr = out, talk
+	err := cmd.Run()
+	if err == nil {
+		return out.buf.String(), nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if out.over {
+		err = errOutput
+	}
+	code := -1
+	if cmd.ProcessState != nil {
+		code = cmd.ProcessState.ExitCode()
+	}
+	return out.buf.String(), &GitError{Args: args, Code: code, Talk: talk.buf.String(), err: err}
+}
+
+// settings keep our calls from running hooks, waking daemons, collecting
+// garbage, and refusing a file for the look of its line ends.
+func settings() []string {
+	return []string{
+		"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
+		"-c", "maintenance.auto=false", "-c", "core.safecrlf=false", "-c", "core.splitIndex=false",
+		"-c", "advice.detachedHead=false", "-c", "core.quotePath=false",
+	}
+}
+
+// kept are the variables of git that say how it works on this machine, not
+// which repository it looks at.
+var kept = []string{"GIT_EXEC_PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_SSL_CAINFO"}
+
+// cleaned is the environment of our calls: without anything that would lead
+// git to another repository, index or author, and without questions.
+func cleaned(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "GIT_") && !oneOf(name, kept) || name == "LC_ALL" || name == "LANGUAGE" {
+			continue
+		}
+		out = append(out, kv)
+	}
+	return append(out, "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true", "GIT_PAGER=cat", "GIT_EDITOR=true")
+}
+
+func oneOf(s string, list []string) bool {
+	for _, x := range list {
+		if s == x {
+			return true
+		}
+	}
+	return false
+}
+
+// capped keeps the first bytes of what is written to it. A strict one refuses
+// the rest, which ends the writer; another one swallows it.
+type capped struct {
+	buf    bytes.Buffer
+	max    int
+	strict bool
+	over   bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.max - c.buf.Len()
+	if len(p) <= room {
+		return c.buf.Write(p)
+	}
+	c.over = true
+	c.buf.Write(p[:max(room, 0)])
+	if c.strict {
+		return 0, errOutput
+	}
+	return len(p), nil
+}
+
+// place is a working tree as git sees it.
+type place struct {
+	git         // in its top folder
+	top  string // the top folder of the work tree, without symbolic links
+	own  string // the git folder of this work tree
+	zero string // the id of nothing
+}
+
+// errNoTree is given for a folder that belongs to no work tree.
+var errNoTree = errors.New("no work tree of git")
+
+// find is the work tree that a folder belongs to.
+func find(ctx context.Context, program, dir string) (place, error) {
+	real, err := realPath(dir)
+	if err != nil {
+		return place{}, err
+	}
+	g := git{program: program, dir: real}
+	out, err := g.run(ctx, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--show-cdup", "--absolute-git-dir")
+	if err != nil {
+		return place{}, err
+	}
+	f := strings.SplitN(out, "\n", 4) // the path is the last, because it may hold a newline
+	if len(f) != 4 || f[0] != "true" {
+		return place{}, errNoTree
+	}
+	zero := strings.Repeat("0", 40)
+	if f[1] == "sha256" {
+		zero = strings.Repeat("0", 64)
+	}
+	top := joined(real, f[2])
+	return place{git: g.in(top), top: top, own: strings.TrimSuffix(f[3], "\n"), zero: zero}, nil
+}
+
+// common is the git folder that all worktrees of the repository share.
+func (g git) common(ctx context.Context) (string, error) {
+	out, err := g.line(ctx, "rev-parse", "--git-common-dir")
+	if err != nil {
+		return "", fmt.Errorf("find repository: %w", err)
+	}
+	return realPath(joined(g.dir, out))
+}

@@ -1,0 +1,118 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// Kind is the closed list of things that Belay leaves in a repository.
+type Kind string
+
+const (
+	KindWorktree Kind = "worktree" // a folder with a branch
+	KindBranch   Kind = "branch"   // a branch whose worktree is gone
+	KindSnapshot Kind = "snapshot" // uncommitted work under a ref
+)
+
+// Owned is one thing that Belay made in a repository, and whether it can go.
+type Owned struct {
+	Kind     Kind
+	Path     string // of a worktree; it may be gone
+	Branch   string
+	Ref      string // of a snapshot
+	Run      belay.RunID
+	Step     belay.Path
+	Dirty    bool
+	Unpushed int
+	Exists   bool // the folder does
+	Busy     bool
+	Safe     bool
+	Why      []Reason
+
+	tip string // of the branch, when it was looked at
+}
+
+// Made is the worktree as Remove takes it.
+func (o Owned) Made(repo string) Made {
+	return Made{Repo: repo, Path: o.Path, Branch: o.Branch, Run: o.Run, Step: o.Step}
+}
+
+// List gives everything that carries Belay's mark in a repository: worktrees,
+// branches and snapshots, also those that were left behind.
+func List(ctx context.Context, repo string) ([]Owned, error) {
+	g := git{dir: repo}
+	marks, err := g.owners(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	linked, err := g.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []Owned
+	for _, branch := range slices.Sorted(maps.Keys(marks)) {
+		list = append(list, g.assess(ctx, branch, marks[branch], linked))
+	}
+	kept, err := Tree{Dir: repo}.Snapshots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kept {
+		list = append(list, g.assessSnapshot(ctx, k))
+	}
+	return list, nil
+}
+
+// assessSnapshot looks at a snapshot: it can go when it holds nothing but a
+// commit that a branch, a remote or a tag has too.
+func (g git) assessSnapshot(ctx context.Context, k Kept) Owned {
+	o := Owned{Kind: KindSnapshot, Ref: k.Ref, Exists: true}
+	o.Run, o.Step = refOwner(k.Ref)
+	trees, err := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^{tree}")
+	parent, bad := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^1^{tree}")
+	switch {
+	case err != nil:
+		o.Why = append(o.Why, ReasonUnknown)
+	case bad != nil || trees != parent:
+		o.Dirty = true
+		o.Why = append(o.Why, ReasonDirty)
+	}
+	if bad == nil {
+		n, err := g.unpushed(ctx, "", k.Commit+"^1", "")
+		if err != nil {
+			o.Why = append(o.Why, ReasonUnknown)
+		}
+		if o.Unpushed = n; n > 0 {
+			o.Why = append(o.Why, ReasonUnpushed)
+		}
+	}
+	o.Safe = len(o.Why) == 0
+	return o
+}
+
+// refOwner is the run and the step that a snapshot is of.
+func refOwner(ref string) (belay.RunID, belay.Path) {
+	run, rest, _ := strings.Cut(strings.TrimPrefix(ref, refRoot), "/")
+	step := rest
+	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+		step = rest[:i]
+	}
+	return belay.RunID(unescaped(run)), belay.Path(unescaped(step))
+}
+
+// unescaped undoes refPart; a name that it did not make stays as it is.
+func unescaped(s string) string {
+	if s == "%" {
+		return ""
+	}
+	if t, err := url.PathUnescape(s); err == nil {
+		return t
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	lockName   = "belay.lock"
+	lockWait   = time.Minute // for another Belay to finish with the repository
+	lockPause  = 20 * time.Millisecond
+	tries      = 5 // of a call that may find one of git's own locks taken
+	firstPause = 20 * time.Millisecond
+)
+
+// lock keeps other Belays from making or removing worktrees of a repository.
+// It goes away with the process. The file stays: a lock on a removed file locks
+// nobody out.
+func lock(ctx context.Context, common string) (func(), error) {
+	f, err := os.OpenFile(filepath.Join(common, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the repository's lock: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil // nothing was written
+		}
+		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+			err = pause(ctx, lockPause)
+		}
+		if err != nil {
+			_ = f.Close() // nothing was written
+			return nil, fmt.Errorf("take the repository's lock: %w", err)
+		}
+	}
+}
+
+// pause waits, unless the context ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// patient calls git again when it fails: another git may hold one of its locks
+// for a moment, and which failure that is only its words would tell.
+func (g git) patient(ctx context.Context, args ...string) error {
+	wait := firstPause
+	for n := 1; ; n++ {
+		_, err := g.run(ctx, args...)
+		if err == nil || n == tries {
+			return err
+		}
+		if pause(ctx, wait) != nil {
+			return err
+		}
+		wait *= 2
+	}
+}

@@ -1,0 +1,151 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// ownerKey marks a branch as made by Belay. The mark is in the repository's
+// configuration, beside the branch's other settings: it outlives the worktree,
+// follows the branch when it is renamed, and goes when git deletes the branch.
+const ownerKey = "belay-owner"
+
+// owner is the mark. It is written before the branch is made.
+type owner struct {
+	Run   belay.RunID `json:"run"`
+	Step  belay.Path  `json:"step,omitempty"`
+	Path  string      `json:"path"`
+	Start string      `json:"start"`           // the commit it began at
+	Ready bool        `json:"ready,omitempty"` // the worktree was whole once: there may be work in it
+}
+
+// owners are the marks by branch.
+func (g git) owners(ctx context.Context) (map[string]owner, error) {
+	out, err := g.run(ctx, "config", "--local", "-z", "--get-regexp", `^branch\..*\.`+ownerKey+`$`)
+	var none *GitError
+	if errors.As(err, &none) && none.Code == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read marks: %w", err)
+	}
+	marks := map[string]owner{}
+	for rec := range strings.SplitSeq(out, "\x00") {
+		key, value, _ := strings.Cut(rec, "\n")
+		name, ok := strings.CutPrefix(strings.TrimSuffix(key, "."+ownerKey), "branch.")
+		var o owner
+		if !ok || json.Unmarshal([]byte(value), &o) != nil { // not a mark of ours, so nothing of ours
+			continue
+		}
+		marks[name] = o
+	}
+	return marks, nil
+}
+
+// mark writes the mark of a branch.
+func (g git) mark(ctx context.Context, branch string, o owner) error {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("write mark: %w", err)
+	}
+	if err := g.patient(ctx, "config", "--local", "--replace-all", "branch."+branch+"."+ownerKey, string(b)); err != nil {
+		return fmt.Errorf("write mark: %w", err)
+	}
+	return nil
+}
+
+// unmark takes the mark away, and with it the section when nothing else is in it.
+func (g git) unmark(ctx context.Context, branch string) error {
+	const noSuchKey = 5
+	err := g.patient(ctx, "config", "--local", "--unset-all", "branch."+branch+"."+ownerKey)
+	var none *GitError
+	if err == nil || errors.As(err, &none) && none.Code == noSuchKey {
+		return nil
+	}
+	return fmt.Errorf("take mark away: %w", err)
+}
+
+// markOf is the branch that was made for a step of a run.
+func markOf(marks map[string]owner, run belay.RunID, step belay.Path) (string, bool) {
+	for branch, o := range marks {
+		if o.Run == run && o.Step == step {
+			return branch, true
+		}
+	}
+	return "", false
+}
+
+// tip is the commit of a branch; "" when there is no such branch.
+func (g git) tip(ctx context.Context, branch string) (string, error) {
+	out, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+	var none *GitError
+	if errors.As(err, &none) && none.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look for branch: %w", err)
+	}
+	return out, nil
+}
+
+// linked is one worktree as git knows it.
+type linked struct {
+	path   string
+	head   string
+	branch string // "" = detached
+	locked bool
+}
+
+// worktrees lists the worktrees of the repository, the main one first.
+func (g git) worktrees(ctx context.Context) ([]linked, error) {
+	out, err := g.run(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	var list []linked
+	for rec := range strings.SplitSeq(out, "\x00\x00") {
+		var w linked
+		for line := range strings.SplitSeq(rec, "\x00") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "worktree":
+				w.path = value
+			case "HEAD":
+				w.head = value
+			case "branch":
+				w.branch = strings.TrimPrefix(value, "refs/heads/")
+			case "locked":
+				w.locked = true
+			}
+		}
+		if w.path != "" {
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// at is the worktree with a path.
+func at(list []linked, path string) (linked, bool) {
+	for _, w := range list {
+		if w.path == path {
+			return w, true
+		}
+	}
+	return linked{}, false
+}
+
+// elsewhere is a worktree that has the branch checked out at another path.
+func elsewhere(list []linked, branch, path string) (linked, bool) {
+	for _, w := range list {
+		if w.branch == branch && w.path != path {
+			return w, true
+		}
+	}
+	return linked{}, false
+}

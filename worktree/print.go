@@ -1,0 +1,240 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// Limits of a print.
+const (
+	maxContent = 100 << 20 // of a file that is read; of a bigger one name, size and time count
+	maxNesting = 4         // repositories inside repositories
+)
+
+// Tree is a working tree to look at. It is the whole work tree that Dir
+// belongs to, even when Dir is a folder inside of it: an agent that is started
+// in a folder changes files beside it too.
+type Tree struct {
+	Dir string
+	Git string // the program; "" = git
+}
+
+// Print is the state of the working tree. One "git status" on a copy of the
+// index finds what is not as in the index; only those files are read, into the
+// copy, and the copy is written as a tree. The real index is never written,
+// nor locked.
+//
+// The objects go straight into the repository, not into a folder of their own:
+// a print is compared with one of an earlier attempt, after a crash by another
+// process, and that needs both trees. Nothing refers to them, so git's own
+// housekeeping takes them away after some weeks.
+//
+// Where git sees no work tree the print is a digest of names, sizes and times.
+func (t Tree) Print(ctx context.Context) belay.Print {
+	p, err := t.print(ctx, 0)
+	if err != nil {
+		p.Error = err.Error()
+	}
+	return p
+}
+
+func (t Tree) print(ctx context.Context, depth int) (belay.Print, error) {
+	at, err := find(ctx, t.Git, t.Dir)
+	if ctx.Err() != nil {
+		return belay.Print{}, ctx.Err()
+	}
+	if err != nil { // no repository, a broken one, or no git: names, sizes and times still tell a change
+		return walk(ctx, t.Dir)
+	}
+	tmp, err := os.MkdirTemp("", "belay-print-")
+	if err != nil {
+		return belay.Print{}, fmt.Errorf("make a folder for the index: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(tmp) }() // a leftover in the temp folder harms nobody
+	index := filepath.Join(tmp, "index")
+	if err := copyIndex(filepath.Join(at.own, "index"), index); err != nil {
+		return belay.Print{}, err
+	}
+	s := shot{place: at, depth: depth}
+	s.git = s.with("GIT_INDEX_FILE=" + index)
+	return s.take(ctx)
+}
+
+// copyIndex copies the index with its time. The time matters: git takes an
+// entry for unchanged on its word only when the entry is older than the index.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // nothing was ever added
+	}
+	if err != nil {
+		return fmt.Errorf("copy the index: %w", err)
+	}
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("copy the index: %w", err)
+	}
+	if err := os.WriteFile(to, b, 0o600); err != nil {
+		return fmt.Errorf("copy the index: %w", err)
+	}
+	if err := os.Chtimes(to, info.ModTime(), info.ModTime()); err != nil {
+		return fmt.Errorf("copy the index: %w", err)
+	}
+	return nil
+}
+
+// shot is one print in the making, with an index of its own.
+type shot struct {
+	place
+	depth int
+}
+
+func (s shot) take(ctx context.Context) (belay.Print, error) {
+	p := belay.Print{Repo: true}
+	out, err := s.run(ctx, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
+		"--no-renames", "--no-ahead-behind", "--ignore-submodules=none")
+	if err != nil {
+		return p, err
+	}
+	st := parseStatus(out)
+	p.Head, p.Branch, p.Dirty = st.head, st.branch, len(st.entries) > 0
+	p.Log = logSize(s.own)
+	if !p.Dirty && p.Head != "" {
+		p.Tree, err = s.line(ctx, "rev-parse", "--verify", "--end-of-options", p.Head+"^{tree}")
+		return p, err
+	}
+	if err := s.fill(ctx, st.entries); err != nil {
+		return p, err
+	}
+	p.Tree, err = s.line(ctx, "write-tree")
+	return p, err
+}
+
+// fill brings the copy of the index up to what the files are.
+func (s shot) fill(ctx context.Context, entries []entry) error {
+	var read []string        // paths whose content git shall read
+	var info strings.Builder // entries that are made by hand
+	for _, e := range entries {
+		made, err := s.byHand(ctx, e)
+		switch {
+		case err != nil:
+			return err
+		case made.keep:
+		case made.line != "":
+			info.WriteString(made.line + "\t" + strings.TrimSuffix(e.path, "/") + "\x00")
+		default:
+			read = append(read, e.path)
+		}
+	}
+	if info.Len() > 0 {
+		if _, err := s.feed(ctx, []byte(info.String()), "update-index", "--add", "--replace", "-z", "--index-info"); err != nil {
+			return err
+		}
+	}
+	if len(read) == 0 {
+		return nil
+	}
+	paths := []byte(strings.Join(read, "\x00") + "\x00")
+	_, err := s.feed(ctx, paths, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return s.raw(ctx, read, err)
+}
+
+// raw takes the files as they are, when git cannot: a filter of the repository
+// is missing here or fails. What made git fail is given if this does no better.
+func (s shot) raw(ctx context.Context, paths []string, cause error) error {
+	var names, info strings.Builder
+	var found []string
+	for _, p := range paths {
+		fi, err := os.Lstat(filepath.Join(s.top, p))
+		if err != nil || !fi.Mode().IsRegular() {
+			continue // gone since, or a link: its entry stays as it was
+		}
+		found = append(found, fileMode(fi)+"\t"+p)
+		names.WriteString(quoted(p) + "\n")
+	}
+	out, err := s.feed(ctx, []byte(names.String()), "hash-object", "-w", "--no-filters", "--stdin-paths")
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	ids := strings.Fields(out)
+	if len(ids) != len(found) {
+		return cause
+	}
+	for i, f := range found {
+		mode, p, _ := strings.Cut(f, "\t")
+		info.WriteString(mode + " " + ids[i] + "\t" + p + "\x00")
+	}
+	_, err = s.feed(ctx, []byte(info.String()), "update-index", "--add", "--replace", "-z", "--index-info")
+	return err
+}
+
+// hand is how an entry gets into the index without git reading the file.
+type hand struct {
+	keep bool   // it is there already
+	line string // "mode id"; "" = git shall read it
+}
+
+// gone takes a path out of the index.
+func (s shot) gone() hand { return hand{line: "0 " + s.zero} }
+
+// byHand decides about one entry of the status.
+func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
+	if e.staged { // the same in the index and on disk
+		return hand{keep: true}, nil
+	}
+	full := filepath.Join(s.top, e.path)
+	if behindLink(s.top, e.path) {
+		return s.gone(), nil
+	}
+	fi, err := os.Lstat(full)
+	if err != nil {
+		return s.gone(), nil
+	}
+	switch {
+	case fi.IsDir() && (e.submodule || strings.HasSuffix(e.path, "/")):
+		return s.nested(ctx, full)
+	case fi.IsDir():
+		return s.gone(), nil // a folder where a file was: its files have entries of their own
+	case fi.Mode()&os.ModeSymlink != 0:
+		return hand{}, nil
+	case !fi.Mode().IsRegular():
+		return s.gone(), nil // a pipe or a socket has no content
+	case fi.Size() > maxContent || !readable(full):
+		text := fmt.Sprintf("belay: not read: %s %d %d\n", e.path, fi.Size(), fi.ModTime().UnixNano())
+		id, err := s.feed(ctx, []byte(text), "hash-object", "-w", "--stdin")
+		return hand{line: fileMode(fi) + " " + strings.TrimSpace(id)}, err
+	}
+	return hand{}, nil
+}
+
+// nested is the entry of a repository inside this one, tracked as a submodule
+// or not: its commit, or one made of its files when they are not as committed.
+func (s shot) nested(ctx context.Context, dir string) (hand, error) {
+	at, err := find(ctx, s.program, dir)
+	if real, bad := realPath(dir); err != nil || bad != nil || at.top != real || s.depth >= maxNesting {
+		return hand{keep: true}, ctx.Err() // no repository of its own, or too deep: as it was
+	}
+	sub, err := Tree{Dir: dir, Git: s.program}.print(ctx, s.depth+1)
+	if err != nil {
+		return hand{}, fmt.Errorf("look into %s: %w", filepath.Base(dir), err)
+	}
+	if !sub.Repo { // it was one a moment ago
+		return hand{keep: true}, nil
+	}
+	if !sub.Dirty && sub.Head != "" {
+		return hand{line: "160000 " + sub.Head}, nil
+	}
+	// always the same commit for the same files, so that prints stay equal
+	g := at.with(author("@1 +0000")...)
+	id, err := commitTree(ctx, g, sub, "files of a repository inside another")
+	return hand{line: "160000 " + id}, err
+}

@@ -1,0 +1,202 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Reason is the closed list of reasons not to remove something.
+type Reason string
+
+const (
+	ReasonDirty      Reason = "dirty"      // uncommitted or untracked work
+	ReasonUnpushed   Reason = "unpushed"   // commits that no other branch, remote or tag has
+	ReasonBusy       Reason = "busy"       // a process works in it
+	ReasonLocked     Reason = "locked"     // somebody locked it with git
+	ReasonSubmodules Reason = "submodules" // it has repositories of its own inside its git folder
+	ReasonElsewhere  Reason = "elsewhere"  // the branch is checked out at another place
+	ReasonForeign    Reason = "foreign"    // it does not carry our mark, or is not what the mark says
+	ReasonUnknown    Reason = "unknown"    // it could not be looked at
+)
+
+// Unsafe is the refusal to remove or to reuse something that may hold work or
+// belong to somebody else.
+type Unsafe struct {
+	Path, Branch string
+	Why          []Reason
+}
+
+func (e *Unsafe) Error() string {
+	var why []string
+	for _, r := range e.Why {
+		why = append(why, string(r))
+	}
+	return fmt.Sprintf("worktree %s (branch %s) is left alone: %s", e.Path, e.Branch, strings.Join(why, ", "))
+}
+
+// stubborn are the reasons that force does not overrule: it speaks about work
+// of ours, never about what is somebody else's.
+var stubborn = []Reason{ReasonElsewhere, ReasonForeign}
+
+// Remove takes away a worktree and its branch when it is proven that nothing is
+// lost by it; otherwise it gives *Unsafe. With force only what is not ours is
+// refused. What is gone already is no error.
+func Remove(ctx context.Context, m Made, force bool) error {
+	if err := remove(ctx, m, force); err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	return nil
+}
+
+func remove(ctx context.Context, m Made, force bool) error {
+	g := git{dir: m.Repo}
+	common, err := g.common(ctx)
+	if err != nil {
+		return err
+	}
+	release, err := lock(ctx, common)
+	if err != nil {
+		return err
+	}
+	defer release()
+	marks, err := g.owners(ctx)
+	if err != nil {
+		return err
+	}
+	branch, ours := markOf(marks, m.Run, m.Step)
+	own := marks[branch]
+	if !ours {
+		if tip, err := g.tip(ctx, m.Branch); err == nil && tip == "" && !exists(m.Path) {
+			return nil
+		}
+		return &Unsafe{Path: m.Path, Branch: m.Branch, Why: []Reason{ReasonForeign}}
+	}
+	list, err := g.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	o := g.assess(ctx, branch, own, list)
+	why := slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool { return force && !slices.Contains(stubborn, r) })
+	if len(why) > 0 {
+		return &Unsafe{Path: own.Path, Branch: branch, Why: why}
+	}
+	return g.take(ctx, branch, own, o, list, force)
+}
+
+// take removes the folder, then the branch, then the mark: after a crash the
+// mark still says whose the rest is.
+func (g git) take(ctx context.Context, branch string, own owner, o Owned, list []linked, force bool) error {
+	if _, known := at(list, own.Path); known {
+		args := []string{"worktree", "remove", own.Path}
+		if force || !o.Exists || !own.Ready {
+			args = []string{"worktree", "remove", "--force", "--force", own.Path}
+		}
+		if err := g.patient(ctx, args...); err != nil {
+			return err
+		}
+	}
+	tip, err := g.tip(ctx, branch)
+	if err != nil {
+		return err
+	}
+	if tip != "" && o.tip != "" {
+		if err := g.patient(ctx, "update-ref", "-d", "refs/heads/"+branch, o.tip); err != nil {
+			return err
+		}
+	}
+	return g.unmark(ctx, branch)
+}
+
+// assess looks at what a mark stands for.
+func (g git) assess(ctx context.Context, branch string, own owner, list []linked) Owned {
+	o := Owned{Kind: KindWorktree, Path: own.Path, Branch: branch, Run: own.Run, Step: own.Step}
+	why := func(r Reason) {
+		if !slices.Contains(o.Why, r) {
+			o.Why = append(o.Why, r)
+		}
+	}
+	w, known := at(list, own.Path)
+	o.Exists = exists(own.Path)
+	if !known {
+		o.Kind = KindBranch
+		if o.Exists { // files that git does not know as a worktree
+			why(ReasonForeign)
+		}
+	}
+	if known && o.Exists && own.Ready { // else it was never handed out
+		g.assessFolder(ctx, &o, why)
+	}
+	if w.locked && own.Ready {
+		why(ReasonLocked)
+	}
+	if _, taken := elsewhere(list, branch, own.Path); taken {
+		why(ReasonElsewhere)
+	}
+	tip, err := g.tip(ctx, branch)
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	o.tip = tip
+	n, err := g.unpushed(ctx, branch, tip, w.head)
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	if o.Unpushed = n; n > 0 {
+		why(ReasonUnpushed)
+	}
+	o.Safe = len(o.Why) == 0
+	return o
+}
+
+// assessFolder looks into the folder of a worktree.
+func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
+	busy, err := occupied(ctx, o.Path)
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	if o.Busy = busy; busy {
+		why(ReasonBusy)
+	}
+	at, err := find(ctx, g.program, o.Path)
+	if err != nil || at.top != o.Path {
+		why(ReasonUnknown)
+		return
+	}
+	out, err := at.run(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	if o.Dirty = out != ""; o.Dirty {
+		why(ReasonDirty)
+	}
+	if fi, err := os.Stat(filepath.Join(at.own, "modules")); err == nil && fi.IsDir() {
+		why(ReasonSubmodules)
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		why(ReasonUnknown)
+	}
+}
+
+// unpushed counts the commits that only this branch, or the HEAD of its
+// worktree, has.
+func (g git) unpushed(ctx context.Context, branch, tip, head string) (int, error) {
+	args := []string{"rev-list", "--count"}
+	for _, id := range []string{tip, head} {
+		if strings.Trim(id, "0") != "" {
+			args = append(args, id)
+		}
+	}
+	if len(args) == 2 {
+		return 0, nil
+	}
+	out, err := g.line(ctx, append(args, "--not", "--exclude="+branch, "--branches", "--remotes", "--tags", "--")...)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(out)
+}

@@ -1,0 +1,159 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// rig is a real repository in a temporary folder.
+type rig struct {
+	t   *testing.T
+	dir string
+}
+
+// newRig makes a repository with one commit of three files.
+func newRig(t *testing.T) rig {
+	t.Helper()
+	r := emptyRig(t)
+	r.write("a.txt", "one\ntwo\nthree\n")
+	r.write("src/main.go", "package main\n\nfunc main() {}\n")
+	r.write(".gitignore", "*.log\nout/\n")
+	r.commit("first")
+	return r
+}
+
+func emptyRig(t *testing.T) rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rig{t, filepath.Join(dir, "repo")}
+	r.mkdir(".")
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+// in is the same rig seen in another folder.
+func (r rig) in(dir string) rig { return rig{r.t, dir} }
+
+func (r rig) path(name string) string { return filepath.Join(r.dir, name) }
+
+func (r rig) try(args ...string) (string, error) {
+	r.t.Helper()
+	cmd := exec.CommandContext(r.t.Context(), "git", append([]string{"-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = r.dir
+	cmd.Env = append(cleaned(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func (r rig) git(args ...string) string {
+	r.t.Helper()
+	out, err := r.try(args...)
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+func (r rig) commit(message string) string {
+	r.t.Helper()
+	r.git("add", "-A")
+	r.git("commit", "-q", "--allow-empty", "-m", message)
+	return r.git("rev-parse", "HEAD")
+}
+
+func (r rig) mkdir(name string) {
+	r.t.Helper()
+	r.must(os.MkdirAll(r.path(name), 0o755))
+}
+
+func (r rig) write(name, text string) {
+	r.t.Helper()
+	r.mkdir(filepath.Dir(name))
+	r.must(os.WriteFile(r.path(name), []byte(text), 0o644))
+}
+
+func (r rig) read(name string) string {
+	r.t.Helper()
+	b, err := os.ReadFile(r.path(name))
+	r.must(err)
+	return string(b)
+}
+
+func (r rig) remove(name string) {
+	r.t.Helper()
+	r.must(os.RemoveAll(r.path(name)))
+}
+
+func (r rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// print takes a print that must be one of a repository.
+func (r rig) print() belay.Print {
+	r.t.Helper()
+	p := Tree{Dir: r.dir}.Print(r.t.Context())
+	if p.Error != "" || !p.Repo || p.Tree == "" {
+		r.t.Fatalf("print: %+v", p)
+	}
+	return p
+}
+
+// asAdded is the tree that "git add -A" in a copy of the repository gives: what
+// a print has to be, told by git itself.
+func (r rig) asAdded() string {
+	r.t.Helper()
+	tree, out := r.tryAdded()
+	if tree == "" {
+		r.t.Fatalf("git add: %s", out)
+	}
+	return tree
+}
+
+// tryAdded is asAdded; "" when git itself cannot add, and what it says.
+func (r rig) tryAdded() (tree, out string) {
+	r.t.Helper()
+	twin := r.in(filepath.Join(r.t.TempDir(), "twin"))
+	if out, err := exec.CommandContext(r.t.Context(), "cp", "-a", r.dir, twin.dir).CombinedOutput(); err != nil {
+		r.t.Fatalf("copy: %v\n%s", err, out)
+	}
+	twin.remove(".git/index.lock")
+	if out, err := twin.try("add", "-A"); err != nil {
+		return "", out
+	}
+	return twin.git("write-tree"), ""
+}
+
+// state is everything of a repository that a look must leave alone.
+func (r rig) state() string {
+	r.t.Helper()
+	var b strings.Builder
+	fi, err := os.Stat(r.path(".git/index"))
+	if err == nil {
+		fmt.Fprintln(&b, "index", fi.ModTime().UnixNano(), fi.Size(), r.read(".git/index"))
+	}
+	fmt.Fprintln(&b, r.read(".git/HEAD"), r.git("for-each-ref"), r.read(".git/config"))
+	r.must(filepath.WalkDir(r.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.Name() == ".git" && d.IsDir() {
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	}))
+	return b.String()
+}

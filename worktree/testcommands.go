@@ -1,0 +1,213 @@
+package worktree
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// maxShells is how many shells inside shells are looked into.
+const maxShells = 3
+
+// runsTests says when a program runs tests: always, when its first word is one
+// of verbs, or when any of its words is.
+type runsTests struct {
+	always bool
+	first  []string
+	any    []string
+}
+
+// testPrograms are the programs by which tests are run. In a verb, * stands
+// for anything.
+var testPrograms = map[string]runsTests{
+	"go": {first: []string{"test"}}, "gotestsum": {always: true}, "ginkgo": {always: true},
+	"pytest": {always: true}, "py.test": {always: true}, "unittest": {always: true}, "nose2": {always: true},
+	"tox": {always: true}, "nox": {always: true}, "manage.py": {first: []string{"test"}},
+	"npm":  {first: []string{"test", "t", "tst"}},
+	"yarn": {first: []string{"test", "test:*"}}, "pnpm": {first: []string{"test", "t", "test:*"}},
+	"bun": {first: []string{"test"}}, "deno": {first: []string{"test"}}, "node": {any: []string{"--test"}},
+	"jest": {always: true}, "vitest": {always: true}, "mocha": {always: true}, "ava": {always: true},
+	"karma": {first: []string{"start"}}, "playwright": {first: []string{"test"}}, "cypress": {first: []string{"run"}},
+	"cargo": {first: []string{"test", "t", "nextest"}},
+	"make":  {any: []string{"test", "tests", "check", "test-*", "*-test", "*-tests", "check-*", "test_*", "*_test"}},
+	"just":  {any: []string{"test", "tests", "check", "test-*"}}, "task": {any: []string{"test", "tests", "check", "test:*"}},
+	"mvn": {any: []string{"test", "verify", "install", "package", "surefire:test"}}, "mvnw": {any: []string{"test", "verify", "install", "package"}},
+	"gradle":  {any: []string{"test", "check", "build", "*:test", "*:check", "connectedCheck"}},
+	"gradlew": {any: []string{"test", "check", "build", "*:test", "*:check", "connectedCheck"}},
+	"sbt":     {any: []string{"test", "testOnly*", "testQuick"}}, "lein": {any: []string{"test"}},
+	"rspec": {always: true}, "rake": {any: []string{"test", "spec", "test:*", "spec:*"}}, "rails": {first: []string{"test", "test:*"}}, "cucumber": {always: true},
+	"phpunit": {always: true}, "pest": {always: true}, "composer": {first: []string{"test"}}, "artisan": {first: []string{"test"}},
+	"dotnet": {first: []string{"test"}}, "ctest": {always: true}, "ninja": {any: []string{"test", "check"}}, "meson": {first: []string{"test"}},
+	"bazel": {first: []string{"test"}}, "bazelisk": {first: []string{"test"}}, "buck2": {first: []string{"test"}},
+	"swift": {first: []string{"test"}}, "xcodebuild": {any: []string{"test"}}, "mix": {first: []string{"test"}},
+	"flutter": {first: []string{"test"}}, "dart": {first: []string{"test"}}, "zig": {any: []string{"test"}},
+	"cabal": {first: []string{"test"}}, "stack": {first: []string{"test"}}, "bats": {always: true}, "busted": {always: true},
+	"prove": {always: true}, "runtests": {always: true}, "run-tests": {always: true}, "run_tests": {always: true},
+}
+
+// noTests are words that make a test program do something else than run tests.
+var noTests = []string{
+	"--help", "--version", "-list", "--list", "--collect-only", "--co", "--no-run", "--listTests", "--list-tests", "--dry-run",
+	"-DskipTests", "-DskipTests=true", "-Dmaven.test.skip=true", "--just-print",
+	"-run=^$", "-run=XXX", "-run=NONE", "--setup-only", "--fixtures",
+}
+
+// alone are those of noTests that mean it only for one program.
+var alone = map[string][]string{"go": {"-c", "-n"}, "make": {"-n"}, "ctest": {"-N"}, "pytest": {"-h"}}
+
+// testRuns lists the commands that ran tests, the last ones if there are many.
+// The exit of a command that does not tell how its tests went ("go test | tail")
+// is left out.
+func testRuns(tools []belay.ToolCall) []belay.ToolCall {
+	var list []belay.ToolCall
+	for _, tool := range tools {
+		if tool.Command == "" || tool.Denied {
+			continue
+		}
+		s := look(tool.Command, runsSuite, 0)
+		if !s.found {
+			continue
+		}
+		if s.masked {
+			tool.Exit = nil
+		}
+		list = append(list, tool)
+	}
+	return list[max(0, len(list)-maxTests):]
+}
+
+// prMade is what is known of a pull request whose address was not seen.
+const prMade = "made"
+
+// pullRequest tells whether a command that makes a pull request ended well.
+func pullRequest(tools []belay.ToolCall) string {
+	for _, tool := range tools {
+		if tool.Failed || tool.Denied || tool.Open || tool.Exit != nil && *tool.Exit != 0 {
+			continue
+		}
+		if s := look(tool.Command, makesPR, 0); s.found && !s.masked {
+			return prMade
+		}
+	}
+	return ""
+}
+
+func makesPR(w []string) bool {
+	name := path.Base(w[0])
+	return len(w) > 2 && !slices.Contains(w, "--dry-run") && !slices.Contains(w, "--help") &&
+		(name == "gh" && w[1] == "pr" && w[2] == "create" || name == "glab" && w[1] == "mr" && w[2] == "create")
+}
+
+// sight is what a look at a command saw.
+type sight struct {
+	found  bool
+	masked bool // the exit of the whole is not that of what was found
+}
+
+// look searches a shell command for a simple command.
+func look(command string, is func(words []string) bool, depth int) sight {
+	list := split(command)
+	var seen sight
+	strict, pipefail := false, false
+	for i, c := range list {
+		words, hidden := program(c.words)
+		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "set" {
+			strict = strict || flagged(words[1:], 'e')
+			pipefail = pipefail || slices.Contains(words, "pipefail")
+			continue
+		}
+		hit := sight{found: is(words)}
+		if script, ok := shellScript(words); ok && depth < maxShells {
+			hit = look(script, is, depth+1)
+		}
+		if !hit.found {
+			continue
+		}
+		skipped := i > 0 && list[i-1].after == "||"
+		seen.found = true
+		seen.masked = seen.masked || hit.masked || hidden || skipped || masked(list[i:], strict, pipefail)
+	}
+	return seen
+}
+
+// masked tells whether an exit of 0 of the whole list could hide that its
+// first command failed.
+func masked(list []simple, strict, pipefail bool) bool {
+	for i, c := range list {
+		last := i == len(list)-1
+		switch c.after {
+		case "|":
+			if !pipefail {
+				return true
+			}
+		case ";", ")":
+			if !last && !closes(list[i+1:]) && !strict {
+				return true
+			}
+		case "||", "&":
+			return true
+		}
+	}
+	return false
+}
+
+// closes tells whether only ends of groups are left.
+func closes(list []simple) bool {
+	return !slices.ContainsFunc(list, func(c simple) bool { return c.words[0] != "}" || len(c.words) > 1 })
+}
+
+// flagged tells whether a short flag is among the words.
+func flagged(words []string, flag byte) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, flag) > 0
+	})
+}
+
+// runsSuite tells whether a simple command runs tests.
+func runsSuite(words []string) bool {
+	name := path.Base(words[0])
+	for _, ext := range []string{".sh", ".exe", ".cmd"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	rule, ok := testPrograms[name]
+	rest := words[1:]
+	if name == "npm" || name == "yarn" || name == "pnpm" || name == "bun" {
+		if v := operands(name, rest); len(v) > 1 && (v[0] == "run" || v[0] == "run-script") {
+			return matches(v[1], []string{"test", "tests", "test:*", "test-*", "*:test"})
+		}
+	}
+	if !ok || slices.ContainsFunc(rest, func(w string) bool { return oneOf(w, noTests) || oneOf(w, alone[name]) }) {
+		return false
+	}
+	if i := slices.Index(rest, "-run"); name == "go" && i >= 0 && i+1 < len(rest) && oneOf(rest[i+1], []string{"^$", "XXX", "NONE"}) {
+		return false
+	}
+	v := operands(name, rest)
+	switch {
+	case rule.always:
+		return true
+	case len(rule.first) > 0:
+		return len(v) > 0 && matches(v[0], rule.first)
+	}
+	for i, w := range rest {
+		if w == "-x" && i+1 < len(rest) && matches(rest[i+1], rule.any) { // gradle: all but that
+			return false
+		}
+		if strings.HasPrefix(w, "-") {
+			v = append(v, w)
+		}
+	}
+	return slices.ContainsFunc(v, func(w string) bool { return matches(w, rule.any) })
+}
+
+func matches(word string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, word) // the patterns are sound: a test matches them all
+		return ok
+	})
+}

@@ -1,0 +1,155 @@
+package worktree
+
+import (
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+func TestTestCommands(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		// the exit is the tests' own
+		"go test ./...":                               "own",
+		"go -C sub test ./...":                        "own",
+		"cd x && go test ./...":                       "own",
+		"cd x; CGO_ENABLED=0 GOFLAGS=-v go test .":    "own",
+		"timeout 60 go test ./... 2>&1":               "own",
+		"timeout -k 5 -s KILL 60 pytest -q":           "own",
+		"env -u X A=b nice -n 5 python3 -m pytest -x": "own",
+		"python -m unittest discover":                 "own",
+		"./venv/bin/pytest tests/":                    "own",
+		"npm test":                                    "own",
+		"npm run test:unit -- --ci":                   "own",
+		"npm --prefix web test":                       "own",
+		"npx jest --ci":                               "own",
+		"npx vitest run":                              "own",
+		"yarn test && echo ok":                        "own",
+		"node --test":                                 "own",
+		"cargo +nightly test --all":                   "own",
+		"make -j4 check":                              "own",
+		"make -C lib unit-test":                       "own",
+		"mvn -q -B verify":                            "own",
+		"./gradlew :app:test":                         "own",
+		"bundle exec rspec":                           "own",
+		"vendor/bin/phpunit":                          "own",
+		"dotnet test":                                 "own",
+		"ctest --output-on-failure":                   "own",
+		"bash -lc 'cd x && go test ./...'":            "own",
+		"(cd x && go test ./...)":                     "own",
+		"set -o pipefail; go test ./... | tee log":    "own",
+		"bash -o pipefail -c \"go test | tail\"":      "own",
+		"set -e\ngo test ./...\necho done":            "own",
+		"go test ./... # all":                         "own",
+		"./run-tests.sh":                              "own",
+		// it ran, but the exit is not the tests' own
+		"go test ./... | tail -20":         "masked",
+		"go test ./... || true":            "masked",
+		"go test ./...; echo done":         "masked",
+		"go test ./... & wait":             "masked",
+		"! go test ./...":                  "masked",
+		"if go test; then echo ok; fi":     "masked",
+		"test -d x || go test":             "masked",
+		"sh -c 'go test; true'":            "masked",
+		"(go test) | cat":                  "masked",
+		"{ go test; } | cat":               "masked",
+		"for p in a b; do go test; done":   "masked",
+		"go test ./... 2>&1 |& tee x":      "masked",
+		"go test ./a; go test ./b":         "masked",
+		"bash -c 'go test ./...' ; exit 0": "masked",
+		// no tests
+		"":                                       "",
+		"go build ./...":                         "",
+		"go vet ./...":                           "",
+		"echo go test":                           "",
+		"echo 'x && go test ./...'":              "",
+		"git commit -m 'go test passes'":         "",
+		"cat > t.sh <<'EOF'\ngo test ./...\nEOF": "",
+		"cat <<-X\n\tgo test\n\tX\nls":           "",
+		"go test -c ./x":                         "",
+		"go test -run '^$' ./...":                "",
+		"pytest --collect-only":                  "",
+		"cargo test --no-run":                    "",
+		"mvn -DskipTests package":                "",
+		"gradle build -x test":                   "",
+		"make -C test build":                     "",
+		"make -n test":                           "",
+		"test -f go.mod":                         "",
+		"npm install jest":                       "",
+		"pip install pytest":                     "",
+		"ls tests":                               "",
+		"grep -r 'go test' .":                    "",
+		"# go test":                              "",
+		"python -c 'import pytest'":              "",
+		"'go test":                               "",
+	} {
+		zero := 0
+		got := ""
+		if list := testRuns([]belay.ToolCall{{Name: "Bash", Command: command, Exit: &zero}}); len(list) > 0 {
+			got = "masked"
+			if list[0].Exit != nil {
+				got = "own"
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q; words %q", command, got, want, split(command))
+		}
+	}
+}
+
+func TestTestRunsKeepsTheLast(t *testing.T) {
+	t.Parallel()
+	var tools []belay.ToolCall
+	for i := range maxTests + 7 {
+		tools = append(tools, belay.ToolCall{Command: "go test", Exit: &i})
+	}
+	tools = append(tools, belay.ToolCall{Command: "go test", Denied: true})
+	if list := testRuns(tools); len(list) != maxTests || *list[maxTests-1].Exit != maxTests+6 {
+		t.Errorf("%d commands", len(list))
+	}
+}
+
+func TestPullRequest(t *testing.T) {
+	t.Parallel()
+	zero, one := 0, 1
+	for _, c := range []struct {
+		tool belay.ToolCall
+		want string
+	}{
+		{belay.ToolCall{Command: "git push && gh pr create --fill", Exit: &zero}, prMade},
+		{belay.ToolCall{Command: "bash -lc 'gh pr create --fill'"}, prMade},
+		{belay.ToolCall{Command: "gh pr create --fill", Exit: &one}, ""},
+		{belay.ToolCall{Command: "gh pr create --fill", Failed: true}, ""},
+		{belay.ToolCall{Command: "gh pr create --fill", Denied: true}, ""},
+		{belay.ToolCall{Command: "gh pr create --fill", Open: true}, ""},
+		{belay.ToolCall{Command: "gh pr create --fill || true", Exit: &zero}, ""},
+		{belay.ToolCall{Command: "gh pr create --dry-run", Exit: &zero}, ""},
+		{belay.ToolCall{Command: "gh pr list", Exit: &zero}, ""},
+		{belay.ToolCall{Command: "echo gh pr create", Exit: &zero}, ""},
+	} {
+		if got := pullRequest([]belay.ToolCall{c.tool}); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.tool, got, c.want)
+		}
+	}
+}
+
+func FuzzSplit(f *testing.F) {
+	for _, s := range []string{"a 'b", "a <<X\nb\nX", "a $(b (c", "a \\", "&>x", "2>&-", "`", "|&;;()"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n := 0
+		for _, c := range split(s) {
+			if len(c.words) == 0 {
+				t.Error("a command without words")
+			}
+			for _, w := range c.words {
+				n += len(w)
+			}
+		}
+		if n > len(s) {
+			t.Errorf("%d bytes of words out of %d", n, len(s))
+		}
+		look(s, runsSuite, 0)
+	})
+}

@@ -1,0 +1,59 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/belay-run/belay"
+)
+
+// maxEntries is how many files and folders a walk looks at.
+const maxEntries = 100_000
+
+// errMany ends a walk.
+var errMany = fmt.Errorf("more than %d files and folders: the print covers the first", maxEntries)
+
+// walk is the print of a folder that is no work tree: a digest of names, modes,
+// sizes and times in the order of their names. Of folders only the names count,
+// because their times change with things that are not counted.
+func walk(ctx context.Context, dir string) (belay.Print, error) {
+	sum := sha256.New()
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if path == dir {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if n++; n > maxEntries {
+			return errMany
+		}
+		rel, _ := filepath.Rel(dir, path) // it is below dir
+		if d.IsDir() {
+			if d.Name() == ".git" { // git's own notes change by being looked at
+				return filepath.SkipDir
+			}
+			fmt.Fprintf(sum, "%q/ %t\n", rel, err != nil)
+			if err != nil {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil // gone between the listing and the look
+		}
+		fmt.Fprintf(sum, "%q %o %d %d\n", rel, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	if err != nil && !errors.Is(err, errMany) {
+		return belay.Print{}, fmt.Errorf("walk: %w", err)
+	}
+	return belay.Print{Tree: hex.EncodeToString(sum.Sum(nil))}, err
+}

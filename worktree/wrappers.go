@@ -1,0 +1,134 @@
+package worktree
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// wrapper is a program that runs another one.
+type wrapper struct {
+	verb   []string // words that must follow: "bundle exec"
+	values string   // short flags that take the next word
+	args   int      // words of its own before the program
+}
+
+var wrappers = map[string]wrapper{
+	"time": {}, "nohup": {}, "exec": {}, "command": {}, "builtin": {}, "setsid": {}, "chronic": {}, "unbuffer": {}, "xvfb-run": {},
+	"env": {values: "uC"}, "nice": {values: "n"}, "ionice": {values: "cn"}, "sudo": {values: "ugCD"}, "doas": {values: "u"},
+	"stdbuf": {values: "ioe"}, "timeout": {values: "sk", args: 1}, "gtimeout": {values: "sk", args: 1},
+	"npx": {values: "p"}, "pnpx": {}, "bunx": {},
+	"bundle": {verb: []string{"exec"}}, "poetry": {verb: []string{"run"}}, "uv": {verb: []string{"run"}}, "pipenv": {verb: []string{"run"}},
+	"pdm": {verb: []string{"run"}}, "hatch": {verb: []string{"run"}}, "rye": {verb: []string{"run"}}, "coverage": {verb: []string{"run"}},
+	"php": {}, "ruby": {}, "python": {values: "WX"}, "python3": {values: "WX"},
+}
+
+// hiders are words of the shell before a command that take its exit away;
+// openers leave it alone.
+var (
+	hiders  = []string{"if", "elif", "while", "until", "!"}
+	openers = []string{"then", "else", "do", "{", "("}
+)
+
+// maxWrappers is how many wrappers around each other are taken off.
+const maxWrappers = 8
+
+// program takes off what stands before the real program of a simple command:
+// assignments, words of the shell, and programs that run others. It also tells
+// whether the exit of the program is taken away.
+func program(words []string) (rest []string, hidden bool) {
+	for range maxWrappers {
+		for len(words) > 0 && (assignment(words[0]) || oneOf(words[0], openers) || oneOf(words[0], hiders)) {
+			hidden = hidden || oneOf(words[0], hiders)
+			words = words[1:]
+		}
+		if len(words) == 0 {
+			return nil, hidden
+		}
+		inner, ok := unwrap(words)
+		if !ok || len(inner) == 0 {
+			return words, hidden
+		}
+		words = inner
+	}
+	return words, hidden
+}
+
+// unwrap takes one wrapper off.
+func unwrap(words []string) ([]string, bool) {
+	name := path.Base(words[0])
+	w, ok := wrappers[name]
+	if !ok {
+		return nil, false
+	}
+	rest := words[1:]
+	if len(w.verb) > 0 {
+		if len(rest) == 0 || !slices.Contains(w.verb, rest[0]) {
+			return nil, false
+		}
+		rest = rest[1:]
+	}
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		flag := rest[0]
+		rest = rest[1:]
+		if flag == "-m" || flag == "--" { // python -m pytest
+			return rest, true
+		}
+		if flag == "-c" && strings.HasPrefix(name, "python") { // a program in its own language
+			return nil, false
+		}
+		if len(flag) == 2 && strings.IndexByte(w.values, flag[1]) >= 0 && len(rest) > 0 {
+			rest = rest[1:]
+		}
+	}
+	return rest[min(w.args, len(rest)):], true
+}
+
+// assignment tells whether a word is NAME=value.
+func assignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// shellScript is the text that a shell is given to run.
+func shellScript(words []string) (string, bool) {
+	switch path.Base(words[0]) {
+	case "sh", "bash", "zsh", "dash", "ksh":
+	case "eval":
+		return strings.Join(words[1:], " "), len(words) > 1
+	default:
+		return "", false
+	}
+	prefix := ""
+	for i, w := range words[1:] {
+		switch {
+		case w == "pipefail":
+			prefix = "set -o pipefail\n"
+		case strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") && i+2 < len(words):
+			return prefix + words[i+2], true
+		}
+	}
+	return "", false
+}
+
+// valueFlags are flags that take the next word, by program.
+var valueFlags = map[string][]string{
+	"go": {"-C"}, "make": {"-C", "-f", "-o", "-W", "-I"}, "npm": {"--prefix", "-w", "--workspace"}, "yarn": {"--cwd"},
+	"pnpm": {"-C", "--dir", "-F", "--filter"}, "bun": {"--cwd"}, "cargo": {"--manifest-path", "--config"}, "mvn": {"-f", "-pl", "-P"},
+	"gradle": {"-p", "-b", "-x"}, "gradlew": {"-p", "-b", "-x"}, "just": {"-f", "-d"}, "ninja": {"-C"}, "dotnet": nil,
+}
+
+// operands are the words that are no flags, nor values of flags.
+func operands(name string, words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case oneOf(w, valueFlags[name]):
+			i++
+		case strings.HasPrefix(w, "-"), strings.HasPrefix(w, "+"), assignment(w):
+		default:
+			out = append(out, w)
+		}
+	}
+	return out
+}
