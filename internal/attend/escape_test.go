@@ -125,7 +125,7 @@ func TestEscapesNamespace(t *testing.T) {
 // needNamespace skips where no PID namespace can be had.
 func needNamespace(t *testing.T) {
 	t.Helper()
-	init := []string{"/usr/bin/env", roleVar + "=nsinit", os.Args[0]}
+	init := []string{"/usr/bin/env", initVar + "=1", os.Args[0]}
 	if err := proc.ProbeNamespace(t.Context(), init); err != nil {
 		t.Skipf("no PID namespace can be had here: %v", err)
 	}

@@ -23,9 +23,16 @@ import (
 
 // The test binary plays every program of the test: an attendant is a process
 // of its own, or it would be the test's children that it ends.
-const roleVar = "ATTEND_TEST_ROLE"
+const (
+	roleVar = "ATTEND_TEST_ROLE"
+	initVar = "ATTEND_TEST_NSINIT" // the role of what it starts stays as it is
+)
 
 func TestMain(m *testing.M) {
+	if os.Getenv(initVar) != "" {
+		_ = os.Unsetenv(initVar) // for it alone
+		os.Exit(proc.NSInit(os.Args[1:]))
+	}
 	switch os.Getenv(roleVar) {
 	case "":
 		os.Exit(m.Run())
@@ -33,9 +40,6 @@ func TestMain(m *testing.M) {
 		os.Exit(attendMain())
 	case "scripted":
 		os.Exit(scripted.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-	case "nsinit":
-		_ = os.Unsetenv(roleVar) // what it starts has its own
-		os.Exit(proc.NSInit(os.Args[1:]))
 	case "acp":
 		os.Exit(acpMain(os.Args[1]))
 	}
@@ -162,7 +166,7 @@ func newRig(t *testing.T) *rig {
 		Key: "r:s.1", Run: "r", Step: "s", Attempt: 1, Name: "tester",
 		Dir: dir, Home: filepath.Join(root, "state", "home"), Prompt: filepath.Join(root, "prompt"),
 		Report: filepath.Join(root, "report.json"), Notes: filepath.Join(root, "notes.jsonl"),
-		Contain: ContainSubreaper, Init: []string{"/usr/bin/env", roleVar + "=nsinit", os.Args[0]},
+		Contain: ContainSubreaper, Init: []string{"/usr/bin/env", initVar + "=1", os.Args[0]},
 		Windows: Windows{Gentle: 300 * time.Millisecond},
 	}}
 	if err := os.WriteFile(r.order.Prompt, []byte("do the work"), 0o600); err != nil {
