@@ -1,0 +1,182 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/model"
+)
+
+// limit is the timeout of a step whose agent does not end by itself. Its grace
+// and one going on with the session come on top of it.
+const limit = 4 * time.Second
+
+// TestBelayRun drives the same table through belay run: the exit code is the
+// one that is promised, and nothing is left running.
+// promise: K5
+func TestBelayRun(t *testing.T) {
+	t.Parallel()
+	bin := build(t)
+	refused(t, bin)
+	for _, kind := range clis(t) {
+		for _, r := range table() {
+			t.Run(string(kind)+"/"+string(r.behaviour), func(t *testing.T) {
+				t.Parallel()
+				belayRun(t, bin, kind, r)
+			})
+		}
+	}
+}
+
+// build makes the program once for all cases.
+func build(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "belay")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/belay-run/belay/cmd/belay")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build belay: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// refused skips the test as long as belay says that it runs no agent steps.
+func refused(t *testing.T, bin string) {
+	t.Helper()
+	p := newPlace(t)
+	write(t, p.home, map[string]string{"recipe.yaml": "name: probe\nsteps:\n  - {id: work, agent: nobody, prompt: hello, output: said}\n"})
+	cmd := exec.CommandContext(t.Context(), bin, "run", filepath.Join(p.home, "recipe.yaml"))
+	cmd.Dir, cmd.Env = p.work, p.env("XDG_STATE_HOME="+filepath.Join(p.home, ".state"))
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("an agent that does not exist did a step:\n%s", out)
+	}
+	if bytes.Contains(out, []byte("agent steps are not supported by this version")) {
+		t.Skipf("belay does not run agent steps yet: %s", out)
+	}
+}
+
+func belayRun(t *testing.T, bin string, kind agent.Kind, r row) {
+	t.Helper()
+	want, p := r.cells[kind], newPlace(t)
+	file := filepath.Join(p.work, "out.txt")
+	server, err := model.New(model.Script{Steps: []model.Behaviour{r.behaviour}, File: file, Content: content})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s := setups(kind, p.home, server.URL())
+	write(t, p.home, s.files)
+	timeout := patience
+	if want.cut {
+		timeout = limit
+	}
+	write(t, p.home, map[string]string{
+		".config/belay/config.yaml": config(t, kind, r, s),
+		"recipe.yaml": "name: one-agent\nsteps:\n  - id: work\n    agent: " + string(kind) + "\n    prompt: " + prompt +
+			"\n    output: said\n    expect: " + string(r.expect) + "\n    timeout: " + timeout.String() + "\n",
+	})
+	env := p.env(append(s.env, "XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"), "XDG_STATE_HOME="+filepath.Join(p.home, ".state"))...)
+	repository(t, p, env)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, "run", "--json", filepath.Join(p.home, "recipe.yaml"))
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.work, env, 2*time.Second
+	var out, talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	began := time.Now()
+	err = cmd.Run()
+	left := sweep(t, mark(p))
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != want.code {
+		t.Errorf("belay exit %d, want %d", got, want.code)
+	}
+	if v := judged(t, out.Bytes()); v.Kind != want.kind || v.Class != want.class {
+		t.Errorf("judged %q, class %q, want %q, class %q", v.Kind, v.Class, want.kind, want.class)
+	}
+	if left != 0 {
+		t.Errorf("%d processes were left", left)
+	}
+	if data, err := os.ReadFile(file); (err == nil && string(data) == content) != r.file {
+		t.Errorf("out.txt: %q, %v, want it written: %v", data, err, r.file)
+	}
+	if server.Calls() == 0 {
+		t.Error("the model was never called")
+	}
+	if t.Failed() {
+		t.Logf("after %s, %d calls:\n%s\n%s", time.Since(began).Round(time.Millisecond), server.Calls(), out.Bytes(), talk.Bytes())
+	}
+}
+
+// judged is the failure that the records of a run name last; none is zero.
+func judged(t *testing.T, records []byte) belay.Failure {
+	t.Helper()
+	var last belay.Failure
+	seen := false
+	for line := range bytes.Lines(records) {
+		var r struct {
+			Kind    string
+			Verdict *belay.Verdict
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("belay run --json printed %q: %v", line, err)
+		}
+		if r.Kind != "attempt.judged" || r.Verdict == nil {
+			continue
+		}
+		seen, last = true, belay.Failure{}
+		if r.Verdict.Failure != nil {
+			last = *r.Verdict.Failure
+		}
+	}
+	if !seen {
+		t.Error("no attempt was judged")
+	}
+	return last
+}
+
+// config tells belay where the CLI is and what it may do.
+func config(t *testing.T, kind agent.Kind, r row, s setup) string {
+	t.Helper()
+	program, err := json.Marshal(s.program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "agents:\n  " + string(kind) + ":\n    kind: " + string(kind) + "\n    program: " + string(program) +
+		"\n    access: " + string(r.access) + "\n"
+	if s.model != "" {
+		text += "    model: " + s.model + "\n"
+	}
+	return text
+}
+
+// repository makes the working directory one of git, with a first commit.
+func repository(t *testing.T, p place, env []string) {
+	t.Helper()
+	write(t, p.work, map[string]string{"README.md": "A place to work.\n"})
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "README.md"},
+		{"-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q", "-m", "begin"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = p.work, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args[0], err, out)
+		}
+	}
+}
