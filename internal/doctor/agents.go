@@ -47,13 +47,15 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	if err != nil {
 		return []Finding{{Check: checkAgent + name, Level: LevelWarn, What: err.Error(), Cure: "check agents." + name + " in the settings"}}
 	}
+	if wanted.Kind == agent.Scripted {
+		return []Finding{p.scripted(wanted)}
+	}
 	e, err := p.Roster.Find(name)
 	if err != nil {
 		return []Finding{p.absent(wanted, err)}
 	}
 	switch e.Kind {
-	case agent.Scripted:
-		return []Finding{p.scripted(e)}
+	case agent.Scripted: // looked at already
 	case agent.Command, agent.ACP:
 		return []Finding{{Check: checkAgent + name, Level: LevelOK, What: name + " is there (" + e.Program[0] + ")", Facts: facts(e)}}
 	case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen:
@@ -84,7 +86,11 @@ func (p Patient) absent(e roster.Entry, err error) Finding {
 // scripted plays a script, which must be there.
 func (p Patient) scripted(e roster.Entry) Finding {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, What: "built in: plays a script, for rehearsals", Facts: map[string]string{"kind": string(e.Kind)}}
-	if e.Script == "" {
+	switch {
+	case e.Script == "" && e.Name == string(agent.Scripted): // it gets one where it is named
+		return f
+	case e.Script == "":
+		f.Level, f.What, f.Cure = LevelWarn, "it has no script to play", "set agents."+e.Name+".script"
 		return f
 	}
 	f.Facts["script"] = e.Script

@@ -56,8 +56,8 @@ const (
 	atOnce        = 4
 	patience      = 10 * time.Second // with one program
 	statePatience = 40 * time.Second // another process may have its turn first
-	probeTimeout  = time.Minute
-	probePatience = probeTimeout + 30*time.Second // the attendant ends it, not the doctor
+	probeFactor   = 6                // so many times as long with an agent that is asked for a word
+	probeGrace    = 30 * time.Second // the attendant ends it, not the doctor
 	latePatience  = 2 * time.Second
 	strayGrace    = 200 * time.Millisecond
 )
@@ -138,7 +138,7 @@ func (p Patient) checks() []check {
 		list = append(list, check{checkAgent + name, quick, func(ctx context.Context) []Finding { return p.agent(ctx, name) }})
 	}
 	for _, e := range p.probed() {
-		list = append(list, check{checkProbe + e.Name, probePatience, func(ctx context.Context) []Finding { return p.probe(ctx, e) }})
+		list = append(list, check{checkProbe + e.Name, p.probeTimeout() + probeGrace, func(ctx context.Context) []Finding { return p.probe(ctx, e) }})
 	}
 	return list
 }
@@ -190,6 +190,8 @@ func childless() bool {
 }
 
 func (p Patient) patience() time.Duration { return cmp.Or(p.Patience, patience) }
+
+func (p Patient) probeTimeout() time.Duration { return probeFactor * p.patience() }
 
 // env is a variable of the patient.
 func (p Patient) env(name string) string {

@@ -79,7 +79,7 @@ func (p Patient) attend(ctx context.Context, e roster.Entry, dir string) (r bela
 		Name: e.Name, Kind: e.Kind, Program: e.Program, Args: e.Args, Model: e.Model, Access: agent.AccessRead,
 		Dir: work, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
-		Expect: belay.ExpectAnswer, Resumes: -1, Windows: attend.Windows{Timeout: probeTimeout},
+		Expect: belay.ExpectAnswer, Resumes: -1, Windows: attend.Windows{Timeout: p.probeTimeout()},
 		Init: slices.Concat(p.Self, []string{"nsinit", "--"}),
 	}
 	if e.Script != "" {
