@@ -45,6 +45,7 @@ func BenchmarkPrint(b *testing.B) {
 	dir := bigRepository(b, 50_000)
 	tree := Tree{Dir: dir}
 	status := func(b *testing.B) {
+		b.Helper()
 		for b.Loop() {
 			if _, err := (git{dir: dir}).run(b.Context(), "status", "--porcelain", "--untracked-files=all"); err != nil {
 				b.Fatal(err)
@@ -52,6 +53,7 @@ func BenchmarkPrint(b *testing.B) {
 		}
 	}
 	look := func(b *testing.B) {
+		b.Helper()
 		for b.Loop() {
 			if p := tree.Print(b.Context()); p.Error != "" {
 				b.Fatal(p.Error)

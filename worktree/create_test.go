@@ -45,7 +45,6 @@ func (r rig) whole(m Made) {
 	}
 }
 
-// promise: B6
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

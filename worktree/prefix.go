@@ -24,3 +24,14 @@ func (t Tree) At(ctx context.Context, rev string) (belay.Print, error) {
 	tree, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{tree}")
 	return belay.Print{Repo: true, Head: strings.TrimSpace(head), Tree: strings.TrimSpace(tree)}, err
 }
+
+// Top is the main working tree of the repository that a directory lies in: the
+// same for all its worktrees.
+func Top(ctx context.Context, dir string) (string, error) {
+	out, err := git{dir: dir}.run(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(out, "\x00")
+	return strings.TrimPrefix(first, "worktree "), nil
+}

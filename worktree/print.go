@@ -37,20 +37,20 @@ type Tree struct {
 //
 // Where git sees no work tree the print is a digest of names, sizes and times.
 func (t Tree) Print(ctx context.Context) belay.Print {
-	p, err := t.print(ctx, 0)
+	p, err := t.look(ctx, 0)
 	if err != nil {
 		p.Error = err.Error()
 	}
 	return p
 }
 
-func (t Tree) print(ctx context.Context, depth int) (belay.Print, error) {
+func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	at, err := find(ctx, t.Git, t.Dir)
 	if ctx.Err() != nil {
 		return belay.Print{}, ctx.Err()
 	}
 	if err != nil { // no repository, a broken one, or no git: names, sizes and times still tell a change
-		return walk(ctx, t.Dir)
+		return walk(ctx, t.Dir, maxEntries)
 	}
 	tmp, err := os.MkdirTemp("", "belay-print-")
 	if err != nil {
@@ -223,7 +223,7 @@ func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	if real, bad := realPath(dir); err != nil || bad != nil || at.top != real || s.depth >= maxNesting {
 		return hand{keep: true}, ctx.Err() // no repository of its own, or too deep: as it was
 	}
-	sub, err := Tree{Dir: dir, Git: s.program}.print(ctx, s.depth+1)
+	sub, err := Tree{Dir: dir, Git: s.program}.look(ctx, s.depth+1)
 	if err != nil {
 		return hand{}, fmt.Errorf("look into %s: %w", filepath.Base(dir), err)
 	}

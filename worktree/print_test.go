@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -66,10 +67,10 @@ func TestPrintSeesEveryChange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
-			before := r.print()
+			before := r.look()
 			c.do(r)
 			state := r.state()
-			after := r.print()
+			after := r.look()
 			if after.Tree == before.Tree {
 				t.Error("the tree is the same")
 			}
@@ -79,7 +80,7 @@ func TestPrintSeesEveryChange(t *testing.T) {
 			if !after.Dirty || before.Dirty || after.Head != before.Head || after.Branch != "main" {
 				t.Errorf("before %+v\nafter %+v", before, after)
 			}
-			if again := r.print(); again != after {
+			if again := r.look(); again != after {
 				t.Errorf("a second look differs: %+v, %+v", after, again)
 			}
 			if r.state() != state {
@@ -108,7 +109,7 @@ func TestPrintIsWhatGitWouldAdd(t *testing.T) {
 				r.write(name, strings.Repeat("line\n", rnd.IntN(9)))
 			}
 		}
-		if got, want := r.print().Tree, r.asAdded(); got != want {
+		if got, want := r.look().Tree, r.asAdded(); got != want {
 			t.Fatalf("seed %d: tree %s, git says %s\n%s", seed, got, want, r.git("status", "--short"))
 		}
 		if seed%2 == 1 {
@@ -120,25 +121,25 @@ func TestPrintIsWhatGitWouldAdd(t *testing.T) {
 func TestPrintIgnoresWhatIsNoChange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	before := r.print()
+	before := r.look()
 	r.mkdir("empty/folder")
 	r.write("noise.log", "ignored")
 	r.write("out/x", "ignored")
 	old := time.Now().Add(-time.Hour)
 	r.must(os.Chtimes(r.path("a.txt"), old, old))
-	if after := r.print(); after != before {
+	if after := r.look(); after != before {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
 	r.write("a.txt", "changed")
-	unstaged := r.print()
+	unstaged := r.look()
 	r.git("add", "a.txt")
-	if staged := r.print(); staged != unstaged {
+	if staged := r.look(); staged != unstaged {
 		t.Errorf("unstaged %+v\nstaged %+v", unstaged, staged)
 	}
 	r.write("a.txt", "changed again")
 	r.git("add", "a.txt")
 	r.write("a.txt", "changed")
-	if both := r.print(); both.Tree != unstaged.Tree {
+	if both := r.look(); both.Tree != unstaged.Tree {
 		t.Errorf("staged and changed back: %+v, want %+v", both, unstaged)
 	}
 }
@@ -154,10 +155,10 @@ func TestPrintSeesARacyChange(t *testing.T) {
 	r.must(os.Chtimes(r.path("a.txt"), at, at))
 	r.git("update-index", "--refresh")
 	r.must(os.Chtimes(r.path(".git/index"), at, at))
-	before := r.print()
+	before := r.look()
 	r.write("a.txt", "ONE\ntwo\nthree\n")
 	r.must(os.Chtimes(r.path("a.txt"), at, at))
-	if after := r.print(); after.Tree == before.Tree {
+	if after := r.look(); after.Tree == before.Tree {
 		t.Error("a change of the same size and second was not seen")
 	}
 }
@@ -165,11 +166,11 @@ func TestPrintSeesARacyChange(t *testing.T) {
 func TestPrintWhileTheIndexIsLocked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	before := r.print()
+	before := r.look()
 	r.write(".git/index.lock", "")
 	r.write("b.txt", "b")
 	want := r.asAdded()
-	if after := r.print(); after.Tree != want || after.Tree == before.Tree {
+	if after := r.look(); after.Tree != want || after.Tree == before.Tree {
 		t.Errorf("tree %s, want %s", after.Tree, want)
 	}
 	if r.read(".git/index.lock") != "" {
@@ -182,21 +183,21 @@ func TestPrintInOddRepositories(t *testing.T) {
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
 		r := emptyRig(t)
-		empty := r.print()
+		empty := r.look()
 		if empty.Head != "" || empty.Branch != "main" || empty.Dirty || empty.Tree != r.git("hash-object", "-t", "tree", "/dev/null") {
 			t.Errorf("empty: %+v", empty)
 		}
 		r.write("f", "f")
-		if p := r.print(); !p.Dirty || p.Tree != r.asAdded() {
+		if p := r.look(); !p.Dirty || p.Tree != r.asAdded() {
 			t.Errorf("with a file: %+v", p)
 		}
 	})
 	t.Run("no index", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		want := r.print().Tree
+		want := r.look().Tree
 		r.remove(".git/index")
-		if p := r.print(); p.Tree != want || exists(r.path(".git/index")) {
+		if p := r.look(); p.Tree != want || exists(r.path(".git/index")) {
 			t.Errorf("%+v, want the tree %s and still no index", p, want)
 		}
 	})
@@ -212,7 +213,7 @@ func TestPrintInOddRepositories(t *testing.T) {
 		if out, err := r.try("merge", "side"); err == nil {
 			t.Fatalf("no conflict: %s", out)
 		}
-		if p := r.print(); p.Tree != r.asAdded() || !p.Dirty {
+		if p := r.look(); p.Tree != r.asAdded() || !p.Dirty {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -221,7 +222,7 @@ func TestPrintInOddRepositories(t *testing.T) {
 		r := newRig(t)
 		r.git("checkout", "-q", "--detach")
 		r.write("b.txt", "b")
-		if p := r.in(r.path("src")).print(); p.Branch != "" || p != r.print() {
+		if p := r.in(r.path("src")).look(); p.Branch != "" || p != r.look() {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -233,23 +234,23 @@ func TestPrintInOddRepositories(t *testing.T) {
 		r.write("f", "f")
 		r.commit("one")
 		r.remove("f")
-		if p := r.print(); len(p.Tree) != 64 || p.Tree != r.asAdded() {
+		if p := r.look(); len(p.Tree) != 64 || p.Tree != r.asAdded() {
 			t.Errorf("%+v", p)
 		}
 	})
 	t.Run("sparse", func(t *testing.T) {
 		t.Parallel()
 		r := newRig(t)
-		want := r.print().Tree
+		want := r.look().Tree
 		r.git("sparse-checkout", "set", "nothing")
 		if exists(r.path("src")) {
 			t.Fatal("the checkout is not sparse")
 		}
-		if p := r.print(); p.Tree != want {
+		if p := r.look(); p.Tree != want {
 			t.Errorf("%+v, want the tree %s", p, want)
 		}
 		r.write("new", "n")
-		if p := r.print(); p.Tree == want || !strings.Contains(r.git("ls-tree", "-r", p.Tree), "src/main.go") {
+		if p := r.look(); p.Tree == want || !strings.Contains(r.git("ls-tree", "-r", p.Tree), "src/main.go") {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -261,15 +262,15 @@ func TestPrintOfSubmodules(t *testing.T) {
 	r.git("submodule", "add", "-q", lib.dir, "lib")
 	r.commit("with lib")
 	sub := r.in(r.path("lib"))
-	seen := map[string]string{r.print().Tree: "clean"}
+	seen := map[string]string{r.look().Tree: "clean"}
 	note := func(what string) {
 		t.Helper()
-		tree := r.print().Tree
+		tree := r.look().Tree
 		if old, ok := seen[tree]; ok {
 			t.Errorf("%s: the same tree as %s", what, old)
 		}
 		seen[tree] = what
-		if again := r.print().Tree; again != tree {
+		if again := r.look().Tree; again != tree {
 			t.Errorf("%s: a second look differs", what)
 		}
 	}
@@ -292,18 +293,18 @@ func TestPrintWithFilters(t *testing.T) {
 	r.git("config", "core.safecrlf", "true")
 	r.write("x.up", "hello")
 	r.write("b.txt", "mixed\r\nends\n")
-	p := r.print()
+	p := r.look()
 	if got := r.git("cat-file", "blob", p.Tree+":x.up"); got != "HELLO" {
 		t.Errorf("the filter was not used: %q", got)
 	}
 	r.git("config", "filter.bad.clean", "false")
 	r.git("config", "filter.bad.required", "true")
 	r.write("x.bad", "raw")
-	bad := r.print()
+	bad := r.look()
 	if got := r.git("cat-file", "blob", bad.Tree+":x.bad"); got != "raw" {
 		t.Errorf("content behind a broken filter: %q", got)
 	}
-	if again := r.print(); again != bad {
+	if again := r.look(); again != bad {
 		t.Errorf("a second look differs: %+v, %+v", bad, again)
 	}
 }
@@ -311,16 +312,16 @@ func TestPrintWithFilters(t *testing.T) {
 func TestPrintDoesNotReadHugeFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	before := r.print()
+	before := r.look()
 	r.write("huge", "")
 	r.must(os.Truncate(r.path("huge"), maxContent+1)) // a hole: it takes no room
-	p := r.print()
+	p := r.look()
 	if got := r.git("cat-file", "blob", p.Tree+":huge"); p.Tree == before.Tree || !strings.HasPrefix(got, "belay: not read: huge 104857601 ") {
 		t.Errorf("entry: %.80q", got)
 	}
 	old := time.Now().Add(-time.Hour)
 	r.must(os.Chtimes(r.path("huge"), old, old))
-	if r.print().Tree == p.Tree {
+	if r.look().Tree == p.Tree {
 		t.Error("its time does not count")
 	}
 }
@@ -355,10 +356,24 @@ func TestPrintWithoutARepository(t *testing.T) {
 	}
 }
 
+func TestWalkIsBounded(t *testing.T) {
+	t.Parallel()
+	r := rig{t, t.TempDir()}
+	for _, name := range []string{"a", "b", "c"} {
+		r.write(name, "x")
+	}
+	whole, err := walk(t.Context(), r.dir, 3)
+	r.must(err)
+	part, err := walk(t.Context(), r.dir, 2)
+	if !errors.Is(err, errMany) || part.Tree == "" || part == whole {
+		t.Errorf("%+v, %v", part, err)
+	}
+}
+
 func TestPrintWhenTheRepositoryGoes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	before := r.print()
+	before := r.look()
 	r.remove(".git")
 	after := Tree{Dir: r.dir}.Print(t.Context())
 	if after.Repo || after.Tree == "" || after.Error != "" {
@@ -374,11 +389,11 @@ func TestPrintWhenTheRepositoryGoes(t *testing.T) {
 func TestGitIsCalledAlone(t *testing.T) {
 	r := newRig(t)
 	other := newRig(t)
-	want := r.print()
+	want := r.look()
 	t.Setenv("GIT_DIR", other.path(".git"))
 	t.Setenv("GIT_WORK_TREE", other.dir)
 	t.Setenv("GIT_INDEX_FILE", other.path("nowhere"))
-	if got := r.print(); got != want {
+	if got := r.look(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	hook := r.path(".git/hooks/reference-transaction")

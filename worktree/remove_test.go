@@ -147,10 +147,10 @@ func TestList(t *testing.T) {
 	r.git("worktree", "prune")
 	r.in(made["gone"].Path).remove(".")
 	r.write("a.txt", "uncommitted")
-	p := r.print()
+	p := r.look()
 	tree := Tree{Dir: r.dir}
 	for i, p := range []string{p.Tree, r.git("rev-parse", "HEAD^{tree}")} {
-		kept := r.print()
+		kept := r.look()
 		kept.Tree = p
 		_, err := tree.Snapshot(t.Context(), kept, SnapshotRef("k3f9q/sub.1", "fix", i+1), "m")
 		r.must(err)

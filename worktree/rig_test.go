@@ -101,8 +101,8 @@ func (r rig) must(err error) {
 	}
 }
 
-// print takes a print that must be one of a repository.
-func (r rig) print() belay.Print {
+// look takes a print that must be one of a repository.
+func (r rig) look() belay.Print {
 	r.t.Helper()
 	p := Tree{Dir: r.dir}.Print(r.t.Context())
 	if p.Error != "" || !p.Repo || p.Tree == "" {

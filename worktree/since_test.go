@@ -13,7 +13,7 @@ import (
 
 func (r rig) since(base belay.Print, tools ...belay.ToolCall) belay.Evidence {
 	r.t.Helper()
-	e := Tree{Dir: r.dir}.Since(r.t.Context(), base, r.print(), tools)
+	e := Tree{Dir: r.dir}.Since(r.t.Context(), base, r.look(), tools)
 	if e.Error != "" {
 		r.t.Fatalf("evidence: %s", e.Error)
 	}
@@ -27,7 +27,7 @@ func TestSinceTellsTheChanges(t *testing.T) {
 	r.write("old/name.txt", strings.Repeat("the same line\n", 20))
 	r.write("pkg/x_test.go", "package pkg\n")
 	r.commit("more")
-	base := r.print()
+	base := r.look()
 	r.write("a.txt", "one\nTWO\nthree\nfour\n")
 	r.write("new\nname", "1\n")
 	r.write("bin", "\x00\x01")
@@ -63,7 +63,7 @@ func TestSinceTellsTheChanges(t *testing.T) {
 func TestSinceIsBounded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	base := r.print()
+	base := r.look()
 	for i := range 300 {
 		r.write(filepath.Join("tests", strings.Repeat("x", i%60+1), strings.Repeat("y", i/60+1)), "1\n")
 	}
@@ -71,7 +71,7 @@ func TestSinceIsBounded(t *testing.T) {
 	if e.Files != 300 || e.Added != 300 || len(e.Changed) != maxChanged || len(e.Guards) != maxGuards {
 		t.Errorf("%d files, %d lines, %d told, %d guards", e.Files, e.Added, len(e.Changed), len(e.Guards))
 	}
-	if e := r.since(r.print()); e.Files != 0 || e.Changed != nil {
+	if e := r.since(r.look()); e.Files != 0 || e.Changed != nil {
 		t.Errorf("nothing changed: %+v", e)
 	}
 }
@@ -82,7 +82,7 @@ func TestSinceTellsTheCommits(t *testing.T) {
 	r := newRig(t)
 	r.git("checkout", "-q", "-b", "old")
 	r.git("checkout", "-q", "main")
-	base := r.print()
+	base := r.look()
 	r.git("checkout", "-q", "-b", "side")
 	side := r.commit("on a side")
 	r.git("checkout", "-q", "main")
@@ -112,7 +112,7 @@ func TestSinceTellsNoCommitsOfOthers(t *testing.T) {
 	r.git("checkout", "-q", "main")
 	other := r.in(filepath.Join(t.TempDir(), "other"))
 	r.git("worktree", "add", "-q", other.dir, "-b", "other")
-	base := r.print()
+	base := r.look()
 	other.commit("by somebody else")
 	r.git("checkout", "-q", "ancient")
 	r.git("checkout", "-q", "main")
@@ -124,7 +124,7 @@ func TestSinceTellsNoCommitsOfOthers(t *testing.T) {
 func TestSinceWithoutTheTree(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	now := r.print()
+	now := r.look()
 	lost := now
 	lost.Tree = strings.Repeat("1", 40)
 	if e := (Tree{Dir: r.dir}).Since(t.Context(), lost, now, nil); e.Error == "" || e.After != now {
@@ -140,7 +140,7 @@ func TestOutside(t *testing.T) {
 	away.write("r", "x")
 	away.write("linked", "x")
 	r.must(os.Symlink(away.path("linked"), r.path("link.log")))
-	base := r.print()
+	base := r.look()
 	real, err := filepath.EvalSymlinks(away.dir)
 	r.must(err)
 	e := r.since(base,

@@ -26,7 +26,7 @@ func TestSnapshot(t *testing.T) {
 	tree := Tree{Dir: r.dir}
 	r.write("a.txt", "half done")
 	r.write("new.txt", "new")
-	p := r.print()
+	p := r.look()
 	index, files := r.read(".git/index"), r.git("status", "--short")
 	ref := SnapshotRef("k3f9q/build.2", "fix it", 3)
 	id, err := tree.Snapshot(t.Context(), p, ref, "work of fix it")
@@ -45,7 +45,7 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	r.write("new.txt", "newer")
-	if next, err := tree.Snapshot(t.Context(), r.print(), ref, "m"); err != nil || next == id {
+	if next, err := tree.Snapshot(t.Context(), r.look(), ref, "m"); err != nil || next == id {
 		t.Errorf("of other files: %s, %v", next, err)
 	}
 	for range 2 {
@@ -60,7 +60,7 @@ func TestSnapshotRefusesOtherRefs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	tree := Tree{Dir: r.dir}
-	p := r.print()
+	p := r.look()
 	for _, ref := range []string{"refs/heads/main", "refs/belay", "refs/belay/..", "refs/belay/a b", "HEAD", ""} {
 		if _, err := tree.Snapshot(t.Context(), p, ref, "m"); err == nil {
 			t.Errorf("%q was written", ref)

@@ -16,12 +16,13 @@ import (
 const maxEntries = 100_000
 
 // errMany ends a walk.
-var errMany = fmt.Errorf("more than %d files and folders: the print covers the first", maxEntries)
+var errMany = errors.New("too many files and folders: the print covers the first")
 
 // walk is the print of a folder that is no work tree: a digest of names, modes,
 // sizes and times in the order of their names. Of folders only the names count,
-// because their times change with things that are not counted.
-func walk(ctx context.Context, dir string) (belay.Print, error) {
+// because their times change with things that are not counted. A folder with
+// more entries than most gets a print of the first, and an error that says so.
+func walk(ctx context.Context, dir string, most int) (belay.Print, error) {
 	sum := sha256.New()
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -31,7 +32,7 @@ func walk(ctx context.Context, dir string) (belay.Print, error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if n++; n > maxEntries {
+		if n++; n > most {
 			return errMany
 		}
 		rel, _ := filepath.Rel(dir, path) // it is below dir
