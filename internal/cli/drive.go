@@ -38,6 +38,9 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			fmt.Fprintln(a.std.Err, line)
 		}
 	}
+	if w.end != nil && w.end.Status.Terminal() {
+		a.tellKept(o.Tidy(ctx))
+	}
 	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
+)
+
+// tidyWithin bounds the look at the worktrees of a run at its end.
+const tidyWithin = time.Minute
+
+// Kept is a worktree of an ended run that is still there.
+type Kept struct {
+	Dir, Branch string
+	Why         []worktree.Reason
+}
+
+// Tidy removes the worktrees of an achieved run in which nothing is that could
+// be lost, and says which are kept. A run that can go on keeps all of its own.
+func (o *Open) Tidy(ctx context.Context) []Kept {
+	status := o.Tree.Status()
+	var kept []Kept
+	for _, id := range o.Tree.Runs() {
+		s := o.Tree.Run(id)
+		homes := s.Homes()
+		for key, h := range homes {
+			if !h.OK {
+				continue
+			}
+			k := Kept{Dir: h.Dir, Branch: h.Ref}
+			if status == belay.Achieved {
+				k.Why = o.remove(ctx, id, key, h)
+			}
+			if status != belay.Achieved || len(k.Why) > 0 {
+				kept = append(kept, k)
+			}
+		}
+	}
+	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
+	return kept
+}
+
+// remove takes a worktree away when that is safe; otherwise it gives the reasons.
+func (o *Open) remove(ctx context.Context, run belay.RunID, key belay.Key, h *belay.Answer) []worktree.Reason {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
+	defer cancel()
+	repo := o.Tree.Started().Dir
+	step := strings.TrimSuffix(strings.TrimPrefix(string(key), string(run)+":"), "?worktree")
+	err := worktree.Remove(ctx, worktree.Made{Repo: repo, Path: h.Dir, Branch: h.Ref, Run: run, Step: belay.Path(step)}, false)
+	var unsafe *worktree.Unsafe
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &unsafe):
+		return unsafe.Why
+	}
+	return []worktree.Reason{worktree.ReasonUnknown}
+}

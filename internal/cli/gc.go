@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/worktree"
+)
+
+type gcOptions struct {
+	dry  bool
+	yes  bool
+	json bool
+}
+
+func (a *app) gcCommand() *cobra.Command {
+	var o gcOptions
+	cmd := command("gc", "list what runs left behind, and remove what is proven safe to go", 0, 0,
+		func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+			if o.dry && o.yes {
+				return usage(cmd, errors.New("--dry-run and --yes say the opposite"))
+			}
+			if !cmd.Flags().Changed("dry-run") && !o.yes {
+				_, isTerm := terminal(a.std.Out)
+				o.dry = !isTerm
+			}
+			return a.gc(ctx, o)
+		})
+	cmd.Long = `gc lists every worktree, branch, snapshot and process that belay made, whose it is,
+whether it holds work that exists nowhere else, and removes only what is proven
+safe: of an ended run, without uncommitted work, without commits that no other
+branch, remote or tag has, and with no process in it.
+
+Where stdout is no terminal nothing is removed unless --yes is given.`
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "remove nothing, only say what would go")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "remove what is safe, also where stdout is no terminal")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object for each thing")
+	return cmd
+}
+
+// leftover is one thing that a run left behind.
+type leftover struct {
+	Kind     string      `json:"kind"` // worktree, branch, snapshot or process
+	Run      belay.RunID `json:"run"`
+	Step     belay.Path  `json:"step,omitempty"`
+	Status   string      `json:"status"` // of the run
+	Path     string      `json:"path,omitempty"`
+	Branch   string      `json:"branch,omitempty"`
+	Ref      string      `json:"ref,omitempty"`
+	Pid      int         `json:"pid,omitempty"`
+	Dirty    bool        `json:"uncommitted,omitempty"`
+	Unpushed int         `json:"unpushed,omitempty"`
+	Safe     bool        `json:"safe"`
+	Why      []string    `json:"why,omitempty"` // it is kept
+	Removed  bool        `json:"removed"`
+	Error    string      `json:"error,omitempty"`
+
+	remove func(context.Context) error
+}
+
+func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	sums, err := st.Runs()
+	if err != nil {
+		return err
+	}
+	list := a.leftovers(ctx, st, sums)
+	failed := 0
+	for i := range list {
+		l := &list[i]
+		if l.Safe && !o.dry {
+			if err := l.remove(ctx); err != nil {
+				l.Error = err.Error()
+				failed++
+			} else {
+				l.Removed = true
+			}
+		}
+		if o.json {
+			a.object(*l)
+		}
+	}
+	if !o.json {
+		a.printLeft(list, o.dry)
+	}
+	if failed > 0 {
+		return belay.Exit(belay.ExitInfra, "gc", fmt.Errorf("%d of %d things could not be removed", failed, len(list)), "each line above says why")
+	}
+	return nil
+}
+
+// leftovers looks at the folders of all runs and at the repositories that they
+// worked in.
+func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.Summary) []leftover {
+	status := map[belay.RunID]runLine{}
+	repos, seen := []string{}, map[string]bool{}
+	var list []leftover
+	for _, sum := range sums {
+		if !sum.Gone {
+			l := lineOf(sum)
+			if l.Crashed {
+				l = l.mended(st, sum.Beat)
+			}
+			status[sum.ID] = l
+			list = append(list, processesOf(st, sum.ID, l)...)
+		}
+		if top, err := worktree.Top(ctx, sum.Dir); err == nil && !seen[top] {
+			seen[top] = true
+			repos = append(repos, top)
+		}
+	}
+	for _, repo := range repos {
+		owned, err := worktree.List(ctx, repo)
+		if err != nil {
+			a.say("warning: %s: %v", repo, err)
+			continue
+		}
+		for _, o := range owned {
+			list = append(list, ownedBy(o, repo, status))
+		}
+	}
+	return list
+}
+
+// ownedBy is a thing of a repository with the run that it belongs to. What an
+// unended run has is kept whatever is in it: the run may go on.
+func ownedBy(o worktree.Owned, repo string, runs map[belay.RunID]runLine) leftover {
+	l := leftover{
+		Kind: string(o.Kind), Run: o.Run, Step: o.Step, Path: o.Path, Branch: o.Branch, Ref: o.Ref,
+		Dirty: o.Dirty, Unpushed: o.Unpushed, Safe: o.Safe, Status: "unknown",
+		remove: func(ctx context.Context) error {
+			if o.Kind == worktree.KindSnapshot {
+				return worktree.Tree{Dir: repo}.DropSnapshot(ctx, o.Ref)
+			}
+			return worktree.Remove(ctx, o.Made(repo), false)
+		},
+	}
+	for _, r := range o.Why {
+		l.Why = append(l.Why, string(r))
+	}
+	if run, known := runs[o.Run.Root()]; known {
+		l.Status = string(run.Status)
+		if !run.Status.Terminal() {
+			l.Safe, l.Why = false, append(l.Why, "the run has not ended")
+		}
+	}
+	return l
+}
+
+// processesOf are the processes of a run whose keeper is gone.
+func processesOf(st *journal.State, id belay.RunID, run runLine) []leftover {
+	dir := string(st.Folder(id))
+	ids, held, err := proc.Left(dir, id)
+	if err != nil {
+		return nil // its folder cannot be read: runs and show tell why
+	}
+	var list []leftover
+	for _, p := range ids {
+		l := leftover{Kind: "process", Run: id, Status: string(run.Status), Pid: p.Pid, Path: program(p.Pid), Safe: !held,
+			remove: func(context.Context) error { return proc.Sweep(dir, id) }}
+		if held {
+			l.Why = []string{"its keeper holds it"}
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// program is the path of what a process runs, "" when it cannot be told.
+func program(pid int) string {
+	path, err := os.Readlink(filepath.Join("/proc", fmt.Sprint(pid), "exe"))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+func (a *app) printLeft(list []leftover, dry bool) {
+	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", ""}}
+	safe := 0
+	for _, l := range list {
+		if l.Safe {
+			safe++
+		}
+		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, tui.Clean(l.what()), l.work(), l.fate(dry)})
+	}
+	if len(list) == 0 {
+		a.say("nothing is left behind")
+		return
+	}
+	a.out.lines(tui.Table(rows))
+	if dry && safe > 0 {
+		a.say("%d of %d can go; nothing was removed: say --yes", safe, len(list))
+	}
+}
+
+// tellKept says which worktrees of an ended run are still there, and why.
+func (a *app) tellKept(kept []engine.Kept) {
+	for _, k := range kept {
+		var why []string
+		for _, r := range k.Why {
+			why = append(why, string(r))
+		}
+		if len(why) == 0 {
+			a.say("worktree %s (branch %s)", k.Dir, k.Branch)
+			continue
+		}
+		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
+	}
+}
+
+func stepOf(p belay.Path) string {
+	if p == "" {
+		return ""
+	}
+	return ":" + string(p)
+}
+
+func (l leftover) what() string {
+	switch {
+	case l.Pid != 0:
+		return fmt.Sprintf("%d %s", l.Pid, l.Path)
+	case l.Ref != "":
+		return l.Ref
+	case l.Path != "":
+		return l.Branch + " in " + l.Path
+	}
+	return l.Branch
+}
+
+func (l leftover) work() string {
+	var parts []string
+	if l.Dirty {
+		parts = append(parts, "uncommitted")
+	}
+	if l.Unpushed > 0 {
+		parts = append(parts, fmt.Sprintf("%d unpushed", l.Unpushed))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (l leftover) fate(dry bool) string {
+	switch {
+	case l.Error != "":
+		return "failed: " + l.Error
+	case l.Removed:
+		return "removed"
+	case l.Safe && dry:
+		return "can go"
+	}
+	return "kept: " + strings.Join(l.Why, ", ")
+}
