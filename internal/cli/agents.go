@@ -105,13 +105,10 @@ func hostOf(cfg *config.Config, r *roster.Roster, exe string) step.Host {
 }
 
 func containment(level int) attendant.Containment {
-	switch level {
-	case 1:
-		return attendant.ContainSubreaper
-	case 2:
+	if level >= 2 {
 		return attendant.ContainNamespace
 	}
-	return attendant.ContainAuto
+	return attendant.ContainSubreaper
 }
 
 // staff gives a run its agents: who does the steps that name nobody, the texts

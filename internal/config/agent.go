@@ -15,7 +15,7 @@ type Agents struct {
 	First       Setting[time.Duration] // agents.first_event: to the first sign of life
 	Silence     Setting[time.Duration] // agents.silence: without any sign of life
 	Tool        Setting[time.Duration] // agents.tool: the same while a tool runs
-	Containment Setting[int]           // agents.containment: 0 = the best there is
+	Containment Setting[int]           // agents.containment: 1 = subreaper, 2 = PID namespace
 	MaxAgents   Setting[int]           // budget.max_agents
 	MaxTokens   Setting[int64]         // budget.max_tokens; 0 = no limit
 	MaxMicroUSD Setting[int64]         // budget.max_usd, in millionths; 0 = no limit

@@ -53,8 +53,9 @@ func Defaults() *Config {
 		KillGrace:   Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
 		Secrets:     Setting[[]string]{nil, OriginDefault},
 		Agents: Agents{
-			MaxAgents: Setting[int]{belay.DefaultMaxAgents, OriginDefault},
-			Own:       map[string]*Agent{},
+			Containment: Setting[int]{1, OriginDefault},
+			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
+			Own:         map[string]*Agent{},
 		},
 	}
 }

@@ -32,7 +32,7 @@ func TestPageHasEverySetting(t *testing.T) {
 		"agents.first_event":  brief(attend.DefaultWindows().First),
 		"agents.silence":      brief(attend.DefaultWindows().Silence),
 		"agents.tool":         brief(attend.DefaultWindows().Tool),
-		"agents.containment":  "the best there is",
+		"agents.containment":  fmt.Sprint(d.Agents.Containment.Value),
 		"budget.max_agents":   fmt.Sprint(d.Agents.MaxAgents.Value),
 		"budget.max_tokens":   "no limit",
 		"budget.max_usd":      "no limit",
