@@ -28,7 +28,6 @@ const limit = 4 * time.Second
 func TestBelayRun(t *testing.T) {
 	t.Parallel()
 	bin := build(t)
-	refused(t, bin)
 	for _, kind := range clis(t) {
 		for _, r := range table() {
 			t.Run(string(kind)+"/"+string(r.behaviour), func(t *testing.T) {
@@ -49,22 +48,6 @@ func build(t *testing.T) string {
 		t.Fatalf("build belay: %v\n%s", err, out)
 	}
 	return bin
-}
-
-// refused skips the test as long as belay says that it runs no agent steps.
-func refused(t *testing.T, bin string) {
-	t.Helper()
-	p := newPlace(t)
-	write(t, p.home, map[string]string{"recipe.yaml": "name: probe\nsteps:\n  - {id: work, agent: nobody, prompt: hello, output: said}\n"})
-	cmd := exec.CommandContext(t.Context(), bin, "run", filepath.Join(p.home, "recipe.yaml"))
-	cmd.Dir, cmd.Env = p.work, p.env("XDG_STATE_HOME="+filepath.Join(p.home, ".state"))
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Fatalf("an agent that does not exist did a step:\n%s", out)
-	}
-	if bytes.Contains(out, []byte("agent steps are not supported by this version")) {
-		t.Skipf("belay does not run agent steps yet: %s", out)
-	}
 }
 
 func belayRun(t *testing.T, bin string, kind agent.Kind, r row) {
