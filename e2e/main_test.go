@@ -111,7 +111,7 @@ func TestNetworkIsClosed(t *testing.T) {
 	dialer := net.Dialer{}
 	conn, err := dialer.DialContext(t.Context(), "tcp", "192.0.2.1:443")
 	if err == nil {
-		conn.Close()
+		conn.Close() // it should not be there
 	}
 	if !errors.Is(err, unix.ENETUNREACH) {
 		t.Errorf("an address outside: %v, want %v", err, unix.ENETUNREACH)

@@ -272,7 +272,7 @@ func TestDrop(t *testing.T) {
 			continue // the reset overtook the headers: cut all the same
 		}
 		text, err := io.ReadAll(res.Body)
-		res.Body.Close()
+		res.Body.Close() // it has been read
 		if err == nil || strings.Contains(string(text), ends[a.name]) {
 			t.Errorf("%s: not cut: %v\n%s", a.name, err, text)
 		}
@@ -287,7 +287,7 @@ func TestHangEndsWithTheServer(t *testing.T) {
 		go func() {
 			res, err := start(t.Context(), s, a.path, a.body(true, a.plain))
 			if err == nil {
-				res.Body.Close()
+				res.Body.Close() // it has been read
 			}
 			got <- err
 		}()
@@ -316,7 +316,7 @@ func TestHangMid(t *testing.T) {
 		until(t, r, "half an")
 		s.Close()
 		rest, err := io.ReadAll(r)
-		res.Body.Close()
+		res.Body.Close() // it has been read
 		if err == nil || bytes.Contains(rest, []byte(ends[a.name])) {
 			t.Errorf("%s: the stream ended: %v\n%s", a.name, err, rest)
 		}
@@ -340,7 +340,7 @@ func TestForever(t *testing.T) {
 		if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: the stream ended by itself: %v", a.name, err)
 		}
-		res.Body.Close()
+		res.Body.Close() // it has been read
 	}
 }
 
@@ -397,7 +397,7 @@ func TestAsidesAreNoCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
+		res.Body.Close() // it has been read
 		if res.StatusCode != want {
 			t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
 		}

@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	for step := range strings.SplitSeq(*steps, ",") {
 		script.Steps = append(script.Steps, model.Behaviour(step))
 	}
-	s, err := model.Listen(script, *port)
+	s, err := model.Listen(script, *port) //nolint:contextcheck // it listens until it is closed
 	if err != nil {
 		return err
 	}
