@@ -54,6 +54,12 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	if err != nil {
 		return []Finding{p.absent(wanted, err)}
 	}
+	if !filepath.IsAbs(e.Program[0]) {
+		return []Finding{{
+			Check: checkAgent + name, Level: LevelWarn, What: e.Program[0] + " means another file in each working directory",
+			Cure: "write its whole path in agents." + name + ".program", Facts: facts(e),
+		}}
+	}
 	switch e.Kind {
 	case agent.Scripted: // looked at already
 	case agent.Command, agent.ACP:

@@ -46,21 +46,25 @@ func TestAgents(t *testing.T) {
 func TestOwnAgents(t *testing.T) {
 	r := newRig(t)
 	tool := r.program("tool", "exit 0")
+	t.Chdir(r.bin)
+	r.program("near", "exit 0")
 	r.p.Default = "qwen"
 	r.own(
 		roster.Entry{Name: "mine", Kind: agent.Command, Program: []string{tool, "-x"}},
 		roster.Entry{Name: "gone", Kind: agent.ACP, Program: []string{"no-such-program"}},
 		roster.Entry{Name: "play", Kind: agent.Scripted, Script: "no-such-script"},
+		roster.Entry{Name: "near", Kind: agent.Command, Program: []string{"./near"}},
 		roster.Entry{Name: "mute", Kind: agent.Scripted},
 	)
 	list := Examine(t.Context(), r.p)
 	want(t, list, "agent.mine", LevelOK, tool)
 	want(t, list, "agent.gone", LevelWarn, "no-such-program is not on the PATH")
 	want(t, list, "agent.play", LevelWarn, "its script cannot be read")
+	want(t, list, "agent.near", LevelWarn, "another file in each working directory")
 	want(t, list, "agent.mute", LevelWarn, "no script")
 	want(t, list, "agent.qwen", LevelWarn, "qwen is not on the PATH")
 	want(t, list, "agent.codex", LevelNote, "codex is not on the PATH")
-	want(t, list, "agents", LevelOK, "there are mine")
+	want(t, list, "agents", LevelOK, "there are mine, near")
 }
 
 func TestCovers(t *testing.T) {
