@@ -102,7 +102,8 @@ type ToolCall struct {
 	Exit    *int   `json:"exit,omitempty"`    // of a shell tool, when it is told
 	Failed  bool   `json:"failed,omitempty"`
 	Denied  bool   `json:"denied,omitempty"`
-	Open    bool   `json:"open,omitempty"` // it had not ended when the agent did
+	Masked  bool   `json:"masked,omitempty"` // its shell hides whether the command in it failed
+	Open    bool   `json:"open,omitempty"`   // it had not ended when the agent did
 }
 
 // Usage is what an agent used.
@@ -193,6 +194,8 @@ type AgentReport struct {
 	Evidence Evidence    `json:"evidence"`
 	Ended    EndedBy     `json:"ended,omitempty"`
 	Resumes  int         `json:"resumes,omitempty"` // how often it was interrupted and gone on with
+	Reasked  int         `json:"reasked,omitempty"` // how often it was asked again for JSON
+	Fresh    bool        `json:"fresh,omitempty"`   // its session was not known any more: a new one took over
 	Notes    []AgentNote `json:"notes,omitempty"`
 	Level    int         `json:"containment"`
 	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended

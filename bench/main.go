@@ -64,6 +64,9 @@ func run() error {
 		{"memory", b.memory},
 		{"redact", b.hide},
 		{"validate", b.validate},
+		{"agents", b.agents},
+		{"evidence", b.evidence},
+		{"talk", b.talk},
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {

@@ -38,6 +38,13 @@ func (c Case) agentFailure() *belay.Failure {
 			"ask for files instead of a long answer, or split the task")
 	case c.finished():
 		return nil
+	case c.Main.Fault != belay.FaultNone: // it ended well, and what it left is not what was asked for
+		f := c.failure(c.Main, "")
+		f.Class = belay.ClassWorkFailure
+		if f.Kind == belay.Infrastructure {
+			f.Class = belay.ClassInfrastructure
+		}
+		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
 	case !a.Final && a.Exit == 0:

@@ -75,6 +75,12 @@ func (c Claim) tests() belay.Verdict {
 		return c.empty("no test was seen to run", sureRecord)
 	}
 	last := ran[len(ran)-1]
+	if last.Masked && !last.Failed {
+		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassUnknown,
+			Cause: "tests ran, and the command hides how they ended: " + last.Command,
+			Hint:  "give the step a verify: that runs them, or ask for a command without a pipe"}
+		return belay.Verdict{Failure: f, For: changes(c.Evidence), Against: []string{f.Cause}, Sure: sureRecord}
+	}
 	if last.Failed || last.Open || last.Exit != nil && *last.Exit != 0 {
 		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure,
 			Cause: "the tests failed: " + last.Command, Hint: "look at what they printed with: belay logs"}

@@ -71,7 +71,7 @@ func testRuns(tools []belay.ToolCall) []belay.ToolCall {
 			continue
 		}
 		if s.masked {
-			tool.Exit = nil
+			tool.Exit, tool.Masked = nil, true
 		}
 		list = append(list, tool)
 	}
