@@ -28,6 +28,7 @@ var ranks = map[string]int{
 	"audit":    1,
 	"agent":    1,
 
+	"internal/roster":   2,
 	"internal/scripted": 2,
 	"recipe":            2,
 	"journal":           2,

@@ -237,6 +237,7 @@ func codexRules() []rule {
 		{"You hit your usage limit", belay.ClassQuota},
 		{"Your workspace is out of credits", belay.ClassQuota},
 		{"Missing environment variable", belay.ClassAuth},
+		{"The model `", belay.ClassInvalidInput}, // … does not exist or you do not have access to it
 		{"Your access token could not be refreshed", belay.ClassAuth},
 		{"Codex ran out of room in the model's context window", belay.ClassTokenLimit},
 		{"We're currently experiencing high demand", belay.ClassTransient},

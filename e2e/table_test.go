@@ -94,7 +94,7 @@ func table() []row {
 		{model.Tool, change, edit, true, all(done, said, said)},
 		{model.HTTP401, answer, edit, false, all(auth, auth, auth.exits(145))},
 		{model.HTTP403, answer, edit, false, all(auth, auth, auth.exits(147))},
-		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput), failed(belay.ClassUnknown), failed(belay.ClassInvalidInput))}, // codex hides the status
+		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput))},
 		{model.HTTP429, answer, edit, false, all(rate, rate, rate.exits(173))},
 		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173))},
 		{model.Quota, answer, edit, false, all(quota.within(1), quota.within(1), quota.exits(173))},
