@@ -71,6 +71,7 @@ type Traits struct {
 	Presets   bool // a new session takes the id it is given
 	Resumes   bool // a session can be gone on with
 	Streams   bool // it prints while the model speaks; else silence means little
+	Pieces    bool // what the model says comes in pieces, not in whole messages
 	ToolTalk  bool // it prints while a tool runs
 	Final     bool // it ends with a record that says so; else the exit alone does
 	Interrupt Stop // what ends it most gently

@@ -12,7 +12,7 @@ import (
 type gemini struct{}
 
 func (gemini) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
 }
 
 // Launch leaves the inner retries as they are: they end after some minutes, the

@@ -13,7 +13,7 @@ import (
 type qwen struct{}
 
 func (qwen) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
 }
 
 // Launch leaves the inner retries as they are: no flag turns them down, only
