@@ -42,6 +42,7 @@ func ExitTable() []ExitRow {
 		{ExitPanic, "never used on purpose; a crash of belay itself"},
 		{ExitAborted, "aborted by the user (cancel)"},
 		{ExitPartial, "PARTIAL: a required step was skipped by a person"},
+		{ExitHollow, "HOLLOW: an agent claimed success, and nothing was done"},
 		{ExitDamaged, "the journal is damaged; nothing was overwritten"},
 		{ExitInfra, "infrastructure: disk, tool, keeper, state directory"},
 		{ExitBusy, "another process drives this run"},

@@ -125,7 +125,7 @@ func atRest(id belay.RunID, wish belay.Wish, s belay.Status) (bool, error) {
 	switch s {
 	case belay.Aborted:
 		return true, nil
-	case belay.Achieved, belay.Failed, belay.Partial:
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow:
 		return true, belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("run %s has ended: %s", id, s), "")
 	case belay.Held, belay.Stopped:
 		return wish == belay.WishStop, nil

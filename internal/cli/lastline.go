@@ -34,6 +34,8 @@ func statusFor(code int) belay.Status {
 		return statusUsage
 	case belay.ExitInvalid:
 		return statusInvalid
+	case belay.ExitHollow:
+		return belay.Hollow
 	case belay.ExitBusy:
 		return statusBusy
 	case belay.ExitDamaged:

@@ -62,7 +62,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 // begin with, and whether there is anything to drive.
 func (a *app) reopening(o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
 	switch status := o.Tree.Status(); status {
-	case belay.Failed, belay.Partial:
+	case belay.Failed, belay.Partial, belay.Hollow:
 		if inside := a.env("BELAY_RUN_ID"); inside != "" {
 			return nil, false, belay.Exit(belay.ExitUsage, "resume",
 				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),

@@ -7,6 +7,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ type lane struct {
 	n, of int
 	since time.Time
 	child bool
+	agent string // who does it
 	ended *belay.Observation
 }
 
@@ -49,6 +51,7 @@ type broken struct {
 	n       int
 	took    string
 	failure *belay.Failure // nil: the attempt was lost
+	work    string         // of an agent: what it used and left
 }
 
 // retry is a step that will be started again.
@@ -74,10 +77,14 @@ func NewBoard(tree *flow.Tree) *Board {
 			case v.Phase == flow.Checking:
 				role = belay.RoleVerify
 			}
-			b.add(&lane{
+			l := &lane{
 				place: at, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
 				since: v.Since, child: v.Child != "" && v.Type == belay.TypeRecipe,
-			})
+			}
+			if v.Type == belay.TypeAgent && role == belay.RoleMain {
+				l.agent = "agent" // its name is in a record that was taken before
+			}
+			b.add(l)
 		}
 		b.count(v.Phase)
 	})
@@ -119,8 +126,11 @@ func (b *Board) Take(r belay.Record) []Line {
 		delete(b.waiting, at)
 		b.add(&lane{
 			place: at, key: e.Key, role: e.Role, n: e.Attempt, of: b.step(at).Attempts,
-			since: r.At, child: e.Child != "",
+			since: r.At, child: e.Child != "", agent: AgentName(e.Agent),
 		})
+		return b.began(at, e)
+	case belay.AttemptNoted:
+		return b.noted(r.Run, e)
 	case belay.AttemptFound:
 		return b.found(e)
 	case belay.AttemptEnded:
@@ -139,7 +149,7 @@ func (b *Board) Take(r belay.Record) []Line {
 		return b.recovery(place{r.Run, e.Path}, e.Plan, r.At)
 	case belay.StepRefused:
 		b.failed++
-		return []Line{b.line("failed", place{r.Run, e.Path}, "", reason(&e.Failure))}
+		return []Line{b.line("failed", place{r.Run, e.Path}, "", Reason(&e.Failure))}
 	case belay.StepNotTaken:
 		return []Line{b.line("not taken", place{r.Run, e.Path}, "", e.Why)}
 	case belay.StepSkipped:
@@ -206,23 +216,34 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 	if n > 1 {
 		again = fmt.Sprintf("attempt %d", n)
 	}
+	work := ""
+	if r := l.agentOf(); r != nil {
+		work = AgentWork(r)
+	}
 	v := e.Verdict
 	switch {
 	case v.OK:
 		b.done++
+		part := ""
 		if v.Partial {
-			again = strings.TrimSpace("a part of it was left out " + again)
+			part = "a part of it was left out"
 		}
 		if l != nil && l.ended != nil && l.ended.Degraded {
-			return []Line{b.line("degraded", at, took, strings.TrimSpace("no JSON in its output, which stays text "+again))}
+			return []Line{b.line("degraded", at, took, joined("no JSON in its output, which stays text", part, again, work))}
 		}
-		return []Line{b.line("done", at, took, again)}
+		return []Line{b.line("done", at, took, joined(part, again, work))}
 	case v.GivenBack:
 		return []Line{b.line("stopped", at, took, givenBack(l))}
 	case v.Failure != nil:
-		b.broken[at] = broken{n, took, v.Failure}
+		b.broken[at] = broken{n, took, v.Failure, work}
 	}
 	return nil
+}
+
+// joined is what there is to say of several things, in one phrase.
+func joined(words ...string) string {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return strings.Join(words, ", ")
 }
 
 // givenBack says what follows for an attempt that we ended: after a stop it is
@@ -250,7 +271,10 @@ func (b *Board) recovery(at place, p belay.Plan, now time.Time) []Line {
 	delete(b.broken, at)
 	why := p.Reason
 	if was.failure != nil {
-		why = reason(was.failure)
+		why = Reason(was.failure)
+	}
+	if was.work != "" {
+		why += " (" + was.work + ")"
 	}
 	switch p.Act {
 	case belay.ActRetry:
@@ -287,9 +311,6 @@ func (b *Board) step(at place) flow.StepView {
 func (b *Board) line(word string, at place, took, text string) Line {
 	return Line{Word: word, Step: StepName(at.run, at.path), Took: took, Text: text}
 }
-
-// reason is a failure without the step that the line names already.
-func reason(f *belay.Failure) string { return string(f.Kind) + ": " + f.Cause }
 
 // StepName names a step from the root's view: the steps it is nested in, then
 // itself. An attempt is named only where it is not the first.

@@ -9,6 +9,8 @@ type Line struct {
 	Step string
 	Took string
 	Text string
+
+	Detail bool // only for those who want everything
 }
 
 const (
@@ -36,13 +38,13 @@ func paint(word, text string) string {
 	switch word {
 	case "done", "answered":
 		code = "32"
-	case "failed", "lost":
+	case "failed", "lost", "killed":
 		code = "31"
-	case "held", "retry", "refused", "degraded", "hook":
+	case "held", "retry", "refused", "degraded", "hook", "interrupt":
 		code = "33"
-	case "not taken", "stopped", "unborn", "skipped":
+	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note":
 		code = "2"
-	case "adopted", "harvested":
+	case "adopted", "harvested", "resumed":
 		code = "36"
 	}
 	if code == "" {

@@ -51,6 +51,9 @@ func (l *lane) format(now time.Time, tail func(belay.Key) string) string {
 		word = "checking"
 	}
 	var notes []string
+	if l.agent != "" {
+		notes = append(notes, l.agent)
+	}
 	if l.of > 1 || l.n > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d of %d", l.n, max(l.n, l.of)))
 	}

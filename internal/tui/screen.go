@@ -51,6 +51,9 @@ func (s *Screen) Seen(recs []belay.Record) {
 			b.WriteString(recordLine(r) + "\n")
 		}
 		for _, l := range lines {
+			if l.Detail && !s.style.Verbose {
+				continue
+			}
 			b.WriteString(l.Format(s.style.Colour) + "\n")
 		}
 	}

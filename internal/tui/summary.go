@@ -93,6 +93,9 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 			lines = append(lines, "  hint: "+Clean(res.Failure.Hint))
 		}
 	}
+	if starts, used := tree.Spent(); starts > 0 {
+		lines = append(lines, strings.TrimSuffix("agents: "+plural(starts, "start")+", "+Used(used), ", "))
+	}
 	if next := Next(id, tree, res.Status, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
@@ -103,7 +106,7 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	l := Line{Word: string(v.Phase), Step: StepName(run, v.Path)}
 	switch {
 	case v.Failure != nil:
-		l.Text = reason(v.Failure)
+		l.Text = Reason(v.Failure)
 	case v.Phase == flow.Held:
 		l.Text = "nobody can tell whether its work was done"
 	}
@@ -124,10 +127,10 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 			}
 		}
 		return belayCmd + " resume " + string(id)
-	case belay.Failed:
+	case belay.Failed, belay.Hollow:
 		var cmds []string
 		for i, v := range t.badSteps {
-			if v.Type == belay.TypeBash && !v.Optional {
+			if v.Type != belay.TypeRecipe && v.Phase == flow.Failed && !v.Optional {
 				at := string(t.bad[i]) + " " + string(v.Path)
 				cmds = append(cmds, belayCmd+" show "+at, belayCmd+" logs "+at)
 				break
