@@ -40,6 +40,17 @@ func Compose(b Brief) string {
 	return join(parts...)
 }
 
+// OnlyJSON asks a session that has answered to say it again as JSON.
+func OnlyJSON() string {
+	return join("# Your answer has no JSON in it", onlyJSON)
+}
+
+// WithJSON asks the whole task anew, of an agent that cannot go on with a session.
+func WithJSON(prompt string) string { return join(prompt, onlyJSON) }
+
+const onlyJSON = `IMPORTANT: the next steps read your answer as JSON. Answer now with one valid JSON
+value and nothing else: no words around it, no Markdown fence. Do no further work.`
+
 func join(parts ...string) string {
 	var out []string
 	for _, p := range parts {

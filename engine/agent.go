@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/worktree"
 )
@@ -85,19 +86,56 @@ type noteMark struct {
 
 // permit counts one more agent where all sessions of the tree see it.
 func (w *drive) permit(k belay.Key) belay.Answer {
-	used, most, err := w.Permit(k)
+	p, err := w.Permit(k)
+	const all = ", with all runs that belong to this one"
 	switch {
 	case err != nil:
 		return belay.Answer{Error: "the budget could not be read: " + err.Error()}
-	case used > most:
-		return belay.Answer{Error: fmt.Sprintf("%d of %d agent starts are used, with all runs that belong to this one", used-1, most)}
+	case p.Starts > p.MaxStarts:
+		return belay.Answer{Error: fmt.Sprintf("%d of %d agent starts are used%s", p.Starts-1, p.MaxStarts, all)}
+	case p.MaxTokens > 0 && p.Tokens >= p.MaxTokens:
+		return belay.Answer{Error: fmt.Sprintf("%d of %d tokens are used%s", p.Tokens, p.MaxTokens, all)}
+	case p.MaxMicros > 0 && p.Micros >= p.MaxMicros:
+		return belay.Answer{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
+	case !p.Until.IsZero() && !w.now().Before(p.Until):
+		return belay.Answer{Error: "the time for agents was over at " + p.Until.UTC().Format(time.DateTime) + all}
 	}
 	return belay.Answer{OK: true}
 }
 
-// permitOf counts in the index, under the tree of sessions.
-func (o *Open) permitOf(k belay.Key) (used, most int, err error) {
-	return o.local.State.Permit(o.session.Tree, k, o.Tree.Started().Limits.Starts())
+// permitOf counts in the index, under the tree of sessions. The run that began
+// the tree says first what may be used.
+func (o *Open) permitOf(k belay.Key) (journal.Purse, error) {
+	if err := o.setBudget(); err != nil {
+		return journal.Purse{}, err
+	}
+	return o.local.State.Permit(o.session.Tree, k)
+}
+
+// setBudget tells all sessions of the tree what its root run may use.
+func (o *Open) setBudget() error {
+	if o.session.Depth > 0 || o.budgeted {
+		return nil
+	}
+	first := o.Tree.Started()
+	_, began := o.Tree.Run(o.ID).Started()
+	err := o.local.State.SetBudget(o.session.Tree, first.Limits.Budget, began)
+	o.budgeted = err == nil
+	return err
+}
+
+// announce tells a budget of its own at once: a run inside a step may come to
+// start an agent before the root does.
+func (o *Open) announce(b belay.Budget) error {
+	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == belay.DefaultMaxAgents {
+		return nil
+	}
+	return o.local.State.SetBudget(o.session.Tree, b, time.Now())
+}
+
+// spendOf counts what an agent used, for all sessions of the tree.
+func (o *Open) spendOf(k belay.Key, u belay.Usage) error {
+	return o.local.State.Spend(o.session.Tree, k, u)
 }
 
 // house makes a worktree, or finds it again.

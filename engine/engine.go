@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -64,7 +65,8 @@ type Driver struct {
 	Mask    []string
 	Limits  step.Limits
 	Host    step.Host
-	Permit  func(belay.Key) (used, most int, err error) // counts the start of an agent where all sessions see it
+	Permit  func(belay.Key) (journal.Purse, error) // counts the start of an agent where all sessions see it
+	Spend   func(belay.Key, belay.Usage) error     // and what it used
 	House   func(w belay.Worktree, run belay.RunID) (dir, branch string, err error)
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
 }
@@ -200,14 +202,23 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 		}
 		e.Count = n
 	case belay.Harvested:
-		return append(facts, flow.Fact{Run: job.Run, Event: e}, w.ended(job, *st.Exit)), nil
+		end, err := w.ended(job, *st.Exit)
+		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
 	case belay.Adopted, belay.Unborn:
 	}
 	return append(facts, flow.Fact{Run: job.Run, Event: e}), nil
 }
 
-func (w *drive) ended(job belay.Job, e proc.Exit) flow.Fact {
-	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: step.Observe(job, e, w.Store, w.Limits, w.mask(job))}}
+// ended is the end of an attempt. What an agent used is counted before it is a
+// record: under its key, so that a crash between the two counts nothing twice.
+func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
+	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
+	if o.Agent != nil && o.Agent.Result.Usage != (belay.Usage{}) {
+		if err := w.Spend(job.Key, o.Agent.Result.Usage); err != nil {
+			return flow.Fact{}, err
+		}
+	}
+	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: o}}, nil
 }
 
 // loop turns until the tree rests.
@@ -288,8 +299,11 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 			if err != nil {
 				return err
 			}
-			w.facts = append(w.facts, notes...)
-			w.facts = append(w.facts, w.ended(job, *e.Exit))
+			end, err := w.ended(job, *e.Exit)
+			if err != nil {
+				return err
+			}
+			w.facts = append(append(w.facts, notes...), end)
 		}
 		select {
 		case e, ok = <-w.keeper.Events():

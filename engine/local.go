@@ -60,6 +60,8 @@ type Open struct {
 	self    proc.Identity
 	session belay.Session
 	reached bool // had a keeper before: what that one left behind came to this process
+
+	budgeted bool // all sessions of the tree know what may be used
 }
 
 // Create makes the folder of a new run and freezes its recipes. The run has no
@@ -81,6 +83,9 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 	if err == nil {
 		o.session, err = o.enter()
 		started.Session = &o.session
+	}
+	if err == nil {
+		err = o.announce(started.Limits.Budget)
 	}
 	if err == nil {
 		err = o.note(started, belay.RunResult{Status: belay.Running})
@@ -259,7 +264,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Host: o.host(), Permit: o.permitOf, House: o.houseOf,
+		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, House: o.houseOf,
 		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
 	}
 	status, err := d.Drive(ctx, hard, first...)

@@ -29,6 +29,15 @@ type career struct {
 	base    *belay.Print  // what the work of all attempts is measured against
 }
 
+// begin takes in that an attempt starts. The id of its record is a wish: a new
+// session is there once the agent's attendant says so.
+func (c *career) begin(e belay.AttemptStarted) {
+	c.name, c.session, c.notes = e.Agent, "", 0
+	if e.Resume {
+		c.session = e.Session
+	}
+}
+
 // startAgent begins an agent step: its permit first, then the step itself.
 func (s *State) startAgent(i int) belay.Command {
 	st := &s.steps[i]
@@ -164,8 +173,10 @@ func cutBy(o *belay.Observation) string {
 		return "it passed its time limit"
 	case o.KilledBy != belay.KilledNot:
 		return "it was stopped by a person or with its run"
+	case o.Agent == nil && o.Began:
+		return "the process that looked after it died"
 	case o.Agent == nil:
-		return ""
+		return "" // nothing was started
 	}
 	switch o.Agent.Ended {
 	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedRetries:

@@ -155,7 +155,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.attempt, st.verdict, st.greeted = e.Attempt, nil, true
 		s.ran = true
 		if e.Agent != "" {
-			st.agent.name, st.agent.session, st.agent.notes = e.Agent, e.Session, 0
+			st.agent.begin(e)
 		}
 	}
 	if err := s.move(i, to); err != nil {
@@ -486,6 +486,7 @@ func (s *State) reopen() error {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
 	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
+	s.forgetHomes()
 	clear(s.homes) // a worktree without work in it may be gone: it is asked for again, and found if it is there
 	for i := range s.steps {
 		st := &s.steps[i]

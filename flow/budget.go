@@ -11,7 +11,6 @@ import (
 // spent is what the agents of a tree have used, from the facts alone.
 type spent struct {
 	starts map[belay.Key]bool // attempts that were allowed to start
-	open   int                // of them, those under way
 	usage  belay.Usage
 }
 
@@ -30,7 +29,7 @@ func (t *Tree) overBudget(k belay.Key, now time.Time) string {
 	case b.MaxMicroUSD > 0 && u.MicroUSD >= b.MaxMicroUSD:
 		return fmt.Sprintf("$%.2f of $%.2f are spent", float64(u.MicroUSD)/1e6, float64(b.MaxMicroUSD)/1e6)
 	case b.MaxWall > 0 && now.Sub(begun) >= b.MaxWall:
-		return fmt.Sprintf("the run has taken %s of %s", now.Sub(begun).Round(time.Second), b.MaxWall)
+		return fmt.Sprintf("the run has taken %s of %s", now.Sub(begun).Round(time.Millisecond), b.MaxWall)
 	}
 	return ""
 }

@@ -1,43 +1,109 @@
 package journal
 
 import (
+	"time"
+
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
 )
 
-// Permit counts one more start of an agent in a tree of sessions, unless the
-// limit is reached; of the limits that were ever given for the tree the
-// smallest holds. A key that was counted before is not counted again. It gives
-// how many there are, with this one, and the limit.
-func (s *State) Permit(tree string, key belay.Key, limit int) (used, most int, err error) {
-	err = s.change("count an agent", func(c *sqlite3.Conn) error {
-		if _, err := askInt(c, `INSERT INTO caps VALUES (?,'max agents',?) ON CONFLICT (run, name)
-			DO UPDATE SET count = min(count, excluded.count) RETURNING count`, tree, limit); err != nil {
-			return err
+// Names of the caps of a tree of sessions. What each agent counts for stands
+// under its key, so that nothing counts twice.
+const (
+	capAgents = "max agents"
+	capTokens = "max tokens"
+	capMicros = "max micro usd"
+	capUntil  = "agents until" // milliseconds of the epoch
+	agentPart = "agent "
+	tokenPart = "tokens "
+	microPart = "micro usd "
+)
+
+// Purse is what the agents of a tree of sessions may use and have used.
+type Purse struct {
+	Starts, MaxStarts int // with the one that was asked for
+	Tokens, MaxTokens int64
+	Micros, MaxMicros int64     // millionths of a dollar
+	Until             time.Time // no agent starts after it; zero = no limit
+}
+
+// SetBudget writes down what the agents of a tree may use in all. Only the run
+// that began the tree says so; those below it can keep themselves to less.
+func (s *State) SetBudget(tree string, b belay.Budget, began time.Time) error {
+	until := int64(0)
+	if b.MaxWall > 0 {
+		until = began.Add(b.MaxWall).UnixMilli()
+	}
+	return s.change("set a budget", func(c *sqlite3.Conn) error {
+		for name, most := range map[string]int64{
+			capAgents: int64(b.Starts()), capTokens: b.MaxTokens, capMicros: b.MaxMicroUSD, capUntil: until,
+		} {
+			if err := setCap(c, tree, name, most); err != nil {
+				return err
+			}
 		}
-		n, err := askInt(c, "SELECT count FROM caps WHERE run = ? AND name = 'max agents'", tree)
-		if err != nil {
-			return err
-		}
-		most = int(n)
-		had, err := askInt(c, "SELECT count(*) FROM caps WHERE run = ? AND name = ?", tree, "agent "+string(key))
-		if err != nil {
-			return err
-		}
-		if n, err = askInt(c, "SELECT count(*) FROM caps WHERE run = ? AND name LIKE 'agent %'", tree); err != nil {
-			return err
-		}
-		used = int(n)
-		if had > 0 {
-			return nil
-		}
-		used++
-		if used > most {
-			return nil
-		}
-		_, err = askInt(c, "INSERT INTO caps VALUES (?,?,1) RETURNING count", tree, "agent "+string(key))
-		return err
+		return nil
 	})
-	return used, most, err
+}
+
+func setCap(c *sqlite3.Conn, tree, name string, count int64) error {
+	return run(c, "INSERT INTO caps VALUES (?,?,?) ON CONFLICT (run, name) DO UPDATE SET count = excluded.count", tree, name, count)
+}
+
+// Permit counts one more start of an agent in a tree, unless the number is
+// reached. A key that was counted before is not counted again.
+func (s *State) Permit(tree string, key belay.Key) (p Purse, err error) {
+	err = s.change("count an agent", func(c *sqlite3.Conn) error {
+		if p, err = purse(c, tree); err != nil {
+			return err
+		}
+		had, err := askInt(c, "SELECT count(*) FROM caps WHERE run = ? AND name = ?", tree, agentPart+string(key))
+		if err != nil || had > 0 {
+			return err
+		}
+		if p.Starts++; p.Starts > p.MaxStarts {
+			return nil
+		}
+		return setCap(c, tree, agentPart+string(key), 1)
+	})
+	return p, err
+}
+
+// Spend counts what one attempt of an agent used, once.
+func (s *State) Spend(tree string, key belay.Key, u belay.Usage) error {
+	return s.change("count what an agent used", func(c *sqlite3.Conn) error {
+		if err := setCap(c, tree, tokenPart+string(key), u.Tokens()); err != nil {
+			return err
+		}
+		return setCap(c, tree, microPart+string(key), u.MicroUSD)
+	})
+}
+
+// purse adds up what is counted under a tree.
+func purse(c *sqlite3.Conn, tree string) (p Purse, err error) {
+	sum := func(part string) (n int64) {
+		if err == nil {
+			n, err = askInt(c, "SELECT coalesce(sum(count), 0) FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", tree, len(part), part)
+		}
+		return n
+	}
+	limit := func(name string) (n int64) {
+		if err == nil {
+			n, err = askInt(c, "SELECT count FROM caps WHERE run = ? AND name = ?", tree, name)
+		}
+		return n
+	}
+	p = Purse{
+		Starts: int(sum(agentPart)), MaxStarts: int(limit(capAgents)),
+		Tokens: sum(tokenPart), MaxTokens: limit(capTokens),
+		Micros: sum(microPart), MaxMicros: limit(capMicros),
+	}
+	if p.MaxStarts == 0 { // a root without agents set no budget, so it has the usual one
+		p.MaxStarts = belay.DefaultMaxAgents
+	}
+	if until := limit(capUntil); until > 0 {
+		p.Until = time.UnixMilli(until)
+	}
+	return p, err
 }

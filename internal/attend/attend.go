@@ -152,6 +152,11 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 			r.Result = follow(r.Result, unstarted(a.order, e.err))
 			break
 		}
+		if fresh, ok := a.stranger(e, resume, r.Fresh); ok {
+			r.Fresh, r.Result.Usage = true, r.Result.Usage.Add(e.result.Usage)
+			prompt, resume = fresh, ""
+			continue
+		}
 		r.Result, r.Ended = follow(r.Result, e.result), e.ended
 		if !e.again {
 			break
@@ -161,6 +166,7 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 		a.notes.add(belay.NoteResume, resume, nil)
 		prompt = a.parts.goOn(e.why)
 	}
+	a.wantJSON(ctx, &r)
 	r.Evidence = a.after(ctx, base, r)
 	return r
 }

@@ -43,22 +43,24 @@ type Order struct {
 	Access  agent.Access `json:"access,omitempty"`
 	Script  string       `json:"script,omitempty"` // scripted: path of the script
 
-	Dir    string `json:"dir"`    // absolute: where it works
-	Home   string `json:"home"`   // absolute: a private folder of this attempt
-	Prompt string `json:"prompt"` // path of the whole prompt, as it is to be given
-	Report string `json:"report"` // path: where the report goes
-	Notes  string `json:"notes"`  // path: where the notes go while it runs
+	Dir    string `json:"dir"`             // absolute: where it works
+	Home   string `json:"home"`            // absolute: a private folder of this attempt
+	Prompt string `json:"prompt"`          // path of the whole prompt, as it is to be given
+	Fresh  string `json:"fresh,omitempty"` // path of the prompt for a new session, with Resume: when the old one is not known any more
+	Report string `json:"report"`          // path: where the report goes
+	Notes  string `json:"notes"`           // path: where the notes go while it runs
 
-	Session string       `json:"session,omitempty"`
-	Resume  string       `json:"resume,omitempty"`
-	Cut     string       `json:"cut,omitempty"`
-	Expect  belay.Expect `json:"expect,omitempty"`
-	Base    *belay.Print `json:"base,omitempty"`
-	Windows Windows      `json:"windows,omitzero"`
-	Resumes int          `json:"resumes,omitempty"` // 0 = one, negative = none
-	Secrets []string     `json:"secrets,omitempty"` // names of variables
-	Contain Containment  `json:"contain,omitempty"`
-	Init    []string     `json:"init,omitempty"` // the command line that ends in proc.NSInit; none = no namespace
+	Session string         `json:"session,omitempty"`
+	Resume  string         `json:"resume,omitempty"`
+	Cut     string         `json:"cut,omitempty"`
+	Expect  belay.Expect   `json:"expect,omitempty"`
+	JSON    belay.JSONMode `json:"json,omitempty"` // what the answer must hold: it is asked for once more without it
+	Base    *belay.Print   `json:"base,omitempty"`
+	Windows Windows        `json:"windows,omitzero"`
+	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none
+	Secrets []string       `json:"secrets,omitempty"` // names of variables
+	Contain Containment    `json:"contain,omitempty"`
+	Init    []string       `json:"init,omitempty"` // the command line that ends in proc.NSInit; none = no namespace
 }
 
 // Write puts the order into a file that only its owner can read.

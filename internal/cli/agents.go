@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/internal/step"
 )
 
@@ -145,8 +147,12 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 		if strings.HasPrefix(spec.Agent, name+":") {
 			name = spec.Agent
 		}
-		if _, err := r.Find(name); err != nil {
+		e, err := r.Find(name)
+		if err != nil {
 			return noAgent(err)
+		}
+		if err := checkScript(e); err != nil {
+			return err
 		}
 	}
 	spec.Personas = a.personas(who.personas, spec.Dir)
@@ -173,6 +179,21 @@ func (a *app) chosen(r *roster.Roster, cfg *config.Config, flag, dir string) (st
 		return "", noAgent(err)
 	}
 	return name, nil
+}
+
+// checkScript reads the script of a scripted agent before anything runs.
+func checkScript(e roster.Entry) error {
+	if e.Kind != agent.Scripted {
+		return nil
+	}
+	text, err := os.ReadFile(e.Script)
+	if err != nil {
+		return belay.Exit(belay.ExitInvalid, "read the script of agent "+e.Name, err, "write it first, or name another with --agent scripted:FILE")
+	}
+	if err := scripted.Check(text); err != nil {
+		return belay.Exit(belay.ExitInvalid, "agent "+e.Name, fmt.Errorf("%s: %w", e.Script, err), "nothing was started")
+	}
+	return nil
 }
 
 // noAgent says what is wrong with the name of an agent, and what to do.

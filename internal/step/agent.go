@@ -66,13 +66,12 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 	if err != nil {
 		return proc.Spawn{}, &Fault{belay.FaultAgent, err}
 	}
-	text, err := promptOf(j, files, h)
+	brief, err := briefOf(j, files, h)
 	if err != nil {
 		return proc.Spawn{}, err
 	}
 	dir := agentDir(files, j.Key)
-	home := filepath.Join(dir, "home")
-	if err := errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(filepath.Join(dir, "prompt"), []byte(text), 0o600)); err != nil {
+	if err := keepPrompts(dir, brief); err != nil {
 		return proc.Spawn{}, &Fault{belay.FaultDisk, fmt.Errorf("keep the prompt: %w", err)}
 	}
 	// An attempt that was never born may have left these.
@@ -106,8 +105,11 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		Model: a.Model, Access: who.Access, Script: who.Script,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
-		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, Base: a.Base,
+		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
 		Windows: h.Windows, Secrets: h.Secrets, Contain: h.Contain, Init: slices.Concat(h.Self, []string{"nsinit", "--"}),
+	}
+	if o.Resume != "" {
+		o.Fresh = filepath.Join(dir, "fresh")
 	}
 	if o.Model == "" {
 		o.Model = who.Model
@@ -121,20 +123,34 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	return o
 }
 
-// promptOf joins the parts of a prompt and puts around it what every agent is told.
-func promptOf(j belay.Job, files Files, h Host) (string, error) {
+// keepPrompts writes what the agent is told, and what a new session is told
+// when the one that is to go on is not there any more.
+func keepPrompts(dir string, brief agent.Brief) error {
+	if err := os.MkdirAll(filepath.Join(dir, "home"), 0o700); err != nil {
+		return err
+	}
+	err := os.WriteFile(filepath.Join(dir, "prompt"), []byte(agent.Compose(brief)), 0o600)
+	if err != nil || !brief.Resumed {
+		return err
+	}
+	brief.Resumed = false
+	return os.WriteFile(filepath.Join(dir, "fresh"), []byte(agent.Compose(brief)), 0o600)
+}
+
+// briefOf joins the parts of a prompt and adds what every agent is told.
+func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
 	var b strings.Builder
 	for _, v := range j.Agent.Prompt {
 		text := Plain(v.JSON)
 		if !v.Inline() {
 			raw, err := os.ReadFile(files.BlobPath(v.Sha))
 			if err != nil {
-				return "", &Fault{belay.FaultInput, fmt.Errorf("read a value of the prompt: %w", err)}
+				return agent.Brief{}, &Fault{belay.FaultInput, fmt.Errorf("read a value of the prompt: %w", err)}
 			}
 			text = string(raw)
 		}
 		if b.Len()+len(text) > maxPrompt {
-			return "", &Fault{belay.FaultInput, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)}
+			return agent.Brief{}, &Fault{belay.FaultInput, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)}
 		}
 		b.WriteString(text)
 	}
@@ -142,7 +158,7 @@ func promptOf(j belay.Job, files Files, h Host) (string, error) {
 	if j.Agent.Persona != "" && h.Persona != nil {
 		brief.Persona = h.Persona(j.Agent.Persona)
 	}
-	return agent.Compose(brief), nil
+	return brief, nil
 }
 
 // reported adds what the attendant of an agent reported to what the keeper saw.
