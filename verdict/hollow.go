@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 )
@@ -20,6 +22,7 @@ type Claim struct {
 // evidence first and at the text last; of two runs with the same evidence the
 // texts alone never make one done and the other not.
 func Hollow(c Claim) belay.Verdict {
+	c.Text = strings.TrimSpace(c.Text)
 	if c.Classic {
 		return c.classic()
 	}
@@ -40,17 +43,39 @@ func Hollow(c Claim) belay.Verdict {
 	return c.answer()
 }
 
-// answer wants a final text, and nothing that was denied on the way to it.
+// answer wants a final text, and nothing that was denied on the way to it. Where
+// there is no trace of work, the text must be more than an excuse or a boast.
 func (c Claim) answer() belay.Verdict {
+	idle := !c.worked()
 	switch {
 	case c.Text == "":
 		return c.empty("there is no answer", sureSeen)
-	case len(c.Result.Denied) > 0 && !c.worked():
+	case idle && len(c.Result.Denied) > 0:
 		return c.empty("tools were denied: "+joined(c.Result.Denied), sureRecord)
-	case !c.worked() && emptyWords(c.Text):
+	case len(c.missed()) > 0:
+		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassPermission, Cause: "tools were denied: " + joined(c.missed()),
+			Hint: "allow the tool to the agent, or take it out of the task; if the answer does not need it, say expect: none"}
+		return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sureRecord}
+	case idle && emptyWords(c.Text):
 		return c.empty("it says that it could not reach the files, and names no finding", sureText)
+	case idle && declines(c.Text):
+		return c.empty("there is no answer", sureText)
+	case idle && claims(c.Text):
+		return c.empty("it says that the work is done, and nothing changed and no tool was used", sureText)
 	}
 	return c.done(sureRecord)
+}
+
+// missed are the tools that were denied and did not end well at another time.
+func (c Claim) missed() []string {
+	var list []string
+	for _, name := range c.Result.Denied {
+		made := slices.ContainsFunc(c.Result.Tools, func(t belay.ToolCall) bool { return t.Name == name && endedWell(t) })
+		if !made && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
 }
 
 // change wants the working tree or its history to be another than before.
@@ -75,10 +100,14 @@ func (c Claim) tests() belay.Verdict {
 		return c.empty("no test was seen to run", sureRecord)
 	}
 	last := ran[len(ran)-1]
-	if last.Masked && !last.Failed {
+	if (last.Masked || last.Exit == nil) && !last.Failed && !last.Open {
 		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassUnknown,
-			Cause: "tests ran, and the command hides how they ended: " + last.Command,
-			Hint:  "give the step a verify: that runs them, or ask for a command without a pipe"}
+			Cause: "tests ran, and the agent does not tell how they ended: " + last.Command,
+			Hint:  "give the step a verify: that runs them"}
+		if last.Masked {
+			f.Cause = "tests ran, and the command hides how they ended: " + last.Command
+			f.Hint += ", or ask for a command without a pipe"
+		}
 		return belay.Verdict{Failure: f, For: changes(c.Evidence), Against: []string{f.Cause}, Sure: sureRecord}
 	}
 	if last.Failed || last.Open || last.Exit != nil && *last.Exit != 0 {
@@ -111,7 +140,13 @@ func (c Claim) done(sure int) belay.Verdict {
 func (c Claim) empty(cause string, sure int) belay.Verdict {
 	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
 		Hint: "nothing counts as done without evidence; if nothing had to be done, say expect: none"}
-	if !c.Classic && c.Text != "" && owns(c.Text) {
+	switch {
+	case c.Classic || c.Text == "":
+	case declines(c.Text) && !emptyWords(c.Text):
+		f.Kind, f.Class = belay.BashFailure, belay.ClassRefusal
+		f.Cause = cause + ", and the model refused: " + lastLine(c.Text)
+		f.Hint = "say the task in other words, or use another model"
+	case owns(c.Text):
 		f.Kind, f.Class = belay.BashFailure, belay.ClassWorkFailure
 		f.Cause = cause + ", and the agent says so: " + lastLine(c.Text)
 		f.Hint = "its report says why; if nothing had to be done, say expect: none"
@@ -124,16 +159,22 @@ func (c Claim) worked() bool {
 	if changed(c.Evidence) || len(c.Evidence.Tests) > 0 || len(c.Evidence.Outside) > 0 {
 		return true
 	}
-	for _, t := range c.Result.Tools {
-		if !t.Failed && !t.Denied && !t.Open {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Result.Tools, endedWell)
 }
 
+func endedWell(t belay.ToolCall) bool { return !t.Failed && !t.Denied && !t.Open }
+
+// changed tells whether the files or the history are others than before. HEAD
+// that moved to the same files says nothing: the new commits are empty or undo
+// each other, unless they hold what was not committed before.
 func changed(e belay.Evidence) bool {
-	return e.Files > 0 || len(e.Commits) > 0 || e.Before.Tree != e.After.Tree || e.Before.Head != e.After.Head
+	switch {
+	case e.Files > 0 || e.Before.Tree != e.After.Tree:
+		return true
+	case e.Before.Head != e.After.Head:
+		return e.Before.Dirty && !e.After.Dirty
+	}
+	return len(e.Commits) > 0 // made on another branch
 }
 
 // changes is what Belay saw of the work, in words.
@@ -159,8 +200,8 @@ func changes(e belay.Evidence) []string {
 func (c Claim) evidenceFor() []string {
 	list := changes(c.Evidence)
 	for _, t := range c.Evidence.Tests {
-		if !t.Failed && !t.Open && (t.Exit == nil || *t.Exit == 0) {
-			list = append(list, "tests ran: "+t.Command)
+		if !t.Failed && !t.Open && t.Exit != nil && *t.Exit == 0 {
+			list = append(list, "tests passed: "+t.Command)
 		}
 	}
 	if c.Evidence.PR != "" {
@@ -178,7 +219,7 @@ func (c Claim) evidenceFor() []string {
 func (c Claim) good() int {
 	n := 0
 	for _, t := range c.Result.Tools {
-		if !t.Failed && !t.Denied && !t.Open {
+		if endedWell(t) {
 			n++
 		}
 	}

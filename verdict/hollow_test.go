@@ -14,10 +14,44 @@ var (
 		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1"}, After: belay.Print{Repo: true, Tree: "t2", Head: "c1"},
 		Files: 1, Added: 1, Deleted: 1, Changed: []belay.FileChange{{Path: "a.go", Change: belay.FileModified, Added: 1, Deleted: 1}},
 	}
+	aside = belay.Evidence{Before: same.Before, After: same.After, Commits: []string{"c2"}}
 	blind = belay.Evidence{Before: belay.Print{Error: "git: not found"}}
 )
 
 func exit(n int) *int { return &n }
+
+// moved is a new commit with the same files.
+func moved(before, after bool) belay.Evidence {
+	return belay.Evidence{
+		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1", Dirty: before}, After: belay.Print{Repo: true, Tree: "t1", Head: "c2", Dirty: after},
+		Commits: []string{"c2"},
+	}
+}
+
+// A denial on the way to an answer counts, unless the same tool worked later.
+// promise: H3 H4
+func TestDenialsOnTheWayToAnAnswer(t *testing.T) {
+	t.Parallel()
+	read, no := belay.ToolCall{Name: "Read"}, belay.ToolCall{Name: "Bash", Failed: true, Denied: true}
+	for name, row := range map[string]struct {
+		tools []belay.ToolCall
+		want  belay.Class
+	}{
+		"nothing but a denial":  {[]belay.ToolCall{no}, belay.ClassHollow},
+		"a denial beside work":  {[]belay.ToolCall{read, no}, belay.ClassPermission},
+		"denied, then let pass": {[]belay.ToolCall{no, {Name: "Bash", Exit: exit(0)}}, belay.ClassNone},
+	} {
+		v := verdict.Hollow(verdict.Claim{Expect: belay.ExpectAnswer, Evidence: same, Text: "The limit is 30 s.",
+			Result: belay.AgentResult{Tools: row.tools, Denied: []string{"Bash"}}})
+		got := belay.ClassNone
+		if v.Failure != nil {
+			got = v.Failure.Class
+		}
+		if got != row.want || v.OK != (row.want == belay.ClassNone) {
+			t.Errorf("%s: %q (ok %t), want %q", name, got, v.OK, row.want)
+		}
+	}
+}
 
 // A verdict by what was seen, with a text that says something else.
 // promise: H1 H2 H3 H4 H5
@@ -28,6 +62,8 @@ func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 		e.Tests = []belay.ToolCall{{Name: "Bash", Command: "go test ./...", Exit: exit(code), Failed: code != 0}}
 		return e
 	}
+	told := edited
+	told.Tests = []belay.ToolCall{{Name: "run_shell_command", Command: "go test ./..."}}
 	for name, row := range map[string]struct {
 		expect   belay.Expect
 		evidence belay.Evidence
@@ -51,6 +87,11 @@ func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 		"tests that passed":                    {belay.ExpectTests, ran(0), "ok", nil, ""},
 		"tests that failed":                    {belay.ExpectTests, ran(1), "all tests pass", nil, belay.BashFailure},
 		"tests that nobody ran":                {belay.ExpectTests, edited, "all tests pass", nil, belay.HollowSuccess},
+		"tests whose end nobody tells":         {belay.ExpectTests, told, "all tests pass", nil, belay.BashFailure},
+		"empty commits":                        {belay.ExpectChange, moved(false, false), "committed", nil, belay.HollowSuccess},
+		"empty commits over others' work":      {belay.ExpectChange, moved(true, true), "committed", nil, belay.HollowSuccess},
+		"a commit of what was there":           {belay.ExpectChange, moved(true, false), "committed", nil, ""},
+		"a commit on another branch":           {belay.ExpectChange, aside, "committed", nil, ""},
 		"a pull request that nobody made":      {belay.ExpectPR, edited, "I opened the pull request.", nil, belay.HollowSuccess},
 		"an honest failure with a finding":     {belay.ExpectChange, same, "I could not fix it: the generator in gen/main.go needs a network.", nil, belay.BashFailure},
 	} {

@@ -7,31 +7,129 @@ import (
 )
 
 // What a text can say about work. These rules decide only where there is no
-// evidence, and never that work was done.
+// evidence, and never that work was done. They know English alone: a text in
+// another language says nothing here, and the evidence has to do.
 var (
-	noAccess = regexp.MustCompile(`(?i)\b(can(no|')t|cannot|could( not|n't)|unable to|(do|did)( not|n't) have|no|without|lack(s|ed|ing)?|wasn't able to|not able to)\b[^.\n]{0,40}\b(access|reach|read|open|find|see|locate|view|inspect)?[^.\n]{0,25}\b(code ?base|repositor(y|ies)|repo|files?|workspace|working directory|source( code)?|project)\b`)
+	// noAccess: it could not get at the code.
+	noAccess = regexp.MustCompile(`(?i)(` +
+		`\b(can(no|')t|cannot|can not|could( not|n't)|unable to|not able to)( \w+){0,3} (access|reach|read|open|view|inspect|browse|examine|explore|load|retrieve)\b[^.\n]{0,60}` + things +
+		`|\b(can(no|')t|cannot|can not|could( not|n't)|unable to|not able to)( \w+){0,2} (find|see|locate)( \w+){0,3} ` + things +
+		`|\b(do(es)?|did)( not|n't)( \w+){0,2} have( \w+){0,3} (access|permission|visibility|ability|way)\b[^.\n]{0,60}` + things +
+		`|\b(no|without|lack|lacks|lacking|lacked)( \w+){0,2} access\b[^.\n]{0,40}` + things +
+		`|\bno( \w+){0,2} ` + things + ` (was|were|is|are|has been|have been) (found|provided|attached|available|accessible|visible|shared|given|mounted)` +
+		`|` + things + ` (is|are|was|were|seems?( to be)?|appears?( to be)?) (not (accessible|available|readable|visible)|inaccessible|unavailable|empty|missing)\b` +
+		`|` + things + ` (isn't|aren't|wasn't|weren't) (accessible|available|readable|visible|provided|there)\b` +
+		`)`)
 
-	// A concrete change, finding or artifact.
-	concrete = regexp.MustCompile(`(?i)\b(added|changed|fixed|removed|renamed|replaced|implemented|created|updated|wrote|written|refactored|moved|deleted|found|because|caused by|root cause|the (bug|problem|issue|reason) is|returns?|fails? (when|if|with|at)|passes|conclu(de|sion))\b`)
+	// searched: what looks like a lack of access is the result of a search.
+	searched = regexp.MustCompile(`(?i)^s? (that|which|where|using|with|containing|matching|referencing|named|called|calling)\b`)
 
-	// A file path, a line, a diff, a test result, a piece of code.
-	reference = regexp.MustCompile("(?m)(\\b[\\w.-]+/[\\w./-]+\\b|\\b[\\w-]+\\.(go|py|ts|tsx|js|jsx|rs|java|c|h|cc|cpp|rb|md|ya?ml|json|toml|sh|sql|txt|html|css|proto|mod|lock|cfg|ini)\\b(:\\d+)?|^(\\+\\+\\+|---|@@|diff --git) |\\b\\d+ (passed|failed|tests?)\\b|\\b(PASS|FAIL|ok)\\b\\s+\\S|`[^`\n]+`|```|\\b[0-9a-f]{7,40}\\b)")
+	// concrete: a change, a finding or an artifact is described.
+	concrete = regexp.MustCompile(`(?i)\b(added|changed|fixed|removed|renamed|replaced|implemented|created|updated|wrote|written|refactored|moved|deleted|found|caused by|root cause|the (bug|problem|issue|reason|cause|error) (is|was|lies)|returns?|fails? (when|if|with|at)|passes|crashes|conclu(de|ded|sion)|defaults? (to|is)|depends on|is defined|is called)\b`)
 
-	// The agent says itself that it is not done, or that there was nothing to do.
-	disowns = regexp.MustCompile(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|needs|had to|was)|already (fixed|done|implemented|exists?|present|correct|there|works?|handled))\b`)
+	// wish: a sentence that asks or offers, and tells of nothing.
+	wish = regexp.MustCompile(`(?i)\b(please|(could|can|would|will) you|let me know|you('d| would)? (like|want|need|wish)|if you|once you|when you|happy to|feel free|i('ll| will|'d| would| can) (then |gladly |be )?(help|assist|fix|look|do|make|add|start|take|update|implement|write|able))\b`)
+
+	// place: a file, a line, a diff, a result of tests, a commit.
+	place = regexp.MustCompile(`(?m)((^|[\s('"` + "`" + `])(~|\.{1,2})?/[\w.-]+(/[\w.-]+)*` + // absolute, or from here
+		`|\b[\w-]+(/[\w-]+)*/[\w-]+\.\w+\b` + // with an extension
+		`|\b[\w-]+/[\w-]+/[\w-]+` +
+		`|\b(src|lib|cmd|internal|pkg|tests?|spec|docs?|app|bin|scripts|include|vendor|examples)/[\w-]+` +
+		`|\b[\w-]+\.(go|py|ts|tsx|js|jsx|rs|java|kt|c|h|cc|cpp|cs|rb|php|swift|md|ya?ml|json|toml|sh|sql|txt|html|css|proto|mod|lock|cfg|ini|env|xml)\b(:\d+)?` +
+		`|^(\+\+\+|---|@@|diff --git) |\b\d+ (passed|failed|tests?)\b|^(--- )?(PASS|FAIL)\b|^ok\s+\S+\s+[\d(])`)
+
+	// code: a piece of it; commit: the short name of one.
+	code   = regexp.MustCompile("`[^`\n]+`|```")
+	commit = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
+
+	// products are names that look like files, and addresses are no places in the code.
+	products  = regexp.MustCompile(`(?i)\b(node|next|nuxt|vue|react|express|three|d3|ember|backbone|chart|alpine|discord)\.js\b`)
+	addresses = regexp.MustCompile(`\bhttps?://\S+`)
+
+	// disowns: it says itself that it is not done, or that there was nothing to do.
+	disowns = regexp.MustCompile(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|was(n't| not) able|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|to change|to fix|needs|had to|was)|(no|not any) work (was |is )?(needed|left)|already (fixed|done|implemented|exists?|present|correct|there|works?|handle[ds]?|return(s|ed)|up to date))\b`)
+
+	// reason: why that is so.
+	reason = regexp.MustCompile(`(?i)\b(because|since|due to|requires?|needs?|depends on|is missing|are missing|already)\b`)
+
+	// boast: it says that it changed the code, or ran its tests.
+	boast = regexp.MustCompile(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
+		`(fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|wrote|written|made|ran|run|resolved|corrected|completed|applied)\b([^\n]{0,60})`)
+	object = regexp.MustCompile(`(?i)\b(bugs?|issues?|problems?|tests?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|changes?|fix(es)?|tasks?|scripts?|branch|commits?|repo(sitory)?|configuration|everything|implementation|work|it|suite|pull request)\b`)
+
+	// finished: the same without saying who.
+	finished = regexp.MustCompile(`(?i)(\b(bugs?|issues?|problems?|tests?|code|functions?|features?|changes?|fix|tasks?|everything|implementation|work|it|suite)( \w+){0,3} (has been|have been|is now|are now|is|are|was|were) (now |fully |all |successfully )*(fixed|implemented|done|completed?|resolved|corrected|applied|added|updated|finished|in place|green|passing)\b` +
+		`|\ball( the)?( \w+)? tests? (now )?pass(es|ed)?\b|\bsuccessfully (fixed|implemented|completed|resolved|applied|updated|added|refactored)\b)`)
+
+	// deed: a sentence or a point of a list that begins with what was done.
+	deed = regexp.MustCompile(`(?im)^[\s*•\d.)-]*(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|resolved|corrected)\b`)
+
+	// refuses: it will not do it.
+	refuses = regexp.MustCompile(`(?i)^\W*((I'm|I am|so|very) ?)*((sorry|apologi[sz]e|unfortunately|I apologi[sz]e)\W+)?(but )?I('m| am)? (can't|cannot|can not|won't|will not|unable to|not able to|must decline|have to decline|decline)( to)?(\W*$| (help|assist|comply|continue|do (that|this)|fulfil|fulfill|complete|provide|support|engage|participate|create|generate|write|discuss|this|that)\b)`)
 )
+
+// things are what an agent works on.
+const things = `\b(code ?base|repositor(y|ies)|repo|files?|file ?system|workspace|working (directory|tree)|director(y|ies)|source( code|s)?|project|code)\b`
+
+// plain is a text with straight apostrophes and without addresses and names of
+// products that look like files.
+func plain(text string) string {
+	text = strings.NewReplacer("\u2019", "'", "\u2018", "'", "\u02bc", "'").Replace(text)
+	return products.ReplaceAllString(addresses.ReplaceAllString(text, ""), "")
+}
+
+var stop = regexp.MustCompile(`[.!?]+(\s+|$)|\n+`)
+
+func sentences(text string) []string { return stop.Split(text, -1) }
 
 // emptyWords is the classic rule: it says that it has no access, and describes
 // and refers to nothing.
 func emptyWords(text string) bool {
-	return noAccess.MatchString(text) && !reference.MatchString(text) && !finding(text)
+	text = plain(text)
+	return lacksAccess(text) && !reference(text) && !finding(text)
+}
+
+func lacksAccess(text string) bool {
+	for _, at := range noAccess.FindAllStringIndex(text, -1) {
+		if !searched.MatchString(text[at[1]:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// reference tells whether a text refers to a place in the code. What it asks
+// for is none, nor is the name of a tool or a thing that it could not get at.
+func reference(text string) bool {
+	if strings.Contains(text, "```") {
+		return true
+	}
+	for _, s := range sentences(text) {
+		switch {
+		case wish.MatchString(s) && !concrete.MatchString(s):
+		case place.MatchString(s), hasCommit(s), code.MatchString(s) && !lacksAccess(s):
+			return true
+		}
+	}
+	return false
+}
+
+// hasCommit tells whether there is a name of a commit: words of the letters a
+// to f and plain numbers are none.
+func hasCommit(s string) bool {
+	for _, w := range commit.FindAllString(s, -1) {
+		if strings.ContainsAny(w, "0123456789") && strings.ContainsAny(w, "abcdef") {
+			return true
+		}
+	}
+	return false
 }
 
 // finding tells whether a text describes something concrete. What follows "I
-// could not" describes nothing.
+// could not" or "please" describes nothing.
 func finding(text string) bool {
-	for _, sentence := range strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '\n' || r == '!' }) {
-		if concrete.MatchString(sentence) && !disowns.MatchString(sentence) && !noAccess.MatchString(sentence) {
+	for _, s := range sentences(text) {
+		if concrete.MatchString(s) && !disowns.MatchString(s) && !lacksAccess(s) && !wish.MatchString(s) {
 			return true
 		}
 	}
@@ -39,10 +137,50 @@ func finding(text string) bool {
 }
 
 // owns tells whether an agent says itself that the goal is not reached or that
-// nothing had to be done, and gives something specific with it.
+// nothing had to be done, and why. One that also says what it changed does not:
+// it is asked only where nothing changed.
 func owns(text string) bool {
-	return disowns.MatchString(text) && reference.MatchString(text)
+	if emptyWords(text) {
+		return false
+	}
+	text = plain(text)
+	if boasts(text) || finished.MatchString(text) || deed.MatchString(text) {
+		return false
+	}
+	return disowns.MatchString(text) && (reference(text) || reason.MatchString(text))
 }
+
+// declines tells whether the whole text is a refusal.
+func declines(text string) bool {
+	text = plain(text)
+	return refuses.MatchString(text) && !reference(text) && !finding(text)
+}
+
+// claims tells whether a text that is meant to be an answer says instead that
+// the code was changed. A text that shows code may be the change itself.
+func claims(text string) bool {
+	text = strings.TrimSpace(plain(text))
+	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		return false
+	}
+	return boasts(text) || finished.MatchString(text) && !reference(text)
+}
+
+func boasts(text string) bool {
+	for _, m := range boast.FindAllStringSubmatch(text, -1) {
+		rest := m[len(m)-1]
+		if nothing.MatchString(rest) {
+			continue
+		}
+		if object.MatchString(rest) || place.MatchString(rest) || code.MatchString(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// nothing follows a verb that did not happen: "I changed nothing".
+var nothing = regexp.MustCompile(`(?i)^ (nothing|no|none|neither)\b`)
 
 func count(n int, what string) string {
 	if n == 1 {
