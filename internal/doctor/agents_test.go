@@ -144,7 +144,7 @@ func TestEveryTroubleHasACure(t *testing.T) {
 		belay.ClassNone, belay.ClassAuth, belay.ClassRateLimit, belay.ClassQuota, belay.ClassTimeout, belay.ClassInfrastructure,
 		belay.ClassInvalidInput, belay.ClassPermission, belay.ClassUnknown, belay.Class("of a later version"),
 	} {
-		r := belay.AgentReport{Result: belay.AgentResult{Class: c, Exit: 1, Cause: "why\nand more"}}
+		r := belay.AgentReport{Result: belay.AgentResult{Class: c, Exit: 1, Cause: "why\nand more", Excerpt: "ready"}}
 		f := judgeProbe(Finding{Check: "probe.x", Level: LevelWarn, Facts: map[string]string{}}, e, r, false, time.Second)
 		want(t, []Finding{f}, "probe.x", LevelWarn, "ended after 1s with exit code 1")
 		if strings.Contains(f.What, "and more") {

@@ -35,7 +35,7 @@ func (p Patient) disk(context.Context) []Finding {
 	if err != nil {
 		return []Finding{{Check: checkDisk, Level: LevelBlock, What: fmt.Sprintf("%s cannot be asked for its room: %v", dir, err), Cure: "check the mount"}}
 	}
-	return []Finding{judgeDisk(dir, uint64(st.Bavail)*uint64(st.Bsize), uint64(st.Ffree), uint64(st.Files) > 0)}
+	return []Finding{judgeDisk(p.State, uint64(st.Bavail)*uint64(st.Bsize), uint64(st.Ffree), uint64(st.Files) > 0)}
 }
 
 // judgeDisk weighs what is free. A file system that makes inodes as it goes
