@@ -99,7 +99,7 @@ func (a *app) finding(f doctor.Finding) {
 	if a.colourOut() {
 		word = "\x1b[" + colourOf(f.Level) + "m" + word + "\x1b[0m"
 	}
-	a.out.line("%s  %-18s %s", word, tui.Clean(f.Check), tui.Clean(f.What))
+	a.out.line("%s  %-20s %s", word, tui.Clean(f.Check), tui.Clean(f.What))
 	if f.Cure != "" {
 		a.out.line("       cure: %s", tui.Clean(f.Cure))
 	}

@@ -159,11 +159,11 @@ func cureOf(e roster.Entry, c belay.Class) string {
 			return sign.Cure
 		}
 		return "log in with it"
-	case belay.ClassRateLimit, belay.ClassTransient:
+	case belay.ClassRateLimit:
 		return "try again later"
 	case belay.ClassQuota, belay.ClassBudget:
 		return "the account is used up: add to it, wait for its reset, or name another agent"
-	case belay.ClassTimeout:
+	case belay.ClassTimeout, belay.ClassTransient:
 		return "check the network and the service, then try again"
 	case belay.ClassInvalidInput:
 		return "check its model, args and program (agents." + e.Name + ") and its own settings"
