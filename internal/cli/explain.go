@@ -53,6 +53,7 @@ type recipeLine struct {
 	Steps       int               `json:"steps"`
 	Context     map[string]any    `json:"context,omitempty"`
 	Secrets     []string          `json:"secrets,omitempty"`
+	Isolate     bool              `json:"isolate,omitempty"`
 	Rules       map[string]string `json:"context_validation,omitempty"`
 }
 
@@ -69,6 +70,9 @@ type planLine struct {
 	Gives     []string   `json:"gives,omitempty"`
 	Calls     string     `json:"calls,omitempty"`
 	Agent     string     `json:"agent,omitempty"`
+	Model     string     `json:"model,omitempty"`
+	Expect    string     `json:"expect,omitempty"`
+	Isolate   bool       `json:"isolate,omitempty"`
 	Foreach   string     `json:"foreach,omitempty"`
 	Group     string     `json:"parallel_group,omitempty"`
 	Tags      []string   `json:"when_tags,omitempty"`
@@ -149,6 +153,9 @@ func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	for _, v := range given {
 		a.out.line("%s  %s = %s", in, v.Name, tui.Cut(tui.Clean(string(v.JSON)), 80))
 	}
+	if r.Isolate {
+		a.out.line("%s  isolate: the run has a worktree of its own", in)
+	}
 	if len(r.Secrets) > 0 {
 		a.out.line("%s  secret: %s", in, strings.Join(r.Secrets, ", "))
 	}
@@ -165,6 +172,8 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known []string, n, depth i
 		{"group", st.Group},
 		{"tags", strings.Join(st.Tags, ", ")},
 		{"reads", strings.Join(reads(st, known), ", ")},
+		{"expect", expected(st)},
+		{"isolate", isolated(st)},
 		{"gives", strings.Join(gives(st), ", ")},
 		{"limits", strings.Join(caps(st), "; ")},
 	} {
@@ -178,14 +187,54 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known []string, n, depth i
 func doer(st *recipe.Step) string {
 	switch st.Type {
 	case belay.TypeAgent:
-		if st.Agent != "" {
-			return "agent " + st.Agent
-		}
+		return "agent" + performer(st)
 	case belay.TypeRecipe:
 		return "recipe " + tui.Clean(st.Recipe)
 	case belay.TypeBash:
 	}
 	return string(st.Type)
+}
+
+// performer is the agent that does a step: one by name, or as a persona, and
+// with which model. A step that names nobody leaves it to the run.
+func performer(st *recipe.Step) string {
+	text := ""
+	switch {
+	case strings.Contains(st.Agent, ":"):
+		text = " as " + tui.Clean(st.Agent)
+	case st.Agent != "":
+		text = " " + tui.Clean(st.Agent)
+	}
+	if st.Model != "" {
+		text += ", model " + tui.Clean(st.Model)
+	}
+	return text
+}
+
+// expected says what an agent must leave behind.
+func expected(st *recipe.Step) string {
+	if st.Type != belay.TypeAgent {
+		return ""
+	}
+	switch belay.Expect(st.Expect) {
+	case belay.ExpectNone:
+		return "none: nothing has to be left behind"
+	case belay.ExpectChange:
+		return "change: of the working tree, or a commit"
+	case belay.ExpectTests:
+		return "tests: seen to run and to pass"
+	case belay.ExpectPR:
+		return "pr: a pull request"
+	case belay.ExpectAnswer:
+	}
+	return "answer: a final text"
+}
+
+func isolated(st *recipe.Step) string {
+	if !st.Isolate {
+		return ""
+	}
+	return "worktree: a branch and a working tree of its own"
 }
 
 func conditionOf(st *recipe.Step) string {
@@ -206,7 +255,7 @@ func needsOf(r *recipe.Recipe, st *recipe.Step) []string {
 func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	l := recipeLine{
 		Kind: "recipe", Recipe: r.Name, File: r.File, Depth: depth, Description: r.Description,
-		Steps: len(r.Steps), Secrets: r.Secrets, Context: map[string]any{}, Rules: map[string]string{},
+		Steps: len(r.Steps), Secrets: r.Secrets, Isolate: r.Isolate, Context: map[string]any{}, Rules: map[string]string{},
 	}
 	for _, v := range given {
 		l.Context[v.Name] = v.JSON
@@ -218,9 +267,11 @@ func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 }
 
 func planLineOf(r *recipe.Recipe, st *recipe.Step, known []string, depth int) planLine {
+	expect, _, _ := strings.Cut(expected(st), ":")
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
 		Needs: needsOf(r, st), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
+		Model: st.Model, Expect: expect, Isolate: st.Isolate,
 		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
 		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
 	}

@@ -19,19 +19,26 @@ import (
 // followEvery is how often a followed log is looked at.
 const followEvery = 100 * time.Millisecond
 
+type logOptions struct {
+	follow bool
+	json   bool
+	raw    bool // agents as they are
+}
+
 func (a *app) logsCommand() *cobra.Command {
-	var follow, asJSON bool
+	var o logOptions
 	cmd := command("logs RUN [STEP]", "print what steps printed", 1, 2,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.logs(ctx, args, follow, asJSON)
+			return a.logs(ctx, args, o)
 		})
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run is not running any more")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per line of text")
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run is not running any more")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line of text")
+	cmd.Flags().BoolVar(&o.raw, "raw", false, "print the records of an agent's program as it wrote them")
 	cmd.ValidArgsFunction = a.completeStep
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, args []string, follow, asJSON bool) (err error) {
+func (a *app) logs(ctx context.Context, args []string, o logOptions) (err error) {
 	st, err := a.openState()
 	if err != nil {
 		return err
@@ -42,7 +49,7 @@ func (a *app) logs(ctx context.Context, args []string, follow, asJSON bool) (err
 		return err
 	}
 	defer closing(&err, "close journal", s.close)
-	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: follow && len(args) == 1, json: asJSON}
+	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: o.follow && len(args) == 1, json: o.json, raw: o.raw}
 	if len(args) == 2 {
 		if r.only, err = s.step(belay.Path(args[1])); err != nil {
 			return err
@@ -50,7 +57,7 @@ func (a *app) logs(ctx context.Context, args []string, follow, asJSON bool) (err
 	}
 	defer r.close()
 	r.take(s.recs)
-	if !follow {
+	if !o.follow {
 		r.over = true
 		return r.pump()
 	}
@@ -76,6 +83,7 @@ type reading struct {
 	more   bool    // other attempts may come
 	over   bool    // nothing more will be looked at
 	json   bool    // each line of text is an object
+	raw    bool    // what agents printed is not made readable
 	shown  *source // whose text was printed last
 	status belay.Status
 	last   int64
@@ -88,6 +96,10 @@ type source struct {
 	begun []byte  // the beginning of a line whose end is not there yet
 	log   *proc.LogReader
 	ended bool
+	key   belay.Key
+	agent string      // who did it, "" for nobody
+	to    io.Writer   // made at the first text
+	tale  *transcript // of an agent
 }
 
 // logLine is a line of a log as --json prints it.
@@ -146,7 +158,7 @@ func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
 	}
 	s := &source{
 		name: name, line: logLine{Run: run, Step: e.Path, Attempt: e.Attempt, Role: e.Role},
-		log: proc.FollowLog(r.story.view.LogPath(e.Key)),
+		log: proc.FollowLog(r.story.view.LogPath(e.Key)), key: e.Key, agent: e.Agent,
 	}
 	r.by[e.Key] = s
 	r.open = append(r.open, s)
@@ -157,16 +169,17 @@ func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
 func (r *reading) pump() error {
 	var keep []*source
 	for _, s := range r.open {
-		var to io.Writer = &headed{r, s}
-		if r.json {
-			to = &lined{r, s}
-		}
-		if _, err := io.Copy(to, s.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := io.Copy(&spout{r, s}, s.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read log of %s: %w", s.name, err)
 		}
 		if !s.ended && !r.over {
 			keep = append(keep, s)
 			continue
+		}
+		if s.tale != nil {
+			if err := s.tale.close(); err != nil {
+				return err
+			}
 		}
 		if len(s.begun) > 0 {
 			r.text(s, s.begun)
@@ -177,6 +190,30 @@ func (r *reading) pump() error {
 	}
 	r.open = keep
 	return nil
+}
+
+// spout takes the text of a log to where it is printed. Which way that is can be
+// told only when there is text: then the order of an agent's attempt is there.
+type spout struct {
+	*reading
+	from *source
+}
+
+func (d *spout) Write(p []byte) (int, error) {
+	s := d.from
+	if s.to == nil {
+		s.to = &headed{d.reading, s}
+		if d.json {
+			s.to = &lined{d.reading, s}
+		}
+		if s.agent != "" && !d.raw {
+			s.tale = newTranscript(s.to, kindOf(d.story.view, s.key, s.agent))
+		}
+		if s.tale != nil {
+			s.to = s.tale
+		}
+	}
+	return s.to.Write(p)
 }
 
 // lined prints each line of a log as an object.

@@ -88,6 +88,16 @@ func noteOf(st *recipe.Step) string {
 	if st.Type == belay.TypeRecipe {
 		words = append(words, st.Recipe)
 	}
+	if st.Type == belay.TypeAgent {
+		if who := strings.TrimPrefix(strings.TrimPrefix(performer(st), ","), " "); who != "" {
+			words = append(words, who)
+		}
+		expect, _, _ := strings.Cut(expected(st), ":")
+		words = append(words, "expect "+expect)
+	}
+	if st.Isolate {
+		words = append(words, "own worktree")
+	}
 	if st.Foreach != "" {
 		words = append(words, "for each "+st.As+" in "+st.Foreach)
 	}

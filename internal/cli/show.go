@@ -84,11 +84,14 @@ func (a *app) showRun(s *story) {
 	if text := s.crashes(); text != "" {
 		head = append(head, []string{"crashes", text})
 	}
+	if starts, used := s.tree.Spent(); starts > 0 {
+		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), tui.Used(used)), ", ")})
+	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	for _, p := range s.steps() {
-		row := p.row(s.over(p.run))
+		row := p.row(s.over(p.run), s.agentOf(p))
 		if hooks := s.hookTroubles(p); hooks != "" {
 			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+tui.Clean(hooks), "; ")
 		}
@@ -100,7 +103,7 @@ func (a *app) showRun(s *story) {
 	}
 }
 
-func (p placed) row(over bool) []string {
+func (p placed) row(over bool, agent string) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
 	if p.Attempt == 0 {
 		attempts = "-"
@@ -108,8 +111,12 @@ func (p placed) row(over bool) []string {
 	if p.Lost > 0 {
 		attempts += fmt.Sprintf(" (%d lost)", p.Lost)
 	}
+	result := p.result(over)
+	if p.Phase == flow.Running && agent != "" {
+		result = "agent " + agent + " works"
+	}
 	return []string{
-		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(p.result(over)), 100),
+		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(result), 100),
 	}
 }
 
@@ -129,7 +136,7 @@ func (p placed) result(over bool) string {
 	}
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
-		words = append(words, string(p.Failure.Kind)+": "+p.Failure.Cause)
+		words = append(words, tui.Reason(p.Failure))
 	case p.Phase == flow.Held && over:
 		words = append(words, "was not answered")
 	case p.Phase == flow.Held:
@@ -140,12 +147,25 @@ func (p placed) result(over bool) string {
 		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
 	case p.Main != nil && p.Main.Child != nil:
 		words = append(words, "child run "+string(p.Child)+" "+string(p.Main.Child.Status))
+	case p.Phase == flow.Done && p.Main != nil && p.Main.Agent != nil:
+		words = append(words, tui.AgentWork(p.Main.Agent))
 	case p.Main != nil:
 		words = append(words, exitText(p.Main))
 	case p.Child != "":
 		words = append(words, "child run "+string(p.Child))
 	}
 	return strings.Join(words, ": ")
+}
+
+// agentOf is the name of the agent that does a step, "" for none.
+func (s *story) agentOf(p placed) string {
+	name := ""
+	if p.Type == belay.TypeAgent {
+		for _, f := range s.attempts(p.run, p.Path) {
+			name = f.Agent
+		}
+	}
+	return tui.AgentName(name)
 }
 
 // exitText is how a process ended, in words.

@@ -25,6 +25,10 @@ type attemptFacts struct {
 	Attempt     int                `json:"attempt"`
 	StartedAt   time.Time          `json:"started_at"`
 	Child       belay.RunID        `json:"child,omitempty"`
+	Agent       string             `json:"agent,omitempty"`   // who does it
+	Session     string             `json:"session,omitempty"` // of the agent, as far as it is known
+	Resume      bool               `json:"resume,omitempty"`  // the session of an earlier attempt goes on
+	Notes       []belay.AgentNote  `json:"notes,omitempty"`   // of an agent that has not reported yet
 	Found       []belay.Found      `json:"found,omitempty"`
 	Observation *belay.Observation `json:"observation,omitempty"`
 	Verdict     *belay.Verdict     `json:"verdict,omitempty"`
@@ -56,7 +60,7 @@ func (s *story) collect() map[place][]*attemptFacts {
 			if by[e.Key] != nil {
 				continue // unborn ones start again under their own key
 			}
-			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child}
+			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child, Agent: e.Agent, Session: e.Session, Resume: e.Resume}
 			if e.Child == "" {
 				f.Log = s.view.LogPath(e.Key)
 			}
@@ -66,13 +70,17 @@ func (s *story) collect() map[place][]*attemptFacts {
 				_, f.Hook, _ = strings.Cut(string(e.Path), "@")
 			}
 			all[at] = append(all[at], f)
+		case belay.AttemptNoted:
+			if f := by[e.Key]; f != nil {
+				f.note(r.At, e)
+			}
 		case belay.AttemptFound:
 			if f := by[e.Key]; f != nil {
 				f.Found = append(f.Found, e.How)
 			}
 		case belay.AttemptEnded:
 			if f := by[e.Key]; f != nil {
-				f.Observation = &e.Observation
+				f.see(&e.Observation)
 			}
 		case belay.AttemptJudged:
 			if f := by[e.Key]; f != nil {
@@ -128,7 +136,7 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		rows = append(rows, []string{"child run", string(p.Child)})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
-		rows = append(rows, []string{"failure", tui.Clean(p.Failure.Error())})
+		rows = append(rows, []string{"failure", tui.Clean(tui.Reason(p.Failure))})
 		if p.Failure.Hint != "" {
 			rows = append(rows, []string{"hint", tui.Clean(p.Failure.Hint)})
 		}
@@ -173,11 +181,16 @@ func (f *attemptFacts) rows(s *story) [][]string {
 	for _, how := range f.Found {
 		add("found", "%s", how)
 	}
+	f.agentHead(add)
 	if o := f.Observation; o != nil {
 		f.observed(o, s, add)
 	}
+	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
 		add("verdict", "%s", verdictText(v))
+		if v.Sure > 0 {
+			add("confidence", "%d %%", v.Sure)
+		}
 		for _, e := range v.For {
 			add("for", "%s", e)
 		}
@@ -199,7 +212,11 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 		add("child run", "%s %s %s", f.Child, o.Child.Status, o.Child.Reason)
 		return
 	}
-	add("exit", "%d", o.Exit)
+	if o.Agent != nil {
+		agentRows(o.Agent, f.place(s), add)
+	} else {
+		add("exit", "%d", o.Exit)
+	}
 	if o.Signal != 0 {
 		add("signal", "%d", o.Signal)
 	}
@@ -221,7 +238,10 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 	for _, name := range slices.Sorted(maps.Keys(o.Outputs)) {
 		add("output "+name, "%s", preview(s, o.Outputs[name]))
 	}
-	if last := tui.LastLine(o.Tail); last != "" {
+	if o.Agent != nil && o.Output == nil && o.Agent.Result.Excerpt != "" {
+		add("answer", "%s", tui.Cut(o.Agent.Result.Excerpt, previewSize))
+	}
+	if last := tui.LastLine(o.Tail); last != "" && o.Agent == nil {
 		add("last line", "%s", tui.Cut(last, previewSize))
 	}
 }
@@ -230,7 +250,7 @@ func verdictText(v *belay.Verdict) string {
 	switch {
 	case v.OK && v.Partial:
 		return "done, a part was left out"
-	case v.OK && len(v.Against) > 0:
+	case v.OK && len(v.Against) > 0 && v.Sure == 0:
 		return "done, " + strings.Join(v.Against, ", ")
 	case v.OK:
 		return "done"
@@ -239,7 +259,7 @@ func verdictText(v *belay.Verdict) string {
 	case v.GivenBack:
 		return "given back"
 	case v.Failure != nil:
-		return v.Failure.Error()
+		return tui.Reason(v.Failure)
 	}
 	return "none"
 }

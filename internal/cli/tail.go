@@ -1,18 +1,24 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 )
 
-// tailSize is how much of a log is read for its last line.
-const tailSize = 4 << 10
+// tailSize is how much of a log is read for its last line; records of agents are
+// longer than lines.
+const (
+	tailSize  = 4 << 10
+	agentTail = 32 << 10
+)
 
 // firstKept is how many files of a log are kept for ever; of those behind them
 // only the last ones are.
@@ -23,12 +29,52 @@ const firstKept = 4
 // is remembered.
 func tailOf(folder journal.Folder) func(belay.Key) string {
 	last := map[belay.Key]int{}
+	agents := map[belay.Key]*agentLine{}
 	return func(k belay.Key) string {
 		path := folder.LogPath(k)
 		n := newest(path, last[k])
 		last[k] = n
-		return tui.LastLine(readTail(segment(path, n)))
+		text := readTail(segment(path, n), tailSize)
+		if text == "" {
+			return ""
+		}
+		if _, known := agents[k]; !known {
+			agents[k] = agentLineOf(folder, k)
+		}
+		if a := agents[k]; a != nil {
+			return a.last(readTail(segment(path, n), agentTail))
+		}
+		return tui.LastLine(text)
 	}
+}
+
+// agentLine is the last thing that an agent said or did.
+type agentLine struct {
+	kind  agent.Kind
+	shown string // stays while there is nothing new to say
+}
+
+// agentLineOf is nil for an attempt that is not an agent's.
+func agentLineOf(folder journal.Folder, k belay.Key) *agentLine {
+	kind := kindOf(folder, k, "")
+	if newTranscript(io.Discard, kind) == nil {
+		return nil
+	}
+	return &agentLine{kind: kind}
+}
+
+// last makes the end of a log readable. What may begin in the middle of a record
+// is left out, and so is a record that is being written.
+func (a *agentLine) last(text string) string {
+	if len(text) == agentTail {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	var b strings.Builder
+	_, _ = newTranscript(&b, a.kind).Write([]byte(text)) // a builder takes everything
+	if line := tui.LastLine(b.String()); line != "" {
+		a.shown = line
+	}
+	return a.shown
 }
 
 func segment(path string, n int) string {
@@ -72,7 +118,7 @@ func escapeGlob(path string) string {
 
 // readTail is the end of a file; nothing when there is none to be read, because
 // a step that printed nothing has no log.
-func readTail(path string) string {
+func readTail(path string, size int64) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""
@@ -82,8 +128,8 @@ func readTail(path string) string {
 	if err != nil {
 		return ""
 	}
-	from := max(0, info.Size()-tailSize)
-	b := make([]byte, tailSize)
+	from := max(0, info.Size()-size)
+	b := make([]byte, size)
 	n, _ := f.ReadAt(b, from) // io.EOF is the rule here, and half a line is better than none
 	return string(b[:n])
 }

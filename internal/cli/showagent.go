@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/proc"
+)
+
+// How much of a report is shown; --json has all that is stored.
+const (
+	shownTools = 10
+	shownFiles = 20
+	shownNotes = 20
+	shortID    = 9
+)
+
+// adder puts one more row under an attempt.
+type adder = func(name, format string, args ...any)
+
+// agentRows tell of an agent's attempt: who, how it went, what it used, what it
+// did and what is there to be seen of it.
+func agentRows(r *belay.AgentReport, dir string, add adder) {
+	if r.Program != "" {
+		add("program", "%s %s", r.Program, r.Version)
+	}
+	if r.Result.Model != "" {
+		add("model", "%s", r.Result.Model)
+	}
+	resultRows(r, add)
+	toolRows(r.Result, add)
+	evidenceRows(r.Evidence, dir, add)
+	noteRows(r.Notes, add)
+}
+
+func resultRows(r *belay.AgentReport, add adder) {
+	a := r.Result
+	if r.Resumes > 0 {
+		add("resumed", "%s within this attempt", times(r.Resumes))
+	}
+	add("ended by", "%s", endedText(r.Ended))
+	add("exit", "%s", agentExit(a))
+	if a.Class != belay.ClassNone || a.Cause != "" {
+		add("error", "%s", strings.TrimPrefix(string(a.Class)+": "+a.Cause, ": "))
+	}
+	if !a.Reset.IsZero() {
+		add("limit until", "%s", a.Reset.Local().Format(time.DateTime))
+	} else if a.RetryAfter > 0 {
+		add("limit for", "%s", tui.Took(a.RetryAfter))
+	}
+	if a.Retries > 0 {
+		add("retries", "%d of its own", a.Retries)
+	}
+	if u := usageText(a.Usage); u != "" {
+		add("used", "%s", u)
+	}
+	add("containment", "%s", proc.Level(r.Level).String())
+	if r.Strays > 0 {
+		add("strays", "%d processes that it left behind were ended", r.Strays)
+	}
+}
+
+// agentExit is how the agent's program ended, and what its records lack.
+func agentExit(a belay.AgentResult) string {
+	text := fmt.Sprint(a.Exit)
+	if a.Signal != 0 {
+		text = fmt.Sprintf("signal %d", a.Signal)
+	}
+	if !a.Final {
+		text += ", without the record that ends a run"
+	}
+	switch a.Stop {
+	case belay.StopRefused, belay.StopTruncated, belay.StopLimit, belay.StopError:
+		text += ", the model stopped: " + string(a.Stop)
+	case belay.StopUnknown, belay.StopDone:
+	}
+	return text
+}
+
+// endedText says who ended an agent.
+func endedText(by belay.EndedBy) string {
+	switch by {
+	case belay.EndedItself:
+		return "itself"
+	case belay.EndedFirst:
+		return "belay: it never said anything (first_event)"
+	case belay.EndedSilence:
+		return "belay: it said nothing for too long (silence)"
+	case belay.EndedTool:
+		return "belay: one tool took too long (tool)"
+	case belay.EndedBabble:
+		return "belay: it went on without an end or a tool (babble)"
+	case belay.EndedDeadline:
+		return "belay: its time was over (deadline)"
+	case belay.EndedSignal:
+		return "belay: the run was stopped or cancelled (signal)"
+	case belay.EndedRetries:
+		return "belay: it only retried (retries)"
+	}
+	return "belay: " + string(by)
+}
+
+func usageText(u belay.Usage) string {
+	var words []string
+	for _, part := range []struct {
+		n    int64
+		word string
+	}{{u.Input, "in"}, {u.Output, "out"}, {u.CacheRead, "read from cache"}, {u.CacheWrite, "written to cache"}} {
+		if part.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	text := ""
+	if len(words) > 0 {
+		text = "tokens: " + strings.Join(words, ", ")
+	}
+	if u.MicroUSD > 0 {
+		text = strings.TrimPrefix(text+"; "+tui.Dollars(u.MicroUSD), "; ")
+	}
+	return text
+}
+
+// toolRows are the counts of tool calls and the last of them.
+func toolRows(a belay.AgentResult, add adder) {
+	if a.ToolCount == 0 && len(a.Denied) == 0 {
+		return
+	}
+	failed, denied := 0, 0
+	for _, t := range a.Tools {
+		switch {
+		case t.Denied:
+			denied++
+		case t.Failed:
+			failed++
+		}
+	}
+	text := fmt.Sprintf("%d %s, %d failed, %d denied", a.ToolCount, plural(a.ToolCount, "call"), failed, max(denied, len(a.Denied)))
+	if a.ToolCount > len(a.Tools) {
+		text += fmt.Sprintf(", of the %d on record", len(a.Tools))
+	}
+	add("tools", "%s", text)
+	if len(a.Denied) > 0 {
+		add("denied", "%s", strings.Join(a.Denied, ", "))
+	}
+	last := a.Tools[max(0, len(a.Tools)-shownTools):]
+	if left := a.ToolCount - len(last); left > 0 {
+		add("tool", "… %d before", left)
+	}
+	for i := range last {
+		add("tool", "%s", toolText(&last[i]))
+	}
+}
+
+func toolText(c *belay.ToolCall) string {
+	if c.Open {
+		return callText(c) + " → not finished"
+	}
+	return callText(c) + endText(c)
+}
+
+// evidenceRows are what Belay saw for itself.
+func evidenceRows(e belay.Evidence, dir string, add adder) {
+	printRow("before", e.Before, add)
+	printRow("after", e.After, add)
+	if left := tui.Left(e); left != "" {
+		add("changed", "%s", left)
+	}
+	fileRows("file", e.Changed, e.Files, add)
+	some(e.Commits, func(c string) { add("commit", "%s", c) })
+	for i := range e.Tests {
+		add("tests", "%s: %s", tui.Tested(e.Tests[i]), toolText(&e.Tests[i]))
+	}
+	fileRows("guard", e.Guards, len(e.Guards), add)
+	some(e.Outside, func(path string) { add("outside", "%s", path) })
+	if e.PR != "" {
+		add("pr", "%s", e.PR)
+	}
+	if e.Snapshot != "" {
+		add("snapshot", "%s", e.Snapshot)
+		add("see it", "git -C %s show %s", quote(dir), quote(e.Snapshot))
+	}
+	if e.Error != "" {
+		add("evidence", "not complete: %s", e.Error)
+	}
+}
+
+// printRow is the state of a working tree.
+func printRow(name string, p belay.Print, add adder) {
+	switch {
+	case p.Error != "":
+		add(name, "cannot be told: %s", p.Error)
+	case p.Tree == "" && p.Head == "":
+	case !p.Repo:
+		add(name, "no git repository; files %s", short(p.Tree))
+	default:
+		branch := p.Branch
+		if branch == "" {
+			branch = "detached"
+		}
+		text := "no commit yet"
+		if p.Head != "" {
+			text = "head " + short(p.Head)
+		}
+		text += " (" + branch + "), tree " + short(p.Tree)
+		if p.Dirty {
+			text += ", uncommitted work"
+		}
+		add(name, "%s", text)
+	}
+}
+
+func fileRows(name string, files []belay.FileChange, all int, add adder) {
+	for i, f := range files {
+		if i == shownFiles {
+			break
+		}
+		text := fmt.Sprintf("%s %s", f.Change, f.Path)
+		if f.Added+f.Deleted > 0 {
+			text += fmt.Sprintf(" +%d −%d", f.Added, f.Deleted)
+		}
+		if f.Sha != "" {
+			text += " " + short(f.Sha)
+		}
+		add(name, "%s", text)
+	}
+	if left := all - min(len(files), shownFiles); left > 0 {
+		add(name, "… and %d more", left)
+	}
+}
+
+// some visits the first of a list.
+func some(list []string, visit func(string)) {
+	for i, s := range list {
+		if i == shownFiles {
+			visit(fmt.Sprintf("… and %d more", len(list)-shownFiles))
+			return
+		}
+		visit(s)
+	}
+}
+
+// noteRows are what happened while the agent ran; the session and the base have
+// rows of their own.
+func noteRows(notes []belay.AgentNote, add adder) {
+	var told []belay.AgentNote
+	for _, n := range notes {
+		switch n.What {
+		case belay.NoteQuiet, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill, belay.NoteRetry:
+			told = append(told, n)
+		case belay.NoteSession, belay.NoteBase:
+		}
+	}
+	if left := len(told) - shownNotes; left > 0 {
+		add("note", "… %d before", left)
+		told = told[left:]
+	}
+	for _, n := range told {
+		add("note", "%s %s", n.At.Local().Format(time.TimeOnly), strings.TrimSuffix(string(n.What)+": "+n.Text, ": "))
+	}
+}
+
+// short is the beginning of a long id.
+func short(id string) string { return id[:min(len(id), shortID)] }
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// note keeps what became known of an agent while it ran.
+func (f *attemptFacts) note(at time.Time, e belay.AttemptNoted) {
+	if e.What == belay.NoteSession {
+		f.Session = e.Text
+	}
+	f.Notes = append(f.Notes, belay.AgentNote{At: at, What: e.What, Text: e.Text})
+}
+
+// see keeps what was observed. A report has all notes, and the session that the
+// agent really had.
+func (f *attemptFacts) see(o *belay.Observation) {
+	f.Observation = o
+	if o.Agent == nil {
+		return
+	}
+	f.Notes = nil
+	if o.Agent.Result.Session != "" {
+		f.Session = o.Agent.Result.Session
+	}
+}
+
+// agentHead says who does an attempt, also while it runs.
+func (f *attemptFacts) agentHead(add adder) {
+	if f.Agent == "" {
+		return
+	}
+	add("agent", "%s", f.Agent)
+	switch {
+	case f.Session != "" && f.Resume:
+		add("session", "%s, gone on with from an earlier attempt", f.Session)
+	case f.Session != "":
+		add("session", "%s", f.Session)
+	}
+}
+
+// place is the directory that an agent worked in, for commands that look at
+// what it left; the run's when it is not there any more.
+func (f *attemptFacts) place(s *story) string {
+	order, err := attendant.ReadOrder(orderPath(s.view, f.Key))
+	if err == nil && there(order.Dir) {
+		return order.Dir
+	}
+	started, _ := s.tree.Run(s.id).Started()
+	return started.Dir
+}
