@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -98,7 +99,7 @@ func hostOf(cfg *config.Config, r *roster.Roster, exe string) step.Host {
 			e, err := r.Find(name)
 			return step.Agent{
 				Name: e.Name, Kind: e.Kind, Program: e.Program, Args: e.Args,
-				Model: e.Model, Access: e.Access, Script: e.Script,
+				Model: e.Model, Access: cmp.Or(e.Access, agent.AccessEdit), Script: e.Script,
 			}, err
 		},
 		Windows: attendant.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
