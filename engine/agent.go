@@ -30,6 +30,15 @@ func (w *drive) prepare(j belay.Job) (proc.Spawn, error) {
 	return step.Prepare(j, w.Store, w.Limits, w.mask(j))
 }
 
+// graceOf is the time from TERM to KILL. An attendant keeps that of its start:
+// it has a tree to end and a report to write.
+func (w *drive) graceOf(k belay.Key) time.Duration {
+	if job, ok := w.Tree.Job(k); ok && job.Agent != nil {
+		return 0
+	}
+	return w.Limits.Grace
+}
+
 // readNotes takes in what the attendants of open agents learned since the last
 // time.
 func (w *drive) readNotes() error {

@@ -410,7 +410,7 @@ func (w *drive) release(effects []belay.Command) error {
 			w.spawn(c.Job)
 			failpoint.Hit("engine.after_spawn")
 		case belay.Kill:
-			_ = w.keeper.Signal(c.Key, c.Why, w.Limits.Grace) // a broken connection shows as Gone
+			_ = w.keeper.Signal(c.Key, c.Why, w.graceOf(c.Key)) // a broken connection shows as Gone
 		case belay.Ask:
 			w.facts = append(w.facts, w.answer(c))
 		default:
