@@ -47,6 +47,9 @@ func (c Case) agentFailure() *belay.Failure {
 		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
+	case !a.Final && a.Exit == 0 && changed(r.Evidence): // real work is never hollow, and nobody says that it is all
+		return c.fail(belay.BashFailure, belay.ClassUnknown, r.Name+" left with exit 0 and without the record that ends a run; there is work of it",
+			"look at what it left, then resume the run")
 	case !a.Final && a.Exit == 0:
 		return c.fail(belay.HollowSuccess, belay.ClassHollow, r.Name+" left with exit 0 and without the record that ends a run", "")
 	}

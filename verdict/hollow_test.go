@@ -155,8 +155,10 @@ func TestAgentsThatDidNotEndWell(t *testing.T) {
 			belay.BashFailure, belay.ClassRefusal, "refused"},
 		"truncated": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopTruncated})},
 			belay.BashFailure, belay.ClassTokenLimit, "cut off"},
-		"no final record": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{})},
+		"no final record": {belay.Observation{Began: true, Exit: 1, Agent: &belay.AgentReport{Name: "claude", Evidence: same}},
 			belay.HollowSuccess, belay.ClassHollow, "without the record"},
+		"no final record, and work": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{})},
+			belay.BashFailure, belay.ClassUnknown, "there is work"},
 		"no report": {belay.Observation{Began: true, Exit: -1, Signal: 9},
 			belay.Infrastructure, belay.ClassInfrastructure, "no report"},
 	} {
