@@ -177,6 +177,7 @@ func (o *Open) houseOf(q belay.Worktree, run belay.RunID) (dir, branch string, e
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {
 	h := o.local.Host
+	h.Skip = []string{o.local.State.Dir()}
 	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
 	h.Persona = func(ref string) string {
 		sha := o.Tree.Started().Personas[ref]

@@ -51,6 +51,12 @@ func (s *State) startAgent(i int) belay.Command {
 			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
 		}}
 	}
+	for _, name := range s.prog.Steps[i].Prompt.Names() {
+		if s.vars.secret[name] {
+			return s.refuse(i, belay.BashFailure, "a prompt holds no secret, and {{"+name+"}} is one",
+				"the agent has it in its environment as $"+name)
+		}
+	}
 	if _, err := s.prompt(i); err != nil {
 		return s.refuse(i, belay.BashFailure, "prompt: "+err.Error(), "")
 	}

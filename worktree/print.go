@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -21,8 +22,9 @@ const (
 // belongs to, even when Dir is a folder inside of it: an agent that is started
 // in a folder changes files beside it too.
 type Tree struct {
-	Dir string
-	Git string // the program; "" = git
+	Dir  string
+	Git  string   // the program; "" = git
+	Skip []string // folders that are not looked at: what Belay itself writes is nobody's work
 }
 
 // Print is the state of the working tree. One "git status" on a copy of the
@@ -50,7 +52,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 		return belay.Print{}, ctx.Err()
 	}
 	if err != nil { // no repository, a broken one, or no git: names, sizes and times still tell a change
-		return walk(ctx, t.Dir, maxEntries)
+		return walk(ctx, t.Dir, maxEntries, t.leftOut(t.Dir))
 	}
 	tmp, err := os.MkdirTemp("", "belay-print-")
 	if err != nil {
@@ -61,7 +63,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	if err := copyIndex(filepath.Join(at.own, "index"), index); err != nil {
 		return belay.Print{}, err
 	}
-	s := shot{place: at, depth: depth}
+	s := shot{place: at, depth: depth, skip: t.Skip, out: t.leftOut(at.top)}
 	s.git = s.with("GIT_INDEX_FILE=" + index)
 	return s.take(ctx)
 }
@@ -93,6 +95,8 @@ func copyIndex(from, to string) error {
 type shot struct {
 	place
 	depth int
+	skip  []string
+	out   []string // of skip, those in this tree, by their paths in it
 }
 
 func (s shot) take(ctx context.Context) (belay.Print, error) {
@@ -103,6 +107,7 @@ func (s shot) take(ctx context.Context) (belay.Print, error) {
 		return p, err
 	}
 	st := parseStatus(out)
+	st.entries = slices.DeleteFunc(st.entries, func(e entry) bool { return !e.staged && under(e.path, s.out) })
 	p.Head, p.Branch, p.Dirty = st.head, st.branch, len(st.entries) > 0
 	p.Log = logSize(s.own)
 	if !p.Dirty && p.Head != "" {
@@ -223,7 +228,7 @@ func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	if real, bad := realPath(dir); err != nil || bad != nil || at.top != real || s.depth >= maxNesting {
 		return hand{keep: true}, ctx.Err() // no repository of its own, or too deep: as it was
 	}
-	sub, err := Tree{Dir: dir, Git: s.program}.look(ctx, s.depth+1)
+	sub, err := Tree{Dir: dir, Git: s.program, Skip: s.skip}.look(ctx, s.depth+1)
 	if err != nil {
 		return hand{}, fmt.Errorf("look into %s: %w", filepath.Base(dir), err)
 	}

@@ -362,9 +362,9 @@ func TestWalkIsBounded(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		r.write(name, "x")
 	}
-	whole, err := walk(t.Context(), r.dir, 3)
+	whole, err := walk(t.Context(), r.dir, 3, nil)
 	r.must(err)
-	part, err := walk(t.Context(), r.dir, 2)
+	part, err := walk(t.Context(), r.dir, 2, nil)
 	if !errors.Is(err, errMany) || part.Tree == "" || part == whole {
 		t.Errorf("%+v, %v", part, err)
 	}

@@ -22,7 +22,7 @@ var errMany = errors.New("too many files and folders: the print covers the first
 // sizes and times in the order of their names. Of folders only the names count,
 // because their times change with things that are not counted. A folder with
 // more entries than most gets a print of the first, and an error that says so.
-func walk(ctx context.Context, dir string, most int) (belay.Print, error) {
+func walk(ctx context.Context, dir string, most int, out []string) (belay.Print, error) {
 	sum := sha256.New()
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -32,10 +32,16 @@ func walk(ctx context.Context, dir string, most int) (belay.Print, error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		rel, _ := filepath.Rel(dir, path) // it is below dir
+		if under(rel, out) {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
 		if n++; n > most {
 			return errMany
 		}
-		rel, _ := filepath.Rel(dir, path) // it is below dir
 		if d.IsDir() {
 			if d.Name() == ".git" { // git's own notes change by being looked at
 				return filepath.SkipDir

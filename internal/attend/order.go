@@ -55,6 +55,7 @@ type Order struct {
 	Cut     string         `json:"cut,omitempty"`
 	Expect  belay.Expect   `json:"expect,omitempty"`
 	JSON    belay.JSONMode `json:"json,omitempty"` // what the answer must hold: it is asked for once more without it
+	Skip    []string       `json:"skip,omitempty"` // folders whose change is no evidence
 	Base    *belay.Print   `json:"base,omitempty"`
 	Windows Windows        `json:"windows,omitzero"`
 	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none

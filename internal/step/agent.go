@@ -43,6 +43,7 @@ type Host struct {
 	Windows attend.Windows
 	Contain attend.Containment
 	Secrets []string // names of variables
+	Skip    []string // folders that Belay itself writes to: their change is nobody's work
 }
 
 // agentDir is the folder of an attempt of an agent.
@@ -106,7 +107,7 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
-		Windows: h.Windows, Secrets: h.Secrets, Contain: h.Contain, Init: slices.Concat(h.Self, []string{"nsinit", "--"}),
+		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, []string{"nsinit", "--"}),
 	}
 	if o.Resume != "" {
 		o.Fresh = filepath.Join(dir, "fresh")
