@@ -16,6 +16,8 @@ type key[T any] struct {
 	later stepKinds // for keys of a step: where it will work in another version
 	why   string    // why it may not stand elsewhere
 	same  string    // the key that this one is another spelling of
+	idle  string    // it is read and does nothing: what to do instead
+	quiet string    // with idle: the value that asks for nothing, so that nobody misses it
 	own   bool      // it belongs to one step and makes no sense as a default
 	types []string
 	form  string
@@ -103,7 +105,11 @@ func readKeys[T any](p *parser, n *yaml.Node, t *table[T], kind stepKinds, to *T
 		case known.read == nil:
 			p.fail(posOf(k), "", "%q is not supported by this version", k.Value)
 		default:
+			before := len(p.errors)
 			known.read(p, to, k, v)
+			if known.idle != "" && (known.quiet == "" || v.Value != known.quiet) && len(p.errors) == before {
+				p.warn(posOf(k), known.idle, "%q has no effect in this version", k.Value)
+			}
 		}
 	}
 	return found

@@ -25,6 +25,7 @@ const (
 	formFile                      // a file, from the step's directory on
 	formPath                      // a place in JSON
 	formList                      // the name of a list, or a place in a variable
+	formAgent                     // the name of an agent, or a persona
 )
 
 // schema is the form as a schema. A number, true and false are texts, too.
@@ -40,7 +41,7 @@ func (f textForm) schema() map[string]any {
 		text["not"] = map[string]any{"type": "string", "pattern": `^/|\{\{`}
 	case formID, formVar, formEnv, formRecipe:
 		text["maxLength"] = maxName
-	case formFilled, formName, formPath, formList:
+	case formFilled, formName, formPath, formList, formAgent:
 	}
 	text["pattern"] = f.pattern()
 	return text
@@ -56,6 +57,8 @@ func (f textForm) pattern() string {
 		return `^[A-Za-z_][A-Za-z0-9_-]*$`
 	case formList:
 		return `^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[ *(-?[0-9]+|'[^'{}|]*'|"[^"{}|]*") *\])*$`
+	case formAgent:
+		return `^[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+){0,2}$`
 	case formEnv:
 		return `^[A-Za-z_][A-Za-z0-9_]*$`
 	case formRecipe:

@@ -83,8 +83,8 @@ var whatKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.MaxItems, d.maxPos = p.count(k, v, maxCount), posOf(k) }},
 	{name: "command", on: onBash, own: true, types: []string{typeScript}, doc: "The script of a bash step.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Script = p.script(k, v) }},
-	{name: "agent", on: onAgent, types: []string{typeText}, form: "NAME", doc: "Who does an agent step.",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Agent, _ = p.filled(k, v) }},
+	{name: "agent", bound: bounds{text: formAgent}, on: onAgent, types: []string{typeText}, form: "NAME or namespace:name", def: "that of --agent, of the settings, or the first one found", read: readAgent,
+		doc: "Who does an agent step: the name of an agent (`claude`), or a persona (`core:reviewer`, `core:security:reviewer`) that any agent takes on."},
 	{name: "prompt", on: onAgent, own: true, types: []string{typeText}, doc: "What an agent is asked; {{names}} are filled in.", read: readPrompt},
 	{name: "recipe", bound: bounds{text: formRecipe}, on: onRecipe, own: true, types: []string{typeText}, form: "NAME", read: readRecipeName, doc: "The sub-recipe of a recipe step."},
 	{name: "context", bound: bounds{names: formVar}, on: onRecipe, own: true, types: []string{typeMapping}, form: "{name: value}", read: readArgs,
@@ -93,6 +93,7 @@ var whatKeys = []key[draft]{
 	{name: "model", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Which model an agent uses.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Model = p.text(k, v) }},
 	{name: "mode", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Accepted and without effect.",
+		idle: "leave it out; say in the prompt how the agent is to work",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
 }
 
@@ -138,25 +139,33 @@ var resultKeys = []key[draft]{
 
 // otherKeys concern agents and ways out of a failure, or wait for their version.
 var otherKeys = []key[draft]{
-	{name: "auto_stage", on: onAgent, types: []string{typeBool}, doc: "Whether changes are staged after an agent step.",
+	{name: "auto_stage", on: onAgent, types: []string{typeBool}, def: "false", doc: "Accepted and without effect: what an agent changed is left as it is, and nothing is staged.",
+		idle: "nothing is staged for you; write a step with command: git add -A", quiet: "false",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
-	{name: "role", on: onAgent, types: []string{typeText}, doc: "What an agent is there for.",
+	{name: "role", on: onAgent, types: []string{typeText}, doc: "What an agent is there for; without effect in this version.",
+		idle: "a persona says who the agent is: agent: namespace:name",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.filled(k, v) }},
-	{name: "policy", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How its failures are met.",
+	{name: "policy", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How its failures are met; without effect in this version.",
+		idle: "retry: and on_failure: say what follows a failure",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "belay", "classic") }},
 	{name: "isolate", on: onBash | onAgent, types: []string{typeText}, enum: []string{"worktree"}, why: "a sub-recipe says isolate itself",
 		doc:  "Give the step a git worktree and a branch of its own to work in.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Isolate = p.choice(k, v, "worktree") != "" }},
 	{name: "fallback", bound: bounds{must: true, one: true}, on: onAgent | onRecipe, later: onBash, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
-		inner: inner(fallbackKeys), doc: "What is done in its place when it stays failed."},
-	{name: "recovery", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"on", "off", "classic"}, def: "on",
-		doc:  "Whether an agent is asked about a failed sub-recipe.",
+		inner: inner(fallbackKeys), doc: "What is done in its place when it stays failed; without effect in this version.",
+		idle: "write optional: true and a step that looks at what is missing"},
+	{name: "recovery", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"on", "off", "classic"}, def: "off",
+		doc:  "Whether an agent is asked about a failed sub-recipe; without effect in this version, which asks none.",
+		idle: noRecovery, quiet: "off",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "on", "off", "classic") }},
-	{name: "recovery_on_failure", on: onRecipe, types: []string{typeBool}, doc: "The older spelling of recovery.",
+	{name: "recovery_on_failure", on: onRecipe, types: []string{typeBool}, doc: "The older spelling of recovery; without effect in this version.",
+		idle: noRecovery, quiet: "false",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
 	{name: "approve", on: onAll, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
 	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 }
+
+const noRecovery = "no agent is asked to repair what a failed sub-recipe left"
 
 func expectations() []string { return []string{"none", "answer", "change", "tests", "pr"} }
 

@@ -134,9 +134,6 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	}
 	if sum.OK && !o.json && !o.github {
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
-		if n := agentSteps(set); n > 0 {
-			a.out.line("%s: note: %d agent %s: checked, but not run by this version", path, n, plural(n, "step"))
-		}
 	}
 	return sum.OK
 }
@@ -160,18 +157,6 @@ func lineOfProblem(p recipe.Problem) problemLine {
 		l.Severity = "warning"
 	}
 	return l
-}
-
-func agentSteps(set *library.Set) int {
-	n := 0
-	for _, r := range set.Library.Recipes {
-		for i := range r.Steps {
-			if r.Steps[i].Type == belay.TypeAgent {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func plural(n int, word string) string {
