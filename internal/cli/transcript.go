@@ -127,12 +127,12 @@ func (t *transcript) close() error {
 // badEnd is what an agent's records say of an end that was not a good one.
 func badEnd(r belay.AgentResult) string {
 	switch {
-	case r.Cause != "" && r.Class != belay.ClassNone:
+	case r.Cause != "" && r.Class != belay.ClassNone && r.Class != belay.ClassUnknown:
 		return fmt.Sprintf("error (%s): %s", r.Class, tui.Clean(r.Cause))
 	case r.Cause != "":
 		return "error: " + tui.Clean(r.Cause)
 	case r.Error:
-		return fmt.Sprintf("error (%s)", r.Class)
+		return "error: the agent does not say which"
 	}
 	switch r.Stop {
 	case belay.StopRefused:

@@ -30,6 +30,32 @@ func Clean(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Harmless is text from outside that keeps its lines and tabs and loses all
+// that a terminal would obey.
+func Harmless(s string) string {
+	if utf8.ValidString(s) && strings.IndexFunc(s, obeyed) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		if s[0] == 0x1b {
+			s = s[escape(s):]
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		if !obeyed(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// obeyed tells whether a terminal acts on a character instead of showing it.
+func obeyed(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' // the joiner is part of pictures
+}
+
 // escape is the length of the escape sequence that s begins with.
 func escape(s string) int {
 	if len(s) < 2 {

@@ -1,0 +1,192 @@
+package tui
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+const agents = `
+name: agents
+steps:
+  - {id: fix, agent: claude, model: opus, prompt: mend it, expect: change, retry: {max_attempts: 2, backoff: 1s}}
+  - {id: look, agent: claude, prompt: look, output: seen}
+`
+
+// grant lets the agent of an attempt start.
+func (s *story) grant(key string) {
+	s.t.Helper()
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: belay.Key("k3f9q:" + key + "?agent"), Answer: belay.Answer{OK: true}}})
+}
+
+// report ends an agent's attempt after d with what is known of it.
+func (s *story) report(key string, d time.Duration, r belay.AgentReport) {
+	s.t.Helper()
+	began := s.now
+	s.now = s.now.Add(d)
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptEnded{Key: belay.Key("k3f9q:" + key), Observation: belay.Observation{
+		Began: true, Exit: r.Result.Exit, Started: began, Ended: s.now, Agent: &r,
+	}}})
+}
+
+func (s *story) note(key string, what belay.NoteKind, text string) {
+	s.t.Helper()
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptNoted{Key: belay.Key("k3f9q:" + key), What: what, Text: text}})
+}
+
+func seen(before, after string, files ...belay.FileChange) belay.Evidence {
+	e := belay.Evidence{
+		Before: belay.Print{Repo: true, Head: "c0ffee", Tree: before}, After: belay.Print{Repo: true, Head: "c0ffee", Tree: after},
+		Files: len(files), Changed: files,
+	}
+	for _, f := range files {
+		e.Added, e.Deleted = e.Added+f.Added, e.Deleted+f.Deleted
+	}
+	return e
+}
+
+// The story of agents: who starts, what happens meanwhile, what each used and
+// left, the class of a failure, and what all of them cost.
+//
+// promise: L
+func TestStoryOfAgents(t *testing.T) {
+	t.Parallel()
+	s := begin(t, agents, nil)
+	s.grant("fix.1")
+	s.note("fix.1", belay.NoteSession, "5e55-10")
+	s.note("fix.1", belay.NoteQuiet, "silence: 5m0s of 10m0s have passed")
+	s.note("fix.1", belay.NoteRetry, "overloaded 529")
+	s.note("fix.1", belay.NoteInterrupt, "silence: it said nothing for 10m0s")
+	s.note("fix.1", belay.NoteResume, "5e55-10")
+	s.report("fix.1", 12*time.Minute, belay.AgentReport{Name: "claude", Evidence: seen("a", "a"), Result: belay.AgentResult{
+		Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9, Usage: belay.Usage{Input: 20_000, Output: 3_400},
+	}})
+	s.now = s.now.Add(time.Minute)
+	s.turn()
+	s.grant("fix.2")
+	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ go test ./..." }), "\n") + "\n"
+	s.report("fix.2", 3*time.Minute, belay.AgentReport{Name: "claude", Evidence: seen("a", "b", belay.FileChange{Path: "x.go", Change: belay.FileModified, Added: 3, Deleted: 1}),
+		Result: belay.AgentResult{Final: true, Stop: belay.StopDone, Excerpt: "done", TextSize: 4, Usage: belay.Usage{Input: 5, CacheRead: 1_200_000, MicroUSD: 1_234_567}}})
+	s.grant("look.1")
+	s.report("look.1", time.Second, belay.AgentReport{Name: "claude", Evidence: seen("b", "b"), Result: belay.AgentResult{
+		Final: true, Error: true, Exit: 1, Stop: belay.StopError, Class: belay.ClassAuth, Status: 401, Cause: "invalid key",
+	}})
+	golden(t, "agents", s.text()+"--\n"+live+"--\n"+summary(s))
+}
+
+// A run that ended hollow is shown like one that failed, with what to type.
+//
+// promise: H1
+func TestStoryOfAHollowRun(t *testing.T) {
+	t.Parallel()
+	s := begin(t, "name: h\nsteps:\n  - {id: fix, agent: codex, prompt: mend it, expect: change}\n", nil)
+	s.grant("fix.1")
+	s.report("fix.1", time.Second, belay.AgentReport{Name: "codex", Evidence: seen("a", "a"), Result: belay.AgentResult{
+		Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9,
+	}})
+	if s.tree.Status() != belay.Hollow {
+		t.Fatalf("status %s", s.tree.Status())
+	}
+	got := summary(s)
+	for _, want := range []string{
+		"run k3f9q HOLLOW after 1s: 1 failed\n", "  failed    fix                  hollow_success: nothing changed",
+		"\nagents: 1 start\n", "\nnext: belay show k3f9q fix  |  belay logs k3f9q fix  |  belay resume k3f9q\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Life signs of an agent are only for those who want everything.
+func TestQuietNotesAreForTheCurious(t *testing.T) {
+	t.Parallel()
+	s := begin(t, agents, nil)
+	s.grant("fix.1")
+	from := len(s.recs)
+	s.note("fix.1", belay.NoteQuiet, "half")
+	s.note("fix.1", belay.NoteRetry, "529")
+	s.note("fix.1", belay.NoteKill, "over")
+	var plain, verbose bytes.Buffer
+	NewScreen(&plain, NewBoard(s.tree), Style{}, none).Seen(s.recs[from:])
+	NewScreen(&verbose, NewBoard(s.tree), Style{Verbose: true}, none).Seen(s.recs[from:])
+	if got := plain.String(); got != "  killed    fix                  over\n" {
+		t.Errorf("plain: %q", got)
+	}
+	for _, want := range []string{"  quiet     fix                  half\n", "  note      fix                  the agent calls its model again: 529\n"} {
+		if !strings.Contains(verbose.String(), want) {
+			t.Errorf("no %q in\n%s", want, verbose.String())
+		}
+	}
+}
+
+func TestLeft(t *testing.T) {
+	t.Parallel()
+	one, exit := seen("a", "b", belay.FileChange{Path: "x", Added: 2}), 1
+	committed := seen("a", "a")
+	committed.Commits = []string{"c1", "c2"}
+	tested := one
+	tested.Tests = []belay.ToolCall{{Command: "go test"}, {Command: "go test", Exit: &exit}}
+	tested.PR = "https://example.org/pull/1"
+	for want, e := range map[string]belay.Evidence{
+		"":                         {},
+		"no change":                seen("a", "a"),
+		"the working tree changed": seen("a", "b"),
+		"1 file +2 −0":             one,
+		"2 commits":                committed,
+		"1 file +2 −0, tests failed, pull request": tested,
+	} {
+		if got := Left(e); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestNumbersForPeople(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 9949: "9.9k", 9950: "10k", 23_400: "23k", 999_499: "999k", 999_500: "1.0M", 1_250_000: "1.2M", 3e9: "3.0G"} {
+		if got := Count(n); got != want {
+			t.Errorf("Count(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{1: "$0.000001", 12_300: "$0.0123", 10_000: "$0.01", 50_000: "$0.05", 100_000: "$0.10", 1_234_567: "$1.23"} {
+		if got := Dollars(n); got != want {
+			t.Errorf("Dollars(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestReasonNamesTheClassThatSaysMore(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]belay.Failure{
+		"hollow_success: x":         {Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: "x"},
+		"infrastructure (auth): x":  {Kind: belay.Infrastructure, Class: belay.ClassAuth, Cause: "x"},
+		"agent_timeout: x":          {Kind: belay.AgentTimeout, Class: belay.ClassTimeout, Cause: "x"},
+		"bash_failure (refusal): x": {Kind: belay.BashFailure, Class: belay.ClassRefusal, Cause: "x"},
+		"bash_failure: x":           {Kind: belay.BashFailure, Cause: "x"},
+	} {
+		if got := Reason(&f); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHarmless(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"two\nlines\tand a tab":  "two\nlines\tand a tab",
+		"\x1b[31mred\x1b[0m\r\n": "red\n",
+		"a\x00b\x7fc\u009bd":     "abcd",
+		"\u202Eevil":             "evil",
+		"cut \xff byte":          "cut \uFFFD byte",
+		"日本語 👍":                  "日本語 👍",
+	} {
+		if got := Harmless(in); got != want {
+			t.Errorf("Harmless(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
