@@ -28,7 +28,7 @@ func Hollow(c Claim) belay.Verdict {
 	}
 	switch c.Expect {
 	case belay.ExpectNone:
-		return c.done(sureRecord)
+		return c.none()
 	case belay.ExpectChange:
 		return c.change()
 	case belay.ExpectTests:
@@ -76,6 +76,15 @@ func (c Claim) missed() []string {
 		}
 	}
 	return list
+}
+
+// none wants nothing; that nothing was done is told all the same.
+func (c Claim) none() belay.Verdict {
+	v := c.done(sureRecord)
+	if !changed(c.Evidence) {
+		v.For = append(v.For, "nothing changed, and nothing was expected")
+	}
+	return v
 }
 
 // change wants the working tree or its history to be another than before.
