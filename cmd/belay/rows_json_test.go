@@ -25,8 +25,6 @@ func jsonRows() []row {
 			`a list [4, 5] here`:                `[4,5]`,
 			`so {"k": "a \"}\" b"} it is`:       `{"k":"a \"}\" b"}`,
 		})),
-		comes("37a", "parse_json and an agent that prints no JSON", "it is asked once more; then the text stays and the step is degraded",
-			"There are no agent steps yet."),
 		holds("37b", "parse_json_required and no JSON", "the step fails, and the run stops", func(p *place) {
 			p.run(1, "steps: [{id: a, command: 'echo words', parse_json: true, parse_json_required: true}, {id: b, command: 'true'}]\n")
 			p.says("JSON")

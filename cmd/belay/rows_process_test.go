@@ -6,13 +6,8 @@ import (
 	"syscall"
 )
 
-const noAgents = "There are no agent steps yet."
-
 func processRows() []row {
 	return []row{
-		comes("60", "agent references of two or three parts; others", "are looked up; others are errors", noAgents),
-		comes("61", "recovery_on_failure", "an agent is asked to repair what a failed sub-recipe left", noAgents),
-		comes("62", "a recovery agent that says that it cannot be recovered", "counts as recovered", noAgents+" Its answer will be data, not words in a text."),
 		holds("63a", "timeout on a bash step", "ends it, and it failed", func(p *place) {
 			p.run(1, "steps: [{id: a, command: 'sleep 600', timeout: 1}]\n")
 			p.says("timed out")
@@ -27,9 +22,6 @@ func processRows() []row {
 			p.run(0, "steps: [{id: a, command: 'echo ${HOME:+home} ${PATH:+path} [${CLAUDECODE-}] $AMPLIHACK_SESSION_DEPTH ${AMPLIHACK_TREE_ID:+tree}'}]\n")
 			p.printed("a", "home path [] 0 tree\n")
 		}),
-		comes("64", "how an agent is called", "program, two dashes, options; long prompts in files", noAgents),
-		comes("65", "an agent that meets a rate limit", "waits and tries again, up to a limit", noAgents),
-		comes("66a", "timeout on an agent step", "the step fails", noAgents),
 		unlike("66b", "what a step started in the background, after its timeout", "goes on", "killing", func(p *place) {
 			p.run(1, "steps: [{id: a, timeout: 1, command: 'setsid bash -c \"trap : TERM; echo \\$\\$ > pid; while :; do sleep 1; done\" & wait'}]\n")
 			ended(p)
@@ -67,7 +59,6 @@ func processRows() []row {
 			p.run(0, "context: {d: sub}\nsteps: [{id: a, working_dir: '{{d}}', command: 'cat mark'}]\n", "-C", "there")
 			p.printed("a", "here")
 		}),
-		comes("70", "an agent that ends well and prints nothing", "is done", noAgents+" It will be no success unless the step says so (`hollow`)."),
 	}
 }
 

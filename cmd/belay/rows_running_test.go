@@ -79,7 +79,14 @@ func runningRows() []row {
 			p.run(0, "steps: [{id: a, parallel_group: g, command: 'false', continue_on_error: true}, {id: b, parallel_group: g, command: 'true'}, {id: c, command: 'true'}]\n")
 			p.phases("a failed", "b done", "c done")
 		}),
-		comes("55b", "agent steps in a parallel_group", "run one after the other", "There are no agent steps yet; they will run at the same time (`group-agents`)."),
+		unlike("55b", "agent steps in a parallel_group", "run one after the other", "group-agents", func(p *place) {
+			const meet = "[{run: 'touch %; until test -e ~; do read -t 0.01 < /dev/zero || true; done'}, {answer: %}]"
+			a := strings.NewReplacer("%", "a", "~", "b").Replace(meet)
+			b := strings.NewReplacer("%", "b", "~", "a").Replace(meet)
+			p.played(0, "steps: [{id: a, parallel_group: g, timeout: 30, output: a, prompt: p}, {id: b, parallel_group: g, timeout: 30, output: b, prompt: p}, {id: c, command: 'echo {{a}} {{b}}'}]\n",
+				"steps:\n  a: "+a+"\n  b: "+b+"\n")
+			p.printed("c", "a b\n")
+		}),
 		unlike("55c", "sub-recipes in a parallel_group", "run one after the other, and what they set is lost", "group-context", func(p *place) {
 			p.put("c.yaml", "name: c\ncontext: {n: ''}\nsteps: [{id: x, command: 'echo {{n}}', output: made}]\n")
 			p.run(0, "steps: [{id: a, parallel_group: g, recipe: c, context: {n: one}}, {id: b, parallel_group: g, command: 'true'}, {id: d, command: 'echo {{made}}'}]\n")
@@ -98,8 +105,6 @@ func runningRows() []row {
 				p.t.Errorf("log: %q", got)
 			}
 		}),
-		comes("57", "model on an agent step", "reaches the agent", "The key is read and checked; there are no agent steps yet."),
-		comes("58", "an agent program that is not there", "the run fails without a step", "There are no agent steps yet; a recipe with one is refused before it starts."),
 		holds("59a", "box.yaml beside box.yml", "the first is taken", func(p *place) {
 			p.put("shelf/box.yaml", "name: box\nsteps: [{id: x, command: 'echo yaml'}]\n")
 			p.put("shelf/box.yml", "name: box\nsteps: [{id: x, command: 'echo yml'}]\n")

@@ -25,7 +25,7 @@ type stand string
 const (
 	held      stand = "held"      // Belay does the same
 	different stand = "different" // Belay does something else, on purpose
-	later     stand = "later"     // comes with agent steps
+	later     stand = "later"     // comes with another version
 	absent    stand = "absent"    // Belay has no such thing
 )
 
@@ -62,10 +62,11 @@ func chapters() []chapter {
 		{"Reading a file", readingRows()},
 		{"The command line", commandRows()},
 		{"Values in texts and scripts", valueRows()},
-		{"JSON in outputs", jsonRows()},
+		{"JSON in outputs", append(jsonRows(), jsonAgentRows()...)},
 		{"Conditions", conditionRows()},
 		{"Running", runningRows()},
-		{"Agents, processes and files", processRows()},
+		{"Agents", agentRows()},
+		{"Processes and files", processRows()},
 		{"The wrapper", wrapperRows()},
 	}
 }
@@ -196,7 +197,7 @@ func olderRunnerPage(list []chapter) string {
 	}{
 		{held, "\n## What runs as it did\n"},
 		{different, "\n## What is different\n\nThe last column leads to the reason.\n"},
-		{later, "\n## What comes with agent steps\n\nThese are checked by `belay validate` where they are part of a recipe, and not run yet.\n"},
+		{later, "\n## What is not there yet\n\nKeys of a recipe that belong to these are read and checked, and `belay validate` warns that they have no effect.\n"},
 		{absent, "\n## What is not there\n"},
 	} {
 		b.WriteString(part.head)
@@ -254,7 +255,9 @@ const olderRunnerHead = `<!-- made from the tests by go test ./cmd/belay -run Ol
 # Recipes of the older runner
 
 For people who bring recipes along. Each line below is a fact about the older runner; the
-first two lists are checked against the real program by a test for each line.
+first two lists are checked against the real program by a test for each line. Agents in these
+tests are the built-in one that plays a script, and stand-ins for ` + "`claude` and `copilot`" + ` that
+write down how they are called.
 
 1. ` + "`belay validate RECIPE`" + ` says what Belay would refuse, with the line and what to write.
 2. ` + "`belay validate --compat RECIPE`" + ` reads it as the older runner would, where that is safe:
