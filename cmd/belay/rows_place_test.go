@@ -114,7 +114,8 @@ func (p *place) printed(step, want string) {
 	}
 }
 
-// told is what show tells about the steps of the last run, by step.
+// told is what show tells about the steps of the last run, by step; those of
+// the runs that it called are left out.
 func (p *place) told() map[string]map[string]any {
 	p.t.Helper()
 	p.belay(0, "show", p.id(), "--json")
@@ -124,7 +125,9 @@ func (p *place) told() map[string]map[string]any {
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			p.t.Fatalf("%v: %s", err, line)
 		}
-		steps[fmt.Sprint(o["step"])] = o
+		if o["run"] == p.id() {
+			steps[fmt.Sprint(o["step"])] = o
+		}
 	}
 	return steps
 }
