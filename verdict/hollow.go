@@ -241,7 +241,7 @@ func (c Claim) evidenceAgainst() []string {
 		list = append(list, "denied: "+joined(c.Result.Denied))
 	}
 	if n := len(c.Evidence.Guards); n > 0 {
-		list = append(list, count(n, "file")+" that judge the work changed too: "+c.Evidence.Guards[0].Path)
+		list = append(list, count(n, "file")+" changed that the work is judged by: "+c.Evidence.Guards[0].Path)
 	}
 	if c.Text == "" {
 		list = append(list, "no final text")
