@@ -51,8 +51,6 @@ func seen(before, after string, files ...belay.FileChange) belay.Evidence {
 
 // The story of agents: who starts, what happens meanwhile, what each used and
 // left, the class of a failure, and what all of them cost.
-//
-// promise: L
 func TestStoryOfAgents(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
@@ -79,8 +77,6 @@ func TestStoryOfAgents(t *testing.T) {
 }
 
 // A run that ended hollow is shown like one that failed, with what to type.
-//
-// promise: H1
 func TestStoryOfAHollowRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: h\nsteps:\n  - {id: fix, agent: codex, prompt: mend it, expect: change}\n", nil)
