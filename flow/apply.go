@@ -486,7 +486,6 @@ func (s *State) reopen() error {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
 	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
-	s.forgetHomes()
 	clear(s.homes) // a worktree without work in it may be gone: it is asked for again, and found if it is there
 	for i := range s.steps {
 		st := &s.steps[i]

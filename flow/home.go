@@ -112,14 +112,5 @@ func (s *State) homed(e belay.AnswerGiven) bool {
 	return true
 }
 
-// forgetHomes lets worktrees that could not be made be asked for again.
-func (s *State) forgetHomes() {
-	for key, a := range s.homes {
-		if !a.OK {
-			delete(s.homes, key)
-		}
-	}
-}
-
 // Homes are the worktrees of the run, by the question that made them.
 func (s *State) Homes() map[belay.Key]*belay.Answer { return s.homes }
