@@ -155,8 +155,7 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	return judged(c, verdict.Of(c)), nil
 }
 
-// readTranscript reads what an agent printed through the reader of its kind, or
-// of the kind that makes the most of it.
+// readTranscript reads what an agent printed through the reader of its kind.
 func readTranscript(o judgeOptions) (agent.Kind, belay.AgentResult, error) {
 	in := io.Reader(os.Stdin)
 	if o.transcript != "-" {
@@ -174,29 +173,17 @@ func readTranscript(o judgeOptions) (agent.Kind, belay.AgentResult, error) {
 	if len(src) > maxTranscript {
 		return "", belay.AgentResult{}, fmt.Errorf("it has more than %d bytes", maxTranscript)
 	}
-	kinds := agent.Kinds()
-	if o.agent != "" {
-		kinds = []agent.Kind{agent.Kind(o.agent)}
+	kind := agent.Kind(o.agent)
+	if kind == "" {
+		kind = agent.Guess(src)
 	}
-	best, found := belay.AgentResult{}, agent.Kind("")
-	for _, k := range kinds {
-		ad, ok := agent.New(k)
-		if !ok {
-			continue
-		}
-		r := readLines(ad.Reader(), string(src), o.exit)
-		if k == agent.Command && found != "" { // any text is an answer of a command: the last resort
-			continue
-		}
-		if found == "" || better(r, best) {
-			best, found = r, k
-		}
+	ad, ok := agent.New(kind)
+	if !ok {
+		return "", belay.AgentResult{}, fmt.Errorf("there is no reader for %q", o.agent)
 	}
-	if found == "" {
-		return "", best, fmt.Errorf("there is no reader for %q", o.agent)
-	}
-	best.Excerpt, best.TextSize = belay.Excerpt(best.Text), int64(len(best.Text))
-	return found, best, nil
+	r := readLines(ad.Reader(), string(src), o.exit)
+	r.Excerpt, r.TextSize = belay.Excerpt(r.Text), int64(len(r.Text))
+	return kind, r, nil
 }
 
 const maxTranscript = 256 << 20
@@ -212,21 +199,6 @@ func readLines(r agent.Reader, src string, exit int) belay.AgentResult {
 			return r.End(agent.Exit{Code: exit, At: time.Now()})
 		}
 	}
-}
-
-// better tells whether one reading of a transcript knows more than another.
-func better(a, b belay.AgentResult) bool {
-	know := func(r belay.AgentResult) int {
-		n := r.ToolCount + len(r.Text)
-		if r.Final {
-			n += 1 << 20
-		}
-		if r.Session != "" {
-			n += 1 << 10
-		}
-		return n - r.Bad<<11
-	}
-	return know(a) > know(b)
 }
 
 func judged(c verdict.Case, v belay.Verdict) judgement {
