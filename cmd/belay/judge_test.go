@@ -131,14 +131,6 @@ func (c court) judge(t *testing.T, p pair, s *side, transcript, says string, mor
 	return j
 }
 
-// agentOf is whose transcript it is: captures are in a folder of that name.
-func agentOf(transcript string) string {
-	if transcript == "words" {
-		return "command"
-	}
-	return transcript[:strings.IndexAny(transcript, "/-")]
-}
-
 // readTranscript is what an agent printed, and its exit code.
 func readTranscript(t *testing.T, name string) (text, exit string) {
 	t.Helper()
