@@ -215,7 +215,7 @@ func (t *transcript) speak(text string) {
 	if text == "" {
 		return
 	}
-	if t.tool != "" || !t.pieces {
+	if t.tool != "" {
 		t.fresh()
 	}
 	t.remember(text)
