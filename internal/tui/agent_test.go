@@ -98,6 +98,19 @@ func TestStoryOfAHollowRun(t *testing.T) {
 	}
 }
 
+// A step that may not start its agent says so, and not that its work is unknown.
+func TestStoryOfABudget(t *testing.T) {
+	t.Parallel()
+	s := begin(t, agents, nil)
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: belay.Answer{Error: "40 of 40 agent starts are used"}}})
+	if want := "  held      fix                  step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
+		t.Errorf("got\n%s", s.text())
+	}
+	if want := "\n  held      fix                  no further agent may start: the budget is used up\n"; !strings.Contains(summary(s), want) {
+		t.Errorf("got\n%s", summary(s))
+	}
+}
+
 // Life signs of an agent are only for those who want everything.
 func TestQuietNotesAreForTheCurious(t *testing.T) {
 	t.Parallel()
