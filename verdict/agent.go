@@ -195,6 +195,23 @@ func (c Case) ofAgent() belay.Verdict {
 	return v
 }
 
+// checked judges an attempt of an agent whose check passed. A check is evidence
+// that Belay took, and stands in for an answer or for tests; it is no change and
+// no pull request, where the step demands one.
+func (c Case) checked() belay.Verdict {
+	c.Check = nil
+	v := c.ofAgent()
+	v.For = append(v.For, "verify: exit 0")
+	switch {
+	case v.OK || c.agentFailure() != nil:
+	case c.Expect == belay.ExpectChange || c.Expect == belay.ExpectPR:
+		v.Failure.Hint = "its check passes, and the step demands a " + string(c.Expect) + " all the same: say expect: answer where there may be nothing to do"
+	default:
+		v.OK, v.Failure, v.Sure = true, nil, sureSeen
+	}
+	return v
+}
+
 // verdictOf wraps a failure with what was seen of the work all the same.
 func (c Case) verdictOf(f *belay.Failure, sure int) belay.Verdict {
 	v := belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sure}
