@@ -94,10 +94,9 @@ func ReadNotes(path string, offset int64) ([]Note, int64, error) {
 			return notes, offset, nil
 		}
 		var n Note
-		if err := json.Unmarshal(b[:at], &n); err != nil {
-			return notes, offset, fmt.Errorf("read notes at %d: %w", offset, err)
+		if json.Unmarshal(b[:at], &n) == nil { // half a line of a full disk must not stop a run: the report has them too
+			notes = append(notes, n)
 		}
-		notes = append(notes, n)
 		offset += int64(at) + 1
 		b = b[at+1:]
 	}
