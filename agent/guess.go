@@ -16,7 +16,7 @@ func Guess(transcript []byte) Kind {
 			Subtype string          `json:"subtype"`
 			Claude  string          `json:"claude_code_version"`
 			Qwen    string          `json:"qwen_code_version"`
-			OpenID  string          `json:"sessionID"`
+			OpenID  string          `json:"sessionID"` //nolint:tagliatelle // opencode's word
 			ID      string          `json:"session_id"`
 			Session string          `json:"session"`
 			Data    json.RawMessage `json:"data"`
