@@ -78,6 +78,8 @@ type Question struct {
 	Lenient bool `json:"lenient,omitempty"`
 	// Pieces asks for one list of all of them.
 	Pieces []Piece `json:"pieces,omitempty"`
+	// Object asks for one object of all of them.
+	Object map[string]Value `json:"object,omitempty"`
 }
 
 // Piece is one item of a list: a value, an object of values, or null.
@@ -90,10 +92,11 @@ type Piece struct {
 type Answer struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
+	Col   int    `json:"col,omitempty"`   // of a condition: where in it the error is
 
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`
-	Value *Value            `json:"value,omitempty"` // the list of all pieces
+	Value *Value            `json:"value,omitempty"` // the list of all pieces, or the object
 }
 
 // Filled is a text with its values in it, or why there is none.

@@ -76,6 +76,7 @@ type drive struct {
 	turn    flow.Turn
 	mail    []string // requests to be taken out of the mailbox after the commit
 	attachs int
+	seen    seen
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is

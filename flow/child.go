@@ -30,11 +30,11 @@ func (s *State) startRun(i int) belay.Command {
 		started.Child = st.prior
 		return belay.StartRun{Started: started, Reopen: true}
 	}
-	vars, err := s.handDown(i, prog)
+	own, err := s.handDown(i, prog)
 	if err != nil {
 		return s.refuseText(i, belay.RecipeFailure, err)
 	}
-	if empty := s.emptyOnes(prog.Rules, vars); empty != "" {
+	if empty := s.emptyOnes(prog.Rules, s.scope(i).under(own)); empty != "" {
 		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty),
 			"hand it down with context:")
 	}
@@ -44,22 +44,21 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: vars,
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "",
 		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 	}}
 }
 
-// handDown is the context of a child run: the child's defaults, over them the
-// parent's context, over that what the step hands down.
+// handDown is what a child run has of its own: what the step hands down, and
+// those of its defaults that the parent has no value for.
 func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, error) {
 	def, c := &s.prog.Steps[i], s.scope(i)
-	vars := make(map[string]belay.Value, len(prog.Context)+len(c.vars))
+	vars := make(map[string]belay.Value, len(prog.Context)+len(def.Context))
 	for _, v := range prog.Context {
-		vars[v.Name] = belay.Value{JSON: v.JSON}
-	}
-	for n, v := range c.vars {
-		vars[n] = v
+		if _, known := c.vars[v.Name]; !known {
+			vars[v.Name] = belay.Value{JSON: v.JSON}
+		}
 	}
 	for _, a := range def.Context {
 		switch {
@@ -77,13 +76,13 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 }
 
 // emptyOnes names the variables that must hold something and do not.
-func (s *State) emptyOnes(rules []recipe.Rule, vars map[string]belay.Value) string {
+func (s *State) emptyOnes(rules []recipe.Rule, get func(string) (belay.Value, bool)) string {
 	var names []string
 	for _, r := range rules {
 		if r.Kind == recipe.RuleOptional || s.vars.secret[r.Name] { // a secret is in the environment only
 			continue
 		}
-		if v, ok := vars[r.Name]; !ok || v.Inline() && blank(v.JSON) {
+		if v, ok := get(r.Name); !ok || v.Inline() && blank(v.JSON) {
 			names = append(names, r.Name)
 		}
 	}

@@ -20,6 +20,9 @@ type each struct {
 	output string
 	limit  int  // items at the same time; 0 = as many as there is room for
 	all    bool // an item that fails does not stop the others
+
+	at   int // the item that seen is the context of
+	seen *scope
 }
 
 // givesUp tells whether a failure keeps other steps from starting.
@@ -41,7 +44,7 @@ func (s *State) full() bool {
 }
 
 // shape makes the recipe that a run walks through from the one that it names.
-func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, error) {
+func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
 	if e.Each == "" {
 		return outer(prog), nil
 	}
@@ -52,7 +55,7 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, 
 		}
 		list := e.Items
 		if list == nil {
-			list = e.Vars[def.Foreach].JSON
+			list = vars[def.Foreach].JSON
 		}
 		items, problem := itemsOf(list)
 		if problem != "" {
@@ -118,7 +121,10 @@ func (s *State) scope(i int) *scope {
 	if s.each == nil {
 		return s.vars
 	}
-	return s.vars.with(s.each.as, belay.Value{JSON: s.each.items[i]})
+	if e := s.each; e.seen == nil || e.at != i { // what is around the items never changes
+		e.at, e.seen = i, s.vars.with(e.as, belay.Value{JSON: e.items[i]})
+	}
+	return s.each.seen
 }
 
 // typeOf is the type of a step as its outcome is judged: a foreach is a child run.
@@ -152,13 +158,9 @@ func (s *State) startEach(i int) belay.Command {
 	if plain {
 		list = nil // it is among the variables
 	}
-	vars := make(map[string]belay.Value, len(s.vars.vars))
-	for name, v := range s.vars.vars {
-		vars[name] = v
-	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Vars: vars,
+		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Inherit: true,
 		Dir: s.started.Dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 	}}

@@ -174,11 +174,8 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
-	for i := range s.steps {
-		if st := &s.steps[i]; st.phase == Waiting && (s.condKey(i) == k || s.textKey(i) == k) {
-			st.asked = true
-			s.asking++
-			return
-		}
+	if i, ok := s.askedFor(k); ok {
+		s.steps[i].asked = true
+		s.asking++
 	}
 }

@@ -266,7 +266,7 @@ func (c *scene) call(i, at int) ([]string, error) {
 	}
 	vars := c.down(def, prog, unknown)
 	rules := slices.DeleteFunc(slices.Clone(prog.Rules), func(r recipe.Rule) bool { _, open := unknown[r.Name]; return open })
-	if empty := c.emptyOnes(rules, vars); empty != "" {
+	if empty := c.emptyOnes(rules, func(n string) (belay.Value, bool) { v, ok := vars[n]; return v, ok }); empty != "" {
 		line.Problem = fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty)
 		if certain {
 			at := c.where(i, def.RecipePos())

@@ -31,6 +31,7 @@ type scope struct {
 	hidden map[string]belay.Path // variables in which a secret was hidden, and the step that made each
 	secret map[string]bool       // variables that only the environment of the steps has
 	compat bool                  // a missing name is an empty text
+	own    string                // the variable that with set; "" = none
 }
 
 func newScope(vars map[string]belay.Value) *scope {
@@ -78,7 +79,7 @@ func (c *scope) lookup() expr.Lookup {
 // missing: nothing, and a default takes its place.
 func (c *scope) texts() expr.Lookup {
 	return func(name string) (any, bool) {
-		v, ok := c.exact(name)
+		v, ok := c.value(name)
 		return v, ok || c.compat
 	}
 }
@@ -101,11 +102,11 @@ func (c *scope) exact(name string) (any, bool) {
 
 // value is the decoded value of a variable.
 func (c *scope) value(name string) (any, bool) {
-	if v, ok := c.known[name]; ok {
+	if v, ok := c.known[name]; ok && name != c.own {
 		return v, true
 	}
 	v, ok := c.exact(name)
-	if ok {
+	if ok && name != c.own {
 		c.known[name] = v
 	}
 	return v, ok
@@ -156,13 +157,15 @@ func (c *scope) mentioned(script string) []string {
 	return names
 }
 
-// with is the scope in which one more variable is set.
+// with is the scope in which one more variable is set. What was decoded is
+// shared with it: the items of a list look at the same big values.
 func (c *scope) with(name string, v belay.Value) *scope {
-	d := newScope(c.vars)
-	d.compat, d.secret = c.compat, c.secret
-	maps.Copy(d.hidden, c.hidden)
+	d := *c
+	d.vars, d.env, d.hidden = maps.Clone(c.vars), maps.Clone(c.env), maps.Clone(c.hidden)
+	d.known = map[string]any{} // what set takes out of it is still known outside
 	d.set(name, v)
-	return d
+	d.known, d.own = c.known, name
+	return &d
 }
 
 // render is the value of a text. One that lies outside the records is handed
