@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -33,13 +34,23 @@ func BenchmarkWriter(b *testing.B) {
 				p := []byte(text)
 				w := r.Writer(io.Discard)
 				b.SetBytes(int64(len(p)))
-				b.ReportMetric(float64(len(r.sorted)), "patterns")
+				b.ReportMetric(float64(len(r.patterns)), "patterns")
 				for b.Loop() {
 					if _, err := w.Write(p); err != nil {
 						b.Fatal(err)
 					}
 				}
 			})
+		}
+	}
+}
+
+// BenchmarkNew: a redactor is made for every step.
+func BenchmarkNew(b *testing.B) {
+	values := nasty(rand.New(rand.NewPCG(1, 1)), 50) //nolint:gosec // the same in every run on purpose
+	for b.Loop() {
+		if New(values).Empty() {
+			b.Fatal("nothing is hidden")
 		}
 	}
 }

@@ -9,8 +9,9 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -24,15 +25,17 @@ const MinLen = 6
 // zero value hides nothing. It is read only after New, so any number of
 // goroutines may share it.
 //
-// It searches values in the way of Wu and Manber: the block of three bytes at the end
-// of a window as long as the shortest pattern tells how far the window can
-// move, so most bytes of a log are never looked at.
+// A value can be written in too many ways to list them all. But the first three
+// bytes of all these ways are few: a table of bits tells at which places of a
+// text a secret may begin, and only there it is read character by character.
 type Redactor struct {
-	sorted [][]byte         // all patterns in byte order, to ask for a prefix
-	window int              // length of the shortest pattern
-	shift  []uint8          // block → how far the window may move; 0: look closer
-	bucket map[uint16][]int // block at the window's end → patterns, longest first
-	shaped bool             // tokens are hidden by their shape too
+	patterns []pattern
+	spelled  spelled
+	starts   map[[startLen]byte][]int // first bytes → patterns
+	filter   []uint64                 // a bit for the hash of each of the first bytes
+	shift    uint                     // from a hash to a bit
+	short    map[string]bool          // beginnings of the first bytes
+	shaped   bool                     // tokens are hidden by their shape too
 }
 
 // New makes a redactor for the values, their encodings and the shapes of
@@ -45,50 +48,45 @@ func New(values []string) *Redactor {
 
 // Values is a redactor for the values alone, without shapes.
 func Values(values []string) *Redactor {
-	r := &Redactor{sorted: patterns(values)}
-	if len(r.sorted) == 0 {
-		return r
+	r := &Redactor{patterns: patterns(values)}
+	if len(r.patterns) > 0 {
+		r.index()
 	}
-	r.window = min(maxWindow, len(slices.MinFunc(r.sorted, byLen)))
-	r.index()
 	return r
 }
 
-const (
-	blockLen  = 3
-	blockBits = 15
-	maxWindow = 64 // a longer one moves no faster and would not fit the table
-)
-
-func byLen(a, b []byte) int { return cmp.Compare(len(a), len(b)) }
-
-// block is the slot of the three bytes that end before b[end].
-func block(b []byte, end int) uint16 {
-	h := uint32(b[end-3]) | uint32(b[end-2])<<8 | uint32(b[end-1])<<16
-	return uint16(h * 2654435761 >> (32 - blockBits))
-}
+// startLen is how many bytes tell whether a closer look is worth the time.
+const startLen = 3
 
 func (r *Redactor) index() {
-	r.shift = make([]uint8, 1<<blockBits)
-	for i := range r.shift {
-		r.shift[i] = uint8(r.window - blockLen + 1)
+	r.spelled, r.starts, r.short = spelled{}, map[[startLen]byte][]int{}, map[string]bool{}
+	for i := range r.patterns {
+		p := &r.patterns[i]
+		r.spelled.add(p)
+		r.spelled.starts(p, 0, "", func(start string) {
+			key := [startLen]byte([]byte(start))
+			if list := r.starts[key]; len(list) == 0 || list[len(list)-1] != i {
+				r.starts[key] = append(list, i)
+			}
+		})
 	}
-	r.bucket = map[uint16][]int{}
-	for i, p := range r.sorted {
-		for end := blockLen; end <= r.window; end++ {
-			h := block(p, end)
-			r.shift[h] = min(r.shift[h], uint8(r.window-end))
+	bits := min(max(bits.Len(uint(len(r.starts)))+4, 15), 22)
+	r.shift = uint(32 - bits)
+	r.filter = make([]uint64, 1<<bits/64)
+	for key := range r.starts {
+		h := hash(word(key[:])) >> r.shift
+		r.filter[h>>6] |= 1 << (h & 63)
+		for n := 1; n < startLen; n++ {
+			r.short[string(key[:n])] = true
 		}
-		last := block(p, r.window)
-		r.bucket[last] = append(r.bucket[last], i)
-	}
-	for _, list := range r.bucket {
-		slices.SortFunc(list, func(a, b int) int { return byLen(r.sorted[b], r.sorted[a]) })
 	}
 }
 
+func word(b []byte) uint32 { return uint32(b[0])<<8 | uint32(b[1])<<16 | uint32(b[2])<<24 }
+func hash(w uint32) uint32 { return w * 2654435761 }
+
 // Empty tells whether there is nothing to hide.
-func (r *Redactor) Empty() bool { return len(r.sorted) == 0 && !r.shaped }
+func (r *Redactor) Empty() bool { return len(r.patterns) == 0 && !r.shaped }
 
 // Bytes is b with every secret replaced. It is b itself when there is nothing
 // to hide, and never changes b.
@@ -189,56 +187,58 @@ func (st *state) remember(b []byte) {
 
 // values adds the places of all values, and says up to where b is judged.
 func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
-	if len(r.sorted) == 0 {
+	if len(r.patterns) == 0 {
 		return spans, len(b)
 	}
-	i := 0
-	for i < len(b) {
-		length, step, wait := r.look(b, i, final)
+	for i := r.next(b, 0); i < len(b); i = r.next(b, i+1) {
+		length, wait := r.look(b[i:], final)
 		if wait {
+			return spans, i
+		}
+		if length == 0 {
+			continue
+		}
+		if n := len(spans); n > 0 && i < spans[n-1].to {
+			spans[n-1].to = max(spans[n-1].to, i+length)
+		} else {
+			spans = append(spans, span{mark: i, from: i, to: i + length})
+		}
+	}
+	return spans, len(b)
+}
+
+// next is the first place from i on where a secret may begin.
+func (r *Redactor) next(b []byte, i int) int {
+	shift := r.shift & 31
+	for ; i+8 <= len(b); i += 4 { // four places at once
+		w := binary.LittleEndian.Uint64(b[i:])
+		one, two := hash(uint32(w)<<8)>>shift, hash(uint32(w)&^0xff)>>shift
+		three, four := hash(uint32(w>>8)&^0xff)>>shift, hash(uint32(w>>16)&^0xff)>>shift
+		hit := r.filter[one>>6]>>(one&63) | r.filter[two>>6]>>(two&63) | r.filter[three>>6]>>(three&63) | r.filter[four>>6]>>(four&63)
+		if hit&1 != 0 {
 			break
 		}
-		if length > 0 {
-			if n := len(spans); n > 0 && i < spans[n-1].to {
-				spans[n-1].to = max(spans[n-1].to, i+length)
-			} else {
-				spans = append(spans, span{mark: i, from: i, to: i + length})
-			}
-		}
-		i += step
 	}
-	return spans, i
+	for ; i+startLen <= len(b); i++ {
+		if h := hash(word(b[i:i+startLen])) >> shift; r.filter[h>>6]>>(h&63)&1 != 0 {
+			return i
+		}
+	}
+	return i
 }
 
-// look says what begins at b[i]: the longest secret there (0: none), how far
-// the next place worth a look is, or that more bytes are needed to tell.
-func (r *Redactor) look(b []byte, i int, final bool) (length, step int, wait bool) {
-	if i+r.window > len(b) {
-		if final { // no secret is as short as what is left
-			return 0, len(b) - i, false
+// look says what begins with b: the longest secret there (0: none), or that
+// more bytes are needed to tell.
+func (r *Redactor) look(b []byte, final bool) (length int, wait bool) {
+	if len(b) < startLen {
+		return 0, !final && r.short[string(b)] // no secret is as short as that
+	}
+	for _, k := range r.starts[[startLen]byte(b)] {
+		n, more := r.spelled.match(&r.patterns[k], b)
+		if more && !final {
+			return 0, true
 		}
-		return 0, 1, r.begins(b[i:])
+		length = max(length, n)
 	}
-	h := block(b, i+r.window)
-	if s := r.shift[h]; s > 0 {
-		return 0, int(s), false
-	}
-	rest := b[i:]
-	for _, k := range r.bucket[h] {
-		p := r.sorted[k]
-		if len(rest) >= len(p) {
-			if bytes.Equal(rest[:len(p)], p) {
-				return len(p), 1, false
-			}
-		} else if !final && bytes.Equal(rest, p[:len(rest)]) {
-			return 0, 0, true // longer ones come first, so the longest wins
-		}
-	}
-	return 0, 1, false
-}
-
-// begins tells whether some pattern begins with all of b.
-func (r *Redactor) begins(b []byte) bool {
-	i, _ := slices.BinarySearchFunc(r.sorted, b, bytes.Compare)
-	return i < len(r.sorted) && bytes.HasPrefix(r.sorted[i], b)
+	return length, false
 }
