@@ -23,7 +23,8 @@ func pseudo(seed, n int) string {
 
 func BenchmarkWriter(b *testing.B) {
 	logs := strings.Repeat("2026-01-02T15:04:05Z INFO  build: compiled internal/step/step.go in 12ms (cached: false)\n", 400)
-	for name, text := range map[string]string{"log": logs, "base64": pseudo(-1, 32<<10)} {
+	almost := strings.Repeat(pseudo(3, 23)[:19]+pseudo(7, 27)[:18], 800) // beginnings of secrets
+	for name, text := range map[string]string{"log": logs, "base64": pseudo(-1, 32<<10), "almost": almost} {
 		for _, n := range []int{0, 1, 50, 200} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				var values []string

@@ -84,6 +84,9 @@ func (w *ways) try(b []byte, i int, form string) {
 // and whether bytes behind b could make that more.
 func (s spelled) match(p *pattern, b []byte) (length int, more bool) {
 	k := sureHead(p, b)
+	if k < p.sure && k < len(b) && alnum(b[k]) && b[k] != p.text[k] {
+		return 0, false // no escape begins with a letter or a digit
+	}
 	var one, two ways
 	now, next := &one, &two
 	now.add(k)
@@ -118,11 +121,12 @@ func (s spelled) match(p *pattern, b []byte) (length int, more bool) {
 // sureHead is how much of a pattern stands at the beginning of b as it is, and
 // can stand there in no other way. Most of what is looked at ends here.
 func sureHead(p *pattern, b []byte) int {
-	const step = 64
 	most := min(p.sure, len(b))
 	n := 0
-	for n+step <= most && string(b[n:n+step]) == p.text[n:n+step] {
-		n += step
+	for _, step := range [...]int{64, 8} {
+		for n+step <= most && string(b[n:n+step]) == p.text[n:n+step] {
+			n += step
+		}
 	}
 	for n < most && b[n] == p.text[n] {
 		n++

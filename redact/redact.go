@@ -31,11 +31,11 @@ const MinLen = 6
 type Redactor struct {
 	patterns []pattern
 	spelled  spelled
-	starts   map[[startLen]byte][]int // first bytes → patterns
-	filter   []uint64                 // a bit for the hash of each of the first bytes
-	shift    uint                     // from a hash to a bit
-	short    map[string]bool          // beginnings of the first bytes
-	shaped   bool                     // tokens are hidden by their shape too
+	starts   starts          // first bytes → patterns
+	filter   []uint64        // a bit for the hash of each of the first bytes
+	shift    uint            // from a hash to a bit
+	short    map[string]bool // beginnings of the first bytes
+	shaped   bool            // tokens are hidden by their shape too
 }
 
 // New makes a redactor for the values, their encodings and the shapes of
@@ -59,27 +59,29 @@ func Values(values []string) *Redactor {
 const startLen = 3
 
 func (r *Redactor) index() {
-	r.spelled, r.starts, r.short = spelled{}, map[[startLen]byte][]int{}, map[string]bool{}
+	r.spelled, r.short = spelled{}, map[string]bool{}
+	lists := map[uint32][]int{}
 	for i := range r.patterns {
 		p := &r.patterns[i]
 		r.spelled.add(p)
 		r.spelled.starts(p, 0, "", func(start string) {
-			key := [startLen]byte([]byte(start))
-			if list := r.starts[key]; len(list) == 0 || list[len(list)-1] != i {
-				r.starts[key] = append(list, i)
+			for n := 1; n < startLen; n++ {
+				r.short[start[:n]] = true
+			}
+			key := word([]byte(start))
+			if list := lists[key]; len(list) == 0 || list[len(list)-1] != i {
+				lists[key] = append(list, i)
 			}
 		})
 	}
-	bits := min(max(bits.Len(uint(len(r.starts)))+4, 15), 22)
-	r.shift = uint(32 - bits)
-	r.filter = make([]uint64, 1<<bits/64)
-	for key := range r.starts {
-		h := hash(word(key[:])) >> r.shift
+	size := min(max(bits.Len(uint(len(lists)))+4, 15), 22)
+	r.shift = uint(32 - size)
+	r.filter = make([]uint64, 1<<size/64)
+	for key := range lists {
+		h := hash(key) >> r.shift
 		r.filter[h>>6] |= 1 << (h & 63)
-		for n := 1; n < startLen; n++ {
-			r.short[string(key[:n])] = true
-		}
 	}
+	r.starts = newStarts(lists)
 }
 
 func word(b []byte) uint32 { return uint32(b[0])<<8 | uint32(b[1])<<16 | uint32(b[2])<<24 }
@@ -233,7 +235,7 @@ func (r *Redactor) look(b []byte, final bool) (length int, wait bool) {
 	if len(b) < startLen {
 		return 0, !final && r.short[string(b)] // no secret is as short as that
 	}
-	for _, k := range r.starts[[startLen]byte(b)] {
+	for _, k := range r.starts.of(word(b)) {
 		n, more := r.spelled.match(&r.patterns[k], b)
 		if more && !final {
 			return 0, true
