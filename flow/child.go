@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -61,18 +62,35 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 		}
 	}
 	for _, a := range def.Context {
-		switch {
-		case a.Text == nil:
-			vars[a.Name] = belay.Value{JSON: a.JSON}
-		default:
-			v, err := s.render(i, c, a.Text)
-			if err != nil {
-				return nil, s.misfit(i, "context "+a.Name, a.Text, a.At, err)
-			}
-			vars[a.Name] = v
+		v, err := s.argument(i, c, &a)
+		if err != nil {
+			return nil, err
 		}
+		vars[a.Name] = v
 	}
 	return vars, nil
+}
+
+// argument is the value of one of the things that step i hands down.
+func (s *State) argument(i int, c *scope, a *recipe.Arg) (belay.Value, error) {
+	if a.Text != nil {
+		v, err := s.render(i, c, a.Text)
+		if err != nil {
+			err = s.misfit(i, "context "+a.Name, a.Text, a.At, err)
+		}
+		return v, err
+	}
+	raw, err := a.Fill(func(t *expr.Text, at func(int) recipe.Pos) (json.RawMessage, error) {
+		v, err := s.render(i, c, t)
+		if err == nil && !v.Inline() {
+			err = fmt.Errorf("the value of %s is too big for a part of something else: hand it down by itself", t)
+		}
+		if err != nil {
+			return nil, s.misfit(i, "context "+a.Name, t, at, err)
+		}
+		return v.JSON, nil
+	})
+	return belay.Value{JSON: raw}, err
 }
 
 // emptyOnes names the variables that must hold something and do not.

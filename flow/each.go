@@ -8,9 +8,6 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// maxItems is how many items a foreach may have.
-const maxItems = 1000
-
 // each is a run that is the items of a foreach step: one step for each, alike
 // but for the variable that holds the item. Its recipe is made from the frozen
 // one and the list in its first record, so nothing else needs to be kept.
@@ -110,8 +107,8 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage, problem string) {
 	if len(list) == 0 || list[0] != '[' || json.Unmarshal(list, &items) != nil {
 		return nil, "is not a list"
 	}
-	if len(items) > maxItems {
-		return nil, fmt.Sprintf("has %d items; at most %d are walked through", len(items), maxItems)
+	if len(items) > recipe.MaxItems {
+		return nil, fmt.Sprintf("has %d items; at most %d are walked through", len(items), recipe.MaxItems)
 	}
 	return items, ""
 }

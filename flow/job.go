@@ -101,20 +101,6 @@ func (c *scope) isSecret(t *expr.Text) bool {
 	return alone && c.secret[name]
 }
 
-// secrets is the shell text, on the script's first line, that gives the
-// placeholders which are secrets their values.
-func (c *scope) secrets(script *recipe.Script) string {
-	text := ""
-	for _, u := range script.Uses {
-		if c.isSecret(u.Value) {
-			name, _ := u.Value.Alone()
-			long, _ := recipe.EnvNames(name)
-			text += u.Env + "=${" + long + "?is a secret and not in the environment}; "
-		}
-	}
-	return text
-}
-
 // renders tells whether everything that a shell step is made of has a value.
 func (s *State) renders(i int) error {
 	def := &s.prog.Steps[i]

@@ -132,8 +132,8 @@ func (s *State) reads(def *recipe.Step) []string {
 		names = append(names, def.Dir.Names()...)
 	}
 	for _, a := range def.Context {
-		if a.Text != nil {
-			names = append(names, a.Text.Names()...)
+		for _, t := range a.Texts() {
+			names = append(names, t.Names()...)
 		}
 	}
 	if def.Foreach != "" {
