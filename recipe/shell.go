@@ -236,7 +236,7 @@ func (s *scriptReader) uses(m *marked) []Use {
 			uses = append(uses, Use{Env: fmt.Sprintf("%s%d", argName, n+1), Value: sp.hole.Value, Pos: s.pos(sp.hole.Start)})
 		}
 		sp.env = uses[n].Env
-		uses[n].Integer = uses[n].Integer || sp.integer
+		uses[n].Integer = uses[n].Integer || sp.integer || sp.reached
 	}
 	return uses
 }

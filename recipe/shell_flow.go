@@ -47,7 +47,7 @@ func (w *walker) flowOf(file *syntax.File) *flow {
 				f.set[plainName(b.X)] = true
 			}
 		case *syntax.CallExpr:
-			if len(n.Args) > 0 && n.Args[0].Lit() == "read" {
+			if len(n.Args) > 0 && nameOf(n.Args[0]) == "read" {
 				for _, a := range n.Args[1:] {
 					f.set[a.Lit()] = true
 				}
@@ -197,7 +197,7 @@ func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
 		}
 		said[key] = true
 		sp, names := f.origins(u.name)
-		if sp != nil && sp.hole.Err == nil && !(sp.integer && !u.prompt) {
+		if sp != nil && sp.hole.Err == nil && !((sp.integer || sp.reached) && !u.prompt) {
 			s.say(m.origin(u.offset), true, u.cure(sp.hole.Value.String()),
 				"%s holds the value of %s, and %s", u.name, sp.hole.Value, u.harm())
 		}
