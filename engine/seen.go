@@ -5,7 +5,7 @@ import (
 )
 
 // maxSeen bounds what is kept decoded, counted as it lies on disk.
-const maxSeen = 32 << 20
+const maxSeen = maxAskValue
 
 // seen are the last values from outside the records that were looked at. Many
 // steps ask about the same one, and to decode it is what costs.

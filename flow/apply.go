@@ -30,6 +30,7 @@ func (s *State) apply(r belay.Record) error {
 			return fmt.Errorf("run %s: ended twice", s.id)
 		}
 		s.result = &e.RunResult
+		clear(s.vars.known) // nobody looks at them any more
 		return nil
 	case belay.RequestReceived:
 		s.receive(e.Request)

@@ -45,7 +45,7 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "",
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "" && s.each == nil,
 		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 	}}

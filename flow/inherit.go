@@ -37,6 +37,14 @@ func (s *State) inherited(e belay.RunStarted) (map[string]belay.Value, error) {
 	return vars, nil
 }
 
+// base is the scope of the whole run: one that was made for an item is not kept.
+func (c *scope) base() *scope {
+	if c != nil && c.own != "" {
+		return c.up
+	}
+	return c
+}
+
 // under finds variables in own, or else in the scope.
 func (c *scope) under(own map[string]belay.Value) func(string) (belay.Value, bool) {
 	return func(name string) (belay.Value, bool) {

@@ -288,7 +288,11 @@ func (c *scene) down(i int, prog *recipe.Recipe, unknown map[string]belay.Path) 
 	for _, a := range def.Context {
 		delete(unknown, a.Name)
 		for _, t := range a.Texts() {
-			if by, open := c.pending(t.Names()); open {
+			by, open := c.pending(t.Names())
+			if def.Foreach != "" && slices.Contains(t.Names(), def.As) {
+				by, open = def.ID, true
+			}
+			if open {
 				unknown[a.Name] = by
 			}
 		}

@@ -32,6 +32,7 @@ type scope struct {
 	secret map[string]bool       // variables that only the environment of the steps has
 	compat bool                  // a missing name is an empty text
 	own    string                // the variable that with set; "" = none
+	up     *scope                // where most of it comes from: the run's, or its parent's; nil = nowhere
 }
 
 func newScope(vars map[string]belay.Value) *scope {
@@ -100,16 +101,29 @@ func (c *scope) exact(name string) (any, bool) {
 	return v, true
 }
 
-// value is the decoded value of a variable.
+// value is the decoded value of a variable. A list or an object is decoded
+// once, by the run that it comes from: thousands of others may look at it.
 func (c *scope) value(name string) (any, bool) {
-	if v, ok := c.known[name]; ok && name != c.own {
+	raw := c.vars[name].JSON
+	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
+		return c.exact(name)
+	}
+	if c.up != nil && same(raw, c.up.vars[name].JSON) {
+		return c.up.value(name)
+	}
+	if v, ok := c.known[name]; ok {
 		return v, true
 	}
 	v, ok := c.exact(name)
-	if ok && name != c.own {
+	if ok {
 		c.known[name] = v
 	}
 	return v, ok
+}
+
+// same tells whether two values are one, and not just alike.
+func same(a, b json.RawMessage) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
 }
 
 // pick is a copy of the named variables.
@@ -162,9 +176,8 @@ func (c *scope) mentioned(script string) []string {
 func (c *scope) with(name string, v belay.Value) *scope {
 	d := *c
 	d.vars, d.env, d.hidden = maps.Clone(c.vars), maps.Clone(c.env), maps.Clone(c.hidden)
-	d.known = map[string]any{} // what set takes out of it is still known outside
+	d.known, d.own, d.up = map[string]any{}, name, c
 	d.set(name, v)
-	d.known, d.own = c.known, name
 	return &d
 }
 

@@ -123,7 +123,8 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 		return err
 	}
 	s.prog, s.started, s.begun = prog, e, at
-	s.vars, s.handed = newScope(vars), nil
+	s.vars = newScope(vars)
+	s.vars.up, s.handed = s.handed.base(), nil
 	s.vars.compat = prog.Compat || e.Compat
 	for _, r := range s.lib.Recipes {
 		for _, name := range r.Secrets {
