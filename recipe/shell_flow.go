@@ -173,10 +173,12 @@ func (w *walker) reckons(n syntax.Node, s setting) {
 	}
 }
 
-// envRead is a variable of the environment that a script reckons with.
+// envRead is a variable of the environment that a script reckons with, or that
+// it may take for one of the recipe.
 type envRead struct {
 	name   string
 	prompt bool
+	kept   bool // it is only read, but its name is one of the system's
 	pos    Pos
 }
 
@@ -203,7 +205,7 @@ func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
 		}
 		for _, name := range names {
 			if name == strings.ToUpper(name) || strings.HasPrefix(name, "RECIPE_VAR_") {
-				reads = append(reads, envRead{name, u.prompt, s.pos(m.origin(u.offset))})
+				reads = append(reads, envRead{name: name, prompt: u.prompt, pos: s.pos(m.origin(u.offset))})
 			}
 		}
 	}
