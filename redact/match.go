@@ -87,6 +87,11 @@ func (s spelled) match(p *pattern, b []byte) (length int, more bool) {
 	if k < p.sure && k < len(b) && alnum(b[k]) && b[k] != p.text[k] {
 		return 0, false // no escape begins with a letter or a digit
 	}
+	return s.read(p, b, k)
+}
+
+// read is match from byte k on, of which all before is as in the pattern.
+func (s spelled) read(p *pattern, b []byte, k int) (length int, more bool) {
 	var one, two ways
 	now, next := &one, &two
 	now.add(k)
@@ -123,10 +128,11 @@ func (s spelled) match(p *pattern, b []byte) (length int, more bool) {
 func sureHead(p *pattern, b []byte) int {
 	most := min(p.sure, len(b))
 	n := 0
-	for _, step := range [...]int{64, 8} {
-		for n+step <= most && string(b[n:n+step]) == p.text[n:n+step] {
-			n += step
-		}
+	for n+64 <= most && string(b[n:n+64]) == p.text[n:n+64] {
+		n += 64
+	}
+	for n+8 <= most && string(b[n:n+8]) == p.text[n:n+8] { // one comparison of a word
+		n += 8
 	}
 	for n < most && b[n] == p.text[n] {
 		n++

@@ -211,18 +211,29 @@ func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
 
 // next is the first place from i on where a secret may begin.
 func (r *Redactor) next(b []byte, i int) int {
-	shift := r.shift & 31
+	filter, shift := r.filter, r.shift&31
+	bit := func(three uint32) uint64 {
+		h := hash(three) >> shift
+		return filter[h>>6] >> (h & 63)
+	}
 	for ; i+8 <= len(b); i += 4 { // four places at once
 		w := binary.LittleEndian.Uint64(b[i:])
-		one, two := hash(uint32(w)<<8)>>shift, hash(uint32(w)&^0xff)>>shift
-		three, four := hash(uint32(w>>8)&^0xff)>>shift, hash(uint32(w>>16)&^0xff)>>shift
-		hit := r.filter[one>>6]>>(one&63) | r.filter[two>>6]>>(two&63) | r.filter[three>>6]>>(three&63) | r.filter[four>>6]>>(four&63)
-		if hit&1 != 0 {
-			break
+		one, two, three, four := bit(uint32(w)<<8), bit(uint32(w)&^0xff), bit(uint32(w>>8)&^0xff), bit(uint32(w>>16)&^0xff)
+		if (one|two|three|four)&1 == 0 {
+			continue
 		}
+		switch {
+		case one&1 != 0:
+			return i
+		case two&1 != 0:
+			return i + 1
+		case three&1 != 0:
+			return i + 2
+		}
+		return i + 3
 	}
 	for ; i+startLen <= len(b); i++ {
-		if h := hash(word(b[i:i+startLen])) >> shift; r.filter[h>>6]>>(h&63)&1 != 0 {
+		if bit(word(b[i:i+startLen]))&1 != 0 {
 			return i
 		}
 	}
