@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -24,6 +25,8 @@ func (w *drive) answer(c belay.Ask) flow.Fact {
 		a = w.house(*q.Worktree, c.Key)
 	case len(q.Pieces) > 0:
 		a.Value, err = w.list(q.Pieces)
+	case len(q.Object) > 0:
+		a.Value, err = w.object(q.Object)
 	case len(q.Texts) > 0 || q.List != "":
 		err = w.fillIn(q, &a)
 	default:
@@ -31,6 +34,10 @@ func (w *drive) answer(c belay.Ask) flow.Fact {
 	}
 	if err != nil {
 		a.Error = err.Error()
+		var wrong *expr.Error
+		if errors.As(err, &wrong) {
+			a.Error, a.Col = wrong.Msg, max(wrong.Col, 1)
+		}
 	}
 	return flow.Fact{Run: w.asker(c.Key), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 }

@@ -82,6 +82,7 @@ type drive struct {
 	mail    []string // requests to be taken out of the mailbox after the commit
 	notes   map[belay.Key]noteMark
 	attachs int
+	seen    seen
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is

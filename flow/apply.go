@@ -30,6 +30,7 @@ func (s *State) apply(r belay.Record) error {
 			return fmt.Errorf("run %s: ended twice", s.id)
 		}
 		s.result = &e.RunResult
+		clear(s.vars.known) // nobody looks at them any more
 		return nil
 	case belay.RequestReceived:
 		s.receive(e.Request)
@@ -152,7 +153,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.check = e.Attempt
 	} else {
 		s.unqueue(i)
-		st.attempt, st.verdict, st.greeted = e.Attempt, nil, true
+		st.attempt, st.verdict, st.greeted, st.taken = e.Attempt, nil, true, true
 		s.ran = true
 		if e.Agent != "" {
 			st.agent.begin(e)
@@ -393,22 +394,14 @@ func (s *State) told(e belay.AnswerGiven) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	for i := range s.ready.list {
-		at := s.ready.list[i]
-		if s.giveAnswer(at, e) {
-			return nil
-		}
+	if i, ok := s.askedFor(e.Key); ok {
+		s.giveAnswer(i, e)
 	}
-	for _, t := range s.timers.list {
-		if t.key == "" && s.giveAnswer(t.step, e) {
-			return nil
-		}
-	}
-	return nil // asked twice around a crash, and already used
+	return nil // else asked twice around a crash, and already used
 }
 
 // giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
+func (s *State) giveAnswer(i int, e belay.AnswerGiven) {
 	st := &s.steps[i]
 	a := e.Answer
 	switch e.Key {
@@ -422,10 +415,7 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
 		s.heard(i)
 	case s.textKey(i):
 		s.fillIn(i, a)
-	default:
-		return false
 	}
-	return true
 }
 
 func (s *State) receive(r belay.Request) {

@@ -255,7 +255,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if s.leftOut(def) {
 		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
 	}
-	if def.Condition != nil {
+	if def.Condition != nil && !st.taken {
 		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {
 			return c, false
 		}
@@ -314,7 +314,7 @@ func (s *State) nextCondition(i int) belay.Command {
 			}}
 		}
 		if st.truth.Error != "" {
-			return s.refuse(i, s.ownKind(i), "condition: "+st.truth.Error, "")
+			return s.refuseText(i, s.ownKind(i), s.undecided(i, noTruth(st.truth)))
 		}
 		taken = st.truth.OK
 	} else {
@@ -362,6 +362,9 @@ func (s *State) nextEnd(room int) belay.Command {
 	}
 	if s.each != nil {
 		return s.endEach(r, room)
+	}
+	if s.started.Gather {
+		return s.endObject(r, room)
 	}
 	return belay.End{Result: r}
 }

@@ -49,6 +49,7 @@ type State struct {
 	ran     bool
 	listed  *belay.Answer // the list of all results, of a run that is items
 	listing bool          // it was asked for
+	handed  *scope        // what the run inherits, until it begins
 	result  *belay.RunResult
 
 	homes      map[belay.Key]*belay.Answer // worktrees
@@ -94,6 +95,7 @@ type step struct {
 	hookLost int  // how often the hook that is due was lost
 	greeted  bool // its first hook is behind it
 	agent    career
+	taken    bool // something of it began: its condition is decided for good
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -117,12 +119,17 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 	if prog == nil {
 		return fmt.Errorf("run %s: recipe %.12s is not among the frozen ones", s.id, e.Recipe)
 	}
-	prog, err := s.shape(prog, e)
+	vars, err := s.inherited(e)
+	if err != nil {
+		return err
+	}
+	prog, err = s.shape(prog, e, vars)
 	if err != nil {
 		return err
 	}
 	s.prog, s.started, s.begun = prog, e, at
-	s.vars = newScope(e.Vars)
+	s.vars = newScope(vars)
+	s.vars.up, s.handed = s.handed.base(), nil
 	s.vars.compat = prog.Compat || e.Compat
 	for _, r := range s.lib.Recipes {
 		for _, name := range r.Secrets {

@@ -77,6 +77,9 @@ func (t *Tree) Apply(r belay.Record) error {
 		t.runs[r.Run] = s
 		t.order = append(t.order, r.Run)
 	}
+	if e, ok := r.Event.(belay.RunStarted); ok && e.Inherit && s.prog == nil {
+		s.handed = t.handed(r.Run)
+	}
 	if err := s.apply(r); err != nil {
 		return err
 	}
