@@ -54,10 +54,10 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	if err != nil {
 		return []Finding{p.absent(wanted, err)}
 	}
-	if !filepath.IsAbs(e.Program[0]) {
+	if name := first(wanted.Program); strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		return []Finding{{
-			Check: checkAgent + name, Level: LevelWarn, What: e.Program[0] + " means another file in each working directory",
-			Cure: "write its whole path in agents." + name + ".program", Facts: facts(e),
+			Check: checkAgent + e.Name, Level: LevelWarn, What: name + " means another file in each directory that belay is started in",
+			Cure: "write its whole path in agents." + e.Name + ".program", Facts: facts(e),
 		}}
 	}
 	switch e.Kind {
@@ -222,4 +222,11 @@ func install(k agent.Kind) string {
 	case agent.Command, agent.ACP, agent.Scripted:
 	}
 	return ""
+}
+
+func first(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
