@@ -227,3 +227,23 @@ func CodeOf(v belay.Verdict) int {
 	}
 	return belay.ExitFailed
 }
+
+// sealed gives the job of an agent the id of its session.
+func (t *Tree) sealed(j belay.Job) belay.Job {
+	if j.Agent != nil && t.started.Session != nil {
+		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
+	}
+	return j
+}
+
+// started is the record of an attempt that begins.
+func started(j belay.Job) belay.AttemptStarted {
+	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
+	if a := j.Agent; a != nil {
+		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
+		if e.Resume {
+			e.Session = a.Resume
+		}
+	}
+	return e
+}

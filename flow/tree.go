@@ -192,14 +192,6 @@ func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
 	return t.sealed(j), ok
 }
 
-// sealed gives the job of an agent the id of its session.
-func (t *Tree) sealed(j belay.Job) belay.Job {
-	if j.Agent != nil && t.started.Session != nil {
-		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
-	}
-	return j
-}
-
 // Run is the state of one run of the tree, nil if there is none.
 func (t *Tree) Run(id belay.RunID) *State { return t.runs[id] }
 
@@ -345,18 +337,6 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 		return true, w.end(s, c.Result)
 	}
 	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
-}
-
-// started is the record of an attempt that begins.
-func started(j belay.Job) belay.AttemptStarted {
-	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
-	if a := j.Agent; a != nil {
-		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
-		if e.Resume {
-			e.Session = a.Resume
-		}
-	}
-	return e
 }
 
 func (w *turn) startRun(s *State, c belay.StartRun) error {
