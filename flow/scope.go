@@ -198,6 +198,14 @@ func (c *scope) render(t *expr.Text) (belay.Value, error) {
 		return belay.Value{}, fmt.Errorf("the value of %s is too big (or no text) to be put into %s: use {{%s}} alone, or $NAME_FILE",
 			names[at], t, names[at])
 	}
+	if name, ok := t.Alone(); ok {
+		if raw := c.vars[name].JSON; len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+			var b bytes.Buffer
+			if json.Compact(&b, raw) == nil { // as it was written: its keys keep their order, as in $NAME
+				return belay.Text(b.String()), nil
+			}
+		}
+	}
 	text, err := t.Render(c.texts())
 	if err != nil {
 		return belay.Value{}, err
