@@ -201,6 +201,16 @@ type AgentReport struct {
 	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended
 }
 
+// Starts is how often a CLI was started in the attempt: once, and once more for
+// each time that it was gone on with, begun anew or asked again.
+func (r AgentReport) Starts() int {
+	n := 1 + r.Resumes + r.Reasked
+	if r.Fresh {
+		n++
+	}
+	return n
+}
+
 // EndedBy says which of our own acts ended an agent, recorded by whoever did
 // it and never inferred.
 type EndedBy string

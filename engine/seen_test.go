@@ -25,7 +25,7 @@ func TestDecodedOnce(t *testing.T) {
 	w := &drive{Driver: &Driver{Store: store}}
 	look := func(sha string, size int64) {
 		t.Helper()
-		a := w.answer(belay.Ask{Key: "r:a.1?cond", Question: belay.Question{
+		a, _ := w.answer(t.Context(), belay.Ask{Key: "r:a.1?cond", Question: belay.Question{
 			Cond: "v.name == '" + sha + "'", Vars: map[string]belay.Value{"v": {Sha: sha, Size: size}},
 		}})
 		if got := a.Event.(belay.AnswerGiven).Answer; !got.OK || got.Error != "" {

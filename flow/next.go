@@ -187,6 +187,7 @@ func (s *State) caseOf(i int) verdict.Case {
 		Step: def.ID, Type: s.typeOf(i), Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
 		Expect: expectation(def), Classic: s.started.Classic,
+		Shared: st.agent.shared, Acted: st.agent.acted, Severed: st.agent.severed,
 	}
 }
 

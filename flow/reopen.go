@@ -25,7 +25,7 @@ func (s *State) reopen() error {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
 	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
-	clear(s.homes) // a worktree without work in it may be gone: it is asked for again, and found if it is there
+	s.doubtHomes()
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed && st.phase != Skipped {

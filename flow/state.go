@@ -54,6 +54,7 @@ type State struct {
 
 	homes      map[belay.Key]*belay.Answer // worktrees
 	homesAsked map[belay.Key]bool          // questions for one that are out
+	homesOld   map[belay.Key]bool          // those that may be gone by now: asked for again, and found if they are there
 }
 
 // step is what the fold knows of one step.
@@ -103,7 +104,7 @@ func newState(id belay.RunID, lib Library) *State {
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
 		seen: map[string]bool{}, outputs: map[string]bool{},
-		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{},
+		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{}, homesOld: map[belay.Key]bool{},
 	}
 }
 

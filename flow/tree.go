@@ -36,6 +36,8 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	spent    spent
+	places   map[belay.Key]string // open main attempts, by the worktree they work in
+	homes    []string             // the worktrees
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -51,7 +53,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
-		spent: spent{starts: map[belay.Key]bool{}},
+		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]string{},
 	}
 }
 
@@ -120,6 +122,7 @@ func (t *Tree) note(r belay.Record) {
 		t.stopping, t.held, t.stopped = nil, false, false
 		for _, id := range t.live {
 			t.touch(id)
+			t.runs[id].doubtHomes()
 		}
 	case belay.RunHeld:
 		t.held, t.stopped = true, false
@@ -144,6 +147,7 @@ func (t *Tree) note(r belay.Record) {
 		}
 		t.open[e.Key] = r.Run
 		t.birth = append(t.birth, e.Key)
+		t.meet(r.Run, e)
 	case belay.AttemptEnded:
 		t.close(e.Key)
 	case belay.AttemptFound:
@@ -158,6 +162,7 @@ func (t *Tree) note(r belay.Record) {
 		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
+		t.moved(e)
 	}
 }
 
@@ -166,6 +171,7 @@ func (t *Tree) close(k belay.Key) {
 		return
 	}
 	delete(t.open, k)
+	delete(t.places, k)
 	for n, b := range t.birth {
 		if b == k {
 			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)

@@ -12,6 +12,7 @@ import (
 const (
 	sureSeen   = 95
 	sureRecord = 85
+	sureMixed  = 70 // a change that may be somebody else's
 	sureText   = 60
 )
 
@@ -47,7 +48,7 @@ func (c Case) agentFailure() *belay.Failure {
 		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
-	case !a.Final && a.Exit == 0 && changed(r.Evidence): // real work is never hollow, and nobody says that it is all
+	case !a.Final && a.Exit == 0 && Changed(r.Evidence): // real work is never hollow, and nobody says that it is all
 		return c.fail(belay.BashFailure, belay.ClassUnknown, r.Name+" left with exit 0 and without the record that ends a run; there is work of it",
 			"look at what it left, then resume the run")
 	case !a.Final && a.Exit == 0:
@@ -181,7 +182,10 @@ func (c Case) ofAgent() belay.Verdict {
 	if f := c.agentFailure(); f != nil {
 		return c.verdictOf(f, sureRecord)
 	}
-	v := Hollow(Claim{Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt})
+	v := Hollow(Claim{
+		Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt,
+		Shared: c.Shared, Acted: c.Acted, Severed: c.Severed,
+	})
 	v.Against = append(v.Against, c.degraded()...)
 	if v.Failure != nil {
 		v.Failure.Op = "step " + string(c.Step)
@@ -207,7 +211,7 @@ func (c Case) checked() belay.Verdict {
 	case c.Expect == belay.ExpectChange || c.Expect == belay.ExpectPR:
 		v.Failure.Hint = "its check passes, and the step demands a " + string(c.Expect) + " all the same: say expect: answer where there may be nothing to do"
 	default:
-		v.OK, v.Failure, v.Sure = true, nil, sureSeen
+		v.OK, v.Failure, v.Sure = true, nil, sureSeen // the check looked at the work, whoever did it
 	}
 	return v
 }
