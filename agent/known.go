@@ -25,6 +25,26 @@ func Programs(kind Kind) []string {
 	return nil
 }
 
+// Install is how a CLI is installed; "" for one that is not ours to know.
+func Install(kind Kind) string {
+	switch kind {
+	case Claude:
+		return "npm install -g @anthropic-ai/claude-code"
+	case Codex:
+		return "npm install -g @openai/codex"
+	case Gemini:
+		return "npm install -g @google/gemini-cli"
+	case Copilot:
+		return "npm install -g @github/copilot"
+	case OpenCode:
+		return "npm install -g opencode-ai"
+	case Qwen:
+		return "npm install -g @qwen-code/qwen-code"
+	case Command, ACP, Scripted:
+	}
+	return ""
+}
+
 // LoginSign is where a login can be seen without spending a token: one of the
 // variables is set, or one of the files, relative to the home folder, exists.
 // A sign is no proof: a login can have run out.
