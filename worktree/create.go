@@ -170,7 +170,11 @@ func (b *builder) covers(ctx context.Context) error {
 	if err != nil || below == "" {
 		return err
 	}
-	if _, err := b.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", b.own.Start+":"+below+"^{tree}"); err != nil {
+	kind, err := b.line(ctx, "cat-file", "-t", b.own.Start+":"+below)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || kind != "tree" {
 		return fmt.Errorf("the directory %s is not in commit %.12s, which the worktree would begin at: commit something in it, or start in another one", below, b.own.Start)
 	}
 	return nil
