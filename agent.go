@@ -197,6 +197,7 @@ type AgentReport struct {
 	Reasked  int         `json:"reasked,omitempty"` // how often it was asked again for JSON
 	Fresh    bool        `json:"fresh,omitempty"`   // its session was not known any more: a new one took over
 	Notes    []AgentNote `json:"notes,omitempty"`
+	Lost     string      `json:"lost,omitempty"` // why notes could not be written while it ran
 	Level    int         `json:"containment"`
 	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended
 }

@@ -34,6 +34,8 @@ func (c Case) agentFailure() *belay.Failure {
 		return c.fail(belay.BashFailure, belay.ClassRefusal, "the model refused"+c.said(), "say the task in other words, or use another model")
 	case a.Error || a.Class != belay.ClassNone && a.Class != belay.ClassBenign && !c.finished():
 		return c.classified(a)
+	case a.Stop == belay.StopLimit: // whatever its flag says, it did not come to its end
+		return c.fail(belay.BashFailure, belay.ClassTurnLimit, "the agent used up what it may use of turns or calls"+c.said(), "split the task, or allow more turns")
 	case a.Stop == belay.StopTruncated && c.Expect != belay.ExpectNone:
 		return c.fail(belay.BashFailure, belay.ClassTokenLimit, "the answer was cut off at the model's output limit",
 			"ask for files instead of a long answer, or split the task")
