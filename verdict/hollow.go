@@ -223,7 +223,7 @@ func changes(e belay.Evidence) []string {
 func (c Claim) evidenceFor() []string {
 	list := changes(c.Evidence)
 	for _, t := range c.Evidence.Tests {
-		if !t.Failed && !t.Open && t.Exit != nil && *t.Exit == 0 {
+		if !t.Failed && !t.Open && !t.Masked && t.Exit != nil && *t.Exit == 0 {
 			list = append(list, "tests passed: "+t.Command)
 		}
 	}

@@ -159,8 +159,7 @@ func (p Patient) signed(sign agent.LoginSign) string {
 			return name + " is set"
 		}
 	}
-	for _, file := range sign.Files {
-		path := filepath.Join(p.env("HOME"), file)
+	for _, path := range sign.Paths(p.env) {
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}

@@ -206,8 +206,8 @@ func (r *Roster) LoggedIn(e Entry) bool {
 			return true
 		}
 	}
-	for _, f := range sign.Files {
-		if _, err := os.Stat(filepath.Join(r.env["HOME"], f)); err == nil {
+	for _, f := range sign.Paths(func(name string) string { return r.env[name] }) {
+		if _, err := os.Stat(f); err == nil {
 			return true
 		}
 	}

@@ -122,3 +122,23 @@ func TestBadEntries(t *testing.T) {
 		}
 	}
 }
+
+// A CLI whose folder was moved has its login there, and not where it usually is.
+func TestLoginInAMovedFolder(t *testing.T) {
+	for kind, c := range map[agent.Kind]struct{ env, usual, file string }{
+		agent.Claude:  {"CLAUDE_CONFIG_DIR", ".claude", ".credentials.json"},
+		agent.Codex:   {"CODEX_HOME", ".codex", "auth.json"},
+		agent.Copilot: {"COPILOT_HOME", ".copilot", "config.json"},
+	} {
+		m := machine{t, t.TempDir()}
+		moved := c.env + "=" + filepath.Join(m.dir, "moved")
+		m.put(filepath.Join("home", c.usual, c.file), 0o600)
+		if !m.roster(nil).LoggedIn(Entry{Kind: kind}) || m.roster(nil, moved).LoggedIn(Entry{Kind: kind}) {
+			t.Errorf("%s: the usual folder", kind)
+		}
+		m.put(filepath.Join("moved", c.file), 0o600)
+		if !m.roster(nil, moved).LoggedIn(Entry{Kind: kind}) {
+			t.Errorf("%s: the moved folder", kind)
+		}
+	}
+}

@@ -141,6 +141,14 @@ func TestLeft(t *testing.T) {
 	tested := one
 	tested.Tests = []belay.ToolCall{{Command: "go test"}, {Command: "go test", Exit: &exit}}
 	tested.PR = "https://example.org/pull/1"
+	well := 0
+	passed, masked, untold := one, one, one
+	passed.Tests = []belay.ToolCall{{Command: "go test", Exit: &well}}
+	masked.Tests = []belay.ToolCall{{Command: "go test | tail -1", Exit: &well, Masked: true}}
+	untold.Tests = []belay.ToolCall{{Command: "go test | tail -2"}}
+	if a, b := Left(masked), Left(untold); a != "1 file +2 −0, tests ran, end unknown" || a != b {
+		t.Errorf("hidden %q, not told %q", a, b)
+	}
 	for want, e := range map[string]belay.Evidence{
 		"":                         {},
 		"no change":                seen("a", "a"),
@@ -148,6 +156,7 @@ func TestLeft(t *testing.T) {
 		"1 file +2 −0":             one,
 		"2 commits":                committed,
 		"1 file +2 −0, tests failed, pull request": tested,
+		"1 file +2 −0, tests passed":               passed,
 	} {
 		if got := Left(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
