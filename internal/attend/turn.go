@@ -220,7 +220,10 @@ func (t *turn) clear(ctx context.Context) {
 	}
 	n, err := proc.EndBelow(grace)
 	t.a.strays += n
-	if n > 0 {
+	switch {
+	case n == 1:
+		t.a.notes.add(belay.NoteKill, "1 process that was left behind", nil)
+	case n > 1:
 		t.a.notes.add(belay.NoteKill, fmt.Sprintf("%d processes that were left behind", n), nil)
 	}
 	if err != nil {
