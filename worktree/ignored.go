@@ -24,7 +24,7 @@ func (p place) ignored(ctx context.Context) (files int, bytes int64, err error) 
 				return ctx.Err()
 			}
 			if err != nil || d.IsDir() {
-				return nil //nolint:nilerr // what cannot be read has no size; the folder is counted by what can
+				return nil // what cannot be read is told by what is around it
 			}
 			files++
 			if info, err := d.Info(); err == nil {
