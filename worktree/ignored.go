@@ -23,10 +23,13 @@ func (p place) ignored(ctx context.Context) (files int, bytes int64, err error) 
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err != nil || d.IsDir() {
-				return nil // what cannot be read is told by what is around it
+			if err == nil && d.IsDir() {
+				return nil
 			}
-			files++
+			files++ // what cannot be read counts too: something is there
+			if err != nil {
+				return nil
+			}
 			if info, err := d.Info(); err == nil {
 				bytes += info.Size()
 			}
