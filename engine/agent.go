@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -185,7 +186,7 @@ func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {
 	h := o.local.Host
-	h.Skip = []string{o.local.State.Dir()}
+	h.Skip = append(ownOutputs(), o.local.State.Dir())
 	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
 	h.Persona = func(ref string) string {
 		sha := o.Tree.Started().Personas[ref]
@@ -203,3 +204,19 @@ func (o *Open) host() step.Host {
 
 // maxPersona is the biggest text of a persona.
 const maxPersona = 1 << 20
+
+// ownOutputs are the files that this process prints to: in a working tree they
+// grow while an agent works, and are nobody's work.
+func ownOutputs() []string {
+	var files []string
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		info, err := f.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if path, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd())); err == nil {
+			files = append(files, path)
+		}
+	}
+	return files
+}
