@@ -66,7 +66,7 @@ func Excerpt(text string) string {
 
 // Print is the state of a working tree: two are equal when nothing changed.
 type Print struct {
-	Repo   bool   `json:"repo,omitempty"`   // it is a git repository; else Tree is a digest of names, sizes and times
+	Repo   bool   `json:"repo,omitempty"`   // it is a git repository; else Tree is a digest of names and contents
 	Head   string `json:"head,omitempty"`   // the commit
 	Branch string `json:"branch,omitempty"` // "" = detached
 	Tree   string `json:"tree,omitempty"`   // of all files: tracked, staged and untracked, less the ignored

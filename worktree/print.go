@@ -14,7 +14,9 @@ import (
 
 // Limits of a print.
 const (
-	maxContent = 100 << 20 // of a file that is read; of a bigger one name, size and time count
+	maxContent = 100 << 20 // of a file that is kept; of a bigger one only a digest is
+	maxHashed  = 1 << 30   // of a file that is read; of a bigger one size and time count
+	maxReading = 8 << 30   // of all files together that are read for their digest
 	maxNesting = 4         // repositories inside repositories
 )
 
@@ -37,7 +39,7 @@ type Tree struct {
 // process, and that needs both trees. Nothing refers to them, so git's own
 // housekeeping takes them away after some weeks.
 //
-// Where git sees no work tree the print is a digest of names, sizes and times.
+// Where git sees no work tree the print is a digest of names and contents.
 func (t Tree) Print(ctx context.Context) belay.Print {
 	p, err := t.look(ctx, 0)
 	if err != nil {
@@ -46,12 +48,19 @@ func (t Tree) Print(ctx context.Context) belay.Print {
 	return p
 }
 
+// errBare is given for a repository without a work tree: what is in its folder
+// is git's, and nobody's work.
+var errBare = errors.New("a bare repository, or a folder of git's own: there are no files to look at")
+
 func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	at, err := find(ctx, t.Git, t.Dir)
 	if ctx.Err() != nil {
 		return belay.Print{}, ctx.Err()
 	}
-	if err != nil { // no repository, a broken one, or no git: names, sizes and times still tell a change
+	if errors.Is(err, errNoTree) {
+		return belay.Print{}, errBare
+	}
+	if err != nil { // no repository, a broken one, or no git: names and contents still tell a change
 		return walk(ctx, t.Dir, maxEntries, t.leftOut(t.Dir))
 	}
 	tmp, err := os.MkdirTemp("", "belay-print-")
@@ -63,7 +72,8 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	if err := copyIndex(filepath.Join(at.own, "index"), index); err != nil {
 		return belay.Print{}, err
 	}
-	s := shot{place: at, depth: depth, skip: t.Skip, out: t.leftOut(at.top)}
+	left := int64(maxReading)
+	s := shot{place: at, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left}
 	s.git = s.with("GIT_INDEX_FILE=" + index)
 	return s.take(ctx)
 }
@@ -97,6 +107,7 @@ type shot struct {
 	depth int
 	skip  []string
 	out   []string // of skip, those in this tree, by their paths in it
+	left  *int64   // bytes that may still be read of files that are not kept
 }
 
 func (s shot) take(ctx context.Context) (belay.Print, error) {
@@ -133,6 +144,9 @@ func (s shot) fill(ctx context.Context, entries []entry) error {
 		case made.keep:
 		case made.line != "":
 			info.WriteString(made.line + "\t" + strings.TrimSuffix(e.path, "/") + "\x00")
+			if made.unkept != "" {
+				info.WriteString(made.unkept + "\t" + unkeptRoot + "/" + e.path + "\x00")
+			}
 		default:
 			read = append(read, e.path)
 		}
@@ -186,6 +200,8 @@ func (s shot) raw(ctx context.Context, paths []string, cause error) error {
 type hand struct {
 	keep bool   // it is there already
 	line string // "mode id"; "" = git shall read it
+
+	unkept string // "mode id" of what stands for a file that is not kept
 }
 
 // gone takes a path out of the index.
@@ -193,10 +209,14 @@ func (s shot) gone() hand { return hand{line: "0 " + s.zero} }
 
 // byHand decides about one entry of the status.
 func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
+	full := filepath.Join(s.top, e.path)
 	if e.staged { // the same in the index and on disk
+		fi, err := os.Lstat(full)
+		if err == nil && fi.Mode().IsRegular() && fi.Size() > maxContent && !behindLink(s.top, e.path) {
+			return s.unkept(ctx, full, fi) // to stage a file is no change of it
+		}
 		return hand{keep: true}, nil
 	}
-	full := filepath.Join(s.top, e.path)
 	if behindLink(s.top, e.path) {
 		return s.gone(), nil
 	}
@@ -214,9 +234,7 @@ func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
 	case !fi.Mode().IsRegular():
 		return s.gone(), nil // a pipe or a socket has no content
 	case fi.Size() > maxContent || !readable(full):
-		text := fmt.Sprintf("belay: not read: %s %d %d\n", e.path, fi.Size(), fi.ModTime().UnixNano())
-		id, err := s.feed(ctx, []byte(text), "hash-object", "-w", "--stdin")
-		return hand{line: fileMode(fi) + " " + strings.TrimSpace(id)}, err
+		return s.unkept(ctx, full, fi)
 	}
 	return hand{}, nil
 }

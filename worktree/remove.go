@@ -147,7 +147,7 @@ func (g git) assess(ctx context.Context, branch string, own owner, list []linked
 		why(ReasonUnknown)
 	}
 	o.tip = tip
-	n, err := g.unpushed(ctx, branch, tip, w.head)
+	n, err := g.alone(ctx, branch, tip, w)
 	if err != nil {
 		why(ReasonUnknown)
 	}

@@ -49,10 +49,24 @@ func (r rig) try(args ...string) (string, error) {
 	r.t.Helper()
 	cmd := exec.CommandContext(r.t.Context(), "git", append([]string{"-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = append(cleaned(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+	cmd.Env = r.env()
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+func (r rig) env() []string {
+	return append(cleaned(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
+}
+
+// sh runs lines of shell in the repository; each must end well.
+func (r rig) sh(script string) {
+	r.t.Helper()
+	cmd := exec.CommandContext(r.t.Context(), "bash", "-ec", script)
+	cmd.Dir, cmd.Env = r.dir, r.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		r.t.Fatalf("%s: %v\n%s", script, err, out)
+	}
 }
 
 func (r rig) git(args ...string) string {

@@ -2,10 +2,6 @@ package worktree
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,18 +20,49 @@ const (
 // Since is what happened in the working tree between two prints, and what the
 // tools of the agent tell about it.
 func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.ToolCall) belay.Evidence {
+	at, bad := find(ctx, t.Git, t.Dir)
+	now = t.measured(ctx, base, now, at, bad)
 	e := belay.Evidence{Before: base, After: now, Tests: testRuns(tools), PR: pullRequest(tools)}
 	top, err := realPath(t.Dir)
-	if at, bad := find(ctx, t.Git, t.Dir); bad == nil {
+	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
-		e.Error = t.compare(ctx, at, &e)
-	} else {
-		e.Error = unlike(base, now)
+		if e.Error == "" && base.Repo {
+			e.Error = compare(ctx, at, &e)
+		}
 	}
 	if err == nil { // a folder that is gone has no inside
 		e.Outside = outside(t.Dir, top, tools)
 	}
 	return e
+}
+
+// measured is the print after, as one of the same kind as the one before. A
+// repository that was made since is no work: the files in it are. One that is
+// gone, broken or another one leaves nothing to measure with.
+func (t Tree) measured(ctx context.Context, base, now belay.Print, at place, bad error) belay.Print {
+	switch {
+	case base.Error != "":
+	case !base.Repo && (now.Repo || now.Error != ""):
+		p, err := walk(ctx, t.Dir, maxEntries, t.leftOut(t.Dir))
+		if err != nil {
+			p.Error = err.Error()
+		}
+		return p
+	case !base.Repo || now.Error != "":
+	case !now.Repo && bad != nil:
+		now.Error = "the repository is gone, or cannot be read: " + bad.Error()
+	case !now.Repo || bad != nil:
+		now.Error = "the repository was changed while it was looked at"
+	case base.Head != "" && !at.has(ctx, base.Head):
+		now.Error = "the commit that the work began at is not there any more: the repository is another one"
+	}
+	return now
+}
+
+// has tells whether a commit is in the repository.
+func (p place) has(ctx context.Context, id string) bool {
+	_, err := p.run(ctx, "cat-file", "-e", id+"^{commit}")
+	return err == nil
 }
 
 // unlike says why two prints cannot be compared; "" = they can.
@@ -45,22 +72,19 @@ func unlike(base, now belay.Print) string {
 		return "print before: " + base.Error
 	case now.Error != "":
 		return "print after: " + now.Error
-	case base.Repo && !now.Repo:
-		return "the repository is gone"
-	case !base.Repo && now.Repo:
-		return "there was no repository before"
 	}
 	return ""
 }
 
 // compare fills in the changes and commits, and says what is missing.
-func (t Tree) compare(ctx context.Context, at place, e *belay.Evidence) string {
-	if why := unlike(e.Before, e.After); why != "" || !e.Before.Repo {
-		return why
-	}
+func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	var missing []string
-	if err := changes(ctx, at, e); err != nil {
+	unkept, err := changes(ctx, at, e)
+	if err != nil {
 		missing = append(missing, "compare files: "+err.Error())
+	}
+	if why := notKept(unkept); why != "" {
+		missing = append(missing, why)
 	}
 	commits, err := newCommits(ctx, at, e.Before, e.After)
 	if err != nil {
@@ -70,17 +94,19 @@ func (t Tree) compare(ctx context.Context, at place, e *belay.Evidence) string {
 	return strings.Join(missing, "; ")
 }
 
-// changes fills in the numbers and the first of the files.
-func changes(ctx context.Context, at place, e *belay.Evidence) error {
+// changes fills in the numbers and the first of the files, and gives the paths
+// of those that are not kept.
+func changes(ctx context.Context, at place, e *belay.Evidence) ([]string, error) {
 	if e.Before.Tree == e.After.Tree {
-		return nil
+		return nil, nil
 	}
 	out, err := at.run(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev",
 		"--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--end-of-options", e.Before.Tree, e.After.Tree)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, c := range parseDiff(out) {
+	list, unkept := unstubbed(parseDiff(out))
+	for _, c := range list {
 		e.Files++
 		e.Added += c.Added
 		e.Deleted += c.Deleted
@@ -93,7 +119,7 @@ func changes(ctx context.Context, at place, e *belay.Evidence) error {
 			e.Changed = append(e.Changed, c.FileChange)
 		}
 	}
-	return nil
+	return unkept, nil
 }
 
 // change is one file of a diff; of a renamed one, with its old path.
@@ -164,101 +190,4 @@ func rawChange(raw string) (change, bool) {
 		c.Change = belay.FileRenamed
 	}
 	return c, true
-}
-
-// newCommits are the commits that were made since: those that HEAD has gained,
-// and those that were made here on another branch. The log of this work tree's
-// HEAD tells the latter; commits of other work trees of the same repository
-// are somebody else's.
-func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
-	made, err := madeHere(ctx, at, base)
-	if err != nil {
-		return nil, err
-	}
-	var tips []string
-	if now.Head != "" && now.Head != base.Head {
-		tips = append(tips, now.Head)
-	}
-	var list []string
-	if len(tips) > 0 {
-		args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}
-		if base.Head != "" {
-			args = append(args, "^"+base.Head)
-		}
-		out, err := at.run(ctx, append(args, "--")...)
-		if err != nil {
-			return nil, err
-		}
-		list = strings.Fields(out)
-	}
-	for _, id := range made {
-		if len(list) < maxCommits && id != base.Head && !slices.Contains(list, id) {
-			list = append(list, id)
-		}
-	}
-	return list, nil
-}
-
-// maxLog is how much of the log of HEAD is read.
-const maxLog = 1 << 20
-
-// madeHere lists the commits that the new part of HEAD's log shows being made.
-// A commit that was made then has the time of its line; one that was only
-// checked out or fetched is older.
-func madeHere(ctx context.Context, at place, base belay.Print) ([]string, error) {
-	if base.Log == 0 && base.Head != "" {
-		return nil, nil // no log was kept then, so it cannot be told what is new in it
-	}
-	when := map[string]int64{}
-	var ids []string
-	for line := range strings.Lines(newLog(at.own, base.Log)) {
-		who, _, _ := strings.Cut(line, "\t")
-		f := strings.Fields(who) // old new name... time zone
-		if len(f) < 4 || len(ids) >= 1000 {
-			continue
-		}
-		sec, err := strconv.ParseInt(f[len(f)-2], 10, 64)
-		if err != nil || when[f[1]] != 0 {
-			continue
-		}
-		when[f[1]] = sec
-		ids = append(ids, f[1])
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := at.feed(ctx, []byte(strings.Join(ids, "\n")+"\n"), "rev-list", "--no-walk=unsorted", "--ignore-missing", "--timestamp", "--stdin")
-	if err != nil {
-		return nil, err
-	}
-	var made []string
-	for line := range strings.Lines(out) {
-		var sec int64
-		var id string
-		if _, err := fmt.Sscan(line, &sec, &id); err != nil {
-			continue // git's own note on a missing commit
-		}
-		if d := when[id] - sec; d >= -2 && d <= 2 {
-			made = append(made, id)
-		}
-	}
-	slices.Reverse(made)
-	return made, nil
-}
-
-// newLog is what the log of HEAD has gained since it had a length. A log that
-// is shorter now was cleaned up, and tells nothing.
-func newLog(own string, from int64) string {
-	f, err := os.Open(filepath.Join(own, "logs", "HEAD"))
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }() // only read
-	fi, err := f.Stat()
-	if err != nil || fi.Size() <= from {
-		return ""
-	}
-	b := make([]byte, min(fi.Size()-from, maxLog))
-	n, _ := f.ReadAt(b, from) // what could be read is what is known
-	return string(b[:n])
 }

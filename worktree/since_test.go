@@ -84,11 +84,13 @@ func TestSinceTellsTheCommits(t *testing.T) {
 	r.git("checkout", "-q", "main")
 	base := r.look()
 	r.git("checkout", "-q", "-b", "side")
+	r.write("side.txt", "s")
 	side := r.commit("on a side")
 	r.git("checkout", "-q", "main")
 	if e := r.since(base); !slices.Equal(e.Commits, []string{side}) {
 		t.Errorf("on another branch: %v, want %s", e.Commits, side)
 	}
+	r.write("main.txt", "m")
 	head := r.commit("on main")
 	if e := r.since(base); !slices.Equal(e.Commits, []string{head, side}) {
 		t.Errorf("on both: %v, want %s %s", e.Commits, head, side)

@@ -49,7 +49,8 @@ func refPart(s string) string {
 
 // Snapshot keeps the files of a print under a ref of refs/belay/: a commit of
 // its tree on top of its HEAD. No branch, index or file is touched. Doing it
-// again gives the same commit. The commit's id is given.
+// again gives the same commit. The commit's id is given. Files that are too big
+// to keep or not readable are not in it, and the message names them.
 func (t Tree) Snapshot(ctx context.Context, p belay.Print, ref, message string) (string, error) {
 	if !p.Repo || p.Tree == "" {
 		return "", errors.New("snapshot: the print is not one of a repository")
@@ -57,6 +58,14 @@ func (t Tree) Snapshot(ctx context.Context, p belay.Print, ref, message string) 
 	at, err := t.snapshots(ctx, ref)
 	if err != nil {
 		return "", err
+	}
+	tree, missing, err := at.kept(ctx, p.Tree)
+	if err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	p.Tree = tree
+	if why := notKept(missing); why != "" {
+		message += "\n\n" + why
 	}
 	old, err := at.line(ctx, "for-each-ref", "--format=%(objectname) %(tree) %(parent)", ref)
 	if err != nil {

@@ -137,13 +137,3 @@ func joined(dir, path string) string {
 func below(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
-
-// logSize is the length of the log that git keeps of where HEAD was. It tells
-// a later look which moves are new; 0 when no log is kept.
-func logSize(own string) int64 {
-	fi, err := os.Stat(filepath.Join(own, "logs", "HEAD"))
-	if err != nil {
-		return 0
-	}
-	return fi.Size()
-}
