@@ -47,7 +47,7 @@ type Patient struct {
 	State    string // the state directory; "" = not looked at
 	Roster   *roster.Roster
 	Default  string             // the agent of steps that name none; "" = nobody said
-	Contain  int                // the containment that is asked for; 0 = the best there is
+	Contain  int                // the containment that is asked for
 	Within   attend.Containment // how steps contain an agent; so does a probe
 	Probe    bool               // ask every agent for one word
 	Etc      string             // where the system's settings are; "" = /etc

@@ -56,7 +56,11 @@ func (p Patient) containment(ctx context.Context) []Finding {
 	level := proc.Containment()
 	f := Finding{Check: checkContain, Level: LevelOK, Facts: map[string]string{}}
 	if err := proc.ProbeNamespace(ctx, slices.Concat(p.Self, []string{"nsinit", "--"})); err == nil {
-		level = proc.LevelNamespace
+		if p.Contain >= int(proc.LevelNamespace) { // it is used only where it is asked for
+			level = proc.LevelNamespace
+		} else {
+			f.Facts["namespace"] = "can be had: agents.containment: 2"
+		}
 	} else {
 		f.Facts["no_namespace"] = err.Error()
 	}
