@@ -119,7 +119,7 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 
 // pump passes a stream on as it is, and its lines to the voice.
 func (t *turn) pump(r io.Reader, stderr bool) {
-	cutter := lines{max: maxLine}
+	cutter, out := lines{max: maxLine}, whole{to: t.a.raw}
 	buf := make([]byte, chunk)
 	each := func(line []byte) {
 		for _, s := range t.voice.line(line, stderr) {
@@ -128,12 +128,13 @@ func (t *turn) pump(r io.Reader, stderr bool) {
 	}
 	for {
 		n, err := r.Read(buf)
-		t.a.raw.write(buf[:n])
+		out.write(buf[:n])
 		cutter.feed(buf[:n], each)
 		if err != nil {
 			break // its end, or nobody waits for it any more
 		}
 	}
+	out.flush()
 	cutter.end(each)
 	t.mu.Lock()
 	t.long += cutter.long
