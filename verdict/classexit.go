@@ -36,7 +36,6 @@ func surely() []exitRow {
 		{"gh", 8, belay.ClassTransient, ""}, // checks are pending
 		{"bash", 126, belay.ClassInvalidInput, ""},
 		{"pytest", 1, belay.ClassWorkFailure, ""},
-		{"pytest", 2, belay.ClassWorkFailure, ""}, // errors while it collected
 		{"pytest", 4, belay.ClassInvalidInput, ""},
 		{"pytest", 5, belay.ClassHollow, ""}, // no test ran
 		{"gemini", 41, belay.ClassAuth, ""},
@@ -71,6 +70,7 @@ func otherwise() []exitRow {
 		{"cargo", 101, belay.ClassWorkFailure, ""},
 		{"go", 1, belay.ClassWorkFailure, ""},
 		{"go", 2, belay.ClassWorkFailure, ""},
+		{"pytest", 2, belay.ClassWorkFailure, ""}, // errors while it collected
 		{"make", 2, belay.ClassWorkFailure, ""},
 		{"node", 1, belay.ClassWorkFailure, ""},
 		{"node", 9, belay.ClassInvalidInput, ""},

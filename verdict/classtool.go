@@ -44,7 +44,7 @@ func marks() []mark {
 		{"pip", `(?m)^ERROR: (Could not (find|install|open)|No matching|Cannot install|pip|ResolutionImpossible|THESE PACKAGES)|^pip: |^error: externally-managed|uv pip|pypi\.org`},
 		{"maven", `(?m)^\[(ERROR|INFO)\] `},
 		{"gradle", `(?m)^FAILURE: Build failed|^> Task |^\* What went wrong|[Gg]radle`},
-		{"pytest", `(?m)^=+ .*(passed|failed|errors?|no tests ran).* in [\d.]+s|^(FAILED|ERROR) \S+\.py|^E   |pytest`},
+		{"pytest", `(?m)^=+ .*(passed|failed|errors?|no tests ran).* in [\d.]+s|^(FAILED|ERROR) \S+\.py|^E   |^no tests ran in|pytest`},
 		{"cargo", "(?m)^error\\[E\\d{4}\\]|^error: could not compile|^error: (failed to (get|download|select|parse|load|run)|no matching package|package `|test failed)|cargo|^test result: |crates\\.io|^thread '.*' (\\(\\d+\\) )?panicked"},
 		{"git", "(?m)^(fatal|hint|remote): |^(error|fatal): .*(merge|refs?|pathspec|commit|checkout|rebase|patch|index|branch|unmerged|apply|remote|local changes)|^CONFLICT \\(|^ ! \\[|^On branch |^Your branch|\\.git/|^git: "},
 		{"go", `(?m)^go: |^# \S+/|\.go:\d+:\d+: |^--- FAIL: |^FAIL\s|^panic: |^goroutine \d+|^signal: killed|^build constraints|^no required module|^package \S+ is not in std|^exit status \d+$`},
@@ -54,8 +54,8 @@ func marks() []mark {
 		{"codex", `(?i)codex|chatgpt\.com|^reconnecting\.\.\.|^stream disconnected before|"type":"turn\.failed"|"type":"thread\.started"`},
 		{"copilot", `(?i)copilot|^authentication failed with provider|response from the ai |^error: no authentication info|"type":"session\.error"`},
 		{"claude", `(?i)claude|API Error: |anthropic|/login\b|"subtype":"|when using --print|^reached max(imum)? |no conversation found|^error: unknown option '--`},
-		{"python", `(?m)^Traceback \(most recent|^python3?(\.\d+)?: |^\s*File ".*", line \d+|^[\w.]+(Error|Exception|Interrupt)(: |$)`},
-		{"node", `(?m)^node:|^\s+at .*\(?(node:|file:|/).*:\d+:\d+\)?$|JavaScript heap|^Node\.js v|^(Type|Reference|Syntax|Range)Error: |^\[?Error: |UnhandledPromise`},
+		{"python", `(?m)^Traceback \(most recent|^\s*File ".*", line \d+|(^|/)python3?(\.\d+)?: `},
+		{"node", `(?m)^node:|\(node:internal|^\s+at .*:\d+:\d+\)?$|JavaScript heap|^Node\.js v|^\[?Error \[ERR_|UnhandledPromise`},
 		{"bash", `(?m)^(-?(ba|da|z|k)?sh|/\S*/(ba|da|z)?sh|\S+\.sh|environment): |: line \d+: |command not found$|^(cat|cp|mv|rm|ls|touch|mkdir|rmdir|chmod|chown|tee|dd|tar|find|grep|sed|awk|ln|head|tail|install|mount|stat|du|sudo|env|timeout|xargs): `},
 	}
 }

@@ -14,8 +14,8 @@ func toolRules() []Rule {
 		{ID: "git.cut", Tool: "git", Class: belay.ClassTransient, Pattern: `early eof|hung up|rpc failed|index-pack failed|unexpected disconnect`},
 		{ID: "git.slow", Tool: "git", Class: belay.ClassTimeout, Pattern: `too slow|timed out`},
 		{ID: "git.owner", Tool: "git", Class: belay.ClassInfrastructure, Pattern: `dubious ownership|unsafe repository`},
-		{ID: "git.broken", Tool: "git", Class: belay.ClassInfrastructure, Pattern: `object file .* is empty|loose object .* is corrupt|bad object|index file (corrupt|smaller)|unable to read tree`},
-		{ID: "git.name", Tool: "git", Class: belay.ClassInvalidInput, Pattern: `ident name|tell me who you are|author identity|not a git repository|repository not found|pathspec|unknown revision|bad revision|ambiguous argument|invalid refspec|couldn't find remote|not a valid|no such (remote|ref)|does not appear to be|already exists|not a git command|no upstream|no tracking information|no configured push|refusing to`},
+		{ID: "git.broken", Tool: "git", Class: belay.ClassInfrastructure, Pattern: `object file .* is empty|loose object .* is corrupt|index file (corrupt|smaller)|unable to read tree`},
+		{ID: "git.name", Tool: "git", Class: belay.ClassInvalidInput, Pattern: `ident name|tell me who you are|author identity|not a git repository|repository not found|pathspec|unknown revision|bad (revision|object)|ambiguous argument|invalid refspec|couldn't find remote|not a valid|no such (remote|ref)|does not appear to be|already exists|not a git command|no upstream|no tracking information|no configured push|refusing to`},
 
 		{ID: "gh.limit", Tool: "gh", Class: belay.ClassRateLimit, Pattern: `rate limit|abuse detection|submitted too quickly`},
 		{ID: "gh.there_already", Tool: "gh", Class: belay.ClassInvalidInput, Move: belay.MoveNone, Pattern: `already exists|already (merged|closed)`},
