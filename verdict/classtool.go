@@ -48,6 +48,7 @@ func marks() []mark {
 		{"cargo", "(?m)^error\\[E\\d{4}\\]|^error: could not compile|^error: (failed to (get|download|select|parse|load|run)|no matching package|package `|test failed)|cargo|^test result: |crates\\.io|^thread '.*' (\\(\\d+\\) )?panicked"},
 		{"git", "(?m)^(fatal|hint|remote): |^(error|fatal): .*(merge|refs?|pathspec|commit|checkout|rebase|patch|index|branch|unmerged|apply|remote|local changes)|^CONFLICT \\(|^ ! \\[|^On branch |^Your branch|\\.git/|^git: "},
 		{"go", `(?m)^go: |^# \S+/|\.go:\d+:\d+: |^--- FAIL: |^FAIL\s|^panic: |^goroutine \d+|^signal: killed|^build constraints|^no required module|^package \S+ is not in std|^exit status \d+$`},
+		{"dotnet", `(?m)\berror (NU|NETSDK|MSB|CS)\d{4}\b`},
 		{"make", `(?m)^g?make(\[\d+\])?: `},
 		{"gemini", `(?i)gemini|googleapis|INVALID_STREAM|maxSessionTurns|^an unexpected critical |\[object object\]|^\{"error":\{"code":\d+`},
 		{"opencode", `opencode|"name":"(APIError|ContextOverflowError|ContentFilterError|ProviderAuthError|MessageAbortedError|UnknownError)"`},

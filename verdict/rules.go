@@ -65,10 +65,11 @@ func outputRules() []Rule {
 		work("js_test", `^\s*Tests?:? +\d+ fail|^\s*\d+ failing$|^\s*FAIL\s+\S+\.[cm]?[jt]sx?|^\s*● |AssertionError( \[|:)|^not ok \d+|^# fail [1-9]`),
 		work("jvm", `Tests run: \d+, Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]|COMPILATION ERROR|Compilation failed|^\S+\.(java|kt|scala):\d+: error|There were failing tests|\d+ tests completed, \d+ failed|^e: .*\.kts?:`),
 		work("tsc", `error TS\d+:|\(\d+,\d+\): error \w+\d+`),
-		work("compiler", `^\S+\.\w+:\d+(:\d+)?:? (fatal )?error\b|^\S+\.\w{1,4}:\d+:\d+: |undefined reference to|import cycle|^ld: |^collect2: |linker command failed|: undefined symbol`),
+		work("compiler", `^\S+\.\w+:\d+(:\d+)?:? (fatal )?error\b|\b[\w/-]+\.\w{1,6}:\d+:\d+:? (fatal )?error\b|^\S+\.\w{1,4}:\d+:\d+: |undefined reference to|import cycle|^ld: |^collect2: |linker command failed|: undefined symbol`),
 		work("ruby_php", `^\d+ examples?, [1-9]\d* failures?|^\d+ runs, \d+ assertions, [1-9]|^FAILURES!$|^\d+ tests?, .*[1-9]\d* failures?|tests?, \d+ assertions?, [1-9]\d* failures?`),
 		work("dotnet", `^Failed! +- Failed:|\berror CS\d{4}\b|error MSB\d+`),
 		work("lint", `✖ \d+ problems?|^found \d+ errors?|^\d+ errors? (found|generated)|would reformat|files? would be reformatted|code style issues|violations? found|^\s*\d+:\d+\s+(error|warning)\s|issues? found`),
+		work("assertion", `\bexpected to (find|be|have|equal|contain|see|match)\b|^\s*(expected|received|actual|got) *:`),
 		work("ctest", `tests passed, [1-9]\d* tests? failed|The following tests FAILED|\[  FAILED  \]|^\d+ of \d+ tests? failed|[1-9]\d* (tests?|specs?|scenarios?|checks?) (have |has )?failed|test suites? failed|tests? failed$`),
 	}
 }

@@ -10,7 +10,7 @@ func toolRules() []Rule {
 		{ID: "git.protected", Tool: "git", Class: belay.ClassPermission, Move: belay.MoveEscalate, Pattern: `protected branch|pre-receive hook declined|GH006|GH013`},
 		{ID: "git.merge", Tool: "git", Class: belay.ClassConflict, Move: belay.MoveRepair, Pattern: `^conflict \(|merge conflict|unmerged|\[(remote )?rejected\]|non-fast-forward|fetch first|would be overwritten|unresolved conflict|could not apply|patch (does not apply|failed)|divergent|not possible to fast-forward|overwritten by (merge|checkout)|needs merge|unstaged changes|in progress`},
 		{ID: "git.nothing", Tool: "git", Class: belay.ClassHollow, Pattern: `nothing (added )?to commit|no changes added`},
-		{ID: "git.login", Tool: "git", Class: belay.ClassAuth, Pattern: `could not read (username|password)|authentication failed|permission denied \(|permission to .* denied|returned error: 40[13]|host key verification|invalid username or|support for password`},
+		{ID: "git.login", Tool: "git", Class: belay.ClassAuth, Pattern: `could not read (username|password)|authentication failed|permission denied \((publickey|password|keyboard|gssapi)|permission to .* denied|returned error: 40[13]|host key verification|invalid username or|support for password`},
 		{ID: "git.cut", Tool: "git", Class: belay.ClassTransient, Pattern: `early eof|hung up|rpc failed|index-pack failed|unexpected disconnect`},
 		{ID: "git.slow", Tool: "git", Class: belay.ClassTimeout, Pattern: `too slow|timed out`},
 		{ID: "git.owner", Tool: "git", Class: belay.ClassInfrastructure, Pattern: `dubious ownership|unsafe repository`},
@@ -75,7 +75,7 @@ func toolRules() []Rule {
 		{ID: "redis.wait", Tool: "redis", Class: belay.ClassTransient, Pattern: `LOADING|BUSY|TRYAGAIN|MASTERDOWN|CLUSTERDOWN`},
 		{ID: "redis.memory", Tool: "redis", Class: belay.ClassInfrastructure, Pattern: `\bOOM\b|MISCONF|READONLY`},
 
-		{ID: "ssh.login", Tool: "ssh", Class: belay.ClassAuth, Pattern: `permission denied \(|host key verification|too many authentication|no matching (host key|key exchange)`},
+		{ID: "ssh.login", Tool: "ssh", Class: belay.ClassAuth, Pattern: `permission denied \((publickey|password|keyboard|gssapi)|host key verification|too many authentication|no matching (host key|key exchange)`},
 		{ID: "apt.name", Tool: "apt", Class: belay.ClassInfrastructure, Move: belay.MoveRetry, Pattern: `failure resolving|could not resolve`},
 		{ID: "apt.denied", Tool: "apt", Class: belay.ClassPermission, Pattern: `13: permission denied`},
 		{ID: "apt.lock", Tool: "apt", Class: belay.ClassConflict, Pattern: `could not get lock|unable to (acquire|lock)|is another process using`},
@@ -100,6 +100,9 @@ func toolRules() []Rule {
 		{ID: "go.panic", Tool: "go", Class: belay.ClassWorkFailure, Pattern: `^panic: |^fatal error: (all goroutines|concurrent|stack)`},
 		{ID: "gcloud.login", Tool: "gcloud", Class: belay.ClassAuth, Pattern: `active account|auth login|reauth`},
 		{ID: "bash.sudo", Tool: "bash", Class: belay.ClassPermission, Move: belay.MoveEscalate, Pattern: `^sudo: `},
+		{ID: "dotnet.feed", Tool: "dotnet", Class: belay.ClassTransient, Pattern: `\bNU13\d\d\b`},
+		{ID: "dotnet.sdk", Tool: "dotnet", Class: belay.ClassInfrastructure, Move: belay.MoveRepair, Pattern: `\bNETSDK\d+`},
+		{ID: "dotnet.package", Tool: "dotnet", Class: belay.ClassInvalidInput, Pattern: `\bNU1[12]\d\d\b`},
 		{ID: "make.missing", Tool: "make", Class: belay.ClassInvalidInput, Pattern: `no rule to make|no targets specified|missing separator|no makefile`},
 		{ID: "bash.unset", Tool: "bash", Class: belay.ClassInvalidInput, Pattern: `unbound variable|parameter (not set|null)|bad substitution|ambiguous redirect|syntax error|unexpected (end of file|eof)|integer expression`},
 	}
