@@ -19,6 +19,7 @@ func TestLadder(t *testing.T) {
 	t.Parallel()
 	const full = "write: No space left on device"
 	agent := func(a belay.AgentResult) *belay.AgentResult { return &a }
+	c := NewClassifier()
 	for _, r := range []struct {
 		name  string
 		facts Facts
@@ -55,7 +56,7 @@ func TestLadder(t *testing.T) {
 		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.MoveRepair, LevelProcess},
 		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.MoveRetry, LevelUnknown},
 	} {
-		f := Classify(r.facts)
+		f := c.Classify(r.facts)
 		if f.Class != r.class || f.Move != r.move || f.Level != r.level || f.Rule == "" || f.Fingerprint == "" {
 			t.Errorf("%s: %+v, want %s/%s by %s", r.name, f, r.class, r.move, r.level)
 		}
