@@ -216,8 +216,19 @@ type AgentReport struct {
 	Reasked  int         `json:"reasked,omitempty"` // how often it was asked again for JSON
 	Fresh    bool        `json:"fresh,omitempty"`   // its session was not known any more: a new one took over
 	Notes    []AgentNote `json:"notes,omitempty"`
+	Lost     string      `json:"lost,omitempty"` // why notes could not be written while it ran
 	Level    int         `json:"containment"`
 	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended
+}
+
+// Starts is how often a CLI was started in the attempt: once, and once more for
+// each time that it was gone on with, begun anew or asked again.
+func (r AgentReport) Starts() int {
+	n := 1 + r.Resumes + r.Reasked
+	if r.Fresh {
+		n++
+	}
+	return n
 }
 
 // EndedBy says which of our own acts ended an agent, recorded by whoever did

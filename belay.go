@@ -224,6 +224,7 @@ type RunResult struct {
 	Reason  string           `json:"reason,omitempty"`
 	Failure *Failure         `json:"failure,omitempty"`
 	Outputs map[string]Value `json:"outputs,omitempty"`
+	Object  *Value           `json:"object,omitempty"` // all outputs as one object, when they are too big for the records
 }
 
 // Status is how a run stands when nobody drives it.

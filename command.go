@@ -82,6 +82,8 @@ type Question struct {
 	Lenient bool `json:"lenient,omitempty"`
 	// Pieces asks for one list of all of them.
 	Pieces []Piece `json:"pieces,omitempty"`
+	// Object asks for one object of all of them.
+	Object map[string]Value `json:"object,omitempty"`
 }
 
 // Piece is one item of a list: a value, an object of values, or null.
@@ -96,10 +98,11 @@ type Answer struct {
 	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
 	Dir   string `json:"dir,omitempty"`   // of a worktree
 	Ref   string `json:"ref,omitempty"`   // its branch
+	Col   int    `json:"col,omitempty"`   // of a condition: where in it the error is
 
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`
-	Value *Value            `json:"value,omitempty"` // the list of all pieces
+	Value *Value            `json:"value,omitempty"` // the list of all pieces, or the object
 }
 
 // Filled is a text with its values in it, or why there is none.

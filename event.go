@@ -20,6 +20,8 @@ type RunStarted struct {
 	File     string            `json:"file,omitempty"`   // where the source was found, for people
 	Frozen   map[string]string `json:"frozen,omitempty"` // sub-recipe name to digest; root only
 	Vars     map[string]Value  `json:"vars,omitempty"`
+	Inherit  bool              `json:"inherit,omitempty"` // under Vars, the run has the variables that its parent had at this record
+	Gather   bool              `json:"gather,omitempty"`  // its outputs are wanted as one object, too
 	Dir      string            `json:"dir"`
 	Parent   Key               `json:"parent,omitempty"` // the attempt that this run is
 	Limits   Limits            `json:"limits"`

@@ -172,8 +172,8 @@ wording of a message, and is stored in the journal beside the observation.
 	}
 	b.WriteString(`
 A step whose script is a guard for something else may say which kind its failure stands
-for (` + "`failure: infrastructure`" + `). ` + "`agent_timeout` and `hollow_success`" + ` are reserved for agent
-steps, which this version does not run.
+for (` + "`failure: infrastructure`" + `). The failure of an agent has a
+[class](agents.md#classes-and-exit-codes) beside its kind.
 `)
 	return b.String()
 }

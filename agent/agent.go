@@ -142,6 +142,7 @@ const (
 	SignText  SignKind = "text"  // the model spoke
 	SignTool  SignKind = "tool"  // a tool began
 	SignDone  SignKind = "done"  // a tool ended
+	SignModel SignKind = "model" // the model is at work and has not spoken yet: a message began, or it thinks
 	SignRetry SignKind = "retry" // the CLI calls the model again after a fault: life, no progress
 	SignLife  SignKind = "life"  // anything else that says that it lives
 	SignFinal SignKind = "final" // the record that ends a run
@@ -152,7 +153,7 @@ type Sign struct {
 	Kind    SignKind
 	Session string          // when the line tells it
 	Text    string          // SignText: what was said; SignRetry: why
-	Tool    *belay.ToolCall // SignTool, SignDone
+	Tool    *belay.ToolCall // SignTool, SignDone; its command is whole up to MaxLook, and Masked past that
 	ID      string          // of the tool call
 	Wait    time.Duration   // SignRetry: how long it says that it will wait before
 }

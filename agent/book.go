@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/belay-run/belay"
 )
@@ -19,6 +18,8 @@ const (
 	maxOpen    = 500
 	maxDenied  = 50
 	maxMutter  = 40 // lines of stderr
+	maxName    = 200
+	maxSession = 1000 // a longer id is none
 )
 
 // book is what all readers keep: the facts so far.
@@ -28,8 +29,12 @@ type book struct {
 	head    []*belay.ToolCall
 	tail    []*belay.ToolCall
 	open    map[string]*belay.ToolCall
-	pending *fault   // what it retries after, until it goes on
-	stderr  []string // the last lines
+	whole   map[string]string // the commands of open calls that were cut
+	held    int               // bytes of them
+	pending *fault            // what it retries after, until it goes on
+	stderr  []string          // the last lines
+	told    string            // of those that are gone, the last that says what happened
+	hide    func(string) string
 }
 
 // text is a string that grows up to a limit and knows its true size.
@@ -55,6 +60,19 @@ func (t *text) set(s string) {
 
 func life() []Sign { return []Sign{{Kind: SignLife}} }
 
+// each reads all records of a line.
+func (b *book) each(line []byte, one func(record) []Sign) []Sign {
+	recs := records(line)
+	if recs == nil {
+		return b.bad(line)
+	}
+	var signs []Sign
+	for _, rec := range recs {
+		signs = append(signs, one(rec)...)
+	}
+	return signs
+}
+
 // bad counts a line that is no record. It is a sign of life all the same.
 func (b *book) bad(line []byte) []Sign {
 	if len(bytes.TrimSpace(line)) == 0 {
@@ -67,14 +85,23 @@ func (b *book) bad(line []byte) []Sign {
 // start notes that the CLI is up.
 func (b *book) start(session string) []Sign {
 	b.knows(session)
+	if len(session) > maxSession {
+		session = ""
+	}
 	return []Sign{{Kind: SignStart, Session: session}}
 }
 
 // knows keeps the session; the last one told is the one to go on with.
 func (b *book) knows(session string) {
-	if session != "" {
+	if session != "" && len(session) <= maxSession {
 		b.res.Session = session
 	}
+}
+
+// thinks notes that the model is at work: what was retried has come through.
+func (b *book) thinks() []Sign {
+	b.pending = nil
+	return []Sign{{Kind: SignModel}}
 }
 
 // say notes a piece of what the model says.
@@ -84,90 +111,11 @@ func (b *book) say(s string) []Sign {
 	return []Sign{{Kind: SignText, Text: s}}
 }
 
-// begin notes that a tool began. What was said before it is not the final text.
-func (b *book) begin(id string, call belay.ToolCall) []Sign {
-	b.pending = nil
-	b.answer.set("")
-	c := b.keep(call)
-	if id != "" && len(b.open) < maxOpen {
-		if b.open == nil {
-			b.open = map[string]*belay.ToolCall{}
-		}
-		c.Open = true
-		b.open[id] = c
-	}
-	shown := *c
-	shown.Open = true
-	return []Sign{{Kind: SignTool, ID: id, Tool: &shown}}
-}
-
-// done notes that a tool ended. What the end tells is put over what the
-// beginning told; an end without a beginning is a whole call.
-func (b *book) done(id string, end belay.ToolCall) []Sign {
-	b.pending = nil
-	c, ok := b.open[id]
-	if ok {
-		delete(b.open, id)
-		c.Open = false
-	} else {
-		b.answer.set("")
-		c = b.keep(belay.ToolCall{Name: "unknown"}) // it began in an earlier process
-	}
-	if end.Name != "" {
-		c.Name = end.Name
-	}
-	if end.Command != "" {
-		c.Command = cut(end.Command, maxCommand)
-	}
-	if end.Path != "" {
-		c.Path = cut(end.Path, maxCommand)
-	}
-	if end.Exit != nil {
-		c.Exit = end.Exit
-		c.Failed = *end.Exit != 0
-	}
-	c.Failed = c.Failed || end.Failed
-	c.Denied = c.Denied || end.Denied
-	shown := *c
-	return []Sign{{Kind: SignDone, ID: id, Tool: &shown}}
-}
-
-// keep stores a call among the first or the last of them.
-func (b *book) keep(call belay.ToolCall) *belay.ToolCall {
-	call.Command = cut(call.Command, maxCommand)
-	call.Path = cut(call.Path, maxCommand)
-	call.Name = cut(call.Name, 200)
-	c := &call
-	b.res.ToolCount++
-	if len(b.head) < maxHead {
-		b.head = append(b.head, c)
-		return c
-	}
-	if len(b.tail) == maxTail {
-		b.tail = append(b.tail[:0], b.tail[1:]...)
-	}
-	b.tail = append(b.tail, c)
-	return c
-}
-
-// deny notes that a tool was refused to the agent.
-func (b *book) deny(name string) {
-	name = cut(name, 200)
-	for _, d := range b.res.Denied {
-		if d == name {
-			return
-		}
-	}
-	if name != "" && len(b.res.Denied) < maxDenied {
-		b.res.Denied = append(b.res.Denied, name)
-	}
-}
-
 // retry notes that the CLI calls its model again.
 func (b *book) retry(f fault) []Sign {
 	b.res.Retries++
 	b.pending = &f
-	return []Sign{{Kind: SignRetry, Text: cut(f.text, maxCause), Wait: f.after}}
+	return []Sign{{Kind: SignRetry, Text: b.short(f.text, maxCause), Wait: f.after}}
 }
 
 // fail sets the error flag and what is known of the error.
@@ -185,7 +133,7 @@ func (b *book) blame(f fault) {
 	b.res.Status = f.status
 	b.res.RetryAfter = f.after
 	b.res.Reset = f.reset
-	b.res.Cause = cut(strings.TrimSpace(f.text), maxCause)
+	b.res.Cause = b.short(strings.TrimSpace(f.text), maxCause)
 }
 
 // final notes the record that ends a run.
@@ -198,14 +146,17 @@ func (b *book) final() []Sign {
 // mutter keeps a line of stderr for the cause, and says nothing: a CLI that
 // only writes warnings has not begun to work.
 func (b *book) mutter(line []byte) []Sign {
-	s := strings.TrimSpace(plain(string(line)))
+	s := words(line)
 	if s == "" {
 		return nil
 	}
 	if len(b.stderr) == maxMutter {
+		if telling.MatchString(b.stderr[0]) {
+			b.told = b.stderr[0]
+		}
 		b.stderr = append(b.stderr[:0], b.stderr[1:]...)
 	}
-	b.stderr = append(b.stderr, cut(s, maxCause))
+	b.stderr = append(b.stderr, b.short(s, maxWords))
 	return nil
 }
 
@@ -213,7 +164,7 @@ func (b *book) mutter(line []byte) []Sign {
 type explain func(code int, stderr []string) fault
 
 // unknownExit is for a CLI whose exit codes and stderr tell nothing more.
-func unknownExit(_ int, stderr []string) fault { return fault{text: last(stderr)} }
+func unknownExit(_ int, stderr []string) fault { return fault{text: reason(stderr)} }
 
 // end closes the book. A reason that only the process knows is asked for when
 // it ended badly by itself and no record said why; a signal is left to the one
@@ -230,7 +181,11 @@ func (b *book) end(e Exit, why explain) belay.AgentResult {
 	case !r.Final && b.pending != nil:
 		b.blame(*b.pending)
 	case e.Code != 0 && e.Signal == 0 && r.Class == belay.ClassNone && r.Cause == "":
-		f := why(e.Code, b.stderr)
+		said := b.stderr
+		if b.told != "" {
+			said = append([]string{b.told}, said...)
+		}
+		f := why(e.Code, said)
 		if f.class == belay.ClassNone {
 			f.class = belay.ClassUnknown
 		}
@@ -256,38 +211,9 @@ func (b *book) wait(at time.Time) {
 	}
 }
 
-// cut shortens text to a number of bytes, never inside a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 func last(lines []string) string {
 	if len(lines) == 0 {
 		return ""
 	}
 	return lines[len(lines)-1]
-}
-
-// plain takes the colours of a terminal out of a line.
-func plain(s string) string {
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			return s
-		}
-		j := i + 2
-		for j < len(s) && (s[j] == ';' || s[j] >= '0' && s[j] <= '9') {
-			j++
-		}
-		if j < len(s) {
-			j++
-		}
-		s = s[:i] + s[j:]
-	}
 }

@@ -62,17 +62,7 @@ type claudeReader struct {
 	limit   time.Time   // when a limit that was hit is lifted
 }
 
-func (r *claudeReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *claudeReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *claudeReader) one(rec record) []Sign {
 	r.knows(rec.str("session_id"))
@@ -223,6 +213,7 @@ func (r *claudeReader) event(ev record) []Sign {
 	switch ev.str("type") {
 	case "message_start":
 		r.count(ev.at("message"))
+		return r.thinks()
 	case "message_delta":
 		if n := ev.at("usage").num("output_tokens"); n > r.current.Output {
 			r.current.Output = n
@@ -232,6 +223,9 @@ func (r *claudeReader) event(ev record) []Sign {
 			r.partial, r.pending = true, nil
 			return []Sign{{Kind: SignText, Text: s}}
 		}
+		return r.thinks()
+	case "content_block_start":
+		return r.thinks()
 	}
 	return life()
 }
@@ -369,7 +363,7 @@ func (r *claudeReader) End(e Exit) belay.AgentResult {
 // claudeEnd explains an end without a result: Claude Code ends itself with
 // 143 on SIGTERM; a bad start is told on stderr alone.
 func claudeEnd(code int, stderr []string) fault {
-	f := fault{text: last(stderr)}
+	f := fault{text: reason(stderr)}
 	switch code {
 	case 129, 130, 143:
 		f.class = belay.ClassCancelled

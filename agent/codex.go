@@ -66,17 +66,7 @@ func (codex) Reader() Reader { return &codexReader{} }
 // refused leaves no record at all: that can only be seen by what is not there.
 type codexReader struct{ book }
 
-func (r *codexReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *codexReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *codexReader) one(rec record) []Sign {
 	switch rec.str("type") {
@@ -137,6 +127,8 @@ func (r *codexReader) item(it record, over bool) []Sign {
 	case "mcp_tool_call":
 		call.Name = it.str("server") + "." + it.str("tool")
 		call.Failed = call.Failed || it.has("error")
+	case "reasoning":
+		return r.thinks()
 	case "web_search", "collab_tool_call":
 		call.Name = it.str("type")
 	default: // a plan, a thought, a remark
@@ -273,7 +265,7 @@ func codexEnd(_ int, stderr []string) fault {
 			return fault{class: c, text: s}
 		}
 	}
-	return fault{text: last(stderr)}
+	return fault{text: reason(stderr)}
 }
 
 func codexStarts() []rule {

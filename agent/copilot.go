@@ -65,17 +65,7 @@ type copilotReader struct {
 	call fault // the last call of the model that failed
 }
 
-func (r *copilotReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *copilotReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *copilotReader) one(rec record) []Sign {
 	data := rec.at("data")
@@ -85,6 +75,8 @@ func (r *copilotReader) one(rec record) []Sign {
 		return r.start("")
 	case "assistant.message_delta":
 		return []Sign{{Kind: SignText, Text: data.str("deltaContent")}}
+	case "assistant.reasoning", "assistant.reasoning_delta":
+		return r.thinks()
 	case "assistant.message":
 		if data.str("parentToolCallId") == "" { // else a helper of it speaks
 			r.answer.set("")
@@ -199,7 +191,7 @@ func copilotEnd(code int, stderr []string) fault {
 			return fault{class: c, text: s}
 		}
 	}
-	f := fault{text: last(stderr)}
+	f := fault{text: reason(stderr)}
 	if code == 143 || code == 130 {
 		f.class = belay.ClassCancelled
 	}

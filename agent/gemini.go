@@ -60,17 +60,7 @@ type geminiReader struct {
 	name    string // of the error, from stderr
 }
 
-func (r *geminiReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *geminiReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *geminiReader) one(rec record) []Sign {
 	switch rec.str("type") {
@@ -178,7 +168,7 @@ var (
 
 // Stderr is the only place where Gemini tells that it tries again.
 func (r *geminiReader) Stderr(line []byte) []Sign {
-	s := strings.TrimSpace(plain(string(line)))
+	s := words(line)
 	r.mutter(line)
 	if name := group(geminiReport, s); name != "" {
 		r.name = name

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"path"
 	"regexp"
+	"strings"
 )
 
 // Programs are the names under which a CLI is looked for, best first; none for
@@ -25,6 +27,26 @@ func Programs(kind Kind) []string {
 	return nil
 }
 
+// Install is how a CLI is installed; "" for one that is not ours to know.
+func Install(kind Kind) string {
+	switch kind {
+	case Claude:
+		return "npm install -g @anthropic-ai/claude-code"
+	case Codex:
+		return "npm install -g @openai/codex"
+	case Gemini:
+		return "npm install -g @google/gemini-cli"
+	case Copilot:
+		return "npm install -g @github/copilot"
+	case OpenCode:
+		return "npm install -g opencode-ai"
+	case Qwen:
+		return "npm install -g @qwen-code/qwen-code"
+	case Command, ACP, Scripted:
+	}
+	return ""
+}
+
 // LoginSign is where a login can be seen without spending a token: one of the
 // variables is set, or one of the files, relative to the home folder, exists.
 // A sign is no proof: a login can have run out.
@@ -32,6 +54,24 @@ type LoginSign struct {
 	Env   []string
 	Files []string
 	Cure  string // how to log in
+
+	Dir   string // the folder of the home folder that the CLI has for itself
+	Moved string // the variable that names another folder instead
+}
+
+// Paths are the files by their whole paths, for an environment.
+func (s LoginSign) Paths(env func(string) string) []string {
+	var list []string
+	for _, file := range s.Files {
+		whole := path.Join(env("HOME"), file)
+		if s.Moved != "" && env(s.Moved) != "" {
+			if name, own := strings.CutPrefix(file, s.Dir+"/"); own {
+				whole = path.Join(env(s.Moved), name)
+			}
+		}
+		list = append(list, whole)
+	}
+	return list
 }
 
 // LoginFacts are the signs of a kind; nothing for one that needs no login.
@@ -41,13 +81,15 @@ func LoginFacts(kind Kind) LoginSign {
 		return LoginSign{
 			Env:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"},
 			Files: []string{".claude/.credentials.json"},
-			Cure:  "run `claude` and type /login, or set ANTHROPIC_API_KEY",
+			Dir:   ".claude", Moved: "CLAUDE_CONFIG_DIR",
+			Cure: "run `claude` and type /login, or set ANTHROPIC_API_KEY",
 		}
 	case Codex:
 		return LoginSign{
 			Env:   []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 			Files: []string{".codex/auth.json"},
-			Cure:  "run `codex login`, or set CODEX_API_KEY",
+			Dir:   ".codex", Moved: "CODEX_HOME",
+			Cure: "run `codex login`, or set CODEX_API_KEY",
 		}
 	case Gemini:
 		return LoginSign{
@@ -59,7 +101,8 @@ func LoginFacts(kind Kind) LoginSign {
 		return LoginSign{
 			Env:   []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"},
 			Files: []string{".copilot/config.json", ".config/gh/hosts.yml"},
-			Cure:  "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN",
+			Dir:   ".copilot", Moved: "COPILOT_HOME",
+			Cure: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN",
 		}
 	case OpenCode:
 		return LoginSign{

@@ -50,17 +50,7 @@ type opencodeReader struct {
 	asked   []string // permissions that were refused, as stderr tells them
 }
 
-func (r *opencodeReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *opencodeReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *opencodeReader) one(rec record) []Sign {
 	first := r.res.Session == ""
@@ -74,6 +64,8 @@ func (r *opencodeReader) one(rec record) []Sign {
 		}
 		r.message = part.str("messageID")
 		r.answer.set("")
+	case "reasoning":
+		return r.thinks()
 	case "text":
 		return r.say(part.str("text"))
 	case "tool_use":
@@ -143,7 +135,7 @@ func (r *opencodeReader) fault(e record) {
 var opencodeReject = regexp.MustCompile(`permission requested: (\S+) .*auto-rejecting$`)
 
 func (r *opencodeReader) Stderr(line []byte) []Sign {
-	s := strings.TrimSpace(plain(string(line)))
+	s := words(line)
 	if p := group(opencodeReject, s); p != "" && len(r.asked) < maxDenied {
 		r.asked = append(r.asked, p)
 	}

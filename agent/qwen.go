@@ -47,17 +47,7 @@ type qwenReader struct {
 	partial bool
 }
 
-func (r *qwenReader) Line(line []byte) []Sign {
-	recs := records(line)
-	if recs == nil {
-		return r.bad(line)
-	}
-	var signs []Sign
-	for _, rec := range recs {
-		signs = append(signs, r.one(rec)...)
-	}
-	return signs
-}
+func (r *qwenReader) Line(line []byte) []Sign { return r.each(line, r.one) }
 
 func (r *qwenReader) one(rec record) []Sign {
 	r.knows(rec.str("session_id"))
@@ -76,6 +66,7 @@ func (r *qwenReader) one(rec record) []Sign {
 			r.partial, r.pending = true, nil
 			return []Sign{{Kind: SignText, Text: s}}
 		}
+		return r.thinks()
 	case "assistant":
 		return r.assistant(rec.at("message"))
 	case "user":

@@ -138,7 +138,7 @@ func (c *checker) event(i int) {
 	case belay.AttemptJudged:
 		c.onJudged(e)
 	case belay.StepNotTaken:
-		c.step(e.Path).settle("not taken", true)
+		c.onNotTaken(e)
 	case belay.StepSkipped:
 		c.step(e.Path).settle("skipped", false)
 	case belay.StepRefused:

@@ -27,6 +27,7 @@ const (
 	RuleRequest   = "request"   // a request is received once and refused at most once
 	RuleRecovery  = "recovery"  // a way out is chosen after a failure or a loss, once
 	RuleDue       = "due"       // a retry does not start before its time
+	RuleTaken     = "taken"     // what has begun is not called not taken afterwards
 	RuleHook      = "hook"      // a hook runs beside its step, never with it
 )
 
@@ -35,6 +36,6 @@ func Rules() []string {
 	return []string{
 		RuleSeq, RuleTime, RuleAttach, RuleEpoch, RuleFirst, RuleRoot, RuleChild, RuleChildEnd, RuleKey, RuleOpen,
 		RuleNumber, RuleFound, RuleHarvested, RuleJudged, RuleFinal, RuleTerminal, RuleReopen, RuleOnce, RuleEnd,
-		RuleAchieved, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleHook,
+		RuleAchieved, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook,
 	}
 }

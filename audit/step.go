@@ -31,6 +31,7 @@ type step struct {
 	due     time.Time
 	lost    int
 	again   int // starts that a person granted
+	begun   bool
 }
 
 // step finds the step of the record's run.
@@ -68,6 +69,17 @@ func (c *checker) beginMain(st *step, k belay.Key) {
 	st.settled, st.final, st.forever = false, "", false
 	st.unknown, st.checked, st.owed = false, false, false
 	st.due = time.Time{}
+	st.begun = true
+}
+
+// onNotTaken checks that a condition was decided before the first attempt, and
+// not again after it: what failed would be forgotten.
+func (c *checker) onNotTaken(e belay.StepNotTaken) {
+	st := c.step(e.Path)
+	if st.begun {
+		c.say(RuleTaken, "step %s is not taken (%s), but it has begun before", e.Path, e.Why)
+	}
+	st.settle("not taken", true)
 }
 
 func (c *checker) onRecovery(e belay.RecoveryChosen) {

@@ -187,7 +187,7 @@ func code(s belay.Status) int {
 		return belay.ExitHeld
 	case belay.Stopped:
 		return belay.ExitTerminated
-	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Aborted:
+	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.Aborted:
 	}
 	return belay.ExitFailed
 }

@@ -95,30 +95,33 @@ type noteMark struct {
 
 // permit counts one more agent where all sessions of the tree see it.
 func (w *drive) permit(k belay.Key) belay.Answer {
-	p, err := w.Permit(k)
-	const all = ", with all runs that belong to this one"
-	switch {
-	case err != nil:
+	now := w.now()
+	p, err := w.Permit(k, now)
+	if err != nil {
 		return belay.Answer{Error: "the budget could not be read: " + err.Error()}
-	case p.Starts > p.MaxStarts:
+	}
+	const all = ", with all runs that belong to this one"
+	switch p.Short(now) {
+	case journal.ShortStarts:
 		return belay.Answer{Error: fmt.Sprintf("%d of %d agent starts are used%s", p.Starts-1, p.MaxStarts, all)}
-	case p.MaxTokens > 0 && p.Tokens >= p.MaxTokens:
+	case journal.ShortTokens:
 		return belay.Answer{Error: fmt.Sprintf("%d of %d tokens are used%s", p.Tokens, p.MaxTokens, all)}
-	case p.MaxMicros > 0 && p.Micros >= p.MaxMicros:
+	case journal.ShortMoney:
 		return belay.Answer{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
-	case !p.Until.IsZero() && !w.now().Before(p.Until):
+	case journal.ShortTime:
 		return belay.Answer{Error: "the time for agents was over at " + p.Until.UTC().Format(time.DateTime) + all}
+	case journal.ShortNothing:
 	}
 	return belay.Answer{OK: true}
 }
 
 // permitOf counts in the index, under the tree of sessions. The run that began
 // the tree says first what may be used.
-func (o *Open) permitOf(k belay.Key) (journal.Purse, error) {
+func (o *Open) permitOf(k belay.Key, now time.Time) (journal.Purse, error) {
 	if err := o.setBudget(); err != nil {
 		return journal.Purse{}, err
 	}
-	return o.local.State.Permit(o.session.Tree, k)
+	return o.local.State.Permit(o.session.Tree, k, now)
 }
 
 // setBudget tells all sessions of the tree what its root run may use.
@@ -143,16 +146,21 @@ func (o *Open) announce(b belay.Budget) error {
 }
 
 // spendOf counts what an agent used, for all sessions of the tree.
-func (o *Open) spendOf(k belay.Key, u belay.Usage) error {
-	return o.local.State.Spend(o.session.Tree, k, u)
+func (o *Open) spendOf(k belay.Key, starts int, u belay.Usage) error {
+	return o.local.State.Spend(o.session.Tree, k, starts, u)
+}
+
+// countOf counts an agent that starts, where it was not counted before.
+func (o *Open) countOf(k belay.Key) error {
+	return o.local.State.Count(o.session.Tree, k)
 }
 
 // house makes a worktree, or finds it again.
-func (w *drive) house(q belay.Worktree, key belay.Key) belay.Answer {
+func (w *drive) house(ctx context.Context, q belay.Worktree, key belay.Key) belay.Answer {
 	if w.House == nil {
 		return belay.Answer{Error: "there is no place for worktrees"}
 	}
-	dir, branch, err := w.House(q, w.asker(key))
+	dir, branch, err := w.House(ctx, q, w.asker(key))
 	if err != nil {
 		return belay.Answer{Error: err.Error()}
 	}
@@ -160,8 +168,8 @@ func (w *drive) house(q belay.Worktree, key belay.Key) belay.Answer {
 }
 
 // houseOf makes the worktree of a run or of a step below the run's folder.
-func (o *Open) houseOf(q belay.Worktree, run belay.RunID) (dir, branch string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), worktreeWithin)
+func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (dir, branch string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, worktreeWithin)
 	defer cancel()
 	made, err := worktree.Create(ctx, q.Dir, worktree.Options{
 		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -13,17 +15,23 @@ const maxAskValue = 16 << 20
 
 // answer finds out what the brain cannot see: it looks at values that are too
 // big for the records (a condition, texts, a list), asks whether one more agent
-// may start, or makes a worktree. Only the answer becomes a record.
-func (w *drive) answer(c belay.Ask) flow.Fact {
+// may start, or makes a worktree. Only the answer becomes a record. There is none
+// when the making of a worktree was broken off by a stop: it is asked for again.
+func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 	var a belay.Answer
 	var err error
 	switch q := c.Question; {
 	case q.Agent != "":
 		a = w.permit(q.Agent)
 	case q.Worktree != nil:
-		a = w.house(*q.Worktree, c.Key)
+		a = w.house(ctx, *q.Worktree, c.Key)
+		if !a.OK && ctx.Err() != nil {
+			return flow.Fact{}, false
+		}
 	case len(q.Pieces) > 0:
 		a.Value, err = w.list(q.Pieces)
+	case len(q.Object) > 0:
+		a.Value, err = w.object(q.Object)
 	case len(q.Texts) > 0 || q.List != "":
 		err = w.fillIn(q, &a)
 	default:
@@ -31,8 +39,12 @@ func (w *drive) answer(c belay.Ask) flow.Fact {
 	}
 	if err != nil {
 		a.Error = err.Error()
+		var wrong *expr.Error
+		if errors.As(err, &wrong) {
+			a.Error, a.Col = wrong.Msg, max(wrong.Col, 1)
+		}
 	}
-	return flow.Fact{Run: w.asker(c.Key), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+	return flow.Fact{Run: w.asker(c.Key), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}, true
 }
 
 // asker is the run whose step asked: the key begins with its id.

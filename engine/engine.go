@@ -65,9 +65,10 @@ type Driver struct {
 	Mask    []string
 	Limits  step.Limits
 	Host    step.Host
-	Permit  func(belay.Key) (journal.Purse, error) // counts the start of an agent where all sessions see it
-	Spend   func(belay.Key, belay.Usage) error     // and what it used
-	House   func(w belay.Worktree, run belay.RunID) (dir, branch string, err error)
+	Permit  func(belay.Key, time.Time) (journal.Purse, error) // counts the start of an agent where all sessions see it
+	Count   func(belay.Key) error                             // the same for one that is not asked for
+	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used
+	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (dir, branch string, err error)
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
 }
 
@@ -82,6 +83,7 @@ type drive struct {
 	mail    []string // requests to be taken out of the mailbox after the commit
 	notes   map[belay.Key]noteMark
 	attachs int
+	seen    seen
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -125,7 +127,11 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 			"find out what ends it (out of memory?), then resume the run")
 	}
 	w.Epoch++
-	keeper, states, err := w.reach(ctx)
+	reach := ctx
+	if w.attachs > 1 { // a stop that is under way needs a keeper too
+		reach = context.WithoutCancel(ctx)
+	}
+	keeper, states, err := w.reach(reach)
 	if err != nil {
 		return err
 	}
@@ -141,7 +147,7 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 	if err == nil {
 		facts = append(facts, w.facts...)
 		w.facts = nil
-		err = w.take(facts)
+		err = w.take(ctx, facts)
 	}
 	if err != nil {
 		_ = w.leave(ctx) // the error that is returned matters more
@@ -213,8 +219,8 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
-	if o.Agent != nil && o.Agent.Result.Usage != (belay.Usage{}) {
-		if err := w.Spend(job.Key, o.Agent.Result.Usage); err != nil {
+	if o.Agent != nil {
+		if err := w.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
 			return flow.Fact{}, err
 		}
 	}
@@ -232,7 +238,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 		if len(w.facts) > 0 {
 			facts := w.facts
 			w.facts = nil
-			if err := w.take(facts); err != nil {
+			if err := w.take(ctx, facts); err != nil {
 				return err
 			}
 			continue
@@ -259,7 +265,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 				return err
 			}
 		case <-wake:
-			if err := w.take(nil); err != nil {
+			if err := w.take(ctx, nil); err != nil {
 				return err
 			}
 		case <-stop:
@@ -319,7 +325,7 @@ func (w *drive) bereaved(ctx context.Context) error {
 	for len(w.facts) > 0 { // exits that came before its death are facts, and so is what follows from them
 		facts := w.facts
 		w.facts = nil
-		if err := w.take(facts); err != nil {
+		if err := w.take(ctx, facts); err != nil {
 			return err
 		}
 	}
@@ -328,7 +334,7 @@ func (w *drive) bereaved(ctx context.Context) error {
 	if stop := w.Tree.Stopping(); stop != nil { // attaching forgets a stop that is under way
 		again = append(again, w.stopFact(errors.New(stop.By), w.Epoch+1))
 	}
-	return w.attach(context.WithoutCancel(ctx), again)
+	return w.attach(ctx, again)
 }
 
 // readMail copies requests from other processes in as facts, once per id.
@@ -378,7 +384,7 @@ func (w *drive) clearMail() error {
 }
 
 // take is one turn: think, write everything down at once, then act.
-func (w *drive) take(facts []flow.Fact) error {
+func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 	turn, err := w.Tree.Turn(w.now(), facts...)
 	if err != nil {
 		return belay.Exit(belay.ExitFailed, "fold", err,
@@ -398,21 +404,25 @@ func (w *drive) take(facts []flow.Fact) error {
 	if err := w.clearMail(); err != nil {
 		return err
 	}
-	return w.release(turn.Effects)
+	return w.release(ctx, turn.Effects)
 }
 
 // release does what was written down.
-func (w *drive) release(effects []belay.Command) error {
+func (w *drive) release(ctx context.Context, effects []belay.Command) error {
 	for _, c := range effects {
 		switch c := c.(type) {
 		case belay.Do:
 			failpoint.Hit("engine.before_spawn")
-			w.spawn(c.Job)
+			if err := w.spawn(c.Job); err != nil {
+				return err
+			}
 			failpoint.Hit("engine.after_spawn")
 		case belay.Kill:
 			_ = w.keeper.Signal(c.Key, c.Why, w.graceOf(c.Key)) // a broken connection shows as Gone
 		case belay.Ask:
-			w.facts = append(w.facts, w.answer(c))
+			if fact, ok := w.answer(ctx, c); ok {
+				w.facts = append(w.facts, fact)
+			}
 		default:
 			return fmt.Errorf("no effect of kind %T", c)
 		}
@@ -420,13 +430,20 @@ func (w *drive) release(effects []belay.Command) error {
 	return nil
 }
 
-func (w *drive) spawn(j belay.Job) {
+// spawn starts the process of a job. What keeps it from starting is the end of
+// the attempt; only when an agent cannot be counted it is not begun at all.
+func (w *drive) spawn(j belay.Job) error {
+	if j.Agent != nil {
+		if err := w.Count(j.Key); err != nil {
+			return err
+		}
+	}
 	s, err := w.prepare(j)
 	if err != nil {
 		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
 			Key: j.Key, Observation: step.Unstarted(err, w.now()),
 		}})
-		return
+		return nil
 	}
 	var tooBig *proc.TooBig
 	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
@@ -434,4 +451,5 @@ func (w *drive) spawn(j belay.Job) {
 			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
 		}})
 	}
+	return nil
 }

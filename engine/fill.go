@@ -20,12 +20,8 @@ import (
 func (w *drive) values(vars map[string]belay.Value) (map[string]any, error) {
 	vals := make(map[string]any, len(vars))
 	for name, v := range vars {
-		raw, err := w.jsonOf(v)
+		x, err := w.decoded(v)
 		if err != nil {
-			return nil, fmt.Errorf("value of %s: %w", name, err)
-		}
-		var x any
-		if err := exact(raw, &x); err != nil {
 			return nil, fmt.Errorf("value of %s: %w", name, err)
 		}
 		vals[name] = x
@@ -115,10 +111,7 @@ func (w *drive) textValue(text string) (belay.Value, error) {
 
 // list makes pieces one list.
 func (w *drive) list(pieces []belay.Piece) (*belay.Value, error) {
-	most := w.Limits.MaxOut
-	if most <= 0 {
-		most = proc.DefaultMaxOut
-	}
+	most := w.mostOut()
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, p := range pieces {
@@ -136,6 +129,31 @@ func (w *drive) list(pieces []belay.Piece) (*belay.Value, error) {
 	}
 	b.WriteByte(']')
 	v, err := w.Store.PutBlob(b.Bytes())
+	return &v, err
+}
+
+// mostOut is how big a value may be that is made of others.
+func (w *drive) mostOut() int64 {
+	if w.Limits.MaxOut > 0 {
+		return w.Limits.MaxOut
+	}
+	return proc.DefaultMaxOut
+}
+
+// object makes values one object.
+func (w *drive) object(values map[string]belay.Value) (*belay.Value, error) {
+	var all int64
+	for _, v := range values {
+		all += v.Size + int64(len(v.JSON))
+	}
+	if most := w.mostOut(); all > most {
+		return nil, fmt.Errorf("all outputs together have %d bytes; at most %d can be one object", all, most)
+	}
+	raw, err := w.pieceOf(belay.Piece{Object: values})
+	if err != nil {
+		return nil, err
+	}
+	v, err := w.Store.PutBlob(raw)
 	return &v, err
 }
 

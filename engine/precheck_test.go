@@ -79,14 +79,6 @@ func TestPrecheckNamesEverything(t *testing.T) {
 	}
 }
 
-func TestPrecheckRefusesAgents(t *testing.T) {
-	t.Parallel()
-	err := Precheck(specOf(t, "name: r\nsteps: [{id: think, prompt: think, output: x}]\n", t.TempDir(), nil))
-	if belay.ExitCode(err) != belay.ExitInvalid || !strings.Contains(err.Error(), "think") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // What is secret is in the environment under all its names, and in no record.
 func TestSecretsStayOutOfTheRecord(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,10 @@ type Error struct {
 	Col int // in characters, from 1
 	Msg string
 	Src string
+
+	// Named says that the text is a placeholder, with a filter that is wrong;
+	// its braces are no accident.
+	Named bool
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("col %d: %s", e.Col, e.Msg) }

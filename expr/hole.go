@@ -50,29 +50,32 @@ func (p *placeholder) optional() bool {
 const MaxPlaceholder = 4096
 
 // readPlaceholder reads the placeholder whose {{ is at start; end is after its
-// }}. problem is "" when it is one.
-func readPlaceholder(src string, start int) (p *placeholder, end int, problem string) {
+// }}. err is nil when it is one.
+func readPlaceholder(src string, start int) (p *placeholder, end int, err *Error) {
 	line := src[start:min(len(src), start+MaxPlaceholder)]
 	if i := strings.IndexByte(line, '\n'); i >= 0 {
 		line = line[:i]
 	}
 	closing := strings.Index(line, "}}")
 	if closing < 0 {
-		return nil, 0, "the {{ that starts here is not closed"
+		return nil, 0, &Error{Msg: "the {{ that starts here is not closed"}
 	}
 	r := &reader{src: line, pos: 2}
 	r.blanks()
 	if r.take("}}") {
-		return nil, 0, "{{ }} names no variable"
+		return nil, 0, &Error{Msg: "{{ }} names no variable"}
 	}
 	p = &placeholder{}
-	if r.variable(p) && r.filters(p) && r.take("}}") {
-		return p, start + r.pos, ""
+	named := r.variable(p)
+	if named && r.filters(p) && r.take("}}") {
+		return p, start + r.pos, nil
 	}
+	named = named && r.problem != ""
+
 	if r.problem == "" {
 		r.problem = short(strings.Trim(line[2:max(closing, 2)], " \t")) + " is not the name of a variable: {{ }} holds a name, and filters after |"
 	}
-	return nil, 0, r.problem
+	return nil, 0, &Error{Msg: r.problem, Named: named}
 }
 
 func short(s string) string {

@@ -39,10 +39,11 @@ func Holes(src string) []Hole {
 	col, seen := 1, 0
 	for at := strings.Index(src, "{{"); at >= 0; {
 		col += utf8.RuneCountInString(src[seen:at])
-		p, end, problem := readPlaceholder(src, at)
+		p, end, err := readPlaceholder(src, at)
 		h := Hole{Start: at, End: end}
-		if problem != "" {
-			h.End, h.Err = at+2, &Error{Col: col, Msg: problem, Src: src}
+		if err != nil {
+			err.Col, err.Src = col, src
+			h.End, h.Err = at+2, err
 		} else {
 			h.Value = &Text{src: src[at:end], parts: []part{{hole: p, col: 1}}}
 		}
@@ -66,9 +67,10 @@ func ParseText(src string) (*Text, error) {
 	col, seen := 1, 0
 	for at := strings.Index(src, "{{"); at >= 0; {
 		col += utf8.RuneCountInString(src[seen:at])
-		p, end, problem := readPlaceholder(src, at)
-		if problem != "" {
-			return nil, &Error{Col: col, Msg: problem, Src: src}
+		p, end, err := readPlaceholder(src, at)
+		if err != nil {
+			err.Col, err.Src = col, src
+			return nil, err
 		}
 		t.plain(src[seen:at])
 		t.parts = append(t.parts, part{hole: p, col: col, at: at})

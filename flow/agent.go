@@ -26,13 +26,14 @@ type career struct {
 	session string        // and in which session
 	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
 	notes   int           // records about the open attempt
-	base    *belay.Print  // what the work of all attempts is measured against
+	measure
 }
 
 // begin takes in that an attempt starts. The id of its record is a wish: a new
 // session is there once the agent's attendant says so.
 func (c *career) begin(e belay.AttemptStarted) {
 	c.name, c.session, c.notes = e.Agent, "", 0
+	c.measure.begin()
 	if e.Resume {
 		c.session = e.Session
 	}
@@ -136,9 +137,7 @@ func (s *State) noted(e belay.AttemptNoted) error {
 		case belay.NoteSession:
 			a.session = e.Text
 		case belay.NoteBase:
-			if a.base == nil {
-				a.base = e.Base
-			}
+			a.measure.noted(e.Base)
 		case belay.NoteQuiet, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill, belay.NoteRetry:
 		}
 		return nil
@@ -158,14 +157,9 @@ func (s *State) learn(i int, o *belay.Observation) {
 	a := &s.steps[i].agent
 	a.grant, a.pardon = nil, false
 	a.cut = cutBy(o)
-	if o == nil || o.Agent == nil {
-		return
-	}
-	if id := o.Agent.Result.Session; id != "" {
-		a.session = id
-	}
-	if b := o.Agent.Evidence.Before; a.base == nil && b.Tree != "" {
-		a.base = &b
+	a.measure.ended(o)
+	if o != nil && o.Agent != nil && o.Agent.Result.Session != "" {
+		a.session = o.Agent.Result.Session
 	}
 }
 
@@ -226,4 +220,24 @@ func CodeOf(v belay.Verdict) int {
 		return belay.ExitHollow
 	}
 	return belay.ExitFailed
+}
+
+// sealed gives the job of an agent the id of its session.
+func (t *Tree) sealed(j belay.Job) belay.Job {
+	if j.Agent != nil && t.started.Session != nil {
+		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
+	}
+	return j
+}
+
+// started is the record of an attempt that begins.
+func started(j belay.Job) belay.AttemptStarted {
+	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
+	if a := j.Agent; a != nil {
+		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
+		if e.Resume {
+			e.Session = a.Resume
+		}
+	}
+	return e
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/verdict"
 )
 
 // apply folds one record of this run. It judges nothing: what was decided is
@@ -30,6 +29,7 @@ func (s *State) apply(r belay.Record) error {
 			return fmt.Errorf("run %s: ended twice", s.id)
 		}
 		s.result = &e.RunResult
+		clear(s.vars.known) // nobody looks at them any more
 		return nil
 	case belay.RequestReceived:
 		s.receive(e.Request)
@@ -152,7 +152,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.check = e.Attempt
 	} else {
 		s.unqueue(i)
-		st.attempt, st.verdict, st.greeted = e.Attempt, nil, true
+		st.attempt, st.verdict, st.greeted, st.taken = e.Attempt, nil, true, true
 		s.ran = true
 		if e.Agent != "" {
 			st.agent.begin(e)
@@ -393,22 +393,14 @@ func (s *State) told(e belay.AnswerGiven) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	for i := range s.ready.list {
-		at := s.ready.list[i]
-		if s.giveAnswer(at, e) {
-			return nil
-		}
+	if i, ok := s.askedFor(e.Key); ok {
+		s.giveAnswer(i, e)
 	}
-	for _, t := range s.timers.list {
-		if t.key == "" && s.giveAnswer(t.step, e) {
-			return nil
-		}
-	}
-	return nil // asked twice around a crash, and already used
+	return nil // else asked twice around a crash, and already used
 }
 
 // giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
+func (s *State) giveAnswer(i int, e belay.AnswerGiven) {
 	st := &s.steps[i]
 	a := e.Answer
 	switch e.Key {
@@ -422,10 +414,7 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) bool {
 		s.heard(i)
 	case s.textKey(i):
 		s.fillIn(i, a)
-	default:
-		return false
 	}
-	return true
 }
 
 func (s *State) receive(r belay.Request) {
@@ -466,52 +455,4 @@ func (s *State) decidedFor(i int) {
 			return
 		}
 	}
-}
-
-// unsure tells whether nobody knows if the work of a step that must not run
-// twice is there.
-func (s *State) unsure(i int) bool {
-	def, st := &s.prog.Steps[i], &s.steps[i]
-	if !def.Once || st.declared || verdict.Spoke(st.verify) {
-		return false
-	}
-	unchecked := def.Verify != nil && st.main != nil && st.verdict == nil
-	return st.gone || unchecked || st.verdict != nil && st.verdict.Unknown
-}
-
-// reopen makes an ended run go on: what failed or was left out waits again,
-// with one attempt granted by the person who asked.
-func (s *State) reopen() error {
-	if s.result == nil {
-		return fmt.Errorf("run %s: reopened but not ended", s.id)
-	}
-	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
-	s.forgetHomes()
-	clear(s.homes) // a worktree without work in it may be gone: it is asked for again, and found if it is there
-	for i := range s.steps {
-		st := &s.steps[i]
-		if st.phase != Failed && st.phase != Skipped {
-			continue
-		}
-		if st.phase == Failed && s.prog.Steps[i].Optional {
-			continue // its failure was allowed, and others went on from there
-		}
-		s.parted(i) // a cancelled run leaves without its hooks
-		s.unsettle(i)
-		st.extra++
-		st.greeted = false
-		st.failure = nil
-		if s.unsure(i) {
-			st.verify = nil // what it did is still unknown: it is settled anew, not run
-			s.look(i)
-			if err := s.move(i, Ended); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.again(i, time.Time{}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

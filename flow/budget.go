@@ -10,8 +10,17 @@ import (
 
 // spent is what the agents of a tree have used, from the facts alone.
 type spent struct {
-	starts map[belay.Key]bool // attempts that were allowed to start
+	starts map[belay.Key]int // how often a CLI was started, by attempts that were allowed to
 	usage  belay.Usage
+}
+
+// count is how many starts there were in all.
+func (s spent) count() int {
+	n := 0
+	for _, k := range s.starts {
+		n += k
+	}
+	return n
 }
 
 // overBudget says why one more agent may not start; "" = it may. The one that
@@ -19,11 +28,12 @@ type spent struct {
 func (t *Tree) overBudget(k belay.Key, now time.Time) string {
 	b := t.started.Limits.Budget
 	u := t.spent.usage
+	used := t.spent.count()
 	switch begun := t.runs[t.root].begun; {
-	case t.spent.starts[k]:
+	case t.spent.starts[k] > 0:
 		return ""
-	case len(t.spent.starts) >= b.Starts():
-		return fmt.Sprintf("%d of %d agent starts are used", len(t.spent.starts), b.Starts())
+	case used >= b.Starts():
+		return fmt.Sprintf("%d of %d agent starts are used", used, b.Starts())
 	case b.MaxTokens > 0 && u.Tokens() >= b.MaxTokens:
 		return fmt.Sprintf("%d of %d tokens are used", u.Tokens(), b.MaxTokens)
 	case b.MaxMicroUSD > 0 && u.MicroUSD >= b.MaxMicroUSD:
@@ -39,11 +49,11 @@ func (t *Tree) spend(r belay.Record) {
 	switch e := r.Event.(type) {
 	case belay.AnswerGiven:
 		if k, ok := strings.CutSuffix(string(e.Key), agentQuestion); ok && e.Answer.OK {
-			t.spent.starts[belay.Key(k)] = true
+			t.spent.starts[belay.Key(k)] = 1
 		}
 	case belay.AttemptStarted:
 		if e.Agent != "" {
-			t.spent.starts[e.Key] = true // a pardoned one was never asked for
+			t.spent.starts[e.Key] = 1 // a pardoned one was never asked for
 		}
 	case belay.AttemptFound:
 		if e.How == belay.Unborn {
@@ -52,9 +62,10 @@ func (t *Tree) spend(r belay.Record) {
 	case belay.AttemptEnded:
 		if a := e.Observation.Agent; a != nil {
 			t.spent.usage = t.spent.usage.Add(a.Result.Usage)
+			t.spent.starts[e.Key] = a.Starts()
 		}
 	}
 }
 
 // Spent is what the agents of the tree have used: starts, and what they told.
-func (t *Tree) Spent() (int, belay.Usage) { return len(t.spent.starts), t.spent.usage }
+func (t *Tree) Spent() (int, belay.Usage) { return t.spent.count(), t.spent.usage }

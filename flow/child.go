@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -30,11 +31,11 @@ func (s *State) startRun(i int) belay.Command {
 		started.Child = st.prior
 		return belay.StartRun{Started: started, Reopen: true}
 	}
-	vars, err := s.handDown(i, prog)
+	own, err := s.handDown(i, prog)
 	if err != nil {
 		return s.refuseText(i, belay.RecipeFailure, err)
 	}
-	if empty := s.emptyOnes(prog.Rules, vars); empty != "" {
+	if empty := s.emptyOnes(prog.Rules, s.scope(i).under(own)); empty != "" {
 		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty),
 			"hand it down with context:")
 	}
@@ -44,47 +45,63 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: vars,
+		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "" && s.each == nil,
 		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
 }
 
-// handDown is the context of a child run: the child's defaults, over them the
-// parent's context, over that what the step hands down.
+// handDown is what a child run has of its own: what the step hands down, and
+// those of its defaults that the parent has no value for.
 func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, error) {
 	def, c := &s.prog.Steps[i], s.scope(i)
-	vars := make(map[string]belay.Value, len(prog.Context)+len(c.vars))
+	vars := make(map[string]belay.Value, len(prog.Context)+len(def.Context))
 	for _, v := range prog.Context {
-		vars[v.Name] = belay.Value{JSON: v.JSON}
-	}
-	for n, v := range c.vars {
-		vars[n] = v
+		if _, known := c.vars[v.Name]; !known {
+			vars[v.Name] = belay.Value{JSON: v.JSON}
+		}
 	}
 	for _, a := range def.Context {
-		switch {
-		case a.Text == nil:
-			vars[a.Name] = belay.Value{JSON: a.JSON}
-		default:
-			v, err := s.render(i, c, a.Text)
-			if err != nil {
-				return nil, s.misfit(i, "context "+a.Name, a.Text, a.At, err)
-			}
-			vars[a.Name] = v
+		v, err := s.argument(i, c, &a)
+		if err != nil {
+			return nil, err
 		}
+		vars[a.Name] = v
 	}
 	return vars, nil
 }
 
+// argument is the value of one of the things that step i hands down.
+func (s *State) argument(i int, c *scope, a *recipe.Arg) (belay.Value, error) {
+	if a.Text != nil {
+		v, err := s.render(i, c, a.Text)
+		if err != nil {
+			err = s.misfit(i, "context "+a.Name, a.Text, a.At, err)
+		}
+		return v, err
+	}
+	raw, err := a.Fill(func(t *expr.Text, at func(int) recipe.Pos) (json.RawMessage, error) {
+		v, err := s.render(i, c, t)
+		if err == nil && !v.Inline() {
+			err = fmt.Errorf("the value of %s is too big for a part of something else: hand it down by itself", t)
+		}
+		if err != nil {
+			return nil, s.misfit(i, "context "+a.Name, t, at, err)
+		}
+		return v.JSON, nil
+	})
+	return belay.Value{JSON: raw}, err
+}
+
 // emptyOnes names the variables that must hold something and do not.
-func (s *State) emptyOnes(rules []recipe.Rule, vars map[string]belay.Value) string {
+func (s *State) emptyOnes(rules []recipe.Rule, get func(string) (belay.Value, bool)) string {
 	var names []string
 	for _, r := range rules {
 		if r.Kind == recipe.RuleOptional || s.vars.secret[r.Name] { // a secret is in the environment only
 			continue
 		}
-		if v, ok := vars[r.Name]; !ok || v.Inline() && blank(v.JSON) {
+		if v, ok := get(r.Name); !ok || v.Inline() && blank(v.JSON) {
 			names = append(names, r.Name)
 		}
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// maxItems is how many items a foreach may have.
-const maxItems = 1000
-
 // each is a run that is the items of a foreach step: one step for each, alike
 // but for the variable that holds the item. Its recipe is made from the frozen
 // one and the list in its first record, so nothing else needs to be kept.
@@ -20,6 +17,9 @@ type each struct {
 	output string
 	limit  int  // items at the same time; 0 = as many as there is room for
 	all    bool // an item that fails does not stop the others
+
+	at   int // the item that seen is the context of
+	seen *scope
 }
 
 // givesUp tells whether a failure keeps other steps from starting.
@@ -41,7 +41,7 @@ func (s *State) full() bool {
 }
 
 // shape makes the recipe that a run walks through from the one that it names.
-func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, error) {
+func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
 	if e.Each == "" {
 		return outer(prog), nil
 	}
@@ -52,7 +52,7 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted) (*recipe.Recipe, 
 		}
 		list := e.Items
 		if list == nil {
-			list = e.Vars[def.Foreach].JSON
+			list = vars[def.Foreach].JSON
 		}
 		items, problem := itemsOf(list)
 		if problem != "" {
@@ -107,8 +107,8 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage, problem string) {
 	if len(list) == 0 || list[0] != '[' || json.Unmarshal(list, &items) != nil {
 		return nil, "is not a list"
 	}
-	if len(items) > maxItems {
-		return nil, fmt.Sprintf("has %d items; at most %d are walked through", len(items), maxItems)
+	if len(items) > recipe.MaxItems {
+		return nil, fmt.Sprintf("has %d items; at most %d are walked through", len(items), recipe.MaxItems)
 	}
 	return items, ""
 }
@@ -118,7 +118,10 @@ func (s *State) scope(i int) *scope {
 	if s.each == nil {
 		return s.vars
 	}
-	return s.vars.with(s.each.as, belay.Value{JSON: s.each.items[i]})
+	if e := s.each; e.seen == nil || e.at != i { // what is around the items never changes
+		e.at, e.seen = i, s.vars.with(e.as, belay.Value{JSON: e.items[i]})
+	}
+	return s.each.seen
 }
 
 // typeOf is the type of a step as its outcome is judged: a foreach is a child run.
@@ -152,13 +155,9 @@ func (s *State) startEach(i int) belay.Command {
 	if plain {
 		list = nil // it is among the variables
 	}
-	vars := make(map[string]belay.Value, len(s.vars.vars))
-	for name, v := range s.vars.vars {
-		vars[name] = v
-	}
 	started.Child = s.id.Child(def.ID, n)
 	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Vars: vars,
+		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Inherit: true,
 		Dir: s.base(), Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,

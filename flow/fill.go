@@ -56,9 +56,7 @@ func textsOf(def *recipe.Step) []*expr.Text {
 		}
 	}
 	for _, a := range def.Context {
-		if a.Text != nil {
-			list = append(list, a.Text)
-		}
+		list = append(list, a.Texts()...)
 	}
 	if def.Prompt != nil && def.Type == belay.TypeAgent {
 		list = append(list, def.Prompt.Pieces()...)

@@ -45,7 +45,7 @@ func (s *State) endEach(r belay.RunResult, room int) belay.Command {
 	case s.listed == nil:
 		return belay.Ask{Key: s.listKey(), Question: belay.Question{Pieces: pieces}}
 	case s.listed.Value == nil:
-		return belay.End{Result: s.unlisted(s.listed.Error)}
+		return belay.End{Result: tooMuch("list "+s.each.output, s.listed.Error)}
 	default:
 		list = s.listed.Value
 	}
@@ -98,13 +98,4 @@ func small(pieces []belay.Piece) *belay.Value {
 	}
 	b.WriteByte(']')
 	return &belay.Value{JSON: b.Bytes()}
-}
-
-// unlisted is the end of a run whose results cannot be one list.
-func (s *State) unlisted(why string) belay.RunResult {
-	f := &belay.Failure{
-		Kind: belay.BashFailure, Op: "list " + s.each.output, Cause: why,
-		Hint: "write big results to files and print their paths instead",
-	}
-	return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Error(), Failure: f}
 }

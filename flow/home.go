@@ -23,7 +23,7 @@ func (s *State) homeKey(i int) belay.Key {
 // yet; the second result tells that the answer is awaited.
 func (s *State) nextHome(i int) (belay.Command, bool) {
 	key := s.homeKey(i)
-	if s.homes[key] != nil {
+	if s.homes[key] != nil && !s.homesOld[key] {
 		return nil, false
 	}
 	if s.homesAsked[key] {
@@ -36,6 +36,15 @@ func (s *State) nextHome(i int) (belay.Command, bool) {
 		w.Dir = s.base()
 	}
 	return belay.Ask{Key: key, Question: belay.Question{Worktree: w}}, true
+}
+
+// doubtHomes has the worktrees asked for again before the next step that begins
+// in one: while nobody drove the run, somebody may have taken one away. Until
+// then the answers hold, for what is still open.
+func (s *State) doubtHomes() {
+	for key := range s.homes {
+		s.homesOld[key] = true
+	}
 }
 
 // settleIn makes sure that a step has its place to work in; the second result
@@ -75,7 +84,7 @@ func (s *State) title() string {
 
 // base is the directory of the run: its worktree when it has one.
 func (s *State) base() string {
-	if h := s.homes[s.homeKey(-1)]; h != nil && h.OK {
+	if h := s.homes[s.homeKey(-1)]; h != nil && h.Dir != "" {
 		return h.Dir
 	}
 	return s.started.Dir
@@ -84,7 +93,7 @@ func (s *State) base() string {
 // root is the directory that a step's own is under: that of its worktree when
 // it has one.
 func (s *State) root(i int) string {
-	if h := s.homes[s.homeKey(i)]; h != nil && h.OK {
+	if h := s.homes[s.homeKey(i)]; h != nil && h.Dir != "" {
 		return h.Dir
 	}
 	return s.base()
@@ -104,21 +113,16 @@ func (s *State) homed(e belay.AnswerGiven) bool {
 		return false
 	}
 	a := e.Answer
+	if was := s.homes[e.Key]; was != nil && !a.OK { // what is still open is open there
+		a.Dir, a.Ref = was.Dir, was.Ref
+	}
 	s.homes[e.Key] = &a
+	delete(s.homesOld, e.Key)
 	if s.homesAsked[e.Key] {
 		delete(s.homesAsked, e.Key)
 		s.asking--
 	}
 	return true
-}
-
-// forgetHomes lets worktrees that could not be made be asked for again.
-func (s *State) forgetHomes() {
-	for key, a := range s.homes {
-		if !a.OK {
-			delete(s.homes, key)
-		}
-	}
 }
 
 // Homes are the worktrees of the run, by the question that made them.

@@ -132,6 +132,7 @@ func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
 		st.hooks = map[string]int{}
 	}
 	st.hook, st.hooks[name] = name, e.Attempt
+	st.taken = true
 	st.key, st.stopping, st.since = e.Key, belay.KilledNot, at
 	s.open[e.Key] = i
 	s.running++

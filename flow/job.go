@@ -107,20 +107,6 @@ func (c *scope) isSecret(t *expr.Text) bool {
 	return alone && c.secret[name]
 }
 
-// secrets is the shell text, on the script's first line, that gives the
-// placeholders which are secrets their values.
-func (c *scope) secrets(script *recipe.Script) string {
-	text := ""
-	for _, u := range script.Uses {
-		if c.isSecret(u.Value) {
-			name, _ := u.Value.Alone()
-			long, _ := recipe.EnvNames(name)
-			text += u.Env + "=${" + long + "?is a secret and not in the environment}; "
-		}
-	}
-	return text
-}
-
 // renders tells whether everything that a shell step is made of has a value.
 func (s *State) renders(i int) error {
 	def := &s.prog.Steps[i]
@@ -187,11 +173,8 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
-	for i := range s.steps {
-		if st := &s.steps[i]; st.phase == Waiting && (s.condKey(i) == k || s.textKey(i) == k || s.agentKey(i) == k) {
-			st.asked = true
-			s.asking++
-			return
-		}
+	if i, ok := s.askedFor(k); ok {
+		s.steps[i].asked = true
+		s.asking++
 	}
 }

@@ -176,7 +176,7 @@ steps:
 
 func TestForeachBounds(t *testing.T) {
 	t.Parallel()
-	long := "[" + strings.Repeat("1,", maxItems) + "1]"
+	long := "[" + strings.Repeat("1,", recipe.MaxItems) + "1]"
 	for name, v := range map[string]belay.Value{
 		"no list": {JSON: json.RawMessage(`{"a": 1}`)}, "too long": {JSON: json.RawMessage(long)},
 	} {
@@ -199,10 +199,10 @@ func TestForeachMany(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, "name: n\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, max_parallel: 1, command: x}\n",
 		func(e *belay.RunStarted) {
-			e.Vars["list"] = belay.Value{JSON: json.RawMessage("[" + strings.Repeat("1,", maxItems-1) + "1]")}
+			e.Vars["list"] = belay.Value{JSON: json.RawMessage("[" + strings.Repeat("1,", recipe.MaxItems-1) + "1]")}
 			e.Limits.MaxTotalSteps = 3
 		})
-	for i := 1; i <= maxItems; i++ {
+	for i := 1; i <= recipe.MaxItems; i++ {
 		k := belay.Key(fmt.Sprintf("r/a.1:item-%d.1", i))
 		w.wantStarts(string(k))
 		w.exit(k, 0)
@@ -284,7 +284,7 @@ steps:
 	for _, v := range root.Context {
 		first.Vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
-	steps, err := Rehearse(lib, first)
+	steps, err := Rehearse(lib, first, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
 	}

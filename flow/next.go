@@ -187,6 +187,7 @@ func (s *State) caseOf(i int) verdict.Case {
 		Step: def.ID, Type: s.typeOf(i), Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
 		Expect: expectation(def), Classic: s.started.Classic,
+		Shared: st.agent.shared, Acted: st.agent.acted, Severed: st.agent.severed,
 	}
 }
 
@@ -255,7 +256,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if s.leftOut(def) {
 		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
 	}
-	if def.Condition != nil {
+	if def.Condition != nil && !st.taken {
 		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {
 			return c, false
 		}
@@ -314,7 +315,7 @@ func (s *State) nextCondition(i int) belay.Command {
 			}}
 		}
 		if st.truth.Error != "" {
-			return s.refuse(i, s.ownKind(i), "condition: "+st.truth.Error, "")
+			return s.refuseText(i, s.ownKind(i), s.undecided(i, noTruth(st.truth)))
 		}
 		taken = st.truth.OK
 	} else {
@@ -362,6 +363,9 @@ func (s *State) nextEnd(room int) belay.Command {
 	}
 	if s.each != nil {
 		return s.endEach(r, room)
+	}
+	if s.started.Gather {
+		return s.endObject(r, room)
 	}
 	return belay.End{Result: r}
 }

@@ -25,7 +25,9 @@ func (s *State) setOutputs(i int) {
 	if o == nil || s.each != nil { // the items of a list are gathered at its end
 		return
 	}
+	var names []string
 	bind := func(name string, v belay.Value) {
+		names = append(names, name)
 		s.vars.set(name, v)
 		s.outputs[name] = true
 		if slices.Contains(o.Hidden, name) {
@@ -38,7 +40,7 @@ func (s *State) setOutputs(i int) {
 		}
 	}
 	if o.Child != nil && def.Type == belay.TypeRecipe && def.Foreach == "" && def.Output != "" {
-		bind(def.Output, gathered(o.Child.Outputs))
+		bind(def.Output, objectOf(o.Child))
 		if len(o.Hidden) > 0 {
 			s.vars.hidden[def.Output] = def.ID
 		}
@@ -52,6 +54,15 @@ func (s *State) setOutputs(i int) {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
+	s.forget(i, names)
+}
+
+// objectOf is what a child run gave, as one object.
+func objectOf(r *belay.RunResult) belay.Value {
+	if r.Object != nil {
+		return *r.Object
+	}
+	return gathered(r.Outputs)
 }
 
 // gathered is what a child run gave, as one object; a value that is not in the
@@ -124,8 +135,8 @@ func (s *State) reads(def *recipe.Step) []string {
 		names = append(names, def.Dir.Names()...)
 	}
 	for _, a := range def.Context {
-		if a.Text != nil {
-			names = append(names, a.Text.Names()...)
+		for _, t := range a.Texts() {
+			names = append(names, t.Names()...)
 		}
 	}
 	if def.Foreach != "" {

@@ -60,6 +60,14 @@ func (s *State) refuseText(i int, kind belay.FailureKind, err error) belay.Comma
 	return belay.Note{Event: belay.StepRefused{Path: id, Failure: f}}
 }
 
+// noTruth is why the hands could not decide a condition.
+func noTruth(a *belay.Answer) error {
+	if a.Col > 0 {
+		return &expr.Error{Col: a.Col, Msg: a.Error}
+	}
+	return errors.New(a.Error)
+}
+
 // undecided says of the condition of step i that it has no answer.
 func (s *State) undecided(i int, err error) error {
 	def := &s.prog.Steps[i]

@@ -1,10 +1,8 @@
 package flow
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -25,7 +23,9 @@ type Rehearsed struct {
 	Why     string         `json:"why,omitempty"`
 	Dir     string         `json:"dir,omitempty"`     // "" while it depends on an output
 	Problem string         `json:"problem,omitempty"` // it would be refused
-	Unmet   *belay.Place   `json:"-"`                 // a call that is certain to be refused for want of a value
+	Spared  bool           `json:"spared,omitempty"`  // the run would go on without it: it or what it is nested in is optional
+	Unmet   *belay.Place   `json:"-"`                 // where it is certain to be refused for want of a value
+	Hint    string         `json:"-"`                 // what to do about that
 }
 
 // Take says whether a step would run.
@@ -38,17 +38,25 @@ const (
 )
 
 // Rehearse walks through a recipe and all that it calls as a run would, with
-// the given first record, and decides what can be decided without outputs.
-func Rehearse(lib Library, first belay.RunStarted) ([]Rehearsed, error) {
-	r := &rehearsal{known: lib, limits: first.Limits}
-	_, err := r.walk("", first, map[string]belay.Path{}, true)
+// the given first record, and decides what can be decided without outputs. env
+// looks up a secret in the environment that the steps would have.
+func Rehearse(lib Library, first belay.RunStarted, env func(name string) (string, bool)) ([]Rehearsed, error) {
+	r := &rehearsal{known: lib, limits: first.Limits, env: env}
+	_, err := r.walk("", first, map[string]belay.Path{}, fate{certain: true})
 	return r.out, err
 }
 
 type rehearsal struct {
 	known  Library
 	limits belay.Limits
+	env    func(name string) (string, bool)
 	out    []Rehearsed
+}
+
+// fate is what is known of a run as a whole.
+type fate struct {
+	certain bool // it would certainly begin, and its failure would count
+	spared  bool // its failure would not count
 }
 
 // scene is one run of a rehearsal.
@@ -57,16 +65,16 @@ type scene struct {
 	*State
 	prefix  string
 	unknown map[string]belay.Path // variables that a step will set, and which
-	certain bool                  // the run itself would certainly begin
+	fate
 }
 
 // walk rehearses one run and tells which variables it would set.
-func (r *rehearsal) walk(prefix string, first belay.RunStarted, unknown map[string]belay.Path, certain bool) ([]string, error) {
+func (r *rehearsal) walk(prefix string, first belay.RunStarted, unknown map[string]belay.Path, of fate) ([]string, error) {
 	s := newState(belay.RunID("dry"), r.known)
 	if err := s.begin(first, time.Time{}); err != nil {
 		return nil, err
 	}
-	c := &scene{rehearsal: r, State: s, prefix: prefix, unknown: unknown, certain: certain}
+	c := &scene{rehearsal: r, State: s, prefix: prefix, unknown: unknown, fate: of}
 	var sets []string
 	for _, i := range inOrder(s.prog.Steps) {
 		if len(r.out) >= maxRehearsed {
@@ -108,7 +116,7 @@ func inOrder(steps []recipe.Step) []int {
 // step rehearses one step and gives the variables that it would set.
 func (c *scene) step(i int) ([]string, error) {
 	def := &c.prog.Steps[i]
-	line := Rehearsed{Step: c.prefix + string(def.ID), Type: def.Type, Take: TakeYes}
+	line := Rehearsed{Step: c.prefix + string(def.ID), Type: def.Type, Take: TakeYes, Spared: c.spared || def.Optional}
 	for _, b := range c.prefix {
 		if b == '/' {
 			line.Depth++
@@ -123,7 +131,7 @@ func (c *scene) step(i int) ([]string, error) {
 	at := len(c.out)
 	c.out = append(c.out, line)
 	if def.Foreach != "" {
-		c.items(def, &c.out[at])
+		c.items(i, &c.out[at])
 	}
 	sets := setBy(def)
 	if def.Type != belay.TypeRecipe || c.out[at].Problem != "" {
@@ -179,15 +187,21 @@ func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
 // texts renders what can be rendered.
 func (c *scene) texts(i int, line *Rehearsed) {
 	def := &c.prog.Steps[i]
-	complain := func(err error) {
-		if err != nil && line.Problem == "" {
-			line.Problem = err.Error()
-		}
-	}
 	if def.As != "" && def.Foreach != "" {
 		if _, taken := c.unknown[def.As]; !taken {
 			c.unknown[def.As] = def.ID
 			defer delete(c.unknown, def.As)
+		}
+	}
+	c.filled(i, line)
+}
+
+// filled renders what can be rendered with the variables as they are.
+func (c *scene) filled(i int, line *Rehearsed) {
+	def := &c.prog.Steps[i]
+	complain := func(err error) {
+		if err != nil && line.Problem == "" {
+			line.Problem = err.Error()
 		}
 	}
 	if def.Dir == nil || !c.depends(def.Dir) {
@@ -199,26 +213,21 @@ func (c *scene) texts(i int, line *Rehearsed) {
 		if script == nil {
 			continue
 		}
-		for _, u := range script.Uses {
-			if c.depends(u.Value) || c.vars.isSecret(u.Value) {
-				continue
-			}
-			text, err := u.Value.Render(c.vars.texts())
-			if _, bad := strconv.ParseInt(text, 10, 64); u.Integer && err == nil && bad != nil {
-				err = errors.New("it stands in arithmetic and is not a whole decimal number")
-			}
-			if err != nil {
-				complain(c.misfit(i, "script: "+u.Value.String(), u.Value, func(int) recipe.Pos { return u.Pos }, err))
-			}
+		for n := range script.Uses {
+			complain(c.placeholder(i, &script.Uses[n], line))
 		}
 	}
 	for _, a := range def.Context {
-		if a.Text != nil && !c.depends(a.Text) {
-			if _, err := a.Text.Render(c.vars.texts()); err != nil {
-				complain(c.misfit(i, "context "+a.Name, a.Text, a.At, err))
-			}
+		if c.allKnown(&a) {
+			_, err := c.argument(i, c.scope(i), &a)
+			complain(err)
 		}
 	}
+}
+
+// allKnown tells whether nothing that an argument reads depends on an output.
+func (c *scene) allKnown(a *recipe.Arg) bool {
+	return !slices.ContainsFunc(a.Texts(), c.depends)
 }
 
 func (c *scene) depends(t *expr.Text) bool {
@@ -226,35 +235,16 @@ func (c *scene) depends(t *expr.Text) bool {
 	return open
 }
 
-// items says how many items a foreach would have.
-func (c *scene) items(def *recipe.Step, line *Rehearsed) {
-	if by, ok := c.pending([]string{def.List()}); ok {
-		line.Why = fmt.Sprintf("for each of %s, the output of %s", def.Foreach, by)
-		return
-	}
-	list, _, err := c.listOf(c.index[def.ID])
-	if err != nil {
-		line.Problem = "foreach: " + err.Error()
-		return
-	}
-	items, problem := itemsOf(list)
-	if problem != "" {
-		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
-		return
-	}
-	line.Why = fmt.Sprintf("for each of the %d in %s", len(items), def.Foreach)
-}
-
 // call rehearses a sub-recipe.
 func (c *scene) call(i, at int) ([]string, error) {
 	def, line := &c.prog.Steps[i], &c.out[at]
 	prog := c.known.Recipes[c.known.Names[def.Recipe]]
-	certain := c.certain && line.Take == TakeYes && !def.Optional
+	of := fate{certain: c.certain && line.Take == TakeYes && !def.Optional, spared: line.Spared}
 	switch {
 	case prog == nil:
 		line.Problem = fmt.Sprintf("sub-recipe %q was not found", def.Recipe)
 		return nil, nil
-	case line.Depth >= c.limits.MaxDepth && certain:
+	case line.Depth >= c.limits.MaxDepth && of.certain:
 		line.Problem = fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, line.Depth+1, c.limits.MaxDepth)
 		return nil, nil
 	case line.Depth >= c.limits.MaxDepth:
@@ -264,13 +254,13 @@ func (c *scene) call(i, at int) ([]string, error) {
 	for n, by := range c.unknown {
 		unknown[n] = by
 	}
-	vars := c.down(def, prog, unknown)
+	vars := c.down(i, prog, unknown)
 	rules := slices.DeleteFunc(slices.Clone(prog.Rules), func(r recipe.Rule) bool { _, open := unknown[r.Name]; return open })
-	if empty := c.emptyOnes(rules, vars); empty != "" {
+	if empty := c.emptyOnes(rules, func(n string) (belay.Value, bool) { v, ok := vars[n]; return v, ok }); empty != "" {
 		line.Problem = fmt.Sprintf("recipe %s needs a value for %s", def.Recipe, empty)
-		if certain {
+		if of.certain {
 			at := c.where(i, def.RecipePos())
-			line.Unmet = &at
+			line.Unmet, line.Hint = &at, "hand it down with context:, or give it with --set"
 		}
 		return nil, nil
 	}
@@ -279,11 +269,12 @@ func (c *scene) call(i, at int) ([]string, error) {
 	if line.Dir != "" {
 		first.Dir = line.Dir
 	}
-	return c.walk(line.Step+"/", first, unknown, certain)
+	return c.walk(line.Step+"/", first, unknown, of)
 }
 
 // down is the context of a sub-recipe; what depends on outputs is left unknown.
-func (c *scene) down(def *recipe.Step, prog *recipe.Recipe, unknown map[string]belay.Path) map[string]belay.Value {
+func (c *scene) down(i int, prog *recipe.Recipe, unknown map[string]belay.Path) map[string]belay.Value {
+	def := &c.prog.Steps[i]
 	vars := make(map[string]belay.Value, len(prog.Context)+len(c.vars.vars))
 	for _, v := range prog.Context {
 		vars[v.Name] = belay.Value{JSON: v.JSON}
@@ -296,15 +287,19 @@ func (c *scene) down(def *recipe.Step, prog *recipe.Recipe, unknown map[string]b
 	}
 	for _, a := range def.Context {
 		delete(unknown, a.Name)
-		if a.Text == nil {
-			vars[a.Name] = belay.Value{JSON: a.JSON}
+		for _, t := range a.Texts() {
+			by, open := c.pending(t.Names())
+			if def.Foreach != "" && slices.Contains(t.Names(), def.As) {
+				by, open = def.ID, true
+			}
+			if open {
+				unknown[a.Name] = by
+			}
+		}
+		if _, open := unknown[a.Name]; open {
 			continue
 		}
-		if by, open := c.pending(a.Text.Names()); open {
-			unknown[a.Name] = by
-			continue
-		}
-		if v, err := c.vars.render(a.Text); err == nil { // an error was told with the step
+		if v, err := c.argument(i, c.vars, &a); err == nil { // an error was told with the step
 			vars[a.Name] = v
 		}
 	}

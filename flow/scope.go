@@ -31,6 +31,8 @@ type scope struct {
 	hidden map[string]belay.Path // variables in which a secret was hidden, and the step that made each
 	secret map[string]bool       // variables that only the environment of the steps has
 	compat bool                  // a missing name is an empty text
+	own    string                // the variable that with set; "" = none
+	up     *scope                // where most of it comes from: the run's, or its parent's; nil = nowhere
 }
 
 func newScope(vars map[string]belay.Value) *scope {
@@ -78,7 +80,7 @@ func (c *scope) lookup() expr.Lookup {
 // missing: nothing, and a default takes its place.
 func (c *scope) texts() expr.Lookup {
 	return func(name string) (any, bool) {
-		v, ok := c.exact(name)
+		v, ok := c.value(name)
 		return v, ok || c.compat
 	}
 }
@@ -99,8 +101,16 @@ func (c *scope) exact(name string) (any, bool) {
 	return v, true
 }
 
-// value is the decoded value of a variable.
+// value is the decoded value of a variable. A list or an object is decoded
+// once, by the run that it comes from: thousands of others may look at it.
 func (c *scope) value(name string) (any, bool) {
+	raw := c.vars[name].JSON
+	if len(raw) == 0 || raw[0] != '[' && raw[0] != '{' {
+		return c.exact(name)
+	}
+	if c.up != nil && same(raw, c.up.vars[name].JSON) {
+		return c.up.value(name)
+	}
 	if v, ok := c.known[name]; ok {
 		return v, true
 	}
@@ -109,6 +119,11 @@ func (c *scope) value(name string) (any, bool) {
 		c.known[name] = v
 	}
 	return v, ok
+}
+
+// same tells whether two values are one, and not just alike.
+func same(a, b json.RawMessage) bool {
+	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
 }
 
 // pick is a copy of the named variables.
@@ -156,13 +171,14 @@ func (c *scope) mentioned(script string) []string {
 	return names
 }
 
-// with is the scope in which one more variable is set.
+// with is the scope in which one more variable is set. What was decoded is
+// shared with it: the items of a list look at the same big values.
 func (c *scope) with(name string, v belay.Value) *scope {
-	d := newScope(c.vars)
-	d.compat, d.secret = c.compat, c.secret
-	maps.Copy(d.hidden, c.hidden)
+	d := *c
+	d.vars, d.env, d.hidden = maps.Clone(c.vars), maps.Clone(c.env), maps.Clone(c.hidden)
+	d.known, d.own, d.up = map[string]any{}, name, c
 	d.set(name, v)
-	return d
+	return &d
 }
 
 // render is the value of a text. One that lies outside the records is handed
@@ -181,6 +197,14 @@ func (c *scope) render(t *expr.Text) (belay.Value, error) {
 		at := slices.IndexFunc(names, func(n string) bool { return !c.vars[n].Inline() })
 		return belay.Value{}, fmt.Errorf("the value of %s is too big (or no text) to be put into %s: use {{%s}} alone, or $NAME_FILE",
 			names[at], t, names[at])
+	}
+	if name, ok := t.Alone(); ok {
+		if raw := c.vars[name].JSON; len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+			var b bytes.Buffer
+			if json.Compact(&b, raw) == nil { // as it was written: its keys keep their order, as in $NAME
+				return belay.Text(b.String()), nil
+			}
+		}
 	}
 	text, err := t.Render(c.texts())
 	if err != nil {

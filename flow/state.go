@@ -49,10 +49,12 @@ type State struct {
 	ran     bool
 	listed  *belay.Answer // the list of all results, of a run that is items
 	listing bool          // it was asked for
+	handed  *scope        // what the run inherits, until it begins
 	result  *belay.RunResult
 
 	homes      map[belay.Key]*belay.Answer // worktrees
 	homesAsked map[belay.Key]bool          // questions for one that are out
+	homesOld   map[belay.Key]bool          // those that may be gone by now: asked for again, and found if they are there
 }
 
 // step is what the fold knows of one step.
@@ -94,6 +96,7 @@ type step struct {
 	hookLost int  // how often the hook that is due was lost
 	greeted  bool // its first hook is behind it
 	agent    career
+	taken    bool // something of it began: its condition is decided for good
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -101,7 +104,7 @@ func newState(id belay.RunID, lib Library) *State {
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
 		seen: map[string]bool{}, outputs: map[string]bool{},
-		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{},
+		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{}, homesOld: map[belay.Key]bool{},
 	}
 }
 
@@ -117,12 +120,17 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 	if prog == nil {
 		return fmt.Errorf("run %s: recipe %.12s is not among the frozen ones", s.id, e.Recipe)
 	}
-	prog, err := s.shape(prog, e)
+	vars, err := s.inherited(e)
+	if err != nil {
+		return err
+	}
+	prog, err = s.shape(prog, e, vars)
 	if err != nil {
 		return err
 	}
 	s.prog, s.started, s.begun = prog, e, at
-	s.vars = newScope(e.Vars)
+	s.vars = newScope(vars)
+	s.vars.up, s.handed = s.handed.base(), nil
 	s.vars.compat = prog.Compat || e.Compat
 	for _, r := range s.lib.Recipes {
 		for _, name := range r.Secrets {

@@ -36,6 +36,8 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	spent    spent
+	places   map[belay.Key]string // open main attempts, by the worktree they work in
+	homes    []string             // the worktrees
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -51,7 +53,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
-		spent: spent{starts: map[belay.Key]bool{}},
+		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]string{},
 	}
 }
 
@@ -76,6 +78,9 @@ func (t *Tree) Apply(r belay.Record) error {
 		s = newState(r.Run, t.lib)
 		t.runs[r.Run] = s
 		t.order = append(t.order, r.Run)
+	}
+	if e, ok := r.Event.(belay.RunStarted); ok && e.Inherit && s.prog == nil {
+		s.handed = t.handed(r.Run)
 	}
 	if err := s.apply(r); err != nil {
 		return err
@@ -117,6 +122,7 @@ func (t *Tree) note(r belay.Record) {
 		t.stopping, t.held, t.stopped = nil, false, false
 		for _, id := range t.live {
 			t.touch(id)
+			t.runs[id].doubtHomes()
 		}
 	case belay.RunHeld:
 		t.held, t.stopped = true, false
@@ -141,6 +147,7 @@ func (t *Tree) note(r belay.Record) {
 		}
 		t.open[e.Key] = r.Run
 		t.birth = append(t.birth, e.Key)
+		t.meet(r.Run, e)
 	case belay.AttemptEnded:
 		t.close(e.Key)
 	case belay.AttemptFound:
@@ -155,6 +162,7 @@ func (t *Tree) note(r belay.Record) {
 		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
+		t.moved(e)
 	}
 }
 
@@ -163,6 +171,7 @@ func (t *Tree) close(k belay.Key) {
 		return
 	}
 	delete(t.open, k)
+	delete(t.places, k)
 	for n, b := range t.birth {
 		if b == k {
 			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)
@@ -187,14 +196,6 @@ func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
 	}
 	j, ok := s.openJob(k)
 	return t.sealed(j), ok
-}
-
-// sealed gives the job of an agent the id of its session.
-func (t *Tree) sealed(j belay.Job) belay.Job {
-	if j.Agent != nil && t.started.Session != nil {
-		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
-	}
-	return j
 }
 
 // Run is the state of one run of the tree, nil if there is none.
@@ -342,18 +343,6 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 		return true, w.end(s, c.Result)
 	}
 	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
-}
-
-// started is the record of an attempt that begins.
-func started(j belay.Job) belay.AttemptStarted {
-	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
-	if a := j.Agent; a != nil {
-		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
-		if e.Resume {
-			e.Session = a.Resume
-		}
-	}
-	return e
 }
 
 func (w *turn) startRun(s *State, c belay.StartRun) error {

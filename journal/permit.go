@@ -51,9 +51,37 @@ func setCap(c *sqlite3.Conn, tree, name string, count int64) error {
 	return run(c, "INSERT INTO caps VALUES (?,?,?) ON CONFLICT (run, name) DO UPDATE SET count = excluded.count", tree, name, count)
 }
 
-// Permit counts one more start of an agent in a tree, unless the number is
-// reached. A key that was counted before is not counted again.
-func (s *State) Permit(tree string, key belay.Key) (p Purse, err error) {
+// Short is the closed list of what a purse can be out of.
+type Short string
+
+const (
+	ShortNothing Short = ""
+	ShortStarts  Short = "starts"
+	ShortTokens  Short = "tokens"
+	ShortMoney   Short = "money"
+	ShortTime    Short = "time"
+)
+
+// Short is what keeps an agent from starting now, the one that was asked for
+// counted.
+func (p Purse) Short(now time.Time) Short {
+	switch {
+	case p.Starts > p.MaxStarts:
+		return ShortStarts
+	case p.MaxTokens > 0 && p.Tokens >= p.MaxTokens:
+		return ShortTokens
+	case p.MaxMicros > 0 && p.Micros >= p.MaxMicros:
+		return ShortMoney
+	case !p.Until.IsZero() && !now.Before(p.Until):
+		return ShortTime
+	}
+	return ShortNothing
+}
+
+// Permit counts one more start of an agent in a tree, unless the purse is out
+// of something: what is refused is not counted. A key that was counted before
+// is not counted again.
+func (s *State) Permit(tree string, key belay.Key, now time.Time) (p Purse, err error) {
 	err = s.change("count an agent", func(c *sqlite3.Conn) error {
 		if p, err = purse(c, tree); err != nil {
 			return err
@@ -62,7 +90,7 @@ func (s *State) Permit(tree string, key belay.Key) (p Purse, err error) {
 		if err != nil || had > 0 {
 			return err
 		}
-		if p.Starts++; p.Starts > p.MaxStarts {
+		if p.Starts++; p.Short(now) != ShortNothing {
 			return nil
 		}
 		return setCap(c, tree, agentPart+string(key), 1)
@@ -70,9 +98,21 @@ func (s *State) Permit(tree string, key belay.Key) (p Purse, err error) {
 	return p, err
 }
 
-// Spend counts what one attempt of an agent used, once.
-func (s *State) Spend(tree string, key belay.Key, u belay.Usage) error {
+// Count counts the start of an agent that nobody was asked for, because a
+// person allowed it. One that was counted before stays as it is.
+func (s *State) Count(tree string, key belay.Key) error {
+	return s.change("count an agent", func(c *sqlite3.Conn) error {
+		return run(c, "INSERT INTO caps VALUES (?,?,1) ON CONFLICT (run, name) DO NOTHING", tree, agentPart+string(key))
+	})
+}
+
+// Spend counts what one attempt of an agent used, once: how often its CLI was
+// started, tokens and money.
+func (s *State) Spend(tree string, key belay.Key, starts int, u belay.Usage) error {
 	return s.change("count what an agent used", func(c *sqlite3.Conn) error {
+		if err := setCap(c, tree, agentPart+string(key), int64(starts)); err != nil {
+			return err
+		}
 		if err := setCap(c, tree, tokenPart+string(key), u.Tokens()); err != nil {
 			return err
 		}

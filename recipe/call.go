@@ -62,6 +62,7 @@ func (c Calls) Check(root *Recipe) []Problem {
 		}
 	}
 	g.reckoned(c.Given)
+	g.secretUses()
 	for _, cycle := range findCycles(g.edges) {
 		g.circle(cycle)
 	}

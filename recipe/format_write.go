@@ -29,18 +29,19 @@ func (f *formatter) recipe(root *yaml.Node) ([]byte, error) {
 	if root.Style&yaml.FlowStyle != 0 {
 		return nil, fmt.Errorf("%w: it is in braces as a whole", ErrFormat)
 	}
-	first := f.top(root.Line)
+	first := f.top(root.Line, moves(root))
 	f.mapping(root, first, len(f.lines), 0, "", usualOrder())
 	return []byte(strings.Join(f.out, "\n") + "\n"), f.err
 }
 
 // top writes what stands above everything and gives the line after it: all up
-// to the last empty line before the first key, and the line for editors.
-func (f *formatter) top(key int) int {
+// to the last empty line before the first key, and the line for editors. When
+// the first key moves down, the comment above it stays: it heads the file.
+func (f *formatter) top(key int, moves bool) int {
 	first := 1
 	for i := 1; i < key; i++ {
 		l := f.line(i)
-		if !l.comment() || strings.HasPrefix(l.text, "# yaml-language-server:") {
+		if !l.comment() || strings.HasPrefix(l.text, "# yaml-language-server:") || moves {
 			first = i + 1
 		}
 	}
@@ -52,6 +53,17 @@ func (f *formatter) top(key int) int {
 		}
 	}
 	return first
+}
+
+// moves tells whether the first key of a recipe is not the first any more.
+func moves(root *yaml.Node) bool {
+	o := usualOrder()
+	for i := 2; i < len(root.Content); i += 2 {
+		if o.rank(root.Content[i].Value) < o.rank(root.Content[0].Value) {
+			return true
+		}
+	}
+	return false
 }
 
 // split gives the lines from first to last to the parts that begin at the

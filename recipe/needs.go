@@ -58,6 +58,9 @@ func (l *linker) link() {
 	if !l.full() {
 		l.cycles()
 	}
+	if len(l.errors) == 0 && !l.parent {
+		l.crowds()
+	}
 }
 
 // group is the end of the group that starts at i; a step without one is alone.

@@ -147,10 +147,11 @@ type Step struct {
 type Arg struct {
 	Name string
 	Text *expr.Text      // set for a string
-	JSON json.RawMessage // set for anything else
+	JSON json.RawMessage // set for anything else, as it is written: see Fill
 	Pos  Pos
 
-	place place // of the text
+	place place   // of the text
+	tree  *branch // of JSON with texts to be filled in somewhere in it
 }
 
 // Retry says how often a failed step is started again.

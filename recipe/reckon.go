@@ -1,29 +1,36 @@
 package recipe
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // reckoned warns of scripts that reckon with a variable of the environment whose
 // value the recipes or their caller set: unlike a placeholder, nothing checks
 // that it is a number, and bash runs commands that are hidden in it.
 func (g *callGraph) reckoned(given []string) {
-	names := g.exported(given)
+	names, hidden := g.exported(given)
 	for _, r := range g.recipes {
 		for _, script := range []*Script{r.Hooks.PreStep, r.Hooks.PostStep, r.Hooks.OnError} {
-			g.reads(r.File, script, names)
+			g.reads(r.File, script, names, hidden)
 		}
 		for i := range r.Steps {
 			s := &r.Steps[i]
-			g.reads(s.where(r), s.Script, names)
-			g.reads(s.where(r), s.Verify, names)
+			g.reads(s.where(r), s.Script, names, hidden)
+			g.reads(s.where(r), s.Verify, names, hidden)
 		}
 	}
 }
 
-// exported are the variables of the recipes by their names in a script.
-func (g *callGraph) exported(given []string) map[string]string {
-	names := map[string]string{}
+// exported are the variables of the recipes by their names in a script; hidden
+// are those whose short names the system has, by these.
+func (g *callGraph) exported(given []string) (names, hidden map[string]string) {
+	names, hidden = map[string]string{}, map[string]string{}
 	add := func(name string) {
 		long, short := EnvNames(name)
+		if short == "" {
+			hidden[strings.ToUpper(shellName(name))] = name
+		}
 		for _, env := range []string{long, short} {
 			if other, clash := names[env]; !clash || name < other { // the same one each time
 				names[env] = name
@@ -48,14 +55,18 @@ func (g *callGraph) exported(given []string) map[string]string {
 		}
 	}
 	delete(names, "")
-	return names
+	return names, hidden
 }
 
-func (g *callGraph) reads(file string, script *Script, names map[string]string) {
+func (g *callGraph) reads(file string, script *Script, names, hidden map[string]string) {
 	if script == nil {
 		return
 	}
 	for _, read := range script.env {
+		if read.kept {
+			g.keeps(file, read, hidden)
+			continue
+		}
 		name, ours := names[read.name]
 		if !ours {
 			continue

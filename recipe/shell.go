@@ -27,6 +27,14 @@ const argName = "BELAY_ARG_"
 // braces is how a script writes two braces that are its own.
 const braces = `two braces that the script itself needs are written '{''{' in the shell, or {{ '{{' }} anywhere`
 
+// bracesHint is that for braces that may be the script's own.
+func bracesHint(err *expr.Error) string {
+	if err.Named {
+		return ""
+	}
+	return braces
+}
+
 // ParseScript reads the text of a bash script. Every {{placeholder}} becomes a
 // reference to a variable, written so that the value is one safe word in the
 // quotes it stands in. A placeholder in a comment stays as it is; one for which
@@ -103,7 +111,7 @@ func (s *scriptReader) read() *Script {
 	w := newWalker(m)
 	w.walk(file)
 	s.judge(m)
-	script.env = s.flows(m, w.flow)
+	script.env = append(s.flows(m, w.flow), s.keptReads(m, file)...)
 	if w.doubt > 0 {
 		s.say(m.origin(w.doubt-1), false, "leave the single quotes out",
 			"a script with placeholders cannot have these: single quotes inside \"${…}\" are plain characters to bash")
@@ -129,13 +137,14 @@ func (s *scriptReader) plain() []envRead {
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
 		return nil
 	}
-	if !mayReckon(s.src) {
-		return nil
-	}
 	m := &marked{src: s.src, text: s.src}
+	reads := s.keptReads(m, file)
+	if !mayReckon(s.src) {
+		return reads
+	}
 	w := newWalker(m)
 	w.walk(file)
-	return s.flows(m, w.flow)
+	return append(reads, s.flows(m, w.flow)...)
 }
 
 // tooDeep is where brackets are open inside each other beyond the limit, -1 when
@@ -187,7 +196,7 @@ func parseFault(err error) (offset int, msg string) {
 func (s *scriptReader) unreadable(m *marked, err error) {
 	for _, sp := range m.spots {
 		if sp.hole.Err != nil {
-			s.say(sp.hole.Start, false, braces, "%s", sp.hole.Err.Msg)
+			s.say(sp.hole.Start, false, bracesHint(sp.hole.Err), "%s", sp.hole.Err.Msg)
 		}
 	}
 	if len(s.report.errors) > 0 {
@@ -204,7 +213,7 @@ func (s *scriptReader) judge(m *marked) {
 		switch {
 		case sp.form == formComment:
 		case sp.hole.Err != nil:
-			s.say(sp.hole.Start, false, braces, "%s", sp.hole.Err.Msg)
+			s.say(sp.hole.Start, false, bracesHint(sp.hole.Err), "%s", sp.hole.Err.Msg)
 		case sp.refused.msg != "":
 			s.say(sp.hole.Start, false, sp.refused.hint, "%s cannot stand here: %s", sp.hole.Value, sp.refused.msg)
 		case sp.form == formNone:
@@ -236,7 +245,7 @@ func (s *scriptReader) uses(m *marked) []Use {
 			uses = append(uses, Use{Env: fmt.Sprintf("%s%d", argName, n+1), Value: sp.hole.Value, Pos: s.pos(sp.hole.Start)})
 		}
 		sp.env = uses[n].Env
-		uses[n].Integer = uses[n].Integer || sp.integer
+		uses[n].Integer = uses[n].Integer || sp.integer || sp.reached
 	}
 	return uses
 }

@@ -21,7 +21,7 @@ func (w *walker) runs(args []*syntax.Word) {
 		}
 		w.code(p, spots, len(p.texts) == 1 && (w.alone(p.texts[0]) || w.repeats(p.texts[0])))
 	}
-	switch args[0].Lit() {
+	switch nameOf(args[0]) {
 	case "env", "sudo", "doas":
 		for _, a := range args[1:] {
 			if name, _, found := strings.Cut(w.source(a), "="); found {
@@ -37,7 +37,7 @@ func (w *walker) commandText(args []*syntax.Word) (program, bool) {
 		return program{}, false
 	}
 	rest := args[1:]
-	shell := program{name: args[0].Lit(), language: language{shell: true}}
+	shell := program{name: nameOf(args[0]), language: language{shell: true}}
 	switch shell.name {
 	case "eval":
 		shell.texts, shell.cure = rest, noEval
@@ -57,6 +57,9 @@ func (w *walker) commandText(args []*syntax.Word) (program, bool) {
 	case "ssh":
 		return w.remote(rest), true
 	default:
+		if p, found := w.joined(shell.name, rest); found {
+			return p, true
+		}
 		return w.carried(args)
 	}
 	return shell, true
@@ -130,7 +133,7 @@ func (w *walker) echoes(n *syntax.Stmt) bool {
 		return false
 	}
 	between := call.Args[1 : len(call.Args)-1]
-	if call.Args[0].Lit() == "printf" && len(between) > 0 && slices.Contains([]string{"%s", `%s\n`}, strings.TrimRight(w.source(between[0]), `"'`)) {
+	if nameOf(call.Args[0]) == "printf" && len(between) > 0 && slices.Contains([]string{"%s", `%s\n`}, strings.TrimRight(w.source(between[0]), `"'`)) {
 		between = between[1:]
 	}
 	return !slices.ContainsFunc(between, func(a *syntax.Word) bool { return !strings.HasPrefix(w.source(a), "-") })
@@ -219,14 +222,14 @@ func (w *walker) spoken(n *syntax.Stmt) (spots []*spot) {
 // passes tells whether a command prints about what it reads.
 func passes(n *syntax.Stmt) bool {
 	call, ok := n.Cmd.(*syntax.CallExpr)
-	return ok && len(call.Args) > 0 && slices.Contains([]string{"cat", "tee", "tr", "sed", "grep", "head", "tail", "sort", "uniq", "envsubst"}, call.Args[0].Lit())
+	return ok && len(call.Args) > 0 && slices.Contains([]string{"cat", "tee", "tr", "sed", "grep", "head", "tail", "sort", "uniq", "envsubst"}, nameOf(call.Args[0]))
 }
 
 func (w *walker) said(call *syntax.CallExpr, redirs []*syntax.Redirect) (spots []*spot) {
 	if len(call.Args) == 0 {
 		return nil
 	}
-	switch call.Args[0].Lit() {
+	switch nameOf(call.Args[0]) {
 	case "printf":
 		if len(call.Args) > 1 && strings.Contains(w.source(call.Args[1]), "%q") {
 			return nil // quoted for a shell

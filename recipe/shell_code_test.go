@@ -24,6 +24,9 @@ var ran = []struct{ script, value string }{
 	{`eval "$(echo "x={{v}}")"`, `1;touch canary`}, {`trap "echo {{v}}" EXIT`, `;touch canary`}, {`compgen -C "echo {{v}}"`, `;touch canary`}, {`compgen -W "a {{v}}"`, `$(touch canary)`},
 	{`mapfile -c 1 -C "echo {{v}}" x <<< a`, `;touch canary;`}, {`BASH_ENV={{v}} bash -c true`, `$(touch canary)`}, {`export BASH_ENV={{v}}; bash -c true`, `$(touch canary)`},
 	{`env "BASH_ENV={{v}}" bash -c true`, `$(touch canary)`}, {`PS4={{v}}; set -x; true`, `$(touch canary)`}, {`declare "PS4={{v}}"; set -x; true`, `$(touch canary)`},
+	{`\eval "echo {{v}}"`, `;touch canary`}, {`'eval' "echo {{v}}"`, `;touch canary`}, {`"eval" "echo {{v}}"`, `;touch canary`}, {`e""val "echo {{v}}"`, `;touch canary`},
+	{`command eval "echo {{v}}"`, `;touch canary`}, {`builtin eval "echo {{v}}"`, `;touch canary`}, {`\command \eval "echo {{v}}"`, `;touch canary`}, {`command -p eval "echo {{v}}"`, `;touch canary`},
+	{"shopt -s expand_aliases\nalias foo=\"echo {{v}}\"\nfoo", `;touch canary`}, {`'bash' -c "echo {{v}}"`, `;touch canary`}, {`flock x -c "echo {{v}}"`, `;touch canary`},
 	{`flock x sh -c "echo {{v}}"`, `;touch canary`}, {`bash -c -- "echo {{v}}"`, ``},
 }
 
@@ -42,6 +45,9 @@ func TestSecondShellIsRefused(t *testing.T) {
 	for _, src := range []string{ // what a test cannot run
 		`sudo -u x bash -c "echo {{v}}"`, `ssh host "cd {{v}} && ls"`, `ssh -p 22 -o A=b u@host ls {{v}}`, "ssh host <<EOF\nls {{v}}\nEOF", "ssh host bash -s <<'EOF'\nls {{v}}\nEOF",
 		`su x -c "ls {{v}}"`, `docker exec c sh -c "ls {{v}}"`, `timeout 5 ssh host "ls {{v}}"`, `echo "ls {{v}}" | ssh host`, `echo "ls {{v}}" | sudo bash`,
+		`watch "ls {{v}}"`, `watch -n 1 ls {{v}}`, `sudo watch "ls {{v}}"`, `parallel "echo {{v}}" ::: a`, `parallel -j 2 echo {{v}} {} ::: a`, `busybox sh -c "ls {{v}}"`, `script -qc "ls {{v}}" /dev/null`,
+		`su - x -c "ls {{v}}"`, `runuser -u x -- sh -c "ls {{v}}"`, `nsenter -t 1 -m sh -c "ls {{v}}"`, `unshare -r sh -c "ls {{v}}"`, `chroot /x /bin/sh -c "ls {{v}}"`, `docker run --rm img sh -c "ls {{v}}"`,
+		`kubectl exec p -- sh -c "ls {{v}}"`, `tmux send-keys -t x "ls {{v}}" Enter`, `tmux new-window "ls {{v}}"`, `docker compose exec c bash -lc "ls {{v}}"`, `screen -dm bash -c "ls {{v}}"`,
 	} {
 		if script, problems := ParseScript(src, Pos{1, 1}); script != nil || len(problems) != 1 || problems[0].Hint == "" {
 			t.Errorf("%s: %v", src, problems)

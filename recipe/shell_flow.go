@@ -47,7 +47,7 @@ func (w *walker) flowOf(file *syntax.File) *flow {
 				f.set[plainName(b.X)] = true
 			}
 		case *syntax.CallExpr:
-			if len(n.Args) > 0 && n.Args[0].Lit() == "read" {
+			if len(n.Args) > 0 && nameOf(n.Args[0]) == "read" {
 				for _, a := range n.Args[1:] {
 					f.set[a.Lit()] = true
 				}
@@ -173,10 +173,12 @@ func (w *walker) reckons(n syntax.Node, s setting) {
 	}
 }
 
-// envRead is a variable of the environment that a script reckons with.
+// envRead is a variable of the environment that a script reckons with, or that
+// it may take for one of the recipe.
 type envRead struct {
 	name   string
 	prompt bool
+	kept   bool // it is only read, but its name is one of the system's
 	pos    Pos
 }
 
@@ -197,13 +199,13 @@ func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
 		}
 		said[key] = true
 		sp, names := f.origins(u.name)
-		if sp != nil && sp.hole.Err == nil && !(sp.integer && !u.prompt) {
+		if sp != nil && sp.hole.Err == nil && !((sp.integer || sp.reached) && !u.prompt) {
 			s.say(m.origin(u.offset), true, u.cure(sp.hole.Value.String()),
 				"%s holds the value of %s, and %s", u.name, sp.hole.Value, u.harm())
 		}
 		for _, name := range names {
 			if name == strings.ToUpper(name) || strings.HasPrefix(name, "RECIPE_VAR_") {
-				reads = append(reads, envRead{name, u.prompt, s.pos(m.origin(u.offset))})
+				reads = append(reads, envRead{name: name, prompt: u.prompt, pos: s.pos(m.origin(u.offset))})
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func TestValuesFlowIntoArithmetic(t *testing.T) {
 	for _, c := range []struct{ src, at, value string }{
 		{`x={{v}}; (( x ))`, "1:13", hidden}, {`x={{v}}; echo $(( x + 1 ))`, "1:19", hidden}, {`x={{v}}; echo $(( $x + 1 ))`, "1:19", hidden}, {`x="{{v}}"; [[ $x -eq 1 ]]`, "1:15", hidden},
 		{`x={{v}}; y=$x; [[ 1 -lt "$y" ]]`, "1:26", hidden}, {`for x in {{v}}; do (( x > 1 )); done`, "1:23", hidden}, {`x={{v}}; b=(1); echo "${b[x]}"`, "1:27", hidden}, {`x={{v}}; b=abc; echo "${b:x}"`, "1:27", hidden},
-		{`x={{v}}; declare -i n; n=$x`, "1:26", hidden}, {`export x={{v}}; let n=x+1`, "1:23", hidden}, {`x={{v}}; x=${x:-0}; (( x ))`, "1:24", hidden}, {`x={{v}}; for ((i = 0; i < x; i++)); do break; done`, "1:27", hidden},
+		{`export x={{v}}; let n=x+1`, "1:23", hidden}, {`x={{v}}; x=${x:-0}; (( x ))`, "1:24", hidden}, {`x={{v}}; for ((i = 0; i < x; i++)); do break; done`, "1:27", hidden},
 		{`x={{v}}; echo "${x@P}"`, "1:16", prompt},
 	} {
 		script, problems := ParseScript(c.src, Pos{1, 1})

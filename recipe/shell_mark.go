@@ -47,6 +47,7 @@ type spot struct {
 	start, end int // in the marked text
 	form       form
 	integer    bool
+	reached    bool // it gets to an integer variable by a way around
 	env        string
 	refused    refusal
 	warned     refusal // why it may do harm there

@@ -57,15 +57,27 @@ func (n names) declared(d *syntax.DeclClause) {
 	}
 }
 
-// filled notes the arrays that a command fills.
+// filled notes the arrays that a command fills, and the integers that it
+// declares: behind quotes, command or builtin a declaration is a command.
 func (n names) filled(c *syntax.CallExpr) {
-	if len(c.Args) == 0 {
+	args := bared(c.Args)
+	if len(args) == 0 {
 		return
 	}
-	switch c.Args[0].Lit() {
+	whole := false
+	switch nameOf(args[0]) {
 	case "read", "mapfile", "readarray":
-		for _, arg := range c.Args[1:] {
-			n.lists[arg.Lit()] = true
+		for _, arg := range args[1:] {
+			n.lists[nameOf(arg)] = true
+		}
+	case "declare", "typeset", "local", "readonly", "export":
+		for _, arg := range args[1:] {
+			name, _, _ := strings.Cut(nameOf(arg), "=")
+			if strings.HasPrefix(name, "-") {
+				whole = whole || strings.Contains(name, "i")
+			} else if whole {
+				n.whole[name] = true
+			}
 		}
 	}
 }
@@ -80,7 +92,7 @@ func options(d *syntax.DeclClause) string {
 		if a.Name != nil || a.Value == nil {
 			continue
 		}
-		if lit := a.Value.Lit(); strings.HasPrefix(lit, "-") {
+		if lit := nameOf(a.Value); strings.HasPrefix(lit, "-") {
 			b.WriteString(lit[1:])
 		}
 	}
@@ -97,6 +109,7 @@ func (w *walker) assign(n *syntax.Assign, s setting) {
 	}
 	if n.Array != nil {
 		for _, elem := range n.Array.Elems {
+			w.splits(elem.Value)
 			w.subscript(n.Name, elem.Index, s)
 		}
 	}
@@ -159,15 +172,12 @@ func (w *walker) holds(text string) bool { return w.prefix != "" && strings.Cont
 
 // call knows the commands that do more with a word than to take it.
 func (w *walker) call(c *syntax.CallExpr) {
-	args := c.Args
-	for len(args) > 1 && (args[0].Lit() == "command" || args[0].Lit() == "builtin") {
-		args = args[1:]
-	}
+	args := bared(c.Args)
 	w.runs(args)
 	if len(args) < 2 {
 		return
 	}
-	name, args := args[0].Lit(), args[1:]
+	name, args := nameOf(args[0]), args[1:]
 	switch name {
 	case "unset", "declare", "typeset", "local", "export", "readonly":
 		w.each(args, w.named)

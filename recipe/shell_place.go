@@ -109,6 +109,9 @@ func (w *walker) redirect(n *syntax.Redirect, s setting) {
 		w.role(n.N, refuse(notName))
 	}
 	if n.Op != syntax.Hdoc && n.Op != syntax.DashHdoc {
+		if n.Op != syntax.WordHdoc {
+			w.splits(n.Word)
+		}
 		return
 	}
 	w.role(n.Word, refuse(refusal{"it is the word that ends a here-document", "write a fixed word"}))

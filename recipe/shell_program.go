@@ -33,7 +33,7 @@ func languageOf(name string) (lang language, known bool) {
 	case "bash", "sh", "dash", "zsh", "ksh", "ash":
 		lang = language{letters: "c", valued: "oO", plain: []string{"--rcfile", "--init-file"}, stdin: true, shell: true,
 			cure: `hand it over as an argument: NAME -c '… "$1" …' _ VALUE`, fed: `hand it over as an argument: NAME -s -- VALUE <<'END', and read "$1"`}
-	case "su", "script", "flock":
+	case "su", "script", "flock", "runuser":
 		lang = language{letters: "c", long: []string{"--command"}, mixed: true, shell: true, cure: `quote it for the other shell: NAME -c "… $(printf %q VALUE) …"`}
 	case "awk", "gawk", "mawk", "nawk":
 		lang = language{valued: "Fv", files: []string{"-f"}, first: 1, cure: byEnvironment + `'… ENVIRON["V"] …'`}
@@ -99,7 +99,7 @@ func (w *walker) texts(name string, lang language, args []*syntax.Word) program 
 	for i := 0; i < len(args); i++ {
 		src := w.source(args[i])
 		switch {
-		case src == "-" || src == "-s" && lang.shell:
+		case src == "-" && !lang.mixed || src == "-s" && lang.shell:
 			p.reads = lang.stdin
 			return p
 		case !strings.HasPrefix(src, "-"):
@@ -155,7 +155,8 @@ func (l language) skips(option string) bool {
 // carriers are commands that run the command in their arguments.
 var carriers = []string{
 	"command", "builtin", "exec", "env", "sudo", "doas", "nohup", "nice", "ionice", "setsid", "timeout", "stdbuf", "xargs", "time", "chroot", "unshare",
-	"watch", "find", "flock", "strace", "systemd-run", "docker", "podman", "kubectl",
+	"find", "flock", "strace", "systemd-run", "docker", "podman", "kubectl", "oc", "nerdctl", "lxc", "docker-compose",
+	"busybox", "nsenter", "runuser", "gosu", "su-exec", "pkexec", "fakeroot", "faketime", "screen", "xvfb-run", "dbus-run-session", "ltrace", "parallel", "chpst", "runcon",
 }
 
 // carried is the program that a command runs, itself or at the end of a chain of
@@ -164,10 +165,10 @@ func (w *walker) carried(args []*syntax.Word) (p program, found bool) {
 	if len(args) == 0 {
 		return program{}, false
 	}
-	name := args[0].Lit()
+	name := nameOf(args[0])
 	if lang, known := languageOf(name); known {
 		p = w.texts(path.Base(name), lang, args[1:])
-		if len(p.texts) > 0 || p.reads || name != "flock" {
+		if len(p.texts) > 0 || p.reads || !slices.Contains(carriers, path.Base(name)) {
 			return p, true
 		}
 	}
@@ -175,8 +176,8 @@ func (w *walker) carried(args []*syntax.Word) (p program, found bool) {
 		return program{}, false
 	}
 	for i := 1; i < len(args); i++ {
-		inner := path.Base(args[i].Lit())
-		if _, known := languageOf(inner); known || inner == "ssh" || inner == "eval" {
+		inner := path.Base(nameOf(args[i]))
+		if _, known := languageOf(inner); known || slices.Contains([]string{"ssh", "eval", "watch", "parallel", "tmux"}, inner) {
 			return w.carriedAt(args[i:])
 		}
 	}
@@ -184,7 +185,9 @@ func (w *walker) carried(args []*syntax.Word) (p program, found bool) {
 }
 
 func (w *walker) carriedAt(args []*syntax.Word) (program, bool) {
-	switch path.Base(args[0].Lit()) {
+	switch name := path.Base(nameOf(args[0])); name {
+	case "watch", "parallel", "tmux":
+		return w.joined(name, args[1:])
 	case "ssh":
 		return w.remote(args[1:]), true
 	case "eval":

@@ -57,6 +57,7 @@ func (w *walker) walk(file *syntax.File) {
 	if !w.again && mayReckon(w.text) {
 		w.flow = w.flowOf(file)
 	}
+	w.reachWhole(file)
 	syntax.Walk(file, w.visit)
 }
 
@@ -119,6 +120,7 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.Redirect:
 		w.redirect(n, *s)
 	case *syntax.CallExpr:
+		w.splits(n.Args...)
 		w.call(n)
 	default:
 		return w.enterRest(n, *s)
@@ -162,6 +164,7 @@ func (w *walker) enterRest(n syntax.Node, s setting) bool {
 			}
 		}
 	case *syntax.WordIter:
+		w.splits(n.Items...)
 		w.role(n.Name, refuse(notName))
 		for _, item := range n.Items {
 			if w.names.integer(n.Name.Value) {

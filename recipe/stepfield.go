@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"bytes"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -91,8 +92,9 @@ func (p *parser) recipeName(v *yaml.Node, name string) bool {
 	return false
 }
 
-// readArgs reads what is handed to a sub-recipe: texts are filled in when the
-// step starts, everything else is handed on as it is.
+// readArgs reads what is handed to a sub-recipe: texts, also those inside lists
+// and objects, are filled in when the step starts; everything else is handed on
+// as it is.
 func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 	if !p.mapping(k, v) {
 		return
@@ -108,6 +110,10 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 			arg.Text, arg.place = p.template(name, value, v), p.src.place(value)
 		default:
 			arg.JSON = p.asJSON(value, v)
+			if bytes.Contains(arg.JSON, []byte("{{")) {
+				tree := p.branch(name, value, v)
+				arg.tree = &tree
+			}
 		}
 		d.Context = append(d.Context, arg)
 	}

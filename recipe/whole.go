@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -29,11 +30,23 @@ func (p *parser) whole(r *Recipe) {
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] && string(v.JSON) != "null" && v.JSON[0] != '[' {
 			p.fail(at, "write "+s.Foreach+": [one, two] under context:", "foreach needs a list, and the default of %q is none", s.Foreach)
 		}
+		if v := context[s.Foreach]; v != nil && !set[s.Foreach] {
+			p.tooMany(at, v)
+		}
 		if context[s.As] != nil {
 			p.warn(s.Pos, "choose another name with as:", "the item is called %q and hides the variable of that name", s.As)
 		}
 	}
 	p.secretNames(r, context)
+}
+
+// tooMany refuses a list that no foreach walks through.
+func (p *parser) tooMany(at Pos, v *Var) {
+	var items []json.RawMessage
+	if len(v.JSON) < MaxItems || json.Unmarshal(v.JSON, &items) != nil || len(items) <= MaxItems {
+		return
+	}
+	p.fail(at, "split the list, or let one step go through it", "foreach walks through at most %d items, and the default of %q has %d", MaxItems, v.Name, len(items))
 }
 
 // outputsOf are the names that steps set.

@@ -3,9 +3,11 @@ package recipe
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -180,33 +182,60 @@ func (p *parser) syntax(err error) {
 	}
 	switch {
 	case strings.HasPrefix(msg, "exceeded max depth"):
-		p.fail(Pos{line, 1}, "", "nested more than %d deep", MaxDepth)
+		at := Pos{line, 1}
+		if i := p.src.tooDeepAt(); i >= 0 {
+			at = p.src.at(i)
+		}
+		p.fail(at, "", "nested more than %d deep", MaxDepth)
 		return
 	case msg == noKey || msg == noItem:
 		line = p.firstBad(msg, line)
 	case strings.HasPrefix(msg, "did not find expected"):
 		line++ // the parser's own errors count lines from 0
 	}
-	text := p.src.line(p.src.clamp(Pos{line, 1}).Line)
-	col, hint := len(text)-len(strings.TrimLeft(text, " \t"))+1, syntaxHints[msg]
+	p.fault(p.src.clamp(Pos{line, 1}).Line, msg)
+}
+
+// fault reports that a line is no YAML, with the caret where the eye should go.
+func (p *parser) fault(line int, msg string) {
+	if strings.Contains(msg, "tab character") || msg == noToken { // the tab may stand in the line below
+		for _, at := range []int{line, line + 1} {
+			if col := p.src.tabAt(at); col > 0 {
+				p.fail(Pos{at, col}, noTabs, "not valid YAML: %s", msg)
+				return
+			}
+		}
+	}
+	for line > 1 && strings.HasPrefix(msg, "did not find expected") && strings.TrimSpace(p.src.line(line)) == "" {
+		line-- // the source ended before what was expected
+	}
+	text := p.src.line(line)
+	col, hint := utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])+1, syntaxHints[msg]
 	if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
+	} else if open := p.src.unclosed(line); open != nil && strings.HasPrefix(msg, "did not find expected") {
+		col, hint = p.src.at(open.at).Col, fmt.Sprintf("a %c that starts here is not closed", open.char)
+		if open.char == '{' {
+			hint += "; put a value in quotes when it starts with {"
+		}
 	}
 	p.fail(Pos{line, col}, hint, "not valid YAML: %s", msg)
 }
 
 const (
-	noKey  = "did not find expected key"
-	noItem = "did not find expected '-' indicator"
+	noKey   = "did not find expected key"
+	noItem  = "did not find expected '-' indicator"
+	noToken = "found character that cannot start any token"
+	noTabs  = "indent with spaces, not tabs"
 )
 
 var syntaxHints = map[string]string{
 	noKey:                                    "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
 	"did not find expected <document start>": "the recipe is over before this line; check the indentation",
 	noItem:                                   "check how far this line and the one before it are indented",
-	"mapping values are not allowed in this context":               "put a value in quotes when it has a colon and a space in it; check the indentation",
-	"found character that cannot start any token":                  "indent with spaces, not tabs; put a value in quotes when it starts with @, ` or %",
-	"found a tab character that violates indentation":              "indent with spaces, not tabs",
+	"mapping values are not allowed in this context": "put a value in quotes when it has a colon and a space in it; check the indentation",
+	noToken: noTabs + "; put a value in quotes when it starts with @, ` or %",
+	"found a tab character that violates indentation":              noTabs,
 	"found unexpected end of stream":                               "a quote that starts here is not closed",
 	"could not find expected ':'":                                  "a key needs a colon and a space after it",
 	"found unknown escape character":                               "use single quotes, or write \\\\ for a backslash",
@@ -217,7 +246,7 @@ var syntaxHints = map[string]string{
 	"did not find expected node content":                           "put a value in quotes when it starts with a bracket or a comma",
 	"found invalid Unicode character escape code":                  "use single quotes, or write \\\\ for a backslash",
 	"did not find expected hexdecimal number":                      "use single quotes, or write \\\\ for a backslash",
-	"found a tab character where an indentation space is expected": "indent with spaces, not tabs",
+	"found a tab character where an indentation space is expected": noTabs,
 }
 
 // firstBad is the line at which msg arises. For these errors the YAML parser

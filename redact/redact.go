@@ -9,8 +9,9 @@
 package redact
 
 import (
-	"bytes"
 	"cmp"
+	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -24,15 +25,17 @@ const MinLen = 6
 // zero value hides nothing. It is read only after New, so any number of
 // goroutines may share it.
 //
-// It searches values in the way of Wu and Manber: the block of three bytes at the end
-// of a window as long as the shortest pattern tells how far the window can
-// move, so most bytes of a log are never looked at.
+// A value can be written in too many ways to list them all. But the first three
+// bytes of all these ways are few: a table of bits tells at which places of a
+// text a secret may begin, and only there it is read character by character.
 type Redactor struct {
-	sorted [][]byte         // all patterns in byte order, to ask for a prefix
-	window int              // length of the shortest pattern
-	shift  []uint8          // block → how far the window may move; 0: look closer
-	bucket map[uint16][]int // block at the window's end → patterns, longest first
-	shaped bool             // tokens are hidden by their shape too
+	patterns []pattern
+	spelled  spelled
+	starts   starts          // first bytes → patterns
+	filter   []uint64        // a bit for the hash of each of the first bytes
+	shift    uint            // from a hash to a bit
+	short    map[string]bool // beginnings of the first bytes
+	shaped   bool            // tokens are hidden by their shape too
 }
 
 // New makes a redactor for the values, their encodings and the shapes of
@@ -45,50 +48,47 @@ func New(values []string) *Redactor {
 
 // Values is a redactor for the values alone, without shapes.
 func Values(values []string) *Redactor {
-	r := &Redactor{sorted: patterns(values)}
-	if len(r.sorted) == 0 {
-		return r
+	r := &Redactor{patterns: patterns(values)}
+	if len(r.patterns) > 0 {
+		r.index()
 	}
-	r.window = min(maxWindow, len(slices.MinFunc(r.sorted, byLen)))
-	r.index()
 	return r
 }
 
-const (
-	blockLen  = 3
-	blockBits = 15
-	maxWindow = 64 // a longer one moves no faster and would not fit the table
-)
-
-func byLen(a, b []byte) int { return cmp.Compare(len(a), len(b)) }
-
-// block is the slot of the three bytes that end before b[end].
-func block(b []byte, end int) uint16 {
-	h := uint32(b[end-3]) | uint32(b[end-2])<<8 | uint32(b[end-1])<<16
-	return uint16(h * 2654435761 >> (32 - blockBits))
-}
+// startLen is how many bytes tell whether a closer look is worth the time.
+const startLen = 3
 
 func (r *Redactor) index() {
-	r.shift = make([]uint8, 1<<blockBits)
-	for i := range r.shift {
-		r.shift[i] = uint8(r.window - blockLen + 1)
+	r.spelled, r.short = spelled{}, map[string]bool{}
+	lists := map[uint32][]int{}
+	for i := range r.patterns {
+		p := &r.patterns[i]
+		r.spelled.add(p)
+		r.spelled.starts(p, 0, "", func(start string) {
+			for n := 1; n < startLen; n++ {
+				r.short[start[:n]] = true
+			}
+			key := word([]byte(start))
+			if list := lists[key]; len(list) == 0 || list[len(list)-1] != i {
+				lists[key] = append(list, i)
+			}
+		})
 	}
-	r.bucket = map[uint16][]int{}
-	for i, p := range r.sorted {
-		for end := blockLen; end <= r.window; end++ {
-			h := block(p, end)
-			r.shift[h] = min(r.shift[h], uint8(r.window-end))
-		}
-		last := block(p, r.window)
-		r.bucket[last] = append(r.bucket[last], i)
+	size := min(max(bits.Len(uint(len(lists)))+4, 15), 22)
+	r.shift = uint(32 - size)
+	r.filter = make([]uint64, 1<<size/64)
+	for key := range lists {
+		h := hash(key) >> r.shift
+		r.filter[h>>6] |= 1 << (h & 63)
 	}
-	for _, list := range r.bucket {
-		slices.SortFunc(list, func(a, b int) int { return byLen(r.sorted[b], r.sorted[a]) })
-	}
+	r.starts = newStarts(lists)
 }
 
+func word(b []byte) uint32 { return uint32(b[0])<<8 | uint32(b[1])<<16 | uint32(b[2])<<24 }
+func hash(w uint32) uint32 { return w * 2654435761 }
+
 // Empty tells whether there is nothing to hide.
-func (r *Redactor) Empty() bool { return len(r.sorted) == 0 && !r.shaped }
+func (r *Redactor) Empty() bool { return len(r.patterns) == 0 && !r.shaped }
 
 // Bytes is b with every secret replaced. It is b itself when there is nothing
 // to hide, and never changes b.
@@ -189,56 +189,69 @@ func (st *state) remember(b []byte) {
 
 // values adds the places of all values, and says up to where b is judged.
 func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
-	if len(r.sorted) == 0 {
+	if len(r.patterns) == 0 {
 		return spans, len(b)
 	}
-	i := 0
-	for i < len(b) {
-		length, step, wait := r.look(b, i, final)
+	for i := r.next(b, 0); i < len(b); i = r.next(b, i+1) {
+		length, wait := r.look(b[i:], final)
 		if wait {
-			break
+			return spans, i
 		}
-		if length > 0 {
-			if n := len(spans); n > 0 && i < spans[n-1].to {
-				spans[n-1].to = max(spans[n-1].to, i+length)
-			} else {
-				spans = append(spans, span{mark: i, from: i, to: i + length})
-			}
+		if length == 0 {
+			continue
 		}
-		i += step
+		if n := len(spans); n > 0 && i < spans[n-1].to {
+			spans[n-1].to = max(spans[n-1].to, i+length)
+		} else {
+			spans = append(spans, span{mark: i, from: i, to: i + length})
+		}
 	}
-	return spans, i
+	return spans, len(b)
 }
 
-// look says what begins at b[i]: the longest secret there (0: none), how far
-// the next place worth a look is, or that more bytes are needed to tell.
-func (r *Redactor) look(b []byte, i int, final bool) (length, step int, wait bool) {
-	if i+r.window > len(b) {
-		if final { // no secret is as short as what is left
-			return 0, len(b) - i, false
+// next is the first place from i on where a secret may begin.
+func (r *Redactor) next(b []byte, i int) int {
+	filter, shift := r.filter, r.shift&31
+	bit := func(three uint32) uint64 {
+		h := hash(three) >> shift
+		return filter[h>>6] >> (h & 63)
+	}
+	for ; i+8 <= len(b); i += 4 { // four places at once
+		w := binary.LittleEndian.Uint64(b[i:])
+		one, two, three, four := bit(uint32(w)<<8), bit(uint32(w)&^0xff), bit(uint32(w>>8)&^0xff), bit(uint32(w>>16)&^0xff)
+		if (one|two|three|four)&1 == 0 {
+			continue
 		}
-		return 0, 1, r.begins(b[i:])
+		switch {
+		case one&1 != 0:
+			return i
+		case two&1 != 0:
+			return i + 1
+		case three&1 != 0:
+			return i + 2
+		}
+		return i + 3
 	}
-	h := block(b, i+r.window)
-	if s := r.shift[h]; s > 0 {
-		return 0, int(s), false
-	}
-	rest := b[i:]
-	for _, k := range r.bucket[h] {
-		p := r.sorted[k]
-		if len(rest) >= len(p) {
-			if bytes.Equal(rest[:len(p)], p) {
-				return len(p), 1, false
-			}
-		} else if !final && bytes.Equal(rest, p[:len(rest)]) {
-			return 0, 0, true // longer ones come first, so the longest wins
+	for ; i+startLen <= len(b); i++ {
+		if bit(word(b[i:i+startLen]))&1 != 0 {
+			return i
 		}
 	}
-	return 0, 1, false
+	return i
 }
 
-// begins tells whether some pattern begins with all of b.
-func (r *Redactor) begins(b []byte) bool {
-	i, _ := slices.BinarySearchFunc(r.sorted, b, bytes.Compare)
-	return i < len(r.sorted) && bytes.HasPrefix(r.sorted[i], b)
+// look says what begins with b: the longest secret there (0: none), or that
+// more bytes are needed to tell.
+func (r *Redactor) look(b []byte, final bool) (length int, wait bool) {
+	if len(b) < startLen {
+		return 0, !final && r.short[string(b)] // no secret is as short as that
+	}
+	for _, k := range r.starts.of(word(b)) {
+		n, more := r.spelled.match(&r.patterns[k], b)
+		if more && !final {
+			return 0, true
+		}
+		length = max(length, n)
+	}
+	return length, false
 }

@@ -51,7 +51,7 @@ type token struct {
 }
 
 // tokens are the shapes by their first byte.
-var tokens = map[byte][]token{
+var tokens = [256][]token{
 	'g': {
 		{prefix: "ghp_", strong: true, body: classWord, least: 20},
 		{prefix: "gho_", strong: true, body: classWord, least: 20},

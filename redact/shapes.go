@@ -107,8 +107,9 @@ func (s *shapes) run(from, to int) {
 				continue
 			}
 		}
-		for _, k := range tokens[b[i]] {
-			s.token(i, &k)
+		list := tokens[b[i]]
+		for k := range list {
+			s.token(i, &list[k])
 		}
 		if b[i] == signed[0] {
 			s.signed(i)

@@ -12,6 +12,7 @@ import (
 const (
 	sureSeen   = 95
 	sureRecord = 85
+	sureMixed  = 70 // a change that may be somebody else's
 	sureText   = 60
 )
 
@@ -33,6 +34,8 @@ func (c Case) agentFailure() *belay.Failure {
 		return c.fail(belay.BashFailure, belay.ClassRefusal, "the model refused"+c.said(), "say the task in other words, or use another model")
 	case a.Error || a.Class != belay.ClassNone && a.Class != belay.ClassBenign && !c.finished():
 		return c.classified(a)
+	case a.Stop == belay.StopLimit: // whatever its flag says, it did not come to its end
+		return c.fail(belay.BashFailure, belay.ClassTurnLimit, "the agent used up what it may use of turns or calls"+c.said(), "split the task, or allow more turns")
 	case a.Stop == belay.StopTruncated && c.Expect != belay.ExpectNone:
 		return c.fail(belay.BashFailure, belay.ClassTokenLimit, "the answer was cut off at the model's output limit",
 			"ask for files instead of a long answer, or split the task")
@@ -47,7 +50,7 @@ func (c Case) agentFailure() *belay.Failure {
 		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
-	case !a.Final && a.Exit == 0 && changed(r.Evidence): // real work is never hollow, and nobody says that it is all
+	case !a.Final && a.Exit == 0 && Changed(r.Evidence): // real work is never hollow, and nobody says that it is all
 		return c.fail(belay.BashFailure, belay.ClassUnknown, r.Name+" left with exit 0 and without the record that ends a run; there is work of it",
 			"look at what it left, then resume the run")
 	case !a.Final && a.Exit == 0:
@@ -181,7 +184,10 @@ func (c Case) ofAgent() belay.Verdict {
 	if f := c.agentFailure(); f != nil {
 		return c.verdictOf(f, sureRecord)
 	}
-	v := Hollow(Claim{Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt})
+	v := Hollow(Claim{
+		Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt,
+		Shared: c.Shared, Acted: c.Acted, Severed: c.Severed,
+	})
 	v.Against = append(v.Against, c.degraded()...)
 	if v.Failure != nil {
 		v.Failure.Op = "step " + string(c.Step)
@@ -191,6 +197,23 @@ func (c Case) ofAgent() belay.Verdict {
 		v.OK, v.Failure = false, c.failure(*c.Check, "verify: ")
 		v.Failure.Class = belay.ClassWorkFailure
 		v.Against = append(v.Against, v.Failure.Cause)
+	}
+	return v
+}
+
+// checked judges an attempt of an agent whose check passed. A check is evidence
+// that Belay took, and stands in for an answer or for tests; it is no change and
+// no pull request, where the step demands one.
+func (c Case) checked() belay.Verdict {
+	c.Check = nil
+	v := c.ofAgent()
+	v.For = append(v.For, "verify: exit 0")
+	switch {
+	case v.OK || c.agentFailure() != nil:
+	case c.Expect == belay.ExpectChange || c.Expect == belay.ExpectPR:
+		v.Failure.Hint = "its check passes, and the step demands a " + string(c.Expect) + " all the same: say expect: answer where there may be nothing to do"
+	default:
+		v.OK, v.Failure, v.Sure = true, nil, sureSeen // the check looked at the work, whoever did it
 	}
 	return v
 }

@@ -16,6 +16,9 @@ type Claim struct {
 	Result   belay.AgentResult
 	Evidence belay.Evidence
 	Text     string // the final text, or its beginning
+	Shared   bool   // another step worked in the same tree at the same time
+	Acted    bool   // an earlier attempt, measured from the same state, did something that can change files
+	Severed  bool   // it is measured since an attempt that was cut off, and nobody saw what that did
 }
 
 // Hollow judges a claim: done, hollow, or honestly not done. It looks at the
@@ -26,6 +29,15 @@ func Hollow(c Claim) belay.Verdict {
 	if c.Classic {
 		return c.classic()
 	}
+	v := c.judge()
+	if doubts := c.doubts(); len(doubts) > 0 {
+		v.Against, v.Sure = append(v.Against, doubts...), min(v.Sure, sureMixed)
+	}
+	return v
+}
+
+// judge is the verdict but for the doubt whose work it is.
+func (c Claim) judge() belay.Verdict {
 	switch c.Expect {
 	case belay.ExpectNone:
 		return c.none()
@@ -81,7 +93,7 @@ func (c Claim) missed() []string {
 // none wants nothing; that nothing was done is told all the same.
 func (c Claim) none() belay.Verdict {
 	v := c.done(sureRecord)
-	if !changed(c.Evidence) {
+	if !Changed(c.Evidence) {
 		v.For = append(v.For, "nothing changed, and nothing was expected")
 	}
 	return v
@@ -96,8 +108,10 @@ func (c Claim) change() belay.Verdict {
 			Cause: "the working tree could not be looked at: " + first(e.Before.Error, e.After.Error),
 			Hint:  "a change was expected and nobody can tell whether there is one"}
 		return belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
-	case changed(e):
+	case c.changed():
 		return c.done(sureSeen)
+	case Changed(e):
+		return c.empty("other steps worked in the same tree, and no record of the agent shows that it changed anything", sureRecord)
 	}
 	return c.empty("nothing changed in the working tree", sureSeen)
 }
@@ -165,7 +179,7 @@ func (c Claim) empty(cause string, sure int) belay.Verdict {
 
 // worked tells whether there is any trace of work beside the text.
 func (c Claim) worked() bool {
-	if changed(c.Evidence) || len(c.Evidence.Tests) > 0 || len(c.Evidence.Outside) > 0 {
+	if c.changed() || len(c.Evidence.Tests) > 0 || len(c.Evidence.Outside) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.Result.Tools, endedWell)
@@ -173,10 +187,10 @@ func (c Claim) worked() bool {
 
 func endedWell(t belay.ToolCall) bool { return !t.Failed && !t.Denied && !t.Open }
 
-// changed tells whether the files or the history are others than before. HEAD
+// Changed tells whether the files or the history are others than before. HEAD
 // that moved to the same files says nothing: the new commits are empty or undo
 // each other, unless they hold what was not committed before.
-func changed(e belay.Evidence) bool {
+func Changed(e belay.Evidence) bool {
 	switch {
 	case e.Files > 0 || e.Before.Tree != e.After.Tree:
 		return true
@@ -209,7 +223,7 @@ func changes(e belay.Evidence) []string {
 func (c Claim) evidenceFor() []string {
 	list := changes(c.Evidence)
 	for _, t := range c.Evidence.Tests {
-		if !t.Failed && !t.Open && t.Exit != nil && *t.Exit == 0 {
+		if !t.Failed && !t.Open && !t.Masked && t.Exit != nil && *t.Exit == 0 {
 			list = append(list, "tests passed: "+t.Command)
 		}
 	}
@@ -241,7 +255,7 @@ func (c Claim) evidenceAgainst() []string {
 		list = append(list, "denied: "+joined(c.Result.Denied))
 	}
 	if n := len(c.Evidence.Guards); n > 0 {
-		list = append(list, count(n, "file")+" that judge the work changed too: "+c.Evidence.Guards[0].Path)
+		list = append(list, count(n, "file")+" changed that the work is judged by: "+c.Evidence.Guards[0].Path)
 	}
 	if c.Text == "" {
 		list = append(list, "no final text")

@@ -1,6 +1,7 @@
 package verdict_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,9 +186,16 @@ func TestTheCheckOfAnAgentStep(t *testing.T) {
 		t.Error("a claim without a change is not checked")
 	}
 	c.Check = &belay.Observation{Began: true}
-	if v := verdict.Of(c); !v.OK {
-		t.Errorf("the check passed: %+v", v)
+	for expect, done := range map[belay.Expect]bool{
+		belay.ExpectChange: false, belay.ExpectPR: false, // it is demanded, and not there
+		belay.ExpectTests: true, belay.ExpectAnswer: true, belay.ExpectNone: true,
+	} {
+		c.Expect = expect
+		if v := verdict.Of(c); v.OK != done || !slices.Contains(v.For, "verify: exit 0") {
+			t.Errorf("%s: the check passed: %+v", expect, v)
+		}
 	}
+	c.Expect = belay.ExpectChange
 	c.Main.Agent = &belay.AgentReport{Name: "codex", Evidence: edited, Result: belay.AgentResult{Final: true, Excerpt: "done"}}
 	c.Check = &belay.Observation{Began: true, Exit: 1}
 	if v := verdict.Of(c); v.OK || v.Failure.Class != belay.ClassWorkFailure {

@@ -24,13 +24,16 @@ type Case struct {
 	// Of an agent step:
 	Expect  belay.Expect
 	Classic bool // hollow success is judged by the text alone
+	Shared  bool // another step worked in the same tree at the same time
+	Acted   bool // an attempt that is measured from the same state did something that can change files
+	Severed bool // the work is measured since an attempt that was cut off, whose doings nobody saw
 }
 
 // NeedsCheck tells whether the step's verify has something to decide: the
 // attempt ended well, or nobody can tell what it did.
 func NeedsCheck(c Case) bool {
 	if c.agent() && !c.unknown() {
-		return c.agentFailure() == nil // a hollow end may still have left the work there
+		return c.agentFailure() == nil // an end without a word may still have left the work there
 	}
 	return c.good() || c.unknown()
 }
@@ -48,6 +51,9 @@ func Spoke(check *belay.Observation) bool {
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
 	if Spoke(c.Check) && c.Check.Exit == 0 {
+		if c.agent() && c.Main.Agent != nil && !c.unknown() {
+			return c.checked()
+		}
 		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}, Against: c.degraded()}
 	}
 	silent := c.Check != nil && !Spoke(c.Check)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -49,12 +50,15 @@ var (
 	// disowns: it says itself that it is not done, or that there was nothing to do.
 	disowns = regexp.MustCompile(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|was(n't| not) able|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|to change|to fix|needs|had to|was)|(no|not any) work (was |is )?(needed|left)|already (fixed|done|implemented|exists?|present|correct|there|works?|handle[ds]?|return(s|ed)|up to date))\b`)
 
+	// unneeded: that the code is as it should be was so before.
+	unneeded = regexp.MustCompile(`(?i)\b(no (further |code )?changes? (was |were |is |are )?(needed|necessary|required)|nothing (to do|to change|to fix|needs|had to))\b`)
+
 	// reason: why that is so.
 	reason = regexp.MustCompile(`(?i)\b(because|since|due to|requires?|needs?|depends on|is missing|are missing|already)\b`)
 
 	// boast: it says that it changed the code, or ran its tests.
 	boast = regexp.MustCompile(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
-		`(fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|wrote|written|made|ran|run|resolved|corrected|completed|applied)\b([^\n]{0,60})`)
+		`(?P<verb>fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|wrote|written|made|ran|run|resolved|corrected|completed|applied)\b(?P<what>[^\n]{0,60})`)
 	object = regexp.MustCompile(`(?i)\b(bugs?|issues?|problems?|tests?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|changes?|fix(es)?|tasks?|scripts?|branch|commits?|repo(sitory)?|configuration|everything|implementation|work|it|suite|pull request)\b`)
 
 	// finished: the same without saying who.
@@ -144,7 +148,7 @@ func owns(text string) bool {
 		return false
 	}
 	text = plain(text)
-	if boasts(text) || finished.MatchString(text) || deed.MatchString(text) {
+	if changedIt(text) || deed.MatchString(text) || finished.MatchString(text) && !unneeded.MatchString(text) {
 		return false
 	}
 	return disowns.MatchString(text) && (reference(text) || reason.MatchString(text))
@@ -166,17 +170,31 @@ func claims(text string) bool {
 	return boasts(text) || finished.MatchString(text) && !reference(text)
 }
 
+// boasts tells whether it says that it changed the code or ran its tests.
 func boasts(text string) bool {
+	return slices.ContainsFunc(deeds(text), func(d doing) bool {
+		return object.MatchString(d.what) || place.MatchString(d.what) || code.MatchString(d.what)
+	})
+}
+
+// changedIt tells whether it says that it changed anything at all. To have run
+// something is no change.
+func changedIt(text string) bool {
+	return slices.ContainsFunc(deeds(text), func(d doing) bool { return d.verb != "ran" && d.verb != "run" })
+}
+
+// doing is what somebody says that he did: "fixed", " the bug in calc.go".
+type doing struct{ verb, what string }
+
+func deeds(text string) []doing {
+	var list []doing
+	verb, what := boast.SubexpIndex("verb"), boast.SubexpIndex("what")
 	for _, m := range boast.FindAllStringSubmatch(text, -1) {
-		rest := m[len(m)-1]
-		if nothing.MatchString(rest) {
-			continue
-		}
-		if object.MatchString(rest) || place.MatchString(rest) || code.MatchString(rest) {
-			return true
+		if !nothing.MatchString(m[what]) {
+			list = append(list, doing{strings.ToLower(m[verb]), m[what]})
 		}
 	}
-	return false
+	return list
 }
 
 // nothing follows a verb that did not happen: "I changed nothing".

@@ -100,6 +100,9 @@ func (b *builder) claim(ctx context.Context) error {
 	if b.own.Start, err = b.start(ctx); err != nil {
 		return err
 	}
+	if err := b.covers(ctx); err != nil {
+		return err
+	}
 	if b.own.Path, err = folder(b.o); err != nil {
 		return err
 	}
@@ -158,6 +161,23 @@ func (b *builder) start(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%s is no commit: %w", rev, err)
 	}
 	return id, nil
+}
+
+// covers looks whether the folder that the worktree is asked for from will be
+// in it: only what is committed is.
+func (b *builder) covers(ctx context.Context) error {
+	below, err := Prefix(ctx, b.dir)
+	if err != nil || below == "" {
+		return err
+	}
+	kind, err := b.line(ctx, "cat-file", "-t", b.own.Start+":"+below)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || kind != "tree" {
+		return fmt.Errorf("the directory %s is not in commit %.12s, which the worktree would begin at: commit something in it, or start in another one", below, b.own.Start)
+	}
+	return nil
 }
 
 // names are the names to try. Where a branch is called as a folder of the name

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -86,7 +87,9 @@ func (g git) feed(ctx context.Context, stdin []byte, args ...string) (string, er
 	cmd.Dir = g.dir
 	cmd.Env = append(cleaned(os.Environ()), g.env...)
 	cmd.Stdin = bytes.NewReader(stdin)
-	cmd.WaitDelay = waitDelay // a filter's child may hold the pipes
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its filters too
+	cmd.WaitDelay = waitDelay                                                            // a filter's child may hold the pipes
 	out := &capped{max: maxOutput, strict: true}
 	talk := &capped{max: maxTalk}
 	cmd.Stdout, cmd.Stderr = out, talk

@@ -30,10 +30,13 @@ type Owned struct {
 	Step     belay.Path
 	Dirty    bool
 	Unpushed int
+	Ignored  int  // files that git ignores
 	Exists   bool // the folder does
 	Busy     bool
 	Safe     bool
 	Why      []Reason
+
+	IgnoredBytes int64 // of those files
 
 	tip string // of the branch, when it was looked at
 }

@@ -17,6 +17,7 @@ type Reason string
 const (
 	ReasonDirty      Reason = "dirty"      // uncommitted or untracked work
 	ReasonUnpushed   Reason = "unpushed"   // commits that no other branch, remote or tag has
+	ReasonIgnored    Reason = "ignored"    // files that git ignores: no commit and no snapshot holds them
 	ReasonBusy       Reason = "busy"       // a process works in it
 	ReasonLocked     Reason = "locked"     // somebody locked it with git
 	ReasonSubmodules Reason = "submodules" // it has repositories of its own inside its git folder
@@ -45,16 +46,17 @@ func (e *Unsafe) Error() string {
 var stubborn = []Reason{ReasonElsewhere, ReasonForeign}
 
 // Remove takes away a worktree and its branch when it is proven that nothing is
-// lost by it; otherwise it gives *Unsafe. With force only what is not ours is
-// refused. What is gone already is no error.
-func Remove(ctx context.Context, m Made, force bool) error {
-	if err := remove(ctx, m, force); err != nil {
+// lost by it; otherwise it gives *Unsafe. Reasons that somebody said do not
+// matter are left aside; with force only what is not ours is refused. What is
+// gone already is no error.
+func Remove(ctx context.Context, m Made, force bool, aside ...Reason) error {
+	if err := remove(ctx, m, force, aside); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
 	return nil
 }
 
-func remove(ctx context.Context, m Made, force bool) error {
+func remove(ctx context.Context, m Made, force bool, aside []Reason) error {
 	g := git{dir: m.Repo}
 	common, err := g.common(ctx)
 	if err != nil {
@@ -82,7 +84,9 @@ func remove(ctx context.Context, m Made, force bool) error {
 		return err
 	}
 	o := g.assess(ctx, branch, own, list)
-	why := slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool { return force && !slices.Contains(stubborn, r) })
+	why := slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool {
+		return (force || slices.Contains(aside, r)) && !slices.Contains(stubborn, r)
+	})
 	if len(why) > 0 {
 		return &Unsafe{Path: own.Path, Branch: branch, Why: why}
 	}
@@ -174,6 +178,13 @@ func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
 	}
 	if o.Dirty = out != ""; o.Dirty {
 		why(ReasonDirty)
+	}
+	o.Ignored, o.IgnoredBytes, err = at.ignored(ctx)
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	if o.Ignored > 0 {
+		why(ReasonIgnored)
 	}
 	if fi, err := os.Stat(filepath.Join(at.own, "modules")); err == nil && fi.IsDir() {
 		why(ReasonSubmodules)

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay"
@@ -24,7 +25,6 @@ func TestRemoveWhatIsSafe(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	m := r.create(r.options())
-	r.in(m.Path).write("noise.log", "ignored")
 	config := r.read(".git/config")
 	for range 2 {
 		r.must(Remove(t.Context(), m, false))
@@ -34,6 +34,38 @@ func TestRemoveWhatIsSafe(t *testing.T) {
 	}
 	if list, err := List(t.Context(), r.dir); err != nil || len(list) != 0 {
 		t.Errorf("%+v %v", list, err)
+	}
+}
+
+// Ignored files are counted, and go only when somebody says so.
+func TestRemoveIgnored(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	m := r.create(r.options())
+	in := r.in(m.Path)
+	in.write("noise.log", "12345")
+	in.write("deep/er/noise.log", "123")
+	list, err := List(t.Context(), r.dir)
+	if err != nil || len(list) != 1 || list[0].Safe || list[0].Ignored != 2 || list[0].IgnoredBytes != 8 {
+		t.Fatalf("%+v %v", list, err)
+	}
+	r.must(Remove(t.Context(), m, false, ReasonIgnored))
+	if exists(m.Path) {
+		t.Error("it is still there")
+	}
+}
+
+// A folder that is in no commit is not in a worktree either: nothing is made.
+func TestCreateFromUntrackedFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("new/f", "x")
+	o := r.options()
+	if _, err := Create(t.Context(), filepath.Join(r.dir, "new"), o); err == nil || !strings.Contains(err.Error(), "the directory new is not in commit") {
+		t.Errorf("got %v", err)
+	}
+	if list, err := List(t.Context(), r.dir); err != nil || len(list) != 0 || exists(o.Root) {
+		t.Errorf("something was made: %+v %v", list, err)
 	}
 }
 
@@ -52,6 +84,7 @@ func TestRemoveRefuses(t *testing.T) {
 		{"commit", func(_, in rig) { in.commit("mine") }, ReasonUnpushed, true},
 		{"commit on no branch", func(_, in rig) { in.git("checkout", "-q", "--detach"); in.commit("mine") }, ReasonUnpushed, true},
 		{"commit, folder gone", func(_, in rig) { in.commit("mine"); in.remove(".") }, ReasonUnpushed, true},
+		{"ignored", func(_, in rig) { in.write("noise.log", "x") }, ReasonIgnored, true},
 		{"locked", func(r, in rig) { r.git("worktree", "lock", in.dir) }, ReasonLocked, true},
 		{"mark gone", func(r, _ rig) { r.git("config", "--unset", "branch.feat/x."+ownerKey) }, ReasonForeign, false},
 		{"git forgot it", func(r, in rig) { r.remove(".git/worktrees"); in.write("new", "x") }, ReasonForeign, false},

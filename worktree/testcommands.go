@@ -57,6 +57,23 @@ var noTests = []string{
 // alone are those of noTests that mean it only for one program.
 var alone = map[string][]string{"go": {"-c", "-n"}, "make": {"-n"}, "ctest": {"-N"}, "pytest": {"-h"}}
 
+// Seen is what a look at a shell command sees.
+type Seen struct {
+	Tests  bool // it runs tests
+	Masked bool // its exit does not tell how they went
+	PR     bool // it makes a pull request, and its exit tells whether it did
+}
+
+// LookAt looks at a whole command. One that was cut must not be looked at: what
+// follows may take its exit away.
+func LookAt(command string) Seen {
+	tests, pr := look(command, runsSuite, 0), look(command, makesPR, 0)
+	return Seen{Tests: tests.found, Masked: tests.masked, PR: pr.found && !pr.masked}
+}
+
+// PRMade is what is known of a pull request whose address was not seen.
+const PRMade = "made"
+
 // testRuns lists the commands that ran tests, the last ones if there are many.
 // The exit of a command that does not tell how its tests went ("go test | tail")
 // is left out.
@@ -70,7 +87,7 @@ func testRuns(tools []belay.ToolCall) []belay.ToolCall {
 		if !s.found {
 			continue
 		}
-		if s.masked {
+		if s.masked || tool.Masked {
 			tool.Exit, tool.Masked = nil, true
 		}
 		list = append(list, tool)
@@ -78,17 +95,14 @@ func testRuns(tools []belay.ToolCall) []belay.ToolCall {
 	return list[max(0, len(list)-maxTests):]
 }
 
-// prMade is what is known of a pull request whose address was not seen.
-const prMade = "made"
-
 // pullRequest tells whether a command that makes a pull request ended well.
 func pullRequest(tools []belay.ToolCall) string {
 	for _, tool := range tools {
-		if tool.Failed || tool.Denied || tool.Open || tool.Exit != nil && *tool.Exit != 0 {
+		if tool.Failed || tool.Denied || tool.Open || tool.Masked || tool.Exit != nil && *tool.Exit != 0 {
 			continue
 		}
 		if s := look(tool.Command, makesPR, 0); s.found && !s.masked {
-			return prMade
+			return PRMade
 		}
 	}
 	return ""
@@ -110,15 +124,14 @@ type sight struct {
 func look(command string, is func(words []string) bool, depth int) sight {
 	list := split(command)
 	var seen sight
-	strict, pipefail := false, false
+	mode := shellMode{shadows: shadows(command)}
 	for i, c := range list {
+		mode.take(c.words)
 		words, hidden := program(c.words)
 		if len(words) == 0 {
 			continue
 		}
 		if words[0] == "set" {
-			strict = strict || flagged(words[1:], 'e')
-			pipefail = pipefail || slices.Contains(words, "pipefail")
 			continue
 		}
 		hit := sight{found: is(words)}
@@ -130,7 +143,8 @@ func look(command string, is func(words []string) bool, depth int) sight {
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
-		seen.masked = seen.masked || hit.masked || hidden || skipped || masked(list[i:], strict, pipefail)
+		seen.masked = seen.masked || hit.masked || hidden || skipped || mode.tricked ||
+			lenient(words) || mode.shadowed(c.words) || masked(list[i:], mode.strict, mode.pipefail)
 	}
 	return seen
 }
@@ -159,13 +173,6 @@ func masked(list []simple, strict, pipefail bool) bool {
 // closes tells whether only ends of groups are left.
 func closes(list []simple) bool {
 	return !slices.ContainsFunc(list, func(c simple) bool { return c.words[0] != "}" || len(c.words) > 1 })
-}
-
-// flagged tells whether a short flag is among the words.
-func flagged(words []string, flag byte) bool {
-	return slices.ContainsFunc(words, func(w string) bool {
-		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, flag) > 0
-	})
 }
 
 // runsSuite tells whether a simple command runs tests.

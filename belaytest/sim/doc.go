@@ -119,7 +119,7 @@ func endIndex(s belay.Status) int {
 	switch s {
 	case belay.Achieved:
 		return 0
-	case belay.Failed:
+	case belay.Failed, belay.Hollow: // no agents here
 		return 1
 	case belay.Partial:
 		return 2

@@ -191,7 +191,7 @@ func (s *storm) rested(w *world, status belay.Status) {
 			s.answers--
 			s.answerHeld(w)
 		}
-	case belay.Failed, belay.Partial:
+	case belay.Failed, belay.Partial, belay.Hollow:
 		if w.truth.reopens < s.reopens && !s.reopening {
 			s.reopening = true
 			s.reopen(w)

@@ -17,6 +17,7 @@ type truth struct {
 	reopens  int // of the root
 	at       time.Time
 	progs    map[belay.RunID]*recipe.Recipe
+	first    map[belay.RunID]belay.RunStarted
 	deeds    map[string]*deed       // by "run:step"
 	attempts map[belay.Key]*attempt // every key that was ever started
 	open     []belay.Key            // processes that are open by the records
@@ -60,7 +61,7 @@ type attempt struct {
 func newTruth(w *world) *truth {
 	return &truth{
 		w: w, status: belay.Running,
-		progs: map[belay.RunID]*recipe.Recipe{}, deeds: map[string]*deed{},
+		progs: map[belay.RunID]*recipe.Recipe{}, first: map[belay.RunID]belay.RunStarted{}, deeds: map[string]*deed{},
 		attempts: map[belay.Key]*attempt{}, last: map[belay.RunID]bool{}, items: map[string]string{},
 		requests: map[string]bool{},
 	}
@@ -137,7 +138,8 @@ func (t *truth) runStarted(run belay.RunID, e belay.RunStarted) {
 		t.w.violate("a run begins once", "%s", run)
 		return
 	}
-	prog := t.shape(t.w.lib.Recipes[e.Recipe], e)
+	t.first[run] = e
+	prog := t.shape(t.w.lib.Recipes[e.Recipe], run, e)
 	t.progs[run] = prog
 	for i := range prog.Steps {
 		def := &prog.Steps[i]

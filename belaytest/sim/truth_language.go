@@ -11,7 +11,7 @@ import (
 
 // shape is what a run walks through: the recipe with its foreach steps as
 // calls, or one step for each item of a list.
-func (t *truth) shape(prog *recipe.Recipe, e belay.RunStarted) *recipe.Recipe {
+func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e belay.RunStarted) *recipe.Recipe {
 	c := *prog
 	c.Steps = nil
 	if e.Each != "" {
@@ -30,7 +30,7 @@ func (t *truth) shape(prog *recipe.Recipe, e belay.RunStarted) *recipe.Recipe {
 			continue
 		}
 		var items []json.RawMessage
-		if err := json.Unmarshal(e.Vars[def.Foreach].JSON, &items); err != nil {
+		if err := json.Unmarshal(t.given(run, def.Foreach), &items); err != nil {
 			t.w.violate("items come from a list", "%s: %v", def.Foreach, err)
 		}
 		t.w.stats.Items += int64(len(items))
@@ -42,6 +42,16 @@ func (t *truth) shape(prog *recipe.Recipe, e belay.RunStarted) *recipe.Recipe {
 		}
 	}
 	return &c
+}
+
+// given is the value that a run began with: its own, or that of the run it
+// inherits from.
+func (t *truth) given(run belay.RunID, name string) json.RawMessage {
+	e := t.first[run]
+	if v, own := e.Vars[name]; own || !e.Inherit {
+		return v.JSON
+	}
+	return t.given(run[:strings.LastIndexByte(string(run), '/')], name)
 }
 
 // beside checks that a hook begins when its step does not run: the first one

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -134,9 +135,9 @@ func (b *bench) escape(name string, death ending, level int) error {
 		return err
 	}
 	defer r.wipe()
-	mark := "1000." + strconv.Itoa(os.Getpid()) + "000" + filepath.Base(r.dir)[1:]
+	mark := r.seconds()
 	script := "cat >/dev/null; echo working\n" + agentEscapes()[name] +
-		"\nuntil [ -s up ]; do sleep 0.01; done; touch ready\n" + death.script + "\n"
+		"\nuntil [ -s up ]; do sleep 0.01; done; touch ready; until [ -e seen ]; do sleep 0.01; done\n" + death.script + "\n"
 	if err := r.put("bot.sh", strings.ReplaceAll(script, "MARK", mark)); err != nil {
 		return err
 	}
@@ -147,6 +148,12 @@ func (b *bench) escape(name string, death ending, level int) error {
 	}
 	if err := r.exists("ready"); err != nil {
 		return errors.Join(err, errors.New(text(c.err)))
+	}
+	if err := until("what got away is seen", func() bool { return len(carriers(mark)) > 0 }); err != nil {
+		return err
+	}
+	if err := r.put("seen", ""); err != nil {
+		return err
 	}
 	e, err := death.act(r, c)
 	if err != nil || e.code != death.code || e.signal != 0 {
@@ -161,6 +168,12 @@ func (b *bench) escape(name string, death ending, level int) error {
 		err = fmt.Errorf("left: %s", describe(left))
 	}
 	return errors.Join(err, sound(recs), levelIs(recs, level), r.nobodyLeft(recs[0].Run))
+}
+
+// seconds is a time to sleep that nobody else has on a command line; none is
+// the beginning of another.
+func (r *rig) seconds() string {
+	return fmt.Sprintf("1000.%08d%010d", os.Getpid(), crc32.ChecksumIEEE([]byte(r.dir)))
 }
 
 // levelIs holds the recorded level of containment against the one asked for.
@@ -203,41 +216,49 @@ func endCarriers(mark string) {
 	}
 }
 
-// With the keeper and the attendant dead too, what shed its environment and its
-// session is nobody's any more at level 1: that is what the level cannot
-// promise. At level 2 the kernel has ended it with the attendant.
+// nobodys sheds its environment, its session and its parent: nothing says any
+// more whose it was.
+const nobodys = `( setsid env -i PATH="$PATH" bash -c 'echo up >> up; exec env -i sleep MARK' </dev/null >/dev/null 2>&1 & )`
+
+// With driver, keeper and attendant dead, what is nobody's lives on at level 1:
+// that is what the level cannot promise. At level 2 the kernel has ended it with
+// the namespace.
 //
 // promise: K5
 func TestAgentAllKilled(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
+	escapes := agentEscapes()
 	for level := proc.LevelSubreaper; level <= proc.LevelNamespace; level++ {
 		t.Run(fmt.Sprintf("level %d", level), func(t *testing.T) {
 			if level == proc.LevelNamespace {
 				needNamespace(t, b)
 			}
 			for _, name := range []string{"background job", "setsid", "daemon", "setsid, no env"} {
-				left, err := b.allKilled(name, int(level))
-				escapes := level == proc.LevelSubreaper && name == "setsid, no env"
-				if err != nil || escapes != (left > 0) {
+				if left, err := b.allKilled(escapes[name], int(level), true); err != nil || left > 0 {
 					t.Errorf("%s: %d left, %v", name, left, err)
 				}
+			}
+			safe := level >= proc.LevelNamespace
+			if left, err := b.allKilled(nobodys, int(level), safe); err != nil || (left == 0) != safe {
+				t.Errorf("nobody's: %d left, %v", left, err)
 			}
 		})
 	}
 }
 
 // allKilled kills driver, keeper and attendant, resumes, and tells how many of
-// the processes that got away are left.
-func (b *bench) allKilled(name string, level int) (int, error) {
+// the processes that got away are left. Where none may be, the kernel is given
+// the moment that it needs.
+func (b *bench) allKilled(escape string, level int, safe bool) (int, error) {
 	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x, output: o}\n",
 		"BELAY_AGENTS_CONTAINMENT="+strconv.Itoa(level))
 	if err != nil {
 		return 0, err
 	}
 	defer r.wipe()
-	mark := "1000." + strconv.Itoa(os.Getpid()) + "000" + filepath.Base(r.dir)[1:]
-	script := "cat >/dev/null; [ -e ready ] && { echo again; exit 0; }; echo working\n" + agentEscapes()[name] +
+	mark := r.seconds()
+	script := "cat >/dev/null; [ -e ready ] && { echo again; exit 0; }; echo working\n" + escape +
 		"\nuntil [ -s up ]; do sleep 0.01; done; touch ready; sleep MARK\n"
 	if err := r.put("bot.sh", strings.ReplaceAll(script, "MARK", mark)); err != nil {
 		return 0, err
@@ -248,6 +269,9 @@ func (b *bench) allKilled(name string, level int) (int, error) {
 		return 0, err
 	}
 	if err := r.exists("ready"); err != nil {
+		return 0, err
+	}
+	if err := until("what got away is seen", func() bool { return len(carriers(mark)) > 0 }); err != nil {
 		return 0, err
 	}
 	c.signal(syscall.SIGKILL)
@@ -271,9 +295,8 @@ func (b *bench) allKilled(name string, level int) (int, error) {
 	if err := errors.Join(err, sound(recs)); err != nil {
 		return 0, err
 	}
-	gone := func() bool { return len(carriers(mark)) == 0 }
-	if level > int(proc.LevelSubreaper) || name != "setsid, no env" {
-		return 0, until("all are gone", gone) // the kernel takes a moment
+	if safe {
+		err = until("all are gone", func() bool { return len(carriers(mark)) == 0 })
 	}
-	return len(carriers(mark)), nil
+	return len(carriers(mark)), err
 }

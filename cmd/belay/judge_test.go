@@ -115,7 +115,7 @@ func (c court) judge(t *testing.T, p pair, s *side, transcript, says string, mor
 	if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"--state", filepath.Join(top, "state"), "judge", "--transcript", file, "--repo", repo, "--base", "start", "--expect", p.Expect, "--exit=" + exit, "--agent", agentOf(transcript), "--json"}
+	args := []string{"--state", filepath.Join(top, "state"), "judge", "--transcript", file, "--repo", repo, "--base", "start", "--expect", p.Expect, "--exit=" + exit, "--json"}
 	cmd := exec.Command(program, append(args, more...)...)
 	cmd.Env = c.environ()
 	var talk bytes.Buffer
@@ -129,14 +129,6 @@ func (c court) judge(t *testing.T, p pair, s *side, transcript, says string, mor
 		t.Fatalf("belay judge printed no object: %v\n%s", err, out)
 	}
 	return j
-}
-
-// agentOf is whose transcript it is: captures are in a folder of that name.
-func agentOf(transcript string) string {
-	if transcript == "words" {
-		return "command"
-	}
-	return transcript[:strings.IndexAny(transcript, "/-")]
 }
 
 // readTranscript is what an agent printed, and its exit code.

@@ -119,6 +119,15 @@ func nameRows() []row {
 			p.played(0, "steps: [{id: a, agent: 'core:writer', prompt: p, output: v}, {id: b, agent: 'core:security:reviewer', prompt: p, output: w}, {id: c, command: 'echo {{v}}, {{w}}'}]\n",
 				"cases:\n  - {when: You write like nobody else., acts: [{answer: a writer}]}\n  - {when: You trust nobody., acts: [{answer: a reviewer}]}\n")
 			p.printed("c", "a writer, a reviewer\n")
+			for _, file := range []string{
+				".claude/agents/amplihack/core/architect.md", "amplifier-bundle/agents/specialized/architect.md",
+				".claude/agents/architect.md", "../home/.amplihack/.claude/agents/amplihack/specialized/architect.md",
+			} {
+				p.put(file, "You draw in "+file)
+				p.played(0, "steps: [{id: a, agent: 'amplihack:architect', prompt: p, output: v}]\n",
+					"cases:\n  - {when: You draw in "+file+", acts: [{answer: drawn}]}\n")
+				remove(p, file)
+			}
 		}),
 		holds("60b", "a reference that leads to no file, also by a link that leads out", "a warning, and the step runs without a persona", func(p *place) {
 			p.put("secret.md", "secret words")

@@ -53,7 +53,10 @@ func commandRows() []row {
 		holds("17a", "--dry-run", "starts nothing, in groups neither, and ends well", func(p *place) {
 			p.put("r.yaml", "name: r\nsteps: [{id: a, parallel_group: g, command: 'touch ran'}, {id: b, parallel_group: g, command: 'touch ran'}]\n")
 			p.belay(0, "run", "--dry-run", "r.yaml")
-			if p.exists("ran") {
+			p.standIn("claude", claudeStandIn)
+			p.put("r.yaml", "name: r\nsteps: [{id: a, agent: claude, prompt: p, parse_json: true, output: v}, {id: b, agent: claude, prompt: '{{v}}', output: w}]\n")
+			p.belay(0, "run", "--dry-run", "r.yaml")
+			if p.exists("ran") || p.exists("argv") {
 				p.t.Error("a step ran")
 			}
 		}),

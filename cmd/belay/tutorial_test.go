@@ -15,27 +15,42 @@ var (
 	savedAs = regexp.MustCompile("Save this as `([a-z.]+)`")
 )
 
-// TestTutorial follows the tutorial word by word: it saves the file, types the
-// commands of every sh block in one terminal, and holds what they print against
-// the text block that follows, in which … stands for anything.
-func TestTutorial(t *testing.T) {
+// TestTutorials follows every tutorial word by word: it saves the files, types
+// the commands of every sh block in one terminal, and holds what they print
+// against the text block that follows, in which … stands for anything.
+func TestTutorials(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tutorial", "first-recipe.md"))
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "tutorial", "*.md"))
+	if err != nil || len(pages) < 2 {
+		t.Fatalf("%d tutorials: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			t.Parallel()
+			followTutorial(t, page)
+		})
+	}
+}
+
+func followTutorial(t *testing.T, file string) {
+	t.Helper()
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
-	name := savedAs.FindSubmatch(page)
-	if name == nil {
-		t.Fatal("the tutorial does not say under which name the recipe is saved")
-	}
+	names := savedAs.FindAllStringSubmatch(string(page), -1)
 	typed, compared, printed := 0, 0, ""
 	for _, block := range fenced.FindAllStringSubmatch(string(page), -1) {
 		switch kind, body := block[1], block[2]; kind {
 		case "yaml":
-			if err := os.WriteFile(filepath.Join(work, string(name[1])), []byte(body), 0o600); err != nil {
+			if len(names) == 0 {
+				t.Fatal("the tutorial does not say under which name a file is saved")
+			}
+			if err := os.WriteFile(filepath.Join(work, names[0][1]), []byte(body), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			names = names[1:]
 		case "sh":
 			printed = typeIn(t, work, body)
 			typed++
@@ -48,7 +63,7 @@ func TestTutorial(t *testing.T) {
 			t.Errorf("a block of %q: neither typed nor compared", kind)
 		}
 	}
-	if typed < 8 || compared < 7 {
+	if typed < 8 || compared < 7 || len(names) > 0 {
 		t.Errorf("only %d blocks were typed and %d compared", typed, compared)
 	}
 	if err := errors.Join(checkJournals(work), nothingLeft(work)); err != nil {

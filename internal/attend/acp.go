@@ -19,6 +19,7 @@ const (
 	maxQueue     = 256         // updates on their way; the library ends the connection above 1024
 	queueFor     = time.Second // how long one waits for room
 	authRequired = -32000      // the protocol's code for "log in first"
+	cancelMethod = "$/cancel_request"
 )
 
 // conversation is the voice of an agent that speaks the Agent Client Protocol
@@ -64,6 +65,7 @@ func (c *conversation) hush() {
 func (c *conversation) speak(stdin io.WriteCloser) {
 	defer close(c.done)
 	defer stdin.Close()
+	defer c.from.Close() // nobody reads the lines that come now: they must not be waited for
 	conn := acp.NewClientSideConnection(c, stdin, c.from)
 	conn.SetLogger(slog.New(slog.DiscardHandler)) // what it would say is in the raw stream
 	close(c.ready)
@@ -132,7 +134,8 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 		return nil // logs: they do not say that it works
 	}
 	var m struct {
-		Method string `json:"method"`
+		Method string          `json:"method"`
+		ID     json.RawMessage `json:"id"`
 	}
 	if len(line) > maxMessage || json.Unmarshal(line, &m) != nil {
 		c.mu.Lock()
@@ -145,8 +148,11 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 	case <-c.ctx.Done():
 		return nil
 	}
-	if m.Method == acp.ClientMethodSessionUpdate {
+	switch {
+	case m.Method == acp.ClientMethodSessionUpdate:
 		c.queueUp()
+	case m.Method != "" && m.ID == nil && m.Method != cancelMethod:
+		return []agent.Sign{{Kind: agent.SignLife}} // an extension that nobody here follows: the library would queue it
 	}
 	for _, b := range [][]byte{line, {'\n'}} {
 		if _, err := c.to.Write(b); err != nil {

@@ -12,8 +12,6 @@ import (
 	acp "github.com/coder/acp-go-sdk"
 )
 
-const maxCommand = 2 << 10
-
 // talk folds what an agent of the protocol tells. Its owner locks.
 type talk struct {
 	result belay.AgentResult
@@ -23,6 +21,7 @@ type talk struct {
 	replay bool // old talk is told again
 	open   map[acp.ToolCallId]belay.ToolCall
 	denied map[acp.ToolCallId]bool
+	hide   func(string) string
 }
 
 // update is what one update is a sign of.
@@ -60,7 +59,8 @@ func (t *talk) say(text string) {
 
 func (t *talk) begin(u acp.SessionUpdateToolCall) []agent.Sign {
 	t.next = true
-	call := belay.ToolCall{Name: toolName(u.Kind, u.Title), Command: commandOf(u.RawInput), Path: pathOf(u.Locations)}
+	call := belay.ToolCall{Name: t.name(u.Kind, u.Title), Path: pathOf(u.Locations)}
+	call.Command, call.Masked = commandOf(u.RawInput)
 	if t.open == nil {
 		t.open = map[acp.ToolCallId]belay.ToolCall{}
 	}
@@ -78,7 +78,7 @@ func (t *talk) begin(u acp.SessionUpdateToolCall) []agent.Sign {
 func (t *talk) progress(u acp.SessionToolCallUpdate) []agent.Sign {
 	if call, ok := t.open[u.ToolCallId]; ok {
 		if call.Command == "" {
-			call.Command = commandOf(u.RawInput)
+			call.Command, call.Masked = commandOf(u.RawInput)
 		}
 		if call.Path == "" {
 			call.Path = pathOf(u.Locations)
@@ -101,8 +101,10 @@ func (t *talk) end(id acp.ToolCallId, status acp.ToolCallStatus, output any) age
 	return agent.Sign{Kind: agent.SignDone, ID: string(id), Tool: &call}
 }
 
-// keep holds the first and the last calls.
+// keep holds the first and the last calls, cut for the record.
 func (t *talk) keep(call belay.ToolCall) {
+	call.Command = agent.Short(call.Command, maxCommand, t.hide)
+	call.Path = agent.Short(call.Path, maxCommand, t.hide)
 	t.result.Tools = append(t.result.Tools, call)
 	if len(t.result.Tools) > maxTools {
 		t.result.Tools = slices.Delete(t.result.Tools, maxTools/2, maxTools/2+1)
@@ -118,7 +120,7 @@ func (t *talk) deny(u acp.ToolCallUpdate) {
 	}
 	name := t.open[u.ToolCallId].Name
 	if name == "" {
-		name = toolName(valueOf(u.Kind), valueOf(u.Title))
+		name = t.name(valueOf(u.Kind), valueOf(u.Title))
 	}
 	if !slices.Contains(t.result.Denied, name) && len(t.result.Denied) < maxTools {
 		t.result.Denied = append(t.result.Denied, name)
@@ -132,13 +134,16 @@ func (t *talk) answer(r acp.PromptResponse) {
 	case acp.StopReasonEndTurn:
 		t.result.Stop = belay.StopDone
 	case acp.StopReasonMaxTokens:
-		t.result.Stop, t.result.Class = belay.StopTruncated, belay.ClassTokenLimit
+		t.result.Stop = belay.StopTruncated
+		t.broke(belay.ClassTokenLimit, "the answer was cut off at the model's output limit")
 	case acp.StopReasonMaxTurnRequests:
-		t.result.Stop, t.result.Class = belay.StopLimit, belay.ClassTurnLimit
+		t.result.Stop = belay.StopLimit
+		t.broke(belay.ClassTurnLimit, "the agent used up its turns")
 	case acp.StopReasonRefusal:
 		t.result.Stop, t.result.Class = belay.StopRefused, belay.ClassRefusal
 	case acp.StopReasonCancelled:
-		t.result.Stop, t.result.Class, t.result.Error = belay.StopError, belay.ClassCancelled, true
+		t.result.Stop = belay.StopError
+		t.broke(belay.ClassCancelled, "the agent says that it was cancelled")
 	}
 	if u := r.Usage; u != nil {
 		t.result.Usage.Input, t.result.Usage.Output = int64(u.InputTokens), int64(u.OutputTokens)
@@ -146,10 +151,15 @@ func (t *talk) answer(r acp.PromptResponse) {
 	}
 }
 
+// broke sets the error flag: the turn ended, and not because the work is done.
+func (t *talk) broke(class belay.Class, cause string) {
+	t.result.Error, t.result.Class, t.result.Cause = true, class, cause
+}
+
 // fault takes in that there was no answer.
 func (t *talk) fault(err error) {
 	t.result.Error, t.result.Stop, t.result.Class = true, belay.StopError, belay.ClassUnknown
-	t.result.Cause = cut(err.Error(), maxCause)
+	t.result.Cause = agent.Short(err.Error(), maxCause, t.hide)
 	var e *acp.RequestError
 	if errors.As(err, &e) && e.Code == authRequired {
 		t.result.Class = belay.ClassAuth
@@ -197,9 +207,9 @@ func looks(k acp.ToolKind) bool {
 	return k == acp.ToolKindRead || k == acp.ToolKindSearch || k == acp.ToolKindThink
 }
 
-func toolName(k acp.ToolKind, title string) string {
+func (t *talk) name(k acp.ToolKind, title string) string {
 	if k == "" || k == acp.ToolKindOther {
-		return cut(title, maxCommand)
+		return agent.Short(title, maxCommand, t.hide)
 	}
 	return string(k)
 }
@@ -212,19 +222,19 @@ func pathOf(l []acp.ToolCallLocation) string {
 }
 
 // commandOf is the command line in the input of a shell tool, under the names
-// that agents give it.
-func commandOf(input any) string {
+// that agents give it, and whether it is too long to be looked at.
+func commandOf(input any) (command string, long bool) {
 	m, _ := input.(map[string]any)
 	for _, name := range []string{"command", "cmd"} {
 		switch v := m[name].(type) {
 		case string:
-			return cut(v, maxCommand)
+			return cut(v, agent.MaxLook), len(v) > agent.MaxLook
 		case []any:
 			b, _ := json.Marshal(v) // it was JSON
-			return cut(string(b), maxCommand)
+			return cut(string(b), agent.MaxLook), len(b) > agent.MaxLook
 		}
 	}
-	return ""
+	return "", false
 }
 
 // exitOf is the exit code in the output of a shell tool, if it is told.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package attend
 
 import (
@@ -85,6 +87,17 @@ func (s *server) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRes
 	case "crash":
 		s.say(ctx, id, "oh")
 		os.Exit(9)
+	case "noise", "requests":
+		line := `{"jsonrpc":"2.0","method":"_x/log","params":{"a":1}}`
+		if s.mode == "requests" {
+			line = `{"jsonrpc":"2.0","id":"x","method":"session/update","params":3}`
+		}
+		w := bufio.NewWriterSize(os.Stdout, 1<<20)
+		for range 100_000 {
+			_, _ = w.WriteString(line + "\n") // one that is gone does not read it
+		}
+		_ = w.Flush()
+		select {}
 	case "flood":
 		for range 20_000 {
 			s.say(ctx, id, "word ")
@@ -237,8 +250,12 @@ func TestACPStops(t *testing.T) {
 		"refusal": belay.StopRefused, "max_tokens": belay.StopTruncated,
 		"max_turn_requests": belay.StopLimit, "cancelled": belay.StopError,
 	} {
-		if d := newRig(t).acp(mode).run(); d.Result.Stop != want || !d.Result.Final || d.out != "so far" {
+		d := newRig(t).acp(mode).run()
+		if d.Result.Stop != want || !d.Result.Final || d.out != "so far" {
 			t.Errorf("%s: stop %q, %+v", mode, d.Result.Stop, d.Result)
+		}
+		if mode != "refusal" && (d.code != 1 || !d.Result.Error || d.Result.Cause == "") { // a refusal is judged by its stop
+			t.Errorf("%s: exit %d, %+v", mode, d.code, d.Result)
 		}
 	}
 }
@@ -271,5 +288,46 @@ func TestACPFlood(t *testing.T) {
 	listens.Wait()
 	if r := c.end(agent.Exit{}); !r.Final || r.TextSize != 20_000*int64(len("word ")) {
 		t.Fatalf("final %v, %d bytes, %s", r.Final, r.TextSize, r.Cause)
+	}
+}
+
+// What nobody follows, in any number, keeps neither the clock nor the report
+// from their work.
+//
+// promise: F2
+func TestACPNoise(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"noise", "requests"} {
+		r := newRig(t).acp(mode)
+		r.order.Windows.Timeout = 3 * time.Second
+		began := time.Now()
+		d := r.run()
+		if took := time.Since(began); took > 15*time.Second || d.Ended != belay.EndedDeadline || d.code != 1 {
+			t.Errorf("%s: took %s, ended %q, exit %d, %+v", mode, took, d.Ended, d.code, d.Result)
+		}
+	}
+}
+
+// A connection that is over takes no more lines, and does not make them wait.
+func TestACPLinesAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	c := newConversation(Order{Dir: t.TempDir()}, "x", "", "x")
+	c.tell = func(agent.Sign) {}
+	asked, ask := io.Pipe()
+	_ = asked.Close() // it does not listen: the first request fails
+	c.speak(ask)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 3000 {
+			c.line([]byte(`{"jsonrpc":"2.0","id":7,"result":{}}`), false)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("a line waits for nobody")
+		c.hush()
+		<-done
 	}
 }

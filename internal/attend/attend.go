@@ -2,7 +2,6 @@ package attend
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -55,6 +54,7 @@ type attendant struct {
 	notes   *notebook
 	raw     *tap
 	watch   *watch
+	witness Witness
 	level   proc.Level
 	prompt  string // the whole of it
 
@@ -92,24 +92,20 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 		order: o, parts: p, streams: s, windows: o.Windows.orDefault(), traits: traitsOf(o, p),
 		hide: redact.New(redact.FromEnv(os.Environ(), o.Secrets)), raw: &tap{w: s.Err},
 	}
-	var err error
-	if a.notes, err = openNotebook(o.Notes, a.hide); err != nil {
-		r := belay.AgentReport{Name: o.Name, Version: o.Version, Result: unstarted(o, err)}
-		return 1, errors.Join(fmt.Errorf("attend: %w", err), writeReport(o.Report, r, a.hide))
-	}
+	a.witness.Hide = a.hide.String
+	a.notes = openNotebook(o.Notes, a.hide)
 	r := a.run(ctx)
-	var lost error
-	r.Notes, lost = a.notes.close()
+	r.Notes, r.Lost = a.notes.close()
 	if err := writeReport(o.Report, r, a.hide); err != nil {
-		return 1, errors.Join(err, lost)
+		return 1, err
 	}
 	if _, err := io.WriteString(s.Out, r.Result.Text); err != nil {
-		return 1, errors.Join(fmt.Errorf("print the final text: %w", err), lost)
+		return 1, fmt.Errorf("print the final text: %w", err)
 	}
 	if !a.well(r) {
-		return 1, lost
+		return 1, nil
 	}
-	return 0, lost
+	return 0, nil
 }
 
 func traitsOf(o Order, p parts) agent.Traits {
@@ -167,7 +163,10 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 		prompt = a.parts.goOn(e.why)
 	}
 	a.wantJSON(ctx, &r)
-	r.Evidence = a.after(ctx, base, r)
+	var all []belay.ToolCall
+	r.Result.Tools, all = a.witness.Calls(r.Result)
+	r.Evidence = a.after(ctx, base, all, r.Evidence.Error)
+	a.witness.Testify(&r.Evidence)
 	return r
 }
 
@@ -180,10 +179,14 @@ func (a *attendant) fill(r *belay.AgentReport) {
 	if r.Result.TextSize == 0 {
 		r.Result.TextSize = int64(len(r.Result.Text))
 	}
-	if r.Result.Excerpt == "" {
-		r.Result.Excerpt = belay.Excerpt(r.Result.Text)
+	if r.Result.TextSize > int64(len(r.Result.Text)) { // it was cut, perhaps in the middle of a secret
+		text := a.hide.String(r.Result.Text)
+		r.Result.Text = cut(text, max(0, len(text)-keptBack))
 	}
-	r.Result.Cause = cut(r.Result.Cause, maxCause)
+	if r.Result.Excerpt == "" {
+		r.Result.Excerpt = excerpt(r.Result.Text, a.hide.String)
+	}
+	r.Result.Cause = agent.Short(r.Result.Cause, maxCause, a.hide.String)
 }
 
 // open makes ready what every turn needs.
@@ -249,16 +252,16 @@ func (a *attendant) before(ctx context.Context) (belay.Print, error) {
 }
 
 // after is what is there now. When we were told to end there is little time.
-func (a *attendant) after(ctx context.Context, base belay.Print, r belay.AgentReport) belay.Evidence {
+func (a *attendant) after(ctx context.Context, base belay.Print, calls []belay.ToolCall, before string) belay.Evidence {
 	patience := evidencePatience
 	if ctx.Err() != nil {
 		patience = toldEvidence
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	e := a.parts.watcher.After(ctx, base, r.Result.Tools)
+	e := a.parts.watcher.After(ctx, base, calls)
 	if e.Error == "" {
-		e.Error = r.Evidence.Error
+		e.Error = before
 	}
 	return e
 }

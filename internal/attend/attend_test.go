@@ -1,3 +1,5 @@
+//go:build linux
+
 package attend
 
 import (
@@ -158,7 +160,6 @@ func TestAlwaysAReport(t *testing.T) {
 		"kind":   func(o *Order) { o.Kind = "no such kind" },
 		"script": func(o *Order) { o.Script = "" },
 		"dir":    func(o *Order) { o.Dir += ".gone" },
-		"notes":  func(o *Order) { o.Notes = o.Dir },
 	} {
 		r := newRig(t).script("- answer: x\n")
 		order := r.order

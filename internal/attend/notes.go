@@ -11,14 +11,43 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/redact"
 )
 
 const (
-	maxNotes    = 200      // what the report holds of them
 	maxNoteText = 2 << 10  // bytes
 	maxNoteFile = 64 << 20 // what is read of a file of notes
 )
+
+// room is how many notes of a kind an attempt has. All together are no more
+// than its driver makes records of, so that none is lost that another attempt
+// needs; a kind that repeats is thinned out before its room is used up.
+func room(k belay.NoteKind) int {
+	switch k {
+	case belay.NoteBase:
+		return 2
+	case belay.NoteSession:
+		return 22
+	case belay.NoteInterrupt, belay.NoteResume, belay.NoteKill:
+		return 8
+	case belay.NoteQuiet, belay.NoteRetry:
+		return 6
+	}
+	return 0
+}
+
+// due tells whether the nth note of a kind is written. What the agent can make
+// happen as often as it likes is written at first, then ever less often.
+func due(k belay.NoteKind, n, written int) bool {
+	all := room(k)
+	switch k {
+	case belay.NoteSession, belay.NoteQuiet, belay.NoteRetry:
+		return written < all && (n <= all/2 || n&(n-1) == 0)
+	case belay.NoteBase, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill:
+	}
+	return written < all
+}
 
 // Note is one line of the file of notes.
 type Note struct {
@@ -29,46 +58,58 @@ type Note struct {
 // notebook is the file of notes: one write for each line, so that a reader who
 // follows it never sees half of two.
 type notebook struct {
-	mu     sync.Mutex
-	file   *os.File
-	hide   *redact.Redactor
-	kept   []belay.AgentNote
-	failed error // the first
+	mu      sync.Mutex
+	file    *os.File // nil: it could not be opened
+	hide    *redact.Redactor
+	kept    []belay.AgentNote
+	came    map[belay.NoteKind]int
+	written map[belay.NoteKind]int
+	failed  error // the first
 }
 
-func openNotebook(path string, hide *redact.Redactor) (*notebook, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open notes: %w", err)
-	}
-	return &notebook{file: f, hide: hide}, nil
+// openNotebook begins the notes. A disk that is full stops no agent: the report
+// holds the notes too, and says that the file lacks them.
+func openNotebook(path string, hide *redact.Redactor) *notebook {
+	n := &notebook{hide: hide, came: map[belay.NoteKind]int{}, written: map[belay.NoteKind]int{}}
+	n.file, n.failed = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	return n
 }
 
-// add notes something. A disk that is full does not stop the agent: the report
-// holds the notes too.
+// add notes something.
 func (n *notebook) add(what belay.NoteKind, text string, base *belay.Print) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(text) > maxNoteText {
-		text = text[:maxNoteText]
+	n.came[what]++
+	if !due(what, n.came[what], n.written[what]) {
+		return
 	}
-	note := Note{AgentNote: belay.AgentNote{At: time.Now().UTC(), What: what, Text: n.hide.String(text)}, Base: base}
-	if len(n.kept) < maxNotes {
-		n.kept = append(n.kept, note.AgentNote)
+	n.written[what]++
+	text = n.hide.String(agent.Short(text, maxNoteText, n.hide.String))
+	note := Note{AgentNote: belay.AgentNote{At: time.Now().UTC(), What: what, Text: text}, Base: base}
+	n.kept = append(n.kept, note.AgentNote)
+	if n.file == nil {
+		return
 	}
 	b, err := json.Marshal(note)
 	if err == nil {
 		_, err = n.file.Write(append(b, '\n'))
 	}
 	if err != nil && n.failed == nil {
-		n.failed = fmt.Errorf("write note: %w", err)
+		n.failed = err
 	}
 }
 
-func (n *notebook) close() ([]belay.AgentNote, error) {
+// close is all notes, and why the file lacks some.
+func (n *notebook) close() (notes []belay.AgentNote, lost string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.kept, errors.Join(n.failed, n.file.Close())
+	if n.file != nil {
+		n.failed = errors.Join(n.failed, n.file.Close())
+	}
+	if n.failed != nil {
+		lost = n.failed.Error()
+	}
+	return n.kept, lost
 }
 
 // ReadNotes is the notes that begin at the offset, and the offset of the next
@@ -94,10 +135,9 @@ func ReadNotes(path string, offset int64) ([]Note, int64, error) {
 			return notes, offset, nil
 		}
 		var n Note
-		if err := json.Unmarshal(b[:at], &n); err != nil {
-			return notes, offset, fmt.Errorf("read notes at %d: %w", offset, err)
+		if json.Unmarshal(b[:at], &n) == nil { // half a line of a full disk must not stop a run: the report has them too
+			notes = append(notes, n)
 		}
-		notes = append(notes, n)
 		offset += int64(at) + 1
 		b = b[at+1:]
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/redact"
 )
 
@@ -17,6 +18,7 @@ const (
 	maxTools  = 100
 	maxCause  = 4 << 10
 	maxFinal  = 8 << 20
+	keptBack  = 8 << 10 // of the end of a text that was cut
 )
 
 // ReadReport is the report that an attendant wrote.
@@ -103,6 +105,16 @@ func ends[T any](list []T, n int) []T {
 		return list
 	}
 	return slices.Concat(list[:n/2], list[len(list)-n/2:])
+}
+
+// excerpt is the beginning and the end of a text, without secrets: they are
+// hidden before it is cut.
+func excerpt(text string, hide func(string) string) string {
+	const part = 16 << 10 // more than an excerpt has of each
+	if len(text) <= agent.MaxLook {
+		return belay.Excerpt(hide(text))
+	}
+	return belay.Excerpt(agent.Short(text, part, hide) + "\n…\n" + agent.ShortEnd(text, part, hide))
 }
 
 // readBounded is a file of at most so many bytes.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package attend
 
 import (
@@ -42,6 +44,8 @@ func TestMain(m *testing.M) {
 		os.Exit(scripted.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	case "acp":
 		os.Exit(acpMain(os.Args[1]))
+	case "holdout":
+		os.Exit(holdoutMain(os.Args[1]))
 	}
 }
 
@@ -86,8 +90,12 @@ func attendMain() int {
 	if o.Kind == agent.Command { // any program, as it is
 		adapter = plain{}
 	}
+	var watcher Watcher = stillness{o.Dir}
+	if os.Getenv("ATTEND_TEST_TOLD") != "" {
+		watcher = toldMeanwhile{stillness{o.Dir}}
+	}
 	code, err := attend(context.Background(), o, Streams{Out: os.Stdout, Err: os.Stderr}, parts{
-		adapter: adapter, watcher: stillness{o.Dir},
+		adapter: adapter, watcher: watcher,
 		goOn: func(cut string) string { return "go on: " + cut },
 	})
 	if err != nil {

@@ -40,10 +40,17 @@ type ending struct {
 	again  bool   // it was interrupted to be gone on with
 	why    string // in words
 	err    error  // nothing was started
+
+	survives bool // not even KILL ended it
 }
 
 // play runs one turn.
 func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
+	if ctx.Err() != nil { // while the evidence was taken, or between two processes
+		a.notes.add(belay.NoteKill, "we were told to end before it was started", nil)
+		return ending{ended: belay.EndedSignal, result: belay.AgentResult{
+			Exit: -1, Class: belay.ClassCancelled, Cause: "Belay was told to end before the agent was started"}}
+	}
 	v, l, err := a.prepare(prompt, resume)
 	if err != nil {
 		return ending{err: err}
@@ -57,8 +64,8 @@ func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
 		s.tell = t.hear
 	}
 	a.watch.begin(time.Now())
-	var work, pumps sync.WaitGroup
-	work.Go(c.await)
+	var life, work, pumps sync.WaitGroup
+	life.Go(c.await)
 	work.Go(c.hearDeath)
 	work.Go(func() { v.speak(c.stdin) })
 	pumps.Go(func() { t.pump(c.stdout, false) })
@@ -66,10 +73,15 @@ func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
 	e := t.guard(ctx)
 	t.clear(ctx)
 	c.drain()
+	late := time.AfterFunc(2*drainFor, v.hush) // a conversation that nobody follows any more must not hold up its pump
 	pumps.Wait()
+	late.Stop()
 	v.hush()
 	c.close()
 	work.Wait()
+	if c.within(context.WithoutCancel(ctx), drainFor) {
+		life.Wait()
+	} // else the kernel does not let go of it, and we have a report to write
 	return t.finish(ctx, e, l.Results)
 }
 
@@ -78,7 +90,9 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 	o := a.order
 	if o.Kind == agent.ACP {
 		l := agent.Launch{Argv: append(append([]string{}, o.Program...), o.Args...)}
-		return newConversation(o, prompt, resume, a.prompt), l, nil
+		c := newConversation(o, prompt, resume, a.prompt)
+		c.hide = a.hide.String
+		return c, l, nil
 	}
 	l, err := a.parts.adapter.Launch(agent.Task{
 		Program: o.Program, Args: o.Args, Model: o.Model, Dir: o.Dir, Home: o.Home,
@@ -96,6 +110,7 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 		}
 	}
 	v := &reading{reader: a.parts.adapter.Reader()}
+	agent.Conceal(v.reader, a.hide.String)
 	if l.Stdin {
 		v.prompt = prompt
 	}
@@ -136,6 +151,7 @@ func (t *turn) hear(s agent.Sign) {
 		t.session = s.Session
 		t.a.know(s.Session)
 	}
+	t.a.witness.Hear(s)
 	switch got := t.a.watch.sign(time.Now(), s); got.kind {
 	case actNone:
 	case actNote:
@@ -219,7 +235,8 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 	case <-t.child.gone:
 		x.Code, x.Signal = t.child.exit()
 	default:
-		x.Code = -1 // it survives
+		x.Code = -1
+		e.survives = true
 	}
 	for _, path := range files {
 		if b, err := readBounded(path, maxResult); err == nil { // one that was not written says nothing
@@ -229,10 +246,16 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
+	t.a.witness.Over()
 	e.result = t.voice.end(x)
 	e.result.Bad += t.long
 	if e.result.Session == "" {
 		e.result.Session = t.session
+	}
+	if e.survives {
+		e.result.Error, e.result.Class, e.again = true, belay.ClassInfrastructure, false
+		e.result.Cause = fmt.Sprintf("its process %d survives, KILL did not end it", t.child.cmd.Process.Pid)
+		t.a.notes.add(belay.NoteKill, e.result.Cause, nil)
 	}
 	done := e.result.Final && !e.result.Error
 	switch {

@@ -18,20 +18,8 @@ func unstarted(o Order, err error) belay.AgentResult {
 
 // cure says what to do about a missing program.
 func cure(k agent.Kind) string {
-	switch k {
-	case agent.Claude:
-		return "npm install -g @anthropic-ai/claude-code"
-	case agent.Codex:
-		return "npm install -g @openai/codex"
-	case agent.Gemini:
-		return "npm install -g @google/gemini-cli"
-	case agent.Copilot:
-		return "npm install -g @github/copilot"
-	case agent.OpenCode:
-		return "npm install -g opencode-ai"
-	case agent.Qwen:
-		return "npm install -g @qwen-code/qwen-code"
-	case agent.Command, agent.ACP, agent.Scripted:
+	if how := agent.Install(k); how != "" {
+		return how
 	}
 	return "check the agent's program in the configuration"
 }

@@ -47,6 +47,9 @@ func (w Windows) orDefault() Windows {
 	return w
 }
 
+// maxRunning is how many tools that run at once are told apart.
+const maxRunning = 1000
+
 // actKind is the closed list of what the watch asks for.
 type actKind string
 
@@ -125,6 +128,8 @@ func (v *watch) sign(at time.Time, s agent.Sign) act {
 		v.final = true
 		v.tools, v.anon = map[string]bool{}, 0
 		v.progress()
+	case agent.SignModel: // a call of the model came through
+		v.retrying = time.Time{}
 	case agent.SignStart, agent.SignLife:
 	}
 	return act{}
@@ -139,7 +144,9 @@ func (v *watch) open(id string) {
 		v.anon++
 		return
 	}
-	v.tools[id] = true
+	if len(v.tools) < maxRunning { // as many say the same as more
+		v.tools[id] = true
+	}
 }
 
 func (v *watch) shut(id string) {

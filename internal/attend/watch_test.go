@@ -1,6 +1,7 @@
 package attend
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,10 @@ func TestWatch(t *testing.T) {
 		}},
 		"never a word of one that does not stream": {traits: agent.Traits{}, moments: []moment{
 			{at: 9 * mnt}, {at: 10 * mnt, want: note(belay.NoteQuiet)}, {at: 20 * mnt, want: kill(belay.EndedFirst)},
+		}},
+		"a retry, then long thinking": {traits: good, resumes: 1, moments: []moment{
+			{at: 1 * sec, sign: waits(0), want: note(belay.NoteRetry)}, {at: 2 * sec, sign: kind(agent.SignModel)},
+			{at: 7 * mnt, sign: kind(agent.SignLife)}, {at: 11 * mnt}, {at: 12 * mnt, sign: kind(agent.SignModel)}, {at: 13 * mnt},
 		}},
 		"silence": {traits: good, resumes: 1, moments: []moment{
 			{at: 1 * sec, sign: kind(agent.SignStart)}, {at: 5 * mnt},
@@ -167,5 +172,18 @@ func TestWatchOnceMore(t *testing.T) {
 	v.sign(at.Add(mnt), *kind(agent.SignStart))
 	if got := v.tick(at.Add(11 * mnt)); got.kind != actKill || got.why != belay.EndedSilence {
 		t.Fatalf("second time: %+v", got)
+	}
+}
+
+// However many tools an agent begins, what is kept of them is bounded.
+func TestWatchManyTools(t *testing.T) {
+	t.Parallel()
+	at := time.Now()
+	v := newWatch(Windows{}, agent.Traits{Streams: true}, false, 0, at)
+	for i := range 50_000 {
+		v.sign(at, agent.Sign{Kind: agent.SignTool, ID: strconv.Itoa(i)})
+	}
+	if why, _ := v.window(); why != belay.EndedTool || len(v.tools) > maxRunning {
+		t.Fatalf("%s, %d tools", why, len(v.tools))
 	}
 }

@@ -44,7 +44,7 @@ func (a *app) nsinitCommand() *cobra.Command {
 func (a *app) scriptedCommand() *cobra.Command {
 	cmd := command("scripted SCRIPT", "play a scripted agent (started by belay itself)", 1, -1,
 		func(_ context.Context, _ *cobra.Command, args []string) error {
-			return quietly(scripted.Main(args, os.Stdin, os.Stdout, os.Stderr))
+			return quietly(scripted.Main(args, os.Stdin, os.Stdout, os.Stderr)) //nolint:contextcheck // it is a program of its own and ends by signals
 		})
 	cmd.Hidden, cmd.DisableFlagParsing = true, true
 	return cmd

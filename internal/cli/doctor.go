@@ -83,6 +83,7 @@ func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error)
 		cfg = config.Defaults()
 	}
 	p.Default, p.Contain = cfg.Agents.Default.Value, cfg.Agents.Containment.Value
+	p.Within = containment(p.Contain)
 	if p.Roster, err = rosterOf(cfg, exe, a.environ); err != nil {
 		blocks("settings", err)
 		p.Roster, err = rosterOf(config.Defaults(), exe, a.environ)

@@ -44,13 +44,13 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 	if err != nil {
 		return err
 	}
-	steps, err := flow.Rehearse(spec.Set.Library, spec.First())
+	steps, err := flow.Rehearse(spec.Set.Library, spec.First(), a.secretOf)
 	if err != nil {
 		return err
 	}
 	problems := 0
 	for _, s := range steps {
-		if s.Problem != "" {
+		if s.Problem != "" && !s.Spared {
 			problems++
 		}
 		if o.json {
@@ -73,6 +73,8 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 func rehearsedLine(s flow.Rehearsed, dir string) string {
 	word, text := string(s.Take), s.Why
 	switch {
+	case s.Problem != "" && s.Spared:
+		word, text = "refused", "(optional) "+s.Problem
 	case s.Problem != "":
 		word, text = "refused", s.Problem
 	case s.Dir != "" && s.Dir != dir:

@@ -123,7 +123,7 @@ func compatFlag(cmd *cobra.Command, compat *bool) {
 func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool) {
 	o.shown[r.Digest] = true
 	given := o.given(r)
-	known := append(variables(r), slices.Sorted(maps.Keys(o.vars))...)
+	known := exportsOf(append(variables(r), slices.Sorted(maps.Keys(o.vars))...))
 	if asJSON {
 		a.object(recipeLineOf(r, given, depth))
 	} else {
@@ -162,7 +162,7 @@ func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 }
 
 // plan prints a step and, below it, what is to be known about it.
-func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known []string, n, depth int) {
+func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known exports, n, depth int) {
 	in := strings.Repeat(indent, depth)
 	a.out.line("%s%3d. %s  %s", in, n, st.ID, doer(st))
 	for _, row := range [][2]string{
@@ -266,7 +266,7 @@ func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	return l
 }
 
-func planLineOf(r *recipe.Recipe, st *recipe.Step, known []string, depth int) planLine {
+func planLineOf(r *recipe.Recipe, st *recipe.Step, known exports, depth int) planLine {
 	expect, _, _ := strings.Cut(expected(st), ":")
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,8 @@ type gcOptions struct {
 	dry  bool
 	yes  bool
 	json bool
+
+	ignored bool
 }
 
 func (a *app) gcCommand() *cobra.Command {
@@ -40,11 +43,15 @@ func (a *app) gcCommand() *cobra.Command {
 	cmd.Long = `gc lists every worktree, branch, snapshot and process that belay made, whose it is,
 whether it holds work that exists nowhere else, and removes only what is proven
 safe: of an ended run, without uncommitted work, without commits that no other
-branch, remote or tag has, and with no process in it.
+branch, remote or tag has, without files that git ignores, and with no process in
+it. --ignored lets ignored files go; how many there are and how big is in the list.
+A run that this state directory does not know may go on elsewhere: what is its
+stays.
 
 Where stdout is no terminal nothing is removed unless --yes is given.`
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "remove nothing, only say what would go")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "remove what is safe, also where stdout is no terminal")
+	cmd.Flags().BoolVar(&o.ignored, "ignored", false, "files that git ignores keep no worktree")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object for each thing")
 	return cmd
 }
@@ -61,6 +68,8 @@ type leftover struct {
 	Pid      int         `json:"pid,omitempty"`
 	Dirty    bool        `json:"uncommitted,omitempty"`
 	Unpushed int         `json:"unpushed,omitempty"`
+	Ignored  int         `json:"ignored,omitempty"`       // files that git ignores
+	Bytes    int64       `json:"ignored_bytes,omitempty"` // of them
 	Safe     bool        `json:"safe"`
 	Why      []string    `json:"why,omitempty"` // it is kept
 	Removed  bool        `json:"removed"`
@@ -79,7 +88,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	list := a.leftovers(ctx, st, sums)
+	list := a.leftovers(ctx, st, sums, o.ignored)
 	failed := 0
 	for i := range list {
 		l := &list[i]
@@ -106,7 +115,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 
 // leftovers looks at the folders of all runs and at the repositories that they
 // worked in.
-func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.Summary) []leftover {
+func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.Summary, ignored bool) []leftover {
 	status := map[belay.RunID]runLine{}
 	repos, seen := []string{}, map[string]bool{}
 	var list []leftover
@@ -118,6 +127,8 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 			}
 			status[sum.ID] = l
 			list = append(list, processesOf(st, sum.ID, l)...)
+		} else {
+			status[sum.ID] = runLine{Status: gone}
 		}
 		if top, err := worktree.Top(ctx, sum.Dir); err == nil && !seen[top] {
 			seen[top] = true
@@ -131,34 +142,49 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 			continue
 		}
 		for _, o := range owned {
-			list = append(list, ownedBy(o, repo, status))
+			list = append(list, ownedBy(o, repo, status, ignored))
 		}
 	}
 	return list
 }
 
+// gone is what gc calls a run whose folder was removed: it cannot go on.
+const gone belay.Status = "gone"
+
 // ownedBy is a thing of a repository with the run that it belongs to. What an
-// unended run has is kept whatever is in it: the run may go on.
-func ownedBy(o worktree.Owned, repo string, runs map[belay.RunID]runLine) leftover {
+// unended run has is kept whatever is in it: the run may go on. So may one that
+// another state directory has.
+func ownedBy(o worktree.Owned, repo string, runs map[belay.RunID]runLine, ignored bool) leftover {
 	l := leftover{
 		Kind: string(o.Kind), Run: o.Run, Step: o.Step, Path: o.Path, Branch: o.Branch, Ref: o.Ref,
-		Dirty: o.Dirty, Unpushed: o.Unpushed, Safe: o.Safe, Status: "unknown",
-		remove: func(ctx context.Context) error {
-			if o.Kind == worktree.KindSnapshot {
-				return worktree.Tree{Dir: repo}.DropSnapshot(ctx, o.Ref)
-			}
-			return worktree.Remove(ctx, o.Made(repo), false)
-		},
+		Dirty: o.Dirty, Unpushed: o.Unpushed, Ignored: o.Ignored, Bytes: o.IgnoredBytes, Status: "unknown",
+	}
+	var aside []worktree.Reason
+	if ignored {
+		aside = append(aside, worktree.ReasonIgnored)
+	}
+	l.remove = func(ctx context.Context) error {
+		if o.Kind == worktree.KindSnapshot {
+			return worktree.Tree{Dir: repo}.DropSnapshot(ctx, o.Ref)
+		}
+		return worktree.Remove(ctx, o.Made(repo), false, aside...)
 	}
 	for _, r := range o.Why {
-		l.Why = append(l.Why, string(r))
-	}
-	if run, known := runs[o.Run.Root()]; known {
-		l.Status = string(run.Status)
-		if !run.Status.Terminal() {
-			l.Safe, l.Why = false, append(l.Why, "the run has not ended")
+		if !slices.Contains(aside, r) {
+			l.Why = append(l.Why, string(r))
 		}
 	}
+	run, known := runs[o.Run.Root()]
+	switch {
+	case !known:
+		l.Why = append(l.Why, "run unknown here")
+	case run.Status != gone && !run.Status.Terminal():
+		l.Why = append(l.Why, "the run has not ended")
+	}
+	if known {
+		l.Status = string(run.Status)
+	}
+	l.Safe = len(l.Why) == 0
 	return l
 }
 
@@ -250,6 +276,9 @@ func (l leftover) work() string {
 	}
 	if l.Unpushed > 0 {
 		parts = append(parts, fmt.Sprintf("%d unpushed", l.Unpushed))
+	}
+	if l.Ignored > 0 {
+		parts = append(parts, fmt.Sprintf("%d ignored, %s", l.Ignored, tui.Size(l.Bytes)))
 	}
 	if len(parts) == 0 {
 		return "-"

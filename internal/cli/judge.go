@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/flow"
+	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/verdict"
 	"github.com/belay-run/belay/worktree"
 )
@@ -133,7 +134,8 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 
 // judgeFile judges a transcript against a repository.
 func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) {
-	kind, result, err := readTranscript(o)
+	var seen attendant.Witness
+	kind, result, err := readTranscript(o, &seen)
 	if err != nil {
 		return judgement{}, belay.Exit(belay.ExitInvalid, "read transcript", err, "")
 	}
@@ -143,7 +145,10 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", err, "name a git repository with --repo and a revision of it with --base")
 	}
 	now := tree.Print(ctx)
-	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, result.Tools)}
+	var calls []belay.ToolCall
+	result.Tools, calls = seen.Calls(result)
+	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, calls)}
+	seen.Testify(&report.Evidence)
 	exit := o.exit
 	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && exit == 0 {
 		exit = 1 // as the attendant does: without its last record a run has not ended well
@@ -155,9 +160,8 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	return judged(c, verdict.Of(c)), nil
 }
 
-// readTranscript reads what an agent printed through the reader of its kind, or
-// of the kind that makes the most of it.
-func readTranscript(o judgeOptions) (agent.Kind, belay.AgentResult, error) {
+// readTranscript reads what an agent printed through the reader of its kind.
+func readTranscript(o judgeOptions, seen *attendant.Witness) (agent.Kind, belay.AgentResult, error) {
 	in := io.Reader(os.Stdin)
 	if o.transcript != "-" {
 		f, err := os.Open(o.transcript)
@@ -174,59 +178,35 @@ func readTranscript(o judgeOptions) (agent.Kind, belay.AgentResult, error) {
 	if len(src) > maxTranscript {
 		return "", belay.AgentResult{}, fmt.Errorf("it has more than %d bytes", maxTranscript)
 	}
-	kinds := agent.Kinds()
-	if o.agent != "" {
-		kinds = []agent.Kind{agent.Kind(o.agent)}
+	kind := agent.Kind(o.agent)
+	if kind == "" {
+		kind = agent.Guess(src)
 	}
-	best, found := belay.AgentResult{}, agent.Kind("")
-	for _, k := range kinds {
-		ad, ok := agent.New(k)
-		if !ok {
-			continue
-		}
-		r := readLines(ad.Reader(), string(src), o.exit)
-		if k == agent.Command && found != "" { // any text is an answer of a command: the last resort
-			continue
-		}
-		if found == "" || better(r, best) {
-			best, found = r, k
-		}
+	ad, ok := agent.New(kind)
+	if !ok {
+		return "", belay.AgentResult{}, fmt.Errorf("there is no reader for %q", o.agent)
 	}
-	if found == "" {
-		return "", best, fmt.Errorf("there is no reader for %q", o.agent)
-	}
-	best.Excerpt, best.TextSize = belay.Excerpt(best.Text), int64(len(best.Text))
-	return found, best, nil
+	r := readLines(ad.Reader(), string(src), o.exit, seen)
+	r.Excerpt, r.TextSize = belay.Excerpt(r.Text), int64(len(r.Text))
+	return kind, r, nil
 }
 
 const maxTranscript = 256 << 20
 
-func readLines(r agent.Reader, src string, exit int) belay.AgentResult {
+func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) belay.AgentResult {
 	s := bufio.NewReader(strings.NewReader(src))
 	for {
 		line, err := s.ReadString('\n')
 		if line != "" {
-			r.Line([]byte(strings.TrimSuffix(line, "\n")))
+			for _, s := range r.Line([]byte(strings.TrimSuffix(line, "\n"))) {
+				seen.Hear(s)
+			}
 		}
 		if err != nil {
+			seen.Over()
 			return r.End(agent.Exit{Code: exit, At: time.Now()})
 		}
 	}
-}
-
-// better tells whether one reading of a transcript knows more than another.
-func better(a, b belay.AgentResult) bool {
-	know := func(r belay.AgentResult) int {
-		n := r.ToolCount + len(r.Text)
-		if r.Final {
-			n += 1 << 20
-		}
-		if r.Session != "" {
-			n += 1 << 10
-		}
-		return n - r.Bad<<11
-	}
-	return know(a) > know(b)
 }
 
 func judged(c verdict.Case, v belay.Verdict) judgement {

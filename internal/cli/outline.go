@@ -113,11 +113,26 @@ func noteOf(st *recipe.Step) string {
 	return strings.Join(words, ", ")
 }
 
+// exports are variables by their names in a script.
+type exports map[string][]string
+
+func exportsOf(names []string) exports {
+	known := exports{}
+	for _, n := range names {
+		long, short := recipe.EnvNames(n)
+		known[long] = append(known[long], n)
+		if short != "" {
+			known[short] = append(known[short], n)
+		}
+	}
+	return known
+}
+
 var shellName = regexp.MustCompile(`\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // reads are the variables that a step looks at, sorted: those it names, and of
 // the known ones those that its scripts mention as $NAME.
-func reads(st *recipe.Step, known []string) []string {
+func reads(st *recipe.Step, known exports) []string {
 	var names []string
 	for _, s := range []*recipe.Script{st.Script, st.Verify} {
 		if s == nil {
@@ -126,19 +141,16 @@ func reads(st *recipe.Step, known []string) []string {
 		for _, u := range s.Uses {
 			names = append(names, u.Value.Names()...)
 		}
-		mentioned := map[string]bool{}
-		for _, m := range shellName.FindAllStringSubmatch(s.Source, -1) {
-			mentioned[m[1]] = true
+		if len(known) == 0 {
+			continue
 		}
-		for _, k := range known {
-			if long, short := recipe.EnvNames(k); mentioned[long] || mentioned[short] {
-				names = append(names, k)
-			}
+		for _, m := range shellName.FindAllStringSubmatch(s.Source, -1) {
+			names = append(names, known[m[1]]...)
 		}
 	}
 	for _, arg := range st.Context {
-		if arg.Text != nil {
-			names = append(names, arg.Text.Names()...)
+		for _, t := range arg.Texts() {
+			names = append(names, t.Names()...)
 		}
 	}
 	if st.Prompt != nil {

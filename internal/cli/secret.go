@@ -76,6 +76,18 @@ func (a *app) secretIn(value json.RawMessage, names []string) string {
 	return ""
 }
 
+// secretOf is the value that the steps of a run would have for a secret.
+func (a *app) secretOf(name string) (string, bool) {
+	_, short := recipe.EnvNames(name)
+	value, ok := "", false
+	for _, kv := range a.environ {
+		if n, v, _ := strings.Cut(kv, "="); n == name || n == short {
+			value, ok = v, true
+		}
+	}
+	return value, ok
+}
+
 // sameVariable tells whether two names are one variable for a script.
 func sameVariable(a, b string) bool {
 	if a == b {

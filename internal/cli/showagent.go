@@ -60,8 +60,16 @@ func resultRows(r *belay.AgentReport, add adder) {
 	}
 	add("containment", "%s", proc.Level(r.Level).String())
 	if r.Strays > 0 {
-		add("strays", "%d processes that it left behind were ended", r.Strays)
+		add("strays", "%s", strays(r.Strays))
 	}
+}
+
+// strays says how many processes an agent left behind.
+func strays(n int) string {
+	if n == 1 {
+		return "1 process that it left behind was ended"
+	}
+	return fmt.Sprintf("%d processes that it left behind were ended", n)
 }
 
 // agentExit is how the agent's program ended, and what its records lack.

@@ -194,7 +194,7 @@ func (t *transcript) sign(s agent.Sign) bool {
 		t.fresh()
 		t.final = true
 		return true
-	case agent.SignLife:
+	case agent.SignLife, agent.SignModel:
 		return false
 	}
 	t.final = false
@@ -215,7 +215,7 @@ func (t *transcript) speak(text string) {
 	if text == "" {
 		return
 	}
-	if t.tool != "" || !t.pieces {
+	if t.tool != "" {
 		t.fresh()
 	}
 	t.remember(text)

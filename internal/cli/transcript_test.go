@@ -42,8 +42,6 @@ func capture(t *testing.T, kind agent.Kind, name string) string {
 
 // What each program really printed becomes lines that a person can read, however
 // it is cut into pieces, and the answer that follows is not shown twice.
-//
-// promise: L
 func TestTranscriptsOfRealPrograms(t *testing.T) {
 	t.Parallel()
 	const answer = "MOCK-FINAL-ANSWER ok\n"

@@ -11,12 +11,13 @@ import (
 )
 
 // unmet refuses a run in which a sub-recipe is certain to be called without a
-// value that its context_validation asks for, as far as the given values tell.
+// value that its context_validation asks for, or a step without a secret that it
+// reads, as far as the given values tell.
 func (a *app) unmet(spec engine.Spec, name string) error {
-	if len(spec.Set.Library.Names) == 0 {
+	if len(spec.Set.Library.Names) == 0 && len(spec.Set.Root.Secrets) == 0 {
 		return nil // it calls nobody
 	}
-	steps, err := flow.Rehearse(spec.Set.Library, spec.First())
+	steps, err := flow.Rehearse(spec.Set.Library, spec.First(), a.secretOf)
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func (a *app) unmet(spec engine.Spec, name string) error {
 		bad = true
 		fmt.Fprintln(a.std.Err, spec.Set.Show(recipe.Problem{
 			File: s.Unmet.File, Line: s.Unmet.Line, Col: s.Unmet.Col, Msg: "step " + s.Step + ": " + s.Problem,
-			Hint: "hand it down with context:, or give it with --set",
+			Hint: s.Hint,
 		}))
 	}
 	if bad {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +24,9 @@ type validateOptions struct {
 	explain bool
 	compat  bool
 	sets    []string
+
+	vars    map[string]json.RawMessage // what sets says
+	secrets []string                   // that the configuration names
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -84,6 +88,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	}
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
+	o.vars, o.secrets = vars, cfg.Secrets.Value
 	bad := 0
 	for _, path := range paths {
 		if !a.validateOne(shelf, path, o) {
@@ -107,6 +112,9 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	}
 	for _, u := range unreadSets(set, shelf.Given) {
 		set.Problems = append(set.Problems, recipe.Problem{File: path, Msg: u.msg(), Hint: u.hint(), Warning: true})
+	}
+	if err := a.secretSets(o.vars, set, o.secrets); err != nil {
+		set.Problems = append(set.Problems, recipe.Problem{File: path, Msg: err.Error(), Hint: hint(err)})
 	}
 	for _, p := range set.Problems {
 		if p.Warning {

@@ -25,7 +25,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 	if len(have) == 0 {
 		return []Finding{{
 			Check: checkAgents, Level: LevelWarn, What: "there is no agent on this machine: recipes with agent steps cannot be run",
-			Cure: "install one, for example with " + install(agent.Claude) + ", or name a program of your own in the settings (agents.NAME)",
+			Cure: "install one, for example with " + agent.Install(agent.Claude) + ", or name a program of your own in the settings (agents.NAME)",
 		}}
 	}
 	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
@@ -54,10 +54,10 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	if err != nil {
 		return []Finding{p.absent(wanted, err)}
 	}
-	if !filepath.IsAbs(e.Program[0]) {
+	if name := first(wanted.Program); strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		return []Finding{{
-			Check: checkAgent + name, Level: LevelWarn, What: e.Program[0] + " means another file in each working directory",
-			Cure: "write its whole path in agents." + name + ".program", Facts: facts(e),
+			Check: checkAgent + e.Name, Level: LevelWarn, What: name + " means another file in each directory that belay is started in",
+			Cure: "write its whole path in agents." + e.Name + ".program", Facts: facts(e),
 		}}
 	}
 	switch e.Kind {
@@ -79,7 +79,7 @@ func facts(e roster.Entry) map[string]string {
 // misses it.
 func (p Patient) absent(e roster.Entry, err error) Finding {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelNote, What: err.Error(), Facts: map[string]string{"kind": string(e.Kind)}}
-	if f.Cure = install(e.Kind); f.Cure == "" || len(e.Program) > 0 {
+	if f.Cure = agent.Install(e.Kind); f.Cure == "" || len(e.Program) > 0 {
 		f.Cure = "check agents." + e.Name + ".program in the settings"
 	}
 	var missing *roster.Missing
@@ -120,7 +120,7 @@ func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) 
 	argv := slices.Concat(e.Program, agent.VersionArgs(e.Kind))
 	r := p.ask(ctx, argv...)
 	if t := r.trouble(); t != "" {
-		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+": "+t, "run it by hand; if it stays so, install it anew: "+install(e.Kind)
+		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+": "+t, "run it by hand; if it stays so, install it anew: "+agent.Install(e.Kind)
 		return f, ""
 	}
 	version := agent.ParseVersion(e.Kind, r.out)
@@ -159,8 +159,7 @@ func (p Patient) signed(sign agent.LoginSign) string {
 			return name + " is set"
 		}
 	}
-	for _, file := range sign.Files {
-		path := filepath.Join(p.env("HOME"), file)
+	for _, path := range sign.Paths(p.env) {
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
@@ -204,22 +203,9 @@ func covers(versions, version string) bool {
 	return begin == "" || version == begin || strings.HasPrefix(version, begin+".")
 }
 
-// install is how a CLI is installed; "" for one that is not ours to know.
-func install(k agent.Kind) string {
-	switch k {
-	case agent.Claude:
-		return "npm install -g @anthropic-ai/claude-code"
-	case agent.Codex:
-		return "npm install -g @openai/codex"
-	case agent.Gemini:
-		return "npm install -g @google/gemini-cli"
-	case agent.Copilot:
-		return "npm install -g @github/copilot"
-	case agent.OpenCode:
-		return "npm install -g opencode-ai"
-	case agent.Qwen:
-		return "npm install -g @qwen-code/qwen-code"
-	case agent.Command, agent.ACP, agent.Scripted:
+func first(words []string) string {
+	if len(words) == 0 {
+		return ""
 	}
-	return ""
+	return words[0]
 }

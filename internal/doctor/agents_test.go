@@ -60,7 +60,7 @@ func TestOwnAgents(t *testing.T) {
 	want(t, list, "agent.mine", LevelOK, tool)
 	want(t, list, "agent.gone", LevelWarn, "no-such-program is not on the PATH")
 	want(t, list, "agent.play", LevelWarn, "its script cannot be read")
-	want(t, list, "agent.near", LevelWarn, "another file in each working directory")
+	want(t, list, "agent.near", LevelWarn, "another file in each directory")
 	want(t, list, "agent.mute", LevelWarn, "no script")
 	want(t, list, "agent.qwen", LevelWarn, "qwen is not on the PATH")
 	want(t, list, "agent.codex", LevelNote, "codex is not on the PATH")

@@ -80,7 +80,7 @@ func (p Patient) attend(ctx context.Context, e roster.Entry, dir string) (r bela
 		Dir: work, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Expect: belay.ExpectAnswer, Resumes: -1, Windows: attend.Windows{Timeout: p.probeTimeout()},
-		Init: slices.Concat(p.Self, []string{"nsinit", "--"}),
+		Contain: p.Within, Init: slices.Concat(p.Self, []string{"nsinit", "--"}),
 	}
 	if e.Script != "" {
 		o.Script = p.absolute(e.Script)

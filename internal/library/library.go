@@ -193,6 +193,13 @@ func (f Shelf) readUnder(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // read only: nothing to lose
+	info, err := root.Stat(name)
+	if err == nil {
+		err = regular(filepath.Join(dir, name), info)
+	}
+	if err != nil {
+		return nil, err
+	}
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, err
@@ -201,11 +208,26 @@ func (f Shelf) readUnder(dir, name string) ([]byte, error) {
 }
 
 func (f Shelf) read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read recipe: %w", err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read recipe: %w", err)
 	}
 	return f.slurp(file)
+}
+
+// regular refuses what is no file: to open a pipe waits for whoever fills it.
+func regular(path string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return belay.Exit(belay.ExitInvalid, "read recipe", fmt.Errorf("%s is not a regular file", path), "write the recipe into a file")
 }
 
 // slurp reads one file up to the limit.

@@ -134,6 +134,9 @@ func (r *Roster) Get(name string) (Entry, error) {
 	if script != "" {
 		e.Script = script
 	}
+	if e.Script != "" {
+		e.Script = whole(e.Script)
+	}
 	return e, nil
 }
 
@@ -167,7 +170,7 @@ func (r *Roster) Find(name string) (Entry, error) {
 func (r *Roster) look(name string) string {
 	if strings.Contains(name, "/") {
 		if runs(name) {
-			return name
+			return whole(name)
 		}
 		return ""
 	}
@@ -177,6 +180,14 @@ func (r *Roster) look(name string) string {
 		}
 	}
 	return ""
+}
+
+// whole is a path from the root: the agent may work in another directory.
+func whole(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 func runs(path string) bool {
@@ -195,8 +206,8 @@ func (r *Roster) LoggedIn(e Entry) bool {
 			return true
 		}
 	}
-	for _, f := range sign.Files {
-		if _, err := os.Stat(filepath.Join(r.env["HOME"], f)); err == nil {
+	for _, f := range sign.Paths(func(name string) string { return r.env[name] }) {
+		if _, err := os.Stat(f); err == nil {
 			return true
 		}
 	}

@@ -18,8 +18,9 @@ import (
 const (
 	maxPrompt = 32 << 20
 	// attendGrace is how much longer the keeper waits than the attendant: it
-	// ends an agent itself, and only one that cannot is ended by the keeper.
-	attendGrace = 30 * time.Second
+	// ends an agent itself, and only one that cannot is ended by the keeper. The
+	// evidence before and after is no part of the agent's time.
+	attendGrace = 5 * time.Minute
 	maxKill     = 10 * time.Second
 )
 

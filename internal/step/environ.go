@@ -172,8 +172,7 @@ func whole(v belay.Value, files Files) error {
 	if err != nil {
 		return err
 	}
-	digits := strings.TrimLeft(text, "+-")
-	if _, err := strconv.ParseInt(text, 10, 64); err != nil || len(digits) > 1 && digits[0] == '0' {
+	if !recipe.WholeNumber(text) {
 		return &Fault{belay.FaultInput, fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", clip(text))}
 	}
 	return nil

@@ -63,12 +63,16 @@ func Left(e belay.Evidence) string {
 	return strings.Join(words, ", ")
 }
 
-// Tested is how a command that ran tests ended, in one word.
+// Tested is how a command that ran tests ended, in a few words.
 func Tested(t belay.ToolCall) string {
 	switch {
 	case t.Open:
 		return "not finished"
-	case t.Failed || t.Denied || t.Exit != nil && *t.Exit != 0:
+	case t.Failed || t.Denied:
+		return "failed"
+	case t.Masked || t.Exit == nil: // as it is judged
+		return "ran, end unknown"
+	case *t.Exit != 0:
 		return "failed"
 	}
 	return "passed"

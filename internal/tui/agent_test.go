@@ -51,8 +51,6 @@ func seen(before, after string, files ...belay.FileChange) belay.Evidence {
 
 // The story of agents: who starts, what happens meanwhile, what each used and
 // left, the class of a failure, and what all of them cost.
-//
-// promise: L
 func TestStoryOfAgents(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
@@ -79,8 +77,6 @@ func TestStoryOfAgents(t *testing.T) {
 }
 
 // A run that ended hollow is shown like one that failed, with what to type.
-//
-// promise: H1
 func TestStoryOfAHollowRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: h\nsteps:\n  - {id: fix, agent: codex, prompt: mend it, expect: change}\n", nil)
@@ -99,6 +95,19 @@ func TestStoryOfAHollowRun(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+}
+
+// A step that may not start its agent says so, and not that its work is unknown.
+func TestStoryOfABudget(t *testing.T) {
+	t.Parallel()
+	s := begin(t, agents, nil)
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: belay.Answer{Error: "40 of 40 agent starts are used"}}})
+	if want := "  held      fix                  step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
+		t.Errorf("got\n%s", s.text())
+	}
+	if want := "\n  held      fix                  no further agent may start: the budget is used up\n"; !strings.Contains(summary(s), want) {
+		t.Errorf("got\n%s", summary(s))
 	}
 }
 
@@ -132,6 +141,14 @@ func TestLeft(t *testing.T) {
 	tested := one
 	tested.Tests = []belay.ToolCall{{Command: "go test"}, {Command: "go test", Exit: &exit}}
 	tested.PR = "https://example.org/pull/1"
+	well := 0
+	passed, masked, untold := one, one, one
+	passed.Tests = []belay.ToolCall{{Command: "go test", Exit: &well}}
+	masked.Tests = []belay.ToolCall{{Command: "go test | tail -1", Exit: &well, Masked: true}}
+	untold.Tests = []belay.ToolCall{{Command: "go test | tail -2"}}
+	if a, b := Left(masked), Left(untold); a != "1 file +2 −0, tests ran, end unknown" || a != b {
+		t.Errorf("hidden %q, not told %q", a, b)
+	}
 	for want, e := range map[string]belay.Evidence{
 		"":                         {},
 		"no change":                seen("a", "a"),
@@ -139,6 +156,7 @@ func TestLeft(t *testing.T) {
 		"1 file +2 −0":             one,
 		"2 commits":                committed,
 		"1 file +2 −0, tests failed, pull request": tested,
+		"1 file +2 −0, tests passed":               passed,
 	} {
 		if got := Left(e); got != want {
 			t.Errorf("got %q, want %q", got, want)

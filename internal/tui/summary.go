@@ -107,6 +107,8 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	switch {
 	case v.Failure != nil:
 		l.Text = Reason(v.Failure)
+	case v.Phase == flow.Held && OverBudget(v):
+		l.Text = "no further agent may start: the budget is used up"
 	case v.Phase == flow.Held:
 		l.Text = "nobody can tell whether its work was done"
 	}
@@ -115,6 +117,9 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	}
 	return l
 }
+
+// OverBudget tells whether a step is held because no further agent may start.
+func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".budget") }
 
 // Next is what a person may type now, "" when there is nothing left to do.
 func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) string {

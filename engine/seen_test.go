@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// counted is a store that counts what is read.
+type counted struct {
+	Store
+	reads int
+}
+
+func (c *counted) ReadBlob(sha string, _ int64) ([]byte, error) {
+	c.reads++
+	return fmt.Appendf(nil, `{"name":%q}`, sha), nil
+}
+
+// A value that many steps ask about is read and decoded once; one too many
+// makes room.
+func TestDecodedOnce(t *testing.T) {
+	store := &counted{}
+	w := &drive{Driver: &Driver{Store: store}}
+	look := func(sha string, size int64) {
+		t.Helper()
+		a, _ := w.answer(t.Context(), belay.Ask{Key: "r:a.1?cond", Question: belay.Question{
+			Cond: "v.name == '" + sha + "'", Vars: map[string]belay.Value{"v": {Sha: sha, Size: size}},
+		}})
+		if got := a.Event.(belay.AnswerGiven).Answer; !got.OK || got.Error != "" {
+			t.Fatalf("the condition over %s: %+v", sha, got)
+		}
+	}
+	for range 100 {
+		look("one", 100)
+		look("two", 100)
+	}
+	if store.reads != 2 {
+		t.Errorf("two values were read %d times", store.reads)
+	}
+	look("three", maxSeen)
+	look("three", maxSeen)
+	look("one", 100)
+	if store.reads != 4 || w.seen.bytes > maxSeen {
+		t.Errorf("read %d times, want 4; %d bytes are kept", store.reads, w.seen.bytes)
+	}
+}

@@ -1,0 +1,230 @@
+package flow
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+)
+
+// beginAgents starts a run whose agent steps the scripted agent does.
+func beginAgents(t *testing.T, budget belay.Budget, src string) *world {
+	t.Helper()
+	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
+	root := load(t, "root", src, lib)
+	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]belay.Job{}}
+	lim := belay.DefaultLimits()
+	lim.Budget = budget
+	w.turn(
+		Fact{"r", belay.RunStarted{
+			Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: lim,
+			Agent: "scripted", Session: &belay.Session{Tree: "r"},
+		}},
+		Fact{"r", belay.RunAttached{Epoch: 1}},
+	)
+	return w
+}
+
+// asks lists the questions of the last turn.
+func (w *world) asks() string {
+	var keys []string
+	for _, c := range w.out.Effects {
+		if a, ok := c.(belay.Ask); ok {
+			keys = append(keys, string(a.Key))
+		}
+	}
+	return strings.Join(keys, " ")
+}
+
+// allow answers all questions of the last turn with yes.
+func (w *world) allow() {
+	w.t.Helper()
+	var facts []Fact
+	for _, k := range strings.Fields(w.asks()) {
+		facts = append(facts, Fact{"r", belay.AnswerGiven{Key: belay.Key(k), Answer: belay.Answer{OK: true, Dir: "/tree"}}})
+	}
+	if len(facts) == 0 {
+		w.t.Fatal("nothing is asked")
+	}
+	w.turn(facts...)
+}
+
+// answered is the end of an agent that did well, with what it used.
+func answered(u belay.Usage) belay.Observation {
+	v := belay.Text("done")
+	return belay.Observation{Output: &v, Agent: &belay.AgentReport{Result: belay.AgentResult{
+		Final: true, Stop: belay.StopDone, Excerpt: "done", TextSize: 4, Usage: u,
+	}}}
+}
+
+// A session goes on only when somebody saw it: the id on the record of the
+// start is a wish that not every agent can grant.
+//
+// promise: K4
+func TestOnlyASeenSessionGoesOn(t *testing.T) {
+	for name, notes := range map[string][]belay.AttemptNoted{
+		"unseen": nil,
+		"seen":   {{Key: "r:a.1", What: belay.NoteSession, Text: "S"}},
+		"seen, with a base": {
+			{Key: "r:a.1", What: belay.NoteBase, Base: &belay.Print{Tree: "first"}},
+			{Key: "r:a.1", What: belay.NoteSession, Text: "S"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n")
+			w.allow()
+			w.wantStarts("r:a.1")
+			if a := w.jobs["r:a.1"].Agent; a.Session == "" || a.Resume != "" || a.Cut != "" {
+				t.Fatalf("first: %+v", a)
+			}
+			for _, n := range notes {
+				w.turn(Fact{"r", n})
+			}
+			w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+			w.allow()
+			a := w.jobs["r:a.2"].Agent
+			if a == nil || !strings.Contains(a.Cut, "died") {
+				t.Fatalf("it is not told what happened: %+v", a)
+			}
+			if want := map[bool]string{true: "S"}[len(notes) > 0]; a.Resume != want {
+				t.Errorf("goes on with %q, want %q", a.Resume, want)
+			}
+			if len(notes) == 2 && (a.Base == nil || a.Base.Tree != "first") {
+				t.Errorf("measured from %+v", a.Base)
+			}
+			// The next one after a plain failure begins anew.
+			o := answered(belay.Usage{})
+			o.Exit, o.Agent.Result.Error, o.Agent.Result.Class = 1, true, belay.ClassTokenLimit
+			w.end("r:a.2", o)
+			if got := w.tree.Run("r").steps[0].agent.cut; got != "" {
+				t.Errorf("an attempt that came to its own end was cut off: %q", got)
+			}
+		})
+	}
+}
+
+// promise: K4
+func TestWhatWasCutOff(t *testing.T) {
+	report := func(by belay.EndedBy, class belay.Class) *belay.AgentReport {
+		return &belay.AgentReport{Ended: by, Result: belay.AgentResult{Class: class}}
+	}
+	for _, tt := range []struct {
+		name string
+		o    *belay.Observation
+		want string
+	}{
+		{"lost", nil, "died"},
+		{"attendant killed", &belay.Observation{Began: true, Signal: 9}, "died"},
+		{"never started", &belay.Observation{Fault: belay.FaultAgent}, ""},
+		{"deadline", &belay.Observation{Began: true, KilledBy: belay.KilledDeadline}, "time limit"},
+		{"its own clock", &belay.Observation{Began: true, Agent: report(belay.EndedDeadline, "")}, "time limit"},
+		{"stop", &belay.Observation{Began: true, KilledBy: belay.KilledStop, Agent: report(belay.EndedSignal, "")}, "stopped"},
+		{"silence", &belay.Observation{Began: true, Agent: report(belay.EndedSilence, "")}, "did not move"},
+		{"overload", &belay.Observation{Began: true, Agent: report("", belay.ClassTransient)}, "service failed"},
+		{"refusal", &belay.Observation{Began: true, Agent: report("", belay.ClassRefusal)}, ""},
+		{"well", &belay.Observation{Began: true, Agent: report("", "")}, ""},
+	} {
+		if got := cutBy(tt.o); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Every start is asked for and counts once, whatever the driver dies of; a
+// start that was never born is not one.
+//
+// promise: G4
+func TestStartsAreCountedOnce(t *testing.T) {
+	w := beginAgents(t, belay.Budget{MaxAgents: 2}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n"+
+		"- {id: b, agent: scripted, prompt: x, output: p}\n- {id: c, agent: scripted, prompt: x, output: q}\n")
+	if w.asks() != "r:a.1?agent" {
+		t.Fatalf("asks %q", w.asks())
+	}
+	w.reload(nil) // dead between the permit and its record
+	if w.asks() != "r:a.1?agent" {
+		t.Fatalf("asks %q after a crash", w.asks())
+	}
+	w.allow()
+	w.wantStarts("r:a.1")
+	w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Unborn}) // dead between the record and the start
+	w.wantStarts("r:a.1")
+	w.end("r:a.1", answered(belay.Usage{}))
+	w.allow()
+	w.wantStarts("r:b.1")
+	w.end("r:b.1", answered(belay.Usage{}))
+	w.wantStatus(belay.Held, 0)
+	if n, _ := w.tree.Spent(); n != 2 {
+		t.Fatalf("%d starts, want 2", n)
+	}
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "1", Run: "r", Step: "c", Ask: belay.WishAnswer, Choice: belay.ChoiceAgain, By: "ann"}}})
+	w.wantStarts("r:c.1")
+	o := belay.Observation{KilledBy: belay.KilledStop}
+	w.end("r:c.1", o) // given back: the pardon was for one start
+	w.wantStatus(belay.Held, 0)
+}
+
+// promise: G4
+func TestBudgetsBeyondStarts(t *testing.T) {
+	src := "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n- {id: b, agent: scripted, prompt: x, output: p}\n"
+	for name, tt := range map[string]struct {
+		budget belay.Budget
+		used   belay.Usage
+		after  time.Duration
+		held   bool
+	}{
+		"tokens":       {belay.Budget{MaxTokens: 10}, belay.Usage{Input: 6, Output: 4}, 0, true},
+		"fewer tokens": {belay.Budget{MaxTokens: 10}, belay.Usage{Input: 5, Output: 4}, 0, false},
+		"money":        {belay.Budget{MaxMicroUSD: 500}, belay.Usage{MicroUSD: 500}, 0, true},
+		"less money":   {belay.Budget{MaxMicroUSD: 500}, belay.Usage{MicroUSD: 499}, 0, false},
+		"time":         {belay.Budget{MaxWall: time.Minute}, belay.Usage{}, time.Minute, true},
+		"less time":    {belay.Budget{MaxWall: time.Minute}, belay.Usage{}, time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := beginAgents(t, tt.budget, src)
+			w.allow()
+			w.now = w.now.Add(tt.after)
+			w.end("r:a.1", answered(tt.used))
+			if held := w.out.Status == belay.Held; held != tt.held {
+				t.Errorf("held %v, want %v", held, tt.held)
+			}
+		})
+	}
+}
+
+// When a run is reopened, or gone on with, its worktree is asked for again: it
+// could not be made, or may be gone. While it is driven once is enough.
+func TestReopenAsksForAWorktreeAgain(t *testing.T) {
+	w := beginAgents(t, belay.Budget{}, "name: n\nisolate: worktree\nsteps:\n- {id: a, command: x}\n")
+	if w.asks() != "r:?worktree" {
+		t.Fatalf("asks %q", w.asks())
+	}
+	w.turn(Fact{"r", belay.AnswerGiven{Key: "r:?worktree", Answer: belay.Answer{Error: "no repository"}}})
+	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.turn(w.tree.Reopen("ann", "mended")...)
+	if w.asks() != "r:?worktree" {
+		t.Fatalf("asks %q when it is reopened", w.asks())
+	}
+	w.allow()
+	w.wantStarts("r:a.1")
+	if dir := w.jobs["r:a.1"].Dir; dir != "/tree" {
+		t.Errorf("works in %s", dir)
+	}
+	w.exit("r:a.1", 1) // the reopening granted one attempt more
+	w.wantStarts("r:a.2")
+	w.exit("r:a.2", 1)
+	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.turn(w.tree.Reopen("ann", "again")...)
+	w.allow()
+	w.wantStarts("r:a.3")
+	w.reload(map[belay.Key]belay.Found{"r:a.3": belay.Unborn})
+	if w.asks() != "r:?worktree" {
+		t.Fatalf("asks %q when another driver goes on", w.asks())
+	}
+	w.allow()
+	w.wantStarts("r:a.3")
+	if w.jobs["r:a.3"].Dir != "/tree" {
+		t.Errorf("works in %s", w.jobs["r:a.3"].Dir)
+	}
+}

@@ -1,0 +1,55 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay/verdict"
+)
+
+// unsure tells whether nobody knows if the work of a step that must not run
+// twice is there.
+func (s *State) unsure(i int) bool {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if !def.Once || st.declared || verdict.Spoke(st.verify) {
+		return false
+	}
+	unchecked := def.Verify != nil && st.main != nil && st.verdict == nil
+	return st.gone || unchecked || st.verdict != nil && st.verdict.Unknown
+}
+
+// reopen makes an ended run go on: what failed or was left out waits again,
+// with one attempt granted by the person who asked.
+func (s *State) reopen() error {
+	if s.result == nil {
+		return fmt.Errorf("run %s: reopened but not ended", s.id)
+	}
+	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
+	s.doubtHomes()
+	for i := range s.steps {
+		st := &s.steps[i]
+		if st.phase != Failed && st.phase != Skipped {
+			continue
+		}
+		if st.phase == Failed && s.prog.Steps[i].Optional {
+			continue // its failure was allowed, and others went on from there
+		}
+		s.parted(i) // a cancelled run leaves without its hooks
+		s.unsettle(i)
+		st.extra++
+		st.greeted = false
+		st.failure = nil
+		if s.unsure(i) {
+			st.verify = nil // what it did is still unknown: it is settled anew, not run
+			s.look(i)
+			if err := s.move(i, Ended); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.again(i, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

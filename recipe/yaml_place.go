@@ -1,0 +1,97 @@
+package recipe
+
+import "strings"
+
+// bracket is one that a source opens.
+type bracket struct {
+	char byte
+	at   int // byte of the source
+}
+
+// brackets goes through the brackets of a source from a byte on, and stops when
+// see says so. Texts in quotes and comments are passed over. It gives those that
+// are open at the end.
+func (s *source) brackets(from, to int, see func(open []bracket, i int) (stop bool)) (open []bracket) {
+	text := s.text
+	blank := true // before i is a blank, a bracket or a comma: a quote or a comment may begin
+	for i := from; i < to; i++ {
+		c := text[i]
+		switch {
+		case (c == '"' || c == '\'') && blank:
+			i = quoteEnd(text, i)
+			blank = false
+			continue
+		case c == '#' && blank:
+			for i+1 < to && text[i+1] != '\n' {
+				i++
+			}
+			continue
+		case see(open, i):
+			return open
+		case c == '[' || c == '{':
+			open = append(open, bracket{c, i})
+		case (c == ']' || c == '}') && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+		blank = strings.IndexByte(" \t\r\n[{,:", c) >= 0
+	}
+	return open
+}
+
+// quoteEnd is where the text in quotes ends that begins at i.
+func quoteEnd(text []byte, i int) int {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// unclosed is the bracket of a line that is closed by one of the other kind, or
+// not at all; nil when there is none.
+func (s *source) unclosed(line int) *bracket {
+	from := s.starts[line-1]
+	to := len(s.text)
+	if line < len(s.starts) {
+		to = s.starts[line]
+	}
+	partner := map[byte]byte{']': '[', '}': '{'}
+	open := s.brackets(from, to, func(open []bracket, i int) bool {
+		want, closes := partner[s.text[i]]
+		return closes && len(open) > 0 && open[len(open)-1].char != want
+	})
+	if len(open) == 0 {
+		return nil
+	}
+	return &open[len(open)-1]
+}
+
+// tooDeepAt is the first bracket inside more others than are allowed; -1 when
+// there is none.
+func (s *source) tooDeepAt() int {
+	at := -1
+	s.brackets(0, len(s.text), func(open []bracket, i int) bool {
+		if len(open) > MaxDepth {
+			at = open[MaxDepth].at
+		}
+		return at >= 0
+	})
+	return at
+}
+
+// tabAt is the column of a tab before the text of a line; 0 when there is none.
+func (s *source) tabAt(line int) int {
+	if line > len(s.starts) {
+		return 0
+	}
+	text := s.line(line)
+	blanks := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+	return strings.IndexByte(blanks, '\t') + 1
+}
