@@ -1,0 +1,249 @@
+package verdict
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// Level is the closed list of rungs of the ladder of evidence. The first one
+// that decides is recorded with the class.
+type Level string
+
+const (
+	LevelAct     Level = "L0" // our own act
+	LevelTyped   Level = "L1" // the typed result of an agent's adapter
+	LevelProcess Level = "L2" // exit code and signal, by the table of the tool
+	LevelProbe   Level = "L3" // a direct look at the environment
+	LevelRepeat  Level = "L4" // the same again, and nothing had changed
+	LevelText    Level = "L5" // a rule about the tool's last lines
+	LevelUnknown Level = "L6" // nothing decided
+)
+
+// OwnAct is the closed list of our own acts that end an attempt.
+type OwnAct string
+
+const (
+	ActNone     OwnAct = ""         // it ended by itself
+	ActCancel   OwnAct = "cancel"   // a person or the run ended it
+	ActDeadline OwnAct = "deadline" // its timeout, or the run's, passed
+	ActStall    OwnAct = "stall"    // it did not move any more
+	ActBudget   OwnAct = "budget"   // our ledger is used up
+)
+
+// NoExit stands for an exit code that nobody knows.
+const NoExit = -1
+
+// Facts is what is known of a failed attempt. What is not known stays empty.
+type Facts struct {
+	Act      OwnAct
+	Progress bool               // there was work: commits, changed files, tests that pass now
+	Agent    *belay.AgentResult // of an agent step
+	Tool     string             // the program that failed; "" = found from the text
+	Exit     int                // NoExit = not known
+	Signal   int
+	Text     string // what it said; only its last lines are looked at
+	Repo     string // the root of the working tree: paths below it belong to the fingerprint
+	Probes   Probes
+	Earlier  Earlier
+}
+
+// Probes are direct looks at the environment; nil means: not looked.
+type Probes struct {
+	DiskFull  *bool // no bytes or no inodes are free
+	ReadOnly  *bool // the working tree cannot be written
+	OOMKill   *bool // the memory group counted a kill
+	DNS       *bool // the name of the other side was found
+	TCP       *bool // it took a connection
+	LockAlive *bool // the owner of the lock lives
+}
+
+// Earlier is what the attempts before this one left to compare with.
+type Earlier struct {
+	Fingerprint string // of the attempt before
+	Changed     bool   // files, arguments or settings changed since then
+	Unknowns    int    // attempts of this step that nobody could explain
+}
+
+// Finding is the class of a failure, and what decided it.
+type Finding struct {
+	Class       belay.Class `json:"class"`
+	Move        belay.Move  `json:"strategy"`
+	Level       Level       `json:"level"`
+	Rule        string      `json:"rule"`
+	Tool        string      `json:"tool,omitempty"`
+	Fingerprint string      `json:"fingerprint"`
+}
+
+// Classifier holds the rules ready for use.
+type Classifier struct {
+	rules []compiledRule
+	marks []compiledMark
+}
+
+// NewClassifier makes the rules ready: some milliseconds, to be spent once
+// where many failures are looked at.
+func NewClassifier() *Classifier { return newClassifier(Rules()) }
+
+// Classify gives a failure its class. See Classifier.
+func Classify(f Facts) Finding { return NewClassifier().Classify(f) }
+
+// Classify walks down the ladder: what we did ourselves, what the agent's
+// record says, what the process left, what a look at the machine shows, whether
+// the same happened before, and last what the text says. A failure that nobody
+// can explain is tried once more, never twice.
+func (c *Classifier) Classify(f Facts) Finding {
+	text := tail(f.Text)
+	if text == "" && f.Agent != nil {
+		text = tail(f.Agent.Cause)
+	}
+	if f.Tool == "" {
+		f.Tool = c.toolOf(text, f.Exit)
+	}
+	found := c.climb(f, text)
+	found.Tool = f.Tool
+	found.Fingerprint = fingerprint(f, text)
+	if found.Move == "" {
+		found.Move = FirstMove(found.Class)
+	}
+	return repeated(f, found)
+}
+
+func (c *Classifier) climb(f Facts, text string) Finding {
+	for _, rung := range []func() (Finding, bool){
+		func() (Finding, bool) { return ownAct(f) },
+		func() (Finding, bool) { return typed(f) },
+		func() (Finding, bool) { return byExit(f, surely()) },
+		func() (Finding, bool) { return probed(f) },
+		func() (Finding, bool) { return c.byText(f, text) },
+		func() (Finding, bool) { return byExit(f, otherwise()) },
+	} {
+		if found, ok := rung(); ok {
+			return found
+		}
+	}
+	return Finding{Class: belay.ClassUnknown, Level: LevelUnknown, Rule: "unknown"}
+}
+
+func ownAct(f Facts) (Finding, bool) {
+	found := Finding{Level: LevelAct, Rule: "act." + string(f.Act)}
+	switch f.Act {
+	case ActCancel:
+		found.Class = belay.ClassCancelled
+	case ActDeadline, ActStall:
+		found.Class, found.Move = belay.ClassTimeout, belay.MoveDecompose
+		if f.Progress {
+			found.Move = belay.MoveRetry
+		}
+	case ActBudget:
+		found.Class = belay.ClassBudget
+	case ActNone:
+		return found, false
+	}
+	return found, true
+}
+
+// typed takes the class that the adapter read from the agent's own records.
+func typed(f Facts) (Finding, bool) {
+	a := f.Agent
+	if a == nil {
+		return Finding{}, false
+	}
+	found := Finding{Class: a.Class, Level: LevelTyped, Rule: "agent." + string(a.Class)}
+	switch {
+	case a.Stop == belay.StopRefused:
+		found.Class, found.Rule = belay.ClassRefusal, "agent.stop_refused"
+	case a.Class != belay.ClassNone && a.Class != belay.ClassUnknown:
+	case a.Stop == belay.StopTruncated:
+		found.Class, found.Rule = belay.ClassTokenLimit, "agent.stop_truncated"
+	default:
+		return found, false
+	}
+	found.Move = typedMove(*a, found.Class, f.Progress)
+	return found, true
+}
+
+// probed believes a look at the machine more than any text.
+func probed(f Facts) (Finding, bool) {
+	p := f.Probes
+	infra := func(rule string, move belay.Move) (Finding, bool) {
+		return Finding{Class: belay.ClassInfrastructure, Move: move, Level: LevelProbe, Rule: rule}, true
+	}
+	switch {
+	case is(p.DiskFull, true):
+		return infra("probe.disk_full", belay.MoveEscalate)
+	case is(p.ReadOnly, true):
+		return infra("probe.read_only", belay.MoveEscalate)
+	case is(p.OOMKill, true):
+		return infra("probe.oom_kill", belay.MoveRetry)
+	case is(p.DNS, false):
+		return infra("probe.dns", belay.MoveRetry)
+	case is(p.TCP, false):
+		return infra("probe.tcp", belay.MoveRetry)
+	case p.LockAlive != nil: // alive: wait for it; dead: the driver clears it first
+		return Finding{Class: belay.ClassConflict, Move: belay.MoveRetry, Level: LevelProbe, Rule: "probe.lock"}, true
+	}
+	return Finding{}, false
+}
+
+func is(p *bool, want bool) bool { return p != nil && *p == want }
+
+// repeated refuses to do the same again when it failed in the same way and
+// nothing had changed, and to try the unexplained more than once.
+func repeated(f Facts, found Finding) Finding {
+	e := f.Earlier
+	same := e.Fingerprint != "" && e.Fingerprint == found.Fingerprint && !e.Changed
+	spent := found.Class == belay.ClassUnknown && e.Unknowns > 0
+	if found.Move != belay.MoveRetry || !same && !spent {
+		return found
+	}
+	found.Level, found.Rule = LevelRepeat, "repeat."+found.Rule
+	found.Move = secondMove(found.Class, f.Agent != nil)
+	return found
+}
+
+// byText asks the rules: first what shows that a test runner or a compiler
+// speaks, so that words that they quote decide nothing, then the rules of the
+// tool, then those that hold for all.
+func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
+	if f.Exit == 0 {
+		return c.quietly(f, text)
+	}
+	for _, r := range c.rules {
+		if r.Exit0 || r.Tool != "" && r.Tool != outputTool && r.Tool != f.Tool {
+			continue
+		}
+		if r.re.MatchString(text) {
+			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+		}
+	}
+	return Finding{}, false
+}
+
+// quietly looks at a text that came with exit 0: words of failure in it are
+// mostly quoted, so only few rules hold.
+func (c *Classifier) quietly(f Facts, text string) (Finding, bool) {
+	if strings.TrimSpace(text) == "" {
+		return Finding{Class: belay.ClassHollow, Level: LevelProcess, Rule: "exit0.empty"}, true
+	}
+	for _, r := range c.rules {
+		if !r.re.MatchString(text) {
+			continue
+		}
+		switch {
+		case r.Exit0:
+			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+		case r.Tool == outputTool: // a failing test behind a pipe
+			return Finding{Class: belay.ClassHollow, Level: LevelText, Rule: r.ID}, true
+		case r.Tool != "" && r.Tool == f.Tool && isAgent(f.Tool):
+			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+		}
+	}
+	switch {
+	case declines(text):
+		return Finding{Class: belay.ClassRefusal, Level: LevelText, Rule: "exit0.declines"}, true
+	case emptyWords(text):
+		return Finding{Class: belay.ClassHollow, Level: LevelText, Rule: "exit0.excuse"}, true
+	}
+	return Finding{Class: belay.ClassBenign, Level: LevelProcess, Rule: "exit0"}, true
+}
