@@ -50,7 +50,9 @@ func holdoutMain(pidFile string) int {
 	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o644); err != nil {
 		return 98
 	}
-	select {} // until somebody ends it who may
+	for { // until somebody ends it who may; a select without cases would be a deadlock to Go
+		_ = syscall.Pause()
+	}
 }
 
 // A process that KILL does not end, here because it belongs to somebody else,
