@@ -229,12 +229,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, d dialect, a ask
 	}
 }
 
-// wait holds a request until the caller or the server gives up.
+// wait holds a request until the caller or the server gives up. It does not
+// return: an answer that nobody gave must not look like one that ended.
 func (s *Server) wait(r *http.Request) {
 	select {
 	case <-r.Context().Done():
 	case <-s.over:
 	}
+	panic(http.ErrAbortHandler)
 }
 
 // goOn talks until the caller or the server gives up. It never says the same
