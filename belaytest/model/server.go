@@ -236,7 +236,7 @@ func (s *Server) wait(r *http.Request) {
 	case <-r.Context().Done():
 	case <-s.over:
 	}
-	panic(http.ErrAbortHandler)
+	panic(http.ErrAbortHandler) //nolint:forbidigo // how a handler breaks a connection off; the server catches it
 }
 
 // goOn talks until the caller or the server gives up. It never says the same
