@@ -109,7 +109,7 @@ func TestOrdinaryLogs(t *testing.T) {
 			return fmt.Sprintf("--- PASS: TestTokenizer/case_%d (0.0%ds)\nok  \texample.org/disk-cache/v2\t1.2s", i, i%10)
 		},
 		"npm": func(i int) string {
-			return fmt.Sprintf("npm http fetch GET 200 https://registry.npmjs.org/@babel%%2fcore %dms\nnpm_config_registry=x npm_package_name=y", i)
+			return fmt.Sprintf("npm http fetch GET 200 https://packages.example.org/@babel%%2fcore %dms\nnpm_config_registry=x npm_package_name=y", i)
 		},
 		"docker": func(int) string {
 			return "Digest: sha256:" + hexOf(32) + "\nStatus: pulled registry:5000/team/app@sha256:" + hexOf(32)
