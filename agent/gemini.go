@@ -25,15 +25,7 @@ func (gemini) Launch(t Task) (Launch, error) {
 		return Launch{}, err
 	}
 	args := []string{"--output-format", "stream-json", "--skip-trust", "--approval-mode", approval(t.Access)}
-	if t.Model != "" {
-		args = append(args, "--model", t.Model)
-	}
-	switch {
-	case t.Resume != "":
-		args = append(args, "--resume", t.Resume)
-	case t.Session != "":
-		args = append(args, "--session-id", t.Session)
-	}
+	args = append(args, which(t)...)
 	return Launch{
 		Argv:  argv(t, args...),
 		Env:   append(plainEnv(), "GEMINI_CLI_NO_RELAUNCH=true"),

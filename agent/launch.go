@@ -72,3 +72,18 @@ func shells(tool string) bool {
 	}
 	return false
 }
+
+// which are the flags that name model and session, where a CLI has these.
+func which(t Task) []string {
+	var args []string
+	if t.Model != "" {
+		args = append(args, "--model", t.Model)
+	}
+	switch {
+	case t.Resume != "":
+		args = append(args, "--resume", t.Resume)
+	case t.Session != "":
+		args = append(args, "--session-id", t.Session)
+	}
+	return args
+}

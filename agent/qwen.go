@@ -23,15 +23,7 @@ func (qwen) Launch(t Task) (Launch, error) {
 		return Launch{}, err
 	}
 	args := []string{"--output-format", "stream-json", "--include-partial-messages", "--approval-mode", approval(t.Access)}
-	if t.Model != "" {
-		args = append(args, "--model", t.Model)
-	}
-	switch {
-	case t.Resume != "":
-		args = append(args, "--resume", t.Resume)
-	case t.Session != "":
-		args = append(args, "--session-id", t.Session)
-	}
+	args = append(args, which(t)...)
 	return Launch{
 		Argv:  argv(t, args...),
 		Env:   plainEnv(),

@@ -61,7 +61,7 @@ func (s *server) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp
 }
 
 func (s *server) say(ctx context.Context, id acp.SessionId, text string) {
-	_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: acp.UpdateAgentMessageText(text)})
+	_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: acp.UpdateAgentMessageText(text)}) // one that is gone does not read it
 }
 
 func (s *server) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
@@ -96,7 +96,7 @@ func (s *server) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRes
 		for range 100_000 {
 			_, _ = w.WriteString(line + "\n") // one that is gone does not read it
 		}
-		_ = w.Flush()
+		_ = w.Flush() // one that is gone does not read it
 		select {}
 	case "flood":
 		for range 20_000 {
@@ -114,7 +114,7 @@ func (s *server) work(ctx context.Context, id acp.SessionId) error {
 	s.say(ctx, id, "I will write.")
 	path := filepath.Join(s.dir, "made.txt")
 	up := func(u acp.SessionUpdate) {
-		_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: u})
+		_ = s.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: id, Update: u}) // one that is gone does not read it
 	}
 	up(acp.StartEditToolCall("t1", "Write made.txt", path, "x"))
 	options := []acp.PermissionOption{

@@ -51,7 +51,7 @@ func holdoutMain(pidFile string) int {
 		return 98
 	}
 	for { // until somebody ends it who may; a select without cases would be a deadlock to Go
-		_ = syscall.Pause()
+		_ = syscall.Pause() // it only ever returns because of a signal
 	}
 }
 
