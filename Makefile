@@ -103,7 +103,7 @@ arch: ## the house rules, the promises and the generated pages
 .PHONY: lint
 lint: ## golangci-lint
 	$(call say,lint)
-	@$(TOOL) golangci-lint run ./...
+	@GOLANGCI_LINT_CACHE=$(CURDIR)/bin/.lint $(TOOL) golangci-lint run ./...
 
 .PHONY: vuln
 vuln: ## govulncheck, when its database can be reached
