@@ -72,6 +72,8 @@ type AgentJob struct {
 	Resume  string // the session to go on with; "" = a new one
 	Cut     string // with or without Resume: how an earlier attempt was cut off, in words
 	Base    *Print // what the work is measured against, when it began in an earlier attempt
+	Access  string // read, edit or full; "" = the agent's own
+	Brief   string // what happened before, for the prompt
 }
 
 // Excerpt is the beginning and the end of a text, for records.

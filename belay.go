@@ -74,6 +74,10 @@ const (
 	RoleMain   Role = "main"   // the step's own work
 	RoleVerify Role = "verify" // the step's check
 	RoleHook   Role = "hook"   // a hook around a step
+
+	RoleRepair   Role = "repair"   // an agent mends what made the step fail
+	RolePlan     Role = "plan"     // an agent splits the step's task into parts
+	RoleRecovery Role = "recovery" // an agent finishes what a sub-recipe left
 )
 
 // StepType says which hand does a step.
@@ -265,10 +269,11 @@ const (
 
 // Limits are the caps of a run, fixed in its first record.
 type Limits struct {
-	MaxDepth      int `json:"max_depth"`       // nesting of recipes
-	MaxTotalSteps int `json:"max_total_steps"` // steps started in nested runs
-	MaxParallel   int `json:"max_parallel"`    // processes at the same time in the whole tree
-	MaxLost       int `json:"max_lost"`        // lost attempts of one step
+	MaxDepth      int `json:"max_depth"`             // nesting of recipes
+	MaxTotalSteps int `json:"max_total_steps"`       // steps started in nested runs
+	MaxParallel   int `json:"max_parallel"`          // processes at the same time in the whole tree
+	MaxLost       int `json:"max_lost"`              // lost attempts of one step
+	MaxReplans    int `json:"max_replans,omitempty"` // ways out that recovery may take in the whole tree; 0 = the default
 	Budget
 }
 
@@ -279,6 +284,18 @@ type Budget struct {
 	MaxTokens   int64         `json:"max_tokens,omitempty"`
 	MaxMicroUSD int64         `json:"max_micro_usd,omitempty"` // millionths of a dollar
 	MaxWall     time.Duration `json:"max_wall,omitempty"`      // since the run began
+}
+
+// DefaultMaxReplans is how many ways out recovery may take in one run, with all
+// runs below it, where nobody set another number.
+const DefaultMaxReplans = 12
+
+// Replans is how many ways out recovery may take.
+func (l Limits) Replans() int {
+	if l.MaxReplans > 0 {
+		return l.MaxReplans
+	}
+	return DefaultMaxReplans
 }
 
 // DefaultMaxAgents is how many agents a run may start where nobody set another number.

@@ -72,6 +72,12 @@ type Question struct {
 	Vars map[string]Value `json:"-"`
 	// Agent asks for the permit to start one more agent: what the attempt is.
 	Agent Key `json:"agent,omitempty"`
+	// Retry says that the agent was started before for the same: the service
+	// it calls must have retries left. Name is who it is.
+	Retry bool   `json:"retry,omitempty"`
+	Name  string `json:"name,omitempty"`
+	// Probe asks for a look at the machine, from this directory.
+	Probe string `json:"probe,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -100,9 +106,21 @@ type Answer struct {
 	Ref   string `json:"ref,omitempty"`   // its branch
 	Col   int    `json:"col,omitempty"`   // of a condition: where in it the error is
 
+	Until time.Time `json:"until,omitzero"`  // of an agent that may not start yet: when to ask again
+	Spent bool      `json:"spent,omitempty"` // of an agent that may not start: the service has no retries left
+	Probe *Probe    `json:"probe,omitempty"`
+
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`
 	Value *Value            `json:"value,omitempty"` // the list of all pieces, or the object
+}
+
+// Probe is a direct look at the machine.
+type Probe struct {
+	DiskFull bool   `json:"disk_full,omitempty"` // no bytes or no inodes are free
+	ReadOnly bool   `json:"read_only,omitempty"` // the working tree cannot be written
+	OOMKill  bool   `json:"oom_kill,omitempty"`  // the memory group counted a kill since the driver began
+	Detail   string `json:"detail,omitempty"`
 }
 
 // Filled is a text with its values in it, or why there is none.

@@ -37,6 +37,25 @@ type RunStarted struct {
 	Classic  bool              `json:"classic,omitempty"`  // hollow success is judged by the text alone
 	Personas map[string]string `json:"personas,omitempty"` // reference to the digest of its text; root only
 	Version  string            `json:"version,omitempty"`
+
+	Policy     string             `json:"policy,omitempty"`      // who chooses ways out: "" = belay, or classic; root only, as all below but the last two
+	MaxRetries int                `json:"max_retries,omitempty"` // of the classic policy; 0 = its default
+	Recovery   string             `json:"recovery,omitempty"`    // about failed sub-recipes: "" = on, off or classic
+	Agents     bool               `json:"agents,omitempty"`      // the run uses agents: recovery may start some
+	Staff      []string           `json:"staff,omitempty"`       // agents that may take over from another, in order
+	Roles      map[string]Profile `json:"roles,omitempty"`       // what each role may do
+	Split      Path               `json:"split,omitempty"`       // the run is the parts of this step's task
+	Parts      []Part             `json:"parts,omitempty"`       // those parts
+	Stand      Path               `json:"stand,omitempty"`       // the run is this one step of the recipe, in the stead of another
+}
+
+// Profile is what stands behind a role.
+type Profile struct {
+	Agent   string   `json:"agent,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Access  string   `json:"access,omitempty"` // read, edit or full; "" = the agent's own
+	Tools   []string `json:"tools,omitempty"`  // that it may use
+	Persona string   `json:"persona,omitempty"`
 }
 
 // Session is a root run's place in the tree of Belay processes that start each other.
@@ -173,6 +192,15 @@ type ItemAnswered struct {
 	Why    string `json:"why"`
 }
 
+// RunCleared says that a person took counts back; what they held back may be
+// tried again.
+type RunCleared struct {
+	What Count  `json:"what"`
+	Path Path   `json:"step,omitempty"` // of attempts; "" = of all steps
+	By   string `json:"by"`
+	Why  string `json:"why"`
+}
+
 // RequestReceived is a wish from outside, copied in once by the driver.
 type RequestReceived struct {
 	Request Request `json:"request"`
@@ -203,6 +231,7 @@ func (RecoveryChosen) Kind() string  { return "recovery.chosen" }
 func (AnswerGiven) Kind() string     { return "answer.given" }
 func (ItemOpened) Kind() string      { return "item.opened" }
 func (ItemAnswered) Kind() string    { return "item.answered" }
+func (RunCleared) Kind() string      { return "run.cleared" }
 func (RequestReceived) Kind() string { return "request.received" }
 func (RequestRefused) Kind() string  { return "request.refused" }
 
@@ -212,7 +241,7 @@ func Events() []Event {
 		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunEnded{},
 		AttemptStarted{}, AttemptNoted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
 		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
-		ItemOpened{}, ItemAnswered{}, RequestReceived{}, RequestRefused{},
+		ItemOpened{}, ItemAnswered{}, RunCleared{}, RequestReceived{}, RequestRefused{},
 	}
 }
 
@@ -264,6 +293,8 @@ func DecodeEvent(kind string, body []byte) (Event, error) {
 		return decode[ItemOpened](body)
 	case "item.answered":
 		return decode[ItemAnswered](body)
+	case "run.cleared":
+		return decode[RunCleared](body)
 	case "request.received":
 		return decode[RequestReceived](body)
 	case "request.refused":

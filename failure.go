@@ -33,7 +33,28 @@ type Failure struct {
 	Cause string      `json:"cause"`
 	Hint  string      `json:"hint,omitempty"`
 	At    *Place      `json:"at,omitempty"` // what is to be mended, when it is in the recipe
+
+	Level Level         `json:"level,omitempty"`       // the rung of evidence that gave it its class
+	Rule  string        `json:"rule,omitempty"`        // and the rule on it
+	Print string        `json:"fingerprint,omitempty"` // the same for the same failure, whenever and wherever it happens
+	Move  Move          `json:"move,omitempty"`        // what it asks for first
+	After time.Duration `json:"retry_after,omitempty"` // how long the other side asks to wait
+	Reset time.Time     `json:"reset,omitzero"`        // when the other side can go on
 }
+
+// Level is the closed list of rungs of the ladder of evidence. The first one
+// that decides is recorded with the class.
+type Level string
+
+const (
+	LevelAct     Level = "L0" // our own act
+	LevelTyped   Level = "L1" // the typed result of an agent's adapter
+	LevelProcess Level = "L2" // exit code and signal, by the table of the tool
+	LevelProbe   Level = "L3" // a direct look at the environment
+	LevelRepeat  Level = "L4" // the same again, and nothing had changed
+	LevelText    Level = "L5" // a rule about the tool's last lines
+	LevelUnknown Level = "L6" // nothing decided
+)
 
 // Place is a place in a recipe, counted from 1.
 type Place struct {
@@ -46,13 +67,26 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, 
 
 func (f *Failure) Error() string {
 	what := string(f.Kind)
-	if f.Class != ClassNone {
+	if f.telling() {
 		what += " (" + string(f.Class) + ")"
 	}
 	if f.Op == "" {
 		return fmt.Sprintf("%s: %s", what, f.Cause)
 	}
 	return fmt.Sprintf("%s: %s: %s", f.Op, what, f.Cause)
+}
+
+// telling tells whether the class says more than the kind does.
+func (f *Failure) telling() bool {
+	switch f.Class {
+	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure:
+		return false
+	case ClassTimeout:
+		return f.Kind != AgentTimeout
+	case ClassCancelled, ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
+		ClassComplexity, ClassBudget, ClassRefusal, ClassWorkFailure, ClassConflict, ClassInvalidInput:
+	}
+	return true
 }
 
 // Verdict is what an attempt amounts to. Exactly one of OK, Unknown, GivenBack
@@ -72,9 +106,19 @@ type Verdict struct {
 type Act string
 
 const (
-	ActRetry  Act = "retry"   // the same step again, when Due has come
-	ActGiveUp Act = "give_up" // no way out is left: the step stays failed
-	ActHold   Act = "hold"    // a person is asked
+	ActRetry     Act = "retry"     // the same step again, when Due has come
+	ActResume    Act = "resume"    // the same agent goes on with its session
+	ActFresh     Act = "fresh"     // the same agent in a new session, told what was done
+	ActFailover  Act = "failover"  // another agent or model takes over
+	ActReassign  Act = "reassign"  // another role takes over, which may do what was denied
+	ActRepair    Act = "repair"    // an agent mends it, with the evidence at hand
+	ActDecompose Act = "decompose" // smaller parts in its stead
+	ActRecover   Act = "recover"   // an agent finishes what a sub-recipe left
+	ActFallback  Act = "fallback"  // what the recipe names is done in its stead
+	ActSkip      Act = "skip"      // it is left out
+	ActGiveUp    Act = "give_up"   // no way out is left: the step stays failed
+	ActAbort     Act = "abort"     // nothing can help: the run ends
+	ActHold      Act = "hold"      // a person is asked
 )
 
 // Plan is a chosen way out. It is self-contained: whoever carries it out does
@@ -84,6 +128,34 @@ type Plan struct {
 	Rule   string    `json:"rule"` // the rule that chose it
 	Reason string    `json:"reason"`
 	Due    time.Time `json:"due,omitzero"`
+
+	Policy  string        `json:"policy,omitempty"`      // who chose it: belay or classic
+	Class   Class         `json:"class,omitempty"`       // of the failure
+	Level   Level         `json:"level,omitempty"`       // the evidence that decided its class
+	Print   string        `json:"fingerprint,omitempty"` // of the failure
+	Counts  bool          `json:"counts,omitempty"`      // it is one of the run's ways out, which are counted
+	Agent   string        `json:"agent,omitempty"`       // who takes over
+	Model   string        `json:"model,omitempty"`       // with which model
+	Role    string        `json:"role,omitempty"`        // in which role
+	Timeout time.Duration `json:"timeout,omitempty"`     // for the next attempt, instead of the step's own
+	Brief   string        `json:"brief,omitempty"`       // what the next attempt is told
+	Parts   []Part        `json:"parts,omitempty"`       // of a task that was split without asking
+	Refused []NotTaken    `json:"refused,omitempty"`     // ways out that were looked at before it, and why they were not taken
+}
+
+// NotTaken is a way out that was looked at and not taken.
+type NotTaken struct {
+	Act Act    `json:"act"`
+	Why string `json:"why"`
+}
+
+// Part is one part of a task that was split.
+type Part struct {
+	Title string   `json:"title"`
+	Task  string   `json:"task"`            // what its agent is told
+	Check string   `json:"check,omitempty"` // a script; exit 0 = the part is done
+	Files []string `json:"files,omitempty"` // that it writes, as far as the planner says
+	Needs []int    `json:"needs,omitempty"` // parts before it, counted from 1
 }
 
 // Wish is what another process may ask of a run.
@@ -93,6 +165,7 @@ const (
 	WishCancel Wish = "cancel" // end everything, terminal
 	WishStop   Wish = "stop"   // end everything, can be resumed
 	WishAnswer Wish = "answer" // a person's answer for a held step
+	WishClear  Wish = "clear"  // a person takes a count back
 )
 
 // Request is a wish from outside: a file in the run's mailbox, then a record.
@@ -104,7 +177,17 @@ type Request struct {
 	Step   Path   `json:"step,omitempty"`
 	Choice string `json:"choice,omitempty"`
 	Why    string `json:"why,omitempty"`
+	What   Count  `json:"what,omitempty"` // of a clear
 }
+
+// Count is the closed list of what a person may take back.
+type Count string
+
+const (
+	CountAttempts Count = "attempts" // failures of a step, or of all
+	CountBreakers Count = "breakers" // of the services that agents call
+	CountBudget   Count = "budget"   // what the run may use, and its ways out
+)
 
 // The choices of an answer to a held step.
 const (

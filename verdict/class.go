@@ -6,20 +6,6 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Level is the closed list of rungs of the ladder of evidence. The first one
-// that decides is recorded with the class.
-type Level string
-
-const (
-	LevelAct     Level = "L0" // our own act
-	LevelTyped   Level = "L1" // the typed result of an agent's adapter
-	LevelProcess Level = "L2" // exit code and signal, by the table of the tool
-	LevelProbe   Level = "L3" // a direct look at the environment
-	LevelRepeat  Level = "L4" // the same again, and nothing had changed
-	LevelText    Level = "L5" // a rule about the tool's last lines
-	LevelUnknown Level = "L6" // nothing decided
-)
-
 // OwnAct is the closed list of our own acts that end an attempt.
 type OwnAct string
 
@@ -69,7 +55,7 @@ type Earlier struct {
 type Finding struct {
 	Class       belay.Class `json:"class"`
 	Move        belay.Move  `json:"strategy"`
-	Level       Level       `json:"level"`
+	Level       belay.Level `json:"level"`
 	Rule        string      `json:"rule"`
 	Tool        string      `json:"tool,omitempty"`
 	Fingerprint string      `json:"fingerprint"`
@@ -122,11 +108,11 @@ func (c *Classifier) climb(f Facts, text string) Finding {
 			return found
 		}
 	}
-	return Finding{Class: belay.ClassUnknown, Level: LevelUnknown, Rule: "unknown"}
+	return Finding{Class: belay.ClassUnknown, Level: belay.LevelUnknown, Rule: "unknown"}
 }
 
 func ownAct(f Facts) (Finding, bool) {
-	found := Finding{Level: LevelAct, Rule: "act." + string(f.Act)}
+	found := Finding{Level: belay.LevelAct, Rule: "act." + string(f.Act)}
 	switch f.Act {
 	case ActCancel:
 		found.Class = belay.ClassCancelled
@@ -149,7 +135,7 @@ func typed(f Facts) (Finding, bool) {
 	if a == nil {
 		return Finding{}, false
 	}
-	found := Finding{Class: a.Class, Level: LevelTyped, Rule: "agent." + string(a.Class)}
+	found := Finding{Class: a.Class, Level: belay.LevelTyped, Rule: "agent." + string(a.Class)}
 	switch {
 	case a.Stop == belay.StopRefused:
 		found.Class, found.Rule = belay.ClassRefusal, "agent.stop_refused"
@@ -167,7 +153,7 @@ func typed(f Facts) (Finding, bool) {
 func probed(f Facts) (Finding, bool) {
 	p := f.Probes
 	infra := func(rule string, move belay.Move) (Finding, bool) {
-		return Finding{Class: belay.ClassInfrastructure, Move: move, Level: LevelProbe, Rule: rule}, true
+		return Finding{Class: belay.ClassInfrastructure, Move: move, Level: belay.LevelProbe, Rule: rule}, true
 	}
 	switch {
 	case is(p.DiskFull, true):
@@ -181,7 +167,7 @@ func probed(f Facts) (Finding, bool) {
 	case is(p.TCP, false):
 		return infra("probe.tcp", belay.MoveRetry)
 	case p.LockAlive != nil: // alive: wait for it; dead: the driver clears it first
-		return Finding{Class: belay.ClassConflict, Move: belay.MoveRetry, Level: LevelProbe, Rule: "probe.lock"}, true
+		return Finding{Class: belay.ClassConflict, Move: belay.MoveRetry, Level: belay.LevelProbe, Rule: "probe.lock"}, true
 	}
 	return Finding{}, false
 }
@@ -197,7 +183,7 @@ func repeated(f Facts, found Finding) Finding {
 	if found.Move != belay.MoveRetry || !same && !spent {
 		return found
 	}
-	found.Level, found.Rule = LevelRepeat, "repeat."+found.Rule
+	found.Level, found.Rule = belay.LevelRepeat, "repeat."+found.Rule
 	found.Move = secondMove(found.Class, f.Agent != nil)
 	return found
 }
@@ -214,7 +200,7 @@ func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
 			continue
 		}
 		if r.re.MatchString(text) {
-			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+			return Finding{Class: r.Class, Move: r.Move, Level: belay.LevelText, Rule: r.ID}, true
 		}
 	}
 	return Finding{}, false
@@ -224,7 +210,7 @@ func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
 // mostly quoted, so only few rules hold.
 func (c *Classifier) quietly(f Facts, text string) (Finding, bool) {
 	if strings.TrimSpace(text) == "" {
-		return Finding{Class: belay.ClassHollow, Level: LevelProcess, Rule: "exit0.empty"}, true
+		return Finding{Class: belay.ClassHollow, Level: belay.LevelProcess, Rule: "exit0.empty"}, true
 	}
 	for _, r := range c.rules {
 		if !r.re.MatchString(text) {
@@ -232,18 +218,18 @@ func (c *Classifier) quietly(f Facts, text string) (Finding, bool) {
 		}
 		switch {
 		case r.Exit0:
-			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+			return Finding{Class: r.Class, Move: r.Move, Level: belay.LevelText, Rule: r.ID}, true
 		case r.Tool == outputTool: // a failing test behind a pipe
-			return Finding{Class: belay.ClassHollow, Level: LevelText, Rule: r.ID}, true
+			return Finding{Class: belay.ClassHollow, Level: belay.LevelText, Rule: r.ID}, true
 		case r.Tool != "" && r.Tool == f.Tool && isAgent(f.Tool):
-			return Finding{Class: r.Class, Move: r.Move, Level: LevelText, Rule: r.ID}, true
+			return Finding{Class: r.Class, Move: r.Move, Level: belay.LevelText, Rule: r.ID}, true
 		}
 	}
 	switch {
 	case declines(text):
-		return Finding{Class: belay.ClassRefusal, Level: LevelText, Rule: "exit0.declines"}, true
+		return Finding{Class: belay.ClassRefusal, Level: belay.LevelText, Rule: "exit0.declines"}, true
 	case emptyWords(text):
-		return Finding{Class: belay.ClassHollow, Level: LevelText, Rule: "exit0.excuse"}, true
+		return Finding{Class: belay.ClassHollow, Level: belay.LevelText, Rule: "exit0.excuse"}, true
 	}
-	return Finding{Class: belay.ClassBenign, Level: LevelProcess, Rule: "exit0"}, true
+	return Finding{Class: belay.ClassBenign, Level: belay.LevelProcess, Rule: "exit0"}, true
 }

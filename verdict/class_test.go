@@ -25,36 +25,36 @@ func TestLadder(t *testing.T) {
 		facts Facts
 		class belay.Class
 		move  belay.Move
-		level Level
+		level belay.Level
 	}{
-		{"we cancelled it, whatever it says", Facts{Act: ActCancel, Exit: 1, Text: full}, belay.ClassCancelled, belay.MoveStop, LevelAct},
-		{"our clock, no work", Facts{Act: ActDeadline, Exit: 143}, belay.ClassTimeout, belay.MoveDecompose, LevelAct},
-		{"our clock, with work", Facts{Act: ActStall, Progress: true, Exit: 143}, belay.ClassTimeout, belay.MoveRetry, LevelAct},
-		{"our ledger", Facts{Act: ActBudget}, belay.ClassBudget, belay.MoveEscalate, LevelAct},
-		{"typed before text", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassAuth}), Exit: 1, Text: full}, belay.ClassAuth, belay.MoveEscalate, LevelTyped},
-		{"a short wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Minute}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, LevelTyped},
-		{"a long wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Hour}), Exit: 1}, belay.ClassRateLimit, belay.MoveFailover, LevelTyped},
-		{"turns used up with work", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Progress: true, Exit: 1}, belay.ClassTurnLimit, belay.MoveResume, LevelTyped},
-		{"turns used up for nothing", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Exit: 1}, belay.ClassTurnLimit, belay.MoveDecompose, LevelTyped},
-		{"it refused", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopRefused, Class: belay.ClassTransient}), Exit: 1}, belay.ClassRefusal, belay.MoveFailover, LevelTyped},
-		{"it was cut", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopTruncated}), Exit: 1}, belay.ClassTokenLimit, belay.MoveDecompose, LevelTyped},
-		{"an untyped agent error is read", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassUnknown, Cause: "rate limit reached"}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, LevelText},
-		{"52 of curl", Facts{Tool: "curl", Exit: 52}, belay.ClassTransient, belay.MoveRetry, LevelProcess},
-		{"52 of gemini", Facts{Tool: "gemini", Exit: 52}, belay.ClassInvalidInput, belay.MoveAbort, LevelProcess},
-		{"52 of nobody", Facts{Exit: 52}, belay.ClassUnknown, belay.MoveRetry, LevelUnknown},
-		{"a signal", Facts{Exit: NoExit, Signal: 9}, belay.ClassInfrastructure, belay.MoveRetry, LevelProcess},
-		{"a weak code gives way to the text", Facts{Tool: "cargo", Exit: 101, Text: "could not resolve host: x"}, belay.ClassInfrastructure, belay.MoveRetry, LevelText},
-		{"a weak code alone", Facts{Tool: "cargo", Exit: 101, Text: "hm"}, belay.ClassWorkFailure, belay.MoveRepair, LevelProcess},
-		{"a full disk was seen", Facts{Exit: 1, Text: "connection refused", Probes: Probes{DiskFull: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, LevelProbe},
-		{"a read-only tree was seen", Facts{Exit: 1, Probes: Probes{ReadOnly: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, LevelProbe},
-		{"memory was short", Facts{Exit: 1, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.MoveRetry, LevelProbe},
-		{"no name", Facts{Exit: 1, Probes: Probes{DNS: no()}}, belay.ClassInfrastructure, belay.MoveRetry, LevelProbe},
-		{"no answer", Facts{Exit: 1, Probes: Probes{DNS: yes(), TCP: no()}}, belay.ClassInfrastructure, belay.MoveRetry, LevelProbe},
-		{"a lock", Facts{Exit: 1, Probes: Probes{LockAlive: yes()}}, belay.ClassConflict, belay.MoveRetry, LevelProbe},
-		{"all probes are green", Facts{Exit: 1, Text: full, Probes: Probes{DiskFull: no(), DNS: yes(), TCP: yes(), OOMKill: no()}}, belay.ClassInfrastructure, belay.MoveEscalate, LevelText},
-		{"words of a test are quoted", Facts{Exit: 1, Text: "--- FAIL: TestA (0.00s)\n    a_test.go:3: " + full}, belay.ClassWorkFailure, belay.MoveRepair, LevelText},
-		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.MoveRepair, LevelProcess},
-		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.MoveRetry, LevelUnknown},
+		{"we cancelled it, whatever it says", Facts{Act: ActCancel, Exit: 1, Text: full}, belay.ClassCancelled, belay.MoveStop, belay.LevelAct},
+		{"our clock, no work", Facts{Act: ActDeadline, Exit: 143}, belay.ClassTimeout, belay.MoveDecompose, belay.LevelAct},
+		{"our clock, with work", Facts{Act: ActStall, Progress: true, Exit: 143}, belay.ClassTimeout, belay.MoveRetry, belay.LevelAct},
+		{"our ledger", Facts{Act: ActBudget}, belay.ClassBudget, belay.MoveEscalate, belay.LevelAct},
+		{"typed before text", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassAuth}), Exit: 1, Text: full}, belay.ClassAuth, belay.MoveEscalate, belay.LevelTyped},
+		{"a short wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Minute}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, belay.LevelTyped},
+		{"a long wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Hour}), Exit: 1}, belay.ClassRateLimit, belay.MoveFailover, belay.LevelTyped},
+		{"turns used up with work", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Progress: true, Exit: 1}, belay.ClassTurnLimit, belay.MoveResume, belay.LevelTyped},
+		{"turns used up for nothing", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Exit: 1}, belay.ClassTurnLimit, belay.MoveDecompose, belay.LevelTyped},
+		{"it refused", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopRefused, Class: belay.ClassTransient}), Exit: 1}, belay.ClassRefusal, belay.MoveFailover, belay.LevelTyped},
+		{"it was cut", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopTruncated}), Exit: 1}, belay.ClassTokenLimit, belay.MoveDecompose, belay.LevelTyped},
+		{"an untyped agent error is read", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassUnknown, Cause: "rate limit reached"}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, belay.LevelText},
+		{"52 of curl", Facts{Tool: "curl", Exit: 52}, belay.ClassTransient, belay.MoveRetry, belay.LevelProcess},
+		{"52 of gemini", Facts{Tool: "gemini", Exit: 52}, belay.ClassInvalidInput, belay.MoveAbort, belay.LevelProcess},
+		{"52 of nobody", Facts{Exit: 52}, belay.ClassUnknown, belay.MoveRetry, belay.LevelUnknown},
+		{"a signal", Facts{Exit: NoExit, Signal: 9}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProcess},
+		{"a weak code gives way to the text", Facts{Tool: "cargo", Exit: 101, Text: "could not resolve host: x"}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelText},
+		{"a weak code alone", Facts{Tool: "cargo", Exit: 101, Text: "hm"}, belay.ClassWorkFailure, belay.MoveRepair, belay.LevelProcess},
+		{"a full disk was seen", Facts{Exit: 1, Text: "connection refused", Probes: Probes{DiskFull: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelProbe},
+		{"a read-only tree was seen", Facts{Exit: 1, Probes: Probes{ReadOnly: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelProbe},
+		{"memory was short", Facts{Exit: 1, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
+		{"no name", Facts{Exit: 1, Probes: Probes{DNS: no()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
+		{"no answer", Facts{Exit: 1, Probes: Probes{DNS: yes(), TCP: no()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
+		{"a lock", Facts{Exit: 1, Probes: Probes{LockAlive: yes()}}, belay.ClassConflict, belay.MoveRetry, belay.LevelProbe},
+		{"all probes are green", Facts{Exit: 1, Text: full, Probes: Probes{DiskFull: no(), DNS: yes(), TCP: yes(), OOMKill: no()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelText},
+		{"words of a test are quoted", Facts{Exit: 1, Text: "--- FAIL: TestA (0.00s)\n    a_test.go:3: " + full}, belay.ClassWorkFailure, belay.MoveRepair, belay.LevelText},
+		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.MoveRepair, belay.LevelProcess},
+		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.MoveRetry, belay.LevelUnknown},
 	} {
 		f := c.Classify(r.facts)
 		if f.Class != r.class || f.Move != r.move || f.Level != r.level || f.Rule == "" || f.Fingerprint == "" {
@@ -86,7 +86,7 @@ func TestTheSameAgainIsNotTriedAgain(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	again := Facts{Exit: 7, Text: "curl: (7) Failed to connect to 127.0.0.1 port 1 after 9 ms", Earlier: Earlier{Fingerprint: first.Fingerprint}}
-	if f := c.Classify(again); f.Level != LevelRepeat || f.Move != belay.MoveEscalate || f.Class != belay.ClassTransient || f.Rule != "repeat.exit.curl.7" {
+	if f := c.Classify(again); f.Level != belay.LevelRepeat || f.Move != belay.MoveEscalate || f.Class != belay.ClassTransient || f.Rule != "repeat.exit.curl.7" {
 		t.Errorf("the same again: %+v", f)
 	}
 	again.Agent = &belay.AgentResult{}
@@ -94,7 +94,7 @@ func TestTheSameAgainIsNotTriedAgain(t *testing.T) {
 		t.Errorf("of an agent: %+v", f)
 	}
 	again.Agent, again.Earlier.Changed = nil, true
-	if f := c.Classify(again); f.Level != LevelProcess || f.Move != belay.MoveRetry {
+	if f := c.Classify(again); f.Level != belay.LevelProcess || f.Move != belay.MoveRetry {
 		t.Errorf("after a change: %+v", f)
 	}
 }

@@ -114,7 +114,7 @@ func byExit(f Facts, table []exitRow) (Finding, bool) {
 	for _, tool := range []string{f.Tool, ""} {
 		for _, r := range table {
 			if r.code == code && r.tool == tool {
-				return Finding{Class: r.class, Move: r.move, Level: LevelProcess, Rule: rule + named(tool, code)}, true
+				return Finding{Class: r.class, Move: r.move, Level: belay.LevelProcess, Rule: rule + named(tool, code)}, true
 			}
 		}
 	}

@@ -177,21 +177,21 @@ func parseExit(text string) (int, error) {
 	return n, nil
 }
 
-func levelWords(l verdict.Level) string {
+func levelWords(l belay.Level) string {
 	switch l {
-	case verdict.LevelAct:
+	case belay.LevelAct:
 		return "our own act"
-	case verdict.LevelTyped:
+	case belay.LevelTyped:
 		return "the agent's own record"
-	case verdict.LevelProcess:
+	case belay.LevelProcess:
 		return "how the process ended"
-	case verdict.LevelProbe:
+	case belay.LevelProbe:
 		return "a look at the machine"
-	case verdict.LevelRepeat:
+	case belay.LevelRepeat:
 		return "the same again without a change"
-	case verdict.LevelText:
+	case belay.LevelText:
 		return "what the text says"
-	case verdict.LevelUnknown:
+	case belay.LevelUnknown:
 	}
 	return "nothing; one more try is all it gets"
 }

@@ -1,0 +1,60 @@
+package recovery
+
+import (
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Situation is everything that a policy may know when it chooses a way out of
+// one failure. Nothing else counts: the same situation always gives the same
+// plan.
+type Situation struct {
+	Failure  belay.Failure // with class, level, fingerprint, first move and the other side's hints
+	Type     belay.StepType
+	Title    string // what the step is there for, in words
+	Optional bool   // its failure does not fail the run
+	Once     bool   // it must not run twice on a guess
+	Declared Policy // what the recipe itself allows
+	History  History
+	Past     []Past // ways out that were taken for this step so far, the oldest first
+	Timeout  time.Duration
+
+	// Of the run:
+	Agents     bool // it uses agents: ways out that spend may be taken
+	Replans    int  // ways out of the run that count, so far
+	MaxReplans int
+	Now        time.Time
+	Deadline   time.Time // of the run; zero = none
+
+	// Of an agent's step:
+	Agent    string   // who failed
+	Role     Role     // in which role; "" = none
+	Others   []string // agents that may take over, in order
+	Covering []Role   // roles that may do what was denied, and all that the present one may
+	Progress bool     // there was work: commits, changed files
+	Changed  bool     // the state of the work is not the one that the failure before this one left
+	Resumes  bool     // its session can go on
+	Checked  bool     // its step has a check of its own
+	Retried  bool     // the CLI has already retried by itself
+	Spent    bool     // the service has no retries left
+	Depth    int      // how often the task was split already
+
+	// Of a sub-recipe's step:
+	Recoverable bool // an agent may be asked to finish it
+
+	// Of every step:
+	Fallback bool     // the recipe names another way
+	Failing  []string // what fails in it: names of tests, places of errors; for repairs
+}
+
+// Past is one way out that was taken, and the failure before it.
+type Past struct {
+	Act     belay.Act
+	Class   belay.Class
+	Print   string   // of the failure
+	Agent   string   // who had failed
+	Role    Role     // in which role
+	To      string   // the agent or the role that took over
+	Failing []string // what failed then
+}
