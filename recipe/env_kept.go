@@ -26,8 +26,13 @@ func kept(short string) bool {
 
 // mayReadKept finds a $ before one of these names, to save the time.
 func mayReadKept(text string) bool {
-	for _, part := range strings.Split(text, "$")[1:] {
-		part = strings.TrimLeft(part, "{#!")
+	for {
+		_, after, found := strings.Cut(text, "$")
+		if !found {
+			return false
+		}
+		text = after
+		part := strings.TrimLeft(after, "{#!")
 		end := strings.IndexFunc(part, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 		if end < 0 {
 			end = len(part)
@@ -36,21 +41,20 @@ func mayReadKept(text string) bool {
 			return true
 		}
 	}
-	return false
 }
 
 // keptReads are where a script reads one of these names without setting it.
-func (s *scriptReader) keptReads(m *marked, file *syntax.File) (reads []envRead) {
+func (s *scriptReader) keptReads(m *marked, nodes tour) (reads []envRead) {
 	if !mayReadKept(m.text) {
 		return nil
 	}
 	said := map[string]bool{}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		if a, ok := node.(*syntax.Assign); ok && a.Name != nil && !a.Naked {
 			said[a.Name.Value] = true
 		}
 	}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		p, ok := node.(*syntax.ParamExp)
 		if !ok || p.Param == nil || !kept(p.Param.Value) || said[p.Param.Value] {
 			continue

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
-	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/belay-run/belay"
 )
@@ -40,7 +39,7 @@ type parser struct {
 	to       *Step               // the step that is read; nil outside of all
 	hooks    []use               // what is read outside of all steps
 	extends  bool
-	bash     *syntax.Parser // for all scripts; nil until there is one
+	bash     *bash // for all scripts; nil until there is one
 }
 
 func (p *parser) fail(at Pos, hint, format string, args ...any) {

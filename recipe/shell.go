@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -57,7 +58,7 @@ func blockAt(src string, at Pos) func(offset int) Pos {
 }
 
 // parseScript is ParseScript for a text whose bytes stand where pos says.
-func parseScript(bash *syntax.Parser, src string, pos func(offset int) Pos) (*Script, []Problem) {
+func parseScript(bash *bash, src string, pos func(offset int) Pos) (*Script, []Problem) {
 	var r report
 	s := &scriptReader{bash: bash, src: src, pos: pos, report: &r}
 	script := s.read()
@@ -68,7 +69,7 @@ func parseScript(bash *syntax.Parser, src string, pos func(offset int) Pos) (*Sc
 }
 
 type scriptReader struct {
-	bash   *syntax.Parser
+	bash   *bash
 	src    string
 	pos    func(offset int) Pos
 	report *report
@@ -103,15 +104,15 @@ func (s *scriptReader) read() *Script {
 		return nil
 	}
 	m := mark(s.src, holes)
-	file, err := s.parseBash(m.text)
+	nodes, err := s.bash.read(m.text)
 	if err != nil {
 		s.unreadable(m, err)
 		return nil
 	}
-	w := newWalker(m)
-	w.walk(file)
+	w := s.bash.newWalker(m)
+	w.walk(nodes)
 	s.judge(m)
-	script.env = append(s.flows(m, w.flow), s.keptReads(m, file)...)
+	script.env = append(s.flows(m, w.flow), s.keptReads(m, nodes)...)
 	if w.doubt > 0 {
 		s.say(m.origin(w.doubt-1), false, "leave the single quotes out",
 			"a script with placeholders cannot have these: single quotes inside \"${…}\" are plain characters to bash")
@@ -131,19 +132,19 @@ func (s *scriptReader) plain() []envRead {
 	if len(s.src) > MaxScript || tooDeep(s.src) >= 0 {
 		return nil
 	}
-	file, err := s.parseBash(s.src)
+	nodes, err := s.bash.read(s.src)
 	if err != nil {
 		at, msg := parseFault(err)
 		s.say(at, true, "", "bash will probably refuse this: %s", msg)
 		return nil
 	}
 	m := &marked{src: s.src, text: s.src}
-	reads := s.keptReads(m, file)
+	reads := s.keptReads(m, nodes)
 	if !mayReckon(s.src) {
 		return reads
 	}
-	w := newWalker(m)
-	w.walk(file)
+	w := s.bash.newWalker(m)
+	w.walk(nodes)
 	return append(reads, s.flows(m, w.flow)...)
 }
 
@@ -163,19 +164,6 @@ func tooDeep(src string) int {
 		}
 	}
 	return -1
-}
-
-// newBash makes a parser of bash. It is dear: one serves all scripts of a recipe.
-func newBash() *syntax.Parser {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
-}
-
-func (s *scriptReader) parseBash(text string) (*syntax.File, error) {
-	file, err := s.bash.Parse(strings.NewReader(text), "")
-	if err != nil {
-		return nil, fmt.Errorf("parse script: %w", err)
-	}
-	return file, nil
 }
 
 // parseFault is the place and the words of an error of the shell's parser.
@@ -228,7 +216,7 @@ func (s *scriptReader) judge(m *marked) {
 // uses numbers the placeholders: the same text, the same variable.
 func (s *scriptReader) uses(m *marked) []Use {
 	var uses []Use
-	index := map[string]int{}
+	index := make(map[string]int, min(len(m.spots), 8))
 	for i := range m.spots {
 		sp := &m.spots[i]
 		if sp.form == formComment {
@@ -242,7 +230,7 @@ func (s *scriptReader) uses(m *marked) []Use {
 				return nil
 			}
 			index[text] = n
-			uses = append(uses, Use{Env: fmt.Sprintf("%s%d", argName, n+1), Value: sp.hole.Value, Pos: s.pos(sp.hole.Start)})
+			uses = append(uses, Use{Env: argName + strconv.Itoa(n+1), Value: sp.hole.Value, Pos: s.pos(sp.hole.Start)})
 		}
 		sp.env = uses[n].Env
 		uses[n].Integer = uses[n].Integer || sp.integer || sp.reached
@@ -262,11 +250,11 @@ func (s *scriptReader) verify(m *marked, script *Script) {
 			want++
 		}
 	}
-	file, err := s.parseBash(script.Text)
+	nodes, err := s.bash.read(script.Text)
 	if err == nil {
-		w := newWalker(&marked{text: script.Text})
+		w := s.bash.newWalker(&marked{text: script.Text})
 		w.again = true
-		w.walk(file)
+		w.walk(nodes)
 		if w.safe == want && w.unsafe == 0 {
 			return
 		}

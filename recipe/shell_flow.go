@@ -32,9 +32,9 @@ func mayReckon(text string) bool {
 }
 
 // flowOf looks through a whole script.
-func (w *walker) flowOf(file *syntax.File) *flow {
+func (w *walker) flowOf(nodes tour) *flow {
 	f := &flow{from: map[string][]string{}, holds: map[string]*spot{}, set: map[string]bool{}, guarded: map[string]bool{}}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		switch n := node.(type) {
 		case *syntax.Assign:
 			if n.Name != nil && n.Index == nil && n.Array == nil && !n.Naked {

@@ -24,12 +24,12 @@ func mayKey(text string) bool {
 // keyedOf finds the associative arrays of a script. A subscript of any other
 // array is arithmetic, where a value could run, so a declaration counts only
 // where bash can neither have passed it by nor forgotten it.
-func (w *walker) keyedOf(file *syntax.File) []keyed {
+func (w *walker) keyedOf(nodes tour) []keyed {
 	var found []keyed
 	other, first := map[string]bool{}, map[string]int{}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		for _, list := range listsOf(node) {
-			found = append(found, w.keysIn(list, node == file)...)
+			found = append(found, w.keysIn(list, node == nodes[0])...)
 		}
 		switch n := node.(type) {
 		case *syntax.FuncDecl:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay/expr"
@@ -69,7 +70,9 @@ func mark(src string, holes []expr.Hole) *marked {
 		m.prefix = fmt.Sprintf("__belay_ph%d_", n)
 	}
 	var b strings.Builder
-	from, number := 0, map[string]int{}
+	b.Grow(len(src) + len(holes)*len(m.prefix))
+	m.spots = make([]spot, 0, len(holes))
+	from, number := 0, make(map[string]int, min(len(holes), 8))
 	for _, h := range holes {
 		b.WriteString(src[from:h.Start])
 		sp := spot{hole: h, start: b.Len()}
@@ -92,7 +95,7 @@ func mark(src string, holes []expr.Hole) *marked {
 	return m
 }
 
-func (m *marked) mark(n int) string { return fmt.Sprintf("%s%d__", m.prefix, n) }
+func (m *marked) mark(n int) string { return m.prefix + strconv.Itoa(n) + "__" }
 
 // in are the spots that begin in a part of the marked text.
 func (m *marked) in(start, end int) []spot {
@@ -133,7 +136,9 @@ type edit struct {
 
 // rewritten is the script that bash gets.
 func (m *marked) rewritten(edits []edit) string {
-	for _, sp := range m.spots {
+	edits = slices.Grow(edits, len(m.spots))
+	for i := range m.spots {
+		sp := &m.spots[i]
 		text := m.src[sp.hole.Start:sp.hole.End]
 		if sp.form != formComment {
 			text = sp.form.write(sp.env)
@@ -142,6 +147,7 @@ func (m *marked) rewritten(edits []edit) string {
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	var b strings.Builder
+	b.Grow(len(m.text) + 8*len(edits))
 	from := 0
 	for _, e := range edits {
 		b.WriteString(m.text[from:e.start])

@@ -22,9 +22,9 @@ var bashIntegers = []string{
 
 // namesOf looks through a whole script: what is declared anywhere counts
 // everywhere, as functions may run in any order.
-func namesOf(file *syntax.File) names {
+func namesOf(nodes tour) names {
 	n := names{whole: map[string]bool{}, lists: map[string]bool{}}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		switch node := node.(type) {
 		case *syntax.Assign:
 			if node.Name != nil && (node.Array != nil || node.Index != nil) {

@@ -88,13 +88,16 @@ func (w *walker) comment(n *syntax.Comment) {
 // parameterName places what was taken for the end of a name: $x{{v}} is $x and
 // a value, while ${{v}} and ${x{{v}}} would make a name of the value.
 func (w *walker) parameterName(n *syntax.ParamExp, s setting) {
-	w.roles[n.Param] = func(inner *setting) { inner.locked = s.locked }
 	if strings.HasPrefix(n.Param.Value, argName) {
 		if s.quote == bare && !s.math {
 			w.unsafe++
 		}
 		w.safe++
 	}
+	if w.again {
+		return
+	}
+	w.roles[n.Param] = func(inner *setting) { inner.locked = s.locked }
 	start := int(n.Param.Pos().Offset())
 	if n.Short && n.Dollar.IsValid() && len(w.in(start, start+1)) == 0 {
 		return

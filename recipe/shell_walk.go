@@ -45,20 +45,24 @@ type walker struct {
 	safe, unsafe int // references to our variables, in a place of the right kind or not
 }
 
-func newWalker(m *marked) *walker {
-	return &walker{marked: m, stack: []setting{{}}, roles: map[syntax.Node]func(*setting){}}
+func (b *bash) newWalker(m *marked) *walker {
+	clear(b.roles)
+	b.stack = append(b.stack[:0], setting{})
+	return &walker{marked: m, stack: b.stack, roles: b.roles}
 }
 
-func (w *walker) walk(file *syntax.File) {
-	w.names = namesOf(file)
+func (w *walker) walk(nodes tour) {
 	if mayKey(w.text) {
-		w.keyed = w.keyedOf(file)
+		w.keyed = w.keyedOf(nodes)
 	}
-	if !w.again && mayReckon(w.text) {
-		w.flow = w.flowOf(file)
+	if !w.again {
+		w.names = namesOf(nodes)
+		if mayReckon(w.text) {
+			w.flow = w.flowOf(nodes)
+		}
+		w.reachWhole(nodes)
 	}
-	w.reachWhole(file)
-	syntax.Walk(file, w.visit)
+	nodes.visit(w.visit)
 }
 
 func (w *walker) visit(n syntax.Node) bool {
@@ -99,6 +103,9 @@ func refuse(r refusal) func(*setting) { return func(s *setting) { s.refused = r 
 
 // enter adapts the setting to a node; false when its parts need no visit.
 func (w *walker) enter(n syntax.Node, s *setting) bool {
+	if w.again && !shapes(n) {
+		return true
+	}
 	switch n := n.(type) {
 	case *syntax.Lit:
 		w.literal(n, *s)
@@ -124,6 +131,16 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 		w.call(n)
 	default:
 		return w.enterRest(n, *s)
+	}
+	return true
+}
+
+// shapes tells whether a node can say how something in it is quoted. The others
+// say what is done with a placeholder, and a second look finds none.
+func shapes(n syntax.Node) bool {
+	switch n.(type) {
+	case *syntax.Lit, *syntax.SglQuoted, *syntax.Comment, *syntax.CallExpr, *syntax.Stmt, *syntax.BinaryCmd:
+		return false
 	}
 	return true
 }

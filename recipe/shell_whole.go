@@ -32,12 +32,12 @@ const anyName = ""
 const arguments = "@"
 
 // reachWhole marks the placeholders that get to integer variables.
-func (w *walker) reachWhole(file *syntax.File) {
-	if w.again || len(w.names.whole) == 0 {
+func (w *walker) reachWhole(nodes tour) {
+	if len(w.names.whole) == 0 {
 		return
 	}
 	r := &reach{w: w, of: map[string]*supply{}, functions: map[string]bool{}, guarded: flow{guarded: map[string]bool{}}}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		switch n := node.(type) {
 		case *syntax.FuncDecl:
 			if n.Name != nil {
@@ -47,7 +47,7 @@ func (w *walker) reachWhole(file *syntax.File) {
 			r.shifts = r.shifts || len(n.Args) > 0 && slices.Contains([]string{"shift", "getopts"}, nameOf(n.Args[0]))
 		}
 	}
-	for node := range syntax.Preorder(file) {
+	for _, node := range nodes {
 		r.note(node)
 	}
 	queue, seen := []string{anyName}, map[string]bool{}

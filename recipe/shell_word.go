@@ -11,6 +11,9 @@ import (
 // of a command: \eval, 'eval' and e""val are all eval. It is "" when a part of
 // the word is known only while the script runs.
 func nameOf(word *syntax.Word) string {
+	if name := word.Lit(); name != "" && strings.IndexByte(name, '\\') < 0 {
+		return name // as nearly always
+	}
 	var b strings.Builder
 	for _, part := range word.Parts {
 		switch part := part.(type) {
@@ -89,7 +92,7 @@ var notSplit = refusal{"bash would split the result at blanks and match patterns
 // quotes around a replacement do not reach its result.
 func (w *walker) splits(words ...*syntax.Word) {
 	for _, word := range words {
-		if word == nil || w.again {
+		if word == nil || w.again || !mayReplace(word) {
 			continue
 		}
 		syntax.Walk(word, func(n syntax.Node) bool {
@@ -104,4 +107,16 @@ func (w *walker) splits(words ...*syntax.Word) {
 			return true
 		})
 	}
+}
+
+// mayReplace tells whether a word has more to it than what splits passes over.
+func mayReplace(word *syntax.Word) bool {
+	for _, part := range word.Parts {
+		switch part.(type) {
+		case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp:
+		default:
+			return true
+		}
+	}
+	return false
 }
