@@ -103,7 +103,8 @@ func (t *talker) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRes
 		return end, t.write(ctx, id, "")
 	case "hangs", "goes on", "forgets":
 		if told && t.mode != "hangs" {
-			return end, t.write(ctx, id, "The rest is written.")
+			t.say(ctx, id, "The rest is written.") // and no tool before it: what is told again must not be taken for it
+			return end, os.WriteFile(filepath.Join(t.dir, "made.txt"), []byte("made\n"), 0o600)
 		}
 		t.say(ctx, id, "I begin.")
 		if err := os.WriteFile(filepath.Join(t.dir, "..", "began"), []byte("1"), 0o600); err != nil {
@@ -122,8 +123,16 @@ func (t *talker) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRes
 	case "too long":
 		return end, acp.NewInternalError(map[string]any{"details": "prompt is too long: 250000 tokens > 200000 maximum"})
 	case "flood":
-		for range 10 * 1024 {
-			t.say(ctx, id, strings.Repeat("0123456789abcde\n", 64)) // 1 KiB
+		t.update(ctx, id, acp.StartToolCall("t1", "Build", acp.WithStartKind(acp.ToolKindExecute)))
+		block := []acp.ToolCallContent{acp.ToolContent(acp.TextBlock(strings.Repeat("0123456789abcde\n", 64)))} // 1 KiB
+		for range 10 << 10 {
+			t.update(ctx, id, acp.UpdateToolCall("t1", acp.WithUpdateContent(block)))
+		}
+		t.update(ctx, id, acp.UpdateToolCall("t1", acp.WithUpdateStatus(acp.ToolCallStatusCompleted)))
+		t.say(ctx, id, "It is built.")
+	case "babbles":
+		for {
+			t.say(ctx, id, strings.Repeat("and so on ", 100))
 		}
 	case "refusal", "max_tokens":
 		end.StopReason = acp.StopReason(t.mode)
