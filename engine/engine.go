@@ -70,13 +70,13 @@ type Driver struct {
 	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used
 	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (dir, branch string, err error)
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
+	Clock   Clock
+	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
 }
 
 // drive is one drive of a run: a driver at work.
 type drive struct {
 	*Driver
-	base    time.Time // the clock: wall time at the start, monotonic from there
-	began   time.Time
 	keeper  Keeper
 	facts   []flow.Fact // learned, not yet in a turn
 	turn    flow.Turn
@@ -90,7 +90,10 @@ type drive struct {
 // stopped. Cancelling ctx stops it in order; closing hard ends everything at
 // once. first are facts that belong into the first turn.
 func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
-	w := &drive{Driver: d, began: time.Now(), notes: map[belay.Key]noteMark{}}
+	if d.Clock == (Clock{}) {
+		d.Clock = NewClock(1, time.Time{})
+	}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -112,12 +115,7 @@ func (w *drive) leave(ctx context.Context) error {
 
 // now is the run's clock; it does not jump while the driver lives and never
 // goes below what the journal holds.
-func (w *drive) now() time.Time {
-	if w.base.IsZero() {
-		w.base = w.began.Round(0)
-	}
-	return w.base.Add(time.Since(w.began))
-}
+func (w *drive) now() time.Time { return w.Clock.Now() }
 
 // attach takes the run: finds out what became of every open attempt, and
 // writes it down together with the first turn.
@@ -253,7 +251,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 		if w.turn.Until.IsZero() {
 			wake = nil
 		} else {
-			timer.Reset(max(0, w.turn.Until.Sub(w.now())))
+			timer.Reset(w.Clock.Until(w.turn.Until))
 		}
 		select {
 		case e, ok := <-w.keeper.Events():
@@ -438,7 +436,11 @@ func (w *drive) spawn(j belay.Job) error {
 			return err
 		}
 	}
-	s, err := w.prepare(j)
+	staged := j
+	if w.Stage != nil {
+		staged = w.Stage(j)
+	}
+	s, err := w.prepare(staged)
 	if err != nil {
 		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
 			Key: j.Key, Observation: step.Unstarted(err, w.now()),
