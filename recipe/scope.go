@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
 )
 
@@ -123,17 +122,26 @@ func newScope(g *callGraph, r *Recipe, given []string) *scope {
 		for _, name := range s.sets() {
 			sc.by[name] = append(sc.by[name], i)
 		}
-		if s.Type != belay.TypeRecipe || s.Foreach != "" { // many items bring only their output
+		if s.Foreach != "" { // many items bring only their output
 			continue
 		}
-		sub := g.call(s.Recipe)
-		sc.open = sc.open || sub.unknown
-		for name := range sub.sets {
-			sc.by[name] = append(sc.by[name], i)
-			sc.known[name] = true
+		for c := range s.calls {
+			sub := g.call(c.name)
+			sc.open = sc.open || sub.unknown
+			for name := range sub.sets {
+				sc.sets(name, i)
+			}
 		}
 	}
 	return sc
+}
+
+// sets notes that a recipe which step i calls sets a name.
+func (sc *scope) sets(name string, i int) {
+	sc.known[name] = true
+	if by := sc.by[name]; len(by) == 0 || by[len(by)-1] != i {
+		sc.by[name] = append(by, i)
+	}
 }
 
 // setters are the steps that set a name; found is false when nothing does.
@@ -189,8 +197,14 @@ func (sc *scope) when(i int, u use, setters []int) {
 		p.Warning = true
 		p.Msg = fmt.Sprintf("%q is set by step %q, which this step does not wait for", u.name, setter)
 		p.Hint = fmt.Sprintf("write needs: [%s]", setter)
-		if s.Group != "" {
+		switch by := &sc.r.Steps[meanwhile]; {
+		case s.Group != "":
 			p.Hint = "take one of them out of the group"
+		case s.StandIn && sc.order.stand[i] == meanwhile:
+			p.Msg = fmt.Sprintf("%q is set by step %q, which has failed when this step runs", u.name, setter)
+			p.Hint = "give it a default under context:"
+		case s.StandIn || by.StandIn:
+			p.Hint = "give it a default under context:"
 		}
 	case setters[0] == i && len(setters) == 1:
 		p.Msg = fmt.Sprintf("%q is set only by this step itself", u.name)
