@@ -72,6 +72,15 @@ type Driver struct {
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
 	Clock   Clock
 	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
+
+	// Gate asks the service that an agent calls whether it takes calls now, and
+	// Told tells it what came of one; nil = nobody counts.
+	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
+	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
+	// Look looks at the machine; nil = nothing is wrong with it.
+	Look func(dir string) belay.Probe
+	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
+	Cleared func([]belay.Record) error
 }
 
 // drive is one drive of a run: a driver at work.
@@ -205,6 +214,9 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
+		if err := w.tell(job, nil); err != nil {
+			return nil, err
+		}
 	case belay.Harvested:
 		end, err := w.ended(job, *st.Exit)
 		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
@@ -217,6 +229,9 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
+	if err := w.tell(job, o.Agent); err != nil {
+		return flow.Fact{}, err
+	}
 	if o.Agent != nil {
 		if err := w.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
 			return flow.Fact{}, err
@@ -397,6 +412,11 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 		if w.Seen != nil {
 			w.Seen(recs)
 		}
+		if w.Cleared != nil {
+			if err := w.Cleared(recs); err != nil {
+				return err
+			}
+		}
 		w.Log.Beat(string(turn.Status), w.Tree.Done())
 	}
 	if err := w.clearMail(); err != nil {
@@ -442,16 +462,19 @@ func (w *drive) spawn(j belay.Job) error {
 	}
 	s, err := w.prepare(staged)
 	if err != nil {
-		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
-			Key: j.Key, Observation: step.Unstarted(err, w.now()),
-		}})
-		return nil
+		return w.unstarted(j, err)
 	}
 	var tooBig *proc.TooBig
 	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
-		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
-			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
-		}})
+		return w.unstarted(j, &step.Fault{Kind: belay.FaultTooBig, Err: err})
 	}
 	return nil
+}
+
+// unstarted is the end of an attempt of which nothing was started.
+func (w *drive) unstarted(j belay.Job, err error) error {
+	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+		Key: j.Key, Observation: step.Unstarted(err, w.now()),
+	}})
+	return w.tell(j, nil)
 }

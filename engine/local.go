@@ -65,9 +65,10 @@ type Open struct {
 	self    proc.Identity
 	session belay.Session
 	last    time.Time // of the records that were there
-	reached bool // had a keeper before: what that one left behind came to this process
+	reached bool      // had a keeper before: what that one left behind came to this process
 
-	budgeted bool // all sessions of the tree know what may be used
+	budgeted bool      // all sessions of the tree know what may be used
+	anew     time.Time // when a person took back what was used; zero = nobody did
 }
 
 // Create makes the folder of a new run and freezes its recipes. The run has no
@@ -207,6 +208,7 @@ func (o *Open) load() error {
 	if s := o.Tree.Started().Session; s != nil {
 		o.session = *s
 	}
+	o.anew = clearedAt(recs)
 	return nil
 }
 
@@ -247,7 +249,11 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.run.Append(turn.Records)
+	recs, err := o.run.Append(turn.Records)
+	if err != nil {
+		return nil, err
+	}
+	return recs, o.cleared(recs)
 }
 
 // Drive drives the run until it ends, is held or is stopped, and says how it
@@ -271,6 +277,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
 		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
+		Gate: o.gateOf, Told: o.local.State.Told, Look: o.lookOf(), Cleared: o.cleared,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
 	}

@@ -111,3 +111,18 @@ func named(dir string) (*os.File, func() error, error) {
 	}
 	return f, func() error { return os.Remove(f.Name()) }, nil
 }
+
+// look answers the question for a look.
+func (w *drive) look(dir string) belay.Answer {
+	p := belay.Probe{}
+	if w.Look != nil {
+		p = w.Look(dir)
+	}
+	return belay.Answer{OK: true, Probe: &p}
+}
+
+// lookOf looks from now on: kills for want of memory are those that come after.
+func (o *Open) lookOf() func(dir string) belay.Probe {
+	before := OOMKills()
+	return func(dir string) belay.Probe { return Look(dir, o.local.State.Dir(), before) }
+}
