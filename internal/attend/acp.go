@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	maxMessage   = 8 << 20     // one message of the protocol; the library ends the connection above 10 MiB
-	maxQueue     = 256         // updates on their way; the library ends the connection above 1024
-	queueFor     = time.Second // how long one waits for room
-	givenUp      = -32800      // the protocol's code for a request that was cancelled
+	maxMessage   = 8 << 20                // one message of the protocol; the library ends the connection above 10 MiB
+	maxQueue     = 256                    // updates on their way; the library ends the connection above 1024
+	queueFor     = time.Second            // how long one waits for room
+	settleFor    = 250 * time.Millisecond // so long nothing is told: the old talk is over
+	maxSettle    = 10 * time.Second
+	givenUp      = -32800 // the protocol's code for a request that was cancelled
 	cancelMethod = "$/cancel_request"
 )
 
@@ -39,6 +41,7 @@ type conversation struct {
 	from   *io.PipeReader
 	to     *io.PipeWriter
 	queue  chan struct{}
+	told   chan struct{} // there was an update; at most one waits to be noticed
 
 	mu sync.Mutex
 	talk
@@ -48,6 +51,7 @@ func newConversation(o Order, prompt, resume, whole string) *conversation {
 	c := &conversation{
 		order: o, prompt: prompt, resume: resume, whole: whole,
 		ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan struct{}, maxQueue),
+		told: make(chan struct{}, 1),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.from, c.to = io.Pipe()
@@ -144,9 +148,33 @@ func (c *conversation) again(conn *acp.ClientSideConnection, can acp.AgentCapabi
 		c.replay = true // it tells the old talk again
 		c.mu.Unlock()
 		_, err := conn.LoadSession(c.ctx, acp.LoadSessionRequest{Cwd: c.order.Dir, SessionId: id, McpServers: []acp.McpServer{}})
+		if err == nil {
+			c.settle()
+		}
 		return true, err
 	}
 	return false, nil
+}
+
+// settle waits until the old talk has been told. It should be over with the
+// answer, but there are agents that answer first.
+func (c *conversation) settle() {
+	longest := time.NewTimer(maxSettle)
+	defer longest.Stop()
+	quiet := time.NewTimer(settleFor)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-c.told:
+			quiet.Reset(settleFor)
+		case <-quiet.C:
+			return
+		case <-longest.C:
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
 }
 
 // unknown tells whether an error can mean that a session is not there any more.
@@ -238,6 +266,10 @@ func (c *conversation) RequestPermission(_ context.Context, p acp.RequestPermiss
 // SessionUpdate takes in what the agent tells.
 func (c *conversation) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	c.dequeue()
+	select {
+	case c.told <- struct{}{}:
+	default: // one waits already
+	}
 	c.mu.Lock()
 	signs := c.update(n.Update)
 	c.mu.Unlock()
