@@ -104,10 +104,7 @@ type scope struct {
 }
 
 func newScope(g *callGraph, r *Recipe, given []string) *scope {
-	sc := &scope{g: g, r: r, first: map[string]bool{}, by: map[string][]int{}, known: map[string]bool{}}
-	for name := range g.owns(r) {
-		sc.known[name] = true
-	}
+	sc := &scope{g: g, r: r, first: map[string]bool{}, by: make(map[string][]int, len(r.Steps)), known: maps.Clone(g.owns(r))}
 	for _, v := range r.Context {
 		sc.first[v.Name] = true
 	}
@@ -119,7 +116,7 @@ func newScope(g *callGraph, r *Recipe, given []string) *scope {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		for _, name := range s.sets() {
+		for name := range s.sets {
 			sc.by[name] = append(sc.by[name], i)
 		}
 		if s.Foreach != "" { // many items bring only their output

@@ -130,6 +130,9 @@ func (sc *scope) handed(i int) {
 func (sc *scope) handedTo(i int, c callee) {
 	s := &sc.r.Steps[i]
 	left := s.passedUp(sc.g.want[sc.g.lib[c.name]])
+	if len(left) == 0 {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		if sc.first[name] || sc.open {
 			continue
