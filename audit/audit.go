@@ -153,7 +153,7 @@ func (c *checker) event(i int) {
 		c.onRequest(e)
 	case belay.RequestRefused:
 		c.onRefusal(e)
-	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.AnswerGiven:
+	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.RunCleared, belay.AnswerGiven:
 		// nothing beyond what every record of a stream must keep
 	}
 }
