@@ -21,7 +21,7 @@ const (
 	firstPause  = 30 * time.Second // how long it stays open then
 	longPause   = 10 * time.Minute // and at most, after trials that failed
 	trialLease  = 10 * time.Minute // how long others wait for one trial
-	lookAgain   = 15 * time.Second // when they ask again while it runs
+	lookAgain   = 30 * time.Second // when they ask again while it runs
 	countedKeys = 4000             // how many attempts are remembered as counted
 )
 
