@@ -202,6 +202,17 @@ func TestTheRunsWaysOutEnd(t *testing.T) {
 	}
 }
 
+func TestRolesThatWereDeniedAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := with(agentStep(), func(s *Situation) {
+		s.Failure, s.Covering = failure(belay.ClassPermission, belay.LevelTyped, belay.MoveReassign), []Role{DevOps, Architect}
+		s.Past = []Past{{Act: belay.ActRetry, Class: belay.ClassPermission, Role: DevOps}}
+	})
+	if p := Choose(s); p.Act != belay.ActReassign || p.Role != string(Architect) || p.Brief == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestEveryPlanSpeaks(t *testing.T) {
 	t.Parallel()
 	f := failure(belay.ClassAuth, belay.LevelTyped, belay.MoveEscalate)

@@ -49,7 +49,7 @@ func (c *chooser) try(w way) (belay.Plan, string) {
 	case belay.ActDecompose:
 		why = c.decompose()
 	case belay.ActRecover:
-		why = c.recover()
+		p.Rule, why = "recover", c.recover()
 	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold: // ends, see finish
 		why = "it is an end"
 	}
