@@ -44,7 +44,7 @@ func ACPError(code int, message string, data any, at time.Time) belay.AgentResul
 		}
 	}
 	peeled = strings.TrimPrefix(peeled, "Internal error: ")
-	f = f.judged(peeled, geminiRules()) // gemini is the one that is known to speak it
+	f = f.judged(peeled, acpRules())
 	if f.class == belay.ClassUnknown {
 		f.class = acpClass(code)
 	}
@@ -55,6 +55,12 @@ func ACPError(code int, message string, data any, at time.Time) belay.AgentResul
 		r.Reset = resetIn(f.text, at)
 	}
 	return r
+}
+
+// acpRules are those of Gemini, which is known to speak the protocol, and which
+// tells there that a model is missing with the status of another fault.
+func acpRules() []rule {
+	return append(geminiRules(), rule{"models/", belay.ClassInvalidInput})
 }
 
 func acpClass(code int) belay.Class {

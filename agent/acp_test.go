@@ -35,6 +35,8 @@ func TestACPError(t *testing.T) {
 		"status in data":   {-32603, "Internal error", data{"statusCode": 529.0}, belay.ClassTransient, 529, "Internal error"},
 		"body in message":  {-32603, `{"error":{"code":401,"message":"API key not valid."}}`, nil, belay.ClassAuth, 401, `{"error":{"code":401,"message":"API key not valid."}}`},
 		"body in data":     {-32603, "Internal error", data{"error": data{"type": "overloaded_error", "message": "Overloaded"}}, belay.ClassTransient, 0, "Internal error: Overloaded"},
+		"no such model":    {500, "models/x is not found for API version v1beta", nil, belay.ClassInvalidInput, 500, "models/x is not found for API version v1beta"},
+		"used up":          {429, "You exceeded your current quota, please", nil, belay.ClassQuota, 429, "You exceeded your current quota, please"},
 		"a cut stream":     {500, "terminated", nil, belay.ClassTransient, 500, "terminated"},
 	} {
 		r := ACPError(c.code, c.message, c.data, time.Time{})
