@@ -27,6 +27,7 @@ type whyFailure struct {
 	Rule     string            `json:"rule,omitempty"`
 	Print    string            `json:"fingerprint,omitempty"`
 	Cause    string            `json:"cause"`
+	First    string            `json:"first_cause,omitempty"` // of its first failure, when that was another
 	Hint     string            `json:"hint,omitempty"`
 	Reset    time.Time         `json:"reset,omitzero"`    // when the other side can go on
 	Above    []string          `json:"above,omitempty"`   // steps that failed because of it, the outermost first
@@ -48,19 +49,25 @@ func rootCause(s *story, all []placed) *whyFailure {
 	if len(leaves) == 0 {
 		return wholeFailure(s)
 	}
-	first, at := leaves[0], time.Time{}
-	times := s.firstFailures()
+	begun := s.firstFailures()
+	first, began := leaves[0], begun[place{leaves[0].run, leaves[0].Path}]
 	for _, p := range leaves {
-		if t := times[place{p.run, p.Path}]; !t.IsZero() && (at.IsZero() || t.Before(at)) {
-			first, at = p, t
+		if b := begun[place{p.run, p.Path}]; !b.at.IsZero() && (began.at.IsZero() || b.at.Before(began.at)) {
+			first, began = p, b
 		}
 	}
-	f := failureOf(s, first)
-	f.At, f.Final, f.Others = at.UTC(), final(first), len(leaves)-1
-	if at.IsZero() {
-		f.At = time.Time{}
+	f := causeOf(s, first)
+	f.At, f.Final, f.Others = began.at, final(first), len(leaves)-1
+	if began.cause != f.Cause {
+		f.First = began.cause
 	}
 	return f
+}
+
+// beginning is the first failure of a step.
+type beginning struct {
+	at    time.Time
+	cause string
 }
 
 // troubled tells whether a step failed and is not yet through with it.
@@ -106,14 +113,19 @@ func wholeFailure(s *story) *whyFailure {
 	return f
 }
 
-// firstFailures are the times at which steps failed for the first time since a
-// person opened their run, or ever.
-func (s *story) firstFailures() map[place]time.Time {
-	at, keys := map[place]time.Time{}, map[belay.Key]place{}
-	note := func(p place, t time.Time) {
-		if at[p].IsZero() {
-			at[p] = t
+// firstFailures are how the trouble of steps began since a person opened the
+// run, or ever.
+func (s *story) firstFailures() map[place]beginning {
+	begun, keys := map[place]beginning{}, map[belay.Key]place{}
+	note := func(p place, at time.Time, f *belay.Failure) {
+		if !begun[p].at.IsZero() {
+			return
 		}
+		b := beginning{at: at.UTC()}
+		if f != nil {
+			b.cause = f.Cause
+		}
+		begun[p] = b
 	}
 	for _, r := range s.recs {
 		switch e := r.Event.(type) {
@@ -121,20 +133,20 @@ func (s *story) firstFailures() map[place]time.Time {
 			keys[e.Key] = place{r.Run, e.Path}
 		case belay.AttemptJudged:
 			if e.Verdict.Failure != nil || e.Verdict.Unknown {
-				note(keys[e.Key], r.At)
+				note(keys[e.Key], r.At, e.Verdict.Failure)
 			}
 		case belay.StepRefused:
-			note(place{r.Run, e.Path}, r.At)
+			note(place{r.Run, e.Path}, r.At, &e.Failure)
 		case belay.ItemOpened:
-			note(place{r.Run, e.Path}, r.At)
+			note(place{r.Run, e.Path}, r.At, nil)
 		case belay.RunReopened:
-			clear(at)
+			clear(begun)
 		}
 	}
-	return at
+	return begun
 }
 
-func failureOf(s *story, p placed) *whyFailure {
+func causeOf(s *story, p placed) *whyFailure {
 	f := &whyFailure{
 		Run: p.run, Step: string(p.Path), Name: tui.StepName(p.run, p.Path), Type: p.Type, Agent: s.worker(p),
 		Attempts: p.Attempt, Above: above(p.run, s.id),

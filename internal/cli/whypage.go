@@ -28,8 +28,7 @@ func (w *whyFacts) page(on sheet) []string {
 // verdict is how the run stands in one sentence.
 func (w *whyFacts) verdict() string {
 	run := fmt.Sprintf("run %s (%s)", w.Run, w.Recipe)
-	took := "after " + tui.Took(w.wall())
-	ended := w.when(w.Ended) + ", " + took
+	ended := "at " + w.when(w.Ended) + ", after " + tui.Took(w.wall())
 	code := 0
 	if w.ExitCode != nil {
 		code = *w.ExitCode
@@ -46,7 +45,7 @@ func (w *whyFacts) verdict() string {
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, firstOf(w.Reason, "cancelled"), ended)
 	case belay.Held:
-		return fmt.Sprintf("HELD, exit %d: %s waits for a person since %s", code, run, ended)
+		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, tui.Took(w.wall()), w.when(w.Ended))
 	case belay.Stopped:
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, firstOf(w.Reason, "stopped"), ended)
 	case belay.Running:
@@ -93,8 +92,11 @@ func (w *whyFacts) failurePart(p *page) {
 	if text := f.classified(); text != "" {
 		p.text("  ", text)
 	}
+	if f.First != "" {
+		p.text("  ", "at first it was another failure: "+f.First)
+	}
 	if len(f.Above) > 0 {
-		p.text("  ", "because of it failed: "+strings.Join(f.Above, ", "))
+		p.text("  ", w.around(f))
 	}
 	if f.Others > 0 {
 		p.text("  ", fmt.Sprintf("it failed first; %d more %s failed by %s", f.Others, plural(f.Others, "step"), self(f.Others)))
@@ -112,6 +114,14 @@ func (w *whyFacts) failurePart(p *page) {
 	} else if f.Step != "" {
 		p.whole(fmt.Sprintf("  more: %s show %s %s", w.belay, f.Run, f.Step))
 	}
+}
+
+// around says which steps the failing one is a part of.
+func (w *whyFacts) around(f *whyFailure) string {
+	if slices.Contains(w.Steps.Failed, f.Above[0]) {
+		return "because of it failed, too: " + strings.Join(f.Above, ", ")
+	}
+	return "it is a part of " + strings.Join(f.Above, ", ")
 }
 
 func (f *whyFailure) title(over bool) string {
