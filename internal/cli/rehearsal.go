@@ -83,7 +83,8 @@ func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.
 	if spec.Budget, err = (agentOptions{}).budget(ws.cfg); err != nil {
 		return spec, err
 	}
-	if who := rolesIn(set.Library); len(who.steps) > 0 {
+	if who := rolesIn(set.Library, ws.cfg.Recovery.Roles); len(who.steps) > 0 {
+		spec.Agents, spec.Roles = true, ws.cfg.Recovery.Roles // whoever stands behind them plays the script
 		spec.Agent = string(agent.Scripted) + ":" + script
 		spec.Personas = a.personas(who.personas, o.From)
 	}
