@@ -17,6 +17,7 @@ type book struct {
 	in     Injection
 
 	keys   []belay.Key // of all attempts that concern it, in order
+	rest   []belay.Key // of all others
 	places map[belay.Key]place
 	seen   map[belay.Key]belay.Observation
 	judged map[belay.Key]belay.Verdict
@@ -31,13 +32,7 @@ func newBook(recs []belay.Record, t Target, in Injection) *book {
 	for _, r := range recs {
 		switch e := r.Event.(type) {
 		case belay.AttemptStarted:
-			p := place{r.Run, e.Path, e.Role, e.Attempt}
-			if t.own(p) || e.Path == t.Step || t.below(p) > 0 {
-				if _, known := b.places[e.Key]; !known {
-					b.keys = append(b.keys, e.Key)
-				}
-				b.places[e.Key] = p
-			}
+			b.add(e.Key, place{r.Run, e.Path, e.Role, e.Attempt})
 		case belay.AttemptEnded:
 			b.seen[e.Key] = e.Observation
 		case belay.AttemptJudged:
@@ -51,6 +46,18 @@ func newBook(recs []belay.Record, t Target, in Injection) *book {
 	return b
 }
 
+func (b *book) add(k belay.Key, p place) {
+	if _, known := b.places[k]; known {
+		return // it was never born, and is started again
+	}
+	b.places[k] = p
+	if t := b.target; t.own(p) || p.path == t.Step || t.below(p) > 0 {
+		b.keys = append(b.keys, k)
+	} else {
+		b.rest = append(b.rest, k)
+	}
+}
+
 // told is what came of the fault.
 func (b *book) told() Told {
 	t := Told{Injection: b.in, Ways: b.ways}
@@ -60,8 +67,8 @@ func (b *book) told() Told {
 		if b.in.hits(b.target, p) && len(t.Hits) < maxHits && (started || p.role != belay.RoleMain || len(t.Hits) == 0) {
 			t.Hits = append(t.Hits, Hit{Key: k, Verdict: b.verdict(k)})
 		}
-		if t.Good == "" && b.good(k) {
-			t.Good = keyOnly(k)
+		if t.Good == "" && p.role == belay.RoleMain && b.in.hits(b.target, p) {
+			t.Good = keyOnly(b.doneBy(p))
 		}
 	}
 	return t
@@ -101,43 +108,55 @@ func (b *book) group(p place) string {
 	return strings.Join(append(words, string(p.path)), "/")
 }
 
+// within are the attempts that an attempt is nested in.
+func within(p place) map[belay.Key]bool {
+	keys := map[belay.Key]bool{}
+	up, _ := parents(p.run)
+	run := p.run.Root()
+	for _, around := range up {
+		keys[belay.KeyOf(run, around.path, belay.RoleMain, around.attempt)] = true
+		run = run.Child(around.path, around.attempt)
+	}
+	return keys
+}
+
 // proven tells whether each step that had the fault was done in the end by an
 // attempt that had not.
 func (b *book) proven() bool {
-	hit, good, checked := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, k := range b.keys {
-		p := b.places[k]
-		g := b.group(p)
-		if p.role == belay.RoleMain && b.in.hits(b.target, p) {
-			hit[g] = true
-		}
-		if b.good(k) {
-			good[g], checked[g] = true, false
-		}
-		if o, ended := b.seen[k]; p.role == belay.RoleVerify && ended && o.Exit == 0 && o.Signal == 0 {
-			checked[g] = true
-		}
-	}
-	whole := string(b.target.Step)
-	for g := range hit {
-		above := slices.ContainsFunc(mapKeys(good), func(o string) bool { return strings.HasPrefix(g, o+"/") })
-		switch {
-		case above: // the step around it was done in another way
-		case !good[g] && !(checked[g] && b.target.Checked && b.in.Fault == LyingRecovery):
-			return false
-		case g == whole && b.target.Checked && !checked[g]:
+		if p := b.places[k]; p.role == belay.RoleMain && b.in.hits(b.target, p) && b.doneBy(p) == "" {
 			return false
 		}
 	}
 	return true
 }
 
-func mapKeys(m map[string]bool) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
+// doneBy is the attempt that did the work of one which had the fault: of the
+// same step, or of a step around it, but for the attempts that it is nested in.
+// A check that is there must have passed after it.
+func (b *book) doneBy(p place) belay.Key {
+	mine, around := b.group(p), within(p)
+	var by, last belay.Key // the attempt, and one that waits for its check
+	for _, k := range slices.Concat(b.keys, b.rest) {
+		at := b.places[k]
+		g := b.group(at)
+		same := g == mine
+		if !same && !strings.HasPrefix(mine, g+"/") || around[k] {
+			continue
+		}
+		o, ended := b.seen[k]
+		passed := at.role == belay.RoleVerify && ended && o.Exit == 0 && o.Signal == 0
+		wantsCheck := b.target.Checked && at.path == b.target.Step
+		switch {
+		case passed && last != "":
+			by = last
+		case b.good(k) && !wantsCheck:
+			by = k
+		case b.good(k), wantsCheck && b.in.Fault == LyingRecovery && mends(at.role):
+			last = k // even a liar may have done it, if the check says so
+		}
 	}
-	return keys
+	return by
 }
 
 // good tells whether an attempt did the work, by what was seen of it alone.
