@@ -105,6 +105,9 @@ func (w *whyFacts) next() whyNext {
 		if w.Crashed {
 			return say("go on with it: what still runs is adopted, what is done is not done again", resume)
 		}
+		if len(w.Waits) > 0 {
+			return say("answer when you can: somebody drives it, and it takes the answer at once", w.Waits[0].Command)
+		}
 		return say("nothing yet: somebody drives it; watch what it prints", w.belay+" logs "+root+" -f")
 	case belay.Held:
 		if len(w.Waits) == 0 {
