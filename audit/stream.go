@@ -79,7 +79,7 @@ func (c *checker) mayFollow(s *stream) bool {
 		return true
 	}
 	switch c.rec.Event.(type) {
-	case belay.RunReopened, belay.RunAttached, belay.RequestReceived, belay.RequestRefused:
+	case belay.RunReopened, belay.RunAttached, belay.RequestReceived, belay.RequestRefused, belay.RunCleared:
 		return true
 	}
 	c.say(RuleTerminal, "%s after run %s ended %s", c.rec.Event.Kind(), s.id, s.ended.Status)

@@ -31,6 +31,8 @@ type Recipe struct {
 	Extends     string   // the parent's name; "" once it is merged in (see Merge)
 	Secrets     []string // variables whose values are hidden
 	Isolate     bool     // the run has a worktree of its own
+	Policy      string   // how failures are met: "" = as the run says, belay or classic
+	Recovery    string   // about failed sub-recipes: "" = as the run says, on, off or classic
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -130,6 +132,11 @@ type Step struct {
 	Shell     belay.Shell
 	Failure   belay.FailureKind // "" = by the evidence
 	Escalate  bool              // on_failure: escalate
+	Fallback  *Fallback         // what is done in its stead when it stays failed
+	StandIn   bool              // it is another step's fallback and does not run by itself
+	Policy    string            // "" = as the recipe says
+	Role      string            // agent: what it is there for; "" = none
+	Recovery  string            // recipe: "" = as the recipe says, on, off or classic
 	Pos       Pos
 
 	file      string // where it was written, when a merge brought it here
@@ -141,6 +148,13 @@ type Step struct {
 	uses      []use  // the variables that it reads
 	dirPlace  place
 	condPlace place
+}
+
+// Fallback is another way: exactly one of a recipe and a step.
+type Fallback struct {
+	Recipe string
+	Step   belay.Path
+	Pos    Pos
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
