@@ -80,7 +80,7 @@ func (c *checker) mayFollow(s *stream) bool {
 	}
 	switch c.rec.Event.(type) {
 	case belay.RunReopened, belay.RunAttached, belay.RequestReceived, belay.RequestRefused, belay.RunCleared:
-		return true
+		return true // a count that is cleared matters when the run is reopened
 	}
 	c.say(RuleTerminal, "%s after run %s ended %s", c.rec.Event.Kind(), s.id, s.ended.Status)
 	return false

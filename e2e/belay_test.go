@@ -18,9 +18,14 @@ import (
 	"github.com/belay-run/belay/belaytest/model"
 )
 
-// limit is the timeout of a step whose agent does not end by itself. Its grace
+// limitOf is the timeout of a step whose agent does not end by itself. Its grace
 // comes on top of it; a slow start of the CLI must fit in.
-const limit = 8 * time.Second
+func limitOf(kind agent.Kind) time.Duration {
+	if kind == agent.Gemini || kind == agent.ACP {
+		return 20 * time.Second // Node starts twice
+	}
+	return 8 * time.Second
+}
 
 // TestBelayRun drives the same table through belay run: the exit code is the
 // one that is promised, and nothing is left running.
@@ -50,21 +55,63 @@ func build(t *testing.T) string {
 	return bin
 }
 
+// driven is what was seen of a belay run.
+type driven struct {
+	exit      int
+	left      int // processes that were still there afterwards; they are gone now
+	took      time.Duration
+	out, talk []byte
+	file      string // what out.txt holds; "" without one
+	model     *model.Server
+}
+
 func belayRun(t *testing.T, bin string, kind agent.Kind, r row) {
 	t.Helper()
-	want, p := r.cells[kind], newPlace(t)
+	want := r.cells[kind]
+	timeout := patience
+	if want.cut {
+		timeout = limitOf(kind)
+	}
+	d := drive(t, bin, kind, r, []model.Behaviour{r.behaviour}, timeout)
+	if d.exit != want.code {
+		t.Errorf("belay exit %d, want %d", d.exit, want.code)
+	}
+	if v := judged(t, d.out); v.Kind != want.kind || v.Class != want.class {
+		t.Errorf("judged %q, class %q, want %q, class %q", v.Kind, v.Class, want.kind, want.class)
+	}
+	d.check(t, r.file)
+}
+
+// check holds what is the same for every run.
+func (d driven) check(t *testing.T, file bool) {
+	t.Helper()
+	if d.left != 0 {
+		t.Errorf("%d processes were left", d.left)
+	}
+	if (d.file == content) != file {
+		t.Errorf("out.txt: %q, want it written: %v", d.file, file)
+	}
+	if d.model.Calls() == 0 {
+		t.Error("the model was never called")
+	}
+	if t.Failed() {
+		t.Logf("after %s, %d calls:\n%s\n%s", d.took.Round(time.Millisecond), d.model.Calls(), d.out, d.talk)
+	}
+}
+
+// drive runs a recipe of one step with a CLI, against a model that behaves as
+// the steps say.
+func drive(t *testing.T, bin string, kind agent.Kind, r row, steps []model.Behaviour, timeout time.Duration, more ...string) driven {
+	t.Helper()
+	p := newPlace(t)
 	file := filepath.Join(p.work, "out.txt")
-	server, err := model.New(model.Script{Steps: []model.Behaviour{r.behaviour}, File: file, Content: content})
+	server, err := model.New(model.Script{Steps: steps, File: file, Content: content})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer server.Close()
 	s := setups(kind, p.home, server.URL())
 	write(t, p.home, s.files)
-	timeout := patience
-	if want.cut {
-		timeout = limit
-	}
 	write(t, p.home, map[string]string{
 		".config/belay/config.yaml": config(t, kind, r, s),
 		"recipe.yaml": "name: one-agent\nsteps:\n  - id: work\n    agent: " + string(kind) + "\n    prompt: " + prompt +
@@ -76,34 +123,23 @@ func belayRun(t *testing.T, bin string, kind agent.Kind, r row) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "run", "--json", filepath.Join(p.home, "recipe.yaml"))
-	cmd.Dir, cmd.Env, cmd.WaitDelay = p.work, env, 2*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = p.work, append(env, more...), 2*time.Second
 	var out, talk bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &talk
 	began := time.Now()
 	err = cmd.Run()
-	left := sweep(t, mark(p))
+	d := driven{took: time.Since(began), left: sweep(t, mark(p)), model: server, out: out.Bytes(), talk: talk.Bytes()}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	if got := cmd.ProcessState.ExitCode(); got != want.code {
-		t.Errorf("belay exit %d, want %d", got, want.code)
+	d.exit = cmd.ProcessState.ExitCode()
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
 	}
-	if v := judged(t, out.Bytes()); v.Kind != want.kind || v.Class != want.class {
-		t.Errorf("judged %q, class %q, want %q, class %q", v.Kind, v.Class, want.kind, want.class)
-	}
-	if left != 0 {
-		t.Errorf("%d processes were left", left)
-	}
-	if data, err := os.ReadFile(file); (err == nil && string(data) == content) != r.file {
-		t.Errorf("out.txt: %q, %v, want it written: %v", data, err, r.file)
-	}
-	if server.Calls() == 0 {
-		t.Error("the model was never called")
-	}
-	if t.Failed() {
-		t.Logf("after %s, %d calls:\n%s\n%s", time.Since(began).Round(time.Millisecond), server.Calls(), out.Bytes(), talk.Bytes())
-	}
+	d.file = string(data)
+	return d
 }
 
 // judged is the failure that the records of a run name last; none is zero.

@@ -40,7 +40,12 @@ func setups(kind agent.Kind, home, url string) setup {
 			env:     []string{"GEMINI_API_KEY=dummy", "GOOGLE_GEMINI_BASE_URL=" + url},
 			files:   map[string]string{".gemini/settings.json": geminiSettings},
 		}
-	case agent.Copilot, agent.OpenCode, agent.Qwen, agent.Command, agent.ACP, agent.Scripted:
+	case agent.ACP: // Gemini again, through the other door; nobody turns its knobs there
+		s := setups(agent.Gemini, home, url)
+		s.program = append(s.program, "--acp", "--skip-trust", "--model", s.model)
+		s.model = ""
+		return s
+	case agent.Copilot, agent.OpenCode, agent.Qwen, agent.Command, agent.Scripted:
 	}
 	return setup{}
 }

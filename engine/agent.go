@@ -94,8 +94,17 @@ type noteMark struct {
 	skip   int // notes that were records before this driver came
 }
 
-// permit counts one more agent where all sessions of the tree see it.
-func (w *drive) permit(k belay.Key) belay.Answer {
+// permit asks for one more agent: the budget first, then the service that it
+// calls.
+func (w *drive) permit(q belay.Question) belay.Answer {
+	if a := w.afford(q.Agent); !a.OK {
+		return a
+	}
+	return w.gate(q)
+}
+
+// afford counts one more agent where all sessions of the tree see it.
+func (w *drive) afford(k belay.Key) belay.Answer {
 	now := w.now()
 	p, err := w.Permit(k, now)
 	if err != nil {
@@ -132,6 +141,9 @@ func (o *Open) setBudget() error {
 	}
 	first := o.Tree.Started()
 	_, began := o.Tree.Run(o.ID).Started()
+	if o.anew.After(began) {
+		began = o.anew
+	}
 	err := o.local.State.SetBudget(o.session.Tree, first.Limits.Budget, began)
 	o.budgeted = err == nil
 	return err

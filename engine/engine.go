@@ -70,13 +70,22 @@ type Driver struct {
 	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used
 	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (dir, branch string, err error)
 	Seen    func([]belay.Record) // called with every batch of records once it is on disk
+	Clock   Clock
+	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
+
+	// Gate asks the service that an agent calls whether it takes calls now, and
+	// Told tells it what came of one; nil = nobody counts.
+	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
+	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
+	// Look looks at the machine; nil = nothing is wrong with it.
+	Look func(dir string) belay.Probe
+	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
+	Cleared func([]belay.Record) error
 }
 
 // drive is one drive of a run: a driver at work.
 type drive struct {
 	*Driver
-	base    time.Time // the clock: wall time at the start, monotonic from there
-	began   time.Time
 	keeper  Keeper
 	facts   []flow.Fact // learned, not yet in a turn
 	turn    flow.Turn
@@ -90,7 +99,10 @@ type drive struct {
 // stopped. Cancelling ctx stops it in order; closing hard ends everything at
 // once. first are facts that belong into the first turn.
 func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
-	w := &drive{Driver: d, began: time.Now(), notes: map[belay.Key]noteMark{}}
+	if d.Clock == (Clock{}) {
+		d.Clock = NewClock(1, time.Time{})
+	}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -112,12 +124,7 @@ func (w *drive) leave(ctx context.Context) error {
 
 // now is the run's clock; it does not jump while the driver lives and never
 // goes below what the journal holds.
-func (w *drive) now() time.Time {
-	if w.base.IsZero() {
-		w.base = w.began.Round(0)
-	}
-	return w.base.Add(time.Since(w.began))
-}
+func (w *drive) now() time.Time { return w.Clock.Now() }
 
 // attach takes the run: finds out what became of every open attempt, and
 // writes it down together with the first turn.
@@ -207,6 +214,9 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
+		if err := w.tell(job, nil); err != nil {
+			return nil, err
+		}
 	case belay.Harvested:
 		end, err := w.ended(job, *st.Exit)
 		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
@@ -219,6 +229,9 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
+	if err := w.tell(job, o.Agent); err != nil {
+		return flow.Fact{}, err
+	}
 	if o.Agent != nil {
 		if err := w.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
 			return flow.Fact{}, err
@@ -253,7 +266,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 		if w.turn.Until.IsZero() {
 			wake = nil
 		} else {
-			timer.Reset(max(0, w.turn.Until.Sub(w.now())))
+			timer.Reset(w.Clock.Until(w.turn.Until))
 		}
 		select {
 		case e, ok := <-w.keeper.Events():
@@ -399,6 +412,11 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 		if w.Seen != nil {
 			w.Seen(recs)
 		}
+		if w.Cleared != nil {
+			if err := w.Cleared(recs); err != nil {
+				return err
+			}
+		}
 		w.Log.Beat(string(turn.Status), w.Tree.Done())
 	}
 	if err := w.clearMail(); err != nil {
@@ -438,18 +456,25 @@ func (w *drive) spawn(j belay.Job) error {
 			return err
 		}
 	}
-	s, err := w.prepare(j)
+	staged := j
+	if w.Stage != nil {
+		staged = w.Stage(j)
+	}
+	s, err := w.prepare(staged)
 	if err != nil {
-		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
-			Key: j.Key, Observation: step.Unstarted(err, w.now()),
-		}})
-		return nil
+		return w.unstarted(j, err)
 	}
 	var tooBig *proc.TooBig
 	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
-		w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
-			Key: j.Key, Observation: step.Unstarted(&step.Fault{Kind: belay.FaultTooBig, Err: err}, w.now()),
-		}})
+		return w.unstarted(j, &step.Fault{Kind: belay.FaultTooBig, Err: err})
 	}
 	return nil
+}
+
+// unstarted is the end of an attempt of which nothing was started.
+func (w *drive) unstarted(j belay.Job, err error) error {
+	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+		Key: j.Key, Observation: step.Unstarted(err, w.now()),
+	}})
+	return w.tell(j, nil)
 }

@@ -31,6 +31,11 @@ type Local struct {
 	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
 	Host    step.Host // for agent steps; Persona and Secrets are the run's own
+
+	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a
+	// job on its way to its process (nil = nothing does).
+	Speed int
+	Stage func(belay.Job) belay.Job
 }
 
 // Spec is a run to be started.
@@ -59,9 +64,11 @@ type Open struct {
 	first   []flow.Fact
 	self    proc.Identity
 	session belay.Session
-	reached bool // had a keeper before: what that one left behind came to this process
+	last    time.Time // of the records that were there
+	reached bool      // had a keeper before: what that one left behind came to this process
 
-	budgeted bool // all sessions of the tree know what may be used
+	budgeted bool      // all sessions of the tree know what may be used
+	anew     time.Time // when a person took back what was used; zero = nobody did
 }
 
 // Create makes the folder of a new run and freezes its recipes. The run has no
@@ -197,10 +204,11 @@ func (o *Open) load() error {
 	if err != nil {
 		return err
 	}
-	o.epoch = recs[len(recs)-1].Epoch
+	o.epoch, o.last = recs[len(recs)-1].Epoch, recs[len(recs)-1].At
 	if s := o.Tree.Started().Session; s != nil {
 		o.session = *s
 	}
+	o.anew = clearedAt(recs)
 	return nil
 }
 
@@ -241,7 +249,11 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.run.Append(turn.Records)
+	recs, err := o.run.Append(turn.Records)
+	if err != nil {
+		return nil, err
+	}
+	return recs, o.cleared(recs)
 }
 
 // Drive drives the run until it ends, is held or is stopped, and says how it
@@ -265,6 +277,8 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
 		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
+		Gate: o.gateOf, Told: o.local.State.Told, Look: o.lookOf(), Cleared: o.cleared,
+		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
 	}
 	status, err := d.Drive(ctx, hard, first...)

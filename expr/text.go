@@ -35,7 +35,11 @@ type Hole struct {
 // Holes finds every {{ of a text, right or wrong. A wrong one ends after its
 // first two bytes, and the search goes on there.
 func Holes(src string) []Hole {
-	var holes []Hole
+	n := strings.Count(src, "{{")
+	if n == 0 {
+		return nil
+	}
+	holes := make([]Hole, 0, min(n, 32))
 	col, seen := 1, 0
 	for at := strings.Index(src, "{{"); at >= 0; {
 		col += utf8.RuneCountInString(src[seen:at])
@@ -64,6 +68,7 @@ func ParseText(src string) (*Text, error) {
 	if len(src) > MaxResult {
 		return nil, &Error{Col: 1, Msg: fmt.Sprintf("the text has %d bytes, at most %d are allowed", len(src), MaxResult), Src: src}
 	}
+	t.parts = make([]part, 0, 1+2*min(strings.Count(src, "{{"), 32))
 	col, seen := 1, 0
 	for at := strings.Index(src, "{{"); at >= 0; {
 		col += utf8.RuneCountInString(src[seen:at])
@@ -128,8 +133,9 @@ func (t *Text) Render(l Lookup) (string, error) {
 // without a default, or else with one; in the order of the text.
 func (t *Text) Reads() []Read {
 	var reads []Read
-	known := map[string]int{}
-	for _, p := range t.parts {
+	known := make(map[string]int, min(len(t.parts), 8))
+	for i := range t.parts {
+		p := &t.parts[i]
 		if p.hole == nil || p.hole.name == "" {
 			continue
 		}

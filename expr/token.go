@@ -50,7 +50,7 @@ type scanner struct {
 
 func scan(src string) ([]token, error) {
 	s := &scanner{src: src, col: 1}
-	var toks []token
+	toks := make([]token, 0, len(src)/4+4)
 	for {
 		t, err := s.next()
 		if err != nil {

@@ -42,7 +42,7 @@ func (s *State) indexSteps() []step {
 			return err
 		}
 		return s.fill(c)
-	}}
+	}, sql(serviceSchema)}
 }
 
 // Summary is a run in one line.

@@ -47,6 +47,8 @@ func play(part string, args []string) error {
 		return playGrow(s)
 	case "enter":
 		return playEnter(s, args[1:])
+	case "tell":
+		return playTell(s, args[1:])
 	}
 	return fmt.Errorf("no part %q", part)
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/belay-run/belay/proc"
 )
 
-// Rebuild fills the lists of runs and sessions again from the journals. Caps
-// and the keepers of sessions are not in the journals; it leaves caps as they
-// are.
+// Rebuild fills the lists of runs and sessions again from the journals. Caps,
+// the keepers of sessions and what is known of services are not in the
+// journals; it leaves caps and services as they are. With a lost index they are
+// lost: every service then begins anew, with all its tokens and no breaker open.
 func (s *State) Rebuild() error {
 	return s.change("rebuild index", s.fill)
 }

@@ -14,7 +14,8 @@ type Ref struct {
 	Name          string
 	Step          belay.Path
 	Pos           Pos  // of the name
-	Unconditional bool // the step has no condition
+	Unconditional bool // it is made whenever the recipe runs to its end
+	Fallback      bool // it is made only when the step stays failed
 
 	file string
 }
@@ -23,8 +24,12 @@ type Ref struct {
 func (r *Recipe) SubRecipes() []Ref {
 	var refs []Ref
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Type == belay.TypeRecipe {
-			refs = append(refs, Ref{Name: s.Recipe, Step: s.ID, Pos: s.recipePos, Unconditional: s.Condition == nil, file: s.where(r)})
+		s := &r.Steps[i]
+		for c := range s.calls {
+			refs = append(refs, Ref{
+				Name: c.name, Step: s.ID, Pos: c.pos, Fallback: c.fallback, file: s.where(r),
+				Unconditional: s.Condition == nil && !c.fallback && !s.StandIn,
+			})
 		}
 	}
 	return refs

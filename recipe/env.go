@@ -10,7 +10,7 @@ func EnvNames(v string) (long, short string) {
 	name := shellName(v)
 	long = "RECIPE_VAR_" + name
 	short = strings.ToUpper(name)
-	if Denied(short) || kept(short) {
+	if denied(short) || kept(short) {
 		return long, ""
 	}
 	return long, short

@@ -51,12 +51,8 @@ type keySet [2]uint64
 func (s *keySet) add(i int)      { s[i/64] |= 1 << (i % 64) }
 func (s *keySet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 
-// mark notes a key, and the one that it is another spelling of.
-func (t *table[T]) mark(s *keySet, name string) {
-	i, ok := t.at[name]
-	if !ok {
-		return
-	}
+// mark notes key i, and the one that it is another spelling of.
+func (t *table[T]) mark(s *keySet, i int) {
 	s.add(i)
 	if same := t.keys[i].same; same != "" {
 		s.add(t.at[same])
@@ -93,10 +89,12 @@ func readKeys[T any](p *parser, n *yaml.Node, t *table[T], kind stepKinds, to *T
 		}
 		at, ok := t.at[k.Value]
 		if !ok {
-			t.mark(&found, unknown(p, k, t))
+			if meant, ok := t.at[unknown(p, k, t)]; ok {
+				t.mark(&found, meant)
+			}
 			continue
 		}
-		t.mark(&found, k.Value)
+		t.mark(&found, at)
 		switch known := &t.keys[at]; {
 		case kind != 0 && known.later&kind != 0:
 			p.loose(posOf(k), "", "%q on %s is not supported by this version", k.Value, kind)

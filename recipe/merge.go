@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +75,7 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	if m.Recursion.MaxTotalSteps == 0 {
 		m.Recursion.MaxTotalSteps = parent.Recursion.MaxTotalSteps
 	}
+	m.Policy, m.Recovery = cmp.Or(child.Policy, parent.Policy), cmp.Or(child.Recovery, parent.Recovery)
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)
 	m.Steps = overlay(written(parent), written(child), func(s Step) string { return string(s.ID) })

@@ -13,7 +13,11 @@ import (
 // Denied tells whether a variable of this name, upper-cased, would take the
 // place of one that the system, a language's runtime or Belay itself lives by.
 func Denied(name string) bool {
-	up := strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+	return denied(strings.ReplaceAll(strings.ToUpper(name), "-", "_"))
+}
+
+// denied is Denied for a name in upper case, as a shell has it.
+func denied(up string) bool {
 	return slices.Contains(deniedNames, up) ||
 		slices.ContainsFunc(deniedPrefixes, func(prefix string) bool { return strings.HasPrefix(up, prefix) })
 }
@@ -119,6 +123,9 @@ func (p *parser) note(u use) {
 	to := &p.hooks
 	if p.to != nil {
 		to = &p.to.uses
+	}
+	if *to == nil {
+		*to = make([]use, 0, 4) // a step reads a few
 	}
 	*to = append(*to, u)
 }

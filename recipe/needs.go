@@ -26,6 +26,8 @@ type linker struct {
 	parent bool
 	clamp  func(Pos) Pos
 	index  map[belay.Path]int
+	stand  []int // see originals
+	circle bool  // of fallbacks
 }
 
 func (l *linker) fail(s *Step, at Pos, hint, format string, args ...any) {
@@ -39,22 +41,31 @@ func (l *linker) fail(s *Step, at Pos, hint, format string, args ...any) {
 
 func (l *linker) link() {
 	l.ids()
+	l.fallbacks()
 	prior := []int{} // what a step without needs waits for
 	for i := 0; i < len(l.steps); {
-		end := l.group(i)
-		if end-i > MaxGroup {
-			l.fail(&l.steps[i+MaxGroup], l.steps[i+MaxGroup].groupPos, "", "a group has at most %d steps", MaxGroup)
+		if l.steps[i].StandIn { // it has no place in the order
+			i++
+			continue
 		}
+		end := l.group(i)
 		next := make([]int, 0, end-i)
 		for ; i < end; i++ {
+			if l.steps[i].StandIn {
+				continue
+			}
 			l.steps[i].Needs = prior
 			if l.steps[i].hasNeeds {
 				l.steps[i].Needs = l.needed(i)
 			}
 			next = append(next, i)
 		}
+		if len(next) > MaxGroup {
+			l.fail(&l.steps[next[MaxGroup]], l.steps[next[MaxGroup]].groupPos, "", "a group has at most %d steps", MaxGroup)
+		}
 		prior = next
 	}
+	l.standIns()
 	if !l.full() {
 		l.cycles()
 	}
@@ -66,7 +77,7 @@ func (l *linker) link() {
 // group is the end of the group that starts at i; a step without one is alone.
 func (l *linker) group(i int) int {
 	end := i + 1
-	for l.steps[i].Group != "" && end < len(l.steps) && l.steps[end].Group == l.steps[i].Group {
+	for l.steps[i].Group != "" && end < len(l.steps) && (l.steps[end].StandIn || l.steps[end].Group == l.steps[i].Group) {
 		end++
 	}
 	return end
@@ -98,6 +109,8 @@ func (l *linker) needed(i int) []int {
 			l.noStep(s, n)
 		case j == i || n.id == s.ID:
 			l.fail(s, n.pos, "", "the step %q needs itself", n.id)
+		case l.steps[j].StandIn:
+			l.notAwaited(s, n)
 		default:
 			needs = append(needs, j)
 		}
@@ -106,6 +119,7 @@ func (l *linker) needed(i int) []int {
 	return slices.Compact(needs)
 }
 
+// noStep reports an id that no step has.
 func (l *linker) noStep(s *Step, n need) {
 	if l.full() {
 		return

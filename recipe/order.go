@@ -7,6 +7,7 @@ package recipe
 type order struct {
 	steps []Step
 	head  []int // the first step of the stretch
+	stand []int // whom a step stands in for, nil when there is no such step; itself for all others
 	seen  []int
 	round int
 	left  int // visits before it gives up
@@ -20,12 +21,19 @@ func newOrder(steps []Step) *order {
 			o.head[i] = o.head[i-1]
 		}
 	}
+	o.stand = originals(steps)
 	return o
 }
 
-// before tells whether step i waits for step j. Out of breath, it says yes:
-// what is not known is not reported.
+// before tells whether step i waits for step j, or for the step that j stands
+// in for. Out of breath, it says yes: what is not known is not reported.
 func (o *order) before(j, i int) bool {
+	if o.stand != nil {
+		j = o.stand[j]
+	}
+	if j == i {
+		return false
+	}
 	o.round++
 	stack := []int{i}
 	if o.head[i] <= j && j < i {

@@ -31,8 +31,8 @@ type Recipe struct {
 	Extends     string   // the parent's name; "" once it is merged in (see Merge)
 	Secrets     []string // variables whose values are hidden
 	Isolate     bool     // the run has a worktree of its own
-	Policy      string   // how failures are met: "" = as the run says, belay or classic
-	Recovery    string   // about failed sub-recipes: "" = as the run says, on, off or classic
+	Policy      string   // who chooses ways out of failures: "" = not said, belay or classic
+	Recovery    string   // about failed sub-recipes: "" = not said, on, off or classic
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -124,7 +124,10 @@ type Step struct {
 	Foreach   string // the list variable; "" = none
 	As        string // the name of the item
 	MaxItems  int    // max_parallel of foreach; 0 = no limit of its own
-	Expect    string // agent: none, answer, change, tests, pr
+	Expect    string // agent, recipe: none, answer, change, tests, pr
+	Role      string // agent: a role of recovery, "" = none
+	Policy    string // who chooses ways out of its failures: "" = that of the run, belay or classic
+	Recovery  string // recipe: "" = not said, on, off or classic
 	Isolate   bool   // it has a worktree of its own
 	Once      bool
 	Optional  bool
@@ -132,11 +135,8 @@ type Step struct {
 	Shell     belay.Shell
 	Failure   belay.FailureKind // "" = by the evidence
 	Escalate  bool              // on_failure: escalate
-	Fallback  *Fallback         // what is done in its stead when it stays failed
-	StandIn   bool              // it is another step's fallback and does not run by itself
-	Policy    string            // "" = as the recipe says
-	Role      string            // agent: what it is there for; "" = none
-	Recovery  string            // recipe: "" = as the recipe says, on, off or classic
+	Fallback  *Fallback         // what is done in its stead when it stays failed; nil = nothing
+	StandIn   bool              // it never starts by itself: another step has it as its fallback
 	Pos       Pos
 
 	file      string // where it was written, when a merge brought it here
@@ -148,13 +148,6 @@ type Step struct {
 	uses      []use  // the variables that it reads
 	dirPlace  place
 	condPlace place
-}
-
-// Fallback is another way: exactly one of a recipe and a step.
-type Fallback struct {
-	Recipe string
-	Step   belay.Path
-	Pos    Pos
 }
 
 // Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.

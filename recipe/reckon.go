@@ -9,15 +9,24 @@ import (
 // value the recipes or their caller set: unlike a placeholder, nothing checks
 // that it is a number, and bash runs commands that are hidden in it.
 func (g *callGraph) reckoned(given []string) {
-	names, hidden := g.exported(given)
+	var names, hidden map[string]string // made when a script reads something
+	reads := func(file string, script *Script) {
+		if script == nil || len(script.env) == 0 {
+			return
+		}
+		if names == nil {
+			names, hidden = g.exported(given)
+		}
+		g.reads(file, script, names, hidden)
+	}
 	for _, r := range g.recipes {
 		for _, script := range []*Script{r.Hooks.PreStep, r.Hooks.PostStep, r.Hooks.OnError} {
-			g.reads(r.File, script, names, hidden)
+			reads(r.File, script)
 		}
 		for i := range r.Steps {
 			s := &r.Steps[i]
-			g.reads(s.where(r), s.Script, names, hidden)
-			g.reads(s.where(r), s.Verify, names, hidden)
+			reads(s.where(r), s.Script)
+			reads(s.where(r), s.Verify)
 		}
 	}
 }
@@ -59,9 +68,6 @@ func (g *callGraph) exported(given []string) (names, hidden map[string]string) {
 }
 
 func (g *callGraph) reads(file string, script *Script, names, hidden map[string]string) {
-	if script == nil {
-		return
-	}
 	for _, read := range script.env {
 		if read.kept {
 			g.keeps(file, read, hidden)

@@ -27,6 +27,8 @@ func TestSchema(t *testing.T) {
 		head + "}\ndefaults: {timeout: 5}\n": true, head + "}\nhooks: {pre_step: x}\n": true, head + ", fatal: false}\noutput: {format: x}\n": true,
 		head + ", fatal: false, optional: true}\n": true, head + ", retry: {backoff: 0}}\n": true, head + ", timeout: 0.5s, description: }\n": true,
 		head + ", outputs: {a: {json: 'x[0].y'}}}\n": true, head + ", type: bash, env: {A: , B: 5}}\n": true, agent + ", agent: me}\n": true, agent + ", type: agent, env: {A: b}}\n": true,
+		agent + ", role: Coder, policy: classic}\n": true, agent + ", role: 'custom:poet'}\npolicy: belay\nrecovery: off\n": true, agent + ", role: a b}\n": false, head + ", role: coder}\n": false,
+		"name: x\nsteps: [{id: a, recipe: y, expect: change, recovery: classic, recovery_on_failure: true}]\n": true, head + "}\nrecovery: maybe\n": false,
 		head + ", needs: []}\ndefaults: {max_parallel: 2}\n": true, "name: 5\nsteps: [{id: 5, recipe: y, context: {a: b}}]\n": true,
 
 		"name: x\n": false, "name: x\nsteps: []\n": false, head + ", comand: x}\n": false, head + ", retry: 0}\n": false, head + ", retry: {max: 2}}\n": false,
@@ -38,7 +40,7 @@ func TestSchema(t *testing.T) {
 		head + ", fatal: false, nonfatal: false}\n": false, head + ", optional: true, nonfatal: false}\n": false, "name: x\nsteps: [{id: a, command: ' '}]\n": false,
 		"name: x\nsteps: [{id: a, command: }]\n": false, "name: x\nsteps: [{id: a}]\n": false, head + ", recipe: y}\n": false, head + ", type: recipe}\n": false,
 		agent + ", type: bash}\n": false, agent + ", shell: plain}\n": false, head + ", model: x}\n": false, head + ", as: x}\n": false, head + ", max_parallel: 2}\n": false,
-		head + ", needs: }\n": false, head + ", parallel_group: g, needs: []}\n": false, head + ", fallback: {step: b}}\n": false, "name: ' '\nsteps: [{id: a, command: x}]\n": false,
+		head + ", needs: }\n": false, head + ", parallel_group: g, needs: []}\n": false, head + ", fallback: {recipe: b}}\n": true, head + ", fallback: {recipe: a/b}}\n": false, head + ", recovery: off}\n": false, "name: ' '\nsteps: [{id: a, command: x}]\n": false,
 		agent + ", fallback: {}}\n": false, agent + ", fallback: {step: b, recipe: c}}\n": false, head + ", env: {A-B: c}}\n": false, head + ", env: {A: '{{c}}'}}\n": false,
 		head + ", foreach: x, outputs: {a: {json: b}}}\ncontext: {x: []}\n": false, head + ", output: a b}\n": false, head + ", retry: 1001}\n": false,
 		head + "}\ndefaults: {timeout: 5, timeout_seconds: 6}\n": false, head + "}\nsecrets: [a b]\n": false, head + "}\ncontext: {a b: c}\n": false,
@@ -92,6 +94,7 @@ var blind = []string{
 	`^command: the script is not correct bash`, `longer than a year$`, // inside a text
 	`is already the output of this step`, `^the id .* is given twice`, // two places of the file
 	`^no step has the id`, `needs itself$`, `^steps need each other`, // two places of the file
+	`is its own fallback$`, `^steps are each other's fallback`, // two places of the file
 	`a number that a value can hold$`, // no JSON has it
 }
 

@@ -26,6 +26,7 @@ const (
 	formPath                      // a place in JSON
 	formList                      // the name of a list, or a place in a variable
 	formAgent                     // the name of an agent, or a persona
+	formRole                      // a role: a word, or custom:NAME
 )
 
 // schema is the form as a schema. A number, true and false are texts, too.
@@ -41,7 +42,7 @@ func (f textForm) schema() map[string]any {
 		text["not"] = map[string]any{"type": "string", "pattern": `^/|\{\{`}
 	case formID, formVar, formEnv, formRecipe:
 		text["maxLength"] = maxName
-	case formFilled, formName, formPath, formList, formAgent:
+	case formFilled, formName, formPath, formList, formAgent, formRole:
 	}
 	text["pattern"] = f.pattern()
 	return text
@@ -59,6 +60,8 @@ func (f textForm) pattern() string {
 		return `^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[ *(-?[0-9]+|'[^'{}|]*'|"[^"{}|]*") *\])*$`
 	case formAgent:
 		return `^[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+){0,2}$`
+	case formRole:
+		return rolePattern()
 	case formEnv:
 		return `^[A-Za-z_][A-Za-z0-9_]*$`
 	case formRecipe:

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
 )
 
@@ -105,10 +104,7 @@ type scope struct {
 }
 
 func newScope(g *callGraph, r *Recipe, given []string) *scope {
-	sc := &scope{g: g, r: r, first: map[string]bool{}, by: map[string][]int{}, known: map[string]bool{}}
-	for name := range g.owns(r) {
-		sc.known[name] = true
-	}
+	sc := &scope{g: g, r: r, first: map[string]bool{}, by: make(map[string][]int, len(r.Steps)), known: maps.Clone(g.owns(r))}
 	for _, v := range r.Context {
 		sc.first[v.Name] = true
 	}
@@ -120,20 +116,29 @@ func newScope(g *callGraph, r *Recipe, given []string) *scope {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		for _, name := range s.sets() {
+		for name := range s.sets {
 			sc.by[name] = append(sc.by[name], i)
 		}
-		if s.Type != belay.TypeRecipe || s.Foreach != "" { // many items bring only their output
+		if s.Foreach != "" { // many items bring only their output
 			continue
 		}
-		sub := g.call(s.Recipe)
-		sc.open = sc.open || sub.unknown
-		for name := range sub.sets {
-			sc.by[name] = append(sc.by[name], i)
-			sc.known[name] = true
+		for c := range s.calls {
+			sub := g.call(c.name)
+			sc.open = sc.open || sub.unknown
+			for name := range sub.sets {
+				sc.sets(name, i)
+			}
 		}
 	}
 	return sc
+}
+
+// sets notes that a recipe which step i calls sets a name.
+func (sc *scope) sets(name string, i int) {
+	sc.known[name] = true
+	if by := sc.by[name]; len(by) == 0 || by[len(by)-1] != i {
+		sc.by[name] = append(by, i)
+	}
 }
 
 // setters are the steps that set a name; found is false when nothing does.
@@ -189,8 +194,14 @@ func (sc *scope) when(i int, u use, setters []int) {
 		p.Warning = true
 		p.Msg = fmt.Sprintf("%q is set by step %q, which this step does not wait for", u.name, setter)
 		p.Hint = fmt.Sprintf("write needs: [%s]", setter)
-		if s.Group != "" {
+		switch by := &sc.r.Steps[meanwhile]; {
+		case s.Group != "":
 			p.Hint = "take one of them out of the group"
+		case s.StandIn && sc.order.stand[i] == meanwhile:
+			p.Msg = fmt.Sprintf("%q is set by step %q, which has failed when this step runs", u.name, setter)
+			p.Hint = "give it a default under context:"
+		case s.StandIn || by.StandIn:
+			p.Hint = "give it a default under context:"
 		}
 	case setters[0] == i && len(setters) == 1:
 		p.Msg = fmt.Sprintf("%q is set only by this step itself", u.name)

@@ -11,7 +11,7 @@ import (
 // runs knows the commands that run a text: a value in it is one word still, and
 // what that word holds would run.
 func (w *walker) runs(args []*syntax.Word) {
-	if len(args) < 2 || w.again {
+	if len(args) < 2 {
 		return
 	}
 	if p, found := w.commandText(args); found {

@@ -159,6 +159,9 @@ func FuzzScript(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
+		if sure, safe, _ := reread(src, untouched); sure && !safe {
+			t.Fatalf("%q is sure and not safe", src)
+		}
 		script, problems := ParseScript(src, Pos{1, 1})
 		lines := strings.Split(src, "\n")
 		bad := 0

@@ -46,7 +46,8 @@ func (b *bash) read(text string) (tour, error) {
 // script, and the walk itself takes most of the time.
 type tour []syntax.Node
 
-// visit goes through a script as syntax.Walk does.
+// visit goes through a script as syntax.Walk does: what see refuses is passed
+// over. (A comment behind a statement comes after the end of that, and stays.)
 func (t tour) visit(see func(syntax.Node) bool) {
 	for i := 0; i < len(t); i++ {
 		if see(t[i]) {

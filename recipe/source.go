@@ -20,14 +20,19 @@ var bom = []byte("\ufeff")
 // source is the text of a recipe and where its lines begin.
 type source struct {
 	text   []byte
+	same   string // the text once more: parts of it need no copy
 	starts []int
 
 	originals map[*yaml.Node]original // values that are read otherwise than they are written
 }
 
 func newSource(text []byte) *source {
-	s := &source{text: text, starts: []int{0}}
+	s := &source{text: text, same: string(text), starts: make([]int, 1, bytes.Count(text, []byte("\n"))+2)}
 	for i := 0; i < len(text); {
+		if c := text[i]; c > '\r' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
 		n := breakLen(text[i:])
 		if n > 0 {
 			s.starts = append(s.starts, i+n)
@@ -69,7 +74,11 @@ func (s *source) line(n int) string {
 	if n < len(s.starts) {
 		end = s.starts[n]
 	}
-	return strings.TrimRight(string(s.text[s.starts[n-1]:end]), "\r\n\u0085\u2028\u2029")
+	text := strings.TrimRight(s.same[s.starts[n-1]:end], "\r\n")
+	if text != "" && text[len(text)-1] >= utf8.RuneSelf {
+		text = strings.TrimRight(text, "\r\n\u0085\u2028\u2029")
+	}
+	return text
 }
 
 // lineOf is line n of a text, false when the text has no such line.
@@ -123,6 +132,10 @@ func (s *source) unreadable() (Pos, string) {
 		return Pos{1, 1}, "the recipe is empty"
 	}
 	for i := 0; i < len(s.text); {
+		if c := s.text[i]; ' ' <= c && c <= '~' {
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(s.text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:

@@ -12,6 +12,7 @@ type draft struct {
 	Step
 	timeoutKey string // which of its names was used
 	leeway     string // which spelling of optional was used
+	recovery   bool   // recovery itself was said, not its older spelling
 	verifyPos  Pos    // of the key, as are the following
 	jsonPos    Pos
 	asPos      Pos

@@ -188,21 +188,6 @@ func readFailure(p *parser, d *draft, k, v *yaml.Node) {
 	d.Failure = belay.FailureKind(p.choice(k, v, failureWords()...))
 }
 
-func readFallback(p *parser, d *draft, k, v *yaml.Node) {
-	if v.Kind != yaml.MappingNode {
-		p.wrong(k, v, "a mapping", "write {recipe: NAME} or {step: ID}")
-		return
-	}
-	var f fallback
-	readKeys(p, v, fallbackKeys, 0, &f)
-	if f.recipe != "" && f.step != "" {
-		p.fail(posOf(k), "leave one of them out", "%q is a recipe or a step, not both", k.Value)
-	}
-	if len(v.Content) == 0 {
-		p.fail(posOf(k), "write {recipe: NAME} or {step: ID}", "%q is empty", k.Value)
-	}
-}
-
 func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 	if v.Kind == yaml.SequenceNode {
 		p.wrong(k, v, "the name of a variable", "put the list under context: and write its name here")

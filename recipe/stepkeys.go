@@ -133,7 +133,8 @@ var resultKeys = []key[draft]{
 	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
 	{name: "outputs", bound: bounds{must: true, names: formVar}, on: onBash | onAgent, own: true, types: []string{typeMapping}, form: "{name: {file: PATH}, other: {json: PATH}}", read: readOutputs,
 		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, or a place in the JSON that it printed. Not together with foreach, where output is the list of the results."},
-	{name: "expect", on: onAgent, later: onBash | onRecipe, types: []string{typeText}, enum: expectations(), def: "answer", doc: "What an agent must leave behind.",
+	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "answer; nothing on a recipe step",
+		doc:  "What an agent must leave behind; on a recipe step, the agent that finishes it when the sub-recipe has failed.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Expect = p.choice(k, v, expectations()...) }},
 }
 
@@ -142,30 +143,28 @@ var otherKeys = []key[draft]{
 	{name: "auto_stage", on: onAgent, types: []string{typeBool}, def: "false", doc: "Accepted and without effect: what an agent changed is left as it is, and nothing is staged.",
 		idle: "nothing is staged for you; write a step with command: git add -A", quiet: "false",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
-	{name: "role", on: onAgent, types: []string{typeText}, doc: "What an agent is there for; without effect in this version.",
-		idle: "a persona says who the agent is: agent: namespace:name",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { p.filled(k, v) }},
-	{name: "policy", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How its failures are met; without effect in this version.",
-		idle: "retry: and on_failure: say what follows a failure",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "belay", "classic") }},
+	{name: "role", bound: bounds{text: formRole}, on: onAgent, types: []string{typeText}, form: "coder or custom:NAME", read: readRole,
+		doc: "What the agent is there for: orchestrator, spec, coder, tester, reviewer, architect, security_auditor, devops, document_writer or custom:NAME. Behind a role stands a profile, the settings `roles.NAME`: agent, model, access, tools and persona, for whatever the step itself does not say."},
+	{name: "policy", on: onAll, types: []string{typeText}, enum: policies(), def: "that of the run",
+		doc:  "Who chooses the ways out of its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Policy = p.choice(k, v, policies()...) }},
 	{name: "isolate", on: onBash | onAgent, types: []string{typeText}, enum: []string{"worktree"}, why: "a sub-recipe says isolate itself",
 		doc:  "Give the step a git worktree and a branch of its own to work in.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Isolate = p.choice(k, v, "worktree") != "" }},
-	{name: "fallback", bound: bounds{must: true, one: true}, on: onAgent | onRecipe, later: onBash, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
-		inner: inner(fallbackKeys), doc: "What is done in its place when it stays failed; without effect in this version.",
-		idle: "write optional: true and a step that looks at what is missing"},
-	{name: "recovery", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: []string{"on", "off", "classic"}, def: "off",
-		doc:  "Whether an agent is asked about a failed sub-recipe; without effect in this version, which asks none.",
-		idle: noRecovery, quiet: "off",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { p.choice(k, v, "on", "off", "classic") }},
-	{name: "recovery_on_failure", on: onRecipe, types: []string{typeBool}, doc: "The older spelling of recovery; without effect in this version.",
-		idle: noRecovery, quiet: "false",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
+	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
+		inner: inner(fallbackKeys), doc: "What is done in its stead when it stays failed: a recipe, or another step of this one."},
+	{name: "recovery", on: onRecipe, types: []string{typeText}, enum: recoveries(), def: "that of the run", why: noRecovery, read: readRecovery,
+		doc: "Whether an agent is asked to finish what a failed sub-recipe left, in a run that uses agents: on checks its work by verify and expect, classic takes its word, off asks none."},
+	{name: "recovery_on_failure", on: onRecipe, same: "recovery", types: []string{typeBool}, why: noRecovery, read: readRecovery,
+		doc: "The older spelling of recovery: true is on, false is off; recovery wins."},
 	{name: "approve", on: onAll, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
 	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 }
 
-const noRecovery = "no agent is asked to repair what a failed sub-recipe left"
+const noRecovery = "it is about failed sub-recipes: write it on a recipe step, at the top, or under defaults:"
+
+func policies() []string   { return []string{"belay", "classic"} }
+func recoveries() []string { return []string{"on", "off", "classic"} }
 
 func expectations() []string { return []string{"none", "answer", "change", "tests", "pr"} }
 
@@ -191,12 +190,9 @@ var retryKeys = newTable(nil,
 		}},
 )
 
-// fallback is the place of another way; it is checked and not acted on.
-type fallback struct{ recipe, step string }
-
 var fallbackKeys = newTable(nil,
-	key[fallback]{name: "recipe", types: []string{typeText}, doc: "A recipe to run.",
-		read: func(p *parser, f *fallback, k, v *yaml.Node) { f.recipe, _ = p.filled(k, v) }},
-	key[fallback]{name: "step", types: []string{typeText}, doc: "The id of a step to run.",
-		read: func(p *parser, f *fallback, k, v *yaml.Node) { f.step, _ = p.filled(k, v) }},
+	key[Fallback]{name: "recipe", bound: bounds{text: formRecipe}, types: []string{typeText}, form: "NAME", read: readFallbackRecipe,
+		doc: "A recipe, called in the step's stead with the same variables, and with the context of a recipe step."},
+	key[Fallback]{name: "step", bound: bounds{text: formID}, types: []string{typeText}, form: "ID", read: readFallbackStep,
+		doc: "A step of this recipe. It no longer starts by itself and nothing waits for it: it has no needs, parallel_group, condition, when_tags or foreach of its own."},
 )

@@ -65,8 +65,12 @@ var topKeys = newTable(
 
 	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Give every run of the recipe a git worktree and a branch of its own to work in.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Isolate = p.choice(k, v, "worktree") != "" }},
-	key[Recipe]{name: "policy", types: []string{typeText}, enum: []string{"belay", "classic"}, doc: "How failures are met."},
-	key[Recipe]{name: "recovery", types: []string{typeText}, enum: []string{"on", "off", "classic"}, doc: "Whether an agent is asked about a failed sub-recipe."},
+	key[Recipe]{name: "policy", types: []string{typeText}, enum: policies(), def: "that of the settings, else belay",
+		doc:  "Who chooses the ways out of failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Policy = p.choice(k, v, policies()...) }},
+	key[Recipe]{name: "recovery", types: []string{typeText}, enum: recoveries(), def: "on",
+		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery is over it. Only that of the recipe that is run counts.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Recovery = p.choice(k, v, recoveries()...) }},
 	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 )
 

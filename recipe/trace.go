@@ -80,6 +80,9 @@ func (t *tracer) match(text string, source, length int) bool {
 			for n = maxPiece; !utf8.RuneStart(text[n]); n-- {
 			}
 		}
+		if t.pieces == nil {
+			t.pieces = make([]piece, 0, 1+min(strings.Count(t.value, "\n"), maxPiece))
+		}
 		t.pieces = append(t.pieces, piece{t.at, min(length, n), t.position(source)})
 		t.at, source, text = t.at+n, source+n, text[n:]
 	}
@@ -151,7 +154,7 @@ func (t *tracer) quoted(i int, quote byte) bool {
 		if end == len(text) {
 			return false
 		}
-		part, broken := string(text[i:end]), breakLen(text[end:])
+		part, broken := t.src.same[i:end], breakLen(text[end:])
 		if broken > 0 {
 			part = strings.TrimRight(part, " \t")
 		}
@@ -219,7 +222,7 @@ func (t *tracer) plain(i int) bool {
 		for end < len(t.src.text) && breakLen(t.src.text[end:]) == 0 {
 			end++
 		}
-		line := string(t.src.text[i:end])
+		line := t.src.same[i:end]
 		n := common(line, t.value[t.at:])
 		for n == 0 && line != "" && t.skip() {
 			n = common(line, t.value[t.at:])

@@ -2,7 +2,10 @@ package recipe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/belay-run/belay"
 )
 
 // unsure warns of a name that step i reads when the one step that sets it may
@@ -14,6 +17,9 @@ func (sc *scope) unsure(i int, u use) {
 	}
 	s := &sc.r.Steps[i]
 	why := setter.mayLeave(s)
+	if why == "" && !sc.surely(setter, u.name) {
+		why = "and only by its fallback"
+	}
 	if why == "" {
 		return
 	}
@@ -43,12 +49,21 @@ func (sc *scope) only(i int, name string) *Step {
 	return found
 }
 
+// surely tells whether a step sets a name when all goes well, and not only by
+// the recipe that is its fallback.
+func (sc *scope) surely(s *Step, name string) bool {
+	own := s.Output == name || slices.ContainsFunc(s.Outputs, func(o belay.OutputSpec) bool { return o.Name == name })
+	return own || s.Type == belay.TypeRecipe && sc.g.call(s.Recipe).sets[name]
+}
+
 // mayLeave says why a step may leave its output unset although reader runs.
 func (s *Step) mayLeave(reader *Step) string {
 	guarded := s.Condition != nil && reader.Condition != nil &&
 		strings.Contains(reader.Condition.String(), s.Condition.String())
 	tagged := len(s.Tags) > 0 && strings.Join(s.Tags, ",") != strings.Join(reader.Tags, ",")
 	switch {
+	case s.StandIn:
+		return "which runs only as a fallback"
 	case s.Condition != nil && !guarded:
 		return "which has a condition"
 	case tagged:

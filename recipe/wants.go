@@ -32,9 +32,11 @@ func (g *callGraph) wants() map[*Recipe]map[string]want {
 		for _, r := range slices.Backward(g.recipes) {
 			for i := range r.Steps {
 				s := &r.Steps[i]
-				for name, w := range s.passedUp(all[g.lib[s.Recipe]]) {
-					if _, known := all[r][name]; !known && !own[r][name] {
-						all[r][name], news = w, true
+				for c := range s.calls {
+					for name, w := range s.passedUp(all[g.lib[c.name]]) {
+						if _, known := all[r][name]; !known && !own[r][name] {
+							all[r][name], news = w, true
+						}
 					}
 				}
 			}
@@ -61,8 +63,10 @@ func (g *callGraph) supplied(r *Recipe) map[string]bool {
 		}
 	}
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Type == belay.TypeRecipe && s.Foreach == "" {
-			maps.Copy(names, g.call(s.Recipe).sets)
+		if s := &r.Steps[i]; s.Foreach == "" {
+			for c := range s.calls {
+				maps.Copy(names, g.call(c.name).sets)
+			}
 		}
 	}
 	return names
@@ -103,7 +107,7 @@ func (r *Recipe) ownWants(own map[string]bool) map[string]want {
 // passedUp are the wants of the recipe that a step calls which the step itself
 // does not fulfil.
 func (s *Step) passedUp(all map[string]want) map[string]want {
-	if s.Type != belay.TypeRecipe || len(all) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	left := maps.Clone(all)
@@ -116,10 +120,19 @@ func (s *Step) passedUp(all map[string]want) map[string]want {
 	return left
 }
 
-// handed checks that what the recipe called by step i wants is there by then.
+// handed checks that what the recipes called by step i want is there by then.
 func (sc *scope) handed(i int) {
+	for c := range sc.r.Steps[i].calls {
+		sc.handedTo(i, c)
+	}
+}
+
+func (sc *scope) handedTo(i int, c callee) {
 	s := &sc.r.Steps[i]
-	left := s.passedUp(sc.g.want[sc.g.lib[s.Recipe]])
+	left := s.passedUp(sc.g.want[sc.g.lib[c.name]])
+	if len(left) == 0 {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		if sc.first[name] || sc.open {
 			continue
@@ -129,8 +142,8 @@ func (sc *scope) handed(i int) {
 		if w.rule {
 			verb = "asks for"
 		}
-		p := Problem{File: s.where(sc.r), Line: s.recipePos.Line, Col: s.recipePos.Col, Warning: sc.r.Compat}
-		p.Msg = fmt.Sprintf("the recipe %q %s %q (%s:%d:%d), and ", s.Recipe, verb, name, w.file, w.pos.Line, w.pos.Col)
+		p := Problem{File: s.where(sc.r), Line: c.pos.Line, Col: c.pos.Col, Warning: sc.r.Compat}
+		p.Msg = fmt.Sprintf("the recipe %q %s %q (%s:%d:%d), and ", c.name, verb, name, w.file, w.pos.Line, w.pos.Col)
 		switch by, when := sc.soonest(i, name); when {
 		case setBefore:
 			continue
@@ -144,6 +157,9 @@ func (sc *scope) handed(i int) {
 			p.Warning = true
 			p.Msg += fmt.Sprintf("step %q sets it, which this step does not wait for", by)
 			p.Hint = fmt.Sprintf("write needs: [%s]", by)
+			if s.StandIn {
+				p.Hint = "give it a default under context:"
+			}
 		case setLater:
 			p.Msg += fmt.Sprintf("only step %q sets it, which runs later", by)
 			p.Hint = "put this step after it, or give it a default under context:"

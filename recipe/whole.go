@@ -51,9 +51,9 @@ func (p *parser) tooMany(at Pos, v *Var) {
 
 // outputsOf are the names that steps set.
 func outputsOf(steps []Step) map[string]bool {
-	set := map[string]bool{}
+	set := make(map[string]bool, len(steps))
 	for i := range steps {
-		for _, name := range steps[i].sets() {
+		for name := range steps[i].sets {
 			set[name] = true
 		}
 	}
@@ -61,15 +61,15 @@ func outputsOf(steps []Step) map[string]bool {
 }
 
 // sets are the variables that a step sets by itself.
-func (s *Step) sets() []string {
-	var names []string
-	if s.Output != "" {
-		names = append(names, s.Output)
+func (s *Step) sets(yield func(name string) bool) {
+	if s.Output != "" && !yield(s.Output) {
+		return
 	}
-	for _, o := range s.Outputs {
-		names = append(names, o.Name)
+	for i := range s.Outputs {
+		if !yield(s.Outputs[i].Name) {
+			return
+		}
 	}
-	return names
 }
 
 // secretNames finds slips in the list of secrets: what is hidden by a wrong

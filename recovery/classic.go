@@ -69,8 +69,11 @@ func (c Classic) Decide(x Context) Decision {
 	case x.IsCritical:
 		return Decision{Strategy{Kind: Escalate}, RuleCritical}
 	}
-	reason := fmt.Sprintf("Non-critical task failed after %d attempts: %s", n, x.ErrorMessage)
-	return Decision{Strategy{Kind: Skip, Reason: reason}, RuleOptional}
+	return Decision{Strategy{Kind: Skip, Reason: skipReason(n, x.ErrorMessage)}, RuleOptional}
+}
+
+func skipReason(n int, text string) string {
+	return fmt.Sprintf("Non-critical task failed after %d attempts: %s", n, text)
 }
 
 func oneMore(n int) int {

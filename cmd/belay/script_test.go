@@ -23,6 +23,9 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == talkerName {
+		os.Exit(talkACP(os.Args[1:]))
+	}
 	flag.Parse()
 	heedHangup()
 	os.Exit(withProgram(m.Run))
@@ -45,6 +48,9 @@ func withProgram(run func() int) int {
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		err = build.Run()
+	}
+	if err == nil {
+		err = linkTalker(dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build belay:", err)

@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	maxMessage   = 8 << 20     // one message of the protocol; the library ends the connection above 10 MiB
-	maxQueue     = 256         // updates on their way; the library ends the connection above 1024
-	queueFor     = time.Second // how long one waits for room
-	authRequired = -32000      // the protocol's code for "log in first"
+	maxMessage   = 8 << 20                // one message of the protocol; the library ends the connection above 10 MiB
+	maxQueue     = 256                    // updates on their way; the library ends the connection above 1024
+	queueFor     = time.Second            // how long one waits for room
+	settleFor    = 250 * time.Millisecond // so long nothing is told: the old talk is over
+	maxSettle    = 10 * time.Second
+	givenUp      = -32800 // the protocol's code for a request that was cancelled
 	cancelMethod = "$/cancel_request"
 )
 
@@ -39,6 +41,7 @@ type conversation struct {
 	from   *io.PipeReader
 	to     *io.PipeWriter
 	queue  chan struct{}
+	told   chan struct{} // there was an update; at most one waits to be noticed
 
 	mu sync.Mutex
 	talk
@@ -48,6 +51,7 @@ func newConversation(o Order, prompt, resume, whole string) *conversation {
 	c := &conversation{
 		order: o, prompt: prompt, resume: resume, whole: whole,
 		ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan struct{}, maxQueue),
+		told: make(chan struct{}, 1),
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.from, c.to = io.Pipe()
@@ -70,9 +74,12 @@ func (c *conversation) speak(stdin io.WriteCloser) {
 	conn.SetLogger(slog.New(slog.DiscardHandler)) // what it would say is in the raw stream
 	close(c.ready)
 	resp, err := c.converse(conn)
+	if c.hushed(err) {
+		err = errNoAnswer
+	}
 	c.mu.Lock()
 	if err != nil {
-		c.fault(err)
+		c.fault(err, time.Now())
 	} else {
 		c.answer(resp)
 	}
@@ -80,6 +87,15 @@ func (c *conversation) speak(stdin io.WriteCloser) {
 	if err == nil {
 		c.tell(agent.Sign{Kind: agent.SignFinal})
 	}
+}
+
+var errNoAnswer = errors.New("the agent ended before it answered")
+
+// hushed tells whether a request was given up by us, because no more was to
+// come: the library calls that cancelled, as it does when the agent says so.
+func (c *conversation) hushed(err error) bool {
+	var e *acp.RequestError
+	return c.ctx.Err() != nil && errors.As(err, &e) && e.Code == givenUp
 }
 
 func (c *conversation) converse(conn *acp.ClientSideConnection) (acp.PromptResponse, error) {
@@ -98,33 +114,77 @@ func (c *conversation) converse(conn *acp.ClientSideConnection) (acp.PromptRespo
 	c.mu.Lock()
 	c.result.Session = string(id)
 	c.replay = false
-	prompt := c.prompt
 	c.mu.Unlock()
 	c.tell(agent.Sign{Kind: agent.SignStart, Session: string(id)})
-	return conn.Prompt(c.ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(prompt)}})
+	return conn.Prompt(c.ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.prompt)}})
 }
 
-// enter goes on with a session where the agent can, else it begins one, and
-// says everything again.
+// enter goes on with a session where the agent can and knows it, else it begins
+// one, and says everything again.
 func (c *conversation) enter(conn *acp.ClientSideConnection, can acp.AgentCapabilities) (acp.SessionId, error) {
+	if c.resume != "" {
+		known, err := c.again(conn, can)
+		whole := c.prompt == c.whole // it says itself that a session goes on: not for a new one
+		if known && err == nil || err != nil && (whole || !unknown(err)) {
+			return acp.SessionId(c.resume), err
+		}
+		if !whole {
+			c.prompt = c.whole + "\n\n" + c.prompt
+		}
+	}
+	s, err := conn.NewSession(c.ctx, acp.NewSessionRequest{Cwd: c.order.Dir, McpServers: []acp.McpServer{}})
+	return s.SessionId, err
+}
+
+// again goes on with the session; false when the agent has no way to.
+func (c *conversation) again(conn *acp.ClientSideConnection, can acp.AgentCapabilities) (bool, error) {
 	id := acp.SessionId(c.resume)
 	switch {
-	case c.resume != "" && can.SessionCapabilities.Resume != nil:
+	case can.SessionCapabilities.Resume != nil:
 		_, err := conn.ResumeSession(c.ctx, acp.ResumeSessionRequest{Cwd: c.order.Dir, SessionId: id})
-		return id, err
-	case c.resume != "" && can.LoadSession:
+		return true, err
+	case can.LoadSession:
 		c.mu.Lock()
 		c.replay = true // it tells the old talk again
 		c.mu.Unlock()
 		_, err := conn.LoadSession(c.ctx, acp.LoadSessionRequest{Cwd: c.order.Dir, SessionId: id, McpServers: []acp.McpServer{}})
-		return id, err
-	case c.resume != "" && c.prompt != c.whole:
-		c.mu.Lock()
-		c.prompt = c.whole + "\n\n" + c.prompt
-		c.mu.Unlock()
+		if err == nil {
+			c.settle()
+		}
+		return true, err
 	}
-	s, err := conn.NewSession(c.ctx, acp.NewSessionRequest{Cwd: c.order.Dir, McpServers: []acp.McpServer{}})
-	return s.SessionId, err
+	return false, nil
+}
+
+// settle waits until the old talk has been told. It should be over with the
+// answer, but there are agents that answer first.
+func (c *conversation) settle() {
+	longest := time.NewTimer(maxSettle)
+	defer longest.Stop()
+	quiet := time.NewTimer(settleFor)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-c.told:
+			quiet.Reset(settleFor)
+		case <-quiet.C:
+			return
+		case <-longest.C:
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// unknown tells whether an error can mean that a session is not there any more.
+func unknown(err error) bool {
+	var e *acp.RequestError
+	if !errors.As(err, &e) {
+		return false
+	}
+	class := agent.ACPError(e.Code, e.Message, e.Data, time.Time{}).Class
+	return class == belay.ClassInvalidInput || class == belay.ClassUnknown
 }
 
 // line passes a message on to the connection. The library gives up when updates
@@ -206,6 +266,10 @@ func (c *conversation) RequestPermission(_ context.Context, p acp.RequestPermiss
 // SessionUpdate takes in what the agent tells.
 func (c *conversation) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	c.dequeue()
+	select {
+	case c.told <- struct{}{}:
+	default: // one waits already
+	}
 	c.mu.Lock()
 	signs := c.update(n.Update)
 	c.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
@@ -156,14 +157,17 @@ func (t *talk) broke(class belay.Class, cause string) {
 	t.result.Error, t.result.Class, t.result.Cause = true, class, cause
 }
 
-// fault takes in that there was no answer.
-func (t *talk) fault(err error) {
-	t.result.Error, t.result.Stop, t.result.Class = true, belay.StopError, belay.ClassUnknown
-	t.result.Cause = agent.Short(err.Error(), maxCause, t.hide)
+// fault takes in that there was no answer: an error that the agent told, or one
+// of the connection.
+func (t *talk) fault(err error, at time.Time) {
+	told := belay.AgentResult{Class: belay.ClassUnknown, Cause: err.Error()}
 	var e *acp.RequestError
-	if errors.As(err, &e) && e.Code == authRequired {
-		t.result.Class = belay.ClassAuth
+	if errors.As(err, &e) {
+		told = agent.ACPError(e.Code, e.Message, e.Data, at)
 	}
+	t.result.Error, t.result.Stop, t.result.Class = true, belay.StopError, told.Class
+	t.result.Status, t.result.RetryAfter, t.result.Reset = told.Status, told.RetryAfter, told.Reset
+	t.result.Cause = agent.Short(told.Cause, maxCause, t.hide)
 }
 
 // close is the result after the exit. The exit of a server that has answered

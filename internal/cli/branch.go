@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,10 @@ type branchOptions struct {
 func (a *app) branchCommand() *cobra.Command {
 	var o branchOptions
 	cmd := command("branch TEXT", "print a name for the branch of a task", 1, 1,
-		func(ctx context.Context, _ *cobra.Command, args []string) error {
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			if o.issue < 0 {
+				return usage(cmd, fmt.Errorf("--issue %d: the number of an issue is not negative", o.issue))
+			}
 			a.out.line("%s", worktree.CheckedBranch(ctx, "", args[0], o.prefix, o.issue, belay.RunID(o.run)))
 			return nil
 		})

@@ -13,20 +13,24 @@ import (
 // haltWithin is how long a keeper may take to hear that all must end.
 const haltWithin = 5 * time.Second
 
-// wishLine is what came of a cancel, a stop or an answer, as --json prints it.
+// wishLine is what came of a cancel, a stop, an answer or a clear, as --json
+// prints it.
 type wishLine struct {
 	Run    belay.RunID  `json:"run"`
 	Ask    belay.Wish   `json:"ask"`
 	Step   belay.Path   `json:"step,omitempty"`
 	Choice string       `json:"choice,omitempty"`
+	What   belay.Count  `json:"what,omitempty"` // that was cleared
 	Reply  reply        `json:"reply"`
 	Status belay.Status `json:"status,omitempty"` // how the run stands, where that is known
 	Reason string       `json:"reason,omitempty"`
 	Ended  *int         `json:"ended,omitempty"` // processes that were told to end without the driver
+
+	Services []string `json:"services,omitempty"` // whose counts were cleared
 }
 
 func lineOfWish(req belay.Request) wishLine {
-	return wishLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, Reply: accepted}
+	return wishLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, What: req.What, Reply: accepted}
 }
 
 // refuse is a wish that the run did not grant.
@@ -48,7 +52,7 @@ func (a *app) refuse(req belay.Request, why string, asJSON bool) error {
 func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) error {
 	l := lineOfWish(req)
 	l.Reply, l.Reason = queued, "the driver does not answer (is it suspended?); the request waits in its mailbox"
-	if req.Ask != belay.WishAnswer {
+	if req.Ask == belay.WishCancel || req.Ask == belay.WishStop {
 		n, err := halt(ctx, ws, req)
 		if err != nil {
 			a.complain(fmt.Errorf("end the processes of run %s: %w", req.Run.Root(), err))

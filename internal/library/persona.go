@@ -28,7 +28,8 @@ func PersonaPlaces(dir, home, configHome string) []string {
 
 // Persona finds the text of a reference "namespace:name" or
 // "namespace:category:name". Nothing outside of the places is ever read, links
-// included. The second result is the file; "" = there is none.
+// included. The second result is the file; "" = there is none. One that is too
+// big or cannot be read is an error.
 func Persona(places []string, ref string) (text, file string, err error) {
 	parts := strings.Split(ref, ":")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -44,27 +45,34 @@ func Persona(places []string, ref string) (text, file string, err error) {
 		if err != nil {
 			continue // most of the places are not there
 		}
-		text, file = within(root, place, candidates(parts))
+		text, file, err = within(root, place, candidates(parts))
 		_ = root.Close() // read only: nothing to lose
-		if file != "" {
-			return text, file, nil
+		if file != "" || err != nil {
+			return text, file, err
 		}
 	}
 	return "", "", nil
 }
 
-func within(root *os.Root, place string, names []string) (text, file string) {
+// within reads the first of the names that is there. One that cannot be used is
+// an error, not a reason to take another one instead.
+func within(root *os.Root, place string, names []string) (text, file string, err error) {
 	for _, name := range names {
 		info, err := root.Stat(name)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxPersona {
+		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		b, err := root.ReadFile(name)
-		if err == nil {
-			return string(b), filepath.Join(place, name)
+		path := filepath.Join(place, name)
+		if info.Size() > maxPersona {
+			return "", "", fmt.Errorf("persona %s has %d bytes, and %d are the most", path, info.Size(), maxPersona)
 		}
+		b, err := root.ReadFile(name)
+		if err != nil {
+			return "", "", fmt.Errorf("read persona %s: %w", path, err)
+		}
+		return string(b), path, nil
 	}
-	return "", ""
+	return "", "", nil
 }
 
 // candidates are the files that a reference may mean.

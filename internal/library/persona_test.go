@@ -37,12 +37,15 @@ func TestPersona(t *testing.T) {
 	places := PersonaPlaces(dir, "", "")
 	for ref, want := range map[string]string{
 		"ns:one": "first", "ns:two": "of the core", "ns:cat:three": "three parts", "ns:inside": "first",
-		"ns:none": "", "ns:near": "", "ns:far": "", "ns:four": "", "ns:big": "",
+		"ns:none": "", "ns:near": "", "ns:far": "", "ns:four": "",
 	} {
 		text, file, err := Persona(places, ref)
 		if err != nil || text != want || (file == "") != (want == "") {
 			t.Errorf("%s: %.20q from %q, %v; want %q", ref, text, file, err, want)
 		}
+	}
+	if text, file, err := Persona(places, "ns:big"); err == nil || !strings.Contains(err.Error(), "big.md has 1048577 bytes") || text != "" || file != "" {
+		t.Errorf("one that is too big: %.20q from %q, %v", text, file, err)
 	}
 	for _, ref := range []string{"one", "a:b:c:d", "..:secret", "ns:../../../secret", "ns:", "ns:a/b", "ns:a\x00b", "ns:.."} {
 		if text, _, err := Persona(places, ref); err == nil || text != "" {

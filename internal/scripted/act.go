@@ -15,7 +15,7 @@ import (
 func readAct(key, n *yaml.Node) (act, error) {
 	a := act{kind: Kind(key.Value), line: key.Line}
 	switch a.kind {
-	case Say, Run, Commit, Deny, Refuse, Hollow:
+	case Say, Run, Commit, Deny, Refuse, Hollow, GoOn:
 		return a, a.readText(n)
 	case Write, Append:
 		return a, a.readFile(n)

@@ -35,7 +35,7 @@ func checkPart(n *yaml.Node, depth int) error {
 			if value.Kind == yaml.SequenceNode {
 				parts = value.Content
 			}
-		case "steps":
+		case "steps", "roles", "agents":
 			for j := 1; j < len(value.Content) && value.Kind == yaml.MappingNode; j += 2 {
 				parts = append(parts, value.Content[j])
 			}
@@ -56,17 +56,17 @@ func checkShape(n *yaml.Node) error {
 		switch key := n.Content[i].Value; key {
 		case "when":
 			continue
-		case "acts", "attempts", "steps", "cases":
+		case "acts", "attempts", "steps", "cases", "roles", "agents":
 			found++
 		default:
-			return bad(n.Content[i], "unknown key %q: acts, attempts, steps, cases or when is wanted", key)
+			return bad(n.Content[i], "unknown key %q: one of "+ways+", or when is wanted", key)
 		}
 		if _, err := pick(n.Content[i].Value, n.Content[i+1], cue{}); err != nil {
 			return err
 		}
 	}
 	if found != 1 {
-		return bad(n, "one of acts, attempts, steps, cases is wanted")
+		return bad(n, "one of "+ways+" is wanted")
 	}
 	return nil
 }

@@ -78,6 +78,8 @@ func (p *player) do(ctx context.Context, a act) error {
 		return p.garbage(a.size)
 	case NoFinal:
 		p.silent = true
+	case GoOn:
+		return p.play(ctx, a.text)
 	}
 	return nil
 }

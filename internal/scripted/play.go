@@ -29,6 +29,7 @@ const (
 	exitBadScript = 65
 	maxScript     = 16 << 20
 	maxPrompt     = 64 << 20
+	maxPlays      = 8 // scripts that go on with another one
 
 	// StateVar names the folder that counts the starts; without it the folder
 	// above the agent's home does.
@@ -51,10 +52,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "scripted: one argument is wanted: the path of a script")
 		return exitBadScript
 	}
-	script, err := os.ReadFile(args[0])
-	if err == nil && len(script) > maxScript {
-		err = fmt.Errorf("%s has more than %d bytes", args[0], maxScript)
-	}
+	script, err := read(args[0])
 	var dir string
 	if err == nil {
 		dir, err = os.Getwd()
@@ -72,6 +70,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
+func read(path string) ([]byte, error) {
+	script, err := os.ReadFile(path)
+	if err == nil && len(script) > maxScript {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxScript)
+	}
+	return script, err
+}
+
 // Play plays a script and tells the code to exit with.
 func Play(ctx context.Context, s Scene) (int, error) {
 	prompt, err := io.ReadAll(io.LimitReader(s.Prompt, maxPrompt))
@@ -82,20 +88,21 @@ func Play(ctx context.Context, s Scene) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	list, err := choose(s.Script, cue{step: s.Getenv("BELAY_STEP"), start: start, prompt: string(prompt)})
+	p := &player{scene: s, out: s.Out, cue: cue{
+		step: s.Getenv("BELAY_STEP"), role: s.Getenv("BELAY_ROLE"), agent: s.Getenv("BELAY_AGENT_NAME"),
+		start: start, prompt: string(prompt),
+	}}
+	list, err := choose(s.Script, p.cue)
 	if err != nil {
 		return exitBadScript, err
 	}
-	p := &player{scene: s, out: s.Out}
 	p.print(agent.ScriptedRecord{Type: agent.ScriptedStart, Session: session(s), Model: "script"})
-	for _, a := range list {
-		if err := p.do(ctx, a); err != nil {
-			var left *leave
-			if errors.As(err, &left) {
-				return left.code, nil
-			}
-			return 1, fmt.Errorf("script line %d: %w", a.line, err)
+	if err := p.all(ctx, list); err != nil {
+		var left *leave
+		if errors.As(err, &left) {
+			return left.code, nil
 		}
+		return 1, err
 	}
 	if !p.final && !p.silent {
 		p.end(agent.ScriptedRecord{Text: p.said, Stop: belay.StopDone})
@@ -159,12 +166,45 @@ func (l *leave) Error() string { return "exit " + strconv.Itoa(l.code) }
 // player is a play that goes on.
 type player struct {
 	scene  Scene
+	cue    cue
+	plays  int // scripts that were gone on with
 	out    io.Writer
 	said   string // the last thing
 	final  bool   // the final record was printed
 	silent bool   // there shall be none
 	code   int
 	calls  int
+}
+
+// all does one act after the other.
+func (p *player) all(ctx context.Context, list []act) error {
+	for _, a := range list {
+		if err := p.do(ctx, a); err != nil {
+			var left *leave
+			if errors.As(err, &left) {
+				return err
+			}
+			return fmt.Errorf("script line %d: %w", a.line, err)
+		}
+	}
+	return nil
+}
+
+// play goes on with what another script says for this start. Its path is meant
+// as it stands, or from where the agent works.
+func (p *player) play(ctx context.Context, path string) error {
+	if p.plays++; p.plays > maxPlays {
+		return fmt.Errorf("more than %d scripts go on with another one", maxPlays)
+	}
+	script, err := read(p.path(path))
+	if err != nil {
+		return err
+	}
+	list, err := choose(script, p.cue)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return p.all(ctx, list)
 }
 
 // print prints one record. One that nobody reads is no reason to stop.

@@ -2,14 +2,10 @@ package scripted
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// maxDepth bounds how deep the parts of a script nest.
-const maxDepth = 8
 
 // Kind is the closed list of acts.
 type Kind string
@@ -37,6 +33,7 @@ const (
 	Retry      Kind = "retry"       // say so many times that the model is called again
 	Garbage    Kind = "garbage"     // print so many bytes that mean nothing
 	NoFinal    Kind = "no_final"    // end without the final record
+	GoOn       Kind = "play"        // go on with what another script says for this start
 )
 
 // act is one thing to do.
@@ -89,143 +86,6 @@ func (b *Bad) Error() string { return fmt.Sprintf("script line %d: %s", b.Line, 
 
 func bad(n *yaml.Node, format string, args ...any) error {
 	return &Bad{Line: n.Line, Text: fmt.Sprintf(format, args...)}
-}
-
-// cue is what a script is chosen by.
-type cue struct {
-	step   string // path of the step
-	start  int    // how many times it was started before
-	prompt string
-}
-
-// choose finds the acts for a start and checks all others on the way: a script
-// with a mistake is refused before it does anything.
-func choose(script []byte, c cue) ([]act, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(script, &doc); err != nil {
-		return nil, fmt.Errorf("script: %w", err)
-	}
-	if len(doc.Content) == 0 {
-		return nil, &Bad{Line: 1, Text: "it is empty"}
-	}
-	return part(doc.Content[0], c, 0)
-}
-
-// part is a list of acts, or a mapping that chooses one.
-func part(n *yaml.Node, c cue, depth int) ([]act, error) {
-	if depth > maxDepth {
-		return nil, bad(n, "it nests deeper than %d", maxDepth)
-	}
-	if n.Kind == yaml.SequenceNode {
-		return acts(n)
-	}
-	if n.Kind != yaml.MappingNode {
-		return nil, bad(n, "a list of acts, or one of acts, attempts, steps, cases is wanted")
-	}
-	var key, value *yaml.Node
-	for i := 0; i < len(n.Content); i += 2 {
-		switch name := n.Content[i].Value; name {
-		case "when":
-		case "acts", "attempts", "steps", "cases":
-			if key != nil {
-				return nil, bad(n.Content[i], "only one of acts, attempts, steps, cases")
-			}
-			key, value = n.Content[i], n.Content[i+1]
-		default:
-			return nil, bad(n.Content[i], "unknown key %q: acts, attempts, steps, cases or when is wanted", name)
-		}
-	}
-	if key == nil {
-		return nil, bad(n, "one of acts, attempts, steps, cases is wanted")
-	}
-	value, err := pick(key.Value, value, c)
-	if err != nil {
-		return nil, err
-	}
-	if value == nil {
-		return nil, bad(key, "nothing in %s fits this start", key.Value)
-	}
-	return part(value, c, depth+1)
-}
-
-// pick chooses one of the parts under a key and checks the others.
-func pick(key string, n *yaml.Node, c cue) (*yaml.Node, error) {
-	switch key {
-	case "attempts":
-		if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-			return nil, bad(n, "attempts is a list of lists of acts")
-		}
-		for _, other := range n.Content {
-			if other.Kind != yaml.SequenceNode && other.Kind != yaml.MappingNode {
-				return nil, bad(other, "attempts is a list of lists of acts")
-			}
-			if other.Kind == yaml.SequenceNode {
-				if _, err := acts(other); err != nil {
-					return nil, err
-				}
-			}
-		}
-		return n.Content[min(c.start, len(n.Content)-1)], nil
-	case "steps":
-		return pickStep(n, c)
-	case "cases":
-		return pickCase(n, c)
-	}
-	if n.Kind != yaml.SequenceNode {
-		return nil, bad(n, "acts is a list")
-	}
-	return n, nil
-}
-
-func pickStep(n *yaml.Node, c cue) (*yaml.Node, error) {
-	if n.Kind != yaml.MappingNode {
-		return nil, bad(n, "steps is a mapping from the name of a step to its acts")
-	}
-	name := c.step[strings.LastIndexByte(c.step, '/')+1:]
-	var exact, named, rest *yaml.Node
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := n.Content[i].Value, n.Content[i+1]
-		if value.Kind == yaml.SequenceNode {
-			if _, err := acts(value); err != nil {
-				return nil, err
-			}
-		}
-		switch key {
-		case c.step:
-			exact = value
-		case name:
-			named = value
-		case "*":
-			rest = value
-		}
-	}
-	for _, chosen := range []*yaml.Node{exact, named, rest} {
-		if chosen != nil {
-			return chosen, nil
-		}
-	}
-	return nil, nil
-}
-
-func pickCase(n *yaml.Node, c cue) (*yaml.Node, error) {
-	if n.Kind != yaml.SequenceNode {
-		return nil, bad(n, "cases is a list of mappings with when and acts")
-	}
-	for _, one := range n.Content {
-		if one.Kind != yaml.MappingNode {
-			return nil, bad(one, "cases is a list of mappings with when and acts")
-		}
-		fits := true
-		for i := 0; i < len(one.Content); i += 2 {
-			if one.Content[i].Value == "when" {
-				fits = strings.Contains(c.prompt, one.Content[i+1].Value)
-			}
-		}
-		if fits {
-			return one, nil
-		}
-	}
-	return nil, nil
 }
 
 // acts reads a list of acts.

@@ -91,6 +91,7 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 	if err != nil {
 		return proc.Spawn{}, err
 	}
+	env = append(env, "BELAY_ROLE="+string(j.Role), "BELAY_AGENT_NAME="+who.Name)
 	return proc.Spawn{
 		Key: j.Key, Argv: slices.Concat(h.Self, []string{"attend", path}), Env: env, Dir: j.Dir,
 		Log: files.LogPath(j.Key), Out: files.OutPath(j.Key), Deadline: order.Windows.Timeout + attendGrace,

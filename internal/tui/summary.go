@@ -96,6 +96,9 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 	if starts, used := tree.Spent(); starts > 0 {
 		lines = append(lines, strings.TrimSuffix("agents: "+plural(starts, "start")+", "+Used(used), ", "))
 	}
+	if res.Code != belay.ExitOK {
+		lines = append(lines, "why: "+belayCmd+" why "+string(id))
+	}
 	if next := Next(id, tree, res.Status, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}

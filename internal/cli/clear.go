@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/expr"
+)
+
+func counts() []string {
+	return []string{string(belay.CountAttempts), string(belay.CountBreakers), string(belay.CountBudget)}
+}
+
+func (a *app) clearCommand() *cobra.Command {
+	var why string
+	var asJSON bool
+	cmd := command("clear RUN attempts[:STEP]|breakers|budget", "take back what is counted against a run", 2, 2,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			what, step, err := countOf(args[1])
+			if err != nil {
+				return err
+			}
+			if strings.TrimSpace(why) == "" {
+				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))
+			}
+			return a.clear(ctx, args[0], belay.Request{
+				By: engine.Person(), Ask: belay.WishClear, What: what, Step: step, Why: why,
+			}, asJSON)
+		})
+	cmd.Long = `Takes back what is counted against a run, on record:
+
+  attempts        the failures of all steps; attempts:STEP of one step
+  breakers        what is counted, for all runs on this machine, of the services
+                  that the run's agents call
+  budget          what the run's agents have used, and its ways out of failures
+
+A run that is driven goes on at once; one that is not goes on with belay resume.`
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
+	cmd.ValidArgsFunction = a.completeClear
+	return cmd
+}
+
+// countOf reads what is to be cleared.
+func countOf(word string) (belay.Count, belay.Path, error) {
+	name, step, aimed := strings.Cut(word, ":")
+	wrong := func(msg, hint string) (belay.Count, belay.Path, error) {
+		return "", "", belay.Exit(belay.ExitUsage, "", errors.New(msg), hint)
+	}
+	const all = "name attempts, attempts:STEP, breakers or budget"
+	switch {
+	case !slices.Contains(counts(), name):
+		hint := all
+		if near := expr.Near(name, counts()); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return wrong(fmt.Sprintf("%q is nothing that can be cleared", word), hint)
+	case aimed && belay.Count(name) != belay.CountAttempts:
+		return wrong(fmt.Sprintf("%s belongs to the whole run, not to a step", name), "leave out :"+step)
+	case aimed && step == "":
+		return wrong("attempts: names no step", all)
+	}
+	return belay.Count(name), belay.Path(step), nil
+}
+
+func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON bool) (err error) {
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", ws.close)
+	req, services, err := a.meant(ws, arg, req)
+	if err != nil {
+		return err
+	}
+	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.answerFree(o, req, asJSON) })
+	if err != nil {
+		return err
+	}
+	switch h.reply {
+	case refused:
+		return a.refuse(req, h.why, asJSON)
+	case queued:
+		return a.unanswered(ctx, ws, req, asJSON)
+	case accepted:
+	}
+	l := lineOfWish(req)
+	l.Services = services
+	text := fmt.Sprintf("run %s: cleared %s", req.Run, clearedText(req, services))
+	if h.left {
+		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
+	}
+	a.wish(l, asJSON, text)
+	return nil
+}
+
+// meant finds the run and the step that are meant, and the services that the
+// run's agents call and of which something is counted.
+func (a *app) meant(ws *workshop, arg string, req belay.Request) (belay.Request, []string, error) {
+	s, err := tell(ws.state, arg)
+	if err != nil {
+		return req, nil, err
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	req.Run = s.id
+	switch req.What {
+	case belay.CountAttempts:
+		if req.Step == "" {
+			return req, nil, nil
+		}
+		p, err := s.step(req.Step)
+		if err != nil {
+			return req, nil, err
+		}
+		req.Run, req.Step = p.run, p.Path
+		return req, nil, nil
+	case belay.CountBreakers:
+		req.Run = s.id.Root()
+		known, err := ws.state.Services()
+		var names []string
+		for _, k := range known {
+			if slices.Contains(engine.ServicesOf(s.tree), k.Name) {
+				names = append(names, k.Name)
+			}
+		}
+		return req, names, err
+	case belay.CountBudget:
+		req.Run = s.id.Root()
+	}
+	return req, nil, nil
+}
+
+// clearedText says what was taken back.
+func clearedText(req belay.Request, services []string) string {
+	switch {
+	case req.Step != "":
+		return fmt.Sprintf("the attempts of step %s", req.Step)
+	case req.What == belay.CountAttempts:
+		return "the attempts of all steps"
+	case req.What == belay.CountBudget:
+		return "the budget: what its agents used, and its ways out of failures"
+	case len(services) == 0:
+		return "the breakers: nothing was counted of the services that its agents call"
+	}
+	return "the breakers and retries of " + strings.Join(services, ", ")
+}
+
+// completeClear proposes a run, then what can be cleared.
+func (a *app) completeClear(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) != 1 {
+		return a.completeRun(cmd, args, begun)
+	}
+	words := counts()
+	steps, _ := a.completeStep(cmd, args, begun)
+	for _, s := range steps {
+		words = append(words, string(belay.CountAttempts)+":"+s)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+type historyOptions struct {
+	task string
+	json bool
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var o historyOptions
+	cmd := command("history RUN", "list every decision about failures, in order", 1, 1,
+		func(_ context.Context, _ *cobra.Command, args []string) error { return a.history(args[0], o) })
+	cmd.Flags().StringVar(&o.task, "task", "", "only of this step, as the screen names it (deploy/push)")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON array")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+func (a *app) history(arg string, o historyOptions) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, arg)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close journal", s.close)
+	list := s.decisions()
+	if o.task != "" {
+		list = s.about(list, o.task)
+	}
+	switch {
+	case o.json:
+		a.object(list)
+	case len(list) == 0:
+		a.say("no decision is on record%s", ofTask(o.task))
+	default:
+		a.out.lines(historyTable(list))
+	}
+	return nil
+}
+
+func ofTask(task string) string {
+	if task == "" {
+		return ""
+	}
+	return " about " + tui.Clean(task)
+}
+
+// about keeps the decisions about one step: as the screen names it, or by its
+// id in the run that was asked for. A step that nobody knows has none.
+func (s *story) about(all []decision, task string) []decision {
+	list := []decision{}
+	for _, d := range all {
+		if d.TaskID == task || d.Run == s.id && string(d.at.path) == task {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// reasonWidth is how much of a reason fits in the table; --json has all of it.
+const reasonWidth = 160
+
+func historyTable(list []decision) []string {
+	rows := [][]string{{"WHEN", "STEP", "CLASS", "DECISION", "REASON"}}
+	for i := range list {
+		d := &list[i]
+		step, class := d.TaskID, string(d.Class)
+		if step == "" {
+			step = "-"
+		}
+		if class == "" {
+			class = "-"
+		}
+		rows = append(rows, []string{
+			d.Timestamp.Local().Format(time.DateTime), tui.Clean(step), class, tui.Clean(d.words()), tui.Cut(tui.Clean(d.Reason), reasonWidth),
+		})
+		for _, r := range d.Refused {
+			rows = append(rows, []string{"", "", "", "not " + actWord(r.Act), tui.Cut(tui.Clean(r.Why), reasonWidth)})
+		}
+	}
+	return tui.Table(rows)
+}
+
+// words say what was decided, in a few of them.
+func (d *decision) words() string {
+	switch d.Kind {
+	case belay.ItemOpened{}.Kind():
+		return "a person is asked"
+	case belay.ItemAnswered{}.Kind():
+		return "answered " + d.choice + " by " + d.By
+	case belay.StepSkipped{}.Kind():
+		return "left out by " + d.By
+	case belay.RunCleared{}.Kind():
+		return "cleared " + d.choice + " by " + d.By
+	case belay.RunReopened{}.Kind():
+		return "opened again by " + d.By
+	}
+	return d.planWords()
+}
+
+// planWords are those of a chosen way out.
+func (d *decision) planWords() string {
+	text := actWord(d.act)
+	switch d.act {
+	case belay.ActRetry:
+		return text + pause(d.wait())
+	case belay.ActFailover, belay.ActReassign:
+		return strings.TrimRight(text+" "+change(tui.AgentName(d.Agent), tui.AgentName(d.To)), " ") + late(d.wait())
+	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover:
+		if who := firstOf(d.To, d.Agent); who != "" {
+			text += " (" + tui.AgentName(who) + ")"
+		}
+		return text + late(d.wait())
+	case belay.ActDecompose, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	}
+	return text
+}
+
+// actWord names a way out for people.
+func actWord(act belay.Act) string {
+	switch act {
+	case belay.ActRetry, belay.ActFailover, belay.ActReassign, belay.ActRepair, belay.ActFallback, belay.ActSkip, belay.ActAbort:
+		return string(act)
+	case belay.ActResume:
+		return "go on with the session"
+	case belay.ActFresh:
+		return "new session"
+	case belay.ActDecompose:
+		return "split into parts"
+	case belay.ActRecover:
+		return "recovery agent"
+	case belay.ActGiveUp:
+		return "give up"
+	case belay.ActHold:
+		return "ask a person"
+	}
+	return string(act)
+}
+
+// wait is how long the way out was put off.
+func (d *decision) wait() time.Duration {
+	if d.Due.IsZero() {
+		return 0
+	}
+	return max(0, d.Due.Sub(d.Timestamp))
+}
+
+func pause(d time.Duration) string {
+	if d <= 0 {
+		return " at once"
+	}
+	return late(d)
+}
+
+func late(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return " after " + tui.Took(d)
+}
+
+func change(from, to string) string {
+	switch {
+	case to == "":
+		return ""
+	case from == "":
+		return "→ " + to
+	}
+	return from + " → " + to
+}
+
+func firstOf(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}

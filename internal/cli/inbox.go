@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
+)
+
+func (a *app) inboxCommand() *cobra.Command {
+	var asJSON bool
+	cmd := command("inbox", "list what waits for a person, over all runs", 0, 0,
+		func(context.Context, *cobra.Command, []string) error { return a.inbox(asJSON) })
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	return cmd
+}
+
+// letterKind is the closed list of reasons to look at a run.
+type letterKind string
+
+const (
+	letterQuestion letterKind = "question" // a held step waits for an answer
+	letterAnswered letterKind = "answered" // all is answered, and nobody went on
+	letterHollow   letterKind = "hollow"   // success was claimed, nothing was done
+	letterCrashed  letterKind = "crashed"  // its driver died in the middle
+	letterDamaged  letterKind = "damaged"  // its journal cannot be read
+)
+
+// letter is one thing that waits for a person.
+type letter struct {
+	Kind     letterKind  `json:"kind"`
+	Run      belay.RunID `json:"run"` // of a question: the run that the step belongs to
+	Root     belay.RunID `json:"root"`
+	Recipe   string      `json:"recipe"`
+	Dir      string      `json:"dir"`
+	Step     string      `json:"step,omitempty"`
+	Name     string      `json:"name,omitempty"` // of the step, as the screen has it
+	Item     string      `json:"item,omitempty"`
+	Question string      `json:"question"`
+	Choices  []string    `json:"choices"`
+	Since    time.Time   `json:"since"`
+	Command  string      `json:"command"`
+	Then     string      `json:"then,omitempty"`
+}
+
+func (a *app) inbox(asJSON bool) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	sums, err := st.Runs()
+	if err != nil {
+		return err
+	}
+	list := []letter{}
+	for _, sum := range sums {
+		if !sum.Gone {
+			list = append(list, a.letters(st, sum)...)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y letter) int { return x.Since.Compare(y.Since) })
+	switch {
+	case asJSON:
+		a.object(list)
+	case len(list) == 0:
+		a.say("nothing waits for you")
+	default:
+		a.lettersOut(list)
+	}
+	return nil
+}
+
+// letters are what waits in one run. What the index says decides whether its
+// journal is opened: those that ended, but for the hollow, and those that were
+// stopped on purpose want nothing.
+func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
+	l := letter{
+		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Choices: []string{},
+		Since: firstTime(sum.Ended, sum.Beat.At, sum.Updated, sum.Started).UTC(), Command: a.name() + " why " + string(sum.ID),
+	}
+	switch sum.Status {
+	case belay.Hollow:
+		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+sum.Reason
+		return []letter{l}
+	case belay.Held, belay.Running:
+		return a.opened(st, sum, l)
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Stopped:
+	}
+	return nil
+}
+
+// opened looks into the journal of a run that is held, driven or crashed.
+func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter {
+	s, err := tell(st, string(sum.ID))
+	if err != nil {
+		l.Kind, l.Question = letterDamaged, "its journal cannot be read: "+err.Error()
+		return []letter{l}
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	resume := a.name() + " resume " + string(sum.ID)
+	var list []letter
+	for _, w := range waitings(s, s.steps(), a.name()) {
+		q := l
+		q.Kind, q.Run, q.Step, q.Name, q.Item = letterQuestion, w.Run, w.Step, w.Name, w.Item
+		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, resume
+		list = append(list, q)
+	}
+	status := s.tree.Status()
+	l.Since, l.Command = s.recs[len(s.recs)-1].At.UTC(), resume
+	switch {
+	case status == belay.Hollow: // its driver died before it could say so in the index
+		l.Kind, l.Question, l.Command = letterHollow, "an agent claimed success, and nothing was done", a.name()+" why "+string(sum.ID)
+		return []letter{l}
+	case status.Terminal() || status == belay.Stopped || len(list) > 0 || !s.crashed():
+		return list
+	case sum.Status == belay.Held:
+		l.Kind, l.Question = letterAnswered, "every question is answered, and nobody has gone on with it"
+	default:
+		l.Kind, l.Question = letterCrashed, "its driver died in the middle"
+	}
+	return []letter{l}
+}
+
+func firstTime(times ...time.Time) time.Time {
+	for _, t := range times {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+func (a *app) lettersOut(list []letter) {
+	p := &page{sheet: a.sheet()}
+	for i, l := range list {
+		if i > 0 {
+			p.whole("")
+		}
+		what := string(l.Root) + " (" + l.Recipe + ")"
+		if l.Name != "" {
+			what += " " + l.Name
+		}
+		p.text("", string(l.Kind)+": "+what+", since "+l.Since.Local().Format(time.DateTime)+" ("+ago(time.Since(l.Since))+")")
+		p.text("  ", l.Question)
+		p.whole("  " + tui.Clean(l.Command))
+		if l.Then != "" {
+			p.whole("  then " + tui.Clean(l.Then))
+		}
+	}
+	a.out.lines(p.lines)
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/journal"
+)
+
+const askedStep = "name: one\nsteps:\n  - {id: a, command: 'true', on_failure: escalate}\n"
+
+func inboxOf(t *testing.T, state string) []letter {
+	t.Helper()
+	out, talk, code := belayOn(t, state, "inbox", "--json")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	var list []letter
+	check(t, json.Unmarshal([]byte(out), &list))
+	return list
+}
+
+// noted puts a line of a run into the index, with a folder that has no journal:
+// whoever opens it finds out.
+func noted(t *testing.T, state string, sums ...journal.Summary) {
+	t.Helper()
+	st, err := journal.OpenState(state)
+	check(t, err)
+	for _, sum := range sums {
+		check(t, os.MkdirAll(filepath.Join(state, "runs", string(sum.ID)), 0o700))
+		check(t, st.NoteRun(sum))
+	}
+	check(t, st.Close())
+}
+
+// Among hundreds of runs that want nothing, only the journals of those that may
+// wait are opened; one that cannot be read is a letter, not an error.
+//
+// promise: X
+func TestInboxOpensWhatWaits(t *testing.T) {
+	t.Parallel()
+	state := written(t, askedStep)
+	ended := []belay.Status{belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Stopped}
+	var sums []journal.Summary
+	for i := range 300 {
+		sums = append(sums, journal.Summary{ID: belay.RunID(fmt.Sprintf("e%d", i)), Name: "old", Status: ended[i%len(ended)], Started: night})
+	}
+	noted(t, state, append(sums,
+		journal.Summary{ID: "hollow1", Name: "old", Status: belay.Hollow, Started: night, Ended: night, Reason: "step fix: nothing changed"},
+		journal.Summary{ID: "gone1", Name: "old", Status: belay.Held, Started: night, Updated: night})...)
+	began := time.Now()
+	list := inboxOf(t, state)
+	t.Logf("%d runs in %s", len(sums)+3, time.Since(began))
+	got := map[belay.RunID]letterKind{}
+	for _, l := range list {
+		got[l.Run] = l.Kind
+	}
+	if len(list) != 3 || got["r1"] != letterCrashed || got["hollow1"] != letterHollow || got["gone1"] != letterDamaged {
+		t.Errorf("%+v", list)
+	}
+	out, _, _ := belayOn(t, state, "inbox")
+	for _, want := range []string{"belay resume r1", "belay why hollow1", "nothing changed", "belay why gone1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// A held run whose driver died before it could say so has its question listed;
+// once it is answered, what is left is to go on.
+func TestInboxOfAQuestion(t *testing.T) {
+	t.Parallel()
+	asked := []belay.Event{
+		belay.AttemptStarted{Key: "r1:a.1", Path: "a", Role: belay.RoleMain, Attempt: 1},
+		belay.AttemptEnded{Key: "r1:a.1", Observation: belay.Observation{Began: true, Exit: 1}},
+		belay.AttemptJudged{Key: "r1:a.1", Verdict: belay.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1"}}},
+		belay.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActHold, Rule: "on_failure"}},
+		belay.ItemOpened{ID: "a.1", Path: "a", Ask: "is it there?", Choices: choices()},
+		belay.RunHeld{Items: []string{"a.1"}},
+	}
+	state := written(t, askedStep, asked...)
+	list := inboxOf(t, state)
+	if len(list) != 1 || list[0].Kind != letterQuestion || list[0].Question != "is it there?" ||
+		list[0].Command != "belay answer r1 a done|again|fail|skip --why TEXT" || list[0].Then != "belay resume r1" || list[0].Since.IsZero() {
+		t.Errorf("%+v", list)
+	}
+	state = written(t, askedStep, append(asked, belay.ItemAnswered{ID: "a.1", Path: "a", By: "ada", Choice: belay.ChoiceAgain, Why: "w"})...)
+	st, err := journal.OpenState(state)
+	check(t, err)
+	check(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))
+	check(t, st.Close())
+	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterAnswered || list[0].Command != "belay resume r1" {
+		t.Errorf("%+v", list)
+	}
+}

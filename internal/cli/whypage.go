@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// page writes the facts for a person who has just got up: how it stands, what
+// failed, what was tried, what it cost, what there is, and what to type now.
+func (w *whyFacts) page(on sheet) []string {
+	p := &page{sheet: on}
+	p.text("", w.Verdict)
+	w.failurePart(p)
+	w.triedPart(p)
+	w.stepsPart(p)
+	w.workPart(p)
+	w.costPart(p)
+	w.waitsPart(p)
+	w.nextPart(p)
+	return p.lines
+}
+
+// verdict is how the run stands in one sentence.
+func (w *whyFacts) verdict() string {
+	run := fmt.Sprintf("run %s (%s)", w.Run, w.Recipe)
+	ended := "at " + w.when(w.Ended) + ", after " + tui.Took(w.wall())
+	code := 0
+	if w.ExitCode != nil {
+		code = *w.ExitCode
+	}
+	switch w.Status {
+	case belay.Achieved:
+		return fmt.Sprintf("ACHIEVED, exit %d: %s was done and checked %s", code, run, ended)
+	case belay.Failed:
+		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
+	case belay.Partial:
+		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; a required step was left out", code, run, ended)
+	case belay.Hollow:
+		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
+	case belay.Aborted:
+		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, firstOf(w.Reason, "cancelled"), ended)
+	case belay.Held:
+		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, tui.Took(w.wall()), w.when(w.Ended))
+	case belay.Stopped:
+		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, firstOf(w.Reason, "stopped"), ended)
+	case belay.Running:
+		if w.Crashed {
+			return fmt.Sprintf("STOPPED (crashed): belay itself died under %s; last sign %s; it can go on", run, ended)
+		}
+		return fmt.Sprintf("RUNNING: %s has run for %s", run, tui.Took(w.wall()))
+	}
+	return run
+}
+
+// when is a time of the past and how long ago it was; today's needs no date.
+func (w *whyFacts) when(t time.Time) string {
+	t, form := w.local(t), time.DateTime
+	if t.Format(time.DateOnly) == w.now.Format(time.DateOnly) {
+		form = time.TimeOnly
+	}
+	return t.Format(form) + " (" + ago(w.now.Sub(t)) + ")"
+}
+
+// local is a time on the reader's clock.
+func (w *whyFacts) local(t time.Time) time.Time { return t.In(w.now.Location()) }
+
+// ago is how long ago something was: what matters is its size.
+func ago(d time.Duration) string {
+	if d < time.Minute {
+		return "just now"
+	}
+	if days := int(d.Hours() / 24); days >= 2 {
+		return fmt.Sprintf("%d days ago", days)
+	}
+	return tui.Took(d) + " ago"
+}
+
+// failurePart is the root cause and how it is known.
+func (w *whyFacts) failurePart(p *page) {
+	f := w.Failure
+	if f == nil {
+		return
+	}
+	p.head(f.title(w.Status.Terminal()))
+	p.text("  ", f.Name+": "+f.Cause)
+	p.text("  ", f.facts(w.clock))
+	if text := f.classified(); text != "" {
+		p.text("  ", text)
+	}
+	if f.First != "" {
+		p.text("  ", "at first it was another failure: "+f.First)
+	}
+	if len(f.Above) > 0 {
+		p.text("  ", w.around(f))
+	}
+	if f.Others > 0 {
+		p.text("  ", fmt.Sprintf("it failed first; %d more %s failed by %s", f.Others, plural(f.Others, "step"), self(f.Others)))
+	}
+	if against := f.telling(); len(against) > 0 {
+		p.text("  against it: ", strings.Join(against[:min(len(against), 3)], "; "))
+	}
+	if f.Hint != "" {
+		p.text("  hint: ", f.Hint)
+	}
+	if len(f.Output) > 0 {
+		p.text("  ", "the last lines of "+printedBy(f.Printed)+":")
+		p.quoted(f.Output)
+		p.whole(fmt.Sprintf("  all of it: %s logs %s %s", w.belay, f.Run, f.Step))
+	} else if f.Step != "" {
+		p.whole(fmt.Sprintf("  more: %s show %s %s", w.belay, f.Run, f.Step))
+	}
+}
+
+// around says which steps the failing one is a part of.
+func (w *whyFacts) around(f *whyFailure) string {
+	if slices.Contains(w.Steps.Failed, f.Above[0]) {
+		return "because of it failed, too: " + strings.Join(f.Above, ", ")
+	}
+	return "it is a part of " + strings.Join(f.Above, ", ")
+}
+
+func (f *whyFailure) title(over bool) string {
+	switch {
+	case f.Kind == "" && over:
+		return "WHAT IS NOT KNOWN"
+	case f.Kind == "":
+		return "WHAT HOLDS IT"
+	case !f.Final:
+		return "WHAT FAILED, AND IS TRIED AGAIN"
+	}
+	return "WHAT FAILED"
+}
+
+// telling is the evidence against an agent that the cause does not name already.
+func (f *whyFailure) telling() []string {
+	if f.Type != belay.TypeAgent {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(f.Against), func(s string) bool { return strings.Contains(f.Cause, s) })
+}
+
+func self(n int) string {
+	if n == 1 {
+		return "itself"
+	}
+	return "themselves"
+}
+
+func printedBy(who string) string {
+	switch who {
+	case "agent":
+		return "what the agent said"
+	case "check":
+		return "its check (verify)"
+	}
+	return "what it printed"
+}
+
+// facts are the type of the step, its attempts and its time.
+func (f *whyFailure) facts(clock func(time.Time) string) string {
+	words := []string{f.who()}
+	if f.Attempts > 0 {
+		words = append(words, fmt.Sprintf("%d %s", f.Attempts, plural(f.Attempts, "attempt")))
+	}
+	if !f.At.IsZero() {
+		at := "failed at "
+		if f.Attempts > 1 {
+			at = "failed first at "
+		}
+		if f.Kind == "" {
+			at = "since "
+		}
+		words = append(words, at+clock(f.At))
+	}
+	return joined(words, ", ")
+}
+
+// classified is the kind and the class of a failure, and how they are known.
+func (f *whyFailure) classified() string {
+	what := []string{prefixed("kind ", string(f.Kind))}
+	if f.Class != belay.ClassNone {
+		what = append(what, strings.TrimSuffix(fmt.Sprintf("class %s (%s)", f.Class, classWords(f.Class)), " ()"))
+	}
+	text := joined(what, ", ")
+	how := f.Decided
+	if how != "" && f.Rule != "" {
+		how += " (rule " + f.Rule + ")"
+	}
+	return joined([]string{text, how, prefixed("fingerprint ", short(f.Print))}, "; ")
+}
+
+// joined leaves out what is empty.
+func joined(words []string, with string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(words), func(s string) bool { return s == "" }), with)
+}
+
+// How many moments the page has: the first and the last ones.
+const (
+	firstMoments = 4
+	lastMoments  = 7
+)
+
+func (w *whyFacts) triedPart(p *page) {
+	if len(w.Tried) == 0 {
+		return
+	}
+	p.head("WHAT WAS TRIED")
+	list, left := w.Tried, 0
+	if len(list) > firstMoments+lastMoments+1 {
+		left = len(list) - firstMoments - lastMoments
+	}
+	for i := range list {
+		switch {
+		case left > 0 && i == firstMoments:
+			p.whole(fmt.Sprintf("  … %d more: %s history %s", left, w.belay, w.Run))
+		case left > 0 && i > firstMoments && i < firstMoments+left:
+		default:
+			w.moment(p, &list[i])
+		}
+	}
+}
+
+func (w *whyFacts) moment(p *page, m *moment) {
+	text := m.Text
+	if m.Times > 1 {
+		text = fmt.Sprintf("%d × %s", m.Times, text)
+	}
+	if m.Step != "" {
+		text = m.Step + ": " + text
+	}
+	why := m.Why
+	if w.Failure != nil { // it stands above
+		why = strings.TrimSuffix(why, ": "+w.Failure.Cause)
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	head := "  " + w.clock(m.At) + "  "
+	p.text(head, text)
+	under := strings.Repeat(" ", tui.Width(head)+2)
+	for _, r := range m.Refused {
+		p.text(under, fmt.Sprintf("refused: %s, because %s", actWord(r.Act), r.Why))
+	}
+}
+
+// clock is a time of the run's first day, or with its date.
+func (w *whyFacts) clock(t time.Time) string {
+	t = w.local(t)
+	if t.Format(time.DateOnly) != w.local(w.Started).Format(time.DateOnly) {
+		return t.Format("01-02 15:04:05")
+	}
+	return t.Format(time.TimeOnly)
+}
+
+func (w *whyFacts) stepsPart(p *page) {
+	s := w.Steps
+	p.head("STEPS")
+	words := []string{fmt.Sprintf("%d of %d done", s.Done, s.Total)}
+	for _, part := range []struct {
+		word string
+		list []string
+	}{
+		{"failed", s.Failed}, {"optional failed", s.Optional}, {"held", s.Held}, {"left out", s.LeftOut},
+		{"not finished", s.Open}, {"not reached", s.Unborn},
+	} {
+		if len(part.list) > 0 {
+			words = append(words, fmt.Sprintf("%d %s (%s)", len(part.list), part.word, names(part.list)))
+		}
+	}
+	if s.NotTaken > 0 {
+		words = append(words, fmt.Sprintf("%d not taken (condition false)", s.NotTaken))
+	}
+	p.text("  ", strings.Join(words, ", "))
+}
+
+func (w *whyFacts) waitsPart(p *page) {
+	if len(w.Waits) == 0 {
+		return
+	}
+	const shown = 3
+	p.head("WAITS FOR YOU")
+	for i := range w.Waits {
+		if i == shown {
+			p.whole(fmt.Sprintf("  … %d more: %s inbox", len(w.Waits)-shown, w.belay))
+			break
+		}
+		q := &w.Waits[i]
+		p.text("  "+w.clock(q.Since)+"  ", q.Name+": "+q.Question)
+		var rows [][]string
+		for _, c := range q.Choices {
+			rows = append(rows, []string{"    " + q.command(w.belay, c), prefixed("# ", choiceWords(c))})
+		}
+		for _, l := range tui.Table(rows) {
+			p.whole(l)
+		}
+	}
+}
+
+func (w *whyFacts) nextPart(p *page) {
+	p.head("NEXT")
+	p.text("  ", w.Next.Say)
+	for _, c := range w.Next.Commands {
+		if len(w.Waits) > 0 && c == w.Waits[0].Command {
+			continue // it stands above, with every choice
+		}
+		p.whole("    " + c)
+	}
+}

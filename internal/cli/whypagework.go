@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// workPart is where the work is and how it was seen last.
+func (w *whyFacts) workPart(p *page) {
+	k := w.Work
+	p.head("STATE OF THE WORK")
+	p.text("  ", "directory "+k.Dir)
+	for i, t := range k.Worktrees {
+		if i == shownPlaces {
+			p.whole(fmt.Sprintf("  … %d more worktrees", len(k.Worktrees)-i))
+			break
+		}
+		p.text("  ", t.words())
+	}
+	if k.Seen.IsZero() {
+		if w.Cost.Starts > 0 {
+			p.text("  ", "no agent has ended yet: nobody looked at its work")
+		}
+		return
+	}
+	p.text("  ", "seen "+w.clock(k.Seen)+" after "+k.After+": "+k.seen())
+	if k.PR != "" {
+		p.text("  ", "pull request "+k.PR)
+	}
+	if k.Error != "" {
+		p.text("  ", "the look was not complete: "+k.Error)
+	}
+	w.snapshots(p)
+}
+
+// shownPlaces is how many worktrees and snapshots a page has.
+const shownPlaces = 3
+
+func (t whyWorktree) words() string {
+	text := "worktree " + t.Dir
+	if t.Branch != "" {
+		text += ", branch " + t.Branch
+	}
+	if t.Step != "" {
+		text += ", of " + t.Step
+	}
+	if t.Gone {
+		text += " (it is gone)"
+	}
+	return text
+}
+
+// seen is how the tree was found.
+func (k whyWork) seen() string {
+	left := firstOf(tui.Left(k.Last), "nobody could look")
+	if !k.Repo {
+		return joined([]string{left, "no git repository"}, "; ")
+	}
+	state := "everything is committed"
+	if k.Dirty {
+		state = "there is uncommitted work"
+	}
+	where := "detached"
+	if k.Branch != "" {
+		where = "branch " + k.Branch
+	}
+	return joined([]string{left, joined([]string{where, prefixed("head ", short(k.Head))}, ", "), state}, "; ")
+}
+
+// snapshots are the newest ones, with what gets them back. After a good end the
+// work is where it belongs, and one line is enough.
+func (w *whyFacts) snapshots(p *page) {
+	list := w.Work.Snapshots
+	if len(list) == 0 {
+		return
+	}
+	if w.Status == belay.Achieved {
+		p.text("  ", fmt.Sprintf("%d %s of uncommitted work kept below refs/belay", len(list), plural(len(list), "snapshot")))
+		return
+	}
+	shown := newestOf(list)
+	for _, k := range shown {
+		p.text("  ", "uncommitted work after "+k.Step+" is kept as "+k.Ref)
+		p.whole("    see it:       " + k.See)
+		p.whole("    get it back:  " + k.Get + "   # writes over newer edits")
+	}
+	if more := len(list) - len(shown); more > 0 {
+		p.whole(fmt.Sprintf("  … %d older: git -C %s for-each-ref refs/belay", more, quote(w.Work.SeenDir)))
+	}
+}
+
+// newestOf is the newest snapshot of each step, the newest first, up to a few.
+func newestOf(list []whySnapshot) []whySnapshot {
+	var shown []whySnapshot
+	for i := len(list) - 1; i >= 0 && len(shown) < shownPlaces; i-- {
+		if !slices.ContainsFunc(shown, func(k whySnapshot) bool { return k.Step == list[i].Step }) {
+			shown = append(shown, list[i])
+		}
+	}
+	return shown
+}
+
+// costPart is what was used, by agent when there were several.
+func (w *whyFacts) costPart(p *page) {
+	c := w.Cost
+	p.head("COST")
+	text := tui.Took(w.wall()) + " in all"
+	if c.Starts == 0 {
+		p.text("  ", joined([]string{text, "no agent was started", c.replans()}, ", "))
+		return
+	}
+	p.text("  ", joined([]string{
+		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), firstOf(tui.Used(c.Usage), "tokens and dollars not told"), c.replans(),
+	}, ", "))
+	if len(c.Agents) < 2 {
+		return
+	}
+	for _, a := range c.Agents {
+		p.text("    ", joined([]string{
+			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), tui.Used(a.Usage), "worked " + tui.Took(a.wall()),
+		}, ", "))
+	}
+}
+
+func (c whyCost) replans() string {
+	if c.Replans == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d ways out taken", c.Replans, c.MaxPlan)
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// page is a page in the making.
+type page struct {
+	sheet
+	lines []string
+}
+
+// head begins a part of the page.
+func (p *page) head(title string) {
+	if p.colour {
+		title = "\x1b[1m" + title + "\x1b[0m"
+	}
+	p.lines = append(p.lines, "", title)
+}
+
+// text is a paragraph. Its lines after the first stand under the text behind
+// its head, which is not broken.
+func (p *page) text(head, text string) {
+	under := strings.Repeat(" ", tui.Width(head))
+	for i, l := range wrap(tui.Clean(text), p.width-tui.Width(head)) {
+		if i > 0 {
+			head = under
+		}
+		p.lines = append(p.lines, strings.TrimRight(head+l, " "))
+	}
+}
+
+// whole is a line that is not broken: a command that can be copied.
+func (p *page) whole(line string) { p.lines = append(p.lines, line) }
+
+// quoted are lines of somebody else, cut where the page ends.
+func (p *page) quoted(lines []string) {
+	for _, l := range lines {
+		p.lines = append(p.lines, tui.Cut("    | "+l, p.width))
+	}
+}
+
+// maxParagraph keeps one long text from filling the page.
+const maxParagraph = 6
+
+// wrap breaks a text at its blanks. A word that is longer than a line stands
+// alone and is broken anywhere.
+func wrap(text string, width int) []string {
+	width = max(width, narrowest/2)
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for tui.Width(word) > width {
+			if line != "" {
+				lines, line = append(lines, line), ""
+			}
+			head := strings.TrimSuffix(tui.Cut(word, width), "…")
+			lines, word = append(lines, head), word[len(head):]
+		}
+		switch {
+		case line == "":
+			line = word
+		case tui.Width(line)+1+tui.Width(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	if len(lines) > maxParagraph {
+		lines = lines[:maxParagraph]
+		lines[maxParagraph-1] = tui.Cut(lines[maxParagraph-1]+" …", width)
+	}
+	return lines
+}
+
+// names lists the first of many.
+func names(list []string) string {
+	const shown = 5
+	if len(list) <= shown+1 {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:shown], ", ") + ", …"
+}

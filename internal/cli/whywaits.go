@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// waiting is a question that a person has to answer.
+type waiting struct {
+	Run      belay.RunID `json:"run"` // that the step belongs to
+	Step     string      `json:"step"`
+	Name     string      `json:"name"` // as the screen names the step
+	Item     string      `json:"item"`
+	Question string      `json:"question"`
+	Choices  []string    `json:"choices"`
+	Since    time.Time   `json:"since"`
+	Command  string      `json:"command"` // TEXT, and one of the choices, are the person's
+	Then     string      `json:"then"`
+}
+
+// waitings are the open questions of a run, in the order of its steps. Of a run
+// that has ended nobody waits any more.
+func waitings(s *story, all []placed, name string) []waiting {
+	list := []waiting{}
+	var asked map[place]belay.Record
+	for _, p := range all {
+		if p.Phase != flow.Held || s.over(p.run) {
+			continue
+		}
+		if asked == nil {
+			asked = s.asked()
+		}
+		r := asked[place{p.run, p.Path}]
+		e, ok := r.Event.(belay.ItemOpened)
+		if !ok {
+			continue // the records do not say what is asked
+		}
+		list = append(list, waiting{
+			Run: p.run, Step: string(p.Path), Name: tui.StepName(p.run, p.Path), Item: e.ID, Question: e.Ask, Choices: e.Choices, Since: r.At.UTC(),
+			Command: answerCommand(name, p.run, p.Path, strings.Join(e.Choices, "|")),
+			Then:    name + " resume " + string(s.id.Root()),
+		})
+	}
+	return list
+}
+
+// asked is the last question about each step.
+func (s *story) asked() map[place]belay.Record {
+	by := map[place]belay.Record{}
+	for _, r := range s.recs {
+		if e, ok := r.Event.(belay.ItemOpened); ok {
+			by[place{r.Run, e.Path}] = r
+		}
+	}
+	return by
+}
+
+func answerCommand(name string, run belay.RunID, p belay.Path, choice string) string {
+	return fmt.Sprintf("%s answer %s %s %s --why TEXT", name, run, p, choice)
+}
+
+// command is the answer with one choice.
+func (w *waiting) command(name, choice string) string {
+	return answerCommand(name, w.Run, belay.Path(w.Step), choice)
+}
+
+// choiceWords say what an answer does.
+func choiceWords(choice string) string {
+	switch choice {
+	case belay.ChoiceDone:
+		return "the work is there"
+	case belay.ChoiceAgain:
+		return "run it again"
+	case belay.ChoiceFail:
+		return "it failed"
+	case belay.ChoiceSkip:
+		return "leave it out; the run is PARTIAL at best"
+	}
+	return ""
+}
+
+// whyNext is what a person can safely do now.
+type whyNext struct {
+	Say      string   `json:"say"`
+	Commands []string `json:"commands"` // the first is the one to type
+}
+
+// next names the next safe command.
+func (w *whyFacts) next() whyNext {
+	root := string(w.Run.Root())
+	resume := w.belay + " resume " + root
+	say := func(text string, cmds ...string) whyNext { return whyNext{text, append([]string{}, cmds...)} }
+	switch w.Status {
+	case belay.Achieved:
+		return say("nothing: every required step is done and checked")
+	case belay.Aborted:
+		return say("nothing: a cancelled run is final; a new one begins with the values that you give it", w.again()...)
+	case belay.Running:
+		if w.Crashed {
+			return say("go on with it: what still runs is adopted, what is done is not done again", resume)
+		}
+		return say("nothing yet: somebody drives it; watch what it prints", w.belay+" logs "+root+" -f")
+	case belay.Held:
+		if len(w.Waits) == 0 {
+			return say("every question is answered: go on", resume)
+		}
+		return say("answer, then go on; other steps went as far as they could", w.Waits[0].Command, resume)
+	case belay.Stopped:
+		return say("go on with it: what is done is not done again", resume)
+	case belay.Partial:
+		return say("when what was left out shall be done after all, open the run again", resume+" --why TEXT")
+	case belay.Hollow:
+		return say("look at what the agent left; then let the step run again, what is done is not done again", w.looks(resume)...)
+	case belay.Failed:
+		return say(w.cure(), resume)
+	}
+	return say("")
+}
+
+// again is the command that starts the same recipe anew.
+func (w *whyFacts) again() []string {
+	if w.File == "" {
+		return nil
+	}
+	return []string{w.belay + " run " + quote(w.File)}
+}
+
+// looks are a look at the step, then the command that goes on.
+func (w *whyFacts) looks(resume string) []string {
+	var cmds []string
+	if f := w.Failure; f != nil && f.Step != "" {
+		cmds = append(cmds, fmt.Sprintf("%s show %s %s", w.belay, f.Run, f.Step))
+	}
+	return append(cmds, resume)
+}
+
+// newRun is the cure for what no second try of the same recipe mends.
+const newRun = "mend what is wrong; if that is the recipe or a value of --set, start a new run: resume takes both as they were"
+
+// cure says what a person does about a failure before the run goes on.
+func (w *whyFacts) cure() string {
+	const then = ", then go on; what is done is not done again"
+	if w.Failure == nil {
+		return "mend the cause" + then
+	}
+	switch w.Failure.Class {
+	case belay.ClassAuth:
+		return "log in, or give the key that is missing" + then
+	case belay.ClassQuota, belay.ClassRateLimit:
+		if at := w.Failure.Reset; !at.IsZero() {
+			return "wait until " + w.local(at).Format(time.DateTime) + ", when the service opens again" + then
+		}
+		return "wait until the account may go on, or give another one" + then
+	case belay.ClassBudget:
+		return "raise the budget, if it is worth it" + then
+	case belay.ClassPermission:
+		return "grant what was denied, or let somebody do it who may" + then
+	case belay.ClassInfrastructure:
+		return "give the machine what it lacks" + then
+	case belay.ClassInvalidInput:
+		return newRun
+	case belay.ClassTransient, belay.ClassTimeout, belay.ClassConflict:
+		return "it may go away by itself: go on; what is done is not done again"
+	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal,
+		belay.ClassWorkFailure, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+	}
+	if slices.Contains([]belay.FailureKind{belay.RoutingGap, belay.RecursionLimit}, w.Failure.Kind) {
+		return newRun
+	}
+	return "mend the cause" + then + " (a changed recipe needs a new run)"
+}

@@ -1,0 +1,242 @@
+package journal
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/belay-run/belay"
+)
+
+// The services that agents call are counted for all runs on the machine, by
+// the name of the agent: what one run learns of a service holds for the next.
+// Tokens are counted in tenths, so that nothing is ever rounded.
+const (
+	fullTokens  = 100              // where a service begins, and never above it
+	failCost    = 10               // of a call that failed
+	okGain      = 1                // of one that did not
+	spentAt     = 50               // from here down nothing is tried again
+	breakAfter  = 5                // failures in a row that open the breaker
+	firstPause  = 30 * time.Second // how long it stays open then
+	longPause   = 10 * time.Minute // and at most, after trials that failed
+	trialLease  = 10 * time.Minute // how long others wait for one trial
+	lookAgain   = 30 * time.Second // when they ask again while it runs
+	countedKeys = 4000             // how many attempts are remembered as counted
+)
+
+const serviceSchema = `
+	CREATE TABLE services (
+		name TEXT PRIMARY KEY, tokens INTEGER NOT NULL, failures INTEGER NOT NULL,
+		opened INTEGER NOT NULL, pause INTEGER NOT NULL, trial TEXT NOT NULL, tried INTEGER NOT NULL
+	) STRICT;
+	CREATE TABLE told (
+		n INTEGER PRIMARY KEY, name TEXT NOT NULL, key TEXT NOT NULL, UNIQUE (name, key)
+	) STRICT`
+
+// Service is what is known of a service that agents call.
+type Service struct {
+	Name     string
+	Tokens   float64   // retries that are left: 10 at most, and none from 5 down
+	Failures int       // in a row
+	Opened   time.Time // when its breaker opened; zero = it is closed
+	Until    time.Time // no call before it
+	Trial    belay.Key // the one attempt that is let through to see whether it answers again
+}
+
+// Gate is the answer to whether an agent may call its service now.
+type Gate struct {
+	OK    bool
+	Until time.Time // when to ask again
+	Spent bool      // there are no retries left, whatever the time
+	Why   string
+}
+
+// service is a row.
+type service struct {
+	name     string
+	tokens   int64 // tenths
+	failures int
+	opened   time.Time
+	pause    time.Duration
+	trial    belay.Key
+	tried    time.Time
+}
+
+// Service asks whether the agent of an attempt may call its service. A breaker
+// that was open for its time lets one attempt through, and this call makes the
+// attempt that one: whoever was let through must be told of with Told.
+func (s *State) Service(name string, key belay.Key, retry bool, now time.Time) (g Gate, err error) {
+	err = s.change("ask for a service", func(c *sqlite3.Conn) error {
+		v, err := serviceOf(c, name)
+		if err != nil {
+			return err
+		}
+		moved := v.turnBack(now)
+		g = v.gate(key, retry, now)
+		if g.OK && !v.opened.IsZero() {
+			v.trial, v.tried, moved = key, now, true
+		}
+		if moved {
+			err = v.put(c)
+		}
+		if err == nil && g.OK { // an attempt that starts anew is counted anew
+			err = run(c, "DELETE FROM told WHERE name = ? AND key = ?", name, string(key))
+		}
+		return err
+	})
+	return g, err
+}
+
+// Told counts what came of one call of a service, once for each attempt. What
+// says nothing about the service only ends the trial that it may have been.
+func (s *State) Told(name string, key belay.Key, class belay.Class, ok bool, now time.Time) error {
+	return s.change("count a call of a service", func(c *sqlite3.Conn) error {
+		had, err := askInt(c, "SELECT count(*) FROM told WHERE name = ? AND key = ?", name, string(key))
+		if err != nil || had > 0 {
+			return err
+		}
+		v, err := serviceOf(c, name)
+		if err != nil {
+			return err
+		}
+		v.turnBack(now)
+		v.count(key, class, ok, now)
+		if err := v.put(c); err != nil {
+			return err
+		}
+		if err := run(c, "INSERT INTO told (name, key) VALUES (?,?)", name, string(key)); err != nil {
+			return err
+		}
+		return run(c, "DELETE FROM told WHERE n <= (SELECT max(n) FROM told) - ?", countedKeys)
+	})
+}
+
+// Services lists what is known of all services, by name.
+func (s *State) Services() ([]Service, error) {
+	var list []Service
+	err := s.inIndex("list services", func(c *sqlite3.Conn) error {
+		return each(c, "SELECT * FROM services ORDER BY name", nil, func(q *sqlite3.Stmt) {
+			list = append(list, serviceAt(q).shown())
+		})
+	})
+	return list, err
+}
+
+// ClearServices forgets what is counted of a service; "" = of all. Attempts
+// that were counted stay so.
+func (s *State) ClearServices(name string) error {
+	return s.change("clear a service", func(c *sqlite3.Conn) error {
+		if name == "" {
+			return run(c, "DELETE FROM services")
+		}
+		return run(c, "DELETE FROM services WHERE name = ?", name)
+	})
+}
+
+// gate decides; it changes nothing.
+func (v service) gate(key belay.Key, retry bool, now time.Time) Gate {
+	switch end := v.opened.Add(v.pause); {
+	case retry && v.tokens <= spentAt:
+		return Gate{Spent: true, Why: fmt.Sprintf("%s has %.1f of %d retry tokens left, and nothing is tried again at %d",
+			v.name, float64(v.tokens)/10, fullTokens/10, spentAt/10)}
+	case v.opened.IsZero():
+		return Gate{OK: true}
+	case now.Before(end):
+		return Gate{Until: end, Why: fmt.Sprintf("%d calls of %s in a row failed, and it is left alone until %s",
+			v.failures, v.name, end.UTC().Format(time.DateTime))}
+	case v.trial != "" && v.trial != key && now.Before(v.tried.Add(trialLease)):
+		return Gate{Until: earlier(now.Add(lookAgain), v.tried.Add(trialLease)),
+			Why: fmt.Sprintf("%s tries whether %s answers again", v.trial, v.name)}
+	}
+	return Gate{OK: true}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// count takes in what came of one call.
+func (v *service) count(key belay.Key, class belay.Class, ok bool, now time.Time) {
+	trial := v.trial != "" && v.trial == key
+	if trial {
+		v.trial, v.tried = "", time.Time{}
+	}
+	if ok { // whoever it was, the service answers
+		v.tokens = min(v.tokens+okGain, fullTokens)
+		v.failures, v.opened, v.pause, v.trial, v.tried = 0, time.Time{}, 0, "", time.Time{}
+		return
+	}
+	cost, breaks := weigh(class)
+	if cost {
+		v.tokens = max(v.tokens-failCost, 0)
+	}
+	if !breaks {
+		return
+	}
+	v.failures++
+	switch {
+	case v.opened.IsZero() && v.failures >= breakAfter:
+		v.opened, v.pause = now, firstPause
+	case trial: // calls that began before it opened tell nothing new
+		v.opened, v.pause = now, min(2*v.pause, longPause)
+	}
+}
+
+// weigh says whether a failure costs retries, and whether it is one of those
+// that open the breaker.
+func weigh(class belay.Class) (cost, breaks bool) {
+	switch class {
+	case belay.ClassTransient, belay.ClassRateLimit, belay.ClassAuth:
+		return true, true
+	case belay.ClassTimeout, belay.ClassQuota:
+		return true, false
+	case belay.ClassNone, belay.ClassCancelled, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit,
+		belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
+		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+	}
+	return false, false
+}
+
+// turnBack takes times that lie ahead for now: the clock was turned back, and a
+// pause must not grow by that.
+func (v *service) turnBack(now time.Time) (moved bool) {
+	for _, t := range []*time.Time{&v.opened, &v.tried} {
+		if t.After(now) {
+			*t, moved = now, true
+		}
+	}
+	return moved
+}
+
+func (v service) shown() Service {
+	s := Service{Name: v.name, Tokens: float64(v.tokens) / 10, Failures: v.failures, Opened: v.opened, Trial: v.trial}
+	if !v.opened.IsZero() {
+		s.Until = v.opened.Add(v.pause)
+	}
+	return s
+}
+
+// serviceOf is the row of a service; one that nobody called has all its tokens.
+func serviceOf(c *sqlite3.Conn, name string) (service, error) {
+	v := service{name: name, tokens: fullTokens}
+	err := each(c, "SELECT * FROM services WHERE name = ?", []any{name}, func(q *sqlite3.Stmt) { v = serviceAt(q) })
+	return v, err
+}
+
+func serviceAt(q *sqlite3.Stmt) service {
+	return service{
+		name: q.ColumnText(0), tokens: q.ColumnInt64(1), failures: q.ColumnInt(2), opened: fromNanos(q.ColumnInt64(3)),
+		pause: time.Duration(q.ColumnInt64(4)), trial: belay.Key(q.ColumnText(5)), tried: fromNanos(q.ColumnInt64(6)),
+	}
+}
+
+func (v service) put(c *sqlite3.Conn) error {
+	return run(c, `INSERT INTO services VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
+		tokens = excluded.tokens, failures = excluded.failures, opened = excluded.opened,
+		pause = excluded.pause, trial = excluded.trial, tried = excluded.tried`,
+		v.name, v.tokens, v.failures, v.opened, int64(v.pause), string(v.trial), v.tried)
+}

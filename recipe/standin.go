@@ -1,0 +1,140 @@
+package recipe
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+)
+
+// fallbacks marks the steps that others have as their fallback: these run in
+// the stead of another step or not at all, so they have no place in the order.
+func (l *linker) fallbacks() {
+	for i := range l.steps {
+		l.steps[i].StandIn = false
+	}
+	var edges [][]int // made when there is one
+	for i := range l.steps {
+		s := &l.steps[i]
+		if s.Fallback == nil || s.Fallback.Step == "" {
+			continue
+		}
+		j, ok := l.index[s.Fallback.Step]
+		switch {
+		case !ok && l.parent:
+		case !ok:
+			l.noStep(s, need{s.Fallback.Step, s.Fallback.Pos})
+		case j == i || s.Fallback.Step == s.ID:
+			l.fail(s, s.Fallback.Pos, "", "the step %q is its own fallback", s.ID)
+		default:
+			if edges == nil {
+				edges = make([][]int, len(l.steps))
+			}
+			l.steps[j].StandIn, edges[i] = true, []int{j}
+		}
+	}
+	for _, cycle := range findCycles(edges) {
+		s := &l.steps[cycle[0]]
+		l.circle = true
+		l.fail(s, s.Fallback.Pos, "", "steps are each other's fallback in a circle: %s", chain(l.steps, cycle))
+	}
+	if edges != nil && !l.circle {
+		l.stand = originals(l.steps)
+	}
+}
+
+// standIns checks the steps that run only as a fallback, and gives them the
+// needs of the step that they stand in for: what is there when that one starts
+// is there for them, too.
+func (l *linker) standIns() {
+	for i := range l.steps {
+		s := &l.steps[i]
+		if !s.StandIn {
+			continue
+		}
+		s.Needs = []int{}
+		if l.circle {
+			continue // said so
+		}
+		of := &l.steps[l.stand[i]]
+		s.Needs = of.Needs
+		for _, m := range s.misplaced() {
+			l.fail(s, m.pos, fmt.Sprintf("leave it out; when it runs is up to step %q", of.ID),
+				"the step %q runs only as a fallback, and %q does not apply to it", s.ID, m.key)
+		}
+	}
+}
+
+// notAwaited reports a need for a step that runs only as a fallback.
+func (l *linker) notAwaited(s *Step, n need) {
+	hint := ""
+	if l.stand != nil {
+		hint = "need the step that it stands in for: " + string(l.steps[l.stand[l.index[n.id]]].ID)
+	}
+	l.fail(s, n.pos, hint, "the step %q runs only as a fallback, and nothing can wait for it", n.id)
+}
+
+// misplacedKey is a key of a step that a fallback cannot have.
+type misplacedKey struct {
+	key string
+	pos Pos
+}
+
+// misplaced are the keys of a step that say when it runs.
+func (s *Step) misplaced() []misplacedKey {
+	var list []misplacedKey
+	add := func(is bool, key string, pos Pos) {
+		if pos.Line == 0 {
+			pos = s.idPos
+		}
+		if is {
+			list = append(list, misplacedKey{key, pos})
+		}
+	}
+	var needs Pos
+	if len(s.needs) > 0 {
+		needs = s.needs[0].pos
+	}
+	add(s.hasNeeds, "needs", needs)
+	add(s.Group != "", "parallel_group", s.groupPos)
+	add(len(s.Tags) > 0, "when_tags", Pos{})
+	add(s.Condition != nil, "condition", s.condPlace.whole)
+	add(s.Foreach != "", "foreach", Pos{})
+	return list
+}
+
+// originals gives every step the one that it stands in for in the end, through
+// others where those stand in themselves; itself when it stands in for none. Of
+// several that name it, the first counts. It is nil when there is no such step.
+// There must be no circle.
+func originals(steps []Step) []int {
+	any := false
+	for i := range steps {
+		any = any || steps[i].StandIn
+	}
+	if !any {
+		return nil
+	}
+	of, index := make([]int, len(steps)), make(map[belay.Path]int, len(steps))
+	for i := range steps {
+		of[i], index[steps[i].ID] = i, i
+	}
+	for i := range steps {
+		f := steps[i].Fallback
+		if f == nil || f.Step == "" {
+			continue
+		}
+		if j, ok := index[f.Step]; ok && of[j] == j {
+			of[j] = i
+		}
+	}
+	for i := range of {
+		end := i
+		for of[end] != end {
+			end = of[end]
+		}
+		for at := i; at != end; { // the way is short for whoever comes next
+			at, of[at] = of[at], end
+		}
+	}
+	return of
+}

@@ -1,0 +1,131 @@
+package recovery
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// The names of the policies, as a plan carries them.
+const (
+	PolicyBelay   = "belay"
+	PolicyClassic = "classic"
+)
+
+// maxWays is how many ways out one step gets, whatever its failures are. What
+// the recipe itself allows (retry:, fallback:) is not among them.
+const maxWays = 8
+
+// MaxDecisions is how many decisions Choose takes about one step at most: its
+// ways out, the fallback, and the end. Each attempt that the recipe's own retry:
+// adds is one more.
+const MaxDecisions = maxWays + 2
+
+// Choose is the belay policy: it looks at the class of the failure first, and
+// takes the first way out that is there, allowed, within its bounds and not
+// tried before. Every way that it looked at is in the plan with why it was not
+// taken.
+func Choose(s Situation) belay.Plan {
+	c := &chooser{s: s}
+	return c.signed(c.choose(), PolicyBelay)
+}
+
+// chooser goes through the ways out of one failure.
+type chooser struct {
+	s       Situation
+	refused []belay.NotTaken
+}
+
+func (c *chooser) choose() belay.Plan {
+	if c.stopped() {
+		return c.finish()
+	}
+	if p, ok := c.declared(); ok {
+		return p
+	}
+	for _, w := range c.ways() {
+		p, why := c.try(w)
+		if why == "" && p.Counts && c.s.replansSpent() {
+			c.refuse(w.act, c.spentWords())
+			return c.finishSpent()
+		}
+		if why == "" {
+			return p
+		}
+		c.refuse(w.act, why)
+	}
+	return c.finish()
+}
+
+// stopped tells that we ended the attempt ourselves: nothing is to be recovered.
+func (c *chooser) stopped() bool {
+	return c.s.Failure.Class == belay.ClassCancelled && c.s.Failure.Level == belay.LevelAct
+}
+
+// declared is the recipe's own retry:. It comes first and counts for nothing
+// else. An agent is not started again for what no further try can cure: that
+// would be paid for.
+func (c *chooser) declared() (belay.Plan, bool) {
+	s := &c.s
+	most := s.Declared.MaxAttempts
+	why := ""
+	pause, asked := Backoff(s.Declared.Backoff, s.History.Failed, s.History.Key), time.Duration(0)
+	if s.Type == belay.TypeAgent {
+		asked = s.hint()
+		pause = max(pause, asked)
+	}
+	switch {
+	case most <= 1:
+		return belay.Plan{}, false
+	case s.took(belay.ActFallback):
+		return belay.Plan{}, false
+	case s.History.Failed >= most:
+		why = fmt.Sprintf("all %d attempts of retry: are used up", most)
+	case s.Type == belay.TypeAgent && hopeless(s.Failure):
+		why = "no further try cures it"
+	case s.Type == belay.TypeAgent && s.Spent:
+		why = serviceSpent
+	case asked > longWait:
+		why = longWords(asked)
+	case s.late(pause):
+		why = pastDeadline
+	default:
+		return belay.Plan{
+			Act: belay.ActRetry, Rule: "retry", Due: s.Now.Add(pause), Brief: c.brief(belay.ActRetry),
+			Reason: fmt.Sprintf("attempt %d of %d failed: %s", s.History.Failed, most, s.cause()),
+		}, true
+	}
+	c.refuse(belay.ActRetry, why)
+	return belay.Plan{}, false
+}
+
+// hopeless tells that the same again fails again until somebody else acts.
+func hopeless(f belay.Failure) bool {
+	switch f.Class {
+	case belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassBudget, belay.ClassPermission:
+		return true
+	case belay.ClassInvalidInput:
+		return f.Move == belay.MoveAbort
+	case belay.ClassInfrastructure:
+		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe
+	case belay.ClassNone, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit, belay.ClassTurnLimit,
+		belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+	}
+	return false
+}
+
+func (c *chooser) refuse(act belay.Act, why string) {
+	c.refused = append(c.refused, belay.NotTaken{Act: act, Why: why})
+}
+
+func (c *chooser) spentWords() string {
+	return fmt.Sprintf("the run has used its %d ways out", c.s.maxReplans())
+}
+
+// signed puts on a plan what every plan carries.
+func (c *chooser) signed(p belay.Plan, policy string) belay.Plan {
+	f := c.s.Failure
+	p.Policy, p.Class, p.Level, p.Print, p.Refused = policy, f.Class, f.Level, f.Print, c.refused
+	return p
+}

@@ -1,0 +1,112 @@
+package recovery
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+)
+
+// finish is what is left when no way out is: the other way that the recipe
+// names, then a person where the cure is theirs, or the end of the step.
+func (c *chooser) finish() belay.Plan {
+	s := &c.s
+	if c.stopped() {
+		return belay.Plan{Act: belay.ActGiveUp, Rule: "cancelled", Reason: "it was ended on purpose"}
+	}
+	if p, ok := c.fallback(); ok {
+		return p
+	}
+	switch {
+	case s.Declared.Escalate:
+		return c.hold("on_failure", "the recipe asks for a person when it fails")
+	case s.Optional:
+		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no way out is left, and the run can do without it: " + s.cause()}
+	case c.wrongSetup():
+		return belay.Plan{Act: belay.ActAbort, Rule: c.rule(), Reason: "the recipe or the set-up is wrong, and no further step can cure that: " + s.cause()}
+	case c.persons():
+		return c.hold(c.rule(), classWords(s.Failure)+", and only a person can change that")
+	}
+	return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: c.failedWords() + ": " + s.cause()}
+}
+
+// finishSpent is the end when a way out is there and the run may take no more.
+func (c *chooser) finishSpent() belay.Plan {
+	const rule = "replans_spent"
+	if p, ok := c.fallback(); ok {
+		return p
+	}
+	words := c.spentWords()
+	if c.s.Optional && !c.s.Declared.Escalate {
+		return belay.Plan{Act: belay.ActGiveUp, Rule: rule, Reason: words + ", and can do without this step: " + c.s.cause()}
+	}
+	return c.hold(rule, words)
+}
+
+func (c *chooser) hold(rule, words string) belay.Plan {
+	return belay.Plan{Act: belay.ActHold, Rule: rule, Reason: words + ": " + c.s.cause()}
+}
+
+// fallback is the other way that the recipe names. It is taken once, and before
+// a person is asked.
+func (c *chooser) fallback() (belay.Plan, bool) {
+	why := ""
+	switch s := &c.s; {
+	case !s.Fallback:
+		return belay.Plan{}, false
+	case s.took(belay.ActFallback):
+		why = "it failed too"
+	case s.late(0):
+		why = timeOver
+	default:
+		return belay.Plan{
+			Act: belay.ActFallback, Rule: "fallback", Due: s.Now,
+			Reason: "no other way out is left; the recipe names one: " + s.cause(),
+		}, true
+	}
+	c.refuse(belay.ActFallback, why)
+	return belay.Plan{}, false
+}
+
+func (c *chooser) failedWords() string {
+	switch s := &c.s; {
+	case c.giveUpRule() == "hollow":
+		return "it ended without work again"
+	case s.History.Failed > 1:
+		return fmt.Sprintf("it failed %d times and no way out is left", s.History.Failed)
+	}
+	return "it failed and no way out is left"
+}
+
+func (c *chooser) giveUpRule() string {
+	f := c.s.Failure
+	if f.Class == belay.ClassHollow && (c.s.Type == belay.TypeAgent || f.Kind == belay.HollowSuccess) {
+		return "hollow"
+	}
+	return "attempts_spent"
+}
+
+// wrongSetup tells that facts say: the recipe or an agent's set-up is wrong.
+func (c *chooser) wrongSetup() bool {
+	f := c.s.Failure
+	return f.Class == belay.ClassInvalidInput && f.Move == belay.MoveAbort && (f.Level == belay.LevelTyped || f.Level == belay.LevelProcess)
+}
+
+// persons tells that the cure is a person's. What a shell step only says in
+// words does not hold a run. A sub-recipe has asked by itself.
+func (c *chooser) persons() bool {
+	s := &c.s
+	f := s.Failure
+	if s.Type == belay.TypeRecipe || s.Type != belay.TypeAgent && !proven(f.Level) && f.Level != belay.LevelAct {
+		return false
+	}
+	switch f.Class {
+	case belay.ClassAuth, belay.ClassQuota, belay.ClassBudget, belay.ClassPermission:
+		return true
+	case belay.ClassInfrastructure: // a full disk: asked once, then it is a failure
+		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0
+	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit,
+		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInvalidInput,
+		belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+	}
+	return false
+}

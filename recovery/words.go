@@ -1,0 +1,176 @@
+package recovery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// maxCause and maxNamed bound what goes from a failure into words.
+const (
+	maxCause = 300 // runes
+	maxNamed = 20  // names of what fails
+)
+
+// cause is what a person reads about the failure: one line, and not too long.
+func (s *Situation) cause() string {
+	line := strings.Join(strings.Fields(clip(s.Failure.Cause, 4*maxCause)), " ")
+	if line == "" {
+		return "nothing was said about it"
+	}
+	return clip(line, maxCause)
+}
+
+// clip is the first n runes of a text.
+func clip(text string, n int) string {
+	for i := range text {
+		if n--; n < 0 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// reason says in one sentence why a way out is taken.
+func (c *chooser) reason(p belay.Plan, w way) string {
+	s := &c.s
+	what := classWords(s.Failure)
+	switch p.Act {
+	case belay.ActRetry:
+		what += fmt.Sprintf(": again in %s", rounded(p.Due.Sub(s.Now)))
+		if w.park {
+			what = classWords(s.Failure) + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
+		}
+	case belay.ActResume:
+		what += ": its session goes on"
+	case belay.ActFresh:
+		what += ": a new session takes over the work"
+	case belay.ActFailover:
+		what += ": " + p.Agent + " takes over"
+	case belay.ActReassign:
+		what += ": role " + p.Role + " takes over, which may do it"
+	case belay.ActRepair:
+		what += ": an agent mends it"
+	case belay.ActDecompose:
+		what += ": it is split into smaller parts"
+	case belay.ActRecover:
+		what = "the sub-recipe failed: an agent tries to finish its work"
+	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	}
+	if p.Timeout > 0 {
+		what += fmt.Sprintf(", with %s instead of %s", p.Timeout, s.Timeout)
+	}
+	return what + " (" + s.cause() + ")"
+}
+
+// classWords says what a class of failures is.
+func classWords(f belay.Failure) string {
+	switch f.Class {
+	case belay.ClassCancelled:
+		return "it was ended from outside"
+	case belay.ClassTimeout:
+		return "it took too long"
+	case belay.ClassTransient:
+		return "a failure that goes away by itself"
+	case belay.ClassRateLimit:
+		return "too many calls"
+	case belay.ClassQuota:
+		return "the account is used up"
+	case belay.ClassAuth:
+		return "there is no login that counts"
+	case belay.ClassPermission:
+		return "it may not do what it needs"
+	case belay.ClassTokenLimit:
+		return "the talk grew too long"
+	case belay.ClassTurnLimit:
+		return "its turns are used up"
+	case belay.ClassComplexity:
+		return "the task is too big for one agent"
+	case belay.ClassBudget:
+		return "the budget is used up"
+	case belay.ClassRefusal:
+		return "the model will not do it"
+	case belay.ClassWorkFailure:
+		return "the work does not pass its check"
+	case belay.ClassConflict:
+		return "somebody else holds or changed it"
+	case belay.ClassInfrastructure:
+		return "the machine lacks something"
+	case belay.ClassInvalidInput:
+		return "a flag, a file or a value is wrong"
+	case belay.ClassHollow:
+		return "it ended without work"
+	case belay.ClassNone, belay.ClassBenign, belay.ClassUnknown:
+	}
+	return "nobody can tell what is wrong"
+}
+
+// brief is what the next attempt is told. What the last one printed is added by
+// whoever carries out the plan.
+func (c *chooser) brief(act belay.Act) string {
+	s := &c.s
+	switch act {
+	case belay.ActRetry, belay.ActResume:
+		switch {
+		case s.Type != belay.TypeAgent:
+			return ""
+		case s.Failure.Class == belay.ClassHollow:
+			return "Your last attempt was not accepted as work: " + s.cause() + ".\n" +
+				"Do the task now, really. Leave evidence that can be checked: changed files, commits, output of commands that you ran. " +
+				"If it cannot be done, say so plainly and say why; do not report success."
+		case act == belay.ActResume:
+			return "You were cut off: " + s.cause() + ".\nGo on from where you were. Look first at what is there already; do not begin again."
+		case s.Failure.Class == belay.ClassTimeout && s.ownClock():
+			return s.handOver()
+		}
+	case belay.ActFresh:
+		if s.Failure.Class == belay.ClassTokenLimit {
+			return s.handOver() + "\nKeep it small: read only what you need, and write into files instead of long answers."
+		}
+		return s.handOver()
+	case belay.ActFailover, belay.ActReassign:
+		return s.handOver()
+	case belay.ActRepair:
+		return s.evidence()
+	case belay.ActDecompose, belay.ActRecover, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	}
+	return ""
+}
+
+// handOver is for an agent that finds the work of another, or of its own
+// earlier session.
+func (s *Situation) handOver() string {
+	who := "An earlier attempt"
+	if s.Agent != "" {
+		who += " (" + s.Agent + ")"
+	}
+	text := who + " was working on this task and did not finish: " + s.cause() + ".\n"
+	if s.Progress {
+		text += "It left work in the working tree. Look at what is there (git status, git log, the files), keep what is good, and go on from it."
+	} else {
+		text += "It left no work that could be seen. Look at the working tree before you begin."
+	}
+	return text + s.failing("What was failing last:")
+}
+
+// evidence is for an agent that is to mend something.
+func (s *Situation) evidence() string {
+	text := "This failed: " + s.cause() + "."
+	text += s.failing("What fails:")
+	return text + "\nFind the cause and mend it. Do not weaken, skip or delete the checks: they are run again, unchanged, after you."
+}
+
+func (s *Situation) failing(title string) string {
+	if len(s.Failing) == 0 {
+		return ""
+	}
+	text := "\n" + title
+	for i, name := range s.Failing {
+		if i == maxNamed {
+			return text + fmt.Sprintf("\n- and %d more", len(s.Failing)-maxNamed)
+		}
+		text += "\n- " + clip(name, maxCause)
+	}
+	return text
+}
