@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -43,7 +42,7 @@ func (b *bench) agents() error {
 	row("a run of one shell step", "%.1f ms", ms(d[1]))
 	row("a run of one agent step", "%.1f ms", ms(d[2]))
 	row("what the agent step adds to both", "%.1f ms", ms(d[2]-d[1]-d[0]))
-	return nil
+	return b.agentMemory()
 }
 
 // agentStep is a repository, a script and a recipe of one agent step.
@@ -126,45 +125,4 @@ func (b *bench) evidence() error {
 	row("before, after and what changed", "%.0f ms, %.2f × git status", ms(d[2]), ms(d[2])/ms(d[0]))
 	b.goal("one look at 50,000 files, × git status", ms(d[1])/ms(d[0]), 2)
 	return nil
-}
-
-// talk is what driver, keeper and attendant need while an agent prints 10 GB.
-func (b *bench) talk() error {
-	const gigabytes = 10
-	repo, script, file, err := b.agentStep(fmt.Sprintf("- flood: %dGB\n- answer: done\n", gigabytes))
-	if err != nil {
-		return err
-	}
-	state, err := os.MkdirTemp(b.dir, "state-")
-	if err != nil {
-		return err
-	}
-	cmd := b.cmdIn(state, "run", "-q", "--id", "talk", "-C", repo, "--agent", "scripted:"+script, file)
-	cmd.Env = append(cmd.Env, "BELAY_LOGS_MAX_BYTES=64MiB")
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	var keeper, attendant int64
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-done:
-			if err != nil {
-				return fmt.Errorf("run: %w", err)
-			}
-			driver := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
-			took := time.Since(began)
-			row(fmt.Sprintf("%d GB of an agent's output", gigabytes), "%.0f s, %.0f MB/s", took.Seconds(), gigabytes*1000/took.Seconds())
-			row("peak memory, driver, keeper and attendant", "%.1f + %.1f + %.1f MB", float64(driver)/1024, float64(keeper)/1024, float64(attendant)/1024)
-			b.goal("memory of a run with 10 GB of an agent's output, MB", float64(driver+keeper+attendant)/1024, 100)
-			return nil
-		case <-tick.C:
-			keeper = max(keeper, peakOf("keeper", filepath.Join(state, "runs", "talk")))
-			attendant = max(attendant, peakOf("attend", filepath.Join(state, "runs", "talk")))
-		}
-	}
 }

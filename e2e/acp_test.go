@@ -53,6 +53,9 @@ func TestACPPermission(t *testing.T) {
 			if denied := bytes.Contains(d.out, []byte(`"denied":["edit"]`)); denied == write {
 				t.Errorf("its tool was denied: %v", denied)
 			}
+			if used := bytes.Contains(d.out, []byte(`"usage":{"input":2000,"output":100}`)); write && !used {
+				t.Error("its tokens were not counted")
+			}
 			d.check(t, write)
 		})
 	}

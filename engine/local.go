@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,13 @@ type Spec struct {
 	Classic     bool                       // hollow success is judged by the text alone
 	Budget      belay.Budget
 	Personas    map[string]string // texts by reference
+	Policy      string            // who chooses ways out; "" = as the recipe says, else belay
+	MaxRetries  int               // of the classic policy; 0 = its default
+	Recovery    string            // about failed sub-recipes; "" = as the recipe says, else on
+	Agents      bool              // the run uses agents: recovery may start some
+	Staff       []string          // agents that may take over from another, in order
+	Roles       map[string]belay.Profile
+	MaxReplans  int // ways out in the whole tree; 0 = the default
 }
 
 // Open is a run whose lock this process holds.
@@ -152,7 +160,7 @@ func (spec Spec) First() belay.RunStarted {
 	if spec.MaxParallel > 0 {
 		lim.MaxParallel = spec.MaxParallel
 	}
-	lim.Budget = spec.Budget
+	lim.Budget, lim.MaxReplans = spec.Budget, spec.MaxReplans
 	vars := map[string]belay.Value{}
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}
@@ -165,7 +173,18 @@ func (spec Spec) First() belay.RunStarted {
 		Frozen: spec.Set.Frozen(), Vars: vars, Dir: spec.Dir, Limits: lim,
 		Include: spec.Include, Exclude: spec.Exclude, Compat: spec.Set.Compat,
 		Agent: spec.Agent, Classic: spec.Classic,
+		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
+		Recovery: unless("on", spec.Recovery, root.Recovery),
+		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles,
 	}
+}
+
+// unless is the first word that was said, and nothing when it is the usual one.
+func unless(usual string, words ...string) string {
+	if word := cmp.Or(words...); word != usual {
+		return word
+	}
+	return ""
 }
 
 // value keeps a given value in the record, or as a blob when it is a big text.

@@ -180,8 +180,11 @@ func playMemory() error {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"=hog")
 	out, err := cmd.CombinedOutput()
-	if err == nil || len(out) > 0 {
-		return fmt.Errorf("the hog ended with %v: %s", err, out)
+	if err == nil {
+		return errors.New("the hog lives")
+	}
+	if len(out) > 0 {
+		return fmt.Errorf("the hog ended with %w: %s", err, out)
 	}
 	found["after"] = Look(os.TempDir(), os.TempDir(), before)
 	found["later"] = Look(os.TempDir(), os.TempDir(), OOMKills())
@@ -205,7 +208,8 @@ func memoryGroup(t *testing.T) string {
 		if _, err := os.Stat(parent); err != nil {
 			continue
 		}
-		dir, err := os.MkdirTemp(parent, "belay-test-*")
+		dir := filepath.Join(parent, fmt.Sprintf("belay-test-%d", os.Getpid()))
+		err := os.Mkdir(dir, 0o700)
 		if err == nil {
 			t.Cleanup(func() {
 				if err := os.Remove(dir); err != nil {

@@ -24,6 +24,7 @@ type phone struct {
 }
 
 func newPhone(t *testing.T) *phone {
+	t.Helper()
 	return &phone{t: t, s: newState(t), at: time.UnixMilli(1_700_000_000_000).UTC()}
 }
 

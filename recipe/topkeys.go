@@ -39,6 +39,12 @@ var topKeys = newTable(
 				readKeys(p, v, recursionKeys, 0, &r.Recursion)
 			}
 		}},
+	key[Recipe]{name: "policy", types: []string{typeText}, enum: policies(), def: "that of the settings, else belay",
+		doc:  "Who chooses the ways out of failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Policy = p.choice(k, v, policies()...) }},
+	key[Recipe]{name: "recovery", types: []string{typeText}, enum: recoveries(), def: "on",
+		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery is over it. Only that of the recipe that is run counts.",
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Recovery = p.choice(k, v, recoveries()...) }},
 	key[Recipe]{name: "allow_empty", types: []string{typeBool}, def: "false", doc: "It is fine when no step runs at all.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.AllowEmpty = p.boolean(k, v) }},
 	key[Recipe]{name: "secrets", bound: bounds{text: formVar}, types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,
@@ -65,12 +71,6 @@ var topKeys = newTable(
 
 	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Give every run of the recipe a git worktree and a branch of its own to work in.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Isolate = p.choice(k, v, "worktree") != "" }},
-	key[Recipe]{name: "policy", types: []string{typeText}, enum: policies(), def: "that of the settings, else belay",
-		doc:  "Who chooses the ways out of failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
-		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Policy = p.choice(k, v, policies()...) }},
-	key[Recipe]{name: "recovery", types: []string{typeText}, enum: recoveries(), def: "on",
-		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery is over it. Only that of the recipe that is run counts.",
-		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Recovery = p.choice(k, v, recoveries()...) }},
 	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 )
 

@@ -5,8 +5,48 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recovery"
 )
+
+// The belay policy alone: say what failed and what is allowed, get a plan. The
+// history of plans is the caller's to keep; the policy remembers nothing.
+func ExampleChoose() {
+	s := recovery.Situation{
+		Failure: belay.Failure{
+			Class: belay.ClassTransient, Level: belay.LevelTyped, Print: "529-overloaded", Cause: "529 overloaded",
+		},
+		Type: belay.TypeAgent, Agents: true, Agent: "claude", Others: []string{"codex"},
+		Now: time.Unix(0, 0).UTC(),
+	}
+	for {
+		s.History.Failed++
+		s.History.Key = belay.Key(fmt.Sprintf("run:step.%d", s.History.Failed))
+		plan := recovery.Choose(s)
+		fmt.Printf("%s: %s\n", plan.Act, plan.Reason)
+		for _, not := range plan.Refused {
+			fmt.Printf("  no %s: %s\n", not.Act, not.Why)
+		}
+		if plan.Act == belay.ActGiveUp {
+			return
+		}
+		// here the plan is written down and carried out; it fails again
+		s.Past = append(s.Past, recovery.Past{Act: plan.Act, Class: plan.Class, Print: plan.Print, Agent: s.Agent, To: plan.Agent})
+		if plan.Act == belay.ActFailover {
+			s.Agent = plan.Agent
+		}
+		s.Now = plan.Due
+	}
+	// Output:
+	// retry: the service or the network failed: again in 1.4s (529 overloaded)
+	// failover: the service or the network failed: codex takes over (529 overloaded)
+	//   no retry: the same failure twice and nothing changed
+	// retry: the service or the network failed: again in 1.1s (529 overloaded)
+	// give_up: the service or the network failed, 4 attempts failed, and no way out is left: 529 overloaded
+	//   no retry: the same failure twice and nothing changed
+	//   no failover: no other agent is there
+	//   no retry: nobody knows when it can go on
+}
 
 // A task failed: ask the policy, write the decision down, then act on it.
 func ExampleClassic() {

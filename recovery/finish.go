@@ -67,14 +67,17 @@ func (c *chooser) fallback() (belay.Plan, bool) {
 	return belay.Plan{}, false
 }
 
+// failedWords says what is wrong, where that is known, and that it stays so.
 func (c *chooser) failedWords() string {
-	switch s := &c.s; {
-	case c.giveUpRule() == "hollow":
-		return "it ended without work again"
-	case s.History.Failed > 1:
-		return fmt.Sprintf("it failed %d times and no way out is left", s.History.Failed)
+	s := &c.s
+	what := "it failed"
+	if plain(s.Failure.Class) != belay.ClassUnknown {
+		what = classWords(s.Failure)
 	}
-	return "it failed and no way out is left"
+	if s.History.Failed > 1 {
+		return fmt.Sprintf("%s, %d attempts failed, and no way out is left", what, s.History.Failed)
+	}
+	return what + ", and no way out is left"
 }
 
 func (c *chooser) giveUpRule() string {

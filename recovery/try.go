@@ -98,6 +98,8 @@ func (c *chooser) retry(w way) (due time.Time, why string) {
 	switch {
 	case s.Type != belay.TypeAgent && !restartable(s.Failure):
 		return due, "a shell step runs again by its own retry: only, or when more than a text shows that the failure passes"
+	case w.park && s.hint() == 0:
+		return due, "nobody knows when it can go on"
 	case s.stalemate():
 		return due, sameTwice
 	case n >= w.limit:
@@ -147,8 +149,6 @@ func (c *chooser) parked() (due time.Time, why string) {
 	s := &c.s
 	wait := s.hint()
 	switch {
-	case wait == 0:
-		return due, "nobody knows when it goes on"
 	case wait > maxPark:
 		return due, fmt.Sprintf("it goes on in %s only; %s is the longest wait", rounded(wait), maxPark)
 	case s.late(wait):

@@ -72,7 +72,7 @@ func classWords(f belay.Failure) string {
 	case belay.ClassTimeout:
 		return "it took too long"
 	case belay.ClassTransient:
-		return "a failure that goes away by itself"
+		return "the service or the network failed"
 	case belay.ClassRateLimit:
 		return "too many calls"
 	case belay.ClassQuota:

@@ -156,7 +156,7 @@ func nameRows() []row {
 			p.run(65, "steps: [{id: a, agent: builder, prompt: p, output: v}]\n")
 			p.says(`there is no agent "builder"`, "claude, codex")
 		}),
-		comes("61", "recovery_on_failure", "an agent is asked to repair what a failed sub-recipe left", "Recovery of a failed sub-recipe by an agent is not there yet; the key is read, and a warning says so."),
+		comes("61", "recovery_on_failure", "an agent is asked to repair what a failed sub-recipe left", "Recovery of a failed sub-recipe by an agent is not there yet; the key is read, and kept for it."),
 		comes("62", "a recovery agent that says that it cannot be recovered", "counts as recovered", "Recovery of a failed sub-recipe by an agent is not there yet. Its answer will be data, not words in a text."),
 	}
 }

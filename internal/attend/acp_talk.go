@@ -146,10 +146,25 @@ func (t *talk) answer(r acp.PromptResponse) {
 		t.result.Stop = belay.StopError
 		t.broke(belay.ClassCancelled, "the agent says that it was cancelled")
 	}
+	t.result.Usage.Input, t.result.Usage.Output = quotaOf(r.Meta)
 	if u := r.Usage; u != nil {
 		t.result.Usage.Input, t.result.Usage.Output = int64(u.InputTokens), int64(u.OutputTokens)
 		t.result.Usage.CacheRead, t.result.Usage.CacheWrite = int64(valueOf(u.CachedReadTokens)), int64(valueOf(u.CachedWriteTokens))
 	}
+}
+
+// quotaOf is what Gemini tells of its tokens: it has a place of its own for them.
+func quotaOf(meta map[string]any) (input, output int64) {
+	quota, _ := meta["quota"].(map[string]any)
+	count, _ := quota["token_count"].(map[string]any)
+	number := func(name string) int64 {
+		n, _ := count[name].(float64) // 0 when it is something else
+		if n < 0 || n > 1e12 {
+			return 0
+		}
+		return int64(n)
+	}
+	return number("input_tokens"), number("output_tokens")
 }
 
 // broke sets the error flag: the turn ended, and not because the work is done.

@@ -331,3 +331,27 @@ func TestACPLinesAfterTheEnd(t *testing.T) {
 		<-done
 	}
 }
+
+// What is told of tokens in a place of its own counts; what is no number does not.
+func TestACPQuota(t *testing.T) {
+	t.Parallel()
+	count := func(in, out any) map[string]any {
+		return map[string]any{"quota": map[string]any{"token_count": map[string]any{"input_tokens": in, "output_tokens": out}}}
+	}
+	for _, c := range []struct {
+		meta    map[string]any
+		in, out int64
+	}{
+		{count(2000.0, 100.0), 2000, 100},
+		{count("many", -1.0), 0, 0},
+		{count(1e300, 5.0), 0, 5},
+		{map[string]any{"quota": 7}, 0, 0},
+		{nil, 0, 0},
+	} {
+		var k talk
+		k.answer(acp.PromptResponse{StopReason: acp.StopReasonEndTurn, Meta: c.meta})
+		if u := k.result.Usage; u.Input != c.in || u.Output != c.out {
+			t.Errorf("%v: %+v", c.meta, u)
+		}
+	}
+}

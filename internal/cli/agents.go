@@ -33,6 +33,7 @@ type agentOptions struct {
 	maxTokens int64
 	maxUSD    string
 	maxWall   time.Duration
+	recovery  recoveryOptions
 }
 
 func agentFlags(cmd *cobra.Command, o *agentOptions) {
@@ -43,6 +44,7 @@ func agentFlags(cmd *cobra.Command, o *agentOptions) {
 	f.Int64Var(&o.maxTokens, "max-tokens", 0, "tokens that they may use before no further one starts")
 	f.StringVar(&o.maxUSD, "max-usd", "", "dollars that they may cost, as far as they tell it")
 	f.DurationVar(&o.maxWall, "max-wall", 0, "time after which no further agent starts")
+	recoveryFlags(cmd, &o.recovery)
 }
 
 // budget is what the flags allow, over the settings.
@@ -114,9 +116,9 @@ func containment(level int) attendant.Containment {
 	return attendant.ContainSubreaper
 }
 
-// staff gives a run its agents: who does the steps that name nobody, the texts
-// of their personas, and the budget. Agents that a step names and nobody has
-// are refused here, before anything runs.
+// staff gives a run its agents: who does the steps that name nobody, who may
+// take over, the texts of their personas, and the budget. Agents that a step
+// names and nobody has are refused here, before anything runs.
 func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r *roster.Roster, o agentOptions) error {
 	var err error
 	if spec.Budget, err = o.budget(cfg); err != nil {
@@ -129,24 +131,55 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 	default:
 		return usage(cmd, fmt.Errorf("--hollow %q: evidence or classic", o.hollow))
 	}
-	who := rolesIn(spec.Set.Library)
-	if len(who.steps) == 0 && o.agent == "" {
+	if err := o.recovery.apply(cmd, spec, cfg); err != nil {
+		return err
+	}
+	who := rolesIn(spec.Set.Library, cfg.Recovery.Roles)
+	if len(who.steps) == 0 && o.agent == "" && cfg.Agents.Default.Value == "" {
 		return nil
 	}
-	if spec.Agent, err = a.chosen(r, cfg, o.agent, spec.Dir); err != nil {
+	if spec.Agent, err = a.chosen(r, cfg, o.agent); err != nil {
 		return err
+	}
+	if len(who.steps) == 0 && o.agent == "" {
+		if _, err := r.Find(spec.Agent); err != nil { // it was only there for failures
+			spec.Agent = ""
+			return nil
+		}
 	}
 	if who.nobody && spec.Agent == "" {
 		return belay.Exit(belay.ExitInfra, "find an agent", errors.New("the recipe has agent steps, and there is no agent on this machine"),
 			"install one of claude, codex, gemini, copilot, opencode and qwen and log in, or name one with --agent; belay doctor tells what is there")
 	}
+	if err := present(r, spec.Agent, who); err != nil {
+		return err
+	}
+	spec.Agents = true
+	if spec.Roles, err = a.profiles(cfg, r, who); err != nil {
+		return err
+	}
+	if spec.Staff, err = o.recovery.relief(cmd, cfg, r, spec.Agent); err != nil {
+		return err
+	}
+	for _, p := range spec.Roles {
+		if p.Persona != "" {
+			who.personas = append(who.personas, p.Persona)
+		}
+	}
+	slices.Sort(who.personas)
+	spec.Personas = a.personas(slices.Compact(who.personas), spec.Dir)
+	return nil
+}
+
+// present checks that everybody is there who must be.
+func present(r *roster.Roster, chosen string, who cast) error {
 	names := who.names
-	if who.nobody {
-		names = append(names, spec.Agent)
+	if who.nobody || len(who.steps) == 0 {
+		names = append(names, chosen)
 	}
 	for _, name := range names {
-		if strings.HasPrefix(spec.Agent, name+":") {
-			name = spec.Agent
+		if strings.HasPrefix(chosen, name+":") {
+			name = chosen
 		}
 		e, err := r.Find(name)
 		if err != nil {
@@ -156,12 +189,11 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 			return err
 		}
 	}
-	spec.Personas = a.personas(who.personas, spec.Dir)
 	return nil
 }
 
 // chosen is the name of the agent that stands in where a step names nobody.
-func (a *app) chosen(r *roster.Roster, cfg *config.Config, flag, dir string) (string, error) {
+func (a *app) chosen(r *roster.Roster, cfg *config.Config, flag string) (string, error) {
 	name := flag
 	if name == "" {
 		name = cfg.Agents.Default.Value
@@ -169,17 +201,28 @@ func (a *app) chosen(r *roster.Roster, cfg *config.Config, flag, dir string) (st
 	if name == "" {
 		return r.Default(), nil
 	}
-	if file, ok := strings.CutPrefix(name, string(agent.Scripted)+":"); ok {
-		abs, err := filepath.Abs(file)
-		if err != nil {
-			return "", belay.Exit(belay.ExitInvalid, "find the script", err, "")
-		}
-		name = string(agent.Scripted) + ":" + abs
+	name, err := wholeScript(name)
+	if err != nil {
+		return "", err
 	}
 	if _, err := r.Get(name); err != nil {
 		return "", noAgent(err)
 	}
 	return name, nil
+}
+
+// wholeScript is the name of an agent, with the script of a scripted one by its
+// whole path: the record of a run is read from other directories.
+func wholeScript(name string) (string, error) {
+	file, ok := strings.CutPrefix(name, string(agent.Scripted)+":")
+	if !ok {
+		return name, nil
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return "", belay.Exit(belay.ExitInvalid, "find the script", err, "")
+	}
+	return string(agent.Scripted) + ":" + abs, nil
 }
 
 // checkScript reads the script of a scripted agent before anything runs.
@@ -216,9 +259,12 @@ type cast struct {
 	names    []string // agents by name
 	nobody   bool     // a step names none
 	personas []string
+	roles    []string
 }
 
-func rolesIn(lib flow.Library) cast {
+// rolesIn is who the agent steps of all recipes ask for: by name, by persona, or
+// by the profile of their role.
+func rolesIn(lib flow.Library, roles map[string]belay.Profile) cast {
 	var c cast
 	for _, r := range lib.Recipes {
 		for _, s := range r.Steps {
@@ -226,14 +272,18 @@ func rolesIn(lib flow.Library) cast {
 				continue
 			}
 			c.steps = append(c.steps, s.ID)
-			switch {
-			case s.Agent == "":
-				c.nobody = true
-			case strings.Contains(s.Agent, ":"):
-				c.nobody = true
+			if s.Role != "" {
+				c.roles = append(c.roles, s.Role)
+			}
+			persona := strings.Contains(s.Agent, ":")
+			if persona {
 				c.personas = append(c.personas, s.Agent)
-			default:
+			}
+			switch behind := roles[s.Role].Agent; {
+			case s.Agent != "" && !persona:
 				c.names = append(c.names, s.Agent)
+			case behind == "":
+				c.nobody = true
 			}
 		}
 	}
@@ -241,6 +291,8 @@ func rolesIn(lib flow.Library) cast {
 	c.names = slices.Compact(c.names)
 	slices.Sort(c.personas)
 	c.personas = slices.Compact(c.personas)
+	slices.Sort(c.roles)
+	c.roles = slices.Compact(c.roles)
 	return c
 }
 

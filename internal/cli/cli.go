@@ -35,17 +35,18 @@ type app struct {
 	agents  *roster.Roster // once the state is open
 	told    *int           // the exit code of the last line, once one was printed
 
-	state   string // the global flags
-	color   string
-	quiet   bool
-	verbose bool
+	state    string // the global flags
+	color    string
+	quiet    bool
+	verbose  bool
+	logLevel logLevel
 }
 
 // Main runs one command line and says how it went. What a person must know was
 // printed when it returns.
 func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
 	defer catchPipe()()
-	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version}
+	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version, logLevel: logInfo}
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -82,6 +83,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer of a failure, and errors")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
+	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags
 	root.AddCommand(
 		a.runCommand(), a.resumeCommand(), a.validateCommand(),
@@ -89,7 +91,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 		a.answerCommand(), a.clearCommand(), a.stopCommand(), a.cancelCommand(),
 		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(), a.branchCommand(),
 		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(),
-		a.classifyCommand(), a.replanCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
+		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
 	)
 	root.SetHelpCommand(a.helpCommand())
 	return root

@@ -54,6 +54,8 @@ type recipeLine struct {
 	Context     map[string]any    `json:"context,omitempty"`
 	Secrets     []string          `json:"secrets,omitempty"`
 	Isolate     bool              `json:"isolate,omitempty"`
+	Policy      string            `json:"policy,omitempty"`
+	Recovery    string            `json:"recovery,omitempty"`
 	Rules       map[string]string `json:"context_validation,omitempty"`
 }
 
@@ -81,6 +83,11 @@ type planLine struct {
 	Once      bool       `json:"once,omitempty"`
 	Optional  bool       `json:"optional,omitempty"`
 	Verify    bool       `json:"verify,omitempty"`
+	Role      string     `json:"role,omitempty"`
+	Policy    string     `json:"policy,omitempty"`
+	Recovery  string     `json:"recovery,omitempty"`
+	Fallback  string     `json:"fallback,omitempty"` // "recipe NAME" or "step ID"
+	Instead   []string   `json:"instead,omitempty"`  // steps that it stands in for; it then does not start by itself
 }
 
 func (a *app) explain(cmd *cobra.Command, name string, o sourceOptions) error {
@@ -139,6 +146,9 @@ func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool
 		if sub := o.callee(st); sub != nil {
 			a.explainRecipe(o, sub, depth+1, asJSON)
 		}
+		if sub := o.instead(st); sub != nil {
+			a.explainRecipe(o, sub, depth+1, asJSON)
+		}
 	}
 }
 
@@ -156,6 +166,12 @@ func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	if r.Isolate {
 		a.out.line("%s  isolate: the run has a worktree of its own", in)
 	}
+	if r.Policy != "" {
+		a.out.line("%s  policy: %s", in, r.Policy)
+	}
+	if r.Recovery != "" {
+		a.out.line("%s  recovery: %s", in, r.Recovery)
+	}
 	if len(r.Secrets) > 0 {
 		a.out.line("%s  secret: %s", in, strings.Join(r.Secrets, ", "))
 	}
@@ -167,7 +183,8 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known exports, n, depth in
 	a.out.line("%s%3d. %s  %s", in, n, st.ID, doer(st))
 	for _, row := range [][2]string{
 		{"when", conditionOf(st)},
-		{"after", strings.Join(needsOf(r, st), ", ")},
+		{"after", afterOf(r, st)},
+		{"instead", strings.Join(idsOf(r, standsFor(r, st)), ", ")},
 		{"each", st.Foreach},
 		{"group", st.Group},
 		{"tags", strings.Join(st.Tags, ", ")},
@@ -176,6 +193,10 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known exports, n, depth in
 		{"isolate", isolated(st)},
 		{"gives", strings.Join(gives(st), ", ")},
 		{"limits", strings.Join(caps(st), "; ")},
+		{"role", st.Role},
+		{"policy", st.Policy},
+		{"recover", st.Recovery},
+		{"else", elseOf(st)},
 	} {
 		if row[1] != "" {
 			a.out.line("%s%s%-7s %s", in, indent, row[0], tui.Clean(row[1]))
@@ -213,7 +234,7 @@ func performer(st *recipe.Step) string {
 
 // expected says what an agent must leave behind.
 func expected(st *recipe.Step) string {
-	if st.Type != belay.TypeAgent {
+	if st.Type != belay.TypeAgent && st.Expect == "" {
 		return ""
 	}
 	switch belay.Expect(st.Expect) {
@@ -244,9 +265,29 @@ func conditionOf(st *recipe.Step) string {
 	return strings.Join(strings.Fields(st.Condition.String()), " ")
 }
 
-func needsOf(r *recipe.Recipe, st *recipe.Step) []string {
-	ids := make([]string, 0, len(st.Needs))
-	for _, k := range st.Needs {
+// afterOf is what a step waits for; one that stands in for another waits for
+// the end of that one alone.
+func afterOf(r *recipe.Recipe, st *recipe.Step) string {
+	if st.StandIn {
+		return ""
+	}
+	return strings.Join(idsOf(r, st.Needs), ", ")
+}
+
+// elseOf says what is done when a step stays failed.
+func elseOf(st *recipe.Step) string {
+	switch {
+	case st.Fallback == nil:
+		return ""
+	case st.Fallback.Recipe != "":
+		return "recipe " + st.Fallback.Recipe
+	}
+	return "step " + string(st.Fallback.Step)
+}
+
+func idsOf(r *recipe.Recipe, steps []int) []string {
+	ids := make([]string, 0, len(steps))
+	for _, k := range steps {
 		ids = append(ids, string(r.Steps[k].ID))
 	}
 	return ids
@@ -255,7 +296,7 @@ func needsOf(r *recipe.Recipe, st *recipe.Step) []string {
 func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	l := recipeLine{
 		Kind: "recipe", Recipe: r.Name, File: r.File, Depth: depth, Description: r.Description,
-		Steps: len(r.Steps), Secrets: r.Secrets, Isolate: r.Isolate, Context: map[string]any{}, Rules: map[string]string{},
+		Steps: len(r.Steps), Secrets: r.Secrets, Isolate: r.Isolate, Policy: r.Policy, Recovery: r.Recovery, Context: map[string]any{}, Rules: map[string]string{},
 	}
 	for _, v := range given {
 		l.Context[v.Name] = v.JSON
@@ -270,10 +311,11 @@ func planLineOf(r *recipe.Recipe, st *recipe.Step, known exports, depth int) pla
 	expect, _, _ := strings.Cut(expected(st), ":")
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
-		Needs: needsOf(r, st), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
+		Needs: idsOf(r, st.Needs), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
 		Model: st.Model, Expect: expect, Isolate: st.Isolate,
 		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
 		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
+		Role: st.Role, Policy: st.Policy, Recovery: st.Recovery, Fallback: elseOf(st), Instead: idsOf(r, standsFor(r, st)),
 	}
 }
 

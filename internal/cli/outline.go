@@ -32,7 +32,20 @@ func (o *outline) callee(st *recipe.Step) *recipe.Recipe {
 	if st.Type != belay.TypeRecipe {
 		return nil
 	}
-	sub := o.set.Library.Recipes[o.set.Library.Names[st.Recipe]]
+	return o.fresh(st.Recipe)
+}
+
+// instead is the recipe that is a step's fallback, nil as for callee.
+func (o *outline) instead(st *recipe.Step) *recipe.Recipe {
+	if st.Fallback == nil || st.Fallback.Recipe == "" {
+		return nil
+	}
+	return o.fresh(st.Fallback.Recipe)
+}
+
+// fresh is a recipe by name that was not shown yet.
+func (o *outline) fresh(name string) *recipe.Recipe {
+	sub := o.set.Library.Recipes[o.set.Library.Names[name]]
 	if sub == nil || o.shown[sub.Digest] {
 		return nil
 	}
@@ -77,9 +90,27 @@ func shapeOf(r *recipe.Recipe) *graph.Graph {
 	g := &graph.Graph{Title: tui.Clean(r.Name)}
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		g.Nodes = append(g.Nodes, graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st)), Needs: st.Needs})
+		n := graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st)), Needs: st.Needs}
+		if n.For = standsFor(r, st); len(n.For) > 0 {
+			n.Needs = nil // it starts when those have failed
+		}
+		g.Nodes = append(g.Nodes, n)
 	}
 	return g
+}
+
+// standsFor are the steps that have a step as their fallback.
+func standsFor(r *recipe.Recipe, st *recipe.Step) []int {
+	if !st.StandIn {
+		return nil
+	}
+	var list []int
+	for i := range r.Steps {
+		if f := r.Steps[i].Fallback; f != nil && f.Step == st.ID {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // noteOf says in a few words what is special about a step.
@@ -109,6 +140,9 @@ func noteOf(st *recipe.Step) string {
 	}
 	if st.Once {
 		words = append(words, "once")
+	}
+	if st.Fallback != nil && st.Fallback.Recipe != "" {
+		words = append(words, "fallback recipe "+st.Fallback.Recipe)
 	}
 	return strings.Join(words, ", ")
 }

@@ -28,6 +28,7 @@ type Config struct {
 	KillGrace   Setting[time.Duration] // kill.grace: between TERM and KILL
 	Secrets     Setting[[]string]      // secrets: names of variables whose values are hidden
 	Agents      Agents
+	Recovery    Recovery
 }
 
 // Setting is a value and where it came from.
@@ -57,6 +58,7 @@ func Defaults() *Config {
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
 			Own:         map[string]*Agent{},
 		},
+		Recovery: defaultRecovery(),
 	}
 }
 

@@ -24,8 +24,9 @@ func write(t *testing.T, text string) string {
 func TestLaterPlacesWin(t *testing.T) {
 	t.Parallel()
 	path := write(t, "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n"+
-		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n")
-	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m"})
+		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n"+
+		"recovery: {policy: classic, max_retries: 4, staff: []}\nroles: {Coder: {agent: codex, tools: [Read]}, poet: {model: big, access: read, persona: 'a:b'}}\n")
+	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m", "BELAY_LIMITS_MAX_REPLANS=3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +45,15 @@ func TestLaterPlacesWin(t *testing.T) {
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
 			MaxMicroUSD: Setting[int64]{2_500_000, Origin("file " + path + ":11")},
 			Own:         map[string]*Agent{"mybot": {Kind: "command", Program: []string{"mybot", "--go"}, Access: "read"}},
+		},
+		Recovery: Recovery{
+			Policy:     Setting[string]{"classic", Origin("file " + path + ":12")},
+			MaxRetries: Setting[int]{4, Origin("file " + path + ":12")},
+			Staff:      Setting[[]string]{nil, Origin("file " + path + ":12")},
+			MaxReplans: Setting[int]{3, "environment BELAY_LIMITS_MAX_REPLANS"},
+			Roles: map[string]belay.Profile{
+				"coder": {Agent: "codex", Tools: []string{"Read"}}, "custom:poet": {Model: "big", Access: "read", Persona: "a:b"},
+			},
 		},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -76,6 +86,12 @@ func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
 		{"not a name", "secrets: ['hunter 2']\n", "names of variables"},
 		{"group is no mapping", "logs: 5\n", ":1: logs is not a mapping"},
 		{"twice", "kill:\n  grace: 1s\n  grace: 2s\n", "kill.grace is given twice"},
+		{"not a policy", "recovery: {policy: clasic}\n", `:1: recovery.policy: "clasic" is none of belay and classic`},
+		{"not an access", "roles: {coder: {access: all}}\n", `:1: roles.coder.access: "all" is none of read, edit and full`},
+		{"not a role's key", "roles:\n  coder: {colour: red}\n", `:2: unknown setting "roles.coder.colour"; a role has agent, model, access, tools, persona`},
+		{"not a role's name", "roles: {'Big One': {model: x}}\n", `:1: unknown setting "roles.Big One"`},
+		{"not a persona", "roles: {poet: {persona: me}}\n", `"me" is not a persona; write namespace:name`},
+		{"roles are no mapping", "roles: coder\n", ":1: roles is not a mapping"},
 		{"not YAML", "{", "yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

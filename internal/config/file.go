@@ -42,7 +42,10 @@ func find(key string) (setting, bool) {
 	if i := slices.IndexFunc(settings(), func(s setting) bool { return s.key == key }); i >= 0 {
 		return settings()[i], true
 	}
-	return ownAgent(key)
+	if s, ok := ownAgent(key); ok {
+		return s, true
+	}
+	return ownRole(key)
 }
 
 // walk visits the leaves of nested mappings under their dotted keys.
@@ -58,7 +61,7 @@ func walk(n *yaml.Node, prefix string, visit func(n *yaml.Node, key string, valu
 			return &Invalid{Where: at(name), Msg: key + " is given twice"}
 		}
 		seen[key] = true
-		if isGroup(key) || isAgent(key) && value.Kind == yaml.MappingNode {
+		if isGroup(key) || key == "roles" || (isAgent(key) || isRole(key)) && value.Kind == yaml.MappingNode {
 			if err := walk(value, key+".", visit, at); err != nil {
 				return err
 			}
@@ -76,7 +79,10 @@ func isGroup(key string) bool {
 }
 
 func unknown(key string) string {
-	names := keys()
+	names := append(keys(), "roles")
+	if parts := strings.Split(key, "."); len(parts) == 3 && parts[0] == "roles" {
+		return fmt.Sprintf("unknown setting %q; a role has %s", key, strings.Join(roleKeys, ", "))
+	}
 	for _, k := range keys() {
 		if group, _, ok := strings.Cut(k, "."); ok {
 			names = append(names, group)

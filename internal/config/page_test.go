@@ -37,6 +37,11 @@ func TestPageHasEverySetting(t *testing.T) {
 		"budget.max_tokens":   "no limit",
 		"budget.max_usd":      "no limit",
 		"budget.max_wall":     "no limit",
+
+		"limits.max_replans":   fmt.Sprint(d.Recovery.MaxReplans.Value),
+		"recovery.policy":      "belay",
+		"recovery.max_retries": fmt.Sprint(d.Recovery.MaxRetries.Value),
+		"recovery.staff":       "all that are installed and logged in",
 	}
 	for _, s := range settings() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", s.key, variable(s.key), defaults[s.key])

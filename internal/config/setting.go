@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ type setting struct {
 
 // settings is the whole list, in the order of the reference.
 func settings() []setting {
-	return append([]setting{
+	return slices.Concat([]setting{
 		{"logs.max_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.LogBytes })},
 		{"limits.recipe_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.RecipeBytes })},
 		{"limits.output_bytes", false, one(size, func(c *Config) *Setting[int64] { return &c.OutputBytes })},
@@ -27,7 +28,7 @@ func settings() []setting {
 		{"keeper.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KeeperGrace })},
 		{"kill.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KillGrace })},
 		{"secrets", true, secrets},
-	}, agentSettings()...)
+	}, agentSettings(), recoverySettings())
 }
 
 func keys() []string {

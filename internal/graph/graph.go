@@ -18,19 +18,20 @@ type Node struct {
 	Note  string // what else there is to say, in a few words
 	Phase string // how it stands in a run; "" for a recipe
 	Needs []int  // indexes of nodes
+	For   []int  // nodes that it stands in for when they stay failed; it then has no needs of its own
 	Sub   *Graph // what it calls, when that is drawn
 }
 
-// layers gives each node its row: one more than the lowest of its needs. A
-// graph with a cycle, which no checked recipe has, keeps those nodes on top.
+// layers gives each node its row: one more than the lowest of those that it
+// needs or stands in for. A graph with a cycle, which no checked recipe has, keeps those nodes on top.
 func (g *Graph) layers() []int {
 	rows := make([]int, len(g.Nodes))
 	waits := make([]int, len(g.Nodes))
 	after := make([][]int, len(g.Nodes))
 	for i, n := range g.Nodes {
-		waits[i] = len(n.Needs)
-		for _, need := range n.Needs {
-			after[need] = append(after[need], i)
+		waits[i] = len(n.Needs) + len(n.For)
+		for _, k := range slices.Concat(n.Needs, n.For) {
+			after[k] = append(after[k], i)
 		}
 	}
 	var ready []int

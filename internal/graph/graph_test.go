@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
 
 // sample has all that a picture can have: parallel steps, an arrow past a row,
-// a call, every phase, and text that is hostile to both formats.
+// a call, a fallback, every phase, and text that is hostile to both formats.
 func sample() *Graph {
 	return &Graph{Title: "release <1> & \"co\"", Nodes: []Node{
 		{ID: "fetch", Type: "bash", Phase: "done"},
@@ -27,6 +27,7 @@ func sample() *Graph {
 			Title: "box", Nodes: []Node{{ID: "fold", Type: "bash", Phase: "waiting"}, {ID: "tape", Type: "bash", Phase: "not_taken", Needs: []int{0}}},
 		}},
 		{ID: "tell", Type: "bash", Phase: "skipped", Needs: []int{0, 3}},
+		{ID: "by hand", Type: "bash", For: []int{1}},
 	}}
 }
 

@@ -11,6 +11,7 @@ type panel struct {
 	title      string
 	places     []place // of the nodes, then of the lanes
 	links      [][]int // each from a node over lanes to a node
+	solid      int     // how many of them are needs; the others lead to fallbacks
 	wide, high int
 }
 
@@ -32,6 +33,12 @@ func layOut(g *Graph, title string) *panel {
 	}
 	for i, n := range g.Nodes {
 		for _, k := range n.Needs {
+			p.connect(k, i)
+		}
+	}
+	p.solid = len(p.links)
+	for i, n := range g.Nodes {
+		for _, k := range n.For {
 			p.connect(k, i)
 		}
 	}

@@ -48,6 +48,9 @@ func (m *mermaid) graph(g *Graph, prefix string, depth int) {
 		for _, k := range n.Needs {
 			m.line(depth, "%s%d --> %s%d", prefix, k, prefix, i)
 		}
+		for _, k := range n.For {
+			m.line(depth, "%s%d -. fallback .-> %s%d", prefix, k, prefix, i)
+		}
 	}
 	for i, n := range g.Nodes {
 		if n.Sub == nil {

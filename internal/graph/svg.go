@@ -62,8 +62,8 @@ func collect(g *Graph, by string, panels *[]*panel) {
 func (p *panel) draw(b *strings.Builder, top int) {
 	fmt.Fprintf(b, `<g transform="translate(0,%d)">`+"\n", top)
 	fmt.Fprintf(b, `<text class="title" x="%d" y="14" font-weight="bold" fill="#111">%s</text>`+"\n", edge, markup(p.title))
-	for _, l := range p.links {
-		p.link(b, l)
+	for i, l := range p.links {
+		p.link(b, l, i >= p.solid)
 	}
 	for i, n := range p.g.Nodes {
 		p.box(b, n, p.places[i])
@@ -72,7 +72,7 @@ func (p *panel) draw(b *strings.Builder, top int) {
 }
 
 // link draws an arrow as a curve through the lanes it was given.
-func (p *panel) link(b *strings.Builder, stops []int) {
+func (p *panel) link(b *strings.Builder, stops []int, dashed bool) {
 	from := p.places[stops[0]]
 	fmt.Fprintf(b, `<path d="M%d %d`, from.x, from.y+boxHigh)
 	y := from.y + boxHigh
@@ -87,7 +87,11 @@ func (p *panel) link(b *strings.Builder, stops []int) {
 			fmt.Fprintf(b, ` V%d`, y)
 		}
 	}
-	b.WriteString(`" class="link" fill="none" stroke="#555" marker-end="url(#tip)"/>` + "\n")
+	dash := ""
+	if dashed {
+		dash = ` stroke-dasharray="4 3"`
+	}
+	b.WriteString(`" class="link" fill="none" stroke="#555"` + dash + ` marker-end="url(#tip)"/>` + "\n")
 }
 
 func (p *panel) box(b *strings.Builder, n Node, at place) {

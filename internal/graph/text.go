@@ -36,12 +36,16 @@ func (g *Graph) text(lines []string, indent string) []string {
 }
 
 func (g *Graph) after(n Node) string {
-	if len(n.Needs) == 0 {
+	word, of := "after ", n.Needs
+	if len(n.For) > 0 {
+		word, of = "in the stead of ", n.For
+	}
+	if len(of) == 0 {
 		return ""
 	}
 	var ids []string
-	for _, k := range n.Needs {
+	for _, k := range of {
 		ids = append(ids, g.Nodes[k].ID)
 	}
-	return "after " + strings.Join(ids, ", ")
+	return word + strings.Join(ids, ", ")
 }

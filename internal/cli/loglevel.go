@@ -1,0 +1,30 @@
+package cli
+
+import "fmt"
+
+// logLevel is how much of a run's talk is shown on stderr.
+type logLevel string
+
+const (
+	logDebug   logLevel = "debug"
+	logInfo    logLevel = "info"
+	logWarning logLevel = "warning"
+	logError   logLevel = "error"
+)
+
+const logLevelHelp = "how much is told on stderr about ways out of failures: debug (with the prompts of agents that are asked for one), info, warning or error"
+
+func (l *logLevel) String() string { return string(*l) }
+
+// Type is what the help calls the value.
+func (l *logLevel) Type() string { return "level" }
+
+// Set reads the flag.
+func (l *logLevel) Set(text string) error {
+	switch level := logLevel(text); level {
+	case logDebug, logInfo, logWarning, logError:
+		*l = level
+		return nil
+	}
+	return fmt.Errorf("%q is none of debug, info, warning and error", text)
+}

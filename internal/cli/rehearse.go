@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/internal/scripted"
+)
+
+const (
+	defaultSpeed = 1000
+	maxSpeed     = 100_000
+	defaultLimit = 2 * time.Minute
+	cellLimit    = time.Minute
+)
+
+type rehearseOptions struct {
+	run    runOptions
+	inject []string
+	seed   int
+	speed  int
+	script string
+	keep   bool
+	here   bool
+	matrix bool
+	limit  time.Duration
+}
+
+func (a *app) rehearseCommand() *cobra.Command {
+	var o rehearseOptions
+	cmd := command("rehearse RECIPE…", "play a recipe with scripted agents and with faults, for nothing", 1, -1,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.rehearse(ctx, cmd, args, o)
+		})
+	cmd.Long = `Play a recipe with scripted agents and with faults, for nothing and offline.
+
+Shell steps are really run, in a copy of the directory; what they do outside of
+it they do. Agent steps are played by the scripted agent. A fault is named with
+--inject STEP=FAULT, STEP=FAULT:N for the first N attempts (1 is usual, * is all),
+STEP=429:N:SECONDS with what the service asks to wait. The faults are
+` + faultList() + `.
+
+` + setHelp
+	setFlag(cmd, &o.run.sets)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.inject, "inject", nil, "a fault: STEP=FAULT[:N]")
+	f.IntVar(&o.seed, "seed", 1, "the same number gives the same rehearsal")
+	f.IntVar(&o.speed, "speed", defaultSpeed, "how many times as fast the run's clock is; 1 to 100000")
+	f.StringVar(&o.script, "script", "", "what the agents do on a good day (default: made up from the recipe)")
+	f.BoolVar(&o.keep, "keep", false, "keep the state and the copy, and say where they are")
+	f.BoolVar(&o.here, "here", false, "work in the directory itself and not in a copy")
+	f.BoolVar(&o.matrix, "matrix", false, "try every fault at every step of the recipes, or of those in a directory, and print a table")
+	f.DurationVar(&o.limit, "limit", 0, "end a rehearsal that takes longer on the clock of this machine (default 2m; each of a matrix 1m)")
+	f.BoolVar(&o.run.json, "json", false, "print every record, and what came of it, as lines of JSON")
+	f.StringVarP(&o.run.dir, "dir", "C", "", "the directory that is copied (default: here; of a matrix, the folder of each recipe)")
+	f.StringArrayVarP(&o.run.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
+	compatFlag(cmd, &o.run.compat)
+	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+	return cmd
+}
+
+func faultList() string {
+	var names []string
+	for _, f := range rehearse.Faults() {
+		names = append(names, string(f))
+	}
+	return strings.Join(names[:8], ", ") + ",\n" + strings.Join(names[8:], ", ")
+}
+
+func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) error {
+	switch {
+	case o.speed < 1 || o.speed > maxSpeed:
+		return usage(cmd, fmt.Errorf("--speed %d: 1 to %d is wanted", o.speed, maxSpeed))
+	case o.limit < 0:
+		return usage(cmd, fmt.Errorf("--limit %s: it cannot end before it begins", o.limit))
+	case !o.matrix && len(args) > 1:
+		return usage(cmd, fmt.Errorf("one recipe is rehearsed, and %q is too much; many are with --matrix", args[1]))
+	case o.matrix && (len(o.inject) > 0 || o.here || o.keep):
+		return usage(cmd, errors.New("--matrix has every fault, works in copies and keeps nothing: no --inject, --here or --keep"))
+	}
+	ctx, at := attend(ctx, nil)
+	defer at.stop()
+	if o.matrix {
+		return a.matrix(ctx, cmd, args, o)
+	}
+	p, err := a.prepareRehearsal(cmd, args[0], o)
+	if err != nil {
+		return err
+	}
+	story, err := a.perform(ctx, p, !o.run.json)
+	if err != nil {
+		return err
+	}
+	return a.toldStory(story, o.run.json)
+}
+
+// toldStory prints what came of a rehearsal and gives its exit code.
+func (a *app) toldStory(s rehearse.Story, asJSON bool) error {
+	if asJSON {
+		a.object(s)
+	} else {
+		a.out.lines(s.Lines())
+		if s.Kept != "" {
+			a.say("kept: %s", s.Kept)
+		}
+	}
+	switch {
+	case s.Endless:
+		return belay.Exit(belay.ExitFailed, "rehearse", errors.New("it did not end in its time"), "see where it stands with --keep, or give it more with --limit")
+	case s.False():
+		return belay.Exit(belay.ExitFailed, "rehearse", errors.New("the run ended in 0, and no attempt did the work of a step that had a fault"), "give the step a verify: or an expect:")
+	}
+	return quietly(s.Code)
+}
+
+// rehearsal is one rehearsal that is about to be played.
+type rehearsal struct {
+	recipe  string
+	name    string
+	orders  rehearsalOrders
+	targets []rehearse.Target
+	script  []byte
+	here    bool
+	alone   bool // the folder is copied without the repository around it
+	keep    bool
+	json    bool
+	limit   time.Duration
+}
+
+// rehearsalOrders is what the driver of a rehearsal is told, in a file.
+type rehearsalOrders struct {
+	Recipe  string               `json:"recipe"`
+	Sets    []string             `json:"sets,omitempty"`
+	Shelves []string             `json:"shelves,omitempty"`
+	Compat  bool                 `json:"compat,omitempty"`
+	From    string               `json:"from"` // the directory that was copied
+	Dir     string               `json:"dir"`  // the copy
+	ID      string               `json:"id"`
+	Speed   int                  `json:"speed"`
+	Faults  []rehearse.Injection `json:"faults,omitempty"`
+}
+
+const (
+	ordersFile = "orders.json"
+	scriptFile = "agents.yaml"
+)
+
+// prepareRehearsal checks everything that can be checked before anything is
+// started or copied.
+func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOptions) (*rehearsal, error) {
+	vars, err := parseSets(o.run.sets)
+	if err != nil {
+		return nil, usage(cmd, err)
+	}
+	dir, err := workDir(o.run.dir)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := a.spec(cfg, name, dir, vars, o.run)
+	if err == nil {
+		err = a.secretSets(vars, spec.Set, cfg.Secrets.Value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.warnUnread(spec.Set, vars)
+	if err := a.unmet(spec, name); err != nil {
+		return nil, err
+	}
+	p := &rehearsal{
+		recipe: name, name: spec.Set.Root.Name, targets: rehearse.Targets(spec.Set),
+		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
+		orders: rehearsalOrders{
+			Recipe: name, Sets: o.run.sets, Shelves: o.run.shelves, Compat: o.run.compat,
+			From: dir, Dir: dir, ID: fmt.Sprintf("rehearsal-%d", o.seed), Speed: o.speed,
+		},
+	}
+	if p.limit == 0 {
+		p.limit = defaultLimit
+	}
+	for _, text := range o.inject {
+		in, err := rehearse.Parse(text)
+		if err == nil {
+			_, err = rehearse.Find(p.targets, in)
+		}
+		if err != nil {
+			return nil, usage(cmd, fmt.Errorf("--inject %w", err))
+		}
+		p.orders.Faults = append(p.orders.Faults, in)
+	}
+	p.script, err = a.goodDay(spec, o)
+	return p, err
+}
+
+// goodDay is what the agents do when nothing is wrong.
+func (a *app) goodDay(spec engine.Spec, o rehearseOptions) ([]byte, error) {
+	if o.script == "" {
+		return rehearse.Script(spec.Set, o.seed)
+	}
+	text, err := os.ReadFile(o.script)
+	if err == nil {
+		err = scripted.Check(text)
+	}
+	if err != nil {
+		return nil, belay.Exit(belay.ExitInvalid, "read the script", err, "nothing was started")
+	}
+	return text, nil
+}
+
+// perform plays a rehearsal in a folder of its own, which goes away with it.
+func (a *app) perform(ctx context.Context, p *rehearsal, aloud bool) (story rehearse.Story, err error) {
+	folder, err := os.MkdirTemp("", "belay-rehearsal-")
+	if err != nil {
+		return story, belay.Exit(belay.ExitInfra, "make a folder for the rehearsal", err, "")
+	}
+	if !p.keep {
+		defer closing(&err, "remove the rehearsal", func() error { return rehearse.Clear(folder) })
+	}
+	if err := p.furnish(ctx, folder); err != nil {
+		return story, belay.Exit(belay.ExitInfra, "rehearse", err, "work in the directory itself with --here, or name another with -C")
+	}
+	show, err := a.players(p, folder, aloud)
+	if err != nil {
+		return story, err
+	}
+	end, err := a.play(ctx, p, show, aloud)
+	if err != nil {
+		return story, belay.Exit(belay.ExitInfra, "rehearse", err, "")
+	}
+	recs, err := rehearse.Records(show.Run)
+	if err != nil && (end.Code == belay.ExitOK || end.Endless) {
+		return story, belay.Exit(belay.ExitInfra, "read the journal of the rehearsal", err, "")
+	}
+	story = rehearse.Tell(p.name, recs, p.targets, p.orders.Faults, end)
+	if p.keep {
+		story.Kept = folder
+	}
+	return story, nil
+}
+
+// play plays a show. What its driver says at the end is kept apart: some of it
+// leads to a state that is about to go away.
+func (a *app) play(ctx context.Context, p *rehearsal, show rehearse.Show, aloud bool) (end rehearse.Ended, err error) {
+	if p.json || !aloud {
+		return show.Play(ctx)
+	}
+	said, err := os.Create(filepath.Join(show.Folder, "said.txt"))
+	if err != nil {
+		return end, err
+	}
+	defer closing(&err, "close the rehearsal", said.Close)
+	show.Out = said
+	end, err = show.Play(ctx)
+	if err != nil {
+		return end, err
+	}
+	text, err := os.ReadFile(said.Name())
+	if err != nil {
+		return end, err
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if p.keep || !strings.HasPrefix(line, "why: ") && !strings.HasPrefix(line, "next: ") {
+			a.out.line("%s", strings.Replace(line, " after 0ms:", ":", 1)) // the story tells the time
+		}
+	}
+	return end, nil
+}
+
+// furnish puts everything into the folder that the driver needs.
+func (p *rehearsal) furnish(ctx context.Context, folder string) error {
+	copied := filepath.Join(folder, "work")
+	var err error
+	switch {
+	case p.here:
+	case p.alone:
+		p.orders.Dir, err = copied, rehearse.CopyAlone(ctx, p.orders.From, copied)
+	default:
+		p.orders.Dir, err = rehearse.Copy(ctx, p.orders.From, copied)
+	}
+	if err != nil {
+		return err
+	}
+	stage := rehearse.Stage{Folder: folder, Faults: p.orders.Faults}
+	if err := stage.Write(filepath.Join(folder, scriptFile)); err != nil {
+		return err
+	}
+	orders, err := json.Marshal(p.orders)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, ordersFile), orders, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, scriptFile), p.script, 0o600)
+	}
+	return err
+}
+
+// players is how the drivers of a rehearsal are started.
+func (a *app) players(p *rehearsal, folder string, aloud bool) (rehearse.Show, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return rehearse.Show{}, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+	}
+	state := filepath.Join(folder, "state")
+	argv := []string{exe, "--state", state, "--color", a.color}
+	if a.quiet {
+		argv = append(argv, "--quiet")
+	}
+	if a.verbose {
+		argv = append(argv, "--verbose")
+	}
+	argv = append(argv, "rehearsal", folder)
+	s := rehearse.Show{Folder: folder, Run: runFolder(state, p.orders.ID), Env: a.environ, Limit: p.limit}
+	if p.json {
+		argv = append(argv, "--json")
+	}
+	if p.json {
+		s.Out = a.std.Out
+	}
+	if aloud || p.json {
+		s.Err = a.std.Err
+	}
+	s.Argv, s.Again = argv, append(append([]string{}, argv...), "--resume")
+	return s, nil
+}

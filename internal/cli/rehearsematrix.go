@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/rehearse"
+)
+
+// maxCells bounds a matrix: more would not be read by anybody.
+const maxCells = 20_000
+
+// matrix tries every fault at every step of recipes.
+func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) error {
+	began := time.Now()
+	names, err := a.recipesIn(args, o)
+	if err != nil {
+		return err
+	}
+	var cells []rehearse.Cell
+	plays := map[string]*rehearsal{}
+	for _, name := range names {
+		one := o
+		one.run.json = false
+		alone := o.run.dir == ""
+		if alone {
+			one.run.dir = filepath.Dir(name)
+		}
+		p, err := a.prepareRehearsal(cmd, name, one)
+		if err != nil {
+			return err
+		}
+		p.alone = alone
+		if o.limit == 0 {
+			p.limit = cellLimit
+		}
+		plays[name] = p
+		cells = append(cells, rehearse.Cells(name, p.targets)...)
+	}
+	if len(cells) > maxCells {
+		return usage(cmd, fmt.Errorf("%d rehearsals are too many: at most %d", len(cells), maxCells))
+	}
+	played := 0
+	rehearse.Fill(ctx, cells, 2*runtime.NumCPU(), func(ctx context.Context, c rehearse.Cell) (rehearse.Story, error) {
+		p := *plays[c.Recipe]
+		if c.Fault != "" {
+			in, err := rehearse.Parse(fmt.Sprintf("%s=%s", c.Step, c.Fault))
+			if err != nil {
+				return rehearse.Story{}, err
+			}
+			p.orders.Faults = []rehearse.Injection{in}
+		}
+		return a.perform(ctx, &p, false)
+	}, func(c rehearse.Cell) {
+		played++
+		if a.verbose {
+			a.say("%s %s %s: %s, %s", c.Recipe, c.Step, c.Fault, c, c.Took.Round(time.Millisecond))
+		}
+	})
+	if ctx.Err() != nil {
+		var sig *Signalled
+		if errors.As(context.Cause(ctx), &sig) {
+			return quietly(sig.ExitCode())
+		}
+		return quietly(belay.ExitTerminated)
+	}
+	return a.matrixTold(cells, played, time.Since(began), o.run.json)
+}
+
+// matrixTold prints a matrix and says how the command ends.
+func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, asJSON bool) error {
+	bad, open := 0, 0
+	for _, c := range cells {
+		if c.Bad {
+			bad++
+		}
+		if !c.Run && c.Word == "endless" {
+			open++
+		}
+	}
+	if asJSON {
+		for _, c := range cells {
+			a.object(c)
+		}
+	} else {
+		a.out.lines(rehearse.Table(cells))
+		a.out.line("")
+		a.out.line("%d rehearsals in %s, %d bad", played, took.Round(time.Second), bad)
+		if open > 0 {
+			a.out.line("%d shell steps have no timeout: a hang there would never end, and was not tried", open)
+		}
+		for _, c := range cells {
+			if c.Bad {
+				a.out.line("%s %s=%s: %s", c.Recipe, c.Step, c.Fault, c.Why)
+			}
+		}
+	}
+	if bad > 0 {
+		return belay.Exit(belay.ExitFailed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), "")
+	}
+	return nil
+}
+
+// recipesIn are the recipes of a command line: files, and those in directories
+// that no other one there calls.
+func (a *app) recipesIn(args []string, o rehearseOptions) ([]string, error) {
+	var files []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if err != nil || !info.IsDir() {
+			files = append(files, arg)
+			continue
+		}
+		found, err := a.recipesBelow(arg, o)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, belay.Exit(belay.ExitInvalid, "find recipes", fmt.Errorf("there is none in %s", arg), "")
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+func (a *app) recipesBelow(dir string, o rehearseOptions) ([]string, error) {
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	called := map[string]bool{}
+	digest := map[string]string{}
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) || !looksLikeRecipe(path) {
+			return err
+		}
+		set, err := a.shelf(o.run.shelves, filepath.Dir(path), cfg.RecipeBytes.Value).Load(path)
+		if err != nil || set.Root == nil {
+			return err
+		}
+		files = append(files, path)
+		digest[path] = set.Root.Digest
+		for d := range set.Library.Recipes {
+			called[d] = called[d] || d != set.Root.Digest
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, belay.Exit(belay.ExitInvalid, "find recipes", err, "")
+	}
+	return slices.DeleteFunc(files, func(f string) bool { return called[digest[f]] }), nil
+}
+
+// looksLikeRecipe tells a recipe from other YAML: it has a name and a list of steps.
+func looksLikeRecipe(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	named, steps := false, false
+	lines := bytes.Split(text, []byte("\n"))
+	for i, line := range lines {
+		named = named || bytes.HasPrefix(line, []byte("name:"))
+		if !bytes.HasPrefix(line, []byte("steps:")) {
+			continue
+		}
+		for _, next := range lines[i+1:] {
+			if t := strings.TrimSpace(string(next)); t != "" && t[0] != '#' {
+				steps = strings.HasPrefix(t, "- ")
+				break
+			}
+		}
+	}
+	return named && steps
+}

@@ -1,0 +1,158 @@
+// Package rehearse plays recipes without agents that cost and with bad days
+// made on purpose: it writes what the scripted agent does, changes what a step
+// does on its way to its process, makes copies to work in, starts and kills
+// drivers, and tells from the journal what came of it. It judges no attempt and
+// recovers nothing: that is done by the run itself, as always. It refuses a
+// fault that cannot happen to a step.
+package rehearse
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+)
+
+// Fault is the closed list of bad days.
+type Fault string
+
+const (
+	Hang          Fault = "hang"           // does nothing any more
+	HollowClaim   Fault = "hollow"         // claims to be done, having done nothing
+	Denied        Fault = "denied"         // is not allowed to use a tool
+	Unauthorised  Fault = "401"            // has no login
+	RateLimited   Fault = "429"            // is told to wait
+	ServerError   Fault = "500"            // the service is out of order
+	TokenLimit    Fault = "token_limit"    // the prompt is too long
+	Refusal       Fault = "refusal"        // the model will not do it
+	Truncated     Fault = "truncated"      // stops in the middle of the answer
+	Crash         Fault = "crash"          // ends with an error in the middle
+	Kill9         Fault = "kill9"          // the driver is killed while the step runs, and the run resumed
+	DiskFull      Fault = "disk_full"      // ends as on a full disk
+	Slow          Fault = "slow"           // takes long, within its windows
+	Flood         Fault = "flood"          // prints 100 MB
+	LyingRecovery Fault = "lying_recovery" // fails, and whoever is to mend it claims that it did
+)
+
+// Faults is the whole list.
+func Faults() []Fault {
+	return []Fault{
+		Hang, HollowClaim, Denied, Unauthorised, RateLimited, ServerError, TokenLimit, Refusal, Truncated,
+		Crash, Kill9, DiskFull, Slow, Flood, LyingRecovery,
+	}
+}
+
+// works tells whether the attempt does its work all the same.
+func (f Fault) works() bool {
+	switch f {
+	case Kill9, Slow, Flood:
+		return true
+	case Hang, HollowClaim, Denied, Unauthorised, RateLimited, ServerError, TokenLimit, Refusal, Truncated, Crash, DiskFull, LyingRecovery:
+	}
+	return false
+}
+
+const (
+	// Always is the number of attempts of a fault that never goes away.
+	Always       = -1
+	maxTimes     = 1000
+	defaultReset = 20 * time.Second
+	maxReset     = 30 * 24 * time.Hour
+)
+
+// Injection is a fault at a step.
+type Injection struct {
+	Step  belay.Path    `json:"step"`
+	Fault Fault         `json:"fault"`
+	Times int           `json:"times"`           // attempts that have it, from the first; Always = all
+	Reset time.Duration `json:"reset,omitempty"` // 429: what the service asks to wait
+}
+
+// String is how an injection is written.
+func (in Injection) String() string {
+	s := fmt.Sprintf("%s=%s", in.Step, in.Fault)
+	if in.Times == Always {
+		s += ":*"
+	} else if in.Times != 1 || in.Fault == RateLimited && in.Reset != defaultReset {
+		s += ":" + strconv.Itoa(in.Times)
+	}
+	if in.Fault == RateLimited && in.Reset != defaultReset {
+		s += ":" + strconv.Itoa(int(in.Reset/time.Second))
+	}
+	return s
+}
+
+// covers tells whether attempt n has the fault.
+func (in Injection) covers(n int) bool { return in.Times == Always || n <= in.Times }
+
+// Parse reads STEP=FAULT[:N], and STEP=429[:N[:SECONDS]].
+func Parse(text string) (Injection, error) {
+	step, rest, ok := strings.Cut(text, "=")
+	if !ok || step == "" || rest == "" {
+		return Injection{}, fmt.Errorf("%q: STEP=FAULT or STEP=FAULT:N is wanted", text)
+	}
+	words := strings.Split(rest, ":")
+	in := Injection{Step: belay.Path(step), Fault: Fault(words[0]), Times: 1}
+	if err := known(in.Fault); err != nil {
+		return in, err
+	}
+	if in.Fault == RateLimited {
+		in.Reset = defaultReset
+	}
+	most := 2
+	if in.Fault == RateLimited {
+		most = 3
+	}
+	if len(words) > most {
+		return in, fmt.Errorf("%q: %q is too much", text, words[most])
+	}
+	var err error
+	if len(words) > 1 {
+		in.Times, err = times(words[1])
+	}
+	if err == nil && len(words) > 2 {
+		in.Reset, err = reset(words[2])
+	}
+	if err != nil {
+		return in, fmt.Errorf("%q: %w", text, err)
+	}
+	return in, nil
+}
+
+func known(f Fault) error {
+	var names []string
+	for _, k := range Faults() {
+		if k == f {
+			return nil
+		}
+		names = append(names, string(k))
+	}
+	near := ""
+	if n := expr.Near(string(f), names); n != "" {
+		near = fmt.Sprintf("; did you mean %q?", n)
+	}
+	return fmt.Errorf("there is no fault %q%s; there are %s", f, near, strings.Join(names, ", "))
+}
+
+func times(word string) (int, error) {
+	if word == "*" {
+		return Always, nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 || n > maxTimes {
+		return 0, fmt.Errorf("the number of attempts is 1 to %d, or *, not %q", maxTimes, word)
+	}
+	return n, nil
+}
+
+func reset(word string) (time.Duration, error) {
+	n, err := strconv.ParseInt(word, 10, 32)
+	if err != nil || n < 0 || time.Duration(n)*time.Second > maxReset {
+		return 0, errors.New("the reset is a number of seconds")
+	}
+	return time.Duration(n) * time.Second, nil
+}

@@ -1,0 +1,181 @@
+package rehearse
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Cell is one rehearsal of a matrix: a fault at a step of a recipe.
+type Cell struct {
+	Recipe string     `json:"recipe"` // as it was named
+	Step   belay.Path `json:"step,omitempty"`
+	Fault  Fault      `json:"fault,omitempty"` // "" = a good day
+
+	Code  int           `json:"exit_code"`
+	Word  string        `json:"word"`            // how it ended, in one word
+	Run   bool          `json:"run"`             // false: it was not played
+	Why   string        `json:"why,omitempty"`   // why it was not, or what went wrong
+	Bad   bool          `json:"bad,omitempty"`   // a false 0, an endless run, or no answer at all
+	Took  time.Duration `json:"took,omitempty"`  // on the clock of the machine
+	Story *Story        `json:"story,omitempty"` // of one that is bad
+}
+
+// Cells are all rehearsals of a recipe: a good day, and every fault at every
+// step. Those that cannot be played say why.
+func Cells(recipe string, targets []Target) []Cell {
+	list := []Cell{{Recipe: recipe, Run: true}}
+	for _, t := range targets {
+		for _, f := range Faults() {
+			c := Cell{Recipe: recipe, Step: t.Step, Fault: f, Run: true, Word: "-"}
+			if err := t.Fits(f); err != nil {
+				c.Run, c.Why = false, err.Error()
+				if f == Hang && t.Type == belay.TypeBash {
+					c.Word = "endless"
+				}
+			}
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Fill plays all cells, so many side by side.
+func Fill(ctx context.Context, cells []Cell, workers int, play func(context.Context, Cell) (Story, error), seen func(Cell)) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	next := make(chan int)
+	for range max(1, workers) {
+		wg.Go(func() {
+			for i := range next {
+				began := time.Now()
+				story, err := play(ctx, cells[i])
+				mu.Lock()
+				cells[i].take(story, err, time.Since(began))
+				seen(cells[i])
+				mu.Unlock()
+			}
+		})
+	}
+	for _, i := range order(cells) {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// order puts those first that take longest.
+func order(cells []Cell) []int {
+	var list []int
+	for i := range cells {
+		if cells[i].Run {
+			list = append(list, i)
+		}
+	}
+	weight := map[Fault]int{Hang: -2, Flood: -1}
+	slices.SortStableFunc(list, func(a, b int) int { return weight[cells[a].Fault] - weight[cells[b].Fault] })
+	return list
+}
+
+// take puts what came of a rehearsal into its cell.
+func (c *Cell) take(s Story, err error, took time.Duration) {
+	c.Code, c.Took = s.Code, took
+	hit := c.Fault == ""
+	for _, f := range s.Faults {
+		hit = hit || len(f.Hits) > 0
+	}
+	switch {
+	case err != nil:
+		c.Code, c.Bad, c.Word, c.Why = belay.ExitCode(err), true, "error", err.Error()
+	case s.Endless:
+		c.Bad, c.Word, c.Why = true, "endless", "it did not end in its time"
+	case s.False():
+		c.Bad, c.Word, c.Why = true, "FALSE", "it ended in 0, and no attempt did the work"
+	case s.Missed():
+		c.Bad, c.Word, c.Why = true, "missed", "the driver was not killed"
+	case !hit:
+		c.Word = "not hit"
+	case s.claimed():
+		c.Word = "claim"
+	case s.Code == belay.ExitOK && c.lost(s):
+		c.Word = "optional"
+	case s.Code == belay.ExitOK:
+		c.Word = "ok"
+	default:
+		c.Word = strings.ToLower(string(s.Status))
+	}
+	if c.Bad {
+		c.Story = &s
+	}
+}
+
+// lost tells whether the run did without the step.
+func (c *Cell) lost(s Story) bool {
+	for _, f := range s.Faults {
+		if f.Good == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// String is what stands in the table.
+func (c Cell) String() string {
+	if !c.Run {
+		return c.Word
+	}
+	return strconv.Itoa(c.Code) + " " + c.Word
+}
+
+// Table is the matrix for people: a row for each step, a column for each fault.
+func Table(cells []Cell) []string {
+	head := []string{"recipe/step"}
+	for _, f := range Faults() {
+		head = append(head, string(f))
+	}
+	rows := [][]string{head}
+	for _, c := range cells {
+		if c.Fault == "" {
+			rows = append(rows, []string{c.Recipe + ": " + c.String()})
+			continue
+		}
+		name := "  " + string(c.Step)
+		if c.Fault == Faults()[0] {
+			rows = append(rows, []string{name})
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], c.String())
+	}
+	return align(rows)
+}
+
+func align(rows [][]string) []string {
+	var widths []int
+	for _, r := range rows {
+		for i, w := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			if len(r) > 1 {
+				widths[i] = max(widths[i], len([]rune(w)))
+			}
+		}
+	}
+	var lines []string
+	for _, r := range rows {
+		line := ""
+		for i, w := range r {
+			line += fmt.Sprintf("%-*s  ", widths[i], w)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}

@@ -1,0 +1,153 @@
+package rehearse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Story is what came of a rehearsal.
+type Story struct {
+	Kind    string        `json:"kind"` // rehearsal
+	Recipe  string        `json:"recipe"`
+	Code    int           `json:"exit_code"`
+	Status  belay.Status  `json:"status"`
+	Reason  string        `json:"reason,omitempty"`
+	Endless bool          `json:"endless,omitempty"` // it was ended because it did not end
+	Kills   int           `json:"kills,omitempty"`
+	Took    time.Duration `json:"took"`
+	Faults  []Told        `json:"faults,omitempty"`
+	Kept    string        `json:"kept,omitempty"` // the folder that was kept
+}
+
+// Told is what came of one fault.
+type Told struct {
+	Injection
+	Hits       []Hit  `json:"hits,omitempty"`       // attempts that had it
+	Ways       []Way  `json:"ways,omitempty"`       // what recovery chose
+	Good       string `json:"good,omitempty"`       // an attempt that did the work all the same
+	False      bool   `json:"false,omitempty"`      // the run ended in 0, and nobody did the work
+	Unverified bool   `json:"unverified,omitempty"` // a claim was taken where there is nothing to check
+	Missed     bool   `json:"missed,omitempty"`     // the step ran, and what was to happen to it did not
+}
+
+// Hit is an attempt that had a fault.
+type Hit struct {
+	Key     belay.Key `json:"key"`
+	Verdict string    `json:"verdict"`
+}
+
+// Way is what recovery chose after a failure of the step.
+type Way struct {
+	Act    belay.Act `json:"act"`
+	Rule   string    `json:"rule"`
+	Reason string    `json:"reason"`
+}
+
+// Tell tells from the journal what came of a rehearsal. It reads what was seen
+// of each attempt, and takes no verdict for true.
+func Tell(name string, recs []belay.Record, targets []Target, faults []Injection, end Ended) Story {
+	s := Story{Kind: "rehearsal", Recipe: name, Code: end.Code, Status: belay.Running, Endless: end.Endless, Kills: end.Kills}
+	if len(recs) == 0 {
+		return s
+	}
+	root := recs[0].Run
+	for _, r := range recs {
+		if r.Run != root {
+			continue
+		}
+		switch e := r.Event.(type) {
+		case belay.RunEnded:
+			s.Status, s.Reason = e.Status, e.Reason
+		case belay.RunHeld:
+			s.Status, s.Reason = belay.Held, "a person must act"
+		case belay.RunStopped:
+			s.Status, s.Reason = belay.Stopped, "stopped by "+e.By
+		}
+	}
+	s.Took = recs[len(recs)-1].At.Sub(recs[0].At)
+	for _, in := range faults {
+		t, err := Find(targets, in)
+		if err != nil {
+			continue // it was refused before the run began
+		}
+		b := newBook(recs, t, in)
+		told := b.told()
+		told.False = end.Code == belay.ExitOK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
+			!b.excused(targets) && !b.proven()
+		told.Unverified = told.False && t.takesClaims(in.Fault)
+		told.False = told.False && !told.Unverified
+		told.Missed = in.Fault == Kill9 && len(told.Hits) > 0 && end.Kills == 0
+		s.Faults = append(s.Faults, told)
+	}
+	return s
+}
+
+// False tells whether the run ended in 0 although a fault had its way.
+func (s Story) False() bool {
+	return slices.ContainsFunc(s.Faults, func(t Told) bool { return t.False })
+}
+
+// Missed tells whether a fault did not happen although its step ran.
+func (s Story) Missed() bool {
+	return slices.ContainsFunc(s.Faults, func(t Told) bool { return t.Missed })
+}
+
+// claimed tells whether words were taken for work, where only words are wanted.
+func (s Story) claimed() bool {
+	return slices.ContainsFunc(s.Faults, func(t Told) bool { return t.Unverified })
+}
+
+// Lines are the story for people.
+func (s Story) Lines() []string {
+	lines := []string{}
+	for _, f := range s.Faults {
+		lines = append(lines, f.lines()...)
+	}
+	if s.Kills > 0 {
+		lines = append(lines, fmt.Sprintf("  the driver was killed %d time(s), and the run resumed", s.Kills))
+	}
+	if s.Endless {
+		lines = append(lines, "  it did not end in its time, and was ended")
+	}
+	head := fmt.Sprintf("rehearsal of %s: %s, exit %d", s.Recipe, s.Status, s.Code)
+	if s.Took > 0 {
+		head += fmt.Sprintf(", %s on its own clock", s.Took.Round(time.Second))
+	}
+	return append([]string{head}, lines...)
+}
+
+func (t Told) lines() []string {
+	if len(t.Hits) == 0 {
+		return []string{fmt.Sprintf("  %s: never hit: the step did not run", t.Injection)}
+	}
+	var lines []string
+	for _, h := range t.Hits {
+		lines = append(lines, fmt.Sprintf("  %s hit %s: %s", t.Injection, keyOnly(h.Key), h.Verdict))
+	}
+	for _, w := range t.Ways {
+		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", w.Act, w.Reason))
+	}
+	switch {
+	case t.Missed:
+		lines = append(lines, "    the driver was not killed: the step did not come so far")
+	case t.False:
+		lines = append(lines, "    FALSE SUCCESS: the run ended in 0, and no attempt did the work")
+	case t.Unverified:
+		lines = append(lines, "    a claim was taken: there is nothing to check it by; give the step an expect: or a verify:")
+	case t.Good != "":
+		lines = append(lines, "    done by "+t.Good)
+	default:
+		lines = append(lines, "    nobody did the work after that")
+	}
+	return lines
+}
+
+// keyOnly is a key without the run.
+func keyOnly(k belay.Key) string {
+	_, rest, _ := strings.Cut(string(k), ":")
+	return rest
+}

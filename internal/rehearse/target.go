@@ -1,0 +1,206 @@
+package rehearse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/recipe"
+)
+
+// Target is a step that a fault can happen to.
+type Target struct {
+	Recipe   string         `json:"recipe"`
+	Step     belay.Path     `json:"step"`
+	Type     belay.StepType `json:"type"`
+	Each     bool           `json:"each,omitempty"`     // it is a list of items, and each of them has the fault
+	Timeout  time.Duration  `json:"timeout,omitempty"`  // 0 = none
+	Optional bool           `json:"optional,omitempty"` // the run does without it
+	Checked  bool           `json:"checked,omitempty"`  // it has a check of its own
+	Expect   belay.Expect   `json:"expect,omitempty"`   // of an agent step
+	Agents   bool           `json:"agents,omitempty"`   // the run has agents that could mend it
+}
+
+// Targets are the steps of a recipe and of all that it calls, its own first. A
+// step's id stands for all steps of that id.
+func Targets(set *library.Set) []Target {
+	recipes := []*recipe.Recipe{}
+	agents := false
+	for _, r := range set.Library.Recipes {
+		recipes = append(recipes, r)
+		for i := range r.Steps {
+			agents = agents || r.Steps[i].Type == belay.TypeAgent
+		}
+	}
+	slices.SortFunc(recipes, func(a, b *recipe.Recipe) int {
+		if own := cmp.Compare(rank(set, a), rank(set, b)); own != 0 {
+			return own
+		}
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Digest, b.Digest))
+	})
+	var list []Target
+	seen := map[belay.Path]bool{}
+	for _, r := range recipes {
+		for i := range r.Steps {
+			s := &r.Steps[i]
+			if seen[s.ID] {
+				continue
+			}
+			seen[s.ID] = true
+			list = append(list, Target{
+				Recipe: r.Name, Step: s.ID, Type: s.Type, Each: s.Foreach != "", Timeout: s.Timeout,
+				Optional: s.Optional, Checked: s.Verify != nil, Expect: belay.Expect(s.Expect), Agents: agents,
+			})
+		}
+	}
+	return list
+}
+
+func rank(set *library.Set, r *recipe.Recipe) int {
+	if r.Digest == set.Root.Digest {
+		return 0
+	}
+	return 1
+}
+
+// Find is the target of an injection, if the fault can happen to it.
+func Find(list []Target, in Injection) (Target, error) {
+	var names []string
+	for _, t := range list {
+		if t.Step == in.Step {
+			return t, t.Fits(in.Fault)
+		}
+		names = append(names, string(t.Step))
+	}
+	near := ""
+	if n := expr.Near(string(in.Step), names); n != "" {
+		near = fmt.Sprintf("; did you mean %q?", n)
+	}
+	return Target{}, fmt.Errorf("there is no step %q%s; there are %s", in.Step, near, strings.Join(names, ", "))
+}
+
+// Fits says why a fault cannot happen to the step; nil when it can.
+func (t Target) Fits(f Fault) error {
+	if f == LyingRecovery && !t.Agents {
+		return fmt.Errorf("%s: lying_recovery needs an agent that could lie, and the recipe has no agent step", t.Step)
+	}
+	switch t.Type {
+	case belay.TypeAgent:
+		return nil
+	case belay.TypeBash:
+		return t.fitsShell(f)
+	case belay.TypeRecipe:
+		if f == LyingRecovery {
+			return nil
+		}
+		return fmt.Errorf("%s calls a recipe: name one of its steps, or lying_recovery", t.Step)
+	}
+	return fmt.Errorf("%s is of type %s, to which nothing can happen", t.Step, t.Type)
+}
+
+// takesClaims tells whether the step asks for no more than words, so that a
+// claim is all that it asked for.
+func (t Target) takesClaims(f Fault) bool {
+	switch {
+	case t.Checked:
+		return false
+	case f == LyingRecovery:
+		return t.Type == belay.TypeRecipe
+	case f == HollowClaim:
+		return t.Expect != belay.ExpectChange && t.Expect != belay.ExpectTests && t.Expect != belay.ExpectPR
+	}
+	return false
+}
+
+func (t Target) fitsShell(f Fault) error {
+	switch f {
+	case Hang:
+		if t.Timeout == 0 {
+			return fmt.Errorf("%s has no timeout: nothing would ever end it; give it one", t.Step)
+		}
+		return nil
+	case Crash, Kill9, DiskFull, Slow, Flood, LyingRecovery:
+		return nil
+	case HollowClaim, Denied, Unauthorised, RateLimited, ServerError, TokenLimit, Refusal, Truncated:
+	}
+	return fmt.Errorf("%s is a shell step, and %s happens to agents only; hang, crash, kill9, disk_full, slow and flood can happen to it", t.Step, f)
+}
+
+// place is where an attempt is.
+type place struct {
+	run     belay.RunID
+	path    belay.Path
+	role    belay.Role
+	attempt int
+}
+
+func placeOf(j belay.Job) place { return place{j.Run, j.Path, j.Role, j.Attempt} }
+
+// itemPrefix begins the ids of the items of a list.
+const itemPrefix = "item-"
+
+// own tells whether the attempt is one of the step itself, or of one of its items.
+func (t Target) own(p place) bool {
+	if !t.Each {
+		return p.path == t.Step
+	}
+	_, last := parents(p.run)
+	return last.path == t.Step && strings.HasPrefix(string(p.path), itemPrefix)
+}
+
+// below is the attempt of the step that this one is a part of; 0 = it is none.
+func (t Target) below(p place) int {
+	all, _ := parents(p.run)
+	for _, up := range all {
+		if up.path == t.Step {
+			return up.attempt
+		}
+	}
+	return 0
+}
+
+// parents are the attempts that a run is nested in, the root's first.
+func parents(run belay.RunID) (all []place, last place) {
+	words := strings.Split(string(run), "/")
+	for _, w := range words[1:] {
+		i := strings.LastIndexByte(w, '.')
+		if i < 0 {
+			continue
+		}
+		n, _ := strconv.Atoi(w[i+1:]) // made by RunID.Child
+		last = place{path: belay.Path(w[:i]), role: belay.RoleMain, attempt: n}
+		all = append(all, last)
+	}
+	return all, last
+}
+
+// hits tells whether an attempt has the fault.
+func (in Injection) hits(t Target, p place) bool {
+	if in.Fault == LyingRecovery && mends(p.role) && t.own(p) {
+		return true
+	}
+	if p.role != belay.RoleMain {
+		return false
+	}
+	if t.Type == belay.TypeRecipe && !t.Each {
+		n := t.below(p)
+		return n > 0 && in.covers(n)
+	}
+	return t.own(p) && in.covers(p.attempt)
+}
+
+// mends tells whether an attempt is there to mend something.
+func mends(r belay.Role) bool {
+	switch r {
+	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
+		return true
+	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	}
+	return false
+}
