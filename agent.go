@@ -180,6 +180,7 @@ type AgentResult struct {
 	Exit       int           `json:"exit"`
 	Signal     int           `json:"signal,omitempty"`
 	Bad        int           `json:"bad,omitempty"` // lines that were no record
+	GaveUp     bool          `json:"gave_up,omitempty"` // its final text has the word UNRECOVERABLE in it
 }
 
 // Evidence is what Belay saw for itself before and after an agent.

@@ -66,25 +66,30 @@ type Place struct {
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col) }
 
 func (f *Failure) Error() string {
-	what := string(f.Kind)
-	if f.telling() {
-		what += " (" + string(f.Class) + ")"
-	}
+	what := f.Name()
 	if f.Op == "" {
 		return fmt.Sprintf("%s: %s", what, f.Cause)
 	}
 	return fmt.Sprintf("%s: %s: %s", f.Op, what, f.Cause)
 }
 
+// Name is the kind of the failure, with its class where that says more.
+func (f *Failure) Name() string {
+	if f.telling() {
+		return string(f.Kind) + " (" + string(f.Class) + ")"
+	}
+	return string(f.Kind)
+}
+
 // telling tells whether the class says more than the kind does.
 func (f *Failure) telling() bool {
 	switch f.Class {
-	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure:
+	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure:
 		return false
 	case ClassTimeout:
 		return f.Kind != AgentTimeout
 	case ClassCancelled, ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
-		ClassComplexity, ClassBudget, ClassRefusal, ClassWorkFailure, ClassConflict, ClassInvalidInput:
+		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict, ClassInvalidInput:
 	}
 	return true
 }

@@ -13,6 +13,7 @@ type Brief struct {
 	Expect  belay.Expect
 	Cut     string // how an earlier attempt was cut off, in words; "" = there was none
 	Resumed bool   // the session of that attempt goes on, so that the task is known
+	Note    string // what happened before, and what is wanted now; "" = nothing
 }
 
 // rules are the same for every agent.
@@ -31,13 +32,24 @@ You do one step of a larger run that another program leads.
 // only what is new to it.
 func Compose(b Brief) string {
 	if b.Resumed {
-		return join(cutOff(b.Cut), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect))
+		if b.Cut == "" && b.Note != "" { // it came to an end of its own
+			return join(before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect))
+		}
+		return join(cutOff(b.Cut), before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect))
 	}
 	parts := []string{b.Persona, rules, "# The task\n\n" + strings.TrimSpace(b.Prompt), expected(b.Expect)}
 	if b.Cut != "" {
 		parts = append(parts, handOver(b.Cut))
 	}
-	return join(parts...)
+	return join(append(parts, before(b.Note))...)
+}
+
+// before is what an attempt is told about those before it.
+func before(note string) string {
+	if note = strings.TrimSpace(note); note == "" {
+		return ""
+	}
+	return "# What happened before\n\n" + note
 }
 
 // OnlyJSON asks a session that has answered to say it again as JSON.

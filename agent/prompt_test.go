@@ -22,6 +22,8 @@ func TestPromptsAreAsWritten(t *testing.T) {
 		{"pull request", Brief{Prompt: task, Expect: belay.ExpectPR}},
 		{"session goes on", Brief{Persona: "You are a careful reviewer.", Prompt: task, Expect: belay.ExpectChange, Cut: "it said nothing for 10m", Resumed: true}},
 		{"session goes on, reason unknown", Brief{Prompt: task, Resumed: true}},
+		{"session goes on, told why", Brief{Prompt: task, Expect: belay.ExpectChange, Resumed: true, Note: "You used up your turns."}},
+		{"another agent takes over", Brief{Prompt: task, Expect: belay.ExpectChange, Note: "claude began, and its service is down."}},
 		{"fresh after a cut", Brief{Prompt: task, Expect: belay.ExpectChange, Cut: "the machine went down"}},
 	}
 	var b strings.Builder

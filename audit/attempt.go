@@ -60,7 +60,16 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 		c.beginMain(st, e.Key)
 	case belay.RoleHook:
 		c.beginHook(st, e)
+	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
+		c.beginAide(st, e)
 	case belay.RoleVerify:
+	}
+}
+
+// beginAide checks that an agent that helps was called by a way out.
+func (c *checker) beginAide(st *step, e belay.AttemptStarted) {
+	if st.called != e.Role {
+		c.say(RuleRecovery, "%s starts, and no way out called it", e.Key)
 	}
 }
 
@@ -207,7 +216,7 @@ func spoke(o belay.Observation) bool {
 
 func (c *checker) onJudged(e belay.AttemptJudged) {
 	a := c.attempts[e.Key]
-	if a == nil || a.step.run != c.rec.Run || a.role != belay.RoleMain {
+	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleVerify || a.role == belay.RoleHook {
 		c.say(RuleJudged, "%s is judged, but is no main attempt of run %s", e.Key, c.rec.Run)
 		return
 	}
@@ -223,5 +232,9 @@ func (c *checker) onJudged(e belay.AttemptJudged) {
 		c.say(RuleJudged, "attempt %s was lost and is called done without a check", a.key)
 	}
 	a.judged = true
+	if a.role != belay.RoleMain {
+		st.judgeAide(a.role, e.Verdict)
+		return
+	}
 	st.judge(e.Verdict)
 }

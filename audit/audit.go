@@ -66,6 +66,7 @@ type checker struct {
 	steps    map[stepID]*step
 	items    map[itemID]*item
 	requests map[string]bool // id → refused already
+	spent    belay.Path      // a step whose agent may not be tried again: a way out follows
 	found    []Violation
 }
 
@@ -153,7 +154,9 @@ func (c *checker) event(i int) {
 		c.onRequest(e)
 	case belay.RequestRefused:
 		c.onRefusal(e)
-	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.RunCleared, belay.AnswerGiven:
+	case belay.AnswerGiven:
+		c.onAnswerGiven(e)
+	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.RunCleared:
 		// nothing beyond what every record of a stream must keep
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -32,6 +33,7 @@ type step struct {
 	lost    int
 	again   int // starts that a person granted
 	begun   bool
+	called  belay.Role // the agent that is to help with it
 }
 
 // step finds the step of the record's run.
@@ -58,6 +60,17 @@ func (s *step) judge(v belay.Verdict) {
 	}
 }
 
+// judgeAide takes in what an agent that helps amounts to: one that finishes the
+// work settles the step, and after all others something is chosen or started.
+func (s *step) judgeAide(role belay.Role, v belay.Verdict) {
+	s.called = ""
+	if role == belay.RoleRecovery && v.OK {
+		s.settle("done", true)
+		return
+	}
+	s.owed = !v.OK || role == belay.RolePlan
+}
+
 // beginMain checks that the step's own work may begin.
 func (c *checker) beginMain(st *step, k belay.Key) {
 	if st.unknown {
@@ -69,7 +82,7 @@ func (c *checker) beginMain(st *step, k belay.Key) {
 	st.settled, st.final, st.forever = false, "", false
 	st.unknown, st.checked, st.owed = false, false, false
 	st.due = time.Time{}
-	st.begun = true
+	st.begun, st.called = true, ""
 }
 
 // onNotTaken checks that a condition was decided before the first attempt, and
@@ -82,20 +95,41 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 	st.settle("not taken", true)
 }
 
+// onAnswerGiven looks for a service that has no retries left: what its agent
+// was to do again needs another way out.
+func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
+	if !e.Answer.Spent {
+		return
+	}
+	text, _ := strings.CutPrefix(string(e.Key), string(c.rec.Run)+":")
+	if at := strings.LastIndexByte(text, '.'); at > 0 {
+		c.spent = belay.Path(text[:at])
+	}
+}
+
 func (c *checker) onRecovery(e belay.RecoveryChosen) {
 	st := c.step(e.Path)
-	if !st.owed {
+	if !st.owed && st.called == "" && c.spent != e.Path {
 		c.say(RuleRecovery, "a way out (%s) for step %s, which has no failure to leave", e.Plan.Act, e.Path)
 		return
 	}
-	st.owed = false
+	st.owed, st.called, c.spent = false, "", ""
 	switch e.Plan.Act {
-	case belay.ActRetry:
+	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
 		st.due = e.Plan.Due
-	case belay.ActGiveUp:
+	case belay.ActRepair: // of what a script did; an agent mends its own work by itself
+		st.called, st.due = belay.RoleRepair, e.Plan.Due
+	case belay.ActDecompose:
+		st.called, st.due = belay.RolePlan, e.Plan.Due
+		if len(e.Plan.Parts) > 0 {
+			st.called = ""
+		}
+	case belay.ActRecover:
+		st.called = belay.RoleRecovery
+	case belay.ActGiveUp, belay.ActAbort:
 		st.settle("given up", false)
-	case belay.ActHold:
-		// an item follows
+	case belay.ActHold, belay.ActSkip:
+		// an item follows, or that it is left out
 	default:
 		c.say(RuleRecovery, "an unknown way out %q for step %s", e.Plan.Act, e.Path)
 	}

@@ -9,6 +9,10 @@ func (t *Text) Pieces() []*Text {
 			list = append(list, &Text{src: src, parts: []part{{plain: src, col: 1}}})
 		}
 	}
+	if t.Literal() { // whatever it looks like
+		plain(t.src)
+		return list
+	}
 	at := 0
 	for _, h := range Holes(t.src) {
 		if h.Value == nil { // it stands for itself

@@ -91,6 +91,13 @@ func ParseText(src string) (*Text, error) {
 	return t, nil
 }
 
+// Plain is a text in which nothing stands for anything else, whatever is in it.
+func Plain(src string) *Text {
+	t := &Text{src: src}
+	t.plain(src)
+	return t
+}
+
 func (t *Text) plain(s string) {
 	if s != "" {
 		t.parts = append(t.parts, part{plain: s})

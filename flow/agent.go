@@ -26,6 +26,9 @@ type career struct {
 	session string        // and in which session
 	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
 	notes   int           // records about the open attempt
+	spent   bool          // its service has no retries left
+	print   string        // fingerprint of the last failure
+	left    string        // the state of the work that it left
 	measure
 }
 
@@ -43,7 +46,17 @@ func (c *career) begin(e belay.AttemptStarted) {
 func (s *State) startAgent(i int) belay.Command {
 	st := &s.steps[i]
 	if st.agent.grant == nil && !st.agent.pardon {
-		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{Agent: s.mainKey(i, st.attempt+1)}}
+		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
+			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0,
+		}}
+	}
+	if st.woken && st.same > 1 && !st.agent.pardon {
+		return belay.Note{Event: belay.ItemOpened{
+			ID: fmt.Sprintf("%s.%d.stale", s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
+			Ask: fmt.Sprintf("step %s failed %d times in the same way (%s), and nothing has changed since. Shall its agent start once more, has the step failed, or is it left out?",
+				s.prog.Steps[i].ID, st.same, st.agent.print),
+			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
+		}}
 	}
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
 		return belay.Note{Event: belay.ItemOpened{
@@ -70,7 +83,13 @@ func (s *State) startAgent(i int) belay.Command {
 
 // agentName is who does a step: the one it names, else the run's.
 func (s *State) agentName(i int) string {
+	if c := s.steps[i].course; c.agent != "" {
+		return c.agent
+	}
 	name := s.prog.Steps[i].Agent
+	if p := s.profile(i); p.Agent != "" && (name == "" || s.steps[i].course.role != "") {
+		return p.Agent
+	}
 	if name == "" || strings.Contains(name, ":") || strings.HasPrefix(s.started.Agent, name+":") {
 		return s.started.Agent // the run's, which may say more than the name: scripted:FILE
 	}
@@ -99,14 +118,37 @@ func (s *State) agentJob(i int) *belay.AgentJob {
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}
+	s.steerJob(i, j)
 	j.Prompt, _ = s.prompt(i) // a step whose prompt has no value was refused before it started
-	if st.agent.cut != "" {
+	switch {
+	case st.course.fresh:
+		j.Cut = st.agent.cut
+	case st.agent.cut != "" || st.course.resume:
 		j.Cut = st.agent.cut
 		if st.agent.name == j.Name {
 			j.Resume = st.agent.session
 		}
 	}
 	return j
+}
+
+// steerJob gives a job what the role of its step and the last way out change.
+func (s *State) steerJob(i int, j *belay.AgentJob) {
+	st := &s.steps[i]
+	p := s.profile(i)
+	if p.Model != "" && (j.Model == "" || st.course.role != "") {
+		j.Model = p.Model
+	}
+	if st.course.agent != "" {
+		j.Model = st.course.model
+	}
+	if j.Persona == "" || st.course.role != "" {
+		j.Persona = max(p.Persona, j.Persona)
+	}
+	j.Access, j.Brief = p.Access, st.course.brief
+	if left := s.skippedBefore(i); len(left) > 0 {
+		j.Brief = strings.TrimSpace(j.Brief + "\n\nSteps that this one builds on were left out: " + strings.Join(left, ", ") + ". Their results are not there.")
+	}
 }
 
 // expectation is what an agent step must leave behind.
@@ -133,6 +175,9 @@ func (s *State) noted(e belay.AttemptNoted) error {
 	return s.withOpen(e.Key, func(i int) error {
 		a := &s.steps[i].agent
 		a.notes++
+		if s.steps[i].phase == Aided {
+			return nil // nothing of it goes on
+		}
 		switch e.What {
 		case belay.NoteSession:
 			a.session = e.Text

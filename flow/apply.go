@@ -43,6 +43,9 @@ func (s *State) apply(r belay.Record) error {
 		return s.answered(e)
 	case belay.AnswerGiven:
 		return s.told(e)
+	case belay.RunCleared:
+		s.cleared(e)
+		return nil
 	}
 	return s.applyStep(r)
 }
@@ -131,15 +134,19 @@ func (s *State) again(i int, due time.Time) error {
 	st := &s.steps[i]
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
-	st.permit, st.truth, st.asked = nil, nil, false
+	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
 	st.filled, st.list, st.unheard = nil, nil, ""
 	s.wake(i)
 	return nil
 }
 
 func (s *State) start(e belay.AttemptStarted, at time.Time) error {
-	if e.Role == belay.RoleHook {
+	switch e.Role {
+	case belay.RoleHook:
 		return s.startHook(e, at)
+	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
+		return s.startAide(e, at)
+	case belay.RoleMain, belay.RoleVerify:
 	}
 	i, err := s.at(e.Path)
 	if err != nil {
@@ -152,7 +159,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.check = e.Attempt
 	} else {
 		s.unqueue(i)
-		st.attempt, st.verdict, st.greeted, st.taken = e.Attempt, nil, true, true
+		st.attempt, st.verdict, st.greeted, st.taken, st.woken = e.Attempt, nil, true, true, false
 		s.ran = true
 		if e.Agent != "" {
 			st.agent.begin(e)
@@ -164,7 +171,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	st.key, st.child, st.stopping, st.since = e.Key, e.Child, belay.KilledNot, at
 	if e.Child != "" {
 		st.last, st.prior = e.Child, e.Child
-		if t := s.prog.Steps[i].Timeout; t > 0 {
+		if t := s.timeout(i); t > 0 && !st.course.stand && st.course.parts == nil {
 			s.timers.push(timer{at.Add(t), i, e.Key})
 		}
 	}
@@ -190,6 +197,9 @@ func (s *State) found(e belay.AttemptFound) error {
 		if st.hook != "" {
 			return s.hookFound(i, e)
 		}
+		if st.phase == Aided {
+			return s.aideFound(i, e)
+		}
 		switch e.How {
 		case belay.Adopted:
 			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
@@ -201,7 +211,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			if st.phase == Checking {
 				st.check--
 				s.look(i)
-				return s.move(i, Ended)
+				return s.move(i, s.checkedPhase(i))
 			}
 			st.attempt--
 			return s.again(i, time.Time{})
@@ -214,7 +224,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			}
 			st.deaf = st.phase == Checking
 			s.look(i)
-			return s.move(i, Ended)
+			return s.move(i, s.checkedPhase(i))
 		}
 		return fmt.Errorf("run %s: attempt found %q", s.id, e.How)
 	})
@@ -228,6 +238,10 @@ func (s *State) end(e belay.AttemptEnded) error {
 			return nil
 		}
 		o := e.Observation
+		if st.phase == Aided {
+			return s.aideEnded(i, o)
+		}
+		to := s.checkedPhase(i)
 		if st.phase == Checking {
 			// A check that was cut off has not spoken: it is asked again.
 			if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
@@ -242,11 +256,23 @@ func (s *State) end(e belay.AttemptEnded) error {
 		}
 		s.close(i)
 		s.look(i)
-		return s.move(i, Ended)
+		return s.move(i, to)
 	})
 }
 
+// checkedPhase is where a step stands when an attempt of it is over: one whose
+// check looks at the work of an aide is still broken.
+func (s *State) checkedPhase(i int) Phase {
+	if st := &s.steps[i]; st.phase == Checking && st.aide.told != nil {
+		return Broken
+	}
+	return Ended
+}
+
 func (s *State) judged(e belay.AttemptJudged) error {
+	if i, ok := s.aided(e.Key); ok {
+		return s.judgedAide(i, e.Verdict)
+	}
 	var i int
 	found := false
 	for n, at := range s.attend {
@@ -274,36 +300,22 @@ func (s *State) judged(e belay.AttemptJudged) error {
 		s.look(i) // an item for a person follows
 		return nil
 	}
-	st.failed++
-	st.failure = v.Failure
+	s.broke(i, v.Failure)
 	s.look(i)
 	return s.move(i, Broken)
 }
 
-func (s *State) recover(i int, p belay.Plan) error {
+// broke keeps a failure, and whether it is the same as the one before.
+func (s *State) broke(i int, f *belay.Failure) {
 	st := &s.steps[i]
-	s.drop(i)
-	switch p.Act {
-	case belay.ActRetry:
-		return s.again(i, p.Due)
-	case belay.ActHold:
-		st.plan = &p
-		s.look(i) // an item follows
-		return nil
-	case belay.ActGiveUp:
-		if st.phase == Ended { // lost too often
-			if err := s.move(i, Broken); err != nil {
-				return err
-			}
-			st.failure = lostFailure(s.prog.Steps[i].ID, p)
-		}
-		if err := s.move(i, Failed); err != nil {
-			return err
-		}
-		s.fail(i)
-		return nil
+	st.failed++
+	if f.Print != "" && st.agent.print == f.Print && !s.changed(i) {
+		st.same++
+	} else {
+		st.same = 1
 	}
-	return fmt.Errorf("run %s: unknown way out %q", s.id, p.Act)
+	st.failure = f
+	st.agent.print, st.agent.left, st.mended = f.Print, leftPrint(st.main), false
 }
 
 func lostFailure(p belay.Path, plan belay.Plan) *belay.Failure {
@@ -393,28 +405,37 @@ func (s *State) told(e belay.AnswerGiven) error {
 		s.toldList(e.Answer)
 		return nil
 	}
+	if i, ok := s.probedFor(e.Key); ok {
+		s.probed(i, e.Answer)
+		return nil
+	}
+	if i, ok := s.aided(aideOf(e.Key)); ok {
+		s.aideAnswered(i, e)
+		return nil
+	}
 	if i, ok := s.askedFor(e.Key); ok {
-		s.giveAnswer(i, e)
+		return s.giveAnswer(i, e)
 	}
 	return nil // else asked twice around a crash, and already used
 }
 
 // giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven) {
+func (s *State) giveAnswer(i int, e belay.AnswerGiven) error {
 	st := &s.steps[i]
 	a := e.Answer
 	switch e.Key {
 	case s.stepKey(i):
 		st.permit = &a
 	case s.agentKey(i):
-		st.agent.grant = &a
 		s.heard(i)
+		return s.granted(i, a)
 	case s.condKey(i):
 		st.truth = &a
 		s.heard(i)
 	case s.textKey(i):
 		s.fillIn(i, a)
 	}
+	return nil
 }
 
 func (s *State) receive(r belay.Request) {

@@ -25,6 +25,62 @@ func (s *State) askedFor(k belay.Key) (int, bool) {
 	return i, text[at+1:] == strconv.Itoa(s.steps[i].attempt+1)
 }
 
+// probedFor is the ended step that a look at the machine is about.
+func (s *State) probedFor(k belay.Key) (int, bool) {
+	text, ok := strings.CutSuffix(string(k), probeQuestion)
+	if !ok {
+		return 0, false
+	}
+	text, _ = strings.CutPrefix(text, string(s.id)+":")
+	at := strings.LastIndexByte(text, '.')
+	if at < 0 {
+		return 0, false
+	}
+	i, ok := s.index[belay.Path(text[:at])]
+	return i, ok && s.steps[i].phase == Ended && text[at+1:] == strconv.Itoa(s.steps[i].attempt)
+}
+
+// aideOf is the attempt that a question for an agent is about.
+func aideOf(k belay.Key) belay.Key {
+	text, _ := strings.CutSuffix(string(k), agentQuestion)
+	return belay.Key(text)
+}
+
+// aideAnswered folds whether an aide may start.
+func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
+	a := &s.steps[i].aide
+	if a.asked {
+		a.asked = false
+		s.asking--
+	}
+	if aideOf(e.Key) == s.aideKey(i) {
+		answer := e.Answer
+		a.grant = &answer
+		s.look(i)
+	}
+}
+
+// granted folds whether the agent of a step may start. A service that is down
+// is asked again when it says; one that has no retries left is a failure of its
+// own, for which a way out is chosen.
+func (s *State) granted(i int, a belay.Answer) error {
+	st := &s.steps[i]
+	switch {
+	case !a.OK && !a.Until.IsZero():
+		s.unqueue(i)
+		st.due = a.Until
+		s.wake(i)
+	case !a.OK && a.Spent && st.failure != nil:
+		s.unqueue(i)
+		st.agent.spent = true
+		s.look(i)
+		return s.move(i, Broken)
+	default:
+		st.agent.grant = &a
+	}
+	return nil
+}
+
 // forget drops the texts of a step that read what the step itself has set: a
 // hook after it must see the new value.
 func (s *State) forget(i int, sets []string) {

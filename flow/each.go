@@ -23,7 +23,7 @@ type each struct {
 }
 
 // givesUp tells whether a failure keeps other steps from starting.
-func (s *State) givesUp() bool { return s.failing && (s.each == nil || !s.each.all) }
+func (s *State) givesUp() bool { return s.failing && (s.each == nil || !s.each.all || s.aborts) }
 
 // full tells whether an item that was never tried must wait until another is
 // settled. One that will be tried again keeps its place.
@@ -42,13 +42,19 @@ func (s *State) full() bool {
 
 // shape makes the recipe that a run walks through from the one that it names.
 func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
-	if e.Each == "" {
+	only := max(e.Each, e.Split, e.Stand) // at most one of them is set
+	if only == "" {
 		return outer(prog), nil
 	}
 	for i := range prog.Steps {
 		def := &prog.Steps[i]
-		if def.ID != e.Each {
+		switch {
+		case def.ID != only:
 			continue
+		case e.Split != "":
+			return pieces(prog, def, e.Parts), nil
+		case e.Stand != "":
+			return alone(prog, def), nil
 		}
 		list := e.Items
 		if list == nil {
@@ -61,7 +67,7 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]b
 		s.each = &each{as: def.As, items: items, output: def.Output, limit: def.MaxItems, all: def.Optional}
 		return inner(prog, def, len(items)), nil
 	}
-	return nil, fmt.Errorf("run %s: no step %q in its recipe", s.id, e.Each)
+	return nil, fmt.Errorf("run %s: no step %q in its recipe", s.id, only)
 }
 
 // outer is the recipe whose foreach steps are calls: what concerns one item
@@ -130,6 +136,15 @@ func (s *State) typeOf(i int) belay.StepType {
 		return def.Type
 	}
 	return belay.TypeRecipe
+}
+
+// doneAs is the type of a step as its last attempt was done: what was split, or
+// done in its stead, was a child run.
+func (s *State) doneAs(i int) belay.StepType {
+	if o := s.steps[i].main; o != nil && o.Child != nil {
+		return belay.TypeRecipe
+	}
+	return s.typeOf(i)
 }
 
 // startEach begins the items of a list as a child run.

@@ -31,7 +31,7 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Attempt: n, Role: role,
 		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Outputs: def.Outputs,
 		Output:  def.Output != "" || def.JSON == belay.JSONRequired || fromStdout(def.Outputs),
-		Timeout: def.Timeout, Once: def.Once && role == belay.RoleMain, Depth: s.id.Depth(),
+		Timeout: s.timeout(i), Once: def.Once && role == belay.RoleMain, Depth: s.id.Depth(),
 	}
 	script := def.Script
 	if role == belay.RoleVerify {
@@ -155,6 +155,9 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 	if st.hook != "" {
 		return s.hookJob(i, st.hook, st.hooks[st.hook]), true
 	}
+	if st.phase == Aided {
+		return s.aideJob(i, st.aide.numbers[st.aide.role]), true
+	}
 	if st.phase == Checking {
 		return s.job(i, belay.RoleVerify, st.check), true
 	}
@@ -170,6 +173,16 @@ func (s *State) asked(k belay.Key) {
 	}
 	if k == s.listKey() {
 		s.listing = true
+		s.asking++
+		return
+	}
+	if i, ok := s.probedFor(k); ok {
+		s.steps[i].probing = true
+		s.asking++
+		return
+	}
+	if i, ok := s.aided(aideOf(k)); ok {
+		s.steps[i].aide.asked = true
 		s.asking++
 		return
 	}

@@ -58,6 +58,9 @@ func (s *State) nextRequest() belay.Command {
 	refuse := func(why string) belay.Command {
 		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
 	}
+	if r.Ask == belay.WishClear {
+		return s.nextClear(r)
+	}
 	if s.result != nil {
 		return refuse("the run has ended: " + string(s.result.Status))
 	}
@@ -102,13 +105,14 @@ func (s *State) target(r belay.Request) int {
 func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	switch {
-	case st.phase == Broken && st.plan != nil:
-		return s.ask(i, fmt.Sprintf("step %s failed (%s). Is the work there, shall it run again, has it failed, or is it left out?", def.ID, st.failure.Cause)), false
-	case st.phase == Broken:
-		h := s.history(i)
-		return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: recovery.Decide(s.policy(i), *st.failure, h, now)}}, false
 	case st.leave != nil:
 		return belay.Note{Event: belay.StepSkipped{Path: def.ID, By: st.leave.By, Why: st.leave.Why}}, false
+	case st.phase == Broken && st.aide.role != "":
+		return s.nextAide(i, now, room)
+	case st.phase == Broken && st.plan != nil:
+		return s.ask(i, held(def.ID, *st.failure, *st.plan)), false
+	case st.phase == Broken:
+		return s.chosen(i, s.decide(i, now)), false
 	case st.phase != Ended:
 		return nil, false
 	case st.verdict != nil && st.verdict.Unknown:
@@ -123,7 +127,16 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		}
 		return s.doCheck(i, room)
 	}
-	return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: verdict.Of(c)}}, false
+	return s.judge(i, c), false
+}
+
+// held is the question about a step for which only a person can do something.
+func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
+	text := fmt.Sprintf("step %s failed (%s).", p, f.Cause)
+	if f.Hint != "" && plan.Policy != "" {
+		text += " What may help: " + f.Hint + "."
+	}
+	return text + " Is the work there, shall it run again, has it failed, or is it left out?"
 }
 
 // settleLost decides what follows an attempt whose outcome nobody saw.
@@ -184,7 +197,7 @@ func (s *State) history(i int) recovery.History {
 func (s *State) caseOf(i int) verdict.Case {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	return verdict.Case{
-		Step: def.ID, Type: s.typeOf(i), Once: def.Once, Timeout: def.Timeout, Declared: def.Failure,
+		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
 		Expect: expectation(def), Classic: s.started.Classic,
 		Shared: st.agent.shared, Acted: st.agent.acted, Severed: st.agent.severed,
@@ -253,6 +266,9 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if st.asked {
 		return nil, false
 	}
+	if def.StandIn {
+		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "it stands in for step " + s.standsInFor(i) + " only"}}, false
+	}
 	if s.leftOut(def) {
 		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
 	}
@@ -289,6 +305,10 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 		return c, false
 	}
 	switch {
+	case st.course.stand:
+		return s.startInstead(i), false
+	case st.course.parts != nil:
+		return s.startParts(i), false
 	case def.Foreach != "":
 		return s.startEach(i), false
 	case def.Type == belay.TypeRecipe:

@@ -38,7 +38,7 @@ func (s *State) failedOutcome() belay.RunResult {
 	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
 	for i := range s.steps {
 		st := &s.steps[i]
-		if st.phase != Failed || s.prog.Steps[i].Optional {
+		if st.phase != Failed || s.prog.Steps[i].Optional && !s.aborts {
 			continue
 		}
 		r.Code = belay.Worse(r.Code, failureCode(st))

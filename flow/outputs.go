@@ -45,6 +45,11 @@ func (s *State) setOutputs(i int) {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
+	if o.Child != nil && (def.Type != belay.TypeRecipe || s.steps[i].course.stand) && def.Foreach == "" && def.Output != "" {
+		if v, ok := resultOf(o.Child, def.Output); ok {
+			bind(def.Output, v)
+		}
+	}
 	for name, v := range o.Outputs {
 		bind(name, v)
 	}

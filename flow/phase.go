@@ -15,7 +15,8 @@ const (
 	Running  Phase = "running"   // its main attempt is open
 	Ended    Phase = "ended"     // the main attempt is over (or lost) and not settled yet
 	Checking Phase = "checking"  // its verify is open
-	Broken   Phase = "broken"    // judged a failure; the way out is not chosen yet
+	Broken   Phase = "broken"    // judged a failure; the way out is not chosen yet, or an agent is to help
+	Aided    Phase = "aided"     // an agent helps: it mends, plans or finishes
 	Held     Phase = "held"      // a person is asked
 	Done     Phase = "done"      // the work is there
 	NotTaken Phase = "not_taken" // its condition was false
@@ -25,11 +26,12 @@ const (
 
 // moves are the legal ones; everything else is an error.
 var moves = map[Phase][]Phase{
-	Waiting:  {Running, NotTaken, Failed, Held},
+	Waiting:  {Running, NotTaken, Failed, Held, Broken},
 	Running:  {Ended, Waiting},
 	Ended:    {Checking, Done, Broken, Held, Waiting},
-	Checking: {Ended},
-	Broken:   {Waiting, Held, Failed},
+	Checking: {Ended, Broken},
+	Broken:   {Waiting, Held, Failed, Aided, Checking, Skipped, Done},
+	Aided:    {Broken},
 	Held:     {Done, Waiting, Failed, Skipped},
 	Skipped:  {Waiting, Ended},
 	Failed:   {Waiting, Ended},
@@ -42,7 +44,7 @@ func (p Phase) settled() bool {
 	switch p {
 	case Done, NotTaken, Skipped, Failed:
 		return true
-	case Waiting, Running, Ended, Checking, Broken, Held:
+	case Waiting, Running, Ended, Checking, Broken, Aided, Held:
 		return false
 	}
 	return false

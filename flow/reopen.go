@@ -24,7 +24,7 @@ func (s *State) reopen() error {
 	if s.result == nil {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
-	s.result, s.failing, s.cancel, s.listed = nil, false, nil, nil
+	s.result, s.failing, s.aborts, s.cancel, s.listed = nil, false, false, nil, nil
 	s.doubtHomes()
 	for i := range s.steps {
 		st := &s.steps[i]
@@ -38,6 +38,7 @@ func (s *State) reopen() error {
 		s.unsettle(i)
 		st.extra++
 		st.greeted = false
+		st.woken = true
 		st.failure = nil
 		if s.unsure(i) {
 			st.verify = nil // what it did is still unknown: it is settled anew, not run

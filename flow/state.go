@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
 )
 
 // Library is what was frozen at the start of a root run: its recipes by
@@ -51,6 +52,10 @@ type State struct {
 	listing bool          // it was asked for
 	handed  *scope        // what the run inherits, until it begins
 	result  *belay.RunResult
+
+	tree   *Tree // that it is a part of; nil in a rehearsal of texts
+	depth  int   // how often its task was split
+	aborts bool  // nothing else starts, whatever may fail
 
 	homes      map[belay.Key]*belay.Answer // worktrees
 	homesAsked map[belay.Key]bool          // questions for one that are out
@@ -97,6 +102,15 @@ type step struct {
 	greeted  bool // its first hook is behind it
 	agent    career
 	taken    bool // something of it began: its condition is decided for good
+
+	past    []recovery.Past // ways out that were taken
+	same    int             // failures in a row with one fingerprint and nothing changed
+	course  course          // what the last way out changed
+	aide    aide            // an agent that helps with it
+	probe   *belay.Answer   // a look at the machine after the last attempt
+	probing bool            // that look is asked for
+	mended  bool            // an aide changed something since the last failure
+	woken   bool            // a person reopened the run since its last attempt
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -212,7 +226,7 @@ func (s *State) Result() *belay.RunResult { return s.result }
 // fail marks a step as failed for good.
 func (s *State) fail(i int) {
 	switch def := &s.prog.Steps[i]; {
-	case !def.Optional:
+	case !def.Optional || s.aborts:
 		s.failing = true
 	case def.Foreach != "": // what its items gave is there all the same
 		s.setOutputs(i)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/verdict"
 )
 
 // maxMoves bounds one turn: a brain that talks for ever is a bug, and must
@@ -38,6 +39,8 @@ type Tree struct {
 	spent    spent
 	places   map[belay.Key]string // open main attempts, by the worktree they work in
 	homes    []string             // the worktrees
+	replans  int                  // ways out that count
+	classes  *verdict.Classifier  // made when it is first needed
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -76,6 +79,7 @@ func (t *Tree) Apply(r belay.Record) error {
 	s := t.runs[r.Run]
 	if s == nil {
 		s = newState(r.Run, t.lib)
+		s.tree = t
 		t.runs[r.Run] = s
 		t.order = append(t.order, r.Run)
 	}
@@ -85,11 +89,37 @@ func (t *Tree) Apply(r belay.Record) error {
 	if err := s.apply(r); err != nil {
 		return err
 	}
+	if e, ok := r.Event.(belay.RunStarted); ok {
+		s.depth = t.splits(r.Run, e)
+	}
 	t.last = r.At
 	t.touch(r.Run)
 	t.note(r)
 	return nil
 }
+
+// splits is how often the task of a run was split.
+func (t *Tree) splits(id belay.RunID, e belay.RunStarted) int {
+	n := 0
+	if up := t.runs[t.parents[id].run]; up != nil {
+		n = up.depth
+	}
+	if e.Split != "" {
+		n++
+	}
+	return n
+}
+
+// classifier has the rules about failures ready.
+func (t *Tree) classifier() *verdict.Classifier {
+	if t.classes == nil {
+		t.classes = verdict.NewClassifier()
+	}
+	return t.classes
+}
+
+// Replans is how many ways out that count were taken, and how many may be.
+func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }
 
 // touch asks for a run to be asked.
 func (t *Tree) touch(id belay.RunID) {
@@ -155,8 +185,16 @@ func (t *Tree) note(r belay.Record) {
 			t.close(e.Key)
 		}
 	case belay.AttemptJudged:
-		if e.Verdict.OK {
+		if e.Verdict.OK && !helps(e.Key) {
 			t.done++
+		}
+	case belay.RecoveryChosen:
+		if e.Plan.Counts {
+			t.replans++
+		}
+	case belay.RunCleared:
+		if e.What == belay.CountBudget {
+			t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
 		}
 	case belay.AnswerGiven:
 		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
@@ -164,6 +202,12 @@ func (t *Tree) note(r belay.Record) {
 		}
 		t.moved(e)
 	}
+}
+
+// helps tells the keys of agents that mend or plan: their good end is no
+// finished work.
+func helps(k belay.Key) bool {
+	return strings.Contains(string(k), "@"+string(belay.RoleRepair)+".") || strings.Contains(string(k), "@"+string(belay.RolePlan)+".")
 }
 
 func (t *Tree) close(k belay.Key) {

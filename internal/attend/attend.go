@@ -185,6 +185,7 @@ func (a *attendant) fill(r *belay.AgentReport) {
 	}
 	if r.Result.Excerpt == "" {
 		r.Result.Excerpt = excerpt(r.Result.Text, a.hide.String)
+		r.Result.GaveUp = agent.Unrecoverable(r.Result.Text)
 	}
 	r.Result.Cause = agent.Short(r.Result.Cause, maxCause, a.hide.String)
 }

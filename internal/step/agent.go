@@ -117,6 +117,9 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	if o.Model == "" {
 		o.Model = who.Model
 	}
+	if a.Access != "" { // its role's
+		o.Access = agent.Access(a.Access)
+	}
 	if j.Timeout > 0 {
 		o.Windows.Timeout = j.Timeout
 	}
@@ -157,7 +160,7 @@ func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
 		}
 		b.WriteString(text)
 	}
-	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != ""}
+	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != "", Note: j.Agent.Brief}
 	if j.Agent.Persona != "" && h.Persona != nil {
 		brief.Persona = h.Persona(j.Agent.Persona)
 	}

@@ -80,13 +80,7 @@ func Tested(t belay.ToolCall) string {
 
 // Reason is a failure without the step that was named already. A class that
 // says no more than the kind is left out.
-func Reason(f *belay.Failure) string {
-	what := string(f.Kind)
-	if class := string(f.Class); class != "" && !strings.Contains(what, class) {
-		what += " (" + class + ")"
-	}
-	return what + ": " + f.Cause
-}
+func Reason(f *belay.Failure) string { return f.Name() + ": " + f.Cause }
 
 // Count is a big number as people say it: 950, 1.5k, 23k, 1.2M.
 func Count(n int64) string {

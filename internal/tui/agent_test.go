@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -80,17 +81,22 @@ func TestStoryOfAgents(t *testing.T) {
 func TestStoryOfAHollowRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: h\nsteps:\n  - {id: fix, agent: codex, prompt: mend it, expect: change}\n", nil)
-	s.grant("fix.1")
-	s.report("fix.1", time.Second, belay.AgentReport{Name: "codex", Evidence: seen("a", "a"), Result: belay.AgentResult{
-		Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9,
-	}})
+	for n := 1; n <= 2; n++ { // it is asked once more, for evidence
+		k := fmt.Sprintf("fix.%d", n)
+		s.grant(k)
+		s.report(k, time.Second, belay.AgentReport{Name: "codex", Evidence: seen("a", "a"), Result: belay.AgentResult{
+			Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9,
+		}})
+		s.now = s.now.Add(time.Minute)
+		s.turn()
+	}
 	if s.tree.Status() != belay.Hollow {
 		t.Fatalf("status %s", s.tree.Status())
 	}
 	got := summary(s)
 	for _, want := range []string{
-		"run k3f9q HOLLOW after 1s: 1 failed\n", "  failed    fix                  hollow_success: nothing changed",
-		"\nagents: 1 start\n", "\nnext: belay show k3f9q fix  |  belay logs k3f9q fix  |  belay resume k3f9q\n",
+		"run k3f9q HOLLOW after 2m02s: 1 failed\n", "  failed    fix                  hollow_success: nothing changed",
+		"\nagents: 2 starts\n", "\nnext: belay show k3f9q fix  |  belay logs k3f9q fix  |  belay resume k3f9q\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

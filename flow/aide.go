@@ -1,0 +1,367 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/verdict"
+)
+
+// aideTimeout bounds an agent that helps with a step without a timeout.
+const aideTimeout = 30 * time.Minute
+
+// aide is an agent that helps with a broken step: it mends what made it fail,
+// plans the parts of its task, or finishes what a sub-recipe left. It is an
+// attempt of its own, at the step's path, in its own role.
+type aide struct {
+	role    belay.Role // "" = none is called
+	numbers map[belay.Role]int
+	grant   *belay.Answer
+	asked   bool
+	told    *belay.Observation // what was seen of it
+	judged  *belay.Verdict
+}
+
+// leave sends the aide away; how often each role was there stays known.
+func (a *aide) leave() { *a = aide{numbers: a.numbers} }
+
+// callAide folds that an agent is to help.
+func (s *State) callAide(i int, p belay.Plan) error {
+	st := &s.steps[i]
+	st.plan = &p
+	st.aide.leave()
+	switch p.Act {
+	case belay.ActRepair:
+		st.aide.role = belay.RoleRepair
+	case belay.ActDecompose:
+		st.aide.role = belay.RolePlan
+	case belay.ActRecover:
+		st.aide.role = belay.RoleRecovery
+		st.verify = nil // it is asked again, about what the aide leaves
+	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback,
+		belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+		return fmt.Errorf("run %s: nobody is called for %s", s.id, p.Act)
+	}
+	s.look(i)
+	return nil
+}
+
+// aideKey names the next attempt of the aide that is called.
+func (s *State) aideKey(i int) belay.Key {
+	a := &s.steps[i].aide
+	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role]+1)
+}
+
+// aided is the step that a key of an aide speaks of.
+func (s *State) aided(k belay.Key) (int, bool) {
+	text, _ := strings.CutPrefix(string(k), string(s.id)+":")
+	at := strings.LastIndexByte(text, '@')
+	dot := strings.LastIndexByte(text, '.')
+	if at < 0 || dot < at {
+		return 0, false
+	}
+	i, ok := s.index[belay.Path(text[:at])]
+	if !ok || string(s.steps[i].aide.role) != text[at+1:dot] {
+		return 0, false
+	}
+	_, err := strconv.Atoi(text[dot+1:])
+	return i, err == nil
+}
+
+// aideName is who helps with a step: who does it, else the run's agent.
+func (s *State) aideName(i int) string {
+	if p := s.profile(i); p.Agent != "" {
+		return p.Agent
+	}
+	return s.agentName(i)
+}
+
+// nextAide says what is next about a step that an agent is to help with; the
+// second result tells that it waits for room.
+func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
+	st := &s.steps[i]
+	a := &st.aide
+	switch {
+	case a.judged != nil: // a plan: its parts are the way out
+		return s.chosen(i, s.planned(i, now)), false
+	case a.told != nil:
+		return s.judgeAide(i, now, room)
+	case s.cancel != nil || a.asked:
+		return nil, false
+	case a.grant == nil:
+		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{
+			Agent: s.aideKey(i), Name: s.aideName(i),
+		}}, false
+	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
+		return s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
+			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error)), false
+	case !a.grant.OK:
+		return s.chosen(i, s.decide(i, now)), false
+	case recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp:
+		return s.chosen(i, s.decide(i, now)), false // lost every time
+	case room <= 0:
+		return nil, true
+	}
+	return belay.Do{Job: s.aideJob(i, a.numbers[a.role]+1)}, false
+}
+
+// chosen writes down a way out.
+func (s *State) chosen(i int, p belay.Plan) belay.Command {
+	return belay.Note{Event: belay.RecoveryChosen{Path: s.prog.Steps[i].ID, Plan: p}}
+}
+
+// judgeAide says what an aide's attempt amounts to. What finishes a sub-recipe
+// must pass the check of the step that it stands for.
+func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	a := &st.aide
+	v := s.aideVerdict(i)
+	if a.role == belay.RoleRecovery && v.OK && s.recoveryMode(i) != policyClassic {
+		if def.Verify != nil && st.verify == nil {
+			return s.doCheck(i, room)
+		}
+		v = s.checkedAide(i, v)
+	}
+	return belay.Note{Event: belay.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
+}
+
+// aideVerdict judges an aide by itself.
+func (s *State) aideVerdict(i int) belay.Verdict {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	a := &st.aide
+	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.told, Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
+	v := verdict.Of(c)
+	if v.Failure != nil {
+		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
+	}
+	return verdict.Aide(v, *a.told, a.role)
+}
+
+// aideExpects is what an aide must leave behind: what mends must change
+// something, what finishes what the step expects.
+func (s *State) aideExpects(i int) belay.Expect {
+	switch s.steps[i].aide.role {
+	case belay.RoleRepair:
+		return belay.ExpectChange
+	case belay.RoleRecovery:
+		if e := s.prog.Steps[i].Expect; e != "" && s.recoveryMode(i) != policyClassic {
+			return belay.Expect(e)
+		}
+	case belay.RolePlan, belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	}
+	return belay.ExpectAnswer
+}
+
+// checkedAide looks at what an answer must bring with it.
+func (s *State) checkedAide(i int, v belay.Verdict) belay.Verdict {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	refuse := func(why string) belay.Verdict {
+		return belay.Verdict{Against: []string{why}, For: v.For, Failure: &belay.Failure{
+			Kind: belay.RecipeFailure, Class: belay.ClassWorkFailure, Level: belay.LevelProcess, Rule: "recovery",
+			Op: "step " + string(def.ID), Cause: why,
+		}}
+	}
+	switch {
+	case def.Verify != nil && (!verdict.Spoke(st.verify) || st.verify.Exit != 0):
+		return refuse("the recovery agent answered, and the step's check does not pass")
+	case def.Verify != nil:
+		v.For = append(v.For, "verify: exit 0")
+	case def.Expect != "" && def.Expect != string(belay.ExpectNone) && def.Expect != string(belay.ExpectAnswer):
+		v.For = append(v.For, "evidence: "+def.Expect)
+	case def.Output != "": // the answer is the output, and it is there
+		v.For = append(v.For, "output: "+def.Output)
+	default:
+		v.For = append(v.For, "recovered, unverified")
+		v.Partial = true
+	}
+	return v
+}
+
+// judgedAide folds what an aide's attempt amounts to.
+func (s *State) judgedAide(i int, v belay.Verdict) error {
+	st := &s.steps[i]
+	a := &st.aide
+	s.drop(i)
+	told := a.told
+	switch {
+	case a.role == belay.RolePlan && v.OK:
+		a.judged = &v
+		s.look(i)
+		return nil
+	case a.role == belay.RoleRepair && v.OK:
+		st.mended = true
+		a.leave()
+		st.course.brief = ""
+		return s.again(i, time.Time{})
+	case a.role == belay.RoleRecovery && v.OK:
+		a.leave()
+		st.plan, st.main, st.verdict = nil, told, &v
+		s.setOutputs(i)
+		return s.finish(i, Done)
+	}
+	if told.Agent != nil && verdict.Changed(told.Agent.Evidence) {
+		st.mended = true
+	}
+	a.leave()
+	st.plan = nil
+	s.look(i)
+	return nil
+}
+
+// startAide folds the start of an aide.
+func (s *State) startAide(e belay.AttemptStarted, at time.Time) error {
+	i, err := s.at(e.Path)
+	if err != nil {
+		return err
+	}
+	st := &s.steps[i]
+	a := &st.aide
+	if a.role != e.Role {
+		return fmt.Errorf("run %s: %s starts, and nobody called it", s.id, e.Key)
+	}
+	if err := s.move(i, Aided); err != nil {
+		return err
+	}
+	s.drop(i)
+	if a.numbers == nil {
+		a.numbers = map[belay.Role]int{}
+	}
+	a.numbers[e.Role] = e.Attempt
+	a.grant, a.told = nil, nil
+	st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
+	st.agent.notes = 0
+	s.open[e.Key] = i
+	s.running++
+	return nil
+}
+
+// aideFound folds what became of an aide that was open when a driver died.
+func (s *State) aideFound(i int, e belay.AttemptFound) error {
+	st := &s.steps[i]
+	switch e.How {
+	case belay.Adopted:
+		st.stopping = belay.KilledNot
+		return nil
+	case belay.Harvested:
+		return nil
+	case belay.Unborn:
+		st.aide.numbers[st.aide.role]--
+	case belay.Lost:
+		st.lost = max(st.lost+1, e.Count)
+		st.mended = true // nobody knows what it did
+	default:
+		return fmt.Errorf("run %s: aide found %q", s.id, e.How)
+	}
+	s.close(i)
+	s.look(i)
+	return s.move(i, Broken)
+}
+
+// aideEnded folds the end of an aide. One that was ended with its run comes
+// again when the run goes on.
+func (s *State) aideEnded(i int, o belay.Observation) error {
+	st := &s.steps[i]
+	if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
+		st.aide.told = &o
+	}
+	s.close(i)
+	s.look(i)
+	return s.move(i, Broken)
+}
+
+func (s *State) aideTime(i int) time.Duration {
+	if t := s.timeout(i); t > 0 && s.steps[i].aide.role != belay.RolePlan {
+		return max(t, time.Minute)
+	}
+	return aideTimeout
+}
+
+// aideJob is the attempt of an aide. It works where the step does, as who does
+// the step or the run's agent, and may do no more than that.
+func (s *State) aideJob(i, n int) belay.Job {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	p := s.profile(i)
+	j := belay.Job{
+		Key: belay.KeyOf(s.id, def.ID, st.aide.role, n), Run: s.id, Path: def.ID, Attempt: n, Role: st.aide.role,
+		Env: def.Env, Output: true, Timeout: s.aideTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
+		Vars: s.scope(i).visible(""),
+		Agent: &belay.AgentJob{
+			Name: s.aideName(i), Model: p.Model, Persona: p.Persona, Access: p.Access, Expect: s.aideExpects(i),
+		},
+	}
+	if j.Agent.Model == "" {
+		j.Agent.Model = def.Model
+	}
+	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
+	task := ""
+	switch st.aide.role {
+	case belay.RoleRepair:
+		task = agent.RepairTask(s.trouble(i, n))
+	case belay.RolePlan:
+		task = agent.PlanTask(s.taskOf(i), st.failure.Cause, recovery.MaxParts)
+		j.JSON = belay.JSONRequired
+		if j.Agent.Access == "" {
+			j.Agent.Access = "read"
+		}
+	case belay.RoleRecovery:
+		task = agent.RecoveryTask(s.fallen(i))
+	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	}
+	j.Agent.Prompt = []belay.Value{belay.Text(task)}
+	return j
+}
+
+// trouble is what an agent that mends is told.
+func (s *State) trouble(i, round int) agent.Trouble {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	t := agent.Trouble{Step: string(def.ID), Cause: st.failure.Cause, Failing: s.failing1(i), Round: round}
+	if def.Script != nil {
+		t.Script = def.Script.Source
+	}
+	if st.main != nil {
+		t.Tail = st.main.Tail
+	}
+	if verdict.Spoke(st.verify) && st.verify.Exit != 0 && def.Verify != nil {
+		t.Check, t.Tail = def.Verify.Source, st.verify.Tail
+	}
+	return t
+}
+
+// fallen is what an agent that finishes a sub-recipe is told.
+func (s *State) fallen(i int) agent.Fallen {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	f := agent.Fallen{Recipe: def.Recipe, Error: st.failure.Cause}
+	if st.main != nil && st.main.Child != nil && len(st.main.Child.Outputs) > 0 {
+		f.Partial = string(gathered(st.main.Child.Outputs).JSON)
+	}
+	if child := s.tree.runs[st.last]; child != nil {
+		for k := range child.steps {
+			if c := &child.steps[k]; c.phase == Failed && !child.prog.Steps[k].Optional {
+				f.Steps = append(f.Steps, string(child.prog.Steps[k].ID))
+				if f.Partial == "" && c.main != nil {
+					f.Partial = c.main.Tail
+				}
+			}
+		}
+	}
+	c := s.scope(i)
+	for _, name := range slices.Sorted(maps.Keys(c.vars)) {
+		v, text := c.vars[name], ""
+		switch {
+		case !v.Inline():
+			text = fmt.Sprintf("[%d bytes]", v.Size)
+		case json.Unmarshal(v.JSON, &text) != nil:
+			text = string(v.JSON)
+		}
+		f.Context = append(f.Context, [2]string{name, text})
+	}
+	return f
+}

@@ -1,0 +1,234 @@
+package flow
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/verdict"
+)
+
+// The policies.
+const (
+	policyBelay   = "belay"
+	policyClassic = "classic"
+)
+
+// probeQuestion ends the key of a question for a look at the machine.
+const probeQuestion = "?probe"
+
+func (s *State) probeKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt) + probeQuestion }
+
+// judge says what an ended attempt amounts to; a failure gets its class. Where
+// a look at the machine could say more, that is asked for first.
+func (s *State) judge(i int, c verdict.Case) belay.Command {
+	st := &s.steps[i]
+	v := verdict.Of(c)
+	if v.Failure != nil {
+		s.explain(i, c, v.Failure)
+		if st.probe == nil && verdict.Suspect(*v.Failure, c.Main) {
+			if st.probing {
+				return nil
+			}
+			dir, _ := s.dir(i) // it had one when it started
+			return belay.Ask{Key: s.probeKey(i), Question: belay.Question{Probe: dir}}
+		}
+	}
+	return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}
+}
+
+func (s *State) explain(i int, c verdict.Case, f *belay.Failure) {
+	st := &s.steps[i]
+	dir, _ := s.dir(i) // paths below it are its own; without one none is
+	look := verdict.Look{Dir: dir, Earlier: verdict.Earlier{Changed: s.changed(i), Unknowns: s.unknowns(i)}}
+	if n := len(st.past); n > 0 {
+		look.Earlier.Fingerprint = st.past[n-1].Print
+	}
+	if st.probe != nil {
+		look.Probe = st.probe.Probe
+	}
+	s.tree.classifier().Explain(c, f, look)
+}
+
+// probed folds a look at the machine.
+func (s *State) probed(i int, a belay.Answer) {
+	st := &s.steps[i]
+	st.probe = &a
+	if st.probing {
+		st.probing = false
+		s.asking--
+	}
+	s.look(i)
+}
+
+// changed tells whether the work is in another state than the failure before
+// left it in. For a step that no agent does only an aide can change it, as far
+// as anybody here can see.
+func (s *State) changed(i int) bool {
+	st := &s.steps[i]
+	if st.mended {
+		return true
+	}
+	now := leftPrint(st.main)
+	return now != "" && now != st.agent.left
+}
+
+// unknowns is how many failures of a step nobody could explain.
+func (s *State) unknowns(i int) int {
+	n := 0
+	for _, p := range s.steps[i].past {
+		if p.Class == belay.ClassUnknown {
+			n++
+		}
+	}
+	return n
+}
+
+// decide chooses the way out of a broken step.
+func (s *State) decide(i int, now time.Time) belay.Plan {
+	x := s.situation(i, now)
+	if s.policyName(i) == policyClassic {
+		retries := s.tree.started.MaxRetries
+		if retries == 0 {
+			retries = recovery.DefaultMaxRetries
+		}
+		return recovery.ChooseClassic(x, retries)
+	}
+	return recovery.Choose(x)
+}
+
+// policyName is who chooses: the step's word, the recipe's, the run's.
+func (s *State) policyName(i int) string {
+	for _, name := range []string{s.prog.Steps[i].Policy, s.prog.Policy, s.tree.started.Policy} {
+		if name != "" {
+			return name
+		}
+	}
+	return policyBelay
+}
+
+// situation is what a policy is told.
+func (s *State) situation(i int, now time.Time) recovery.Situation {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	top := &s.tree.started
+	x := recovery.Situation{
+		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional, Once: def.Once,
+		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
+		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.Replans(), Now: now, Deadline: s.deadline(),
+		Changed: s.changed(i), Checked: def.Verify != nil, Depth: s.depth, Spent: st.agent.spent,
+		Fallback: def.Fallback != nil, Failing: s.failing1(i),
+	}
+	x.Recoverable = x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) && s.aideName(i) != ""
+	if x.Type != belay.TypeAgent {
+		return x
+	}
+	x.Agent, x.Role = s.agentName(i), s.role(i)
+	x.Others = slices.DeleteFunc(slices.Clone(top.Staff), func(n string) bool { return n == x.Agent })
+	x.Resumes = st.agent.session != "" && st.agent.name == x.Agent
+	if o := st.main; o != nil && o.Agent != nil {
+		x.Progress, x.Retried = verdict.Changed(o.Agent.Evidence), o.Agent.Result.Retries > 0
+		x.Covering = s.covering(i, o.Agent.Result.Denied)
+	}
+	return x
+}
+
+// deadline is when the run may not start agents any more, zero for never.
+func (s *State) deadline() time.Time {
+	wall := s.tree.started.Limits.MaxWall
+	if wall <= 0 {
+		return time.Time{}
+	}
+	return s.tree.runs[s.tree.root].begun.Add(wall)
+}
+
+// titleOf is what a step is there for, in words: its task, or its name.
+func (s *State) titleOf(i int) string {
+	if s.prog.Steps[i].Prompt == nil {
+		return string(s.prog.Steps[i].ID)
+	}
+	return s.taskOf(i)
+}
+
+// taskOf is the prompt of a step as far as it is in the records.
+func (s *State) taskOf(i int) string {
+	parts, err := s.prompt(i)
+	if err != nil {
+		return string(s.prog.Steps[i].ID)
+	}
+	var text string
+	for _, p := range parts {
+		var piece string
+		if p.Inline() && json.Unmarshal(p.JSON, &piece) == nil {
+			text += piece
+		} else if p.Inline() {
+			text += string(p.JSON)
+		} else {
+			text += "[a value that is too long for this place]"
+		}
+	}
+	return text
+}
+
+// failing1 lists what fails in a step, as far as its words show it.
+func (s *State) failing1(i int) []string {
+	st := &s.steps[i]
+	switch {
+	case verdict.Spoke(st.verify) && st.verify.Exit != 0:
+		return verdict.Failing(st.verify.Tail)
+	case st.main != nil && st.main.Agent == nil:
+		return verdict.Failing(st.main.Tail)
+	}
+	return nil
+}
+
+// access are the ranks of what a profile may do.
+var access = map[string]int{"": 1, "read": 0, "edit": 1, "full": 2}
+
+// covering are the roles that may do what was denied, and no less than the
+// present one otherwise.
+func (s *State) covering(i int, denied []string) []recovery.Role {
+	if len(denied) == 0 && s.steps[i].failure.Class != belay.ClassPermission {
+		return nil
+	}
+	has := s.profile(i)
+	var roles []recovery.Role
+	for name, p := range s.tree.started.Roles {
+		if recovery.Role(name) == s.role(i) || access[p.Access] < access[has.Access] {
+			continue
+		}
+		tools := len(denied) > 0 && !slices.ContainsFunc(denied, func(t string) bool { return !slices.Contains(p.Tools, t) })
+		if access[p.Access] > access[has.Access] || tools {
+			roles = append(roles, recovery.Role(name))
+		}
+	}
+	slices.Sort(roles)
+	return roles
+}
+
+// mayRecover tells whether an agent may be asked to finish a sub-recipe: not
+// when it is switched off, and not where there was nothing to recover from.
+func (s *State) mayRecover(i int) bool {
+	st := &s.steps[i]
+	if s.recoveryMode(i) == "off" || !s.tree.started.Agents || st.main == nil || st.main.Child == nil {
+		return false
+	}
+	if st.main.KilledBy == belay.KilledCancel || st.main.KilledBy == belay.KilledStop {
+		return false
+	}
+	for f := st.main.Child.Failure; f != nil; {
+		return f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+	}
+	return true
+}
+
+// recoveryMode is on, off or classic: the step's word, the recipe's, the run's.
+func (s *State) recoveryMode(i int) string {
+	for _, mode := range []string{s.prog.Steps[i].Recovery, s.prog.Recovery, s.tree.started.Recovery} {
+		if mode != "" {
+			return mode
+		}
+	}
+	return "on"
+}

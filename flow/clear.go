@@ -1,0 +1,46 @@
+package flow
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+)
+
+// nextClear answers a person who takes a count back.
+func (s *State) nextClear(r belay.Request) belay.Command {
+	refuse := func(why string) belay.Command {
+		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
+	}
+	switch r.What {
+	case belay.CountAttempts:
+		if _, known := s.index[r.Step]; r.Step != "" && !known {
+			return refuse(fmt.Sprintf("there is no step %s in this run", r.Step))
+		}
+	case belay.CountBreakers, belay.CountBudget:
+		if s.id.Depth() > 0 {
+			return refuse("the budget and the breakers belong to the root run")
+		}
+	default:
+		return refuse(fmt.Sprintf("unknown count %q: attempts, breakers or budget", r.What))
+	}
+	return belay.Note{Event: belay.RunCleared{What: r.What, Path: r.Step, By: r.By, Why: r.Why}}
+}
+
+// cleared folds what a person took back.
+func (s *State) cleared(e belay.RunCleared) {
+	for n, r := range s.inbox {
+		if r.Ask == belay.WishClear && r.What == e.What && r.Step == e.Path {
+			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
+			break
+		}
+	}
+	if e.What != belay.CountAttempts {
+		return
+	}
+	for i := range s.steps {
+		if st := &s.steps[i]; e.Path == "" || s.prog.Steps[i].ID == e.Path {
+			st.past, st.same, st.lost, st.woken = nil, 0, 0, false
+			st.agent.spent = false
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recovery"
+)
+
+// course is what the ways out that were taken changed about a step: who does
+// its next attempt, and how.
+type course struct {
+	agent, model string
+	role         recovery.Role
+	timeout      time.Duration // 0 = the step's own
+	brief        string        // what the next attempt is told
+	fresh        bool          // it begins a new session
+	resume       bool          // it goes on with the session, although that came to an end
+	parts        []belay.Part  // it is the parts of the task
+	stand        bool          // it is what the recipe names as another way
+}
+
+// steer takes in a plan. Who took over stays; how the next attempt goes about
+// it is said anew each time.
+func (c *course) steer(p belay.Plan) {
+	if p.Agent != "" {
+		c.agent, c.model = p.Agent, p.Model
+	}
+	if p.Role != "" {
+		c.role, c.agent, c.model = recovery.Role(p.Role), p.Agent, p.Model
+	}
+	if p.Timeout > 0 {
+		c.timeout = p.Timeout
+	}
+	c.brief, c.fresh, c.resume, c.stand, c.parts = p.Brief, false, false, false, nil
+	switch p.Act {
+	case belay.ActResume:
+		c.resume = true
+	case belay.ActFresh, belay.ActFailover, belay.ActReassign:
+		c.fresh = true
+	case belay.ActDecompose:
+		c.parts = p.Parts
+	case belay.ActFallback:
+		c.stand = true
+	case belay.ActRetry, belay.ActRepair, belay.ActRecover, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	}
+}
+
+// recover folds a chosen way out.
+func (s *State) recover(i int, p belay.Plan) error {
+	st := &s.steps[i]
+	s.drop(i)
+	s.remember(i, p)
+	switch p.Act {
+	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
+		st.course.steer(p)
+		return s.again(i, p.Due)
+	case belay.ActRepair:
+		if s.typeOf(i) == belay.TypeAgent { // who did it mends it
+			st.course.steer(p)
+			return s.again(i, p.Due)
+		}
+		return s.callAide(i, p)
+	case belay.ActDecompose:
+		if len(p.Parts) == 0 {
+			return s.callAide(i, p)
+		}
+		st.course.steer(p)
+		return s.again(i, p.Due)
+	case belay.ActRecover:
+		return s.callAide(i, p)
+	case belay.ActHold:
+		st.plan = &p
+		s.look(i) // an item follows
+		return nil
+	case belay.ActSkip:
+		st.leave = &belay.ItemAnswered{By: "the " + p.Policy + " policy", Why: p.Reason}
+		s.look(i) // that it is left out follows
+		return nil
+	case belay.ActGiveUp, belay.ActAbort:
+		return s.giveUp(i, p)
+	}
+	return fmt.Errorf("run %s: unknown way out %q", s.id, p.Act)
+}
+
+// giveUp folds that a step stays failed.
+func (s *State) giveUp(i int, p belay.Plan) error {
+	st := &s.steps[i]
+	if st.phase == Ended { // lost too often
+		if err := s.move(i, Broken); err != nil {
+			return err
+		}
+		st.failure = lostFailure(s.prog.Steps[i].ID, p)
+	}
+	if err := s.move(i, Failed); err != nil {
+		return err
+	}
+	if p.Act == belay.ActAbort {
+		s.aborts = true
+	}
+	s.fail(i)
+	return nil
+}
+
+// remember keeps a way out among those that were taken. A plan that another
+// belay wrote before there were policies is none: it only retried.
+func (s *State) remember(i int, p belay.Plan) {
+	st := &s.steps[i]
+	if p.Policy == "" || st.failure == nil {
+		return
+	}
+	if p.Act == belay.ActDecompose && len(p.Parts) > 0 && st.aide.role == belay.RolePlan {
+		st.aide.leave() // the parts that were asked for: the same way out
+		return
+	}
+	to := p.Agent
+	if p.Role != "" {
+		to = p.Role
+	}
+	st.past = append(st.past, recovery.Past{
+		Act: p.Act, Class: p.Class, Print: p.Print, Agent: s.worker(i), Role: s.role(i), To: to, Failing: s.failing1(i),
+	})
+}
+
+// worker is who does the next attempt of a step, "" for one without an agent.
+func (s *State) worker(i int) string {
+	if s.typeOf(i) != belay.TypeAgent {
+		return ""
+	}
+	return s.agentName(i)
+}
+
+// role is the role of a step: the one that took over, else its own.
+func (s *State) role(i int) recovery.Role {
+	if r := s.steps[i].course.role; r != "" {
+		return r
+	}
+	return recovery.Role(s.prog.Steps[i].Role)
+}
+
+// profile is what stands behind the role of a step.
+func (s *State) profile(i int) belay.Profile {
+	if s.tree == nil {
+		return belay.Profile{}
+	}
+	return s.tree.started.Roles[string(s.role(i))]
+}
+
+// timeout is the time that the next attempt of a step has.
+func (s *State) timeout(i int) time.Duration {
+	if t := s.steps[i].course.timeout; t > 0 {
+		return t
+	}
+	return s.prog.Steps[i].Timeout
+}
+
+// leftPrint is the state of the work that an agent's attempt left, "" when
+// nobody knows.
+func leftPrint(o *belay.Observation) string {
+	if o == nil || o.Agent == nil || !usable(&o.Agent.Evidence.After) {
+		return ""
+	}
+	return o.Agent.Evidence.After.Head + " " + o.Agent.Evidence.After.Tree
+}
+
+// skippedBefore are the steps that step i builds on and that were left out or
+// failed, so that it can know.
+func (s *State) skippedBefore(i int) []string {
+	var names []string
+	for _, n := range s.prog.Steps[i].Needs {
+		if s.steps[n].phase == Skipped {
+			names = append(names, string(s.prog.Steps[n].ID))
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,113 @@
+package flow
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
+)
+
+// minPart is the least time that a part of a task has.
+const minPart = time.Minute
+
+// planned is the way out that an agent's plan makes: its parts, or what is left
+// when it has none that are of use.
+func (s *State) planned(i int, now time.Time) belay.Plan {
+	st := &s.steps[i]
+	var raw json.RawMessage
+	if o := st.aide.told.Output; o != nil && o.Inline() {
+		raw = o.JSON
+	}
+	parts, err := recovery.ReadParts(raw, s.taskOf(i))
+	if err != nil {
+		p := s.decide(i, now)
+		p.Refused = append([]belay.NotTaken{{Act: belay.ActDecompose, Why: "the plan is of no use: " + err.Error()}}, p.Refused...)
+		return p
+	}
+	p := *st.plan
+	p.Rule, p.Parts, p.Due, p.Counts = "planned", parts, now, false
+	p.Reason = fmt.Sprintf("split into %d parts", len(parts))
+	return p
+}
+
+// startParts begins the parts of a step's task as a child run.
+func (s *State) startParts(i int) belay.Command {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	n := st.attempt + 1
+	key := s.mainKey(i, n)
+	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
+	return belay.StartRun{Started: started, Child: s.below(key, belay.RunStarted{
+		Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Split: s.origin(i), Parts: st.course.parts,
+		Dir: s.base(), Hidden: s.hiddenDown(def),
+	})}
+}
+
+// origin is the name of a step in its recipe's own text: a part is known by
+// the step whose task was split.
+func (s *State) origin(i int) belay.Path {
+	switch {
+	case s.started.Split != "":
+		return s.started.Split
+	case s.started.Each != "":
+		return s.started.Each
+	}
+	return s.prog.Steps[i].ID
+}
+
+// below gives the first record of a child run what it has from its parent.
+func (s *State) below(key belay.Key, e belay.RunStarted) belay.RunStarted {
+	e.Schema, e.Inherit, e.Parent, e.Limits = belay.Schema, true, key, s.started.Limits
+	e.Include, e.Exclude, e.Compat = s.started.Include, s.started.Exclude, s.started.Compat
+	e.Agent, e.Classic = s.started.Agent, s.started.Classic
+	return e
+}
+
+// pieces is the recipe of the parts of a task: one agent step for each, with
+// nothing of the step around it but who does it, where, and what it expects.
+// The last one gives the step its output, after all others.
+func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.Recipe {
+	c := *prog
+	c.Hooks, c.Rules, c.AllowEmpty = recipe.Hooks{}, nil, true
+	c.Steps = make([]recipe.Step, len(parts))
+	for k, p := range parts {
+		item := *def
+		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
+		item.Condition, item.Tags, item.Group, item.Foreach = nil, nil, "", ""
+		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.StandIn = nil, false, false, false, nil, false
+		item.Retry = recipe.Retry{MaxAttempts: 1}
+		item.Output, item.Outputs, item.JSON = "", nil, belay.JSONAuto
+		item.Needs = make([]int, 0, len(p.Needs))
+		for _, n := range p.Needs {
+			item.Needs = append(item.Needs, n-1)
+		}
+		if k == len(parts)-1 && def.Output != "" {
+			item.Output, item.JSON = def.Output, def.JSON
+			item.Needs = item.Needs[:0]
+			for n := range k {
+				item.Needs = append(item.Needs, n)
+			}
+		}
+		if def.Timeout > 0 {
+			item.Timeout = max(minPart, def.Timeout/time.Duration(len(parts)+1))
+		}
+		item.Prompt = expr.Plain(partTask(p, k+1, len(parts)))
+		c.Steps[k] = item
+	}
+	return &c
+}
+
+// partTask is what the agent of a part is told.
+func partTask(p belay.Part, k, of int) string {
+	text := p.Task
+	if p.Title != "" && p.Title != p.Task {
+		text = p.Title + "\n\n" + text
+	}
+	if p.Check != "" {
+		text += "\n\nIt is done when: " + p.Check
+	}
+	return fmt.Sprintf("%s\n\nThis is part %d of %d of a larger task. Do this part only; others do the rest.", text, k, of)
+}

@@ -1,0 +1,30 @@
+package verdict
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// Aide looks at what an agent that helps must bring beyond a good end: an
+// answer that is not blank and does not say that the work cannot be finished.
+func Aide(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
+	if !v.OK || o.Agent == nil {
+		return v
+	}
+	refuse := func(why string) belay.Verdict {
+		return belay.Verdict{For: v.For, Against: append(v.Against, why), Sure: sureRecord, Failure: &belay.Failure{
+			Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Level: belay.LevelTyped, Rule: "aide." + string(role), Cause: why,
+		}}
+	}
+	if role != belay.RoleRecovery {
+		return v
+	}
+	switch {
+	case strings.TrimSpace(o.Agent.Result.Excerpt) == "":
+		return refuse("the answer is empty")
+	case o.Agent.Result.GaveUp:
+		return refuse("the agent says that it cannot be recovered")
+	}
+	return v
+}

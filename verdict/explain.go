@@ -1,0 +1,176 @@
+package verdict
+
+import (
+	"github.com/belay-run/belay"
+)
+
+// Look is what is known of a failure beyond its own attempt.
+type Look struct {
+	Probe   *belay.Probe // a direct look at the machine; nil = not looked
+	Earlier Earlier
+	Dir     string // the working directory: paths below it belong to the fingerprint
+}
+
+// Explain gives a failure its class, the evidence that decided it, its
+// fingerprint and the move that it asks for first.
+func (k *Classifier) Explain(c Case, f *belay.Failure, look Look) {
+	if c.Main.Child != nil && c.Check == nil {
+		explainChild(c, f)
+		return
+	}
+	facts := c.facts(look)
+	text := tail(facts.Text)
+	if text == "" {
+		text = tail(f.Cause)
+	}
+	if facts.Tool == "" {
+		facts.Tool = k.toolOf(text, facts.Exit)
+	}
+	found, known := c.decided(*f, facts)
+	if !known {
+		facts.Text = text
+		found = k.Classify(facts)
+	} else {
+		found.Fingerprint = fingerprint(facts, text)
+		found = repeated(facts, found)
+	}
+	f.Class, f.Level, f.Rule, f.Move, f.Print = found.Class, found.Level, found.Rule, found.Move, found.Fingerprint
+	if r := c.Main.Agent; r != nil {
+		f.After, f.Reset = r.Result.RetryAfter, r.Result.Reset
+	}
+}
+
+// Suspect tells whether a look at the machine could say more: something killed
+// the process, or its words speak of the machine.
+func Suspect(f belay.Failure, o belay.Observation) bool {
+	const killed = 9
+	switch {
+	case f.Level == belay.LevelText && f.Class == belay.ClassInfrastructure:
+		return true
+	case o.KilledBy != belay.KilledNot:
+		return false
+	}
+	return o.Signal == killed || o.Exit == 128+killed || o.Fault == belay.FaultDisk || o.Fault == belay.FaultSpawn
+}
+
+// explainChild takes over what is known of the failure below.
+func explainChild(c Case, f *belay.Failure) {
+	down := c.Main.Child.Failure
+	switch {
+	case c.Main.KilledBy == belay.KilledDeadline:
+		f.Class, f.Level, f.Rule, f.Move = belay.ClassTimeout, belay.LevelAct, "act.deadline", belay.MoveDecompose
+	case down == nil || down.Class == belay.ClassNone:
+		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", FirstMove(belay.ClassUnknown)
+	default:
+		f.Class, f.Level, f.Rule, f.Move, f.After, f.Reset = down.Class, down.Level, down.Rule, down.Move, down.After, down.Reset
+	}
+	f.Print = fingerprint(Facts{Tool: "recipe", Exit: c.Main.Child.Code}, f.Cause)
+}
+
+// facts is what the ladder looks at.
+func (c Case) facts(look Look) Facts {
+	o := c.Main
+	if Spoke(c.Check) {
+		o = *c.Check
+	}
+	x := Facts{Exit: o.Exit, Signal: o.Signal, Text: o.Tail, Repo: look.Dir, Earlier: look.Earlier}
+	if p := look.Probe; p != nil {
+		x.Probes = Probes{DiskFull: &p.DiskFull, ReadOnly: &p.ReadOnly, OOMKill: &p.OOMKill}
+	}
+	switch o.KilledBy {
+	case belay.KilledDeadline, belay.KilledGrace:
+		x.Act = ActDeadline
+	case belay.KilledStop, belay.KilledCancel:
+		x.Act = ActCancel
+	case belay.KilledNot:
+	}
+	if r := c.Main.Agent; r != nil {
+		x.Agent, x.Tool, x.Exit, x.Signal = &r.Result, r.Name, r.Result.Exit, r.Result.Signal
+		x.Progress = Changed(r.Evidence)
+		x.Text = r.Result.Cause
+	}
+	return x
+}
+
+// decided is the class of a failure that the judge of the attempt has named
+// already, or that the hands did.
+func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
+	found := Finding{Class: f.Class, Tool: x.Tool}
+	switch {
+	case c.Declared != "" && c.Declared == f.Kind && f.Kind != belay.BashFailure:
+		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, "declared"
+	case c.agent() && c.Main.Agent != nil:
+		return c.decidedAgent(found, x)
+	case Spoke(c.Check) && c.good():
+		found.Class, found.Level, found.Rule = belay.ClassWorkFailure, belay.LevelProcess, "verify"
+	case c.Main.Fault != belay.FaultNone:
+		found.Class, found.Level, found.Rule = faultClass(c.Main.Fault), belay.LevelProcess, "fault."+string(c.Main.Fault)
+		if p, ok := probed(x); ok {
+			return p, true
+		}
+	default:
+		return Finding{}, false
+	}
+	found.Move = FirstMove(found.Class)
+	return found, true
+}
+
+// decidedAgent says which rung decided what was judged of an agent.
+func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
+	a := c.Main.Agent
+	switch found.Class {
+	case belay.ClassNone, belay.ClassUnknown:
+		return Finding{}, false
+	case belay.ClassTimeout:
+		found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.MoveDecompose
+		if a.Ended == belay.EndedItself { // the CLI's own words: the network's clock
+			found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
+		} else if x.Progress {
+			found.Move = belay.MoveRetry
+		}
+	case belay.ClassHollow:
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence", belay.MoveVerify
+	case belay.ClassWorkFailure:
+		found.Level, found.Rule, found.Move = belay.LevelProcess, "verify", belay.MoveRepair
+	case belay.ClassInfrastructure:
+		if p, ok := probed(x); ok {
+			return p, true
+		}
+		found.Level, found.Rule = belay.LevelTyped, "agent.infrastructure"
+		found.Move = typedMove(a.Result, found.Class, x.Progress)
+	case belay.ClassCancelled, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
+		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal,
+		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassBenign:
+		found.Level, found.Rule = belay.LevelTyped, "agent."+string(found.Class)
+		found.Move = typedMove(a.Result, found.Class, x.Progress)
+	}
+	return found, true
+}
+
+// declaredClass is the class of a failure whose kind the recipe declares.
+func declaredClass(k belay.FailureKind) belay.Class {
+	switch k {
+	case belay.Infrastructure:
+		return belay.ClassInfrastructure
+	case belay.AgentTimeout:
+		return belay.ClassTimeout
+	case belay.HollowSuccess:
+		return belay.ClassHollow
+	case belay.RoutingGap, belay.BashFailure, belay.RecipeFailure, belay.RecursionLimit:
+	}
+	return belay.ClassUnknown
+}
+
+// faultClass is the class of what the hands could not do.
+func faultClass(f belay.Fault) belay.Class {
+	switch f {
+	case belay.FaultProgram, belay.FaultDisk, belay.FaultSpawn, belay.FaultAgent:
+		return belay.ClassInfrastructure
+	case belay.FaultDir, belay.FaultTooBig, belay.FaultOutput, belay.FaultInput, belay.FaultHidden:
+		return belay.ClassInvalidInput
+	case belay.FaultJSON, belay.FaultResult:
+		return belay.ClassWorkFailure
+	case belay.FaultNone:
+	}
+	return belay.ClassUnknown
+}

@@ -1,0 +1,41 @@
+package verdict
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxFailing bounds the list of what fails.
+const maxFailing = 200
+
+// failing are the forms in which test runners and compilers name what fails.
+// The first group is the name or the place.
+var failing = []*regexp.Regexp{
+	regexp.MustCompile(`^\s*--- FAIL: (\S+)`),                                  // go test
+	regexp.MustCompile(`^(?:FAILED|ERROR) (\S+::\S+)`),                         // pytest
+	regexp.MustCompile(`^\s*(?:not ok) \d+ -? ?(.+?)\s*$`),                     // TAP
+	regexp.MustCompile(`^test (\S+) \.\.\. FAILED`),                            // cargo
+	regexp.MustCompile(`^\s*[✕✗×] (.+?)(?: \(\d+ ?m?s\))?\s*$`),                // jest, mocha, vitest
+	regexp.MustCompile(`^(?:FAIL|ERROR): (\S+)`),                               // unittest, make check
+	regexp.MustCompile(`^\s*(?:--> )?([\w./@+-]+\.\w+:\d+)(?::\d+)?:? `),       // a compiler's place
+	regexp.MustCompile(`^\s*--> ([\w./@+-]+\.\w+:\d+)`),                        // rustc
+	regexp.MustCompile(`^([\w./@+-]+\.\w+\(\d+,\d+\)): (?:error|warning) \w+`), // tsc, msbuild
+}
+
+// Failing lists what fails by the words of a test runner or a compiler, sorted
+// and none twice; nil when its words are not known.
+func Failing(text string) []string {
+	var list []string
+	for line := range strings.SplitSeq(tail(text), "\n") {
+		for _, re := range failing {
+			if m := re.FindStringSubmatch(line); m != nil {
+				list = append(list, m[1])
+				break
+			}
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	return list[:min(len(list), maxFailing)]
+}
