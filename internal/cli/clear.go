@@ -41,7 +41,8 @@ func (a *app) clearCommand() *cobra.Command {
                   that the run's agents call
   budget          what the run's agents have used, and its ways out of failures
 
-A run that is driven goes on at once; one that is not goes on with belay resume.`
+A run that is driven hears of it at once; one that is not goes on with belay
+resume. A step that is held still waits for its answer.`
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
 	cmd.ValidArgsFunction = a.completeClear
