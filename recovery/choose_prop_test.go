@@ -69,7 +69,7 @@ func (d dice) change(s *Situation) belay.Failure {
 }
 
 // each plays random streams, and shows every failure with the plan to a check.
-func each(t *testing.T, seed uint64, choose func(Situation) belay.Plan, check func(*testing.T, Situation, belay.Plan), end func(*testing.T, *story)) {
+func each(t *testing.T, seed uint64, choose func(Situation) belay.Plan, check func(Situation, belay.Plan), end func(*story)) {
 	t.Helper()
 	for n := range streams {
 		d := dice{rand.New(rand.NewPCG(seed, uint64(n)))}
@@ -79,12 +79,12 @@ func each(t *testing.T, seed uint64, choose func(Situation) belay.Plan, check fu
 			before := y.s
 			p := y.fail(f, choose)
 			before.Failure, before.History = f, y.s.History
-			check(t, before, p)
+			check(before, p)
 			if ended(p.Act) {
 				break
 			}
 		}
-		end(t, y)
+		end(y)
 		if t.Failed() {
 			t.Fatalf("stream %d of seed %d: %s", n, seed, y.acts())
 		}
@@ -95,7 +95,7 @@ func each(t *testing.T, seed uint64, choose func(Situation) belay.Plan, check fu
 func TestEveryStreamEnds(t *testing.T) {
 	t.Parallel()
 	longest := 0
-	each(t, 1, Choose, func(t *testing.T, s Situation, p belay.Plan) {
+	each(t, 1, Choose, func(s Situation, p belay.Plan) {
 		if again := Choose(s); !reflect.DeepEqual(p, again) {
 			t.Errorf("the same situation, another plan:\n%+v\n%+v", p, again)
 		}
@@ -105,7 +105,7 @@ func TestEveryStreamEnds(t *testing.T) {
 		if p.Counts && s.Replans >= s.maxReplans() {
 			t.Errorf("way out %d of %d: %+v", s.Replans+1, s.maxReplans(), p)
 		}
-	}, func(t *testing.T, y *story) {
+	}, func(y *story) {
 		own := max(y.s.Declared.MaxAttempts-1, 0)
 		longest = max(longest, len(y.plans)-own)
 		if !ended(y.plans[len(y.plans)-1].Act) || len(y.plans) > MaxDecisions+own {
@@ -120,7 +120,7 @@ func TestEveryStreamEnds(t *testing.T) {
 
 func TestClassicStreamsEnd(t *testing.T) {
 	t.Parallel()
-	each(t, 2, classic(3), func(*testing.T, Situation, belay.Plan) {}, func(t *testing.T, y *story) {
+	each(t, 2, classic(3), func(Situation, belay.Plan) {}, func(y *story) {
 		own := max(y.s.Declared.MaxAttempts-1, 0)
 		if last := y.plans[len(y.plans)-1]; !ended(last.Act) || len(y.plans) > own+3+y.s.maxReplans()+2 {
 			t.Errorf("%d decisions, the last is %+v", len(y.plans), last)
@@ -132,7 +132,7 @@ func TestClassicStreamsEnd(t *testing.T) {
 func TestNobodyIsVisitedTwice(t *testing.T) {
 	t.Parallel()
 	type visit struct{ print, what, who string }
-	each(t, 3, Choose, func(t *testing.T, s Situation, p belay.Plan) {
+	each(t, 3, Choose, func(s Situation, p belay.Plan) {
 		been := map[visit]bool{{s.Failure.Print, "agent", s.Agent}: true, {s.Failure.Print, "role", string(s.Role)}: true}
 		for _, q := range s.Past {
 			been[visit{q.Print, "agent", q.Agent}], been[visit{q.Print, "role", string(q.Role)}] = true, true
@@ -159,13 +159,13 @@ func TestNobodyIsVisitedTwice(t *testing.T) {
 				t.Errorf("the session again: %+v", s.Past)
 			}
 		}
-	}, func(*testing.T, *story) {})
+	}, func(*story) {})
 }
 
 // promise: R10, R16
 func TestNothingIsTriedInVain(t *testing.T) {
 	t.Parallel()
-	each(t, 4, Choose, func(t *testing.T, s Situation, p belay.Plan) {
+	each(t, 4, Choose, func(s Situation, p belay.Plan) {
 		f := s.Failure
 		chosen := p.Act == belay.ActRetry && p.Rule != "retry" // not the recipe's own
 		if chosen && !s.Changed && slices.ContainsFunc(s.Past, func(q Past) bool { return q.Print == f.Print && q.Agent == s.Agent && q.Role == s.Role }) {
@@ -191,13 +191,13 @@ func TestNothingIsTriedInVain(t *testing.T) {
 		if p.Act == belay.ActSkip || p.Act == belay.ActHold && s.Optional && !s.Declared.Escalate {
 			t.Errorf("%+v", p)
 		}
-	}, func(*testing.T, *story) {})
+	}, func(*story) {})
 }
 
 // promise: R10
 func TestWaitsStayInBounds(t *testing.T) {
 	t.Parallel()
-	each(t, 5, Choose, func(t *testing.T, s Situation, p belay.Plan) {
+	each(t, 5, Choose, func(s Situation, p belay.Plan) {
 		f := s.Failure
 		starting := starts(p.Act) || p.Act == belay.ActFallback
 		switch {
@@ -211,7 +211,7 @@ func TestWaitsStayInBounds(t *testing.T) {
 		case p.Due.After(s.Now.Add(maxPark)):
 			t.Errorf("due %s, now %s", p.Due, s.Now)
 		}
-	}, func(*testing.T, *story) {})
+	}, func(*story) {})
 }
 
 // Whatever the text was: what nobody can explain costs one more try.
