@@ -2,7 +2,9 @@ package flow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -163,6 +165,21 @@ func leftPrint(o *belay.Observation) string {
 		return ""
 	}
 	return o.Agent.Evidence.After.Head + " " + o.Agent.Evidence.After.Tree
+}
+
+// tell gives a job the names of the steps that it builds on and that were left
+// out.
+func (s *State) tell(j *belay.Job, i int) {
+	left := s.skippedBefore(i)
+	if len(left) == 0 {
+		return
+	}
+	env := maps.Clone(j.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["BELAY_SKIPPED"] = strings.Join(left, " ")
+	j.Env = env
 }
 
 // skippedBefore are the steps that step i builds on and that were left out or

@@ -43,6 +43,7 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 			j.Timeout = checkTimeout
 		}
 	}
+	s.tell(&j, i)
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
 	if s.typeOf(i) == belay.TypeAgent && role == belay.RoleMain {
 		j.Agent = s.agentJob(i)
