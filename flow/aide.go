@@ -125,7 +125,8 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 	a := &st.aide
 	v := s.aideVerdict(i)
 	if a.role == belay.RoleRecovery && v.OK && s.recoveryMode(i) != policyClassic {
-		if def.Verify != nil && st.verify == nil {
+		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
+		if def.Verify != nil && st.verify == nil && !lost {
 			return s.doCheck(i, room)
 		}
 		v = s.checkedAide(i, v)
@@ -313,6 +314,9 @@ func (s *State) aideJob(i, n int) belay.Job {
 		}
 	case belay.RoleRecovery:
 		task = agent.RecoveryTask(s.fallen(i))
+		if s.recoveryMode(i) != policyClassic { // the answer is the step's output
+			j.JSON = def.JSON
+		}
 	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
 	}
 	j.Agent.Prompt = []belay.Value{belay.Text(task)}

@@ -101,12 +101,21 @@ func (s *State) decide(i int, now time.Time) belay.Plan {
 
 // policyName is who chooses: the step's word, the recipe's, the run's.
 func (s *State) policyName(i int) string {
-	for _, name := range []string{s.prog.Steps[i].Policy, s.prog.Policy, s.tree.started.Policy} {
+	for _, name := range []string{s.prog.Steps[i].Policy, s.ownWord(s.prog.Policy), s.tree.started.Policy} {
 		if name != "" {
 			return name
 		}
 	}
 	return policyBelay
+}
+
+// ownWord is what a sub-recipe says for itself. What the root's recipe says is
+// in the first record, unless a flag said something else.
+func (s *State) ownWord(word string) string {
+	if s.started.Recipe == s.tree.started.Recipe {
+		return ""
+	}
+	return word
 }
 
 // situation is what a policy is told.
@@ -120,7 +129,9 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Changed: s.changed(i), Checked: def.Verify != nil, Depth: s.depth, Spent: st.agent.spent,
 		Fallback: def.Fallback != nil, Failing: s.failing1(i),
 	}
-	x.Recoverable = x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) && s.aideName(i) != ""
+	if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
+		x.Recoverable, x.Unstaffed = s.aideName(i) != "", s.aideName(i) == ""
+	}
 	if x.Type != belay.TypeAgent {
 		return x
 	}
@@ -217,15 +228,35 @@ func (s *State) mayRecover(i int) bool {
 	if st.main.KilledBy == belay.KilledCancel || st.main.KilledBy == belay.KilledStop {
 		return false
 	}
-	for f := st.main.Child.Failure; f != nil; {
-		return f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+	f := s.rootCause(i)
+	return f == nil || f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+}
+
+// rootCause is the failure at the bottom of a failed sub-recipe, nil when
+// nothing in it failed: what is no ground for a recovery there is none above.
+func (s *State) rootCause(i int) *belay.Failure {
+	child := s.tree.runs[s.steps[i].last]
+	if child == nil || s.steps[i].main.Child == nil {
+		return nil
 	}
-	return true
+	for k := range child.steps {
+		c := &child.steps[k]
+		if c.phase != Failed || child.prog.Steps[k].Optional {
+			continue
+		}
+		if c.main != nil && c.main.Child != nil {
+			if f := child.rootCause(k); f != nil {
+				return f
+			}
+		}
+		return c.failure
+	}
+	return s.steps[i].main.Child.Failure
 }
 
 // recoveryMode is on, off or classic: the step's word, the recipe's, the run's.
 func (s *State) recoveryMode(i int) string {
-	for _, mode := range []string{s.prog.Steps[i].Recovery, s.prog.Recovery, s.tree.started.Recovery} {
+	for _, mode := range []string{s.prog.Steps[i].Recovery, s.ownWord(s.prog.Recovery), s.tree.started.Recovery} {
 		if mode != "" {
 			return mode
 		}

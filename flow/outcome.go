@@ -27,11 +27,23 @@ func (s *State) outcome() belay.RunResult {
 		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial {
 			return belay.RunResult{
 				Status: belay.Partial, Code: belay.ExitPartial,
-				Reason: fmt.Sprintf("step %s was left out", s.prog.Steps[i].ID),
+				Reason: s.partly(i),
 			}
 		}
 	}
 	return belay.RunResult{Status: belay.Achieved, Code: belay.ExitOK}
+}
+
+// partly says what is missing about a step that does not count in full.
+func (s *State) partly(i int) string {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	switch {
+	case st.phase == Done && st.main != nil && st.main.Agent != nil && s.typeOf(i) == belay.TypeRecipe:
+		return fmt.Sprintf("step %s was recovered, unverified: nothing in the recipe checks the work", def.ID)
+	case st.phase == Done && st.main != nil && st.main.Child != nil && st.main.Child.Reason != "":
+		return fmt.Sprintf("step %s: %s", def.ID, st.main.Child.Reason)
+	}
+	return fmt.Sprintf("step %s was left out", def.ID)
 }
 
 func (s *State) failedOutcome() belay.RunResult {

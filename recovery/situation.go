@@ -42,6 +42,7 @@ type Situation struct {
 
 	// Of a sub-recipe's step:
 	Recoverable bool // an agent may be asked to finish it
+	Unstaffed   bool // one would be asked, and there is none
 
 	// Of every step:
 	Fallback bool     // the recipe names another way

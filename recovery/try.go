@@ -19,6 +19,9 @@ const (
 	timeOver     = "the run's time is over"
 )
 
+// NoAgent is why a sub-recipe is not recovered when nobody is there to do it.
+const NoAgent = "there is no agent that could be asked"
+
 func longWords(asked time.Duration) string {
 	return fmt.Sprintf("the other side asks to wait %s", rounded(asked))
 }
@@ -269,8 +272,10 @@ func (c *chooser) recover() string {
 	s := &c.s
 	f := s.Failure
 	switch {
+	case s.Unstaffed:
+		return NoAgent
 	case !s.Recoverable:
-		return "recovery is off for it"
+		return "recovery is off for it, or there is nothing to recover from"
 	case f.Kind == belay.RecursionLimit || f.Class == belay.ClassCancelled || f.Class == belay.ClassBudget:
 		return "there is nothing to recover from"
 	case len(s.Past) > 0 && s.Past[len(s.Past)-1].Act == belay.ActRecover:

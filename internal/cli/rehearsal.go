@@ -79,13 +79,14 @@ func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.
 		return engine.Spec{}, invalid("", typed(err), "")
 	}
 	script := filepath.Join(folder, scriptFile)
-	spec := engine.Spec{Set: set, Vars: vars, Dir: o.Dir, ID: belay.RunID(o.ID), MaxParallel: ws.cfg.MaxParallel.Value}
+	spec := engine.Spec{Set: set, Vars: vars, Dir: o.Dir, ID: belay.RunID(o.ID), MaxParallel: ws.cfg.MaxParallel.Value,
+		Policy: o.Policy, Recovery: o.Recovery, MaxRetries: o.MaxRetries, MaxReplans: o.MaxReplans}
 	if spec.Budget, err = (agentOptions{}).budget(ws.cfg); err != nil {
 		return spec, err
 	}
 	if who := rolesIn(set.Library, ws.cfg.Recovery.Roles); len(who.steps) > 0 {
 		spec.Agents, spec.Roles = true, ws.cfg.Recovery.Roles // whoever stands behind them plays the script
-		spec.Agent = string(agent.Scripted) + ":" + script
+		spec.Agent, spec.Staff = string(agent.Scripted)+":"+script, o.Staff
 		spec.Personas = a.personas(who.personas, o.From)
 	}
 	stage := rehearse.Stage{Folder: folder, Speed: o.Speed, Faults: o.Faults, Targets: rehearse.Targets(set)}

@@ -27,15 +27,16 @@ const (
 )
 
 type rehearseOptions struct {
-	run    runOptions
-	inject []string
-	seed   int
-	speed  int
-	script string
-	keep   bool
-	here   bool
-	matrix bool
-	limit  time.Duration
+	run      runOptions
+	recovery recoveryOptions
+	inject   []string
+	seed     int
+	speed    int
+	script   string
+	keep     bool
+	here     bool
+	matrix   bool
+	limit    time.Duration
 }
 
 func (a *app) rehearseCommand() *cobra.Command {
@@ -67,6 +68,8 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	f.StringVarP(&o.run.dir, "dir", "C", "", "the directory that is copied (default: here; of a matrix, the folder of each recipe)")
 	f.StringArrayVarP(&o.run.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
 	compatFlag(cmd, &o.run.compat)
+	recoveryFlags(cmd, &o.recovery)
+	f.Lookup("staff").Usage = "agents that may take over from another, played as well; \"\" for none (default: the setting recovery.staff, else two of no name)"
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
 	return cmd
 }
@@ -100,6 +103,10 @@ func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o
 		return err
 	}
 	story, err := a.perform(ctx, p, !o.run.json)
+	var sig *Signalled
+	if errors.As(context.Cause(ctx), &sig) {
+		return quietly(sig.ExitCode())
+	}
 	if err != nil {
 		return err
 	}
@@ -150,6 +157,12 @@ type rehearsalOrders struct {
 	ID      string               `json:"id"`
 	Speed   int                  `json:"speed"`
 	Faults  []rehearse.Injection `json:"faults,omitempty"`
+
+	Policy     string   `json:"policy,omitempty"`
+	Recovery   string   `json:"recovery,omitempty"`
+	MaxRetries int      `json:"max_retries,omitempty"`
+	MaxReplans int      `json:"max_replans,omitempty"`
+	Staff      []string `json:"staff,omitempty"`
 }
 
 const (
@@ -183,29 +196,54 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 	if err := a.unmet(spec, name); err != nil {
 		return nil, err
 	}
+	if err := o.recovery.apply(cmd, &spec, cfg); err != nil {
+		return nil, err
+	}
 	p := &rehearsal{
 		recipe: name, name: spec.Set.Root.Name, targets: rehearse.Targets(spec.Set),
 		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
 		orders: rehearsalOrders{
 			Recipe: name, Sets: o.run.sets, Shelves: o.run.shelves, Compat: o.run.compat,
 			From: dir, Dir: dir, ID: fmt.Sprintf("rehearsal-%d", o.seed), Speed: o.speed,
+			Policy: spec.Policy, Recovery: spec.Recovery, MaxRetries: spec.MaxRetries, MaxReplans: spec.MaxReplans,
+			Staff: o.staff(cmd, cfg),
 		},
 	}
 	if p.limit == 0 {
 		p.limit = defaultLimit
 	}
-	for _, text := range o.inject {
+	if err := p.inject(o.inject); err != nil {
+		return nil, usage(cmd, err)
+	}
+	p.script, err = a.goodDay(spec, o)
+	return p, err
+}
+
+// inject gives a rehearsal its faults, if they can happen.
+func (p *rehearsal) inject(texts []string) error {
+	for _, text := range texts {
 		in, err := rehearse.Parse(text)
 		if err == nil {
 			_, err = rehearse.Find(p.targets, in)
 		}
 		if err != nil {
-			return nil, usage(cmd, fmt.Errorf("--inject %w", err))
+			return fmt.Errorf("--inject %w", err)
 		}
 		p.orders.Faults = append(p.orders.Faults, in)
 	}
-	p.script, err = a.goodDay(spec, o)
-	return p, err
+	return nil
+}
+
+// staff are the names of those who may take over: nobody's who costs, as they
+// are played as well.
+func (o rehearseOptions) staff(cmd *cobra.Command, cfg *config.Config) []string {
+	switch {
+	case cmd.Flags().Changed("staff"):
+		return o.recovery.staff
+	case cfg.Recovery.Staff.Origin != config.OriginDefault:
+		return cfg.Recovery.Staff.Value
+	}
+	return []string{"understudy", "second-understudy"}
 }
 
 // goodDay is what the agents do when nothing is wrong.

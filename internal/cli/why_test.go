@@ -191,6 +191,7 @@ steps:
 
 // inDeploy begins a release whose deploy is a child run.
 func inDeploy(t *testing.T) *tale {
+	t.Helper()
 	w := newTale(t, outer, map[string]string{"deploy": deploy})
 	w.try("k3f9q", "build", 1, "", belay.Observation{}, nil)
 	w.say("k3f9q", belay.AttemptStarted{Key: "k3f9q:deploy.1", Path: "deploy", Role: belay.RoleMain, Attempt: 1, Child: "k3f9q/deploy.1"})

@@ -76,7 +76,7 @@ func troubled(s *story, p placed) bool {
 		return false
 	}
 	switch p.Phase {
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken:
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:
 		return true
 	case flow.Held, flow.Failed, flow.Done, flow.NotTaken, flow.Skipped:
 	}

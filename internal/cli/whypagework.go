@@ -54,20 +54,20 @@ func (t whyWorktree) words() string {
 }
 
 // seen is how the tree was found.
-func (k whyWork) seen() string {
-	left := firstOf(tui.Left(k.Last), "nobody could look")
-	if !k.Repo {
+func (w whyWork) seen() string {
+	left := firstOf(tui.Left(w.Last), "nobody could look")
+	if !w.Repo {
 		return joined([]string{left, "no git repository"}, "; ")
 	}
 	state := "everything is committed"
-	if k.Dirty {
+	if w.Dirty {
 		state = "there is uncommitted work"
 	}
 	where := "detached"
-	if k.Branch != "" {
-		where = "branch " + k.Branch
+	if w.Branch != "" {
+		where = "branch " + w.Branch
 	}
-	return joined([]string{left, joined([]string{where, prefixed("head ", short(k.Head))}, ", "), state}, "; ")
+	return joined([]string{left, joined([]string{where, prefixed("head ", short(w.Head))}, ", "), state}, "; ")
 }
 
 // snapshots are the newest ones, with what gets them back. After a good end the

@@ -52,7 +52,7 @@ func (w *whySteps) count(p placed) {
 		} else {
 			w.Open = append(w.Open, name)
 		}
-	case flow.Running, flow.Ended, flow.Checking, flow.Broken:
+	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:
 		w.Open = append(w.Open, name)
 	}
 }

@@ -86,7 +86,7 @@ func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
 		{"not a name", "secrets: ['hunter 2']\n", "names of variables"},
 		{"group is no mapping", "logs: 5\n", ":1: logs is not a mapping"},
 		{"twice", "kill:\n  grace: 1s\n  grace: 2s\n", "kill.grace is given twice"},
-		{"not a policy", "recovery: {policy: clasic}\n", `:1: recovery.policy: "clasic" is none of belay and classic`},
+		{"not a policy", "recovery: {policy: old}\n", `:1: recovery.policy: "old" is none of belay and classic`},
 		{"not an access", "roles: {coder: {access: all}}\n", `:1: roles.coder.access: "all" is none of read, edit and full`},
 		{"not a role's key", "roles:\n  coder: {colour: red}\n", `:2: unknown setting "roles.coder.colour"; a role has agent, model, access, tools, persona`},
 		{"not a role's name", "roles: {'Big One': {model: x}}\n", `:1: unknown setting "roles.Big One"`},

@@ -24,19 +24,23 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 	for _, src := range set.Sources {
 		c.text += string(src) + "\n"
 	}
-	steps := map[string]any{"*": []act{c.note("work.txt", "a step"), {"answer": "Done."}}}
+	steps, plans := map[string]any{}, map[string]any{"*": []act{{"answer": plan("this")}}}
+	var parts []map[string]any
 	for _, r := range set.Library.Recipes {
 		for i := range r.Steps {
 			if s := &r.Steps[i]; s.Type == belay.TypeAgent {
 				steps[string(s.ID)] = c.acts(s)
+				plans[string(s.ID)] = []act{{"answer": plan(string(s.ID))}}
+				parts = append(parts, map[string]any{"when": partOf(string(s.ID)), "acts": steps[string(s.ID)]})
 			}
 		}
 	}
+	steps["*"] = map[string]any{"cases": append(parts, map[string]any{"acts": []act{c.note("work.txt", "a step"), {"answer": "Done."}}})}
 	b, err := yaml.Marshal(map[string]any{"roles": map[string]any{
 		"*":                        map[string]any{"steps": steps},
 		string(belay.RoleRepair):   []act{c.note("repair.txt", "a repair"), {"answer": "I looked at what failed and mended it."}},
 		string(belay.RoleRecovery): []act{c.note("recovery.txt", "a recovery"), {"answer": "I finished what was left to do."}},
-		string(belay.RolePlan):     []act{{"answer": plan()}},
+		string(belay.RolePlan):     map[string]any{"steps": plans},
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("write the script: %w", err)
@@ -44,11 +48,15 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 	return append([]byte("# What the agents do on a good day. Change it and give it back with --script.\n"), b...), nil
 }
 
-// plan is a task in two parts.
-func plan() map[string]any {
+// partOf is in the task of each part of a step, so that whoever does it is known
+// to stand in for the step.
+func partOf(step string) string { return "part of what step " + step + " has to do" }
+
+// plan is the task of a step in two parts.
+func plan(step string) map[string]any {
 	part := func(n string) map[string]any {
 		return map[string]any{
-			"title": n + " part", "task": "Do the " + n + " part of the task.", "check": "true",
+			"title": n + " part of " + step, "task": "Do the " + n + " " + partOf(step) + ".", "check": "true",
 			"files": []string{"rehearsal/" + n + ".txt"},
 		}
 	}

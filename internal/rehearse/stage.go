@@ -85,8 +85,10 @@ func shellFault(f Fault) string {
 	switch f {
 	case Hang:
 		return "exec sleep 1000000; "
-	case Crash, LyingRecovery:
+	case Crash:
 		return "echo 'rehearsal: this step ends with an error' >&2; exit 3; "
+	case LyingRecovery: // as a test that fails: there is something to repair
+		return `printf '%s\n' '--- FAIL: TestRehearsal (0.00s)' '    rehearsal_test.go:7: wrong' FAIL 'FAIL	example.org/rehearsal	0.001s' >&2; exit 1; `
 	case DiskFull:
 		return "echo 'bash: write error: No space left on device' >&2; exit 1; "
 	case Kill9:
