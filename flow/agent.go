@@ -27,6 +27,7 @@ type career struct {
 	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
 	notes   int           // records about the open attempt
 	spent   bool          // its service has no retries left
+	blocked bool          // its service is not to be called yet
 	print   string        // fingerprint of the last failure
 	left    string        // the state of the work that it left
 	measure
@@ -36,6 +37,7 @@ type career struct {
 // session is there once the agent's attendant says so.
 func (c *career) begin(e belay.AttemptStarted) {
 	c.name, c.session, c.notes = e.Agent, "", 0
+	c.spent, c.blocked = false, false
 	c.measure.begin()
 	if e.Resume {
 		c.session = e.Session

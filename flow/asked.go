@@ -68,7 +68,7 @@ func (s *State) granted(i int, a belay.Answer) error {
 	switch {
 	case !a.OK && !a.Until.IsZero():
 		s.unqueue(i)
-		st.due = a.Until
+		st.due, st.agent.blocked = a.Until, true
 		s.wake(i)
 	case !a.OK && a.Spent && st.failure != nil:
 		s.unqueue(i)

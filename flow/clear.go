@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/belay-run/belay"
 )
@@ -34,6 +35,9 @@ func (s *State) cleared(e belay.RunCleared) {
 			break
 		}
 	}
+	if e.What == belay.CountBreakers {
+		s.unblock()
+	}
 	if e.What != belay.CountAttempts {
 		return
 	}
@@ -41,6 +45,18 @@ func (s *State) cleared(e belay.RunCleared) {
 		if st := &s.steps[i]; e.Path == "" || s.prog.Steps[i].ID == e.Path {
 			st.past, st.same, st.lost, st.woken = nil, 0, 0, false
 			st.agent.spent = false
+		}
+	}
+}
+
+// unblock lets the steps that wait for a service ask again at once.
+func (s *State) unblock() {
+	for i := range s.steps {
+		if st := &s.steps[i]; st.phase == Waiting && st.agent.blocked {
+			st.agent.blocked = false
+			s.unqueue(i)
+			st.due = time.Time{}
+			s.wake(i)
 		}
 	}
 }
