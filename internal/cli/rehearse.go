@@ -94,7 +94,15 @@ func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o
 		return usage(cmd, errors.New("--matrix has every fault, works in copies and keeps nothing: no --inject, --here or --keep"))
 	}
 	ctx, at := attend(ctx, nil)
-	defer at.stop()
+	err := a.rehearseAll(ctx, cmd, args, o)
+	if sig := at.stop(); sig != nil {
+		return quietly(sig.ExitCode())
+	}
+	return err
+}
+
+// rehearseAll plays one rehearsal, or a matrix.
+func (a *app) rehearseAll(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) error {
 	if o.matrix {
 		return a.matrix(ctx, cmd, args, o)
 	}
@@ -103,10 +111,6 @@ func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o
 		return err
 	}
 	story, err := a.perform(ctx, p, !o.run.json)
-	var sig *Signalled
-	if errors.As(context.Cause(ctx), &sig) {
-		return quietly(sig.ExitCode())
-	}
 	if err != nil {
 		return err
 	}

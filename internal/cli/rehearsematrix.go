@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -71,11 +70,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		}
 	})
 	if ctx.Err() != nil {
-		var sig *Signalled
-		if errors.As(context.Cause(ctx), &sig) {
-			return quietly(sig.ExitCode())
-		}
-		return quietly(belay.ExitTerminated)
+		return belay.Exit(belay.ExitTerminated, "rehearse", context.Cause(ctx), "")
 	}
 	return a.matrixTold(cells, played, time.Since(began), o.run.json)
 }

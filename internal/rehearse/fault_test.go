@@ -90,7 +90,9 @@ func TestStage(t *testing.T) {
 		"what the liar mends":     {"build=lying_recovery", job("r", "build", belay.RoleMain, 1, false), true},
 		"a repair that is honest": {"build=crash", job("r", "build", belay.RoleRepair, 1, true), false},
 		"in what was called":      {"call=lying_recovery", job("r/call.1", "inner", belay.RoleMain, 3, false), true},
-		"in the next call":        {"call=lying_recovery", job("r/call.2", "inner", belay.RoleMain, 1, false), false},
+		"in the next call":        {"call=lying_recovery", job("r/call.2", "inner", belay.RoleMain, 1, false), true},
+		"not mended by a lie":     {"build=lying_recovery", job("r", "build", belay.RoleMain, 2, false), true},
+		"an agent tries again":    {"fix=lying_recovery", job("r", "fix", belay.RoleMain, 2, true), false},
 		"who recovers the call":   {"call=lying_recovery", job("r", "call", belay.RoleRecovery, 1, true), true},
 	} {
 		in, err := Parse(c.fault)

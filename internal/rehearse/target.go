@@ -188,6 +188,9 @@ func (in Injection) hits(t Target, p place) bool {
 	if p.role != belay.RoleMain {
 		return false
 	}
+	if in.Fault == LyingRecovery && t.Type != belay.TypeAgent {
+		in.Times = Always // nobody mends it
+	}
 	if t.Type == belay.TypeRecipe && !t.Each {
 		n := t.below(p)
 		return n > 0 && in.covers(n)

@@ -121,7 +121,10 @@ func plural(n int, word string) string {
 
 // began is a line for an agent that starts: who, with which model, as whom.
 func (b *Board) began(at place, e belay.AttemptStarted) []Line {
-	if e.Agent == "" || e.Role != belay.RoleMain {
+	switch {
+	case aideRole(e.Role):
+		return b.aideBegan(at, e)
+	case e.Agent == "" || e.Role != belay.RoleMain:
 		return nil
 	}
 	text := "agent " + AgentName(e.Agent)
@@ -185,6 +188,14 @@ func (b *Board) noted(run belay.RunID, e belay.AttemptNoted) []Line {
 	case belay.NoteSession, belay.NoteBase:
 	}
 	return nil
+}
+
+// took is how long an attempt ran, "" when nobody knows.
+func (l *lane) took() string {
+	if l == nil || l.ended == nil || l.ended.Started.IsZero() {
+		return ""
+	}
+	return Took(l.ended.Ended.Sub(l.ended.Started))
 }
 
 // agentOf is the report of an attempt's agent, nil when there is none.

@@ -24,7 +24,7 @@ type Board struct {
 	broken  map[place]broken
 	waiting map[place]retry
 	done    int
-	failed  int
+	failed  map[belay.RunID]int // steps that stay failed
 }
 
 // place is a step of a run.
@@ -65,8 +65,9 @@ type retry struct {
 func NewBoard(tree *flow.Tree) *Board {
 	b := &Board{
 		tree: tree, open: map[belay.Key]*lane{},
-		broken: map[place]broken{}, waiting: map[place]retry{},
+		broken: map[place]broken{}, waiting: map[place]retry{}, failed: map[belay.RunID]int{},
 	}
+	var well []place
 	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
 		if v.Key != "" {
 			role := belay.RoleMain
@@ -81,22 +82,33 @@ func NewBoard(tree *flow.Tree) *Board {
 				place: at, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
 				since: v.Since, child: v.Child != "" && v.Type == belay.TypeRecipe,
 			}
-			if v.Type == belay.TypeAgent && role == belay.RoleMain {
+			if v.Phase == flow.Aided {
+				l.place, l.n = placeOf(run, v.Key)
+				_, l.role = helped(l.place)
+				l.of, l.child = l.n, false
+			}
+			if v.Type == belay.TypeAgent && role == belay.RoleMain || v.Phase == flow.Aided {
 				l.agent = "agent" // its name is in a record that was taken before
 			}
 			b.add(l)
 		}
-		b.count(v.Phase)
+		b.count(run, v.Phase)
+		if Recovered(v) {
+			well = append(well, place{run, v.Path})
+		}
 	})
+	for _, at := range well {
+		b.forgive(at)
+	}
 	return b
 }
 
-func (b *Board) count(p flow.Phase) {
+func (b *Board) count(run belay.RunID, p flow.Phase) {
 	switch p {
 	case flow.Done:
 		b.done++
 	case flow.Failed:
-		b.failed++
+		b.failed[run]++
 	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Held, flow.NotTaken, flow.Skipped:
 	}
 }
@@ -122,8 +134,12 @@ func (b *Board) remove(k belay.Key) {
 func (b *Board) Take(r belay.Record) []Line {
 	switch e := r.Event.(type) {
 	case belay.AttemptStarted:
-		at := place{r.Run, e.Path}
+		at := beside(place{r.Run, e.Path}, e.Role)
 		delete(b.waiting, at)
+		if e.Role == belay.RoleMain {
+			delete(b.broken, at)
+			b.forgive(at)
+		}
 		b.add(&lane{
 			place: at, key: e.Key, role: e.Role, n: e.Attempt, of: b.step(at).Attempts,
 			since: r.At, child: e.Child != "", agent: AgentName(e.Agent),
@@ -136,6 +152,9 @@ func (b *Board) Take(r belay.Record) []Line {
 	case belay.AttemptEnded:
 		if l := b.open[e.Key]; l != nil {
 			l.ended = &e.Observation
+			if aideRole(l.role) {
+				return b.aideEnded(l)
+			}
 			if l.role != belay.RoleMain {
 				b.remove(e.Key)
 			}
@@ -148,7 +167,7 @@ func (b *Board) Take(r belay.Record) []Line {
 	case belay.RecoveryChosen:
 		return b.recovery(place{r.Run, e.Path}, e.Plan, r.At)
 	case belay.StepRefused:
-		b.failed++
+		b.failed[r.Run]++
 		return []Line{b.line("failed", place{r.Run, e.Path}, "", Reason(&e.Failure))}
 	case belay.StepNotTaken:
 		return []Line{b.line("not taken", place{r.Run, e.Path}, "", e.Why)}
@@ -195,7 +214,7 @@ func (b *Board) found(e belay.AttemptFound) []Line {
 		b.remove(e.Key)
 	case belay.Lost:
 		text = "its keeper died with it, the outcome is not known"
-		if l.role != belay.RoleHook {
+		if l.role != belay.RoleHook && !aideRole(l.role) {
 			b.broken[l.place] = broken{n: l.n}
 		}
 		b.remove(e.Key)
@@ -207,12 +226,10 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 	l := b.open[e.Key]
 	b.remove(e.Key)
 	at, n := placeOf(run, e.Key)
-	took, again := "", ""
-	if l != nil {
-		if l.ended != nil && !l.ended.Started.IsZero() {
-			took = Took(l.ended.Ended.Sub(l.ended.Started))
-		}
+	if _, role := helped(at); role != "" {
+		return b.aideJudged(at, l, n, e.Verdict)
 	}
+	took, again := l.took(), ""
 	if n > 1 {
 		again = fmt.Sprintf("attempt %d", n)
 	}
@@ -226,7 +243,7 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		b.done++
 		part := ""
 		if v.Partial {
-			part = "a part of it was left out"
+			part = partly(l)
 		}
 		if l != nil && l.ended != nil && l.ended.Degraded {
 			return []Line{b.line("degraded", at, took, joined("no JSON in its output, which stays text", part, again, work))}
@@ -238,6 +255,26 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		b.broken[at] = broken{n, took, v.Failure, work}
 	}
 	return nil
+}
+
+// partly says what is missing about a step that does not count in full.
+func partly(l *lane) string {
+	if l != nil && l.ended != nil && l.ended.Child != nil && l.ended.Child.Reason != "" {
+		return l.ended.Child.Reason
+	}
+	return "a part of it was left out"
+}
+
+// forgive takes back the failures in the child runs of a step that is started
+// again, or done in spite of them.
+func (b *Board) forgive(at place) {
+	for run := range b.failed {
+		rest, below := strings.CutPrefix(string(run), string(at.run)+"/"+string(at.path)+".")
+		attempt, _, _ := strings.Cut(rest, "/")
+		if _, err := strconv.Atoi(attempt); below && err == nil {
+			delete(b.failed, run)
+		}
+	}
 }
 
 // joined is what there is to say of several things, in one phrase.
@@ -264,39 +301,6 @@ func placeOf(run belay.RunID, k belay.Key) (place, int) {
 		return place{run, belay.Path(path)}, 0 // not of our making: shown as it is
 	}
 	return place{run, belay.Path(path[:i])}, n
-}
-
-func (b *Board) recovery(at place, p belay.Plan, now time.Time) []Line {
-	was := b.broken[at]
-	delete(b.broken, at)
-	why := p.Reason
-	if was.failure != nil {
-		why = Reason(was.failure)
-	}
-	if was.work != "" {
-		why += " (" + was.work + ")"
-	}
-	switch p.Act {
-	case belay.ActRetry:
-		of := max(b.step(at).Attempts, was.n+1)
-		b.waiting[at] = retry{was.n + 1, of, p.Due}
-		text := fmt.Sprintf("attempt %d of %d", was.n+1, of)
-		if was.failure == nil { // after a loss: the caps of failed attempts do not count
-			text = "again"
-		}
-		if wait := p.Due.Sub(now); wait > 0 {
-			text += " in " + Took(wait)
-		}
-		return []Line{b.line("retry", at, was.took, text+": "+why)}
-	case belay.ActGiveUp:
-		b.failed++
-		if b.step(at).Optional {
-			why = "optional, the run goes on: " + why
-		}
-		return []Line{b.line("failed", at, was.took, why)}
-	case belay.ActHold:
-	}
-	return nil // an item follows, which is the news
 }
 
 func (b *Board) step(at place) flow.StepView {

@@ -36,11 +36,12 @@ func (l Line) Format(colour bool) string {
 func paint(word, text string) string {
 	code := ""
 	switch word {
-	case "done", "answered":
+	case "done", "answered", "recovered":
 		code = "32"
 	case "failed", "lost", "killed":
 		code = "31"
-	case "held", "retry", "refused", "degraded", "hook", "interrupt":
+	case "held", "retry", "refused", "degraded", "hook", "interrupt",
+		"resume", "fresh", "failover", "reassign", "repair", "decompose", "recover", "fallback":
 		code = "33"
 	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note":
 		code = "2"

@@ -36,8 +36,12 @@ func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []st
 		return nil
 	}
 	counts := fmt.Sprintf("  %d done, %d running", b.done, running)
-	if b.failed > 0 {
-		counts += fmt.Sprintf(", %d failed", b.failed)
+	failed := 0
+	for _, n := range b.failed {
+		failed += n
+	}
+	if failed > 0 {
+		counts += fmt.Sprintf(", %d failed", failed)
 	}
 	if len(b.waiting) > 0 {
 		counts += fmt.Sprintf(", %d to be tried again", len(b.waiting))

@@ -12,15 +12,30 @@ import (
 // tally is how the steps of a tree stand.
 type tally struct {
 	done, failed, optional, notTaken, skipped, held, open, waiting int
-	bad                                                            []belay.RunID // of the steps below
-	badSteps                                                       []flow.StepView
+
+	bad       []belay.RunID // of the steps below
+	badSteps  []flow.StepView
+	recovered []Line
+	unsure    bool // one of those was not verified
 }
 
 func count(tree *flow.Tree) tally {
 	var t tally
+	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
 	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+		if child := tree.Run(v.Child); settled[run] || v.Phase == flow.Done && child != nil && failedRun(child.Result()) {
+			settled[v.Child] = true
+		}
+		if settled[run] && v.Phase != flow.Done {
+			return // what it left is done otherwise
+		}
 		switch v.Phase {
 		case flow.Done:
+			if Recovered(v) {
+				t.recovered = append(t.recovered, recoveredLine(run, v))
+				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
+				break
+			}
 			t.done++
 		case flow.NotTaken:
 			t.notTaken++
@@ -51,6 +66,10 @@ func count(tree *flow.Tree) tally {
 	return t
 }
 
+func failedRun(r *belay.RunResult) bool {
+	return r != nil && r.Status != belay.Achieved && r.Status != belay.Partial
+}
+
 func (t tally) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -58,6 +77,7 @@ func (t tally) String() string {
 		word string
 	}{
 		{t.done, "done"},
+		{len(t.recovered), "recovered"},
 		{t.failed, "failed"},
 		{t.optional, "optional failed"},
 		{t.held, "held"},
@@ -87,7 +107,10 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
 		}
 	}
-	if len(t.badSteps) == 0 && res.Status != belay.Achieved && res.Reason != "" {
+	for _, l := range t.recovered {
+		lines = append(lines, l.Format(false))
+	}
+	if len(t.badSteps) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
 		lines = append(lines, "  "+Clean(res.Reason))
 		if res.Failure != nil && res.Failure.Hint != "" {
 			lines = append(lines, "  hint: "+Clean(res.Failure.Hint))

@@ -30,7 +30,7 @@ type story struct {
 	recs  []belay.Record
 }
 
-func begin(t *testing.T, source string, subs map[string]string) *story {
+func begin(t *testing.T, source string, subs map[string]string, change ...func(*belay.RunStarted)) *story {
 	t.Helper()
 	lib := flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	parse := func(name, src string) *recipe.Recipe {
@@ -47,10 +47,14 @@ func begin(t *testing.T, source string, subs map[string]string) *story {
 	}
 	tree := flow.NewTree("k3f9q", lib)
 	s := &story{t: t, tree: tree, board: NewBoard(tree), now: start}
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.RunStarted{
+	first := belay.RunStarted{
 		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(),
 		Vars: map[string]belay.Value{"n": {JSON: []byte("1")}},
-	}}, flow.Fact{Run: "k3f9q", Event: belay.RunAttached{Epoch: 1}})
+	}
+	for _, f := range change {
+		f(&first)
+	}
+	s.turn(flow.Fact{Run: "k3f9q", Event: first}, flow.Fact{Run: "k3f9q", Event: belay.RunAttached{Epoch: 1}})
 	return s
 }
 
