@@ -26,9 +26,15 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 	}
 	steps, plans := map[string]any{}, map[string]any{"*": []act{{"answer": plan("this")}}}
 	var parts []map[string]any
+	mended := act{"answer": "I finished what was left to do."}
+	recoveries := map[string]any{"*": []act{c.note("recovery.txt", "a recovery"), mended}}
 	for _, r := range set.Library.Recipes {
 		for i := range r.Steps {
-			if s := &r.Steps[i]; s.Type == belay.TypeAgent {
+			s := &r.Steps[i]
+			if s.Type == belay.TypeRecipe {
+				recoveries[string(s.ID)] = append(c.files(s), c.note("recovery.txt", "a recovery"), mended)
+			}
+			if s.Type == belay.TypeAgent {
 				steps[string(s.ID)] = c.acts(s)
 				plans[string(s.ID)] = []act{{"answer": plan(string(s.ID))}}
 				parts = append(parts, map[string]any{"when": partOf(string(s.ID)), "acts": steps[string(s.ID)]})
@@ -39,7 +45,7 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 	b, err := yaml.Marshal(map[string]any{"roles": map[string]any{
 		"*":                        map[string]any{"steps": steps},
 		string(belay.RoleRepair):   []act{c.note("repair.txt", "a repair"), {"answer": "I looked at what failed and mended it."}},
-		string(belay.RoleRecovery): []act{c.note("recovery.txt", "a recovery"), {"answer": "I finished what was left to do."}},
+		string(belay.RoleRecovery): map[string]any{"steps": recoveries},
 		string(belay.RolePlan):     map[string]any{"steps": plans},
 	}})
 	if err != nil {

@@ -13,8 +13,9 @@ const maxHits = 20
 
 // book is what the journal holds about one step.
 type book struct {
-	target Target
-	in     Injection
+	target  Target
+	in      Injection
+	checked map[belay.Path]bool // steps that have a check
 
 	keys   []belay.Key // of all attempts that concern it, in order
 	rest   []belay.Key // of all others
@@ -24,10 +25,13 @@ type book struct {
 	ways   []Way
 }
 
-func newBook(recs []belay.Record, t Target, in Injection) *book {
+func newBook(recs []belay.Record, targets []Target, t Target, in Injection) *book {
 	b := &book{
-		target: t, in: in, places: map[belay.Key]place{},
+		target: t, in: in, checked: map[belay.Path]bool{}, places: map[belay.Key]place{},
 		seen: map[belay.Key]belay.Observation{}, judged: map[belay.Key]belay.Verdict{},
+	}
+	for _, other := range targets {
+		b.checked[other.Step] = other.Checked
 	}
 	for _, r := range recs {
 		switch e := r.Event.(type) {
@@ -146,7 +150,7 @@ func (b *book) doneBy(p place) belay.Key {
 		}
 		o, ended := b.seen[k]
 		passed := at.role == belay.RoleVerify && ended && o.Exit == 0 && o.Signal == 0
-		wantsCheck := b.target.Checked && at.path == b.target.Step
+		wantsCheck := b.checked[at.path] || b.target.Checked && b.target.own(at)
 		switch {
 		case passed && last != "":
 			by = last

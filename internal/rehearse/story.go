@@ -74,7 +74,7 @@ func Tell(name string, recs []belay.Record, targets []Target, faults []Injection
 		if err != nil {
 			continue // it was refused before the run began
 		}
-		b := newBook(recs, t, in)
+		b := newBook(recs, targets, t, in)
 		told := b.told()
 		told.False = end.Code == belay.ExitOK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
 			!b.excused(targets) && !b.proven()

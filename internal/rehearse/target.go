@@ -107,15 +107,8 @@ func (t Target) Fits(f Fault) error {
 // takesClaims tells whether the step asks for no more than words, so that a
 // claim is all that it asked for.
 func (t Target) takesClaims(f Fault) bool {
-	switch {
-	case t.Checked:
-		return false
-	case f == LyingRecovery:
-		return t.Type == belay.TypeRecipe
-	case f == HollowClaim:
-		return t.Expect != belay.ExpectChange && t.Expect != belay.ExpectTests && t.Expect != belay.ExpectPR
-	}
-	return false
+	return f == HollowClaim && !t.Checked &&
+		t.Expect != belay.ExpectChange && t.Expect != belay.ExpectTests && t.Expect != belay.ExpectPR
 }
 
 func (t Target) fitsShell(f Fault) error {
