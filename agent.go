@@ -179,7 +179,7 @@ type AgentResult struct {
 	Retries    int           `json:"retries,omitempty"` // its own, inner ones
 	Exit       int           `json:"exit"`
 	Signal     int           `json:"signal,omitempty"`
-	Bad        int           `json:"bad,omitempty"` // lines that were no record
+	Bad        int           `json:"bad,omitempty"`     // lines that were no record
 	GaveUp     bool          `json:"gave_up,omitempty"` // its final text has the word UNRECOVERABLE in it
 }
 

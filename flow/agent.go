@@ -28,7 +28,7 @@ type career struct {
 	notes   int           // records about the open attempt
 	spent   bool          // its service has no retries left
 	blocked bool          // its service is not to be called yet
-	print   string        // fingerprint of the last failure
+	mark    string        // fingerprint of the last failure
 	left    string        // the state of the work that it left
 	measure
 }
@@ -56,7 +56,7 @@ func (s *State) startAgent(i int) belay.Command {
 		return belay.Note{Event: belay.ItemOpened{
 			ID: fmt.Sprintf("%s.%d.stale", s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
 			Ask: fmt.Sprintf("step %s failed %d times in the same way (%s), and nothing has changed since. Shall its agent start once more, has the step failed, or is it left out?",
-				s.prog.Steps[i].ID, st.same, st.agent.print),
+				s.prog.Steps[i].ID, st.same, st.agent.mark),
 			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
 		}}
 	}

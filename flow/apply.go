@@ -309,13 +309,13 @@ func (s *State) judged(e belay.AttemptJudged) error {
 func (s *State) broke(i int, f *belay.Failure) {
 	st := &s.steps[i]
 	st.failed++
-	if f.Print != "" && st.agent.print == f.Print && !s.changed(i) {
+	if f.Print != "" && st.agent.mark == f.Print && !s.changed(i) {
 		st.same++
 	} else {
 		st.same = 1
 	}
 	st.failure = f
-	st.agent.print, st.agent.left, st.mended = f.Print, leftPrint(st.main), false
+	st.agent.mark, st.agent.left, st.mended = f.Print, leftPrint(st.main), false
 }
 
 func lostFailure(p belay.Path, plan belay.Plan) *belay.Failure {

@@ -13,29 +13,29 @@ type Look struct {
 
 // Explain gives a failure its class, the evidence that decided it, its
 // fingerprint and the move that it asks for first.
-func (k *Classifier) Explain(c Case, f *belay.Failure, look Look) {
-	if c.Main.Child != nil && c.Check == nil {
-		explainChild(c, f)
+func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
+	if it.Main.Child != nil && it.Check == nil {
+		explainChild(it, f)
 		return
 	}
-	facts := c.facts(look)
+	facts := it.facts(look)
 	text := tail(facts.Text)
 	if text == "" {
 		text = tail(f.Cause)
 	}
 	if facts.Tool == "" {
-		facts.Tool = k.toolOf(text, facts.Exit)
+		facts.Tool = c.toolOf(text, facts.Exit)
 	}
-	found, known := c.decided(*f, facts)
+	found, known := it.decided(*f, facts)
 	if !known {
 		facts.Text = text
-		found = k.Classify(facts)
+		found = c.Classify(facts)
 	} else {
 		found.Fingerprint = fingerprint(facts, text)
 		found = repeated(facts, found)
 	}
 	f.Class, f.Level, f.Rule, f.Move, f.Print = found.Class, found.Level, found.Rule, found.Move, found.Fingerprint
-	if r := c.Main.Agent; r != nil {
+	if r := it.Main.Agent; r != nil {
 		f.After, f.Reset = r.Result.RetryAfter, r.Result.Reset
 	}
 }

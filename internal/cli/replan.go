@@ -212,11 +212,11 @@ func givenSituation(cmd *cobra.Command, o replanOptions, role recovery.Role) (re
 		return s, err
 	}
 	for n := range o.attempts {
-		print := s.Failure.Print
+		mark := s.Failure.Print
 		if !same {
-			print = fmt.Sprint(n)
+			mark = fmt.Sprint(n)
 		}
-		s.Past = append(s.Past, recovery.Past{Act: belay.ActRetry, Class: s.Failure.Class, Print: print, Agent: s.Agent, Role: role})
+		s.Past = append(s.Past, recovery.Past{Act: belay.ActRetry, Class: s.Failure.Class, Print: mark, Agent: s.Agent, Role: role})
 	}
 	return s, nil
 }
