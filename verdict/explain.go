@@ -129,6 +129,10 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 			found.Move = belay.MoveRetry
 		}
 	case belay.ClassHollow:
+		if len(a.Result.Denied) > 0 { // it was not let do the work
+			found.Class, found.Level, found.Rule, found.Move = belay.ClassPermission, belay.LevelTyped, "agent.denied", belay.MoveReassign
+			break
+		}
 		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence", belay.MoveVerify
 	case belay.ClassWorkFailure:
 		found.Level, found.Rule, found.Move = belay.LevelProcess, "verify", belay.MoveRepair

@@ -100,18 +100,20 @@ func (a *act) readFork(n *yaml.Node) error {
 }
 
 func (a *act) readFault(n *yaml.Node) error {
-	if err := strict(n, &a.fault, "class", "status", "retry_after", "text"); err != nil {
+	if err := strict(n, &a.fault, "class", "status", "retry_after", "reset", "text"); err != nil {
 		return err
 	}
 	if !slices.Contains(classes(), belay.Class(a.fault.Class)) {
 		return bad(n, "no class %q", a.fault.Class)
 	}
+	var err error
 	if a.fault.RetryAfter != "" {
-		d, err := duration(n, a.fault.RetryAfter)
-		a.fault.after = d
-		return err
+		a.fault.after, err = duration(n, a.fault.RetryAfter)
 	}
-	return nil
+	if err == nil && a.fault.Reset != "" {
+		a.fault.reset, err = duration(n, a.fault.Reset)
+	}
+	return err
 }
 
 // strict reads a mapping and refuses keys that it does not know.

@@ -85,7 +85,11 @@ func (p *player) do(ctx context.Context, a act) error {
 }
 
 func fault(f faultSpec) *agent.ScriptedFault {
-	return &agent.ScriptedFault{Class: belay.Class(f.Class), Status: f.Status, RetryAfterMS: f.after.Milliseconds(), Text: f.Text}
+	told := &agent.ScriptedFault{Class: belay.Class(f.Class), Status: f.Status, RetryAfterMS: f.after.Milliseconds(), Text: f.Text}
+	if f.reset > 0 {
+		told.Reset = time.Now().Add(f.reset)
+	}
+	return told
 }
 
 // tool tells of the use of a tool; do fills in how it ended.

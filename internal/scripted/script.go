@@ -72,8 +72,10 @@ type faultSpec struct {
 	Class      string `yaml:"class"`
 	Status     int    `yaml:"status"`
 	RetryAfter string `yaml:"retry_after"` //nolint:tagliatelle // snake_case, as in recipes
+	Reset      string `yaml:"reset"`       // from now
 	Text       string `yaml:"text"`
 	after      time.Duration
+	reset      time.Duration
 }
 
 // Bad says what is wrong with a script, and where.
