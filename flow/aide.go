@@ -326,7 +326,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 // trouble is what an agent that mends is told.
 func (s *State) trouble(i, round int) agent.Trouble {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	t := agent.Trouble{Step: string(def.ID), Cause: st.failure.Cause, Failing: s.failing1(i), Round: round}
+	t := agent.Trouble{Step: string(def.ID), Cause: st.failure.Cause, Failing: s.fails(i), Round: round}
 	if def.Script != nil {
 		t.Script = def.Script.Source
 	}

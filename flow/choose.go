@@ -127,7 +127,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
 		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.Replans(), Now: now, Deadline: s.deadline(),
 		Changed: s.changed(i), Checked: def.Verify != nil, Depth: s.depth, Spent: st.agent.spent,
-		Fallback: def.Fallback != nil, Failing: s.failing1(i),
+		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
 	if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
 		x.Recoverable, x.Unstaffed = s.aideName(i) != "", s.aideName(i) == ""
@@ -182,8 +182,8 @@ func (s *State) taskOf(i int) string {
 	return text
 }
 
-// failing1 lists what fails in a step, as far as its words show it.
-func (s *State) failing1(i int) []string {
+// fails lists what fails in a step, as far as its words show it.
+func (s *State) fails(i int) []string {
 	st := &s.steps[i]
 	switch {
 	case verdict.Spoke(st.verify) && st.verify.Exit != 0:

@@ -122,7 +122,7 @@ func (s *State) remember(i int, p belay.Plan) {
 		to = p.Role
 	}
 	st.past = append(st.past, recovery.Past{
-		Act: p.Act, Class: p.Class, Print: p.Print, Agent: s.worker(i), Role: s.role(i), To: to, Failing: s.failing1(i),
+		Act: p.Act, Class: p.Class, Print: p.Print, Agent: s.worker(i), Role: s.role(i), To: to, Failing: s.fails(i),
 	})
 }
 

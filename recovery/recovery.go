@@ -30,23 +30,6 @@ type History struct {
 	Lost   int
 }
 
-// Decide chooses the way out of a failed attempt.
-func Decide(p Policy, f belay.Failure, h History, now time.Time) belay.Plan {
-	if h.Failed < p.MaxAttempts {
-		pause := Backoff(p.Backoff, h.Failed, h.Key)
-		return belay.Plan{
-			Act: belay.ActRetry, Rule: "retry",
-			Reason: fmt.Sprintf("attempt %d of %d failed: %s", h.Failed, p.MaxAttempts, f.Cause),
-			Due:    now.Add(pause),
-		}
-	}
-	reason := fmt.Sprintf("failed %d of %d allowed: %s", h.Failed, p.MaxAttempts, f.Cause)
-	if p.Escalate {
-		return belay.Plan{Act: belay.ActHold, Rule: "on_failure", Reason: reason}
-	}
-	return belay.Plan{Act: belay.ActGiveUp, Rule: "attempts_spent", Reason: reason}
-}
-
 // AfterLost chooses what follows a lost attempt of a step that may run again.
 func AfterLost(p Policy, h History, now time.Time) belay.Plan {
 	if h.Lost > p.MaxLost {

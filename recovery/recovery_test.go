@@ -9,7 +9,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func TestDecide(t *testing.T) {
+func TestTheRecipesOwnRetry(t *testing.T) {
 	f := belay.Failure{Kind: belay.BashFailure, Cause: "exit 1"}
 	rows := []struct {
 		name string
@@ -26,7 +26,7 @@ func TestDecide(t *testing.T) {
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			p := Decide(r.p, f, r.h, now)
+			p := Choose(Situation{Type: belay.TypeBash, Failure: f, Declared: r.p, History: r.h, Now: now})
 			if p.Act != r.act || p.Rule != r.rule || p.Reason == "" {
 				t.Fatalf("%+v", p)
 			}

@@ -1,0 +1,265 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Turn takes in facts and asks the brains until none has anything more to say.
+// Nothing of it may be acted on before its records are on disk; if they cannot
+// be written, the tree is ahead of the disk and must be thrown away.
+func (t *Tree) Turn(now time.Time, facts ...Fact) (Turn, error) {
+	if now.Before(t.last) {
+		now = t.last // time in a journal never falls
+	}
+	w := &turn{tree: t, now: now}
+	for _, f := range facts {
+		if err := w.write(f.Run, f.Event); err != nil {
+			return Turn{}, err
+		}
+	}
+	for _, id := range t.live {
+		if until := t.waits[id].Until; !until.IsZero() && !until.After(now) {
+			t.touch(id)
+		}
+	}
+	if err := w.think(); err != nil {
+		return Turn{}, err
+	}
+	if err := w.rest(); err != nil {
+		return Turn{}, err
+	}
+	return w.out, nil
+}
+
+// Settle takes in facts without starting anything: what a process may do that
+// holds the journal for a moment and is no driver.
+func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
+	if now.Before(t.last) {
+		now = t.last
+	}
+	w := &turn{tree: t, now: now, idle: true}
+	for _, f := range facts {
+		if err := w.write(f.Run, f.Event); err != nil {
+			return Turn{}, err
+		}
+	}
+	if err := w.think(); err != nil {
+		return Turn{}, err
+	}
+	w.out.Status = t.Status()
+	return w.out, nil
+}
+
+// turn is one turn in the making.
+type turn struct {
+	tree  *Tree
+	now   time.Time
+	idle  bool // note, but start, ask, kill and end nothing
+	moves int
+	out   Turn
+}
+
+// write makes a fact a record and folds it.
+func (w *turn) write(run belay.RunID, e belay.Event) error {
+	r := belay.Record{At: w.now, Run: run, Event: e}
+	if err := w.tree.Apply(r); err != nil {
+		return err
+	}
+	w.out.Records = append(w.out.Records, r)
+	return nil
+}
+
+// think asks every touched run until all are quiet.
+func (w *turn) think() error {
+	t := w.tree
+	for len(t.queue) > 0 {
+		id := t.queue[0]
+		t.queue = t.queue[1:]
+		delete(t.touched, id)
+		if err := w.ask(t.runs[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask carries out what one run wants until it waits or ends.
+func (w *turn) ask(s *State) error {
+	for {
+		if w.moves++; w.moves > maxMoves {
+			return errors.New("the brain does not come to rest: this is a bug in belay")
+		}
+		quiet, err := w.carry(s, s.Next(w.now, w.room()))
+		if err != nil || quiet {
+			return err
+		}
+	}
+}
+
+// room is how many more processes may start now.
+func (w *turn) room() int {
+	if w.idle || w.tree.stopping != nil {
+		return -1
+	}
+	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open))
+}
+
+// carry writes down one command and keeps its effect for after the commit; it
+// tells whether the run has nothing more to say.
+func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
+	t := w.tree
+	if _, note := c.(belay.Note); w.idle && !note {
+		return true, nil
+	}
+	switch c := c.(type) {
+	case belay.Note:
+		return false, w.write(s.id, c.Event)
+	case belay.Do:
+		j := t.sealed(c.Job)
+		w.out.Effects = append(w.out.Effects, belay.Do{Job: j})
+		return false, w.write(s.id, started(j))
+	case belay.StartRun:
+		return false, w.startRun(s, c)
+	case belay.Ask:
+		return false, w.question(s, c)
+	case belay.Kill:
+		return false, w.kill(s, c)
+	case belay.Wait:
+		t.waits[s.id] = c
+		return true, nil
+	case belay.End:
+		return true, w.end(s, c.Result)
+	}
+	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
+}
+
+func (w *turn) startRun(s *State, c belay.StartRun) error {
+	if err := w.write(s.id, c.Started); err != nil {
+		return err
+	}
+	if c.Reopen {
+		return w.write(c.Started.Child, belay.RunReopened{By: "its parent run"})
+	}
+	return w.write(c.Started.Child, c.Child)
+}
+
+func (w *turn) question(s *State, c belay.Ask) error {
+	if k := c.Question.Agent; k != "" {
+		if why := w.tree.overBudget(k, w.now); why != "" {
+			return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{Error: why}})
+		}
+	}
+	if !c.Question.Step {
+		s.asked(c.Key)
+		w.out.Effects = append(w.out.Effects, c)
+		return nil
+	}
+	limit := w.tree.started.Limits.MaxTotalSteps
+	a := belay.Answer{OK: w.tree.permits[c.Key] || len(w.tree.permits) < limit}
+	if !a.OK {
+		a.Error = fmt.Sprintf("the nested recipes have started %d steps; the limit is %d", len(w.tree.permits), limit)
+	}
+	return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: a})
+}
+
+func (w *turn) kill(s *State, c belay.Kill) error {
+	child := s.steps[s.open[c.Key]].child
+	if err := w.write(s.id, belay.AttemptStopping{Key: c.Key, Why: c.Why}); err != nil {
+		return err
+	}
+	if child == "" {
+		w.out.Effects = append(w.out.Effects, c)
+		return nil
+	}
+	return w.write(child, belay.RequestReceived{Request: belay.Request{
+		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: belay.WishCancel, Why: string(c.Why),
+	}})
+}
+
+func (w *turn) end(s *State, r belay.RunResult) error {
+	t := w.tree
+	delete(t.waits, s.id)
+	if err := w.write(s.id, belay.RunEnded{RunResult: r}); err != nil {
+		return err
+	}
+	if s.id == t.root {
+		return nil
+	}
+	up := t.parents[s.id]
+	p := t.runs[up.run]
+	if p == nil {
+		return fmt.Errorf("run %s: ended, but nobody waits for it", s.id)
+	}
+	i, ok := p.open[up.key]
+	if !ok {
+		return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, up.key)
+	}
+	return w.write(up.run, belay.AttemptEnded{Key: up.key, Observation: belay.Observation{
+		Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r, Hidden: s.hiddenOut(),
+	}})
+}
+
+// rest says how the tree stands once all runs are quiet, and writes down a
+// hold or a stop.
+func (w *turn) rest() error {
+	t := w.tree
+	if t.stopping != nil && t.runs[t.root].result == nil {
+		if err := w.stop(); err != nil {
+			return err
+		}
+	}
+	until, person, busy := w.horizon()
+	w.out.Until = until
+	resting := !busy && until.IsZero() && t.runs[t.root].result == nil
+	if resting && person && !t.held && t.stopping == nil {
+		if err := w.write(t.root, belay.RunHeld{Items: t.items()}); err != nil {
+			return err
+		}
+		t.quiet()
+	}
+	w.out.Status = t.Status()
+	return nil
+}
+
+// stop ends every open process, and says so once none is left.
+func (w *turn) stop() error {
+	t := w.tree
+	for _, k := range t.Open() {
+		s := t.runs[t.open[k]]
+		if s.steps[s.open[k]].stopping != belay.KilledNot {
+			continue
+		}
+		if err := w.write(s.id, belay.AttemptStopping{Key: k, Why: belay.KilledStop}); err != nil {
+			return err
+		}
+		w.out.Effects = append(w.out.Effects, belay.Kill{Key: k, Why: belay.KilledStop})
+	}
+	t.quiet()
+	if len(t.open) > 0 || t.stopped {
+		return nil
+	}
+	err := w.write(t.root, belay.RunStopped{By: t.stopping.By})
+	t.quiet()
+	return err
+}
+
+// horizon is the next moment at which a run wants to be asked again, whether
+// some run waits for a person, and whether a process or a question is out.
+func (w *turn) horizon() (until time.Time, person, busy bool) {
+	t := w.tree
+	busy = len(t.open) > 0
+	for _, id := range t.live {
+		s := t.runs[id]
+		person = person || len(s.items) > 0
+		busy = busy || s.asking > 0
+		wait := t.waits[id]
+		if !wait.Until.IsZero() && (until.IsZero() || wait.Until.Before(until)) {
+			until = wait.Until
+		}
+	}
+	return until, person, busy
+}
