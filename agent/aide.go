@@ -131,3 +131,9 @@ func secretName(name string) bool {
 func Unrecoverable(answer string) bool {
 	return strings.Contains(strings.ToUpper(answer), "UNRECOVERABLE")
 }
+
+// previewChars is how much of an answer is shown in one line.
+const previewChars = 200
+
+// Preview is the beginning of an answer, in one line.
+func Preview(answer string) string { return cutTo(oneLine(answer), previewChars) }

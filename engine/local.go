@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -19,7 +18,6 @@ import (
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
-	"github.com/belay-run/belay/redact"
 )
 
 // Local runs recipes on this machine, out of one state directory.
@@ -298,7 +296,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
 		Gate: o.gateOf, Told: o.local.State.Told, Look: o.lookOf(), Cleared: o.cleared,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
-		Mask: redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)),
+		Mask: o.masked(),
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

@@ -339,6 +339,15 @@ func (s *State) trouble(i, round int) agent.Trouble {
 	return t
 }
 
+// Fallen is what a failed sub-recipe left, as an agent that finishes it is told.
+func (s *State) Fallen(p belay.Path) (agent.Fallen, bool) {
+	i, ok := s.index[p]
+	if !ok || s.steps[i].failure == nil {
+		return agent.Fallen{}, false
+	}
+	return s.fallen(i), true
+}
+
 // fallen is what an agent that finishes a sub-recipe is told.
 func (s *State) fallen(i int) agent.Fallen {
 	def, st := &s.prog.Steps[i], &s.steps[i]

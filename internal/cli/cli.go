@@ -40,6 +40,7 @@ type app struct {
 	quiet    bool
 	verbose  bool
 	logLevel logLevel
+	talks    bool // somebody asked for that level
 }
 
 // Main runs one command line and says how it went. What a person must know was
@@ -91,13 +92,14 @@ with belay resume. Exit code 0 means that every required step is done and checke
 		a.answerCommand(), a.clearCommand(), a.stopCommand(), a.cancelCommand(),
 		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(), a.branchCommand(),
 		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(),
-		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
+		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
 	)
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
+	a.talks = cmd.Flags().Changed("log-level")
 	switch a.color {
 	case "auto", "always", "never":
 		return nil

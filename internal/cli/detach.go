@@ -57,6 +57,9 @@ func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
 	defer func() { _ = null.Close() }() // the child has its own
 	// Without a context: its life does not depend on this process.
 	args := []string{"--state", ws.state.Dir(), "resume", string(id)}
+	if a.talks {
+		args = append(args, "--log-level", string(a.logLevel))
+	}
 	for _, n := range ws.local.Secrets {
 		args = append(args, "--secret", n)
 	}

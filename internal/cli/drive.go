@@ -18,19 +18,21 @@ import (
 // process ends.
 func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bool, facts ...flow.Fact) error {
 	w := &witness{root: o.ID, show: a.records}
+	log := a.talk(o)
+	defer log.close()
 	var tick func(time.Time)
 	done := func() {}
 	if !asJSON {
 		style := a.style()
 		screen := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), style, tailOf(ws.state.Folder(o.ID)))
-		w.show, done = screen.Seen, screen.Close
+		w.show, done, log.print = screen.Seen, screen.Close, screen.Say
 		if style.Live {
 			tick = screen.Tick
 		}
 	}
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)
-	res, err := o.Drive(ctx, at.hard, w.seen, facts...)
+	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) { w.seen(recs); log.seen(recs) }, facts...)
 	sig := at.stop()
 	done()
 	if !asJSON {

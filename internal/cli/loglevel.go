@@ -14,6 +14,21 @@ const (
 
 const logLevelHelp = "how much is told on stderr about ways out of failures: debug (with the prompts of agents that are asked for one), info, warning or error"
 
+// rank orders the levels: the higher, the more it matters.
+func (l logLevel) rank() int {
+	switch l {
+	case logDebug:
+		return 0
+	case logInfo:
+		return 1
+	case logWarning:
+		return 2
+	case logError:
+		return 3
+	}
+	return 1
+}
+
 func (l *logLevel) String() string { return string(*l) }
 
 // Type is what the help calls the value.

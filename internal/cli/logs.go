@@ -51,7 +51,7 @@ func (a *app) logs(ctx context.Context, args []string, o logOptions) (err error)
 	defer closing(&err, "close journal", s.close)
 	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: o.follow && len(args) == 1, json: o.json, raw: o.raw}
 	if len(args) == 2 {
-		if r.only, err = s.step(belay.Path(args[1])); err != nil {
+		if r.only, err = s.part(belay.Path(args[1])); err != nil {
 			return err
 		}
 	}
@@ -77,7 +77,7 @@ func (a *app) logs(ctx context.Context, args []string, o logOptions) (err error)
 type reading struct {
 	*app
 	story  *story
-	only   placed // its Path is "" for all steps
+	only   part // its Path is "" for all steps
 	open   []*source
 	by     map[belay.Key]*source
 	more   bool    // other attempts may come
@@ -145,7 +145,7 @@ func (r *reading) ended(k belay.Key, is bool) {
 
 func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
 	below := run == r.story.id || strings.HasPrefix(string(run), string(r.story.id)+"/")
-	wanted := r.only.Path == "" || e.Path == r.only.Path && run == r.only.run
+	wanted := r.only.Path == "" || r.only.has(run, e)
 	if e.Child != "" || !below || !wanted || r.by[e.Key] != nil {
 		return
 	}

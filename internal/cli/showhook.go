@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -43,4 +45,52 @@ func (f *attemptFacts) hookTrouble() string {
 		}
 	}
 	return ""
+}
+
+// besideForm is the name of what runs beside a step, an agent that helps or a
+// hook, with the number of an attempt: test@repair, test@repair.2.
+var besideForm = regexp.MustCompile(`^(.+)@(repair|plan|recovery|verify|pre_step|post_step|on_error)(?:\.([1-9][0-9]{0,8}))?$`)
+
+// part is a step, or only what runs beside it under a name.
+type part struct {
+	placed
+	beside string // "" = all attempts of the step
+	n      int    // 0 = all of them
+}
+
+// part finds what a name means.
+func (s *story) part(p belay.Path) (part, error) {
+	at, err := s.step(p)
+	m := besideForm.FindStringSubmatch(string(p))
+	if err == nil || m == nil {
+		return part{placed: at}, err
+	}
+	if at, err = s.step(belay.Path(m[1])); err != nil {
+		return part{}, s.noStep(p)
+	}
+	n, _ := strconv.Atoi(m[3]) // "" is none: all of them
+	found := part{at, m[2], n}
+	for _, r := range s.recs {
+		if e, ok := r.Event.(belay.AttemptStarted); ok && found.has(r.Run, e) {
+			return found, nil
+		}
+	}
+	return part{}, s.noStep(p)
+}
+
+// has tells whether an attempt belongs to it.
+func (p part) has(run belay.RunID, e belay.AttemptStarted) bool {
+	if run != p.run {
+		return false
+	}
+	if p.beside == "" {
+		return e.Path == p.Path
+	}
+	if p.n > 0 && p.n != e.Attempt {
+		return false
+	}
+	if e.Role == belay.RoleHook {
+		return e.Path == p.Path+"@"+belay.Path(p.beside)
+	}
+	return e.Path == p.Path && string(e.Role) == p.beside
 }

@@ -187,7 +187,7 @@ func (f *attemptFacts) rows(s *story) [][]string {
 	}
 	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
-		add("verdict", "%s", verdictText(v))
+		add("verdict", "%s", f.verdictText())
 		if v.Sure > 0 {
 			add("confidence", "%d %%", v.Sure)
 		}
@@ -246,8 +246,15 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 	}
 }
 
-func verdictText(v *belay.Verdict) string {
+func (f *attemptFacts) verdictText() string {
+	v := f.Verdict
 	switch {
+	case v.OK && v.Partial && f.Role == belay.RoleRecovery:
+		return "recovered, unverified"
+	case v.OK && f.Role == belay.RoleRecovery:
+		return "recovered"
+	case v.OK && v.Partial && f.Observation != nil && f.Observation.Child != nil && f.Observation.Child.Reason != "":
+		return "done, " + f.Observation.Child.Reason
 	case v.OK && v.Partial:
 		return "done, a part was left out"
 	case v.OK && len(v.Against) > 0 && v.Sure == 0:

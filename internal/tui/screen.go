@@ -78,6 +78,13 @@ func (s *Screen) Tick(now time.Time) {
 	s.put(out)
 }
 
+// Say prints lines of others above the live view.
+func (s *Screen) Say(lines ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(s.erase() + strings.Join(lines, "\n") + "\n")
+}
+
 // Close takes the live view away.
 func (s *Screen) Close() {
 	s.mu.Lock()

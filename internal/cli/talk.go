@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// talk writes the log of a run as its records come: into the file in the run's
+// folder, and on stderr as far as that was asked for. It is talk: what cannot
+// be written is said once and stops nothing.
+type talk struct {
+	app    *app
+	teller *teller
+	log    *engine.RunLog
+	print  func(lines ...string)
+	broken bool
+}
+
+// talk is the log of a run that is driven.
+func (a *app) talk(o *engine.Open) *talk {
+	return &talk{app: a, teller: newTeller(o.Tree), log: o.Log(), print: func(lines ...string) {
+		fmt.Fprintln(a.std.Err, strings.Join(lines, "\n"))
+	}}
+}
+
+// fail says once that the log cannot be written.
+func (t *talk) fail(err error) {
+	if !t.broken {
+		t.broken = true
+		t.app.complain(err)
+	}
+}
+
+// seen takes in records that are on disk.
+func (t *talk) seen(recs []belay.Record) {
+	for _, r := range recs {
+		for _, e := range t.teller.lines(r) {
+			t.tell(e)
+		}
+	}
+}
+
+// tell writes one entry. The file has everything but what is for debugging; on
+// stderr are decisions only when a level was asked for: the story tells them.
+func (t *talk) tell(e entry) {
+	word := strings.ToUpper(string(e.level))
+	level := t.app.logLevel
+	if e.level.rank() >= min(level.rank(), logInfo.rank()) {
+		if err := t.log.Add(e.at, word, e.text); err != nil {
+			t.fail(err)
+		}
+	}
+	asked := t.app.talks || !e.decision && !t.app.quiet
+	if asked && e.level.rank() >= level.rank() {
+		text := strings.ReplaceAll(tui.Harmless(t.log.Hide(e.text)), "\n", "\n    ")
+		t.print(word + " " + strings.TrimRight(text, " \n"))
+	}
+}
+
+func (t *talk) close() {
+	if err := t.log.Close(); err != nil {
+		t.fail(err)
+	}
+}
