@@ -48,6 +48,7 @@ var ranks = map[string]int{
 	"internal/rehearse": 5,
 
 	"internal/config": 6,
+	"internal/demo":   6,
 	"belaytest":       6,
 	"belaytest/model": 6, // imports nothing of ours
 
@@ -84,7 +85,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "proc", "internal/attend", "internal/doctor", "internal/rehearse", "internal/cli/signal.go")
+var mayGo = set("engine", "proc", "internal/attend", "internal/doctor", "internal/rehearse", "internal/demo", "internal/cli/signal.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.

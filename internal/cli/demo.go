@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/demo"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+type demoOptions struct {
+	keep bool
+	json bool
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	var o demoOptions
+	cmd := command("demo", "see failures happen and be caught, in seconds: no key, no network, nothing left behind", 0, 0,
+		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.demo(ctx, o) })
+	cmd.Long = `See failures happen and be caught, in seconds.
+
+A temporary repository with a small task, scripted agents, and a real run of
+this program in which a test fails, an agent claims work that it has not done,
+one hangs, an account is used up, a recipe fails and one calls itself for ever;
+and belay itself is killed with kill -9 and goes on. It needs git and bash, and
+no key or network. It uses a state directory and settings of its own, and
+leaves nothing behind. Exit 0: all that it promises was seen.`
+	f := cmd.Flags()
+	f.BoolVar(&o.keep, "keep", false, "keep the folder, and say where it is")
+	f.BoolVar(&o.json, "json", false, "print what was promised and seen as one JSON object; the story goes to stderr")
+	return cmd
+}
+
+func (a *app) demo(ctx context.Context, o demoOptions) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+	}
+	show := demo.Demo{Self: exe, Env: a.environ, Out: a.out, Colour: a.sheet().colour, Keep: o.keep}
+	if o.json {
+		show.Out, show.Colour = unheard{a.std.Err}, a.style().Colour
+	}
+	if a.quiet {
+		show.Out = io.Discard
+	}
+	ctx, at := attend(ctx, nil)
+	told, err := show.Play(ctx)
+	if s := at.stop(); s != nil {
+		return belay.Exit(s.ExitCode(), "demo", s, "")
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		a.object(told)
+	} else {
+		a.out.lines(demoTable(told))
+	}
+	if missing := told.Missing(); len(missing) > 0 {
+		return belay.Exit(belay.ExitFailed, "demo", fmt.Errorf("promised and not seen: %s", strings.Join(missing, "; ")), "look for yourself with "+a.name()+" demo --keep")
+	}
+	return nil
+}
+
+// unheard is a stream of which it does not matter whether anybody listens.
+type unheard struct{ w io.Writer }
+
+func (t unheard) Write(p []byte) (int, error) {
+	_, _ = t.w.Write(p) // the answer is on the other stream
+	return len(p), nil
+}
+
+// demoTable is what was promised and what was seen.
+func demoTable(t demo.Told) []string {
+	rows := [][]string{{"", "PROMISED", "SEEN"}}
+	for _, p := range t.Promises {
+		mark := "✓"
+		if !p.OK {
+			mark = "✗"
+		}
+		rows = append(rows, []string{mark, p.Promised, p.Seen})
+	}
+	lines := append([]string{""}, tui.Table(rows)...)
+	took := fmt.Sprintf("%.1f s", float64(t.WallMS)/1000)
+	switch {
+	case t.Kept != "":
+		took += "; kept: " + t.Kept
+	default:
+		took += "; the folder is gone"
+	}
+	return append(lines, "", took, "",
+		"Next:",
+		"  belay doctor                      is this machine ready, and which agents has it?",
+		"  belay rehearse RECIPE --matrix    the same faults, in your own recipe",
+		"  docs/tutorial/first-recipe.md     write one, kill it, resume it",
+		"  README.md                         what is promised, and what is not",
+	)
+}

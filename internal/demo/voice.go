@@ -1,0 +1,111 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// act is a part of the show: a step, and what is told before it is heard of for
+// the first time.
+type act struct{ step, text string }
+
+func acts() []act {
+	return []act{
+		{"test", "1. A test fails. An agent gets the evidence and mends the program."},
+		{"readme", "2. An agent claims to be done, and has done nothing. It is asked for evidence."},
+		{"changes", "3. An agent hangs in the middle. Its time ends, and its session goes on."},
+		{"review", "4. Belay itself is killed while an agent works."},
+		{"translate", "5. An account is used up. Another agent takes over."},
+		{"version", "6. A recipe fails. A recovery agent finishes its work, and a check proves it."},
+		{"archive", "7. A recipe calls itself for ever. It is refused, and the fallback is done."},
+		{"commit", "8. What is right is committed, once."},
+	}
+}
+
+// ansi is a colour.
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// voice tells the story: what the runs print, line by line as it comes, with a
+// word before each act. It is given to processes as their output.
+type voice struct {
+	out    io.Writer
+	colour bool
+	lost   context.CancelCauseFunc // nobody listens any more
+
+	mu   sync.Mutex
+	rest []byte // a line that is not whole yet
+	told int    // acts
+}
+
+// say tells a person what comes.
+func (v *voice) say(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.flush()
+	v.narrate(fmt.Sprintf(format, args...))
+}
+
+func (v *voice) narrate(text string) {
+	text = "» " + text
+	if v.colour {
+		text = "\x1b[1m" + text + "\x1b[0m"
+	}
+	v.put("\n" + text + "\n")
+}
+
+// Write takes what a process prints. It never fails: a process must not die of
+// a reader that is gone; it is ended in order.
+func (v *voice) Write(p []byte) (int, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.rest = append(v.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(v.rest, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		v.line(string(line))
+		v.rest = rest
+	}
+}
+
+// flush tells what came without an end of line.
+func (v *voice) flush() {
+	if len(v.rest) > 0 {
+		v.line(string(v.rest))
+		v.rest = nil
+	}
+}
+
+func (v *voice) line(text string) {
+	all := acts()
+	if v.told < len(all) && stepOf(text) == all[v.told].step {
+		v.narrate(all[v.told].text)
+		v.told++
+	}
+	v.put(text + "\n")
+}
+
+// stepOf is the step that a line about one is about: its second word, without
+// what it is nested in or done for it.
+func stepOf(line string) string {
+	line = ansi.ReplaceAllString(line, "")
+	words := strings.Fields(line)
+	if len(words) < 2 || !strings.HasPrefix(line, "  ") {
+		return ""
+	}
+	name, _, _ := strings.Cut(words[1], "/")
+	name, _, _ = strings.Cut(name, "@")
+	return name
+}
+
+func (v *voice) put(text string) {
+	if _, err := io.WriteString(v.out, text); err != nil {
+		v.lost(err)
+	}
+}
