@@ -31,7 +31,7 @@ func agentExamples() map[string]agentExample {
 		"14-hollow-caught": {
 			code: 6, talk: "hollow_success: nothing changed in the working tree", then: []string{"judge", "x", "fix"},
 			answer: "hollow (95 % sure; expected: change)\n" +
-				"  step fix: hollow_success (hollow): nothing changed in the working tree\n" +
+				"  step fix: hollow_success: nothing changed in the working tree\n" +
 				"  for      1 tool call ended well\n  for      an answer of 50 characters\n" +
 				"  against  nothing changed in the working tree\n",
 		},
@@ -47,6 +47,28 @@ func agentExamples() map[string]agentExample {
 		"18-budget": {
 			args: []string{"--max-agents", "1"}, code: 11, talk: "1 of 1 agent starts are used",
 			then: []string{"answer", "x", "second", "again", "--why", "one more is fine"}, answer: "*",
+		},
+		"19-repair": {
+			talk: "an agent is asked to mend it: bash_failure: exit 1: --- FAIL: Test_subtract",
+			then: []string{"logs", "x", "report"}, answer: "one and one is two\ntwo less one is one\n",
+		},
+		"20-failover": {
+			args: []string{"--staff", "understudy"}, talk: "understudy takes over, attempt 2: infrastructure (quota)",
+			then: []string{"logs", "x", "report"}, answer: "it is called Ariadne\n",
+		},
+		"21-fallback": {
+			talk: "step from-cache in its stead", then: []string{"logs", "x", "report"}, answer: "we have the data of yesterday\n",
+		},
+		"22-split": {
+			talk: "2 parts in its stead: the first chapter; the second chapter",
+			then: []string{"logs", "x", "report"}, answer: "It was a dark night.\nThen came the morning.\n",
+		},
+		"23-recovered-sub-recipe": {
+			talk: "2 done, 1 recovered", then: []string{"logs", "x", "report"}, answer: "this release has notes\n",
+		},
+		"24-ask-a-person": {
+			code: 11, talk: "not logged in (HTTP 401)",
+			then: []string{"answer", "x", "greet", "again", "--why", "I have logged in"}, answer: "*",
 		},
 	}
 }
@@ -110,6 +132,65 @@ func TestExampleBudgetGoesOn(t *testing.T) {
 	}
 	if got := p.belay(t, "logs", "x", "report"); got != "rope and rope\n" {
 		t.Errorf("report: %q", got)
+	}
+}
+
+// TestExamplePersonIsAsked finds the held example in the inbox, answers, and
+// sees it through.
+// promise: X
+func TestExamplePersonIsAsked(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "examples", "24-ask-a-person"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newStage(t)
+	if _, talk, code := p.typed(t, nil, "run", filepath.Join(dir, "recipe.yaml"), "-C", p.dir, "--id", "x",
+		"--agent", "scripted:"+filepath.Join(dir, "script.yaml")); code != 11 {
+		t.Fatalf("exit %d:\n%s", code, talk)
+	}
+	if out := p.belay(t, "inbox"); !strings.Contains(out, " answer x greet done|again|fail|skip --why TEXT") {
+		t.Errorf("inbox: %s", out)
+	}
+	p.belay(t, "answer", "x", "greet", "again", "--why", "I have logged in")
+	if out := p.belay(t, "resume", "x"); !strings.HasPrefix(out, "run x ACHIEVED") {
+		t.Errorf("summary: %s", out)
+	}
+	if got := p.belay(t, "logs", "x", "report"); got != "the agent says hello\n" {
+		t.Errorf("report: %q", got)
+	}
+	if out := p.belay(t, "history", "x", "--json"); !strings.Contains(out, "I have logged in") {
+		t.Errorf("the reason is not on record: %s", out)
+	}
+}
+
+// TestExampleRecoveryIsChecked takes the check away from the example with a
+// recovered sub-recipe: then nobody knows, and the run is PARTIAL.
+// promise: A
+func TestExampleRecoveryIsChecked(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.Abs(filepath.Join("..", "..", "examples", "23-recovered-sub-recipe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "recipe.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newStage(t)
+	bare := strings.Replace(string(text), "    verify: test -s notes.txt\n", "", 1)
+	if err := os.WriteFile(filepath.Join(p.dir, "bare.yaml"), []byte(bare), 0o600); err != nil || bare == string(text) {
+		t.Fatalf("no check was taken away: %v", err)
+	}
+	args := []string{"run", filepath.Join(p.dir, "bare.yaml"), "-R", dir, "-C", p.dir, "--agent", "scripted:" + filepath.Join(dir, "script.yaml")}
+	if out, talk, code := p.typed(t, nil, args...); code != 5 || !strings.Contains(out, "unverified: nothing in the recipe checks the work") {
+		t.Errorf("without a check: exit %d:\n%s%s", code, out, talk)
+	}
+	if err := os.Remove(filepath.Join(p.dir, "notes.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if out, talk, code := p.typed(t, nil, append(args, "--recovery", "off")...); code != 1 {
+		t.Errorf("with nobody asked: exit %d:\n%s%s", code, out, talk)
 	}
 }
 

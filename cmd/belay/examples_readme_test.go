@@ -17,7 +17,7 @@ func TestExampleReadmes(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages, err := filepath.Glob(filepath.Join(root, "*", "README.md"))
-	if err != nil || len(pages) < 18 {
+	if err != nil || len(pages) < 24 {
 		t.Fatalf("%d pages: %v", len(pages), err)
 	}
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func TestExampleReadmes(t *testing.T) {
 			}
 		}
 	}
-	if typed < 30 {
+	if typed < 50 {
 		t.Errorf("only %d commands were typed", typed)
 	}
 }
