@@ -143,6 +143,9 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if v.Failure != nil {
 		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
 	}
+	if a.role == belay.RoleRecovery && s.recoveryMode(i) == policyClassic {
+		v = verdict.Lenient(v)
+	}
 	return verdict.Aide(v, *a.told, a.role)
 }
 
@@ -279,7 +282,7 @@ func (s *State) aideEnded(i int, o belay.Observation) error {
 }
 
 func (s *State) aideTime(i int) time.Duration {
-	if t := s.timeout(i); t > 0 && s.steps[i].aide.role != belay.RolePlan {
+	if t := s.timeout(i); t > 0 {
 		return max(t, time.Minute)
 	}
 	return aideTimeout

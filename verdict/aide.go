@@ -28,3 +28,13 @@ func Aide(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
 	}
 	return v
 }
+
+// Lenient takes an answer as it is: what speaks against an agent that ended
+// well is kept, and does not count. Whether there is an answer is looked at
+// by Aide.
+func Lenient(v belay.Verdict) belay.Verdict {
+	if v.Failure == nil || v.Failure.Kind != belay.HollowSuccess {
+		return v
+	}
+	return belay.Verdict{OK: true, For: v.For, Against: v.Against, Sure: v.Sure}
+}
