@@ -1,0 +1,128 @@
+package demo
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// perfect is everything that the demo promises, as a journal tells it.
+func perfect() sights {
+	var s sights
+	add := func(run belay.RunID, events ...belay.Event) {
+		for _, e := range events {
+			s.records = append(s.records, belay.Record{Seq: int64(len(s.records) + 1), Run: run, Event: e})
+		}
+	}
+	key := func(step belay.Path, role belay.Role, n int) belay.Key { return belay.KeyOf(runID, step, role, n) }
+	bad := func(step belay.Path, kind belay.FailureKind) belay.Event {
+		return belay.AttemptJudged{Key: key(step, belay.RoleMain, 1), Verdict: belay.Verdict{Failure: &belay.Failure{Kind: kind}}}
+	}
+	fine := func(step belay.Path, role belay.Role, n int) belay.Event {
+		return belay.AttemptJudged{Key: key(step, role, n), Verdict: belay.Verdict{OK: true}}
+	}
+	way := func(step belay.Path, act belay.Act, agent string) belay.Event {
+		return belay.RecoveryChosen{Path: step, Plan: belay.Plan{Act: act, Agent: agent}}
+	}
+	check := func(step belay.Path, exit int) belay.Event {
+		return belay.AttemptEnded{Key: key(step, belay.RoleVerify, 1), Observation: belay.Observation{Exit: exit}}
+	}
+	add(runID, belay.RunAttached{Epoch: 1},
+		bad("test", belay.BashFailure), way("test", belay.ActRepair, ""), fine("test", belay.RoleRepair, 1), fine("test", belay.RoleMain, 2),
+		bad("readme", belay.HollowSuccess), way("readme", belay.ActResume, ""), check("readme", 0), fine("readme", belay.RoleMain, 2),
+		belay.AttemptEnded{Key: key("changes", belay.RoleMain, 1), Observation: belay.Observation{KilledBy: belay.KilledDeadline}},
+		bad("changes", belay.AgentTimeout), way("changes", belay.ActResume, ""),
+		belay.AttemptStarted{Key: key("changes", belay.RoleMain, 2), Resume: true}, fine("changes", belay.RoleMain, 2),
+		belay.RunAttached{Epoch: 2}, belay.AttemptFound{Key: key("review", belay.RoleMain, 1), How: belay.Adopted}, fine("review", belay.RoleMain, 1),
+		bad("translate", belay.Infrastructure), way("translate", belay.ActFailover, "bruno"),
+		belay.AttemptStarted{Key: key("translate", belay.RoleMain, 2), Agent: "bruno"}, fine("translate", belay.RoleMain, 2),
+		bad("version", belay.RecipeFailure), way("version", belay.ActRecover, ""), check("version", 0), fine("version", belay.RoleRecovery, 1),
+	)
+	add(runID.Child("archive", 1), belay.StepRefused{Path: "folder", Failure: belay.Failure{Kind: belay.RecursionLimit}})
+	add(runID, way("archive", belay.ActFallback, ""), fine("archive", belay.RoleMain, 2),
+		belay.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}})
+	s.killed, s.lived, s.starts = true, true, []int{17}
+	s.commits, s.test = reply{text: "total adds up\nbegin"}, reply{text: "ok"}
+	return s
+}
+
+func missing(s sights) []string { return Told{Promises: judge(s)}.Missing() }
+
+// Every record that the promises are read from is needed: without it, exactly
+// the promise that it belongs to is missing.
+func TestEveryRecordIsNeeded(t *testing.T) {
+	t.Parallel()
+	all := perfect()
+	if m := missing(all); len(m) > 0 {
+		t.Fatalf("all was seen, and missing is %v", m)
+	}
+	lost := map[string]int{}
+	for i := range all.records {
+		s := perfect()
+		s.records = slices.Delete(s.records, i, i+1)
+		m := missing(s)
+		if len(m) != 1 {
+			t.Errorf("without %#v missing is %v", all.records[i].Event, m)
+			continue
+		}
+		lost[m[0]]++
+	}
+	for name, n := range map[string]int{
+		"bash_failure": 4, "hollow_success": 4, "agent_timeout": 5, "kill -9": 2, "adopted": 2,
+		"infrastructure": 4, "recipe_failure": 4, "recursion_limit": 3, "the end": 1,
+	} {
+		if lost[name] != n {
+			t.Errorf("%s hangs on %d records, want %d", name, lost[name], n)
+		}
+	}
+}
+
+// A fact that is not as promised is missing by its name.
+func TestEveryFactIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		spoil func(*sights)
+	}{
+		{"kill -9", func(s *sights) { s.killed = false }},
+		{"kill -9", func(s *sights) { s.lived = false }},
+		{"adopted", func(s *sights) { s.starts = []int{17, 18} }},
+		{"adopted", func(s *sights) { s.starts = nil }},
+		{"the end", func(s *sights) { s.code = belay.ExitHeld }},
+		{"the end", func(s *sights) { s.why = belay.ExitInfra }},
+		{"the work", func(s *sights) { s.test.err = errors.New("exit 1") }},
+		{"the work", func(s *sights) { s.test = reply{} }},
+		{"the work", func(s *sights) { s.commits.text = "begin" }},
+		{"the work", func(s *sights) { s.commits.text = "twice\ntwice\nbegin" }},
+		{"the work", func(s *sights) { s.dirty.text = "?? x" }},
+		{"nothing left", func(s *sights) { s.left = 1 }},
+	} {
+		s := perfect()
+		c.spoil(&s)
+		if m := missing(s); len(m) != 1 || m[0] != c.name {
+			t.Errorf("missing is %v, want %s", m, c.name)
+		}
+	}
+}
+
+// What happened in another order, or to another step, was not seen.
+func TestOrderAndPlaceMatter(t *testing.T) {
+	t.Parallel()
+	s := perfect()
+	slices.Reverse(s.records)
+	if m := missing(s); len(m) != 8 { // all but the end, the work and what is left
+		t.Errorf("in reverse, missing is %v", m)
+	}
+	s = perfect()
+	for i := range s.records {
+		s.records[i].Run = "other"
+	}
+	if m := missing(s); !slices.Contains(m, "the end") || !slices.Contains(m, "bash_failure") {
+		t.Errorf("of another run, missing is %v", m)
+	}
+	if m := missing(sights{}); len(m) != 10 { // nothing at all: no process is left either
+		t.Errorf("of nothing, missing is %v", m)
+	}
+}
