@@ -273,7 +273,7 @@ type Limits struct {
 	MaxTotalSteps int `json:"max_total_steps"`       // steps started in nested runs
 	MaxParallel   int `json:"max_parallel"`          // processes at the same time in the whole tree
 	MaxLost       int `json:"max_lost"`              // lost attempts of one step
-	MaxReplans    int `json:"max_replans,omitempty"` // ways out that recovery may take in the whole tree; 0 = the default
+	MaxReplans    int `json:"max_replans,omitempty"` // ways out that recovery may take in the whole tree; 0 = the default, below it none
 	Budget
 }
 
@@ -292,8 +292,8 @@ const DefaultMaxReplans = 12
 
 // Replans is how many ways out recovery may take.
 func (l Limits) Replans() int {
-	if l.MaxReplans > 0 {
-		return l.MaxReplans
+	if l.MaxReplans != 0 {
+		return max(l.MaxReplans, 0)
 	}
 	return DefaultMaxReplans
 }

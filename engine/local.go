@@ -56,7 +56,7 @@ type Spec struct {
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
 	Roles       map[string]belay.Profile
-	MaxReplans  int // ways out in the whole tree; 0 = the default
+	MaxReplans  int // ways out in the whole tree; 0 = the default, below it none
 }
 
 // Open is a run whose lock this process holds.

@@ -46,6 +46,9 @@ func (c *chooser) choose() belay.Plan {
 	}
 	for _, w := range c.ways() {
 		p, why := c.try(w)
+		if why == "" && p.Counts && c.s.maxReplans() == 0 {
+			why = "the run takes no ways out beyond its recipe's own"
+		}
 		if why == "" && p.Counts && c.s.replansSpent() {
 			c.refuse(w.act, c.spentWords())
 			return c.finishSpent()

@@ -142,8 +142,8 @@ func (s *Situation) ownClock() bool {
 }
 
 func (s *Situation) maxReplans() int {
-	if s.MaxReplans > 0 {
-		return s.MaxReplans
+	if s.MaxReplans != 0 {
+		return max(s.MaxReplans, 0)
 	}
 	return belay.DefaultMaxReplans
 }

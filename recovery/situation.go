@@ -23,7 +23,7 @@ type Situation struct {
 	// Of the run:
 	Agents     bool // it uses agents: ways out that spend may be taken
 	Replans    int  // ways out of the run that count, so far
-	MaxReplans int
+	MaxReplans int  // 0 = the default, below it none at all
 	Now        time.Time
 	Deadline   time.Time // of the run; zero = none
 

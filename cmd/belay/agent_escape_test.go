@@ -142,7 +142,7 @@ func (b *bench) escape(name string, death ending, level int) error {
 		return err
 	}
 	defer endCarriers(mark)
-	c, err := r.start(nil, "run", "bot.yaml")
+	c, err := r.start(nil, "run", "bot.yaml", "--max-replans", "0")
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (b *bench) allKilled(escape string, level int, safe bool) (int, error) {
 		return 0, err
 	}
 	defer endCarriers(mark)
-	c, err := r.start(nil, "run", "bot.yaml")
+	c, err := r.start(nil, "run", "bot.yaml", "--max-replans", "0")
 	if err != nil {
 		return 0, err
 	}

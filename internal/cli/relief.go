@@ -30,7 +30,7 @@ func recoveryFlags(cmd *cobra.Command, o *recoveryOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", "", "who chooses the ways out of failures: belay or classic (default: that of the recipe, else the setting recovery.policy, else belay)")
 	f.IntVar(&o.maxRetries, "max-retries", 0, "retries of the classic policy before it looks at the error (default: the setting recovery.max_retries, 3)")
-	f.IntVar(&o.maxReplans, "max-replans", 0, "ways out that may be taken, with all runs that belong to this one (default: the setting limits.max_replans, 12)")
+	f.IntVar(&o.maxReplans, "max-replans", 0, "ways out that may be taken, with all runs that belong to this one; 0 = none but what the recipe says itself (default: the setting limits.max_replans, 12)")
 	f.StringVar(&o.recovery, "recovery", "", "whether an agent is asked to finish what a failed sub-recipe left: on, off or classic (default: that of the recipe, else on)")
 	f.StringSliceVar(&o.staff, "staff", nil, "agents that may take over from another, in this order; \"\" for none (default: the setting recovery.staff, else all that are installed and logged in)")
 }
@@ -58,6 +58,8 @@ func (o recoveryOptions) apply(cmd *cobra.Command, spec *engine.Spec, cfg *confi
 		{"max-replans", o.maxReplans, &spec.MaxReplans, cfg.Recovery.MaxReplans},
 	} {
 		switch {
+		case cmd.Flags().Changed(n.flag) && n.value == 0 && n.flag == "max-replans":
+			*n.to = -1
 		case cmd.Flags().Changed(n.flag) && n.value < 1:
 			return usage(cmd, fmt.Errorf("--%s %d: must be at least 1", n.flag, n.value))
 		case n.value > 0:
