@@ -108,8 +108,8 @@ func (b *Board) split(at place, was broken, p belay.Plan) []Line {
 	for i, part := range p.Parts {
 		titles[i] = part.Title
 	}
-	text := fmt.Sprintf("%s in its stead: %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles))
-	return []Line{b.line(string(p.Act), at, "", text)}
+	text := fmt.Sprintf("%s in its stead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), was.why(p))
+	return []Line{b.line(string(p.Act), at, was.took, text)}
 }
 
 // fallback names what the recipe has in the stead of a step.
