@@ -54,6 +54,11 @@ crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
 	$(call say,crash)
 	@$(if $(SEED),SEED='$(SEED)') $(if $(KILLS),KILLS='$(KILLS)') $(GO) test ./cmd/belay -tags failpoints -run Crash -count=1 -v
 
+.PHONY: matrix
+matrix: ## rehearse every fault at every step of every example
+	$(call say,matrix)
+	@MATRIX=all $(GO) test ./cmd/belay -run TestMatrixOfExamples -count=1 -v
+
 .PHONY: e2e
 e2e: ## run real agent CLIs against the scripted model; AGENTS=all: those that need Node too
 	$(call say,e2e)
@@ -132,6 +137,7 @@ check: ## everything that must hold before a commit to main
 	@$(MAKE) race
 	@$(MAKE) crash
 	@$(MAKE) sim
+	@$(MAKE) matrix
 	@echo "== check: all good"
 
 .PHONY: hooks
