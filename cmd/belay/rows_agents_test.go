@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // agentRows are about steps that an agent does. Most are shown with the built-in
@@ -156,10 +157,35 @@ func nameRows() []row {
 			p.run(65, "steps: [{id: a, agent: builder, prompt: p, output: v}]\n")
 			p.says(`there is no agent "builder"`, "claude, codex")
 		}),
-		comes("61", "recovery_on_failure", "an agent is asked to repair what a failed sub-recipe left", "Recovery of a failed sub-recipe by an agent is not there yet; the key is read, and kept for it."),
-		comes("62", "a recovery agent that says that it cannot be recovered", "counts as recovered", "Recovery of a failed sub-recipe by an agent is not there yet. Its answer will be data, not words in a text."),
+		holds("61", "a sub-recipe that fails, and recovery_on_failure", "an agent is asked to finish what it left, unless the key is false", func(p *place) {
+			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v}, {id: look, command: test -e made}]\n")
+			script := "roles: {main: [{answer: fine}], recovery: [{write: {path: made, text: x}}, {answer: it is made}]}\n"
+			for _, key := range []string{"", ", recovery_on_failure: true"} {
+				p.played(0, "steps: [{id: a, recipe: sub, verify: test -e made"+key+"}]\n", script)
+				p.says("an agent finished what the sub-recipe left")
+				p.phases("a done")
+				remove(p, "made")
+			}
+			p.played(1, "steps: [{id: a, recipe: sub, verify: test -e made, recovery_on_failure: false}]\n", script)
+			p.phases("a failed")
+		}),
+		unlike("62", "a recovery agent that says that it cannot be recovered, or only says that it is", "counts as recovered", "recovery-claims", func(p *place) {
+			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v}, {id: look, command: test -e made}]\n")
+			script := func(answer string) string {
+				return "roles: {main: [{answer: fine}], recovery: [{answer: '" + answer + "'}]}\n"
+			}
+			p.played(1, "steps: [{id: a, recipe: sub}]\n", script("UNRECOVERABLE: nobody can do this"))
+			p.says("step look: bash_failure: exit 1")
+			p.phases("a failed")
+			p.played(1, "steps: [{id: a, recipe: sub, verify: test -e made}]\n", script("Everything is recovered."))
+			p.phases("a failed")
+			p.played(5, "steps: [{id: a, recipe: sub}]\n", script("The file was there under another name: it is called done, and all is well."))
+			p.says("PARTIAL", "unverified")
+		}),
 	}
 }
+
+var waited = regexp.MustCompile(`too many calls: again in (\S+) `)
 
 // endRows are about how the work of an agent ends.
 func endRows() []row {
@@ -170,22 +196,36 @@ func endRows() []row {
 			limited := "[" + count + ", " + throttled + "]"
 			p.played(0, "steps: [{id: a, prompt: p, output: v, retry: 3}]\n", "attempts: ["+limited+", "+limited+", ["+count+", {answer: fine}]]\n")
 			p.started("xxx")
-			p.played(8, "steps: [{id: a, prompt: p, output: v, retry: 3}]\n", limited+"\n")
-			p.says("infrastructure (rate_limit)", "429")
-			p.started("xxx")
-			p.played(8, "steps: [{id: a, prompt: p, output: v}]\n", limited+"\n")
+			p.played(0, "steps: [{id: a, prompt: p, output: v}]\n", "["+count+", {answer: 'Too many requests gave a 429: the rate limit was hit. Mended.'}]\n")
 			p.started("x")
-			p.played(0, "steps: [{id: a, prompt: p, output: v, retry: 3}]\n", "["+count+", {answer: 'Too many requests gave a 429: the rate limit was hit. Mended.'}]\n")
-			p.started("x")
+			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v}]\n") // its clock is fast: these waits are long
+			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429", "--staff", "")
+			p.says("recovery: retry, too many calls", "attempt 2, its session goes on", "done by a.2")
+			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429:2", "--staff", "understudy")
+			p.says("understudy takes over", "done by a.3")
+			p.belay(8, "rehearse", "r.yaml", "--inject", "a=429:*", "--staff", "")
+			p.says("infrastructure (rate_limit)", "429", "2 attempts failed, and no way out is left")
 		}),
-		comes("65b", "how long it waits before it starts an agent again after a rate limit", "1, 2, 4, 8 and 10 minutes", "The pause is that of `retry: {backoff: …}`, which doubles up to a minute; the time that the agent itself tells is not waited for yet."),
+		unlike("65b", "how long it waits before it starts an agent again after a rate limit", "1, 2, 4, 8 and 10 minutes", "rate-limit-waits", func(p *place) {
+			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v}]\n")
+			for fault, least := range map[string]time.Duration{"a=429:1:1": 15 * time.Second, "a=429:1:90": 90 * time.Second} {
+				p.belay(0, "rehearse", "r.yaml", "--inject", fault, "--staff", "")
+				m := waited.FindStringSubmatch(p.out)
+				if m == nil {
+					p.t.Fatalf("nothing is said about a wait: %s", p.out)
+				}
+				if d, err := time.ParseDuration(m[1]); err != nil || d < least || d > least+time.Minute {
+					p.t.Errorf("%s: it waits for %s (%v), and %s is the least", fault, d, err, least)
+				}
+			}
+		}),
 		holds("66a", "timeout on an agent step", "ends it, and it failed", func(p *place) {
-			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "[hang]\n")
+			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "roles: {main: [hang], '*': [{exit: 1}]}\n")
 			p.says("agent_timeout: timed out after 1s")
 			p.phases("a failed")
 		}),
 		unlike("66c", "what an agent started in a session of its own, after its timeout", "goes on", "killing", func(p *place) {
-			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "[ignore_term, {fork: {how: setsid, pid: pid}}, hang]\n")
+			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "roles: {main: [ignore_term, {fork: {how: setsid, pid: pid}}, hang], '*': [{exit: 1}]}\n")
 			if !p.exists("pid") {
 				p.t.Error("nothing was started")
 			}
@@ -205,7 +245,7 @@ func endRows() []row {
 func jsonAgentRows() []row {
 	ask := "steps: [{id: ask, prompt: p, output: v, parse_json: true%s}, {id: see, command: 'echo {{v.k | default(\"none\")}}'}]\n"
 	return []row{
-		holds("37a", "parse_json and an agent that prints no JSON", "it is asked once more, with a reminder that has IMPORTANT in it; then the text stays and the step is degraded, or failed with parse_json_required", func(p *place) {
+		holds("37a", "parse_json and an agent that prints no JSON", "it is asked once more, with a reminder that has IMPORTANT in it; then the text stays and the step is degraded", func(p *place) {
 			p.played(0, fmt.Sprintf(ask, ""), "cases:\n  - {when: IMPORTANT, acts: [{answer: {k: 2}}]}\n  - acts: [{answer: just words}]\n")
 			p.printed("see", "2\n")
 			words := "[{append: {path: starts, text: x}}, {answer: just words}]\n"
@@ -213,8 +253,11 @@ func jsonAgentRows() []row {
 			p.says("degraded")
 			p.started("xx")
 			p.printed("see", "just words\n")
-			p.played(1, fmt.Sprintf(ask, ", parse_json_required: true"), words)
-			p.started("xx")
+		}),
+		unlike("37d", "parse_json_required and an agent that prints no JSON", "the step fails when it was asked once more", "repairs", func(p *place) {
+			p.played(1, fmt.Sprintf(ask, ", parse_json_required: true"), "[{append: {path: starts, text: x}}, {answer: just words}]\n")
+			p.says("repair")
+			p.started("xxxx") // asked once more, and both again as a repair
 			p.phases("ask failed", "see waiting")
 		}),
 		unlike("37c", "how that agent is asked again", "anew, without its persona, its model and its timeout", "json-again", func(p *place) {

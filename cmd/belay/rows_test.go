@@ -200,9 +200,12 @@ func olderRunnerPage(list []chapter) string {
 		{later, "\n## What is not there yet\n\nKeys of a recipe that belong to these are read and checked, and `belay validate` warns that they have no effect.\n"},
 		{absent, "\n## What is not there\n"},
 	} {
-		b.WriteString(part.head)
+		var tables strings.Builder
 		for _, c := range list {
-			b.WriteString(c.table(part.stand))
+			tables.WriteString(c.table(part.stand))
+		}
+		if tables.Len() > 0 {
+			b.WriteString(part.head + tables.String())
 		}
 	}
 	return b.String()
