@@ -136,6 +136,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
 	st.filled, st.list, st.unheard = nil, nil, ""
+	st.aide.leave()
 	s.wake(i)
 	return nil
 }

@@ -55,6 +55,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 	st := &s.steps[i]
 	s.drop(i)
 	s.remember(i, p)
+	st.aide.leave() // who was called before is not any more
 	switch p.Act {
 	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
 		st.course.steer(p)
