@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,7 +53,10 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 	ctx, at := attend(ctx, nil)
 	told, err := show.Play(ctx)
 	if s := at.stop(); s != nil {
-		return belay.Exit(s.ExitCode(), "demo", s, "")
+		if !errors.Is(err, s) {
+			err = errors.Join(s, err)
+		}
+		return belay.Exit(s.ExitCode(), "demo", err, "")
 	}
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type sight struct {
 	what string
 	in   func(belay.Record) bool // it is a record
 	is   bool                    // it is a fact, without in
+	but  string                  // what was seen instead of it
 }
 
 // claim is a promise that is not checked yet. Its records must be found in this
@@ -62,6 +63,9 @@ func (c claim) check(recs []belay.Record) Promise {
 		}
 		if !ok {
 			p.OK, p.Seen = false, "not seen: "+s.what
+			if s.but != "" {
+				p.Seen += ", but " + strings.Join(strings.Fields(s.but), " ")
+			}
 			return p
 		}
 		found = append(found, s.what)
@@ -95,7 +99,7 @@ func claims(s sights) []claim {
 			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent lived on", is: s.lived}, attached(1), attached(2),
 		}},
 		{"adopted", "what runs is not started again", []sight{
-			found("review", belay.Adopted), goodBy("review", 1), {what: fmt.Sprintf("started %d× by its own account", len(s.starts)), is: len(s.starts) == 1},
+			found("review", belay.Adopted), goodBy("review", 1), {what: "started once by its own account", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
 		}},
 		{string(belay.Infrastructure), "who is used up hands over to another", []sight{
 			failed("translate", belay.Infrastructure), chosen("translate", belay.ActFailover, "bruno"), startedBy("translate", "bruno"), good("translate", belay.RoleMain),
@@ -107,13 +111,13 @@ func claims(s sights) []claim {
 			refused(belay.RecursionLimit), chosen("archive", belay.ActFallback, ""), good("archive", belay.RoleMain),
 		}},
 		{"the end", "exit 0 means: done and checked", []sight{
-			achieved(), {what: fmt.Sprintf("exit %d", s.code), is: s.code == belay.ExitOK}, {what: fmt.Sprintf("belay why: exit %d", s.why), is: s.why == belay.ExitOK && len(s.records) > 0},
+			achieved(), {what: "exit 0", is: s.code == belay.ExitOK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == belay.ExitOK, but: fmt.Sprintf("exit %d", s.why)},
 		}},
 		{"the work", "the repair is in the repository", []sight{
-			{what: "its test passes", is: s.test.err == nil && s.test.text != ""}, {what: "one new commit", is: s.commits.err == nil && strings.Count(s.commits.text, "\n") == 1},
-			{what: "nothing uncommitted", is: s.dirty.err == nil && s.dirty.text == ""},
+			{what: "its test passes", is: s.test.err == nil && s.test.text != ""}, {what: "one new commit", is: s.commits.err == nil && strings.Count(s.commits.text, "\n") == 1, but: s.commits.text},
+			{what: "nothing uncommitted", is: s.dirty.err == nil && s.dirty.text == "", but: s.dirty.text},
 		}},
-		{"nothing left", "no process stays behind", []sight{{what: fmt.Sprintf("%d processes", s.left), is: s.left == 0}}},
+		{"nothing left", "nothing stays behind", []sight{{what: "no process", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
 	}
 }
 

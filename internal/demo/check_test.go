@@ -85,24 +85,28 @@ func TestEveryFactIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(*sights)
+		seen  string
 	}{
-		{"kill -9", func(s *sights) { s.killed = false }},
-		{"kill -9", func(s *sights) { s.lived = false }},
-		{"adopted", func(s *sights) { s.starts = []int{17, 18} }},
-		{"adopted", func(s *sights) { s.starts = nil }},
-		{"the end", func(s *sights) { s.code = belay.ExitHeld }},
-		{"the end", func(s *sights) { s.why = belay.ExitInfra }},
-		{"the work", func(s *sights) { s.test.err = errors.New("exit 1") }},
-		{"the work", func(s *sights) { s.test = reply{} }},
-		{"the work", func(s *sights) { s.commits.text = "begin" }},
-		{"the work", func(s *sights) { s.commits.text = "twice\ntwice\nbegin" }},
-		{"the work", func(s *sights) { s.dirty.text = "?? x" }},
-		{"nothing left", func(s *sights) { s.left = 1 }},
+		{"kill -9", func(s *sights) { s.killed = false }, "not seen: ended by SIGKILL"},
+		{"kill -9", func(s *sights) { s.lived = false }, "not seen: the agent lived on"},
+		{"adopted", func(s *sights) { s.starts = []int{17, 18} }, "not seen: started once by its own account, but 2 times"},
+		{"adopted", func(s *sights) { s.starts = nil }, "not seen: started once by its own account, but 0 times"},
+		{"the end", func(s *sights) { s.code = belay.ExitHeld }, "not seen: exit 0, but exit 11"},
+		{"the end", func(s *sights) { s.why = belay.ExitInfra }, "not seen: explained by belay why, but exit 8"},
+		{"the work", func(s *sights) { s.test.err = errors.New("exit 1") }, "not seen: its test passes"},
+		{"the work", func(s *sights) { s.test = reply{} }, "not seen: its test passes"},
+		{"the work", func(s *sights) { s.commits.text = "begin" }, "not seen: one new commit, but begin"},
+		{"the work", func(s *sights) { s.commits.text = "twice\ntwice\nbegin" }, "not seen: one new commit, but twice twice begin"},
+		{"the work", func(s *sights) { s.dirty.text = "?? x" }, "not seen: nothing uncommitted, but ?? x"},
+		{"nothing left", func(s *sights) { s.left = 1 }, "not seen: no process, but 1"},
 	} {
 		s := perfect()
 		c.spoil(&s)
 		if m := missing(s); len(m) != 1 || m[0] != c.name {
 			t.Errorf("missing is %v, want %s", m, c.name)
+		}
+		if !slices.ContainsFunc(judge(s), func(p Promise) bool { return p.Seen == c.seen }) {
+			t.Errorf("%q is not said in %v", c.seen, judge(s))
 		}
 	}
 }

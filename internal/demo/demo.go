@@ -61,7 +61,7 @@ func (d Demo) Play(ctx context.Context) (told Told, err error) {
 	if err != nil {
 		return told, err
 	}
-	v := &voice{out: d.Out, colour: d.Colour, lost: cancel}
+	v := &voice{out: d.Out, colour: d.Colour, lost: cancel, over: func() bool { return ctx.Err() != nil }, keep: d.Keep}
 	seen, err := s.play(ctx, v)
 	if errors.Is(err, errMissed) {
 		v.say("It cannot go on: %v.", err)

@@ -99,17 +99,23 @@ func sleeper(t *testing.T, folder, script string) (*exec.Cmd, <-chan error) {
 }
 
 // A line is told when it is whole, after the word about the act that it begins;
-// colours do not matter, and text that is no line about a step begins none.
+// colours do not matter, and text that is no line about a step begins none. What
+// leads nowhere, and what is said after the end, is left out.
 func TestVoice(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	v := &voice{out: &out, lost: func(err error) { t.Error(err) }}
-	for _, p := range []string{"belay: run test\n  \x1b[33mrepair", "\x1b[0m    test    1ms  x\n  done  test@repair\n", "  done readme/test\nhalf"} {
+	over := false
+	v := &voice{out: &out, lost: func(err error) { t.Error(err) }, over: func() bool { return over }}
+	for _, p := range []string{"belay: run test\n  \x1b[33mrepair", "\x1b[0m    test    1ms  x\n  done  test@repair\n", "  done readme/test\nwhy: belay why ship\nhalf"} {
 		if n, err := v.Write([]byte(p)); n != len(p) || err != nil {
 			t.Fatal(n, err)
 		}
 	}
 	v.say("Now %d.", 4)
+	over = true
+	if _, err := v.Write([]byte("run ship STOPPED\n")); err != nil {
+		t.Fatal(err)
+	}
 	all := acts()
 	want := "belay: run test\n\n» " + all[0].text + "\n  \x1b[33mrepair\x1b[0m    test    1ms  x\n  done  test@repair\n" +
 		"\n» " + all[1].text + "\n  done readme/test\nhalf\n\n» Now 4.\n"
@@ -127,7 +133,7 @@ func TestVoiceUnheard(t *testing.T) {
 	if err := r.CloseWithError(gone); err != nil {
 		t.Fatal(err)
 	}
-	v := &voice{out: w, lost: cancel}
+	v := &voice{out: w, lost: cancel, over: func() bool { return false }}
 	if _, err := v.Write([]byte("a line\n")); err != nil {
 		t.Errorf("the process that writes is told: %v", err)
 	}

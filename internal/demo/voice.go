@@ -36,6 +36,8 @@ type voice struct {
 	out    io.Writer
 	colour bool
 	lost   context.CancelCauseFunc // nobody listens any more
+	over   func() bool             // the show was broken off
+	keep   bool                    // there will be something to look at
 
 	mu   sync.Mutex
 	rest []byte // a line that is not whole yet
@@ -82,7 +84,12 @@ func (v *voice) flush() {
 	}
 }
 
+// line tells one line of a process. What one says that is broken off is not for
+// the story, nor is what leads to a state that is about to go away.
 func (v *voice) line(text string) {
+	if v.over() || !v.keep && (strings.HasPrefix(text, "why: ") || strings.HasPrefix(text, "next: ")) {
+		return
+	}
 	all := acts()
 	if v.told < len(all) && stepOf(text) == all[v.told].step {
 		v.narrate(all[v.told].text)
