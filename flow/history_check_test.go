@@ -1,0 +1,364 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
+)
+
+// story is what the records alone say of one step. It shares nothing with the
+// fold.
+type story struct {
+	def     *recipe.Step // nil = an item, a part or a stand-in: required
+	ending  string       // how it was settled last
+	may     bool         // something allows its next start
+	begun   int
+	own     int // attempts that people granted
+	clears  int
+	plans   int // decisions of a policy
+	lost    int // times that it, its check or its helper was lost
+	agent   string
+	fails   []fail
+	turns   map[string]map[string]bool // fingerprint to agents that had their turn
+	roles   map[string]map[string]bool // and to roles
+	hands   map[string]string          // last role of a reassign
+	check   *belay.Observation
+	main    *belay.Observation
+	expects belay.Expect
+}
+
+// fail is one failure of a step.
+type fail struct{ print, agent, role, left string }
+
+// teller goes through records and says where they break a promise.
+type teller struct {
+	h       *history
+	stories map[belay.Key]*story // run:path
+	runs    map[belay.RunID]belay.RunStarted
+	replans int
+	starts  int
+	pardons int
+	found   []string
+}
+
+func (t *teller) say(r belay.Record, format string, args ...any) {
+	t.found = append(t.found, fmt.Sprintf("record %d: ", r.Seq)+fmt.Sprintf(format, args...))
+}
+
+// tell reads all records of a history.
+func tell(h *history) *teller {
+	t := &teller{h: h, stories: map[belay.Key]*story{}, runs: map[belay.RunID]belay.RunStarted{}}
+	for _, r := range h.recs {
+		t.record(r)
+	}
+	return t
+}
+
+// of is the story of a step.
+func (t *teller) of(run belay.RunID, p belay.Path) *story {
+	k := belay.Key(run) + ":" + belay.Key(p)
+	if t.stories[k] == nil {
+		t.stories[k] = &story{turns: map[string]map[string]bool{}, roles: map[string]map[string]bool{}, def: t.def(run, p), may: true}
+	}
+	return t.stories[k]
+}
+
+// def is what the recipe says of a step, nil for what is no step of it.
+func (t *teller) def(run belay.RunID, p belay.Path) *recipe.Step {
+	e := t.runs[run]
+	if e.Each != "" || e.Split != "" || e.Stand != "" {
+		return nil
+	}
+	prog := t.h.lib.Recipes[e.Recipe]
+	for i := range prog.Steps {
+		if prog.Steps[i].ID == p {
+			return &prog.Steps[i]
+		}
+	}
+	return nil
+}
+
+func pathOf(k belay.Key) (belay.Path, bool) {
+	_, text, _ := strings.Cut(string(k), ":")
+	text = text[:strings.LastIndexByte(text, '.')]
+	p, role, aside := strings.Cut(text, "@")
+	return belay.Path(p), !aside || role == ""
+}
+
+func (t *teller) record(r belay.Record) {
+	switch e := r.Event.(type) {
+	case belay.RunStarted:
+		t.runs[r.Run] = e
+	case belay.RunReopened:
+		t.reopened(r)
+	case belay.RunCleared:
+		t.cleared(r, e)
+	case belay.AttemptStarted:
+		t.started(r, e)
+	case belay.AttemptFound:
+		t.foundAgain(r, e)
+	case belay.AttemptEnded:
+		t.ended(r, e)
+	case belay.AttemptJudged:
+		t.judged(r, e)
+	case belay.RecoveryChosen:
+		t.chosen(r, e)
+	case belay.StepNotTaken:
+		t.of(r.Run, e.Path).ending = "not taken"
+	case belay.StepSkipped:
+		t.of(r.Run, e.Path).ending = "skipped"
+	case belay.StepRefused:
+		t.of(r.Run, e.Path).ending = "refused"
+	case belay.ItemOpened:
+		t.of(r.Run, e.Path).ending = "held"
+	case belay.ItemAnswered:
+		t.answered(r, e)
+	case belay.RunEnded:
+		if e.Code == belay.ExitOK || e.Status == belay.Achieved {
+			t.achieved(r)
+		}
+	}
+}
+
+func (t *teller) reopened(r belay.Record) {
+	for k, s := range t.stories {
+		if runOf(k) == r.Run {
+			s.may, s.own = true, s.own+1
+		}
+	}
+}
+
+func (t *teller) cleared(r belay.Record, e belay.RunCleared) {
+	switch e.What {
+	case belay.CountBudget:
+		t.replans, t.starts, t.pardons = 0, 0, 0
+	case belay.CountAttempts:
+		for k, s := range t.stories {
+			if runOf(k) == r.Run && (e.Path == "" || k == belay.Key(r.Run)+":"+belay.Key(e.Path)) {
+				s.clears, s.fails = s.clears+1, nil
+				clear(s.turns)
+				clear(s.roles)
+			}
+		}
+	case belay.CountBreakers:
+	}
+}
+
+// started holds promise 7 (starts are within the budget) and 8 (nothing starts
+// again by itself).
+func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
+	if e.Agent != "" {
+		t.starts++
+		if most := t.runs["r"].Limits.Starts() + t.pardons; t.starts > most {
+			t.say(r, "%s is agent start %d; %d are allowed", e.Key, t.starts, most)
+		}
+	}
+	s := t.of(r.Run, e.Path)
+	switch e.Role {
+	case belay.RoleVerify:
+		s.check = nil
+	case belay.RoleMain:
+		if !s.may {
+			t.say(r, "%s starts, and nothing was chosen, answered or reopened before it", e.Key)
+		}
+		s.may, s.agent, s.main, s.check = false, e.Agent, nil, nil
+		s.begun++
+		s.expects = ""
+		if j := t.h.jobs[e.Key]; j.Agent != nil {
+			s.expects = j.Agent.Expect
+		}
+	case belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
+	}
+}
+
+func (t *teller) foundAgain(r belay.Record, e belay.AttemptFound) {
+	p, main := pathOf(e.Key)
+	s := t.of(r.Run, p)
+	switch e.How {
+	case belay.Unborn:
+		s.may = s.may || main
+		if t.h.jobs[e.Key].Agent != nil {
+			t.starts--
+		}
+	case belay.Lost:
+		s.lost++
+	case belay.Adopted, belay.Harvested:
+	}
+}
+
+func (t *teller) ended(r belay.Record, e belay.AttemptEnded) {
+	p, main := pathOf(e.Key)
+	o := e.Observation
+	switch {
+	case main:
+		t.of(r.Run, p).main = &o
+	case strings.Contains(string(e.Key), "@verify."):
+		t.of(r.Run, p).check = &o
+	}
+}
+
+// judged keeps what was judged, and holds that nothing is called done against
+// what was seen.
+func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
+	p, main := pathOf(e.Key)
+	s, v := t.of(r.Run, p), e.Verdict
+	switch {
+	case v.OK && (v.Partial || slices.Contains(v.For, "recovered, unverified")):
+		s.ending = "partial"
+	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.")):
+		s.ending = "done"
+	case v.OK && strings.Contains(string(e.Key), "@repair."):
+		s.may = true
+	}
+	if !main {
+		return
+	}
+	s.may = v.GivenBack
+	if v.OK {
+		t.honest(r, s)
+	}
+	if v.Failure == nil {
+		return
+	}
+	s.ending = "failed"
+	f := fail{print: v.Failure.Print, agent: s.agent}
+	if s.main != nil && s.main.Agent != nil && s.main.Agent.Evidence.After.Tree != "" {
+		f.left = s.main.Agent.Evidence.After.Tree
+	}
+	s.fails = append(s.fails, f)
+	mark(s.turns, f.print, f.agent)
+}
+
+func mark(m map[string]map[string]bool, print, who string) {
+	if m[print] == nil {
+		m[print] = map[string]bool{}
+	}
+	if who != "" {
+		m[print][who] = true
+	}
+}
+
+// honest looks for work that is not there.
+func (t *teller) honest(r belay.Record, s *story) {
+	passed := s.check != nil && s.check.Began && s.check.Exit == 0 && s.check.Signal == 0 && s.check.Fault == ""
+	if s.def != nil && s.def.Verify != nil && s.def.Foreach == "" && !passed {
+		t.say(r, "called done, and its check did not pass")
+	}
+	if s.main == nil || s.main.Agent == nil {
+		return
+	}
+	ev := s.main.Agent.Evidence
+	if s.expects == belay.ExpectChange && ev.Before == ev.After && len(ev.Commits) == 0 && t.runs["r"].Classic == false && s.begun == 1 {
+		t.say(r, "called done without the change that it must make")
+	}
+	if s.main.Agent.Result.Error {
+		t.say(r, "called done, and its agent told of an error")
+	}
+}
+
+// chosen holds promises 1 to 3 about decisions.
+func (t *teller) chosen(r belay.Record, e belay.RecoveryChosen) {
+	s, p := t.of(r.Run, e.Path), e.Plan
+	if p.Counts {
+		if t.replans++; t.replans > t.runs["r"].Limits.Replans() {
+			t.say(r, "way out %d of %d", t.replans, t.runs["r"].Limits.Replans())
+		}
+	}
+	if p.Policy != "" && p.Rule != "planned" {
+		s.plans++
+		if most := t.most(s, p.Policy); s.plans > most {
+			t.say(r, "decision %d about step %s; %d are the most", s.plans, e.Path, most)
+		}
+	}
+	switch p.Act {
+	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback, belay.ActRepair, belay.ActDecompose:
+		s.may = true
+	case belay.ActGiveUp, belay.ActAbort:
+		s.ending = "given up"
+	case belay.ActSkip, belay.ActHold, belay.ActRecover:
+	}
+	if p.Policy == "belay" {
+		t.fair(r, s, p)
+	}
+}
+
+// most is how many decisions one step may need.
+func (t *teller) most(s *story, policy string) int {
+	own := 0
+	if s.def != nil {
+		own = s.def.Retry.MaxAttempts - 1
+	} else {
+		own = 2
+	}
+	once := recovery.MaxDecisions + own
+	if policy == "classic" {
+		once = own + 3 + 2 + t.runs["r"].Limits.Replans()
+	}
+	return once*(1+s.clears) + 2*s.own
+}
+
+// fair holds that nobody has the same turn twice, and that nothing is tried a
+// third time in the same way.
+func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
+	switch p.Act {
+	case belay.ActFailover:
+		if s.turns[p.Print][p.Agent] {
+			t.say(r, "agent %s had its turn at %s", p.Agent, p.Print)
+		}
+		mark(s.turns, p.Print, p.Agent)
+	case belay.ActReassign:
+		if s.roles[p.Print][p.Role] {
+			t.say(r, "role %s had its turn at %s", p.Role, p.Print)
+		}
+		mark(s.roles, p.Print, p.Role)
+	case belay.ActRetry:
+		n := len(s.fails)
+		if n < 2 || p.Rule == "retry" || s.agent == "" {
+			return
+		}
+		a, b := s.fails[n-2], s.fails[n-1]
+		if a.print == b.print && a.agent == b.agent && (b.left == "" || a.left == b.left) && p.Print == b.print {
+			t.say(r, "the same for the third time: %s", b.print)
+		}
+	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActDecompose, belay.ActRecover, belay.ActFallback,
+		belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	}
+}
+
+func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
+	s := t.of(r.Run, e.Path)
+	s.ending = e.Choice
+	if e.Choice == belay.ChoiceAgain {
+		s.may, s.own = true, s.own+1
+		if strings.HasSuffix(e.ID, ".budget") || strings.HasSuffix(e.ID, ".stale") {
+			t.pardons++
+		}
+	}
+}
+
+// achieved holds promise 4: every required step was seen to be done.
+func (t *teller) achieved(r belay.Record) {
+	e := t.runs[r.Run]
+	if e.Each == "" && e.Split == "" && e.Stand == "" {
+		prog := t.h.lib.Recipes[e.Recipe]
+		for i := range prog.Steps {
+			if t.stories[belay.Key(r.Run)+":"+belay.Key(prog.Steps[i].ID)] == nil {
+				t.say(r, "achieved, and nothing is known of step %s", prog.Steps[i].ID)
+			}
+		}
+	}
+	for k, s := range t.stories {
+		if runOf(k) != r.Run || strings.Contains(string(k), "@") || s.def != nil && s.def.Optional {
+			continue
+		}
+		switch s.ending {
+		case "done", "not taken":
+		default:
+			t.say(r, "achieved, and step %s is %q", k, s.ending)
+		}
+	}
+}

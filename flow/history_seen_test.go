@@ -1,0 +1,147 @@
+package flow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// classes of an agent's error.
+var classes = []belay.Class{
+	belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth,
+	belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal,
+	belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+}
+
+// answer is what the hands say to a question.
+func (h *history) answer(q belay.Question) belay.Answer {
+	switch {
+	case q.Agent != "":
+		return h.permit(q)
+	case q.Probe != "":
+		if h.in(4) {
+			return belay.Answer{Error: "it could not be looked at"}
+		}
+		return belay.Answer{OK: true, Probe: &belay.Probe{DiskFull: h.in(4), ReadOnly: h.in(6), OOMKill: h.in(3)}}
+	}
+	return belay.Answer{OK: true, Dir: "/tree"}
+}
+
+// permit keeps the purse that all sessions share, then asks the service.
+func (h *history) permit(q belay.Question) belay.Answer {
+	limits := h.tree.Started().Limits
+	if !h.granted[q.Agent] && len(h.granted) >= limits.Starts() {
+		return belay.Answer{Error: "the starts are used"}
+	}
+	switch {
+	case h.in(8):
+		return belay.Answer{Error: "its service is down", Until: h.now.Add(time.Duration(h.IntN(300)) * time.Second)}
+	case q.Retry && h.in(8):
+		return belay.Answer{Error: "no retries left", Spent: true}
+	case h.in(30):
+		return belay.Answer{Error: "what is known of it could not be read"}
+	}
+	h.granted[q.Agent] = true
+	return belay.Answer{OK: true}
+}
+
+func (h *history) well() bool { return h.IntN(100) < h.luck }
+
+// shellSeen is the end of a script.
+func (h *history) shellSeen(j belay.Job) belay.Observation {
+	v := belay.Text("out")
+	o := belay.Observation{Began: true}
+	if j.Output {
+		o.Output = &v
+	}
+	if h.well() {
+		return o
+	}
+	o.Exit = pick(h.chance, 1, 1, 2, 7, 28, 75, 127, 137)
+	o.Tail = pick(h.chance, "", "it is broken", "--- FAIL: TestA\n--- FAIL: TestB\nFAIL", "--- FAIL: TestA\nFAIL", "curl: (7) Failed to connect",
+		"No space left on device", "could not resolve host: example.org", "fatal: Unable to create '/d/.git/index.lock': File exists.",
+		"CONFLICT (content): Merge conflict in a", "permission denied", "error: cannot find module x", "Killed")
+	switch h.IntN(12) {
+	case 0:
+		o.Signal, o.Exit = 9, 137
+	case 1:
+		o.Signal, o.Exit, o.KilledBy = 15, 143, pick(h.chance, belay.KilledDeadline, belay.KilledGrace)
+	case 2:
+		o = belay.Observation{Fault: pick(h.chance, belay.FaultDisk, belay.FaultSpawn, belay.FaultDir, belay.FaultProgram), Detail: "no"}
+	}
+	return o
+}
+
+// agentSeen is the end of an agent.
+func (h *history) agentSeen(j belay.Job) belay.Observation {
+	state := func() belay.Print { return belay.Print{Tree: fmt.Sprint("tree", h.IntN(4)), Head: "h"} }
+	r := &belay.AgentReport{Name: j.Agent.Name, Result: belay.AgentResult{Session: pick(h.chance, "", "S1", "S2"), Retries: h.IntN(2)}}
+	r.Evidence.Before = state()
+	r.Evidence.After = r.Evidence.Before
+	if h.in(2) {
+		r.Evidence.After, r.Evidence.Files, r.Evidence.Added = state(), 1, 5
+		r.Evidence.Changed = []belay.FileChange{{Path: "f", Change: belay.FileModified, Added: 5}}
+		r.Result.Tools = []belay.ToolCall{{Name: "edit", Path: "f"}}
+		r.Result.ToolCount = 1
+	}
+	if r.Evidence.After == r.Evidence.Before {
+		r.Evidence.Files, r.Evidence.Added, r.Evidence.Changed = 0, 0, nil
+	}
+	o := belay.Observation{Began: true, Agent: r}
+	if h.well() {
+		h.agentWell(j, &o)
+		return o
+	}
+	h.agentBad(&o)
+	return o
+}
+
+// agentWell is an agent that came to its end, with an answer or with something
+// that only looks like one.
+func (h *history) agentWell(j belay.Job, o *belay.Observation) {
+	a := &o.Agent.Result
+	text := pick(h.chance, "I fixed the crash in main.go:3 and the tests pass.", "I fixed the crash in main.go:3.", "", "I don't have access to the codebase.")
+	a.Final, a.Stop, a.Excerpt, a.TextSize = true, belay.StopDone, text, int64(len(text))
+	a.GaveUp = h.in(8)
+	v := belay.Text(text)
+	if j.Role == belay.RolePlan {
+		v = belay.Value{JSON: []byte(pick(h.chance, `{"parts":[{"title":"a","task":"first"},{"title":"b","task":"second","needs":[1]}]}`,
+			`[{"title":"a","task":"first","files":["a"]},{"title":"b","task":"second","files":["b"]}]`, `{"parts":[]}`, `"no"`, `{"parts":[{"task":"do it"},{"task":"x"}]}`))}
+	}
+	o.Output = &v
+	o.Agent.Resumes = h.IntN(2)
+}
+
+// agentBad is an agent that did not come to a good end.
+func (h *history) agentBad(o *belay.Observation) {
+	a := &o.Agent.Result
+	a.Exit, o.Exit = 1, 1
+	a.Error, a.Class = true, pick(h.chance, classes...)
+	a.Cause = pick(h.chance, "", "it does not work", "security problem", "permission denied: cannot write", "overloaded")
+	a.Status = pick(h.chance, 0, 404, 429, 529)
+	if h.in(3) {
+		a.RetryAfter = time.Duration(h.IntN(600)) * time.Second
+	}
+	if h.in(4) {
+		a.Reset = h.now.Add(time.Duration(h.IntN(48)) * time.Hour)
+	}
+	if h.in(4) {
+		a.Denied = []string{"shell"}
+	}
+	switch h.IntN(10) {
+	case 0:
+		o.Agent.Ended = pick(h.chance, belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedRetries)
+	case 1:
+		o.Agent, o.Signal, o.Exit = nil, 9, 137
+	case 2:
+		o.Agent, o.Fault, o.Began = nil, pick(h.chance, belay.FaultAgent, belay.FaultDisk, belay.FaultSpawn), false
+	case 3:
+		*a = belay.AgentResult{Stop: pick(h.chance, belay.StopTruncated, belay.StopLimit, belay.StopRefused), Final: true}
+		o.Exit = 0
+	case 4: // it left without a word
+		*a, o.Exit = belay.AgentResult{}, 0
+	case 5:
+		o.Agent, o.KilledBy, o.Signal = nil, pick(h.chance, belay.KilledDeadline, belay.KilledGrace), 15
+	}
+}

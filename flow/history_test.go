@@ -1,0 +1,221 @@
+package flow
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/verdict"
+)
+
+// histories is how many random histories are walked through.
+const histories = 2500
+
+// mostSteps bounds one history. A step of it is one answer, one end, one crash or
+// one thing that a person does.
+const mostSteps = 1500
+
+func newChance(seed, n uint64) chance { return chance{rand.New(rand.NewPCG(seed, n))} }
+
+// number reads a number from the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s=%q is not a number", name, text)
+	}
+	return n
+}
+
+// Random recipes, random failures, crashes and people: whatever comes, the run
+// comes to rest within its bounds, nobody is asked in vain, nothing starts
+// without a reason on record, and 0 means that the work is there.
+//
+// One history again: BELAY_SEED=1 BELAY_HISTORY=17 go test ./flow -run
+// TestHistories.
+//
+// promise: R7, R8, R10, R13, G4, K1
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	seed := number(t, "BELAY_SEED", 1)
+	first, n := uint64(0), number(t, "BELAY_HISTORIES", histories)
+	if only := number(t, "BELAY_HISTORY", ^uint64(0)); only != ^uint64(0) {
+		first, n = only, only+1
+	}
+	seen, rules := map[string]int{}, verdict.NewClassifier()
+	for i := first; i < n; i++ {
+		if os.Getenv("ALL") != "" {
+			fmt.Fprintln(os.Stderr, "walk", i)
+		}
+		h, err := walk(seed, i, rules)
+		problems := trouble(h, err)
+		if len(problems) > 0 {
+			if os.Getenv("ALL") != "" {
+				t.Errorf("%d: %.600s", i, strings.Join(problems, " && "))
+				continue
+			}
+			t.Fatalf("history %d of seed %d (BELAY_SEED=%d BELAY_HISTORY=%d):\n%s\n%s",
+				i, seed, seed, i, strings.Join(problems, "\n"), h.told())
+		}
+		h.count(seen)
+	}
+	if first > 0 || n < histories {
+		return
+	}
+	for _, what := range wild {
+		if seen[what] == 0 {
+			t.Errorf("the histories are too tame: never %s in %v", what, seen)
+		}
+	}
+	t.Log(seen)
+}
+
+// walk goes through one history until it rests.
+func walk(seed, i uint64, rules *verdict.Classifier) (*history, error) {
+	h, err := newHistory(seed, i, rules)
+	for n := 0; err == nil; n++ {
+		if n > mostSteps {
+			return h, fmt.Errorf("no rest after %d steps", n)
+		}
+		var more bool
+		if more, err = h.step(); err == nil && !more {
+			return h, h.refold()
+		}
+		if err == nil && h.in(6) {
+			err = h.refold()
+		}
+	}
+	return h, err
+}
+
+// trouble is everything that is wrong about a history.
+func trouble(h *history, err error) []string {
+	var list []string
+	if err != nil {
+		list = append(list, err.Error())
+	} else if s := h.out.Status; !s.Terminal() && s != belay.Held && s != belay.Stopped {
+		list = append(list, "rests "+string(s))
+	}
+	if h.tree == nil {
+		return list
+	}
+	list = append(list, tell(h).found...)
+	for _, v := range audit.Check(h.recs) {
+		list = append(list, "audit: "+v.String())
+	}
+	return list
+}
+
+// refold folds all records anew: the same state, and the same to be done.
+func (h *history) refold() error {
+	fresh, err := h.folded(false)
+	if err != nil {
+		return err
+	}
+	for _, a := range h.asked {
+		fresh.runs[runOf(a.Key)].asked(a.Key)
+	}
+	if fresh.started.Recipe != h.tree.started.Recipe || fresh.replans != h.tree.replans || fresh.done != h.tree.done ||
+		fresh.held != h.tree.held || fresh.stopped != h.tree.stopped || !reflect.DeepEqual(fresh.spent, h.tree.spent) ||
+		!slices.Equal(fresh.birth, h.tree.birth) || !slices.Equal(fresh.order, h.tree.order) || !maps.Equal(fresh.permits, h.tree.permits) ||
+		!maps.Equal(fresh.places, h.tree.places) {
+		return fmt.Errorf("after record %d another tree: %+v, was %+v", len(h.recs), fresh.spent, h.tree.spent)
+	}
+	for id, was := range h.tree.runs {
+		got := fresh.runs[id]
+		for i := range was.steps {
+			if d := apart("", reflect.ValueOf(got.steps[i]), reflect.ValueOf(was.steps[i])); d != "" {
+				return fmt.Errorf("after record %d step %s of %s has another %s", len(h.recs), was.prog.Steps[i].ID, id, d)
+			}
+		}
+		if d := apart("", reflect.ValueOf(got.bones()), reflect.ValueOf(was.bones())); d != "" {
+			return fmt.Errorf("after record %d run %s has another %s", len(h.recs), id, d)
+		}
+		room := h.tree.started.Limits.MaxParallel - len(h.tree.open)
+		a, b := got.Next(h.now, room), was.Next(h.now, room)
+		if d := apart("", reflect.ValueOf(&a), reflect.ValueOf(&b)); d != "" {
+			return fmt.Errorf("after record %d run %s wants %T and wanted %T: %s", len(h.recs), id, a, b, d)
+		}
+	}
+	return nil
+}
+
+// bones is what a run is beside its steps.
+func (s *State) bones() map[string]any {
+	return map[string]any{
+		"asking": s.asking, "running": s.running, "left": s.left, "failing": s.failing, "aborts": s.aborts, "attend": slices.Clone(s.attend),
+		"hooking": slices.Clone(s.hooking), "timers": slices.Clone(s.timers.list), "ready": slices.Clone(s.ready.list), "result": s.result, "vars": s.vars.vars, "items": s.items,
+		"open": s.open, "inbox": slices.Clone(s.inbox), "cancel": s.cancel, "ran": s.ran, "homes": s.homes,
+	}
+}
+
+// wild is what random histories must have in them to be worth anything.
+var wild = []string{
+	"act retry", "act resume", "act fresh", "act failover", "act reassign", "act repair", "act decompose", "act recover", "act fallback", "act skip",
+	"act give_up", "act abort", "act hold", "role repair", "role plan", "role recovery", "found lost", "found unborn", "found adopted", "found harvested",
+	"answer until", "answer spent", "answer probe", "end ACHIEVED", "end PARTIAL", "end FAILED", "end HOLLOW", "end ABORTED", "rests HELD",
+	"cleared attempts", "cleared budget", "cleared breakers", "reopened", "policy classic", "policy belay", "rule planned", "rule replans_spent",
+}
+
+// count notes what happened in a history.
+func (h *history) count(seen map[string]int) {
+	seen["rests "+string(h.out.Status)]++
+	for _, r := range h.recs {
+		switch e := r.Event.(type) {
+		case belay.RecoveryChosen:
+			seen["act "+string(e.Plan.Act)]++
+			seen["policy "+e.Plan.Policy]++
+			if e.Plan.Rule == "planned" || e.Plan.Rule == "replans_spent" {
+				seen["rule "+e.Plan.Rule]++
+			}
+		case belay.AttemptStarted:
+			seen["role "+string(e.Role)]++
+		case belay.AttemptFound:
+			seen["found "+string(e.How)]++
+		case belay.RunEnded:
+			seen["end "+string(e.Status)]++
+		case belay.RunCleared:
+			seen["cleared "+string(e.What)]++
+		case belay.RunReopened:
+			seen["reopened"]++
+		case belay.AnswerGiven:
+			if !e.Answer.Until.IsZero() {
+				seen["answer until"]++
+			}
+			if e.Answer.Spent {
+				seen["answer spent"]++
+			}
+			if e.Answer.Probe != nil {
+				seen["answer probe"]++
+			}
+		}
+	}
+}
+
+// told is a history for people.
+func (h *history) told() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(h.src)) {
+		fmt.Fprintf(&b, "--- %s\n%s", name, h.src[name])
+	}
+	for _, r := range h.recs {
+		line, _ := r.MarshalJSON() // it was a record before
+		if len(line) > 700 {
+			line = append(line[:700], "…"...)
+		}
+		fmt.Fprintf(&b, "%s\n", line)
+	}
+	return b.String()
+}

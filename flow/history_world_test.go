@@ -1,0 +1,248 @@
+package flow
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/verdict"
+)
+
+// history is one random walk of a tree: a world that answers at random, dies at
+// random, and has a person in it who does something now and then.
+type history struct {
+	chance
+	rules   *verdict.Classifier
+	lib     Library
+	src     map[string]string
+	tree    *Tree
+	out     Turn
+	now     time.Time
+	epoch   int64
+	recs    []belay.Record
+	asked   []belay.Ask // questions that are out
+	granted map[belay.Key]bool
+	jobs    map[belay.Key]belay.Job // every one that was begun
+	asks    []belay.Ask             // every question there was
+	luck    int                     // of a hundred attempts, so many do well
+	people  int                     // what the person will still do
+	ids     int
+}
+
+// newHistory draws the recipes of a run and begins it.
+func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
+	h := &history{
+		rules:  rules,
+		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, jobs: map[belay.Key]belay.Job{},
+		lib: Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}, src: map[string]string{},
+	}
+	h.luck, h.people = pick(h.chance, 0, 10, 30, 60, 90), h.IntN(6)
+	if err := h.load("leaf", nil); err != nil {
+		return h, err
+	}
+	if err := h.load("sub", []string{"leaf"}); err != nil {
+		return h, err
+	}
+	if err := h.load("root", []string{"leaf", "sub"}); err != nil {
+		return h, err
+	}
+	e := h.drawnStart()
+	root := h.lib.Recipes[h.lib.Names["root"]]
+	e.Name, e.Recipe, e.Vars = root.Name, root.Digest, map[string]belay.Value{"list": {JSON: []byte("[1,2]")}}
+	h.tree, h.epoch = h.newTree(), 1
+	return h, h.turn(Fact{"r", e}, Fact{"r", belay.RunAttached{Epoch: h.epoch}})
+}
+
+// newTree is a tree whose rules about failures are ready: making them costs more
+// than a whole history.
+func (h *history) newTree() *Tree {
+	t := NewTree("r", h.lib)
+	t.classes = h.rules
+	return t
+}
+
+func (h *history) load(name string, subs []string) error {
+	h.src[name] = h.drawnRecipe(name, subs)
+	r, problems := recipe.Parse(name+".yaml", []byte(h.src[name]))
+	if r == nil {
+		return fmt.Errorf("%s does not parse: %v", name, problems)
+	}
+	h.lib.Recipes[r.Digest], h.lib.Names[name] = r, r.Digest
+	return nil
+}
+
+// turn takes in facts, as a driver does.
+func (h *history) turn(facts ...Fact) error {
+	out, err := h.tree.Turn(h.now, facts...)
+	if err != nil {
+		return err
+	}
+	h.out = out
+	for _, r := range out.Records {
+		r.Seq, r.Epoch = int64(len(h.recs)+1), h.epoch
+		h.recs = append(h.recs, r)
+		if e, ok := r.Event.(belay.RunCleared); ok && e.What == belay.CountBudget {
+			clear(h.granted)
+		}
+	}
+	for _, c := range out.Effects {
+		switch c := c.(type) {
+		case belay.Do:
+			h.jobs[c.Job.Key] = c.Job
+		case belay.Ask:
+			h.asked, h.asks = append(h.asked, c), append(h.asks, c)
+		case belay.Kill, belay.Note, belay.StartRun, belay.Wait, belay.End: // what is killed ends when its turn comes
+		}
+	}
+	return nil
+}
+
+// step does one random thing; false means that nothing is left to be done.
+func (h *history) step() (bool, error) {
+	h.now = h.now.Add(time.Duration(h.IntN(3)) * time.Second)
+	open := h.tree.Open()
+	if h.in(12) && h.tree.Run("r").Result() == nil {
+		return true, h.crash()
+	}
+	if h.people > 0 && h.in(15) {
+		return true, h.person()
+	}
+	switch n := len(open) + len(h.asked); {
+	case n > 0:
+		at := h.IntN(n)
+		if at < len(open) {
+			return true, h.end(open[at])
+		}
+		a := h.asked[at-len(open)]
+		h.asked = append(h.asked[:at-len(open):at-len(open)], h.asked[at-len(open)+1:]...)
+		return true, h.turn(Fact{runOf(a.Key), belay.AnswerGiven{Key: a.Key, Answer: h.answer(a.Question)}})
+	case !h.out.Until.IsZero():
+		if h.out.Until.After(h.now) {
+			h.now = h.out.Until
+		}
+		return true, h.turn()
+	case h.people > 0:
+		return true, h.person()
+	}
+	return false, nil
+}
+
+func runOf(k belay.Key) belay.RunID {
+	run, _, _ := strings.Cut(string(k), ":")
+	return belay.RunID(run)
+}
+
+// end lets an attempt end.
+func (h *history) end(k belay.Key) error {
+	j := h.jobs[k]
+	var facts []Fact
+	if j.Agent != nil && h.in(3) {
+		facts = append(facts, Fact{j.Run, belay.AttemptNoted{Key: k, What: belay.NoteSession, Text: "S-" + string(k)}})
+	}
+	return h.turn(append(facts, Fact{j.Run, belay.AttemptEnded{Key: k, Observation: h.seen(k)}})...)
+}
+
+// seen is what is seen of the end of an attempt.
+func (h *history) seen(k belay.Key) belay.Observation {
+	j := h.jobs[k]
+	run := h.tree.Run(j.Run)
+	if by := run.steps[run.open[k]].stopping; by != belay.KilledNot && !h.in(5) {
+		return belay.Observation{Began: true, Signal: 15, Exit: 143, KilledBy: by}
+	}
+	if j.Agent != nil {
+		return h.agentSeen(j)
+	}
+	return h.shellSeen(j)
+}
+
+// crash ends the driver and lets another take over: what was asked is gone, and
+// what was open is found in one of four ways.
+func (h *history) crash() error {
+	h.asked = nil
+	fresh, err := h.folded(true)
+	if err != nil {
+		return err
+	}
+	h.tree, h.epoch = fresh, h.epoch+1
+	facts := []Fact{{"r", belay.RunAttached{Epoch: h.epoch}}}
+	for _, k := range h.tree.Open() {
+		how := pick(h.chance, belay.Adopted, belay.Harvested, belay.Unborn, belay.Lost)
+		facts = append(facts, Fact{runOf(k), belay.AttemptFound{Key: k, How: how}})
+		if how == belay.Harvested {
+			facts = append(facts, Fact{runOf(k), belay.AttemptEnded{Key: k, Observation: h.seen(k)}})
+		}
+	}
+	return h.turn(facts...)
+}
+
+// folded is the tree of the records so far, from the start; as the disk gives
+// them back, if wanted.
+func (h *history) folded(disk bool) (*Tree, error) {
+	t := h.newTree()
+	for _, r := range h.recs {
+		if disk {
+			b, err := r.MarshalJSON()
+			if err != nil {
+				return nil, err
+			}
+			var back belay.Record
+			if err := back.UnmarshalJSON(b); err != nil {
+				return nil, err
+			}
+			r = back
+		}
+		if err := t.Apply(r); err != nil {
+			return nil, fmt.Errorf("fold again: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// person does something that people do.
+func (h *history) person() error {
+	h.people--
+	root := h.tree.Run("r")
+	if res := root.Result(); res != nil {
+		if res.Status == belay.Achieved || h.in(4) {
+			return h.clear("r", root)
+		}
+		return h.turn(h.tree.Reopen("ann", "again")...)
+	}
+	if h.out.Status == belay.Stopped {
+		return h.crash() // somebody resumes it
+	}
+	var held []Fact
+	for _, id := range h.tree.Runs() {
+		for _, v := range h.tree.Run(id).Steps() {
+			if v.Item != "" && h.tree.Run(id).Result() == nil {
+				held = append(held, Fact{id, h.request(id, belay.WishAnswer, v.Path, pick(h.chance, "done", "again", "again", "fail", "skip"))})
+			}
+		}
+	}
+	switch {
+	case len(held) > 0 && !h.in(4):
+		return h.turn(held[h.IntN(len(held))])
+	case h.in(10):
+		return h.turn(Fact{"r", h.request("r", pick(h.chance, belay.WishCancel, belay.WishStop), "", "")})
+	}
+	return h.clear("r", root)
+}
+
+// clear takes a count back.
+func (h *history) clear(run belay.RunID, s *State) error {
+	e := h.request(run, belay.WishClear, "", "")
+	e.Request.What = pick(h.chance, belay.CountAttempts, belay.CountAttempts, belay.CountBudget, belay.CountBreakers)
+	if e.Request.What == belay.CountAttempts && h.in(2) {
+		e.Request.Step = s.prog.Steps[h.IntN(len(s.prog.Steps))].ID
+	}
+	return h.turn(Fact{run, e})
+}
+
+func (h *history) request(run belay.RunID, ask belay.Wish, step belay.Path, choice string) belay.RequestReceived {
+	h.ids++
+	return belay.RequestReceived{Request: belay.Request{
+		ID: fmt.Sprint("q", h.ids), Run: run, By: "ann", Ask: ask, Step: step, Choice: choice, Why: "because",
+	}}
+}
