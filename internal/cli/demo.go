@@ -61,9 +61,10 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
+	switch {
+	case o.json:
 		a.object(told)
-	} else {
+	case !a.quiet || !told.OK || o.keep:
 		a.out.lines(demoTable(told))
 	}
 	if missing := told.Missing(); len(missing) > 0 {
