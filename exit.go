@@ -41,7 +41,7 @@ func ExitTable() []ExitRow {
 		{ExitFailed, "failed"},
 		{ExitPanic, "never used on purpose; a crash of belay itself"},
 		{ExitAborted, "aborted by the user (cancel)"},
-		{ExitPartial, "PARTIAL: a required step was skipped by a person"},
+		{ExitPartial, "PARTIAL: a required step was skipped by a person, or recovered with nothing that checks it"},
 		{ExitHollow, "HOLLOW: an agent claimed success, and nothing was done"},
 		{ExitDamaged, "the journal is damaged; nothing was overwritten"},
 		{ExitInfra, "infrastructure: disk, tool, keeper, state directory"},

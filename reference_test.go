@@ -172,8 +172,11 @@ wording of a message, and is stored in the journal beside the observation.
 	}
 	b.WriteString(`
 A step whose script is a guard for something else may say which kind its failure stands
-for (` + "`failure: infrastructure`" + `). The failure of an agent has a
-[class](agents.md#classes-and-exit-codes) beside its kind.
+for (` + "`failure: infrastructure`" + `).
+
+The kind decides the [exit code](exit-codes.md). What is done about a failure is decided by its
+[class](classes.md), which stands beside the kind, and by a [policy](policies.md);
+[how Belay meets a failure](../explanation/recovery.md) tells it in one piece.
 `)
 	return b.String()
 }

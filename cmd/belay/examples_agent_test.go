@@ -166,7 +166,7 @@ func TestExamplePersonIsAsked(t *testing.T) {
 
 // TestExampleRecoveryIsChecked takes the check away from the example with a
 // recovered sub-recipe: then nobody knows, and the run is PARTIAL.
-// promise: A
+// promise: A6
 func TestExampleRecoveryIsChecked(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.Abs(filepath.Join("..", "..", "examples", "23-recovered-sub-recipe"))
