@@ -25,14 +25,13 @@ type story struct {
 	fails   []fail
 	turns   map[string]map[string]bool // fingerprint to agents that had their turn
 	roles   map[string]map[string]bool // and to roles
-	hands   map[string]string          // last role of a reassign
 	check   *belay.Observation
 	main    *belay.Observation
 	expects belay.Expect
 }
 
 // fail is one failure of a step.
-type fail struct{ print, agent, role, left string }
+type fail struct{ print, agent, left string }
 
 // teller goes through records and says where they break a promise.
 type teller struct {
@@ -42,6 +41,8 @@ type teller struct {
 	replans int
 	starts  int
 	pardons int
+	budget  int               // how often it was given back
+	allowed map[belay.Key]int // agents that may start, by the budget that they are of
 	found   []string
 }
 
@@ -51,7 +52,7 @@ func (t *teller) say(r belay.Record, format string, args ...any) {
 
 // tell reads all records of a history.
 func tell(h *history) *teller {
-	t := &teller{h: h, stories: map[belay.Key]*story{}, runs: map[belay.RunID]belay.RunStarted{}}
+	t := &teller{h: h, stories: map[belay.Key]*story{}, runs: map[belay.RunID]belay.RunStarted{}, allowed: map[belay.Key]int{}}
 	for _, r := range h.recs {
 		t.record(r)
 	}
@@ -117,6 +118,10 @@ func (t *teller) record(r belay.Record) {
 		t.of(r.Run, e.Path).ending = "held"
 	case belay.ItemAnswered:
 		t.answered(r, e)
+	case belay.AnswerGiven:
+		if k, ok := strings.CutSuffix(string(e.Key), "?agent"); ok && e.Answer.OK {
+			t.allowed[belay.Key(k)] = t.budget
+		}
 	case belay.RunEnded:
 		if e.Code == belay.ExitOK || e.Status == belay.Achieved {
 			t.achieved(r)
@@ -135,7 +140,7 @@ func (t *teller) reopened(r belay.Record) {
 func (t *teller) cleared(r belay.Record, e belay.RunCleared) {
 	switch e.What {
 	case belay.CountBudget:
-		t.replans, t.starts, t.pardons = 0, 0, 0
+		t.replans, t.starts, t.pardons, t.budget = 0, 0, 0, t.budget+1
 	case belay.CountAttempts:
 		for k, s := range t.stories {
 			if runOf(k) == r.Run && (e.Path == "" || k == belay.Key(r.Run)+":"+belay.Key(e.Path)) {
@@ -151,7 +156,7 @@ func (t *teller) cleared(r belay.Record, e belay.RunCleared) {
 // started holds promise 7 (starts are within the budget) and 8 (nothing starts
 // again by itself).
 func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
-	if e.Agent != "" {
+	if of, ok := t.allowed[e.Key]; e.Agent != "" && (!ok || of == t.budget) { // else it is of a budget before
 		t.starts++
 		if most := t.runs["r"].Limits.Starts() + t.pardons; t.starts > most {
 			t.say(r, "%s is agent start %d; %d are allowed", e.Key, t.starts, most)
@@ -181,7 +186,7 @@ func (t *teller) foundAgain(r belay.Record, e belay.AttemptFound) {
 	switch e.How {
 	case belay.Unborn:
 		s.may = s.may || main
-		if t.h.jobs[e.Key].Agent != nil {
+		if of, ok := t.allowed[e.Key]; t.h.jobs[e.Key].Agent != nil && (!ok || of == t.budget) {
 			t.starts--
 		}
 	case belay.Lost:
@@ -252,7 +257,7 @@ func (t *teller) honest(r belay.Record, s *story) {
 		return
 	}
 	ev := s.main.Agent.Evidence
-	if s.expects == belay.ExpectChange && ev.Before == ev.After && len(ev.Commits) == 0 && t.runs["r"].Classic == false && s.begun == 1 {
+	if s.expects == belay.ExpectChange && ev.Before == ev.After && len(ev.Commits) == 0 && s.begun == 1 {
 		t.say(r, "called done without the change that it must make")
 	}
 	if s.main.Agent.Result.Error {

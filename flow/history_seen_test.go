@@ -58,7 +58,7 @@ func (h *history) shellSeen(j belay.Job) belay.Observation {
 	if h.well() {
 		return o
 	}
-	o.Exit = pick(h.chance, 1, 1, 2, 7, 28, 75, 127, 137)
+	o.Exit = pick(h.chance, 1, 1, 2, 7, 28, 75, 78, 127, 137)
 	o.Tail = pick(h.chance, "", "it is broken", "--- FAIL: TestA\n--- FAIL: TestB\nFAIL", "--- FAIL: TestA\nFAIL", "curl: (7) Failed to connect",
 		"No space left on device", "could not resolve host: example.org", "fatal: Unable to create '/d/.git/index.lock': File exists.",
 		"CONFLICT (content): Merge conflict in a", "permission denied", "error: cannot find module x", "Killed")
