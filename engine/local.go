@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -72,6 +73,8 @@ type Open struct {
 	session belay.Session
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
+
+	recent []belay.Record // the last ones that were there
 
 	budgeted bool      // all sessions of the tree know what may be used
 	anew     time.Time // when a person took back what was used; zero = nobody did
@@ -226,6 +229,7 @@ func (o *Open) load() error {
 		o.session = *s
 	}
 	o.anew = clearedAt(recs)
+	o.recent = slices.Clone(recs[max(0, len(recs)-maxRecent):])
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/redact"
 )
 
@@ -19,10 +20,16 @@ const (
 	maxLogText = 64 << 10
 )
 
+// maxRecent is how many of the last records are looked at for lines that a
+// crash kept from the log.
+const maxRecent = 256
+
 const (
-	logName = "belay.log"
-	logMode = 0o600
-	logFull = "the log is full; belay history and the records have the rest"
+	logName   = "belay.log"
+	stampForm = "2006-01-02T15:04:05.000Z"
+	stampSize = len(stampForm)
+	logMode   = 0o600
+	logFull   = "the log is full; belay history and the records have the rest"
 )
 
 // RunLog is the log of a run for people: belay.log in its folder. It repeats
@@ -54,6 +61,44 @@ func (l *RunLog) open() error {
 	}
 	l.file, l.size = f, info.Size()
 	return nil
+}
+
+// Recent are the last records that were there when the run was taken over.
+func (o *Open) Recent() []belay.Record { return o.recent }
+
+// Missed tells whether an entry is newer than the log and not in it: the driver
+// died after it had written the record down, and before it could say so.
+func (l *RunLog) Missed(at time.Time, level, text string) bool {
+	tail := l.tail()
+	last := ""
+	for line := range strings.Lines(tail) {
+		if !strings.HasPrefix(line, " ") {
+			last = line
+		}
+	}
+	entry := l.entry(at, level, text)
+	return entry[:stampSize] >= last[:min(len(last), stampSize)] && !strings.Contains(tail, entry)
+}
+
+// tail is the end of the log, "" when there is none.
+func (l *RunLog) tail() string {
+	f, err := os.OpenFile(filepath.Join(string(l.run.run.Folder), logName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // read only: nothing can be lost
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	from := max(0, info.Size()-4*maxLogText)
+	b := make([]byte, info.Size()-from)
+	n, _ := f.ReadAt(b, from) // what could be read of it counts
+	text := string(b[:n])
+	if from > 0 {
+		_, text, _ = strings.Cut(text, "\n") // the first line is not whole
+	}
+	return text
 }
 
 // masked are the values that nobody may see of the run.
@@ -99,7 +144,7 @@ func (l *RunLog) Add(at time.Time, level, text string) error {
 
 func (l *RunLog) entry(at time.Time, level, text string) string {
 	text = strings.ReplaceAll(strings.TrimRight(l.Hide(text), "\n"), "\n", "\n    ")
-	return at.UTC().Format("2006-01-02T15:04:05.000Z") + " " + level + " " + text + "\n"
+	return at.UTC().Format(stampForm) + " " + level + " " + text + "\n"
 }
 
 // Close closes the file.

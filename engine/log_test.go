@@ -85,3 +85,24 @@ func TestRunLogDoesNotFollowALink(t *testing.T) {
 		t.Error("the other file was made")
 	}
 }
+
+// What is newer than the log and not in it was missed; what is in it was not.
+func TestRunLogKnowsWhatItMissed(t *testing.T) {
+	l := logIn(t, t.TempDir())
+	if !l.Missed(noon, "INFO", "one") {
+		t.Error("an entry is in a log that is not there")
+	}
+	for _, text := range []string{"one", "two\nlines"} {
+		if err := l.Add(noon, "INFO", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]bool{"one": false, "two\nlines": false, "three": true} {
+		if got := l.Missed(noon, "INFO", text); got != want {
+			t.Errorf("%q missed: %v", text, got)
+		}
+	}
+	if l.Missed(noon.Add(-time.Second), "INFO", "older") || !l.Missed(noon.Add(time.Second), "INFO", "one") {
+		t.Error("the time does not count")
+	}
+}

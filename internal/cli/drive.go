@@ -20,6 +20,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	w := &witness{root: o.ID, show: a.records}
 	log := a.talk(o)
 	defer log.close()
+	log.catchUp(o)
 	var tick func(time.Time)
 	done := func() {}
 	if !asJSON {

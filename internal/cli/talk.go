@@ -27,6 +27,22 @@ func (a *app) talk(o *engine.Open) *talk {
 	}}
 }
 
+// catchUp writes what the driver before could not say any more.
+func (t *talk) catchUp(o *engine.Open) {
+	before := newTeller(o.Tree)
+	for _, r := range o.Recent() {
+		for _, e := range before.lines(r) {
+			word := strings.ToUpper(string(e.level))
+			if e.level == logDebug || !t.log.Missed(e.at, word, e.text) {
+				continue
+			}
+			if err := t.log.Add(e.at, word, e.text); err != nil {
+				t.fail(err)
+			}
+		}
+	}
+}
+
 // fail says once that the log cannot be written.
 func (t *talk) fail(err error) {
 	if !t.broken {
