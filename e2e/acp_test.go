@@ -127,13 +127,13 @@ func acpTable() []row {
 	return []row{
 		{model.Text, answer, edit, false, one(said)},
 		{model.Tool, change, edit, true, one(said)},
-		{model.Denied, change, read, false, one(hollow)},
+		{model.Denied, change, read, false, one(denied)},
 		{model.HTTP401, answer, edit, false, one(auth)},
 		{model.HTTP429, answer, edit, false, one(rate)},
 		{model.HTTP500, answer, edit, false, one(transient)},
 		{model.HTTP529, answer, edit, false, one(transient)},
 		{model.HTTP404, answer, edit, false, one(failed(belay.ClassInvalidInput))},
-		{model.HTTP429Long, answer, edit, false, one(rate)},
+		{model.HTTP429Long, answer, edit, false, one(rate.patient())},
 		{model.Quota, answer, edit, false, one(quota)},
 		{model.Ctx400, answer, edit, false, one(failed(belay.ClassTokenLimit))},
 		// It ends its turn as if all were well; only what is missing can show it.

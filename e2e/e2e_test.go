@@ -74,10 +74,11 @@ func judge(t *testing.T, kind agent.Kind, r row, want cell, got Result) {
 	if got.Cut {
 		report.Ended = belay.EndedDeadline
 	}
-	v := verdict.Of(verdict.Case{
+	c := verdict.Case{
 		Step: "work", Type: belay.TypeAgent, Expect: r.expect,
 		Main: belay.Observation{Began: true, Exit: got.Agent.Exit, Signal: got.Agent.Signal, Agent: &report},
-	})
+	}
+	v := verdict.Of(c)
 	if want.code == belay.ExitOK {
 		if !v.OK {
 			t.Errorf("verdict: %+v, want done", v.Failure)
@@ -87,6 +88,7 @@ func judge(t *testing.T, kind agent.Kind, r row, want cell, got Result) {
 	if v.Failure == nil {
 		t.Fatalf("verdict: done, want %s", want.kind)
 	}
+	verdict.NewClassifier().Explain(c, v.Failure, verdict.Look{})
 	if v.Failure.Kind != want.kind || v.Failure.Class != want.class {
 		t.Errorf("verdict: %s, class %q (%s), want %s, class %q", v.Failure.Kind, v.Failure.Class, v.Failure.Cause, want.kind, want.class)
 	}

@@ -21,6 +21,7 @@ type cell struct {
 	calls int              // at most; 0 = does not matter
 	code  int              // of a Belay run with this one step
 	kind  belay.FailureKind
+	waits bool // the run waits as long as the service asks; the harness stops it
 }
 
 // row is one behaviour, for all of them.
@@ -48,6 +49,7 @@ var (
 	quota     = infra(belay.ClassQuota)
 	transient = infra(belay.ClassTransient)
 	endless   = cell{cut: true, class: belay.ClassTimeout, code: belay.ExitFailed, kind: belay.AgentTimeout}
+	denied    = cell{class: belay.ClassPermission, code: belay.ExitHollow, kind: belay.HollowSuccess}
 	hollow    = cell{class: belay.ClassHollow, code: belay.ExitHollow, kind: belay.HollowSuccess}
 )
 
@@ -76,6 +78,11 @@ func (c cell) says() cell {
 	return c
 }
 
+func (c cell) patient() cell {
+	c.waits = true
+	return c
+}
+
 func (c cell) within(calls int) cell {
 	c.calls = calls
 	return c
@@ -96,7 +103,7 @@ func table() []row {
 		{model.HTTP403, answer, edit, false, all(auth, auth, auth.exits(147))},
 		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput))},
 		{model.HTTP429, answer, edit, false, all(rate, rate, rate.exits(173))},
-		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173))},
+		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173).patient())},
 		{model.Quota, answer, edit, false, all(quota.within(1), quota.within(1), quota.exits(173))},
 		{model.HTTP500, answer, edit, false, all(transient, transient, transient.exits(244))},
 		{model.HTTP529, answer, edit, false, all(transient, transient, transient.exits(247))},
@@ -111,7 +118,8 @@ func table() []row {
 		{model.HangMid, answer, edit, false, all(endless, endless, endless)},
 		{model.Forever, answer, edit, false, all(endless, endless, endless)},
 		{model.ToolThen500, change, edit, true, all(transient, transient, transient.exits(244))},
-		{model.Denied, change, read, false, all(hollow.says(), hollow.says(), hollow.says())},
+		// Only claude tells that a tool was denied.
+		{model.Denied, change, read, false, all(denied.says(), hollow.says(), hollow.says())},
 		{model.Background, answer, edit, false, all(done, said, said)},
 	}
 }
