@@ -310,7 +310,8 @@ func (s *State) judged(e belay.AttemptJudged) error {
 func (s *State) broke(i int, f *belay.Failure) {
 	st := &s.steps[i]
 	st.failed++
-	if f.Print != "" && st.agent.mark == f.Print && !s.changed(i) {
+	st.moved = s.changed(i) // said now: from here on it is compared with what this failure left
+	if f.Print != "" && st.agent.mark == f.Print && !st.moved {
 		st.same++
 	} else {
 		st.same = 1

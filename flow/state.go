@@ -110,6 +110,7 @@ type step struct {
 	probe   *belay.Answer   // a look at the machine after the last attempt
 	probing bool            // that look is asked for
 	mended  bool            // an aide changed something since the last failure
+	moved   bool            // at the last failure the work was in another state than at the one before
 	woken   bool            // a person reopened the run since its last attempt
 }
 
