@@ -60,7 +60,7 @@ func agentExamples() map[string]agentExample {
 			talk: "step from-cache in its stead", then: []string{"logs", "x", "report"}, answer: "we have the data of yesterday\n",
 		},
 		"22-split": {
-			talk: "2 parts in its stead: the first chapter; the second chapter",
+			talk: "2 parts in its stead",
 			then: []string{"logs", "x", "report"}, answer: "It was a dark night.\nThen came the morning.\n",
 		},
 		"23-recovered-sub-recipe": {
