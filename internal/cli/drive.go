@@ -26,7 +26,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if !asJSON {
 		style := a.style()
 		screen := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), style, tailOf(ws.state.Folder(o.ID)))
-		w.show, done, log.print = screen.Seen, screen.Close, screen.Say
+		w.show, done, log.say = screen.Seen, screen.Close, screen.Say
 		if style.Live {
 			tick = screen.Tick
 		}

@@ -16,13 +16,13 @@ type talk struct {
 	app    *app
 	teller *teller
 	log    *engine.RunLog
-	print  func(lines ...string)
+	say    func(lines ...string)
 	broken bool
 }
 
 // talk is the log of a run that is driven.
 func (a *app) talk(o *engine.Open) *talk {
-	return &talk{app: a, teller: newTeller(o.Tree), log: o.Log(), print: func(lines ...string) {
+	return &talk{app: a, teller: newTeller(o.Tree), log: o.Log(), say: func(lines ...string) {
 		fmt.Fprintln(a.std.Err, strings.Join(lines, "\n"))
 	}}
 }
@@ -73,7 +73,7 @@ func (t *talk) tell(e entry) {
 	asked := t.app.talks || !e.decision && !t.app.quiet
 	if asked && e.level.rank() >= level.rank() {
 		text := strings.ReplaceAll(tui.Harmless(t.log.Hide(e.text)), "\n", "\n    ")
-		t.print(word + " " + strings.TrimRight(text, " \n"))
+		t.say(word + " " + strings.TrimRight(text, " \n"))
 	}
 }
 

@@ -56,6 +56,7 @@ func (b *Board) aideEnded(l *lane) []Line {
 	case belay.KilledCancel:
 		b.remove(l.key)
 		return []Line{b.line("stopped", l.place, l.took(), "ended by cancel")}
+	case belay.KilledNot, belay.KilledDeadline, belay.KilledGrace:
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (b *Board) count(run belay.RunID, p flow.Phase) {
 		b.done++
 	case flow.Failed:
 		b.failed[run]++
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Held, flow.NotTaken, flow.Skipped:
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Held, flow.NotTaken, flow.Skipped:
 	}
 }
 
