@@ -143,8 +143,12 @@ func (c *chooser) service(again way) []way {
 }
 
 // overtime is the ways out of our own timeout: with work to show the agent gets
-// more time, once; without, the task is too big for it.
+// more time, once; without, the task is too big for it. One that fell silent has
+// not too much to do: it hangs, also when it is asked for a plan.
 func (c *chooser) overtime() []way {
+	if c.s.Failure.Move == belay.MoveFailover {
+		return []way{{act: belay.ActFailover}, {act: belay.ActFresh, limit: 1, every: true}}
+	}
 	after := []way{{act: belay.ActDecompose}, {act: belay.ActFailover}}
 	if !c.s.Progress {
 		return after

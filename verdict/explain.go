@@ -123,10 +123,18 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		return Finding{}, false
 	case belay.ClassTimeout:
 		found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.MoveDecompose
-		if a.Ended == belay.EndedItself { // the CLI's own words: the network's clock
+		switch a.Ended {
+		case belay.EndedItself: // the CLI's own words: the network's clock
 			found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
-		} else if x.Progress {
-			found.Move = belay.MoveRetry
+		case belay.EndedFirst, belay.EndedSilence, belay.EndedRetries: // it hangs, and was given a second chance already
+			found.Move = belay.MoveFailover
+		case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal:
+			switch {
+			case x.Progress:
+				found.Move = belay.MoveRetry
+			case a.Result.ToolCount == 0: // not too much to do: it did nothing at all
+				found.Move = belay.MoveFailover
+			}
 		}
 	case belay.ClassHollow:
 		if len(a.Result.Denied) > 0 { // it was not let do the work
