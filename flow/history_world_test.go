@@ -24,10 +24,11 @@ type history struct {
 	recs    []belay.Record
 	asked   []belay.Ask // questions that are out
 	granted map[belay.Key]bool
-	jobs    map[belay.Key]belay.Job // every one that was begun
-	asks    []belay.Ask             // every question there was
-	luck    int                     // of a hundred attempts, so many do well
-	people  int                     // what the person will still do
+	jobs    map[belay.Key]belay.Job      // every one that was begun
+	asks    []belay.Ask                  // every question there was
+	before  map[string]belay.Observation // how the last attempt of each step and role ended
+	luck    int                          // of a hundred attempts, so many do well
+	people  int                          // what the person will still do
 	ids     int
 }
 
@@ -35,7 +36,7 @@ type history struct {
 func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 	h := &history{
 		rules:  rules,
-		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, jobs: map[belay.Key]belay.Job{},
+		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, before: map[string]belay.Observation{}, jobs: map[belay.Key]belay.Job{},
 		lib: Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}, src: map[string]string{},
 	}
 	h.luck, h.people = pick(h.chance, 0, 10, 30, 60, 90), h.IntN(6)
@@ -151,10 +152,18 @@ func (h *history) seen(k belay.Key) belay.Observation {
 	if by := run.steps[run.open[k]].stopping; by != belay.KilledNot && !h.in(5) {
 		return belay.Observation{Began: true, Signal: 15, Exit: 143, KilledBy: by}
 	}
-	if j.Agent != nil {
-		return h.agentSeen(j)
+	at := string(j.Run) + ":" + string(j.Path) + "@" + string(j.Role)
+	if o, ok := h.before[at]; ok && h.in(2) && !h.well() {
+		return o // the same again
 	}
-	return h.shellSeen(j)
+	o := belay.Observation{}
+	if j.Agent != nil {
+		o = h.agentSeen(j)
+	} else {
+		o = h.shellSeen(j)
+	}
+	h.before[at] = o
+	return o
 }
 
 // crash ends the driver and lets another take over: what was asked is gone, and
