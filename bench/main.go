@@ -67,6 +67,7 @@ func run() error {
 		{"agents", b.agents},
 		{"evidence", b.evidence},
 		{"talk", b.talk},
+		{"decide", b.decide},
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {
