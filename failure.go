@@ -84,10 +84,8 @@ func (f *Failure) Name() string {
 // telling tells whether the class says more than the kind does.
 func (f *Failure) telling() bool {
 	switch f.Class {
-	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure:
+	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout:
 		return false
-	case ClassTimeout:
-		return f.Kind != AgentTimeout
 	case ClassCancelled, ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
 		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict, ClassInvalidInput:
 	}

@@ -390,6 +390,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 				Kind: belay.BashFailure, Op: "step " + string(e.Path), Cause: "declared failed by " + e.By + ": " + e.Why,
 			}
 		}
+		said := *st.failure // a record of the past is not changed
+		said.Rule = rulePerson
+		st.failure = &said
 		if err := s.move(i, Failed); err != nil {
 			return err
 		}

@@ -229,8 +229,12 @@ func (s *State) mayRecover(i int) bool {
 		return false
 	}
 	f := s.rootCause(i)
-	return f == nil || f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+	return f == nil || f.Rule != rulePerson && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
 }
+
+// rulePerson is the rule of a failure that a person declared: nobody is asked to
+// undo it.
+const rulePerson = "person"
 
 // rootCause is the failure at the bottom of a failed sub-recipe, nil when
 // nothing in it failed: what is no ground for a recovery there is none above.
