@@ -14,6 +14,10 @@ import (
 // agentQuestion ends the key of a question for one more start of an agent.
 const agentQuestion = "?agent"
 
+// staleItem ends the id of the question whether an agent shall start although
+// it failed twice in the same way and nothing has changed.
+const staleItem = ".stale"
+
 // agentKey names the question whether one more agent may start.
 func (s *State) agentKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + agentQuestion }
 
@@ -47,17 +51,17 @@ func (c *career) begin(e belay.AttemptStarted) {
 // startAgent begins an agent step: its permit first, then the step itself.
 func (s *State) startAgent(i int) belay.Command {
 	st := &s.steps[i]
-	if st.agent.grant == nil && !st.agent.pardon {
-		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
-			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0,
-		}}
-	}
-	if st.woken && st.same > 1 && !st.agent.pardon {
+	if st.woken && st.same > 1 {
 		return belay.Note{Event: belay.ItemOpened{
-			ID: fmt.Sprintf("%s.%d.stale", s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
+			ID: fmt.Sprintf("%s.%d"+staleItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
 			Ask: fmt.Sprintf("step %s failed %d times in the same way (%s), and nothing has changed since. Shall its agent start once more, has the step failed, or is it left out?",
 				s.prog.Steps[i].ID, st.same, st.agent.mark),
 			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
+		}}
+	}
+	if st.agent.grant == nil && !st.agent.pardon {
+		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
+			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0,
 		}}
 	}
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {

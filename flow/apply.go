@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -374,7 +375,8 @@ func (s *State) answered(e belay.ItemAnswered) error {
 		return s.finish(i, Done)
 	case belay.ChoiceAgain:
 		if budget {
-			st.agent.pardon = true
+			st.agent.pardon = !strings.HasSuffix(e.ID, staleItem)
+			st.woken = false
 			return s.again(i, time.Time{})
 		}
 		st.extra++

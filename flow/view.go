@@ -28,6 +28,7 @@ type StepView struct {
 	Failure  *belay.Failure
 	Item     string
 	Hook     string // the hook that is open, "" if none
+	Same     int    // of an agent's step: failures in a row that were alike, with nothing changed in between
 }
 
 // Steps lists the steps of the run in the order of its recipe.
@@ -55,6 +56,9 @@ func (s *State) view(i int) StepView {
 		Attempt: st.attempt, Attempts: def.Retry.MaxAttempts + st.extra, Lost: st.lost,
 		Key: st.key, Child: st.child, Since: st.since, Output: def.Output,
 		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Hook: st.hook,
+	}
+	if s.typeOf(i) == belay.TypeAgent {
+		v.Same = st.same
 	}
 	if st.phase == Waiting {
 		v.Due = st.due

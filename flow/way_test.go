@@ -270,9 +270,9 @@ func TestAStalemateIsAsked(t *testing.T) {
 			}
 			w.wantPlans("retry give_up")
 			w.turn(w.tree.Reopen("ann", "again")...)
-			w.allow()
-			w.wantStatus(belay.Held, 0)
+			w.wantStatus(belay.Held, 0) // and no start was asked for
 			w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+			w.allow() // the budget holds all the same
 			w.wantStarts("r:a.3")
 		})
 	}

@@ -30,6 +30,7 @@ type whyFailure struct {
 	First    string            `json:"first_cause,omitempty"` // of its first failure, when that was another
 	Hint     string            `json:"hint,omitempty"`
 	Reset    time.Time         `json:"reset,omitzero"`    // when the other side can go on
+	Same     int               `json:"same,omitempty"`    // how often in a row, with nothing changed in between
 	Above    []string          `json:"above,omitempty"`   // steps that failed because of it, the outermost first
 	Against  []string          `json:"against,omitempty"` // the evidence, of an agent's step
 	Output   []string          `json:"output,omitempty"`  // the last lines
@@ -149,11 +150,13 @@ func (s *story) firstFailures() map[place]beginning {
 func causeOf(s *story, p placed) *whyFailure {
 	f := &whyFailure{
 		Run: p.run, Step: string(p.Path), Name: tui.StepName(p.run, p.Path), Type: p.Type, Agent: s.worker(p),
-		Attempts: p.Attempt, Above: above(p.run, s.id),
+		Attempts: p.Attempt, Above: above(p.run, s.id), Same: p.Same,
 	}
 	switch {
 	case p.Failure != nil:
 		f.take(p.Failure)
+	case tui.Stale(p.StepView):
+		f.Cause = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", p.Same)
 	case tui.OverBudget(p.StepView):
 		f.Cause, f.Class = "no further agent may start: the budget is used up", belay.ClassBudget
 	default:

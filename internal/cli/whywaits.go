@@ -119,11 +119,26 @@ func (w *whyFacts) next() whyNext {
 	case belay.Partial:
 		return say("when what was left out shall be done after all, open the run again", resume+" --why TEXT")
 	case belay.Hollow:
+		if f := w.Failure; f.stale() {
+			return say("look at what the agent left; it did nothing "+fmt.Sprint(f.Same)+" times"+", so say what is different now before it runs again",
+				append(w.looks(w.clears()), resume)...)
+		}
 		return say("look at what the agent left; then let the step run again, what is done is not done again", w.looks(resume)...)
 	case belay.Failed:
+		if f := w.Failure; f.stale() {
+			return say(w.cure()+"; it failed "+fmt.Sprint(f.Same)+" times"+" in the same way, so say what is different now", w.clears(), resume)
+		}
 		return say(w.cure(), resume)
 	}
 	return say("")
+}
+
+// stale tells whether the same again would be refused.
+func (f *whyFailure) stale() bool { return f != nil && f.Same > 1 }
+
+// clears is the command that takes back what is counted against the step.
+func (w *whyFacts) clears() string {
+	return fmt.Sprintf("%s clear %s attempts:%s --why TEXT", w.belay, w.Failure.Run, w.Failure.Step)
 }
 
 // again is the command that starts the same recipe anew.

@@ -133,6 +133,8 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	switch {
 	case v.Failure != nil:
 		l.Text = Reason(v.Failure)
+	case v.Phase == flow.Held && Stale(v):
+		l.Text = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
 	case v.Phase == flow.Held && OverBudget(v):
 		l.Text = "no further agent may start: the budget is used up"
 	case v.Phase == flow.Held:
@@ -143,6 +145,10 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	}
 	return l
 }
+
+// Stale tells whether a step is held because it would only fail in the same way
+// again.
+func Stale(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".stale") }
 
 // OverBudget tells whether a step is held because no further agent may start.
 func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".budget") }
