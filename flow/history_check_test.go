@@ -238,12 +238,12 @@ func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
 	mark(s.turns, f.print, f.agent)
 }
 
-func mark(m map[string]map[string]bool, print, who string) {
-	if m[print] == nil {
-		m[print] = map[string]bool{}
+func mark(m map[string]map[string]bool, failure, who string) {
+	if m[failure] == nil {
+		m[failure] = map[string]bool{}
 	}
 	if who != "" {
-		m[print][who] = true
+		m[failure][who] = true
 	}
 }
 

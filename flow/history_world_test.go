@@ -156,14 +156,12 @@ func (h *history) seen(k belay.Key) belay.Observation {
 	if o, ok := h.before[at]; ok && h.in(2) && !h.well() {
 		return o // the same again
 	}
-	o := belay.Observation{}
 	if j.Agent != nil {
-		o = h.agentSeen(j)
+		h.before[at] = h.agentSeen(j)
 	} else {
-		o = h.shellSeen(j)
+		h.before[at] = h.shellSeen(j)
 	}
-	h.before[at] = o
-	return o
+	return h.before[at]
 }
 
 // crash ends the driver and lets another take over: what was asked is gone, and
