@@ -339,7 +339,7 @@ func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
 	s.ending = e.Choice
 	if e.Choice == belay.ChoiceAgain {
 		s.may, s.own = true, s.own+1
-		if strings.HasSuffix(e.ID, ".budget") || strings.HasSuffix(e.ID, ".stale") {
+		if strings.HasSuffix(e.ID, ".budget") {
 			t.pardons++
 		}
 	}

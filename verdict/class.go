@@ -99,6 +99,7 @@ func (c *Classifier) climb(f Facts, text string) Finding {
 	for _, rung := range []func() (Finding, bool){
 		func() (Finding, bool) { return ownAct(f) },
 		func() (Finding, bool) { return typed(f) },
+		func() (Finding, bool) { return killed(f) },
 		func() (Finding, bool) { return byExit(f, surely()) },
 		func() (Finding, bool) { return probed(f) },
 		func() (Finding, bool) { return c.byText(f, text) },
@@ -147,6 +148,16 @@ func typed(f Facts) (Finding, bool) {
 	}
 	found.Move = typedMove(*a, found.Class, f.Progress)
 	return found, true
+}
+
+// killed asks the machine first where a process was killed by somebody else: the
+// signal alone does not tell who did it.
+func killed(f Facts) (Finding, bool) {
+	const kill = 9
+	if f.Signal != kill && f.Exit != 128+kill || !is(f.Probes.OOMKill, true) {
+		return Finding{}, false
+	}
+	return probed(f)
 }
 
 // probed believes a look at the machine more than any text.

@@ -30,6 +30,7 @@ func TestLadder(t *testing.T) {
 		{"we cancelled it, whatever it says", Facts{Act: ActCancel, Exit: 1, Text: full}, belay.ClassCancelled, belay.MoveStop, belay.LevelAct},
 		{"our clock, no work", Facts{Act: ActDeadline, Exit: 143}, belay.ClassTimeout, belay.MoveDecompose, belay.LevelAct},
 		{"our clock, with work", Facts{Act: ActStall, Progress: true, Exit: 143}, belay.ClassTimeout, belay.MoveRetry, belay.LevelAct},
+		{"killed, and the machine says that memory ran out", Facts{Exit: 137, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
 		{"our ledger", Facts{Act: ActBudget}, belay.ClassBudget, belay.MoveEscalate, belay.LevelAct},
 		{"typed before text", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassAuth}), Exit: 1, Text: full}, belay.ClassAuth, belay.MoveEscalate, belay.LevelTyped},
 		{"a short wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Minute}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, belay.LevelTyped},
