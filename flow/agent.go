@@ -151,7 +151,7 @@ func (s *State) steerJob(i int, j *belay.AgentJob) {
 	if j.Persona == "" || st.course.role != "" {
 		j.Persona = max(p.Persona, j.Persona)
 	}
-	j.Access, j.Brief = p.Access, st.course.brief
+	j.Access, j.Tools, j.Brief = p.Access, p.Tools, st.course.brief
 	if left := s.skippedBefore(i); len(left) > 0 {
 		j.Brief = strings.TrimSpace(j.Brief + "\n\nSteps that this one builds on were left out: " + strings.Join(left, ", ") + ". Their results are not there.")
 	}

@@ -298,7 +298,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 		Env: def.Env, Output: true, Timeout: s.aideTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
 		Vars: s.scope(i).visible(""),
 		Agent: &belay.AgentJob{
-			Name: s.aideName(i), Model: p.Model, Persona: p.Persona, Access: p.Access, Expect: s.aideExpects(i),
+			Name: s.aideName(i), Model: p.Model, Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.aideExpects(i),
 		},
 	}
 	if j.Agent.Model == "" {
