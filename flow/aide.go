@@ -313,7 +313,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 		task = agent.PlanTask(s.taskOf(i), st.failure.Cause, recovery.MaxParts)
 		j.JSON = belay.JSONRequired
 		if j.Agent.Access == "" {
-			j.Agent.Access = "read"
+			j.Agent.Access, j.Agent.Tools = "read", nil // it only thinks
 		}
 	case belay.RoleRecovery:
 		task = agent.RecoveryTask(s.fallen(i))
