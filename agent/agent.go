@@ -49,8 +49,9 @@ type Task struct {
 	Session string // the id to be given to a new session, where Traits.Presets
 	Resume  string // the session to go on with, where Traits.Resumes
 	Access  Access
-	Prompt  string // for a CLI that takes it as an argument
-	Script  string // scripted: path of the script
+	Tools   []string // single tools that it may use besides, by the names that its CLI has for them
+	Prompt  string   // for a CLI that takes it as an argument
+	Script  string   // scripted: path of the script
 }
 
 // Launch is how a CLI is started.

@@ -32,9 +32,12 @@ func (claude) Launch(t Task) (Launch, error) {
 	}
 	switch t.Access {
 	case AccessRead:
-		args = append(args, "--permission-mode", "default", "--disallowedTools=Edit,MultiEdit,Write,NotebookEdit")
+		args = append(args, "--permission-mode", "default")
+		args = append(args, listed("--disallowedTools", less([]string{"Edit", "MultiEdit", "Write", "NotebookEdit"}, t.Tools))...)
+		args = append(args, listed("--allowedTools", t.Tools)...)
 	case AccessEdit:
-		args = append(args, "--permission-mode", "acceptEdits", "--allowedTools=Bash,WebFetch,WebSearch")
+		args = append(args, "--permission-mode", "acceptEdits")
+		args = append(args, listed("--allowedTools", more([]string{"Bash", "WebFetch", "WebSearch"}, t.Tools))...)
 	case AccessFull:
 		args = append(args, "--dangerously-skip-permissions")
 		env = append(env, "IS_SANDBOX=1") // without it the flag is refused to root

@@ -36,7 +36,8 @@ func (copilot) Launch(t Task) (Launch, error) {
 		args = append(args, "--add-dir", t.Home)
 	}
 	switch t.Access {
-	case AccessRead: // what would change something needs a permission that nobody gives
+	case AccessRead: // what would change something needs a permission that only single tools get
+		args = append(args, eachOf("--allow-tool", copilotTools(t.Tools))...)
 	case AccessEdit:
 		args = append(args, "--allow-all-tools")
 	case AccessFull:
@@ -56,6 +57,22 @@ func (copilot) Launch(t Task) (Launch, error) {
 		Env:  append(plainEnv(), "COPILOT_AUTO_UPDATE=false"), Unset: nesting(),
 		Files: files, Results: []string{usage},
 	}, nil
+}
+
+// copilotTools are tools as Copilot's permissions name them: its records tell
+// of bash and create, and what is allowed is shell and write.
+func copilotTools(tools []string) []string {
+	var list []string
+	for _, tool := range tools {
+		switch {
+		case shells(tool):
+			tool = "shell"
+		case writes(tool):
+			tool = "write"
+		}
+		list = more(list, []string{tool})
+	}
+	return list
 }
 
 func (copilot) Reader() Reader { return &copilotReader{} }

@@ -46,6 +46,11 @@ func ready(kind Kind, t Task) error {
 			return fmt.Errorf("start %s: %q cannot be a session or a model", kind, id)
 		}
 	}
+	for _, tool := range t.Tools {
+		if tool == "" || strings.HasPrefix(tool, "-") || strings.ContainsAny(tool, "\x00\n\r") {
+			return fmt.Errorf("start %s: %q cannot be a tool", kind, tool)
+		}
+	}
 	switch t.Access {
 	case AccessRead, AccessEdit, AccessFull:
 		return nil

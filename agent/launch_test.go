@@ -48,6 +48,38 @@ func TestCommandLinesAreAsWritten(t *testing.T) {
 	golden(t, "launches.golden", b.String())
 }
 
+// Single tools are told to the CLIs that know such a thing, where they are not
+// all allowed anyway; the others are started as without them.
+func TestSingleToolsAreTold(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, kind := range Kinds() {
+		a, ok := New(kind)
+		if !ok {
+			continue
+		}
+		for _, access := range []Access{AccessRead, AccessEdit, AccessFull} {
+			task := Task{Program: []string{"/opt/" + string(kind)}, Dir: "/repo", Home: "/home/x/run", Access: access, Prompt: "go", Script: "/s"}
+			without, err := a.Launch(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			task.Tools = []string{"Bash", "Edit(docs/**)", "mcp__wiki"}
+			with, err := a.Launch(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%s %s:", kind, access)
+			if slices.Equal(with.Argv, without.Argv) && slices.Equal(with.Env, without.Env) {
+				b.WriteString(" as without\n")
+				continue
+			}
+			fmt.Fprintf(&b, "\n  %s\n  env %q\n", strings.Join(with.Argv, "\n    "), with.Env[len(with.Env)-1])
+		}
+	}
+	golden(t, "tools.golden", b.String())
+}
+
 // The user's login and settings are used: no launch moves them, and each takes
 // away the marks of an agent around it.
 func TestLaunchesLeaveTheUsersHomeAlone(t *testing.T) {
@@ -104,6 +136,8 @@ func TestBadTasksAreRefused(t *testing.T) {
 		"a flag for a session":  func(t *Task) { t.Resume = "--dangerously-skip-permissions" },
 		"a flag for a model":    func(t *Task) { t.Model = "-c" },
 		"two lines for a model": func(t *Task) { t.Model = "a\nb" },
+		"a flag for a tool":     func(t *Task) { t.Tools = []string{"Bash", "--yolo"} },
+		"no name for a tool":    func(t *Task) { t.Tools = []string{""} },
 	} {
 		for _, kind := range recorded() {
 			task := good

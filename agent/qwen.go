@@ -23,6 +23,9 @@ func (qwen) Launch(t Task) (Launch, error) {
 		return Launch{}, err
 	}
 	args := []string{"--output-format", "stream-json", "--include-partial-messages", "--approval-mode", approval(t.Access)}
+	if t.Access == AccessRead { // else all are allowed
+		args = append(args, eachOf("--allowed-tools", t.Tools)...)
+	}
 	args = append(args, which(t)...)
 	return Launch{
 		Argv:  argv(t, args...),

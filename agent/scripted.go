@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -14,6 +15,7 @@ const (
 	ScriptedSession = "BELAY_SCRIPTED_SESSION" // the id of its new session
 	ScriptedResume  = "BELAY_SCRIPTED_RESUME"  // the session to go on with
 	ScriptedHome    = "BELAY_SCRIPTED_HOME"    // Task.Home: its state goes beside this folder
+	ScriptedTools   = "BELAY_SCRIPTED_TOOLS"   // Task.Tools, one a line: they are not denied to it
 )
 
 // ScriptedKind is the closed list of records that the built-in agent prints.
@@ -70,10 +72,13 @@ func (scripted) Launch(t Task) (Launch, error) {
 	} else if t.Session != "" {
 		env = append(env, ScriptedSession+"="+t.Session)
 	}
+	if len(t.Tools) > 0 {
+		env = append(env, ScriptedTools+"="+strings.Join(t.Tools, "\n"))
+	}
 	return Launch{
 		Argv:  argv(t, t.Script),
 		Env:   env,
-		Unset: []string{ScriptedSession, ScriptedResume},
+		Unset: []string{ScriptedSession, ScriptedResume, ScriptedTools},
 		Stdin: true,
 	}, nil
 }

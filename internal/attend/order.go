@@ -41,6 +41,7 @@ type Order struct {
 	Version string       `json:"version,omitempty"`
 	Model   string       `json:"model,omitempty"`
 	Access  agent.Access `json:"access,omitempty"`
+	Tools   []string     `json:"tools,omitempty"`  // that it may use besides
 	Script  string       `json:"script,omitempty"` // scripted: path of the script
 
 	Dir    string `json:"dir"`             // absolute: where it works

@@ -96,7 +96,7 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 	}
 	l, err := a.parts.adapter.Launch(agent.Task{
 		Program: o.Program, Args: o.Args, Model: o.Model, Dir: o.Dir, Home: o.Home,
-		Session: o.Session, Resume: resume, Access: o.Access, Prompt: prompt, Script: o.Script,
+		Session: o.Session, Resume: resume, Access: o.Access, Tools: o.Tools, Prompt: prompt, Script: o.Script,
 	})
 	if err != nil {
 		return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,7 @@ func (p *player) do(ctx context.Context, a act) error {
 	case Signal:
 		return p.die(ctx, signals()[a.text])
 	case Deny:
-		p.tool(belay.ToolCall{Name: a.text}, func(c *belay.ToolCall) { c.Denied, c.Failed = true, true })
+		p.tool(belay.ToolCall{Name: a.text}, func(c *belay.ToolCall) { c.Denied = !p.may(a.text); c.Failed = c.Denied })
 	case Refuse:
 		p.end(agent.ScriptedRecord{Text: a.text, Stop: belay.StopRefused})
 	case Truncate:
@@ -82,6 +83,11 @@ func (p *player) do(ctx context.Context, a act) error {
 		return p.play(ctx, a.text)
 	}
 	return nil
+}
+
+// may tells whether a tool was allowed by name.
+func (p *player) may(tool string) bool {
+	return slices.Contains(strings.Split(p.scene.Getenv(agent.ScriptedTools), "\n"), tool)
 }
 
 func fault(f faultSpec) *agent.ScriptedFault {

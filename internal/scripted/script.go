@@ -22,7 +22,7 @@ const (
 	Flood      Kind = "flood"       // print so many bytes
 	Exit       Kind = "exit"        // at once, with this code
 	Signal     Kind = "signal"      // die of it
-	Deny       Kind = "deny"        // try this tool and be refused
+	Deny       Kind = "deny"        // try this tool and be refused, unless it is allowed by name
 	Refuse     Kind = "refuse"      // say no, and end
 	Truncate   Kind = "truncate"    // end in the middle of the answer
 	Hollow     Kind = "hollow"      // claim this, having done nothing

@@ -95,6 +95,20 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// A tool is denied, unless it is allowed by name.
+func TestDenials(t *testing.T) {
+	t.Parallel()
+	for allowed, want := range map[string]bool{"": true, "Write": true, "Write\nBash": false, "Bash": false, "Bash(git *)": true} {
+		records, _, err := play(t, "- deny: Bash", map[string]string{agent.ScriptedTools: allowed})
+		if err != nil || kinds(records) != "session tool done final" {
+			t.Fatalf("%v, records %q", err, kinds(records))
+		}
+		if c := records[2].Tool; c.Denied != want || c.Failed != want {
+			t.Errorf("allowed %q: %+v, want denied %v", allowed, c, want)
+		}
+	}
+}
+
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	const script = "steps: {build: [exit: 3], a/build: [exit: 4]}"

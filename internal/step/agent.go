@@ -105,7 +105,7 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	o := attend.Order{
 		Key: j.Key, Run: j.Run, Step: j.Path, Attempt: j.Attempt,
 		Name: who.Name, Kind: who.Kind, Program: who.Program, Args: who.Args, Version: who.Version,
-		Model: a.Model, Access: who.Access, Script: who.Script,
+		Model: a.Model, Access: who.Access, Tools: a.Tools, Script: who.Script,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
