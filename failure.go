@@ -84,10 +84,10 @@ func (f *Failure) Name() string {
 // telling tells whether the class says more than the kind does.
 func (f *Failure) telling() bool {
 	switch f.Class {
-	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout:
+	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout, ClassInvalidInput, ClassCancelled:
 		return false
-	case ClassCancelled, ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
-		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict, ClassInvalidInput:
+	case ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
+		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict:
 	}
 	return true
 }

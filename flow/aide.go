@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -96,6 +97,8 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		return s.judgeAide(i, now, room)
 	case s.cancel != nil || a.asked:
 		return nil, false
+	case a.grant == nil && room <= 0:
+		return nil, true
 	case a.grant == nil:
 		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{
 			Agent: s.aideKey(i), Name: s.aideName(i),
@@ -107,7 +110,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		return s.chosen(i, s.decide(i, now)), false
 	case recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp:
 		return s.chosen(i, s.decide(i, now)), false // lost every time
-	case room <= 0:
+	case room < 0:
 		return nil, true
 	}
 	return belay.Do{Job: s.aideJob(i, a.numbers[a.role]+1)}, false
@@ -143,10 +146,11 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if v.Failure != nil {
 		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
 	}
-	if a.role == belay.RoleRecovery && s.recoveryMode(i) == policyClassic {
+	classic := s.recoveryMode(i) == policyClassic
+	if a.role == belay.RoleRecovery && classic {
 		v = verdict.Lenient(v)
 	}
-	return verdict.Aide(v, *a.told, a.role)
+	return verdict.Aide(v, *a.told, a.role, classic)
 }
 
 // aideExpects is what an aide must leave behind: what mends must change
@@ -351,10 +355,12 @@ func (s *State) Fallen(p belay.Path) (agent.Fallen, bool) {
 	return s.fallen(i), true
 }
 
-// fallen is what an agent that finishes a sub-recipe is told.
+// fallen is what an agent that finishes a sub-recipe is told: without keys,
+// tokens and passwords in addresses, which are known by their shape.
 func (s *State) fallen(i int) agent.Fallen {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	f := agent.Fallen{Recipe: def.Recipe, Error: st.failure.Cause}
+	hide := redact.New(nil)
+	f := agent.Fallen{Recipe: def.Recipe, Error: hide.String(st.failure.Cause)}
 	if st.main != nil && st.main.Child != nil && len(st.main.Child.Outputs) > 0 {
 		f.Partial = string(gathered(st.main.Child.Outputs).JSON)
 	}
@@ -368,6 +374,7 @@ func (s *State) fallen(i int) agent.Fallen {
 			}
 		}
 	}
+	f.Partial = hide.String(f.Partial)
 	c := s.scope(i)
 	for _, name := range slices.Sorted(maps.Keys(c.vars)) {
 		v, text := c.vars[name], ""
@@ -377,7 +384,7 @@ func (s *State) fallen(i int) agent.Fallen {
 		case json.Unmarshal(v.JSON, &text) != nil:
 			text = string(v.JSON)
 		}
-		f.Context = append(f.Context, [2]string{name, text})
+		f.Context = append(f.Context, [2]string{name, hide.String(text)})
 	}
 	return f
 }

@@ -379,6 +379,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 			st.woken = false
 			return s.again(i, time.Time{})
 		}
+		if st.aide.role != "" && st.aide.told == nil && len(st.past) > 0 {
+			st.past = st.past[:len(st.past)-1] // who was called never came: that way is still there
+		}
 		st.extra++
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:

@@ -27,7 +27,7 @@ func (s *State) startRun(i int) belay.Command {
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
 	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
-	if st.extra > 0 && st.prior != "" { // a person asked it to go on: what is done stays done
+	if s.goesOn(i, belay.RunStarted{Recipe: digest}) {
 		started.Child = st.prior
 		return belay.StartRun{Started: started, Reopen: true}
 	}
@@ -50,6 +50,36 @@ func (s *State) startRun(i int) belay.Command {
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
+}
+
+// goesOn tells whether the next attempt goes on with the child run of the last
+// one, in which what is done stays done: a person asked for it, or something in
+// it must not run twice.
+func (s *State) goesOn(i int, like belay.RunStarted) bool {
+	st := &s.steps[i]
+	prior := s.tree.Run(st.prior)
+	if prior == nil || prior.result == nil {
+		return false
+	}
+	if e := prior.started; e.Recipe != like.Recipe || e.Each != like.Each || e.Stand != "" || e.Split != "" {
+		return false // something else was done in its stead
+	}
+	return st.extra > 0 || prior.onceBegan()
+}
+
+// onceBegan tells whether a step that must not run twice has begun in a run or
+// below it.
+func (s *State) onceBegan() bool {
+	for i := range s.steps {
+		st := &s.steps[i]
+		if s.prog.Steps[i].Once && st.attempt > 0 {
+			return true
+		}
+		if below := s.tree.Run(st.last); below != nil && below.onceBegan() {
+			return true
+		}
+	}
+	return false
 }
 
 // handDown is what a child run has of its own: what the step hands down, and

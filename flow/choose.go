@@ -26,6 +26,13 @@ func (s *State) probeKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attem
 func (s *State) judge(i int, c verdict.Case) belay.Command {
 	st := &s.steps[i]
 	v := verdict.Of(c)
+	if v.OK {
+		if why := s.missing(i); why != "" {
+			v = belay.Verdict{Against: []string{why}, Failure: &belay.Failure{
+				Kind: s.ownKind(i), Op: "step " + string(s.prog.Steps[i].ID), Cause: why, Hint: "give what stands in for it the same outputs",
+			}}
+		}
+	}
 	if v.Failure != nil {
 		s.explain(i, c, v.Failure)
 		if st.probe == nil && verdict.Suspect(*v.Failure, c.Main) {
@@ -123,7 +130,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	top := &s.tree.started
 	x := recovery.Situation{
-		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional, Once: def.Once,
+		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional || s.policyName(i) == recovery.PolicyBelay && s.dispensable(), Once: def.Once,
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
 		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Now: now, Deadline: s.deadline(),
 		Changed: st.moved || s.changed(i), Checked: def.Verify != nil, Depth: s.depth, Spent: st.agent.spent,
@@ -143,6 +150,18 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		x.Covering = s.covering(i, o.Agent.Result.Denied)
 	}
 	return x
+}
+
+// dispensable tells whether the run is a part of a step that may fail: then no
+// person is asked about anything in it.
+func (s *State) dispensable() bool {
+	up := s.tree.parents[s.id]
+	p := s.tree.runs[up.run]
+	if p == nil {
+		return false
+	}
+	i, ok := p.open[up.key]
+	return ok && p.prog.Steps[i].Optional || p.dispensable()
 }
 
 // deadline is when the run may not start agents any more, zero for never.
@@ -228,8 +247,30 @@ func (s *State) mayRecover(i int) bool {
 	if st.main.KilledBy == belay.KilledCancel || st.main.KilledBy == belay.KilledStop {
 		return false
 	}
+	if s.refusedBelow(i) {
+		return false
+	}
 	f := s.rootCause(i)
 	return f == nil || f.Rule != rulePerson && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+}
+
+// refusedBelow tells whether an agent was asked about the same failure one level
+// below, and could do nothing.
+func (s *State) refusedBelow(i int) bool {
+	child := s.tree.runs[s.steps[i].last]
+	if child == nil {
+		return false
+	}
+	for k := range child.steps {
+		c := &child.steps[k]
+		if c.phase != Failed || child.prog.Steps[k].Optional {
+			continue
+		}
+		if slices.ContainsFunc(c.past, func(p recovery.Past) bool { return p.Act == belay.ActRecover }) || child.refusedBelow(k) {
+			return true
+		}
+	}
+	return false
 }
 
 // rulePerson is the rule of a failure that a person declared: nobody is asked to

@@ -33,7 +33,8 @@ func (s *State) full() bool {
 	}
 	busy := 0
 	for k := range s.steps {
-		if st := &s.steps[k]; st.attempt > 0 && !st.phase.settled() {
+		st := &s.steps[k]
+		if (st.attempt > 0 || st.asked || st.agent.grant != nil) && !st.phase.settled() {
 			busy++
 		}
 	}
@@ -153,7 +154,7 @@ func (s *State) startEach(i int) belay.Command {
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
 	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
-	if st.extra > 0 && st.prior != "" { // a person asked it to go on: what is done stays done
+	if s.goesOn(i, belay.RunStarted{Recipe: s.started.Recipe, Each: def.ID}) {
 		started.Child = st.prior
 		return belay.StartRun{Started: started, Reopen: true}
 	}

@@ -34,7 +34,7 @@ func (s *State) endEach(r belay.RunResult, room int) belay.Command {
 	pieces := make([]belay.Piece, len(s.steps))
 	for i := range s.steps {
 		if s.steps[i].phase == Done {
-			pieces[i] = piece(s.produced(i))
+			pieces[i] = s.piece(i)
 		}
 	}
 	list := small(pieces)
@@ -54,10 +54,17 @@ func (s *State) endEach(r belay.RunResult, room int) belay.Command {
 }
 
 // piece is what one item gave: what it printed, or all that its sub-recipe gave.
-func piece(o *belay.Observation) belay.Piece {
+func (s *State) piece(i int) belay.Piece {
+	o := s.produced(i)
 	switch {
 	case o == nil:
 		return belay.Piece{}
+	case o.Child != nil && s.prog.Steps[i].Type != belay.TypeRecipe: // done in its stead
+		v, ok := o.Child.Outputs[s.each.output]
+		if !ok {
+			v, _ = resultOf(o.Child, s.each.output)
+		}
+		return belay.Piece{Value: &v}
 	case o.Child != nil:
 		object := o.Child.Outputs
 		if object == nil {

@@ -18,7 +18,14 @@ func (s *State) startInstead(i int) belay.Command {
 	e := belay.RunStarted{Hidden: s.hiddenDown(def)}
 	switch fb := def.Fallback; {
 	case fb.Step != "":
-		e.Name, e.Recipe, e.File, e.Stand, e.Dir = s.prog.Name, s.started.Recipe, s.prog.File, fb.Step, s.base()
+		e.Name, e.Recipe, e.File, e.Stand, e.Dir = s.prog.Name, s.started.Recipe, s.prog.File, fb.Step, s.root(i)
+		if in := standIn(s.lib.Recipes[s.started.Recipe], fb.Step); in != nil && in.Dir == nil {
+			dir, err := s.dir(i) // it stands where the step does, unless it says where
+			if err != nil {
+				return s.refuseText(i, belay.BashFailure, err)
+			}
+			e.Dir = dir
+		}
 	default:
 		if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
 			return s.refuse(i, belay.RecursionLimit,
@@ -42,12 +49,61 @@ func (s *State) startInstead(i int) belay.Command {
 	return belay.StartRun{Started: started, Child: s.below(key, e)}
 }
 
+// standIn finds a step of a recipe.
+func standIn(prog *recipe.Recipe, p belay.Path) *recipe.Step {
+	for i := range prog.Steps {
+		if prog.Steps[i].ID == p {
+			return &prog.Steps[i]
+		}
+	}
+	return nil
+}
+
+// owes gives a stand-in the results of the step that it stands in for, where it
+// names none of its own.
+func owes(item *recipe.Step, prog *recipe.Recipe) {
+	for i := range prog.Steps {
+		fb := prog.Steps[i].Fallback
+		if fb == nil || fb.Step != item.ID {
+			continue
+		}
+		if item.Output == "" && prog.Steps[i].Output != "" {
+			item.Output, item.JSON = prog.Steps[i].Output, prog.Steps[i].JSON
+		}
+		if len(item.Outputs) == 0 {
+			item.Outputs = prog.Steps[i].Outputs
+		}
+		return
+	}
+}
+
+// missing says which result of a step is not there although something was done
+// in its stead; "" = none is.
+func (s *State) missing(i int) string {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if st.main.Child == nil || !st.course.stand && st.course.parts == nil {
+		return ""
+	}
+	got := st.main.Child.Outputs
+	for _, o := range def.Outputs {
+		if _, ok := got[o.Name]; !ok {
+			return "what was done in its stead left no output " + o.Name
+		}
+	}
+	if def.Output != "" && s.each == nil && len(got) == 0 {
+		return "what was done in its stead left no output " + def.Output
+	}
+	return ""
+}
+
 // alone is the recipe of one step that stands in for another.
 func alone(prog *recipe.Recipe, def *recipe.Step) *recipe.Recipe {
 	c := *prog
-	c.Hooks, c.Rules = recipe.Hooks{}, nil
+	c.Hooks, c.Rules, c.Isolate = recipe.Hooks{}, nil, false // it works where the step does
 	item := *def
+	item.Isolate = false
 	item.Needs, item.Condition, item.Tags, item.Group, item.StandIn, item.Optional = nil, nil, nil, "", false, false
+	owes(&item, prog)
 	c.Steps = []recipe.Step{item}
 	return outer(&c)
 }

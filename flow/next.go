@@ -233,7 +233,7 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 	}
 	crowded, full := false, s.full()
 	for _, i := range s.ready.list {
-		if full && s.steps[i].attempt == 0 {
+		if full && s.steps[i].attempt == 0 && !s.reserved(i) {
 			continue
 		}
 		c, wants := s.nextStep(i, room)
@@ -286,7 +286,7 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 	if c := s.nextTexts(i); c != nil {
 		return c, false
 	}
-	if room == 0 {
+	if room == 0 && !s.reserved(i) {
 		return nil, true
 	}
 	if s.id.Depth() > 0 && s.each == nil {

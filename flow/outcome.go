@@ -24,7 +24,7 @@ func (s *State) outcome() belay.RunResult {
 	for i := range s.steps {
 		st := &s.steps[i]
 		skipped := st.phase == Skipped && !s.prog.Steps[i].Optional
-		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial {
+		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial && !s.prog.Steps[i].Optional {
 			return belay.RunResult{
 				Status: belay.Partial, Code: belay.ExitPartial,
 				Reason: s.partly(i),

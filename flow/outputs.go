@@ -36,7 +36,9 @@ func (s *State) setOutputs(i int) {
 	}
 	if o.Child != nil {
 		for name, v := range o.Child.Outputs {
-			bind(name, v)
+			if s.steps[i].course.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.Name == name }) {
+				bind(name, v)
+			}
 		}
 	}
 	if o.Child != nil && def.Type == belay.TypeRecipe && def.Foreach == "" && def.Output != "" {

@@ -42,7 +42,7 @@ func (s *State) startParts(i int) belay.Command {
 	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
 	return belay.StartRun{Started: started, Child: s.below(key, belay.RunStarted{
 		Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Split: s.origin(i), Parts: st.course.parts,
-		Dir: s.base(), Hidden: s.hiddenDown(def),
+		Dir: s.root(i), Hidden: s.hiddenDown(def), Vars: s.splitVars(i),
 	})}
 }
 
@@ -68,28 +68,21 @@ func (s *State) below(key belay.Key, e belay.RunStarted) belay.RunStarted {
 
 // pieces is the recipe of the parts of a task: one agent step for each, with
 // nothing of the step around it but who does it, where, and what it expects.
-// The last one gives the step its output, after all others.
+// Where the step has results, one more makes them of what the parts answered.
 func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.Recipe {
 	c := *prog
-	c.Hooks, c.Rules, c.AllowEmpty = recipe.Hooks{}, nil, true
+	c.Hooks, c.Rules, c.AllowEmpty, c.Isolate = recipe.Hooks{}, nil, true, false // it works where the step does
 	c.Steps = make([]recipe.Step, len(parts))
 	for k, p := range parts {
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
 		item.Condition, item.Tags, item.Group, item.Foreach = nil, nil, "", ""
 		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.StandIn = nil, false, false, false, nil, false
-		item.Retry = recipe.Retry{MaxAttempts: 1}
+		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, false
 		item.Output, item.Outputs, item.JSON = "", nil, belay.JSONAuto
 		item.Needs = make([]int, 0, len(p.Needs))
 		for _, n := range p.Needs {
 			item.Needs = append(item.Needs, n-1)
-		}
-		if k == len(parts)-1 && def.Output != "" {
-			item.Output, item.JSON = def.Output, def.JSON
-			item.Needs = item.Needs[:0]
-			for n := range k {
-				item.Needs = append(item.Needs, n)
-			}
 		}
 		if def.Timeout > 0 {
 			item.Timeout = max(minPart, def.Timeout/time.Duration(len(parts)+1))
@@ -97,7 +90,40 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 		item.Prompt = expr.Plain(partTask(p, k+1, len(parts)))
 		c.Steps[k] = item
 	}
+	if def.Output != "" || len(def.Outputs) > 0 {
+		c.Steps = append(c.Steps, joint(c.Steps, def))
+	}
 	return &c
+}
+
+// splitTask is the variable that holds the whole task for the step that joins.
+const splitTask = "split_task"
+
+// splitVars are what the step that joins the parts is told beside their answers.
+func (s *State) splitVars(i int) map[string]belay.Value {
+	if def := &s.prog.Steps[i]; def.Output == "" && len(def.Outputs) == 0 {
+		return nil
+	}
+	return map[string]belay.Value{splitTask: belay.Text(s.taskOf(i))}
+}
+
+// joint is the step that makes one result of what the parts answered: the
+// output of the step whose task was split.
+func joint(parts []recipe.Step, def *recipe.Step) recipe.Step {
+	join := parts[len(parts)-1]
+	join.ID, join.Output, join.Outputs, join.JSON = "join", def.Output, def.Outputs, def.JSON
+	join.Expect = string(belay.ExpectAnswer)
+	join.Needs = make([]int, 0, len(parts))
+	text := "A task was split, and all of its parts are done. Do none of them again. Give the result of the whole task,\n" +
+		"as it asks for it, from what the parts answered and from the files.\n\n## The task\n\n{{" + splitTask + "}}"
+	for k := range parts {
+		name := fmt.Sprintf("split_part_%d", k+1)
+		parts[k].Output = name
+		join.Needs = append(join.Needs, k)
+		text += fmt.Sprintf("\n\n## What part %d answered\n\n{{%s}}", k+1, name)
+	}
+	join.Prompt, _ = expr.ParseText(text) // its names are our own
+	return join
 }
 
 // partTask is what the agent of a part is told.

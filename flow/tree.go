@@ -38,6 +38,7 @@ type Tree struct {
 	places   map[belay.Key]string // open main attempts, by the worktree they work in
 	homes    []string             // the worktrees
 	replans  int                  // ways out that count
+	granting map[belay.Key]bool   // agents that were asked for or allowed and have not started: each has a slot
 	classes  *verdict.Classifier  // made when it is first needed
 }
 
@@ -55,6 +56,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
 		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]string{},
+		granting: map[belay.Key]bool{},
 	}
 }
 
@@ -143,6 +145,7 @@ func (t *Tree) note(r belay.Record) {
 			t.started = e
 		}
 	case belay.RunEnded:
+		t.release(r.Run, "")
 		if i := slices.Index(t.live, r.Run); i >= 0 {
 			t.live = slices.Delete(t.live, i, i+1)
 		}
@@ -173,6 +176,7 @@ func (t *Tree) note(r belay.Record) {
 			t.parents[e.Child] = parent{r.Run, e.Key}
 			return
 		}
+		delete(t.granting, e.Key)
 		t.open[e.Key] = r.Run
 		t.birth = append(t.birth, e.Key)
 		t.meet(r.Run, e)
@@ -199,6 +203,15 @@ func (t *Tree) note(r belay.Record) {
 			t.permits[e.Key] = true
 		}
 		t.moved(e)
+		t.reserve(e)
+	case belay.StepRefused:
+		t.release(r.Run, e.Path)
+	case belay.StepNotTaken:
+		t.release(r.Run, e.Path)
+	case belay.StepSkipped:
+		t.release(r.Run, e.Path)
+	case belay.ItemOpened:
+		t.release(r.Run, e.Path)
 	}
 }
 
@@ -220,7 +233,12 @@ func (t *Tree) close(k belay.Key) {
 			break
 		}
 	}
-	for _, id := range t.live { // a slot is free
+	t.freed()
+}
+
+// freed asks the runs again that wait for a slot.
+func (t *Tree) freed() {
+	for _, id := range t.live {
 		if t.waits[id].For == belay.WaitRoom {
 			t.touch(id)
 		}

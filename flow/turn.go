@@ -105,7 +105,7 @@ func (w *turn) room() int {
 	if w.idle || w.tree.stopping != nil {
 		return -1
 	}
-	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open))
+	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open)-len(w.tree.granting))
 }
 
 // carry writes down one command and keeps its effect for after the commit; it
@@ -152,6 +152,7 @@ func (w *turn) question(s *State, c belay.Ask) error {
 		if why := w.tree.overBudget(k, w.now); why != "" {
 			return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{Error: why}})
 		}
+		w.tree.granting[k] = true
 	}
 	if !c.Question.Step {
 		s.asked(c.Key)

@@ -1,0 +1,41 @@
+package flow
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// reserve keeps a slot for an agent that was allowed to start, and gives it
+// back for one that was not: what may be used is asked for just before a start,
+// not when a step has long to wait for its turn.
+func (t *Tree) reserve(e belay.AnswerGiven) {
+	k, ok := strings.CutSuffix(string(e.Key), agentQuestion)
+	switch {
+	case !ok:
+	case e.Answer.OK:
+		t.granting[belay.Key(k)] = true
+	case t.granting[belay.Key(k)]:
+		delete(t.granting, belay.Key(k))
+		t.freed()
+	}
+}
+
+// release gives back the slots of a step that does not start after all, or of
+// all steps of a run.
+func (t *Tree) release(run belay.RunID, p belay.Path) {
+	step := string(run) + ":" + string(p)
+	for k := range t.granting {
+		rest, ok := strings.CutPrefix(string(k), step)
+		if ok && (p == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "@")) {
+			delete(t.granting, k)
+			t.freed()
+		}
+	}
+}
+
+// reserved tells whether a waiting step has a slot already.
+func (s *State) reserved(i int) bool {
+	g := s.steps[i].agent.grant
+	return g != nil && g.OK
+}
