@@ -198,6 +198,7 @@ func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {
 	h := o.local.Host
+	h.State, h.Tree = o.local.State.Dir(), o.session.Tree
 	h.Skip = append(ownOutputs(), o.local.State.Dir())
 	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
 	h.Persona = func(ref string) string {

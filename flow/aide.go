@@ -127,7 +127,7 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	a := &st.aide
 	v := s.aideVerdict(i)
-	if a.role == belay.RoleRecovery && v.OK && s.recoveryMode(i) != policyClassic {
+	if a.role == belay.RoleRecovery && v.OK && (s.recoveryMode(i) != recovery.PolicyClassic || def.Verify != nil) {
 		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
 		if def.Verify != nil && st.verify == nil && !lost {
 			return s.doCheck(i, room)
@@ -146,7 +146,7 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if v.Failure != nil {
 		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
 	}
-	classic := s.recoveryMode(i) == policyClassic
+	classic := s.recoveryMode(i) == recovery.PolicyClassic
 	if a.role == belay.RoleRecovery && classic {
 		v = verdict.Lenient(v)
 	}
@@ -160,7 +160,7 @@ func (s *State) aideExpects(i int) belay.Expect {
 	case belay.RoleRepair:
 		return belay.ExpectChange
 	case belay.RoleRecovery:
-		if e := s.prog.Steps[i].Expect; e != "" && s.recoveryMode(i) != policyClassic {
+		if e := s.prog.Steps[i].Expect; e != "" && s.recoveryMode(i) != recovery.PolicyClassic {
 			return belay.Expect(e)
 		}
 	case belay.RolePlan, belay.RoleMain, belay.RoleVerify, belay.RoleHook:
@@ -177,8 +177,10 @@ func (s *State) checkedAide(i int, v belay.Verdict) belay.Verdict {
 			Op: "step " + string(def.ID), Cause: why,
 		}}
 	}
-	switch {
-	case def.Verify != nil && (!verdict.Spoke(st.verify) || st.verify.Exit != 0):
+	switch passed := verdict.Spoke(st.verify) && st.verify.Exit == 0; {
+	case def.Verify != nil && !passed && s.recoveryMode(i) == recovery.PolicyClassic: // the answer is taken, as what it is
+		v.For, v.Against, v.Partial = append(v.For, "recovered, unverified"), append(v.Against, "the step's check does not pass"), true
+	case def.Verify != nil && !passed:
 		return refuse("the recovery agent answered, and the step's check does not pass")
 	case def.Verify != nil:
 		v.For = append(v.For, "verify: exit 0")
@@ -321,7 +323,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 		}
 	case belay.RoleRecovery:
 		task = agent.RecoveryTask(s.fallen(i))
-		if s.recoveryMode(i) != policyClassic { // the answer is the step's output
+		if s.recoveryMode(i) != recovery.PolicyClassic { // the answer is the step's output
 			j.JSON = def.JSON
 		}
 	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:

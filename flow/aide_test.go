@@ -374,10 +374,16 @@ func TestRecoveryWithNothingToCheckIsUnverified(t *testing.T) {
 
 // promise: A6
 func TestClassicRecoveryTakesAnyAnswer(t *testing.T) {
-	for _, more := range []string{"", `, verify: "false"`, ", expect: change"} {
+	for _, more := range []string{"", ", expect: change"} {
 		w := calls(t, ", recovery: classic"+more)
 		w.helps(says("I have fixed everything."))
 		w.wantStatus(belay.Achieved, belay.ExitOK)
+	}
+	for exit, want := range map[int]belay.Status{0: belay.Achieved, 1: belay.Partial} { // a check that does not pass is no evidence
+		w := calls(t, `, recovery: classic, verify: "false"`)
+		w.helps(says("I have fixed everything."))
+		w.exit("r:call@verify.1", exit)
+		w.wantStatus(want, map[belay.Status]int{belay.Achieved: belay.ExitOK, belay.Partial: belay.ExitPartial}[want])
 	}
 	w := calls(t, ", recovery: classic")
 	w.helps(says("Unrecoverable."))

@@ -10,12 +10,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// The policies.
-const (
-	policyBelay   = "belay"
-	policyClassic = "classic"
-)
-
 // probeQuestion ends the key of a question for a look at the machine.
 const probeQuestion = "?probe"
 
@@ -96,7 +90,7 @@ func (s *State) unknowns(i int) int {
 // decide chooses the way out of a broken step.
 func (s *State) decide(i int, now time.Time) belay.Plan {
 	x := s.situation(i, now)
-	if s.policyName(i) == policyClassic {
+	if s.policyName(i) == recovery.PolicyClassic {
 		retries := s.tree.started.MaxRetries
 		if retries == 0 {
 			retries = recovery.DefaultMaxRetries
@@ -113,7 +107,7 @@ func (s *State) policyName(i int) string {
 			return name
 		}
 	}
-	return policyBelay
+	return recovery.PolicyBelay
 }
 
 // ownWord is what a sub-recipe says for itself. What the root's recipe says is

@@ -129,7 +129,9 @@ func (h *history) agentBad(o *belay.Observation) {
 	if h.in(4) {
 		a.Denied = []string{"shell"}
 	}
-	switch h.IntN(10) {
+	switch h.IntN(11) {
+	case 10: // a wrong set-up, told by nothing but the code
+		*a, o.Exit = belay.AgentResult{Exit: 78}, 78
 	case 0:
 		o.Agent.Ended = pick(h.chance, belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedRetries)
 	case 1:

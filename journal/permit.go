@@ -78,6 +78,10 @@ func (p Purse) Short(now time.Time) Short {
 	return ShortNothing
 }
 
+// Further stands between the key of an attempt and the number of a further start
+// of its CLI, where that is counted by itself.
+const Further = "#"
+
 // Permit counts one more start of an agent in a tree, unless the purse is out
 // of something: what is refused is not counted. A key that was counted before
 // is not counted again.
@@ -111,6 +115,11 @@ func (s *State) Count(tree string, key belay.Key) error {
 func (s *State) Spend(tree string, key belay.Key, starts int, u belay.Usage) error {
 	return s.change("count what an agent used", func(c *sqlite3.Conn) error {
 		if err := setCap(c, tree, agentPart+string(key), int64(starts)); err != nil {
+			return err
+		}
+		// What was counted start by start is in that number.
+		further := agentPart + string(key) + Further
+		if err := run(c, "DELETE FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", tree, len(further), further); err != nil {
 			return err
 		}
 		if err := setCap(c, tree, tokenPart+string(key), u.Tokens()); err != nil {

@@ -30,6 +30,9 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 	if !known {
 		facts.Text = text
 		found = c.Classify(facts)
+		if facts.Agent == nil && found.Level == belay.LevelProcess && c.toolOf(text, NoExit) == "" {
+			found.Level = belay.LevelText // a code without its tool is no better than a word
+		}
 	} else {
 		found.Fingerprint = fingerprint(facts, text)
 		found = repeated(facts, found)

@@ -55,6 +55,9 @@ func (a *attendant) wantJSON(ctx context.Context, r *belay.AgentReport) {
 	} else if a.traits.Presets {
 		return // its session has the id already, and cannot go on
 	}
+	if !a.another(*r) {
+		return
+	}
 	r.Reasked++
 	a.notes.add(belay.NoteResume, "its answer has no JSON in it: it is asked once more", nil)
 	a.watch.left = 0 // this turn is not worth an interrupt

@@ -148,13 +148,13 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 			r.Result = follow(r.Result, unstarted(a.order, e.err))
 			break
 		}
-		if fresh, ok := a.stranger(e, resume, r.Fresh); ok {
+		if fresh, ok := a.stranger(e, resume, r.Fresh); ok && a.another(r) {
 			r.Fresh, r.Result.Usage = true, r.Result.Usage.Add(e.result.Usage)
 			prompt, resume = fresh, ""
 			continue
 		}
 		r.Result, r.Ended = follow(r.Result, e.result), e.ended
-		if !e.again {
+		if !e.again || !a.another(r) {
 			break
 		}
 		r.Resumes++

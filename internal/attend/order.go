@@ -59,6 +59,8 @@ type Order struct {
 	Skip    []string       `json:"skip,omitempty"` // folders whose change is no evidence
 	Base    *belay.Print   `json:"base,omitempty"`
 	Windows Windows        `json:"windows,omitzero"`
+	State   string         `json:"state,omitempty"`   // the state directory: further starts are asked for there
+	Tree    string         `json:"tree,omitempty"`    // of sessions, whose budget they count in
 	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none
 	Secrets []string       `json:"secrets,omitempty"` // names of variables
 	Contain Containment    `json:"contain,omitempty"`

@@ -44,6 +44,8 @@ type Host struct {
 	Windows attend.Windows
 	Contain attend.Containment
 	Secrets []string // names of variables
+	State   string   // the state directory, and
+	Tree    string   // the tree of sessions in it whose budget counts
 	Skip    []string // folders that Belay itself writes to: their change is nobody's work
 }
 
@@ -111,6 +113,7 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
 		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, []string{"nsinit", "--"}),
 	}
+	o.State, o.Tree = h.State, h.Tree
 	if o.Resume != "" {
 		o.Fresh = filepath.Join(dir, "fresh")
 	}
