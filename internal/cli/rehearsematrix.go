@@ -77,10 +77,17 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 
 // matrixTold prints a matrix and says how the command ends.
 func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, asJSON bool) error {
-	bad, open := 0, 0
+	bad, open, missed := 0, 0, 0
+	hint := ""
 	for _, c := range cells {
 		if c.Bad {
 			bad++
+		}
+		if c.Bad && c.Fault == "" && c.Word != "error" {
+			hint = "make the good day reach its goal first: see it with belay rehearse " + c.Recipe + ", and say what its agents do with --script"
+		}
+		if c.Word == rehearse.NotHit {
+			missed++
 		}
 		if !c.Run && c.Word == "endless" {
 			open++
@@ -93,18 +100,18 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 	} else {
 		a.out.lines(rehearse.Table(cells))
 		a.out.line("")
-		a.out.line("%d rehearsals in %s, %d bad", played, took.Round(time.Second), bad)
+		a.out.line("%d rehearsals in %s, %d bad, %d not hit", played, took.Round(time.Second), bad, missed)
 		if open > 0 {
 			a.out.line("%d shell steps have no timeout: a hang there would never end, and was not tried", open)
 		}
 		for _, c := range cells {
 			if c.Bad {
-				a.out.line("%s %s=%s: %s", c.Recipe, c.Step, c.Fault, c.Why)
+				a.out.line("%s: %s", c.Name(), c.Why)
 			}
 		}
 	}
 	if bad > 0 {
-		return belay.Exit(belay.ExitFailed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), "")
+		return belay.Exit(belay.ExitFailed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), hint)
 	}
 	return nil
 }

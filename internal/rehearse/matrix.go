@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,10 +23,13 @@ type Cell struct {
 	Word  string        `json:"word"`            // how it ended, in one word
 	Run   bool          `json:"run"`             // false: it was not played
 	Why   string        `json:"why,omitempty"`   // why it was not, or what went wrong
-	Bad   bool          `json:"bad,omitempty"`   // a false 0, an endless run, or no answer at all
+	Bad   bool          `json:"bad,omitempty"`   // a false 0, an endless run, no answer at all, or a good day that fails
 	Took  time.Duration `json:"took,omitempty"`  // on the clock of the machine
 	Story *Story        `json:"story,omitempty"` // of one that is bad
 }
+
+// NotHit is the word of a rehearsal in which the step with the fault did not run.
+const NotHit = "not hit"
 
 // Cells are all rehearsals of a recipe: a good day, and every fault at every
 // step. Those that cannot be played say why.
@@ -102,8 +106,11 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 		c.Bad, c.Word, c.Why = true, "FALSE", "it ended in 0, and no attempt did the work"
 	case s.Missed():
 		c.Bad, c.Word, c.Why = true, "missed", "the driver was not killed"
+	case c.Fault == "" && s.Code != belay.ExitOK:
+		c.Bad, c.Word = true, strings.ToLower(string(s.Status))
+		c.Why = "a good day does not reach its goal, so that the faults show nothing: " + cmp.Or(s.Reason, c.Word)
 	case !hit:
-		c.Word = "not hit"
+		c.Word = NotHit
 	case s.claimed():
 		c.Word = "claim"
 	case s.Code == belay.ExitOK && c.lost(s):
@@ -126,6 +133,14 @@ func (c *Cell) lost(s Story) bool {
 		}
 	}
 	return false
+}
+
+// Name is which rehearsal it is.
+func (c Cell) Name() string {
+	if c.Fault == "" {
+		return c.Recipe
+	}
+	return fmt.Sprintf("%s %s=%s", c.Recipe, c.Step, c.Fault)
 }
 
 // String is what stands in the table.

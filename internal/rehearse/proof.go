@@ -36,7 +36,7 @@ func newBook(recs []belay.Record, targets []Target, t Target, in Injection) *boo
 	for _, r := range recs {
 		switch e := r.Event.(type) {
 		case belay.AttemptStarted:
-			b.add(e.Key, place{r.Run, e.Path, e.Role, e.Attempt})
+			b.add(e.Key, place{run: r.Run, path: e.Path, role: e.Role, attempt: e.Attempt, child: e.Child != ""})
 		case belay.AttemptEnded:
 			b.seen[e.Key] = e.Observation
 		case belay.AttemptJudged:
@@ -192,7 +192,8 @@ func (b *book) good(k belay.Key) bool {
 	return b.target.Expect != belay.ExpectChange || e.Files > 0 || len(e.Commits) > 0 || e.Before.Tree != e.After.Tree
 }
 
-// excused tells whether the run may do without the step.
+// excused tells whether the run may do without the step, everywhere where it
+// had the fault.
 func (b *book) excused(targets []Target) bool {
 	optional := map[belay.Path]bool{}
 	for _, t := range targets {
@@ -201,13 +202,13 @@ func (b *book) excused(targets []Target) bool {
 	if optional[b.target.Step] {
 		return true
 	}
-	for _, p := range b.places {
-		all, _ := parents(p.run)
-		for _, up := range all {
-			if optional[up.path] {
-				return true
-			}
+	for _, k := range b.keys {
+		p := b.places[k]
+		up, _ := parents(p.run)
+		if p.role == belay.RoleMain && b.in.hits(b.target, p) &&
+			!slices.ContainsFunc(up, func(around place) bool { return optional[around.path] }) {
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -131,9 +131,12 @@ type place struct {
 	path    belay.Path
 	role    belay.Role
 	attempt int
+	child   bool // it is a run of its own, and starts no process that could have a fault
 }
 
-func placeOf(j belay.Job) place { return place{j.Run, j.Path, j.Role, j.Attempt} }
+func placeOf(j belay.Job) place {
+	return place{run: j.Run, path: j.Path, role: j.Role, attempt: j.Attempt}
+}
 
 // itemPrefix begins the ids of the items of a list.
 const itemPrefix = "item-"
@@ -173,18 +176,19 @@ func parents(run belay.RunID) (all []place, last place) {
 	return all, last
 }
 
-// hits tells whether an attempt has the fault.
+// hits tells whether an attempt has the fault. One that is a run of its own, as
+// the parts of a split task or a fallback, has none: what is in it is other work.
 func (in Injection) hits(t Target, p place) bool {
 	if in.Fault == LyingRecovery && mends(p.role) && t.own(p) {
 		return true
 	}
-	if p.role != belay.RoleMain {
+	if p.role != belay.RoleMain || p.child {
 		return false
 	}
 	if in.Fault == LyingRecovery && t.Type != belay.TypeAgent {
 		in.Times = Always // nobody mends it
 	}
-	if t.Type == belay.TypeRecipe && !t.Each {
+	if t.Type == belay.TypeRecipe {
 		n := t.below(p)
 		return n > 0 && in.covers(n)
 	}
