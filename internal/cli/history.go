@@ -119,10 +119,10 @@ func (d *decision) planWords() string {
 	case belay.ActRetry:
 		return text + pause(d.wait())
 	case belay.ActFailover, belay.ActReassign:
-		return strings.TrimRight(text+" "+change(tui.AgentName(d.Agent), tui.AgentName(d.To)), " ") + late(d.wait())
+		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.wait())
 	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover:
-		if who := firstOf(d.To, d.Agent); who != "" {
-			text += " (" + tui.AgentName(who) + ")"
+		if who := firstOf(d.taker, d.from); who != "" {
+			text += " (" + who + ")"
 		}
 		return text + late(d.wait())
 	case belay.ActDecompose, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:

@@ -31,7 +31,7 @@ func all() []belay.Plan {
 }
 
 func chronicled(w *tale) []decision {
-	c := newChronicle(func(place) int { return 4 })
+	c := newChronicle(func(place) int { return 4 }, func(place) string { return "coder" })
 	for _, r := range w.recs {
 		c.take(r)
 	}
@@ -87,6 +87,32 @@ func TestHistoryOfEveryAct(t *testing.T) {
 	}
 	if got := list[3].words(); got != "failover claude → codex" {
 		t.Errorf("failover: %q", got)
+	}
+}
+
+// Who takes over is named in full, and roles are told apart from agents.
+func TestHistoryNamesWhoTakesOver(t *testing.T) {
+	t.Parallel()
+	w := newTale(t, nightly, nil)
+	w.try("k3f9q", "fix", 1, "scripted:/a.yaml", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure})
+	plans := []belay.Plan{
+		{Act: belay.ActReassign, Role: "custom:helper"},
+		{Act: belay.ActReassign, Role: "devops", Agent: "codex"},
+		{Act: belay.ActFailover, Agent: "scripted:/b.yaml"},
+		{Act: belay.ActFailover, Model: "qwen3:8b"},
+		{Act: belay.ActRepair},
+	}
+	for _, p := range plans {
+		w.recs = append(w.recs, belay.Record{At: w.now, Run: "k3f9q", Event: belay.RecoveryChosen{Path: "fix", Plan: p}})
+	}
+	want := []string{
+		"reassign coder → custom:helper", "reassign custom:helper → devops",
+		"failover scripted → scripted", "failover scripted → qwen3:8b", "repair (scripted)",
+	}
+	for i, d := range chronicled(w) {
+		if got := d.words(); got != want[i] {
+			t.Errorf("%d: %q, want %q", i, got, want[i])
+		}
 	}
 }
 

@@ -31,6 +31,8 @@ type decision struct {
 
 	at      place
 	act     belay.Act
+	from    string         // who had failed, for people: the agent, or its role where that changes
+	taker   string         // and who took over: an agent, a role, or a model alone
 	choice  string         // of an answer; of a clearing: what
 	failure *belay.Failure // that it is about
 }
@@ -38,8 +40,10 @@ type decision struct {
 // chronicle reads records in their order and keeps what a decision must know of
 // those before it.
 type chronicle struct {
-	allowed  func(place) int // attempts that a step may have; 0 = not known
-	retries  int             // of the classic policy
+	allowed  func(place) int    // attempts that a step may have; 0 = not known
+	role     func(place) string // that a step has by its recipe
+	roles    map[place]string   // that it was given since
+	retries  int                // of the classic policy
 	agents   map[place]string
 	attempts map[place]int
 	failures map[place]*belay.Failure
@@ -53,7 +57,7 @@ func (s *story) decisions() []decision {
 	c := newChronicle(func(p place) int {
 		v, _ := s.tree.Run(p.run).Step(p.path)
 		return v.Attempts
-	})
+	}, s.role)
 	if n := s.tree.Started().MaxRetries; n > 0 {
 		c.retries = n
 	}
@@ -65,9 +69,19 @@ func (s *story) decisions() []decision {
 	return c.list
 }
 
-func newChronicle(allowed func(place) int) *chronicle {
+// role is the role that a step has by its recipe.
+func (s *story) role(p place) string {
+	for i := range s.tree.Run(p.run).Recipe().Steps {
+		if def := &s.tree.Run(p.run).Recipe().Steps[i]; def.ID == p.path && def.Role != "" {
+			return def.Role
+		}
+	}
+	return string(recovery.Coder)
+}
+
+func newChronicle(allowed func(place) int, role func(place) string) *chronicle {
 	return &chronicle{
-		allowed: allowed, retries: recovery.DefaultMaxRetries, agents: map[place]string{}, attempts: map[place]int{},
+		allowed: allowed, role: role, roles: map[place]string{}, retries: recovery.DefaultMaxRetries, agents: map[place]string{}, attempts: map[place]int{},
 		failures: map[place]*belay.Failure{}, keys: map[belay.Key]place{}, list: []decision{},
 	}
 }
@@ -133,6 +147,11 @@ func (c *chronicle) chosen(r belay.Record, e belay.RecoveryChosen) {
 		d.Class = belay.Class(firstOf(string(d.Class), string(f.Class)))
 		d.Level = belay.Level(firstOf(string(d.Level), string(f.Level)))
 		d.Print = firstOf(d.Print, f.Print)
+	}
+	d.from, d.taker = tui.AgentName(d.Agent), firstOf(tui.AgentName(p.Agent), p.Role, p.Model)
+	if p.Act == belay.ActReassign && p.Role != "" {
+		d.from, d.taker = firstOf(c.roles[d.at], c.role(d.at)), p.Role
+		c.roles[d.at] = p.Role
 	}
 	d.Chosen = c.wire(d, p)
 }
