@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -202,11 +203,6 @@ func (r *rig) killAround(driver, keeper, attendant, letGo bool) (end, error) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone with the keeper
 		}
 	}
-	if letGo {
-		if err := r.put("go", ""); err != nil {
-			return end{}, err
-		}
-	}
 	e, err := end{code: belay.ExitInfra}, error(nil)
 	if !driver {
 		e, err = c.wait()
@@ -216,9 +212,33 @@ func (r *rig) killAround(driver, keeper, attendant, letGo bool) (end, error) {
 		if err != nil || e.code == belay.ExitOK {
 			break
 		}
-		e, err = r.belay(nil, "resume", string(r.id()))
+		e, err = r.resume(letGo)
 	}
 	return e, err
+}
+
+// resume brings a driver. With letGo the agent, which waits, may end: once it is
+// on record what became of it, and not before, however slow the machine is.
+func (r *rig) resume(letGo bool) (end, error) {
+	c, err := r.start(nil, "resume", string(r.id()))
+	if err != nil {
+		return end{}, err
+	}
+	if letGo {
+		err = until("the attempt is found", r.found)
+		err = errors.Join(err, r.put("go", "")) // also for an agent that would wait for ever
+	}
+	e, late := c.wait()
+	return e, errors.Join(err, late)
+}
+
+// found tells whether a driver looked after an attempt that another left.
+func (r *rig) found() bool {
+	recs, err := r.records()
+	return err == nil && slices.ContainsFunc(recs, func(rec belay.Record) bool {
+		_, ok := rec.Event.(belay.AttemptFound)
+		return ok
+	})
 }
 
 // goesOn holds that the second attempt went on with the session of the first
