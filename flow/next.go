@@ -233,8 +233,8 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 	}
 	crowded, full := false, s.full()
 	for _, i := range s.ready.list {
-		if full && s.steps[i].attempt == 0 && !s.reserved(i) {
-			continue
+		if st := &s.steps[i]; full && st.attempt == 0 && st.agent.grant == nil {
+			continue // one that was answered has its place among them
 		}
 		c, wants := s.nextStep(i, room)
 		if c != nil {
