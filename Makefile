@@ -35,14 +35,14 @@ build: ## build bin/belay: static, no paths of this machine in it
 .PHONY: test
 test: ## run the tests
 	$(call say,test)
-	@$(GO) test ./...
+	@$(GO) test -timeout 30m ./...
 
 .PHONY: race
 race: ## run the tests with the race detector, shuffled (needs a C compiler)
 	$(call say,race)
 	@cc=$$($(GO) env CC); command -v "$${cc%% *}" >/dev/null 2>&1 || { \
 	  echo "make race: no C compiler ($$cc): the race detector needs cgo; install gcc or clang, or set CC" >&2; exit 1; }
-	@CGO_ENABLED=1 $(GO) test -race -shuffle=on ./...
+	@CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 40m ./...
 
 .PHONY: script
 script: ## run the end-to-end scripts only
@@ -63,7 +63,7 @@ matrix: ## rehearse every fault at every step of every example
 e2e: ## run real agent CLIs against the scripted model; AGENTS=all: those that need Node too
 	$(call say,e2e)
 	@AGENTS='$(AGENTS)' scripts/install-agents.sh
-	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 10m -v
+	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 20m -v
 
 .PHONY: sim
 sim: ## simulate many runs with faults; SEEDS=n how many, SEED=n repeats one
