@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,16 +93,16 @@ func RecoveryTask(f Fallen) string {
 	b.WriteString("A sub-recipe of a running workflow failed, and you are asked to recover from it.\n\n")
 	fmt.Fprintf(&b, "Sub-recipe: %s\n", f.Recipe)
 	fmt.Fprintf(&b, "Failed steps: %s\n", strings.Join(f.Steps, ", "))
-	fmt.Fprintf(&b, "Error: %s\n", f.Error)
-	fmt.Fprintf(&b, "Partial outputs (first 500 chars): %s\n\n", cutTo(f.Partial, partialChars))
+	fmt.Fprintf(&b, "Error: %s\n", hideNamed(f.Error))
+	fmt.Fprintf(&b, "Partial outputs (first 500 chars): %s\n\n", cutTo(hideNamed(f.Partial), partialChars))
 	b.WriteString("You have two choices:\n" +
 		"1. Finish the work that the sub-recipe was there to do, in the working directory, and answer with its result.\n" +
 		"2. If it cannot be finished, answer with: UNRECOVERABLE: reason\n\n")
 	b.WriteString("Current context summary:\n")
 	for _, kv := range f.Context[:min(len(f.Context), summaryKeys)] {
-		value := cutTo(oneLine(kv[1]), summaryChars)
+		value := cutTo(oneLine(hideNamed(kv[1])), summaryChars)
 		if secretName(kv[0]) {
-			value = "[REDACTED]"
+			value = hiddenValue
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", kv[0], value)
 	}
@@ -119,12 +118,6 @@ func cutTo(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:most])
-}
-
-// secretName tells names whose values nobody is shown.
-func secretName(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"token", "secret", "password", "key"}, func(w string) bool { return strings.Contains(name, w) })
 }
 
 // Unrecoverable tells whether an answer says that the work cannot be finished.

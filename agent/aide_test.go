@@ -197,3 +197,30 @@ func TestPreviewIsShortAndOneLine(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A secret is not shown because it lies deeper: in objects, lists, JSON in a
+// text, JSON that is cut off, and JSON in JSON.
+// promise: A2
+func TestSecretNamesAreRedactedAtAnyDepth(t *testing.T) {
+	for _, value := range []string{
+		`{"host":"h","auth":{"api_key":"visible"}}`,
+		`[{"a":1},{"Token":"visible"}]`,
+		`{"secrets":{"x":["visible"]}}`,
+		`it said {"host":"h","password":"visible"} and left`,
+		`{"host":"h","password": "visi\"ble visible`,
+		`{"text":"{\"client_secret\":\"visible\"}"}`,
+		`log: "{\"client_secret\":\"visible\"}"`,
+		`{"keyId":visible}`,
+	} {
+		f := sample()
+		f.Error, f.Partial, f.Context = value, value, [][2]string{{"conf", value}}
+		if p := RecoveryTask(f); strings.Contains(p, "visible") || strings.Count(p, "[REDACTED]") < 3 {
+			t.Errorf("%s:\n%s", value, p)
+		}
+	}
+	for _, value := range []string{`{"b":1, "a":[1.50,"<x>"]}`, "a key: is in the text", "{not json"} {
+		if lines := contextOf(t, [2]string{"conf", value}); lines[0] != "  conf: "+value {
+			t.Errorf("got %q, want %q as it was", lines[0], value)
+		}
+	}
+}
