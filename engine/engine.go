@@ -398,6 +398,7 @@ func (w *drive) clearMail() error {
 
 // take is one turn: think, write everything down at once, then act.
 func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
+	facts = unsecret(facts, func() []string { return append(given(w.Tree), w.Mask...) })
 	turn, err := w.Tree.Turn(w.now(), facts...)
 	if err != nil {
 		return belay.Exit(belay.ExitFailed, "fold", err,

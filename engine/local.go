@@ -266,6 +266,7 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	facts = append(o.first, facts...)
 	o.first = nil
+	facts = unsecret(facts, func() []string { return append(given(o.Tree), o.masked()...) })
 	turn, err := o.Tree.Settle(time.Now(), facts...)
 	if err != nil {
 		return nil, err

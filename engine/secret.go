@@ -74,3 +74,48 @@ func (w *drive) mask(j belay.Job) []string {
 	}
 	return append(own, w.Mask...)
 }
+
+// Hide is a text without the secrets that the environment shows by their names.
+func (l *Local) Hide(text string) string {
+	return redact.New(redact.FromEnv(l.Env, l.Secrets)).String(text)
+}
+
+// unsecret takes the secrets out of what people typed, before it becomes a
+// record: a reason is free text, and a value that stands in it would be in the
+// journal for good.
+func unsecret(facts []flow.Fact, mask func() []string) []flow.Fact {
+	var hide *redact.Redactor
+	clean := func(why string) string {
+		if why == "" {
+			return ""
+		}
+		if hide == nil {
+			hide = redact.New(mask())
+		}
+		return hide.String(why)
+	}
+	out := slices.Clone(facts)
+	for i, f := range facts {
+		switch e := f.Event.(type) {
+		case belay.RequestReceived:
+			e.Request.Why = clean(e.Request.Why)
+			out[i].Event = e
+		case belay.RunReopened:
+			e.Why = clean(e.Why)
+			out[i].Event = e
+		}
+	}
+	return out
+}
+
+// given are the secrets among the values that a run was started with.
+func given(t *flow.Tree) []string {
+	var env []string
+	vars := t.Started().Vars
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if v := vars[name]; v.Inline() && redact.Surely(name) {
+			env = append(env, name+"="+step.Plain(v.JSON))
+		}
+	}
+	return redact.FromEnv(env, nil)
+}

@@ -47,6 +47,7 @@ func ask(ctx context.Context, ws *workshop, req belay.Request, free func(*engine
 	if !isBusy(err) {
 		return heard{}, err
 	}
+	req.Why = ws.local.Hide(req.Why) // the letter lies in a file, and its driver may not know the sender's secrets
 	l, err := post(ws.state, req)
 	if err != nil {
 		return heard{}, err
