@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
@@ -53,9 +54,6 @@ func (o agentOptions) budget(cfg *config.Config) (belay.Budget, error) {
 		MaxAgents: cfg.Agents.MaxAgents.Value, MaxTokens: cfg.Agents.MaxTokens.Value,
 		MaxMicroUSD: cfg.Agents.MaxMicroUSD.Value, MaxWall: cfg.Agents.MaxWall.Value,
 	}
-	if o.maxAgents < 0 || o.maxTokens < 0 || o.maxWall < 0 {
-		return b, errors.New("a budget is not less than nothing")
-	}
 	if o.maxAgents > 0 {
 		b.MaxAgents = o.maxAgents
 	}
@@ -73,6 +71,20 @@ func (o agentOptions) budget(cfg *config.Config) (belay.Budget, error) {
 		b.MaxMicroUSD = n
 	}
 	return b, nil
+}
+
+// noBudget refuses a budget of nothing: no agent could start, and a run that
+// needs none says so in its recipe.
+func (o agentOptions) noBudget(flags *pflag.FlagSet) error {
+	for _, f := range []struct {
+		name string
+		none bool
+	}{{"max-agents", o.maxAgents <= 0}, {"max-tokens", o.maxTokens <= 0}, {"max-wall", o.maxWall <= 0}} {
+		if f.none && flags.Changed(f.name) {
+			return fmt.Errorf("--%s: %s is no budget: it must be more than nothing", f.name, flags.Lookup(f.name).Value)
+		}
+	}
+	return nil
 }
 
 // rosterOf is the agents of this machine and of its user.
@@ -121,6 +133,9 @@ func containment(level int) attendant.Containment {
 // names and nobody has are refused here, before anything runs.
 func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r *roster.Roster, o agentOptions) error {
 	var err error
+	if err := o.noBudget(cmd.Flags()); err != nil {
+		return usage(cmd, err)
+	}
 	if spec.Budget, err = o.budget(cfg); err != nil {
 		return usage(cmd, err)
 	}
