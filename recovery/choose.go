@@ -84,7 +84,7 @@ func (c *chooser) declared() (belay.Plan, bool) {
 	case s.took(belay.ActFallback):
 		return belay.Plan{}, false
 	case s.History.Failed >= most:
-		why = fmt.Sprintf("all %d attempts of retry: are used up", most)
+		why = fmt.Sprintf("all %d allowed attempts are used up", most)
 	case s.Type == belay.TypeAgent && hopeless(s.Failure):
 		why = "no further try cures it"
 	case s.Type == belay.TypeAgent && s.Spent:

@@ -232,6 +232,11 @@ func TestEveryPlanSpeaks(t *testing.T) {
 		"the same failure twice and nothing changed": with(agentStep(), func(s *Situation) {
 			s.Past = []Past{{Act: belay.ActRetry, Print: "p", Agent: "a", Role: Coder}}
 		}),
+		"nobody can explain it, and it was tried once more already": with(agentStep(), func(s *Situation) {
+			s.Failure = failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRepair)
+			s.Failure.Print = "q"
+			s.Past = []Past{{Act: belay.ActRetry, Class: belay.ClassUnknown, Print: "p", Agent: "a", Role: Coder}}
+		}),
 		"its session cannot go on":                    with(agentStep(), func(s *Situation) { s.Failure.Class = belay.ClassHollow }),
 		"the wait would end after the run's deadline": with(agentStep(), func(s *Situation) { s.Deadline = now.Add(time.Second) }),
 		"the run's time is over":                      with(agentStep(), func(s *Situation) { s.Deadline = now.Add(-1) }),
@@ -239,7 +244,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 		"the service has no retries left":             with(agentStep(), func(s *Situation) { s.Spent = true }),
 		"the run has used its 12 ways out":            with(agentStep(), func(s *Situation) { s.Replans = 12 }),
 		"the step must not run twice":                 with(agentStep(), func(s *Situation) { s.Once = true }),
-		"all 2 attempts of retry: are used up":        with(agentStep(), func(s *Situation) { s.Declared.MaxAttempts, s.History.Failed = 2, 2 }),
+		"all 2 allowed attempts are used up":          with(agentStep(), func(s *Situation) { s.Declared.MaxAttempts, s.History.Failed = 2, 2 }),
 	} {
 		if s.Failure.Class == "" {
 			s.Failure.Class, s.Failure.Level, s.Failure.Print = belay.ClassTransient, belay.LevelTyped, "p"

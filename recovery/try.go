@@ -106,7 +106,7 @@ func (c *chooser) retry(w way) (due time.Time, why string) {
 	case s.stalemate():
 		return due, sameTwice
 	case n >= w.limit:
-		return due, triedWords(n)
+		return due, c.triedWords(n)
 	case w.park:
 		return c.parked()
 	case s.hint() > longWait:
@@ -160,8 +160,11 @@ func (c *chooser) parked() (due time.Time, why string) {
 	return s.Now.Add(wait), ""
 }
 
-func triedWords(n int) string {
-	if n == 1 {
+func (c *chooser) triedWords(n int) string {
+	switch {
+	case plain(c.s.Failure.Class) == belay.ClassUnknown && n == 1:
+		return "nobody can explain it, and it was tried once more already"
+	case n == 1:
 		return "tried once for it already"
 	}
 	return fmt.Sprintf("tried %d times for it already", n)
@@ -175,14 +178,14 @@ func (c *chooser) resume(w way) string {
 	case s.resumed():
 		return "the session went on once for this failure already"
 	case n >= w.limit:
-		return triedWords(n)
+		return c.triedWords(n)
 	}
 	return ""
 }
 
 func (c *chooser) fresh(w way) string {
 	if n := c.s.tries(w.every); n >= w.limit {
-		return triedWords(n)
+		return c.triedWords(n)
 	}
 	return ""
 }

@@ -194,7 +194,9 @@ func repeated(f Facts, found Finding) Finding {
 	if found.Move != belay.MoveRetry || !same && !spent {
 		return found
 	}
-	found.Level, found.Rule = belay.LevelRepeat, "repeat."+found.Rule
+	if same { // otherwise it failed in another way, which nobody can explain either
+		found.Level, found.Rule = belay.LevelRepeat, "repeat."+found.Rule
+	}
 	found.Move = secondMove(found.Class, f.Agent != nil)
 	return found
 }

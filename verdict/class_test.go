@@ -100,6 +100,22 @@ func TestTheSameAgainIsNotTriedAgain(t *testing.T) {
 	}
 }
 
+// A second failure that nobody can explain is not the same one because of that.
+// promise: F10
+func TestAnotherUnknownIsNotTheSame(t *testing.T) {
+	t.Parallel()
+	c := NewClassifier()
+	first := c.Classify(Facts{Exit: 1, Text: "the glorp is zorked"})
+	other := Facts{Exit: 1, Text: "no blurb in the frob", Earlier: Earlier{Fingerprint: first.Fingerprint, Unknowns: 1}}
+	if f := c.Classify(other); f.Level != belay.LevelUnknown || f.Rule != "unknown" || f.Move != belay.MoveEscalate || f.Fingerprint == first.Fingerprint {
+		t.Errorf("another one: %+v", f)
+	}
+	other.Text = "the glorp is zorked"
+	if f := c.Classify(other); f.Level != belay.LevelRepeat || f.Rule != "repeat.unknown" || f.Move != belay.MoveEscalate {
+		t.Errorf("the same: %+v", f)
+	}
+}
+
 // Whatever a tool says and however it ends: what nobody can explain is tried
 // once more and not twice, with the same words or with others.
 // promise: F10
