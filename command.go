@@ -117,11 +117,21 @@ type Answer struct {
 
 // Probe is a direct look at the machine.
 type Probe struct {
-	DiskFull bool   `json:"disk_full,omitempty"` // no bytes or no inodes are free
-	ReadOnly bool   `json:"read_only,omitempty"` // the working tree cannot be written
-	OOMKill  bool   `json:"oom_kill,omitempty"`  // the memory group counted a kill since the driver began
-	Detail   string `json:"detail,omitempty"`
+	DiskFull bool      `json:"disk_full,omitempty"` // no bytes or no inodes are free
+	ReadOnly bool      `json:"read_only,omitempty"` // the working tree cannot be written
+	OOMKill  bool      `json:"oom_kill,omitempty"`  // the memory group counted a kill since the driver began
+	Lock     LockState `json:"lock,omitempty"`      // of git, in the repository of the working tree
+	Detail   string    `json:"detail,omitempty"`
 }
+
+// LockState is the closed list of what can be seen of git's locks.
+type LockState string
+
+const (
+	LockNone  LockState = ""      // there is none, or nobody can say whose it is
+	LockAlive LockState = "alive" // a living process has it, or a git works in that tree
+	LockDead  LockState = "dead"  // who made it is gone
+)
 
 // Filled is a text with its values in it, or why there is none.
 type Filled struct {

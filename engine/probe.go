@@ -22,7 +22,8 @@ const (
 )
 
 // Look looks at the machine for what makes any work fail: the disks of the
-// working directory, of the state and of temporary files, and the memory.
+// working directory, of the state and of temporary files, the memory, and locks
+// of git in the repository of the working directory.
 // oomBefore is what OOMKills said when the driver began. A disk that does not
 // answer is left alone: only the system call hangs then, until the disk answers
 // or this process ends.
@@ -67,6 +68,11 @@ func look(dir, state string, oomBefore int64) belay.Probe {
 	}
 	if n := OOMKills() - oomBefore; n > 0 {
 		say(&p.OOMKill, fmt.Sprintf("%d processes were ended for want of memory", n))
+	}
+	lock, text := gitLock(dir)
+	p.Lock = lock
+	if text != "" {
+		details = append(details, text)
 	}
 	p.Detail = strings.Join(details, "; ")
 	return p

@@ -10,8 +10,10 @@ import (
 	"time"
 )
 
+// LockName is the file of a git directory that Belays lock each other out with.
+const LockName = "belay.lock"
+
 const (
-	lockName   = "belay.lock"
 	lockWait   = time.Minute // for another Belay to finish with the repository
 	lockPause  = 20 * time.Millisecond
 	tries      = 5 // of a call that may find one of git's own locks taken
@@ -22,7 +24,7 @@ const (
 // It goes away with the process. The file stays: a lock on a removed file locks
 // nobody out.
 func lock(ctx context.Context, common string) (func(), error) {
-	f, err := os.OpenFile(filepath.Join(common, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(common, LockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the repository's lock: %w", err)
 	}
