@@ -241,8 +241,7 @@ type Blobs interface {
 // Fold builds the tree of a run from its records and its frozen recipes.
 func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) {
 	if len(recs) == 0 {
-		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("run %s never began", id),
-			"it was killed before its first record; start it again")
+		return nil, journal.NeverBegan(id)
 	}
 	if recs[0].Run != id {
 		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),

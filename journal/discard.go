@@ -10,12 +10,13 @@ import (
 // Discard takes back a run that was created and has no record. One with
 // records is closed and kept.
 func (r *Run) Discard() error {
-	keep := r.Seq() > 0
-	err := r.Close()
-	if keep {
-		return err
+	if r.Seq() > 0 {
+		return r.Close()
 	}
-	return errors.Join(err, os.RemoveAll(string(r.Folder)))
+	r.write.Lock()
+	defer r.write.Unlock()
+	// The lock goes last: whoever has it next must not lose a folder of its own.
+	return errors.Join(r.closeFiles(), os.RemoveAll(string(r.Folder)), r.lock.release())
 }
 
 // AdoptBlob makes a file that the keeper wrote and synced a blob.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -179,12 +180,20 @@ func putRun(c *sqlite3.Conn, sum Summary) error {
 		sum.Started, sum.Updated, sum.Ended, sum.Driver.Pid, sum.Driver.Start, sum.Driver.Boot)
 }
 
-// Runs lists the runs, the newest first, with what their beats say. It opens no
-// journal.
-func (s *State) Runs() ([]Summary, error) {
+// Runs lists the runs, the newest first, with what their beats say: all, or
+// those that have one of these statuses in the index. It opens no journal, and
+// no file of a run that it does not list.
+func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
+	query, args := "SELECT * FROM runs", []any{}
+	if len(of) > 0 {
+		query += " WHERE status IN (?" + strings.Repeat(",?", len(of)-1) + ")"
+	}
+	for _, status := range of {
+		args = append(args, string(status))
+	}
 	var sums []Summary
 	err := s.inIndex("list runs", func(c *sqlite3.Conn) error {
-		return each(c, "SELECT * FROM runs ORDER BY started DESC, id", nil, func(q *sqlite3.Stmt) {
+		return each(c, query+" ORDER BY started DESC, id", args, func(q *sqlite3.Stmt) {
 			sums = append(sums, Summary{
 				ID: belay.RunID(q.ColumnText(0)), Name: q.ColumnText(1), Dir: q.ColumnText(2),
 				Status: belay.Status(q.ColumnText(3)), Code: q.ColumnInt(4), Reason: q.ColumnText(5),

@@ -15,7 +15,7 @@ import (
 
 // lock is the right to drive a run. The kernel holds it for as long as this
 // process lives, stopped or not, and gives it back at its death; the file is
-// made once and never unlinked, so all processes lock the same one.
+// unlinked only with the folder of a run that never began, by who holds it.
 type lock struct{ file *os.File }
 
 func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
@@ -34,8 +34,22 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 		f.Close() // opened to be locked, and it was not
 		return nil, unwritten("lock run", path, err)
 	}
+	if !named(f, path) {
+		f.Close() // its folder was removed meanwhile
+		return nil, unwritten("lock run", path, errors.New("it was removed just now"))
+	}
 	writeHolder(f, self)
 	return &lock{file: f}, nil
+}
+
+// named tells whether a file still has its name.
+func named(f *os.File, path string) bool {
+	have, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(have, there)
 }
 
 // release gives the lock back. Closing alone would leave it to a child that is

@@ -48,10 +48,13 @@ func (s *State) fill(c *sqlite3.Conn) error {
 func (s *State) retell(id belay.RunID) (Summary, *Member, error) {
 	recs, err := s.records(id)
 	var bad *Damaged
-	if errors.As(err, &bad) {
+	var never *Unbegun
+	switch {
+	case errors.As(err, &bad):
 		return Summary{ID: id, Code: belay.ExitDamaged, Reason: bad.Error()}, nil, nil
-	}
-	if err != nil {
+	case errors.As(err, &never):
+		return Summary{ID: id, Code: belay.ExitInvalid, Reason: never.Error()}, nil, nil
+	case err != nil:
 		return Summary{}, nil, err
 	}
 	sum, m := summarize(id, recs)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
@@ -132,7 +133,7 @@ func (r *Run) inPlace() error {
 func (r *Run) Load() ([]belay.Record, error) {
 	r.write.Lock()
 	defer r.write.Unlock()
-	at, err := soundVersion(r.conn, r.Journal())
+	at, err := soundVersion(r.conn, r.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -151,12 +152,16 @@ func (r *Run) Load() ([]belay.Record, error) {
 	return recs, nil
 }
 
-func soundVersion(c *sqlite3.Conn, path string) (int, error) {
+func soundVersion(c *sqlite3.Conn, f Folder) (int, error) {
+	path := f.Journal()
 	at, err := version(c, path, len(recordSteps))
 	if err != nil {
 		return 0, unreadable(path, err)
 	}
 	if at < 1 {
+		if blank(c) && !f.traces() {
+			return 0, NeverBegan(belay.RunID(filepath.Base(string(f))))
+		}
 		return 0, damaged(path, 0, "it is empty: its records are gone, or it was never begun", nil)
 	}
 	return at, nil
@@ -198,11 +203,16 @@ func (r *Run) Close() error {
 	if r.loaded && r.last.Seq != r.end.seq {
 		r.beat(r.last.Phase, r.last.Done) // so that a cut at the end will show
 	}
+	return first(r.closeFiles(), r.lock.release())
+}
+
+// closeFiles closes everything but the lock.
+func (r *Run) closeFiles() error {
 	err := r.closeConn()
 	if r.beats != nil {
 		err = first(err, r.beats.Close())
 	}
-	return first(err, r.lock.release())
+	return err
 }
 
 func (r *Run) closeConn() error {

@@ -196,6 +196,7 @@ func TestCreate(t *testing.T) {
 	}
 	given, err := s.Create("nightly-1_b")
 	must(t, err)
+	fillRun(t, given, 1)
 	must(t, given.Close())
 	if _, err := s.Create("nightly-1_b"); !errors.Is(err, ErrExists) || belay.ExitCode(err) != belay.ExitUsage {
 		t.Errorf("a taken id: %v", err)

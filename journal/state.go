@@ -99,27 +99,47 @@ func (s *State) Close() error {
 }
 
 // Create makes the folder of a new run and takes its lock. An empty id is
-// drawn; a given one that exists is ErrExists.
+// drawn; a given one that exists is ErrExists, unless it never began.
 func (s *State) Create(id belay.RunID) (*Run, error) {
 	if id != "" && !validID(string(id)) {
 		return nil, belay.Exit(belay.ExitUsage, "create run", fmt.Errorf("%q cannot be the id of a run", id),
 			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
 	}
-	id, err := s.claim(id)
+	unlock, err := s.lockRuns()
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.furnish(id)
+	id, l, err := s.claim(id)
+	unlock()
 	if err != nil {
-		// Nothing was ever written in it, and the name would be taken for ever.
+		return nil, err
+	}
+	r, err := s.furnish(id, l)
+	if err != nil {
+		// Nothing was ever written in it, and nobody else had its lock.
 		_ = os.RemoveAll(string(s.Folder(id))) // the error that matters is err
+		_ = l.release()
 		return nil, err
 	}
 	return r, nil
 }
 
-// claim makes the run's folder; only one process can.
-func (s *State) claim(id belay.RunID) (belay.RunID, error) {
+// claim makes the run's folder and takes its lock.
+func (s *State) claim(id belay.RunID) (belay.RunID, *lock, error) {
+	name, err := s.makeFolder(id)
+	if err != nil {
+		return "", nil, err
+	}
+	l, err := takeLock(name, s.Folder(name).in(lockName), s.self)
+	if err != nil {
+		_ = os.RemoveAll(string(s.Folder(name))) // made just now; the error that matters is err
+		return "", nil, err
+	}
+	return name, l, nil
+}
+
+// makeFolder makes the run's folder; only one process can.
+func (s *State) makeFolder(id belay.RunID) (belay.RunID, error) {
 	for try := range 40 {
 		name := id
 		if name == "" {
@@ -131,35 +151,30 @@ func (s *State) claim(id belay.RunID) (belay.RunID, error) {
 			return name, nil
 		case !errors.Is(err, fs.ErrExist):
 			return "", unwritten("create run", string(s.Folder(name)), err)
-		case id != "":
-			return "", belay.Exit(belay.ExitUsage, "create run "+string(id), ErrExists,
-				"choose another id, or resume it with belay resume "+string(id))
+		case id != "" && s.vacate(id) != nil:
+			return "", taken(id)
 		}
 	}
 	return "", refused("create run", filepath.Join(s.dir, runsName), "has no free id left", "remove old runs", nil)
 }
 
-// furnish fills a claimed folder.
-func (s *State) furnish(id belay.RunID) (*Run, error) {
+// furnish fills a claimed folder. Where it cannot, the lock is still held.
+func (s *State) furnish(id belay.RunID, l *lock) (*Run, error) {
 	f := s.Folder(id)
 	for _, name := range []string{inName, logsName, blobsName} {
 		if err := os.Mkdir(f.in(name), dirMode); err != nil {
 			return nil, unwritten("create run", f.in(name), err)
 		}
 	}
-	l, err := takeLock(id, f.in(lockName), s.self)
+	r, err := openRun(id, f, l, s.self, s.disk)
 	if err != nil {
 		return nil, err
 	}
-	r, err := openRun(id, f, l, s.self, s.disk)
-	if err != nil {
-		return nil, first(err, l.release())
-	}
 	if err := r.begin(); err != nil {
-		return nil, first(err, r.Close())
+		return nil, first(err, r.closeFiles())
 	}
 	if err := s.disk.syncDir(filepath.Dir(string(f))); err != nil {
-		return nil, first(err, r.Close())
+		return nil, first(err, r.closeFiles())
 	}
 	return r, nil
 }
@@ -200,6 +215,9 @@ func (s *State) find(id belay.RunID) (Folder, error) {
 		return "", err
 	}
 	if !exists(f.Journal()) {
+		if !s.Begun(id) {
+			return "", NeverBegan(id.Root())
+		}
 		return "", damaged(f.Journal(), 0, "it is missing", nil)
 	}
 	return f, private(f.Journal(), false)

@@ -34,7 +34,7 @@ func openView(f Folder, d disk) (*View, error) {
 // Load reads and proves all records. A kind that this Belay does not know is
 // given as Unread.
 func (v *View) Load() ([]belay.Record, error) {
-	if _, err := soundVersion(v.conn, v.Journal()); err != nil {
+	if _, err := soundVersion(v.conn, v.Folder); err != nil {
 		return nil, err
 	}
 	recs, _, err := v.reader().whole(v.Folder)

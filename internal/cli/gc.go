@@ -44,7 +44,8 @@ func (a *app) gcCommand() *cobra.Command {
 whether it holds work that exists nowhere else, and removes only what is proven
 safe: of an ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
-it. --ignored lets ignored files go; how many there are and how big is in the list.
+it. The folder of a run that was killed before its first record goes too.
+--ignored lets ignored files go; how many there are and how big is in the list.
 A run that this state directory does not know may go on elsewhere: what is its
 stays.
 
@@ -58,7 +59,7 @@ Where stdout is no terminal nothing is removed unless --yes is given.`
 
 // leftover is one thing that a run left behind.
 type leftover struct {
-	Kind     string      `json:"kind"` // worktree, branch, snapshot or process
+	Kind     string      `json:"kind"` // run, worktree, branch, snapshot or process
 	Run      belay.RunID `json:"run"`
 	Step     belay.Path  `json:"step,omitempty"`
 	Status   string      `json:"status"` // of the run
@@ -88,7 +89,11 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	list := a.leftovers(ctx, st, sums, o.ignored)
+	empties, err := st.Empties()
+	if err != nil {
+		return err
+	}
+	list := append(emptyRuns(st, empties), a.leftovers(ctx, st, sums, o.ignored)...)
 	failed := 0
 	for i := range list {
 		l := &list[i]
@@ -144,6 +149,18 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 		for _, o := range owned {
 			list = append(list, ownedBy(o, repo, status, ignored))
 		}
+	}
+	return list
+}
+
+// emptyRuns are the folders of runs that were killed before their first record.
+func emptyRuns(st *journal.State, ids []belay.RunID) []leftover {
+	var list []leftover
+	for _, id := range ids {
+		list = append(list, leftover{
+			Kind: "run", Run: id, Status: "never began", Path: string(st.Folder(id)), Safe: true,
+			remove: func(context.Context) error { return st.Clear(id) },
+		})
 	}
 	return list
 }
@@ -263,6 +280,8 @@ func (l leftover) what() string {
 		return fmt.Sprintf("%d %s", l.Pid, l.Path)
 	case l.Ref != "":
 		return l.Ref
+	case l.Path != "" && l.Branch == "":
+		return l.Path
 	case l.Path != "":
 		return l.Branch + " in " + l.Path
 	}

@@ -54,7 +54,7 @@ func (a *app) inbox(asJSON bool) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs()
+	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow) // the others want nothing
 	if err != nil {
 		return err
 	}
@@ -98,6 +98,9 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 // opened looks into the journal of a run that is held, driven or crashed.
 func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter {
 	s, err := tell(st, string(sum.ID))
+	if err != nil && !st.Begun(sum.ID) {
+		return nil // nothing of it was done, and there is nothing to go on with: gc removes it
+	}
 	if err != nil {
 		l.Kind, l.Question = letterDamaged, "its journal cannot be read: "+err.Error()
 		return []letter{l}
