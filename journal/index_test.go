@@ -144,3 +144,24 @@ func TestNewerIndex(t *testing.T) {
 		t.Errorf("an index of schema 99: %v", err)
 	}
 }
+
+// Who asks for some statuses is given those runs alone.
+func TestRunsByStatus(t *testing.T) {
+	s := newState(t)
+	for id, status := range map[belay.RunID]belay.Status{"a": belay.Achieved, "b": belay.Held, "c": belay.Hollow, "d": belay.Running} {
+		must(t, s.NoteRun(Summary{ID: id, Status: status}))
+	}
+	for want, of := range map[string][]belay.Status{
+		"abcd": nil, "b": {belay.Held}, "bcd": {belay.Running, belay.Hollow, belay.Held}, "": {belay.Failed},
+	} {
+		sums, err := s.Runs(of...)
+		must(t, err)
+		got := ""
+		for _, sum := range sums {
+			got += string(sum.ID)
+		}
+		if got != want {
+			t.Errorf("%v: %q, want %q", of, got, want)
+		}
+	}
+}

@@ -234,15 +234,15 @@ func (s *State) Resolve(prefix string) (belay.RunID, error) {
 	if child {
 		rest = "/" + rest
 	}
+	if whole := belay.RunID(root); validID(root) && isDir(string(s.Folder(whole))) {
+		return whole + belay.RunID(rest), nil // nobody needs the list: it may be long
+	}
 	ids, err := s.ids()
 	if err != nil {
 		return "", err
 	}
 	var fit []belay.RunID
 	for _, id := range ids {
-		if string(id) == root {
-			return id + belay.RunID(rest), nil
-		}
 		if root != "" && strings.HasPrefix(string(id), root) {
 			fit = append(fit, id)
 		}
@@ -254,6 +254,11 @@ func (s *State) Resolve(prefix string) (belay.RunID, error) {
 		return fit[0] + belay.RunID(rest), nil
 	}
 	return "", belay.Exit(belay.ExitUsage, "find run", &Ambiguous{Prefix: root, IDs: fit}, "give more of its id")
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 // ids are the root runs that have a folder, in order.
