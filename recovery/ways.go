@@ -60,7 +60,10 @@ func (c *chooser) shellWays() []way {
 	case belay.ClassTransient, belay.ClassTimeout:
 		return []way{again}
 	case belay.ClassConflict:
-		if f.Move == belay.MoveRepair {
+		switch {
+		case f.Move == belay.MoveEscalate: // a lock whose owner is dead
+			return nil
+		case f.Move == belay.MoveRepair:
 			return []way{again, repair}
 		}
 		return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}

@@ -36,12 +36,9 @@ type Facts struct {
 
 // Probes are direct looks at the environment; nil means: not looked.
 type Probes struct {
-	DiskFull  *bool // no bytes or no inodes are free
-	ReadOnly  *bool // the working tree cannot be written
-	OOMKill   *bool // the memory group counted a kill
-	DNS       *bool // the name of the other side was found
-	TCP       *bool // it took a connection
-	LockAlive *bool // the owner of the lock lives
+	DiskFull *bool // no bytes or no inodes are free
+	ReadOnly *bool // the working tree cannot be written
+	OOMKill  *bool // the memory group counted a kill
 }
 
 // Earlier is what the attempts before this one left to compare with.
@@ -173,12 +170,6 @@ func probed(f Facts) (Finding, bool) {
 		return infra("probe.read_only", belay.MoveEscalate)
 	case is(p.OOMKill, true):
 		return infra("probe.oom_kill", belay.MoveRetry)
-	case is(p.DNS, false):
-		return infra("probe.dns", belay.MoveRetry)
-	case is(p.TCP, false):
-		return infra("probe.tcp", belay.MoveRetry)
-	case p.LockAlive != nil: // alive: wait for it; dead: the driver clears it first
-		return Finding{Class: belay.ClassConflict, Move: belay.MoveRetry, Level: belay.LevelProbe, Rule: "probe.lock"}, true
 	}
 	return Finding{}, false
 }

@@ -33,6 +33,7 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 		if facts.Agent == nil && found.Level == belay.LevelProcess && c.toolOf(text, NoExit) == "" {
 			found.Level = belay.LevelText // a code without its tool is no better than a word
 		}
+		found = locked(found, look.Probe)
 	} else {
 		found.Fingerprint = fingerprint(facts, text)
 		found = repeated(facts, found)
@@ -43,12 +44,28 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 	}
 }
 
+// locked looks behind the words about a lock: one that somebody holds goes away
+// by itself, one whose owner is dead stays until a person takes it away.
+func locked(found Finding, p *belay.Probe) Finding {
+	if p == nil || found.Class != belay.ClassConflict || found.Level != belay.LevelText {
+		return found
+	}
+	switch p.Lock {
+	case belay.LockAlive:
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_alive", belay.MoveRetry
+	case belay.LockDead:
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_dead", belay.MoveEscalate
+	case belay.LockNone:
+	}
+	return found
+}
+
 // Suspect tells whether a look at the machine could say more: something killed
 // the process, or its words speak of the machine.
 func Suspect(f belay.Failure, o belay.Observation) bool {
 	const killed = 9
 	switch {
-	case f.Level == belay.LevelText && f.Class == belay.ClassInfrastructure:
+	case f.Level == belay.LevelText && (f.Class == belay.ClassInfrastructure || f.Class == belay.ClassConflict):
 		return true
 	case o.KilledBy != belay.KilledNot:
 		return false
