@@ -98,7 +98,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 // opened looks into the journal of a run that is held, driven or crashed.
 func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter {
 	s, err := tell(st, string(sum.ID))
-	if err != nil && !st.Begun(sum.ID) {
+	if err != nil && sum.Status == belay.Running && !st.Begun(sum.ID) {
 		return nil // nothing of it was done, and there is nothing to go on with: gc removes it
 	}
 	if err != nil {
