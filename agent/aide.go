@@ -24,7 +24,7 @@ func RepairTask(t Trouble) string {
 		fmt.Sprintf("The step %q of a run failed: %s.\n"+
 			"Find the cause and mend it in the working directory. When you end, the step runs again exactly as it is\n"+
 			"and decides whether it is mended. Do not weaken, skip or delete a test or a check to make it pass,\n"+
-			"and do not change what the step runs.", t.Step, t.Cause),
+			"and do not change what the step runs.", t.Step, oneLine(t.Cause)),
 		fenced("What the step runs", t.Script), fenced("Its check", t.Check),
 	}
 	if len(t.Failing) > 0 {
@@ -53,7 +53,7 @@ func fenced(title, text string) string {
 // PlanTask asks for the parts of a task that was too big for one agent.
 func PlanTask(task, why string, most int) string {
 	return join(
-		"A task was too big for one agent to do at once ("+why+"). Split it. Do no part of it yourself and change no file.",
+		"A task was too big for one agent to do at once ("+oneLine(why)+"). Split it. Do no part of it yourself and change no file.",
 		"# The task to be split\n\n"+strings.TrimSpace(task),
 		fmt.Sprintf(`# How to split
 
@@ -93,8 +93,8 @@ func RecoveryTask(f Fallen) string {
 	b.WriteString("A sub-recipe of a running workflow failed, and you are asked to recover from it.\n\n")
 	fmt.Fprintf(&b, "Sub-recipe: %s\n", f.Recipe)
 	fmt.Fprintf(&b, "Failed steps: %s\n", strings.Join(f.Steps, ", "))
-	fmt.Fprintf(&b, "Error: %s\n", hideNamed(f.Error))
-	fmt.Fprintf(&b, "Partial outputs (first 500 chars): %s\n\n", cutTo(hideNamed(f.Partial), partialChars))
+	fmt.Fprintf(&b, "Error: %s\n", indented(hideNamed(f.Error)))
+	fmt.Fprintf(&b, "Partial outputs (first 500 chars): %s\n\n", indented(cutTo(hideNamed(f.Partial), partialChars)))
 	b.WriteString("You have two choices:\n" +
 		"1. Finish the work that the sub-recipe was there to do, in the working directory, and answer with its result.\n" +
 		"2. If it cannot be finished, answer with: UNRECOVERABLE: reason\n\n")
@@ -107,6 +107,12 @@ func RecoveryTask(f Fallen) string {
 		fmt.Fprintf(&b, "  %s: %s\n", kv[0], value)
 	}
 	return b.String()
+}
+
+// indented keeps the further lines of a text from outside from looking like
+// lines of ours.
+func indented(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
 }
 
 // oneLine keeps a value from looking like further lines of the summary.
