@@ -376,6 +376,9 @@ func (s *State) fallen(i int) agent.Fallen {
 			}
 		}
 	}
+	if len(f.Steps) == 0 { // its own check failed
+		f.Steps = []string{string(def.ID)}
+	}
 	f.Partial = hide.String(f.Partial)
 	c := s.scope(i)
 	for _, name := range slices.Sorted(maps.Keys(c.vars)) {

@@ -23,6 +23,9 @@ func (s *State) planned(i int, now time.Time) belay.Plan {
 		raw = o.JSON
 	}
 	parts, err := recovery.ReadParts(raw, s.taskOf(i))
+	if o := st.aide.told.Output; o != nil && !o.Inline() {
+		err = fmt.Errorf("it is %d bytes long, and a plan has %d at most", o.Size, belay.MaxInline)
+	}
 	if err != nil {
 		p := s.decide(i, now)
 		p.Refused = append([]belay.NotTaken{{Act: belay.ActDecompose, Why: "the plan is of no use: " + err.Error()}}, p.Refused...)

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,19 +19,18 @@ const (
 
 // ReadParts reads the parts that a planner answered with. Parts that write the
 // same files are put in an order, and so are those that do not say what they
-// write. A split that makes nothing smaller is refused.
+// write; what a part needs comes before it. A split that makes nothing smaller
+// is refused, and one whose parts need what is not there or each other.
 func ReadParts(answer []byte, task string) ([]belay.Part, error) {
-	var plan struct {
-		Parts []belay.Part `json:"parts"`
+	parts, err := decodeParts(answer)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(answer, &plan); err != nil {
-		if json.Unmarshal(answer, &plan.Parts) != nil {
-			return nil, fmt.Errorf("read the parts: %w", err)
-		}
-	}
-	parts := plan.Parts
 	if len(parts) < MinParts || len(parts) > MaxParts {
 		return nil, fmt.Errorf("%d parts; 2 to %d make a split", len(parts), MaxParts)
+	}
+	if parts, err = ordered(parts); err != nil {
+		return nil, err
 	}
 	whole := flat(task)
 	for i := range parts {
@@ -44,7 +44,6 @@ func ReadParts(answer []byte, task string) ([]belay.Part, error) {
 		case slices.ContainsFunc(parts[:i], func(q belay.Part) bool { return flat(q.Task) == text }):
 			return nil, fmt.Errorf("part %d is there twice", i+1)
 		}
-		p.Needs = slices.DeleteFunc(p.Needs, func(n int) bool { return n < 1 || n > i }) // only what is before it
 		for k := range parts[:i] {
 			if meets(parts[k].Files, p.Files) && !slices.Contains(p.Needs, k+1) {
 				p.Needs = append(p.Needs, k+1)
@@ -54,6 +53,100 @@ func ReadParts(answer []byte, task string) ([]belay.Part, error) {
 		p.Needs = slices.Compact(p.Needs)
 	}
 	return parts, nil
+}
+
+// decodeParts reads an object with parts, or the list alone.
+func decodeParts(answer []byte) ([]belay.Part, error) {
+	var plan struct {
+		Parts []belay.Part `json:"parts"`
+	}
+	var err error
+	if strings.HasPrefix(strings.TrimSpace(string(answer)), "[") {
+		err = json.Unmarshal(answer, &plan.Parts)
+	} else {
+		err = json.Unmarshal(answer, &plan)
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return nil, fmt.Errorf("%s is %s, and must be %s", wrong.Field, valueWord(wrong.Value), kindWord(wrong.Type.Kind().String()))
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("it is %s, and must be an object with parts", valueWord(wrong.Value))
+	case err != nil:
+		return nil, errors.New("it is no JSON value")
+	}
+	return plan.Parts, nil
+}
+
+// valueWord names what was found in its stead; a number comes with its digits.
+func valueWord(value string) string {
+	switch value, _, _ := strings.Cut(value, " "); value {
+	case "string":
+		return "a text"
+	case "array":
+		return "a list"
+	case "object":
+		return "an object"
+	case "bool":
+		return "true or false"
+	}
+	return "a number"
+}
+
+// kindWord names what a member of a plan must be.
+func kindWord(kind string) string {
+	switch kind {
+	case "int":
+		return "a whole number"
+	case "string":
+		return "a text"
+	case "slice":
+		return "a list"
+	}
+	return "an object"
+}
+
+// ordered puts every part behind those that it needs, and otherwise leaves the
+// order as it is.
+func ordered(parts []belay.Part) ([]belay.Part, error) {
+	for i, p := range parts {
+		for _, n := range p.Needs {
+			switch {
+			case n < 1 || n > len(parts):
+				return nil, fmt.Errorf("part %d needs part %d, and there is none", i+1, n)
+			case n == i+1:
+				return nil, fmt.Errorf("part %d needs itself", n)
+			}
+		}
+	}
+	out := make([]belay.Part, 0, len(parts))
+	place := make([]int, len(parts)+1) // the new number of each old one, 0 = not there yet
+	for len(out) < len(parts) {
+		next := free(parts, place)
+		if next < 0 {
+			return nil, errors.New("the parts need each other in a circle")
+		}
+		p := parts[next]
+		needs := make([]int, len(p.Needs))
+		for k, n := range p.Needs {
+			needs[k] = place[n]
+		}
+		p.Needs = needs
+		out = append(out, p)
+		place[next+1] = len(out)
+	}
+	return out, nil
+}
+
+// free is the first part that has no place yet and whose needs all have one; -1
+// when there is none.
+func free(parts []belay.Part, place []int) int {
+	for i, p := range parts {
+		if place[i+1] == 0 && !slices.ContainsFunc(p.Needs, func(n int) bool { return place[n] == 0 }) {
+			return i
+		}
+	}
+	return -1
 }
 
 // flat is a text without what does not matter when two are compared.

@@ -106,7 +106,9 @@ func (b *Board) split(at place, was broken, p belay.Plan) []Line {
 	b.wait(at, was.n+1, p.Due)
 	titles := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
-		titles[i] = part.Title
+		if titles[i] = strings.TrimSpace(part.Title); titles[i] == "" {
+			titles[i] = strings.Join(strings.Fields(part.Task), " ")
+		}
 	}
 	text := fmt.Sprintf("%s in its stead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), was.why(p))
 	return []Line{b.line(string(p.Act), at, was.took, text)}
