@@ -77,7 +77,7 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
-	req, services, err := a.meant(ws, arg, req)
+	req, services, final, err := a.meant(ws, arg, req)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,10 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 	l := lineOfWish(req)
 	l.Services = services
 	text := fmt.Sprintf("run %s: cleared %s", req.Run, clearedText(req, services))
-	if h.left {
+	switch {
+	case h.left && final:
+		text += "; the run was cancelled, which is final: start a new one"
+	case h.left:
 		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
 	}
 	a.wish(l, asJSON, text)
@@ -103,13 +106,20 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 }
 
 // meant finds the run and the step that are meant, and the services that the
-// run's agents call and of which something is counted.
-func (a *app) meant(ws *workshop, arg string, req belay.Request) (belay.Request, []string, error) {
+// run's agents call and of which something is counted; final tells that the run
+// cannot go on any more.
+func (a *app) meant(ws *workshop, arg string, req belay.Request) (_ belay.Request, services []string, final bool, err error) {
 	s, err := tell(ws.state, arg)
 	if err != nil {
-		return req, nil, err
+		return req, nil, false, err
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
+	final = s.tree.Status() == belay.Aborted
+	req, services, err = aimed(ws, s, req)
+	return req, services, final, err
+}
+
+func aimed(ws *workshop, s *story, req belay.Request) (belay.Request, []string, error) {
 	req.Run = s.id
 	switch req.What {
 	case belay.CountAttempts:

@@ -100,6 +100,8 @@ func (d *decision) words() string {
 	switch d.Kind {
 	case belay.ItemOpened{}.Kind():
 		return "a person is asked"
+	case belay.AnswerGiven{}.Kind():
+		return "wait " + tui.Took(d.wait()) + " for the service"
 	case belay.ItemAnswered{}.Kind():
 		return "answered " + d.choice + " by " + d.By
 	case belay.StepSkipped{}.Kind():

@@ -108,6 +108,11 @@ func (c *chronicle) take(r belay.Record) {
 	case belay.StepSkipped:
 		d := c.add(r, e.Path, e.Why)
 		d.By, d.Chosen = e.By, recovery.Strategy{Kind: recovery.Skip, Reason: e.Why}
+	case belay.AnswerGiven:
+		if p, ok := tui.Blocks(r.Run, e); ok && !c.told(p, r, e) {
+			d := c.add(r, p, e.Answer.Error)
+			d.Due, d.Chosen = e.Answer.Until, other{"wait": {"until": e.Answer.Until.UTC()}}
+		}
 	case belay.ItemOpened:
 		d := c.add(r, e.Path, e.Ask)
 		d.Chosen = other{"ask": {"item": e.ID, "choices": e.Choices}}
@@ -123,6 +128,16 @@ func (c *chronicle) take(r belay.Record) {
 		d := c.add(r, "", e.Why)
 		d.By, d.Chosen = e.By, other{"reopen": {}}
 	}
+}
+
+// told tells whether the last decision was the same wait: a service is asked
+// for again and again.
+func (c *chronicle) told(p belay.Path, r belay.Record, e belay.AnswerGiven) bool {
+	if len(c.list) == 0 {
+		return false
+	}
+	d := &c.list[len(c.list)-1]
+	return d.Kind == e.Kind() && d.at == place{r.Run, p} && d.Reason == e.Answer.Error
 }
 
 // add puts one more decision at the end.

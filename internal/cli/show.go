@@ -92,6 +92,9 @@ func (a *app) showRun(s *story) {
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	for _, p := range s.steps() {
 		row := p.row(s.over(p.run), s.agentOf(p))
+		if t, ok := s.takenFor(p); ok {
+			row[len(row)-1] = tui.Cut(tui.Clean(t.words()), resultWidth)
+		}
 		if hooks := s.hookTroubles(p); hooks != "" {
 			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+tui.Clean(hooks), "; ")
 		}
@@ -102,6 +105,9 @@ func (a *app) showRun(s *story) {
 		a.out.line("\nnext: %s", next)
 	}
 }
+
+// resultWidth is how much of a result is shown in the table.
+const resultWidth = 100
 
 func (p placed) row(over bool, agent string) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
@@ -116,7 +122,7 @@ func (p placed) row(over bool, agent string) []string {
 		result = "agent " + agent + " works"
 	}
 	return []string{
-		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(result), 100),
+		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(result), resultWidth),
 	}
 }
 

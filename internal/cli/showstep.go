@@ -105,6 +105,7 @@ type stepFacts struct {
 	Due      time.Time       `json:"due,omitzero"`
 	Failure  *belay.Failure  `json:"failure,omitempty"`
 	Item     string          `json:"item,omitempty"`
+	Taken    *takenFor       `json:"taken,omitempty"` // a person's word stands for its check
 	Attempts []*attemptFacts `json:"attempts"`
 	Hooks    []*attemptFacts `json:"hooks,omitempty"`
 }
@@ -114,11 +115,15 @@ func stepObject(s *story, p placed) stepFacts {
 	if list == nil {
 		list = []*attemptFacts{}
 	}
-	return stepFacts{
+	facts := stepFacts{
 		Run: p.run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
 		Allowed: p.StepView.Attempts, Lost: p.Lost, Child: p.Child, Due: p.Due, Failure: p.Failure, Item: p.Item,
 		Attempts: list, Hooks: s.hooks(p),
 	}
+	if t, ok := s.takenFor(p); ok {
+		facts.Taken = &t
+	}
+	return facts
 }
 
 // showStep prints all that is known of one step.
@@ -134,6 +139,9 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
 	if p.Child != "" {
 		rows = append(rows, []string{"child run", string(p.Child)})
+	}
+	if t, ok := s.takenFor(p); ok {
+		rows = append(rows, []string{"done", tui.Clean(t.words())})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
 		rows = append(rows, []string{"failure", tui.Clean(tui.Reason(p.Failure))})

@@ -20,6 +20,7 @@ func (w *whyFacts) page(on sheet) []string {
 	w.stepsPart(p)
 	w.workPart(p)
 	w.costPart(p)
+	w.blockedPart(p)
 	w.waitsPart(p)
 	w.nextPart(p)
 	return p.lines
@@ -35,7 +36,11 @@ func (w *whyFacts) verdict() string {
 	}
 	switch w.Status {
 	case belay.Achieved:
-		return fmt.Sprintf("ACHIEVED, exit %d: %s was done and checked %s", code, run, ended)
+		how := "done and checked"
+		if len(w.Taken) > 0 {
+			how = "done, in part on a person's word,"
+		}
+		return fmt.Sprintf("ACHIEVED, exit %d: %s was %s %s", code, run, how, ended)
 	case belay.Failed:
 		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
 	case belay.Partial:
@@ -266,7 +271,7 @@ func (w *whyFacts) stepsPart(p *page) {
 		list []string
 	}{
 		{"failed", s.Failed}, {"optional failed", s.Optional}, {"held", s.Held}, {"left out", s.LeftOut},
-		{"not finished", s.Open}, {"not reached", s.Unborn},
+		{"not finished", s.Open}, {"waiting for a service", s.Waiting}, {"not reached", s.Unborn},
 	} {
 		if len(part.list) > 0 {
 			words = append(words, fmt.Sprintf("%d %s (%s)", len(part.list), part.word, names(part.list)))
@@ -276,6 +281,7 @@ func (w *whyFacts) stepsPart(p *page) {
 		words = append(words, fmt.Sprintf("%d not taken (condition false)", s.NotTaken))
 	}
 	p.text("  ", strings.Join(words, ", "))
+	w.takenPart(p)
 }
 
 func (w *whyFacts) waitsPart(p *page) {

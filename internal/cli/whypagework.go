@@ -26,7 +26,7 @@ func (w *whyFacts) workPart(p *page) {
 		}
 		return
 	}
-	p.text("  ", "seen "+w.clock(k.Seen)+" after "+k.After+": "+k.seen())
+	p.text("  ", "as of "+w.clock(k.Seen)+", after "+k.After+": "+k.seen())
 	if k.PR != "" {
 		p.text("  ", "pull request "+k.PR)
 	}
@@ -59,9 +59,9 @@ func (w whyWork) seen() string {
 	if !w.Repo {
 		return joined([]string{left, "no git repository"}, "; ")
 	}
-	state := "everything is committed"
+	state := "everything was committed"
 	if w.Dirty {
-		state = "there is uncommitted work"
+		state = "there was uncommitted work"
 	}
 	where := "detached"
 	if w.Branch != "" {

@@ -15,13 +15,14 @@ type whySteps struct {
 	LeftOut  []string `json:"left_out"` // by a person, or because what they need was
 	NotTaken int      `json:"not_taken"`
 	Open     []string `json:"not_finished"`
+	Waiting  []string `json:"waiting"` // for a service, before their first attempt
 	Unborn   []string `json:"not_reached"`
 }
 
 // A sub-recipe's step counts beside the steps below it: each is one line of show.
 func countSteps(all []placed) whySteps {
 	w := whySteps{
-		Total: len(all), Failed: []string{}, Optional: []string{}, Held: []string{}, LeftOut: []string{}, Open: []string{}, Unborn: []string{},
+		Total: len(all), Failed: []string{}, Optional: []string{}, Held: []string{}, LeftOut: []string{}, Open: []string{}, Waiting: []string{}, Unborn: []string{},
 	}
 	for _, p := range all {
 		w.count(p)
@@ -47,9 +48,12 @@ func (w *whySteps) count(p placed) {
 			w.Failed = append(w.Failed, name)
 		}
 	case flow.Waiting:
-		if p.Attempt == 0 {
+		switch {
+		case p.Attempt == 0 && !p.Due.IsZero():
+			w.Waiting = append(w.Waiting, name)
+		case p.Attempt == 0:
 			w.Unborn = append(w.Unborn, name)
-		} else {
+		default:
 			w.Open = append(w.Open, name)
 		}
 	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:

@@ -98,7 +98,7 @@ func (w *whyFacts) next() whyNext {
 	say := func(text string, cmds ...string) whyNext { return whyNext{text, append([]string{}, cmds...)} }
 	switch w.Status {
 	case belay.Achieved:
-		return say("nothing: every required step is done and checked")
+		return say(w.goodEnd())
 	case belay.Aborted:
 		return say("nothing: a cancelled run is final; a new one begins with the values that you give it", w.again()...)
 	case belay.Running:
@@ -107,6 +107,9 @@ func (w *whyFacts) next() whyNext {
 		}
 		if len(w.Waits) > 0 {
 			return say("answer when you can: somebody drives it, and it takes the answer at once", w.Waits[0].Command)
+		}
+		if len(w.Blocked) > 0 {
+			return say("nothing: it goes on by itself at "+w.clock(w.Blocked[0].Until)+"; if you know that the service answers again, say so", w.breakers())
 		}
 		return say("nothing yet: somebody drives it; watch what it prints", w.belay+" logs "+root+" -f")
 	case belay.Held:

@@ -23,6 +23,7 @@ type Board struct {
 	order   []belay.Key
 	broken  map[place]broken
 	waiting map[place]retry
+	blocked map[place]string // why the agent of a step may not start yet
 	done    int
 	failed  map[belay.RunID]int // steps that stay failed
 }
@@ -66,6 +67,7 @@ func NewBoard(tree *flow.Tree) *Board {
 	b := &Board{
 		tree: tree, open: map[belay.Key]*lane{},
 		broken: map[place]broken{}, waiting: map[place]retry{}, failed: map[belay.RunID]int{},
+		blocked: map[place]string{},
 	}
 	var well []place
 	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
@@ -164,6 +166,8 @@ func (b *Board) Take(r belay.Record) []Line {
 		}
 	case belay.AttemptJudged:
 		return b.judged(r.Run, e)
+	case belay.AnswerGiven:
+		return b.answer(r, e)
 	case belay.RecoveryChosen:
 		return b.recovery(place{r.Run, e.Path}, e.Plan, r.At)
 	case belay.StepRefused:

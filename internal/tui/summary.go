@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ type tally struct {
 	bad       []belay.RunID // of the steps below
 	badSteps  []flow.StepView
 	recovered []Line
+	taken     []Line
 	unsure    bool // one of those was not verified
 }
 
@@ -35,6 +37,9 @@ func count(tree *flow.Tree) tally {
 				t.recovered = append(t.recovered, recoveredLine(run, v))
 				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
 				break
+			}
+			if OnWord(v) {
+				t.taken = append(t.taken, Line{Word: "done", Step: StepName(run, v.Path), Text: TakenWords})
 			}
 			t.done++
 		case flow.NotTaken:
@@ -107,7 +112,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
 		}
 	}
-	for _, l := range t.recovered {
+	for _, l := range slices.Concat(t.recovered, t.taken) {
 		lines = append(lines, l.Format(false))
 	}
 	if len(t.badSteps) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
@@ -144,6 +149,14 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 		l.Text = "optional: " + l.Text
 	}
 	return l
+}
+
+// TakenWords say of a step that nobody saw it pass.
+const TakenWords = "taken on a person's word, not checked"
+
+// OnWord tells whether a step is done because a person said so.
+func OnWord(v flow.StepView) bool {
+	return v.Phase == flow.Done && (v.Verdict == nil || !v.Verdict.OK)
 }
 
 // Stale tells whether a step is held because it would only fail in the same way

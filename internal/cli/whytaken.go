@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// takenFor is a step that is done because a person says so: nobody checked it.
+type takenFor struct {
+	Step string `json:"step"`
+	By   string `json:"by"`
+	Why  string `json:"why"`
+}
+
+// taken are the steps that are done on somebody's word, in their order; never
+// nil.
+func taken(s *story, all []placed) []takenFor {
+	list := []takenFor{}
+	for _, p := range all {
+		if t, ok := s.takenFor(p); ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// takenFor is on whose word a step is done, if it is.
+func (s *story) takenFor(p placed) (takenFor, bool) {
+	if !tui.OnWord(p.StepView) {
+		return takenFor{}, false
+	}
+	t := takenFor{Step: tui.StepName(p.run, p.Path)}
+	for _, r := range s.recs {
+		if e, ok := r.Event.(belay.ItemAnswered); ok && r.Run == p.run && e.Path == p.Path {
+			t.By, t.Why = e.By, e.Why
+		}
+	}
+	return t, true
+}
+
+// words say on whose word it is done, and why.
+func (t takenFor) words() string {
+	return fmt.Sprintf("%s (%s: %s)", tui.TakenWords, t.By, t.Why)
+}
+
+// goodEnd says what kind of a good end it is.
+func (w *whyFacts) goodEnd() string {
+	if len(w.Taken) == 0 {
+		return "nothing: every required step is done and checked"
+	}
+	names := make([]string, len(w.Taken))
+	for i, t := range w.Taken {
+		names[i] = t.Step
+	}
+	return "nothing, if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done and checked"
+}
+
+// takenPart names the steps that are done on somebody's word.
+func (w *whyFacts) takenPart(p *page) {
+	const shown = 3
+	for i, t := range w.Taken {
+		if i == shown {
+			p.whole(fmt.Sprintf("  … %d more: %s show %s", len(w.Taken)-shown, w.belay, w.Run))
+			return
+		}
+		p.text("  ", t.Step+": "+t.words())
+	}
+}
