@@ -31,7 +31,7 @@ type story struct {
 }
 
 // fail is one failure of a step.
-type fail struct{ print, agent, left string }
+type fail struct{ mark, agent, left string }
 
 // teller goes through records and says where they break a promise.
 type teller struct {
@@ -230,12 +230,12 @@ func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
 		return
 	}
 	s.ending = "failed"
-	f := fail{print: v.Failure.Print, agent: s.agent}
+	f := fail{mark: v.Failure.Print, agent: s.agent}
 	if s.main != nil && s.main.Agent != nil && s.main.Agent.Evidence.After.Tree != "" {
 		f.left = s.main.Agent.Evidence.After.Tree
 	}
 	s.fails = append(s.fails, f)
-	mark(s.turns, f.print, f.agent)
+	mark(s.turns, f.mark, f.agent)
 }
 
 func mark(m map[string]map[string]bool, failure, who string) {
@@ -326,8 +326,8 @@ func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
 			return
 		}
 		a, b := s.fails[n-2], s.fails[n-1]
-		if a.print == b.print && a.agent == b.agent && (b.left == "" || a.left == b.left) && p.Print == b.print {
-			t.say(r, "the same for the third time: %s", b.print)
+		if a.mark == b.mark && a.agent == b.agent && (b.left == "" || a.left == b.left) && p.Print == b.mark {
+			t.say(r, "the same for the third time: %s", b.mark)
 		}
 	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActDecompose, belay.ActRecover, belay.ActFallback,
 		belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
