@@ -23,6 +23,7 @@ const (
 // Owned is one thing that Belay made in a repository, and whether it can go.
 type Owned struct {
 	Kind     Kind
+	Repo     string // the folder that it was looked at from
 	Path     string // of a worktree; it may be gone
 	Branch   string
 	Ref      string // of a snapshot
@@ -75,7 +76,7 @@ func List(ctx context.Context, repo string) ([]Owned, error) {
 // assessSnapshot looks at a snapshot: it can go when it holds nothing but a
 // commit that a branch, a remote or a tag has too.
 func (g git) assessSnapshot(ctx context.Context, k Kept) Owned {
-	o := Owned{Kind: KindSnapshot, Ref: k.Ref, Exists: true}
+	o := Owned{Kind: KindSnapshot, Repo: g.dir, Ref: k.Ref, Exists: true}
 	o.Run, o.Step = refOwner(k.Ref)
 	trees, err := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^{tree}")
 	parent, bad := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^1^{tree}")

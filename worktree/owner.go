@@ -143,7 +143,7 @@ func at(list []linked, path string) (linked, bool) {
 // elsewhere is a worktree that has the branch checked out at another path.
 func elsewhere(list []linked, branch, path string) (linked, bool) {
 	for _, w := range list {
-		if w.branch == branch && w.path != path {
+		if branch != "" && w.branch == branch && w.path != path { // "" is no branch: HEAD is detached
 			return w, true
 		}
 	}

@@ -63,18 +63,13 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	if err != nil { // no repository, a broken one, or no git: names and contents still tell a change
 		return walk(ctx, t.Dir, maxEntries, t.leftOut(t.Dir))
 	}
-	tmp, err := os.MkdirTemp("", "belay-print-")
+	own, done, err := at.apart(ctx)
 	if err != nil {
-		return belay.Print{}, fmt.Errorf("make a folder for the index: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(tmp) }() // a leftover in the temp folder harms nobody
-	index := filepath.Join(tmp, "index")
-	if err := copyIndex(filepath.Join(at.own, "index"), index); err != nil {
 		return belay.Print{}, err
 	}
+	defer done()
 	left := int64(maxReading)
-	s := shot{place: at, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left}
-	s.git = s.with("GIT_INDEX_FILE=" + index)
+	s := shot{place: own, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left}
 	return s.take(ctx)
 }
 

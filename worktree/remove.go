@@ -119,7 +119,7 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, list [
 
 // assess looks at what a mark stands for.
 func (g git) assess(ctx context.Context, branch string, own owner, list []linked) Owned {
-	o := Owned{Kind: KindWorktree, Path: own.Path, Branch: branch, Run: own.Run, Step: own.Step}
+	o := Owned{Kind: KindWorktree, Repo: g.dir, Path: own.Path, Branch: branch, Run: own.Run, Step: own.Step}
 	why := func(r Reason) {
 		if !slices.Contains(o.Why, r) {
 			o.Why = append(o.Why, r)
@@ -172,11 +172,10 @@ func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
 		why(ReasonUnknown)
 		return
 	}
-	out, err := at.run(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
-	if err != nil {
+	if o.Dirty, err = at.dirty(ctx); err != nil {
 		why(ReasonUnknown)
 	}
-	if o.Dirty = out != ""; o.Dirty {
+	if o.Dirty {
 		why(ReasonDirty)
 	}
 	o.Ignored, o.IgnoredBytes, err = at.ignored(ctx)
@@ -191,6 +190,18 @@ func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		why(ReasonUnknown)
 	}
+}
+
+// dirty tells whether a file is not as committed, whatever the flags of the
+// index say about it.
+func (p place) dirty(ctx context.Context) (bool, error) {
+	own, done, err := p.apart(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	out, err := own.run(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
+	return out != "", err
 }
 
 // unpushed counts the commits that only this branch, or the HEAD of its

@@ -81,6 +81,13 @@ func TestRemoveRefuses(t *testing.T) {
 		{"changed", func(_, in rig) { in.write("a.txt", "x") }, ReasonDirty, true},
 		{"untracked", func(_, in rig) { in.write("new", "x") }, ReasonDirty, true},
 		{"staged", func(_, in rig) { in.write("new", "x"); in.git("add", "new") }, ReasonDirty, true},
+		{"skip-worktree", func(_, in rig) { in.git("update-index", "--skip-worktree", "a.txt"); in.write("a.txt", "x") }, ReasonDirty, true},
+		{"assume-unchanged", func(_, in rig) { in.git("update-index", "--assume-unchanged", "a.txt"); in.write("a.txt", "x") }, ReasonDirty, true},
+		{"both flags", func(_, in rig) {
+			in.git("update-index", "--skip-worktree", "a.txt")
+			in.git("update-index", "--assume-unchanged", "a.txt")
+			in.write("a.txt", "x")
+		}, ReasonDirty, true},
 		{"commit", func(_, in rig) { in.commit("mine") }, ReasonUnpushed, true},
 		{"commit on no branch", func(_, in rig) { in.git("checkout", "-q", "--detach"); in.commit("mine") }, ReasonUnpushed, true},
 		{"commit, folder gone", func(_, in rig) { in.commit("mine"); in.remove(".") }, ReasonUnpushed, true},
