@@ -123,6 +123,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.Summary, ignored bool) []leftover {
 	status := map[belay.RunID]runLine{}
 	repos, seen := []string{}, map[string]bool{}
+	known := map[string]bool{} // folders of worktrees
 	var list []leftover
 	for _, sum := range sums {
 		if !sum.Gone {
@@ -147,7 +148,23 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 			continue
 		}
 		for _, o := range owned {
-			list = append(list, ownedBy(o, repo, status, ignored))
+			known[o.Path] = true
+			list = append(list, ownedBy(o, status, ignored))
+		}
+	}
+	for _, sum := range sums {
+		if sum.Gone {
+			continue
+		}
+		strays, err := worktree.Strays(ctx, filepath.Join(string(st.Folder(sum.ID)), "trees"), known)
+		if err != nil {
+			a.say("warning: %s: %v", sum.ID, err)
+		}
+		for _, o := range strays {
+			if o.Run == "" { // nothing but the place says whose it is
+				o.Run = sum.ID
+			}
+			list = append(list, ownedBy(o, status, ignored))
 		}
 	}
 	return list
@@ -171,7 +188,7 @@ const gone belay.Status = "gone"
 // ownedBy is a thing of a repository with the run that it belongs to. What an
 // unended run has is kept whatever is in it: the run may go on. So may one that
 // another state directory has.
-func ownedBy(o worktree.Owned, repo string, runs map[belay.RunID]runLine, ignored bool) leftover {
+func ownedBy(o worktree.Owned, runs map[belay.RunID]runLine, ignored bool) leftover {
 	l := leftover{
 		Kind: string(o.Kind), Run: o.Run, Step: o.Step, Path: o.Path, Branch: o.Branch, Ref: o.Ref,
 		Dirty: o.Dirty, Unpushed: o.Unpushed, Ignored: o.Ignored, Bytes: o.IgnoredBytes, Status: "unknown",
@@ -182,9 +199,9 @@ func ownedBy(o worktree.Owned, repo string, runs map[belay.RunID]runLine, ignore
 	}
 	l.remove = func(ctx context.Context) error {
 		if o.Kind == worktree.KindSnapshot {
-			return worktree.Tree{Dir: repo}.DropSnapshot(ctx, o.Ref)
+			return worktree.Tree{Dir: o.Repo}.DropSnapshot(ctx, o.Ref)
 		}
-		return worktree.Remove(ctx, o.Made(repo), false, aside...)
+		return worktree.Remove(ctx, o.Made(o.Repo), false, aside...)
 	}
 	for _, r := range o.Why {
 		if !slices.Contains(aside, r) {
