@@ -55,7 +55,7 @@ var noTests = []string{
 }
 
 // alone are those of noTests that mean it only for one program.
-var alone = map[string][]string{"go": {"-c", "-n"}, "make": {"-n"}, "ctest": {"-N"}, "pytest": {"-h"}}
+var alone = map[string][]string{"go": {"-c", "-n", "-count=0", "--count=0"}, "make": {"-n"}, "ctest": {"-N"}, "pytest": {"-h"}}
 
 // Seen is what a look at a shell command sees.
 type Seen struct {
@@ -125,7 +125,9 @@ func look(command string, is func(words []string) bool, depth int) sight {
 	list := split(command)
 	var seen sight
 	mode := shellMode{shadows: shadows(command)}
+	gone := false // a command before it may have ended the shell
 	for i, c := range list {
+		gone = gone || i > 0 && leaves(list, i-1, depth)
 		mode.take(c.words)
 		words, hidden := program(c.words)
 		if len(words) == 0 {
@@ -143,7 +145,7 @@ func look(command string, is func(words []string) bool, depth int) sight {
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
-		seen.masked = seen.masked || hit.masked || hidden || skipped || mode.tricked ||
+		seen.masked = seen.masked || hit.masked || hidden || skipped || mode.tricked || gone ||
 			lenient(words) || mode.shadowed(c.words) || masked(list[i:], mode.strict, mode.pipefail)
 	}
 	return seen
@@ -189,6 +191,9 @@ func runsSuite(words []string) bool {
 		}
 	}
 	if !ok || slices.ContainsFunc(rest, func(w string) bool { return oneOf(w, noTests) || oneOf(w, alone[name]) }) {
+		return false
+	}
+	if i := slices.Index(rest, "-count"); name == "go" && i >= 0 && i+1 < len(rest) && rest[i+1] == "0" {
 		return false
 	}
 	if i := slices.Index(rest, "-run"); name == "go" && i >= 0 && i+1 < len(rest) && oneOf(rest[i+1], []string{"^$", "XXX", "NONE"}) {

@@ -42,12 +42,17 @@ func (m *shellMode) set(words []string) {
 	on := true
 	for _, w := range words {
 		switch {
+		case w == "--": // what follows are the arguments of the shell
+			return
+		case w == "noexec" || w == "onecmd":
+			m.tricked = m.tricked || on
 		case w == "pipefail":
 			m.pipefail = on
 		case w == "errexit":
 			m.strict = on
 		case len(w) > 1 && (w[0] == '-' || w[0] == '+'):
 			on = w[0] == '-'
+			m.tricked = m.tricked || on && strings.ContainsAny(w, "nt") // it reads on and runs nothing more
 			if strings.IndexByte(w, 'e') > 0 && !strings.HasPrefix(w, "--") {
 				m.strict = on
 			}

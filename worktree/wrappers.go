@@ -101,15 +101,21 @@ func shellScript(words []string) (string, bool) {
 	}
 	prefix := ""
 	for i, w := range words[1:] {
+		if flags(w) && strings.ContainsAny(w, "nt") || w == "noexec" {
+			prefix += "set -n\n"
+		}
 		switch {
 		case w == "pipefail":
-			prefix = "set -o pipefail\n"
-		case strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.HasSuffix(w, "c") && i+2 < len(words):
+			prefix += "set -o pipefail\n"
+		case flags(w) && strings.HasSuffix(w, "c") && i+2 < len(words):
 			return prefix + words[i+2], true
 		}
 	}
 	return "", false
 }
+
+// flags tells whether a word is short flags.
+func flags(w string) bool { return strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") }
 
 // valueFlags are flags that take the next word, by program.
 var valueFlags = map[string][]string{
