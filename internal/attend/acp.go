@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -17,6 +19,7 @@ import (
 const (
 	maxMessage   = 8 << 20                // one message of the protocol; the library ends the connection above 10 MiB
 	maxQueue     = 256                    // updates on their way; the library ends the connection above 1024
+	maxSession   = 1 << 10                // bytes of the id of a session
 	queueFor     = time.Second            // how long one waits for room
 	settleFor    = 250 * time.Millisecond // so long nothing is told: the old talk is over
 	maxSettle    = 10 * time.Second
@@ -33,17 +36,23 @@ type conversation struct {
 	resume string
 	whole  string           // the prompt of a session that knows nothing yet
 	tell   func(agent.Sign) // set before the start
+	stop   func(act)        // ends the process; set before the start
 
-	ctx    context.Context // of the requests; ended by hush
-	cancel context.CancelFunc
-	ready  chan struct{} // closed when the connection listens
-	done   chan struct{} // closed when speak has returned
-	from   *io.PipeReader
-	to     *io.PipeWriter
-	queue  chan struct{}
-	told   chan struct{} // there was an update; at most one waits to be noticed
+	ctx               context.Context // of the requests; ended by hush
+	cancel            context.CancelFunc
+	ready             chan struct{} // closed when the connection listens
+	done              chan struct{} // closed when speak has returned
+	from              *io.PipeReader
+	to                *io.PipeWriter
+	queue             chan struct{}
+	told              chan struct{} // there was an update; at most one waits to be noticed
+	asked             *asked
+	prompted, replied atomic.Bool // it was asked, and an answer was passed on
 
-	mu sync.Mutex
+	deaf bool // it asks and does not listen; only line has it
+
+	mu   sync.Mutex
+	ours acp.SessionId // the session that counts; "" = there is none yet
 	talk
 }
 
@@ -51,7 +60,8 @@ func newConversation(o Order, prompt, resume, whole string) *conversation {
 	c := &conversation{
 		order: o, prompt: prompt, resume: resume, whole: whole,
 		ready: make(chan struct{}), done: make(chan struct{}), queue: make(chan struct{}, maxQueue),
-		told: make(chan struct{}, 1),
+		told: make(chan struct{}, 1), asked: newAsked(),
+		tell: func(agent.Sign) {}, stop: func(act) {},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.from, c.to = io.Pipe()
@@ -60,7 +70,17 @@ func newConversation(o Order, prompt, resume, whole string) *conversation {
 
 func (c *conversation) finished() <-chan struct{} { return c.done }
 
+// hush lets an answer that has come be taken in first: an agent that leaves at
+// once must not lose it.
 func (c *conversation) hush() {
+	if c.replied.Load() {
+		timer := time.NewTimer(2 * queueFor)
+		defer timer.Stop()
+		select {
+		case <-c.done:
+		case <-timer.C:
+		}
+	}
 	_ = c.to.Close() // it has no error to give
 	c.cancel()
 }
@@ -70,7 +90,7 @@ func (c *conversation) speak(stdin io.WriteCloser) {
 	defer close(c.done)
 	defer stdin.Close()
 	defer c.from.Close() // nobody reads the lines that come now: they must not be waited for
-	conn := acp.NewClientSideConnection(c, stdin, c.from)
+	conn := acp.NewClientSideConnection(c, answers{stdin, c.asked}, c.from)
 	conn.SetLogger(slog.New(slog.DiscardHandler)) // what it would say is in the raw stream
 	close(c.ready)
 	resp, err := c.converse(conn)
@@ -83,8 +103,9 @@ func (c *conversation) speak(stdin io.WriteCloser) {
 	} else {
 		c.answer(resp)
 	}
+	final := c.result.Final
 	c.mu.Unlock()
-	if err == nil {
+	if final {
 		c.tell(agent.Sign{Kind: agent.SignFinal})
 	}
 }
@@ -106,6 +127,9 @@ func (c *conversation) converse(conn *acp.ClientSideConnection) (acp.PromptRespo
 	if err != nil {
 		return acp.PromptResponse{}, err
 	}
+	if v := hello.ProtocolVersion; v != acp.ProtocolVersionNumber {
+		return acp.PromptResponse{}, breach(fmt.Sprintf("the agent speaks version %d of the protocol, and Belay speaks %d", v, acp.ProtocolVersionNumber))
+	}
 	c.tell(agent.Sign{Kind: agent.SignStart})
 	id, err := c.enter(conn, hello.AgentCapabilities)
 	if err != nil {
@@ -113,9 +137,10 @@ func (c *conversation) converse(conn *acp.ClientSideConnection) (acp.PromptRespo
 	}
 	c.mu.Lock()
 	c.result.Session = string(id)
-	c.replay = false
+	c.ours, c.replay = id, false
 	c.mu.Unlock()
 	c.tell(agent.Sign{Kind: agent.SignStart, Session: string(id)})
+	c.prompted.Store(true)
 	return conn.Prompt(c.ctx, acp.PromptRequest{SessionId: id, Prompt: []acp.ContentBlock{acp.TextBlock(c.prompt)}})
 }
 
@@ -132,13 +157,30 @@ func (c *conversation) enter(conn *acp.ClientSideConnection, can acp.AgentCapabi
 			c.prompt = c.whole + "\n\n" + c.prompt
 		}
 	}
+	c.belongs("")
 	s, err := conn.NewSession(c.ctx, acp.NewSessionRequest{Cwd: c.order.Dir, McpServers: []acp.McpServer{}})
-	return s.SessionId, err
+	switch n := len(s.SessionId); {
+	case err != nil:
+		return "", err
+	case n == 0:
+		return "", breach("the agent began a session without an id")
+	case n > maxSession:
+		return "", breach(fmt.Sprintf("the agent began a session with an id of %d bytes; %d are the most", n, maxSession))
+	}
+	return s.SessionId, nil
+}
+
+// belongs says which session counts from now on.
+func (c *conversation) belongs(id acp.SessionId) {
+	c.mu.Lock()
+	c.ours = id
+	c.mu.Unlock()
 }
 
 // again goes on with the session; false when the agent has no way to.
 func (c *conversation) again(conn *acp.ClientSideConnection, can acp.AgentCapabilities) (bool, error) {
 	id := acp.SessionId(c.resume)
+	c.belongs(id)
 	switch {
 	case can.SessionCapabilities.Resume != nil:
 		_, err := conn.ResumeSession(c.ctx, acp.ResumeSessionRequest{Cwd: c.order.Dir, SessionId: id})
@@ -208,6 +250,9 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 	case <-c.ctx.Done():
 		return nil
 	}
+	if m.Method != "" && m.ID != nil && !c.listens(len(line)) {
+		return nil
+	}
 	switch {
 	case m.Method == acp.ClientMethodSessionUpdate:
 		c.queueUp()
@@ -219,7 +264,21 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 			return nil // the connection is over; the exit tells
 		}
 	}
+	if m.Method == "" && c.prompted.Load() {
+		c.replied.Store(true)
+	}
 	return nil
+}
+
+// listens waits until one more question can be taken. An agent that asks on and
+// on and takes no answer is ended.
+func (c *conversation) listens(size int) bool {
+	if c.deaf || c.asked.enter(c.ctx, size, queueFor) {
+		return !c.deaf
+	}
+	c.deaf = true
+	c.stop(act{kind: actKill, why: belay.EndedBabble, text: "it asks on and on, and takes no answer"})
+	return false
 }
 
 func (c *conversation) queueUp() {
@@ -250,6 +309,12 @@ func (c *conversation) end(e agent.Exit) belay.AgentResult {
 
 // RequestPermission answers by what the agent may do; nobody is there to ask.
 func (c *conversation) RequestPermission(_ context.Context, p acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+	c.mu.Lock()
+	ours := c.ours != "" && p.SessionId == c.ours
+	c.mu.Unlock()
+	if !ours {
+		return acp.RequestPermissionResponse{}, acp.NewInvalidParams(map[string]any{"error": "no such session"})
+	}
 	option := choose(p, c.order.Access)
 	if option == nil || !allows(option.Kind) {
 		c.mu.Lock()
@@ -266,13 +331,23 @@ func (c *conversation) RequestPermission(_ context.Context, p acp.RequestPermiss
 // SessionUpdate takes in what the agent tells.
 func (c *conversation) SessionUpdate(_ context.Context, n acp.SessionNotification) error {
 	c.dequeue()
+	c.mu.Lock()
+	ours := c.ours
+	var signs []agent.Sign
+	switch ours {
+	case n.SessionId:
+		signs = c.update(n.Update)
+	case "":
+		signs = []agent.Sign{{Kind: agent.SignLife}} // it makes ready
+	}
+	c.mu.Unlock()
+	if ours != n.SessionId && ours != "" {
+		return nil // nobody asked for that talk
+	}
 	select {
 	case c.told <- struct{}{}:
 	default: // one waits already
 	}
-	c.mu.Lock()
-	signs := c.update(n.Update)
-	c.mu.Unlock()
 	for _, s := range signs {
 		c.tell(s)
 	}

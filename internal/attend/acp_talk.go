@@ -128,7 +128,8 @@ func (t *talk) deny(u acp.ToolCallUpdate) {
 	}
 }
 
-// answer takes in the end of the turn.
+// answer takes in the end of the turn. A reason that the protocol does not know
+// says nothing of the work: it counts as no record of an end.
 func (t *talk) answer(r acp.PromptResponse) {
 	t.result.Final = true
 	switch r.StopReason {
@@ -145,6 +146,12 @@ func (t *talk) answer(r acp.PromptResponse) {
 	case acp.StopReasonCancelled:
 		t.result.Stop = belay.StopError
 		t.broke(belay.ClassCancelled, "the agent says that it was cancelled")
+	case "":
+		t.result.Final, t.result.Stop = false, belay.StopError
+		t.broke(belay.ClassUnknown, "the agent ended its turn and gave no reason")
+	default:
+		t.result.Final, t.result.Stop = false, belay.StopError
+		t.broke(belay.ClassUnknown, agent.Short("the agent ended its turn for a reason that the protocol does not know: "+string(r.StopReason), maxCause, t.hide))
 	}
 	t.result.Usage.Input, t.result.Usage.Output = quotaOf(r.Meta)
 	if u := r.Usage; u != nil {
@@ -172,12 +179,22 @@ func (t *talk) broke(class belay.Class, cause string) {
 	t.result.Error, t.result.Class, t.result.Cause = true, class, cause
 }
 
+// breach is an answer that is not one of the protocol as it is spoken here. To
+// ask again would end the same.
+type breach string
+
+func (b breach) Error() string { return string(b) }
+
 // fault takes in that there was no answer: an error that the agent told, or one
 // of the connection.
 func (t *talk) fault(err error, at time.Time) {
 	told := belay.AgentResult{Class: belay.ClassUnknown, Cause: err.Error()}
 	var e *acp.RequestError
-	if errors.As(err, &e) {
+	var b breach
+	switch {
+	case errors.As(err, &b):
+		told.Class = belay.ClassInvalidInput
+	case errors.As(err, &e):
 		told = agent.ACPError(e.Code, e.Message, e.Data, at)
 	}
 	t.result.Error, t.result.Stop, t.result.Class = true, belay.StopError, told.Class
@@ -185,8 +202,7 @@ func (t *talk) fault(err error, at time.Time) {
 	t.result.Cause = agent.Short(told.Cause, maxCause, t.hide)
 }
 
-// close is the result after the exit. The exit of a server that has answered
-// says nothing: it was told to go.
+// close is the result after the exit.
 func (t *talk) close(e agent.Exit) belay.AgentResult {
 	for _, call := range t.open {
 		call.Open = true
@@ -194,18 +210,20 @@ func (t *talk) close(e agent.Exit) belay.AgentResult {
 	}
 	t.open = nil
 	r := t.result
-	if !r.Final {
-		r.Exit, r.Signal = e.Code, e.Signal
-	}
+	r.Exit, r.Signal = e.Code, e.Signal
 	r.Text, r.TextSize = t.text.String(), t.size
 	return r
 }
 
-// choose is the answer to a question for permission; nil when none fits.
+// choose is the answer to a question for permission; nil when none fits. Who may
+// only look is asked each time: what "always" is taken for is not known here.
 func choose(p acp.RequestPermissionRequest, access agent.Access) *acp.PermissionOption {
 	order := []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce, acp.PermissionOptionKindAllowAlways}
-	if access == agent.AccessRead && !looks(valueOf(p.ToolCall.Kind)) {
+	if access == agent.AccessRead {
 		order = []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
+		if looks(valueOf(p.ToolCall.Kind)) {
+			order = append([]acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce}, order...)
+		}
 	}
 	for _, kind := range order {
 		for i := range p.Options {

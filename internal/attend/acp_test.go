@@ -29,6 +29,9 @@ type server struct {
 }
 
 func acpMain(mode string) int {
+	if strings.HasPrefix(mode, "raw") {
+		return rawMain(mode)
+	}
 	s := &server{mode: mode}
 	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
 	<-s.conn.Done()

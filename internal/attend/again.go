@@ -18,7 +18,7 @@ func (a *attendant) stranger(e ending, resume string, before bool) (prompt strin
 	}
 	r := e.result
 	silent := r.ToolCount == 0 && r.TextSize == 0 && r.Text == "" && r.Usage.Tokens() == 0
-	if !silent || !r.Error && r.Exit == 0 || r.Signal != 0 {
+	if !silent || a.answered(r) || !r.Error && r.Exit == 0 || r.Signal != 0 {
 		return "", false
 	}
 	switch r.Class {

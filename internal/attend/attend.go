@@ -120,8 +120,14 @@ func traitsOf(o Order, p parts) agent.Traits {
 
 // well tells whether the run says of itself that it went well.
 func (a *attendant) well(r belay.AgentReport) bool {
-	return r.Ended == belay.EndedItself && r.Result.Exit == 0 && r.Result.Signal == 0 &&
+	return r.Ended == belay.EndedItself && (a.answered(r.Result) || r.Result.Exit == 0 && r.Result.Signal == 0) &&
 		!r.Result.Error && (r.Result.Final || !a.traits.Final)
+}
+
+// answered tells whether a server gave its answer. How it left after that is
+// written down, and says nothing about the work: it was told to go.
+func (a *attendant) answered(r belay.AgentResult) bool {
+	return a.order.Kind == agent.ACP && r.Final
 }
 
 // run is the whole attempt but for the writing of the report.

@@ -61,7 +61,7 @@ func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
 	}
 	t := &turn{a: a, child: c, voice: v, urgent: make(chan act, 1)}
 	if s, ok := v.(*conversation); ok {
-		s.tell = t.hear
+		s.tell, s.stop = t.hear, t.ask
 	}
 	a.watch.begin(time.Now())
 	var life, work, pumps sync.WaitGroup
@@ -158,10 +158,15 @@ func (t *turn) hear(s agent.Sign) {
 	case actNote:
 		t.a.notes.add(got.note, got.text, nil)
 	case actInterrupt, actKill:
-		select {
-		case t.urgent <- got:
-		default: // one is on its way
-		}
+		t.ask(got)
+	}
+}
+
+// ask asks for an end of the process.
+func (t *turn) ask(got act) {
+	select {
+	case t.urgent <- got:
+	default: // one is on its way
 	}
 }
 
@@ -179,6 +184,7 @@ func (t *turn) guard(ctx context.Context) ending {
 			return ending{ended: belay.EndedSignal, why: "Belay was told to end it"}
 		case <-t.voice.finished():
 			if !t.child.within(ctx, toldGrace) {
+				t.a.notes.add(belay.NoteKill, "it has no more to say, and did not leave", nil)
 				t.child.stop(ctx, agent.StopTerm, toldGrace)
 			}
 			return ending{}
