@@ -160,7 +160,7 @@ func drive(t *testing.T, bin string, kind agent.Kind, r row, steps []model.Behav
 // is looked at is the failure itself, and no way out of it. Where one is held
 // for want of a start, the failure stands.
 func (d *driven) once(run func(args ...string), recipe string) {
-	run("run", "--json", "--id", "once", "--max-agents", "1", "--staff", "", recipe)
+	run("run", "--json", "--id", "once", "--max-replans", "0", recipe)
 	if d.exit != belay.ExitHeld {
 		return
 	}
