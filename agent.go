@@ -95,6 +95,8 @@ type Print struct {
 	Dirty  bool   `json:"dirty,omitempty"`  // there is uncommitted work
 	Log    int64  `json:"log,omitempty"`    // how long the log of HEAD is: what comes after it is new
 	Error  string `json:"error,omitempty"`  // why there is no print
+
+	At int64 `json:"at,omitempty"` // when it was taken, by the clock of the files, in nanoseconds; 0 = not known
 }
 
 // FileChange is one changed file.

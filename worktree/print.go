@@ -39,6 +39,9 @@ type Tree struct {
 // process, and that needs both trees. Nothing refers to them, so git's own
 // housekeeping takes them away after some weeks.
 //
+// An empty file that is there for a moment in git's folder tells the time by the
+// clock of the files.
+//
 // Where git sees no work tree the print is a digest of names and contents.
 func (t Tree) Print(ctx context.Context) belay.Print {
 	p, err := t.look(ctx, 0)
@@ -63,6 +66,10 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	if err != nil { // no repository, a broken one, or no git: names and contents still tell a change
 		return walk(ctx, t.Dir, maxEntries, t.leftOut(t.Dir))
 	}
+	began := int64(0)
+	if depth == 0 {
+		began = at.moment()
+	}
 	own, done, err := at.apart(ctx)
 	if err != nil {
 		return belay.Print{}, err
@@ -70,7 +77,9 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	defer done()
 	left := int64(maxReading)
 	s := shot{place: own, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left}
-	return s.take(ctx)
+	p, err := s.take(ctx)
+	p.At = began
+	return p, err
 }
 
 // copyIndex copies the index with its time. The time matters: git takes an
@@ -250,6 +259,9 @@ func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	}
 	if !sub.Dirty && sub.Head != "" {
 		return hand{line: "160000 " + sub.Head}, nil
+	}
+	if empty, err := at.emptyTree(ctx); err == nil && sub.Head == "" && sub.Tree == empty {
+		return s.gone(), nil // nothing is in it
 	}
 	// always the same commit for the same files, so that prints stay equal
 	g := at.with(author("@1 +0000")...)

@@ -115,8 +115,16 @@ func (r rig) must(err error) {
 	}
 }
 
-// look takes a print that must be one of a repository.
+// look takes a print that must be one of a repository, without its time: that is
+// another one at every look.
 func (r rig) look() belay.Print {
+	r.t.Helper()
+	p := r.timed()
+	p.At = 0
+	return p
+}
+
+func (r rig) timed() belay.Print {
 	r.t.Helper()
 	p := Tree{Dir: r.dir}.Print(r.t.Context())
 	if p.Error != "" || !p.Repo || p.Tree == "" {

@@ -79,7 +79,7 @@ func unlike(base, now belay.Print) string {
 // compare fills in the changes and commits, and says what is missing.
 func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	var missing []string
-	unkept, err := changes(ctx, at, e)
+	list, unkept, err := changes(ctx, at, e)
 	if err != nil {
 		missing = append(missing, "compare files: "+err.Error())
 	}
@@ -91,19 +91,27 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 		missing = append(missing, "list commits: "+err.Error())
 	}
 	e.Commits = commits
+	if err == nil && len(missing) == 0 && onlySeenOtherwise(ctx, at, *e, list) {
+		// git looks at other files now, or in another way: none is another one
+		e.Files, e.Added, e.Deleted, e.Changed, e.Guards = 0, 0, 0, nil, nil
+		e.After.Tree = e.Before.Tree
+	}
+	if e.After.Tree == e.Before.Tree {
+		e.After.At = e.Before.At // the files are as they were then
+	}
 	return strings.Join(missing, "; ")
 }
 
-// changes fills in the numbers and the first of the files, and gives the paths
-// of those that are not kept.
-func changes(ctx context.Context, at place, e *belay.Evidence) ([]string, error) {
+// changes fills in the numbers and the first of the files, and gives all of
+// them, and the paths of those that are not kept.
+func changes(ctx context.Context, at place, e *belay.Evidence) ([]change, []string, error) {
 	if e.Before.Tree == e.After.Tree {
-		return nil, nil
+		return nil, nil, nil
 	}
 	out, err := at.run(ctx, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev",
 		"--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--end-of-options", e.Before.Tree, e.After.Tree)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	list, unkept := unstubbed(parseDiff(out))
 	for _, c := range list {
@@ -119,13 +127,14 @@ func changes(ctx context.Context, at place, e *belay.Evidence) ([]string, error)
 			e.Changed = append(e.Changed, c.FileChange)
 		}
 	}
-	return unkept, nil
+	return list, unkept, nil
 }
 
 // change is one file of a diff; of a renamed one, with its old path.
 type change struct {
 	belay.FileChange
-	old string
+	old    string
+	commit [2]string // of a repository inside this one: before and now
 }
 
 // parseDiff reads the output of diff-tree with --raw, --numstat and -z: first
@@ -181,6 +190,9 @@ func rawChange(raw string) (change, bool) {
 		return change{}, false
 	}
 	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}}
+	if w[0] == "160000" && w[1] == w[0] {
+		c.commit = [2]string{w[2], w[3]}
+	}
 	switch w[4][0] {
 	case 'A':
 		c.Change = belay.FileAdded

@@ -1,0 +1,116 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+const (
+	maxTouched = 1000                   // changed files that are looked at on disk; more of them are work
+	slack      = 100 * time.Millisecond // by which the clock of a file system may be behind
+)
+
+// moment is the time by the clock of the file system that holds git's folder,
+// which is not always the clock of this machine. 0 = it cannot be told.
+func (p place) moment() int64 {
+	f, err := os.CreateTemp(p.own, "belay-clock-")
+	if err != nil {
+		return 0 // not ours to write in: then every change counts
+	}
+	fi, err := f.Stat()
+	_ = f.Close()           // nothing was written
+	_ = os.Remove(f.Name()) // git takes no notice of it
+	if err != nil {
+		return 0
+	}
+	_, changed := touched(fi)
+	return changed
+}
+
+// touched is the device of a file, and when it was last changed in any way.
+// Nobody can set that time back.
+func touched(fi os.FileInfo) (dev uint64, at int64) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return uint64(st.Dev), changedAt(st) //nolint:unconvert // not the same type everywhere
+}
+
+// onlySeenOtherwise tells whether the changes between two prints are all in
+// the eye: rules of what is ignored, filters, what is in the index. That is so
+// when no commit came, and every file that is said to be another one was there
+// before the first look and was not touched since. In doubt it is work.
+func onlySeenOtherwise(ctx context.Context, at place, e belay.Evidence, list []change) bool {
+	if e.Before.At == 0 || e.Before.Head != e.After.Head || len(e.Commits) > 0 || len(list) == 0 || len(list) > maxTouched {
+		return false
+	}
+	fi, err := os.Stat(at.own)
+	if err != nil {
+		return false
+	}
+	dev, _ := touched(fi)
+	d := dust{top: at.top, dev: dev, before: e.Before.At - int64(slack), folders: map[string]bool{}}
+	for _, c := range list {
+		same := d.lies(c.Path) && (c.old == "" || d.lies(c.old))
+		if c.commit[0] != "" {
+			same = at.sameTree(ctx, c.Path, c.commit)
+		}
+		if !same {
+			return false
+		}
+	}
+	return true
+}
+
+// dust lies on files that nobody touched since a moment.
+type dust struct {
+	top     string
+	dev     uint64
+	before  int64
+	folders map[string]bool // those that were looked at
+}
+
+// lies tells whether a file is there, and neither it nor a folder on the way to
+// it was touched: a file in a folder that was moved keeps its own time.
+func (d dust) lies(path string) bool {
+	fi, err := os.Lstat(filepath.Join(d.top, path))
+	if err != nil || fi.IsDir() || !d.old(fi) {
+		return false
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		old, seen := d.folders[dir]
+		if !seen {
+			fi, err := os.Lstat(filepath.Join(d.top, dir))
+			old = err == nil && fi.IsDir() && d.old(fi)
+			d.folders[dir] = old
+		}
+		if !old || dir == "." {
+			return old
+		}
+	}
+}
+
+func (d dust) old(fi os.FileInfo) bool {
+	dev, at := touched(fi)
+	return dev == d.dev && at != 0 && at < d.before
+}
+
+// sameTree tells whether two commits of a repository inside this one hold the
+// same files.
+func (p place) sameTree(ctx context.Context, path string, ids [2]string) bool {
+	g := p.in(filepath.Join(p.top, path))
+	g.env = nil
+	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", ids[0]+"^{tree}")
+	if err != nil {
+		return false
+	}
+	now, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", ids[1]+"^{tree}")
+	return err == nil && strings.TrimSpace(out) != "" && out == now
+}

@@ -1,0 +1,122 @@
+package worktree
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// settled is a print that is taken when all files of the rig are older than any
+// doubt about clocks.
+func (r rig) settled() belay.Print {
+	r.t.Helper()
+	r.write(".git/last", "")
+	at, err := find(r.t.Context(), "", r.dir)
+	r.must(err)
+	last := at.moment()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		if p := r.timed(); p.At > last+int64(slack) {
+			return p
+		}
+	}
+	r.t.Fatal("the clock of the file system stands still")
+	return belay.Print{}
+}
+
+// oldRig is a repository with ignored files, a nested one and a submodule.
+func oldRig(t *testing.T) rig {
+	t.Helper()
+	r := newRig(t)
+	lib := r.in(filepath.Join(t.TempDir(), "lib"))
+	lib.mkdir(".")
+	lib.sh("git init -q -b main && echo l > l && git add l && git commit -q -m l")
+	r.git("submodule", "--quiet", "add", lib.dir, "lib")
+	r.write("kept.log", "tracked though ignored\n")
+	r.git("add", "-f", "kept.log")
+	r.commit("all")
+	r.write("old.log", "ignored\n")
+	r.write("out/gen/x", "made\n")
+	r.write("plain", "untracked\n")
+	return r
+}
+
+// Every file is what it was: only what git looks at is not.
+//
+// promise: H3
+func TestSinceWhatGitLooksAtIsNoWork(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"add ignored":     "git add -f old.log",
+		"remove cached":   "git rm -q --cached kept.log",
+		"both":            "git add -f old.log && git rm -q --cached kept.log",
+		"exclude":         "echo plain >> .git/info/exclude",
+		"excludes file":   "echo plain > .git/ex && git config core.excludesFile $PWD/.git/ex",
+		"filter":          "git config filter.up.clean 'tr a-z A-Z' && echo 'plain filter=up' > .git/info/attributes",
+		"empty nested":    "git init -q nested",
+		"empty submodule": "git -C lib commit -q --allow-empty -m nothing",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := oldRig(t)
+			base := r.settled()
+			r.sh(script)
+			if e := r.since(base); e.Files != 0 || e.Changed != nil || e.After.Tree != base.Tree {
+				t.Errorf("%+v", e)
+			}
+			base.At = 0
+			if e := r.since(base); name != "empty nested" && e.Files == 0 {
+				t.Errorf("it is told without a time: %+v", e)
+			}
+			r.write("real", "work\n")
+			if e := r.since(base); e.Files == 0 || e.After.Tree == base.Tree {
+				t.Errorf("real work beside it: %+v", e)
+			}
+		})
+	}
+}
+
+// Whatever way a file takes, work is work.
+//
+// promise: H3
+func TestSinceRealWork(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"write":                  "echo x > a.txt",
+		"old time":               "echo x > a.txt && touch -d 2001-01-01 a.txt",
+		"copy with its time":     "cp -p old.log new",
+		"move file in":           "mv old.log new",
+		"move folder in":         "mv out/gen gen",
+		"move folder":            "mv src source",
+		"move folder to ignored": "mkdir -p out && mv src out/src",
+		"hard link":              "ln old.log new",
+		"symbolic link":          "ln -s old.log new",
+		"folder behind a link":   "mv src out/src && ln -s out/src src",
+		"delete":                 "rm plain",
+		"delete tracked":         "git rm -q kept.log",
+		"mode":                   "chmod +x a.txt",
+		"checkout of a file":     "git checkout -q other -- a.txt",
+		"checkout":               "git checkout -q -f other",
+		"merge":                  "git merge -q --no-edit other",
+		"fast forward":           "git pull -q . other",
+		"stash":                  "git stash -q -u",
+		"unignore":               "echo > .gitignore",
+		"commit of ignored":      "git add -f old.log && git commit -q -m log",
+		"in submodule":           "echo x > lib/l",
+		"commit in submodule":    "cd lib && echo x > l && git commit -q -am x",
+		"nested with a file":     "git init -q nested && echo x > nested/x",
+		"hidden and changed":     "git add -f old.log && echo more >> old.log",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := oldRig(t)
+			r.sh("git checkout -q -b other && echo o > a.txt && git commit -q -am other && git checkout -q main")
+			base := r.settled()
+			r.sh(script)
+			if e := r.since(base); e.Files == 0 || e.After.Tree == base.Tree {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
