@@ -156,7 +156,7 @@ type NotTaken struct {
 type Part struct {
 	Title string   `json:"title"`
 	Task  string   `json:"task"`            // what its agent is told
-	Check string   `json:"check,omitempty"` // a script; exit 0 = the part is done
+	Check string   `json:"check,omitempty"` // how to see that it is done, in words: told to its agent, never run
 	Files []string `json:"files,omitempty"` // that it writes, as far as the planner says
 	Needs []int    `json:"needs,omitempty"` // parts before it, counted from 1
 }
