@@ -118,7 +118,7 @@ func (s *State) Create(id belay.RunID) (*Run, error) {
 	if err != nil {
 		// Nothing was ever written in it, and nobody else had its lock.
 		_ = os.RemoveAll(string(s.Folder(id))) // the error that matters is err
-		_ = l.release() // so too here
+		_ = l.release()                        // so too here
 		return nil, err
 	}
 	return r, nil

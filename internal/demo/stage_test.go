@@ -91,7 +91,7 @@ func sleeper(t *testing.T, folder, script string) (*exec.Cmd, <-chan error) {
 		close(over)
 	}()
 	t.Cleanup(func() {
-		_ = in.Close() // it may be closed already
+		_ = in.Close()         // it may be closed already
 		_ = cmd.Process.Kill() // mostly it is gone
 		<-over
 	})
