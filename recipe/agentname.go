@@ -20,9 +20,18 @@ func readAgent(p *parser, d *draft, k, v *yaml.Node) {
 	}
 	for _, part := range parts {
 		if !recipeForm(part) {
-			p.loose(posOf(v), "it is NAME, namespace:name or namespace:category:name", "%q cannot name an agent: its parts are letters, digits, _ and -", clip(name))
+			p.loose(posOf(v), agentHint(parts[0]), "%q cannot name an agent: its parts are letters, digits, _ and -", clip(name))
 			break
 		}
 	}
 	d.Agent = name
+}
+
+// agentHint says what can stand there. Who writes a script's file into the
+// recipe is told where it goes.
+func agentHint(first string) string {
+	if first == "scripted" {
+		return "write agent: scripted, and give the file to the run: --agent scripted:FILE"
+	}
+	return "it is NAME, namespace:name or namespace:category:name"
 }
