@@ -173,9 +173,10 @@ func (w *drive) house(ctx context.Context, q belay.Worktree, key belay.Key) bela
 	if w.House == nil {
 		return belay.Answer{Error: "there is no place for worktrees"}
 	}
+	q.Text = w.clean(q.Text)
 	dir, branch, err := w.House(ctx, q, w.asker(key))
 	if err != nil {
-		return belay.Answer{Error: err.Error()}
+		return belay.Answer{Error: w.clean(err.Error())}
 	}
 	return belay.Answer{OK: true, Dir: dir, Ref: branch}
 }

@@ -24,9 +24,15 @@ func secretsOf(lib flow.Library) []string {
 	return slices.Compact(names)
 }
 
+// envSecrets tells a belay inside a step whose values it hides: what is a secret
+// of the outer run must not be in the records of an inner one, or in a name that
+// it makes.
+const envSecrets = "BELAY_SECRETS"
+
 // withSecrets is the environment in which every secret that there is has all
-// the names that a script may use for it.
-func withSecrets(env []string, lib flow.Library) []string {
+// the names that a script may use for it, and in which a belay finds the names
+// of all secrets.
+func withSecrets(env []string, lib flow.Library, more ...string) []string {
 	for _, name := range secretsOf(lib) {
 		long, short := recipe.EnvNames(name)
 		value, ok := "", false
@@ -43,7 +49,24 @@ func withSecrets(env []string, lib flow.Library) []string {
 			env = append(env, short+"="+value)
 		}
 	}
-	return env
+	names := slices.DeleteFunc(append(hidden(lib), more...), func(n string) bool { return !isVariable(n) })
+	if len(names) == 0 {
+		return env
+	}
+	slices.Sort(names)
+	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, envSecrets+"=") })
+	return append(env, envSecrets+"="+strings.Join(slices.Compact(names), ","))
+}
+
+// isVariable tells whether an environment can have the name.
+func isVariable(name string) bool {
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // hidden are the names in an environment whose values are secrets of recipes.
@@ -73,6 +96,13 @@ func (w *drive) mask(j belay.Job) []string {
 		return w.Mask
 	}
 	return append(own, w.Mask...)
+}
+
+// clean is a text without the secrets of the run. It comes before anything is
+// made of the text: in a name, with small letters and hyphens, nobody would know
+// a secret again.
+func (w *drive) clean(text string) string {
+	return redact.New(append(given(w.Tree), w.Mask...)).String(text)
 }
 
 // Hide is a text without the secrets that the environment shows by their names.

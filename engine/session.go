@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,7 +105,7 @@ func (o *Open) environment() []string {
 	}
 	// A belay inside a step must count in the same index.
 	env = append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
-	return withSecrets(env, o.Tree.Library())
+	return withSecrets(env, o.Tree.Library(), slices.Concat(o.local.Secrets, o.Tree.Started().Secrets)...)
 }
 
 // ours tells variables that Belay sets for its children and that must not be

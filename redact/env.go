@@ -59,11 +59,13 @@ func Secretive(name string) bool {
 	return len(words) > 1 && slices.Contains(secretEnds[:], last)
 }
 
-// harmless knows the names that only sound secret: counts of a model's tokens
-// and the halves of key pairs that are made to be shown.
+// harmless knows the names that only sound secret: counts of a model's tokens,
+// the halves of key pairs that are made to be shown, and the variable that holds
+// names of secrets.
 func harmless(words []string) bool {
 	has := func(w string) bool { return slices.Contains(words, w) }
-	return has("TOKENIZERS") || has("TOKENIZER") || has("MAX") && has("TOKENS") || has("PUBLIC") && has("KEY")
+	return has("TOKENIZERS") || has("TOKENIZER") || has("MAX") && has("TOKENS") || has("PUBLIC") && has("KEY") ||
+		slices.Equal(words, []string{"BELAY", "SECRETS"})
 }
 
 // FromEnv is the values to hide of an environment in the form "NAME=value":

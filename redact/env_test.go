@@ -20,7 +20,7 @@ func TestSecretive(t *testing.T) {
 	for _, name := range []string{
 		"MONKEY", "KEYBOARD", "KEY", "KEYS", "HOTKEY", "PATH", "GOPATH", "PATTERN", "MY_PATH", "AUTHOR", "GIT_AUTHOR_NAME",
 		"SSH_AUTH_SOCK", "XAUTHORITY", "PWD", "OLDPWD", "COMPASS", "GIT_ASKPASS", "KEYRING_BACKEND", "SSH_KEY_PATH",
-		"TOKEN_FILE", "SECRETS_DIR", "TOKENIZERS_PARALLELISM", "MAX_OUTPUT_TOKENS", "DEPLOY_PUBLIC_KEY", "HOME", "", "_",
+		"TOKEN_FILE", "SECRETS_DIR", "TOKENIZERS_PARALLELISM", "MAX_OUTPUT_TOKENS", "DEPLOY_PUBLIC_KEY", "BELAY_SECRETS", "HOME", "", "_",
 	} {
 		if Secretive(name) {
 			t.Errorf("%s is taken for a secret", name)

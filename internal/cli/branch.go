@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -25,12 +27,14 @@ func (a *app) branchCommand() *cobra.Command {
 			if o.issue < 0 {
 				return usage(cmd, fmt.Errorf("--issue %d: the number of an issue is not negative", o.issue))
 			}
-			a.out.line("%s", worktree.CheckedBranch(ctx, "", args[0], o.prefix, o.issue, belay.RunID(o.run)))
+			hide := a.secretless()
+			a.out.line("%s", worktree.CheckedBranch(ctx, "", hide(args[0]), hide(o.prefix), o.issue, belay.RunID(o.run)))
 			return nil
 		})
 	cmd.Long = `Prints {prefix}/issue-{n}-{slug}, or {prefix}/{slug} without an issue: a name
 that git takes, made of any text. Where the text has nothing to make a name of,
-"task" stands for it.`
+"task" stands for it. A secret of the environment, or of the run that asks, does
+not become part of a name: "redacted" stands for it.`
 	cmd.Flags().StringVar(&o.prefix, "prefix", "feat", "first part of the name")
 	cmd.Flags().IntVar(&o.issue, "issue", 0, "number of the issue")
 	cmd.Flags().StringVar(&o.run, "run", a.env("BELAY_RUN_ID"), "run that a name without text or issue gets its end from (BELAY_RUN_ID)")
@@ -39,4 +43,15 @@ that git takes, made of any text. Where the text has nothing to make a name of,
 		return []string{"feat", "fix", "docs", "refactor", "chore"}, cobra.ShellCompDirectiveNoFileComp
 	})
 	return cmd
+}
+
+// secretless takes secrets out of a text before a name is made of it: in a name
+// nobody would know them again. Settings that cannot be read are no reason to
+// give no name.
+func (a *app) secretless() func(string) string {
+	var names []string
+	if cfg, err := config.Load(a.environ); err == nil {
+		names = cfg.Secrets.Value
+	}
+	return redact.New(redact.FromEnv(a.environ, names)).String
 }
