@@ -128,6 +128,17 @@ type ToolCall struct {
 	Denied  bool   `json:"denied,omitempty"`
 	Masked  bool   `json:"masked,omitempty"` // its shell hides whether the command in it failed
 	Open    bool   `json:"open,omitempty"`   // it had not ended when the agent did
+	Unsure  bool   `json:"unsure,omitempty"` // of one that runs tests: it may have ended before it came to them
+	Tally   *Tally `json:"tally,omitempty"`  // of a shell tool, when its output tells of tests
+}
+
+// Tally is what the output of a command tells of tests. One without any number
+// says that some ran, and none is told to have failed.
+type Tally struct {
+	Passed int  `json:"passed,omitempty"` // as far as they are counted
+	Failed int  `json:"failed,omitempty"` // as far as they are counted
+	Bad    bool `json:"bad,omitempty"`    // it tells of failures
+	None   bool `json:"none,omitempty"`   // it tells that no test ran
 }
 
 // Usage is what an agent used.

@@ -88,6 +88,9 @@ func (b *book) done(id string, end belay.ToolCall) []Sign {
 		c.Exit = end.Exit
 		c.Failed = *end.Exit != 0
 	}
+	if end.Tally != nil {
+		c.Tally = end.Tally
+	}
 	c.Failed = c.Failed || end.Failed
 	c.Denied = c.Denied || end.Denied
 	c.Masked = c.Masked || end.Masked

@@ -116,31 +116,6 @@ func (c Claim) change() belay.Verdict {
 	return c.empty("nothing changed in the working tree", sureSeen)
 }
 
-// tests wants tests that were seen to run, the last of them without a failure.
-func (c Claim) tests() belay.Verdict {
-	ran := c.Evidence.Tests
-	if len(ran) == 0 {
-		return c.empty("no test was seen to run", sureRecord)
-	}
-	last := ran[len(ran)-1]
-	if (last.Masked || last.Exit == nil) && !last.Failed && !last.Open {
-		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassUnknown,
-			Cause: "tests ran, and the agent does not tell how they ended: " + last.Command,
-			Hint:  "give the step a verify: that runs them"}
-		if last.Masked {
-			f.Cause = "tests ran, and the command hides how they ended: " + last.Command
-			f.Hint += ", or ask for a command without a pipe"
-		}
-		return belay.Verdict{Failure: f, For: changes(c.Evidence), Against: []string{f.Cause}, Sure: sureRecord}
-	}
-	if last.Failed || last.Open || last.Exit != nil && *last.Exit != 0 {
-		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure,
-			Cause: "the tests failed: " + last.Command, Hint: "look at what they printed with: belay logs"}
-		return belay.Verdict{Failure: f, For: changes(c.Evidence), Against: []string{f.Cause}, Sure: sureRecord}
-	}
-	return c.done(sureRecord)
-}
-
 // classic is the old text rule alone: hollow only when the agent says that it
 // has no access, describes nothing and refers to nothing.
 func (c Claim) classic() belay.Verdict {
@@ -222,11 +197,7 @@ func changes(e belay.Evidence) []string {
 
 func (c Claim) evidenceFor() []string {
 	list := changes(c.Evidence)
-	for _, t := range c.Evidence.Tests {
-		if !t.Failed && !t.Open && !t.Masked && t.Exit != nil && *t.Exit == 0 {
-			list = append(list, "tests passed: "+t.Command)
-		}
-	}
+	list = append(list, testsPassed(c.Evidence.Tests)...)
 	if c.Evidence.PR != "" {
 		list = append(list, "pull request: "+c.Evidence.PR)
 	}

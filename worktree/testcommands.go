@@ -61,6 +61,8 @@ var alone = map[string][]string{"go": {"-c", "-n", "-count=0", "--count=0"}, "ma
 type Seen struct {
 	Tests  bool // it runs tests
 	Masked bool // its exit does not tell how they went
+	Unsure bool // it can exit with 0 without having come to them
+	Plain  bool // nothing else in it prints: what is printed is theirs
 	PR     bool // it makes a pull request, and its exit tells whether it did
 }
 
@@ -68,7 +70,19 @@ type Seen struct {
 // follows may take its exit away.
 func LookAt(command string) Seen {
 	tests, pr := look(command, runsSuite, 0), look(command, makesPR, 0)
-	return Seen{Tests: tests.found, Masked: tests.masked, PR: pr.found && !pr.masked}
+	return Seen{Tests: tests.found, Masked: tests.masked, Unsure: tests.unsure, Plain: tests.plain, PR: pr.made()}
+}
+
+// Run is a call that runs tests, with what its command says about its exit. A
+// command that may not have come to its tests did when its output tells of them,
+// and nothing else in it could have printed that.
+func (s Seen) Run(call belay.ToolCall) belay.ToolCall {
+	if s.Masked || call.Masked {
+		call.Exit, call.Masked = nil, true
+	}
+	told := s.Plain && call.Tally != nil && !call.Tally.None
+	call.Unsure = s.Unsure && !told
+	return call
 }
 
 // PRMade is what is known of a pull request whose address was not seen.
@@ -83,14 +97,9 @@ func testRuns(tools []belay.ToolCall) []belay.ToolCall {
 		if tool.Command == "" || tool.Denied {
 			continue
 		}
-		s := look(tool.Command, runsSuite, 0)
-		if !s.found {
-			continue
+		if s := LookAt(tool.Command); s.Tests {
+			list = append(list, s.Run(tool))
 		}
-		if s.masked || tool.Masked {
-			tool.Exit, tool.Masked = nil, true
-		}
-		list = append(list, tool)
 	}
 	return list[max(0, len(list)-maxTests):]
 }
@@ -101,7 +110,7 @@ func pullRequest(tools []belay.ToolCall) string {
 		if tool.Failed || tool.Denied || tool.Open || tool.Masked || tool.Exit != nil && *tool.Exit != 0 {
 			continue
 		}
-		if s := look(tool.Command, makesPR, 0); s.found && !s.masked {
+		if look(tool.Command, makesPR, 0).made() {
 			return PRMade
 		}
 	}
@@ -118,12 +127,26 @@ func makesPR(w []string) bool {
 type sight struct {
 	found  bool
 	masked bool // the exit of the whole is not that of what was found
+	unsure bool // the whole can exit with 0 without having come to it
+	plain  bool // nothing else prints
 }
+
+// made tells whether an exit with 0 says that what was found was done.
+func (s sight) made() bool { return s.found && !s.masked && !s.unsure }
 
 // look searches a shell command for a simple command.
 func look(command string, is func(words []string) bool, depth int) sight {
+	seen := lookThrough(command, is, depth)
+	if depth == 0 && seen.found {
+		seen.unsure = seen.unsure || !reached(command, is)
+	}
+	return seen
+}
+
+// lookThrough does it, simple command by simple command.
+func lookThrough(command string, is func(words []string) bool, depth int) sight {
 	list := split(command)
-	var seen sight
+	seen := sight{plain: true}
 	mode := shellMode{shadows: shadows(command)}
 	gone := false // a command before it may have ended the shell
 	for i, c := range list {
@@ -138,14 +161,17 @@ func look(command string, is func(words []string) bool, depth int) sight {
 		}
 		hit := sight{found: is(words)}
 		if script, ok := shellScript(words); ok && depth < maxShells {
-			hit = look(script, is, depth+1)
+			hit = lookThrough(script, is, depth+1)
+			seen.plain = seen.plain && hit.plain
 		}
 		if !hit.found {
+			seen.plain = seen.plain && oneOf(words[0], silent)
 			continue
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
-		seen.masked = seen.masked || hit.masked || hidden || skipped || mode.tricked || gone ||
+		seen.unsure = seen.unsure || hit.unsure || skipped || gone
+		seen.masked = seen.masked || hit.masked || hidden || mode.tricked ||
 			lenient(words) || mode.shadowed(c.words) || masked(list[i:], mode.strict, mode.pipefail)
 	}
 	return seen

@@ -71,11 +71,7 @@ func (w *Witness) see(call belay.ToolCall) {
 	short := w.short(call)
 	good := !call.Failed && !call.Denied && !call.Open
 	if seen.Tests && !call.Denied {
-		test := short
-		if seen.Masked || call.Masked {
-			test.Exit, test.Masked = nil, true
-		}
-		w.test(test)
+		w.test(seen.Run(short))
 	}
 	if !good {
 		return

@@ -70,10 +70,14 @@ func Tested(t belay.ToolCall) string {
 		return "not finished"
 	case t.Failed || t.Denied:
 		return "failed"
-	case t.Masked || t.Exit == nil: // as it is judged
-		return "ran, end unknown"
-	case *t.Exit != 0:
+	case t.Exit != nil && *t.Exit != 0:
 		return "failed"
+	case t.Unsure || t.Tally != nil && t.Tally.None: // as it is judged
+		return "not seen to run"
+	case t.Tally != nil && t.Tally.Bad:
+		return "failed"
+	case t.Masked || t.Exit == nil:
+		return "ran, end unknown"
 	}
 	return "passed"
 }
