@@ -212,6 +212,7 @@ type Evidence struct {
 	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
 	Error    string       `json:"error,omitempty"`    // why there is none, or not all
+	Own      Doing        `json:"own,omitzero"`       // what of it the agent's own records tell of
 }
 
 // Worktree is a place of its own for a run or a step.

@@ -20,18 +20,28 @@ const (
 // Since is what happened in the working tree between two prints, and what the
 // tools of the agent tell about it.
 func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.ToolCall) belay.Evidence {
+	return t.SinceBy(ctx, base, now, tools, nil)
+}
+
+// SinceBy is Since with all that the agent did, as its CLI told it while it
+// worked; nil = it does not tell.
+func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.ToolCall, own *Doings) belay.Evidence {
 	at, bad := find(ctx, t.Git, t.Dir)
 	now = t.measured(ctx, base, now, at, bad)
 	e := belay.Evidence{Before: base, After: now, Tests: testRuns(tools), PR: pullRequest(tools)}
 	top, err := realPath(t.Dir)
+	var list []change
 	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
 		if e.Error == "" && base.Repo {
-			e.Error = compare(ctx, at, &e)
+			list, e.Error = compare(ctx, at, &e)
 		}
 	}
 	if err == nil { // a folder that is gone has no inside
 		e.Outside = outside(t.Dir, top, tools)
+	}
+	if own != nil {
+		e.Own = own.in(t.Dir, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
 	}
 	return e
 }
@@ -76,8 +86,9 @@ func unlike(base, now belay.Print) string {
 	return ""
 }
 
-// compare fills in the changes and commits, and says what is missing.
-func compare(ctx context.Context, at place, e *belay.Evidence) string {
+// compare fills in the changes and commits, gives the changes, and says what is
+// missing.
+func compare(ctx context.Context, at place, e *belay.Evidence) ([]change, string) {
 	var missing []string
 	list, unkept, err := changes(ctx, at, e)
 	if err != nil {
@@ -94,12 +105,12 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	if err == nil && len(missing) == 0 && onlySeenOtherwise(ctx, at, *e, list) {
 		// git looks at other files now, or in another way: none is another one
 		e.Files, e.Added, e.Deleted, e.Changed, e.Guards = 0, 0, 0, nil, nil
-		e.After.Tree = e.Before.Tree
+		e.After.Tree, list = e.Before.Tree, nil
 	}
 	if e.After.Tree == e.Before.Tree {
 		e.After.At = e.Before.At // the files are as they were then
 	}
-	return strings.Join(missing, "; ")
+	return list, strings.Join(missing, "; ")
 }
 
 // changes fills in the numbers and the first of the files, and gives all of

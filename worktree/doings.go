@@ -1,0 +1,277 @@
+package worktree
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/belay-run/belay"
+)
+
+// Limits of what is remembered of an agent's doings.
+const (
+	maxCredited = 20     // changed files that are told as named
+	maxHeld     = 5_000  // paths that were named
+	maxWords    = 20_000 // words of programs in other languages
+	maxGlobs    = 100
+)
+
+// Doings are what an agent's tools may have done: everything that it did in one
+// attempt, however much that was. The zero value is an agent that did nothing.
+type Doings struct {
+	writes, afar, commits bool
+	names                 map[naming]bool
+	words                 map[string]bool
+}
+
+// Take takes in a tool call with its whole command: one that ended, or that was
+// under way when the agent did.
+func (d *Doings) Take(call belay.ToolCall) {
+	seen := deedOf(call)
+	d.writes, d.afar = d.writes || seen.writes, d.afar || seen.afar
+	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
+		s := look(call.Command, makesCommit, 0)
+		d.commits = d.commits || s.found && !s.masked
+	}
+	for _, n := range seen.names {
+		if d.names == nil {
+			d.names = map[naming]bool{}
+		}
+		if len(d.names) < maxHeld {
+			d.names[n] = true
+		}
+	}
+	for _, t := range seen.texts {
+		d.mark(t)
+	}
+}
+
+// mark keeps the words of a text that could be names of files.
+func (d *Doings) mark(text string) {
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./-+@~", r)
+	}) {
+		w = strings.TrimRight(w, ".")
+		if len(w) < 2 || len(w) > 500 || len(d.words) >= maxWords {
+			continue
+		}
+		if d.words == nil {
+			d.words = map[string]bool{}
+		}
+		d.words[path.Clean(w)] = true
+	}
+}
+
+// names are the paths that an agent named, as they lie in one working tree.
+type names struct {
+	whole   map[string]manner // from the top
+	parts   map[string]manner // the ends of paths: nobody knows where its shell stood
+	folders map[string]manner // that were named with all in them
+	globs   []string
+	outside bool // one of them lies outside of the tree, or may
+}
+
+// place finds the names in a tree with this top, for an agent that worked in dir.
+func (d *Doings) place(dir, top string) names {
+	n := names{whole: map[string]manner{}, parts: map[string]manner{}, folders: map[string]manner{}}
+	for name := range d.names {
+		n.add(name, dir, top)
+	}
+	for w := range d.words {
+		if filepath.IsAbs(w) {
+			if rel, ok := inside(top, w); ok {
+				n.whole[rel] = written
+			}
+			continue
+		}
+		n.parts[w] = written
+	}
+	return n
+}
+
+// add finds one name.
+func (n *names) add(name naming, dir, top string) {
+	p, from := name.path, name.from
+	if i := strings.LastIndexAny(p, "$`"); i >= 0 { // what comes behind the unknown part is known
+		end := strings.IndexByte(p[i:], '/')
+		if end < 0 {
+			n.outside = true
+			return
+		}
+		p, from = p[i+end+1:], somewhere
+	}
+	switch {
+	case strings.HasPrefix(p, "~"):
+		n.outside = true
+		return
+	case filepath.IsAbs(p):
+	case filepath.IsAbs(from):
+		p = path.Join(from, p)
+	case from == somewhere:
+		n.part(path.Clean(p), name.how)
+		return
+	default:
+		p = path.Join(from, p)
+		if !strings.HasPrefix(p, "../") {
+			n.part(p, name.how)
+		}
+		p = filepath.Join(dir, p)
+	}
+	rel, ok := inside(top, p)
+	if !ok {
+		n.outside = true
+		return
+	}
+	n.put(n.whole, rel, name.how)
+}
+
+// part adds a path of which only the end is known.
+func (n *names) part(p string, how manner) {
+	if strings.ContainsAny(p, "*?[") {
+		if len(n.globs) < maxGlobs {
+			n.globs = append(n.globs, p)
+		}
+		return
+	}
+	n.put(n.parts, p, how)
+}
+
+func (n *names) put(m map[string]manner, p string, how manner) {
+	if strings.ContainsAny(p, "*?[") && len(n.globs) < maxGlobs {
+		n.globs = append(n.globs, p)
+	}
+	if p == "." || p == "" {
+		return // the whole tree names nothing
+	}
+	if old, ok := m[p]; !ok || old > how {
+		m[p] = how
+	}
+	if how == within || how == gone {
+		if old, ok := n.folders[p]; !ok || old > how {
+			n.folders[p] = how
+		}
+	}
+}
+
+// inside is a path as seen from the top of a tree, when it is in it.
+func inside(top, p string) (string, bool) {
+	full := settled(p)
+	if !below(top, full) {
+		return "", false
+	}
+	rel, err := filepath.Rel(top, full)
+	return rel, err == nil
+}
+
+// settled is a path with the links in the part of it that is there followed.
+func settled(p string) string {
+	p = filepath.Clean(p)
+	rest := filepath.Base(p)
+	for at := filepath.Dir(p); ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return p
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}
+
+// changed tells whether a change of a file is one that was named.
+func (n *names) changed(c change) bool {
+	if n.is(c.Path, c.Change) || c.commit[1] != "" && n.below(c.Path) {
+		return true
+	}
+	return c.old != "" && n.is(c.old, belay.FileDeleted)
+}
+
+// below tells whether something in a folder was named: a repository inside of
+// this one is told as one change.
+func (n *names) below(dir string) bool {
+	for _, m := range []map[string]manner{n.whole, n.parts} {
+		for p := range m {
+			if strings.HasPrefix(p, dir+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (n *names) is(file string, kind belay.ChangeKind) bool {
+	if how, ok := n.whole[file]; ok && how.fits(kind) {
+		return true
+	}
+	for end := file; end != ""; {
+		if how, ok := n.parts[end]; ok && how.fits(kind) {
+			return true
+		}
+		_, end, _ = strings.Cut(end, "/")
+	}
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if how, ok := n.folders[dir]; ok && how.fits(kind) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.globs, func(g string) bool {
+		whole, err := path.Match(g, file)
+		if err != nil || whole || strings.Count(g, "/") > strings.Count(file, "/") {
+			return whole
+		}
+		parts := strings.Split(file, "/")
+		end, _ := path.Match(g, strings.Join(parts[len(parts)-1-strings.Count(g, "/"):], "/")) // the pattern is sound
+		return end
+	})
+}
+
+// fits tells whether a change is of the kind that was named.
+func (m manner) fits(kind belay.ChangeKind) bool {
+	switch m {
+	case made:
+		return kind == belay.FileAdded
+	case gone:
+		return kind == belay.FileDeleted
+	case written, within:
+	}
+	return true
+}
+
+// in is what of it counts for a working tree with these changes, or for a
+// folder that changed and in which nobody keeps a list of changes.
+func (d *Doings) in(dir, top string, list []change, folder bool) belay.Doing {
+	n := d.place(dir, top)
+	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside, Commits: d.commits}
+	if folder {
+		own.Named = n.exists(top)
+		return own
+	}
+	for _, c := range list {
+		if len(own.Named) == maxCredited {
+			break
+		}
+		if n.changed(c) {
+			own.Named = append(own.Named, shown(c.Path))
+		}
+	}
+	return own
+}
+
+// exists lists the files that were named and are there, for a folder in which
+// nobody keeps a list of changes.
+func (n *names) exists(top string) []string {
+	var list []string
+	for p, how := range n.whole {
+		if how == gone {
+			continue
+		}
+		if fi, err := os.Lstat(filepath.Join(top, p)); err == nil && !fi.IsDir() {
+			list = append(list, shown(p))
+		}
+	}
+	slices.Sort(list)
+	return list[:min(len(list), maxCredited)]
+}

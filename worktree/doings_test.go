@@ -1,0 +1,131 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// An agent's own records are laid over what really changed: only what they name
+// as written, in the way in which it changed, is credited to it.
+//
+// promise: H3
+func TestDoingsNameChanges(t *testing.T) {
+	t.Parallel()
+	bash := func(command string) belay.ToolCall { return belay.ToolCall{Name: "Bash", Command: command} }
+	for name, c := range map[string]struct {
+		change string // a script: what really changed
+		calls  []belay.ToolCall
+		want   string // the files that are named
+	}{
+		"by path":                     {"echo x >a.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/a.txt"}}, "a.txt"},
+		"by path from here":           {"echo x >a.txt", []belay.ToolCall{{Name: "Write", Path: "a.txt"}}, "a.txt"},
+		"another file":                {"echo x >a.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/b.txt"}}, ""},
+		"the same name elsewhere":     {"echo x >a.txt", []belay.ToolCall{bash("echo x >/tmp/a.txt"), bash("cd /tmp && echo x >a.txt")}, ""},
+		"a redirect":                  {"echo x >sub/a.txt", []belay.ToolCall{bash("echo x > sub/a.txt")}, "sub/a.txt"},
+		"a shell that stood below":    {"echo x >sub/a.txt", []belay.ToolCall{bash("cd sub"), bash("echo x > a.txt")}, "sub/a.txt"},
+		"a heredoc":                   {"echo x >a.txt", []belay.ToolCall{bash("cat >a.txt <<EOF\nx\nEOF")}, "a.txt"},
+		"a heredoc for a program":     {"echo x >a.txt", []belay.ToolCall{bash("python3 - <<'EOF'\nopen(\"a.txt\", \"w\")\nEOF")}, "a.txt"},
+		"a variable":                  {"echo x >a.txt", []belay.ToolCall{bash(`echo x > "$HERE/a.txt"`)}, "a.txt"},
+		"a pattern":                   {"echo x >sub/a.txt; echo y >sub/b.md", []belay.ToolCall{bash("sed -i s/x/y/ sub/*.txt")}, "sub/a.txt"},
+		"a look":                      {"echo x >a.txt", []belay.ToolCall{bash("cat a.txt"), {Name: "Read", Path: "TOP/a.txt"}}, ""},
+		"a no-op":                     {"echo x >a.txt", []belay.ToolCall{bash("true")}, ""},
+		"the whole tree":              {"echo x >a.txt", []belay.ToolCall{bash("gofmt -w ."), bash("rm -rf . || true")}, ""},
+		"deleted":                     {"rm old.txt", []belay.ToolCall{bash("rm old.txt")}, "old.txt"},
+		"removed, and it is there":    {"echo x >old.txt", []belay.ToolCall{bash("rm -f old.txt")}, ""},
+		"a folder that is gone":       {"rm -r dir", []belay.ToolCall{bash("rm -rf dir")}, "dir/x.txt"},
+		"touched, and it was there":   {"echo x >old.txt", []belay.ToolCall{bash("touch old.txt")}, ""},
+		"touched, and it was not":     {": >new.txt", []belay.ToolCall{bash("touch new.txt")}, "new.txt"},
+		"moved":                       {"git mv old.txt new.txt", []belay.ToolCall{bash("git mv old.txt new.txt")}, "new.txt"},
+		"moved into a folder":         {"mv old.txt sub/", []belay.ToolCall{bash("mv old.txt sub/")}, "sub/old.txt"},
+		"copied":                      {"cp -r dir sub", []belay.ToolCall{bash("cp -r dir sub")}, "sub/dir/x.txt"},
+		"failed":                      {"echo x >a.txt", []belay.ToolCall{{Name: "Bash", Command: "sed -i s/a/b/ a.txt", Failed: true}}, ""},
+		"denied":                      {"echo x >a.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/a.txt", Denied: true}}, ""},
+		"a name that is not a letter": {"echo x >'ä b.txt'", []belay.ToolCall{bash("echo x > 'ä b.txt'")}, "ä b.txt"},
+		"mode":                        {"chmod +x old.txt", []belay.ToolCall{bash("chmod +x old.txt")}, "old.txt"},
+		"one of two":                  {"echo x >a.txt; echo y >b.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/b.txt"}}, "b.txt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.sh("mkdir -p sub dir; echo 1 >old.txt; echo 2 >dir/x.txt; echo 3 >sub/keep.txt; true")
+			r.commit("more")
+			base := r.look()
+			r.sh(c.change)
+			var d Doings
+			for _, call := range c.calls {
+				call.Path = strings.Replace(call.Path, "TOP", r.dir, 1)
+				d.Take(call)
+			}
+			e := Tree{Dir: r.dir}.SinceBy(t.Context(), base, r.look(), nil, &d)
+			if got := strings.Join(e.Own.Named, " "); got != c.want || !e.Own.Told {
+				t.Errorf("named %q, want %q: %+v of %+v", got, c.want, e.Own, e.Changed)
+			}
+		})
+	}
+}
+
+// Outside of a repository there is no list of changes: what was named must be
+// there.
+//
+// promise: H3
+func TestDoingsInAPlainFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	base := Tree{Dir: dir}.Print(t.Context())
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var d Doings
+	d.Take(belay.ToolCall{Name: "Write", Path: filepath.Join(dir, "a.txt")})
+	d.Take(belay.ToolCall{Name: "Write", Path: filepath.Join(dir, "b.txt")})
+	e := Tree{Dir: dir}.SinceBy(t.Context(), base, Tree{Dir: dir}.Print(t.Context()), nil, &d)
+	if !slices.Equal(e.Own.Named, []string{"a.txt"}) {
+		t.Errorf("named %q", e.Own.Named)
+	}
+}
+
+// Commits are credited to who ran a command that makes them, and to nobody else.
+//
+// promise: H3
+func TestDoingsCommits(t *testing.T) {
+	t.Parallel()
+	one := 1
+	for command, want := range map[string]bool{
+		"git commit -qam fix": true, "git add -A && git commit -m x": true, "git merge topic": true, "git -c a=b cherry-pick abc": true,
+		"git commit --allow-empty -m x": false, "git commit -m x || true": false, "git status": false, "echo git commit": false,
+		"git merge --abort": false,
+	} {
+		var d Doings
+		d.Take(belay.ToolCall{Name: "Bash", Command: command})
+		if d.commits != want {
+			t.Errorf("%q: %v", command, d.commits)
+		}
+		var failed Doings
+		failed.Take(belay.ToolCall{Name: "Bash", Command: command, Exit: &one, Failed: true})
+		if failed.commits {
+			t.Errorf("%q that failed made a commit", command)
+		}
+	}
+}
+
+// However much an agent does, what is remembered of it has a limit.
+func TestDoingsAreBounded(t *testing.T) {
+	t.Parallel()
+	var d Doings
+	for i := range maxHeld + 100 {
+		d.Take(belay.ToolCall{Name: "Write", Path: filepath.Join("/x", string(rune('a'+i%26)), strings.Repeat("y", i%300), string(rune(0x4e00+i)))})
+	}
+	var b strings.Builder
+	for i := range maxWords + 100 {
+		b.WriteString("w" + string(rune(0x4e00+i%20000)) + string(rune('a'+i/20000)) + " ")
+	}
+	d.mark(b.String())
+	if len(d.names) != maxHeld || len(d.words) != maxWords {
+		t.Errorf("%d names and %d words are kept", len(d.names), len(d.words))
+	}
+}
