@@ -183,13 +183,15 @@ type ItemOpened struct {
 	Choices []string `json:"choices"`
 }
 
-// ItemAnswered is a person's answer; it settles the step.
+// ItemAnswered is a person's answer; it settles the step, unless Check says
+// that the step's own check has the last word.
 type ItemAnswered struct {
 	ID     string `json:"item"`
 	Path   Path   `json:"step"`
 	By     string `json:"by"`
 	Choice string `json:"choice"`
 	Why    string `json:"why"`
+	Check  bool   `json:"check,omitempty"` // of done: the step's check is asked, and decides
 }
 
 // RunCleared says that a person took counts back; what they held back may be

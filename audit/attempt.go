@@ -216,12 +216,15 @@ func spoke(o belay.Observation) bool {
 
 func (c *checker) onJudged(e belay.AttemptJudged) {
 	a := c.attempts[e.Key]
-	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleVerify || a.role == belay.RoleHook {
+	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleHook || a.role == belay.RoleVerify && !c.steps[a.step].vouched {
 		c.say(RuleJudged, "%s is judged, but is no main attempt of run %s", e.Key, c.rec.Run)
 		return
 	}
 	st := c.steps[a.step]
 	switch {
+	case a.role == belay.RoleVerify && !(e.Verdict.OK && st.checked):
+		c.say(RuleJudged, "check %s is judged, but did not pass", a.key)
+		return
 	case a.state == stateOpen, a.state == stateUnborn, st.open > 0:
 		c.say(RuleJudged, "attempt %s is judged before it or its check ended", a.key)
 		return
@@ -231,8 +234,8 @@ func (c *checker) onJudged(e belay.AttemptJudged) {
 	case a.state == stateLost && e.Verdict.OK && !st.checked:
 		c.say(RuleJudged, "attempt %s was lost and is called done without a check", a.key)
 	}
-	a.judged = true
-	if a.role != belay.RoleMain {
+	a.judged, st.vouched = true, false
+	if a.role != belay.RoleMain && a.role != belay.RoleVerify {
 		st.judgeAide(a.role, e.Verdict)
 		return
 	}

@@ -29,7 +29,8 @@ func (c *checker) onItem(e belay.ItemOpened) {
 		return
 	}
 	c.items[id] = &item{path: e.Path}
-	c.step(e.Path).held = true
+	st := c.step(e.Path)
+	st.held, st.vouched = true, false
 }
 
 func (c *checker) onAnswer(e belay.ItemAnswered) {
@@ -47,7 +48,9 @@ func (c *checker) onAnswer(e belay.ItemAnswered) {
 	st.held = false
 	switch e.Choice {
 	case belay.ChoiceDone:
-		st.settle("done", true)
+		if st.vouched = e.Check; !e.Check {
+			st.settle("done", true)
+		}
 	case belay.ChoiceAgain:
 		st.again++
 		st.unknown, st.owed = false, false

@@ -15,7 +15,7 @@ const (
 	RuleNumber    = "number"    // attempts of a step and role count up from 1; an unborn one comes again
 	RuleFound     = "found"     // each process open at an attach is found once, before anything else of it
 	RuleHarvested = "harvested" // a harvested attempt ends next
-	RuleJudged    = "judged"    // a main attempt is judged once, after it ended; a lost one is done only by its check
+	RuleJudged    = "judged"    // a main attempt is judged once, after it ended; a lost one is done only by its check; a check is judged only if it passed after a person's word
 	RuleFinal     = "final"     // what is done or not taken never starts again; what failed or was left out, not before a reopening
 	RuleTerminal  = "terminal"  // an ended run stays ended until it is reopened
 	RuleReopen    = "reopen"    // only an ended run is reopened; a child only by an open attempt that names it

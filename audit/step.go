@@ -29,6 +29,7 @@ type step struct {
 	checked bool   // its check said that the work is there
 	owed    bool   // a way out may be chosen
 	held    bool
+	vouched bool // a person called it done, and its check is to say so too
 	due     time.Time
 	lost    int
 	again   int // starts that a person granted
@@ -82,7 +83,7 @@ func (c *checker) beginMain(st *step, k belay.Key) {
 	st.settled, st.final, st.forever = false, "", false
 	st.unknown, st.checked, st.owed = false, false, false
 	st.due = time.Time{}
-	st.begun, st.called = true, ""
+	st.begun, st.called, st.vouched = true, "", false
 }
 
 // onNotTaken checks that a condition was decided before the first attempt, and

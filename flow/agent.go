@@ -18,6 +18,10 @@ const agentQuestion = "?agent"
 // it failed twice in the same way and nothing has changed.
 const staleItem = ".stale"
 
+// budgetItem ends the id of the question whether an agent shall start over the
+// budget.
+const budgetItem = ".budget"
+
 // agentKey names the question whether one more agent may start.
 func (s *State) agentKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + agentQuestion }
 
@@ -66,7 +70,7 @@ func (s *State) startAgent(i int) belay.Command {
 	}
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
 		return belay.Note{Event: belay.ItemOpened{
-			ID: fmt.Sprintf("%s.%d.budget", s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
+			ID: fmt.Sprintf("%s.%d"+budgetItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
 			Ask:     fmt.Sprintf("step %s wants to start an agent: %s. Shall it start once more, has the step failed, or is it left out?", s.prog.Steps[i].ID, g.Error),
 			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
 		}}

@@ -279,7 +279,7 @@ func (s *State) judged(e belay.AttemptJudged) error {
 	found := false
 	for n, at := range s.attend {
 		st := &s.steps[at]
-		if st.phase == Ended && belay.KeyOf(s.id, s.prog.Steps[at].ID, belay.RoleMain, st.attempt) == e.Key {
+		if st.phase == Ended && s.judgedKey(at) == e.Key {
 			i, found = at, true
 			s.attend = append(s.attend[:n:n], s.attend[n+1:]...)
 			st.queued = false
@@ -291,7 +291,7 @@ func (s *State) judged(e belay.AttemptJudged) error {
 	}
 	st := &s.steps[i]
 	v := e.Verdict
-	st.verdict = &v
+	st.verdict, st.vouched = &v, nil
 	switch {
 	case v.OK:
 		s.setOutputs(i)
@@ -345,12 +345,16 @@ func (s *State) drop(i int) {
 func (s *State) hold(e belay.ItemOpened) error {
 	return s.withStep(e.Path, func(i int) error {
 		s.drop(i)
-		if s.steps[i].phase == Waiting { // it is asked about before it starts
+		st := &s.steps[i]
+		if st.phase == Waiting { // it is asked about before it starts
 			s.unqueue(i)
-			s.steps[i].agent.broke = true
+			st.agent.broke = true
+		}
+		if st.vouched != nil {
+			st.agent.broke, st.vouched = st.unstarted, nil
 		}
 		s.items[e.ID] = i
-		s.steps[i].item = e.ID
+		st.item = e.ID
 		return s.move(i, Held)
 	})
 }
@@ -366,6 +370,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	st.item = ""
 	budget := st.agent.broke
 	st.agent.broke = false
+	if e.Choice == belay.ChoiceDone && e.Check {
+		return s.vouch(i, e, budget)
+	}
 	if !budget && (st.verdict == nil || st.verdict.Failure == nil) {
 		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
 	}

@@ -214,7 +214,7 @@ func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
 	switch {
 	case v.OK && (v.Partial || slices.Contains(v.For, "recovered, unverified")):
 		s.ending = "partial"
-	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.")):
+	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
 		s.ending = "done"
 	case v.OK && strings.Contains(string(e.Key), "@repair."):
 		s.may = true
@@ -336,7 +336,9 @@ func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
 
 func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
 	s := t.of(r.Run, e.Path)
-	s.ending = e.Choice
+	if s.ending = e.Choice; e.Check {
+		s.ending = "to be checked"
+	}
 	if e.Choice == belay.ChoiceAgain {
 		s.may, s.own = true, s.own+1
 		if strings.HasSuffix(e.ID, ".budget") {

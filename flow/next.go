@@ -78,6 +78,7 @@ func (s *State) nextRequest() belay.Command {
 	case belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip:
 		return belay.Note{Event: belay.ItemAnswered{
 			ID: s.steps[i].item, Path: s.prog.Steps[i].ID, By: r.By, Choice: r.Choice, Why: r.Why,
+			Check: r.Choice == belay.ChoiceDone && s.prog.Steps[i].Verify != nil,
 		}}
 	}
 	return refuse(fmt.Sprintf("unknown answer %q: done, again, fail or skip", r.Choice))
@@ -115,6 +116,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		return s.chosen(i, s.decide(i, now)), false
 	case st.phase != Ended:
 		return nil, false
+	case st.vouched != nil:
+		return s.confirm(i, now, room)
 	case st.verdict != nil && st.verdict.Unknown:
 		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
 	case st.gone:

@@ -32,7 +32,7 @@ var moves = map[Phase][]Phase{
 	Checking: {Ended, Broken},
 	Broken:   {Waiting, Held, Failed, Aided, Checking, Skipped, Done},
 	Aided:    {Broken},
-	Held:     {Done, Waiting, Failed, Skipped},
+	Held:     {Done, Ended, Waiting, Failed, Skipped},
 	Skipped:  {Waiting, Ended},
 	Failed:   {Waiting, Ended},
 	Done:     nil,

@@ -64,44 +64,46 @@ type State struct {
 
 // step is what the fold knows of one step.
 type step struct {
-	phase    Phase
-	waits    int // needs that are not settled
-	next     []int
-	attempt  int // number of the last main attempt
-	check    int // number of the last verify
-	failed   int
-	lost     int
-	extra    int // attempts that a person granted
-	key      belay.Key
-	child    belay.RunID
-	stopping belay.KilledBy
-	since    time.Time // start of the open attempt
-	due      time.Time
-	gone     bool // the main attempt was lost
-	deaf     bool // its check was lost, the last time
-	declared bool // a person said that it failed
-	main     *belay.Observation
-	verify   *belay.Observation
-	verdict  *belay.Verdict
-	failure  *belay.Failure
-	permit   *belay.Answer
-	truth    *belay.Answer
-	filled   map[string]belay.Filled // texts that the hands filled in
-	list     json.RawMessage         // of a foreach step, when the hands had to look
-	unheard  string                  // why they could not
-	asked    bool
-	item     string
-	leave    *belay.ItemAnswered // a person said to leave it out
-	plan     *belay.Plan
-	queued   bool        // in attend
-	last     belay.RunID // child run of the last attempt
-	prior    belay.RunID // the same, while there is something in it to go on with
-	hook     string      // the hook that is open, "" = none
-	hooks    map[string]int
-	hookLost int  // how often the hook that is due was lost
-	greeted  bool // its first hook is behind it
-	agent    career
-	taken    bool // something of it began: its condition is decided for good
+	phase     Phase
+	waits     int // needs that are not settled
+	next      []int
+	attempt   int // number of the last main attempt
+	check     int // number of the last verify
+	failed    int
+	lost      int
+	extra     int // attempts that a person granted
+	key       belay.Key
+	child     belay.RunID
+	stopping  belay.KilledBy
+	since     time.Time // start of the open attempt
+	due       time.Time
+	gone      bool // the main attempt was lost
+	deaf      bool // its check was lost, the last time
+	declared  bool // a person said that it failed
+	main      *belay.Observation
+	verify    *belay.Observation
+	verdict   *belay.Verdict
+	failure   *belay.Failure
+	permit    *belay.Answer
+	truth     *belay.Answer
+	filled    map[string]belay.Filled // texts that the hands filled in
+	list      json.RawMessage         // of a foreach step, when the hands had to look
+	unheard   string                  // why they could not
+	asked     bool
+	item      string
+	leave     *belay.ItemAnswered // a person said to leave it out
+	vouched   *belay.ItemAnswered // a person said that it is done, and its check is to say so too
+	unstarted bool                // that was said before an attempt began
+	plan      *belay.Plan
+	queued    bool        // in attend
+	last      belay.RunID // child run of the last attempt
+	prior     belay.RunID // the same, while there is something in it to go on with
+	hook      string      // the hook that is open, "" = none
+	hooks     map[string]int
+	hookLost  int  // how often the hook that is due was lost
+	greeted   bool // its first hook is behind it
+	agent     career
+	taken     bool // something of it began: its condition is decided for good
 
 	past    []recovery.Past // ways out that were taken
 	same    int             // failures in a row with one fingerprint and nothing changed

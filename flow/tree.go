@@ -168,7 +168,7 @@ func (t *Tree) note(r belay.Record) {
 		}
 	case belay.ItemAnswered:
 		t.held = false
-		if e.Choice == belay.ChoiceDone {
+		if e.Choice == belay.ChoiceDone && !e.Check {
 			t.done++
 		}
 	case belay.AttemptStarted:

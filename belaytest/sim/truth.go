@@ -42,6 +42,7 @@ type deed struct {
 	grants  int  // attempts that a person allowed
 	given   int  // attempts that were given back
 	checked bool // its verify has said that the work is not there
+	vouched bool // a person said that it is there, and its verify is to say so too
 	hook    string
 }
 
@@ -271,7 +272,9 @@ func (t *truth) answered(run belay.RunID, e belay.ItemAnswered) {
 	d := t.deeds[name]
 	switch e.Choice {
 	case belay.ChoiceDone:
-		t.settle(run, d.path, "done", true)
+		if d.vouched = e.Check; !e.Check {
+			t.settle(run, d.path, "done", true)
+		}
 	case belay.ChoiceSkip:
 		t.settle(run, d.path, "skipped", false)
 	case belay.ChoiceFail:

@@ -138,7 +138,7 @@ func clean(o belay.Observation) bool {
 func (t *truth) judged(e belay.AttemptJudged) {
 	a := t.attempts[e.Key]
 	switch {
-	case a == nil || a.role != belay.RoleMain:
+	case a == nil || a.role != belay.RoleMain && !(a.role == belay.RoleVerify && a.deed.vouched && e.Verdict.OK):
 		t.w.violate("records fit together", "%s was judged and is no main attempt", e.Key)
 		return
 	case a.judged:

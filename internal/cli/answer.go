@@ -10,7 +10,6 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
-	"github.com/belay-run/belay/flow"
 )
 
 func choices() []string {
@@ -55,18 +54,14 @@ func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON 
 	if req, err = a.aim(ws, req); err != nil {
 		return err
 	}
-	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.answerFree(o, req, asJSON) })
+	h, err := a.grant(ctx, ws, req, asJSON)
 	if err != nil {
 		return err
 	}
-	switch h.reply {
-	case refused:
-		return a.refuse(req, h.why, asJSON)
-	case queued:
-		return a.unanswered(ctx, ws, req, asJSON)
-	case accepted:
-	}
 	text := fmt.Sprintf("run %s: answered %s", req.Run, req.Choice)
+	if h.check {
+		text += "; the step has a check of its own, and that decides"
+	}
 	if h.left {
 		text += fmt.Sprintf("\nnext: %s resume %s", a.name(), req.Run.Root())
 	}
@@ -91,23 +86,4 @@ func (a *app) aim(ws *workshop, req belay.Request) (belay.Request, error) {
 	}
 	req.Run, req.Step = p.run, p.Path
 	return req, nil
-}
-
-// answerFree writes the answer of a run that nobody drives.
-func (a *app) answerFree(o *engine.Open, req belay.Request, asJSON bool) (err error) {
-	defer closing(&err, "close run", o.Close)
-	if err := inRun(o.Tree.Run(req.Run) != nil, req.Run); err != nil {
-		return err
-	}
-	req.ID = freshID(req.Ask)
-	recs, err := o.Write(flow.Fact{Run: req.Run, Event: belay.RequestReceived{Request: req}})
-	if err != nil {
-		return err
-	}
-	for _, r := range recs {
-		if e, ok := r.Event.(belay.RequestRefused); ok && e.ID == req.ID {
-			return a.refuse(req, e.Why, asJSON)
-		}
-	}
-	return nil
 }

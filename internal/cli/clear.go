@@ -81,16 +81,9 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 	if err != nil {
 		return err
 	}
-	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.answerFree(o, req, asJSON) })
+	h, err := a.grant(ctx, ws, req, asJSON)
 	if err != nil {
 		return err
-	}
-	switch h.reply {
-	case refused:
-		return a.refuse(req, h.why, asJSON)
-	case queued:
-		return a.unanswered(ctx, ws, req, asJSON)
-	case accepted:
 	}
 	l := lineOfWish(req)
 	l.Services = services

@@ -33,6 +33,8 @@ type heard struct {
 	why  string
 	end  *belay.RunResult
 	left bool // nobody drives the run any more
+
+	check bool // a step's own check has the last word about the answer
 }
 
 // ask puts a wish to a run. If nobody drives the run, free does it with the
@@ -135,6 +137,8 @@ func (l *listener) listen(recs []belay.Record) {
 			if e.ID == l.req.ID {
 				l.reply, l.why = refused, e.Why
 			}
+		case belay.ItemAnswered:
+			l.check = l.check || r.Run == l.req.Run && e.By == l.req.By && e.Check
 		case belay.RunEnded:
 			if r.Run == l.req.Run.Root() {
 				l.end = &e.RunResult

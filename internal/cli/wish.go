@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -31,6 +33,53 @@ type wishLine struct {
 
 func lineOfWish(req belay.Request) wishLine {
 	return wishLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, What: req.What, Reply: accepted}
+}
+
+// grant puts a wish to a run, driven or not; every reply but a good one is an
+// error.
+func (a *app) grant(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) (heard, error) {
+	check := false
+	h, err := ask(ctx, ws, req, func(o *engine.Open) (err error) {
+		check, err = a.grantFree(o, req, asJSON)
+		return err
+	})
+	if err != nil {
+		return h, err
+	}
+	switch h.reply {
+	case refused:
+		return h, a.refuse(req, h.why, asJSON)
+	case queued:
+		return h, a.unanswered(ctx, ws, req, asJSON)
+	case accepted:
+	}
+	h.check = h.check || check
+	return h, nil
+}
+
+// grantFree writes the wish to a run that nobody drives; check tells that the
+// check of a step has the last word.
+func (a *app) grantFree(o *engine.Open, req belay.Request, asJSON bool) (check bool, err error) {
+	defer closing(&err, "close run", o.Close)
+	if err := inRun(o.Tree.Run(req.Run) != nil, req.Run); err != nil {
+		return false, err
+	}
+	req.ID = freshID(req.Ask)
+	recs, err := o.Write(flow.Fact{Run: req.Run, Event: belay.RequestReceived{Request: req}})
+	if err != nil {
+		return false, err
+	}
+	for _, r := range recs {
+		switch e := r.Event.(type) {
+		case belay.RequestRefused:
+			if e.ID == req.ID {
+				return false, a.refuse(req, e.Why, asJSON)
+			}
+		case belay.ItemAnswered:
+			check = check || e.Check
+		}
+	}
+	return check, nil
 }
 
 // refuse is a wish that the run did not grant.

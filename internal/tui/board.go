@@ -180,7 +180,11 @@ func (b *Board) Take(r belay.Record) []Line {
 	case belay.ItemOpened:
 		return []Line{b.line("held", place{r.Run, e.Path}, "", e.Ask)}
 	case belay.ItemAnswered:
-		return []Line{b.line("answered", place{r.Run, e.Path}, "", e.Choice+" by "+e.By+": "+e.Why)}
+		text := e.Choice + " by " + e.By + ": " + e.Why
+		if e.Check {
+			text += "; its check decides"
+		}
+		return []Line{b.line("answered", place{r.Run, e.Path}, "", text)}
 	case belay.RequestReceived:
 		return request(e.Request)
 	case belay.RequestRefused:
@@ -232,6 +236,10 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 	at, n := placeOf(run, e.Key)
 	if _, role := helped(at); role != "" {
 		return b.aideJudged(at, l, n, e.Verdict)
+	}
+	if path, ok := strings.CutSuffix(string(at.path), "@"+string(belay.RoleVerify)); ok { // judged only where a person called it done
+		b.done++
+		return []Line{b.line("done", place{run, belay.Path(path)}, l.took(), "its check passes, as a person said")}
 	}
 	took, again := l.took(), ""
 	if n > 1 {
