@@ -158,7 +158,8 @@ func (r *codexReader) files(id string, changes []record, call belay.ToolCall, ov
 	signs := r.done(id, call)
 	for _, ch := range changes[min(1, len(changes)):] {
 		call.Path = ch.str("path")
-		r.keep(call)
+		shown := *r.keep(call)
+		signs = append(signs, Sign{Kind: SignDone, ID: id, Tool: &shown})
 	}
 	return signs
 }

@@ -134,13 +134,21 @@ func (r *copilotReader) result(data record) []Sign {
 	id := data.str("toolCallId")
 	end := belay.ToolCall{Failed: !data.yes("success"), Exit: data.at("shellExecution").exit("exitCode")}
 	end.Denied = end.Failed && data.at("error").str("code") == "denied"
-	if edits := data.list("fileEdits"); len(edits) > 0 {
+	edits := data.list("fileEdits")
+	if len(edits) > 0 {
 		end.Path = edits[0].str("path")
 	}
 	if c := r.open[id]; c != nil && end.Denied {
 		r.deny(c.Name)
 	}
-	return r.done(id, end)
+	signs := r.done(id, end)
+	for _, e := range edits[min(1, len(edits)):] { // one call for each file
+		call := *signs[0].Tool
+		call.Path = e.str("path")
+		shown := *r.keep(call)
+		signs = append(signs, Sign{Kind: SignDone, ID: id, Tool: &shown})
+	}
+	return signs
 }
 
 // copilotCall reads a failed call of the model: the provider's own names are

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/redact"
+	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -33,7 +34,7 @@ type Streams struct {
 // Watcher sees what an agent left behind.
 type Watcher interface {
 	Before(ctx context.Context) (belay.Print, error)
-	After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence
+	After(ctx context.Context, base belay.Print, tools []belay.ToolCall, own *worktree.Doings) belay.Evidence
 }
 
 // parts are what an attendant is put together from.
@@ -266,7 +267,7 @@ func (a *attendant) after(ctx context.Context, base belay.Print, calls []belay.T
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	e := a.parts.watcher.After(ctx, base, calls)
+	e := a.parts.watcher.After(ctx, base, calls, a.witness.Own(a.order.Kind))
 	if e.Error == "" {
 		e.Error = before
 	}

@@ -27,10 +27,12 @@ type Witness struct {
 	pr    string
 	well  map[string]belay.ToolCall // the last call of each tool that ended well
 	files map[string]belay.ToolCall // by path
+	doing doing
 }
 
 // Hear takes in a sign.
 func (w *Witness) Hear(s agent.Sign) {
+	w.doing.hear(s)
 	switch s.Kind {
 	case agent.SignTool:
 		w.begin(s)
@@ -58,6 +60,7 @@ func (w *Witness) begin(s agent.Sign) {
 
 // Over says that the process has ended: what runs now never ends.
 func (w *Witness) Over() {
+	w.doing.over()
 	for _, call := range w.open {
 		call.Open = true
 		w.test(call)

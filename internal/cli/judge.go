@@ -147,7 +147,7 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	now := tree.Print(ctx)
 	var calls []belay.ToolCall
 	result.Tools, calls = seen.Calls(result)
-	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, calls)}
+	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.SinceBy(ctx, base, now, calls, seen.Own(kind))}
 	seen.Testify(&report.Evidence)
 	exit := o.exit
 	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && exit == 0 {
