@@ -62,9 +62,26 @@ type Launch struct {
 	Stdin bool              // the prompt goes to stdin; else it is in Argv
 	Files map[string]string // to be written before the start, by absolute path
 
+	// Defaults are settings that lie beneath the user's own, for a CLI that
+	// reads such a file: nil = none.
+	Defaults *Defaults
+
 	// Results are files that the CLI may write, by absolute path: to be read
 	// back after the end for Exit.Files, as far as they exist.
 	Results []string
+}
+
+// Defaults are settings for one start of a CLI that everybody else's win over:
+// the user's, the project's, and an administrator's file of the same kind, in
+// whose place the CLI would read this one.
+type Defaults struct {
+	Env  string // the variable that names the file
+	File string // absolute: where it is written
+	Text string // what is in it
+
+	Yields []string // other variables with which somebody may have named one of their own
+	System string   // the file that is read when no variable names one
+	Root   bool     // the CLI believes only a file that nobody but root can have written
 }
 
 // Traits are what Belay must know to look after a CLI.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -15,11 +16,15 @@ func (gemini) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
 }
 
-// Launch leaves the inner retries as they are: they end after some minutes, the
-// only switch is a settings file, and Gemini takes one that is not the user's
-// own from root alone. Without NO_RELAUNCH a parent process stands in front of
-// the CLI and ignores signals. Files can be changed and commands run without a
-// question only in the mode yolo.
+// geminiDefaults are one retry instead of nine, and none for a connection that
+// could not be made: waiting is Belay's work.
+const geminiDefaults = `{"general": {"maxAttempts": 2, "retryFetchErrors": false}}` + "\n"
+
+// Launch turns the inner retries down in a file beneath the user's settings, the
+// only switch that there is; Gemini takes one that is not the user's own from
+// root alone. Without NO_RELAUNCH a parent process stands in front of the CLI
+// and ignores signals. Files can be changed and commands run without a question
+// only in the mode yolo.
 func (gemini) Launch(t Task) (Launch, error) {
 	if err := ready(Gemini, t); err != nil {
 		return Launch{}, err
@@ -34,6 +39,10 @@ func (gemini) Launch(t Task) (Launch, error) {
 		Env:   append(plainEnv(), "GEMINI_CLI_NO_RELAUNCH=true"),
 		Unset: nesting(),
 		Stdin: true,
+		Defaults: &Defaults{
+			Env: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", File: path.Join(t.Home, "gemini-defaults.json"), Text: geminiDefaults,
+			Yields: []string{"GEMINI_CLI_SYSTEM_SETTINGS_PATH"}, System: "/etc/gemini-cli/system-defaults.json", Root: true,
+		},
 	}, nil
 }
 

@@ -41,6 +41,9 @@ func TestCommandLinesAreAsWritten(t *testing.T) {
 				for _, f := range slices.Sorted(maps.Keys(l.Files)) {
 					fmt.Fprintf(&b, "  file %s %s", f, l.Files[f])
 				}
+				if d := l.Defaults; d != nil {
+					fmt.Fprintf(&b, "  defaults %s=%s, unless %v or %s, root %v: %s", d.Env, d.File, d.Yields, d.System, d.Root, d.Text)
+				}
 				fmt.Fprintf(&b, "  results %v\n", l.Results)
 			}
 		}

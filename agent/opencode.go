@@ -16,12 +16,14 @@ func (opencode) Traits() Traits {
 	return Traits{Resumes: true, Final: true, Interrupt: StopTerm}
 }
 
-// Launch gives a title, which saves the model call that would make one up.
+// Launch gives a title, which saves the model call that would make one up. The
+// inner retries have no switch; errors of its log on stderr are the only place
+// where OpenCode tells of them.
 func (opencode) Launch(t Task) (Launch, error) {
 	if err := ready(OpenCode, t); err != nil {
 		return Launch{}, err
 	}
-	args := []string{"run", "--format", "json"}
+	args := []string{"run", "--format", "json", "--print-logs", "--log-level", "ERROR"}
 	env := append(plainEnv(), "OPENCODE_DISABLE_AUTOUPDATE=1")
 	switch t.Access {
 	case AccessRead:
@@ -47,6 +49,8 @@ func (opencode) Reader() Reader { return &opencodeReader{} }
 type opencodeReader struct {
 	book
 	message string   // of the step that began last
+	fell    bool     // the log told that the last call of the model failed
+	log     string   // its last line
 	asked   []string // permissions that were refused, as stderr tells them
 }
 
@@ -59,7 +63,13 @@ func (r *opencodeReader) one(rec record) []Sign {
 	switch rec.str("type") {
 	case "step_start":
 		r.res.Final = false
-		if id := part.str("messageID"); id != "" && id == r.message {
+		again := part.str("messageID") != "" && part.str("messageID") == r.message
+		if again && r.fell { // that was told already
+			r.fell = false
+			return life()
+		}
+		r.fell = false
+		if again {
 			return r.retry(fault{class: belay.ClassTransient, text: "began the step again"})
 		}
 		r.message = part.str("messageID")
@@ -73,6 +83,10 @@ func (r *opencodeReader) one(rec record) []Sign {
 	case "step_finish":
 		return r.step(part)
 	case "error":
+		if r.fell { // it was not called again
+			r.fell = false
+			r.res.Retries--
+		}
 		r.fault(rec.at("error"))
 		return r.final()
 	}
@@ -125,17 +139,61 @@ func (r *opencodeReader) fault(e record) {
 	if s, err := strconv.ParseFloat(data.at("responseHeaders").str("retry-after"), 64); err == nil && s > 0 && s < longest.Seconds() {
 		f.after = time.Duration(s * float64(time.Second))
 	}
-	f = f.judged(f.text, []rule{{"JSON parsing failed", belay.ClassTransient}})
+	f = f.judged(f.text, opencodeRules())
 	if f.class == belay.ClassUnknown && data.yes("isRetryable") {
 		f.class = belay.ClassTransient
 	}
 	r.fail(f)
 }
 
+var (
+	opencodeLog   = regexp.MustCompile(`^timestamp=\S+ level=[A-Z]+ `)
+	opencodeError = regexp.MustCompile(` error\.error=("(?:[^"\\]|\\.)*"|\S+)`)
+	opencodeID    = regexp.MustCompile(` session\.id=(\S+)`)
+)
+
+// logged reads a line of the log. A call of the model that failed is made again
+// in a while, without another word, or the record of the error follows at once.
+func (r *opencodeReader) logged(line string) []Sign {
+	r.log = line
+	if r.res.Final || !strings.Contains(line, ` message="stream error" `) || strings.Contains(line, " small=true ") {
+		return nil
+	}
+	told := group(opencodeError, line)
+	if text, err := strconv.Unquote(told); err == nil {
+		told = text
+	}
+	if name, text, ok := strings.Cut(told, ": "); ok && strings.HasPrefix(name, "AI_") {
+		told = text
+	}
+	r.fell = true
+	f := fault{text: told}.judged(told, opencodeRules())
+	if f.class == belay.ClassUnknown {
+		f.class = belay.ClassTransient // nothing else is called again
+	}
+	signs := r.retry(f)
+	if id := group(opencodeID, line); r.res.Session == "" && strings.Contains(line, " mode=primary ") {
+		r.knows(id)
+		signs[0].Session = r.res.Session
+	}
+	return signs
+}
+
+func opencodeRules() []rule {
+	return []rule{
+		{"JSON parsing failed", belay.ClassTransient},
+		{"Cannot connect to API", belay.ClassTransient},
+		{"Rate limit reached", belay.ClassRateLimit},
+	}
+}
+
 var opencodeReject = regexp.MustCompile(`permission requested: (\S+) .*auto-rejecting$`)
 
 func (r *opencodeReader) Stderr(line []byte) []Sign {
 	s := words(line)
+	if opencodeLog.MatchString(s) {
+		return r.logged(s)
+	}
 	if p := group(opencodeReject, s); p != "" && len(r.asked) < maxDenied {
 		r.asked = append(r.asked, p)
 	}
@@ -149,6 +207,9 @@ func (r *opencodeReader) End(e Exit) belay.AgentResult {
 		for _, p := range r.asked {
 			r.deny(p)
 		}
+	}
+	if len(r.stderr) == 0 && r.log != "" { // better than nothing
+		r.mutter([]byte(r.log))
 	}
 	return r.end(e, opencodeEnd)
 }

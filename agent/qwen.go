@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,8 +17,13 @@ func (qwen) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
 }
 
-// Launch leaves the inner retries as they are: no flag turns them down, only
-// the user's own settings do.
+// qwenDefaults take away one of two layers of retries, and the ten a minute and
+// more apart with which Qwen meets a limit of calls. Six in the other layer have
+// no switch: they end within two minutes.
+const qwenDefaults = `{"model": {"generationConfig": {"maxRetries": 0}}}` + "\n"
+
+// Launch turns the inner retries down in a file beneath the user's settings: no
+// flag does it. The variable that is taken away makes Qwen retry without end.
 func (qwen) Launch(t Task) (Launch, error) {
 	if err := ready(Qwen, t); err != nil {
 		return Launch{}, err
@@ -30,8 +36,12 @@ func (qwen) Launch(t Task) (Launch, error) {
 	return Launch{
 		Argv:  argv(t, args...),
 		Env:   plainEnv(),
-		Unset: nesting(),
+		Unset: append(nesting(), "QWEN_CODE_UNATTENDED_RETRY"),
 		Stdin: true,
+		Defaults: &Defaults{
+			Env: "QWEN_CODE_SYSTEM_DEFAULTS_PATH", File: path.Join(t.Home, "qwen-defaults.json"), Text: qwenDefaults,
+			Yields: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH"}, System: "/etc/qwen-code/system-defaults.json",
+		},
 	}, nil
 }
 

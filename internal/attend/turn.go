@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -102,13 +101,15 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 		return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
 	}
 	for path, text := range l.Files {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
-		}
-		if err := replace(path, []byte(text)); err != nil {
+		if err := put(path, text); err != nil {
 			return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
 		}
 	}
+	beneath, err := lay(l.Defaults, environment(os.Environ(), l.Unset, l.Env, o.Env))
+	if err != nil {
+		return nil, l, fmt.Errorf("prepare %s: %w", o.Name, err)
+	}
+	l.Env = append(l.Env, beneath...)
 	v := &reading{reader: a.parts.adapter.Reader()}
 	agent.Conceal(v.reader, a.hide.String)
 	if l.Stdin {
