@@ -39,7 +39,16 @@ type Owned struct {
 
 	IgnoredBytes int64 // of those files
 
-	tip string // of the branch, when it was looked at
+	tip string // of the branch or the snapshot, when it was looked at
+}
+
+// Remove takes away what can go. What turns out not to be safe any more is left,
+// with *Unsafe.
+func (o Owned) Remove(ctx context.Context, aside ...Reason) error {
+	if o.Kind == KindSnapshot {
+		return Tree{Dir: o.Repo}.DropSnapshot(ctx, o.Ref, o.tip)
+	}
+	return Remove(ctx, o.Made(o.Repo), false, aside...)
 }
 
 // Made is the worktree as Remove takes it.
@@ -67,37 +76,7 @@ func List(ctx context.Context, repo string) ([]Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range kept {
-		list = append(list, g.assessSnapshot(ctx, k))
-	}
-	return list, nil
-}
-
-// assessSnapshot looks at a snapshot: it can go when it holds nothing but a
-// commit that a branch, a remote or a tag has too.
-func (g git) assessSnapshot(ctx context.Context, k Kept) Owned {
-	o := Owned{Kind: KindSnapshot, Repo: g.dir, Ref: k.Ref, Exists: true}
-	o.Run, o.Step = refOwner(k.Ref)
-	trees, err := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^{tree}")
-	parent, bad := g.line(ctx, "rev-parse", "--verify", "--quiet", k.Commit+"^1^{tree}")
-	switch {
-	case err != nil:
-		o.Why = append(o.Why, ReasonUnknown)
-	case bad != nil || trees != parent:
-		o.Dirty = true
-		o.Why = append(o.Why, ReasonDirty)
-	}
-	if bad == nil {
-		n, err := g.unpushed(ctx, "", k.Commit+"^1", "")
-		if err != nil {
-			o.Why = append(o.Why, ReasonUnknown)
-		}
-		if o.Unpushed = n; n > 0 {
-			o.Why = append(o.Why, ReasonUnpushed)
-		}
-	}
-	o.Safe = len(o.Why) == 0
-	return o
+	return append(list, g.assessSnapshots(ctx, kept)...), nil
 }
 
 // refOwner is the run and the step that a snapshot is of.

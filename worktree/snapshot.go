@@ -18,6 +18,8 @@ const refRoot = "refs/belay/"
 type Kept struct {
 	Ref     string
 	Commit  string
+	Tree    string
+	Parent  string // the commit that it stands on; "" = none
 	At      time.Time
 	Message string // its first line
 }
@@ -122,29 +124,33 @@ func commitTree(ctx context.Context, g git, p belay.Print, message string) (stri
 // Snapshots lists what is kept in the repository, in the order of names.
 func (t Tree) Snapshots(ctx context.Context) ([]Kept, error) {
 	at := git{program: t.Git, dir: t.Dir}
-	out, err := at.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)", refRoot)
+	out, err := at.run(ctx, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(tree)%00%(parent)%00%(committerdate:unix)%00%(contents:subject)", refRoot)
 	if err != nil {
 		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
 	var list []Kept
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\x00", 4)
-		if len(f) != 4 {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\x00", 6)
+		if len(f) != 6 {
 			continue
 		}
-		sec, _ := strconv.ParseInt(f[2], 10, 64) // git printed it; without one the time is unknown
-		list = append(list, Kept{Ref: f[0], Commit: f[1], At: time.Unix(sec, 0), Message: f[3]})
+		sec, _ := strconv.ParseInt(f[4], 10, 64) // git printed it; without one the time is unknown
+		list = append(list, Kept{Ref: f[0], Commit: f[1], Tree: f[2], Parent: f[3], At: time.Unix(sec, 0), Message: f[5]})
 	}
 	return list, nil
 }
 
-// DropSnapshot takes a snapshot away. One that is not there is no error.
-func (t Tree) DropSnapshot(ctx context.Context, ref string) error {
+// DropSnapshot takes a snapshot away that was looked at as a commit; one that is
+// another by now stays, and is an error. One that is not there is none.
+func (t Tree) DropSnapshot(ctx context.Context, ref, was string) error {
 	at, err := t.snapshots(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if _, err := at.run(ctx, "update-ref", "-d", ref); err != nil {
+	if id, err := at.line(ctx, "for-each-ref", "--format=%(objectname)", ref); err == nil && id == "" {
+		return nil
+	}
+	if _, err := at.run(ctx, "update-ref", "-d", ref, was); err != nil {
 		return fmt.Errorf("drop snapshot: %w", err)
 	}
 	return nil

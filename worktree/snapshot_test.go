@@ -45,11 +45,15 @@ func TestSnapshot(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	r.write("new.txt", "newer")
-	if next, err := tree.Snapshot(t.Context(), r.look(), ref, "m"); err != nil || next == id {
+	next, err := tree.Snapshot(t.Context(), r.look(), ref, "m")
+	if err != nil || next == id {
 		t.Errorf("of other files: %s, %v", next, err)
 	}
+	if err := tree.DropSnapshot(t.Context(), ref, id); err == nil {
+		t.Error("another one was dropped than was asked for")
+	}
 	for range 2 {
-		r.must(tree.DropSnapshot(t.Context(), ref))
+		r.must(tree.DropSnapshot(t.Context(), ref, next))
 	}
 	if list, err := tree.Snapshots(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
@@ -65,7 +69,7 @@ func TestSnapshotRefusesOtherRefs(t *testing.T) {
 		if _, err := tree.Snapshot(t.Context(), p, ref, "m"); err == nil {
 			t.Errorf("%q was written", ref)
 		}
-		if err := tree.DropSnapshot(t.Context(), ref); err == nil {
+		if err := tree.DropSnapshot(t.Context(), ref, ""); err == nil {
 			t.Errorf("%q was dropped", ref)
 		}
 	}

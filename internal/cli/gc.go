@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +45,9 @@ func (a *app) gcCommand() *cobra.Command {
 whether it holds work that exists nowhere else, and removes only what is proven
 safe: of an ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
-it. The folder of a run that was killed before its first record goes too.
+it. A snapshot can go when all that it holds was committed since, file by file, on
+a branch, a remote or a tag. The folder of a run that was killed before its first
+record goes too. What each worktree takes on disk is in the list.
 --ignored lets ignored files go; how many there are and how big is in the list.
 A run that this state directory does not know may go on elsewhere: what is its
 stays.
@@ -75,6 +78,9 @@ type leftover struct {
 	Why      []string    `json:"why,omitempty"` // it is kept
 	Removed  bool        `json:"removed"`
 	Error    string      `json:"error,omitempty"`
+	Missing  bool        `json:"missing,omitempty"`       // the folder of the worktree is gone
+	Size     int64       `json:"size,omitempty"`          // of the folder, on disk
+	AtLeast  bool        `json:"size_at_least,omitempty"` // there is more: not all was counted
 
 	remove func(context.Context) error
 }
@@ -94,16 +100,15 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return err
 	}
 	list := append(emptyRuns(st, empties), a.leftovers(ctx, st, sums, o.ignored)...)
+	measure(ctx, list)
 	failed := 0
 	for i := range list {
 		l := &list[i]
 		if l.Safe && !o.dry {
-			if err := l.remove(ctx); err != nil {
-				l.Error = err.Error()
-				failed++
-			} else {
-				l.Removed = true
-			}
+			l.take(ctx)
+		}
+		if l.Error != "" {
+			failed++
 		}
 		if o.json {
 			a.object(*l)
@@ -116,6 +121,39 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return belay.Exit(belay.ExitInfra, "gc", fmt.Errorf("%d of %d things could not be removed", failed, len(list)), "each line above says why")
 	}
 	return nil
+}
+
+// take removes a thing. One that is not safe any more, because of what went
+// before it or of somebody else, is kept like any other.
+func (l *leftover) take(ctx context.Context) {
+	err := l.remove(ctx)
+	var unsafe *worktree.Unsafe
+	switch {
+	case err == nil:
+		l.Removed = true
+	case errors.As(err, &unsafe):
+		l.Safe = false
+		for _, r := range unsafe.Why {
+			l.Why = append(l.Why, string(r))
+		}
+	default:
+		l.Error = err.Error()
+	}
+}
+
+// measureWithin bounds the counting of sizes, which nothing depends on.
+const measureWithin = 10 * time.Second
+
+// measure counts what the worktrees take on disk.
+func measure(ctx context.Context, list []leftover) {
+	ctx, cancel := context.WithTimeout(ctx, measureWithin)
+	defer cancel()
+	for i := range list {
+		if l := &list[i]; l.Kind == string(worktree.KindWorktree) && !l.Missing {
+			n, whole := worktree.Size(ctx, l.Path)
+			l.Size, l.AtLeast = n, !whole
+		}
+	}
 }
 
 // leftovers looks at the folders of all runs and at the repositories that they
@@ -192,17 +230,13 @@ func ownedBy(o worktree.Owned, runs map[belay.RunID]runLine, ignored bool) lefto
 	l := leftover{
 		Kind: string(o.Kind), Run: o.Run, Step: o.Step, Path: o.Path, Branch: o.Branch, Ref: o.Ref,
 		Dirty: o.Dirty, Unpushed: o.Unpushed, Ignored: o.Ignored, Bytes: o.IgnoredBytes, Status: "unknown",
+		Missing: o.Kind == worktree.KindWorktree && !o.Exists,
 	}
 	var aside []worktree.Reason
 	if ignored {
 		aside = append(aside, worktree.ReasonIgnored)
 	}
-	l.remove = func(ctx context.Context) error {
-		if o.Kind == worktree.KindSnapshot {
-			return worktree.Tree{Dir: o.Repo}.DropSnapshot(ctx, o.Ref)
-		}
-		return worktree.Remove(ctx, o.Made(o.Repo), false, aside...)
-	}
+	l.remove = func(ctx context.Context) error { return o.Remove(ctx, aside...) }
 	for _, r := range o.Why {
 		if !slices.Contains(aside, r) {
 			l.Why = append(l.Why, string(r))
@@ -251,22 +285,93 @@ func program(pid int) string {
 }
 
 func (a *app) printLeft(list []leftover, dry bool) {
-	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", ""}}
+	if len(list) == 0 {
+		a.say("nothing is left behind")
+		return
+	}
+	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", "SIZE", ""}}
 	safe := 0
 	for _, l := range list {
 		if l.Safe {
 			safe++
 		}
-		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, tui.Clean(l.what()), l.work(), l.fate(dry)})
-	}
-	if len(list) == 0 {
-		a.say("nothing is left behind")
-		return
+		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, tui.Clean(l.what()), l.work(), l.size(), l.fate(dry)})
 	}
 	a.out.lines(tui.Table(rows))
+	a.sayCures(list)
+	a.saySizes(list, dry)
 	if dry && safe > 0 {
 		a.say("%d of %d can go; nothing was removed: say --yes", safe, len(list))
 	}
+}
+
+// sayCures says what lets things go that are kept, for the reasons that a person
+// can do something about.
+func (a *app) sayCures(list []leftover) {
+	for _, c := range []struct {
+		reason worktree.Reason
+		cure   string
+	}{
+		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
+		{worktree.ReasonDirty, "commit what is uncommitted; drop a snapshot that you do not want with git update-ref -d REF"},
+		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
+		{worktree.ReasonLocked, "git worktree unlock PATH"},
+	} {
+		n := 0
+		for _, l := range list {
+			if !l.Removed && slices.Contains(l.Why, string(c.reason)) {
+				n++
+			}
+		}
+		if n > 0 {
+			a.say("%d kept as %s: %s", n, c.reason, c.cure)
+		}
+	}
+}
+
+// saySizes says what the worktrees take on disk, and how much of it goes.
+func (a *app) saySizes(list []leftover, dry bool) {
+	var goes, stays sizes
+	for _, l := range list {
+		switch {
+		case l.Kind != string(worktree.KindWorktree):
+		case l.Safe && (dry || l.Removed):
+			goes.add(l)
+		default:
+			stays.add(l)
+		}
+	}
+	verb := "went"
+	if dry {
+		verb = "can go"
+	}
+	if goes.n+stays.n > 0 {
+		a.say("worktrees: %s stay, %s %s", stays, goes, verb)
+	}
+}
+
+// sizes is a sum of what worktrees take on disk.
+type sizes struct {
+	n     int
+	bytes int64
+	more  bool
+}
+
+func (s *sizes) add(l leftover) {
+	s.n++
+	s.bytes += l.Size
+	s.more = s.more || l.AtLeast
+}
+
+func (s sizes) String() string {
+	return fmt.Sprintf("%d with %s", s.n, onDisk(s.bytes, s.more))
+}
+
+func onDisk(bytes int64, more bool) string {
+	if more {
+		return "at least " + tui.Size(bytes)
+	}
+	return tui.Size(bytes)
 }
 
 // tellKept says which worktrees of an ended run are still there, and why.
@@ -299,10 +404,19 @@ func (l leftover) what() string {
 		return l.Ref
 	case l.Path != "" && l.Branch == "":
 		return l.Path
-	case l.Path != "":
+	case l.Path != "" && l.Missing:
+		return l.Branch + ", its folder is gone"
+	case l.Path != "" && l.Kind == string(worktree.KindWorktree):
 		return l.Branch + " in " + l.Path
 	}
 	return l.Branch
+}
+
+func (l leftover) size() string {
+	if l.Kind != string(worktree.KindWorktree) || l.Missing {
+		return "-"
+	}
+	return onDisk(l.Size, l.AtLeast)
 }
 
 func (l leftover) work() string {
