@@ -55,6 +55,9 @@ func (d disk) write(path string) (*sqlite3.Conn, error) {
 
 // read opens a database for reading only.
 func (d disk) read(path string) (*sqlite3.Conn, error) {
+	if closedIn(path) {
+		return d.readStill(path)
+	}
 	return d.open(path, sqlite3.OPEN_READONLY)
 }
 
@@ -65,7 +68,11 @@ func (d disk) open(path string, how sqlite3.OpenFlag) (*sqlite3.Conn, error) {
 			return nil, err
 		}
 	}
-	c, err := sqlite3.OpenFlags(d.uri(path), how|sqlite3.OPEN_URI)
+	return d.connect(d.uri(path), how)
+}
+
+func (d disk) connect(uri string, how sqlite3.OpenFlag) (*sqlite3.Conn, error) {
+	c, err := sqlite3.OpenFlags(uri, how|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err
 	}

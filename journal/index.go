@@ -58,9 +58,14 @@ type Summary struct {
 	Updated time.Time
 	Ended   time.Time
 	Driver  proc.Identity
-	Beat    Beat // as the run's folder has it; not stored
-	Gone    bool // the run's folder is not there any more; not stored
+	Beat    Beat   // as the run's folder has it; not stored
+	Gone    bool   // the run's folder is not there any more; not stored
+	Cure    string // of one that cannot be read; not stored
 }
+
+// Unreadable is the status, in the list, of a run whose journal could not be
+// read when the list was made. Its reason says why.
+const Unreadable belay.Status = ""
 
 // inIndex runs do with the index, which it opens at the first use. Processes
 // take turns by a lock of their own: SQLite does not wait for others while it
@@ -68,6 +73,13 @@ type Summary struct {
 func (s *State) inIndex(op string, do func(c *sqlite3.Conn) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.still != nil {
+		err := s.openStill()
+		if err == nil {
+			err = do(s.index)
+		}
+		return s.indexError(op, err)
+	}
 	unlock, err := lockDir(s.dir)
 	if err != nil {
 		return err
@@ -81,6 +93,9 @@ func (s *State) inIndex(op string, do func(c *sqlite3.Conn) error) error {
 
 // change is inIndex in one transaction that no other process writes into.
 func (s *State) change(op string, do func(c *sqlite3.Conn) error) error {
+	if s.still != nil {
+		return s.still
+	}
 	return s.inIndex(op, func(c *sqlite3.Conn) error {
 		return transact(c, func() error { return do(c) })
 	})
@@ -181,8 +196,8 @@ func putRun(c *sqlite3.Conn, sum Summary) error {
 }
 
 // Runs lists the runs, the newest first, with what their beats say: all, or
-// those that have one of these statuses in the index. It opens no journal, and
-// no file of a run that it does not list.
+// those that have one of these statuses in the index. It opens no journal but of
+// those that could not be read before, and no file of a run that it does not list.
 func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
 	query, args := "SELECT * FROM runs", []any{}
 	if len(of) > 0 {
@@ -206,6 +221,9 @@ func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
 		f := s.Folder(sums[i].ID)
 		sums[i].Beat = readBeat(f)
 		sums[i].Gone = !exists(string(f))
+		if err == nil && sums[i].Status == Unreadable && !sums[i].Gone {
+			err = s.retry(&sums[i])
+		}
 	}
 	return sums, err
 }

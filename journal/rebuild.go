@@ -26,39 +26,47 @@ func (s *State) fill(c *sqlite3.Conn) error {
 		return err
 	}
 	for _, id := range ids {
-		sum, m, err := s.retell(id)
-		if err != nil {
-			return err
-		}
-		if err := putRun(c, sum); err != nil {
-			return err
-		}
-		if m == nil {
-			continue
-		}
-		if err := putSession(c, *m); err != nil {
+		sum, m := s.retell(id)
+		if err := putBoth(c, sum, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// retell reads a run's line and its session from its journal. One damaged
-// journal must not hide the other runs: it becomes the reason in its line.
-func (s *State) retell(id belay.RunID) (Summary, *Member, error) {
-	recs, err := s.records(id)
-	var bad *Damaged
-	var never *Unbegun
-	switch {
-	case errors.As(err, &bad):
-		return Summary{ID: id, Code: belay.ExitDamaged, Reason: bad.Error()}, nil, nil
-	case errors.As(err, &never):
-		return Summary{ID: id, Code: belay.ExitInvalid, Reason: never.Error()}, nil, nil
-	case err != nil:
-		return Summary{}, nil, err
+// putBoth keeps a run's line and its session, if it has one.
+func putBoth(c *sqlite3.Conn, sum Summary, m *Member) error {
+	err := putRun(c, sum)
+	if err == nil && m != nil {
+		err = putSession(c, *m)
 	}
-	sum, m := summarize(id, recs)
-	return sum, m, nil
+	return err
+}
+
+// retell reads a run's line and its session from its journal. One that cannot
+// be read must not hide the other runs: that is the reason in its line.
+func (s *State) retell(id belay.RunID) (Summary, *Member) {
+	recs, err := s.records(id)
+	if err == nil {
+		return summarize(id, recs)
+	}
+	sum := Summary{ID: id, Status: Unreadable, Code: belay.ExitInfra, Reason: err.Error()}
+	var coded *belay.Error
+	if errors.As(err, &coded) {
+		sum.Code, sum.Reason, sum.Cure = coded.Code, coded.Err.Error(), coded.Hint
+	}
+	return sum, nil
+}
+
+// retry reads a run again that could not be read when the list was made.
+func (s *State) retry(sum *Summary) error {
+	now, m := s.retell(sum.ID)
+	now.Beat = sum.Beat
+	*sum = now
+	if now.Status == Unreadable || s.still != nil {
+		return nil
+	}
+	return s.change("note run", func(c *sqlite3.Conn) error { return putBoth(c, now, m) })
 }
 
 func (s *State) records(id belay.RunID) ([]belay.Record, error) {

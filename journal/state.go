@@ -23,6 +23,8 @@ type State struct {
 	self proc.Identity
 	dead func(proc.Identity) bool // proof, not absence of news
 
+	still error // why nothing can be written, for who only looks; nil = it can
+
 	mu    sync.Mutex // owns index
 	index *sqlite3.Conn
 }
@@ -86,6 +88,11 @@ func (s *State) Close() error {
 	defer s.mu.Unlock()
 	if s.index == nil {
 		return nil
+	}
+	if s.still != nil {
+		err := s.index.Close()
+		s.index = nil
+		return err
 	}
 	if unlock, err := lockDir(s.dir); err == nil { // else it is closed without tidying in turn
 		defer unlock()

@@ -91,7 +91,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs()
+	sums, err := a.listed(st)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (a *app) inbox(asJSON bool) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow) // the others want nothing
+	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, journal.Unreadable) // the others want nothing
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	case belay.Hollow:
 		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+sum.Reason
 		return []letter{l}
-	case belay.Held, belay.Running:
+	case belay.Held, belay.Running, journal.Unreadable:
 		return a.opened(st, sum, l)
 	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Stopped:
 	}
@@ -98,7 +98,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 // opened looks into the journal of a run that is held, driven or crashed.
 func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter {
 	s, err := tell(st, string(sum.ID))
-	if err != nil && sum.Status == belay.Running && !st.Begun(sum.ID) {
+	if err != nil && (sum.Status == belay.Running || sum.Status == journal.Unreadable) && !st.Begun(sum.ID) {
 		return nil // nothing of it was done, and there is nothing to go on with: gc removes it
 	}
 	if err != nil {

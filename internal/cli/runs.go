@@ -34,6 +34,7 @@ type runLine struct {
 	Done    int64        `json:"done"`
 	Pid     int          `json:"pid,omitempty"` // of its driver
 	Reason  string       `json:"reason,omitempty"`
+	Cure    string       `json:"cure,omitempty"` // of one that cannot be read
 }
 
 func (a *app) runs(asJSON bool) (err error) {
@@ -42,7 +43,7 @@ func (a *app) runs(asJSON bool) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs()
+	sums, err := a.listed(st)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func lineOf(sum journal.Summary) runLine {
 	}
 	l := runLine{
 		ID: sum.ID, Status: sum.Status, Code: sum.Code, Recipe: sum.Name, Dir: sum.Dir,
-		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Reason: sum.Reason,
+		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Reason: sum.Reason, Cure: sum.Cure,
 	}
 	if sum.Status == belay.Running {
 		if driver.Alive() {
@@ -113,8 +114,11 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 
 func (l runLine) row(sum journal.Summary, now time.Time) []string {
 	status, started, took := string(l.Status), "-", "-"
-	if l.Crashed {
+	switch {
+	case l.Crashed:
 		status = crashedText
+	case l.Status == journal.Unreadable:
+		status = "(unreadable)"
 	}
 	if !l.Started.IsZero() {
 		started = l.Started.Local().Format(time.DateTime)

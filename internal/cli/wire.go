@@ -43,12 +43,33 @@ func (a *app) stateDir() (string, error) {
 		"name one with --state or BELAY_STATE")
 }
 
+// openState opens the state directory for a command that only looks, or that
+// says of each thing whether it could be changed.
 func (a *app) openState() (*journal.State, error) {
 	dir, err := a.stateDir()
 	if err != nil {
 		return nil, err
 	}
-	return journal.OpenState(dir)
+	st, err := journal.LookState(dir)
+	if err == nil && st.Still() != nil {
+		a.say("nothing can be written in %s: it is only looked at", dir)
+	}
+	return st, err
+}
+
+// listed are the runs that have one of these statuses, or all; of those that
+// cannot be read it says why, and what to do.
+func (a *app) listed(st *journal.State, of ...belay.Status) ([]journal.Summary, error) {
+	sums, err := st.Runs(of...)
+	for _, sum := range sums {
+		if sum.Status == journal.Unreadable && !sum.Gone {
+			a.say("run %s cannot be read: %s", sum.ID, tui.Clean(sum.Reason))
+			if sum.Cure != "" {
+				a.say("hint: %s", tui.Clean(sum.Cure))
+			}
+		}
+	}
+	return sums, err
 }
 
 // name is how this program is called, so that what it tells people to type
@@ -104,7 +125,11 @@ func (a *app) open() (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := a.openState()
+	dir, err := a.stateDir()
+	if err != nil {
+		return nil, err
+	}
+	st, err := journal.OpenState(dir)
 	if err != nil {
 		return nil, err
 	}

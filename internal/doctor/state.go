@@ -22,24 +22,33 @@ func (p Patient) state(context.Context) []Finding {
 	if p.State == "" {
 		return nil
 	}
-	n, err := countRuns(p.State)
+	runs, err := runsIn(p.State)
 	if err != nil {
 		return []Finding{{Check: checkState, Level: LevelBlock, What: err.Error(), Cure: hint(err), Facts: map[string]string{"dir": p.State}}}
 	}
-	return []Finding{{
-		Check: checkState, Level: LevelOK, What: fmt.Sprintf("%s is private, can be written and holds %d runs", p.State, n),
-		Facts: map[string]string{"dir": p.State, "runs": strconv.Itoa(n)},
+	n := strconv.Itoa(len(runs))
+	list := []Finding{{
+		Check: checkState, Level: LevelOK, What: p.State + " is private, can be written and holds " + n + " runs",
+		Facts: map[string]string{"dir": p.State, "runs": n},
 	}}
+	for _, r := range runs {
+		if r.Status == journal.Unreadable && !r.Gone {
+			list = append(list, Finding{
+				Check: checkState, Level: LevelWarn, What: fmt.Sprintf("run %s cannot be read: %s", r.ID, r.Reason), Cure: r.Cure,
+				Facts: map[string]string{"dir": p.State, "run": string(r.ID)},
+			})
+		}
+	}
+	return list
 }
 
-func countRuns(dir string) (n int, err error) {
+func runsIn(dir string) (runs []journal.Summary, err error) {
 	st, err := journal.OpenState(dir)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	runs, err := st.Runs()
-	return len(runs), err
+	return st.Runs()
 }
 
 // hint is what an error says that a person can do.
