@@ -119,7 +119,7 @@ func (w *drive) afford(k belay.Key) belay.Answer {
 	case journal.ShortMoney:
 		return belay.Answer{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
 	case journal.ShortTime:
-		return belay.Answer{Error: "the time for agents was over at " + p.Until.UTC().Format(time.DateTime) + all}
+		return belay.Answer{Error: "the time for agents was over at " + p.Until.Local().Format("2006-01-02 15:04:05 MST") + all}
 	case journal.ShortNothing:
 	}
 	return belay.Answer{OK: true}

@@ -30,7 +30,8 @@ type Local struct {
 	Secrets []string // names of variables whose values are hidden
 	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
-	Host    step.Host // for agent steps; Persona and Secrets are the run's own
+	Host    step.Host                 // for agent steps; Persona and Secrets are the run's own
+	Service func(agent string) string // the service that an agent calls; nil = named as the agent is
 
 	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a
 	// job on its way to its process (nil = nothing does).
@@ -298,7 +299,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
 		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
-		Gate: o.gateOf, Told: o.local.State.Told, Look: o.lookOf(), Cleared: o.cleared,
+		Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Cleared: o.cleared,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: o.masked(),
 	}

@@ -55,16 +55,28 @@ func cameOf(r *belay.AgentReport) (belay.Class, bool) {
 // gateOf asks in the index, which all runs on the machine share. What the
 // budget counted for an agent that may not start is given back.
 func (o *Open) gateOf(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error) {
-	g, err := o.local.State.Service(name, k, retry, now)
+	g, err := o.local.State.Service(o.local.service(name), k, retry, now)
 	if err == nil && !g.OK {
 		err = o.local.State.GiveBack(o.session.Tree, k)
 	}
 	return g, err
 }
 
+// toldOf counts in the index what came of a call.
+func (o *Open) toldOf(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error {
+	return o.local.State.Told(o.local.service(name), k, class, ok, now)
+}
+
+func (l *Local) service(agent string) string {
+	if l.Service == nil || agent == "" {
+		return agent
+	}
+	return l.Service(agent)
+}
+
 // ServicesOf names the services that the agents of a run may call, as they are
-// counted: by the names of the agents.
-func ServicesOf(t *flow.Tree) []string {
+// counted.
+func (l *Local) ServicesOf(t *flow.Tree) []string {
 	first := t.Started()
 	uses := first.Agents
 	names := slices.Clone(first.Staff)
@@ -85,6 +97,9 @@ func ServicesOf(t *flow.Tree) []string {
 	if uses {
 		names = append(names, first.Agent)
 	}
+	for i, name := range names {
+		names[i] = l.service(name)
+	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
 }
@@ -99,7 +114,7 @@ func (o *Open) cleared(recs []belay.Record) error {
 		}
 		switch e.What {
 		case belay.CountBreakers:
-			for _, name := range ServicesOf(o.Tree) {
+			for _, name := range o.local.ServicesOf(o.Tree) {
 				if err := o.local.State.ClearServices(name); err != nil {
 					return err
 				}

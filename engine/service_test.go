@@ -23,7 +23,7 @@ func counting(t *testing.T) (*drive, *journal.State) {
 	})
 	o := &Open{ID: "r", local: &Local{State: st}, session: belay.Session{Tree: "r", Depth: 1}}
 	return &drive{Driver: &Driver{
-		Permit: o.permitOf, Gate: o.gateOf, Told: st.Told, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
+		Permit: o.permitOf, Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
 	}}, st
 }
 

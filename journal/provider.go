@@ -9,8 +9,12 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// The services that agents call are counted for all runs on the machine, by
-// the name of the agent: what one run learns of a service holds for the next.
+// zoned is a time as people read it, with its zone: the text becomes a record,
+// and may be read elsewhere.
+const zoned = "2006-01-02 15:04:05 MST"
+
+// The services that agents call are counted for all runs on the machine: what
+// one run learns of a service holds for the next.
 // Tokens are counted in tenths, so that nothing is ever rounded.
 const (
 	fullTokens  = 100              // where a service begins, and never above it
@@ -144,7 +148,7 @@ func (v service) gate(key belay.Key, retry bool, now time.Time) Gate {
 		return Gate{OK: true}
 	case now.Before(end):
 		return Gate{Until: end, Why: fmt.Sprintf("%d calls of %s in a row failed, and it is left alone until %s",
-			v.failures, v.name, end.UTC().Format(time.DateTime))}
+			v.failures, v.name, end.Local().Format(zoned))}
 	case v.trial != "" && v.trial != key && now.Before(v.tried.Add(trialLease)):
 		return Gate{Until: earlier(now.Add(lookAgain), v.tried.Add(trialLease)),
 			Why: fmt.Sprintf("%s tries whether %s answers again", v.trial, v.name)}

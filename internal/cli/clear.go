@@ -130,7 +130,7 @@ func aimed(ws *workshop, s *story, req belay.Request) (belay.Request, []string, 
 		known, err := ws.state.Services()
 		var names []string
 		for _, k := range known {
-			if slices.Contains(engine.ServicesOf(s.tree), k.Name) {
+			if slices.Contains(ws.local.ServicesOf(s.tree), k.Name) {
 				names = append(names, k.Name)
 			}
 		}

@@ -104,7 +104,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 	}
 	a.agents = agents
 	return &engine.Local{
-		Host:  hostOf(cfg, agents, exe),
+		Host: hostOf(cfg, agents, exe), Service: agents.Service,
 		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
 		Secrets: cfg.Secrets.Value, Alone: true,
 		Limits: step.Limits{
