@@ -172,6 +172,7 @@ func (r *claudeReader) user(rec record) []Sign {
 		if c := r.open[id]; c != nil {
 			if shells(c.Name) {
 				call.Exit = claudeExit(call.Failed, said, rec.at("tool_use_result"))
+				call.Tally = TallyOf(claudeOutput(part, rec.at("tool_use_result")))
 			}
 			if call.Denied {
 				r.deny(c.Name)
@@ -203,6 +204,19 @@ func claudeExit(failed bool, said string, result record) *int {
 	}
 	zero := 0
 	return &zero
+}
+
+// claudeOutput is what a command printed: whole where the record has it, else
+// as the model was shown it.
+func claudeOutput(part, result record) string {
+	if out := result.str("stdout") + "\n" + result.str("stderr"); out != "\n" {
+		return out
+	}
+	said := part.str("content")
+	for _, p := range part.list("content") {
+		said += p.str("text") + "\n"
+	}
+	return said
 }
 
 // deniedText knows the refusals of versions whose records do not mark them.

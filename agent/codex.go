@@ -122,6 +122,9 @@ func (r *codexReader) item(it record, over bool) []Sign {
 		return r.say(it.str("text"))
 	case "command_execution":
 		call.Name, call.Command, call.Exit = "shell", unwrapped(it.str("command")), it.exit("exit_code")
+		if over {
+			call.Tally = TallyOf(it.str("aggregated_output"))
+		}
 	case "file_change":
 		return r.files(id, it.list("changes"), call, over)
 	case "mcp_tool_call":

@@ -138,8 +138,13 @@ func (r *copilotReader) result(data record) []Sign {
 	if len(edits) > 0 {
 		end.Path = edits[0].str("path")
 	}
-	if c := r.open[id]; c != nil && end.Denied {
-		r.deny(c.Name)
+	if c := r.open[id]; c != nil {
+		if end.Denied {
+			r.deny(c.Name)
+		}
+		if shells(c.Name) {
+			end.Tally = TallyOf(data.at("result").str("content"))
+		}
 	}
 	signs := r.done(id, end)
 	for _, e := range edits[min(1, len(edits)):] { // one call for each file

@@ -106,8 +106,13 @@ func (r *geminiReader) result(rec record) []Sign {
 	id := rec.str("tool_id")
 	end := belay.ToolCall{Failed: rec.str("status") != "success"}
 	end.Denied = rec.at("error").str("type") == "policy_violation"
-	if c := r.open[id]; c != nil && end.Denied {
-		r.deny(c.Name)
+	if c := r.open[id]; c != nil {
+		if end.Denied {
+			r.deny(c.Name)
+		}
+		if shells(c.Name) {
+			end.Tally = TallyOf(rec.str("output"))
+		}
 	}
 	return r.done(id, end)
 }

@@ -102,6 +102,9 @@ func (r *opencodeReader) tool(part record) []Sign {
 	call := claudeCall(part.str("tool"), state.at("input"))
 	call.Exit = state.at("metadata").exit("exit")
 	call.Failed = state.str("status") == "error"
+	if call.Command != "" {
+		call.Tally = TallyOf(state.str("output"))
+	}
 	call.Denied = call.Failed && strings.HasPrefix(state.str("error"), "The user rejected permission")
 	if call.Denied {
 		r.deny(call.Name)

@@ -111,6 +111,7 @@ func (r *qwenReader) user(msg record) []Sign {
 		end := belay.ToolCall{Failed: part.yes("is_error")}
 		if c := r.open[id]; c != nil && shells(c.Name) {
 			end.Exit = qwenExit(end.Failed, part.str("content"))
+			end.Tally = TallyOf(claudeOutput(part, nil))
 		}
 		signs = append(signs, r.done(id, end)...)
 	}

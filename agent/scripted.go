@@ -39,6 +39,7 @@ type ScriptedRecord struct {
 	Text    string           `json:"text,omitempty"`
 	ID      string           `json:"id,omitempty"`
 	Tool    *belay.ToolCall  `json:"tool,omitempty"`
+	Output  string           `json:"output,omitempty"` // with done: what a command printed, cut
 	Usage   *belay.Usage     `json:"usage,omitempty"`
 	Stop    belay.StopReason `json:"stop,omitempty"`
 	Error   *ScriptedFault   `json:"error,omitempty"` // with final: its error flag is set
@@ -104,6 +105,9 @@ func (r *scriptedReader) Line(line []byte) []Sign {
 		call := orEmpty(rec.Tool)
 		if call.Denied {
 			r.deny(call.Name)
+		}
+		if rec.Output != "" {
+			call.Tally = TallyOf(rec.Output)
 		}
 		return r.done(rec.ID, call)
 	case ScriptedRetry:

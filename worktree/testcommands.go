@@ -198,9 +198,9 @@ func masked(list []simple, strict, pipefail bool) bool {
 	return false
 }
 
-// closes tells whether only ends of groups are left.
+// closes tells whether only ends of groups and branches are left.
 func closes(list []simple) bool {
-	return !slices.ContainsFunc(list, func(c simple) bool { return c.words[0] != "}" || len(c.words) > 1 })
+	return !slices.ContainsFunc(list, func(c simple) bool { return c.words[0] != "}" && c.words[0] != "fi" || len(c.words) > 1 })
 }
 
 // runsSuite tells whether a simple command runs tests.

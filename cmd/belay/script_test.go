@@ -89,6 +89,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("BELAY_STATE", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GOCACHE", goCache())
 	env.Values[jobsKey{}] = &jobs{by: map[string]*job{}}
 	t, work := env.T(), env.WorkDir
 	env.Defer(func() {
@@ -97,6 +98,19 @@ func setup(env *testscript.Env) error {
 		}
 	})
 	return os.Mkdir(filepath.Join(env.WorkDir, "home"), 0o700)
+}
+
+// goCache is where go keeps what it built: with a home of its own a script that
+// runs go would build it all again.
+func goCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return filepath.Join(os.TempDir(), "go-build")
+	}
+	return filepath.Join(dir, "go-build")
 }
 
 // condition answers what a script may depend on.

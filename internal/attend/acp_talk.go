@@ -71,7 +71,7 @@ func (t *talk) begin(u acp.SessionUpdateToolCall) []agent.Sign {
 	t.result.ToolCount++
 	signs := []agent.Sign{{Kind: agent.SignTool, ID: string(u.ToolCallId), Tool: &call}}
 	if u.Status == acp.ToolCallStatusCompleted || u.Status == acp.ToolCallStatusFailed {
-		signs = append(signs, t.end(u.ToolCallId, u.Status, u.RawOutput))
+		signs = append(signs, t.end(u.ToolCallId, u.Status, u.RawOutput, u.Content))
 	}
 	return signs
 }
@@ -89,13 +89,16 @@ func (t *talk) progress(u acp.SessionToolCallUpdate) []agent.Sign {
 	if u.Status == nil || *u.Status != acp.ToolCallStatusCompleted && *u.Status != acp.ToolCallStatusFailed {
 		return []agent.Sign{{Kind: agent.SignLife}}
 	}
-	return []agent.Sign{t.end(u.ToolCallId, *u.Status, u.RawOutput)}
+	return []agent.Sign{t.end(u.ToolCallId, *u.Status, u.RawOutput, u.Content)}
 }
 
-func (t *talk) end(id acp.ToolCallId, status acp.ToolCallStatus, output any) agent.Sign {
+func (t *talk) end(id acp.ToolCallId, status acp.ToolCallStatus, output any, content []acp.ToolCallContent) agent.Sign {
 	call := t.open[id]
 	delete(t.open, id)
 	call.Exit = exitOf(output)
+	if call.Command != "" {
+		call.Tally = agent.TallyOf(printed(output, content))
+	}
 	call.Failed = status == acp.ToolCallStatusFailed || call.Exit != nil && *call.Exit != 0
 	call.Denied = t.denied[id]
 	t.keep(call)
@@ -272,6 +275,31 @@ func commandOf(input any) (command string, long bool) {
 		}
 	}
 	return "", false
+}
+
+// printed is what a command printed, where the agent tells it.
+func printed(output any, content []acp.ToolCallContent) string {
+	switch v := output.(type) {
+	case string:
+		return v
+	case map[string]any:
+		text := ""
+		for _, name := range []string{"output", "aggregated_output", "stdout", "stderr"} {
+			if s, _ := v[name].(string); s != "" && !strings.Contains(text, s) { // some tell it twice
+				text += s + "\n"
+			}
+		}
+		if text != "" {
+			return text
+		}
+	}
+	text := ""
+	for _, c := range content {
+		if c.Content != nil && c.Content.Content.Text != nil {
+			text += c.Content.Content.Text.Text + "\n"
+		}
+	}
+	return text
 }
 
 // exitOf is the exit code in the output of a shell tool, if it is told.

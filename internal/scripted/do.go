@@ -25,6 +25,7 @@ const (
 	forkPause  = 2 * time.Millisecond
 	forkWithin = 10 * time.Second
 	childSays  = 1000 // seconds that a child which is left behind would wait
+	outlives   = time.Second
 )
 
 // do does one act.
@@ -100,12 +101,17 @@ func fault(f faultSpec) *agent.ScriptedFault {
 
 // tool tells of the use of a tool; do fills in how it ended.
 func (p *player) tool(call belay.ToolCall, do func(*belay.ToolCall)) {
+	p.printed(call, func(c *belay.ToolCall) string { do(c); return "" })
+}
+
+// printed is tool for one that prints.
+func (p *player) printed(call belay.ToolCall, do func(*belay.ToolCall) string) {
 	p.calls++
 	id := "call-" + strconv.Itoa(p.calls)
 	begun := call
 	p.print(agent.ScriptedRecord{Type: agent.ScriptedTool, ID: id, Tool: &begun})
-	do(&call)
-	p.print(agent.ScriptedRecord{Type: agent.ScriptedDone, ID: id, Tool: &call})
+	out := do(&call)
+	p.print(agent.ScriptedRecord{Type: agent.ScriptedDone, ID: id, Tool: &call, Output: out})
 }
 
 func (p *player) path(name string) string {
@@ -139,21 +145,25 @@ func put(path, text string, flags int) error {
 	return errors.Join(err, f.Close())
 }
 
-// shell runs a program as a tool. Its output goes nowhere: only its exit counts.
+// shell runs a program as a tool. Its exit counts, and of its output the beginning
+// and the end are told.
 func (p *player) shell(ctx context.Context, name, command string, argv ...string) {
-	p.tool(belay.ToolCall{Name: name, Command: command}, func(c *belay.ToolCall) {
+	p.printed(belay.ToolCall{Name: name, Command: command}, func(c *belay.ToolCall) string {
+		var out twoEnds
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.WaitDelay = outlives // what it leaves behind may hold its output
 		cmd.Dir = p.scene.Dir
 		cmd.Env = append(os.Environ(), "PWD="+p.scene.Dir)
 		code := 0
 		if err := cmd.Run(); err != nil {
 			code = 127
-			var ended *exec.ExitError
-			if errors.As(err, &ended) {
-				code = ended.ExitCode()
+			if cmd.ProcessState != nil {
+				code = cmd.ProcessState.ExitCode()
 			}
 		}
 		c.Exit, c.Failed = &code, code != 0
+		return out.String()
 	})
 }
 

@@ -35,6 +35,7 @@ func play(t *testing.T, script string, env map[string]string) ([]agent.ScriptedR
 	})
 	var records []agent.ScriptedRecord
 	lines := bufio.NewScanner(&out)
+	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var r agent.ScriptedRecord
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
