@@ -11,9 +11,10 @@ import (
 )
 
 // newCommits are the commits that were made since and that hold something:
-// those that HEAD has gained, and those that were made here on another branch.
-// The log of this work tree's HEAD tells the latter; commits of other work
-// trees of the same repository are somebody else's.
+// those that HEAD has gained, those that were made here on another branch, and
+// those of work trees of the same repository that were made since. The logs of
+// HEAD and of branches tell the latter two; commits of other work trees that
+// were there before are somebody else's.
 func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
 	list, err := gained(ctx, at, base, now)
 	if err != nil {
@@ -23,7 +24,11 @@ func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range beside {
+	apart, err := madeApart(ctx, at, base, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range append(beside, apart...) {
 		if len(list) < maxCommits && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
@@ -47,7 +52,7 @@ func gained(ctx context.Context, at place, base, now belay.Print) ([]string, err
 			return nil, err
 		}
 	}
-	if seen[now.Head].tree == before {
+	if after := seen[now.Head].tree; after == before || after != "" && at.sameFiles(ctx, before, after, 0) {
 		return nil, nil
 	}
 	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}
@@ -65,7 +70,13 @@ func madeHere(ctx context.Context, at place, base, now belay.Print) ([]string, e
 	if base.Log == 0 && base.Head != "" {
 		return nil, nil // no log was kept then, so it cannot be told what is new in it
 	}
-	made, visited := sorted(parseLog(newLog(at.own, base.Log)))
+	return part(ctx, at, parseLog(newLog(at.own, base.Log)), base, now)
+}
+
+// part are those of the commits that a log shows being made that still stand and
+// are part of a change of files.
+func part(ctx context.Context, at place, log []move, base, now belay.Print) ([]string, error) {
+	made, visited := sorted(log)
 	made, err := at.standing(ctx, made, base.Head, now.Head)
 	if err != nil || len(made) == 0 {
 		return nil, err

@@ -55,7 +55,7 @@ func TestSinceCountsNoVisits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newHistory(t)
-			base := r.look()
+			base := r.timed()
 			r.sh(script)
 			e := r.since(base)
 			if len(e.Commits) != 0 || e.Files != 0 || e.Before.Tree != e.After.Tree {
@@ -90,7 +90,7 @@ func TestSinceCountsWorkOnOtherBranches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newHistory(t)
-			base := r.look()
+			base := r.timed()
 			r.sh(c.script)
 			if e := r.since(base); len(e.Commits) != c.want {
 				t.Errorf("commits %v, want %d\n%s", e.Commits, c.want, r.read(".git/logs/HEAD"))
@@ -102,7 +102,7 @@ func TestSinceCountsWorkOnOtherBranches(t *testing.T) {
 func TestSinceInANewRepository(t *testing.T) {
 	t.Parallel()
 	r := emptyRig(t)
-	base := r.look()
+	base := r.timed()
 	r.commit("nothing")
 	if e := r.since(base); len(e.Commits) != 0 {
 		t.Errorf("an empty first commit: %v", e.Commits)
@@ -140,7 +140,7 @@ func TestSinceWhenTheRepositoryBreaks(t *testing.T) {
 				r.sh(c.first)
 				r = r.in(r.path("in"))
 			}
-			base := r.look()
+			base := r.timed()
 			r.sh(c.script)
 			tree := Tree{Dir: r.dir}
 			e := tree.Since(t.Context(), base, tree.Print(t.Context()), nil)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,10 +14,12 @@ const (
 	maxMoves = 1000
 )
 
-// move is one line of the log of HEAD: from where to where, and by what.
+// move is one line of the log of HEAD or of a branch: from where to where, by
+// what, and when.
 type move struct {
 	from, to string
 	message  string
+	at       int64 // in seconds, as git wrote it down
 }
 
 // parseLog reads the lines of a log; what is no line of one is left alone.
@@ -28,7 +31,8 @@ func parseLog(text string) []move {
 		if len(f) < 4 || !isID(f[0]) || !isID(f[1]) {
 			continue
 		}
-		list = append(list, move{f[0], f[1], message})
+		at, _ := strconv.ParseInt(f[len(f)-2], 10, 64) // 0 = long ago
+		list = append(list, move{f[0], f[1], message, at})
 	}
 	return list
 }
@@ -79,7 +83,12 @@ func sorted(moves []move) (made, visited []string) {
 // newLog is what the log of HEAD has gained since it had a length. A log that
 // is shorter now was cleaned up, and tells nothing.
 func newLog(own string, from int64) string {
-	f, err := os.Open(filepath.Join(own, "logs", "HEAD"))
+	return readLog(filepath.Join(own, "logs", "HEAD"), from)
+}
+
+// readLog is what a log has from a length on.
+func readLog(path string, from int64) string {
+	f, err := os.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
@@ -44,29 +44,30 @@ func touched(fi os.FileInfo) (dev uint64, at int64) {
 }
 
 // onlySeenOtherwise tells whether the changes between two prints are all in
-// the eye: rules of what is ignored, filters, what is in the index. That is so
-// when no commit came, and every file that is said to be another one was there
-// before the first look and was not touched since. In doubt it is work.
+// the eye: rules of what is ignored, filters, what is in the index, commits of a
+// repository inside this one that hold the same files. That is so when no commit
+// came, and every file that is said to be another one has the content that it
+// had, or was there before the first look and was not touched since. In doubt it
+// is work.
 func onlySeenOtherwise(ctx context.Context, at place, e belay.Evidence, list []change) bool {
-	if e.Before.At == 0 || e.Before.Head != e.After.Head || len(e.Commits) > 0 || len(list) == 0 || len(list) > maxTouched {
+	if len(list) == 0 || len(list) > maxTouched {
 		return false
 	}
+	list = at.lessNested(ctx, e.Before.Tree, list)
+	if len(list) == 0 {
+		return true
+	}
+	if e.Before.At == 0 || e.Before.Head != e.After.Head || len(e.Commits) > 0 {
+		return false
+	}
+	list = at.lessHidden(ctx, e.Before.Tree, list)
 	fi, err := os.Stat(at.own)
 	if err != nil {
 		return false
 	}
 	dev, _ := touched(fi)
 	d := dust{top: at.top, dev: dev, before: e.Before.At - int64(slack), folders: map[string]bool{}}
-	for _, c := range list {
-		same := d.lies(c.Path) && (c.old == "" || d.lies(c.old))
-		if c.commit[0] != "" {
-			same = at.sameTree(ctx, c.Path, c.commit)
-		}
-		if !same {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(c change) bool { return !d.lies(c.Path) || c.old != "" && !d.lies(c.old) })
 }
 
 // dust lies on files that nobody touched since a moment.
@@ -100,17 +101,4 @@ func (d dust) lies(path string) bool {
 func (d dust) old(fi os.FileInfo) bool {
 	dev, at := touched(fi)
 	return dev == d.dev && at != 0 && at < d.before
-}
-
-// sameTree tells whether two commits of a repository inside this one hold the
-// same files.
-func (p place) sameTree(ctx context.Context, path string, ids [2]string) bool {
-	g := p.in(filepath.Join(p.top, path))
-	g.env = nil
-	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", ids[0]+"^{tree}")
-	if err != nil {
-		return false
-	}
-	now, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", ids[1]+"^{tree}")
-	return err == nil && strings.TrimSpace(out) != "" && out == now
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func TestSinceWhatGitLooksAtIsNoWork(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 			base.At = 0
-			if e := r.since(base); name != "empty nested" && e.Files == 0 {
+			if e := r.since(base); !strings.HasPrefix(name, "empty") && e.Files == 0 {
 				t.Errorf("it is told without a time: %+v", e)
 			}
 			r.write("real", "work\n")

@@ -54,6 +54,7 @@ func TestSnapshotOfCommittedWork(t *testing.T) {
 		"part of it":           {work, `git add new; git commit -q -m one`, false},
 		"without the deletion": {work, `git checkout -q src; git add -A; git commit -q -m all`, false},
 		"without the mode":     {work, `chmod -x .gitignore; git add -A; git commit -q -m all`, false},
+		"another mode":         {`echo new > new; chmod +x new`, `chmod -x new; git add -A; git commit -q -m all`, false},
 		"another content":      {work, `echo newer > new; git add -A; git commit -q -m all`, false},
 		"under another name":   {work, `mv new old; git add -A; git commit -q -m all`, false},
 		"commit was reset":     {work, `git add -A; git commit -q -m all; git reset -q --hard HEAD~1`, false},

@@ -1,0 +1,102 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// maxMoved is how many repositories inside this one are asked about their
+// files; where more of them moved, that is a change.
+const maxMoved = 50
+
+// lessNested leaves out repositories inside this one that hold the same files as
+// before: they have other commits only, or were begun around files that were
+// there. In doubt they stay.
+func (p place) lessNested(ctx context.Context, before string, list []change) []change {
+	var same []string
+	asked := 0
+	for _, c := range list {
+		switch full := filepath.Join(p.top, c.Path); {
+		case c.commit[0] != "":
+			if asked++; asked <= maxMoved && p.inside(full).sameFiles(ctx, c.commit[0], c.commit[1], 1) {
+				same = append(same, c.Path)
+			}
+		case c.Change == belay.FileAdded && isDir(full):
+			if asked++; asked <= maxMoved && (p.around(ctx, before, c) || p.twin(ctx, c)) {
+				same = append(same, c.Path)
+			}
+		}
+	}
+	if len(same) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(c change) bool {
+		return under(c.Path, same) && (c.old == "" || under(c.old, same))
+	})
+}
+
+func isDir(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.IsDir()
+}
+
+// inside is git in a folder of the tree, with its own index.
+func (p place) inside(dir string) git {
+	g := p.in(dir)
+	g.env = nil
+	return g
+}
+
+// sameFiles tells whether two commits or trees hold the same files; of the
+// repositories inside of them too, whatever commits those are at.
+func (g git) sameFiles(ctx context.Context, a, b string, depth int) bool {
+	out, err := g.run(ctx, "rev-parse", "--end-of-options", a+"^{tree}", b+"^{tree}")
+	f := strings.Fields(out)
+	if err != nil || len(f) < 2 {
+		return false
+	}
+	if f = f[len(f)-2:]; f[0] == f[1] || depth > maxNesting {
+		return f[0] == f[1]
+	}
+	out, err = g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", f[0], f[1])
+	list := parseDiff(out)
+	if err != nil || len(list) == 0 || len(list) > maxMoved {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(c change) bool {
+		return c.commit[0] == "" || !g.in(filepath.Join(g.dir, c.Path)).sameFiles(ctx, c.commit[0], c.commit[1], depth+1)
+	})
+}
+
+// around tells whether a repository was begun around files that were there, and
+// that are as they were.
+func (p place) around(ctx context.Context, before string, c change) bool {
+	was, err := p.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", before+":"+c.Path)
+	if err != nil {
+		return false
+	}
+	now, err := p.inside(filepath.Join(p.top, c.Path)).line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", c.Sha+"^{tree}")
+	return err == nil && now == was
+}
+
+// twin tells whether a folder is another worktree of this repository with
+// nothing in it but the commit that it stands at: what was committed there is
+// told by its log.
+func (p place) twin(ctx context.Context, c change) bool {
+	g := p.inside(filepath.Join(p.top, c.Path))
+	ours, err := p.common(ctx)
+	if err != nil {
+		return false
+	}
+	theirs, err := g.common(ctx)
+	if err != nil || theirs != ours {
+		return false
+	}
+	head, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD")
+	return err == nil && head == c.Sha
+}
