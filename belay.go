@@ -214,6 +214,7 @@ type Observation struct {
 	LogSha   string           `json:"log_sha,omitempty"`  // of all of them, kept or not
 	LogKept  int64            `json:"log_kept,omitempty"` // what the log files hold of them
 	Tail     string           `json:"tail,omitempty"`     // the last lines it printed
+	Tally    *Tally           `json:"tally,omitempty"`    // of a check: what these tell of tests
 	CPU      int64            `json:"cpu_us,omitempty"`   // user and system time, microseconds
 	RSS      int64            `json:"rss_kb,omitempty"`   // peak memory, KiB
 	Strays   int              `json:"strays,omitempty"`   // descendants that had to be ended after it

@@ -65,6 +65,21 @@ func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 	}
 	told := edited
 	told.Tests = []belay.ToolCall{{Name: "run_shell_command", Command: "go test ./..."}}
+	seen := func(calls ...belay.ToolCall) belay.Evidence {
+		e := edited
+		for _, call := range calls {
+			call.Command = "make test"
+			e.Tests = append(e.Tests, call)
+		}
+		return e
+	}
+	fine, none, bad := belay.ToolCall{Exit: exit(0)}, belay.ToolCall{Exit: exit(0), Tally: &belay.Tally{None: true}}, belay.ToolCall{Exit: exit(0), Tally: &belay.Tally{Bad: true}}
+	unsure, counted := belay.ToolCall{Exit: exit(0), Unsure: true}, belay.ToolCall{Exit: exit(0), Tally: &belay.Tally{Passed: 3}}
+	failed := belay.ToolCall{Exit: exit(1), Failed: true}
+	failedNone := belay.ToolCall{Exit: exit(5), Failed: true, Tally: &belay.Tally{None: true}}
+	maskedBad := belay.ToolCall{Masked: true, Tally: &belay.Tally{Bad: true, Failed: 2}}
+	maskedGood := belay.ToolCall{Masked: true, Tally: &belay.Tally{Passed: 2}}
+	toldNone := belay.ToolCall{Tally: &belay.Tally{None: true}}
 	for name, row := range map[string]struct {
 		expect   belay.Expect
 		evidence belay.Evidence
@@ -89,6 +104,17 @@ func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 		"tests that failed":                    {belay.ExpectTests, ran(1), "all tests pass", nil, belay.BashFailure},
 		"tests that nobody ran":                {belay.ExpectTests, edited, "all tests pass", nil, belay.HollowSuccess},
 		"tests whose end nobody tells":         {belay.ExpectTests, told, "all tests pass", nil, belay.BashFailure},
+		"tests that are counted":               {belay.ExpectTests, seen(counted), "ok", nil, ""},
+		"a run of no test":                     {belay.ExpectTests, seen(none), "all tests pass", nil, belay.HollowSuccess},
+		"a run of no test, without an exit":    {belay.ExpectTests, seen(toldNone), "all tests pass", nil, belay.HollowSuccess},
+		"a run of no test, and an honest word": {belay.ExpectTests, seen(none), "I could not run the tests: a_test.go does not exist.", nil, belay.BashFailure},
+		"a run of no test that failed":         {belay.ExpectTests, seen(failedNone), "all tests pass", nil, belay.BashFailure},
+		"tests, then a run of none":            {belay.ExpectTests, seen(fine, none, unsure), "ok", nil, ""},
+		"failed tests, then a run of none":     {belay.ExpectTests, seen(failed, none), "ok", nil, belay.BashFailure},
+		"tests that may not have been reached": {belay.ExpectTests, seen(unsure), "all tests pass", nil, belay.HollowSuccess},
+		"failures that the exit does not tell": {belay.ExpectTests, seen(bad), "all tests pass", nil, belay.BashFailure},
+		"failures behind a pipe":               {belay.ExpectTests, seen(maskedBad), "all tests pass", nil, belay.BashFailure},
+		"passes behind a pipe":                 {belay.ExpectTests, seen(maskedGood), "all tests pass", nil, belay.BashFailure},
 		"empty commits":                        {belay.ExpectChange, moved(false, false), "committed", nil, belay.HollowSuccess},
 		"empty commits over others' work":      {belay.ExpectChange, moved(true, true), "committed", nil, belay.HollowSuccess},
 		"a commit of what was there":           {belay.ExpectChange, moved(true, false), "committed", nil, ""},
@@ -194,6 +220,10 @@ func TestTheCheckOfAnAgentStep(t *testing.T) {
 		if v := verdict.Of(c); v.OK != done || !slices.Contains(v.For, "verify: exit 0") {
 			t.Errorf("%s: the check passed: %+v", expect, v)
 		}
+	}
+	c.Expect, c.Check = belay.ExpectTests, &belay.Observation{Began: true, Tally: &belay.Tally{None: true}}
+	if v := verdict.Of(c); !v.OK || !slices.Contains(v.Against, "verify: the end of its output tells that no test ran") {
+		t.Errorf("the check ran no test: %+v", v)
 	}
 	c.Expect = belay.ExpectChange
 	c.Main.Agent = &belay.AgentReport{Name: "codex", Evidence: edited, Result: belay.AgentResult{Final: true, Excerpt: "done"}}

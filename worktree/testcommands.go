@@ -49,13 +49,16 @@ var testPrograms = map[string]runsTests{
 
 // noTests are words that make a test program do something else than run tests.
 var noTests = []string{
-	"--help", "--version", "-list", "--list", "--collect-only", "--co", "--no-run", "--listTests", "--list-tests", "--dry-run",
-	"-DskipTests", "-DskipTests=true", "-Dmaven.test.skip=true", "--just-print",
-	"-run=^$", "-run=XXX", "-run=NONE", "--setup-only", "--fixtures",
+	"--help", "--version", "-list", "-list=*", "--list", "--list=*", "--collect-only", "--collectonly", "--co", "--no-run", "--listTests", "--list-tests", "--dry-run",
+	"-DskipTests", "-DskipTests=true", "-Dmaven.test.skip", "-Dmaven.test.skip=true", "--just-print", "--recon", "--question", "--touch",
+	"-run=^$", "-run=XXX", "-run=NONE", "--setup-only", "--setup-plan", "--fixtures", "--show-only", "--show-only=*", "--showConfig", "--show-config",
 }
 
 // alone are those of noTests that mean it only for one program.
-var alone = map[string][]string{"go": {"-c", "-n", "-count=0", "--count=0"}, "make": {"-n"}, "ctest": {"-N"}, "pytest": {"-h"}}
+var alone = map[string][]string{
+	"go": {"-c", "-n", "-count=0", "--count=0"}, "ctest": {"-N"}, "pytest": {"-h"}, "bats": {"-c", "--count"},
+	"gradle": {"-m"}, "gradlew": {"-m"}, "just": {"-n"}, "rake": {"-n", "-P", "-T"}, "ninja": {"-n"}, "prove": {"-D", "--dry"},
+}
 
 // Seen is what a look at a shell command sees.
 type Seen struct {
@@ -170,7 +173,7 @@ func lookThrough(command string, is func(words []string) bool, depth int) sight 
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
-		seen.unsure = seen.unsure || hit.unsure || skipped || gone
+		seen.unsure = seen.unsure || hit.unsure || skipped || gone || oneOf("--if-present", words)
 		seen.masked = seen.masked || hit.masked || hidden || mode.tricked ||
 			lenient(words) || mode.shadowed(c.words) || masked(list[i:], mode.strict, mode.pipefail)
 	}
@@ -216,7 +219,9 @@ func runsSuite(words []string) bool {
 			return matches(v[1], []string{"test", "tests", "test:*", "test-*", "*:test"})
 		}
 	}
-	if !ok || slices.ContainsFunc(rest, func(w string) bool { return oneOf(w, noTests) || oneOf(w, alone[name]) }) {
+	if !ok || slices.ContainsFunc(rest, func(w string) bool {
+		return matches(w, noTests) || oneOf(w, alone[name]) || name == "make" && dryMake(w)
+	}) {
 		return false
 	}
 	if i := slices.Index(rest, "-count"); name == "go" && i >= 0 && i+1 < len(rest) && rest[i+1] == "0" {
@@ -227,6 +232,8 @@ func runsSuite(words []string) bool {
 	}
 	v := operands(name, rest)
 	switch {
+	case name == "vitest" && len(v) > 0 && v[0] == "list":
+		return false
 	case rule.always:
 		return true
 	case len(rule.first) > 0:
@@ -241,6 +248,11 @@ func runsSuite(words []string) bool {
 		}
 	}
 	return slices.ContainsFunc(v, func(w string) bool { return matches(w, rule.any) })
+}
+
+// dryMake tells whether short flags of make have it run nothing.
+func dryMake(w string) bool {
+	return len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], makeFlags) == "" && strings.ContainsAny(w, "nqt")
 }
 
 func matches(word string, patterns []string) bool {

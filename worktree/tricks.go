@@ -79,6 +79,8 @@ func foreign(word string) bool {
 		return lenient(append([]string{"make"}, strings.Fields(value)...))
 	case name == "BASH_ENV" || name == "LD_PRELOAD":
 		return true
+	case name == "GOFLAGS":
+		return slices.ContainsFunc(strings.Fields(strings.Trim(value, `'"`)), replaced)
 	case name != "PATH":
 		return false
 	}
@@ -120,13 +122,19 @@ func lenient(words []string) bool {
 	name := path.Base(words[0])
 	return slices.ContainsFunc(words[1:], func(w string) bool {
 		switch {
-		case oneOf(w, lenients[name]) || strings.HasPrefix(w, "-Dmaven.test.failure.ignore"):
+		case oneOf(w, lenients[name]) || strings.HasPrefix(w, "-Dmaven.test.failure.ignore") || name == "go" && replaced(w):
 			return true
 		case name != "make" || len(w) < 2 || w[0] != '-' || strings.Trim(w[1:], makeFlags) != "":
 			return name == "make" && foreign(w)
 		}
 		return strings.ContainsAny(w, "ik")
 	})
+}
+
+// replaced tells whether a flag has go run another program than it built.
+func replaced(flag string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	return strings.HasPrefix(flag, "-") && (name == "exec" || name == "toolexec")
 }
 
 var (

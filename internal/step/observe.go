@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
@@ -37,6 +38,9 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 	}
 	if o.LogKept == o.LogSize {
 		o.LogKept = 0 // all of it: not worth a field
+	}
+	if j.Role == belay.RoleVerify {
+		o.Tally = agent.TallyOf(o.Tail)
 	}
 	if j.Agent != nil {
 		reported(&o, j.Key, blobs)
