@@ -39,7 +39,8 @@ type Owned struct {
 
 	IgnoredBytes int64 // of those files
 
-	tip string // of the branch or the snapshot, when it was looked at
+	tip       string // of the branch or the snapshot, when it was looked at
+	committed bool   // there are files that its branch does not have, and other commits do
 }
 
 // Remove takes away what can go. What turns out not to be safe any more is left,
@@ -48,7 +49,10 @@ func (o Owned) Remove(ctx context.Context, aside ...Reason) error {
 	if o.Kind == KindSnapshot {
 		return Tree{Dir: o.Repo}.DropSnapshot(ctx, o.Ref, o.tip)
 	}
-	return Remove(ctx, o.Made(o.Repo), false, aside...)
+	if err := remove(ctx, o.Made(o.Repo), false, aside, o.committed); err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	return nil
 }
 
 // Made is the worktree as Remove takes it.
@@ -76,6 +80,11 @@ func List(ctx context.Context, repo string) ([]Owned, error) {
 	if err != nil {
 		return nil, err
 	}
+	var all []*Owned
+	for i := range list {
+		all = append(all, &list[i])
+	}
+	g.forgive(ctx, all)
 	return append(list, g.assessSnapshots(ctx, kept)...), nil
 }
 

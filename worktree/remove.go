@@ -50,13 +50,15 @@ var stubborn = []Reason{ReasonElsewhere, ReasonForeign}
 // matter are left aside; with force only what is not ours is refused. What is
 // gone already is no error.
 func Remove(ctx context.Context, m Made, force bool, aside ...Reason) error {
-	if err := remove(ctx, m, force, aside); err != nil {
+	if err := remove(ctx, m, force, aside, false); err != nil {
 		return fmt.Errorf("remove worktree: %w", err)
 	}
 	return nil
 }
 
-func remove(ctx context.Context, m Made, force bool, aside []Reason) error {
+// remove is Remove; one that was found to have nothing uncommitted that other
+// commits do not have is looked at in that way again.
+func remove(ctx context.Context, m Made, force bool, aside []Reason, committed bool) error {
 	g := git{dir: m.Repo}
 	common, err := g.common(ctx)
 	if err != nil {
@@ -84,6 +86,9 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason) error {
 		return err
 	}
 	o := g.assess(ctx, branch, own, list)
+	if committed {
+		g.forgive(ctx, []*Owned{&o})
+	}
 	why := slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool {
 		return (force || slices.Contains(aside, r)) && !slices.Contains(stubborn, r)
 	})
@@ -100,6 +105,8 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, list [
 		args := []string{"worktree", "remove", own.Path}
 		if force || !o.Exists || !own.Ready {
 			args = []string{"worktree", "remove", "--force", "--force", own.Path}
+		} else if o.committed { // one that is locked stays
+			args = []string{"worktree", "remove", "--force", own.Path}
 		}
 		if err := g.patient(ctx, args...); err != nil {
 			return err

@@ -1,0 +1,75 @@
+package worktree
+
+import (
+	"slices"
+	"testing"
+)
+
+// Uncommitted files keep a worktree, unless all of them were committed elsewhere
+// in the meantime.
+//
+// promise: K5
+func TestWorktreeOfCommittedFiles(t *testing.T) {
+	t.Parallel()
+	const work = "echo new > new; echo more >> a.txt; rm src/main.go; "
+	for name, c := range map[string]struct {
+		there, here string
+		safe        bool
+	}{
+		"committed here":      {work, work + "git add -A; git commit -q -m all", true},
+		"staged there":        {work + "git add -A", work + "git add -A; git commit -q -m all", true},
+		"and more":            {work, work + "echo o > o; git add -A; git commit -q -m all", true},
+		"not all of it":       {work + "echo o > o", work + "git add -A; git commit -q -m all", false},
+		"without a deletion":  {work, work + "git checkout -q src; git add -A; git commit -q -m all", false},
+		"only staged":         {"echo s > new; git add new; echo new > new", "echo new > new; git add -A; git commit -q -m all", false},
+		"another content":     {work, work + "echo x > new; git add -A; git commit -q -m all", false},
+		"on an unpushed base": {"echo b > b; git add b; git commit -q -m b; " + work, work + "git add -A; git commit -q -m all", false},
+		"nested":              {work + "git init -q n; echo n > n/n", work + "git add -A; git commit -q -m all", false},
+		"nested, linked here": {"git clone -q . n", "git clone -q . n; git add -A; git commit -q -m all", false},
+		"in a conflict":       {"echo x > a.txt; git stash -q; echo y > a.txt; git commit -q -a -m y; git stash pop || true", "git merge -q b/w; echo y > a.txt; git commit -q --allow-empty -m z", false},
+		"locked":              {work + "git worktree lock .", work + "git add -A; git commit -q -m all", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			o := r.options()
+			o.Branch = "b/w"
+			m := r.create(o)
+			r.in(m.Path).sh(c.there)
+			r.sh(c.here)
+			list, err := List(t.Context(), r.dir)
+			r.must(err)
+			i := slices.IndexFunc(list, func(o Owned) bool { return o.Path == m.Path })
+			got := list[i]
+			if got.Safe != c.safe {
+				t.Errorf("%+v", got)
+			}
+			if err := Remove(t.Context(), m, false); err == nil {
+				t.Error("at the end of a run it goes without being asked for")
+			}
+			if err := got.Remove(t.Context()); (err == nil) != c.safe || exists(m.Path) == c.safe {
+				t.Errorf("safe %v: %v", c.safe, err)
+			}
+		})
+	}
+}
+
+// What is written after the look is looked at again.
+//
+// promise: K5
+func TestWorktreeThatChangesAfterTheLook(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	o := r.options()
+	o.Branch = "b/w"
+	m := r.create(o)
+	r.in(m.Path).write("new", "new")
+	r.write("new", "new")
+	r.commit("new")
+	list, err := List(t.Context(), r.dir)
+	r.must(err)
+	r.in(m.Path).write("newer", "newer")
+	if err := list[0].Remove(t.Context()); !list[0].Safe || err == nil || !exists(m.Path) {
+		t.Errorf("%+v %v", list[0], err)
+	}
+}
