@@ -14,8 +14,18 @@ type measure struct {
 	base    *belay.Print // from where the next attempt is measured; nil = from its own beginning
 	blind   bool         // an attempt since the base was cut off, and nobody saw what it did
 	severed bool         // so it is for the attempt that was begun last
-	shared  bool         // another step worked in the same tree, since the base
-	acted   bool         // an earlier attempt since the base did something that can change files
+	beside  []string     // who else worked in the same tree, since the base: "step lint", "run 01ab"
+	acted   bool         // an earlier attempt since the base left work of its own
+}
+
+// maxBeside is how many others are told.
+const maxBeside = 20
+
+// meets takes in that somebody else works in the same tree.
+func (m *measure) meets(who string) {
+	if len(m.beside) < maxBeside && !slices.Contains(m.beside, who) {
+		m.beside = append(m.beside, who)
+	}
 }
 
 // begin takes in that an attempt starts.
@@ -45,18 +55,22 @@ func (m *measure) ended(o *belay.Observation) {
 		m.blind = m.base != nil
 		return
 	}
-	e, acts := o.Agent.Evidence, verdict.Acts(o.Agent.Result)
+	for _, run := range o.Beside {
+		m.meets("run " + string(run))
+	}
+	e := o.Agent.Evidence
+	own := verdict.Own(e, len(m.beside) > 0)
 	switch before := e.Before; {
 	case !usable(&before):
 		return
 	case !usable(&e.After): // nobody knows what it left
 		m.noted(&before)
-		m.blind, m.acted = true, m.acted || acts
-	case !verdict.Changed(e) || m.shared && !m.acted && !acts:
+		m.blind = true
+	case !verdict.Changed(e) || !m.acted && !own && !m.severed:
 		m.base, m.blind = nil, false
 	default:
 		m.noted(&before)
-		m.acted = m.acted || acts
+		m.acted = m.acted || own
 	}
 }
 
@@ -64,25 +78,41 @@ func (m *measure) ended(o *belay.Observation) {
 // failed would make every later look fail with it.
 func usable(p *belay.Print) bool { return p != nil && p.Tree != "" && p.Error == "" }
 
-// meet remembers which agents work in one tree with another step at the same
-// time. What stands in a worktree of its own meets nobody; all else counts as
+// meet remembers which agents work in one tree with somebody else at the same
+// time: another step, a hook, an agent that mends. A check and a planner only
+// look. What stands in a worktree of its own meets nobody; all else counts as
 // one place, since nobody here can see where a repository ends.
 func (t *Tree) meet(run belay.RunID, e belay.AttemptStarted) {
-	if e.Role != belay.RoleMain {
+	s := t.runs[run]
+	i, ok := s.open[e.Key]
+	if !ok || e.Role == belay.RoleVerify || e.Role == belay.RolePlan {
 		return
 	}
-	s := t.runs[run]
-	i := s.open[e.Key]
 	place := t.place(s, i)
-	for k, other := range t.places {
-		if other != place {
+	for _, k := range t.birth { // in the same order whenever it is folded
+		if other, ok := t.places[k]; !ok || other != place {
 			continue
 		}
 		o := t.runs[t.open[k]]
-		s.steps[i].agent.shared = true
-		o.steps[o.open[k]].agent.shared = true
+		j, ok := o.open[k]
+		if !ok || o == s && i == j {
+			continue
+		}
+		if e.Role == belay.RoleMain {
+			s.steps[i].agent.meets("step " + string(o.prog.Steps[j].ID))
+		}
+		if !aside(k) {
+			o.steps[j].agent.meets("step " + string(s.prog.Steps[i].ID))
+		}
 	}
 	t.places[e.Key] = place
+}
+
+// aside tells the keys of attempts that are not the work of their step.
+func aside(k belay.Key) bool {
+	return slices.ContainsFunc([]belay.Role{belay.RoleHook, belay.RoleRepair, belay.RoleRecovery}, func(r belay.Role) bool {
+		return strings.Contains(string(k), "@"+string(r)+".")
+	})
 }
 
 // place is the worktree that a step works in, "" for one without.

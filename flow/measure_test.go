@@ -1,17 +1,18 @@
 package flow
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay"
 )
 
 // saw is the end of an agent that found the tree as before and left it as
-// after, by the tools of its records.
-func saw(before, after string, tools ...belay.ToolCall) *belay.Observation {
+// after, by what its records tell.
+func saw(before, after string, own belay.Doing) *belay.Observation {
 	return &belay.Observation{Began: true, Agent: &belay.AgentReport{
-		Result:   belay.AgentResult{Tools: tools},
-		Evidence: belay.Evidence{Before: belay.Print{Tree: before}, After: belay.Print{Tree: after}},
+		Evidence: belay.Evidence{Before: belay.Print{Tree: before}, After: belay.Print{Tree: after}, Own: own},
 	}}
 }
 
@@ -19,30 +20,34 @@ func saw(before, after string, tools ...belay.ToolCall) *belay.Observation {
 //
 // promise: H3
 func TestBaseOfTheNextAttempt(t *testing.T) {
-	wrote := belay.ToolCall{Name: "Write", Path: "a.txt"}
-	broken := saw("", "")
+	acted := belay.Doing{Told: true, Writes: true}
+	looked := belay.Doing{Told: true}
+	named := belay.Doing{Told: true, Writes: true, Named: []string{"a.txt"}}
+	broken := saw("", "", acted)
 	broken.Agent.Evidence.Before.Error = "no index"
-	half := saw("a", "")
+	half := saw("a", "", acted)
 	half.Agent.Evidence.After.Error = "no index"
 	for name, c := range map[string]struct {
 		note   *belay.Print
-		shared bool
+		beside string
 		end    *belay.Observation
 		base   string
 		blind  bool
 	}{
-		"nothing changed":               {note: &belay.Print{Tree: "a"}, end: saw("a", "a")},
-		"a change":                      {note: &belay.Print{Tree: "a"}, end: saw("a", "b"), base: "a"},
-		"a change, no note":             {end: saw("a", "b"), base: "a"},
-		"a change of somebody else":     {note: &belay.Print{Tree: "a"}, shared: true, end: saw("a", "b")},
-		"a change beside somebody else": {note: &belay.Print{Tree: "a"}, shared: true, end: saw("a", "b", wrote), base: "a"},
-		"lost":                          {note: &belay.Print{Tree: "a"}, base: "a", blind: true},
-		"lost before it was measured":   {},
-		"no report":                     {note: &belay.Print{Tree: "a"}, end: &belay.Observation{Began: true, Signal: 9}, base: "a", blind: true},
-		"never started":                 {end: &belay.Observation{}},
-		"a print that failed":           {note: &belay.Print{Tree: "a", Error: "no index"}, end: broken},
-		"an empty print":                {note: &belay.Print{}},
-		"nobody saw what it left":       {note: &belay.Print{Tree: "a"}, end: half, base: "a", blind: true},
+		"nothing changed":                {note: &belay.Print{Tree: "a"}, end: saw("a", "a", acted)},
+		"a change":                       {note: &belay.Print{Tree: "a"}, end: saw("a", "b", acted), base: "a"},
+		"a change, no note":              {end: saw("a", "b", acted), base: "a"},
+		"a change, and it does not tell": {end: saw("a", "b", belay.Doing{}), base: "a"},
+		"a change, and it only looked":   {note: &belay.Print{Tree: "a"}, end: saw("a", "b", looked)},
+		"a change of somebody else":      {note: &belay.Print{Tree: "a"}, beside: "step b", end: saw("a", "b", acted)},
+		"a change beside somebody else":  {note: &belay.Print{Tree: "a"}, beside: "step b", end: saw("a", "b", named), base: "a"},
+		"lost":                           {note: &belay.Print{Tree: "a"}, base: "a", blind: true},
+		"lost before it was measured":    {},
+		"no report":                      {note: &belay.Print{Tree: "a"}, end: &belay.Observation{Began: true, Signal: 9}, base: "a", blind: true},
+		"never started":                  {end: &belay.Observation{}},
+		"a print that failed":            {note: &belay.Print{Tree: "a", Error: "no index"}, end: broken},
+		"an empty print":                 {note: &belay.Print{}},
+		"nobody saw what it left":        {note: &belay.Print{Tree: "a"}, end: half, base: "a", blind: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := measure{}
@@ -50,7 +55,9 @@ func TestBaseOfTheNextAttempt(t *testing.T) {
 			if c.note != nil {
 				m.noted(c.note)
 			}
-			m.shared = c.shared
+			if c.beside != "" {
+				m.meets(c.beside)
+			}
 			m.ended(c.end)
 			m.begin()
 			base := ""
@@ -60,7 +67,7 @@ func TestBaseOfTheNextAttempt(t *testing.T) {
 			if base != c.base || m.severed != c.blind {
 				t.Errorf("measured from %q, cut off: %v; want %q, %v", base, m.severed, c.base, c.blind)
 			}
-			if base == "" && m != (measure{}) {
+			if base == "" && !reflect.DeepEqual(m, measure{}) {
 				t.Errorf("something is left: %+v", m)
 			}
 		})
@@ -75,22 +82,46 @@ func TestWhoSharesATree(t *testing.T) {
 	const agentStep = "agent: scripted, prompt: x, expect: change"
 	for name, c := range map[string]struct {
 		steps string
-		want  bool
+		want  string
 	}{
-		"two agents": {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, " + agentStep + ", needs: []}\n", true},
-		"a command":  {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, command: x, needs: []}\n", true},
+		"two agents": {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, " + agentStep + ", needs: []}\n", "step b"},
+		"a command":  {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, command: x, needs: []}\n", "step b"},
+		"two others": {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, command: x, needs: []}\n- {id: c, command: x, needs: []}\n", "step b, step c"},
 		"one after the other": {
-			"- {id: a, " + agentStep + "}\n- {id: b, command: x}\n", false},
-		"a worktree": {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, " + agentStep + ", needs: [], isolate: worktree}\n", false},
+			"- {id: a, " + agentStep + "}\n- {id: b, command: x}\n", ""},
+		"a worktree": {"- {id: a, " + agentStep + ", needs: []}\n- {id: b, " + agentStep + ", needs: [], isolate: worktree}\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n"+c.steps)
 			for w.asks() != "" {
 				w.allow()
 			}
-			if got := w.tree.Run("r").steps[0].agent.shared; got != c.want {
-				t.Errorf("shared: %v, want %v", got, c.want)
+			if got := strings.Join(w.tree.Run("r").steps[0].agent.beside, ", "); got != c.want {
+				t.Errorf("beside: %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// Other runs that an attempt met stay known as long as its work is measured
+// from the same state, and are told to the judge.
+//
+// promise: H3
+func TestRunsBesideAreKept(t *testing.T) {
+	m := measure{}
+	m.begin()
+	end := saw("a", "b", belay.Doing{Told: true, Writes: true, Named: []string{"a.txt"}})
+	end.Beside = []belay.RunID{"01ab"}
+	m.ended(end)
+	m.begin()
+	if strings.Join(m.beside, ", ") != "run 01ab" || !m.acted {
+		t.Errorf("the next attempt knows %q, acted %v", m.beside, m.acted)
+	}
+	m = measure{}
+	m.begin()
+	end.Agent.Evidence.Own.Named = nil
+	m.ended(end)
+	if m.begin(); m.base != nil || len(m.beside) != 0 {
+		t.Errorf("somebody else's change is a base: %+v", m)
 	}
 }

@@ -50,7 +50,7 @@ func (c Case) agentFailure() *belay.Failure {
 		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
-	case !a.Final && a.Exit == 0 && Changed(r.Evidence): // real work is never hollow, and nobody says that it is all
+	case !a.Final && a.Exit == 0 && c.claim().changed(): // real work is never hollow, and nobody says that it is all
 		return c.fail(belay.BashFailure, belay.ClassUnknown, r.Name+" left with exit 0 and without the record that ends a run; there is work of it",
 			"look at what it left, then resume the run")
 	case !a.Final && a.Exit == 0:
@@ -184,10 +184,7 @@ func (c Case) ofAgent() belay.Verdict {
 	if f := c.agentFailure(); f != nil {
 		return c.verdictOf(f, sureRecord)
 	}
-	v := Hollow(Claim{
-		Expect: c.Expect, Classic: c.Classic, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence, Text: c.Main.Agent.Result.Excerpt,
-		Shared: c.Shared, Acted: c.Acted, Severed: c.Severed,
-	})
+	v := Hollow(c.claim())
 	v.Against = append(v.Against, c.degraded()...)
 	if v.Failure != nil {
 		v.Failure.Op = "step " + string(c.Step)
@@ -199,6 +196,15 @@ func (c Case) ofAgent() belay.Verdict {
 		v.Against = append(v.Against, v.Failure.Cause)
 	}
 	return v
+}
+
+// claim is what the agent's run claims.
+func (c Case) claim() Claim {
+	r := c.Main.Agent
+	return Claim{
+		Expect: c.Expect, Classic: c.Classic, Result: r.Result, Evidence: r.Evidence, Text: r.Result.Excerpt,
+		Beside: c.Beside, Acted: c.Acted, Severed: c.Severed,
+	}
 }
 
 // checked judges an attempt of an agent whose check passed. A check is evidence

@@ -15,10 +15,10 @@ type Claim struct {
 	Classic  bool // judge by the text alone, as older runners did
 	Result   belay.AgentResult
 	Evidence belay.Evidence
-	Text     string // the final text, or its beginning
-	Shared   bool   // another step worked in the same tree at the same time
-	Acted    bool   // an earlier attempt, measured from the same state, did something that can change files
-	Severed  bool   // it is measured since an attempt that was cut off, and nobody saw what that did
+	Text     string   // the final text, or its beginning
+	Beside   []string // who else worked in the same tree at the same time: "step lint", "run 01ab"
+	Acted    bool     // an earlier attempt, measured from the same state, left work of its own
+	Severed  bool     // it is measured since an attempt that was cut off, and nobody saw what that did
 }
 
 // Hollow judges a claim: done, hollow, or honestly not done. It looks at the
@@ -29,11 +29,7 @@ func Hollow(c Claim) belay.Verdict {
 	if c.Classic {
 		return c.classic()
 	}
-	v := c.judge()
-	if doubts := c.doubts(); len(doubts) > 0 {
-		v.Against, v.Sure = append(v.Against, doubts...), min(v.Sure, sureMixed)
-	}
-	return v
+	return c.doubted(c.judge())
 }
 
 // judge is the verdict but for the doubt whose work it is.
@@ -74,6 +70,8 @@ func (c Claim) answer() belay.Verdict {
 		return c.empty("there is no answer", sureText)
 	case idle && claims(c.Text):
 		return c.empty("it says that the work is done, and nothing changed and no tool was used", sureText)
+	case c.onlyHere() && claimsChange(c.Text):
+		return c.empty("it says that it changed the code, and "+c.nothing(), sureText)
 	}
 	return c.done(sureRecord)
 }
@@ -111,7 +109,7 @@ func (c Claim) change() belay.Verdict {
 	case c.changed():
 		return c.done(sureSeen)
 	case Changed(e):
-		return c.empty("other steps worked in the same tree, and no record of the agent shows that it changed anything", sureRecord)
+		return c.others()
 	}
 	return c.empty("nothing changed in the working tree", sureSeen)
 }

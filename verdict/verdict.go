@@ -23,10 +23,10 @@ type Case struct {
 
 	// Of an agent step:
 	Expect  belay.Expect
-	Classic bool // hollow success is judged by the text alone
-	Shared  bool // another step worked in the same tree at the same time
-	Acted   bool // an attempt that is measured from the same state did something that can change files
-	Severed bool // the work is measured since an attempt that was cut off, whose doings nobody saw
+	Classic bool     // hollow success is judged by the text alone
+	Beside  []string // who else worked in the same tree at the same time: "step lint", "run 01ab"
+	Acted   bool     // an attempt that is measured from the same state left work of its own
+	Severed bool     // the work is measured since an attempt that was cut off, whose doings nobody saw
 }
 
 // NeedsCheck tells whether the step's verify has something to decide: the

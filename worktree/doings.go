@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,6 +18,7 @@ const (
 	maxHeld     = 5_000  // paths that were named
 	maxWords    = 20_000 // words of programs in other languages
 	maxGlobs    = 100
+	maxAsked    = 500 // names that git is asked about
 )
 
 // Doings are what an agent's tools may have done: everything that it did in one
@@ -242,8 +244,7 @@ func (m manner) fits(kind belay.ChangeKind) bool {
 
 // in is what of it counts for a working tree with these changes, or for a
 // folder that changed and in which nobody keeps a list of changes.
-func (d *Doings) in(dir, top string, list []change, folder bool) belay.Doing {
-	n := d.place(dir, top)
+func (d *Doings) in(n *names, top string, list []change, folder bool) belay.Doing {
 	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside, Commits: d.commits}
 	if folder {
 		own.Named = n.exists(top)
@@ -260,6 +261,28 @@ func (d *Doings) in(dir, top string, list []change, folder bool) belay.Doing {
 	return own
 }
 
+// there tells whether a file is there.
+func there(top, p string) bool {
+	fi, err := os.Lstat(filepath.Join(top, p))
+	return err == nil && !fi.IsDir()
+}
+
+// ignored tells whether a file that was named is there, and is one that git does
+// not look at: what is done to it the tree does not show.
+func (n *names) ignored(ctx context.Context, at place) bool {
+	args := []string{"check-ignore", "--"}
+	for p, how := range n.whole {
+		if how != gone && len(args) < maxAsked && there(at.top, p) {
+			args = append(args, p)
+		}
+	}
+	if len(args) == 2 {
+		return false
+	}
+	out, err := at.run(ctx, args...)
+	return err == nil && out != "" // 1 = none of them
+}
+
 // exists lists the files that were named and are there, for a folder in which
 // nobody keeps a list of changes.
 func (n *names) exists(top string) []string {
@@ -268,7 +291,7 @@ func (n *names) exists(top string) []string {
 		if how == gone {
 			continue
 		}
-		if fi, err := os.Lstat(filepath.Join(top, p)); err == nil && !fi.IsDir() {
+		if there(top, p) {
 			list = append(list, shown(p))
 		}
 	}

@@ -129,3 +129,24 @@ func TestDoingsAreBounded(t *testing.T) {
 		t.Errorf("%d names and %d words are kept", len(d.names), len(d.words))
 	}
 }
+
+// What is done to files that git ignores does not show in the tree: it may be
+// anything.
+//
+// promise: H3
+func TestDoingsOutOfSight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("out/report", "x")
+	base := r.look()
+	for command, want := range map[string]bool{
+		"echo x > out/report": true, "echo x > a.log": false /* it is not there */, "echo x > /tmp/x": true, "echo x > ~/x": true, "gh issue create": true,
+		"sed -i s/nothing/x/ a.txt": false, "cat a.txt": false, "go test ./...": false, "echo x > /dev/null": false,
+	} {
+		var d Doings
+		d.Take(belay.ToolCall{Name: "Bash", Command: command})
+		if e := (Tree{Dir: r.dir}).SinceBy(t.Context(), base, r.look(), nil, &d); e.Own.Afar != want {
+			t.Errorf("%q: %+v", command, e.Own)
+		}
+	}
+}

@@ -41,7 +41,11 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 		e.Outside = outside(t.Dir, top, tools)
 	}
 	if own != nil {
-		e.Own = own.in(t.Dir, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
+		n := own.place(t.Dir, top)
+		e.Own = own.in(&n, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
+		if bad == nil && len(list) == 0 && !e.Own.Afar {
+			e.Own.Afar = n.ignored(ctx, at)
+		}
 	}
 	return e
 }
