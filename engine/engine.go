@@ -77,6 +77,10 @@ type Driver struct {
 	// Told tells it what came of one; nil = nobody counts.
 	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
 	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
+	// Stay notes that the run works in a working tree, and Beside lists the other
+	// runs that did so in a time; nil = nobody else is looked for.
+	Stay   func(place string) error
+	Beside func(place string, from, to time.Time) ([]belay.RunID, error)
 	// Look looks at the machine; nil = nothing is wrong with it.
 	Look func(dir string) belay.Probe
 	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
@@ -93,6 +97,8 @@ type drive struct {
 	notes   map[belay.Key]noteMark
 	attachs int
 	seen    seen
+	places  map[string]string // the working trees of directories
+	stayed  map[string]bool   // those that are noted
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -102,7 +108,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
 	}
-	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, places: map[string]string{}, stayed: map[string]bool{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -229,7 +235,7 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
-	if err := w.tell(job, o.Agent); err != nil {
+	if err := errors.Join(w.tell(job, o.Agent), w.meets(job, &o)); err != nil {
 		return flow.Fact{}, err
 	}
 	if o.Agent != nil {
@@ -460,6 +466,9 @@ func (w *drive) spawn(j belay.Job) error {
 	staged := j
 	if w.Stage != nil {
 		staged = w.Stage(j)
+	}
+	if err := w.stays(staged); err != nil {
+		return err
 	}
 	s, err := w.prepare(staged)
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *State) indexSteps() []step {
 			return err
 		}
 		return s.fill(c)
-	}, sql(serviceSchema)}
+	}, sql(serviceSchema), sql(staySchema)}
 }
 
 // Summary is a run in one line.

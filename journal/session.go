@@ -205,7 +205,9 @@ func end(c *sqlite3.Conn, id belay.RunID) error {
 
 // Leave ends a session and frees its slot.
 func (s *State) Leave(id belay.RunID) error {
-	return s.inIndex("leave session", func(c *sqlite3.Conn) error { return end(c, id.Root()) })
+	return s.change("leave session", func(c *sqlite3.Conn) error {
+		return first(end(c, id.Root()), left(c, id.Root(), time.Now()))
+	})
 }
 
 // SetKeeper notes who keeps the processes of a session: what descends from it

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
+)
+
+// stays notes where a job is about to work, once for each working tree: other
+// runs that judge an agent there must see that this one was at work.
+func (w *drive) stays(j belay.Job) error {
+	if w.Stay == nil || j.Dir == "" {
+		return nil
+	}
+	place := w.placeOf(j.Dir)
+	if w.stayed[place] {
+		return nil
+	}
+	if err := w.Stay(place); err != nil {
+		return err
+	}
+	w.stayed[place] = true
+	return nil
+}
+
+// placeOf is the working tree of a directory, looked for once while it is the
+// same directory.
+func (w *drive) placeOf(dir string) string {
+	place, known := w.places[dir]
+	if !known {
+		place = worktree.Around(dir)
+		w.places[dir] = place
+	}
+	return place
+}
+
+// meets adds to the end of an agent's attempt which other runs worked in its
+// tree meanwhile. It asks for times and not for what is there now, so that an
+// attempt that ended while nobody drove the run is told the same.
+func (w *drive) meets(j belay.Job, o *belay.Observation) error {
+	if w.Beside == nil || o.Agent == nil || o.Started.IsZero() {
+		return nil
+	}
+	runs, err := w.Beside(w.placeOf(j.Dir), o.Started, o.Ended)
+	if err != nil {
+		return fmt.Errorf("look who else worked there: %w", err)
+	}
+	o.Beside = runs
+	return nil
+}
+
+func (o *Open) stayIn(place string) error {
+	return o.local.State.Stay(o.ID, o.session.Tree, place)
+}
+
+func (o *Open) besideIn(place string, from, to time.Time) ([]belay.RunID, error) {
+	return o.local.State.Beside(o.ID, o.session.Tree, place, from, to)
+}

@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/belay-run/belay"
+)
+
+// keptStays is how long it is remembered that a run worked somewhere. No attempt
+// of an agent runs that long.
+const keptStays = 30 * 24 * time.Hour
+
+const staySchema = `
+	CREATE TABLE stays (
+		run TEXT NOT NULL, tree TEXT NOT NULL, place TEXT NOT NULL, began INTEGER NOT NULL, ended INTEGER NOT NULL
+	) STRICT;
+	CREATE INDEX stays_place ON stays (place, ended);
+	CREATE INDEX stays_run ON stays (run, ended)`
+
+// Stay notes that a run begins to work in a place, a working tree, until it
+// leaves. It is durable before anything of the run is started there.
+func (s *State) Stay(id belay.RunID, tree, place string) error {
+	now := time.Now()
+	return s.change("note place of work", func(c *sqlite3.Conn) error {
+		if err := run(c, "DELETE FROM stays WHERE place = ? AND ended > 0 AND ended < ?", place, now.Add(-keptStays)); err != nil {
+			return err
+		}
+		return run(c, "INSERT INTO stays VALUES (?,?,?,?,0)", id.Root(), tree, place, now)
+	})
+}
+
+// left notes that a run works nowhere any more.
+func left(c *sqlite3.Conn, id belay.RunID, at time.Time) error {
+	return run(c, "UPDATE stays SET ended = ? WHERE run = ? AND ended = 0", at, id)
+}
+
+// stay is one run in one place.
+type stay struct {
+	run          belay.RunID
+	tree         string
+	began, ended time.Time
+}
+
+// maxFound is how many other runs are told.
+const maxFound = 20
+
+// Beside lists the other runs that worked in a place at any time between two
+// moments. Sessions that this run was started by, or that it started, are no
+// others: they wait for each other.
+func (s *State) Beside(id belay.RunID, tree, place string, from, to time.Time) ([]belay.RunID, error) {
+	var found []belay.RunID
+	err := s.inIndex("look for other runs", func(c *sqlite3.Conn) error {
+		stays, err := staysIn(c, id.Root(), place, from, to)
+		if err != nil {
+			return err
+		}
+		for _, st := range stays {
+			if slices.Contains(found, st.run) || len(found) == maxFound {
+				continue
+			}
+			kin, err := related(c, id.Root(), st, tree)
+			if err != nil {
+				return err
+			}
+			was, err := s.was(c, st, from)
+			if err != nil {
+				return err
+			}
+			if !kin && was {
+				found = append(found, st.run)
+			}
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return found, err
+}
+
+const besideQuery = `
+	SELECT run, tree, began, ended FROM stays WHERE place = ?1 AND ended = 0 AND began <= ?3 AND run <> ?4
+	UNION ALL
+	SELECT run, tree, began, ended FROM stays WHERE place = ?1 AND ended >= max(?2, 1) AND began <= ?3 AND run <> ?4`
+
+// staysIn are those of other runs that overlap with a time. Each half of the
+// question is a range of the index: runs that left before are not looked at.
+func staysIn(c *sqlite3.Conn, id belay.RunID, place string, from, to time.Time) ([]stay, error) {
+	var list []stay
+	err := each(c, besideQuery, []any{place, from, to, id},
+		func(q *sqlite3.Stmt) {
+			list = append(list, stay{
+				run: belay.RunID(q.ColumnText(0)), tree: q.ColumnText(1),
+				began: fromNanos(q.ColumnInt64(2)), ended: fromNanos(q.ColumnInt64(3)),
+			})
+		})
+	return list, err
+}
+
+// was tells whether a run was at work at or after a moment. One that left no
+// word lives, or its last beat tells until when it did; then that is noted.
+func (s *State) was(c *sqlite3.Conn, st stay, from time.Time) (bool, error) {
+	if !st.ended.IsZero() {
+		return true, nil
+	}
+	m, err := member(c, "run = ?", st.run)
+	if err != nil {
+		return false, err
+	}
+	if m != nil && m.Alive && !(s.dead(m.Driver) && s.dead(m.Keeper)) {
+		return true, nil
+	}
+	last := readBeat(s.Folder(st.run)).At
+	if last.Before(st.began) {
+		last = st.began
+	}
+	return !last.Before(from), left(c, st.run, last)
+}
+
+// related tells whether two sessions belong together, the one started by the
+// other through any number of sessions between.
+func related(c *sqlite3.Conn, id belay.RunID, st stay, tree string) (bool, error) {
+	if st.tree != tree {
+		return false, nil
+	}
+	members, err := membersOf(c, "tree = ?", tree)
+	if err != nil {
+		return false, err
+	}
+	parent := map[belay.RunID]belay.RunID{}
+	for _, m := range members {
+		parent[m.Run] = m.Session.Parent
+	}
+	above := func(low, high belay.RunID) bool {
+		for range len(members) {
+			if low = parent[low]; low == high || low == "" {
+				break
+			}
+		}
+		return low == high
+	}
+	return above(id, st.run) || above(st.run, id), nil
+}
