@@ -192,17 +192,17 @@ func levelIs(recs []belay.Record, level int) error {
 // carriers are the living processes with a text on their command line, also
 // those in other namespaces and without an environment.
 func carriers(mark string) []int {
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	dirs, err := filepath.Glob("/proc/[0-9]*") // a longer pattern would list every one of them
 	if err != nil {
 		return nil // the pattern is sound
 	}
 	var pids []int
-	for _, name := range files {
-		line, err := os.ReadFile(name)
+	for _, dir := range dirs {
+		line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
 		if err != nil || !bytes.Contains(line, []byte(mark)) {
 			continue // gone, or another's
 		}
-		if pid, err := strconv.Atoi(strings.Split(name, "/")[2]); err == nil && pid != os.Getpid() && state(pid) != "Z" {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && pid != os.Getpid() && state(pid) != "Z" {
 			pids = append(pids, pid)
 		}
 	}

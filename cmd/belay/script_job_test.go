@@ -20,19 +20,19 @@ import (
 	"github.com/belay-run/belay/journal"
 )
 
-const (
-	patience = 30 * time.Second
-	pollTime = 10 * time.Millisecond
-)
+// patience is how long something may take before it counts as never. Nothing
+// that passes waits for it, so it is long: the machine may be busy.
+const patience = 2 * time.Minute
 
 // until waits for a condition; what it waits for is said when it never comes.
+// It looks less and less often: a look at all processes is not cheap.
 func until(what string, cond func() bool) error {
-	tick := time.NewTicker(pollTime)
-	defer tick.Stop()
-	for end := time.Now().Add(patience); !cond(); <-tick.C {
+	pause, most := 5*time.Millisecond, 50*time.Millisecond
+	for end := time.Now().Add(patience); !cond(); pause = min(2*pause, most) {
 		if time.Now().After(end) {
 			return fmt.Errorf("waited %s for %s", patience, what)
 		}
+		<-time.After(pause)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +29,24 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	heedHangup()
+	if err := sideBySide(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(withProgram(m.Run))
+}
+
+// sideBySide lets more tests run at a time than there are cores: most of a test
+// here is waiting for pauses and windows of the program under test. What was
+// asked for on the command line stays.
+func sideBySide() error {
+	const times = 4
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if asked {
+		return nil
+	}
+	return flag.Set("test.parallel", fmt.Sprint(times*runtime.GOMAXPROCS(0)))
 }
 
 // heedHangup takes back that SIGHUP is ignored, as it is under nohup: every
@@ -50,7 +68,7 @@ func withProgram(run func() int) int {
 		err = build.Run()
 	}
 	if err == nil {
-		err = linkTalker(dir)
+		err = errors.Join(linkTalker(dir), os.Setenv("PROGRAM_UNDER_TEST", program))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build belay:", err)

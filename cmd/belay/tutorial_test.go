@@ -71,11 +71,18 @@ func followTutorial(t *testing.T, file string) {
 	}
 }
 
+// aMoment is how long a reader waits before pulling the plug, and untilItSleeps
+// the same on a machine that is too busy for a second to be enough.
+const (
+	aMoment       = "sleep 1\nkill "
+	untilItSleeps = "for i in {1..1000}; do grep -qsr 'this takes' state/runs/two/logs && break; sleep 0.05; done\nkill "
+)
+
 // typeIn runs a block as one would in a terminal, and gives what it printed on
 // stdout. A command that fails is no mistake of the reader.
 func typeIn(t *testing.T, dir, block string) string {
 	t.Helper()
-	cmd := exec.Command("bash", "-c", block)
+	cmd := exec.Command("bash", "-c", strings.Replace(block, aMoment, untilItSleeps, 1))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
