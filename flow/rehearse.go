@@ -187,11 +187,13 @@ func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
 // texts renders what can be rendered.
 func (c *scene) texts(i int, line *Rehearsed) {
 	def := &c.prog.Steps[i]
-	if def.As != "" && def.Foreach != "" {
-		if _, taken := c.unknown[def.As]; !taken {
-			c.unknown[def.As] = def.ID
-			defer delete(c.unknown, def.As)
-		}
+	item := def.Item
+	if def.Foreach != "" {
+		item = def.As
+	}
+	if _, taken := c.unknown[item]; item != "" && !taken {
+		c.unknown[item] = def.ID
+		defer delete(c.unknown, item)
 	}
 	c.filled(i, line)
 }
@@ -284,6 +286,9 @@ func (c *scene) down(i int, prog *recipe.Recipe, unknown map[string]belay.Path) 
 	}
 	if def.Foreach != "" {
 		unknown[def.As] = def.ID
+	}
+	if def.Item != "" {
+		unknown[def.Item] = def.ID
 	}
 	for _, a := range def.Context {
 		delete(unknown, a.Name)

@@ -137,10 +137,12 @@ type Step struct {
 	Escalate  bool              // on_failure: escalate
 	Fallback  *Fallback         // what is done in its stead when it stays failed; nil = nothing
 	StandIn   bool              // it never starts by itself: another step has it as its fallback
+	Item      string            // of one that stands in for the items of a foreach: the variable that holds the item
 	Pos       Pos
 
 	file      string // where it was written, when a merge brought it here
 	idPos     Pos
+	rolePos   Pos    // of the role's name
 	recipePos Pos    // of the sub-recipe's name
 	groupPos  Pos    // of the key
 	needs     []need // as written

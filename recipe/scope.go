@@ -151,7 +151,7 @@ func (sc *scope) setters(name string) (steps []int, found bool) {
 func (sc *scope) step(i int) {
 	s := &sc.r.Steps[i]
 	for _, u := range s.uses {
-		if u.maybe || sc.first[u.name] || s.Foreach != "" && u.name == s.As && !u.outside {
+		if u.maybe || sc.first[u.name] || s.isItem(u) {
 			continue
 		}
 		setters, found := sc.setters(u.name)

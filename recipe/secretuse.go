@@ -19,9 +19,7 @@ func (g *callGraph) secretUses() {
 		g.misusedSecrets(r.File, r.hookUses, hooks, secret)
 		for i := range r.Steps {
 			s := &r.Steps[i]
-			uses := slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool {
-				return s.Foreach != "" && u.name == s.As && !u.outside // the item
-			})
+			uses := slices.DeleteFunc(slices.Clone(s.uses), s.isItem)
 			g.misusedSecrets(s.where(r), uses, []*Script{s.Script, s.Verify}, secret)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // the stead of another step or not at all, so they have no place in the order.
 func (l *linker) fallbacks() {
 	for i := range l.steps {
-		l.steps[i].StandIn = false
+		l.steps[i].StandIn, l.steps[i].Item = false, ""
 	}
 	var edges [][]int // made when there is one
 	for i := range l.steps {
@@ -39,6 +39,7 @@ func (l *linker) fallbacks() {
 	}
 	if edges != nil && !l.circle {
 		l.stand = originals(l.steps)
+		l.items()
 	}
 }
 
@@ -62,6 +63,38 @@ func (l *linker) standIns() {
 				"the step %q runs only as a fallback, and %q does not apply to it", s.ID, m.key)
 		}
 	}
+}
+
+// items gives every step that stands in the variable that holds the item there;
+// "" where there is not always one, as it stands in for a single step, too.
+func (l *linker) items() {
+	known := make([]bool, len(l.steps))
+	for i := range l.steps {
+		s, item := &l.steps[i], ""
+		if s.StandIn {
+			continue // it is come by from the step that it stands in for
+		}
+		if s.Foreach != "" {
+			item = s.As
+		}
+		for s.Fallback != nil && s.Fallback.Step != "" {
+			next, ok := l.index[s.Fallback.Step]
+			if !ok || known[next] && (l.steps[next].Item == item || l.steps[next].Item == "") {
+				break // so is all that follows
+			}
+			if known[next] {
+				item = ""
+			}
+			s, known[next] = &l.steps[next], true
+			s.Item = item
+		}
+	}
+}
+
+// isItem tells whether what a step reads is the item of a list: its own, or that
+// of the step that it stands in for.
+func (s *Step) isItem(u use) bool {
+	return !u.outside && (s.Foreach != "" && u.name == s.As || s.Item != "" && u.name == s.Item)
 }
 
 // notAwaited reports a need for a step that runs only as a fallback.

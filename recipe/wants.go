@@ -91,7 +91,7 @@ func (r *Recipe) ownWants(own map[string]bool) map[string]want {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		for _, u := range s.uses {
-			if !u.maybe && (s.Foreach == "" || u.name != s.As || u.outside) {
+			if !u.maybe && !s.isItem(u) {
 				add(u.name, want{file: s.where(r), pos: u.pos})
 			}
 		}
@@ -117,6 +117,7 @@ func (s *Step) passedUp(all map[string]want) map[string]want {
 	if s.Foreach != "" {
 		delete(left, s.As)
 	}
+	delete(left, s.Item)
 	return left
 }
 
