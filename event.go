@@ -44,6 +44,7 @@ type RunStarted struct {
 	Agents     bool               `json:"agents,omitempty"`      // the run uses agents: recovery may start some
 	Staff      []string           `json:"staff,omitempty"`       // agents that may take over from another, in order
 	Roles      map[string]Profile `json:"roles,omitempty"`       // what each role may do
+	Toolless   []string           `json:"toolless,omitempty"`    // agents to whom single tools cannot be allowed; told only where a role has some
 	Split      Path               `json:"split,omitempty"`       // the run is the parts of this step's task
 	Parts      []Part             `json:"parts,omitempty"`       // those parts
 	Stand      Path               `json:"stand,omitempty"`       // the run is this one step of the recipe, in the stead of another

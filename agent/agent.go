@@ -92,6 +92,7 @@ type Traits struct {
 	Pieces    bool // what the model says comes in pieces, not in whole messages
 	ToolTalk  bool // it prints while a tool runs
 	Final     bool // it ends with a record that says so; else the exit alone does
+	Tools     bool // it heeds Task.Tools; else its access is all that there is
 	Interrupt Stop // what ends it most gently
 }
 

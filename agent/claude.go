@@ -13,7 +13,7 @@ import (
 type claude struct{}
 
 func (claude) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopInt}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopInt}
 }
 
 // Launch gives the prompt on stdin, because --allowedTools swallows a prompt

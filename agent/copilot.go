@@ -11,7 +11,7 @@ import (
 type copilot struct{}
 
 func (copilot) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, ToolTalk: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, ToolTalk: true, Final: true, Tools: true, Interrupt: StopTerm}
 }
 
 const copilotUsage = "copilot-usage.json"

@@ -13,7 +13,7 @@ import (
 type gemini struct{}
 
 func (gemini) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopTerm}
 }
 
 // geminiDefaults are one retry instead of nine, and none for a connection that

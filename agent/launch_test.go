@@ -61,6 +61,12 @@ func TestSingleToolsAreTold(t *testing.T) {
 		if !ok {
 			continue
 		}
+		told := false
+		defer func() {
+			if told != HeedsTools(kind) {
+				t.Errorf("%s: heeds tools: %v, is told them: %v", kind, HeedsTools(kind), told)
+			}
+		}()
 		for _, access := range []Access{AccessRead, AccessEdit, AccessFull} {
 			task := Task{Program: []string{"/opt/" + string(kind)}, Dir: "/repo", Home: "/home/x/run", Access: access, Prompt: "go", Script: "/s"}
 			without, err := a.Launch(task)
@@ -77,6 +83,7 @@ func TestSingleToolsAreTold(t *testing.T) {
 				b.WriteString(" as without\n")
 				continue
 			}
+			told = true
 			fmt.Fprintf(&b, "\n  %s\n  env %q\n", strings.Join(with.Argv, "\n    "), with.Env[len(with.Env)-1])
 		}
 	}
@@ -125,6 +132,28 @@ func TestACopilotPromptThatIsTooLongGoesToAFile(t *testing.T) {
 		last := l.Argv[len(l.Argv)-1]
 		if long := n > maxArgument; long != (l.Files["/h/prompt.md"] == prompt) || long != strings.Contains(last, "/h/prompt.md") || long == (last == prompt) {
 			t.Errorf("prompt of %d bytes: files %d, last argument of %d bytes", n, len(l.Files), len(last))
+		}
+	}
+}
+
+// Qwen takes no UUID of the version that Belay makes, and must find a session
+// again by what it was given.
+func TestQwenIsGivenIDsThatItTakes(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		"c082cddd-444d-8cbb-a4e7-0c0a53e6b43e": "c082cddd-444d-5cbb-a4e7-0c0a53e6b43e",
+		"c082cddd-444d-5cbb-a4e7-0c0a53e6b43e": "c082cddd-444d-5cbb-a4e7-0c0a53e6b43e",
+		"latest":                               "latest",
+	} {
+		for _, task := range []Task{{Session: id}, {Resume: id}} {
+			task.Program, task.Home, task.Access = []string{"x"}, "/h", AccessEdit
+			l, err := qwen{}.Launch(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := l.Argv[len(l.Argv)-1]; got != want {
+				t.Errorf("%q: got %q, want %q", id, got, want)
+			}
 		}
 	}
 }

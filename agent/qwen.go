@@ -14,7 +14,7 @@ import (
 type qwen struct{}
 
 func (qwen) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopTerm}
 }
 
 // qwenDefaults take away one of two layers of retries, and the ten a minute and
@@ -32,6 +32,7 @@ func (qwen) Launch(t Task) (Launch, error) {
 	if t.Access == AccessRead { // else all are allowed
 		args = append(args, eachOf("--allowed-tools", t.Tools)...)
 	}
+	t.Session, t.Resume = qwenID(t.Session), qwenID(t.Resume)
 	args = append(args, which(t)...)
 	return Launch{
 		Argv:  argv(t, args...),
@@ -44,6 +45,12 @@ func (qwen) Launch(t Task) (Launch, error) {
 		},
 	}, nil
 }
+
+var eighth = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-)8([0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$`)
+
+// qwenID is an id as Qwen takes it: it refuses UUIDs of a version that is newer
+// than it knows, which ours are. The same id always becomes the same.
+func qwenID(id string) string { return eighth.ReplaceAllString(id, "${1}5$2") }
 
 func (qwen) Reader() Reader { return &qwenReader{} }
 

@@ -57,7 +57,7 @@ type ScriptedFault struct {
 type scripted struct{}
 
 func (scripted) Traits() Traits {
-	return Traits{Presets: true, Resumes: true, Streams: true, ToolTalk: true, Final: true, Interrupt: StopTerm}
+	return Traits{Presets: true, Resumes: true, Streams: true, ToolTalk: true, Final: true, Tools: true, Interrupt: StopTerm}
 }
 
 func (scripted) Launch(t Task) (Launch, error) {

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// HeedsTools tells whether single tools can be allowed to agents of a kind.
+func HeedsTools(kind Kind) bool {
+	a, ok := New(kind)
+	return ok && a.Traits().Tools
+}
+
 // more is a list of tools with others behind it, each once.
 func more(tools, others []string) []string {
 	list := slices.Clone(tools)

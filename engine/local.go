@@ -58,7 +58,8 @@ type Spec struct {
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
 	Roles       map[string]belay.Profile
-	MaxReplans  int // ways out in the whole tree; 0 = the default, below it none
+	Toolless    []string // agents to whom single tools cannot be allowed
+	MaxReplans  int      // ways out in the whole tree; 0 = the default, below it none
 }
 
 // Open is a run whose lock this process holds.
@@ -177,7 +178,7 @@ func (spec Spec) First() belay.RunStarted {
 		Agent: spec.Agent, Classic: spec.Classic,
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
-		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles,
+		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless,
 	}
 }
 

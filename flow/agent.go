@@ -100,6 +100,12 @@ func (s *State) agentName(i int) string {
 	if p := s.profile(i); p.Agent != "" && (name == "" || s.steps[i].course.role != "") {
 		return p.Agent
 	}
+	return s.ownAgent(i)
+}
+
+// ownAgent is who does a step that no role and no way out gave to somebody.
+func (s *State) ownAgent(i int) string {
+	name := s.prog.Steps[i].Agent
 	if name == "" || strings.Contains(name, ":") || strings.HasPrefix(s.started.Agent, name+":") {
 		return s.started.Agent // the run's, which may say more than the name: scripted:FILE
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -223,6 +224,9 @@ func (s *State) covering(i int, denied []string) []recovery.Role {
 			continue
 		}
 		tools := len(denied) > 0 && !slices.ContainsFunc(denied, func(t string) bool { return !slices.Contains(p.Tools, t) })
+		if slices.Contains(s.tree.started.Toolless, cmp.Or(p.Agent, s.ownAgent(i))) {
+			tools = false // they would do nothing for who takes it over
+		}
 		if access[p.Access] > access[has.Access] || tools {
 			roles = append(roles, recovery.Role(name))
 		}

@@ -81,9 +81,12 @@ func readRole(p *parser, d *draft, k, v *yaml.Node) {
 	case custom && !RoleName.MatchString(own):
 		p.fail(posOf(v), "", "%q cannot be a role: its name is a small letter, then small letters, digits, _ and -, 32 at most", clip(text))
 	default:
-		d.Role = string(role)
+		d.Role, d.rolePos = string(role), posOf(v)
 	}
 }
+
+// RoleAt is where the role of a step of the recipe is written.
+func (s *Step) RoleAt(r *Recipe) (file string, at Pos) { return s.where(r), s.rolePos }
 
 // roleHint says what may have been meant: a role that there is, or one of
 // somebody's own.

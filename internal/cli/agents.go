@@ -173,6 +173,11 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 	if spec.Roles, err = a.profiles(cfg, r, who); err != nil {
 		return err
 	}
+	if spec.Toolless = toolless(cfg, r); !a.quiet {
+		for _, v := range vainTools(cfg, r, spec.Set, spec.Agent) {
+			a.say("%s", v.problem.Format(v.text))
+		}
+	}
 	if spec.Staff, err = o.recovery.relief(cmd, cfg, r, spec.Agent); err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type validateOptions struct {
 
 	vars    map[string]json.RawMessage // what sets says
 	secrets []string                   // that the configuration names
+	vain    func(*library.Set) []vain  // roles whose tools do nothing
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -89,6 +90,11 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	o.vars, o.secrets = vars, cfg.Secrets.Value
+	agents, err := rosterOf(cfg, "", a.environ)
+	if err != nil {
+		return err
+	}
+	o.vain = func(set *library.Set) []vain { return vainTools(cfg, agents, set, cfg.Agents.Default.Value) }
 	bad := 0
 	for _, path := range paths {
 		if !a.validateOne(shelf, path, o) {
@@ -115,6 +121,9 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	}
 	if err := a.secretSets(o.vars, set, o.secrets); err != nil {
 		set.Problems = append(set.Problems, recipe.Problem{File: path, Msg: err.Error(), Hint: hint(err)})
+	}
+	for _, v := range o.vain(set) {
+		set.Note(v.problem, v.text)
 	}
 	for _, p := range set.Problems {
 		if p.Warning {

@@ -33,6 +33,7 @@ func (c *Config) read(path string, src []byte) error {
 		if err != nil {
 			return &Invalid{Where: at(n), Msg: key + ": " + err.Error()}
 		}
+		c.Recovery.keepTools(key, Place{File: path, Line: n.Line, Col: n.Column, Text: src})
 		return nil
 	}, at)
 }

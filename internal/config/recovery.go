@@ -17,6 +17,14 @@ type Recovery struct {
 	Staff      Setting[[]string]        // recovery.staff: agents that may take over; by default all that are there
 	MaxReplans Setting[int]             // limits.max_replans: ways out in one run
 	Roles      map[string]belay.Profile // roles.NAME.*, by role as recipes name it: coder, custom:poet
+	Tools      map[string]Place         // where roles.NAME.tools stands, by role
+}
+
+// Place is where a setting stands in a file.
+type Place struct {
+	File      string
+	Line, Col int
+	Text      []byte // of the whole file
 }
 
 func defaultRecovery() Recovery {
@@ -26,6 +34,7 @@ func defaultRecovery() Recovery {
 		Staff:      Setting[[]string]{nil, OriginDefault},
 		MaxReplans: Setting[int]{belay.DefaultMaxReplans, OriginDefault},
 		Roles:      map[string]belay.Profile{},
+		Tools:      map[string]Place{},
 	}
 }
 
@@ -70,6 +79,17 @@ func ownRole(key string) (s setting, ok bool) {
 		c.Recovery.Roles[role] = p
 		return nil
 	}}, true
+}
+
+// keepTools notes where the tools of a role stand.
+func (r *Recovery) keepTools(key string, at Place) {
+	parts := strings.Split(key, ".")
+	if len(parts) != 3 || parts[0] != "roles" || parts[2] != "tools" {
+		return
+	}
+	if role, err := roleOf(parts[1]); err == nil {
+		r.Tools[role] = at
+	}
 }
 
 // roleOf is a role by its name in the settings: a word of the list, or a name

@@ -59,6 +59,15 @@ func (s *Set) Text() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// Note adds a problem that lies in a file of another kind, whose text is src; nil
+// when it is one of the recipes.
+func (s *Set) Note(p recipe.Problem, src []byte) {
+	s.Problems = append(s.Problems, p)
+	if src != nil {
+		s.texts[p.File] = src
+	}
+}
+
 // Show formats a problem with its line and caret.
 func (s *Set) Show(p recipe.Problem) string { return p.Format(s.texts[p.File]) }
 
