@@ -143,7 +143,6 @@ type Step struct {
 	file      string // where it was written, when a merge brought it here
 	idPos     Pos
 	rolePos   Pos    // of the role's name
-	rolePos   Pos    // of the role's name
 	recipePos Pos    // of the sub-recipe's name
 	groupPos  Pos    // of the key
 	needs     []need // as written
