@@ -137,16 +137,19 @@ func (c *checker) onFound(s *stream, e belay.AttemptFound) {
 	a.unfound = false
 	switch e.How {
 	case belay.Adopted:
+		return
 	case belay.Harvested:
 		a.harvested = true
+		return
 	case belay.Unborn:
 		st := c.close(a, stateUnborn)
 		st.last[a.role]--
+		return
 	case belay.Lost:
 		c.lost(s, a)
-	default:
-		c.say(RuleFound, "attempt %s is found %q", a.key, e.How)
+		return
 	}
+	c.say(RuleFound, "attempt %s is found %q", a.key, e.How)
 }
 
 func (c *checker) lost(s *stream, a *attempt) {

@@ -118,20 +118,24 @@ func (c *checker) onRecovery(e belay.RecoveryChosen) {
 	switch e.Plan.Act {
 	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
 		st.due = e.Plan.Due
+		return
 	case belay.ActRepair: // of what a script did; an agent mends its own work by itself
 		st.called, st.due = belay.RoleRepair, e.Plan.Due
+		return
 	case belay.ActDecompose:
 		st.called, st.due = belay.RolePlan, e.Plan.Due
 		if len(e.Plan.Parts) > 0 {
 			st.called = ""
 		}
+		return
 	case belay.ActRecover:
 		st.called = belay.RoleRecovery
+		return
 	case belay.ActGiveUp, belay.ActAbort:
 		st.settle("given up", false)
+		return
 	case belay.ActHold, belay.ActSkip:
-		// an item follows, or that it is left out
-	default:
-		c.say(RuleRecovery, "an unknown way out %q for step %s", e.Plan.Act, e.Path)
+		return // an item follows, or that it is left out
 	}
+	c.say(RuleRecovery, "an unknown way out %q for step %s", e.Plan.Act, e.Path)
 }

@@ -264,15 +264,13 @@ func (s *State) aideFound(i int, e belay.AttemptFound) error {
 		return nil
 	case belay.Unborn:
 		st.aide.numbers[st.aide.role]--
+		return s.aideOver(i)
 	case belay.Lost:
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
-	default:
-		return fmt.Errorf("run %s: aide found %q", s.id, e.How)
+		return s.aideOver(i)
 	}
-	s.close(i)
-	s.look(i)
-	return s.move(i, Broken)
+	return fmt.Errorf("run %s: aide found %q", s.id, e.How)
 }
 
 // aideEnded folds the end of an aide. One that was ended with its run comes
@@ -282,6 +280,11 @@ func (s *State) aideEnded(i int, o belay.Observation) error {
 	if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
 		st.aide.told = &o
 	}
+	return s.aideOver(i)
+}
+
+// aideOver closes the attempt of an aide: its step is broken as before.
+func (s *State) aideOver(i int) error {
 	s.close(i)
 	s.look(i)
 	return s.move(i, Broken)

@@ -12,19 +12,20 @@ func (s *State) nextClear(r belay.Request) belay.Command {
 	refuse := func(why string) belay.Command {
 		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
 	}
+	cleared := belay.Note{Event: belay.RunCleared{What: r.What, Path: r.Step, By: r.By, Why: r.Why}}
 	switch r.What {
 	case belay.CountAttempts:
 		if _, known := s.index[r.Step]; r.Step != "" && !known {
 			return refuse(fmt.Sprintf("there is no step %s in this run", r.Step))
 		}
+		return cleared
 	case belay.CountBreakers, belay.CountBudget:
 		if s.id.Depth() > 0 {
 			return refuse("the budget and the breakers belong to the root run")
 		}
-	default:
-		return refuse(fmt.Sprintf("unknown count %q: attempts, breakers or budget", r.What))
+		return cleared
 	}
-	return belay.Note{Event: belay.RunCleared{What: r.What, Path: r.Step, By: r.By, Why: r.Why}}
+	return refuse(fmt.Sprintf("unknown count %q: attempts, breakers or budget", r.What))
 }
 
 // cleared folds what a person took back.

@@ -147,10 +147,13 @@ func (s *State) hookFound(i int, e belay.AttemptFound) error {
 	switch e.How {
 	case belay.Adopted:
 		st.stopping = belay.KilledNot
-	case belay.Harvested: // its end follows
+		return nil
+	case belay.Harvested:
+		return nil // its end follows
 	case belay.Unborn:
 		st.hooks[st.hook]--
 		s.close(i)
+		return nil
 	case belay.Lost:
 		if st.hookLost = max(st.hookLost+1, e.Count); st.hookLost < s.started.Limits.MaxLost {
 			s.close(i)
@@ -158,10 +161,9 @@ func (s *State) hookFound(i int, e belay.AttemptFound) error {
 		}
 		st.hookLost = 0
 		s.hookEnded(i)
-	default:
-		return fmt.Errorf("run %s: hook found %q", s.id, e.How)
+		return nil
 	}
-	return nil
+	return fmt.Errorf("run %s: hook found %q", s.id, e.How)
 }
 
 // hookOver folds the end of a hook. One that was cut off because the run came

@@ -81,7 +81,7 @@ func (c *chooser) classicPlan(d Decision, x Context) (belay.Plan, string) {
 		for _, t := range d.Strategy.Subtasks {
 			p.Parts = append(p.Parts, belay.Part{Title: t.Description, Task: t.Description})
 		}
-		if s.Depth >= maxDepth {
+		if s.Depth >= MaxDepth {
 			why = fmt.Sprintf("the task was split %d times already", s.Depth)
 		}
 	case Skip, Abort, Escalate: // ends, see classicEnd

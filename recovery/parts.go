@@ -14,7 +14,7 @@ import (
 const (
 	MinParts = 2
 	MaxParts = 5
-	MaxDepth = 2 // how often a task may be split, part of a part
+	MaxDepth = 2 // how often a task may be split, its parts included
 )
 
 // ReadParts reads the parts that a planner answered with. Parts that write the

@@ -26,9 +26,6 @@ func longWords(asked time.Duration) string {
 	return fmt.Sprintf("the other side asks to wait %s", rounded(asked))
 }
 
-// maxDepth is how often a task may be split, its parts included.
-const maxDepth = 2
-
 // try looks at one way out: the plan, or why it is not taken.
 func (c *chooser) try(w way) (belay.Plan, string) {
 	if why := c.barred(w.act); why != "" {
@@ -263,7 +260,7 @@ func (c *chooser) decompose() string {
 		return onlyAgents
 	case s.took(belay.ActDecompose):
 		return "it was split already"
-	case s.Depth >= maxDepth:
+	case s.Depth >= MaxDepth:
 		return fmt.Sprintf("the task is the part of a part: it was split %d times already", s.Depth)
 	}
 	return ""

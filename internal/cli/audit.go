@@ -13,7 +13,9 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	var asJSON bool
 	cmd := command("audit RUN", "check a journal against the rules that it must keep", 1, 1,
-		func(_ context.Context, _ *cobra.Command, args []string) error { return a.audit(args[0], asJSON) })
+		func(_ context.Context, _ *cobra.Command, args []string) error {
+			return a.read(args[0], func(s *story) error { return a.audit(s, asJSON) })
+		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation, then a summary")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
@@ -37,17 +39,8 @@ type auditLine struct {
 	Violations int         `json:"violations"`
 }
 
-func (a *app) audit(arg string, asJSON bool) (err error) {
-	st, err := a.openState()
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, arg) // proves the chain and folds the records
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close journal", s.close)
+// audit checks a journal whose chain was proven and whose records fold.
+func (a *app) audit(s *story, asJSON bool) error {
 	found := audit.Check(s.recs)
 	for _, v := range found {
 		if asJSON {

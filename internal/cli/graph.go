@@ -88,19 +88,12 @@ func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
 }
 
 func (a *app) runPicture(arg string) (g *graph.Graph, err error) {
-	st, err := a.openState()
-	if err != nil {
-		return nil, err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, arg)
-	if err != nil {
-		return nil, err
-	}
-	defer closing(&err, "close journal", s.close)
-	g = s.graph(s.id)
-	g.Title = fmt.Sprintf("run %s: %s (%s)", s.id, g.Title, s.standing())
-	return g, nil
+	err = a.read(arg, func(s *story) error {
+		g = s.graph(s.id)
+		g.Title = fmt.Sprintf("run %s: %s (%s)", s.id, g.Title, s.standing())
+		return nil
+	})
+	return g, err
 }
 
 // graph is the picture of a run of the tree, with its child runs.

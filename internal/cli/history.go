@@ -19,24 +19,16 @@ type historyOptions struct {
 func (a *app) historyCommand() *cobra.Command {
 	var o historyOptions
 	cmd := command("history RUN", "list every decision about failures, in order", 1, 1,
-		func(_ context.Context, _ *cobra.Command, args []string) error { return a.history(args[0], o) })
+		func(_ context.Context, _ *cobra.Command, args []string) error {
+			return a.read(args[0], func(s *story) error { return a.history(s, o) })
+		})
 	cmd.Flags().StringVar(&o.task, "task", "", "only of this step, as the screen names it (deploy/push)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON array")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
-func (a *app) history(arg string, o historyOptions) (err error) {
-	st, err := a.openState()
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, arg)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close journal", s.close)
+func (a *app) history(s *story, o historyOptions) error {
 	list := s.decisions()
 	if o.task != "" {
 		list = s.about(list, o.task)

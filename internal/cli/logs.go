@@ -29,7 +29,7 @@ func (a *app) logsCommand() *cobra.Command {
 	var o logOptions
 	cmd := command("logs RUN [STEP]", "print what steps printed", 1, 2,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.logs(ctx, args, o)
+			return a.read(args[0], func(s *story) error { return a.logs(ctx, s, args[1:], o) })
 		})
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run is not running any more")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line of text")
@@ -38,20 +38,10 @@ func (a *app) logsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, args []string, o logOptions) (err error) {
-	st, err := a.openState()
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, args[0])
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close journal", s.close)
-	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: o.follow && len(args) == 1, json: o.json, raw: o.raw}
-	if len(args) == 2 {
-		if r.only, err = s.part(belay.Path(args[1])); err != nil {
+func (a *app) logs(ctx context.Context, s *story, step []string, o logOptions) (err error) {
+	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
+	if len(step) > 0 {
+		if r.only, err = s.part(belay.Path(step[0])); err != nil {
 			return err
 		}
 	}

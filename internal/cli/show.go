@@ -26,7 +26,7 @@ func (a *app) showCommand() *cobra.Command {
 			if o.records && len(args) > 1 {
 				return usage(cmd, fmt.Errorf("--records is for a whole run"))
 			}
-			return a.show(args, o)
+			return a.read(args[0], func(s *story) error { return a.show(s, args[1:], o) })
 		})
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per step")
 	cmd.Flags().BoolVar(&o.records, "records", false, "print the records of the journal, one JSON object per line")
@@ -34,22 +34,12 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) show(args []string, o showOptions) (err error) {
-	st, err := a.openState()
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, args[0])
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close journal", s.close)
+func (a *app) show(s *story, step []string, o showOptions) error {
 	switch {
 	case o.records:
 		a.records(s.recs)
-	case len(args) == 2:
-		return a.showStep(s, belay.Path(args[1]), o.json)
+	case len(step) > 0:
+		return a.showStep(s, belay.Path(step[0]), o.json)
 	case o.json:
 		for _, p := range s.steps() {
 			a.object(stepObject(s, p))

@@ -45,6 +45,21 @@ func tell(st *journal.State, arg string) (*story, error) {
 	return s, nil
 }
 
+// read shows a run to see, and closes it again.
+func (a *app) read(arg string, see func(*story) error) (err error) {
+	st, err := a.openState()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, arg)
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close journal", s.close)
+	return see(s)
+}
+
 func (s *story) close() error { return s.view.Close() }
 
 // source is a frozen recipe.

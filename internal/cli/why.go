@@ -13,23 +13,15 @@ import (
 func (a *app) whyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := command("why RUN", "explain on one page what happened, and what to do now", 1, 1,
-		func(_ context.Context, _ *cobra.Command, args []string) error { return a.why(args[0], asJSON) })
+		func(_ context.Context, _ *cobra.Command, args []string) error {
+			return a.read(args[0], func(s *story) error { return a.why(s, asJSON) })
+		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same facts as one JSON object")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
-func (a *app) why(arg string, asJSON bool) (err error) {
-	st, err := a.openState()
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close state", st.Close)
-	s, err := tell(st, arg)
-	if err != nil {
-		return err
-	}
-	defer closing(&err, "close journal", s.close)
+func (a *app) why(s *story, asJSON bool) error {
 	w := explain(s, a.name(), time.Now())
 	if asJSON {
 		a.object(w)
