@@ -187,3 +187,19 @@ func TestBadTasksAreRefused(t *testing.T) {
 		t.Error("there is an adapter for a kind that is none")
 	}
 }
+
+// Qwen offers nothing that writes files as long as edit is not allowed; what is
+// allowed for some files only is not made more than that.
+func TestQwenWritesWithEditAlone(t *testing.T) {
+	t.Parallel()
+	got := qwenTools([]string{"write_file", "edit", "Edit(docs/**)", "read_file"})
+	if want := []string{"write_file", "edit", "Edit(docs/**)", "read_file"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := qwenTools([]string{"Edit(docs/**)"}); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+	if got := qwenTools([]string{"write_file"}); !slices.Equal(got, []string{"write_file", "edit"}) {
+		t.Errorf("got %q", got)
+	}
+}

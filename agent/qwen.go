@@ -30,7 +30,7 @@ func (qwen) Launch(t Task) (Launch, error) {
 	}
 	args := []string{"--output-format", "stream-json", "--include-partial-messages", "--approval-mode", approval(t.Access)}
 	if t.Access == AccessRead { // else all are allowed
-		args = append(args, eachOf("--allowed-tools", t.Tools)...)
+		args = append(args, eachOf("--allowed-tools", qwenTools(t.Tools))...)
 	}
 	t.Session, t.Resume = qwenID(t.Session), qwenID(t.Resume)
 	args = append(args, which(t)...)
@@ -44,6 +44,19 @@ func (qwen) Launch(t Task) (Launch, error) {
 			Yields: []string{"QWEN_CODE_SYSTEM_SETTINGS_PATH"}, System: "/etc/qwen-code/system-defaults.json",
 		},
 	}, nil
+}
+
+// qwenTools are tools as Qwen heeds them: as long as edit is not allowed, it
+// offers none that write files.
+func qwenTools(tools []string) []string {
+	var list []string
+	for _, tool := range tools {
+		list = more(list, []string{tool})
+		if writes(tool) && !strings.EqualFold(tool, "edit") {
+			list = more(list, []string{"edit"})
+		}
+	}
+	return list
 }
 
 var eighth = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-)8([0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$`)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -22,8 +23,12 @@ import (
 // limitOf is the timeout of a step whose agent does not end by itself. Its grace
 // comes on top of it; a slow start of the CLI must fit in.
 func limitOf(kind agent.Kind) time.Duration {
-	if kind == agent.Gemini || kind == agent.ACP {
-		return 20 * time.Second // Node starts twice
+	switch kind {
+	case agent.Gemini, agent.ACP, agent.Qwen, agent.Copilot:
+		return 20 * time.Second // Node starts twice, or a big program unpacks itself
+	case agent.OpenCode:
+		return 40 * time.Second
+	case agent.Claude, agent.Codex, agent.Command, agent.Scripted:
 	}
 	return 8 * time.Second
 }
@@ -35,7 +40,7 @@ func TestBelayRun(t *testing.T) {
 	t.Parallel()
 	bin := build(t)
 	for _, kind := range clis(t) {
-		for _, r := range table() {
+		for _, r := range rows(kind) {
 			t.Run(string(kind)+"/"+string(r.behaviour), func(t *testing.T) {
 				t.Parallel()
 				belayRun(t, bin, kind, r)
@@ -69,7 +74,7 @@ type driven struct {
 func belayRun(t *testing.T, bin string, kind agent.Kind, r row) {
 	t.Helper()
 	want := r.cells[kind]
-	timeout := patience
+	timeout := want.timeout()
 	if want.cut {
 		timeout = limitOf(kind)
 	}
@@ -108,6 +113,12 @@ func (d driven) check(t *testing.T, file bool) {
 // the steps say.
 func drive(t *testing.T, bin string, kind agent.Kind, r row, steps []model.Behaviour, timeout time.Duration, more ...string) driven {
 	t.Helper()
+	return driveRole(t, bin, kind, r, nil, steps, timeout, more...)
+}
+
+// driveRole is drive with single tools for the role of the step.
+func driveRole(t *testing.T, bin string, kind agent.Kind, r row, tools []string, steps []model.Behaviour, timeout time.Duration, more ...string) driven {
+	t.Helper()
 	p := newPlace(t)
 	file := filepath.Join(p.work, "out.txt")
 	server, err := model.New(model.Script{Steps: steps, File: file, Content: content})
@@ -118,14 +129,14 @@ func drive(t *testing.T, bin string, kind agent.Kind, r row, steps []model.Behav
 	s := setups(kind, p.home, server.URL())
 	write(t, p.home, s.files)
 	write(t, p.home, map[string]string{
-		".config/belay/config.yaml": config(t, kind, r, s),
+		".config/belay/config.yaml": config(t, kind, r, s) + "roles: {coder: {tools: [" + strings.Join(tools, ", ") + "]}}\n",
 		"recipe.yaml": "name: one-agent\nsteps:\n  - id: work\n    agent: " + string(kind) + "\n    prompt: " + prompt +
-			"\n    output: said\n    expect: " + string(r.expect) + "\n    timeout: " + timeout.String() + "\n",
+			"\n    role: coder\n    output: said\n    expect: " + string(r.expect) + "\n    timeout: " + timeout.String() + "\n",
 	})
 	env := p.env(append(s.env, "XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"), "XDG_STATE_HOME="+filepath.Join(p.home, ".state"))...)
 	repository(t, p, env)
 
-	longest := 2 * patience
+	longest := max(2*patience, timeout+patience)
 	if r.cells[kind].waits {
 		longest = patience
 	}

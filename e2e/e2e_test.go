@@ -17,11 +17,11 @@ import (
 func TestRealAgents(t *testing.T) {
 	t.Parallel()
 	for _, kind := range clis(t) {
-		for _, r := range table() {
+		for _, r := range rows(kind) {
 			t.Run(string(kind)+"/"+string(r.behaviour), func(t *testing.T) {
 				t.Parallel()
 				want := r.cells[kind]
-				c := Case{CLI: kind, Behaviour: r.behaviour, Access: r.access, Timeout: patience}
+				c := Case{CLI: kind, Behaviour: r.behaviour, Access: r.access, Timeout: want.timeout()}
 				if want.cut {
 					c.Timeout = bound
 				}

@@ -99,7 +99,11 @@ func Run(t *testing.T, c Case) Result {
 		t.Fatal(err)
 	}
 	write(t, "", launch.Files)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+	if d := launch.Defaults; d != nil && !d.Root { // what root alone may write is not to be had in every temporary folder
+		write(t, "", map[string]string{d.File: d.Text})
+		s.env = append(s.env, d.Env+"="+d.File)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), c.Timeout+patience)
 	defer cancel()
 	bounded := make(chan struct{})
 	go func() { // a slow start is no hang: the clock begins with the first call

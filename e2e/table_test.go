@@ -22,6 +22,7 @@ type cell struct {
 	code  int              // of a Belay run with this one step
 	kind  belay.FailureKind
 	waits bool // the run waits as long as the service asks; the harness stops it
+	slow  bool // its inner retries take longer than patience
 }
 
 // row is one behaviour, for all of them.
@@ -34,10 +35,12 @@ type row struct {
 }
 
 // bound is how long a run may go on after it first called the model, when it
-// is known not to end by itself; patience, when it does.
+// is known not to end by itself; patience, when it does. What cannot be turned
+// down further ends within its own bound.
 const (
 	bound    = 3 * time.Second
 	patience = 60 * time.Second
+	slowest  = 150 * time.Second
 )
 
 // The ends that are the same for several cells.
@@ -83,9 +86,58 @@ func (c cell) patient() cell {
 	return c
 }
 
+func (c cell) slows() cell {
+	c.slow = true
+	return c
+}
+
+// timeout is how long the CLI may take.
+func (c cell) timeout() time.Duration {
+	if c.slow {
+		return slowest
+	}
+	return patience
+}
+
 func (c cell) within(calls int) cell {
 	c.calls = calls
 	return c
+}
+
+// rows are those of both tables that a CLI has a cell in.
+func rows(kind agent.Kind) []row {
+	var list []row
+	for _, r := range append(table(), further()...) {
+		if _, ok := r.cells[kind]; ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// further is the behaviour of those that only AGENTS=all runs, for what matters
+// most; each of them takes seconds to start. All calls are counted: what Belay
+// turned down stays down.
+func further() []row {
+	all := func(qwen, opencode, copilot cell) map[agent.Kind]cell {
+		return map[agent.Kind]cell{agent.Qwen: qwen, agent.OpenCode: opencode, agent.Copilot: copilot}
+	}
+	answer, change := belay.ExpectAnswer, belay.ExpectChange
+	edit, read := agent.AccessEdit, agent.AccessRead
+	return []row{
+		{model.Tool, change, edit, true, all(said, done, said)},
+		{model.HTTP401, answer, edit, false, all(auth.within(1), auth.within(1), auth.within(3))},
+		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput).within(1), failed(belay.ClassInvalidInput).within(1), failed(belay.ClassInvalidInput).within(1))},
+		{model.HTTP429, answer, edit, false, all(rate.within(7), rate.within(6), rate.within(6))},
+		{model.HTTP500, answer, edit, false, all(transient.within(7).slows(), transient.within(6).slows(), transient.within(6))},
+		{model.Ctx400, answer, edit, false, all(failed(belay.ClassTokenLimit), failed(belay.ClassTokenLimit), failed(belay.ClassTokenLimit))},
+		// qwen and copilot do not tell that an answer was cut.
+		{model.MaxTok, answer, edit, false, all(cell{}, failed(belay.ClassTokenLimit).exits(0), cell{})},
+		{model.Hang, answer, edit, false, all(endless, endless, endless)},
+		// Only copilot offers what it then denies.
+		{model.Denied, change, read, false, all(hollow.says(), hollow.says(), denied.says())},
+		{model.Background, answer, edit, false, all(said, done, said)},
+	}
 }
 
 // table is the behaviour of the pinned versions. gemini leaves with the HTTP

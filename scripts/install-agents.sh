@@ -2,7 +2,10 @@
 # Installs the agent CLIs that the end-to-end tests run into
 # e2e/agents/node_modules, exactly as the lock file names them: npm checks each
 # package against its hash there. No install script of a package is run.
-# AGENTS=all installs the ones that need Node too. The second time it is quick.
+# AGENTS=all installs the others too, and the Node that one of them needs; they
+# take about 300 MB more. The second time it is quick. The overrides in
+# package.json stand for packages that one CLI names and that nobody published:
+# without them npm takes no lock file with that CLI in it.
 set -euo pipefail
 cd "$(dirname "$0")/../e2e/agents"
 
