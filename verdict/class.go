@@ -89,6 +89,9 @@ func (c *Classifier) Classify(f Facts) Finding {
 	if found.Move == "" {
 		found.Move = FirstMove(found.Class)
 	}
+	if found.Class == belay.ClassQuota && found.Move == belay.MoveFailover && f.Agent == nil && f.Tool != "" && !isAgent(f.Tool) {
+		found.Move = belay.MoveEscalate // another agent would call the same account
+	}
 	return repeated(f, found)
 }
 

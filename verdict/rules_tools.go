@@ -8,7 +8,7 @@ func toolRules() []Rule {
 	return []Rule{
 		{ID: "git.lock", Tool: "git", Class: belay.ClassConflict, Pattern: `another git process|\.lock'?: file exists|cannot lock ref|unable to create .*\.lock`},
 		{ID: "git.protected", Tool: "git", Class: belay.ClassPermission, Move: belay.MoveEscalate, Pattern: `protected branch|pre-receive hook declined|GH006|GH013`},
-		{ID: "git.merge", Tool: "git", Class: belay.ClassConflict, Move: belay.MoveRepair, Pattern: `^conflict \(|merge conflict|unmerged|\[(remote )?rejected\]|non-fast-forward|fetch first|would be overwritten|unresolved conflict|could not apply|patch (does not apply|failed)|divergent|not possible to fast-forward|overwritten by (merge|checkout)|needs merge|unstaged changes|in progress`},
+		{ID: "git.merge", Tool: "git", Class: belay.ClassConflict, Move: belay.MoveRepair, Pattern: `^conflict \(|merge conflict|unmerged|\[(remote )?rejected\]|non-fast-forward|fetch first|(was|were) rejected|would be overwritten|unresolved conflict|could not apply|patch (does not apply|failed)|divergent|not possible to fast-forward|overwritten by (merge|checkout)|needs merge|unstaged changes|in progress`},
 		{ID: "git.nothing", Tool: "git", Class: belay.ClassHollow, Pattern: `nothing (added )?to commit|no changes added`},
 		{ID: "git.login", Tool: "git", Class: belay.ClassAuth, Pattern: `could not read (username|password)|authentication failed|permission denied \((publickey|password|keyboard|gssapi)|permission to .* denied|returned error: 40[13]|host key verification|invalid username or|support for password`},
 		{ID: "git.cut", Tool: "git", Class: belay.ClassTransient, Pattern: `early eof|hung up|rpc failed|index-pack failed|unexpected disconnect`},
