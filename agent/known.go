@@ -94,12 +94,12 @@ func LoginFacts(kind Kind) LoginSign {
 	case Gemini:
 		return LoginSign{
 			Env:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
-			Files: []string{".gemini/oauth_creds.json"},
+			Files: []string{".gemini/oauth_creds.json", ".gemini/gemini-credentials.json"},
 			Cure:  "run `gemini` and choose a login, or set GEMINI_API_KEY",
 		}
 	case Copilot:
 		return LoginSign{
-			Env:   []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"},
+			Env:   []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BASE_URL"},
 			Files: []string{".copilot/config.json", ".config/gh/hosts.yml"},
 			Dir:   ".copilot", Moved: "COPILOT_HOME",
 			Cure: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN",
@@ -114,7 +114,8 @@ func LoginFacts(kind Kind) LoginSign {
 		return LoginSign{
 			Env:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 			Files: []string{".qwen/oauth_creds.json"},
-			Cure:  "run `qwen` and choose a login, or set OPENAI_API_KEY and OPENAI_BASE_URL",
+			Dir:   ".qwen", Moved: "QWEN_HOME",
+			Cure:  "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL",
 		}
 	case Command, ACP, Scripted:
 	}
@@ -136,7 +137,7 @@ func Quirks(kind Kind) []Quirk {
 			{"2.1.x", "exits 0 when it is interrupted, and calls every failure of the API a success in one of its fields", ""},
 			{"2.1.x", "a stream that stalls is given up only after 300 s, whatever its settings say", "lower the silence window of the step"},
 			{"2.1.x", "refuses to skip permissions for root", "Belay tells it that it is in a sandbox when access is full"},
-			{"2.1.x", "blocks a bare `sleep` in its shell tool", ""},
+			{"2.1.x", "blocks a bare `sleep` in its shell tool", "let it wait for a condition, or wait in a step of the recipe"},
 		}
 	case Codex:
 		return []Quirk{
@@ -150,7 +151,7 @@ func Quirks(kind Kind) []Quirk {
 		return []Quirk{
 			{"0.61", "ignores SIGTERM behind a parent of its own unless GEMINI_CLI_NO_RELAUNCH is set", ""},
 			{"0.61", "exits 0 on SIGTERM and SIGINT, with no final record", ""},
-			{"0.61", "retries for up to four minutes by itself", `set "general": {"maxAttempts": 2} in ~/.gemini/settings.json`},
+			{"0.61", "retries for up to four minutes by itself; Belay can turn that down only where root runs it", `else set "general": {"maxAttempts": 2, "retryFetchErrors": false} in ~/.gemini/settings.json`},
 			{"0.61", "exits with the HTTP status modulo 256: 145 is 401, 173 is 429", ""},
 			{"0.61", "tells a failed command as a success, without its exit code", "check its work with verify"},
 			{"0.61", "an answer that was cut or refused ends as a success", "check its work with verify"},
@@ -159,20 +160,22 @@ func Quirks(kind Kind) []Quirk {
 		return []Quirk{
 			{"1.0", "the npm program is a shim: killing it leaves the native process and its tools running", ""},
 			{"1.0", "a refused or cut answer ends with exit 0", "check its work with verify"},
-			{"1.0", "unpacks 235 MB into the cache folder at the first start", ""},
-			{"1.0", "retries five times by itself; no switch turns that down", ""},
+			{"1.0", "unpacks 235 MB into the cache folder at the first start", "start it once by hand where that takes long"},
+			{"1.0", "retries five times by itself, within a minute; no switch turns that down", ""},
 		}
 	case OpenCode:
 		return []Quirk{
 			{"1.18", "loops without end when the service answers with broken JSON", "set a timeout on the step"},
-			{"1.18", "prints nothing while it retries, for up to 24 days when the service asks for it", "set a timeout on the step"},
+			{"1.18", "retries five times by itself, within 75 s, but waits for up to 24 days when the service asks for it", ""},
 			{"1.18", "ignores SIGINT", ""},
 			{"1.18", "has no record that ends a run", ""},
 		}
 	case Qwen:
 		return []Quirk{
 			{"0.24", "needs Node 22 or newer", "install Node 22"},
-			{"0.24", "retries up to 28 times without a word, and 10 times a minute apart when the service is overloaded", "set a timeout on the step"},
+			{"0.24", "retries for hours by itself when it meets a limit; Belay turns that down to six times within two minutes", ""},
+			{"0.24", "waits as long as the service asks, without a word", "set a timeout on the step"},
+			{"0.24", "refuses session ids of a version that it does not know", ""},
 			{"0.24", "dies on SIGTERM and leaves two processes and its tools behind", ""},
 			{"0.24", "a cut answer ends as a success", "check its work with verify"},
 		}
