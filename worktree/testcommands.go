@@ -49,15 +49,16 @@ var testPrograms = map[string]runsTests{
 
 // noTests are words that make a test program do something else than run tests.
 var noTests = []string{
-	"--help", "--version", "-list", "-list=*", "--list", "--list=*", "--collect-only", "--collectonly", "--co", "--no-run", "--listTests", "--list-tests", "--dry-run",
+	"-h", "--help", "--version", "-list", "-list=*", "--list", "--list=*", "--collect-only", "--collectonly", "--co", "--no-run", "--listTests", "--list-tests", "--dry-run",
 	"-DskipTests", "-DskipTests=true", "-Dmaven.test.skip", "-Dmaven.test.skip=true", "--just-print", "--recon", "--question", "--touch",
 	"-run=^$", "-run=XXX", "-run=NONE", "--setup-only", "--setup-plan", "--fixtures", "--show-only", "--show-only=*", "--showConfig", "--show-config",
 }
 
 // alone are those of noTests that mean it only for one program.
 var alone = map[string][]string{
-	"go": {"-c", "-n", "-count=0", "--count=0"}, "ctest": {"-N"}, "pytest": {"-h"}, "bats": {"-c", "--count"},
-	"gradle": {"-m"}, "gradlew": {"-m"}, "just": {"-n"}, "rake": {"-n", "-P", "-T"}, "ninja": {"-n"}, "prove": {"-D", "--dry"},
+	"go": {"-c", "-n", "-count=0", "--count=0"}, "ctest": {"-N", "-H"}, "pytest": {"-V"}, "jest": {"-v"}, "vitest": {"-v"}, "mocha": {"-V"}, "node": {"-v"}, "rspec": {"-v"}, "mvn": {"-v"},
+	"bats":   {"-c", "--count"},
+	"gradle": {"-m", "-v"}, "gradlew": {"-m", "-v"}, "just": {"-n"}, "rake": {"-n", "-P", "-T"}, "ninja": {"-n"}, "prove": {"-D", "--dry"},
 }
 
 // Seen is what a look at a shell command sees.
