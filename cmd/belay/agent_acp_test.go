@@ -35,9 +35,20 @@ func linkTalker(dir string) error {
 // talkACP is the agent's whole life.
 func talkACP(args []string) int {
 	t := &talker{mode: strings.Join(args, " ")}
-	t.conn = acp.NewAgentSideConnection(t, os.Stdout, os.Stdin)
+	in := gate{make(chan struct{})}
+	t.conn = acp.NewAgentSideConnection(t, os.Stdout, in)
+	close(in.open)
 	<-t.conn.Done()
 	return 0
+}
+
+// gate is stdin that nobody reads before it is open: the connection would answer
+// before it is known to whom it belongs.
+type gate struct{ open chan struct{} }
+
+func (g gate) Read(p []byte) (int, error) {
+	<-g.open
+	return os.Stdin.Read(p)
 }
 
 // store is where the talk of a session is kept.

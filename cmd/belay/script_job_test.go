@@ -73,7 +73,7 @@ func startIn(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	j := &job{cmd: exec.Command(path, args[2:]...), done: make(chan struct{})}
 	j.cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "BELAY_STATE", "TZ", "TMPDIR", "WORK", "BELAY_KILL_GRACE"} {
+	for _, name := range []string{"PATH", "HOME", "BELAY_STATE", "TZ", "TMPDIR", "WORK", "BELAY_KILL_GRACE", "GORACE"} {
 		if v := ts.Getenv(name); v != "" {
 			j.cmd.Env = append(j.cmd.Env, name+"="+v)
 		}

@@ -62,19 +62,41 @@ func withProgram(run func() int) int {
 	if err == nil {
 		defer os.RemoveAll(dir)
 		program = filepath.Join(dir, "belay")
-		build := exec.Command("go", "build", "-o", program, ".")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build := exec.Command("go", append(append([]string{"build"}, buildFlags()...), "-o", program, ".")...)
+		build.Env = append(os.Environ(), buildEnv)
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		err = build.Run()
 	}
 	if err == nil {
-		err = errors.Join(linkTalker(dir), os.Setenv("PROGRAM_UNDER_TEST", program))
+		err = errors.Join(linkTalker(dir), os.Setenv("PROGRAM_UNDER_TEST", program), os.Setenv("GORACE", raceLog(dir)))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build belay:", err)
 		return 1
 	}
-	return run()
+	return max(run(), races(dir))
+}
+
+// raceLog sends what the race detector finds in any process of the program to
+// files: many of them have no terminal, and their exit code is another's. A
+// program that watches itself would wait a second before each of its exits.
+func raceLog(dir string) string {
+	return "atexit_sleep_ms=10 log_path=" + filepath.Join(dir, "race")
+}
+
+// races prints what was found, and is the exit code that follows.
+func races(dir string) int {
+	files, err := filepath.Glob(filepath.Join(dir, "race.*"))
+	for _, name := range files {
+		found, bad := os.ReadFile(name)
+		err = errors.Join(err, bad)
+		fmt.Fprintf(os.Stderr, "%s\n", found)
+	}
+	if err != nil || len(files) > 0 {
+		fmt.Fprintln(os.Stderr, "data races in the program:", len(files), err)
+		return 1
+	}
+	return 0
 }
 
 // TestScript runs the scripts against the real binary. Every journal that a
@@ -107,6 +129,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("BELAY_STATE", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("GOCACHE", goCache())
 	env.Values[jobsKey{}] = &jobs{by: map[string]*job{}}
 	t, work := env.T(), env.WorkDir
