@@ -3,6 +3,7 @@ package sim
 import (
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/belay-run/belay"
@@ -33,17 +34,24 @@ func TestExhaustive(t *testing.T) {
 		scopes = []Scope{{DriverCrashes: 1, KeeperCrashes: 1}, {DriverCrashes: 2}, {DriverCrashes: 2, KeeperCrashes: 1}}
 	}
 	var all Stats
+	var mu sync.Mutex
+	var work sync.WaitGroup
 	for _, c := range small {
 		for _, s := range scopes {
-			e := Explore(c.source, c.subs, s)
-			if e.Violation != nil {
-				t.Fatalf("%s: %v\n%s", c.name, e.Violation, strings.Join(e.Trace, "\n"))
-			}
-			t.Logf("%-30s crashes of driver %d, keeper %d: %7d states %7d paths",
-				c.name, s.DriverCrashes, s.KeeperCrashes, e.States, e.Paths)
-			all.Add(e.Stats)
+			work.Go(func() {
+				e := Explore(c.source, c.subs, s)
+				mu.Lock()
+				defer mu.Unlock()
+				if e.Violation != nil {
+					t.Errorf("%s: %v\n%s", c.name, e.Violation, strings.Join(e.Trace, "\n"))
+				}
+				t.Logf("%-30s crashes of driver %d, keeper %d: %7d states %7d paths",
+					c.name, s.DriverCrashes, s.KeeperCrashes, e.States, e.Paths)
+				all.Add(e.Stats)
+			})
 		}
 	}
+	work.Wait()
 	for _, f := range []belay.Found{belay.Adopted, belay.Harvested, belay.Unborn, belay.Lost} {
 		if all.Found[foundIndex(f)] == 0 {
 			t.Errorf("no attempt was ever %s", f)
