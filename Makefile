@@ -78,10 +78,10 @@ matrix: ## rehearse every fault at every step of every example
 	@MATRIX=all $(GO) test ./cmd/belay -run TestMatrixOfExamples -count=1 -v
 
 .PHONY: e2e
-e2e: ## run real agent CLIs against the scripted model; AGENTS=all: those that need Node too
+e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Belay knows
 	$(call say,e2e)
 	@AGENTS='$(AGENTS)' scripts/install-agents.sh
-	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 20m -v
+	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 60m -v
 
 .PHONY: sim
 sim: ## simulate many runs with faults; SEEDS=n how many, SEED=n repeats one
