@@ -33,12 +33,23 @@ func acpMain(mode string) int {
 		return rawMain(mode)
 	}
 	s := &server{mode: mode}
-	s.conn = acp.NewAgentSideConnection(s, os.Stdout, os.Stdin)
+	in := gate{make(chan struct{})}
+	s.conn = acp.NewAgentSideConnection(s, os.Stdout, in)
+	close(in.open)
 	<-s.conn.Done()
 	if mode == "stays" {
-		select {}
+		<-time.After(time.Hour) // with nothing to come a program without cgo would call itself deadlocked
 	}
 	return 0
+}
+
+// gate is stdin that nobody reads before it is open: the connection would answer
+// before it is known to whom it belongs.
+type gate struct{ open chan struct{} }
+
+func (g gate) Read(p []byte) (int, error) {
+	<-g.open
+	return os.Stdin.Read(p)
 }
 
 func (s *server) Initialize(context.Context, acp.InitializeRequest) (acp.InitializeResponse, error) {
