@@ -115,7 +115,7 @@ func LoginFacts(kind Kind) LoginSign {
 			Env:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
 			Files: []string{".qwen/oauth_creds.json"},
 			Dir:   ".qwen", Moved: "QWEN_HOME",
-			Cure:  "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL",
+			Cure: "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL",
 		}
 	case Command, ACP, Scripted:
 	}

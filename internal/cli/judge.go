@@ -155,7 +155,8 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	}
 	c := verdict.Case{
 		Step: "transcript", Type: belay.TypeAgent, Expect: belay.Expect(o.expect), Classic: o.hollow == "classic",
-		Main: belay.Observation{Began: true, Exit: exit, Agent: report},
+		Main:  belay.Observation{Began: true, Exit: exit, Agent: report},
+		Acted: true, // who names the base says that what came after it is the agent's; a transcript may be a part
 	}
 	return judged(c, verdict.Of(c)), nil
 }
