@@ -133,7 +133,7 @@ func acpTable() []row {
 		{model.HTTP500, answer, edit, false, one(transient)},
 		{model.HTTP529, answer, edit, false, one(transient)},
 		{model.HTTP404, answer, edit, false, one(failed(belay.ClassInvalidInput))},
-		{model.HTTP429Long, answer, edit, false, one(rate.patient())},
+		{model.HTTP429Long, answer, edit, false, one(rate)},
 		{model.Quota, answer, edit, false, one(quota)},
 		{model.Ctx400, answer, edit, false, one(failed(belay.ClassTokenLimit))},
 		// It ends its turn as if all were well; only what is missing can show it.

@@ -21,7 +21,6 @@ type cell struct {
 	calls int              // at most; 0 = does not matter
 	code  int              // of a Belay run with this one step
 	kind  belay.FailureKind
-	waits bool // the run waits as long as the service asks; the harness stops it
 	slow  bool // its inner retries take longer than patience
 }
 
@@ -78,11 +77,6 @@ func (c cell) stops(s belay.StopReason) cell {
 
 func (c cell) says() cell {
 	c.text = true
-	return c
-}
-
-func (c cell) patient() cell {
-	c.waits = true
 	return c
 }
 
@@ -155,7 +149,7 @@ func table() []row {
 		{model.HTTP403, answer, edit, false, all(auth, auth, auth.exits(147))},
 		{model.HTTP404, answer, edit, false, all(failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput), failed(belay.ClassInvalidInput))},
 		{model.HTTP429, answer, edit, false, all(rate, rate, rate.exits(173))},
-		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173).patient())},
+		{model.HTTP429Long, answer, edit, false, all(rate.within(1), rate, rate.exits(173))},
 		{model.Quota, answer, edit, false, all(quota.within(1), quota.within(1), quota.exits(173))},
 		{model.HTTP500, answer, edit, false, all(transient, transient, transient.exits(244))},
 		{model.HTTP529, answer, edit, false, all(transient, transient, transient.exits(247))},
