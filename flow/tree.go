@@ -118,6 +118,10 @@ func (t *Tree) classifier() *verdict.Classifier {
 	return t.classes
 }
 
+// Classifying gives the tree rules that are ready: whoever makes many trees makes
+// the rules once.
+func (t *Tree) Classifying(c *verdict.Classifier) { t.classes = c }
+
 // Replans is how many ways out that count were taken, and how many may be.
 func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }
 

@@ -40,7 +40,7 @@ func (Driver) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 			t.Log(l)
 		}
 	}
-	tree, err := fold(w.root, w.lib, w.disk)
+	tree, err := fold(w.root, w.lib, w.disk, w.classes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func (w *world) result(seed uint64) Result {
 	}
 	r.Stats.Runs = 1
 	r.Stats.Virtual = w.now.Sub(beginning)
-	tree, err := fold(w.root, w.lib, w.disk)
+	tree, err := fold(w.root, w.lib, w.disk, w.classes)
 	if err != nil {
 		return r
 	}

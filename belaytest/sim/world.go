@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/audit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/verdict"
 )
 
 // The bounds of one run: past them it counts as stuck.
@@ -56,6 +57,7 @@ type chaos interface {
 
 // world is everything outside the brain.
 type world struct {
+	classes *verdict.Classifier
 	chaos   chaos
 	bug     Bug
 	codec   bool // records are read back from their bytes
@@ -98,12 +100,14 @@ type book struct {
 	names   []string
 	sources []string
 	parsed  []*recipe.Recipe
-	linear  bool // one step follows the other everywhere
+	linear  bool                // one step follows the other everywhere
+	classes *verdict.Classifier // for all trees
 }
 
 // parse reads the sources; a source that is no recipe is a mistake of the
 // caller.
 func (b *book) parse() error {
+	b.classes = verdict.NewClassifier()
 	for i, src := range b.sources {
 		r, problems := recipe.Parse(b.names[i]+".yaml", []byte(src))
 		if r == nil {
@@ -121,6 +125,7 @@ func newWorld(c chaos, b book, bug Bug) *world {
 		vars: map[string]belay.Value{}, now: beginning, agenda: agenda{last: map[string]time.Time{}},
 		counted: map[string]int{}, blobs: map[string]string{}, files: map[string]string{}, effects: map[string]bool{},
 	}
+	w.classes = b.classes
 	w.truth = newTruth(w)
 	for i, r := range b.parsed {
 		w.lib.Recipes[r.Digest] = r
@@ -263,8 +268,9 @@ func describe(e belay.Event) string {
 }
 
 // fold builds the tree of a list of records.
-func fold(root belay.RunID, lib flow.Library, recs []belay.Record) (*flow.Tree, error) {
+func fold(root belay.RunID, lib flow.Library, recs []belay.Record, classes *verdict.Classifier) (*flow.Tree, error) {
 	tree := flow.NewTree(root, lib)
+	tree.Classifying(classes)
 	for _, r := range recs {
 		if err := tree.Apply(r); err != nil {
 			return nil, fmt.Errorf("record %d: %w", r.Seq, err)
@@ -285,7 +291,7 @@ func (w *world) load() (*flow.Tree, error) {
 			return nil, err
 		}
 	}
-	return fold(w.root, w.brain, recs)
+	return fold(w.root, w.brain, recs, w.classes)
 }
 
 // forgetDone drops the last verdict that made a step done, and what came with
