@@ -86,13 +86,14 @@ func (s *shellReader) each(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	inner := &shellReader{vars: s.vars, bodys: s.bodys, at: somewhere}
+	inner := &shellReader{vars: s.vars, bodies: s.bodies, at: somewhere, spent: s.spent}
 	if script, ok := shellScript(words); ok {
-		inner.read(script, maxShells)
+		inner.inner(script, maxShells-1)
 	} else {
 		inner.command(words, nil)
 	}
 	s.writes, s.afar, s.many = s.writes || inner.writes, s.afar || inner.afar, true
+	s.spent, s.broken = inner.spent, s.broken || inner.broken
 }
 
 // local takes in a program that only looks, or that has no effect elsewhere.

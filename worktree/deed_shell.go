@@ -1,44 +1,55 @@
 package worktree
 
 import (
+	"errors"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 const (
-	maxValues  = 50 // that a variable of a shell is followed with
+	maxValues  = 50       // that a variable of a shell is followed with
+	maxValue   = 16 << 10 // bytes of one that is followed
+	maxSpent   = 4 << 20  // bytes of words that are put together for one command
+	parseCost  = 8        // bytes that a byte of a script inside of one counts
 	maxNamings = 2000
 )
 
 // shellReader reads what a shell command may change.
 type shellReader struct {
 	deed
-	vars  map[string][]string // values of its variables, as far as they are plain
-	bodys map[string]bool     // its functions
-	at    string              // where it stands
-	seen  int                 // simple commands
+	vars   map[string][]string // values of its variables, as far as they are plain
+	bodies map[string]bool     // its functions
+	at     string              // where it stands
+	seen   int                 // simple commands
+	spent  int                 // bytes of words that were put together
+	broken bool                // a reader broke
 }
 
 // read takes in a script. What does not parse may do anything.
 func (s *shellReader) read(script string, shells int) {
-	if shells > maxShells || tooDeep(script) {
-		s.unknown()
-		return
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil {
+	if shells > maxShells {
 		s.unknown()
 		return
 	}
 	if s.vars == nil {
-		s.vars, s.bodys = map[string][]string{}, map[string]bool{}
+		s.vars, s.bodies = map[string][]string{}, map[string]bool{}
 	}
+	if err := parse(script, func(file *syntax.File) { s.walk(file, script, shells) }); err != nil {
+		s.broken = s.broken || errors.Is(err, errBroken)
+		s.unknown()
+	}
+	s.many = s.many || s.seen > 1
+}
+
+// walk reads a script that was parsed.
+func (s *shellReader) walk(file *syntax.File, script string, shells int) {
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.FuncDecl); ok {
-			s.bodys[f.Name.Value] = true
+		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil { // bash has no function without a name; the parser has
+			s.bodies[f.Name.Value] = true
 		}
 		return true
 	})
@@ -46,14 +57,14 @@ func (s *shellReader) read(script string, shells int) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if n == nil {
 			if last := len(back) - 1; last >= 0 {
-				if back[last] != stays {
+				if back[last] != onward {
 					s.at = back[last]
 				}
 				back = back[:last]
 			}
 			return true
 		}
-		before := stays
+		before := onward
 		switch n.(type) {
 		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
 			before = s.at
@@ -62,11 +73,10 @@ func (s *shellReader) read(script string, shells int) {
 		s.node(n, script, shells)
 		return true
 	})
-	s.many = s.many || s.seen > 1
 }
 
-// stays says that a part of a script does not lead the shell back.
-const stays = "\x00"
+// onward says that a part of a script does not lead the shell back.
+const onward = "\x00"
 
 func (s *shellReader) unknown() { s.writes, s.afar, s.many = true, true, true }
 
@@ -74,14 +84,16 @@ func (s *shellReader) node(n syntax.Node, script string, shells int) {
 	switch n := n.(type) {
 	case *syntax.Assign:
 		if n.Name != nil && n.Value != nil {
-			s.vars[n.Name.Value] = s.values(n.Value, script)
+			s.know(n.Name.Value, s.values(n.Value, script))
 		}
 	case *syntax.WordIter:
 		var all []string
 		for _, w := range n.Items {
-			all = append(all, s.values(w, script)...)
+			if len(all) < maxValues {
+				all = append(all, s.values(w, script)...)
+			}
 		}
-		s.vars[n.Name.Value] = all[:min(len(all), maxValues)]
+		s.know(n.Name.Value, all[:min(len(all), maxValues)])
 	case *syntax.Stmt:
 		s.statement(n, script, shells)
 	}
@@ -128,7 +140,7 @@ func (s *shellReader) statement(n *syntax.Stmt, script string, shells int) {
 		}
 		return
 	}
-	if !s.bodys[words[0]] {
+	if !s.bodies[words[0]] {
 		s.command(words, given)
 	}
 }
@@ -138,6 +150,9 @@ var shellNames = []string{"sh", "bash", "zsh", "dash", "ksh"}
 // inner reads the script of a shell inside this one, which stands where this
 // one stands.
 func (s *shellReader) inner(script string, shells int) {
+	if !s.spend(parseCost * len(script)) {
+		return
+	}
 	at := s.at
 	s.read(script, shells+1)
 	s.at = at
@@ -188,29 +203,74 @@ func document(w *syntax.Word, script string) string {
 	return b.String()
 }
 
+// know keeps what a variable can be. A long value is not followed: one that is
+// made of itself twice, and that again, is soon longer than all memory.
+func (s *shellReader) know(name string, values []string) {
+	if slices.ContainsFunc(values, func(v string) bool { return len(v) > maxValue }) {
+		values = nil
+	}
+	s.vars[name] = values
+}
+
+// spend tells whether so many bytes more may be put together. Where they may
+// not, the command is one of which nobody knows what it does.
+func (s *shellReader) spend(n int) bool {
+	s.spent += n
+	if s.spent > maxSpent {
+		s.unknown()
+	}
+	return s.spent <= maxSpent
+}
+
 // values are what a word can be: one text, or one for each value of the
 // variable in it. What is not known stays as it is written.
 func (s *shellReader) values(w *syntax.Word, script string) []string {
-	list := []string{""}
-	for _, p := range w.Parts {
-		list = product(list, s.part(p, script))
+	list, ok := s.joined(w.Parts, func(p syntax.WordPart) []string { return s.part(p, script) })
+	if !ok {
+		return []string{text(w, script)}
 	}
 	return list
 }
 
-func product(heads, tails []string) []string {
-	var out []string
-	for _, h := range heads {
-		for _, t := range tails {
-			if len(out) < maxValues {
-				out = append(out, h+t)
+// joined puts the parts of a word together, if that is not too much.
+func (s *shellReader) joined(parts []syntax.WordPart, values func(syntax.WordPart) []string) ([]string, bool) {
+	list := [][]byte{nil}
+	for _, p := range parts {
+		tails := values(p)
+		if len(tails) == 1 { // in place: a long word of many parts is not copied for each
+			for i := range list {
+				if !s.spend(len(tails[0])) {
+					return nil, false
+				}
+				list[i] = append(list[i], tails[0]...)
+			}
+			continue
+		}
+		var out [][]byte
+		for _, h := range list {
+			for _, t := range tails[:min(len(tails), maxValues-len(out))] {
+				if !s.spend(len(h) + len(t)) {
+					return nil, false
+				}
+				out = append(out, slices.Concat(h, []byte(t)))
 			}
 		}
+		list = out
 	}
-	return out
+	texts := make([]string, 0, len(list))
+	for _, b := range list {
+		if !s.spend(len(b) + 1) {
+			return nil, false
+		}
+		texts = append(texts, string(b))
+	}
+	return texts, true
 }
 
-var escaped = regexp.MustCompile(`\\(.)`)
+var (
+	escaped = regexp.MustCompile(`\\(.)`)
+	quotes  = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "") // what a backslash hides between them
+)
 
 func (s *shellReader) part(p syntax.WordPart, script string) []string {
 	switch p := p.(type) {
@@ -219,15 +279,15 @@ func (s *shellReader) part(p syntax.WordPart, script string) []string {
 	case *syntax.SglQuoted:
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		list := []string{""}
-		for _, in := range p.Parts {
+		list, ok := s.joined(p.Parts, func(in syntax.WordPart) []string {
 			if lit, ok := in.(*syntax.Lit); ok {
-				list = product(list, []string{strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "").Replace(lit.Value)})
-				continue
+				return []string{quotes.Replace(lit.Value)}
 			}
-			list = product(list, s.part(in, script))
+			return s.part(in, script)
+		})
+		if ok {
+			return list
 		}
-		return list
 	case *syntax.ParamExp:
 		if p.Param == nil || p.Exp != nil || p.Repl != nil || p.Slice != nil || p.Index != nil {
 			break

@@ -1,13 +1,11 @@
 package worktree
 
 import (
+	"errors"
 	"slices"
-	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-const maxBrackets = 200 // open inside each other in a command that is parsed
 
 // silent are programs that print nothing when all is well.
 var silent = []string{
@@ -29,6 +27,7 @@ type ways struct {
 	bodies map[string]*syntax.Stmt // of functions
 	shells int                     // around this one
 	known  map[step]bool           // what was looked at, or is being looked at: then it counts as no
+	broken bool                    // a reader broke
 }
 
 // step is one question about one command.
@@ -50,39 +49,19 @@ func (w *ways) once(s *syntax.Stmt, zero bool, answer func(*syntax.Stmt) bool) b
 
 // script is of a whole text.
 func (w *ways) script(text string) bool {
-	if tooDeep(text) {
-		return false
-	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
-		return false
-	}
 	inner := &ways{is: w.is, src: text, bodies: map[string]*syntax.Stmt{}, shells: w.shells, known: map[step]bool{}}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.FuncDecl); ok {
-			inner.bodies[f.Name.Value] = f.Body
-		}
-		return true
-	})
-	return inner.zeroList(file.Stmts)
-}
-
-// tooDeep tells whether a text has more brackets open than a parser that calls
-// itself should follow.
-func tooDeep(text string) bool {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '(', '{', '[':
-			depth++
-		case ')', '}', ']':
-			depth = max(0, depth-1)
-		}
-		if depth > maxBrackets {
+	comes := false
+	err := parse(text, func(file *syntax.File) {
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil { // bash has no function without a name; the parser has
+				inner.bodies[f.Name.Value] = f.Body
+			}
 			return true
-		}
-	}
-	return false
+		})
+		comes = inner.zeroList(file.Stmts)
+	})
+	w.broken = w.broken || inner.broken || errors.Is(err, errBroken)
+	return err == nil && comes
 }
 
 // alwaysList and zeroList are of commands one after the other.
@@ -186,7 +165,10 @@ func (w *ways) call(c *syntax.CallExpr, way func(*syntax.Stmt) bool) bool {
 		return false
 	}
 	if script, ok := shellScript(words); ok && w.shells < maxShells {
-		return (&ways{is: w.is, shells: w.shells + 1}).script(script)
+		inner := &ways{is: w.is, shells: w.shells + 1}
+		comes := inner.script(script)
+		w.broken = w.broken || inner.broken
+		return comes
 	}
 	if body := w.bodies[words[0]]; body != nil {
 		return way(body)
