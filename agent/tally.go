@@ -15,20 +15,27 @@ const (
 
 // TallyOf reads what the output of a command tells of tests, nil when it tells
 // nothing. It knows how runners of tests sum up. Of a long output it reads the
-// beginning and the end: there they do it.
+// beginning and the end: there they do it. That no test ran is told only where
+// nothing between them looks like the word of a runner.
 func TallyOf(output string) *belay.Tally {
 	var t tally
 	if len(output) <= 2*tallyPart {
 		t.read(output)
 		return t.sum()
 	}
-	head, tail := output[:tallyPart], output[len(output)-tallyPart:]
-	t.read(head[:strings.LastIndexByte(head, '\n')+1])
-	if i := strings.IndexByte(tail, '\n'); i >= 0 {
-		t.read(tail[i:])
+	from := strings.LastIndexByte(output[:tallyPart], '\n') + 1
+	to := len(output)
+	if i := strings.IndexByte(output[to-tallyPart:], '\n'); i >= 0 {
+		to += i - tallyPart
 	}
+	t.read(output[:from])
+	t.read(output[to:])
 	t.cut = true
-	return t.sum()
+	sum := t.sum()
+	if sum != nil && sum.None && speaks(output[from:to]) {
+		return nil // others may have run some
+	}
+	return sum
 }
 
 // tally is what the lines so far tell.
@@ -49,8 +56,11 @@ type tally struct {
 	scriptFollow bool // the next line is the script that npm or yarn runs
 }
 
-// read takes in lines; a carriage return ends one too.
+// read takes in lines; a carriage return ends one too. Most outputs have the
+// words of few runners, or of none: only those are looked for in each line.
 func (t *tally) read(text string) {
+	text = plain(text)
+	rules := spoken(text)
 	for len(text) > 0 {
 		line := text
 		if i := strings.IndexAny(text, "\r\n"); i >= 0 {
@@ -58,18 +68,18 @@ func (t *tally) read(text string) {
 		} else {
 			text = ""
 		}
-		if line = strings.TrimRight(plain(cut(line, tallyLine)), " \t"); line != "" {
-			t.line(line)
+		if line = strings.TrimRight(cut(line, tallyLine), " \t"); line != "" {
+			t.line(line, rules)
 		}
 	}
 }
 
-func (t *tally) line(line string) {
+func (t *tally) line(line string, rules []summary) {
 	line = strings.TrimPrefix(line, "Output: ") // as some agents hand it on
 	if t.script(line) || t.golang(line) || t.tap(line) {
 		return
 	}
-	for _, s := range summaries {
+	for _, s := range rules {
 		if !strings.Contains(line, s.word) {
 			continue
 		}
@@ -162,6 +172,9 @@ var (
 
 // golang reads a line of go test.
 func (t *tally) golang(line string) bool {
+	if !strings.Contains("-o?F={", line[:1]) { // no line of it begins otherwise
+		return false
+	}
 	if m := goTest.FindStringSubmatch(line); m != nil {
 		t.goLine(m[1])
 		return true
@@ -227,6 +240,9 @@ var (
 
 // tap reads a line of the Test Anything Protocol.
 func (t *tally) tap(line string) bool {
+	if !strings.Contains("1on", line[:1]) {
+		return false
+	}
 	if tapPlan.MatchString(line) {
 		t.tapPlan = true
 		return true
@@ -253,6 +269,9 @@ var (
 // script reads which script npm or yarn runs: one that only prints is no test.
 func (t *tally) script(line string) bool {
 	follows := t.scriptFollow
+	if t.scriptFollow = false; !strings.Contains(">$y", line[:1]) {
+		return false
+	}
 	t.scriptFollow = scriptHead.MatchString(line)
 	m := scriptLine.FindStringSubmatch(line)
 	if !follows || m == nil {

@@ -258,10 +258,11 @@ func TestReadersTallyWhatCommandsPrint(t *testing.T) {
 	}
 }
 
-// An output of any size is read at its two ends.
+// An output of any size is read at its two ends. What nobody read may tell of
+// tests that ran.
 func TestTallyOfMuchOutput(t *testing.T) {
 	t.Parallel()
-	noise := strings.Repeat("a line of noise that says nothing at all\n", 2_000_000)
+	noise := strings.Repeat("a line of noise that says nothing at all\n", 250_000)
 	began := time.Now()
 	for end, want := range map[string]string{
 		"ok  \ta\t0.1s [no tests to run]\n": "none", "3 passed in 0.1s\n": "3 passed", "--- PASS: TestA (0.1s)\nok  \ta\t0.1s\n": "some", "\n": "nothing",
@@ -270,14 +271,47 @@ func TestTallyOfMuchOutput(t *testing.T) {
 			t.Errorf("%q: %s, want %s", end, got, want)
 		}
 	}
+	for between, want := range map[string]string{
+		"ok  \tb\t0.1s\n": "nothing", "--- PASS: TestA (0.1s)\n": "nothing", "1..1\nok 1\n": "nothing",
+		"{\"Action\":\"pass\",\"Package\":\"a\"}\n": "nothing", "=== 3 pas\x1b[0msed in 0.1s ===\n": "nothing", "nothing again\n": "none",
+	} {
+		half := noise[:4<<20]
+		if got := inWords(TallyOf("?   \ta\t[no test files]\n" + half + between + half + "ok  \tc\t0.1s [no tests to run]\n")); got != want {
+			t.Errorf("%q between: %s, want %s", between, got, want)
+		}
+	}
 	if got := inWords(TallyOf("=== 1 failed in 0.1s ===\n" + noise)); got != "1 failed, bad" {
 		t.Errorf("at the beginning: %s", got)
 	}
 	if got := TallyOf(strings.Repeat("1..1 passed (", 20<<20/13)); got != nil {
 		t.Errorf("one long line: %+v", got)
 	}
-	if d := time.Since(began); d > 20*time.Second {
+	if d := time.Since(began); d > 10*time.Second {
 		t.Errorf("it took %v", d)
+	}
+}
+
+// What tells of no test costs little, however long it is: it is most of what
+// commands print.
+func TestTallyOfOtherOutput(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("-rw-r--r-- 1 dev dev   4096 Nov 15 15:24 some/name.go\n", 2*tallyPart/54)
+	every := tally{}
+	quick, slow := time.Hour, time.Hour
+	for range 10 { // the best of some: the machine has other work too
+		began := time.Now()
+		if got := TallyOf(text); got != nil {
+			t.Fatalf("%+v", got)
+		}
+		quick = min(quick, time.Since(began))
+		began = time.Now()
+		for line := range strings.Lines(text) {
+			every.line(line, summaries)
+		}
+		slow = min(slow, time.Since(began))
+	}
+	if quick*2 > slow {
+		t.Errorf("%v, and %v with every rule in every line", quick, slow)
 	}
 }
 
@@ -289,6 +323,9 @@ func FuzzTally(f *testing.F) {
 		got := TallyOf(s)
 		if got == nil {
 			return
+		}
+		if !got.None && !speaks(s) {
+			t.Errorf("%q tells of tests, without a sign of it", s)
 		}
 		if got.Passed < 0 || got.Failed < 0 || got.None && (got.Bad || got.Passed > 0) || got.Failed > 0 && !got.Bad {
 			t.Errorf("%q: %+v", s, got)

@@ -1,6 +1,9 @@
 package agent
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // saying is what a line of a runner says beside its numbers.
 type saying int
@@ -39,6 +42,29 @@ func sumsLess(word, line string, what saying) summary {
 	s := says(word, line, what)
 	s.less = true
 	return s
+}
+
+// spoken are the summaries whose words are in a text.
+func spoken(text string) []summary {
+	var list []summary
+	for _, s := range summaries {
+		if strings.Contains(text, s.word) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// speaks tells whether a runner may have summed up in a text: with the words of
+// a summary, of go or of the Test Anything Protocol.
+func speaks(text string) bool {
+	text = plain(text)
+	for _, word := range []string{"ok", "FAIL", "PASS", `"Action":"`, "1.."} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return len(spoken(text)) > 0
 }
 
 // summaries are the lines that are known. The first that fits counts.
