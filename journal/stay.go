@@ -21,20 +21,22 @@ const staySchema = `
 	CREATE INDEX stays_run ON stays (run, ended)`
 
 // Stay notes that a run begins to work in a place, a working tree, until it
-// leaves. It is durable before anything of the run is started there.
+// leaves. It is durable before anything of the run is started there. Who died
+// there before is noted too, so that no doubt about it falls on this run.
 func (s *State) Stay(id belay.RunID, tree, place string) error {
 	now := time.Now()
+	old := now.Add(-keptStays)
 	return s.change("note place of work", func(c *sqlite3.Conn) error {
-		if err := run(c, "DELETE FROM stays WHERE place = ? AND ended > 0 AND ended < ?", place, now.Add(-keptStays)); err != nil {
+		err := s.settleAll(c, "run <> ? AND (place = ? OR began < ?)", id.Root(), place, old)
+		if err == nil {
+			err = run(c, "DELETE FROM stays WHERE ended > 0 AND ended < ?", old)
+		}
+		if err != nil {
 			return err
 		}
-		return run(c, "INSERT INTO stays VALUES (?,?,?,?,0)", id.Root(), tree, place, now)
+		return run(c, `INSERT INTO stays SELECT ?1, ?2, ?3, ?4, 0
+			WHERE NOT EXISTS (SELECT 1 FROM stays WHERE run = ?1 AND place = ?3 AND ended = 0)`, id.Root(), tree, place, now)
 	})
-}
-
-// left notes that a run works nowhere any more.
-func left(c *sqlite3.Conn, id belay.RunID, at time.Time) error {
-	return run(c, "UPDATE stays SET ended = ? WHERE run = ? AND ended = 0", at, id)
 }
 
 // stay is one run in one place.
@@ -54,22 +56,25 @@ func (s *State) Beside(id belay.RunID, tree, place string, from, to time.Time) (
 	var found []belay.RunID
 	err := s.inIndex("look for other runs", func(c *sqlite3.Conn) error {
 		stays, err := staysIn(c, id.Root(), place, from, to)
+		if err != nil || len(stays) == 0 {
+			return err
+		}
+		family, err := familyOf(c, id.Root(), tree)
 		if err != nil {
 			return err
 		}
 		for _, st := range stays {
-			if slices.Contains(found, st.run) || len(found) == maxFound {
-				continue
+			if len(found) == maxFound {
+				break
 			}
-			kin, err := related(c, id.Root(), st, tree)
-			if err != nil {
-				return err
+			if slices.Contains(found, st.run) || st.tree == tree && family.has(st.run) {
+				continue
 			}
 			was, err := s.was(c, st, from)
 			if err != nil {
 				return err
 			}
-			if !kin && was {
+			if was {
 				found = append(found, st.run)
 			}
 		}
@@ -98,47 +103,11 @@ func staysIn(c *sqlite3.Conn, id belay.RunID, place string, from, to time.Time) 
 	return list, err
 }
 
-// was tells whether a run was at work at or after a moment. One that left no
-// word lives, or its last beat tells until when it did; then that is noted.
+// was tells whether a run was at work at or after a moment.
 func (s *State) was(c *sqlite3.Conn, st stay, from time.Time) (bool, error) {
 	if !st.ended.IsZero() {
 		return true, nil
 	}
-	m, err := member(c, "run = ?", st.run)
-	if err != nil {
-		return false, err
-	}
-	if m != nil && m.Alive && !(s.dead(m.Driver) && s.dead(m.Keeper)) {
-		return true, nil
-	}
-	last := readBeat(s.Folder(st.run)).At
-	if last.Before(st.began) {
-		last = st.began
-	}
-	return !last.Before(from), left(c, st.run, last)
-}
-
-// related tells whether two sessions belong together, the one started by the
-// other through any number of sessions between.
-func related(c *sqlite3.Conn, id belay.RunID, st stay, tree string) (bool, error) {
-	if st.tree != tree {
-		return false, nil
-	}
-	members, err := membersOf(c, "tree = ?", tree)
-	if err != nil {
-		return false, err
-	}
-	parent := map[belay.RunID]belay.RunID{}
-	for _, m := range members {
-		parent[m.Run] = m.Session.Parent
-	}
-	above := func(low, high belay.RunID) bool {
-		for range len(members) {
-			if low = parent[low]; low == high || low == "" {
-				break
-			}
-		}
-		return low == high
-	}
-	return above(id, st.run) || above(st.run, id), nil
+	last, there, err := s.settle(c, st.run)
+	return there || !last.Before(from) || !st.began.Before(from), err
 }
