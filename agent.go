@@ -68,13 +68,14 @@ type AgentJob struct {
 	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
 	Prompt  []Value // the parts of the prompt, joined at the door
 	Expect  Expect
-	Session string   // the id that the session shall have, where the agent takes one
-	Resume  string   // the session to go on with; "" = a new one
-	Cut     string   // with or without Resume: how an earlier attempt was cut off, in words
-	Base    *Print   // what the work is measured against, when it began in an earlier attempt
-	Access  string   // read, edit or full; "" = the agent's own
-	Brief   string   // what happened before, for the prompt
-	Tools   []string // single tools that its role may use, over its access
+	Session string    // the id that the session shall have, where the agent takes one
+	Resume  string    // the session to go on with; "" = a new one
+	Cut     string    // with or without Resume: how an earlier attempt was cut off, in words
+	Base    *Print    // what the work is measured against, when it began in an earlier attempt
+	Since   time.Time // and when the first of those attempts was started
+	Access  string    // read, edit or full; "" = the agent's own
+	Brief   string    // what happened before, for the prompt
+	Tools   []string  // single tools that its role may use, over its access
 }
 
 // Excerpt is the beginning and the end of a text, for records.

@@ -43,12 +43,26 @@ func (w *drive) meets(j belay.Job, o *belay.Observation) error {
 	if w.Beside == nil || o.Agent == nil || o.Started.IsZero() {
 		return nil
 	}
-	runs, err := w.Beside(w.placeOf(j.Dir), o.Started, o.Ended)
+	runs, err := w.Beside(w.placeOf(j.Dir), measuredSince(j, *o), o.Ended)
 	if err != nil {
 		return fmt.Errorf("look who else worked there: %w", err)
 	}
 	o.Beside = runs
 	return nil
+}
+
+// measuredSince is since when a change counts as work of an attempt: its start,
+// or that of the earlier one whose base it has. All that came between, also while
+// nobody drove the run, is in what it is measured by.
+func measuredSince(j belay.Job, o belay.Observation) time.Time {
+	from := o.Started
+	if a := j.Agent; a != nil && !a.Since.IsZero() && a.Since.Before(from) {
+		from = a.Since
+	}
+	if at := o.Agent.Evidence.Before.At; at > 0 && time.Unix(0, at).Before(from) {
+		from = time.Unix(0, at)
+	}
+	return from
 }
 
 func (o *Open) stayIn(place string) error {

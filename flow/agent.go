@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
@@ -43,10 +44,10 @@ type career struct {
 
 // begin takes in that an attempt starts. The id of its record is a wish: a new
 // session is there once the agent's attendant says so.
-func (c *career) begin(e belay.AttemptStarted) {
+func (c *career) begin(e belay.AttemptStarted, at time.Time) {
 	c.name, c.session, c.notes = e.Agent, "", 0
 	c.spent, c.blocked = false, false
-	c.measure.begin()
+	c.measure.begin(at)
 	if e.Resume {
 		c.session = e.Session
 	}
@@ -131,6 +132,9 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	j := &belay.AgentJob{Name: s.agentName(i), Model: def.Model, Expect: expectation(def), Base: st.agent.base}
+	if j.Base != nil {
+		j.Since = st.agent.since
+	}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}

@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/verdict"
@@ -12,9 +13,11 @@ import (
 // changes since then can be.
 type measure struct {
 	base    *belay.Print // from where the next attempt is measured; nil = from its own beginning
+	since   time.Time    // when the attempt began that had that base
 	blind   bool         // an attempt since the base was cut off, and nobody saw what it did
 	severed bool         // so it is for the attempt that was begun last
 	beside  []string     // who else worked in the same tree, since the base: "step lint", "run 01ab"
+	between []string     // who did since the last attempt ended
 	acted   bool         // an earlier attempt since the base left work of its own
 }
 
@@ -22,17 +25,28 @@ type measure struct {
 const maxBeside = 20
 
 // meets takes in that somebody else works in the same tree.
-func (m *measure) meets(who string) {
-	if len(m.beside) < maxBeside && !slices.Contains(m.beside, who) {
-		m.beside = append(m.beside, who)
+func (m *measure) meets(who string) { m.beside = with(m.beside, who) }
+
+// misses takes in that somebody works there after an attempt. It is nothing to
+// the verdict about that one, but to all that are measured from the same base.
+func (m *measure) misses(who string) { m.between = with(m.between, who) }
+
+func with(list []string, who string) []string {
+	if len(list) < maxBeside && !slices.Contains(list, who) {
+		list = append(list, who)
 	}
+	return list
 }
 
 // begin takes in that an attempt starts.
-func (m *measure) begin() {
+func (m *measure) begin(at time.Time) {
 	if m.base == nil {
-		*m = measure{}
+		*m = measure{since: at}
 	}
+	for _, who := range m.between {
+		m.meets(who)
+	}
+	m.between = nil
 	m.severed = m.blind
 }
 
@@ -78,34 +92,68 @@ func (m *measure) ended(o *belay.Observation) {
 // failed would make every later look fail with it.
 func usable(p *belay.Print) bool { return p != nil && p.Tree != "" && p.Error == "" }
 
-// meet remembers which agents work in one tree with somebody else at the same
-// time: another step, a hook, an agent that mends. A check and a planner only
-// look. What stands in a worktree of its own meets nobody; all else counts as
-// one place, since nobody here can see where a repository ends.
+// spot is a step at work, and the worktree it works in, "" for none.
+type spot struct {
+	run  belay.RunID
+	step int
+	home string
+}
+
+// meet remembers which agents work in one tree with somebody else: another
+// step, a hook, an agent that mends, at the same time or between two attempts
+// that are measured from the same base. A check and a planner only look. What
+// stands in a worktree of its own meets nobody; all else counts as one place,
+// since nobody here can see where a repository ends.
 func (t *Tree) meet(run belay.RunID, e belay.AttemptStarted) {
 	s := t.runs[run]
 	i, ok := s.open[e.Key]
 	if !ok || e.Role == belay.RoleVerify || e.Role == belay.RolePlan {
 		return
 	}
-	place := t.place(s, i)
+	here := spot{run, i, t.place(s, i)}
+	name := "step " + string(s.prog.Steps[i].ID)
 	for _, k := range t.birth { // in the same order whenever it is folded
-		if other, ok := t.places[k]; !ok || other != place {
+		other, ok := t.places[k]
+		if !ok || other.home != here.home || other == here {
 			continue
 		}
-		o := t.runs[t.open[k]]
-		j, ok := o.open[k]
-		if !ok || o == s && i == j {
-			continue
-		}
+		o := t.runs[other.run]
 		if e.Role == belay.RoleMain {
-			s.steps[i].agent.meets("step " + string(o.prog.Steps[j].ID))
+			s.steps[i].agent.meets("step " + string(o.prog.Steps[other.step].ID))
 		}
 		if !aside(k) {
-			o.steps[j].agent.meets("step " + string(s.prog.Steps[i].ID))
+			o.steps[other.step].agent.meets(name)
 		}
 	}
-	t.places[e.Key] = place
+	for other := range t.based { // each keeps its own list: the order is nothing to them
+		if other.home == here.home && other != here && !t.within(run, other) {
+			t.runs[other.run].steps[other.step].agent.misses(name)
+		}
+	}
+	t.places[e.Key] = here
+	if e.Role == belay.RoleMain {
+		delete(t.based, here)
+	}
+}
+
+// part takes in that an attempt is over. If the next one of its step is measured
+// from the same base, whoever works there until then is of interest.
+func (t *Tree) part(k belay.Key) {
+	here, ok := t.places[k]
+	if ok && !aside(k) && t.runs[here.run].steps[here.step].agent.base != nil {
+		t.based[here] = true
+	}
+	delete(t.places, k)
+}
+
+// within tells whether a run belongs to a step: what it does, it does for it.
+func (t *Tree) within(run belay.RunID, of spot) bool {
+	for up, ok := t.parents[run]; ok; up, ok = t.parents[up.run] {
+		if i, open := t.runs[up.run].open[up.key]; open && up.run == of.run && i == of.step {
+			return true
+		}
+	}
+	return false
 }
 
 // aside tells the keys of attempts that are not the work of their step.

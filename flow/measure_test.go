@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 )
@@ -51,7 +52,7 @@ func TestBaseOfTheNextAttempt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := measure{}
-			m.begin()
+			m.begin(time.Time{})
 			if c.note != nil {
 				m.noted(c.note)
 			}
@@ -59,7 +60,7 @@ func TestBaseOfTheNextAttempt(t *testing.T) {
 				m.meets(c.beside)
 			}
 			m.ended(c.end)
-			m.begin()
+			m.begin(time.Time{})
 			base := ""
 			if m.base != nil {
 				base = m.base.Tree
@@ -109,19 +110,66 @@ func TestWhoSharesATree(t *testing.T) {
 // promise: H3
 func TestRunsBesideAreKept(t *testing.T) {
 	m := measure{}
-	m.begin()
+	m.begin(time.Time{})
 	end := saw("a", "b", belay.Doing{Told: true, Writes: true, Named: []string{"a.txt"}})
 	end.Beside = []belay.RunID{"01ab"}
 	m.ended(end)
-	m.begin()
+	m.begin(time.Time{})
 	if strings.Join(m.beside, ", ") != "run 01ab" || !m.acted {
 		t.Errorf("the next attempt knows %q, acted %v", m.beside, m.acted)
 	}
 	m = measure{}
-	m.begin()
+	m.begin(time.Time{})
 	end.Agent.Evidence.Own.Named = nil
 	m.ended(end)
-	if m.begin(); m.base != nil || len(m.beside) != 0 {
+	if m.begin(time.Time{}); m.base != nil || len(m.beside) != 0 {
 		t.Errorf("somebody else's change is a base: %+v", m)
+	}
+}
+
+// Who worked in the tree between two attempts that are measured from the same
+// base may have made the change, and is told to the judge of the second. It is
+// nothing to the first, nor to one that is measured from its own beginning.
+//
+// promise: H3
+func TestWhoWorkedBetween(t *testing.T) {
+	const steps = "- {id: a, agent: scripted, prompt: x, expect: change, needs: []}\n" +
+		"- {id: b, command: x, needs: []}\n- {id: c, command: x, needs: [b]%s}\n"
+	for name, c := range map[string]struct {
+		isolate, seen string
+		want          string
+	}{
+		"measured":     {seen: "first", want: "step b, step c"},
+		"not measured": {},
+		"elsewhere":    {seen: "first", isolate: ", isolate: worktree", want: "step b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n"+strings.Replace(steps, "%s", c.isolate, 1))
+			w.allow()
+			if c.seen != "" {
+				w.turn(Fact{"r", belay.AttemptNoted{Key: "r:a.1", What: belay.NoteBase, Base: &belay.Print{Tree: c.seen}}})
+			}
+			began := w.now
+			w.now = w.now.Add(time.Hour)
+			w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost, "r:b.1": belay.Adopted})
+			question := belay.Key(w.asks())
+			w.exit("r:b.1", 0)
+			for w.asks() != "" { // a worktree
+				w.allow()
+			}
+			if got := strings.Join(w.tree.Run("r").steps[0].agent.beside, ", "); got != "step b" {
+				t.Errorf("beside the first: %q", got)
+			}
+			w.exit("r:c.1", 0)
+			w.turn(Fact{"r", belay.AnswerGiven{Key: question, Answer: belay.Answer{OK: true}}})
+			w.wantStarts("r:a.2")
+			if got := strings.Join(w.tree.Run("r").steps[0].agent.beside, ", "); got != c.want {
+				t.Errorf("beside the second: %q, want %q", got, c.want)
+			}
+			since := w.jobs["r:a.2"].Agent.Since
+			if want := map[bool]time.Time{true: began}[c.seen != ""]; !since.Equal(want) {
+				t.Errorf("measured since %s, want %s", since, want)
+			}
+		})
 	}
 }

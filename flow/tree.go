@@ -35,11 +35,12 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	spent    spent
-	places   map[belay.Key]string // open main attempts, by the worktree they work in
-	homes    []string             // the worktrees
-	replans  int                  // ways out that count
-	granting map[belay.Key]bool   // agents that were asked for or allowed and have not started: each has a slot
-	classes  *verdict.Classifier  // made when it is first needed
+	places   map[belay.Key]spot  // where open attempts work that may change something
+	based    map[spot]bool       // agent steps between two attempts, with a base that the next is measured from
+	homes    []string            // the worktrees
+	replans  int                 // ways out that count
+	granting map[belay.Key]bool  // agents that were asked for or allowed and have not started: each has a slot
+	classes  *verdict.Classifier // made when it is first needed
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -55,7 +56,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
-		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]string{},
+		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]spot{}, based: map[spot]bool{},
 		granting: map[belay.Key]bool{},
 	}
 }
@@ -230,7 +231,7 @@ func (t *Tree) close(k belay.Key) {
 		return
 	}
 	delete(t.open, k)
-	delete(t.places, k)
+	t.part(k)
 	for n, b := range t.birth {
 		if b == k {
 			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)
