@@ -193,6 +193,62 @@ func TestBudgetsBeyondStarts(t *testing.T) {
 	}
 }
 
+// Where tokens or money have a limit, the first agent runs alone, and each that
+// runs is counted for the most that one has used. Shell steps do not wait.
+//
+// promise: G4
+func TestBudgetIsReserved(t *testing.T) {
+	src := "name: n\nsteps:\n" +
+		"- {id: a, agent: scripted, prompt: x, output: o, parallel_group: g}\n" +
+		"- {id: b, agent: scripted, prompt: x, output: p, parallel_group: g}\n" +
+		"- {id: c, agent: scripted, prompt: x, output: q, parallel_group: g}\n" +
+		"- {id: d, agent: scripted, prompt: x, output: r, parallel_group: g}\n" +
+		"- {id: sh, command: x, parallel_group: g}\n"
+	for name, tt := range map[string]struct {
+		budget belay.Budget
+		used   belay.Usage
+	}{
+		"tokens": {belay.Budget{MaxTokens: 300}, belay.Usage{Input: 100, Output: 20}},
+		"money":  {belay.Budget{MaxMicroUSD: 300}, belay.Usage{MicroUSD: 120}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := beginAgents(t, tt.budget, src)
+			w.wantStarts("r:sh.1")
+			if w.asks() != "r:a.1?agent" {
+				t.Fatalf("asks %q first", w.asks())
+			}
+			w.allow()
+			w.wantStarts("r:a.1")
+			w.end("r:a.1", answered(tt.used))
+			if w.asks() != "r:b.1?agent r:c.1?agent" { // with a third it could be 480
+				t.Fatalf("asks %q with 120 used", w.asks())
+			}
+			w.allow()
+			w.wantStarts("r:b.1 r:c.1")
+			w.end("r:b.1", answered(tt.used))
+			if w.asks() != "" {
+				t.Fatalf("asks %q with 240 used and one on the way", w.asks())
+			}
+			w.end("r:c.1", answered(tt.used))
+			w.exit("r:sh.1", 0)
+			w.wantStatus(belay.Held, 0)
+		})
+	}
+}
+
+// An agent that does not tell what it uses makes nobody wait but at first.
+func TestBudgetOfOneThatTellsNothing(t *testing.T) {
+	w := beginAgents(t, belay.Budget{MaxTokens: 300}, "name: n\nsteps:\n"+
+		"- {id: a, agent: scripted, prompt: x, output: o, parallel_group: g}\n"+
+		"- {id: b, agent: scripted, prompt: x, output: p, parallel_group: g}\n"+
+		"- {id: c, agent: scripted, prompt: x, output: q, parallel_group: g}\n")
+	w.allow()
+	w.wantStarts("r:a.1")
+	w.end("r:a.1", answered(belay.Usage{}))
+	w.allow()
+	w.wantStarts("r:b.1 r:c.1")
+}
+
 // When a run is reopened, or gone on with, its worktree is asked for again: it
 // could not be made, or may be gone. While it is driven once is enough.
 func TestReopenAsksForAWorktreeAgain(t *testing.T) {

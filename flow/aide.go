@@ -97,7 +97,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		return s.judgeAide(i, now, room)
 	case s.cancel != nil || a.asked:
 		return nil, false
-	case a.grant == nil && room <= 0:
+	case a.grant == nil && (room <= 0 || s.tree != nil && s.tree.tight()):
 		return nil, true
 	case a.grant == nil:
 		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{

@@ -12,6 +12,9 @@ import (
 type spent struct {
 	starts map[belay.Key]int // how often a CLI was started, by attempts that were allowed to
 	usage  belay.Usage
+	told   bool  // an attempt has told what it used
+	tokens int64 // the most that one attempt used
+	micros int64 // the same in money
 }
 
 // count is how many starts there were in all.
@@ -44,6 +47,41 @@ func (t *Tree) overBudget(k belay.Key, now time.Time) string {
 	return ""
 }
 
+// tight tells whether one more agent has to wait for another to end, so that
+// tokens and money go over their limit by one agent's use at the most. What an
+// agent will use nobody knows: each that runs is counted for the most that one
+// has used so far, and the first runs alone.
+func (t *Tree) tight() bool {
+	b := t.started.Limits.Budget
+	if b.MaxTokens == 0 && b.MaxMicroUSD == 0 {
+		return false
+	}
+	n := int64(len(t.granting))
+	for k := range t.open {
+		if t.spent.starts[k] > 0 && !t.granting[k] {
+			n++
+		}
+	}
+	over := func(used, each, most int64) bool { return most > 0 && used+n*each >= most }
+	switch u := t.spent.usage; {
+	case n == 0:
+		return false
+	case !t.spent.told:
+		return true
+	default:
+		return over(u.Tokens(), t.spent.tokens, b.MaxTokens) || over(u.MicroUSD, t.spent.micros, b.MaxMicroUSD)
+	}
+}
+
+// waits tells whether a step is one that has to wait where the budget is tight.
+func (s *State) waits(i int) bool {
+	st := &s.steps[i]
+	if s.typeOf(i) != belay.TypeAgent || s.prog.Steps[i].Foreach != "" || st.course.stand || st.course.parts != nil {
+		return false
+	}
+	return st.agent.grant == nil && !st.agent.pardon && !st.asked
+}
+
 // spend keeps what a record says about the use of agents.
 func (t *Tree) spend(r belay.Record) {
 	switch e := r.Event.(type) {
@@ -61,7 +99,9 @@ func (t *Tree) spend(r belay.Record) {
 		}
 	case belay.AttemptEnded:
 		if a := e.Observation.Agent; a != nil {
-			t.spent.usage = t.spent.usage.Add(a.Result.Usage)
+			u := a.Result.Usage
+			t.spent.usage = t.spent.usage.Add(u)
+			t.spent.told, t.spent.tokens, t.spent.micros = true, max(t.spent.tokens, u.Tokens()), max(t.spent.micros, u.MicroUSD)
 			t.spent.starts[e.Key] = a.Starts()
 		}
 	}

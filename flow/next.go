@@ -234,16 +234,21 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 	if room < 0 {
 		return nil, false
 	}
-	crowded, full := false, s.full()
+	crowded, full, tight := false, s.full(), s.tree != nil && s.tree.tight()
 	for _, i := range s.ready.list {
 		if st := &s.steps[i]; full && st.attempt == 0 && st.agent.grant == nil {
 			continue // one that was answered has its place among them
+		}
+		if tight && s.waits(i) {
+			crowded = true
+			continue // a shell step behind it need not wait
 		}
 		c, wants := s.nextStep(i, room)
 		if c != nil {
 			return c, false
 		}
-		if crowded = crowded || wants; crowded {
+		if wants {
+			crowded = true
 			break
 		}
 	}
@@ -252,6 +257,10 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 			break
 		}
 		if t.key != "" {
+			continue
+		}
+		if tight && s.waits(t.step) {
+			crowded = true
 			continue
 		}
 		c, wants := s.nextStep(t.step, room)
