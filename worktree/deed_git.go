@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 var gitLooks = []string{
 	"status", "diff", "log", "show", "blame", "annotate", "grep", "ls-files", "ls-tree", "ls-remote", "rev-parse", "rev-list", "cat-file",
 	"describe", "shortlog", "reflog", "version", "help", "name-rev", "merge-base", "for-each-ref", "count-objects", "var", "check-ignore",
-	"check-attr", "whatchanged", "show-ref", "show-branch", "diff-tree", "diff-index", "diff-files", "fetch", "range-diff", "cherry", "fsck", "gc", "config", "remote", "add", "bundle",
+	"check-attr", "whatchanged", "show-ref", "show-branch", "diff-tree", "diff-index", "diff-files", "fetch", "range-diff", "cherry", "fsck", "gc", "config", "remote", "add",
 }
 
 // gitHere are those that change the tree or its history, and nothing elsewhere.
@@ -20,9 +21,25 @@ var gitHere = []string{
 
 // git takes in a command of git.
 func (s *shellReader) git(words, given []string) {
-	verb, rest := gitVerb(words)
+	verb, rest, dirs := gitVerb(words)
 	v := plainWords(rest)
+	at := s.at
+	defer func() { s.at = at }()
+	for _, dir := range dirs {
+		s.stand(dir)
+	}
+	if makesCommit(append([]string{"git"}, words...)) {
+		s.commits = append(s.commits, s.at)
+	}
 	switch {
+	case verb == "fetch" && slices.ContainsFunc(v[min(1, len(v)):], func(w string) bool { return strings.Contains(w, ":") }): // into a branch
+		s.writes = true
+		return
+	case verb == "bundle":
+		if firstOf(v) == "create" {
+			s.all(v[1:min(2, len(v))], written)
+		}
+		return
 	case verb == "" || slices.Contains(gitLooks, verb),
 		verb == "branch" && (len(v) == 0 || !slices.ContainsFunc(rest, func(w string) bool { return !strings.HasPrefix(w, "-") })),
 		verb == "tag" && len(v) == 0, oneOf(verb, []string{"stash", "worktree"}) && oneOf(firstOf(v), []string{"list", "show"}):
@@ -51,4 +68,44 @@ func (s *shellReader) git(words, given []string) {
 	case "apply", "am":
 		s.texts = append(s.texts, given...)
 	}
+}
+
+// makesCommit tells whether a simple command makes a commit when it ends well:
+// one that also ends well where there is nothing to do, as a merge does, is none.
+func makesCommit(words []string) bool {
+	if path.Base(words[0]) != "git" {
+		return false
+	}
+	elsewhere := func(w string) bool { return flagged(w, []string{"--git-dir", "--work-tree"}) }
+	verb, rest, _ := gitVerb(words[1:])
+	idle := []string{"--allow-empty", "--amend", "--help", "-h", "--abort", "--quit", "--skip"}
+	switch verb {
+	case "commit":
+		idle = append(idle, "--dry-run", "--short", "--porcelain", "--long")
+	case "cherry-pick", "revert":
+		idle = append(idle, "--no-commit", "-n", "--keep-redundant-commits")
+	case "am":
+		idle = append(idle, "--show-current-patch")
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(words, elsewhere) && !slices.ContainsFunc(rest, func(w string) bool { return flagged(w, idle) })
+}
+
+// gitVerb is the command of git in its arguments, what follows it, and where it
+// was told to go first.
+func gitVerb(words []string) (verb string, rest, dirs []string) {
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-C" && i+1 < len(words):
+			i++
+			dirs = append(dirs, words[i])
+		case oneOf(w, []string{"-c", "--git-dir", "--work-tree", "--namespace"}):
+			i++
+		case strings.HasPrefix(w, "-"):
+		default:
+			return w, words[i+1:], dirs
+		}
+	}
+	return "", nil, dirs
 }

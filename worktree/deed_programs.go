@@ -9,33 +9,33 @@ import (
 // looksOnly are programs that change no file, each with the flags by which it
 // does all the same.
 var looksOnly = map[string][]string{
-	"cat": nil, "bat": nil, "ls": nil, "dir": nil, "exa": nil, "eza": nil, "grep": nil, "egrep": nil, "fgrep": nil, "zgrep": nil, "rg": nil, "ag": nil, "ack": nil,
+	"cat": nil, "bat": {"--pager"}, "ls": nil, "dir": nil, "exa": nil, "eza": nil, "grep": nil, "egrep": nil, "fgrep": nil, "zgrep": nil, "rg": {"--pre", "--hostname-bin"}, "ag": nil, "ack": nil,
 	"head": nil, "tail": nil, "wc": nil, "cut": nil, "tr": nil, "nl": nil, "od": nil, "rev": nil, "tac": nil, "paste": nil, "join": nil, "comm": nil,
-	"fold": nil, "column": nil, "expand": nil, "strings": nil, "hexdump": nil, "base64": nil, "base32": nil,
+	"fold": nil, "column": nil, "expand": nil, "strings": nil, "hexdump": nil, "base64": {"-o", "--output"}, "base32": nil,
 	"md5sum": nil, "sha1sum": nil, "sha256sum": nil, "sha512sum": nil, "b2sum": nil, "cksum": nil, "sum": nil, "shasum": nil,
 	"true": nil, "false": nil, ":": nil, "echo": nil, "printf": nil, "pwd": nil, "test": nil, "[": nil, "[[": nil, "sleep": nil, "seq": nil, "expr": nil, "yes": nil, "wait": nil,
-	"stat": nil, "file": nil, "which": nil, "whereis": nil, "type": nil, "hash": nil, "basename": nil, "dirname": nil, "realpath": nil, "readlink": nil, "nproc": nil,
+	"stat": nil, "file": {"-C"}, "which": nil, "whereis": nil, "type": nil, "hash": {"-p"}, "basename": nil, "dirname": nil, "realpath": nil, "readlink": nil, "nproc": nil,
 	"date": nil, "whoami": nil, "id": nil, "groups": nil, "uname": nil, "hostname": nil, "printenv": nil, "locale": nil, "tty": nil, "uptime": nil,
 	"ps": nil, "pgrep": nil, "top": nil, "free": nil, "df": nil, "du": nil, "lsof": nil, "lscpu": nil, "env": nil, "set": nil, "export": nil, "unset": nil, "local": nil,
-	"declare": nil, "readonly": nil, "shopt": nil, "ulimit": nil, "umask": nil, "trap": nil, "return": nil, "exit": nil, "break": nil, "continue": nil, "shift": nil,
-	"alias": nil, "jobs": nil, "read": nil, "mapfile": nil, "getopts": nil, "pushd": nil, "popd": nil, "cd": nil, "diff": nil, "cmp": nil, "diffstat": nil, "less": nil, "more": nil,
-	"jq": nil, "xmllint": {"--output"}, "man": nil, "help": nil, "history": nil, "nm": nil, "objdump": nil, "ldd": nil, "cloc": nil, "tokei": nil, "mkdir": nil, "rmdir": nil,
-	"sort": {"-o", "--output"}, "uniq": nil, "tree": {"-o"}, "yq": {"-i", "--inplace", "--in-place"},
+	"declare": nil, "readonly": nil, "shopt": nil, "ulimit": nil, "umask": nil, "return": nil, "exit": nil, "break": nil, "continue": nil, "shift": nil,
+	"alias": nil, "jobs": nil, "read": nil, "mapfile": {"-C"}, "getopts": nil, "pushd": nil, "popd": nil, "cd": nil, "diff": nil, "cmp": nil, "diffstat": nil, "less": {"-o", "-O", "--log-file", "--LOG-FILE"}, "more": nil,
+	"jq": nil, "xmllint": {"--output"}, "man": {"-P", "--pager"}, "help": nil, "history": {"-w", "-a"}, "nm": nil, "objdump": nil, "ldd": nil, "cloc": nil, "tokei": nil, "mkdir": nil, "rmdir": nil,
+	"sort": {"-o", "--output"}, "tree": {"-o"}, "yq": {"-i", "--inplace", "--in-place"},
 	"find": {"-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"}, "fd": {"-x", "-X", "--exec"}, "fdfind": {"-x", "-X", "--exec"},
 }
 
 // versions are words after which most programs only tell something.
 var versions = []string{"--version", "version", "-V", "--help", "help"}
 
-// writers are programs that write the files that are named behind a flag, or
+// inPlace are programs that write the files that are named behind a flag, or
 // always where there is none, unless another flag makes them look only.
 var inPlace = map[string]struct{ with, without []string }{
-	"tee": {}, "truncate": {}, "dos2unix": {}, "unix2dos": {}, "ed": {}, "ex": {}, "vim": {}, "vi": {}, "nano": {}, "rustfmt": {nil, []string{"--check"}},
+	"tee": {}, "dos2unix": {}, "unix2dos": {}, "ed": {}, "ex": {}, "vim": {}, "vi": {}, "nano": {}, "rustfmt": {nil, []string{"--check"}},
 	"gofmt": {[]string{"-w"}, nil}, "gofumpt": {[]string{"-w"}, nil}, "goimports": {[]string{"-w"}, nil}, "gci": {[]string{"write"}, nil},
 	"prettier": {[]string{"--write", "-w"}, nil}, "eslint": {[]string{"--fix"}, nil}, "stylelint": {[]string{"--fix"}, nil}, "biome": {[]string{"--write", "--apply"}, nil},
 	"black": {nil, []string{"--check", "--diff"}}, "isort": {nil, []string{"--check", "--check-only", "-c", "--diff"}}, "ruff": {[]string{"--fix", "format"}, []string{"--check", "--diff"}},
 	"clang-format": {[]string{"-i"}, nil}, "shfmt": {[]string{"-w"}, nil}, "autopep8": {[]string{"-i", "--in-place"}, nil}, "yapf": {[]string{"-i", "--in-place"}, nil},
-	"yq": {[]string{"-i", "--inplace"}, nil}, "sort": {[]string{"-o"}, nil}, "chmod": {}, "setfacl": {}, "patch": {nil, []string{"--dry-run"}}, "crudini": {},
+	"yq": {[]string{"-i", "--inplace"}, nil}, "sort": {[]string{"-o"}, nil}, "setfacl": {}, "crudini": {},
 }
 
 // checks are programs that work on the tree and nowhere else: they look at the
@@ -73,7 +73,7 @@ func (s *shellReader) command(words, given []string) {
 	case s.language(name, rest, given):
 	case s.local(name, words):
 	default:
-		s.guess(name, rest, given)
+		s.guess(rest, given)
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *shellReader) local(name string, words []string) bool {
 		s.writes = true
 	case name == "go" && len(v) > 0 && oneOf(v[0], []string{"env", "list", "doc", "version", "help", "tool"}):
 	case name == "gh" && !slices.Contains(rest, "checkout") && !slices.Contains(rest, "clone") && !slices.Contains(rest, "download"),
-		name == "ssh", name == "ping", name == "curl" && !slices.ContainsFunc(rest, func(w string) bool { return flagged(w, []string{"-o", "-O", "--output", "--remote-name"}) }):
+		name == "ssh", name == "ping":
 		s.afar = true
 	default:
 		return false
@@ -121,23 +121,10 @@ func (s *shellReader) local(name string, words []string) bool {
 
 // guess takes in a program that nobody knows: it may do anything, and a text
 // that it is given, or a file that is told as its output, may be what it writes.
-func (s *shellReader) guess(_ string, rest, given []string) {
+func (s *shellReader) guess(rest, given []string) {
 	s.writes, s.afar = true, true
 	s.texts = append(s.texts, given...)
 	s.outputs(rest)
-}
-
-// outputs names what stands behind the flags by which most programs are told
-// where to write.
-func (s *shellReader) outputs(words []string) {
-	for i, w := range words {
-		switch flag, value, joined := strings.Cut(w, "="); {
-		case joined && oneOf(flag, []string{"--output", "--out", "--outfile", "-o", "of", "--output-file", "-out", "--output-document"}):
-			s.name(value, written)
-		case oneOf(w, []string{"-o", "--output", "--out", "--outfile", "--output-file", "-O", "-out", "--output-document"}) && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
-			s.name(words[i+1], written)
-		}
-	}
 }
 
 // flagged tells whether a word is one of some flags, alone or with a value.

@@ -134,6 +134,12 @@ func (s *shellReader) statement(n *syntax.Stmt, script string, shells int) {
 		s.inner(inner, shells)
 		return
 	}
+	if words[0] == "trap" {
+		if len(words) > 2 && words[1] != "-" { // what it is to run at the end
+			s.inner(words[1], shells)
+		}
+		return
+	}
 	if oneOf(path.Base(words[0]), shellNames) && len(given) > 0 {
 		for _, g := range given {
 			s.inner(g, shells)
@@ -172,6 +178,12 @@ func (s *shellReader) name(to string, how manner) {
 // stand takes in a change of the directory.
 func (s *shellReader) stand(to string) {
 	switch {
+	case strings.Contains(to, "git rev-parse --show-toplevel"): // the top of the tree that it stands in
+		if path.IsAbs(s.at) {
+			s.at = somewhere
+		} else if s.at != somewhere {
+			s.at = ""
+		}
 	case strings.ContainsAny(to, "$`~*") || to == "-" || to == "":
 		s.at = somewhere
 	case strings.HasPrefix(to, "/"):

@@ -25,38 +25,54 @@ func TestDeedsOfCommands(t *testing.T) {
 		"go env GOPATH":  "",
 		"go list ./...":  "",
 		"node --version": "",
-		"grep -rn TODO . | sort | uniq -c | head": "",
-		"rg --files | wc -l":                      "",
-		"sed -n '1,20p' a.go":                     "",
-		"awk '{print $1}' a.txt":                  "",
-		"awk '$1 > 3' a.txt":                      "",
-		"find . -name '*.go'":                     "",
-		"find . -type f -exec grep -l x {} +":     "",
-		"find . -type f | xargs grep x":           "",
-		"echo hello":                              "",
-		"echo hello >&2":                          "",
-		"printf x > /dev/null 2>&1":               "",
-		"[ -f a.go ] && echo yes || echo no":      "",
-		"if test -f x; then cat x; fi":            "",
-		"for f in *.go; do wc -l \"$f\"; done":    "",
-		"git status --short":                      "",
-		"git -C sub --no-pager diff HEAD~1":       "",
-		"git log --oneline -5 && git show HEAD":   "",
-		"git branch -a":                           "",
-		"git stash list":                          "",
-		"bash -lc 'ls && git diff'":               "",
-		"cat <<'EOF'\nrm -rf x > y\nEOF":          "",
-		"x=$(git rev-parse HEAD); echo $x":        "",
-		"timeout 5 tail -n 3 log.txt":             "",
-		"sort a.txt":                              "",
-		"diff a b":                                "",
-		"jq .x a.json":                            "",
-		"mkdir -p out":                            "",
-		"gofmt -l .":                              "w", // it works here, and could write; nothing is named
+		"grep -rn TODO . | sort | uniq -c | head":  "",
+		"rg --files | wc -l":                       "",
+		"sed -n '1,20p' a.go":                      "",
+		"awk '{print $1}' a.txt":                   "",
+		"awk '$1 > 3' a.txt":                       "",
+		"find . -name '*.go'":                      "",
+		"find . -type f -exec grep -l x {} +":      "",
+		"find . -type f | xargs grep x":            "",
+		"echo hello":                               "",
+		"echo hello >&2":                           "",
+		"printf x > /dev/null 2>&1":                "",
+		"[ -f a.go ] && echo yes || echo no":       "",
+		"if test -f x; then cat x; fi":             "",
+		"for f in *.go; do wc -l \"$f\"; done":     "",
+		"git status --short":                       "",
+		"git -C sub --no-pager diff HEAD~1":        "",
+		"git log --oneline -5 && git show HEAD":    "",
+		"git branch -a":                            "",
+		"git stash list":                           "",
+		"bash -lc 'ls && git diff'":                "",
+		"cat <<'EOF'\nrm -rf x > y\nEOF":           "",
+		"x=$(git rev-parse HEAD); echo $x":         "",
+		"timeout 5 tail -n 3 log.txt":              "",
+		"sort a.txt":                               "",
+		"diff a b":                                 "",
+		"jq .x a.json":                             "",
+		"mkdir -p out":                             "",
+		"gofmt -l .":                               "w", // it works here, and could write; nothing is named
+		"awk '$1 > 3 { print ($2 > 1) }' a.txt":    "",
+		"awk '{ print \"a > b\" }' a.txt":          "",
+		"awk -v n=3 '$1 > n {print}' a.txt":        "",
+		"awk -F: '$1 == 1 || $2 == 2' a.txt":       "",
+		"uniq -f 1 a.txt":                          "",
+		"sed -e 's/we/x/' -e 's|w|e|g' a.txt":      "",
+		"patch --dry-run -p1 < x.diff":             "",
+		"trap - EXIT; trap '' INT; trap 'ls' EXIT": "",
+		"git fetch origin main":                    "",
+		"git fetch git@x.test:a/b.git":             "",
+		"git bundle verify x.bundle":               "",
+		"rg --pretty x":                            "",
+		"hash -r":                                  "",
 		// elsewhere, and no file
-		"gh issue comment 3 --body done": "a",
-		"git push origin main":           "a",
-		"curl -X POST https://x.test":    "a",
+		"curl -fsSL https://x.test/o":                          "a",
+		"curl -sHAccept:application/json https://x.test/o":     "a",
+		"curl -sSo /dev/null -w '%{http_code}' https://x.test": "a",
+		"gh issue comment 3 --body done":                       "a",
+		"git push origin main":                                 "a",
+		"curl -X POST https://x.test":                          "a",
 		// checks: here, and nothing is named
 		"go test ./...":                      "w",
 		"go build ./...":                     "w",
@@ -113,6 +129,36 @@ func TestDeedsOfCommands(t *testing.T) {
 		"patch -p1 <<'EOF'\n--- a/x.go\n+++ b/x.go\nEOF":         "w :b/x.go",
 		"git apply <<'EOF'\n+++ b/y.go\nEOF":                     "w :b/y.go",
 		"apply_patch <<'EOF'\n*** Update File: src/z.go\nEOF":    "w :src/z.go",
+		"curl -fsSLo x.tgz https://x.test":                       "wa x.tgz",
+		"curl -Lo x.tgz https://x.test":                          "wa x.tgz",
+		"curl -Lox.tgz https://x.test":                           "wa x.tgz",
+		"curl -sSLO https://x.test/p/x.tgz":                      "wa x.tgz",
+		"curl -s -D h.txt https://x.test":                        "wa h.txt",
+		"awk '{print > $1}' a.txt":                               "w",
+		"awk '{print>f}' f=out.txt a.txt":                        "w :out.txt",
+		"awk -v f=out.txt '{printf \"%s\", $1 >> f}' a.txt":      "w :out.txt",
+		"awk '{print > \"x.txt\"}' a.txt":                        "w :x.txt",
+		"awk -f x.awk a.txt":                                     "wa",
+		"uniq a.txt b.txt":                                       "w b.txt",
+		"uniq -f 1 a.txt b.txt":                                  "w b.txt",
+		"sed '1e ./gen.sh' a.txt":                                "w",
+		"sed 's/a/b/e' a.txt":                                    "w",
+		"sed 's#a#b#gw out.txt' a.txt":                           "w",
+		"sed -f x.sed a.txt":                                     "w",
+		"rg --pre ./gen.sh x":                                    "w",
+		"trap ./gen.sh EXIT":                                     "wa",
+		"trap 'echo x > a.txt' EXIT":                             "w a.txt",
+		"git bundle create x.bundle HEAD":                        "w x.bundle",
+		"git fetch origin main:main":                             "w",
+		"git -C sub mv a.go b.go":                                "w sub/a.go- sub/b.go sub/b.go/a.go",
+		"hash -p ./gen.sh ls; ls":                                "w",
+		"cd \"$(git rev-parse --show-toplevel)\" && echo x > a":  "w a",
+		// what only reads names nothing, and may do anything
+		"python3 -c 'print(open(\"a.txt\").read())'":          "wa !a.txt",
+		"python3 - <<'EOF'\nprint(open('a.txt').read())\nEOF": "wa !a.txt",
+		"node -e 'console.log(fs.readFileSync(\"a.txt\"))'":   "wa !a.txt",
+		"perl -ne 'print if /x/' a.txt":                       "wa !a.txt",
+		"ruby -e 'puts File.read(\"a.txt\")'":                 "wa !a.txt",
 		// what nobody knows may do anything
 		"./gen.sh":                               "wa",
 		"make":                                   "wa",
@@ -131,7 +177,7 @@ func TestDeedsOfCommands(t *testing.T) {
 }
 
 // spell is a deed in the words of the table. Of texts only the word that is
-// looked for is told.
+// looked for is told, with : when it is there, and with ! when it is not.
 func spell(d deed, want string) string {
 	kind := ""
 	if d.writes {
@@ -150,13 +196,14 @@ func spell(d deed, want string) string {
 		list = append(list, p)
 	}
 	slices.Sort(list)
-	if _, word, ok := strings.Cut(want, " :"); ok {
+	if i := strings.LastIndexAny(want, ":!"); i > 0 {
 		var all Doings
 		for _, text := range d.texts {
 			all.mark(text)
 		}
-		if all.words[word] {
-			list = append(list, ":"+word)
+		mark, word := want[i:i+1], want[i+1:]
+		if all.words[word] == (mark == ":") {
+			list = append(list, mark+word)
 		}
 	}
 	return strings.TrimSpace(kind + " " + strings.Join(slices.Compact(list), " "))
@@ -185,6 +232,17 @@ func TestDeedsOfTools(t *testing.T) {
 		"a search":              {belay.ToolCall{Name: "web_search"}, ""},
 		"a tool of a server":    {belay.ToolCall{Name: "mcp__wiki__publish"}, "wa"},
 		"a look by a server":    {belay.ToolCall{Name: "mcp__wiki__read_page"}, ""},
+		"a word in a word":      {belay.ToolCall{Name: "mcp__devtools__evaluate"}, "wa"},
+		"a word of a server":    {belay.ToolCall{Name: "mcp__search__publish"}, "wa"},
+		"tools":                 {belay.ToolCall{Name: "mcp__tools__exec"}, "wa"},
+		"a spreadsheet":         {belay.ToolCall{Name: "spreadsheet_cells"}, "wa"},
+		"a review":              {belay.ToolCall{Name: "start_review"}, "wa"},
+		"terminals":             {belay.ToolCall{Name: "runTerminals"}, "wa"},
+		"marks as read":         {belay.ToolCall{Name: "mark_as_read"}, "wa"},
+		"humps":                 {belay.ToolCall{Name: "mcp__wiki__URLFetch"}, ""},
+		"a list of files":       {belay.ToolCall{Name: "listDirectory", Path: "a"}, ""},
+		"LS":                    {belay.ToolCall{Name: "LS", Path: "a"}, ""},
+		"a page of the web":     {belay.ToolCall{Name: "webfetch"}, ""},
 		"a helper":              {belay.ToolCall{Name: "Task"}, "wa"},
 		"one command, failed":   {belay.ToolCall{Name: "Bash", Command: "sed -i s/a/b/ x.go", Failed: true, Exit: &one}, "w"},
 		"the second may have":   {belay.ToolCall{Name: "Bash", Command: "sed -i s/a/b/ x.go && go test", Failed: true, Exit: &one}, "w x.go"},

@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,9 +26,10 @@ const (
 // Doings are what an agent's tools may have done: everything that it did in one
 // attempt, however much that was. The zero value is an agent that did nothing.
 type Doings struct {
-	writes, afar, commits bool
-	names                 map[naming]bool
-	words                 map[string]bool
+	writes, afar bool
+	commits      map[string]bool // places where it made commits
+	names        map[naming]bool
+	words        map[string]bool
 }
 
 // Take takes in a tool call with its whole command: one that ended, or that was
@@ -35,8 +38,7 @@ func (d *Doings) Take(call belay.ToolCall) {
 	seen := deedOf(call)
 	d.writes, d.afar = d.writes || seen.writes, d.afar || seen.afar
 	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
-		s := look(call.Command, makesCommit, 0)
-		d.commits = d.commits || s.found && !s.masked
+		d.commit(call.Command, seen.commits)
 	}
 	for _, n := range seen.names {
 		if d.names == nil {
@@ -49,6 +51,42 @@ func (d *Doings) Take(call belay.ToolCall) {
 	for _, t := range seen.texts {
 		d.mark(t)
 	}
+}
+
+// commit takes in where a command that ended well made commits, unless its end
+// does not tell, or it may have made them in another repository.
+func (d *Doings) commit(command string, places []string) {
+	if len(places) == 0 || strings.Contains(command, "GIT_DIR") || strings.Contains(command, "GIT_WORK_TREE") {
+		return
+	}
+	if s := look(command, makesCommit, 0); !s.found || s.masked {
+		return
+	}
+	if d.commits == nil {
+		d.commits = map[string]bool{}
+	}
+	for _, at := range places {
+		if len(d.commits) < maxHeld {
+			d.commits[at] = true
+		}
+	}
+}
+
+// committed tells whether one of the places is in a tree with this top, for an
+// agent that worked in dir.
+func (d *Doings) committed(dir, top string) bool {
+	for at := range d.commits {
+		if strings.HasPrefix(at, somewhere) {
+			continue
+		}
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, at)
+		}
+		if _, ok := inside(top, filepath.Join(at, ".git")); ok { // settles links on the way to it
+			return true
+		}
+	}
+	return false
 }
 
 // mark keeps the words of a text that could be names of files.
@@ -67,6 +105,11 @@ func (d *Doings) mark(text string) {
 	}
 }
 
+// compare puts names in an order.
+func (n naming) compare(other naming) int {
+	return cmp.Or(cmp.Compare(n.path, other.path), cmp.Compare(n.from, other.from), cmp.Compare(n.how, other.how))
+}
+
 // names are the paths that an agent named, as they lie in one working tree.
 type names struct {
 	whole   map[string]manner // from the top
@@ -74,12 +117,14 @@ type names struct {
 	folders map[string]manner // that were named with all in them
 	globs   []string
 	outside bool // one of them lies outside of the tree, or may
+	commits bool // a commit was made in the tree
 }
 
 // place finds the names in a tree with this top, for an agent that worked in dir.
 func (d *Doings) place(dir, top string) names {
 	n := names{whole: map[string]manner{}, parts: map[string]manner{}, folders: map[string]manner{}}
-	for name := range d.names {
+	n.commits = d.committed(dir, top)
+	for _, name := range slices.SortedFunc(maps.Keys(d.names), naming.compare) { // a cap takes the same ones each time
 		n.add(name, dir, top)
 	}
 	for w := range d.words {
@@ -103,7 +148,12 @@ func (n *names) add(name naming, dir, top string) {
 			n.outside = true
 			return
 		}
-		p, from = p[i+end+1:], somewhere
+		if temporary(p[:i+end]) {
+			n.outside = true
+			return
+		}
+		n.part(path.Clean(p[i+end+1:]), name.how)
+		return
 	}
 	switch {
 	case strings.HasPrefix(p, "~"):
@@ -113,7 +163,9 @@ func (n *names) add(name naming, dir, top string) {
 	case filepath.IsAbs(from):
 		p = path.Join(from, p)
 	case from == somewhere:
-		n.part(path.Clean(p), name.how)
+		if n.outside = true; strings.Contains(path.Clean(p), "/") { // a bare name may be anywhere
+			n.part(path.Clean(p), name.how)
+		}
 		return
 	default:
 		p = path.Join(from, p)
@@ -128,6 +180,12 @@ func (n *names) add(name naming, dir, top string) {
 		return
 	}
 	n.put(n.whole, rel, name.how)
+}
+
+// temporary tells whether the unknown part of a path is one for what nobody keeps.
+func temporary(p string) bool {
+	p = strings.ToLower(p)
+	return strings.Contains(p, "tmp") || strings.Contains(p, "temp")
 }
 
 // part adds a path of which only the end is known.
@@ -245,7 +303,7 @@ func (m manner) fits(kind belay.ChangeKind) bool {
 // in is what of it counts for a working tree with these changes, or for a
 // folder that changed and in which nobody keeps a list of changes.
 func (d *Doings) in(n *names, top string, list []change, folder bool) belay.Doing {
-	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside, Commits: d.commits}
+	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside, Commits: n.commits}
 	if folder {
 		own.Named = n.exists(top)
 		return own
@@ -271,8 +329,8 @@ func there(top, p string) bool {
 // not look at: what is done to it the tree does not show.
 func (n *names) ignored(ctx context.Context, at place) bool {
 	args := []string{"check-ignore", "--"}
-	for p, how := range n.whole {
-		if how != gone && len(args) < maxAsked && there(at.top, p) {
+	for _, p := range slices.Sorted(maps.Keys(n.whole)) { // a cap takes the same ones each time
+		if n.whole[p] != gone && len(args) < maxAsked && there(at.top, p) {
 			args = append(args, p)
 		}
 	}

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,10 @@ func TestDoingsNameChanges(t *testing.T) {
 		"a heredoc":                   {"echo x >a.txt", []belay.ToolCall{bash("cat >a.txt <<EOF\nx\nEOF")}, "a.txt"},
 		"a heredoc for a program":     {"echo x >a.txt", []belay.ToolCall{bash("python3 - <<'EOF'\nopen(\"a.txt\", \"w\")\nEOF")}, "a.txt"},
 		"a variable":                  {"echo x >a.txt", []belay.ToolCall{bash(`echo x > "$HERE/a.txt"`)}, "a.txt"},
+		"a place for a moment":        {"echo x >a.txt", []belay.ToolCall{bash(`echo x > "$TMPDIR/a.txt"`), bash("d=$(mktemp -d); echo x > $d/a.txt")}, ""},
+		"a shell nobody knows where":  {"echo x >a.txt", []belay.ToolCall{bash("cd $(mktemp -d) && echo x > a.txt")}, ""},
+		"the same, with a folder":     {"echo x >sub/a.txt", []belay.ToolCall{bash("cd $HERE && echo x > sub/a.txt")}, "sub/a.txt"},
+		"a program that reads":        {"echo x >sub/a.txt", []belay.ToolCall{bash(`python3 -c 'open("sub/a.txt").read()'`), bash(`python3 -c 'print("a.txt")'`)}, ""},
 		"a pattern":                   {"echo x >sub/a.txt; echo y >sub/b.md", []belay.ToolCall{bash("sed -i s/x/y/ sub/*.txt")}, "sub/a.txt"},
 		"a look":                      {"echo x >a.txt", []belay.ToolCall{bash("cat a.txt"), {Name: "Read", Path: "TOP/a.txt"}}, ""},
 		"a no-op":                     {"echo x >a.txt", []belay.ToolCall{bash("true")}, ""},
@@ -95,20 +100,51 @@ func TestDoingsInAPlainFolder(t *testing.T) {
 func TestDoingsCommits(t *testing.T) {
 	t.Parallel()
 	one := 1
-	for command, want := range map[string]bool{
-		"git commit -qam fix": true, "git add -A && git commit -m x": true, "git merge topic": true, "git -c a=b cherry-pick abc": true,
-		"git commit --allow-empty -m x": false, "git commit -m x || true": false, "git status": false, "echo git commit": false,
-		"git merge --abort": false,
-	} {
+	r := newRig(t)
+	r.sh("mkdir -p sub")
+	base := r.look()
+	made := func(call belay.ToolCall) bool {
 		var d Doings
-		d.Take(belay.ToolCall{Name: "Bash", Command: command})
-		if d.commits != want {
-			t.Errorf("%q: %v", command, d.commits)
+		d.Take(call)
+		return (Tree{Dir: r.dir}).SinceBy(t.Context(), base, base, nil, &d).Own.Commits
+	}
+	for command, want := range map[string]bool{
+		"git commit -qam fix": true, "git add -A && git commit -m x": true, "git -c a=b cherry-pick abc": true, "git revert HEAD": true, "git commit -n -m x": true,
+		"git commit --allow-empty -m x": false, "git commit -m x || true": false, "git status": false, "echo git commit": false,
+		"git merge --abort": false, "git commit --amend --no-edit": false, "git commit --dry-run": false, "git cherry-pick -n abc": false, "git am --skip": false,
+		// what ends well where there is nothing to do
+		"git merge topic": false, "git merge HEAD": false, "git pull": false, "git rebase HEAD": false,
+		// where it stands
+		"cd sub && git commit -m x": true, "cd TOP && git commit -m x": true, "git -C TOP commit -m x": true, "git -C sub commit -m x": true,
+		"cd \"$(git rev-parse --show-toplevel)\" && git commit -m x": true,
+		"git -C /elsewhere commit -m x":                              false, "cd /tmp/other && git commit -m x": false, "cd .. && git commit -m x": false,
+		"cd $X && git commit -m x": false, "git --git-dir=/x commit -m x": false, "git --work-tree /x commit -m x": false, "GIT_DIR=/x git commit -m x": false,
+		"(cd /tmp/other && ls) && git commit -m x": true,
+	} {
+		command = strings.ReplaceAll(command, "TOP", r.dir)
+		if got := made(belay.ToolCall{Name: "Bash", Command: command}); got != want {
+			t.Errorf("%q: %v", command, got)
 		}
-		var failed Doings
-		failed.Take(belay.ToolCall{Name: "Bash", Command: command, Exit: &one, Failed: true})
-		if failed.commits {
+		if made(belay.ToolCall{Name: "Bash", Command: command, Exit: &one, Failed: true}) {
 			t.Errorf("%q that failed made a commit", command)
+		}
+	}
+}
+
+// Above a limit the same names are taken each time.
+func TestDoingsTakeTheSameNames(t *testing.T) {
+	t.Parallel()
+	var d Doings
+	for i := range 5 * maxGlobs {
+		d.Take(belay.ToolCall{Name: "Bash", Command: fmt.Sprintf("sed -i s/a/b/ d%04d/*.go", i)})
+	}
+	first := d.place("/t", "/t").globs
+	if len(first) != maxGlobs || first[0] != "d0000/*.go" {
+		t.Fatalf("%d patterns, from %s", len(first), first[0])
+	}
+	for range 3 {
+		if again := d.place("/t", "/t").globs; !slices.Equal(first, again) {
+			t.Fatalf("other patterns: %q", again)
 		}
 	}
 }

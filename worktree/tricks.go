@@ -26,12 +26,14 @@ func (m *shellMode) take(words []string) {
 		}
 		m.tricked = m.tricked || foreign(w)
 	}
-	if len(words) == 0 {
+	if words, _ = program(words); len(words) == 0 {
 		return
 	}
 	switch words[0] {
 	case "trap": // it may exit with another code
 		m.tricked = true
+	case "hash": // a program is another one from now on
+		m.tricked = m.tricked || slices.ContainsFunc(words[1:], func(w string) bool { return flags(w) && strings.Contains(w, "p") })
 	case "set", "shopt":
 		m.set(words[1:])
 	}
