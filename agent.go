@@ -187,6 +187,7 @@ type AgentResult struct {
 	Text       string        `json:"-"`                 // the final text
 	Excerpt    string        `json:"excerpt,omitempty"` // its beginning and its end
 	TextSize   int64         `json:"text_size,omitempty"`
+	Cut        string        `json:"cut,omitempty"` // why the text is not the whole answer: a limit of ours, in words; "" = it is
 	Usage      Usage         `json:"usage,omitzero"`
 	Tools      []ToolCall    `json:"tools,omitempty"` // the first and last of them
 	ToolCount  int           `json:"tool_count,omitempty"`
@@ -263,6 +264,7 @@ const (
 	EndedDeadline EndedBy = "deadline"    // its timeout passed
 	EndedSignal   EndedBy = "signal"      // we were told to end: a stop or a cancel
 	EndedRetries  EndedBy = "retries"     // it only retried
+	EndedOutput   EndedBy = "output"      // its answer is over the limit
 )
 
 // AgentNote is something that happened while an agent ran.

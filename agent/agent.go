@@ -93,6 +93,7 @@ type Traits struct {
 	ToolTalk  bool // it prints while a tool runs
 	Final     bool // it ends with a record that says so; else the exit alone does
 	Tools     bool // it heeds Task.Tools; else its access is all that there is
+	Untold    bool // it tells of no tools: all that it prints is its answer
 	Interrupt Stop // what ends it most gently
 }
 

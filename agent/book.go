@@ -10,7 +10,6 @@ import (
 
 // What a reader keeps is bounded, whatever a CLI prints.
 const (
-	maxText    = 8 << 20 // of the final text
 	maxCause   = 600
 	maxCommand = 2000
 	maxHead    = 50 // tool calls kept from the beginning
@@ -42,6 +41,7 @@ type text struct {
 	b    strings.Builder
 	size int64
 	full bool // something was left out: what follows it is no part of the beginning
+	lost int  // a line of it was longer than this, and was not read; 0 = none was
 }
 
 func (t *text) add(s string) {
@@ -49,8 +49,8 @@ func (t *text) add(s string) {
 	if t.full {
 		return
 	}
-	t.full = t.size > maxText
-	t.b.WriteString(cut(s, maxText-t.b.Len()))
+	t.full = t.size > MaxAnswer
+	t.b.WriteString(cut(s, MaxAnswer-t.b.Len()))
 }
 
 func (t *text) set(s string) {
@@ -173,6 +173,9 @@ func (b *book) end(e Exit, why explain) belay.AgentResult {
 	r := &b.res
 	r.Exit, r.Signal = e.Code, e.Signal
 	r.Text, r.TextSize = b.answer.b.String(), b.answer.size
+	if b.answer.lost > 0 {
+		r.Cut = LongLine(b.answer.lost)
+	}
 	r.Tools = nil
 	for _, c := range append(b.head[:len(b.head):len(b.head)], b.tail...) {
 		r.Tools = append(r.Tools, *c)

@@ -9,7 +9,7 @@ import (
 // command is any program: the prompt on its stdin, its answer on its stdout.
 type command struct{}
 
-func (command) Traits() Traits { return Traits{Interrupt: StopTerm} }
+func (command) Traits() Traits { return Traits{Untold: true, Interrupt: StopTerm} }
 
 func (command) Launch(t Task) (Launch, error) {
 	if len(t.Program) == 0 {

@@ -32,7 +32,7 @@ func fuzz(f *testing.F, kind Kind) {
 			r.Stderr(l)
 		}
 		res := r.End(Exit{Code: code, At: noon})
-		if len(res.Tools) > maxHead+maxTail || len(res.Cause) > maxCause || len(res.Denied) > maxDenied || len(res.Text) > maxText {
+		if len(res.Tools) > maxHead+maxTail || len(res.Cause) > maxCause || len(res.Denied) > maxDenied || len(res.Text) > MaxAnswer {
 			t.Fatalf("kept too much: %d tools, cause of %d, text of %d", len(res.Tools), len(res.Cause), len(res.Text))
 		}
 		if res.RetryAfter < 0 || res.Retries < 0 || res.Usage.MicroUSD < 0 || res.Status != 0 && (res.Status < 100 || res.Status > 599) {

@@ -47,7 +47,8 @@ func cameOf(r *belay.AgentReport) (belay.Class, bool) {
 			return belay.ClassTransient, false
 		}
 		return r.Result.Class, false
-	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal:
+	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal,
+		belay.EndedOutput:
 	}
 	return belay.ClassNone, false
 }

@@ -248,7 +248,7 @@ func cutBy(o *belay.Observation) string {
 		return "it was ended because it did not move (" + string(o.Agent.Ended) + ")"
 	case belay.EndedSignal:
 		return "it was stopped"
-	case belay.EndedItself, belay.EndedDeadline:
+	case belay.EndedItself, belay.EndedDeadline, belay.EndedOutput:
 	}
 	switch o.Agent.Result.Class {
 	case belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassInfrastructure:

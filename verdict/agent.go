@@ -30,6 +30,10 @@ func (c Case) agentFailure() *belay.Failure {
 	}
 	a := r.Result
 	switch {
+	case c.Main.Fault == belay.FaultOutput && c.Main.KilledBy == belay.KilledNot: // we may have ended it for that: how it left says nothing
+		f := c.failure(c.Main, "")
+		f.Class = faultClass(c.Main.Fault)
+		return f
 	case a.Stop == belay.StopRefused:
 		return c.fail(belay.BashFailure, belay.ClassRefusal, "the model refused"+c.said(), "say the task in other words, or use another model")
 	case a.Error || a.Class != belay.ClassNone && a.Class != belay.ClassBenign && !c.finished():
@@ -151,7 +155,7 @@ func endedBy(by belay.EndedBy, c Case) string {
 		return "ended by belay: it talked on and on without doing anything"
 	case belay.EndedRetries:
 		return "ended by belay: it did nothing but retry"
-	case belay.EndedSignal, belay.EndedItself:
+	case belay.EndedSignal, belay.EndedOutput, belay.EndedItself:
 	}
 	return ""
 }

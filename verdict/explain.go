@@ -119,7 +119,7 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	switch {
 	case c.Declared != "" && c.Declared == f.Kind && f.Kind != belay.BashFailure:
 		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, "declared"
-	case c.agent() && c.Main.Agent != nil:
+	case c.agent() && c.Main.Agent != nil && c.Main.Fault != belay.FaultOutput:
 		return c.decidedAgent(found, x)
 	case Spoke(c.Check) && c.good():
 		found.Class, found.Level, found.Rule = belay.ClassWorkFailure, belay.LevelProcess, "verify"
@@ -148,7 +148,7 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 			found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
 		case belay.EndedFirst, belay.EndedSilence, belay.EndedRetries: // it hangs, and was given a second chance already
 			found.Move = belay.MoveFailover
-		case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal:
+		case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
 			switch {
 			case x.Progress:
 				found.Move = belay.MoveRetry

@@ -1,6 +1,7 @@
 package attend
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -239,6 +240,9 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 		Method string          `json:"method"`
 		ID     json.RawMessage `json:"id"`
 	}
+	if len(line) > maxMessage {
+		c.missed(line[:keepHead])
+	}
 	if len(line) > maxMessage || json.Unmarshal(line, &m) != nil {
 		c.mu.Lock()
 		c.result.Bad++
@@ -268,6 +272,15 @@ func (c *conversation) line(line []byte, stderr bool) []agent.Sign {
 		c.replied.Store(true)
 	}
 	return nil
+}
+
+// missed notes that a part of the answer came in a message that is too long.
+func (c *conversation) missed(head []byte) {
+	if bytes.Contains(head, []byte(`"agent_message_chunk"`)) {
+		c.mu.Lock()
+		c.lose()
+		c.mu.Unlock()
+	}
 }
 
 // listens waits until one more question can be taken. An agent that asks on and

@@ -18,6 +18,7 @@ type talk struct {
 	result belay.AgentResult
 	text   strings.Builder
 	size   int64
+	lost   bool // a part of the text was not read
 	next   bool // a tool came after the text: the next word begins a new answer
 	replay bool // old talk is told again
 	open   map[acp.ToolCallId]belay.ToolCall
@@ -48,13 +49,26 @@ func (t *talk) update(u acp.SessionUpdate) []agent.Sign {
 }
 
 func (t *talk) say(text string) {
+	t.fresh()
+	t.size += int64(len(text))
+	if room := agent.MaxAnswer - t.text.Len(); room > 0 {
+		t.text.WriteString(cut(text, room))
+	}
+}
+
+// fresh begins a new answer after a tool.
+func (t *talk) fresh() {
 	if t.next {
-		t.next, t.size = false, 0
+		t.next, t.size, t.lost = false, 0, false
 		t.text.Reset()
 	}
-	t.size += int64(len(text))
-	if room := maxFinal - t.text.Len(); room > 0 {
-		t.text.WriteString(cut(text, room))
+}
+
+// lose notes that a part of the text was not read.
+func (t *talk) lose() {
+	if !t.replay {
+		t.fresh()
+		t.lost = true
 	}
 }
 
@@ -215,6 +229,9 @@ func (t *talk) close(e agent.Exit) belay.AgentResult {
 	r := t.result
 	r.Exit, r.Signal = e.Code, e.Signal
 	r.Text, r.TextSize = t.text.String(), t.size
+	if t.lost {
+		r.Cut = agent.LongLine(maxMessage)
+	}
 	return r
 }
 

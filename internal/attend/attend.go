@@ -100,6 +100,9 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 	if err := writeReport(o.Report, r, a.hide); err != nil {
 		return 1, err
 	}
+	if r.Result.Cut != "" {
+		return 1, nil // a part of an answer must not be taken for one
+	}
 	if _, err := io.WriteString(s.Out, r.Result.Text); err != nil {
 		return 1, fmt.Errorf("print the final text: %w", err)
 	}
@@ -121,7 +124,7 @@ func traitsOf(o Order, p parts) agent.Traits {
 
 // well tells whether the run says of itself that it went well.
 func (a *attendant) well(r belay.AgentReport) bool {
-	return r.Ended == belay.EndedItself && (a.answered(r.Result) || r.Result.Exit == 0 && r.Result.Signal == 0) &&
+	return r.Ended == belay.EndedItself && r.Result.Cut == "" && (a.answered(r.Result) || r.Result.Exit == 0 && r.Result.Signal == 0) &&
 		!r.Result.Error && (r.Result.Final || !a.traits.Final)
 }
 
@@ -145,6 +148,7 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 	}
 	a.notes.add(belay.NoteBase, base.Tree, &base)
 	a.watch = newWatch(a.windows, a.traits, a.order.Session != "" && a.traits.Presets, a.order.resumes(), time.Now())
+	a.watch.most = a.order.most()
 	prompt, resume := a.prompt, a.order.Resume
 	if id := firstOf(resume, a.order.Session); id != "" && (resume != "" || a.traits.Presets) {
 		a.know(id)

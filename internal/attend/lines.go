@@ -1,10 +1,14 @@
 package attend
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 const (
-	maxLine  = 16 << 20
-	keepLine = 1 << 20 // a buffer that grew past this is let go after its line
+	maxLine  = 24 << 20 // an answer of agent.MaxAnswer fits in a record, with its escapes
+	keepHead = 4 << 10  // of a line that is too long
+	keepLine = 1 << 20  // a buffer that grew past this is let go after its line
 )
 
 // lines cuts a stream of any bytes into lines. What is longer than max is left
@@ -14,6 +18,8 @@ type lines struct {
 	buf  []byte
 	over bool // the line that is being read is too long
 	long int  // how many were
+
+	past func(head []byte) // told of each such line, with its beginning; nil = nobody asks
 }
 
 // feed takes in the next bytes and hands on each line that they end, without
@@ -51,11 +57,21 @@ func (l *lines) hold(p []byte) {
 	switch {
 	case l.over:
 	case len(l.buf)+len(p) > l.max:
+		head := l.head(p)
 		l.over, l.buf = true, nil
 		l.long++
+		if l.past != nil {
+			l.past(head)
+		}
 	default:
 		l.buf = append(l.buf, p...)
 	}
+}
+
+// head is how a line begins that ends up too long.
+func (l *lines) head(p []byte) []byte {
+	h := slices.Clone(l.buf[:min(len(l.buf), keepHead)])
+	return append(h, p[:min(len(p), keepHead-len(h))]...)
 }
 
 func (l *lines) next() {

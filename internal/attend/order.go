@@ -62,6 +62,7 @@ type Order struct {
 	State   string         `json:"state,omitempty"`   // the state directory: further starts are asked for there
 	Tree    string         `json:"tree,omitempty"`    // of sessions, whose budget they count in
 	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none
+	Most    int64          `json:"most,omitempty"`    // bytes of the answer; 0 and what is over agent.MaxAnswer stand for that
 	Secrets []string       `json:"secrets,omitempty"` // names of variables
 	Contain Containment    `json:"contain,omitempty"`
 	Init    []string       `json:"init,omitempty"` // the command line that ends in proc.NSInit; none = no namespace
@@ -105,6 +106,13 @@ func (o Order) check() error {
 		return errors.New("no program is named")
 	}
 	return nil
+}
+
+func (o Order) most() int64 {
+	if o.Most > 0 {
+		return min(o.Most, agent.MaxAnswer)
+	}
+	return agent.MaxAnswer
 }
 
 func (o Order) resumes() int {

@@ -17,7 +17,6 @@ const (
 	maxReport = 64 << 20
 	maxTools  = 100
 	maxCause  = 4 << 10
-	maxFinal  = 8 << 20
 	keptBack  = 8 << 10 // of the end of a text that was cut
 )
 
@@ -115,6 +114,18 @@ func excerpt(text string, hide func(string) string) string {
 		return belay.Excerpt(hide(text))
 	}
 	return belay.Excerpt(agent.Short(text, part, hide) + "\n…\n" + agent.ShortEnd(text, part, hide))
+}
+
+// cutOf says why the text of a result is not the whole answer, "" when it is.
+func (a *attendant) cutOf(e ending) string {
+	r, most := e.result, a.order.most()
+	switch {
+	case e.ended == belay.EndedOutput, a.traits.Untold && r.Cut != "":
+		return fmt.Sprintf("the answer has more than %d bytes", most)
+	case r.Cut == "" && r.TextSize > most:
+		return fmt.Sprintf("the answer has %d bytes, over %d", r.TextSize, most)
+	}
+	return r.Cut
 }
 
 // readBounded is a file of at most so many bytes.

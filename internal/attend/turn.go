@@ -16,7 +16,7 @@ import (
 
 const (
 	chunk     = 64 << 10
-	maxResult = 8 << 20 // of a file that the CLI writes its result to
+	maxResult = agent.MaxAnswer // of a file that the CLI writes its result to
 )
 
 // turn is one process of the CLI, from its start to the death of its tree.
@@ -127,6 +127,9 @@ func (t *turn) pump(r io.Reader, stderr bool) {
 			t.hear(s)
 		}
 	}
+	if !stderr {
+		cutter.past = t.missed
+	}
 	for {
 		n, err := r.Read(buf)
 		out.write(buf[:n])
@@ -140,6 +143,15 @@ func (t *turn) pump(r io.Reader, stderr bool) {
 	t.mu.Lock()
 	t.long += cutter.long
 	t.mu.Unlock()
+}
+
+// missed takes in that a line was too long to be read. Where all is answer that
+// is too much of it, and nothing is left to wait for.
+func (t *turn) missed(head []byte) {
+	t.voice.missed(head)
+	if t.a.traits.Untold {
+		t.ask(t.a.watch.tooMuch())
+	}
 }
 
 // hear takes in a sign.
@@ -260,6 +272,7 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 	t.a.witness.Over()
 	e.result = t.voice.end(x)
 	e.result.Bad += t.long
+	e.result.Cut = t.a.cutOf(e)
 	if e.result.Session == "" {
 		e.result.Session = t.session
 	}

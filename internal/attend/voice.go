@@ -15,6 +15,7 @@ type voice interface {
 	// listen is no error, its exit tells.
 	speak(stdin io.WriteCloser)
 	line(line []byte, stderr bool) []agent.Sign
+	missed(head []byte) // a line of stdout was too long to be read, and began so
 	// finished is closed when nothing more is to come although the process
 	// lives: a server that was asked. Nil where the exit is the end.
 	finished() <-chan struct{}
@@ -42,6 +43,12 @@ func (r *reading) line(line []byte, stderr bool) []agent.Sign {
 		return r.reader.Stderr(line)
 	}
 	return r.reader.Line(line)
+}
+
+func (r *reading) missed(head []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	agent.Missed(r.reader, head, maxLine)
 }
 
 func (r *reading) finished() <-chan struct{} { return nil }

@@ -73,9 +73,11 @@ type act struct {
 type watch struct {
 	w       Windows
 	streams bool
-	resumes bool // the CLI can go on with a session
-	preset  bool // the session's id was given to it
-	left    int  // how often it may still be interrupted and gone on with
+	resumes bool  // the CLI can go on with a session
+	preset  bool  // the session's id was given to it
+	untold  bool  // it tells of no tools: all that it says is its answer
+	most    int64 // bytes of an answer; 0 = no limit
+	left    int   // how often it may still be interrupted and gone on with
 
 	began    time.Time // the attempt
 	started  time.Time // this process
@@ -93,7 +95,7 @@ type watch struct {
 }
 
 func newWatch(w Windows, t agent.Traits, preset bool, resumes int, began time.Time) *watch {
-	v := &watch{w: w.orDefault(), streams: t.Streams, resumes: t.Resumes, preset: preset, left: resumes, began: began}
+	v := &watch{w: w.orDefault(), streams: t.Streams, untold: t.Untold, resumes: t.Resumes, preset: preset, left: resumes, began: began}
 	v.begin(began)
 	return v
 }
@@ -118,6 +120,9 @@ func (v *watch) sign(at time.Time, s agent.Sign) act {
 		}
 		v.chars += int64(len(s.Text))
 		v.retrying = time.Time{}
+		if v.untold {
+			return v.answer()
+		}
 	case agent.SignTool:
 		v.open(s.ID)
 		v.progress()
@@ -133,6 +138,20 @@ func (v *watch) sign(at time.Time, s agent.Sign) act {
 	case agent.SignStart, agent.SignLife:
 	}
 	return act{}
+}
+
+// answer counts a line of an answer, with its end: the last has none.
+func (v *watch) answer() act {
+	if v.chars++; v.most > 0 && v.chars-1 > v.most {
+		return v.tooMuch()
+	}
+	return act{}
+}
+
+// tooMuch ends an agent whose answer is over the limit: nothing that it may
+// still say could mend that.
+func (v *watch) tooMuch() act {
+	return act{kind: actKill, why: belay.EndedOutput, text: fmt.Sprintf("its answer has more than %d bytes", v.most)}
 }
 
 func (v *watch) progress() {
@@ -187,7 +206,7 @@ func (v *watch) tick(at time.Time) act {
 	if !v.retrying.IsZero() && at.Sub(v.retrying) >= v.w.Retries {
 		return act{kind: actKill, why: belay.EndedRetries, text: fmt.Sprintf("it has only retried for %s", v.w.Retries)}
 	}
-	if v.chars > v.w.BabbleChars || v.talked(at) >= v.w.Babble {
+	if v.babbles(at, 1) {
 		return v.enough(belay.EndedBabble, fmt.Sprintf("%d characters in %s without a tool or an end", v.chars, v.talked(at)))
 	}
 	why, window := v.window()
@@ -198,11 +217,17 @@ func (v *watch) tick(at time.Time) act {
 	case quiet >= window/2 && !v.noted:
 		v.noted = true
 		return act{kind: actNote, note: belay.NoteQuiet, text: fmt.Sprintf("%s: %s of %s have passed", why, quiet.Round(time.Millisecond), window)}
-	case (v.chars > v.w.BabbleChars/2 || v.talked(at) >= v.w.Babble/2) && !v.warned:
+	case v.babbles(at, 2) && !v.warned:
 		v.warned = true
 		return act{kind: actNote, note: belay.NoteQuiet, text: fmt.Sprintf("%s: %d characters without a tool or an end", belay.EndedBabble, v.chars)}
 	}
 	return act{}
+}
+
+// babbles tells whether it has talked for a part of what is allowed. Who tells
+// of no tools is not asked for any.
+func (v *watch) babbles(at time.Time, part int64) bool {
+	return !v.untold && (v.chars > v.w.BabbleChars/part || v.talked(at) >= v.w.Babble/time.Duration(part))
 }
 
 // talked is for how long it has only talked.

@@ -108,6 +108,8 @@ func endedText(by belay.EndedBy) string {
 		return "belay: the run was stopped or cancelled (signal)"
 	case belay.EndedRetries:
 		return "belay: it only retried (retries)"
+	case belay.EndedOutput:
+		return "belay: its answer is over the limit (output)"
 	}
 	return "belay: " + string(by)
 }

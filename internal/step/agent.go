@@ -85,6 +85,7 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 		}
 	}
 	order := h.order(j, who, dir)
+	order.Most = lim.MaxOut
 	path := filepath.Join(dir, "order.json")
 	if err := order.Write(path); err != nil {
 		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
@@ -179,5 +180,8 @@ func reported(o *belay.Observation, k belay.Key, files interface{ LogPath(belay.
 	o.Agent = &r
 	if r.Ended == belay.EndedDeadline && o.KilledBy == belay.KilledNot {
 		o.KilledBy = belay.KilledDeadline
+	}
+	if r.Result.Cut != "" && o.KilledBy == belay.KilledNot && o.Fault == belay.FaultNone {
+		o.Fault, o.Detail = belay.FaultOutput, r.Result.Cut
 	}
 }
