@@ -104,8 +104,14 @@ func (d disk) readStill(path string) (*sqlite3.Conn, error) {
 	return d.connect(d.uri(path)+"&immutable=1", sqlite3.OPEN_READONLY)
 }
 
-// copyTries is how often a copy is made that somebody wrote into meanwhile.
-const copyTries = 5
+// A copy is made again when somebody wrote meanwhile; so often, and with a pause.
+const (
+	copyTries = 5
+	copyPause = 20 * time.Millisecond
+)
+
+// errWritten is given for a copy that was never made in peace: it may be torn.
+var errWritten = errors.New("somebody writes into it and it could not be copied: try again")
 
 // readCopy opens a copy of a database and its log. The copy has no name any more
 // when it returns.
@@ -116,16 +122,8 @@ func (d disk) readCopy(path string) (_ *sqlite3.Conn, err error) {
 	}
 	defer func() { err = first(err, os.RemoveAll(dir)) }()
 	to := filepath.Join(dir, filepath.Base(path))
-	for range copyTries {
-		before := stamps(path)
-		for _, side := range []string{"", "-wal"} {
-			if err := copyFile(to+side, path+side); err != nil {
-				return nil, err
-			}
-		}
-		if before == stamps(path) {
-			break
-		}
+	if err := copyInPeace(to, path, copyBoth); err != nil {
+		return nil, err
 	}
 	conn, err := d.open(to, sqlite3.OPEN_READWRITE)
 	if err != nil {
@@ -135,6 +133,37 @@ func (d disk) readCopy(path string) (_ *sqlite3.Conn, err error) {
 		return nil, first(err, conn.Close())
 	}
 	return conn, nil
+}
+
+// copyInPeace copies a database and its log at a time when nobody writes them.
+func copyInPeace(to, path string, both func(to, path string) error) error {
+	for range copyTries {
+		before := stamps(path)
+		if err := both(to, path); err != nil {
+			return err
+		}
+		if before == stamps(path) {
+			return nil
+		}
+		time.Sleep(copyPause)
+	}
+	return errWritten
+}
+
+// copyBoth copies a database and its log. The log goes when the last who wrote
+// closes the database: then all is in the database.
+func copyBoth(to, path string) error {
+	if err := copyFile(to, path); err != nil {
+		return err
+	}
+	err := copyFile(to+"-wal", path+"-wal")
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Remove(to + "-wal"); !errors.Is(err, os.ErrNotExist) {
+		return err // of a copy before this one
+	}
+	return nil
 }
 
 // stamp is when a file was last written, and how big it was then.
