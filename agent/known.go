@@ -57,12 +57,19 @@ type LoginSign struct {
 
 	Dir   string // the folder of the home folder that the CLI has for itself
 	Moved string // the variable that names another folder instead
+
+	Else []string // files that may name another way in; where one is, the CLI's own "not logged in" says nothing
 }
 
 // Paths are the files by their whole paths, for an environment.
-func (s LoginSign) Paths(env func(string) string) []string {
+func (s LoginSign) Paths(env func(string) string) []string { return s.whole(s.Files, env) }
+
+// ElsePaths are the files that may name another way in, by their whole paths.
+func (s LoginSign) ElsePaths(env func(string) string) []string { return s.whole(s.Else, env) }
+
+func (s LoginSign) whole(files []string, env func(string) string) []string {
 	var list []string
-	for _, file := range s.Files {
+	for _, file := range files {
 		whole := path.Join(env("HOME"), file)
 		if s.Moved != "" && env(s.Moved) != "" {
 			if name, own := strings.CutPrefix(file, s.Dir+"/"); own {
@@ -89,6 +96,7 @@ func LoginFacts(kind Kind) LoginSign {
 			Env:   []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
 			Files: []string{".codex/auth.json"},
 			Dir:   ".codex", Moved: "CODEX_HOME",
+			Else: []string{".codex/config.toml"}, // a provider of one's own, with a key of its own
 			Cure: "run `codex login`, or set CODEX_API_KEY",
 		}
 	case Gemini:

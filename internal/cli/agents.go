@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,6 +21,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/scripted"
@@ -193,14 +195,7 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 
 // present checks that everybody is there who must be.
 func present(r *roster.Roster, chosen string, who cast) error {
-	names := who.names
-	if who.nobody || len(who.steps) == 0 {
-		names = append(names, chosen)
-	}
-	for _, name := range names {
-		if strings.HasPrefix(chosen, name+":") {
-			name = chosen
-		}
+	for _, name := range who.all(chosen) {
 		e, err := r.Find(name)
 		if err != nil {
 			return noAgent(err)
@@ -273,6 +268,25 @@ func noAgent(err error) error {
 	return belay.Exit(belay.ExitInfra, "", err, "install it, or set agents.NAME.program; belay doctor tells what is there")
 }
 
+// loggedIn refuses a run whose agents are known to be logged out, before
+// anything is started. Where others may take over, they do.
+func (a *app) loggedIn(ctx context.Context, spec *engine.Spec, cfg *config.Config, r *roster.Roster) error {
+	if !spec.Agents || len(spec.Staff) > 0 {
+		return nil
+	}
+	who := rolesIn(spec.Set.Library, cfg.Recovery.Roles)
+	p := doctor.Patient{Environ: a.environ, Dir: spec.Dir, Roster: r}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(who.all(spec.Agent)))) {
+		e, err := r.Find(name)
+		if err != nil || !p.LoggedOut(ctx, e) {
+			continue // who is not there was told before
+		}
+		return belay.Exit(belay.ExitInfra, "", fmt.Errorf("agent %s is not logged in, and nothing was started", name),
+			agent.LoginFacts(e.Kind).Cure)
+	}
+	return nil
+}
+
 // cast is who the recipes of a run ask for.
 type cast struct {
 	steps    []belay.Path
@@ -280,6 +294,20 @@ type cast struct {
 	nobody   bool     // a step names none
 	personas []string
 	roles    []string
+}
+
+// all are the agents by name, with the one that stands in where none is named.
+func (c cast) all(chosen string) []string {
+	names := slices.Clone(c.names)
+	if c.nobody || len(c.steps) == 0 {
+		names = append(names, chosen)
+	}
+	for i, name := range names {
+		if strings.HasPrefix(chosen, name+":") {
+			names[i] = chosen
+		}
+	}
+	return names
 }
 
 // rolesIn is who the agent steps of all recipes ask for: by name, by persona, or

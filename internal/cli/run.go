@@ -111,6 +111,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err := a.staff(cmd, &spec, ws.cfg, a.agents, o.agents); err != nil {
 		return err
 	}
+	if err := a.loggedIn(ctx, &spec, ws.cfg, a.agents); err != nil {
+		return err
+	}
 	open, err := ws.local.Create(spec)
 	if err != nil {
 		return err
