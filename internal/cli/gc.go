@@ -174,6 +174,9 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 		} else {
 			status[sum.ID] = runLine{Status: gone}
 		}
+		if sum.Dir == "" { // of a run that cannot be read: it is not the folder that we are in
+			continue
+		}
 		if top, err := worktree.Top(ctx, sum.Dir); err == nil && !seen[top] {
 			seen[top] = true
 			repos = append(repos, top)

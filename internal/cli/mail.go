@@ -138,7 +138,8 @@ func (l *listener) listen(recs []belay.Record) {
 				l.reply, l.why = refused, e.Why
 			}
 		case belay.ItemAnswered:
-			l.check = l.check || r.Run == l.req.Run && e.By == l.req.By && e.Check
+			mine := r.Run == l.req.Run && e.By == l.req.By && (e.Path == l.req.Step || l.req.Step == "")
+			l.check = l.check || mine && e.Check
 		case belay.RunEnded:
 			if r.Run == l.req.Run.Root() {
 				l.end = &e.RunResult
