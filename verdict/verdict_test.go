@@ -78,6 +78,29 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Too much of an answer is the cause, however the agent left: we may have ended
+// it for that. A deadline that passed is the stronger reason.
+// promise: H3
+func TestTooMuchOfAnAnswer(t *testing.T) {
+	for _, a := range []belay.AgentReport{
+		{Ended: belay.EndedOutput, Result: belay.AgentResult{Signal: 15, Exit: -1}},
+		{Ended: belay.EndedOutput, Result: belay.AgentResult{Exit: 1, Error: true, Class: belay.ClassUnknown, Cause: "terminated"}},
+		{Result: belay.AgentResult{}}, // the record that ends a run was in the line that was not read
+		{Result: belay.AgentResult{Final: true}},
+	} {
+		c := Case{Type: belay.TypeAgent, Expect: belay.ExpectAnswer, Main: belay.Observation{
+			Began: true, Exit: 1, Fault: belay.FaultOutput, Detail: "the answer has more than 5 bytes", Agent: &a}}
+		v := Of(c)
+		if got := word(v); got != "bash_failure: the answer has more than 5 bytes" || v.Failure.Class != belay.ClassInvalidInput || v.Failure.Hint == "" {
+			t.Errorf("%+v: %s, class %s", a, got, v.Failure.Class)
+		}
+		a.Ended, c.Main.KilledBy = belay.EndedDeadline, belay.KilledDeadline
+		if got := Of(c); got.Failure == nil || got.Failure.Kind != belay.AgentTimeout {
+			t.Errorf("%+v: %s", a, word(got))
+		}
+	}
+}
+
 func ptr(o belay.Observation) *belay.Observation { return &o }
 
 func word(v belay.Verdict) string {

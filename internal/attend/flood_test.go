@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 )
 
 // counter counts what is written to it.
@@ -135,15 +136,54 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	text := "one\r\n\ntoo long a line\nfour\nthis is too long as well\nlast"
 	for _, size := range []int{1, 2, 3, 7, 100} {
-		l := lines{max: 6}
-		var got []string
+		var got, past []string
+		l := lines{max: 6, past: func(head []byte) { past = append(past, string(head[:3])) }}
 		each := func(b []byte) { got = append(got, string(b)) }
 		for rest := []byte(text); len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			l.feed(rest[:min(size, len(rest))], each)
 		}
 		l.end(each)
-		if strings.Join(got, "|") != "one||four|last" || l.long != 2 {
-			t.Errorf("in pieces of %d: %q, %d too long", size, got, l.long)
+		if strings.Join(got, "|") != "one||four|last" || l.long != 2 || strings.Join(past, "|") != "too|thi" {
+			t.Errorf("in pieces of %d: %q, %d too long: %q", size, got, l.long, past)
 		}
+	}
+}
+
+// A long answer of a CLI with records is whole up to the limit, and is not
+// passed on in part beyond it; the memory is bounded both times.
+// promise: H3
+func TestLongAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		size, most int64
+		cut        string
+	}{
+		"up to the limit":    {16 * mib, 0, ""},
+		"over it":            {16*mib + 1, 0, "the answer has 16777217 bytes, over 16777216"},
+		"over the one set":   {mib, mib - 1, "the answer has 1048576 bytes, over 1048575"},
+		"no more can be set": {16*mib + 1, 64 * mib, "the answer has 16777217 bytes, over 16777216"},
+		"past any record":    {64 * mib, 0, "a line of the answer has more than 25165824 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.command(fmt.Sprintf(`says() { printf '%%s' "$1"; head -c %d /dev/zero | tr '\0' a; echo "$2"; }
+				says '{"type":"assistant","message":{"content":[{"type":"text","text":"' '"}]}}'
+				says '{"type":"result","result":"' '"}'`, c.size))
+			r.order.Kind, r.order.Access, r.order.Most = agent.Claude, agent.AccessEdit, c.most
+			var out bytes.Buffer
+			var talk counter
+			d := r.wait(r.start(&out, &talk), &out, &bytes.Buffer{})
+			size, code := c.size, 0
+			if c.cut != "" {
+				size, code = 0, 1
+			}
+			if d.code != code || d.Result.Cut != c.cut || int64(len(d.out)) != size || talk.n < 2*c.size {
+				t.Errorf("exit %d, %d bytes of %d, cut %q, cause %q", d.code, len(d.out), talk.n, d.Result.Cut, d.Result.Cause)
+			}
+			if kib := r.memory(); kib > memoryTimes*100<<10 {
+				t.Errorf("it took %d KiB of memory", kib)
+			}
+		})
 	}
 }

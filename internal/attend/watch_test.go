@@ -175,6 +175,27 @@ func TestWatchOnceMore(t *testing.T) {
 	}
 }
 
+// Who tells of no tools is measured by the size of its answer alone: by the
+// bytes of its lines and the ends between them, to the byte.
+// promise: F2
+func TestWatchAnswer(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	v := newWatch(Windows{BabbleChars: 3, Babble: sec}, agent.Traits{Untold: true, Resumes: true}, false, 1, at)
+	v.most = 7
+	for _, line := range []string{"123", "", "45"} { // 3+1+0+1+2
+		if got := v.sign(at, *said(line)); got.kind != actNone {
+			t.Fatalf("after %q: %+v", line, got)
+		}
+		if got := v.tick(at.Add(mnt)); got.kind != actNone {
+			t.Fatalf("a minute after %q: %+v", line, got)
+		}
+	}
+	if got := v.sign(at, *said("")); got.kind != actKill || got.why != belay.EndedOutput {
+		t.Fatalf("one byte more: %+v", got)
+	}
+}
+
 // However many tools an agent begins, what is kept of them is bounded.
 func TestWatchManyTools(t *testing.T) {
 	t.Parallel()
