@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -137,7 +138,11 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	var seen attendant.Witness
 	kind, result, err := readTranscript(o, &seen)
 	if err != nil {
-		return judgement{}, belay.Exit(belay.ExitInvalid, "read transcript", err, "")
+		hint := ""
+		if errors.Is(err, errEmpty) {
+			hint = "give judge what the agent printed: its records, or its answer as text"
+		}
+		return judgement{}, belay.Exit(belay.ExitInvalid, "read transcript", err, hint)
 	}
 	tree := worktree.Tree{Dir: o.repo}
 	base, err := tree.At(ctx, o.base)
@@ -179,6 +184,9 @@ func readTranscript(o judgeOptions, seen *attendant.Witness) (agent.Kind, belay.
 	if len(src) > maxTranscript {
 		return "", belay.AgentResult{}, fmt.Errorf("it has more than %d bytes", maxTranscript)
 	}
+	if len(bytes.TrimSpace(src)) == 0 {
+		return "", belay.AgentResult{}, errEmpty
+	}
 	kind := agent.Kind(o.agent)
 	if kind == "" {
 		kind = agent.Guess(src)
@@ -193,6 +201,10 @@ func readTranscript(o judgeOptions, seen *attendant.Witness) (agent.Kind, belay.
 }
 
 const maxTranscript = 256 << 20
+
+// errEmpty is a file that says nothing: the wrong one, or one that nobody wrote
+// to. To judge an agent by it would judge by the repository alone.
+var errEmpty = errors.New("there is nothing in it")
 
 func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) belay.AgentResult {
 	s := bufio.NewReader(strings.NewReader(src))

@@ -40,12 +40,24 @@ func agentSettings() []setting {
 		{"agents.first_event", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.First })},
 		{"agents.silence", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.Silence })},
 		{"agents.tool", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.Tool })},
-		{"agents.containment", false, one(count, func(c *Config) *Setting[int] { return &c.Agents.Containment })},
+		{"agents.containment", false, one(level, func(c *Config) *Setting[int] { return &c.Agents.Containment })},
 		{"budget.max_agents", false, one(count, func(c *Config) *Setting[int] { return &c.Agents.MaxAgents })},
 		{"budget.max_tokens", false, one(size, func(c *Config) *Setting[int64] { return &c.Agents.MaxTokens })},
 		{"budget.max_usd", false, one(Dollars, func(c *Config) *Setting[int64] { return &c.Agents.MaxMicroUSD })},
 		{"budget.max_wall", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.MaxWall })},
 	}
+}
+
+// level reads how agents are held. A number that means nothing is not taken for
+// the nearest that does.
+func level(text string) (int, error) {
+	switch strings.TrimSpace(text) {
+	case "1":
+		return 1, nil
+	case "2":
+		return 2, nil
+	}
+	return 0, fmt.Errorf("%q is no level of containment; write 1 (below a subreaper) or 2 (in a PID namespace)", text)
 }
 
 func word(text string) (string, error) {

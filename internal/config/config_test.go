@@ -92,6 +92,8 @@ func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
 		{"not a role's name", "roles: {'Big One': {model: x}}\n", `:1: unknown setting "roles.Big One"`},
 		{"not a persona", "roles: {poet: {persona: me}}\n", `"me" is not a persona; write namespace:name`},
 		{"roles are no mapping", "roles: coder\n", ":1: roles is not a mapping"},
+		{"no such level", "agents: {containment: 7}\n", `:1: agents.containment: "7" is no level of containment; write 1 (below a subreaper) or 2 (in a PID namespace)`},
+		{"no level at all", "agents: {containment: 0}\n", `"0" is no level of containment`},
 		{"not YAML", "{", "yaml"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
