@@ -27,9 +27,9 @@ const maxBeside = 20
 // meets takes in that somebody else works in the same tree.
 func (m *measure) meets(who string) { m.beside = with(m.beside, who) }
 
-// misses takes in that somebody works there after an attempt. It is nothing to
+// meetsLater takes in that somebody works there after an attempt. It is nothing to
 // the verdict about that one, but to all that are measured from the same base.
-func (m *measure) misses(who string) { m.between = with(m.between, who) }
+func (m *measure) meetsLater(who string) { m.between = with(m.between, who) }
 
 func with(list []string, who string) []string {
 	if len(list) < maxBeside && !slices.Contains(list, who) {
@@ -127,7 +127,7 @@ func (t *Tree) meet(run belay.RunID, e belay.AttemptStarted) {
 	}
 	for other := range t.based { // each keeps its own list: the order is nothing to them
 		if other.home == here.home && other != here && !t.within(run, other) {
-			t.runs[other.run].steps[other.step].agent.misses(name)
+			t.runs[other.run].steps[other.step].agent.meetsLater(name)
 		}
 	}
 	t.places[e.Key] = here
