@@ -10,6 +10,7 @@ import (
 
 // What a reader keeps is bounded, whatever a CLI prints.
 const (
+	maxShown   = 1 << 20 // of a text that is longer than MaxAnswer
 	maxCause   = 600
 	maxCommand = 2000
 	maxHead    = 50 // tool calls kept from the beginning
@@ -49,8 +50,16 @@ func (t *text) add(s string) {
 	if t.full {
 		return
 	}
-	t.full = t.size > MaxAnswer
-	t.b.WriteString(cut(s, MaxAnswer-t.b.Len()))
+	if t.full = t.size > MaxAnswer; !t.full {
+		t.b.WriteString(s)
+		return
+	}
+	before := t.b.String() // it is no answer any more: enough is kept to show
+	t.b.Reset()
+	t.b.WriteString(cut(before, maxShown))
+	if t.b.Len() == len(before) {
+		t.b.WriteString(cut(s, maxShown-len(before)))
+	}
 }
 
 func (t *text) set(s string) {
