@@ -120,8 +120,10 @@ func recentLogs(root string, since int64) map[string][]move {
 		if err != nil || !fi.Mode().IsRegular() || !newer(fi, since) || fi.Size() > maxLog {
 			return nil
 		}
+		// Git tells whole seconds, and may write an old log anew: both must be young.
+		made := madeAt(path)
 		moves := parseLog(readLog(path, 0))
-		if len(moves) > 0 && strings.Trim(moves[0].from, "0") == "" && moves[0].at >= since/int64(time.Second) {
+		if len(moves) > 0 && strings.Trim(moves[0].from, "0") == "" && moves[0].at >= since/int64(time.Second) && (made == 0 || made > since) {
 			name, _ := filepath.Rel(root, path) // it is below
 			logs[name] = moves
 		}
