@@ -28,7 +28,7 @@ func LoggedOut(kind Kind, out, talk string, exit int) bool {
 	switch kind {
 	case Claude:
 		var says struct {
-			LoggedIn *bool `json:"loggedIn"`
+			LoggedIn *bool `json:"loggedIn"` //nolint:tagliatelle // as the CLI writes it
 		}
 		return json.Unmarshal([]byte(out), &says) == nil && says.LoggedIn != nil && !*says.LoggedIn
 	case Codex:
