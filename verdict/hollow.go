@@ -45,7 +45,7 @@ func (c Claim) judge() belay.Verdict {
 		if c.Evidence.PR != "" {
 			return c.done(sureRecord)
 		}
-		return c.empty("no pull request was seen to be made", sureSeen)
+		return c.empty("no pull request was seen to be made", sureRecord) // as far as its commands can be read
 	case belay.ExpectAnswer, "":
 	}
 	return c.answer()

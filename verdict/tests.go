@@ -57,7 +57,7 @@ func noneRan(list []belay.ToolCall) string {
 	}
 	last := list[len(list)-1]
 	if last.Unsure {
-		return "no test was seen to run, and a command may end before it comes to them: " + last.Command
+		return "no test was seen to run: the command can exit with 0 without one, and its output shows none: " + last.Command
 	}
 	return "a command that runs tests exited with 0 and no test ran: " + last.Command
 }

@@ -7,12 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// silent are programs that print nothing when all is well.
-var silent = []string{
-	"cd", "[", "[[", "test", "true", ":", "export", "unset", "set", "local", "readonly", "declare", "umask", "ulimit", "shopt",
-	"mkdir", "touch", "exit", "return", "then", "else", "fi", "do", "done", "}",
-}
-
 // reached tells whether a command cannot exit with 0 without having run a simple
 // command that is looked for. What does not parse can: nobody knows what it does.
 func reached(command string, is func(words []string) bool) bool {
@@ -154,7 +148,7 @@ func items(c *syntax.ForClause) bool {
 // or a function that comes to it.
 func (w *ways) call(c *syntax.CallExpr, way func(*syntax.Stmt) bool) bool {
 	if len(c.Args) == 0 {
-		return false
+		return slices.ContainsFunc(c.Assigns, w.assigned)
 	}
 	list := split(w.src[c.Pos().Offset():c.End().Offset()])
 	if len(list) != 1 {
@@ -174,4 +168,18 @@ func (w *ways) call(c *syntax.CallExpr, way func(*syntax.Stmt) bool) bool {
 		return way(body)
 	}
 	return w.is(words)
+}
+
+// assigned tells whether a variable is set to the output of what comes to it.
+func (w *ways) assigned(a *syntax.Assign) bool {
+	comes := false
+	if a.Value == nil {
+		return false
+	}
+	syntax.Walk(a.Value, func(n syntax.Node) bool {
+		sub, ok := n.(*syntax.CmdSubst)
+		comes = comes || ok && w.zeroList(sub.Stmts)
+		return !ok
+	})
+	return comes
 }

@@ -28,7 +28,7 @@ func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.To
 func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.ToolCall, own *Doings) belay.Evidence {
 	at, bad := find(ctx, t.Git, t.Dir)
 	now = t.measured(ctx, base, now, at, bad)
-	e := belay.Evidence{Before: base, After: now, Tests: testRuns(tools), PR: pullRequest(tools)}
+	e := belay.Evidence{Before: base, After: now, Tests: testRuns(t.Dir, tools), PR: pullRequest(tools)}
 	top, err := realPath(t.Dir)
 	var list []change
 	if e.Error = unlike(base, now); bad == nil {

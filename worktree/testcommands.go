@@ -64,6 +64,7 @@ var alone = map[string][]string{
 // Seen is what a look at a shell command sees.
 type Seen struct {
 	Tests  bool // it runs tests
+	Script bool // it runs something by its name alone: tests, when its output tells of them
 	Masked bool // its exit does not tell how they went
 	Unsure bool // it can exit with 0 without having come to them
 	Plain  bool // nothing else in it prints: what is printed is theirs
@@ -72,9 +73,37 @@ type Seen struct {
 
 // LookAt looks at a whole command. One that was cut must not be looked at: what
 // follows may take its exit away.
-func LookAt(command string) Seen {
-	tests, pr := look(command, runsSuite, 0), look(command, makesPR, 0)
-	return Seen{Tests: tests.found, Masked: tests.masked, Unsure: tests.unsure, Plain: tests.plain, PR: pr.made()}
+func LookAt(command string) Seen { return LookIn("", command) }
+
+// LookIn is LookAt for an agent that works in a folder: tests outside of the
+// working tree say nothing about the work.
+func LookIn(dir, command string) Seen {
+	s := Seen{PR: look(command, makesPR, 0).made()}
+	tests := look(command, runsSuite, 0)
+	if s.Tests = tests.found; !s.Tests {
+		tests = look(command, runsScript, 0)
+	}
+	if !tests.found {
+		return s
+	}
+	s.Script = !s.Tests || !look(command, runsKnown, 0).found
+	s.Masked, s.Unsure, s.Plain = tests.masked, tests.unsure, tests.plain
+	here := len(tests.places) == 0
+	for _, at := range tests.places {
+		known, away := whereabouts(dir, at)
+		here = here || !away
+		s.Unsure = s.Unsure || !known
+	}
+	if !here {
+		return Seen{PR: s.PR}
+	}
+	return s
+}
+
+// Ran tells whether a call ran tests, as far as it is known. What is no test by
+// its name is one when its output tells of tests, and nobody else printed that.
+func (s Seen) Ran(call belay.ToolCall) bool {
+	return s.Tests || s.Script && s.Plain && !s.Masked && !call.Masked && call.Tally != nil
 }
 
 // Run is a call that runs tests, with what its command says about its exit. A
@@ -85,7 +114,7 @@ func (s Seen) Run(call belay.ToolCall) belay.ToolCall {
 		call.Exit, call.Masked = nil, true
 	}
 	told := s.Plain && call.Tally != nil && !call.Tally.None
-	call.Unsure = s.Unsure && !told
+	call.Unsure = (s.Unsure || s.Script && !call.Masked) && !told
 	return call
 }
 
@@ -95,13 +124,13 @@ const PRMade = "made"
 // testRuns lists the commands that ran tests, the last ones if there are many.
 // The exit of a command that does not tell how its tests went ("go test | tail")
 // is left out.
-func testRuns(tools []belay.ToolCall) []belay.ToolCall {
+func testRuns(dir string, tools []belay.ToolCall) []belay.ToolCall {
 	var list []belay.ToolCall
 	for _, tool := range tools {
 		if tool.Command == "" || tool.Denied {
 			continue
 		}
-		if s := LookAt(tool.Command); s.Tests {
+		if s := LookIn(dir, tool.Command); s.Ran(tool) {
 			list = append(list, s.Run(tool))
 		}
 	}
@@ -121,18 +150,14 @@ func pullRequest(tools []belay.ToolCall) string {
 	return ""
 }
 
-func makesPR(w []string) bool {
-	name := path.Base(w[0])
-	return len(w) > 2 && !slices.Contains(w, "--dry-run") && !slices.Contains(w, "--help") &&
-		(name == "gh" && w[1] == "pr" && w[2] == "create" || name == "glab" && w[1] == "mr" && w[2] == "create")
-}
-
 // sight is what a look at a command saw.
 type sight struct {
 	found  bool
 	masked bool // the exit of the whole is not that of what was found
 	unsure bool // the whole can exit with 0 without having come to it
 	plain  bool // nothing else prints
+	seems  bool // masked, for one who cannot read the whole
+	places []string
 }
 
 // made tells whether an exit with 0 says that what was found was done.
@@ -141,9 +166,13 @@ func (s sight) made() bool { return s.found && !s.masked && !s.unsure }
 // look searches a shell command for a simple command.
 func look(command string, is func(words []string) bool, depth int) sight {
 	seen := lookThrough(command, is, depth)
-	if depth == 0 && seen.found {
-		seen.unsure = seen.unsure || !reached(command, is)
+	if depth > 0 || !seen.found {
+		return seen
 	}
+	seen.unsure = seen.unsure || !reached(command, is)
+	end, places, ok := follow(command, is)
+	seen.places = places
+	seen.masked = seen.masked || ok && end == lost || !ok && seen.seems
 	return seen
 }
 
@@ -157,28 +186,39 @@ func lookThrough(command string, is func(words []string) bool, depth int) sight 
 		gone = gone || i > 0 && leaves(list, i-1, depth)
 		mode.take(c.words)
 		words, hidden := program(c.words)
-		if len(words) == 0 {
-			continue
-		}
-		if words[0] == "set" {
-			continue
-		}
-		hit := sight{found: is(words)}
-		if script, ok := shellScript(words); ok && depth < maxShells {
+		hit := sight{plain: true}
+		switch script, ok := innerScript(c.words, words); {
+		case ok && depth < maxShells:
 			hit = lookThrough(script, is, depth+1)
 			seen.plain = seen.plain && hit.plain
+		case len(words) > 0:
+			hit.found = is(words)
 		}
 		if !hit.found {
-			seen.plain = seen.plain && oneOf(words[0], silent)
+			seen.plain = seen.plain && (len(words) == 0 || !speaks(words, i > 0 && list[i-1].after == "|"))
 			continue
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
 		seen.unsure = seen.unsure || hit.unsure || skipped || gone || oneOf("--if-present", words)
-		seen.masked = seen.masked || hit.masked || hidden || mode.tricked ||
-			lenient(words) || mode.shadowed(c.words) || masked(list[i:], mode.strict, mode.pipefail)
+		seen.masked = seen.masked || hit.masked || mode.tricked || len(words) > 0 && lenient(words) || mode.shadowed(c.words)
+		seen.seems = seen.seems || hit.seems || hidden || masked(list[i:], mode.strict, mode.pipefail)
 	}
 	return seen
+}
+
+// innerScript is the script inside of a simple command: what a shell is given to
+// run, or a variable is set to the output of.
+func innerScript(words, program []string) (string, bool) {
+	if len(program) > 0 {
+		return shellScript(program)
+	}
+	for _, w := range words {
+		if _, value, ok := strings.Cut(w, "=$("); ok && assignment(w) {
+			return strings.TrimSuffix(value, ")"), true
+		}
+	}
+	return "", false
 }
 
 // masked tells whether an exit of 0 of the whole list could hide that its

@@ -21,16 +21,16 @@ func TestTestCommands(t *testing.T) {
 		"env -u X A=b nice -n 5 python3 -m pytest -x": "own",
 		"python -m unittest discover":                 "own",
 		"./venv/bin/pytest tests/":                    "own",
-		"npm test":                                    "own",
-		"npm run test:unit -- --ci":                   "own",
-		"npm --prefix web test":                       "own",
+		"npm test":                                    "script",
+		"npm run test:unit -- --ci":                   "script",
+		"npm --prefix web test":                       "script",
 		"npx jest --ci":                               "own",
 		"npx vitest run":                              "own",
-		"yarn test && echo ok":                        "own",
+		"yarn test && echo ok":                        "script",
 		"node --test":                                 "own",
 		"cargo +nightly test --all":                   "own",
-		"make -j4 check":                              "own",
-		"make -C lib unit-test":                       "own",
+		"make -j4 check":                              "script",
+		"make -C lib unit-test":                       "script",
 		"mvn -q -B verify":                            "own",
 		"./gradlew :app:test":                         "own",
 		"bundle exec rspec":                           "own",
@@ -43,7 +43,7 @@ func TestTestCommands(t *testing.T) {
 		"bash -o pipefail -c \"go test | tail\"":      "own",
 		"set -e\ngo test ./...\necho done":            "own",
 		"go test ./... # all":                         "own",
-		"./run-tests.sh":                              "own",
+		"./run-tests.sh":                              "script",
 		// it ran, but the exit is not the tests' own
 		"go test ./... | tail -20":         "masked",
 		"go test ./... || true":            "masked",
@@ -90,9 +90,9 @@ func TestTestCommands(t *testing.T) {
 		"make -ij4 test":                                  "masked",
 		"make -sk test":                                   "masked",
 		"make --ignore-errors check":                      "masked",
-		"make -C lib -j8 test":                            "own",
+		"make -C lib -j8 test":                            "script",
 		"MAKEFLAGS=-i make test":                          "masked",
-		"MAKEFLAGS=-j8 make test":                         "own",
+		"MAKEFLAGS=-j8 make test":                         "script",
 		"mvn -fn test":                                    "masked",
 		"mvn test -Dmaven.test.failure.ignore=true":       "masked",
 		"trap 'exit 0' EXIT; pytest":                      "masked",
@@ -183,7 +183,7 @@ func TestTestCommands(t *testing.T) {
 		"coproc { if false; then go test; fi; }":                     "unsure",
 		"go test ( (":                                                "unsure",
 		"((((":                                                       "",
-		"if true; then go test; else go test; fi":                    "masked",
+		"if true; then go test; else go test; fi":                    "own",
 		"set -e; if x; then go test ./a; else go test ./b; fi":       "own",
 		"set -e; for d in a b; do go test ./$d; done":                "own",
 		"{ cd x && go test ./...; }":                                 "own",
@@ -194,7 +194,7 @@ func TestTestCommands(t *testing.T) {
 		"bash -c '[ -d x ] && go test ./...'":                        "own",
 		"export A=b && time go test ./...":                           "own",
 		"go test ./... &":                                            "masked",
-		"t() { go test ./...; }; t":                                  "masked",
+		"t() { go test ./...; }; t":                                  "own",
 		"go test -list . ./...":                                      "",
 		"go test -list=. ./...":                                      "",
 		"pytest --collectonly":                                       "",
@@ -233,12 +233,14 @@ func TestTestCommands(t *testing.T) {
 	} {
 		zero := 0
 		got := ""
-		if list := testRuns([]belay.ToolCall{{Name: "Bash", Command: command, Exit: &zero}}); len(list) > 0 {
-			switch c := list[0]; {
+		if list := testRuns("/t/w", []belay.ToolCall{{Name: "Bash", Command: command, Exit: &zero}}); len(list) > 0 {
+			switch c, s := list[0], LookAt(command); {
+			case c.Exit == nil && !s.Unsure:
+				got = "masked"
+			case c.Unsure && !s.Unsure:
+				got = "script" // its output must show that there were tests
 			case c.Unsure:
 				got = "unsure"
-			case c.Exit == nil:
-				got = "masked"
 			default:
 				got = "own"
 			}
@@ -304,7 +306,7 @@ func TestTestRunsKeepsTheLast(t *testing.T) {
 		tools = append(tools, belay.ToolCall{Command: "go test", Exit: &i})
 	}
 	tools = append(tools, belay.ToolCall{Command: "go test", Denied: true})
-	if list := testRuns(tools); len(list) != maxTests || *list[maxTests-1].Exit != maxTests+6 {
+	if list := testRuns("", tools); len(list) != maxTests || *list[maxTests-1].Exit != maxTests+6 {
 		t.Errorf("%d commands", len(list))
 	}
 }

@@ -14,7 +14,7 @@ type wrapper struct {
 }
 
 var wrappers = map[string]wrapper{
-	"time": {}, "nohup": {}, "exec": {}, "command": {}, "builtin": {}, "setsid": {}, "chronic": {}, "unbuffer": {}, "xvfb-run": {},
+	"time": {}, "nohup": {}, "exec": {values: "a"}, "command": {}, "builtin": {}, "setsid": {}, "chronic": {}, "unbuffer": {}, "xvfb-run": {},
 	"env": {values: "uC"}, "nice": {values: "n"}, "ionice": {values: "cn"}, "sudo": {values: "ugCD"}, "doas": {values: "u"},
 	"stdbuf": {values: "ioe"}, "timeout": {values: "sk", args: 1}, "gtimeout": {values: "sk", args: 1},
 	"npx": {values: "p"}, "pnpx": {}, "bunx": {},
@@ -74,7 +74,7 @@ func unwrap(words []string) ([]string, bool) {
 		if flag == "-m" || flag == "--" { // python -m pytest
 			return rest, true
 		}
-		if flag == "-c" && strings.HasPrefix(name, "python") { // a program in its own language
+		if flag == "-c" && strings.HasPrefix(name, "python") || tells(name, flag) { // a program in its own language, or none
 			return nil, false
 		}
 		if len(flag) == 2 && strings.IndexByte(w.values, flag[1]) >= 0 && len(rest) > 0 {
@@ -82,6 +82,16 @@ func unwrap(words []string) ([]string, bool) {
 		}
 	}
 	return rest[min(w.args, len(rest)):], true
+}
+
+// tells tells whether a flag of a wrapper has it tell something, and run nothing.
+func tells(name, flag string) bool {
+	return flag == "--help" || flag == "--version" || oneOf(flag, asking[name])
+}
+
+var asking = map[string][]string{
+	"command": {"-v", "-V", "-pv", "-pV"}, "npx": {"-v", "-h"}, "python": {"-V", "-VV", "-h"}, "python3": {"-V", "-VV", "-h"}, "ruby": {"-c", "-v", "-h"},
+	"php": {"-l", "-v", "-i", "-h"}, "sudo": {"-l", "-v", "-V", "-h"},
 }
 
 // assignment tells whether a word is NAME=value.
@@ -122,6 +132,7 @@ var valueFlags = map[string][]string{
 	"go": {"-C"}, "make": {"-C", "-f", "-o", "-W", "-I"}, "npm": {"--prefix", "-w", "--workspace"}, "yarn": {"--cwd"},
 	"pnpm": {"-C", "--dir", "-F", "--filter"}, "bun": {"--cwd"}, "cargo": {"--manifest-path", "--config"}, "mvn": {"-f", "-pl", "-P"},
 	"gradle": {"-p", "-b", "-x"}, "gradlew": {"-p", "-b", "-x"}, "just": {"-f", "-d"}, "ninja": {"-C"}, "dotnet": nil,
+	"gh": {"-R", "--repo", "--hostname", "-X", "--method"}, "glab": {"-R", "--repo"},
 }
 
 // operands are the words that are no flags, nor values of flags.

@@ -93,7 +93,7 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 		order: o, parts: p, streams: s, windows: o.Windows.orDefault(), traits: traitsOf(o, p),
 		hide: redact.New(redact.FromEnv(os.Environ(), o.Secrets)), raw: &tap{w: s.Err},
 	}
-	a.witness.Hide = a.hide.String
+	a.witness.Dir, a.witness.Hide = o.Dir, a.hide.String
 	a.notes = openNotebook(o.Notes, a.hide)
 	r := a.run(ctx)
 	r.Notes, r.Lost = a.notes.close()

@@ -21,6 +21,7 @@ const (
 // keeps what counts for the judgement. A report holds only the first and the
 // last calls, and only the beginnings of their commands.
 type Witness struct {
+	Dir   string              // where the agent works; "" = nobody knows
 	Hide  func(string) string // hides secrets in a text before it is cut; nil = nothing to hide
 	open  map[string]belay.ToolCall
 	tests []belay.ToolCall
@@ -49,7 +50,7 @@ func (w *Witness) begin(s agent.Sign) {
 	if s.Tool == nil || s.Tool.Command == "" || s.ID == "" || len(w.open) >= maxSeenOpen {
 		return
 	}
-	if !worktree.LookAt(s.Tool.Command).Tests {
+	if !worktree.LookIn(w.Dir, s.Tool.Command).Tests {
 		return // only tests that never ended tell something
 	}
 	if w.open == nil {
@@ -70,10 +71,10 @@ func (w *Witness) Over() {
 
 // see takes in a call that ended.
 func (w *Witness) see(call belay.ToolCall) {
-	seen := worktree.LookAt(call.Command)
+	seen := worktree.LookIn(w.Dir, call.Command)
 	short := w.short(call)
 	good := !call.Failed && !call.Denied && !call.Open
-	if seen.Tests && !call.Denied {
+	if seen.Ran(call) && !call.Denied {
 		w.test(seen.Run(short))
 	}
 	if !good {

@@ -103,7 +103,7 @@ func (c *cast) acts(s *recipe.Step) []act {
 			list = append(list, act{"commit": fmt.Sprintf("rehearse %s", s.ID)})
 		}
 	case belay.ExpectTests:
-		list = append(append(list, files...), program("pytest", "exit 0")...)
+		list = append(append(list, files...), program("pytest", "echo 1 passed in 0.01s")...)
 		list = append(list, act{"run": "./rehearsal/pytest -q"})
 	case belay.ExpectPR:
 		list = append(append(list, files...), program("gh", "echo https://example.org/rehearsal/pull/1")...)
