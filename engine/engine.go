@@ -24,6 +24,7 @@ const (
 	maxStarts   = 3                // tries to start one
 	closeWithin = 10 * time.Second // for the keeper to leave at the end
 	atOnce      = time.Nanosecond  // between TERM and KILL; 0 would mean the step's own grace
+	hurryWithin = 2 * time.Second  // for the ends of what was ended at once to come in
 )
 
 // Log is the part of a journal that a driver needs.
@@ -102,8 +103,8 @@ type drive struct {
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
-// stopped. Cancelling ctx stops it in order; closing hard ends everything at
-// once. first are facts that belong into the first turn.
+// stopped. Cancelling ctx stops it in order; closing hard after it ends
+// everything at once, and that is written down if it is heard of soon. first are facts that belong into the first turn.
 func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
@@ -253,6 +254,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	stop := ctx.Done()
+	var late <-chan time.Time
 	for {
 		if len(w.facts) > 0 {
 			facts := w.facts
@@ -291,14 +293,21 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			stop = nil
 			w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
 		case <-hard:
-			_ = w.keeper.Stop(belay.KilledStop, atOnce) // nobody waits for an answer
+			hard, late = nil, time.After(hurryWithin)
+			if stop != nil { // both came: that they end is no failure of theirs
+				stop = nil
+				w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
+			}
+			_ = w.keeper.Stop(belay.KilledStop, atOnce) // their ends come, or it is late
+		case <-late:
 			return &Interrupted{}
 		}
 	}
 }
 
-// Interrupted says that everything was ended at once and the journal was left
-// as it was; what became of the open attempts is found at the next resume.
+// Interrupted says that everything was ended at once and not all of it was heard
+// of in time: the journal was left as it was, and what became of the open
+// attempts is found at the next resume.
 type Interrupted struct{}
 
 func (*Interrupted) Error() string { return "ended at once" }

@@ -313,18 +313,24 @@ func TestAttention(t *testing.T) {
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		sigs []syscall.Signal
-		hard bool
+		sigs  []syscall.Signal
+		every time.Duration
+		hard  bool
 	}{
-		{[]syscall.Signal{syscall.SIGINT}, false},
-		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, false},
-		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, false},
-		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, true},
-		{[]syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGTERM}, true},
+		{[]syscall.Signal{syscall.SIGINT}, 0, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGHUP, syscall.SIGHUP}, time.Hour, false},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP}, 0, false},
+		{[]syscall.Signal{syscall.SIGHUP, syscall.SIGINT}, 0, true},
+		{[]syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 0, true},
+		{[]syscall.Signal{syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGTERM}, 0, true},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGTERM}, time.Millisecond, false}, // of timeout(1)
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}, echoWithin, true},
+		{[]syscall.Signal{syscall.SIGTERM, syscall.SIGINT}, 0, true},
 	} {
 		at := &attention{hard: make(chan struct{}), cancel: func(error) {}}
-		for _, s := range c.sigs {
-			at.take(s)
+		now := time.Now()
+		for i, s := range c.sigs {
+			at.take(s, now.Add(time.Duration(i)*c.every))
 		}
 		if at.first.Signal != c.sigs[0] || at.hurried != c.hard {
 			t.Errorf("%v: first %v, at once %v", c.sigs, at.first, at.hurried)

@@ -13,6 +13,10 @@ import (
 // redrawEvery is how often a live view is drawn.
 const redrawEvery = 100 * time.Millisecond
 
+// echoWithin is how soon a second SIGTERM is the same wish once more: timeout(1)
+// sends it to the process and then to its group, and a service manager may too.
+const echoWithin = time.Second
+
 // Signalled is the cause of a stop: which signal asked for it.
 type Signalled struct{ Signal syscall.Signal }
 
@@ -47,6 +51,7 @@ type attention struct {
 	quit   chan struct{}
 	done   chan struct{}
 	first  *Signalled // to be read after stop
+	since  time.Time  // when it came
 
 	hurried bool // hard is closed
 }
@@ -79,7 +84,7 @@ func (t *attention) watch(tick func(time.Time)) {
 	for {
 		select {
 		case s := <-t.sigs:
-			t.take(number(s))
+			t.take(number(s), time.Now())
 		case now := <-beat:
 			tick(now)
 		case <-t.quit:
@@ -89,13 +94,16 @@ func (t *attention) watch(tick func(time.Time)) {
 }
 
 // take counts a signal. A terminal that goes away sends SIGHUP more than once,
-// the kernel and the shell each on their own: it never means hurry.
-func (t *attention) take(s syscall.Signal) {
-	switch {
-	case t.first == nil:
-		t.first = &Signalled{Signal: s}
+// the kernel and the shell each on their own: it never means hurry. Nor does the
+// echo of a SIGTERM.
+func (t *attention) take(s syscall.Signal, now time.Time) {
+	if t.first == nil {
+		t.first, t.since = &Signalled{Signal: s}, now
 		t.cancel(t.first)
-	case s != syscall.SIGHUP && !t.hurried:
+		return
+	}
+	echo := s == syscall.SIGTERM && t.first.Signal == s && now.Sub(t.since) < echoWithin
+	if s != syscall.SIGHUP && !echo && !t.hurried {
 		t.hurried = true
 		close(t.hard)
 	}
