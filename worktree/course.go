@@ -195,21 +195,25 @@ func last(f fate) fate {
 
 // binary is of two commands with a sign between them.
 func (c *course) binary(n *syntax.BinaryCmd) fate {
-	switch n.Op {
-	case syntax.AndStmt:
-		x := c.aside(func() fate { return c.stmt(n.X) })
+	if pipes(n) {
+		return c.piped(n)
+	}
+	x := c.aside(func() fate { return c.stmt(n.X) })
+	if n.Op == syntax.AndStmt {
 		if x == told {
 			x = soft
 		}
 		return min(x, c.stmt(n.Y))
-	case syntax.OrStmt:
-		x := c.aside(func() fate { return c.stmt(n.X) })
-		y := c.perhaps(func() fate { return c.stmt(n.Y) })
-		if x == soft || x == told {
-			x = c.never([]*syntax.Stmt{n.Y})
-		}
-		return min(x, y)
 	}
+	y := c.perhaps(func() fate { return c.stmt(n.Y) })
+	if x == soft || x == told {
+		x = c.never([]*syntax.Stmt{n.Y})
+	}
+	return min(x, y)
+}
+
+// piped is of two commands in a pipe: only the last one's status stays.
+func (c *course) piped(n *syntax.BinaryCmd) fate {
 	x := c.apart(func() fate { return c.stmt(n.X) })
 	y := c.apart(func() fate { return c.stmt(n.Y) })
 	switch {
@@ -224,22 +228,28 @@ func (c *course) binary(n *syntax.BinaryCmd) fate {
 
 // branch is of an if: a failure in its condition leads to the other branch.
 func (c *course) branch(n *syntax.IfClause) fate {
-	cond := absent
-	if len(n.Cond) == 1 && n.Cond[0].Negated {
-		if cond = c.aside(func() fate { return c.command(n.Cond[0].Cmd) }); cond == soft || cond == told {
-			cond = c.never(n.Then)
-		}
-	} else if cond = c.aside(func() fate { return c.list(n.Cond) }); cond == soft || cond == told {
-		cond = lost
-		if n.Else != nil && len(n.Else.Cond) == 0 {
-			cond = c.never(n.Else.Then)
-		}
-	}
-	all := min(cond, c.perhaps(func() fate { return c.list(n.Then) }))
+	all := min(c.condition(n), c.perhaps(func() fate { return c.list(n.Then) }))
 	if n.Else != nil {
 		all = min(all, c.perhaps(func() fate { return c.branch(n.Else) }))
 	}
 	return all
+}
+
+// condition is of the condition of an if.
+func (c *course) condition(n *syntax.IfClause) fate {
+	other := []*syntax.Stmt(nil) // what runs after a failure
+	if n.Else != nil && len(n.Else.Cond) == 0 {
+		other = n.Else.Then
+	}
+	part := func() fate { return c.list(n.Cond) }
+	if len(n.Cond) == 1 && n.Cond[0].Negated {
+		other = n.Then
+		part = func() fate { return c.command(n.Cond[0].Cmd) }
+	}
+	if f := c.aside(part); f != soft && f != told {
+		return f
+	}
+	return c.never(other)
 }
 
 // call is of one simple command: what is looked for, or a shell, a function or a
@@ -346,11 +356,13 @@ func (c *course) kept(rest []*syntax.Stmt) fate {
 		return f
 	}
 	set, ok := rest[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(set.Args) > 0 || len(set.Assigns) != 1 || set.Assigns[0].Name == nil || set.Assigns[0].Value == nil ||
-		text(set.Assigns[0].Value, c.src) != "$?" || len(rest) < 2 {
+	if !ok || len(set.Args) > 0 || len(set.Assigns) != 1 || len(rest) < 2 {
 		return lost
 	}
-	name := set.Assigns[0].Name.Value
+	name, found := strings.CutSuffix(c.src[set.Pos().Offset():set.End().Offset()], "=$?")
+	if !found {
+		return lost
+	}
 	words := c.words(rest[len(rest)-1])
 	if len(words) != 2 || words[0] != "exit" || words[1] != "$"+name && words[1] != "${"+name+"}" {
 		return lost
