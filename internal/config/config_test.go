@@ -23,8 +23,8 @@ func write(t *testing.T, text string) string {
 
 func TestLaterPlacesWin(t *testing.T) {
 	t.Parallel()
-	text := "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n"+
-		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n"+
+	text := "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n" +
+		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n" +
 		"recovery: {policy: classic, max_retries: 4, staff: []}\nroles: {Coder: {agent: codex, tools: [Read]}, poet: {model: big, access: read, persona: 'a:b'}}\n"
 	path := write(t, text)
 	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m", "BELAY_LIMITS_MAX_REPLANS=3"})
