@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 )
@@ -12,9 +13,9 @@ type deed struct {
 	writes  bool // it may change files
 	afar    bool // it may have an effect outside of the working tree
 	names   []naming
-	texts   []string // of programs in other languages: what they name may be written
-	many    bool     // it is more than one simple command: one of them may have failed, and others not
-	commits []string // places where a command of git that makes commits stood
+	texts   []passage // of programs in other languages: what they name may be written
+	many    bool      // it is more than one simple command: one of them may have failed, and others not
+	commits []string  // places where a command of git that makes commits stood
 }
 
 // naming is a path that a tool names as written.
@@ -22,6 +23,11 @@ type naming struct {
 	path string
 	how  manner
 	from string // where the shell stood, seen from where it began; somewhere = nobody knows
+}
+
+// passage is a text in another language, and where the shell stood that gave it.
+type passage struct {
+	text, from string
 }
 
 // manner is how a path is named.
@@ -32,18 +38,19 @@ const (
 	within                // the file, or all in the folder
 	made                  // the file, if it was not there
 	gone                  // the file, or all in the folder, if it is not there any more
+	moded                 // the file, or all in the folder, if its mode is another
 )
 
 // somewhere stands for a place that nobody knows.
 const somewhere = "?"
 
 // deedOf reads a tool call. What nobody knows may do anything.
-func deedOf(call belay.ToolCall) deed {
+func deedOf(call belay.ToolCall, kept *texts) deed {
 	switch {
 	case call.Denied:
 		return deed{}
 	case call.Command != "":
-		return deedOfCommand(call)
+		return deedOfCommand(call, kept)
 	case idle(call.Name):
 		return deed{}
 	case call.Path != "":
@@ -56,21 +63,22 @@ func deedOf(call belay.ToolCall) deed {
 		} else if slices.Contains(words, "move") {
 			how = within
 		}
-		return deed{writes: true, names: []naming{{path: call.Path, how: how}}}
+		return deed{writes: true, afar: strings.Contains(call.Name, "__") || strings.Contains(call.Name, "."), names: []naming{{path: call.Path, how: how}}}
 	}
 	return deed{writes: !call.Failed, afar: !call.Failed}
 }
 
 // deedOfCommand reads a shell command. One that failed may have changed files
 // before; when there is but one simple command in it, it wrote nothing.
-func deedOfCommand(call belay.ToolCall) deed {
-	s := &shellReader{}
-	s.read(call.Command, 0)
+func deedOfCommand(call belay.ToolCall, kept *texts) deed {
+	failed := call.Failed || call.Exit != nil && *call.Exit != 0
+	zero := !failed && !call.Open && !call.Masked // its end is told, and is a good one
+	s := &shellReader{kept: kept, surety: surety{failed: !zero}}
+	s.read(call.Command, zero)
 	d := s.deed
 	if call.Masked { // it is longer than what is seen of it, or the seen part does not tell its end
 		d.many = true
 	}
-	failed := call.Failed || call.Exit != nil && *call.Exit != 0
 	if failed && !d.many {
 		d.names, d.texts = nil, nil
 	}

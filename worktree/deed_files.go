@@ -9,6 +9,9 @@ import (
 // files takes in a program whose words say which files it writes.
 func (s *shellReader) files(name string, rest, given []string) bool {
 	v := plainWords(rest)
+	if asks(name, rest) {
+		return true
+	}
 	switch name {
 	case "rm", "unlink", "trash", "shred":
 		s.all(v, gone)
@@ -16,8 +19,11 @@ func (s *shellReader) files(name string, rest, given []string) bool {
 		s.all(v, made)
 	case "mv", "cp", "install", "ln", "rsync":
 		s.moved(name, rest, v)
-	case "chmod", "chown", "chgrp":
-		s.all(v[min(1, len(v)):], within)
+	case "chmod":
+		s.writes = true
+		s.all(v[min(1, len(v)):], moded)
+	case "chown", "chgrp": // nobody looks at owners
+		s.writes = true
 	case "truncate":
 		s.all(v[max(0, len(v)-1):], written)
 	case "dd", "wget":
@@ -28,14 +34,11 @@ func (s *shellReader) files(name string, rest, given []string) bool {
 	case "uniq":
 		s.uniq(rest)
 	case "patch":
-		if slices.Contains(rest, "--dry-run") {
-			return true
-		}
-		s.writes = true
-		s.all(v[:min(1, len(v))], written)
-		s.texts = append(s.texts, given...)
+		s.patch(rest, v, given)
 	case "apply_patch", "applypatch":
-		s.writes, s.texts = true, slices.Concat(s.texts, rest, given)
+		s.patched(slices.Concat(rest, given)...)
+	case "sort":
+		s.sort(rest)
 	case "sed", "gsed":
 		return s.sed(rest)
 	case "npm", "pnpm", "yarn", "bun", "go", "cargo", "uv", "poetry", "composer", "bundle":
@@ -62,7 +65,7 @@ func (s *shellReader) listed(name string, rest, v, given []string) bool {
 		return false
 	}
 	s.writes = true
-	s.texts = append(s.texts, given...)
+	s.tell(given...)
 	for _, p := range v {
 		if p != "." && !strings.HasSuffix(p, "...") && !strings.HasSuffix(p, "/") && !oneOf(p, rule.with) { // a whole folder names no file
 			s.name(p, written)
@@ -71,9 +74,55 @@ func (s *shellReader) listed(name string, rest, v, given []string) bool {
 	return true
 }
 
+// patch takes in a patch, which reads from a file or from what it is given. Given
+// nothing it writes nothing.
+func (s *shellReader) patch(rest, v, given []string) {
+	s.writes = true
+	for i, w := range rest {
+		if oneOf(w, []string{"-i", "--input"}) && i+1 < len(rest) {
+			v = slices.DeleteFunc(slices.Clone(v), func(p string) bool { return p == rest[i+1] })
+			if text, ok := s.kept.get(s.spot(rest[i+1])); ok {
+				given = append(given, text)
+			}
+		}
+	}
+	if len(given) > 0 && strings.TrimSpace(strings.Join(given, "")) == "" {
+		return
+	}
+	if len(v) > 0 { // the patch tells others, and is for this one
+		s.name(v[0], written)
+		return
+	}
+	s.patched(given...)
+}
+
+// keepers are flags with which a file that is there is left as it is, or may be.
+var keepers = []string{"--no-clobber", "--update", "--ignore-existing", "--existing"}
+
+// asks tells whether a program that writes files is only asked something, or to
+// tell what it would do.
+func asks(name string, rest []string) bool {
+	_, known := inPlace[name]
+	if !known && !oneOf(name, []string{"rm", "unlink", "touch", "mv", "cp", "install", "ln", "rsync", "chmod", "truncate", "dd", "patch", "sed", "gsed", "sort", "shred"}) {
+		return false
+	}
+	if i := slices.Index(rest, "--"); i >= 0 {
+		rest = rest[:i]
+	}
+	return slices.ContainsFunc(rest, func(w string) bool {
+		return w == "--help" || w == "--version" || w == "--dry-run" || name == "rsync" && flags(w) && strings.Contains(w, "n")
+	})
+}
+
 // moved takes in a program that puts files at its last word, or into it.
 func (s *shellReader) moved(name string, rest, v []string) {
 	s.writes, s.afar = true, s.afar || name == "rsync"
+	file, folder := written, within
+	if slices.ContainsFunc(rest, func(w string) bool {
+		return flagged(w, keepers) || flags(w) && strings.ContainsAny(w, "nu") && name != "install"
+	}) {
+		file, folder = made, made
+	}
 	to := ""
 	for i, w := range rest {
 		switch {
@@ -93,13 +142,13 @@ func (s *shellReader) moved(name string, rest, v []string) {
 	if path.Clean(to) == "." {
 		to = ""
 	} else if name == "mv" || slices.ContainsFunc(rest, func(w string) bool { return flags(w) && strings.ContainsAny(w, "rRa") }) {
-		s.name(to, within)
+		s.name(to, folder)
 	} else {
-		s.name(to, written)
+		s.name(to, file)
 	}
 	for _, f := range from {
 		if f != to {
-			s.name(path.Join(to, path.Base(f)), within)
+			s.name(path.Join(to, path.Base(f)), folder)
 		}
 		if name == "mv" {
 			s.name(f, gone)

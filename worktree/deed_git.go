@@ -57,7 +57,9 @@ func (s *shellReader) git(words, given []string) {
 	case "mv":
 		s.moved("mv", rest, v)
 	case "rm":
-		s.all(v, gone)
+		if !slices.Contains(rest, "--cached") {
+			s.all(v, gone)
+		}
 	case "checkout", "restore":
 		if i := slices.Index(rest, "--"); i >= 0 {
 			v = rest[i+1:]
@@ -66,7 +68,17 @@ func (s *shellReader) git(words, given []string) {
 		}
 		s.all(slices.DeleteFunc(slices.Clone(v), func(p string) bool { return p == "." }), within)
 	case "apply", "am":
-		s.texts = append(s.texts, given...)
+		if slices.ContainsFunc(rest, func(w string) bool {
+			return oneOf(w, []string{"--check", "--stat", "--numstat", "--summary", "--cached"})
+		}) {
+			return
+		}
+		for _, p := range v {
+			if text, ok := s.kept.get(s.spot(p)); ok {
+				given = append(given, text)
+			}
+		}
+		s.patched(given...)
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *shellReader) language(name string, rest, given []string) bool {
 		names = v
 	}
 	if slices.ContainsFunc(scripts, scriptWrites.MatchString) {
-		s.texts = slices.Concat(s.texts, scripts, names)
+		s.tell(slices.Concat(scripts, names)...)
 	}
 	return true
 }
@@ -68,7 +68,7 @@ func (s *shellReader) awk(rest, v []string) {
 		}
 		if printsInto(script) {
 			s.writes = true
-			s.texts = slices.Concat(s.texts, []string{script}, values)
+			s.tell(append([]string{script}, values...)...)
 		}
 	}
 	if unread {

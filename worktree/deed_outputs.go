@@ -82,6 +82,16 @@ func curlFlag(w string) (flag, value string, joined bool) {
 	return flag, "", false
 }
 
+// sort takes in a sort, which writes where it is told to.
+func (s *shellReader) sort(words []string) {
+	s.outputs(words)
+	for _, w := range words {
+		if to, ok := strings.CutPrefix(w, "-o"); ok {
+			s.name(strings.TrimPrefix(to, "="), written)
+		}
+	}
+}
+
 // uniq takes in a uniq, which writes its second file.
 func (s *shellReader) uniq(words []string) {
 	var plain []string

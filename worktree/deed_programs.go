@@ -35,7 +35,7 @@ var inPlace = map[string]struct{ with, without []string }{
 	"prettier": {[]string{"--write", "-w"}, nil}, "eslint": {[]string{"--fix"}, nil}, "stylelint": {[]string{"--fix"}, nil}, "biome": {[]string{"--write", "--apply"}, nil},
 	"black": {nil, []string{"--check", "--diff"}}, "isort": {nil, []string{"--check", "--check-only", "-c", "--diff"}}, "ruff": {[]string{"--fix", "format"}, []string{"--check", "--diff"}},
 	"clang-format": {[]string{"-i"}, nil}, "shfmt": {[]string{"-w"}, nil}, "autopep8": {[]string{"-i", "--in-place"}, nil}, "yapf": {[]string{"-i", "--in-place"}, nil},
-	"yq": {[]string{"-i", "--inplace"}, nil}, "sort": {[]string{"-o"}, nil}, "setfacl": {}, "crudini": {},
+	"yq": {[]string{"-i", "--inplace"}, nil}, "setfacl": {}, "crudini": {},
 }
 
 // checks are programs that work on the tree and nowhere else: they look at the
@@ -52,8 +52,14 @@ func (s *shellReader) command(words, given []string) {
 	name := strings.TrimSuffix(path.Base(words[0]), ".exe")
 	rest := words[1:]
 	switch name {
-	case "cd", "pushd":
+	case "cd":
 		s.stand(firstOf(plainWords(rest)))
+		return
+	case "pushd":
+		s.pushed(firstOf(plainWords(rest)))
+		return
+	case "popd":
+		s.popped()
 		return
 	case "git":
 		s.git(rest, given)
@@ -86,9 +92,9 @@ func (s *shellReader) each(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	inner := &shellReader{vars: s.vars, bodies: s.bodies, at: somewhere, spent: s.spent}
+	inner := &shellReader{vars: s.vars, bodies: s.bodies, at: somewhere, spent: s.spent, shells: maxShells - 1, surety: surety{unsure: true}}
 	if script, ok := shellScript(words); ok {
-		inner.inner(script, maxShells-1)
+		inner.inner(script, false, false)
 	} else {
 		inner.command(words, nil)
 	}
@@ -123,7 +129,7 @@ func (s *shellReader) local(name string, words []string) bool {
 // that it is given, or a file that is told as its output, may be what it writes.
 func (s *shellReader) guess(rest, given []string) {
 	s.writes, s.afar = true, true
-	s.texts = append(s.texts, given...)
+	s.tell(given...)
 	s.outputs(rest)
 }
 

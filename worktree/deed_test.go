@@ -126,9 +126,9 @@ func TestDeedsOfCommands(t *testing.T) {
 		"python3 - <<'EOF'\nopen('calc.go','w').write('x')\nEOF": "wa :calc.go",
 		"python -c \"open('a.txt','w')\"":                        "wa :a.txt",
 		"node -e 'fs.writeFileSync(\"p/q.js\", 1)'":              "wa :p/q.js",
-		"patch -p1 <<'EOF'\n--- a/x.go\n+++ b/x.go\nEOF":         "w :b/x.go",
-		"git apply <<'EOF'\n+++ b/y.go\nEOF":                     "w :b/y.go",
-		"apply_patch <<'EOF'\n*** Update File: src/z.go\nEOF":    "w :src/z.go",
+		"patch -p1 <<'EOF'\n--- a/x.go\n+++ b/x.go\nEOF":         "w a/x.go b/x.go x.go",
+		"git apply <<'EOF'\n+++ b/y.go\nEOF":                     "w b/y.go y.go",
+		"apply_patch <<'EOF'\n*** Update File: src/z.go\nEOF":    "w src/z.go",
 		"curl -fsSLo x.tgz https://x.test":                       "wa x.tgz",
 		"curl -Lo x.tgz https://x.test":                          "wa x.tgz",
 		"curl -Lox.tgz https://x.test":                           "wa x.tgz",
@@ -159,6 +159,109 @@ func TestDeedsOfCommands(t *testing.T) {
 		"node -e 'console.log(fs.readFileSync(\"a.txt\"))'":   "wa !a.txt",
 		"perl -ne 'print if /x/' a.txt":                       "wa !a.txt",
 		"ruby -e 'puts File.read(\"a.txt\")'":                 "wa !a.txt",
+		// what may not have been run names nothing
+		"false && echo x > a.txt; true":                        "w",
+		"[ -e x ] && echo x > a.txt; ls":                       "w",
+		"true || echo x > a.txt":                               "w",
+		"[ -f a.txt ] || echo x > a.txt":                       "w",
+		"if false; then echo > a.txt; fi":                      "w",
+		"if ls; then :; elif ls; then echo > a.txt; fi":        "w",
+		"if ls; then echo > a.txt; else echo > a.txt; fi":      "w",
+		"case x in y) echo > a.txt;; esac":                     "w",
+		"for f in ; do echo > a.txt; done":                     "w",
+		"for f in $X; do echo > a.txt; done":                   "w",
+		"for ((i=0; i<0; i++)); do echo > a.txt; done":         "w",
+		"for f in a b; do continue; echo > a.txt; done; ls":    "w",
+		"while false; do echo > a.txt; done":                   "w",
+		"f() { echo x > a.txt; }; true":                        "w",
+		"f() { return; echo x > a.txt; }; f":                   "w",
+		"f() { :; }; f; f() { echo > a.txt; }":                 "w",
+		"f() { :; }; if ls; then f() { echo > a.txt; }; fi; f": "wa",
+		"exit 0; echo x > a.txt":                               "w",
+		"exit; echo x > a.txt":                                 "w",
+		"[ -e x ] || exit 0; echo x > a.txt":                   "w",
+		"(exit 1; echo x > a.txt); true":                       "w",
+		"eval 'exit 0'; echo x > a.txt":                        "w",
+		"exec true; echo x > a.txt":                            "w",
+		"builtin exit 0; echo x > a.txt":                       "w",
+		"set -n; echo x > a.txt":                               "w",
+		"bash -nc 'echo x > a.txt'":                            "w",
+		"bash -c 'false && echo x > a.txt'; true":              "w",
+		"(set -e; false; echo x > a.txt); true":                "w",
+		"trap 'echo x > a.txt' USR1":                           "w",
+		"echo ${HOME:-$(echo x > a.txt)}":                      "w",
+		"if ls; then f=a.txt; fi; echo x > $f":                 "w $f",
+		"! { false && echo x > a.txt; }":                       "w",
+		"f=b; (f=a.txt); echo x > $f":                          "w b",
+		// what was surely run does
+		"cd sub && sed -i s/a/b/ x.go":                            "w sub/x.go",
+		"cd sub && sed -i s/a/b/ x.go; go test ./...":             "w sub/x.go",
+		"ls x && sed -i s/a/b/ x.go":                              "w x.go",
+		"mkdir -p a && cat > a/b <<EOF\nx\nEOF":                   "w a/b",
+		"mkdir -p a && cat > a/b <<EOF\nx\nEOF\ngo test ./...":    "w a/b",
+		"set -e; ls; sed -i s/a/b/ x.go; go test":                 "w x.go",
+		"ls || exit 1; echo x > a.txt":                            "w a.txt",
+		"(exit 0); echo x > a.txt":                                "w a.txt",
+		"ls; echo x > a.txt; ls":                                  "w a.txt",
+		"echo $(echo x > a.txt)":                                  "w a.txt",
+		"{ echo x; echo y; } > a.txt":                             "w a.txt",
+		"time sed -i s/a/b/ x.go":                                 "w x.go",
+		"for i in $(seq 3); do echo x > f$i.txt; done":            "w f1.txt f2.txt f3.txt",
+		"for f in a b; do [ -e $f ] && break; done; echo > a.txt": "w a.txt",
+		"f() { sed -i s/a/b/ \"$1\"; }; f main.go":                "w main.go",
+		"f() { local p=$1; echo x > $p; }; f a; f b":              "w a b",
+		"f() { for i in \"$@\"; do touch $i; done; }; f a b":      "w a+ b+",
+		"bash -c 'ls && echo x > a.txt'":                          "w a.txt",
+		"find . -name x | while read f; do ls; done > a.txt":      "w a.txt",
+		// elsewhere
+		"pushd sub; popd; echo x > a.txt":                 "w a.txt",
+		"pushd sub; echo x > a.txt":                       "w sub/a.txt",
+		"popd; echo x > a.txt":                            "w ?/a.txt",
+		"echo x > $PWD/a.txt":                             "w ./a.txt",
+		"cd sub && echo x > $(pwd)/a.txt":                 "w sub/./a.txt",
+		"echo x > $(git rev-parse --show-toplevel)/a.txt": "w a.txt",
+		"cd $X && python3 -c \"open('a.txt','w')\"":       "wa !a.txt",
+		"cd /x && python3 -c \"open('a.txt','w')\"":       "wa :/x/a.txt",
+		// flags with which nothing is written, or only what is new
+		"patch --dry-run a.txt </dev/null":               "",
+		"patch a.txt </dev/null":                         "w",
+		"rsync -n a.txt b.txt":                           "",
+		"rsync -an a.txt b.txt":                          "",
+		"cp --help a.txt":                                "",
+		"install --help a.txt":                           "",
+		"vim --version a.txt; true":                      "",
+		"cp -n b.txt a.txt":                              "w a.txt+ a.txt/b.txt+",
+		"cp --update b.txt a.txt":                        "w a.txt+ a.txt/b.txt+",
+		"git apply --check a.patch":                      "w",
+		"git rm --cached x.go":                           "w",
+		"chown me a.txt":                                 "w",
+		"sort a.txt -o /x/b.txt":                         "w /x/b.txt",
+		"sort -ob.txt a.txt":                             "w b.txt",
+		"perl -ne print a.txt":                           "wa !a.txt",
+		"perl -pe 1 a.txt":                               "wa !a.txt",
+		"python3 -c 'import sys; print(sys.argv)' a.txt": "wa !a.txt",
+		"node -p 'require(\"fs\").readFileSync(\"a.txt\",\"utf8\")'": "wa !a.txt",
+		"node -e 0 a.txt":           "wa !a.txt",
+		"python3 - <<E\n# a.txt\nE": "wa !a.txt",
+		// patches, and scripts that were written before
+		"git apply - <<E\n--- a/x.go\n+++ b/x.go\nE":                          "w a/x.go b/x.go x.go",
+		"cat > f.patch <<E\n+++ b/x.go\nE\npatch -p1 < f.patch":               "w b/x.go f.patch x.go",
+		"cat > f.patch <<E\n+++ b/x.go\nE\npatch -p1 -i f.patch":              "w b/x.go f.patch x.go",
+		"cat > f.patch <<E\n+++ b/x.go\nE\ngit apply f.patch":                 "w b/x.go f.patch x.go",
+		"cat > /o/e.py <<E\nopen('x.go','w')\nE\npython3 /o/e.py":             "wa /o/e.py :x.go",
+		"cat > /o/e.py <<E\nopen('x.go')\nE\npython3 /o/e.py":                 "wa /o/e.py !x.go",
+		"cat > e.sh <<E\necho x > x.go\nE\nbash e.sh":                         "w e.sh x.go",
+		"cat > e.sh <<E\nfalse && echo x > x.go\ntrue\nE\nbash e.sh":          "w e.sh",
+		"printf 'echo x > x.go\\n' > e.sh; chmod +x e.sh; ./e.sh":             "w e.sh x.go",
+		"cat > e.js <<E\nfs.writeFileSync('x.go')\nE\ncd sub && node ../e.js": "wa e.js :sub/x.go",
+		"cat > e.sh <<E\necho > x.go\nE\n./gen > e.sh; bash e.sh":             "wa e.sh",
+		// braces
+		"sed -i s/-/+/ {main,main_test}.go": "w main.go main_test.go",
+		"touch {a,b,c}.txt":                 "w a.txt+ b.txt+ c.txt+",
+		"rm lib/{a,b}.py":                   "w lib/a.py- lib/b.py-",
+		"touch f{1..3}":                     "w f1+ f2+ f3+",
+		"touch f{1..999}":                   "w f$+", "touch f{a..c}": "w f$+",
+		"python3 -c \"open('n','w')\"": "wa :n",
 		// what nobody knows may do anything
 		"./gen.sh":                               "wa",
 		"make":                                   "wa",
@@ -169,7 +272,7 @@ func TestDeedsOfCommands(t *testing.T) {
 		"echo ((( $(":                            "wa",
 		"find . | while read f; do ./x $f; done": "wa",
 	} {
-		d := deedOf(belay.ToolCall{Name: "Bash", Command: command})
+		d := deedOf(belay.ToolCall{Name: "Bash", Command: command}, &texts{})
 		if got := spell(d, want); got != want {
 			t.Errorf("%q is %q, want %q", command, got, want)
 		}
@@ -199,7 +302,7 @@ func spell(d deed, want string) string {
 	if i := strings.LastIndexAny(want, ":!"); i > 0 {
 		var all Doings
 		for _, text := range d.texts {
-			all.mark(text)
+			all.mark(text.text, text.from)
 		}
 		mark, word := want[i:i+1], want[i+1:]
 		if all.words[word] == (mark == ":") {
@@ -231,6 +334,8 @@ func TestDeedsOfTools(t *testing.T) {
 		"a plan":                {belay.ToolCall{Name: "update_plan"}, ""},
 		"a search":              {belay.ToolCall{Name: "web_search"}, ""},
 		"a tool of a server":    {belay.ToolCall{Name: "mcp__wiki__publish"}, "wa"},
+		"a file by a server":    {belay.ToolCall{Name: "mcp__files__write_file", Path: "a.go"}, "wa a.go"},
+		"moved by a server":     {belay.ToolCall{Name: "mcp__files__move_file", Path: "a.go"}, "wa a.go"},
 		"a look by a server":    {belay.ToolCall{Name: "mcp__wiki__read_page"}, ""},
 		"a word in a word":      {belay.ToolCall{Name: "mcp__devtools__evaluate"}, "wa"},
 		"a word of a server":    {belay.ToolCall{Name: "mcp__search__publish"}, "wa"},
@@ -248,7 +353,7 @@ func TestDeedsOfTools(t *testing.T) {
 		"the second may have":   {belay.ToolCall{Name: "Bash", Command: "sed -i s/a/b/ x.go && go test", Failed: true, Exit: &one}, "w x.go"},
 		"a command not allowed": {belay.ToolCall{Name: "Bash", Command: "rm x", Denied: true}, ""},
 	} {
-		if got := spell(deedOf(c.call), c.want); got != c.want {
+		if got := spell(deedOf(c.call, nil), c.want); got != c.want {
 			t.Errorf("%s is %q, want %q", name, got, c.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,12 +31,13 @@ type Doings struct {
 	commits      map[string]bool // places where it made commits
 	names        map[naming]bool
 	words        map[string]bool
+	kept         texts // what it wrote, as far as its records tell the text
 }
 
 // Take takes in a tool call with its whole command: one that ended, or that was
 // under way when the agent did.
 func (d *Doings) Take(call belay.ToolCall) {
-	seen := deedOf(call)
+	seen := deedOf(call, &d.kept)
 	d.writes, d.afar = d.writes || seen.writes, d.afar || seen.afar
 	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
 		d.commit(call.Command, seen.commits)
@@ -49,7 +51,7 @@ func (d *Doings) Take(call belay.ToolCall) {
 		}
 	}
 	for _, t := range seen.texts {
-		d.mark(t)
+		d.mark(t.text, t.from)
 	}
 }
 
@@ -90,19 +92,35 @@ func (d *Doings) committed(dir, top string) bool {
 }
 
 // mark keeps the words of a text that could be names of files.
-func (d *Doings) mark(text string) {
+func (d *Doings) mark(text, from string) {
+	for _, q := range quotedLetter.FindAllStringSubmatch(text, maxWords) {
+		d.word(q[1], from)
+	}
 	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./-+@~", r)
 	}) {
 		w = strings.TrimRight(w, ".")
-		if len(w) < 2 || len(w) > 500 || len(d.words) >= maxWords {
-			continue
+		if len(w) > 1 && len(w) <= 500 {
+			d.word(w, from)
 		}
-		if d.words == nil {
-			d.words = map[string]bool{}
-		}
-		d.words[path.Clean(w)] = true
 	}
+}
+
+// quotedLetter is a name of one letter: such ones stand for other things too.
+var quotedLetter = regexp.MustCompile(`\(["'](\w)["'],`)
+
+// word keeps a name out of a text for a program that stood at a place.
+func (d *Doings) word(w, from string) {
+	if len(d.words) >= maxWords || from == somewhere && !path.IsAbs(w) {
+		return
+	}
+	if d.words == nil {
+		d.words = map[string]bool{}
+	}
+	if !path.IsAbs(w) {
+		w = path.Join(from, w)
+	}
+	d.words[path.Clean(w)] = true
 }
 
 // compare puts names in an order.
@@ -115,9 +133,15 @@ type names struct {
 	whole   map[string]manner // from the top
 	parts   map[string]manner // the ends of paths: nobody knows where its shell stood
 	folders map[string]manner // that were named with all in them
-	globs   []string
+	globs   []glob
 	outside bool // one of them lies outside of the tree, or may
 	commits bool // a commit was made in the tree
+}
+
+// glob is a pattern of paths.
+type glob struct {
+	pattern string
+	how     manner
 }
 
 // place finds the names in a tree with this top, for an agent that worked in dir.
@@ -142,30 +166,15 @@ func (d *Doings) place(dir, top string) names {
 // add finds one name.
 func (n *names) add(name naming, dir, top string) {
 	p, from := name.path, name.from
-	if i := strings.LastIndexAny(p, "$`"); i >= 0 { // what comes behind the unknown part is known
-		end := strings.IndexByte(p[i:], '/')
-		if end < 0 {
-			n.outside = true
-			return
-		}
-		if temporary(p[:i+end]) {
-			n.outside = true
-			return
-		}
-		n.part(path.Clean(p[i+end+1:]), name.how)
-		return
-	}
 	switch {
-	case strings.HasPrefix(p, "~"):
+	case strings.ContainsAny(p, "$`"), strings.HasPrefix(p, "~"): // only the shell knows
 		n.outside = true
 		return
 	case filepath.IsAbs(p):
 	case filepath.IsAbs(from):
 		p = path.Join(from, p)
 	case from == somewhere:
-		if n.outside = true; strings.Contains(path.Clean(p), "/") { // a bare name may be anywhere
-			n.part(path.Clean(p), name.how)
-		}
+		n.outside = true
 		return
 	default:
 		p = path.Join(from, p)
@@ -182,26 +191,24 @@ func (n *names) add(name naming, dir, top string) {
 	n.put(n.whole, rel, name.how)
 }
 
-// temporary tells whether the unknown part of a path is one for what nobody keeps.
-func temporary(p string) bool {
-	p = strings.ToLower(p)
-	return strings.Contains(p, "tmp") || strings.Contains(p, "temp")
-}
-
 // part adds a path of which only the end is known.
 func (n *names) part(p string, how manner) {
 	if strings.ContainsAny(p, "*?[") {
-		if len(n.globs) < maxGlobs {
-			n.globs = append(n.globs, p)
-		}
+		n.pattern(p, how)
 		return
 	}
 	n.put(n.parts, p, how)
 }
 
+func (n *names) pattern(p string, how manner) {
+	if len(n.globs) < maxGlobs {
+		n.globs = append(n.globs, glob{p, how})
+	}
+}
+
 func (n *names) put(m map[string]manner, p string, how manner) {
-	if strings.ContainsAny(p, "*?[") && len(n.globs) < maxGlobs {
-		n.globs = append(n.globs, p)
+	if strings.ContainsAny(p, "*?[") {
+		n.pattern(p, how)
 	}
 	if p == "." || p == "" {
 		return // the whole tree names nothing
@@ -209,7 +216,7 @@ func (n *names) put(m map[string]manner, p string, how manner) {
 	if old, ok := m[p]; !ok || old > how {
 		m[p] = how
 	}
-	if how == within || how == gone {
+	if how == within || how == gone || how == moded {
 		if old, ok := n.folders[p]; !ok || old > how {
 			n.folders[p] = how
 		}
@@ -243,10 +250,10 @@ func settled(p string) string {
 
 // changed tells whether a change of a file is one that was named.
 func (n *names) changed(c change) bool {
-	if n.is(c.Path, c.Change) || c.commit[1] != "" && n.below(c.Path) {
+	if n.is(c.Path, c.Change, c.mode) || c.commit[1] != "" && n.below(c.Path) {
 		return true
 	}
-	return c.old != "" && n.is(c.old, belay.FileDeleted)
+	return c.old != "" && n.is(c.old, belay.FileDeleted, false)
 }
 
 // below tells whether something in a folder was named: a repository inside of
@@ -262,39 +269,45 @@ func (n *names) below(dir string) bool {
 	return false
 }
 
-func (n *names) is(file string, kind belay.ChangeKind) bool {
-	if how, ok := n.whole[file]; ok && how.fits(kind) {
+func (n *names) is(file string, kind belay.ChangeKind, mode bool) bool {
+	if how, ok := n.whole[file]; ok && how.fits(kind, mode) {
 		return true
 	}
 	for end := file; end != ""; {
-		if how, ok := n.parts[end]; ok && how.fits(kind) {
+		if how, ok := n.parts[end]; ok && how.fits(kind, mode) {
 			return true
 		}
 		_, end, _ = strings.Cut(end, "/")
 	}
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if how, ok := n.folders[dir]; ok && how.fits(kind) {
+		if how, ok := n.folders[dir]; ok && how.fits(kind, mode) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(n.globs, func(g string) bool {
-		whole, err := path.Match(g, file)
-		if err != nil || whole || strings.Count(g, "/") > strings.Count(file, "/") {
-			return whole
-		}
-		parts := strings.Split(file, "/")
-		end, _ := path.Match(g, strings.Join(parts[len(parts)-1-strings.Count(g, "/"):], "/")) // the pattern is sound
-		return end
-	})
+	return slices.ContainsFunc(n.globs, func(g glob) bool { return g.how.fits(kind, mode) && g.matches(file) })
+}
+
+// matches tells whether a path, or the end of it, is one of the pattern.
+func (g glob) matches(file string) bool {
+	whole, err := path.Match(g.pattern, file)
+	deep := strings.Count(g.pattern, "/")
+	if err != nil || whole || deep > strings.Count(file, "/") {
+		return whole
+	}
+	parts := strings.Split(file, "/")
+	end, _ := path.Match(g.pattern, strings.Join(parts[len(parts)-1-deep:], "/")) // the pattern is sound
+	return end
 }
 
 // fits tells whether a change is of the kind that was named.
-func (m manner) fits(kind belay.ChangeKind) bool {
+func (m manner) fits(kind belay.ChangeKind, mode bool) bool {
 	switch m {
 	case made:
 		return kind == belay.FileAdded
 	case gone:
 		return kind == belay.FileDeleted
+	case moded:
+		return mode && kind == belay.FileModified
 	case written, within:
 	}
 	return true
@@ -346,7 +359,7 @@ func (n *names) ignored(ctx context.Context, at place) bool {
 func (n *names) exists(top string) []string {
 	var list []string
 	for p, how := range n.whole {
-		if how == gone {
+		if how == gone || how == moded {
 			continue
 		}
 		if there(top, p) {

@@ -28,7 +28,7 @@ func TestReadersOfScriptsHold(t *testing.T) {
 // readers has both readers read a script, and names the one that broke.
 func readers(script string) string {
 	s := &shellReader{}
-	s.read(script, 0)
+	s.read(script, true)
 	if s.broken {
 		return "the reader of deeds"
 	}
@@ -117,7 +117,7 @@ func FuzzReaders(f *testing.F) {
 			d.Take(belay.ToolCall{Name: name, Command: script})
 			d.Take(belay.ToolCall{Name: name, Path: script})
 			n := d.place("/t/sub", "/t")
-			n.is("a/b.go", belay.FileModified)
+			n.is("a/b.go", belay.FileModified, false)
 		}
 	})
 }

@@ -150,6 +150,7 @@ type change struct {
 	belay.FileChange
 	old    string
 	commit [2]string // of a repository inside this one: before and now
+	mode   bool      // its mode is another
 }
 
 // parseDiff reads the output of diff-tree with --raw, --numstat and -z: first
@@ -204,7 +205,7 @@ func rawChange(raw string) (change, bool) {
 	if len(w) != 5 {
 		return change{}, false
 	}
-	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}}
+	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}, mode: w[0] != w[1]}
 	if w[0] == "160000" && w[1] == w[0] {
 		c.commit = [2]string{w[2], w[3]}
 	}

@@ -1,0 +1,136 @@
+package worktree
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	maxKept     = 64 << 10 // bytes of one text that is kept
+	maxKeptAll  = 1 << 20  // of all
+	maxKeptText = 200      // texts
+)
+
+// texts are files that an agent wrote with a text that its records tell, such as
+// a script that it runs later. The zero value holds none, and nil keeps none.
+type texts struct {
+	by   map[string]string // by where they are, as the shell wrote it
+	size int
+}
+
+func (t *texts) get(p string) (string, bool) {
+	if t == nil {
+		return "", false
+	}
+	text, ok := t.by[p]
+	return text, ok
+}
+
+// put keeps a text, or forgets the old one where the new one is too long.
+func (t *texts) put(p, text string) {
+	if t == nil {
+		return
+	}
+	t.size -= len(t.by[p])
+	delete(t.by, p)
+	if len(text) > maxKept || t.size+len(text) > maxKeptAll || len(t.by) >= maxKeptText {
+		return
+	}
+	if t.by == nil {
+		t.by = map[string]string{}
+	}
+	t.by[p] = text
+	t.size += len(text)
+}
+
+// spot is where a path lies for this shell.
+func (s *shellReader) spot(p string) string {
+	if path.IsAbs(p) || strings.HasPrefix(p, "$") || strings.HasPrefix(p, "~") {
+		return path.Clean(p)
+	}
+	return path.Join(s.at, p)
+}
+
+// remember keeps what a command surely wrote into files, where its text is known.
+func (s *shellReader) remember(words, given []string, outs []output) {
+	if !s.sure() {
+		return
+	}
+	text, known := "", false
+	switch path.Base(words[0]) {
+	case "cat":
+		text, known = strings.Join(given, ""), len(given) > 0 && len(words) == 1
+	case "tee":
+		text, known = strings.Join(given, ""), len(given) > 0
+		for _, p := range plainWords(words[1:]) {
+			outs = append(outs, output{to: p})
+		}
+	case "echo", "printf":
+		text, known = strings.ReplaceAll(strings.Join(plainWords(words[1:]), " "), `\n`, "\n")+"\n", true
+	}
+	for _, o := range outs {
+		at := s.spot(o.to)
+		old, _ := s.kept.get(at)
+		switch {
+		case !known:
+			s.kept.put(at, "")
+		case o.more:
+			s.kept.put(at, old+text)
+		default:
+			s.kept.put(at, text)
+		}
+	}
+}
+
+// scriptFile takes in a program that is a file, or an interpreter with one, when
+// the agent wrote it and its text is known.
+func (s *shellReader) scriptFile(raw, words []string, zero bool) bool {
+	file, args, inLanguage, inShell := words[0], words[1:], false, false
+	for i, w := range raw {
+		_, inLanguage = languages[path.Base(w)]
+		inShell = oneOf(path.Base(w), shellNames) || i == 0 && (w == "." || w == "source")
+		if v := plainWords(raw[i+1:]); inLanguage || inShell {
+			if len(v) == 0 || slices.ContainsFunc(raw[i+1:], func(w string) bool { return slices.Contains(languages[path.Base(raw[i])], w) }) {
+				return false // its text is among its words
+			}
+			file, args = v[0], v[1:]
+			break
+		}
+	}
+	text, ok := s.kept.get(s.spot(file))
+	if !ok || text == "" || !inLanguage && !inShell && !strings.Contains(file, "/") {
+		return false
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if inShell || !inLanguage && (!strings.HasPrefix(first, "#!") || strings.HasSuffix(first, "sh")) {
+		s.inner(text, zero, false)
+		return true
+	}
+	s.writes, s.afar = true, true
+	if scriptWrites.MatchString(text) {
+		s.tell(append([]string{text}, args...)...)
+	}
+	return true
+}
+
+// patched names the files of a patch, as they are after the first folder of
+// their names is taken off, and as they stand there.
+func (s *shellReader) patched(texts ...string) {
+	s.writes = true
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			for _, head := range []string{"+++ ", "--- ", "rename to ", "rename from ", "*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+				p, ok := strings.CutPrefix(line, head)
+				if !ok {
+					continue
+				}
+				p, _, _ = strings.Cut(strings.TrimRight(p, "\r\n"), "\t")
+				s.name(p, written)
+				if first, rest, ok := strings.Cut(p, "/"); ok && oneOf(first, []string{"a", "b", "i", "w", "c", "o", "old", "new"}) {
+					s.name(rest, written)
+				}
+			}
+		}
+	}
+}
