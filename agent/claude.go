@@ -141,15 +141,20 @@ func claudeCall(name string, input record) belay.ToolCall {
 	switch {
 	case shells(name):
 		c.Command = input.str("command")
-	case writes(name):
-		for _, key := range []string{"file_path", "notebook_path", "path", "filePath", "absolute_path"} {
-			if p := input.str(key); p != "" {
-				c.Path = p
-				break
-			}
-		}
+	case writes(name), changes(name):
+		c.Path = pathIn(input)
 	}
 	return c
+}
+
+// pathIn is the file that the input of a tool names as written.
+func pathIn(input record) string {
+	for _, key := range []string{"file_path", "notebook_path", "destination", "path", "filePath", "absolute_path", "relative_path"} {
+		if p := input.str(key); p != "" {
+			return p
+		}
+	}
+	return ""
 }
 
 // user reads the results of tools.

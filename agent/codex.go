@@ -130,6 +130,9 @@ func (r *codexReader) item(it record, over bool) []Sign {
 	case "mcp_tool_call":
 		call.Name = it.str("server") + "." + it.str("tool")
 		call.Failed = call.Failed || it.has("error")
+		if changes("__" + it.str("tool")) {
+			call.Path = pathIn(it.at("arguments"))
+		}
 	case "reasoning":
 		return r.thinks()
 	case "web_search", "collab_tool_call":

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,23 @@ func writes(tool string) bool {
 		return true
 	}
 	return false
+}
+
+// changes tells the tools of servers that change what they name, by a word of
+// their name: mcp__files__write_file.
+func changes(tool string) bool {
+	i := strings.LastIndex(tool, "__")
+	if i < 0 {
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(tool[i+2:]), func(r rune) bool { return r == '_' || r == '-' })
+	return slices.ContainsFunc(words, func(w string) bool {
+		switch w {
+		case "write", "edit", "replace", "create", "delete", "move", "rename", "insert", "append", "patch", "remove", "save", "overwrite":
+			return true
+		}
+		return false
+	})
 }
 
 // shells tells the tools that run commands.
