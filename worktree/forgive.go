@@ -2,9 +2,14 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
+
+// errMissed is given for a worktree with repositories inside that could not be
+// looked at, or are too deep: nobody knows what is in them.
+var errMissed = errors.New("a repository inside was not looked at")
 
 // forgive takes a second look at worktrees that are kept for uncommitted files
 // and for nothing worse: one is not dirty when each of those files, as it lies
@@ -54,7 +59,11 @@ func (o *Owned) onlyDirty() bool {
 // lying are the files of a worktree as they lie there and as they are staged, as
 // snapshots that nothing refers to. The path stands for the ref.
 func (g git) lying(ctx context.Context, path string) ([]Kept, error) {
-	p, err := Tree{Dir: path, Git: g.program}.look(ctx, 0)
+	missed := false
+	p, err := Tree{Dir: path, Git: g.program, missed: &missed}.look(ctx, 0)
+	if err == nil && missed {
+		err = errMissed
+	}
 	if err != nil {
 		return nil, err
 	}

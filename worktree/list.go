@@ -72,6 +72,7 @@ func List(ctx context.Context, repo string) ([]Owned, error) {
 	if err != nil {
 		return nil, err
 	}
+	marks = found(marks, linked)
 	var list []Owned
 	for _, branch := range slices.Sorted(maps.Keys(marks)) {
 		list = append(list, g.assess(ctx, branch, marks[branch], linked))

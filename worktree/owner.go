@@ -22,6 +22,8 @@ type owner struct {
 	Path  string      `json:"path"`
 	Start string      `json:"start"`           // the commit it began at
 	Ready bool        `json:"ready,omitempty"` // the worktree was whole once: there may be work in it
+
+	going bool // the path is not the one of the mark: see lastLook
 }
 
 // owners are the marks by branch.

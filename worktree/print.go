@@ -27,6 +27,8 @@ type Tree struct {
 	Dir  string
 	Git  string   // the program; "" = git
 	Skip []string // folders that are not looked at: what Belay itself writes is nobody's work
+
+	missed *bool // where a look tells that it left out a repository inside; nil = nobody asks
 }
 
 // Print is the state of the working tree. One "git status" on a copy of the
@@ -76,7 +78,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	}
 	defer done()
 	left := int64(maxReading)
-	s := shot{place: own, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left}
+	s := shot{place: own, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left, missed: t.missed}
 	p, err := s.take(ctx)
 	p.At = began
 	return p, err
@@ -112,6 +114,8 @@ type shot struct {
 	skip  []string
 	out   []string // of skip, those in this tree, by their paths in it
 	left  *int64   // bytes that may still be read of files that are not kept
+
+	missed *bool // see Tree
 }
 
 func (s shot) take(ctx context.Context) (belay.Print, error) {
@@ -243,19 +247,27 @@ func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
 	return hand{}, nil
 }
 
+// miss leaves an entry as it was, because nobody looked what is there.
+func (s shot) miss() hand {
+	if s.missed != nil {
+		*s.missed = true
+	}
+	return hand{keep: true}
+}
+
 // nested is the entry of a repository inside this one, tracked as a submodule
 // or not: its commit, or one made of its files when they are not as committed.
 func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	at, err := find(ctx, s.program, dir)
 	if real, bad := realPath(dir); err != nil || bad != nil || at.top != real || s.depth >= maxNesting {
-		return hand{keep: true}, ctx.Err() // no repository of its own, or too deep: as it was
+		return s.miss(), ctx.Err() // no repository of its own, or too deep
 	}
-	sub, err := Tree{Dir: dir, Git: s.program, Skip: s.skip}.look(ctx, s.depth+1)
+	sub, err := Tree{Dir: dir, Git: s.program, Skip: s.skip, missed: s.missed}.look(ctx, s.depth+1)
 	if err != nil {
 		return hand{}, fmt.Errorf("look into %s: %w", filepath.Base(dir), err)
 	}
 	if !sub.Repo { // it was one a moment ago
-		return hand{keep: true}, nil
+		return s.miss(), nil
 	}
 	if !sub.Dirty && sub.Head != "" {
 		return hand{line: "160000 " + sub.Head}, nil

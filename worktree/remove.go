@@ -73,7 +73,11 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	if err != nil {
 		return err
 	}
-	branch, ours := markOf(marks, m.Run, m.Step)
+	list, err := g.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	branch, ours := markOf(found(marks, list), m.Run, m.Step)
 	own := marks[branch]
 	if !ours {
 		if tip, err := g.tip(ctx, m.Branch); err == nil && tip == "" && !exists(m.Path) {
@@ -81,27 +85,34 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 		}
 		return &Unsafe{Path: m.Path, Branch: m.Branch, Why: []Reason{ReasonForeign}}
 	}
-	list, err := g.worktrees(ctx)
-	if err != nil {
-		return err
-	}
 	o := g.assess(ctx, branch, own, list)
 	if committed {
 		g.forgive(ctx, []*Owned{&o})
 	}
-	why := slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool {
-		return (force || slices.Contains(aside, r)) && !slices.Contains(stubborn, r)
-	})
-	if len(why) > 0 {
+	if why := o.keeps(force, aside); len(why) > 0 {
 		return &Unsafe{Path: own.Path, Branch: branch, Why: why}
 	}
-	return g.take(ctx, branch, own, o, list, force)
+	if o.committed && !force {
+		if own, o, err = g.lastLook(ctx, branch, own, aside); err != nil {
+			return err
+		}
+	}
+	_, known := at(list, marks[branch].Path)
+	return g.take(ctx, branch, own, o, known, force)
 }
 
-// take removes the folder, then the branch, then the mark: after a crash the
-// mark still says whose the rest is.
-func (g git) take(ctx context.Context, branch string, own owner, o Owned, list []linked, force bool) error {
-	if _, known := at(list, own.Path); known {
+// keeps are the reasons that keep it, less those that somebody said do not
+// matter.
+func (o *Owned) keeps(force bool, aside []Reason) []Reason {
+	return slices.DeleteFunc(slices.Clone(o.Why), func(r Reason) bool {
+		return (force || slices.Contains(aside, r)) && !slices.Contains(stubborn, r)
+	})
+}
+
+// take removes the folder that git knows, then the branch, then the mark: after
+// a crash the mark still says whose the rest is.
+func (g git) take(ctx context.Context, branch string, own owner, o Owned, known, force bool) error {
+	if known {
 		args := []string{"worktree", "remove", own.Path}
 		if force || !o.Exists || !own.Ready {
 			args = []string{"worktree", "remove", "--force", "--force", own.Path}

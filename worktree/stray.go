@@ -55,7 +55,7 @@ func stray(ctx context.Context, path string) Owned {
 	if err != nil {
 		return foreign
 	}
-	for branch, own := range marks {
+	for branch, own := range found(marks, list) {
 		if own.Path == path {
 			return g.assess(ctx, branch, own, list)
 		}
