@@ -43,3 +43,30 @@ func TestEveryFileOfAPatchIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A tool of a server tells the file that it writes, and one that looks does not.
+//
+// promise: H3
+func TestServersTellTheirFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind       Kind
+		line, want string
+	}{
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__write_file","input":{"path":"/r/a.go"}}]}}`, "/r/a.go"},
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__move_file","input":{"source":"/r/a.go","destination":"/r/b.go"}}]}}`, "/r/b.go"},
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__serena__replace_symbol_body","input":{"relative_path":"a.go"}}]}}`, "a.go"},
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__read_file","input":{"path":"/r/a.go"}}]}}`, ""},
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__edit__analyze","input":{"path":"/r/a.go"}}]}}`, ""},
+		{Codex, `{"type":"item.completed","item":{"id":"i","type":"mcp_tool_call","server":"fs","tool":"write_file","arguments":{"path":"/r/a.go"},"status":"completed"}}`, "/r/a.go"},
+		{Codex, `{"type":"item.completed","item":{"id":"i","type":"mcp_tool_call","server":"fs","tool":"read_file","arguments":{"path":"/r/a.go"},"status":"completed"}}`, ""},
+	} {
+		ad, _ := New(c.kind)
+		r := ad.Reader()
+		r.Line([]byte(c.line))
+		tools := r.End(Exit{}).Tools
+		if len(tools) != 1 || tools[0].Path != c.want {
+			t.Errorf("%s: %+v, want %q", c.line, tools, c.want)
+		}
+	}
+}

@@ -128,8 +128,30 @@ func (s *shellReader) binary(c *syntax.BinaryCmd, zero bool) {
 		s.maybe(func() { s.stmt(c.Y, zero) })
 	case syntax.Pipe, syntax.PipeAll:
 		s.apart(func() { s.stmt(c.X, false) })
-		s.apart(func() { s.stmt(c.Y, zero) })
+		fed := s.echoed(c.X)
+		s.apart(func() {
+			if _, ok := c.Y.Cmd.(*syntax.CallExpr); ok {
+				s.fed = fed
+			}
+			s.stmt(c.Y, zero)
+			s.fed = nil
+		})
 	}
+}
+
+// echoed are the words that an echo prints.
+func (s *shellReader) echoed(n *syntax.Stmt) []string {
+	c, ok := n.Cmd.(*syntax.CallExpr)
+	if !ok || len(n.Redirs) > 0 || len(c.Args) == 0 || c.Args[0].Lit() != "echo" {
+		return nil
+	}
+	var list []string
+	for _, w := range c.Args[1:] {
+		for _, v := range s.values(w) {
+			list = append(list, strings.Fields(v)...)
+		}
+	}
+	return plainWords(list)
 }
 
 // chain are the commands that && joins.

@@ -65,9 +65,14 @@ func (s *shellReader) command(words, given []string) {
 		s.git(rest, given)
 		return
 	case "xargs":
-		s.each(rest)
+		if len(s.fed) == 0 || !s.runs(rest, s.fed) {
+			s.each(rest)
+		}
 		return
 	case "find":
+		if s.found(rest) {
+			return
+		}
 		if i := slices.IndexFunc(rest, func(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }); i >= 0 && !slices.Contains(rest, "-delete") {
 			s.each(rest[i+1:])
 			return
@@ -81,6 +86,40 @@ func (s *shellReader) command(words, given []string) {
 	default:
 		s.guess(rest, given)
 	}
+}
+
+// runs takes in a command that another one runs with names that are known.
+func (s *shellReader) runs(words, names []string) bool {
+	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
+		return false
+	}
+	words, _ = program(words)
+	if len(words) == 0 || oneOf(path.Base(words[0]), append([]string{"xargs", "find", "eval", "cd"}, shellNames...)) {
+		return false
+	}
+	s.many = true
+	s.command(slices.Concat(words, names), nil)
+	return true
+}
+
+// found takes in a find from here that does something to files of one name.
+func (s *shellReader) found(rest []string) bool {
+	if len(rest) > 3 && rest[1] == "-type" && rest[2] == "f" {
+		rest = slices.Concat(rest[:1], rest[3:])
+	}
+	if len(rest) < 4 || rest[0] != "." || rest[1] != "-name" || strings.ContainsAny(rest[2], "*?[$`") {
+		return false
+	}
+	name, does := rest[2], rest[3:]
+	last := len(does) - 1
+	switch {
+	case len(does) == 1 && does[0] == "-delete":
+		s.name(name, gone)
+		return true
+	case does[0] == "-exec" && last > 2 && oneOf(does[last], []string{"+", ";"}) && does[last-1] == "{}":
+		return s.runs(does[1:last-1], []string{name})
+	}
+	return false
 }
 
 // each takes in a command that another one runs with names that nobody sees.

@@ -25,6 +25,7 @@ type shellReader struct {
 	at     string              // where it stands
 	dirs   []string            // where pushd came from
 	shells int                 // around this one
+	fed    []string            // words on the stdin of the command at hand
 	calls  int                 // functions around this place
 	seen   int                 // simple commands
 	spent  int                 // bytes of words that were put together

@@ -255,6 +255,16 @@ func TestDeedsOfCommands(t *testing.T) {
 		"printf 'echo x > x.go\\n' > e.sh; chmod +x e.sh; ./e.sh":             "w e.sh x.go",
 		"cat > e.js <<E\nfs.writeFileSync('x.go')\nE\ncd sub && node ../e.js": "wa e.js :sub/x.go",
 		"cat > e.sh <<E\necho > x.go\nE\n./gen > e.sh; bash e.sh":             "wa e.sh",
+		// names from elsewhere
+		"find . -name main.go -exec sed -i s/a/b/ {} +":           "w main.go",
+		"find . -type f -name main.go -exec sed -i s/a/b/ {} \\;": "w main.go",
+		"find . -name a.txt -delete":                              "w a.txt-",
+		"find . -name a.txt -exec cat {} +":                       "",
+		"find /x -name a.txt -exec sed -i s/a/b/ {} +":            "w",
+		"find . -name a.txt -false -exec sed -i s/a/b/ {} +":      "w",
+		"echo main.go | xargs sed -i s/a/b/":                      "w main.go",
+		"echo a.txt | xargs -n1 sed -i s/a/b/":                    "w",
+		"echo a.txt | cat; xargs sed -i s/a/b/":                   "w",
 		// braces
 		"sed -i s/-/+/ {main,main_test}.go": "w main.go main_test.go",
 		"touch {a,b,c}.txt":                 "w a.txt+ b.txt+ c.txt+",

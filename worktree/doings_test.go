@@ -52,6 +52,16 @@ func TestDoingsNameChanges(t *testing.T) {
 		"denied":                      {"echo x >a.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/a.txt", Denied: true}}, ""},
 		"a name that is not a letter": {"echo x >'ä b.txt'", []belay.ToolCall{bash("echo x > 'ä b.txt'")}, "ä b.txt"},
 		"mode":                        {"chmod +x old.txt", []belay.ToolCall{bash("chmod +x old.txt")}, "old.txt"},
+		"mode, and it is the same":    {"echo x >old.txt", []belay.ToolCall{bash("chmod 644 old.txt"), bash("chmod 644 *.txt")}, ""},
+		"not copied over":             {"echo x >old.txt", []belay.ToolCall{bash("cp -n a.txt old.txt")}, ""},
+		"a script of its own":         {"echo x >a.txt", []belay.ToolCall{bash("cat >/o/e.py <<E\nopen('a.txt','w')\nE"), bash("python3 /o/e.py")}, "a.txt"},
+		"a script that was not run":   {"echo x >a.txt", []belay.ToolCall{bash("cat >/o/e.py <<E\nopen('a.txt','w')\nE"), bash("cat /o/e.py")}, ""},
+		"a patch":                     {"echo x >sub/a.txt", []belay.ToolCall{bash("git apply <<E\n--- /dev/null\n+++ b/sub/a.txt\nE")}, "sub/a.txt"},
+		"a patch that speaks of it":   {"echo x >a.txt", []belay.ToolCall{bash("git apply <<E\n+++ b/b.txt\n+see a.txt\nE")}, ""},
+		"a program elsewhere":         {"echo x >a.txt", []belay.ToolCall{bash("cd /o && python3 -c \"open('a.txt','w')\""), bash("cd $X && python3 -c \"open('a.txt','w')\"")}, ""},
+		"under way":                   {"echo x >a.txt", []belay.ToolCall{{Name: "Bash", Command: "make && echo x >a.txt", Open: true}}, ""},
+		"the end of a chain":          {"echo x >a.txt", []belay.ToolCall{bash("make && echo x >a.txt")}, "a.txt"},
+		"the end of one that failed":  {"echo x >a.txt", []belay.ToolCall{{Name: "Bash", Command: "make && echo x >a.txt", Failed: true}}, ""},
 		"one of two":                  {"echo x >a.txt; echo y >b.txt", []belay.ToolCall{{Name: "Write", Path: "TOP/b.txt"}}, "b.txt"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,6 +69,13 @@ func TestWordsOfScriptsAreBounded(t *testing.T) { //nolint:paralleltest // it me
 		"many for xargs": "a='" + strings.Repeat("ls;", 3_000) + "'; " + strings.Repeat(`ls|xargs sh -c "$a";`, 2_500),
 		"deep":           strings.Repeat("if ", 20_000),
 		"many functions": strings.Repeat("a() ", 16_000),
+		"many calls":     "f() { " + strings.Repeat("f; ", 3_000) + "}; f",
+		"calls of calls": "a() { :; }; " + strings.Repeat("b() { a; a; }; a() { b; b; }; ", 300) + "a",
+		"many shells":    strings.Repeat("v$RANDOM=1; ", 10) + strings.Repeat("a=1; b=2; (c=3); ", 3_000),
+		"many variables": manyVariables() + strings.Repeat("$(a);", 4_000),
+		"many braces":    "touch " + strings.Repeat("{a,b}", 2_000),
+		"deep braces":    "touch " + strings.Repeat("{a,", 150) + strings.Repeat("}", 150),
+		"many ands":      strings.Repeat("true && ", 7_000) + "true; ls",
 		"many times":     strings.Repeat("time ", 12_000),
 	} {
 		var before, after runtime.MemStats
@@ -95,6 +103,15 @@ func TestWordsOfScriptsAreBounded(t *testing.T) { //nolint:paralleltest // it me
 	}
 }
 
+// manyVariables are as many as have room in a command.
+func manyVariables() string {
+	var b strings.Builder
+	for i := range 3_000 {
+		b.WriteString("v" + strconv.Itoa(i) + "=1; ")
+	}
+	return b.String()
+}
+
 // FuzzReaders has the readers of an agent's commands read anything.
 func FuzzReaders(f *testing.F) {
 	for _, script := range nameless {
@@ -102,6 +119,7 @@ func FuzzReaders(f *testing.F) {
 	}
 	for _, script := range []string{
 		"cd x && cat > a.go <<'EOF'\nx\nEOF\ngo test ./... | tail", "for f in a b; do sed -i s/x/y/ $f; done", "if go test; then git commit -m \"$x\"; fi",
+		"f() { sed -i s/a/b/ \"$1\" || return; }; f {a,b}.go && f x{1..3}", "cat > e.sh <<E\nexit 0\nE\nbash e.sh; set -e; pushd x; popd", "echo a | xargs sed -i s/a/b/; find . -name a -delete",
 		"awk '{print > $1}' f", "curl -fsSLo a b", "trap './x' EXIT; f() { go test; }; f", "hash -p /bin/true go; go test", "x=(1 2); echo ${x[0]} ${y:-$(ls)}",
 		"git -C /x commit -m y", "find . -exec sh -c 'rm $1' _ {} ;", "case $x in a) go test;; *) ls;; esac", "[[ -f x && ! -d y ]] || python3 -c 'open(\"x\")'",
 	} {
