@@ -61,6 +61,8 @@ type Summary struct {
 	Beat    Beat   // as the run's folder has it; not stored
 	Gone    bool   // the run's folder is not there any more; not stored
 	Cure    string // of one that cannot be read; not stored
+
+	Beginning bool // its driver has not written the first record yet; not stored
 }
 
 // Unreadable is the status, in the list, of a run whose journal could not be

@@ -69,6 +69,16 @@ func writeHolder(f *os.File, self proc.Identity) {
 	}
 }
 
+// holderOf is who holds a lock by the note in it; nobody when that cannot be read.
+func holderOf(path string) proc.Identity {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return proc.Identity{}
+	}
+	defer func() { _ = f.Close() }() // read only: nothing to lose
+	return readHolder(f)
+}
+
 func readHolder(f *os.File) proc.Identity {
 	var id proc.Identity
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 4096))

@@ -49,6 +49,9 @@ func putBoth(c *sqlite3.Conn, sum Summary, m *Member) error {
 // be read must not hide the other runs: that is the reason in its line.
 func (s *State) retell(id belay.RunID) (Summary, *Member) {
 	recs, err := s.records(id)
+	if err == nil && len(recs) == 0 {
+		err = NeverBegan(id)
+	}
 	if err == nil {
 		return summarize(id, recs)
 	}
@@ -57,18 +60,10 @@ func (s *State) retell(id belay.RunID) (Summary, *Member) {
 	if errors.As(err, &coded) {
 		sum.Code, sum.Reason, sum.Cure = coded.Code, coded.Err.Error(), coded.Hint
 	}
-	return sum, nil
-}
-
-// retry reads a run again that could not be read when the list was made.
-func (s *State) retry(sum *Summary) error {
-	now, m := s.retell(sum.ID)
-	now.Beat = sum.Beat
-	*sum = now
-	if now.Status == Unreadable || s.still != nil {
-		return nil
+	if sum.Cure == "" {
+		sum.Cure = "look at " + string(s.Folder(id)) + ": nothing in it was changed"
 	}
-	return s.change("note run", func(c *sqlite3.Conn) error { return putBoth(c, now, m) })
+	return sum, nil
 }
 
 func (s *State) records(id belay.RunID) ([]belay.Record, error) {

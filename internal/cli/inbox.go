@@ -60,7 +60,7 @@ func (a *app) inbox(asJSON bool) (err error) {
 	}
 	list := []letter{}
 	for _, sum := range sums {
-		if !sum.Gone {
+		if !sum.Gone && !sum.Beginning {
 			list = append(list, a.letters(st, sum)...)
 		}
 	}

@@ -80,7 +80,7 @@ func lineOf(sum journal.Summary) runLine {
 		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Reason: sum.Reason, Cure: sum.Cure,
 	}
 	if sum.Status == belay.Running {
-		if driver.Alive() {
+		if sum.Beginning || driver.Alive() {
 			l.Pid = driver.Pid
 		} else {
 			l.Status, l.Crashed = belay.Stopped, true

@@ -1,0 +1,41 @@
+package journal
+
+import (
+	"testing"
+
+	"github.com/belay-run/belay"
+)
+
+// A list that is made while a run begins does not call it unreadable, and what
+// its driver says of it is not written over by who read it before.
+func TestBeginning(t *testing.T) {
+	s := newState(t)
+	r, err := s.Create("r")
+	must(t, err)
+	must(t, s.Rebuild())
+	one := func() Summary {
+		t.Helper()
+		sums, err := s.Runs()
+		must(t, err)
+		if len(sums) != 1 {
+			t.Fatalf("%+v", sums)
+		}
+		return sums[0]
+	}
+	if sum := one(); !sum.Beginning || sum.Status != belay.Running || sum.Driver != s.self || sum.Reason != "" {
+		t.Errorf("while it begins: %+v", sum)
+	}
+	must(t, s.NoteRun(Summary{ID: "r", Name: "x", Status: belay.Achieved}))
+	must(t, s.catchUp(Summary{ID: "r", Name: "x", Status: belay.Running}, &Member{Run: "r"}))
+	if sum := one(); sum.Status != belay.Achieved || sum.Beginning {
+		t.Errorf("its end was written over: %+v", sum)
+	}
+	if all, err := s.Tree(""); err != nil || len(all) != 0 {
+		t.Errorf("sessions: %v, %v", all, err)
+	}
+	must(t, r.Close())
+	must(t, s.Rebuild())
+	if sum := one(); sum.Beginning || sum.Status != Unreadable || sum.Reason == "" || sum.Cure == "" {
+		t.Errorf("left before its first record: %+v", sum)
+	}
+}
