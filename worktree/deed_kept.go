@@ -90,7 +90,8 @@ func (s *shellReader) scriptFile(raw, words []string, zero bool) bool {
 	for i, w := range raw {
 		_, inLanguage = languages[path.Base(w)]
 		inShell = oneOf(path.Base(w), shellNames) || i == 0 && (w == "." || w == "source")
-		if v := plainWords(raw[i+1:]); inLanguage || inShell {
+		if inLanguage || inShell { // once: the words behind it are looked at as a whole
+			v := plainWords(raw[i+1:])
 			if len(v) == 0 || slices.ContainsFunc(raw[i+1:], func(w string) bool { return slices.Contains(languages[path.Base(raw[i])], w) }) {
 				return false // its text is among its words
 			}

@@ -85,7 +85,7 @@ func TestEveryWindow(t *testing.T) {
 	}{
 		"timeout": {"- say: x\n- hang\n", Windows{Timeout: short}, belay.EndedDeadline},
 		"tool":    {"- run: sleep 600\n", Windows{Tool: short, Silence: time.Minute}, belay.EndedTool},
-		"babble":  {"- say: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n- hang\n", Windows{BabbleChars: 20}, belay.EndedBabble},
+		"babble":  {"- say: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n- say: x\n- hang\n", Windows{BabbleChars: 20}, belay.EndedBabble},
 		"retries": {"- retry: 3\n- hang\n", Windows{Retries: short}, belay.EndedRetries},
 		"linger":  {"- answer: ready\n- hang\n", Windows{Linger: short}, belay.EndedSilence},
 	} {

@@ -84,6 +84,7 @@ type watch struct {
 	last     time.Time // the last sign of life
 	talk     time.Time // since when it only talks; zero: it does not
 	chars    int64     // how much it said since then
+	earlier  int64     // the same, less what it said last: that may be its answer
 	retrying time.Time // since when it only retries; zero: it does not
 	tools    map[string]bool
 	anon     int  // tools without an id that run
@@ -103,7 +104,7 @@ func newWatch(w Windows, t agent.Traits, preset bool, resumes int, began time.Ti
 // begin says that a process was started.
 func (v *watch) begin(at time.Time) {
 	v.started, v.last, v.tools, v.anon = at, at, map[string]bool{}, 0
-	v.talk, v.chars, v.retrying = time.Time{}, 0, time.Time{}
+	v.talk, v.chars, v.earlier, v.retrying = time.Time{}, 0, 0, time.Time{}
 	v.heard, v.final, v.noted, v.warned = false, false, false, false
 }
 
@@ -118,7 +119,7 @@ func (v *watch) sign(at time.Time, s agent.Sign) act {
 		if v.talk.IsZero() {
 			v.talk = at
 		}
-		v.chars += int64(len(s.Text))
+		v.earlier, v.chars = v.chars, v.chars+int64(len(s.Text))
 		v.retrying = time.Time{}
 		if v.untold {
 			return v.answer()
@@ -155,7 +156,7 @@ func (v *watch) tooMuch() act {
 }
 
 func (v *watch) progress() {
-	v.talk, v.chars, v.retrying, v.warned = time.Time{}, 0, time.Time{}, false
+	v.talk, v.chars, v.earlier, v.retrying, v.warned = time.Time{}, 0, 0, time.Time{}, false
 }
 
 func (v *watch) open(id string) {
@@ -224,10 +225,11 @@ func (v *watch) tick(at time.Time) act {
 	return act{}
 }
 
-// babbles tells whether it has talked for a part of what is allowed. Who tells
-// of no tools is not asked for any.
+// babbles tells whether it has talked for a part of what is allowed. What it
+// said last may be its answer, and that may be long: it counts once more comes.
+// Who tells of no tools is not asked for any.
 func (v *watch) babbles(at time.Time, part int64) bool {
-	return !v.untold && (v.chars > v.w.BabbleChars/part || v.talked(at) >= v.w.Babble/time.Duration(part))
+	return !v.untold && (v.earlier > v.w.BabbleChars/part || v.talked(at) >= v.w.Babble/time.Duration(part))
 }
 
 // talked is for how long it has only talked.

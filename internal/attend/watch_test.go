@@ -92,12 +92,16 @@ func TestWatch(t *testing.T) {
 		}},
 		"babble by size": {traits: good, resumes: 1, windows: Windows{BabbleChars: 10}, moments: []moment{
 			{at: 0, sign: kind(agent.SignStart)}, {at: 1 * sec, sign: said("12345")}, {at: 2 * sec},
-			{at: 3 * sec, sign: said("6")}, {at: 4 * sec, want: note(belay.NoteQuiet)}, {at: 5 * sec, sign: said("7890")}, {at: 5 * sec},
-			{at: 6 * sec, sign: said("x")}, {at: 7 * sec, want: stop(belay.EndedBabble)},
+			{at: 3 * sec, sign: said("6")}, {at: 4 * sec}, {at: 5 * sec, sign: said("7890")}, {at: 5 * sec, want: note(belay.NoteQuiet)},
+			{at: 6 * sec, sign: said("x")}, {at: 7 * sec}, {at: 8 * sec, sign: said("y")}, {at: 9 * sec, want: stop(belay.EndedBabble)},
+		}},
+		"a long answer is no babble": {traits: good, resumes: 1, windows: Windows{BabbleChars: 10}, moments: []moment{
+			{at: 1 * sec, sign: said("12345")}, {at: 2 * sec, sign: said("an answer that is long")}, {at: 3 * sec},
+			{at: 4 * sec, sign: kind(agent.SignFinal)}, {at: 5 * sec},
 		}},
 		"a tool is no babble": {traits: good, resumes: 1, windows: Windows{BabbleChars: 10}, moments: []moment{
 			{at: 1 * sec, sign: said("12345")}, {at: 2 * sec, sign: kind(agent.SignTool)}, {at: 3 * sec, sign: kind(agent.SignDone)},
-			{at: 4 * sec, sign: said("1234567890")}, {at: 5 * sec, want: note(belay.NoteQuiet)}, {at: 6 * sec},
+			{at: 4 * sec, sign: said("123456")}, {at: 4 * sec, sign: said("7")}, {at: 5 * sec, want: note(belay.NoteQuiet)}, {at: 6 * sec},
 		}},
 		"babble by time": {traits: good, resumes: 1, windows: Windows{Babble: 10 * mnt, Silence: time.Hour}, moments: []moment{
 			{at: 0, sign: kind(agent.SignStart)}, {at: 0, sign: said("a")}, {at: 4 * mnt, sign: said("b")},
