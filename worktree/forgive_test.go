@@ -57,11 +57,9 @@ func TestWorktreeOfCommittedFiles(t *testing.T) {
 	}
 }
 
-// What is written after the look is looked at again.
-//
-// promise: K5
-func TestWorktreeThatChangesAfterTheLook(t *testing.T) {
-	t.Parallel()
+// forgiven is a worktree with a new file that was committed elsewhere.
+func forgiven(t *testing.T) (rig, Made) {
+	t.Helper()
 	r := newRig(t)
 	o := r.options()
 	o.Branch = "b/w"
@@ -69,6 +67,15 @@ func TestWorktreeThatChangesAfterTheLook(t *testing.T) {
 	r.in(m.Path).write("new", "new")
 	r.write("new", "new")
 	r.commit("new")
+	return r, m
+}
+
+// What is written after the look is looked at again.
+//
+// promise: K5
+func TestWorktreeThatChangesAfterTheLook(t *testing.T) {
+	t.Parallel()
+	r, m := forgiven(t)
 	list, err := List(t.Context(), r.dir)
 	r.must(err)
 	r.in(m.Path).write("newer", "newer")
@@ -127,13 +134,7 @@ func TestWorktreeMovedAside(t *testing.T) {
 // promise: K5
 func TestWorktreeWithoutRoomAside(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	o := r.options()
-	o.Branch = "b/w"
-	m := r.create(o)
-	r.in(m.Path).write("new", "new")
-	r.write("new", "new")
-	r.commit("new")
+	r, m := forgiven(t)
 	r.must(os.Mkdir(m.Path+goingSuffix, 0o755))
 	list, err := List(t.Context(), r.dir)
 	r.must(err)
