@@ -100,7 +100,8 @@ func startIn(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// signalTo sends a signal: signal NAME INT.
+// signalTo sends a signal: signal NAME INT. STOP comes back when the job stands
+// still: until then it may take one more step, and a lock with it.
 func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	sigs := map[string]syscall.Signal{
 		"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP,
@@ -109,7 +110,29 @@ func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 || sigs[args[1]] == 0 {
 		ts.Fatalf("usage: signal NAME INT|TERM|HUP|KILL|STOP|CONT")
 	}
-	ts.Check(jobOf(ts, args[0]).cmd.Process.Signal(sigs[args[1]]))
+	p := jobOf(ts, args[0]).cmd.Process
+	ts.Check(p.Signal(sigs[args[1]]))
+	if sigs[args[1]] == syscall.SIGSTOP {
+		ts.Check(until(args[0]+" to stand still", func() bool { return standsStill(p.Pid) }))
+	}
+}
+
+// standsStill reports whether every thread of a process is stopped; ps is asked
+// where there is no /proc.
+func standsStill(pid int) bool {
+	states, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is sound
+	for _, name := range states {
+		stat, err := os.ReadFile(name)
+		_, after, found := bytes.Cut(stat, []byte(") "))
+		if err != nil || !found || !bytes.HasPrefix(after, []byte("T")) {
+			return false
+		}
+	}
+	if len(states) > 0 {
+		return true
+	}
+	stat, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && bytes.HasPrefix(bytes.TrimSpace(stat), []byte("T"))
 }
 
 // finish waits for a job and holds its exit code against the one given.
