@@ -138,7 +138,6 @@ type Plan struct {
 	Print   string        `json:"fingerprint,omitempty"` // of the failure
 	Counts  bool          `json:"counts,omitempty"`      // it is one of the run's ways out, which are counted
 	Agent   string        `json:"agent,omitempty"`       // who takes over
-	Model   string        `json:"model,omitempty"`       // with which model
 	Role    string        `json:"role,omitempty"`        // in which role
 	Timeout time.Duration `json:"timeout,omitempty"`     // for the next attempt, instead of the step's own
 	Brief   string        `json:"brief,omitempty"`       // what the next attempt is told

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -131,7 +132,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 // agentJob is the agent's part of a job.
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &belay.AgentJob{Name: s.agentName(i), Model: def.Model, Expect: expectation(def), Base: st.agent.base}
+	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base}
 	if j.Base != nil {
 		j.Since = st.agent.since
 	}
@@ -152,18 +153,32 @@ func (s *State) agentJob(i int) *belay.AgentJob {
 	return j
 }
 
+// model is the model that the agent of a step is told to use, "" for its own. Its
+// name means something to one CLI only: the step's own is for the step's agent,
+// that of a role for the role's agent, and who takes over is told none.
+func (s *State) model(i int) string {
+	def, c, p, who := &s.prog.Steps[i], &s.steps[i].course, s.profile(i), s.agentName(i)
+	own, role := def.Model, p.Model
+	if p.Agent != "" && p.Agent != who {
+		role = ""
+	}
+	switch {
+	case c.agent != "":
+		return ""
+	case c.role == "":
+		return cmp.Or(own, role)
+	case who != s.ownAgent(i):
+		return role
+	}
+	return cmp.Or(role, own)
+}
+
 // steerJob gives a job what the role of its step and the last way out change.
 func (s *State) steerJob(i int, j *belay.AgentJob) {
 	st := &s.steps[i]
 	p := s.profile(i)
-	if p.Model != "" && (j.Model == "" || st.course.role != "") {
-		j.Model = p.Model
-	}
-	if st.course.agent != "" {
-		j.Model = st.course.model
-	}
 	if j.Persona == "" || st.course.role != "" {
-		j.Persona = max(p.Persona, j.Persona)
+		j.Persona = cmp.Or(p.Persona, j.Persona)
 	}
 	j.Access, j.Tools, j.Brief = p.Access, p.Tools, st.course.brief
 	if left := s.skippedBefore(i); len(left) > 0 {

@@ -77,14 +77,6 @@ func (s *State) aided(k belay.Key) (int, bool) {
 	return i, err == nil
 }
 
-// aideName is who helps with a step: who does it, else the run's agent.
-func (s *State) aideName(i int) string {
-	if p := s.profile(i); p.Agent != "" {
-		return p.Agent
-	}
-	return s.agentName(i)
-}
-
 // nextAide says what is next about a step that an agent is to help with; the
 // second result tells that it waits for room.
 func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
@@ -101,7 +93,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		return nil, true
 	case a.grant == nil:
 		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{
-			Agent: s.aideKey(i), Name: s.aideName(i),
+			Agent: s.aideKey(i), Name: s.agentName(i),
 		}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
 		return s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
@@ -307,11 +299,8 @@ func (s *State) aideJob(i, n int) belay.Job {
 		Env: def.Env, Output: true, Timeout: s.aideTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
 		Vars: s.scope(i).visible(""),
 		Agent: &belay.AgentJob{
-			Name: s.aideName(i), Model: p.Model, Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.aideExpects(i),
+			Name: s.agentName(i), Model: s.model(i), Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.aideExpects(i),
 		},
-	}
-	if j.Agent.Model == "" {
-		j.Agent.Model = def.Model
 	}
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
 	task := ""

@@ -132,7 +132,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
 	if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
-		x.Recoverable, x.Unstaffed = s.aideName(i) != "", s.aideName(i) == ""
+		x.Recoverable, x.Unstaffed = s.agentName(i) != "", s.agentName(i) == ""
 	}
 	if x.Type != belay.TypeAgent {
 		return x

@@ -14,24 +14,24 @@ import (
 // course is what the ways out that were taken changed about a step: who does
 // its next attempt, and how.
 type course struct {
-	agent, model string
-	role         recovery.Role
-	timeout      time.Duration // 0 = the step's own
-	brief        string        // what the next attempt is told
-	fresh        bool          // it begins a new session
-	resume       bool          // it goes on with the session, although that came to an end
-	parts        []belay.Part  // it is the parts of the task
-	stand        bool          // it is what the recipe names as another way
+	agent   string // who took over
+	role    recovery.Role
+	timeout time.Duration // 0 = the step's own
+	brief   string        // what the next attempt is told
+	fresh   bool          // it begins a new session
+	resume  bool          // it goes on with the session, although that came to an end
+	parts   []belay.Part  // it is the parts of the task
+	stand   bool          // it is what the recipe names as another way
 }
 
 // steer takes in a plan. Who took over stays; how the next attempt goes about
 // it is said anew each time.
 func (c *course) steer(p belay.Plan) {
 	if p.Agent != "" {
-		c.agent, c.model = p.Agent, p.Model
+		c.agent = p.Agent
 	}
 	if p.Role != "" {
-		c.role, c.agent, c.model = recovery.Role(p.Role), p.Agent, p.Model
+		c.role, c.agent = recovery.Role(p.Role), p.Agent
 	}
 	if p.Timeout > 0 {
 		c.timeout = p.Timeout

@@ -99,7 +99,7 @@ func TestHistoryNamesWhoTakesOver(t *testing.T) {
 		{Act: belay.ActReassign, Role: "custom:helper"},
 		{Act: belay.ActReassign, Role: "devops", Agent: "codex"},
 		{Act: belay.ActFailover, Agent: "scripted:/b.yaml"},
-		{Act: belay.ActFailover, Model: "qwen3:8b"},
+		{Act: belay.ActFailover, Agent: "codex"},
 		{Act: belay.ActRepair},
 	}
 	for _, p := range plans {
@@ -107,7 +107,7 @@ func TestHistoryNamesWhoTakesOver(t *testing.T) {
 	}
 	want := []string{
 		"reassign coder → custom:helper", "reassign custom:helper → devops",
-		"failover scripted → scripted", "failover scripted → qwen3:8b", "repair (scripted)",
+		"failover scripted → scripted", "failover scripted → codex", "repair (scripted)",
 	}
 	for i, d := range chronicled(w) {
 		if got := d.words(); got != want[i] {

@@ -157,13 +157,13 @@ func (c *chronicle) chosen(r belay.Record, e belay.RecoveryChosen) {
 	d, p := c.add(r, e.Path, e.Plan.Reason), e.Plan
 	d.Rule, d.Policy, d.Class, d.Level, d.Print = p.Rule, p.Policy, p.Class, p.Level, p.Print
 	d.Due, d.Refused, d.Counts, d.act = p.Due, p.Refused, p.Counts, p.Act
-	d.Agent, d.To, d.failure = c.agents[d.at], firstOf(p.Agent, p.Role, p.Model), c.failures[d.at]
+	d.Agent, d.To, d.failure = c.agents[d.at], firstOf(p.Agent, p.Role), c.failures[d.at]
 	if f := d.failure; f != nil { // a plan of an older journal names only its rule
 		d.Class = belay.Class(firstOf(string(d.Class), string(f.Class)))
 		d.Level = belay.Level(firstOf(string(d.Level), string(f.Level)))
 		d.Print = firstOf(d.Print, f.Print)
 	}
-	d.from, d.taker = tui.AgentName(d.Agent), firstOf(tui.AgentName(p.Agent), p.Role, p.Model)
+	d.from, d.taker = tui.AgentName(d.Agent), firstOf(tui.AgentName(p.Agent), p.Role)
 	if p.Act == belay.ActReassign && p.Role != "" {
 		d.from, d.taker = firstOf(c.roles[d.at], c.role(d.at)), p.Role
 		c.roles[d.at] = p.Role

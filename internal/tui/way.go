@@ -89,9 +89,6 @@ func takesOver(p belay.Plan) string {
 	if p.Agent != "" {
 		who = append(who, AgentName(p.Agent))
 	}
-	if p.Model != "" {
-		return strings.Join(who, ", ") + " takes over with model " + p.Model
-	}
 	return strings.Join(who, ", ") + " takes over"
 }
 

@@ -125,7 +125,7 @@ steps:
 			p := belay.Plan{Act: act, Reason: "the reason", Due: start.Add(90 * time.Second)}
 			switch act {
 			case belay.ActFailover:
-				p.Agent, p.Model = "scripted:/some/where.yaml", "big"
+				p.Agent = "scripted:/some/where.yaml"
 			case belay.ActReassign:
 				p.Role = "devops"
 			case belay.ActFresh:
