@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -38,6 +40,20 @@ func (s *State) retry(sum *Summary) error {
 		}
 		time.Sleep(copyPause)
 	}
+}
+
+// Unread is why a run could not be read: of one that has no record and that
+// somebody drives, that it is beginning.
+func (s *State) Unread(id belay.RunID, err error) error {
+	var unbegun *Unbegun
+	if !errors.As(err, &unbegun) {
+		return err
+	}
+	if driven, _, asked := s.drivenBy(id.Root()); asked != nil || !driven {
+		return err
+	}
+	return belay.Exit(belay.ExitBusy, "read journal", fmt.Errorf("run %s is just beginning: nothing is on record yet", id.Root()),
+		"ask again in a moment")
 }
 
 // drivenBy tells whether somebody drives a run, and who, as far as it is known.

@@ -29,7 +29,7 @@ func tell(st *journal.State, arg string) (*story, error) {
 	}
 	view, err := st.View(id)
 	if err != nil {
-		return nil, err
+		return nil, st.Unread(id, err)
 	}
 	s := &story{id: id, view: view}
 	if s.recs, err = view.Load(); err == nil {
@@ -40,7 +40,7 @@ func tell(st *journal.State, arg string) (*story, error) {
 	}
 	if err != nil {
 		_ = view.Close() // read only: nothing to lose
-		return nil, err
+		return nil, st.Unread(id, err)
 	}
 	return s, nil
 }
