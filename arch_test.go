@@ -19,6 +19,7 @@ const module = "github.com/belay-run/belay"
 var ranks = map[string]int{
 	".":                  0, // the words
 	"internal/failpoint": 0,
+	"internal/pattern":   0,
 
 	"expr":     1,
 	"redact":   1,
@@ -72,6 +73,8 @@ var pure = map[string][]string{
 	"agent":    nil,
 	"recipe":   {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax"},
 	"flow":     nil,
+
+	"internal/pattern": {"sync"}, // compiles once, and the same each time
 }
 
 // pureStd is what a pure room may use of the standard library. An allow list:

@@ -160,7 +160,7 @@ func (b *book) mutter(line []byte) []Sign {
 		return nil
 	}
 	if len(b.stderr) == maxMutter {
-		if telling.MatchString(b.stderr[0]) {
+		if telling().MatchString(b.stderr[0]) {
 			b.told = b.stderr[0]
 		}
 		b.stderr = append(b.stderr[:0], b.stderr[1:]...)

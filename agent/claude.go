@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // claude is Claude Code: claude -p with a stream of JSON records.
@@ -191,13 +191,13 @@ func (r *claudeReader) user(rec record) []Sign {
 	return signs
 }
 
-var claudeExitCode = regexp.MustCompile(`^Exit code (\d{1,3})\b`)
+var claudeExitCode = pattern.Lazy(`^Exit code (\d{1,3})\b`)
 
 // claudeExit finds the exit code of a command: told in words when it failed;
 // a command that is not marked as failed and has ended gave 0.
 func claudeExit(failed bool, said string, result record) *int {
 	if failed {
-		n, err := strconv.Atoi(group(claudeExitCode, said))
+		n, err := strconv.Atoi(group(claudeExitCode(), said))
 		if err != nil {
 			return nil
 		}

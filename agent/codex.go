@@ -2,10 +2,10 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // codex is OpenAI's Codex: codex exec with JSON records.
@@ -170,11 +170,11 @@ func (r *codexReader) files(id string, changes []record, call belay.ToolCall, ov
 	return signs
 }
 
-var codexShell = regexp.MustCompile(`^(?:/\S*/)?(?:ba|z|da)?sh -l?c (.*)$`)
+var codexShell = pattern.Lazy(`^(?:/\S*/)?(?:ba|z|da)?sh -l?c (.*)$`)
 
 // unwrapped takes the command out of the shell call that Codex shows.
 func unwrapped(s string) string {
-	m := codexShell.FindStringSubmatch(strings.ReplaceAll(s, "\n", "\x00"))
+	m := codexShell().FindStringSubmatch(strings.ReplaceAll(s, "\n", "\x00"))
 	if m == nil {
 		return s
 	}
@@ -191,20 +191,20 @@ func unwrapped(s string) string {
 	return in
 }
 
-var codexRetry = regexp.MustCompile(`(?s)^Reconnecting\.\.\. (?:\d+/\d+|waiting for network) \((.*)\)$`)
+var codexRetry = pattern.Lazy(`(?s)^Reconnecting\.\.\. (?:\d+/\d+|waiting for network) \((.*)\)$`)
 
 // trouble reads an error event: a retry, or the words of the failure to come.
 func (r *codexReader) trouble(msg string) []Sign {
-	if why := group(codexRetry, msg); why != "" {
+	if why := group(codexRetry(), msg); why != "" {
 		return r.retry(codexFault(why))
 	}
 	return life()
 }
 
 var (
-	codexUnexpected = regexp.MustCompile(`(?s)^unexpected status (\d{3})[^:]*: (.*?)(?:, url: \S+.*)?$`)
-	codexExceeded   = regexp.MustCompile(`^exceeded retry limit, last status: (\d{3})\b`)
-	codexIncomplete = regexp.MustCompile(`^Incomplete response returned, reason: (\w+)`)
+	codexUnexpected = pattern.Lazy(`(?s)^unexpected status (\d{3})[^:]*: (.*?)(?:, url: \S+.*)?$`)
+	codexExceeded   = pattern.Lazy(`^exceeded retry limit, last status: (\d{3})\b`)
+	codexIncomplete = pattern.Lazy(`^Incomplete response returned, reason: (\w+)`)
 )
 
 // codexFault reads the text of a failure, the only form in which Codex tells
@@ -215,15 +215,15 @@ func codexFault(msg string) fault {
 	if body := inner(msg); body != nil {
 		p := providerFault(body)
 		f.code, f.status, peeled = p.code, p.status, p.text
-	} else if m := codexUnexpected.FindStringSubmatch(msg); m != nil {
+	} else if m := codexUnexpected().FindStringSubmatch(msg); m != nil {
 		f.status, peeled = number(m[1]), m[2]
 		if body := inner(m[2]); body != nil {
 			p := providerFault(body)
 			f.code, peeled = p.code, p.text
 		}
-	} else if s := group(codexExceeded, msg); s != "" {
+	} else if s := group(codexExceeded(), msg); s != "" {
 		f.status = number(s)
-	} else if s := group(codexIncomplete, msg); s != "" {
+	} else if s := group(codexIncomplete(), msg); s != "" {
 		f.code = s
 	}
 	return f.judged(peeled, codexRules())

@@ -2,9 +2,9 @@ package agent
 
 import (
 	"path"
-	"regexp"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // copilot is GitHub's Copilot CLI.
@@ -170,7 +170,7 @@ func copilotCall(data record) fault {
 	return f
 }
 
-var copilotPeel = regexp.MustCompile(`^Failed to get response from the AI model; retried \d+ times \(total retry wait time: [\d.]+ seconds\) Last error: `)
+var copilotPeel = pattern.Lazy(`^Failed to get response from the AI model; retried \d+ times \(total retry wait time: [\d.]+ seconds\) Last error: `)
 
 // trouble joins the error of the session with what the last call told.
 func (r *copilotReader) trouble(data record) fault {
@@ -179,7 +179,7 @@ func (r *copilotReader) trouble(data record) fault {
 	if f.code == "" {
 		f.code = data.str("errorType")
 	}
-	_, peeled := leadingStatus(copilotPeel.ReplaceAllString(msg, ""))
+	_, peeled := leadingStatus(copilotPeel().ReplaceAllString(msg, ""))
 	return f.judged(peeled, []rule{
 		{"No response was returned", belay.ClassTransient},
 		{"Could not connect to ", belay.ClassTransient},

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // gemini is Google's Gemini CLI.
@@ -169,22 +169,22 @@ func geminiRules() []rule {
 }
 
 var (
-	geminiAttempt = regexp.MustCompile(`^Attempt \d+ failed(?: with status (\d{3}))?(?:\. Retrying with backoff\.\.\.)?:? ?(.*)$`)
-	geminiAgain   = regexp.MustCompile(`Retrying after (\d{1,9})ms`)
-	geminiReport  = regexp.MustCompile(`^Error when talking to Gemini API Full report available at: \S+ (\w+): `)
-	geminiName    = regexp.MustCompile(`^_?\w*Error: (.*)$`)
+	geminiAttempt = pattern.Lazy(`^Attempt \d+ failed(?: with status (\d{3}))?(?:\. Retrying with backoff\.\.\.)?:? ?(.*)$`)
+	geminiAgain   = pattern.Lazy(`Retrying after (\d{1,9})ms`)
+	geminiReport  = pattern.Lazy(`^Error when talking to Gemini API Full report available at: \S+ (\w+): `)
+	geminiName    = pattern.Lazy(`^_?\w*Error: (.*)$`)
 )
 
 // Stderr is the only place where Gemini tells that it tries again.
 func (r *geminiReader) Stderr(line []byte) []Sign {
 	s := words(line)
 	r.mutter(line)
-	if name := group(geminiReport, s); name != "" {
+	if name := group(geminiReport(), s); name != "" {
 		r.name = name
 	}
-	if m := geminiAttempt.FindStringSubmatch(s); m != nil {
+	if m := geminiAttempt().FindStringSubmatch(s); m != nil {
 		why := m[2]
-		if in := group(geminiName, why); in != "" {
+		if in := group(geminiName(), why); in != "" {
 			why = strings.TrimPrefix(in, "Error: ")
 		}
 		f := geminiFault(why)
@@ -196,7 +196,7 @@ func (r *geminiReader) Stderr(line []byte) []Sign {
 		}
 		return r.retry(f.judged("", nil))
 	}
-	if n := number(group(geminiAgain, s)); n > 0 && r.pending != nil {
+	if n := number(group(geminiAgain(), s)); n > 0 && r.pending != nil {
 		r.pending.after = time.Duration(n) * time.Millisecond
 		return []Sign{{Kind: SignRetry, Text: cut(r.pending.text, maxCause), Wait: r.pending.after}}
 	}

@@ -2,8 +2,9 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // Programs are the names under which a CLI is looked for, best first; none for
@@ -200,7 +201,7 @@ func VersionArgs(kind Kind) []string {
 	return []string{"--version"}
 }
 
-var versionNumber = regexp.MustCompile(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)`)
+var versionNumber = pattern.Lazy(`\b(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)`)
 
 // ParseVersion finds the version in what VersionArgs made a CLI print, "" when
 // there is none.
@@ -208,5 +209,5 @@ func ParseVersion(kind Kind, out string) string {
 	if len(Programs(kind)) == 0 {
 		return ""
 	}
-	return group(versionNumber, plain(out))
+	return group(versionNumber(), plain(out))
 }

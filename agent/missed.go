@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"regexp"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // MaxAnswer is how much of an answer is kept, of every agent. One that is
@@ -19,9 +21,9 @@ func Missed(r Reader, head []byte, most int) {
 }
 
 var (
-	typed    = regexp.MustCompile(`"type"\s*:\s*"`)
-	saysAll  = regexp.MustCompile(`"type"\s*:\s*"result"`) // of Claude Code and Qwen Code: it holds the whole answer
-	saysPart = regexp.MustCompile(`"type"\s*:\s*"(?:agent_message|message|assistant\.message|text|final)"`)
+	typed    = pattern.Lazy(`"type"\s*:\s*"`)
+	saysAll  = pattern.Lazy(`"type"\s*:\s*"result"`) // of Claude Code and Qwen Code: it holds the whole answer
+	saysPart = pattern.Lazy(`"type"\s*:\s*"(?:agent_message|message|assistant\.message|text|final)"`)
 )
 
 // lost notes that the answer, or a part of it, was not read. What is said as a
@@ -30,18 +32,18 @@ func (b *book) lost(most int) { b.answer = text{lost: most} }
 
 // lose notes it when the line is one that speaks, or nobody can tell.
 func (b *book) lose(head []byte, most int, speaks *regexp.Regexp) {
-	if speaks.Match(head) || !typed.Match(head) {
+	if speaks.Match(head) || !typed().Match(head) {
 		b.lost(most)
 	}
 }
 
-func (r *claudeReader) missed(head []byte, most int)   { r.lose(head, most, saysAll) }
-func (r *qwenReader) missed(head []byte, most int)     { r.lose(head, most, saysAll) }
-func (r *codexReader) missed(head []byte, most int)    { r.lose(head, most, saysPart) }
-func (r *geminiReader) missed(head []byte, most int)   { r.lose(head, most, saysPart) }
-func (r *copilotReader) missed(head []byte, most int)  { r.lose(head, most, saysPart) }
-func (r *opencodeReader) missed(head []byte, most int) { r.lose(head, most, saysPart) }
-func (r *scriptedReader) missed(head []byte, most int) { r.lose(head, most, saysPart) }
+func (r *claudeReader) missed(head []byte, most int)   { r.lose(head, most, saysAll()) }
+func (r *qwenReader) missed(head []byte, most int)     { r.lose(head, most, saysAll()) }
+func (r *codexReader) missed(head []byte, most int)    { r.lose(head, most, saysPart()) }
+func (r *geminiReader) missed(head []byte, most int)   { r.lose(head, most, saysPart()) }
+func (r *copilotReader) missed(head []byte, most int)  { r.lose(head, most, saysPart()) }
+func (r *opencodeReader) missed(head []byte, most int) { r.lose(head, most, saysPart()) }
+func (r *scriptedReader) missed(head []byte, most int) { r.lose(head, most, saysPart()) }
 func (r *commandReader) missed(_ []byte, most int)     { r.lost(most) }
 
 // LongLine says why an answer is not whole when a line of it was not read.

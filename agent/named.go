@@ -3,9 +3,10 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // hiddenValue stands where a value was that nobody is shown.
@@ -19,7 +20,7 @@ func secretName(name string) bool {
 
 // named finds a member of a JSON object in any text, whole or cut off, whose
 // name may be a secret's; the quotes may be escaped.
-var named = regexp.MustCompile(`(?i)(\\*"[^"\\]*(?:token|secret|password|key)[^"\\]*\\*"\s*:\s*)(?:"(?:\\.|[^"\\])*(?:"|$)|\\+"[^"]*(?:"|$)|[^\s"\\,}\]\[{]+)`)
+var named = pattern.Lazy(`(?i)(\\*"[^"\\]*(?:token|secret|password|key)[^"\\]*\\*"\s*:\s*)(?:"(?:\\.|[^"\\])*(?:"|$)|\\+"[^"]*(?:"|$)|[^\s"\\,}\]\[{]+)`)
 
 // maxNested is how deep JSON in JSON texts is looked at.
 const maxNested = 20
@@ -48,7 +49,7 @@ func hideText(text string, depth int) string {
 			}
 		}
 	}
-	return named.ReplaceAllString(text, "${1}"+hiddenValue)
+	return named().ReplaceAllString(text, "${1}"+hiddenValue)
 }
 
 // hideValue hides in a JSON value, and tells whether there was anything.

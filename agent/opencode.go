@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // opencode is OpenCode: opencode run with JSON records.
@@ -150,9 +150,9 @@ func (r *opencodeReader) fault(e record) {
 }
 
 var (
-	opencodeLog   = regexp.MustCompile(`^timestamp=\S+ level=[A-Z]+ `)
-	opencodeError = regexp.MustCompile(` error\.error=("(?:[^"\\]|\\.)*"|\S+)`)
-	opencodeID    = regexp.MustCompile(` session\.id=(\S+)`)
+	opencodeLog   = pattern.Lazy(`^timestamp=\S+ level=[A-Z]+ `)
+	opencodeError = pattern.Lazy(` error\.error=("(?:[^"\\]|\\.)*"|\S+)`)
+	opencodeID    = pattern.Lazy(` session\.id=(\S+)`)
 )
 
 // logged reads a line of the log. A call of the model that failed is made again
@@ -162,7 +162,7 @@ func (r *opencodeReader) logged(line string) []Sign {
 	if r.res.Final || !strings.Contains(line, ` message="stream error" `) || strings.Contains(line, " small=true ") {
 		return nil
 	}
-	told := group(opencodeError, line)
+	told := group(opencodeError(), line)
 	if text, err := strconv.Unquote(told); err == nil {
 		told = text
 	}
@@ -175,7 +175,7 @@ func (r *opencodeReader) logged(line string) []Sign {
 		f.class = belay.ClassTransient // nothing else is called again
 	}
 	signs := r.retry(f)
-	if id := group(opencodeID, line); r.res.Session == "" && strings.Contains(line, " mode=primary ") {
+	if id := group(opencodeID(), line); r.res.Session == "" && strings.Contains(line, " mode=primary ") {
 		r.knows(id)
 		signs[0].Session = r.res.Session
 	}
@@ -190,14 +190,14 @@ func opencodeRules() []rule {
 	}
 }
 
-var opencodeReject = regexp.MustCompile(`permission requested: (\S+) .*auto-rejecting$`)
+var opencodeReject = pattern.Lazy(`permission requested: (\S+) .*auto-rejecting$`)
 
 func (r *opencodeReader) Stderr(line []byte) []Sign {
 	s := words(line)
-	if opencodeLog.MatchString(s) {
+	if opencodeLog().MatchString(s) {
 		return r.logged(s)
 	}
-	if p := group(opencodeReject, s); p != "" && len(r.asked) < maxDenied {
+	if p := group(opencodeReject(), s); p != "" && len(r.asked) < maxDenied {
 		r.asked = append(r.asked, p)
 	}
 	return r.mutter(line)

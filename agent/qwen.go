@@ -2,12 +2,12 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // qwen is Qwen Code, a relative of Gemini that speaks the records of Claude.
@@ -59,11 +59,11 @@ func qwenTools(tools []string) []string {
 	return list
 }
 
-var eighth = regexp.MustCompile(`^([0-9a-f]{8}-[0-9a-f]{4}-)8([0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$`)
+var eighth = pattern.Lazy(`^([0-9a-f]{8}-[0-9a-f]{4}-)8([0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$`)
 
 // qwenID is an id as Qwen takes it: it refuses UUIDs of a version that is newer
 // than it knows, which ours are. The same id always becomes the same.
-func qwenID(id string) string { return eighth.ReplaceAllString(id, "${1}5$2") }
+func qwenID(id string) string { return eighth().ReplaceAllString(id, "${1}5$2") }
 
 func (qwen) Reader() Reader { return &qwenReader{} }
 
@@ -119,7 +119,7 @@ func (r *qwenReader) assistant(msg record) []Sign {
 	return signs
 }
 
-var qwenExitCode = regexp.MustCompile(`(?m)^Exit Code: (\d{1,3})$`)
+var qwenExitCode = pattern.Lazy(`(?m)^Exit Code: (\d{1,3})$`)
 
 func (r *qwenReader) user(msg record) []Sign {
 	signs := life()
@@ -147,7 +147,7 @@ func qwenExit(failed bool, said string) *int {
 	if !strings.HasPrefix(said, "Command: ") {
 		return nil
 	}
-	n, err := strconv.Atoi(group(qwenExitCode, said))
+	n, err := strconv.Atoi(group(qwenExitCode(), said))
 	if err != nil {
 		return nil
 	}

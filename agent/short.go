@@ -1,9 +1,10 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 const (
@@ -95,21 +96,21 @@ func plain(s string) string {
 
 var (
 	// telling are lines that say what happened, in the words of runtimes.
-	telling = regexp.MustCompile(`^(?:SIG[A-Z]+: |panic: |fatal error: |Segmentation fault|thread '.*' panicked|(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)\b.*: )`)
+	telling = pattern.Lazy(`^(?:SIG[A-Z]+: |panic: |fatal error: |Segmentation fault|thread '.*' panicked|(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)\b.*: )`)
 	// dumped are lines of a crash that say nothing to a person: registers,
 	// frames and addresses.
-	dumped = regexp.MustCompile(`^(?:[a-z]\w{1,6}\s+0x[0-9a-f]+|at .*|\S+:\d+ \+0x[0-9a-f]+|goroutine \d+ .*|\S+\(.*\)|Node\.js v\S+|exit status \d+)$`)
+	dumped = pattern.Lazy(`^(?:[a-z]\w{1,6}\s+0x[0-9a-f]+|at .*|\S+:\d+ \+0x[0-9a-f]+|goroutine \d+ .*|\S+\(.*\)|Node\.js v\S+|exit status \d+)$`)
 )
 
 // reason is the line that says best why a program ended: the last one, unless
 // that is the end of a crash dump.
 func reason(lines []string) string {
 	end := last(lines)
-	if !dumped.MatchString(end) {
+	if !dumped().MatchString(end) {
 		return end
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		if telling.MatchString(lines[i]) {
+		if telling().MatchString(lines[i]) {
 			return lines[i]
 		}
 	}

@@ -1,11 +1,11 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 const (
@@ -83,7 +83,7 @@ func (t *tally) line(line string, rules []summary) {
 		if !strings.Contains(line, s.word) {
 			continue
 		}
-		if m := s.line.FindStringSubmatch(line); m != nil {
+		if m := s.line().FindStringSubmatch(line); m != nil {
 			t.take(s, m)
 			return
 		}
@@ -96,7 +96,7 @@ func (t *tally) take(s summary, m []string) {
 	t.some = t.some || s.says == saysSome
 	t.bad = t.bad || s.says == saysBad
 	var all, passed, failed, skipped int
-	for i, name := range s.line.SubexpNames() {
+	for i, name := range s.line().SubexpNames() {
 		n, err := strconv.Atoi(m[i])
 		switch {
 		case name == "list":
@@ -123,11 +123,11 @@ func (t *tally) take(s summary, m []string) {
 	t.tapTold = t.tapTold || s.tap
 }
 
-var counted = regexp.MustCompile(`(\d{1,9}) ([a-z]+)`)
+var counted = pattern.Lazy(`(\d{1,9}) ([a-z]+)`)
 
 // list reads "2 passed, 1 failed" and its like.
 func (t *tally) list(text string) (passed, failed, skipped int) {
-	for _, m := range counted.FindAllStringSubmatch(text, -1) {
+	for _, m := range counted().FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1]) // digits, few enough
 		switch m[2] {
 		case "passed", "passing", "pass", "xpassed", "flaky", "succeeded":
@@ -165,9 +165,9 @@ func (t *tally) sum() *belay.Tally {
 }
 
 var (
-	goPackage = regexp.MustCompile(`^(ok|\?|FAIL) *\t\S+(?:\t| \[)(.*)$`)
-	goTest    = regexp.MustCompile(`^--- (PASS|FAIL|SKIP): `)
-	goRecord  = regexp.MustCompile(`^\{.*"Action":"(\w+)","Package":"[^"]*"(?:,"Test":"([^"]*)")?`)
+	goPackage = pattern.Lazy(`^(ok|\?|FAIL) *\t\S+(?:\t| \[)(.*)$`)
+	goTest    = pattern.Lazy(`^--- (PASS|FAIL|SKIP): `)
+	goRecord  = pattern.Lazy(`^\{.*"Action":"(\w+)","Package":"[^"]*"(?:,"Test":"([^"]*)")?`)
 )
 
 // golang reads a line of go test.
@@ -175,11 +175,11 @@ func (t *tally) golang(line string) bool {
 	if !strings.Contains("-o?F={", line[:1]) { // no line of it begins otherwise
 		return false
 	}
-	if m := goTest.FindStringSubmatch(line); m != nil {
+	if m := goTest().FindStringSubmatch(line); m != nil {
 		t.goLine(m[1])
 		return true
 	}
-	if m := goPackage.FindStringSubmatch(line); m != nil {
+	if m := goPackage().FindStringSubmatch(line); m != nil {
 		t.told = true
 		switch {
 		case m[1] == "FAIL":
@@ -215,7 +215,7 @@ func (t *tally) goLine(how string) {
 
 // goRecord reads a line of go test -json.
 func (t *tally) goRecord(line string) bool {
-	m := goRecord.FindStringSubmatch(line)
+	m := goRecord().FindStringSubmatch(line)
 	if m == nil {
 		return false
 	}
@@ -233,9 +233,9 @@ func (t *tally) goRecord(line string) bool {
 }
 
 var (
-	tapPlan = regexp.MustCompile(`^1\.\.\d+( #.*)?$`)
-	tapTest = regexp.MustCompile(`^(not )?ok \d+\b(.*)$`)
-	tapMark = regexp.MustCompile(`(?i)# *(?:skip|todo)`)
+	tapPlan = pattern.Lazy(`^1\.\.\d+( #.*)?$`)
+	tapTest = pattern.Lazy(`^(not )?ok \d+\b(.*)$`)
+	tapMark = pattern.Lazy(`(?i)# *(?:skip|todo)`)
 )
 
 // tap reads a line of the Test Anything Protocol.
@@ -243,15 +243,15 @@ func (t *tally) tap(line string) bool {
 	if !strings.Contains("1on", line[:1]) {
 		return false
 	}
-	if tapPlan.MatchString(line) {
+	if tapPlan().MatchString(line) {
 		t.tapPlan = true
 		return true
 	}
-	m := tapTest.FindStringSubmatch(line)
+	m := tapTest().FindStringSubmatch(line)
 	switch {
 	case m == nil:
 		return false
-	case tapMark.MatchString(m[2]):
+	case tapMark().MatchString(m[2]):
 	case m[1] == "":
 		t.tapPassed++
 	default:
@@ -261,9 +261,9 @@ func (t *tally) tap(line string) bool {
 }
 
 var (
-	scriptHead = regexp.MustCompile(`^(?:> (?:\S+@\S+ )?\S*test\S*(?: /.*)?|yarn run v.*)$`)
-	scriptLine = regexp.MustCompile(`^[>$] (.*)$`)
-	scriptIdle = regexp.MustCompile(`^(?:echo\b.*|true|:|exit(?: 0)?)$`)
+	scriptHead = pattern.Lazy(`^(?:> (?:\S+@\S+ )?\S*test\S*(?: /.*)?|yarn run v.*)$`)
+	scriptLine = pattern.Lazy(`^[>$] (.*)$`)
+	scriptIdle = pattern.Lazy(`^(?:echo\b.*|true|:|exit(?: 0)?)$`)
 )
 
 // script reads which script npm or yarn runs: one that only prints is no test.
@@ -272,13 +272,13 @@ func (t *tally) script(line string) bool {
 	if t.scriptFollow = false; !strings.Contains(">$y", line[:1]) {
 		return false
 	}
-	t.scriptFollow = scriptHead.MatchString(line)
-	m := scriptLine.FindStringSubmatch(line)
+	t.scriptFollow = scriptHead().MatchString(line)
+	m := scriptLine().FindStringSubmatch(line)
 	if !follows || m == nil {
 		return t.scriptFollow
 	}
 	for part := range strings.SplitSeq(strings.ReplaceAll(m[1], ";", "&&"), "&&") {
-		if !scriptIdle.MatchString(strings.TrimSpace(part)) {
+		if !scriptIdle().MatchString(strings.TrimSpace(part)) {
 			return true
 		}
 	}

@@ -3,6 +3,8 @@ package agent
 import (
 	"regexp"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // saying is what a line of a runner says beside its numbers.
@@ -18,13 +20,13 @@ const (
 // expression are numbers: all, pass, fail, errors, skip; or a list of them.
 type summary struct {
 	word string // without it the line is not looked at
-	line *regexp.Regexp
+	line func() *regexp.Regexp
 	says saying
 	less bool // its numbers are among those of a line before it
 	tap  bool // it sums up lines of the Test Anything Protocol
 }
 
-func sums(word, line string) summary { return summary{word: word, line: regexp.MustCompile(line)} }
+func sums(word, line string) summary { return summary{word: word, line: pattern.Lazy(line)} }
 
 func says(word, line string, what saying) summary {
 	s := sums(word, line)

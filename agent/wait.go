@@ -1,10 +1,11 @@
 package agent
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // longest is the longest wait that is believed.
@@ -14,17 +15,17 @@ const longest = 400 * 24 * time.Hour
 // forms. A time of day is in the zone of the machine, which is also the zone
 // that the CLI spoke in; the zone it names is believed only when it is UTC.
 var (
-	waitWords  = regexp.MustCompile(`(?i)\b(?:try again in|retry after|retry in|resets in|reset after|retrying in|retrying after)[ :]+((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b[, ]*(?:and )?)+)`)
-	waitPart   = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?) ?([a-z]+)`)
-	resetEpoch = regexp.MustCompile(`limit reached\|(\d{10})\b`)
-	resetWords = regexp.MustCompile(`(?i)\b(?:resets|resets at|try again at|available again at)[ :]+(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)?(?: \((utc)\))?`)
-	resetStamp = regexp.MustCompile(`(?i)\b(?:resets|resets at|try again at|available again at)[ :]+(\d{4}-\d{2}-\d{2}T[0-9:.]+(?:Z|[+-]\d{2}:\d{2}))`)
+	waitWords  = pattern.Lazy(`(?i)\b(?:try again in|retry after|retry in|resets in|reset after|retrying in|retrying after)[ :]+((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)\b[, ]*(?:and )?)+)`)
+	waitPart   = pattern.Lazy(`(?i)(\d+(?:\.\d+)?) ?([a-z]+)`)
+	resetEpoch = pattern.Lazy(`limit reached\|(\d{10})\b`)
+	resetWords = pattern.Lazy(`(?i)\b(?:resets|resets at|try again at|available again at)[ :]+(?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:, (\d{4}))?,? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)?(?: \((utc)\))?`)
+	resetStamp = pattern.Lazy(`(?i)\b(?:resets|resets at|try again at|available again at)[ :]+(\d{4}-\d{2}-\d{2}T[0-9:.]+(?:Z|[+-]\d{2}:\d{2}))`)
 )
 
 // waitIn finds a wait that a text tells, 0 without one.
 func waitIn(s string) time.Duration {
 	var total time.Duration
-	for _, p := range waitPart.FindAllStringSubmatch(group(waitWords, s), -1) {
+	for _, p := range waitPart().FindAllStringSubmatch(group(waitWords(), s), -1) {
 		n, err := strconv.ParseFloat(p[1], 64)
 		if err != nil {
 			return 0
@@ -61,13 +62,13 @@ func unit(word string) time.Duration {
 // resetIn finds the time at which a limit is lifted, zero without one. A time
 // of day without a date is the next one after at.
 func resetIn(s string, at time.Time) time.Time {
-	if n, err := strconv.ParseInt(group(resetEpoch, s), 10, 64); err == nil {
+	if n, err := strconv.ParseInt(group(resetEpoch(), s), 10, 64); err == nil {
 		return believable(time.Unix(n, 0), at)
 	}
-	if t, err := time.Parse(time.RFC3339Nano, group(resetStamp, s)); err == nil {
+	if t, err := time.Parse(time.RFC3339Nano, group(resetStamp(), s)); err == nil {
 		return believable(t, at)
 	}
-	m := resetWords.FindStringSubmatch(s)
+	m := resetWords().FindStringSubmatch(s)
 	if m == nil || m[6] == "" && m[5] == "" {
 		return time.Time{}
 	}

@@ -1,9 +1,10 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // What a text says about a change of the code, where an answer was asked for
@@ -11,30 +12,30 @@ import (
 // of this moment: who answers a question tells of changes too.
 var (
 	// changer: somebody says that he changed something.
-	changer = regexp.MustCompile(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
+	changer = pattern.Lazy(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
 		`(?P<verb>fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|added|created|updated|removed|deleted|renamed|replaced|changed|corrected|applied|wrote|written|resolved)\b(?P<what>[^\n]{0,60})`)
 
 	// changing: what can be changed in a code base; self: what was asked for.
-	changing = regexp.MustCompile(`(?i)\b(bugs?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|fix(es)?|tests?|scripts?|configuration|implementation|typos?|imports?|error handling)\b`)
-	self     = regexp.MustCompile(`(?i)^ (it|this|that|them|everything|all of (it|them)|(the|this|that|these|all( the)?) (issues?|problems?|tasks?|errors?|failures?))\b`)
+	changing = pattern.Lazy(`(?i)\b(bugs?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|fix(es)?|tests?|scripts?|configuration|implementation|typos?|imports?|error handling)\b`)
+	self     = pattern.Lazy(`(?i)^ (it|this|that|them|everything|all of (it|them)|(the|this|that|these|all( the)?) (issues?|problems?|tasks?|errors?|failures?))\b`)
 
 	// papers: what an answer is made of is no change of the code.
-	papers = regexp.MustCompile(`(?i)^( \w+){0,3} (summar(y|ies)|lists?|reports?|plans?|overviews?|tables?|drafts?|proposals?|outlines?|analys[ie]s|reviews?|descriptions?|explanations?|diagrams?|notes?|suggestions?|checklists?|designs?|answers?|comparisons?|findings?|recommendations?|assessments?|timelines?)\b`)
+	papers = pattern.Lazy(`(?i)^( \w+){0,3} (summar(y|ies)|lists?|reports?|plans?|overviews?|tables?|drafts?|proposals?|outlines?|analys[ie]s|reviews?|descriptions?|explanations?|diagrams?|notes?|suggestions?|checklists?|designs?|answers?|comparisons?|findings?|recommendations?|assessments?|timelines?)\b`)
 
 	// unreal: it did not happen.
-	unreal = regexp.MustCompile(`(?i)\b(if|when|unless|until|before|after|once|should|whether|where|as though) (\w+ )?$`)
+	unreal = pattern.Lazy(`(?i)\b(if|when|unless|until|before|after|once|should|whether|where|as though) (\w+ )?$`)
 
 	// now: that something is changed, since a moment ago.
-	now = regexp.MustCompile(`(?i)\b(bugs?|issues?|problems?|code|functions?|features?|fix|implementation|it|file|tests?)\b[^\n]{0,60}\b(has been|have been|is now|are now) (now |fully |all |successfully )*(fixed|implemented|resolved|corrected|applied|added|updated|refactored|renamed|removed|replaced|rewritten|patched|in place)\b`)
+	now = pattern.Lazy(`(?i)\b(bugs?|issues?|problems?|code|functions?|features?|fix|implementation|it|file|tests?)\b[^\n]{0,60}\b(has been|have been|is now|are now) (now |fully |all |successfully )*(fixed|implemented|resolved|corrected|applied|added|updated|refactored|renamed|removed|replaced|rewritten|patched|in place)\b`)
 
 	// past: that it was changed at another time.
-	past = regexp.MustCompile(`(?i)\b(in|by|since|with|from|as of) (commit|version|release|revision|PR|pull request|change|v?\d|#\d|[0-9a-f]{7,40}\b)|\b(upstream|already|previously|earlier|last (week|month|year|release))\b`)
+	past = pattern.Lazy(`(?i)\b(in|by|since|with|from|as of) (commit|version|release|revision|PR|pull request|change|v?\d|#\d|[0-9a-f]{7,40}\b)|\b(upstream|already|previously|earlier|last (week|month|year|release))\b`)
 
 	// begins: a text that begins with what was done. It may be a line for a
 	// changelog, unless it speaks of the task, or of tests that pass.
-	begins = regexp.MustCompile(`(?i)^\W{0,3}(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected)\b(?P<what>[^\n]{0,60})`)
-	asked  = regexp.MustCompile(`(?is)^[\s:]*(the|this|that|it)\b.*[.!]\W*$|\b(tests?|suite|build)( \w+){0,2} (pass(es|ed)?|is green|are green)\b`)
-	item   = regexp.MustCompile(`(?im)^[\s*•\d.)-]*(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected|improved|deprecated)\b`)
+	begins = pattern.Lazy(`(?i)^\W{0,3}(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected)\b(?P<what>[^\n]{0,60})`)
+	asked  = pattern.Lazy(`(?is)^[\s:]*(the|this|that|it)\b.*[.!]\W*$|\b(tests?|suite|build)( \w+){0,2} (pass(es|ed)?|is green|are green)\b`)
+	item   = pattern.Lazy(`(?im)^[\s*•\d.)-]*(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected|improved|deprecated)\b`)
 )
 
 // claimsChange tells whether an answer says that its agent changed the code. A
@@ -44,27 +45,27 @@ func claimsChange(text string) bool {
 	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return false
 	}
-	what := changer.SubexpIndex("what")
-	for _, m := range changer.FindAllStringSubmatchIndex(text, -1) {
-		if changesCode(text[m[2*what]:m[2*what+1]]) && !unreal.MatchString(text[max(0, m[0]-20):m[0]]) {
+	what := changer().SubexpIndex("what")
+	for _, m := range changer().FindAllStringSubmatchIndex(text, -1) {
+		if changesCode(text[m[2*what]:m[2*what+1]]) && !unreal().MatchString(text[max(0, m[0]-20):m[0]]) {
 			return true
 		}
 	}
-	if m := begins.FindStringSubmatchIndex(text); m != nil && len(item.FindAllString(text, 2)) < 2 {
-		at := 2 * begins.SubexpIndex("what")
-		if changesCode(text[m[at]:m[at+1]]) && asked.MatchString(text[m[at]:]) {
+	if m := begins().FindStringSubmatchIndex(text); m != nil && len(item().FindAllString(text, 2)) < 2 {
+		at := 2 * begins().SubexpIndex("what")
+		if changesCode(text[m[at]:m[at+1]]) && asked().MatchString(text[m[at]:]) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(sentences(text), func(s string) bool {
-		return now.MatchString(s) && !past.MatchString(s) && !hasCommit(s) && !strings.HasSuffix(s, "?")
+		return now().MatchString(s) && !past().MatchString(s) && !hasCommit(s) && !strings.HasSuffix(s, "?")
 	})
 }
 
 // changesCode tells whether what somebody says to have changed is code.
 func changesCode(what string) bool {
-	if nothing.MatchString(what) || papers.MatchString(what) || past.MatchString(what) {
+	if nothing().MatchString(what) || papers().MatchString(what) || past().MatchString(what) {
 		return false
 	}
-	return changing.MatchString(what) || self.MatchString(what) || place.MatchString(what) || code.MatchString(what)
+	return changing().MatchString(what) || self().MatchString(what) || place().MatchString(what) || code().MatchString(what)
 }

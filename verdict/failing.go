@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // maxFailing bounds the list of what fails.
@@ -11,16 +13,16 @@ const maxFailing = 200
 
 // failing are the forms in which test runners and compilers name what fails.
 // The first group is the name or the place.
-var failing = []*regexp.Regexp{
-	regexp.MustCompile(`^\s*--- FAIL: (\S+)`),                                  // go test
-	regexp.MustCompile(`^(?:FAILED|ERROR) (\S+::\S+)`),                         // pytest
-	regexp.MustCompile(`^\s*(?:not ok) \d+ -? ?(.+?)\s*$`),                     // TAP
-	regexp.MustCompile(`^test (\S+) \.\.\. FAILED`),                            // cargo
-	regexp.MustCompile(`^\s*[✕✗×] (.+?)(?: \(\d+ ?m?s\))?\s*$`),                // jest, mocha, vitest
-	regexp.MustCompile(`^(?:FAIL|ERROR): (\S+)`),                               // unittest, make check
-	regexp.MustCompile(`^\s*(?:--> )?([\w./@+-]+\.\w+:\d+)(?::\d+)?:? `),       // a compiler's place
-	regexp.MustCompile(`^\s*--> ([\w./@+-]+\.\w+:\d+)`),                        // rustc
-	regexp.MustCompile(`^([\w./@+-]+\.\w+\(\d+,\d+\)): (?:error|warning) \w+`), // tsc, msbuild
+var failing = []func() *regexp.Regexp{
+	pattern.Lazy(`^\s*--- FAIL: (\S+)`),                                  // go test
+	pattern.Lazy(`^(?:FAILED|ERROR) (\S+::\S+)`),                         // pytest
+	pattern.Lazy(`^\s*(?:not ok) \d+ -? ?(.+?)\s*$`),                     // TAP
+	pattern.Lazy(`^test (\S+) \.\.\. FAILED`),                            // cargo
+	pattern.Lazy(`^\s*[✕✗×] (.+?)(?: \(\d+ ?m?s\))?\s*$`),                // jest, mocha, vitest
+	pattern.Lazy(`^(?:FAIL|ERROR): (\S+)`),                               // unittest, make check
+	pattern.Lazy(`^\s*(?:--> )?([\w./@+-]+\.\w+:\d+)(?::\d+)?:? `),       // a compiler's place
+	pattern.Lazy(`^\s*--> ([\w./@+-]+\.\w+:\d+)`),                        // rustc
+	pattern.Lazy(`^([\w./@+-]+\.\w+\(\d+,\d+\)): (?:error|warning) \w+`), // tsc, msbuild
 }
 
 // Failing lists what fails by the words of a test runner or a compiler, sorted
@@ -29,7 +31,7 @@ func Failing(text string) []string {
 	var list []string
 	for line := range strings.SplitSeq(tail(text), "\n") {
 		for _, re := range failing {
-			if m := re.FindStringSubmatch(line); m != nil {
+			if m := re().FindStringSubmatch(line); m != nil {
 				list = append(list, m[1])
 				break
 			}

@@ -1,8 +1,9 @@
 package verdict
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // The plain words of somebody who could not do it. They are looked at clause by
@@ -11,7 +12,7 @@ import (
 // alone: in another language only the checks of the step speak.
 var (
 	// unreached: the whole of it is not done.
-	unreached = regexp.MustCompile(`(?i)(` +
+	unreached = pattern.Lazy(`(?i)(` +
 		cannot + `( \w+){0,2} be( \w+)? ` + whole + `\b` +
 		`|\b(is|are|was|were|has|have|remains?|am)(n't| not| still not)( yet| been| fully| really){0,2} (` + wholeWords + `|recoverable|possible)\b` +
 		`|\b(ir|un)recoverabl[ey]\b|\bunfinished\b|\bimpossible to ` + verbs + `\b|\bbeyond (repair|recovery)\b|\bno (way|means|possibility) (\w+ ){0,2}(to|of|for)\b` +
@@ -22,10 +23,10 @@ var (
 		`|\b(I|we) did(n't| not) (` + doings + `|succeed|manage)\b)`)
 
 	// unable: something did not work out; whether that is all of it the rest tells.
-	unable = regexp.MustCompile(`(?i)(` + own + `( \w+){0,2} ` + verbs + `|\b(sorry|apologi[sz]e|unfortunately)\b.*` + cannot + `)\b`)
+	unable = pattern.Lazy(`(?i)(` + own + `( \w+){0,2} ` + verbs + `|\b(sorry|apologi[sz]e|unfortunately)\b.*` + cannot + `)\b`)
 
 	// reached: something was done, by somebody who says so.
-	reached = regexp.MustCompile(`(?i)(\b(I|we)('ve| have)?( now| also| then| just| still| finally| instead| successfully| therefore| simply){0,2} ` +
+	reached = pattern.Lazy(`(?i)(\b(I|we)('ve| have)?( now| also| then| just| still| finally| instead| successfully| therefore| simply){0,2} ` +
 		`(was able to|were able to|managed to|succeeded|did|finished|restarted|reran|rebuilt|used|restored|recovered|repaired|solved|generated|produced|downloaded|copied|worked around|ran|` +
 		`fixed|implemented|refactored|edited|modified|rewrote|written|wrote|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|made|resolved|corrected|completed|applied|done|built|installed|retried|switched)\b` +
 		`|\b(is|are|was|were|has been|have been|be)( now| all| fully| successfully| already){0,2} ` + whole + `\b` +
@@ -33,16 +34,16 @@ var (
 		`|\b(works?|pass(es)?|succeeds?|green|passed|succeeded)( again| now|\W*$)|\bnow (works?|pass(es)?|succeeds?)\b)`)
 
 	// denied takes back what a clause seems to say.
-	denied = regexp.MustCompile(`(?i)(\b(not|nothing|none|neither|nobody|never|cannot|unable|partly|partially|half|hardly)\b|n't\b|\bno \w+ (is|are|was|were)\b)`)
+	denied = pattern.Lazy(`(?i)(\b(not|nothing|none|neither|nobody|never|cannot|unable|partly|partially|half|hardly)\b|n't\b|\bno \w+ (is|are|was|were)\b)`)
 
 	// supposed begins a clause that tells of no fact, or of a reason.
-	supposed = regexp.MustCompile(`(?i)^\W*(if|once|when|whenever|unless|because|since|as|would|should|in case|whether|until|due to)\b`)
+	supposed = pattern.Lazy(`(?i)^\W*(if|once|when|whenever|unless|because|since|as|would|should|in case|whether|until|due to)\b`)
 
 	// joint is where a clause ends; the word that begins the next stays with it.
-	joint = regexp.MustCompile(`(?i)[.!?]+(\s+|$)|[\n,;:]+|\s+[\x{2013}\x{2014}-]+\s+|\s+(but|so|and|yet|then|however|although|though)\s+`)
-	turn  = regexp.MustCompile(`(?i)\s(because|since|until|unless|if|once|when|due to|whether)\s`)
+	joint = pattern.Lazy(`(?i)[.!?]+(\s+|$)|[\n,;:]+|\s+[\x{2013}\x{2014}-]+\s+|\s+(but|so|and|yet|then|however|although|though)\s+`)
+	turn  = pattern.Lazy(`(?i)\s(because|since|until|unless|if|once|when|due to|whether)\s`)
 
-	quoted = regexp.MustCompile("(?s)```.*?(```|$)|`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
+	quoted = pattern.Lazy("(?s)```.*?(```|$)|`[^`\n]*`|\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 )
 
 const (
@@ -64,14 +65,14 @@ func gaveUp(text string) bool {
 		return false
 	}
 	lost, weak, good := false, false, false
-	for _, c := range clauses(quoted.ReplaceAllString(plain(text), " ")) {
+	for _, c := range clauses(quoted().ReplaceAllString(plain(text), " ")) {
 		switch {
-		case supposed.MatchString(c):
-		case unreached.MatchString(c):
+		case supposed().MatchString(c):
+		case unreached().MatchString(c):
 			lost = true
-		case unable.MatchString(c):
+		case unable().MatchString(c):
 			weak = true
-		case reached.MatchString(c) && !denied.MatchString(c):
+		case reached().MatchString(c) && !denied().MatchString(c):
 			lost, good = false, true
 		}
 	}
@@ -80,6 +81,6 @@ func gaveUp(text string) bool {
 
 // clauses cuts a text where one statement ends.
 func clauses(text string) []string {
-	text = turn.ReplaceAllString(text, ", $1 ")
-	return joint.Split(text, -1)
+	text = turn().ReplaceAllString(text, ", $1 ")
+	return joint().Split(text, -1)
 }

@@ -2,9 +2,10 @@ package verdict
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // What a text can say about work. These rules decide only where there is no
@@ -12,7 +13,7 @@ import (
 // another language says nothing here, and the evidence has to do.
 var (
 	// noAccess: it could not get at the code.
-	noAccess = regexp.MustCompile(`(?i)(` +
+	noAccess = pattern.Lazy(`(?i)(` +
 		`\b(can(no|')t|cannot|can not|could( not|n't)|unable to|not able to)( \w+){0,3} (access|reach|read|open|view|inspect|browse|examine|explore|load|retrieve)\b[^.\n]{0,60}` + things +
 		`|\b(can(no|')t|cannot|can not|could( not|n't)|unable to|not able to)( \w+){0,2} (find|see|locate)( \w+){0,3} ` + things +
 		`|\b(do(es)?|did)( not|n't)( \w+){0,2} have( \w+){0,3} (access|permission|visibility|ability|way)\b[^.\n]{0,60}` + things +
@@ -23,16 +24,16 @@ var (
 		`)`)
 
 	// searched: what looks like a lack of access is the result of a search.
-	searched = regexp.MustCompile(`(?i)^s? (that|which|where|using|with|containing|matching|referencing|named|called|calling)\b`)
+	searched = pattern.Lazy(`(?i)^s? (that|which|where|using|with|containing|matching|referencing|named|called|calling)\b`)
 
 	// concrete: a change, a finding or an artifact is described.
-	concrete = regexp.MustCompile(`(?i)\b(added|changed|fixed|removed|renamed|replaced|implemented|created|updated|wrote|written|refactored|moved|deleted|found|caused by|root cause|the (bug|problem|issue|reason|cause|error) (is|was|lies)|returns?|fails? (when|if|with|at)|passes|crashes|conclu(de|ded|sion)|defaults? (to|is)|depends on|is defined|is called)\b`)
+	concrete = pattern.Lazy(`(?i)\b(added|changed|fixed|removed|renamed|replaced|implemented|created|updated|wrote|written|refactored|moved|deleted|found|caused by|root cause|the (bug|problem|issue|reason|cause|error) (is|was|lies)|returns?|fails? (when|if|with|at)|passes|crashes|conclu(de|ded|sion)|defaults? (to|is)|depends on|is defined|is called)\b`)
 
 	// wish: a sentence that asks or offers, and tells of nothing.
-	wish = regexp.MustCompile(`(?i)\b(please|(could|can|would|will) you|let me know|you('d| would)? (like|want|need|wish)|if you|once you|when you|happy to|feel free|i('ll| will|'d| would| can) (then |gladly |be )?(help|assist|fix|look|do|make|add|start|take|update|implement|write|able))\b`)
+	wish = pattern.Lazy(`(?i)\b(please|(could|can|would|will) you|let me know|you('d| would)? (like|want|need|wish)|if you|once you|when you|happy to|feel free|i('ll| will|'d| would| can) (then |gladly |be )?(help|assist|fix|look|do|make|add|start|take|update|implement|write|able))\b`)
 
 	// place: a file, a line, a diff, a result of tests, a commit.
-	place = regexp.MustCompile(`(?m)((^|[\s('"` + "`" + `])(~|\.{1,2})?/[\w.-]+(/[\w.-]+)*` + // absolute, or from here
+	place = pattern.Lazy(`(?m)((^|[\s('"` + "`" + `])(~|\.{1,2})?/[\w.-]+(/[\w.-]+)*` + // absolute, or from here
 		`|\b[\w-]+(/[\w-]+)*/[\w-]+\.\w+\b` + // with an extension
 		`|\b[\w-]+/[\w-]+/[\w-]+` +
 		`|\b(src|lib|cmd|internal|pkg|tests?|spec|docs?|app|bin|scripts|include|vendor|examples)/[\w-]+` +
@@ -40,36 +41,36 @@ var (
 		`|^(\+\+\+|---|@@|diff --git) |\b\d+ (passed|failed|tests?)\b|^(--- )?(PASS|FAIL)\b|^ok\s+\S+\s+[\d(])`)
 
 	// code: a piece of it; commit: the short name of one.
-	code   = regexp.MustCompile("`[^`\n]+`|```")
-	commit = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`)
+	code   = pattern.Lazy("`[^`\n]+`|```")
+	commit = pattern.Lazy(`\b[0-9a-f]{7,40}\b`)
 
 	// products are names that look like files, and addresses are no places in the code.
-	products  = regexp.MustCompile(`(?i)\b(node|next|nuxt|vue|react|express|three|d3|ember|backbone|chart|alpine|discord)\.js\b`)
-	addresses = regexp.MustCompile(`\bhttps?://\S+`)
+	products  = pattern.Lazy(`(?i)\b(node|next|nuxt|vue|react|express|three|d3|ember|backbone|chart|alpine|discord)\.js\b`)
+	addresses = pattern.Lazy(`\bhttps?://\S+`)
 
 	// disowns: it says itself that it is not done, or that there was nothing to do.
-	disowns = regexp.MustCompile(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|was(n't| not) able|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|to change|to fix|needs|had to|was)|(no|not any) work (was |is )?(needed|left)|already (fixed|done|implemented|exists?|present|correct|there|works?|handle[ds]?|return(s|ed)|up to date))\b`)
+	disowns = pattern.Lazy(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|was(n't| not) able|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|to change|to fix|needs|had to|was)|(no|not any) work (was |is )?(needed|left)|already (fixed|done|implemented|exists?|present|correct|there|works?|handle[ds]?|return(s|ed)|up to date))\b`)
 
 	// unneeded: that the code is as it should be was so before.
-	unneeded = regexp.MustCompile(`(?i)\b(no (further |code )?changes? (was |were |is |are )?(needed|necessary|required)|nothing (to do|to change|to fix|needs|had to))\b`)
+	unneeded = pattern.Lazy(`(?i)\b(no (further |code )?changes? (was |were |is |are )?(needed|necessary|required)|nothing (to do|to change|to fix|needs|had to))\b`)
 
 	// reason: why that is so.
-	reason = regexp.MustCompile(`(?i)\b(because|since|due to|requires?|needs?|depends on|is missing|are missing|already)\b`)
+	reason = pattern.Lazy(`(?i)\b(because|since|due to|requires?|needs?|depends on|is missing|are missing|already)\b`)
 
 	// boast: it says that it changed the code, or ran its tests.
-	boast = regexp.MustCompile(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
+	boast = pattern.Lazy(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
 		`(?P<verb>fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|wrote|written|made|ran|run|resolved|corrected|completed|applied)\b(?P<what>[^\n]{0,60})`)
-	object = regexp.MustCompile(`(?i)\b(bugs?|issues?|problems?|tests?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|changes?|fix(es)?|tasks?|scripts?|branch|commits?|repo(sitory)?|configuration|everything|implementation|work|it|suite|pull request)\b`)
+	object = pattern.Lazy(`(?i)\b(bugs?|issues?|problems?|tests?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|changes?|fix(es)?|tasks?|scripts?|branch|commits?|repo(sitory)?|configuration|everything|implementation|work|it|suite|pull request)\b`)
 
 	// finished: the same without saying who.
-	finished = regexp.MustCompile(`(?i)(\b(bugs?|issues?|problems?|tests?|code|functions?|features?|changes?|fix|tasks?|everything|implementation|work|it|suite)( \w+){0,3} (has been|have been|is now|are now|is|are|was|were) (now |fully |all |successfully )*(fixed|implemented|done|completed?|resolved|corrected|applied|added|updated|finished|in place|green|passing)\b` +
+	finished = pattern.Lazy(`(?i)(\b(bugs?|issues?|problems?|tests?|code|functions?|features?|changes?|fix|tasks?|everything|implementation|work|it|suite)( \w+){0,3} (has been|have been|is now|are now|is|are|was|were) (now |fully |all |successfully )*(fixed|implemented|done|completed?|resolved|corrected|applied|added|updated|finished|in place|green|passing)\b` +
 		`|\ball( the)?( \w+)? tests? (now )?pass(es|ed)?\b|\bsuccessfully (fixed|implemented|completed|resolved|applied|updated|added|refactored)\b)`)
 
 	// deed: a sentence or a point of a list that begins with what was done.
-	deed = regexp.MustCompile(`(?im)^[\s*•\d.)-]*(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|resolved|corrected)\b`)
+	deed = pattern.Lazy(`(?im)^[\s*•\d.)-]*(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|resolved|corrected)\b`)
 
 	// refuses: it will not do it.
-	refuses = regexp.MustCompile(`(?i)^\W*((I'm|I am|so|very) ?)*((sorry|apologi[sz]e|unfortunately|I apologi[sz]e)\W+)?(but )?I('m| am)? (can't|cannot|can not|won't|will not|unable to|not able to|must decline|have to decline|decline)( to)?(\W*$| (help|assist|comply|continue|do (that|this)|fulfil|fulfill|complete|provide|support|engage|participate|create|generate|write|discuss|this|that)\b)`)
+	refuses = pattern.Lazy(`(?i)^\W*((I'm|I am|so|very) ?)*((sorry|apologi[sz]e|unfortunately|I apologi[sz]e)\W+)?(but )?I('m| am)? (can't|cannot|can not|won't|will not|unable to|not able to|must decline|have to decline|decline)( to)?(\W*$| (help|assist|comply|continue|do (that|this)|fulfil|fulfill|complete|provide|support|engage|participate|create|generate|write|discuss|this|that)\b)`)
 )
 
 // things are what an agent works on.
@@ -79,12 +80,12 @@ const things = `\b(code ?base|repositor(y|ies)|repo|files?|file ?system|workspac
 // products that look like files.
 func plain(text string) string {
 	text = strings.NewReplacer("\u2019", "'", "\u2018", "'", "\u02bc", "'").Replace(text)
-	return products.ReplaceAllString(addresses.ReplaceAllString(text, ""), "")
+	return products().ReplaceAllString(addresses().ReplaceAllString(text, ""), "")
 }
 
-var stop = regexp.MustCompile(`[.!?]+(\s+|$)|\n+`)
+var stop = pattern.Lazy(`[.!?]+(\s+|$)|\n+`)
 
-func sentences(text string) []string { return stop.Split(text, -1) }
+func sentences(text string) []string { return stop().Split(text, -1) }
 
 // emptyWords is the classic rule: it says that it has no access, and describes
 // and refers to nothing.
@@ -94,8 +95,8 @@ func emptyWords(text string) bool {
 }
 
 func lacksAccess(text string) bool {
-	for _, at := range noAccess.FindAllStringIndex(text, -1) {
-		if !searched.MatchString(text[at[1]:]) {
+	for _, at := range noAccess().FindAllStringIndex(text, -1) {
+		if !searched().MatchString(text[at[1]:]) {
 			return true
 		}
 	}
@@ -110,8 +111,8 @@ func reference(text string) bool {
 	}
 	for _, s := range sentences(text) {
 		switch {
-		case wish.MatchString(s) && !concrete.MatchString(s):
-		case place.MatchString(s), hasCommit(s), code.MatchString(s) && !lacksAccess(s):
+		case wish().MatchString(s) && !concrete().MatchString(s):
+		case place().MatchString(s), hasCommit(s), code().MatchString(s) && !lacksAccess(s):
 			return true
 		}
 	}
@@ -121,7 +122,7 @@ func reference(text string) bool {
 // hasCommit tells whether there is a name of a commit: words of the letters a
 // to f and plain numbers are none.
 func hasCommit(s string) bool {
-	for _, w := range commit.FindAllString(s, -1) {
+	for _, w := range commit().FindAllString(s, -1) {
 		if strings.ContainsAny(w, "0123456789") && strings.ContainsAny(w, "abcdef") {
 			return true
 		}
@@ -133,7 +134,7 @@ func hasCommit(s string) bool {
 // could not" or "please" describes nothing.
 func finding(text string) bool {
 	for _, s := range sentences(text) {
-		if concrete.MatchString(s) && !disowns.MatchString(s) && !lacksAccess(s) && !wish.MatchString(s) {
+		if concrete().MatchString(s) && !disowns().MatchString(s) && !lacksAccess(s) && !wish().MatchString(s) {
 			return true
 		}
 	}
@@ -148,16 +149,16 @@ func owns(text string) bool {
 		return false
 	}
 	text = plain(text)
-	if changedIt(text) || deed.MatchString(text) || finished.MatchString(text) && !unneeded.MatchString(text) {
+	if changedIt(text) || deed().MatchString(text) || finished().MatchString(text) && !unneeded().MatchString(text) {
 		return false
 	}
-	return disowns.MatchString(text) && (reference(text) || reason.MatchString(text))
+	return disowns().MatchString(text) && (reference(text) || reason().MatchString(text))
 }
 
 // declines tells whether the whole text is a refusal.
 func declines(text string) bool {
 	text = plain(text)
-	return refuses.MatchString(text) && !reference(text) && !finding(text)
+	return refuses().MatchString(text) && !reference(text) && !finding(text)
 }
 
 // claims tells whether a text that is meant to be an answer says instead that
@@ -167,13 +168,13 @@ func claims(text string) bool {
 	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return false
 	}
-	return boasts(text) || finished.MatchString(text) && !reference(text)
+	return boasts(text) || finished().MatchString(text) && !reference(text)
 }
 
 // boasts tells whether it says that it changed the code or ran its tests.
 func boasts(text string) bool {
 	return slices.ContainsFunc(deeds(text), func(d doing) bool {
-		return object.MatchString(d.what) || place.MatchString(d.what) || code.MatchString(d.what)
+		return object().MatchString(d.what) || place().MatchString(d.what) || code().MatchString(d.what)
 	})
 }
 
@@ -188,9 +189,9 @@ type doing struct{ verb, what string }
 
 func deeds(text string) []doing {
 	var list []doing
-	verb, what := boast.SubexpIndex("verb"), boast.SubexpIndex("what")
-	for _, m := range boast.FindAllStringSubmatch(text, -1) {
-		if !nothing.MatchString(m[what]) {
+	verb, what := boast().SubexpIndex("verb"), boast().SubexpIndex("what")
+	for _, m := range boast().FindAllStringSubmatch(text, -1) {
+		if !nothing().MatchString(m[what]) {
 			list = append(list, doing{strings.ToLower(m[verb]), m[what]})
 		}
 	}
@@ -198,7 +199,7 @@ func deeds(text string) []doing {
 }
 
 // nothing follows a verb that did not happen: "I changed nothing".
-var nothing = regexp.MustCompile(`(?i)^ (nothing|no|none|neither)\b`)
+var nothing = pattern.Lazy(`(?i)^ (nothing|no|none|neither)\b`)
 
 func count(n int, what string) string {
 	if n == 1 {
