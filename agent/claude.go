@@ -217,11 +217,12 @@ func claudeOutput(part, result record) string {
 	if out := result.str("stdout") + "\n" + result.str("stderr"); out != "\n" {
 		return out
 	}
-	said := part.str("content")
+	var said strings.Builder
+	said.WriteString(part.str("content"))
 	for _, p := range part.list("content") {
-		said += p.str("text") + "\n"
+		said.WriteString(p.str("text") + "\n")
 	}
-	return said
+	return said.String()
 }
 
 // deniedText knows the refusals of versions whose records do not mark them.

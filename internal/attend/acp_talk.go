@@ -310,13 +310,13 @@ func printed(output any, content []acp.ToolCallContent) string {
 			return text
 		}
 	}
-	text := ""
+	var text strings.Builder
 	for _, c := range content {
 		if c.Content != nil && c.Content.Content.Text != nil {
-			text += c.Content.Content.Text.Text + "\n"
+			text.WriteString(c.Content.Content.Text.Text + "\n")
 		}
 	}
-	return text
+	return text.String()
 }
 
 // exitOf is the exit code in the output of a shell tool, if it is told.

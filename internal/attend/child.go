@@ -114,8 +114,8 @@ func (c *child) close() {
 	}
 }
 
-// drain bounds what is still read: the tree is dead, and whoever may yet hold
-// the pipes is not waited for.
+// drain bounds how long is read: the tree is dead, and whoever may yet
+// hold the pipes is not waited for.
 func (c *child) drain() {
 	at := time.Now().Add(drainFor)
 	for _, f := range []*os.File{c.stdout, c.stderr} {
