@@ -12,7 +12,7 @@ func TestBeginning(t *testing.T) {
 	s := newState(t)
 	r, err := s.Create("r")
 	must(t, err)
-	must(t, s.Rebuild())
+	must(t, s.rebuild())
 	one := func() Summary {
 		t.Helper()
 		sums, err := s.Runs()
@@ -34,7 +34,7 @@ func TestBeginning(t *testing.T) {
 		t.Errorf("sessions: %v, %v", all, err)
 	}
 	must(t, r.Close())
-	must(t, s.Rebuild())
+	must(t, s.rebuild())
 	if sum := one(); sum.Beginning || sum.Status != Unreadable || sum.Reason == "" || sum.Cure == "" {
 		t.Errorf("left before its first record: %+v", sum)
 	}

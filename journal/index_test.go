@@ -76,7 +76,7 @@ func TestMissingIndexIsRebuilt(t *testing.T) {
 	for _, how := range []string{"missing", "asked for"} {
 		if how == "asked for" {
 			must(t, s.NoteRun(Summary{ID: "k3f9q", Status: belay.Failed}))
-			must(t, s.Rebuild())
+			must(t, s.rebuild())
 		}
 		runs, err := s.Runs()
 		must(t, err)
@@ -165,3 +165,6 @@ func TestRunsByStatus(t *testing.T) {
 		}
 	}
 }
+
+// rebuild fills the index as if it had been lost.
+func (s *State) rebuild() error { return s.change("rebuild index", s.fill) }

@@ -98,7 +98,7 @@ func TestRetryTokens(t *testing.T) {
 	if g, err := p.s.Service("codex", "r:b.1", true, p.at); err != nil || !g.OK {
 		t.Errorf("another service: %+v, %v", g, err)
 	}
-	must(t, p.s.Rebuild())
+	must(t, p.s.rebuild())
 	if got := p.known(); got.Tokens != 5.1 {
 		t.Errorf("after a rebuild: %+v", got)
 	}

@@ -9,16 +9,12 @@ import (
 	"github.com/belay-run/belay/proc"
 )
 
-// Rebuild fills the lists of runs and sessions again from the journals. Caps,
+// fill fills the lists of runs and sessions again from the journals. Caps,
 // the keepers of sessions, what is known of services and who works where are not
 // in the journals; it leaves caps, services and stays as they are. With a lost
 // index they are lost: every service then begins anew, with all its tokens and no
 // breaker open, and no run sees those that worked beside it before. A driver
 // notes a place once, so one that lives through the loss is not seen there.
-func (s *State) Rebuild() error {
-	return s.change("rebuild index", s.fill)
-}
-
 func (s *State) fill(c *sqlite3.Conn) error {
 	ids, err := s.ids()
 	if err != nil {

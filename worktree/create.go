@@ -92,6 +92,9 @@ func (b *builder) claim(ctx context.Context) error {
 	}
 	if name, ours := markOf(marks, b.o.Run, b.o.Step); ours {
 		b.name, b.own = name, marks[name]
+		if err := b.putBack(ctx, marks); err != nil {
+			return err
+		}
 		if ok, err := b.grow(ctx); ok || err != nil {
 			return err
 		}

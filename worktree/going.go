@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"maps"
 	"strings"
 )
 
@@ -44,6 +45,19 @@ func (g git) lastLook(ctx context.Context, branch string, own owner, aside []Rea
 		err = &Unsafe{Path: own.Path, Branch: branch, Why: why}
 	}
 	return own, o, err
+}
+
+// putBack moves a worktree back to its place that somebody moved aside for a last
+// look at it, and was killed: it is wanted there.
+func (b *builder) putBack(ctx context.Context, marks map[string]owner) error {
+	list, err := b.worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	if own := found(maps.Clone(marks), list)[b.name]; own.going {
+		return b.patient(ctx, "worktree", "move", own.Path, b.own.Path)
+	}
+	return nil
 }
 
 // lookAgain is how a worktree looks that was found to have nothing uncommitted

@@ -160,7 +160,7 @@ func measure(ctx context.Context, list []leftover) {
 // worked in.
 func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.Summary, ignored bool) []leftover {
 	status := map[belay.RunID]runLine{}
-	repos, seen := []string{}, map[string]bool{}
+	repos, seen, asked := []string{}, map[string]bool{}, map[string]bool{}
 	known := map[string]bool{} // folders of worktrees
 	var list []leftover
 	for _, sum := range sums {
@@ -174,9 +174,10 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 		} else {
 			status[sum.ID] = runLine{Status: gone}
 		}
-		if sum.Dir == "" { // of a run that cannot be read: it is not the folder that we are in
+		if sum.Dir == "" || asked[sum.Dir] { // none: of a run that cannot be read, and not the folder that we are in
 			continue
 		}
+		asked[sum.Dir] = true
 		if top, err := worktree.Top(ctx, sum.Dir); err == nil && !seen[top] {
 			seen[top] = true
 			repos = append(repos, top)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -135,7 +136,11 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 
 // judgeFile judges a transcript against a repository.
 func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) {
-	var seen attendant.Witness
+	dir, err := filepath.Abs(o.repo)
+	if err != nil {
+		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", err, "")
+	}
+	seen := attendant.Witness{Dir: dir}
 	kind, result, err := readTranscript(o, &seen)
 	if err != nil {
 		hint := ""
