@@ -145,9 +145,13 @@ func (k *keeper) startPumps(a *attempt) {
 func (k *keeper) pump(r *os.File, w io.WriteCloser) {
 	buf := k.buffers.Get().(*[]byte)
 	defer k.buffers.Put(buf)
+	write := func(b []byte) { _, _ = w.Write(b) } // a sink takes everything and keeps its own faults
 	for {
 		n, err := r.Read(*buf)
-		_, _ = w.Write((*buf)[:n]) // a sink takes everything and keeps its own faults
+		write((*buf)[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			rest(r, *buf, write)
+		}
 		if err != nil {
 			break
 		}
