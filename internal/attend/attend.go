@@ -23,6 +23,7 @@ const (
 	toldEvidence     = 2 * time.Second // when we were told to end
 	softMemory       = 48 << 20
 	fastest, slowest = 5 * time.Millisecond, time.Second
+	latest           = 4 // paces: a look at the clock that comes later than that came after a standstill
 )
 
 // Streams are where the attendant talks to.

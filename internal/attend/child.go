@@ -173,11 +173,20 @@ func (c *child) within(ctx context.Context, d time.Duration) bool {
 	defer timer.Stop()
 	select {
 	case <-c.gone:
-		return true
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-	return false
+	return c.left() // both may have come while the machine stood still
+}
+
+// left tells whether the process is gone by now.
+func (c *child) left() bool {
+	select {
+	case <-c.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 func signalOf(s agent.Stop) syscall.Signal {

@@ -29,6 +29,7 @@ type turn struct {
 	long    int        // lines that were too long
 	session string
 	over    bool     // what comes now is too late
+	late    bool     // the last look came late, and decided nothing
 	urgent  chan act // what a sign asks for, at most one
 }
 
@@ -185,8 +186,10 @@ func (t *turn) ask(got act) {
 
 // guard waits for the end of the process, or brings it about.
 func (t *turn) guard(ctx context.Context) ending {
-	tick := time.NewTicker(t.a.pace())
+	pace := t.a.pace()
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
+	looked := time.Now()
 	for {
 		select {
 		case <-t.child.gone:
@@ -203,11 +206,14 @@ func (t *turn) guard(ctx context.Context) ending {
 			return ending{}
 		case got := <-t.urgent:
 			return t.act(ctx, got)
-		case at := <-tick.C:
+		case <-tick.C:
+			if t.child.left() {
+				return ending{} // it left before we looked, however late that was
+			}
 			proc.ReapOrphans(t.child.cmd.Process.Pid)
-			t.mu.Lock()
-			got := t.a.watch.tick(at)
-			t.mu.Unlock()
+			at := time.Now()
+			got := t.look(at, at.Sub(looked)-latest*pace)
+			looked = at
 			switch got.kind {
 			case actNone:
 			case actNote:
@@ -217,6 +223,21 @@ func (t *turn) guard(ctx context.Context) ending {
 			}
 		}
 	}
+}
+
+// look asks the watch. What is over the time that a look may take to come was
+// nobody's: the machine stood still or was paused, and the agent with it. What
+// came meanwhile, its end perhaps, is taken in before anything is decided.
+func (t *turn) look(at time.Time, over time.Duration) act {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if over > 0 {
+		t.a.watch.stood(at, over)
+	}
+	if t.late = over > 0 && !t.late; t.late {
+		return act{}
+	}
+	return t.a.watch.tick(at)
 }
 
 // act ends the process because the watch says so.

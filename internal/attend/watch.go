@@ -199,6 +199,20 @@ func (v *watch) patience(at time.Time) time.Duration {
 	return min(v.began.Add(v.w.Timeout).Sub(at), v.retrying.Add(v.w.Retries).Sub(at))
 }
 
+// stood takes in that nobody could do anything for a time, the agent as little
+// as we: what it did not say or do then is not held against it. The keeper has
+// the last word on the time of an attempt, by the clock.
+func (v *watch) stood(now time.Time, d time.Duration) {
+	for _, since := range []*time.Time{&v.began, &v.last, &v.talk, &v.retrying} {
+		if since.IsZero() {
+			continue
+		}
+		if *since = since.Add(d); since.After(now) { // it came when the standstill was over
+			*since = now
+		}
+	}
+}
+
 // tick looks at the clock.
 func (v *watch) tick(at time.Time) act {
 	if at.Sub(v.began) >= v.w.Timeout {
