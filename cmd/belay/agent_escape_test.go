@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/proc"
@@ -125,9 +126,13 @@ func (b *bench) agentRig(script, recipe string, env ...string) (*rig, error) {
 }
 
 func (b *bench) escape(name string, death ending, level int) error {
+	return inTime(2*time.Second, func(limit time.Duration) error { return b.escapeWithin(name, death, level, limit) })
+}
+
+func (b *bench) escapeWithin(name string, death ending, level int, most time.Duration) error {
 	limit := ""
 	if death.name == "timeout" {
-		limit = ", timeout: 2"
+		limit = ", timeout: " + most.String()
 	}
 	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x"+limit+", output: o}\n",
 		"BELAY_AGENTS_CONTAINMENT="+strconv.Itoa(level))
@@ -146,11 +151,15 @@ func (b *bench) escape(name string, death ending, level int) error {
 	if err != nil {
 		return err
 	}
-	if err := r.exists("ready"); err != nil {
-		return errors.Join(err, errors.New(text(c.err)))
-	}
-	if err := until("what got away is seen", func() bool { return len(carriers(mark)) > 0 }); err != nil {
+	if err := r.ready(c); err != nil {
 		return err
+	}
+	seen := false
+	if err := until("what got away is seen", func() bool { seen = len(carriers(mark)) > 0; return seen || c.ended() }); err != nil {
+		return err
+	}
+	if !seen {
+		return errNotReady
 	}
 	if err := r.put("seen", ""); err != nil {
 		return err

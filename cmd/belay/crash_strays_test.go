@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/failpoint"
@@ -90,7 +91,38 @@ func crashStrays(t *testing.T, b *bench) {
 	b.say("strays: %d cells (shapes by endings), failed %d", len(cells), orphans.Load())
 }
 
+// errNotReady says that the time of a step was over before it was ready to be
+// ended: on this machine it needs more of it.
+var errNotReady = errors.New("its time was over before it was ready")
+
+// inTime tries something with more and more time for its step, until that is
+// ready before its time is over.
+func inTime(limit time.Duration, try func(limit time.Duration) error) error {
+	err := try(limit)
+	for errors.Is(err, errNotReady) && limit < patience {
+		limit *= 4
+		err = try(limit)
+	}
+	return err
+}
+
+// ready waits until a step is, and says when it ended before that.
+func (r *rig) ready(c *command) error {
+	there := func() bool { _, err := os.Stat(r.inWork("ready")); return err == nil }
+	if err := until("ready", func() bool { return there() || c.ended() }); err != nil {
+		return errors.Join(err, errors.New(text(c.err)))
+	}
+	if !there() {
+		return fmt.Errorf("%w: %s", errNotReady, text(c.err))
+	}
+	return nil
+}
+
 func (b *bench) stray(shape string, how ending) error {
+	return inTime(500*time.Millisecond, func(limit time.Duration) error { return b.strayWithin(shape, how, limit) })
+}
+
+func (b *bench) strayWithin(shape string, how ending, most time.Duration) error {
 	r, err := b.newRig(b.shipped)
 	if err != nil {
 		return err
@@ -100,7 +132,7 @@ func (b *bench) stray(shape string, how ending) error {
 		"\nuntil [ $(wc -l < pids) -ge 2 ]; do sleep 0.01; done; touch ready\n" + how.script
 	limit := ""
 	if how.name == "timeout" {
-		limit = ", timeout: 500ms"
+		limit = ", timeout: " + most.String()
 	}
 	err = errors.Join(r.put("note.sh", noteWord), r.put("stray.yaml",
 		fmt.Sprintf("name: stray\nsteps:\n  - {id: leave, command: %q%s}\n  - {id: look, command: %q}\n", script, limit, lookScript)))
@@ -112,7 +144,7 @@ func (b *bench) stray(shape string, how ending) error {
 		return err
 	}
 	defer r.killNoted()
-	if err := r.exists("ready"); err != nil {
+	if err := r.ready(c); err != nil {
 		return err
 	}
 	e, err := how.act(r, c)

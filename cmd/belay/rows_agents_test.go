@@ -225,7 +225,7 @@ func endRows() []row {
 			p.phases("a failed")
 		}),
 		unlike("66c", "what an agent started in a session of its own, after its timeout", "goes on", "killing", func(p *place) {
-			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "roles: {main: [ignore_term, {fork: {how: setsid, pid: pid}}, hang], '*': [{exit: 1}]}\n")
+			p.played(1, "steps: [{id: a, prompt: p, timeout: 3, output: v}]\n", "roles: {main: [ignore_term, {fork: {how: setsid, pid: pid}}, hang], '*': [{exit: 1}]}\n")
 			if !p.exists("pid") {
 				p.t.Error("nothing was started")
 			}
