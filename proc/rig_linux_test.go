@@ -164,7 +164,7 @@ func (r *rig) close(k *Keeper) {
 func (r *rig) bash(name, script string) Spawn {
 	return Spawn{
 		Key: r.key(name), Argv: []string{"bash", "-c", script}, Dir: r.dir,
-		Log: filepath.Join(r.dir, name+".log"), Grace: 2 * time.Second,
+		Log: filepath.Join(r.dir, name+".log"), Grace: 20 * time.Second,
 	}
 }
 
