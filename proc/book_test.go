@@ -136,14 +136,17 @@ func TestBigLogIsReadFast(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ledgerName), []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	b, err := readBook(dir, []belay.Key{"k:s9999.1", "k:none.1"})
-	took := time.Since(began)
-	if err != nil || b.exits["k:s9999.1"] == nil || len(b.exits) != 1 {
-		t.Errorf("%d exits, %v", len(b.exits), err)
+	best := time.Hour // of several: a machine that stands still stands still for one of them
+	for range 5 {
+		began := time.Now()
+		b, err := readBook(dir, []belay.Key{"k:s9999.1", "k:none.1"})
+		best = min(best, time.Since(began))
+		if err != nil || b.exits["k:s9999.1"] == nil || len(b.exits) != 1 {
+			t.Errorf("%d exits, %v", len(b.exits), err)
+		}
 	}
-	if took > 500*time.Millisecond { // it takes about 10
-		t.Errorf("%d bytes took %s", text.Len(), took)
+	if best > 500*time.Millisecond { // it takes about 10
+		t.Errorf("%d bytes took %s", text.Len(), best)
 	}
-	t.Logf("%d bytes in %s", text.Len(), took)
+	t.Logf("%d bytes in %s", text.Len(), best)
 }

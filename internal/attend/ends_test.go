@@ -82,7 +82,7 @@ func TestWhatKillDoesNotEnd(t *testing.T) {
 	pidFile := filepath.Join(root, "pid")
 	r.command("")
 	r.order.Program, r.order.Env = []string{holdout, pidFile}, []string{roleVar + "=holdout"}
-	r.order.Windows.Timeout = time.Second
+	r.order.Windows.Timeout = 3 * time.Second // for it to become what cannot be killed
 	path := filepath.Join(root, "order.json")
 	if err := r.order.Write(path); err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func escaped(t *testing.T, escape, last string, end belay.EndedBy, contain Conta
 	}
 	at := time.Now()
 	d := r.wait(cmd, &out, &talk)
-	if took := time.Since(at); took > 15*time.Second {
+	if took := time.Since(at); took > 45*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if d.Ended != end {
