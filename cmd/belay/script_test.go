@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(talkACP(os.Args[1:]))
 	}
 	flag.Parse()
-	heedHangup()
+	heedSignals()
 	if err := sideBySide(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -49,11 +49,14 @@ func sideBySide() error {
 	return flag.Set("test.parallel", fmt.Sprint(times*runtime.GOMAXPROCS(0)))
 }
 
-// heedHangup takes back that SIGHUP is ignored, as it is under nohup: every
-// program that a test starts would inherit that, and belay respects it.
-func heedHangup() {
-	if signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+// heedSignals takes back that a signal is ignored, as SIGHUP is under nohup and
+// SIGINT in the background of a script: every program that a test starts would
+// inherit that, and belay respects it.
+func heedSignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 }
 
