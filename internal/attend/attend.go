@@ -20,7 +20,7 @@ import (
 
 const (
 	evidencePatience = 2 * time.Minute
-	toldEvidence     = 2 * time.Second // when we were told to end
+	toldEvidence     = 5 * time.Second // when we were told to end: with all the rest less than the keeper waits
 	softMemory       = 48 << 20
 	fastest, slowest = 5 * time.Millisecond, time.Second
 	latest           = 4 // paces: a look at the clock that comes later than that came after a standstill
