@@ -15,7 +15,6 @@ func (*kept) Close() error { return nil }
 
 // What was written before the time of a pipe was over is carried, also when
 // nobody came to read it until then: the disk was slow, or the machine stood still.
-// promise: F8
 func TestLateReaderLosesNothing(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

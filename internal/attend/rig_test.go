@@ -236,7 +236,7 @@ func (r *rig) run() done {
 
 func (r *rig) wait(cmd *exec.Cmd, out, talk *bytes.Buffer) done {
 	r.t.Helper()
-	timer := time.AfterFunc(60*time.Second, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(4*time.Minute, func() { _ = cmd.Process.Kill() }) // nothing that passes waits for it
 	defer timer.Stop()
 	err := cmd.Wait()
 	var ended *exec.ExitError
@@ -264,7 +264,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for !ok() {
 		select {
 		case <-tick.C:
