@@ -25,6 +25,8 @@ type turn struct {
 	child *child
 	voice voice
 
+	seeing sync.Mutex // the witness, who may take long; locked before mu
+
 	mu      sync.Mutex // the watch and what follows
 	long    int        // lines that were too long
 	session string
@@ -155,8 +157,21 @@ func (t *turn) missed(head []byte) {
 	}
 }
 
-// hear takes in a sign.
+// hear takes in a sign: the watch first, which must know it in time.
 func (t *turn) hear(s agent.Sign) {
+	t.live(s)
+	t.seeing.Lock()
+	defer t.seeing.Unlock()
+	t.mu.Lock()
+	over := t.over
+	t.mu.Unlock()
+	if !over {
+		t.a.witness.Hear(s)
+	}
+}
+
+// live gives a sign to the watch, and does what it asks for.
+func (t *turn) live(s agent.Sign) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
@@ -166,7 +181,6 @@ func (t *turn) hear(s agent.Sign) {
 		t.session = s.Session
 		t.a.know(s.Session)
 	}
-	t.a.witness.Hear(s)
 	switch got := t.a.watch.sign(time.Now(), s); got.kind {
 	case actNone:
 	case actNote:
@@ -287,6 +301,8 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 			x.Files[path] = b
 		}
 	}
+	t.seeing.Lock()
+	defer t.seeing.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
