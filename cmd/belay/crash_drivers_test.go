@@ -168,7 +168,7 @@ func signalled(r *rig, code int, sig syscall.Signal) error {
 }
 
 // deafGrace is how long a step that does not listen is given at the first signal.
-const deafGrace = 12 * time.Second
+const deafGrace = 50 * time.Second
 
 // signalledTwice ends a run whose step does not listen: the second signal does
 // not wait for it.
