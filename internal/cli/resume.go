@@ -47,7 +47,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	}
 	id = id.Root()
 	a.subject = id
-	open, err := ws.local.Resume(id)
+	open, err := takeRun(ctx, ws, id)
 	if err != nil {
 		return err
 	}

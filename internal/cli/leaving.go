@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/journal"
+)
+
+const (
+	leaveWithin = 10 * time.Second // for a driver that is done with its run to be gone
+	leaveEvery  = 20 * time.Millisecond
+)
+
+// takeRun is the right to go on with a run. A driver that has written down the
+// end of its work is about to go: whoever was told so, and types the next
+// command, waits for it.
+func takeRun(ctx context.Context, ws *workshop, id belay.RunID) (*engine.Open, error) {
+	until := time.Now().Add(leaveWithin)
+	tick := time.NewTicker(leaveEvery)
+	defer tick.Stop()
+	for {
+		open, err := ws.local.Resume(id)
+		if err == nil || !isBusy(err) || time.Now().After(until) || !leaving(ws.state, id) {
+			return open, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// leaving tells whether the driver of a run has nothing left to do in it. The
+// last of the root's own records says so: a run that goes on has others.
+func leaving(st *journal.State, id belay.RunID) bool {
+	view, err := st.View(id)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = view.Close() }() // read only: nothing to lose
+	recs, err := view.Load()
+	for i := len(recs) - 1; err == nil && i >= 0; i-- {
+		if recs[i].Run != id {
+			continue
+		}
+		switch recs[i].Event.(type) {
+		case belay.RunEnded, belay.RunStopped, belay.RunHeld:
+			return true
+		}
+		return false
+	}
+	return false
+}
