@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,7 +249,7 @@ func (p *player) fork(f forkSpec) error {
 		pid = filepath.Join(os.TempDir(), fmt.Sprintf("scripted-%d.pid", os.Getpid()))
 	}
 	pid = p.path(pid)
-	stay := fmt.Sprintf(`echo $$ > "$1.new" && mv "$1.new" "$1" && exec sleep %d`, childSays)
+	stay := fmt.Sprintf(`echo $$ > "$1.new" && exec sleep %d`, childSays) // with mv there would be two of them for a moment
 	var script string
 	attr := &syscall.SysProcAttr{}
 	switch f.How {
@@ -267,13 +268,13 @@ func (p *player) fork(f forkSpec) error {
 	if out, ok := p.out.(*os.File); ok {
 		cmd.Stdout, cmd.Stderr = out, out // so that it holds the pipe
 	}
-	_ = os.Remove(pid) // of an earlier start
+	_ = errors.Join(os.Remove(pid), os.Remove(pid+".new")) // of an earlier start
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("fork: %w", err)
 	}
 	for until := time.Now().Add(forkWithin); time.Now().Before(until); time.Sleep(forkPause) {
-		if _, err := os.Stat(pid); err == nil {
-			return nil
+		if b, err := os.ReadFile(pid + ".new"); err == nil && bytes.HasSuffix(b, []byte("\n")) {
+			return os.Rename(pid+".new", pid)
 		}
 	}
 	return errors.New("fork: the child did not come up")
