@@ -150,7 +150,7 @@ func (k *keeper) pump(r *os.File, w io.WriteCloser) {
 		n, err := r.Read(*buf)
 		write((*buf)[:n])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			rest(r, *buf, write)
+			Rest(r, *buf, write)
 		}
 		if err != nil {
 			break

@@ -2,14 +2,16 @@ package proc
 
 import (
 	"fmt"
+	"syscall"
 	"time"
 )
 
 // EndBelow ends everything that lives below the calling process: TERM, and
-// KILL when the grace is over, until a look finds none. It tells how many there
-// were. The caller must have waited for its own children first: what is left is
+// KILL when the grace is over, until there is none. It tells how many were seen.
+// The caller must have waited for its own children first: what is left is
 // reaped here. As a subreaper it also has the orphans of all its descendants,
-// so nothing below it gets away by leaving a group, a session or a parent.
+// so nothing below it gets away by leaving a group, a session or a parent; and
+// while it has no child at all, nobody is below it.
 func EndBelow(grace time.Duration) (int, error) {
 	if noChildren() {
 		return 0, nil
@@ -24,10 +26,35 @@ func EndBelow(grace time.Duration) (int, error) {
 		h.reapOwn()
 		if len(prey) == 0 {
 			reapLeft(0, true)
-			return len(h.seen), nil
+			if noChildren() || Containment() == LevelGroup {
+				return len(h.seen), nil
+			} // else somebody was born while we looked
 		}
 		if !h.round(prey) {
-			return len(h.seen), fmt.Errorf("end descendants: %d %w", len(prey), ErrSurvivors)
+			return len(h.seen), fmt.Errorf("end descendants: %d %w", max(len(prey), 1), ErrSurvivors)
+		}
+		if h.kills() {
+			chase(nil)
+		}
+	}
+}
+
+// chase kills and reaps the children of the calling process, except some, one
+// look after the other: one that forks and leaves faster than a list of all
+// processes can be read is met only so. An unreaped child's number is nobody
+// else's; the caller sees to it that nobody else reaps meanwhile.
+func chase(spare func(pid int) bool) {
+	for end := time.Now().Add(chaseFor); time.Now().Before(end) && !noChildren(); {
+		pids, err := children()
+		if err != nil {
+			return // the next look at all tells
+		}
+		for _, pid := range pids {
+			if spare != nil && spare(pid) {
+				continue
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)               // it may be dead already
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // or not yet: then the next look takes it away
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 // writes on and on is not followed past it.
 const restMost = 1 << 20
 
-// rest hands out what lies in a pipe whose time is over, without waiting for
+// Rest hands out what lies in a pipe whose time is over, without waiting for
 // more. The deadline of a read says nothing about what was written before it:
 // after a slow disk, or a machine that stood still, all of it may lie there.
-func rest(r *os.File, buf []byte, take func([]byte)) {
+func Rest(r *os.File, buf []byte, take func([]byte)) {
 	conn, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil { // over, it would refuse to look
 		return

@@ -54,7 +54,7 @@ func TestRestIsBounded(t *testing.T) {
 		}
 	}
 	write()
-	rest(r, make([]byte, 4096), func(b []byte) {
+	Rest(r, make([]byte, 4096), func(b []byte) {
 		total += len(b)
 		write() // there is always one more
 	})
@@ -64,7 +64,7 @@ func TestRestIsBounded(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rest(r, more, func([]byte) {})
+	Rest(r, more, func([]byte) {})
 	if _, err := r.Read(more); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("its time is over for good")
 	}

@@ -104,17 +104,41 @@ func (k *keeper) clear(a *attempt, e *Exit, grace time.Duration) {
 			a.strays[p.pid] = true
 		}
 		k.mu.Unlock()
-		if len(prey) == 0 && (!undecided || time.Now().After(until)) {
+		born := len(prey) == 0 && k.hasMore(a)
+		if len(prey) == 0 && !born && (!undecided || time.Now().After(until)) {
 			break
 		}
 		if !h.round(prey) {
-			e.Detail = strconv.Itoa(len(prey)) + " descendants survive KILL"
+			e.Detail = strconv.Itoa(max(len(prey), 1)) + " descendants survive KILL"
 			break
+		}
+		if born && h.kills() {
+			k.chase()
 		}
 	}
 	k.mu.Lock()
 	e.Strays = len(a.strays)
 	k.mu.Unlock()
+}
+
+// hasMore tells whether the keeper has children although none was seen that
+// could be ended, when they can only be the attempt's: they were born, or died,
+// while somebody looked.
+func (k *keeper) hasMore(a *attempt) bool {
+	if Containment() == LevelGroup {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.leaders) == 0 && len(k.live) == 1 && k.live[a.s.Key] == a && !noChildren()
+}
+
+// chase hunts those below the keeper that no attempt leads and that are too fast
+// for a look at all.
+func (k *keeper) chase() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	chase(func(pid int) bool { return k.leaders[pid] != nil })
 }
 
 // withBelow adds what is below the strays.
@@ -297,8 +321,11 @@ func (k *keeper) clearRest() {
 		}
 		k.mu.Unlock()
 		prey := k.withBelow(rest)
-		if len(prey) == 0 || !h.round(prey) {
+		if len(prey) == 0 && noChildren() || !h.round(prey) {
 			return
+		}
+		if h.kills() {
+			k.chase()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -220,5 +221,44 @@ func TestSignalReachesTheWholeTree(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	r.gone(ids)
+	r.close(k)
+}
+
+// One that forks and leaves faster than it can be looked at is caught too, and
+// before the end of its step is told.
+// promise: K3
+func TestHopperIsCaught(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	k, _ := r.attach()
+	if err := syscall.Mkfifo(r.file("fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.file("hop.sh"), []byte("trap '' TERM INT HUP\nbash hop.sh & exit\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { // the pipe ends with the last that has it
+		_, err := os.ReadFile(r.file("fifo"))
+		over <- err
+	}()
+	s := r.bash("a", `setsid bash -c 'exec 9>fifo </dev/null >/dev/null 2>&1; touch hops; exec bash hop.sh' &
+		until [ -e hops ]; do sleep 0.01; done`)
+	r.spawn(k, s)
+	if e := r.exit(k, s.Key); e.Code != 0 || e.Strays == 0 {
+		t.Errorf("%+v", e)
+	}
+	select {
+	case err := <-over:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it hops on")
+		if err := os.WriteFile(r.file("hop.sh"), nil, 0o600); err != nil { // and ends here
+			t.Error(err)
+		}
+		<-over
+	}
 	r.close(k)
 }

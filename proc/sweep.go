@@ -14,6 +14,7 @@ const (
 	lookEvery    = 2 * time.Millisecond  // first pause between two looks
 	lookAtMost   = 50 * time.Millisecond // longest
 	killPatience = 10 * time.Second      // how long a killed process may take to be gone
+	chaseFor     = 20 * time.Millisecond // how long the fast ones are hunted between two looks
 )
 
 // ErrSurvivors says that processes are there that not even KILL has ended.
@@ -138,6 +139,9 @@ func (h *hunt) round(prey []process) bool {
 	h.pause = min(2*h.pause, lookAtMost)
 	return true
 }
+
+// kills tells whether the grace is over.
+func (h *hunt) kills() bool { return !time.Now().Before(h.killAt) }
 
 // spareTerm notes processes that were told to end already.
 func (h *hunt) spareTerm(p process) { h.seen[p.pid] = p }

@@ -150,3 +150,48 @@ func TestKilledAttendant(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	until(t, "all are gone", func() bool { return len(carriers(t, seconds)) == 0 })
 }
+
+// hopper leaves a process that is gone before anybody has looked at it, and has
+// another one in its stead. Each has the pipe $FIFO open: it ends with the last.
+const hopper = `cat > "$PIDS.sh" <<'END'
+trap '' TERM INT HUP
+bash "$0" & exit
+END
+setsid bash -c 'exec 9>"$FIFO" </dev/null >/dev/null 2>&1; echo $$ > "$PIDS"; exec bash "$PIDS.sh"' &
+`
+
+// One that forks and leaves faster than all processes can be listed is caught
+// too: nothing is over while the attendant has a child.
+func TestHopper(t *testing.T) {
+	t.Parallel()
+	for _, c := range deaths[:2] {
+		r := newRig(t)
+		dir := t.TempDir()
+		pids, fifo := filepath.Join(dir, "pids"), filepath.Join(dir, "fifo")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan error, 1)
+		go func() { // until the last of them is gone
+			_, err := os.ReadFile(fifo)
+			over <- err
+		}()
+		r.order.Env, r.order.Contain = []string{"PIDS=" + pids, "FIFO=" + fifo}, ContainSubreaper
+		r.command(hopper + `until [ -s "$PIDS" ]; do sleep 0.01; done; echo started; ` + c.last)
+		if d := r.run(); d.Ended != c.end || d.Strays == 0 {
+			t.Errorf("%s: ended %q with %d strays", c.name, d.Ended, d.Strays)
+		}
+		select {
+		case err := <-over:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s: it hops on", c.name)
+			if err := os.WriteFile(pids+".sh", nil, 0o600); err != nil { // and ends here
+				t.Error(err)
+			}
+			<-over
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -70,8 +69,8 @@ func (a *attendant) play(ctx context.Context, prompt, resume string) ending {
 	life.Go(c.await)
 	work.Go(c.hearDeath)
 	work.Go(func() { v.speak(c.stdin) })
-	pumps.Go(func() { t.pump(&ear{File: c.stdout}, false) })
-	pumps.Go(func() { t.pump(&ear{File: c.stderr}, true) })
+	pumps.Go(func() { t.pump(c.stdout, false) })
+	pumps.Go(func() { t.pump(c.stderr, true) })
 	e := t.guard(ctx)
 	t.clear(ctx)
 	c.drain()
@@ -122,7 +121,7 @@ func (a *attendant) prepare(prompt, resume string) (voice, agent.Launch, error) 
 }
 
 // pump passes a stream on as it is, and its lines to the voice.
-func (t *turn) pump(r io.Reader, stderr bool) {
+func (t *turn) pump(r *os.File, stderr bool) {
 	cutter, out := lines{max: maxLine}, whole{to: t.a.raw}
 	buf := make([]byte, chunk)
 	each := func(line []byte) {
@@ -133,10 +132,16 @@ func (t *turn) pump(r io.Reader, stderr bool) {
 	if !stderr {
 		cutter.past = t.missed
 	}
+	take := func(b []byte) {
+		out.write(b)
+		cutter.feed(b, each)
+	}
 	for {
 		n, err := r.Read(buf)
-		out.write(buf[:n])
-		cutter.feed(buf[:n], each)
+		take(buf[:n])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			proc.Rest(r, buf, take) // it was said while the agent lived, however slowly we listened
+		}
 		if err != nil {
 			break // its end, or nobody waits for it any more
 		}
