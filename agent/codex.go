@@ -2,7 +2,6 @@ package agent
 
 import (
 	"path"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/pattern"
@@ -170,25 +169,18 @@ func (r *codexReader) files(id string, changes []record, call belay.ToolCall, ov
 	return signs
 }
 
-var codexShell = pattern.Lazy(`^(?:/\S*/)?(?:ba|z|da)?sh -l?c (.*)$`)
-
-// unwrapped takes the command out of the shell call that Codex shows.
+// unwrapped takes the command out of the shell call that Codex shows: the words
+// of the call, quoted where they need it and joined. What is no such call, or
+// gives the shell more than its command, is left as it is.
 func unwrapped(s string) string {
-	m := codexShell().FindStringSubmatch(strings.ReplaceAll(s, "\n", "\x00"))
-	if m == nil {
+	words, ok := parted(s)
+	if !ok {
 		return s
 	}
-	in := strings.ReplaceAll(m[1], "\x00", "\n")
-	if len(in) < 2 || in[0] != in[len(in)-1] {
-		return in
+	if command, ok := shellCall(words); ok {
+		return command
 	}
-	switch in[0] {
-	case '\'':
-		return strings.ReplaceAll(in[1:len(in)-1], `'\''`, `'`)
-	case '"':
-		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`").Replace(in[1 : len(in)-1])
-	}
-	return in
+	return s
 }
 
 var codexRetry = pattern.Lazy(`(?s)^Reconnecting\.\.\. (?:\d+/\d+|waiting for network) \((.*)\)$`)

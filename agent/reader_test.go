@@ -140,6 +140,21 @@ func TestUnwrappedCommands(t *testing.T) {
 		"/bin/bash -lc 'cd x\ngo test ./...'": "cd x\ngo test ./...",
 		`git status`:                          "git status",
 		`/bin/bash script.sh`:                 "/bin/bash script.sh",
+		// a command with both kinds of quotes, or with one and a sign that
+		// double quotes do not hold, is told in pieces
+		"/bin/bash -lc \"cat > notes.md <<'EOF'\nUse \"'`make` here.\nEOF'": "cat > notes.md <<'EOF'\nUse `make` here.\nEOF",
+		`/bin/bash -lc 'go test ./... 2>&1 | grep '"'"'^ok'"'"`:             "go test ./... 2>&1 | grep '^ok'",
+		`/bin/bash -lc 'gh pr create --title '"'Fix "'$x'"' --body done"`:   "gh pr create --title 'Fix $x' --body done",
+		`/bin/bash -lc 'cat $HOME/x '"'a.txt'"`:                             "cat $HOME/x 'a.txt'",
+		`/bin/bash -lc "sed -i 's/a\\/b/' x"`:                               `sed -i 's/a\/b/' x`,
+		`'/opt/my shells/bash' -c ls`:                                       "ls",
+		`/bin/bash -lc '' `:                                                 "",
+		`/bin/bash -lc 'echo $0' "a b"`:                                     `/bin/bash -lc 'echo $0' "a b"`, // what it is given beside is a part of it
+		`bash -c ls | tee x`:                                                "bash -c ls | tee x",
+		`bash -c ls>x`:                                                      "bash -c ls>x",
+		`bash -lc 'never ends`:                                              `bash -lc 'never ends`,
+		`bash -lc "never ends`:                                              `bash -lc "never ends`,
+		`bash -lc never\`:                                                   `bash -lc never\`,
 	} {
 		if got := unwrapped(in); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)

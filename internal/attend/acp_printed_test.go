@@ -31,3 +31,23 @@ func TestPrintedOverTheProtocol(t *testing.T) {
 		}
 	}
 }
+
+// A command that is told as a list of words is the line that a shell would read.
+func TestACPCommandsInWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		input any
+		want  string
+	}{
+		{map[string]any{"command": "go test ./..."}, "go test ./..."},
+		{map[string]any{"command": []any{"bash", "-lc", "go test ./... | grep '^ok'"}}, "go test ./... | grep '^ok'"},
+		{map[string]any{"cmd": []any{"git", "commit", "-m", "it's done"}}, `git commit -m 'it'\''s done'`},
+		{map[string]any{"command": []any{"sleep", 1.0}}, "sleep 1"},
+		{map[string]any{"command": 7.0}, ""},
+		{nil, ""},
+	} {
+		if got, long := commandOf(c.input); got != c.want || long {
+			t.Errorf("%v: %q, %v", c.input, got, long)
+		}
+	}
+}

@@ -287,11 +287,26 @@ func commandOf(input any) (command string, long bool) {
 		case string:
 			return cut(v, agent.MaxLook), len(v) > agent.MaxLook
 		case []any:
-			b, _ := json.Marshal(v) // it was JSON
-			return cut(string(b), agent.MaxLook), len(b) > agent.MaxLook
+			line := agent.CommandLine(wordsOf(v))
+			return cut(line, agent.MaxLook), len(line) > agent.MaxLook
 		}
 	}
 	return "", false
+}
+
+// wordsOf are the words of a command that is told as a list; one that is no text
+// is shown as JSON.
+func wordsOf(list []any) []string {
+	words := make([]string, 0, len(list))
+	for _, v := range list {
+		w, ok := v.(string)
+		if !ok {
+			b, _ := json.Marshal(v) // it was JSON
+			w = string(b)
+		}
+		words = append(words, w)
+	}
+	return words
 }
 
 // printed is what a command printed, where the agent tells it.
