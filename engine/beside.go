@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -49,6 +50,26 @@ func (w *drive) meets(j belay.Job, o *belay.Observation) error {
 	}
 	o.Beside = runs
 	return nil
+}
+
+// left adds to a lost attempt of an agent what its attendant saw, if that lived
+// long enough to report: the next attempt is measured by it. Without, all that
+// anybody did since the lost one began would look like its work.
+func (w *drive) left(j belay.Job, started time.Time, e *belay.AttemptFound) error {
+	if j.Agent == nil {
+		return nil
+	}
+	r, ok := step.Report(w.Store, j.Key)
+	if !ok {
+		return nil
+	}
+	o := belay.Observation{Began: true, Started: started, Ended: w.now(), Agent: &r}
+	if at := r.Evidence.After.At; at > 0 {
+		o.Ended = time.Unix(0, at)
+	}
+	err := w.meets(j, &o)
+	e.Left, e.Beside = &r.Evidence, o.Beside
+	return err
 }
 
 // measuredSince is since when a change counts as work of an attempt: its start,

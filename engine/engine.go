@@ -221,7 +221,7 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
-		if err := w.tell(job, nil); err != nil {
+		if err := errors.Join(w.tell(job, nil), w.left(job, view.Since, &e)); err != nil {
 			return nil, err
 		}
 	case belay.Harvested:

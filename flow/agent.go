@@ -243,6 +243,18 @@ func (s *State) learn(i int, o *belay.Observation) {
 	}
 }
 
+// learnLost keeps what a lost attempt leaves for the next one: nobody knows how
+// it ended, but its attendant may have told what it did.
+func (s *State) learnLost(i int, e belay.AttemptFound) {
+	a := &s.steps[i].agent
+	seen := a.measure
+	s.learn(i, nil)
+	if e.Left != nil {
+		a.measure = seen
+		a.measure.ended(&belay.Observation{Began: true, Beside: e.Beside, Agent: &belay.AgentReport{Evidence: *e.Left}})
+	}
+}
+
 // cutBy says how an attempt was cut off, so that its session can go on; "" for
 // one that came to an end of its own.
 func cutBy(o *belay.Observation) string {

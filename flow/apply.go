@@ -222,7 +222,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			st.lost = max(st.lost+1, e.Count)
 			if st.phase == Running {
 				st.gone = true
-				s.learn(i, nil)
+				s.learnLost(i, e)
 			}
 			st.deaf = st.phase == Checking
 			s.look(i)

@@ -75,6 +75,51 @@ func TestBaseOfTheNextAttempt(t *testing.T) {
 	}
 }
 
+// An attempt that was lost with its keeper leaves the next one what its attendant
+// reported, as if its end were known; without a report nobody knows.
+//
+// promise: H3, K4
+func TestBaseAfterALostAttempt(t *testing.T) {
+	acted := belay.Doing{Told: true, Writes: true}
+	for name, c := range map[string]struct {
+		left   *belay.Evidence
+		beside []belay.RunID
+		base   string
+		blind  bool
+		met    string
+	}{
+		"no report":       {base: "a", blind: true},
+		"nothing changed": {left: &saw("a", "a", acted).Agent.Evidence},
+		"it only looked":  {left: &saw("a", "b", belay.Doing{Told: true}).Agent.Evidence},
+		"a change":        {left: &saw("a", "b", acted).Agent.Evidence, base: "a"},
+		"beside a run":    {left: &saw("a", "b", acted).Agent.Evidence, beside: []belay.RunID{"01ab"}},
+		"a named change beside a run": {
+			left:   &saw("a", "b", belay.Doing{Told: true, Writes: true, Named: []string{"a.txt"}}).Agent.Evidence,
+			beside: []belay.RunID{"01ab"}, base: "a", met: "run 01ab",
+		},
+		"nobody saw what it left": {left: &belay.Evidence{Before: belay.Print{Tree: "a"}, After: belay.Print{Error: "no index"}}, base: "a", blind: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, expect: change}\n")
+			w.allow()
+			w.turn(Fact{"r", belay.AttemptNoted{Key: "r:a.1", What: belay.NoteBase, Base: &belay.Print{Tree: "a"}}})
+			w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 1, Left: c.left, Beside: c.beside}})
+			w.allow()
+			m := w.tree.Run("r").steps[0].agent
+			base := ""
+			if m.base != nil {
+				base = m.base.Tree
+			}
+			if base != c.base || m.severed != c.blind || strings.Join(m.beside, ", ") != c.met {
+				t.Errorf("measured from %q, cut off: %v, beside %q; want %q, %v, %q", base, m.severed, m.beside, c.base, c.blind, c.met)
+			}
+			if m.cut != "" && w.tree.Run("r").steps[0].phase != Running {
+				t.Errorf("it does not go on: %+v", m)
+			}
+		})
+	}
+}
+
 // Who works at the same time in the same tree shares it; a worktree of its own,
 // or another time, does not.
 //

@@ -171,10 +171,16 @@ func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
 	return brief, nil
 }
 
+// Report is what the attendant of an attempt reported, if it came to that.
+func Report(files interface{ LogPath(belay.Key) string }, k belay.Key) (belay.AgentReport, bool) {
+	r, err := attend.ReadReport(reportPath(files, k))
+	return r, err == nil
+}
+
 // reported adds what the attendant of an agent reported to what the keeper saw.
 func reported(o *belay.Observation, k belay.Key, files interface{ LogPath(belay.Key) string }) {
-	r, err := attend.ReadReport(reportPath(files, k))
-	if err != nil {
+	r, ok := Report(files, k)
+	if !ok {
 		return // the verdict says that there is none
 	}
 	o.Agent = &r
