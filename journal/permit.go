@@ -129,6 +129,20 @@ func (s *State) Spend(tree string, key belay.Key, starts int, u belay.Usage) err
 	})
 }
 
+// Purse is what the agents of the tree that a run is in may use and have used,
+// zero when nothing is known of it.
+func (s *State) Purse(id belay.RunID) (p Purse, err error) {
+	err = s.inIndex("read a budget", func(c *sqlite3.Conn) error {
+		m, err := member(c, "run = ?", id.Root())
+		if err != nil || m == nil {
+			return err
+		}
+		p, err = purse(c, m.Session.Tree)
+		return err
+	})
+	return p, err
+}
+
 // purse adds up what is counted under a tree.
 func purse(c *sqlite3.Conn, tree string) (p Purse, err error) {
 	sum := func(part string) (n int64) {

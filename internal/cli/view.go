@@ -19,6 +19,7 @@ type story struct {
 	recs []belay.Record
 	tree *flow.Tree
 
+	purse journal.Purse             // of all runs that belong together
 	tried map[place][]*attemptFacts // by step; collected when it is asked for
 }
 
@@ -32,6 +33,7 @@ func tell(st *journal.State, arg string) (*story, error) {
 		return nil, st.Unread(id, err)
 	}
 	s := &story{id: id, view: view}
+	s.purse, _ = st.Purse(id) // what the index does not tell is left out
 	if s.recs, err = view.Load(); err == nil {
 		s.tree, err = engine.Fold(id.Root(), s.recs, view)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
 )
 
 // whyCost is what a run used, as far as it was told.
@@ -17,6 +18,25 @@ type whyCost struct {
 	Replans int         `json:"replans"` // ways out that count
 	MaxPlan int         `json:"replans_allowed"`
 	Agents  []agentCost `json:"agents"`
+
+	Together *togetherCost `json:"together,omitempty"` // with the runs of its tree, when they used more
+}
+
+// togetherCost is what the runs used that belong together: a budget is theirs.
+type togetherCost struct {
+	Starts   int   `json:"agent_starts"`
+	Allowed  int   `json:"agent_starts_allowed"`
+	Tokens   int64 `json:"tokens"`
+	MicroUSD int64 `json:"micro_usd"`
+}
+
+// together is that cost, nil when the run itself is all there is or the index
+// does not tell.
+func together(p journal.Purse, own int) *togetherCost {
+	if p.Starts <= own {
+		return nil
+	}
+	return &togetherCost{Starts: p.Starts, Allowed: p.MaxStarts, Tokens: p.Tokens, MicroUSD: p.Micros}
 }
 
 // agentCost is the part of one agent.
@@ -80,6 +100,7 @@ func costs(s *story) whyCost {
 		c.Usage = c.Usage.Add(a.Usage)
 	}
 	c.Tokens = c.Usage.Tokens()
+	c.Together = together(s.purse, c.Starts)
 	return c
 }
 

@@ -105,9 +105,17 @@ func newestOf(list []whySnapshot) []whySnapshot {
 
 // costPart is what was used, by agent when there were several.
 func (w *whyFacts) costPart(p *page) {
-	c := w.Cost
 	p.head("COST")
-	text := tui.Took(w.wall()) + " in all"
+	w.ownCost(p)
+	if t := w.Cost.Together; t != nil {
+		p.text("  ", "with all runs that belong to it: "+joined([]string{
+			fmt.Sprintf("%d of %d agent starts", t.Starts, t.Allowed), tui.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD}),
+		}, ", "))
+	}
+}
+
+func (w *whyFacts) ownCost(p *page) {
+	c, text := w.Cost, tui.Took(w.wall())+" in all"
 	if c.Starts == 0 {
 		p.text("  ", joined([]string{text, "no agent was started", c.replans()}, ", "))
 		return
