@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/pattern"
@@ -28,7 +29,7 @@ func (copilot) Launch(t Task) (Launch, error) {
 		"--no-color", "--log-level", "error", "--usage-output-file", usage,
 	}
 	files := map[string]string{}
-	prompt := t.Prompt
+	prompt := strings.ReplaceAll(t.Prompt, "\x00", "\uFFFD") // no argument holds it
 	if len(prompt) > maxArgument {
 		file := path.Join(t.Home, "prompt.md")
 		files[file] = prompt

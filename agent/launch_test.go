@@ -203,3 +203,11 @@ func TestQwenWritesWithEditAlone(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestACopilotPromptHasNoZeroByte(t *testing.T) {
+	t.Parallel()
+	l, err := copilot{}.Launch(Task{Program: []string{"copilot"}, Home: "/h", Access: AccessEdit, Prompt: "a\x00b"})
+	if err != nil || l.Argv[len(l.Argv)-1] != "a\uFFFDb" {
+		t.Errorf("%q, %v", l.Argv, err)
+	}
+}

@@ -70,7 +70,7 @@ func (s *State) settleIn(i int) (belay.Command, bool) {
 }
 
 func (s *State) noHome(i int, h *belay.Answer) belay.Command {
-	return s.refuse(i, belay.Infrastructure, "worktree: "+h.Error, "isolate: needs a git repository with a commit in it")
+	return s.refuse(i, belay.Infrastructure, "worktree: "+h.Error, "isolate: needs a git repository with a commit in it, and room for a copy of its files")
 }
 
 // title is what a branch of the run is named after.

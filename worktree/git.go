@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,11 +46,27 @@ type GitError struct {
 }
 
 func (e *GitError) Error() string {
-	talk, _, _ := strings.Cut(strings.TrimSpace(e.Talk), "\n")
+	talk := complaint(e.Talk)
 	if talk == "" {
 		talk = e.err.Error()
 	}
 	return "git " + e.Args[0] + ": " + talk
+}
+
+// complaint is what git complains about, for people: its first line, and when
+// that only tells what it does, the lines that say what is wrong.
+func complaint(talk string) string {
+	lines := strings.Split(strings.TrimSpace(talk), "\n")
+	wrong := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
+		return !strings.HasPrefix(l, "error: ") && !strings.HasPrefix(l, "fatal: ")
+	})
+	if len(wrong) == 0 || wrong[0] == lines[0] {
+		return lines[0]
+	}
+	if len(wrong) > 2 {
+		wrong = []string{wrong[0], wrong[len(wrong)-1]}
+	}
+	return strings.Join(wrong, "; ")
 }
 
 func (e *GitError) Unwrap() error { return e.err }

@@ -1,11 +1,13 @@
 package library
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxPersona is the biggest text of a persona.
@@ -29,7 +31,7 @@ func PersonaPlaces(dir, home, configHome string) []string {
 // Persona finds the text of a reference "namespace:name" or
 // "namespace:category:name". Nothing outside of the places is ever read, links
 // included. The second result is the file; "" = there is none. One that is too
-// big or cannot be read is an error.
+// big, no text, or cannot be read is an error.
 func Persona(places []string, ref string) (text, file string, err error) {
 	parts := strings.Split(ref, ":")
 	if len(parts) < 2 || len(parts) > 3 {
@@ -69,6 +71,9 @@ func within(root *os.Root, place string, names []string) (text, file string, err
 		b, err := root.ReadFile(name)
 		if err != nil {
 			return "", "", fmt.Errorf("read persona %s: %w", path, err)
+		}
+		if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+			return "", "", fmt.Errorf("persona %s is no text", path)
 		}
 		return string(b), path, nil
 	}

@@ -25,6 +25,8 @@ func TestPersona(t *testing.T) {
 	put(".claude/agents/ns/cat/three.md", "three parts")
 	put(".claude/agents/ns/four.md/file", "a folder")
 	put(".belay/agents/ns/big.md", strings.Repeat("x", maxPersona+1))
+	put(".belay/agents/ns/zero.md", "a\x00b")
+	put(".belay/agents/ns/bytes.md", "\xff\xfe")
 	put("secret.md", "out of the root")
 	for name, to := range map[string]string{"near": "../../../secret.md", "far": filepath.Join(dir, "secret.md")} {
 		if err := os.Symlink(to, filepath.Join(dir, ".belay/agents/ns", name+".md")); err != nil {
@@ -46,6 +48,11 @@ func TestPersona(t *testing.T) {
 	}
 	if text, file, err := Persona(places, "ns:big"); err == nil || !strings.Contains(err.Error(), "big.md has 1048577 bytes") || text != "" || file != "" {
 		t.Errorf("one that is too big: %.20q from %q, %v", text, file, err)
+	}
+	for _, ref := range []string{"ns:zero", "ns:bytes"} {
+		if text, _, err := Persona(places, ref); err == nil || !strings.Contains(err.Error(), "is no text") || text != "" {
+			t.Errorf("%s: %q, %v", ref, text, err)
+		}
 	}
 	for _, ref := range []string{"one", "a:b:c:d", "..:secret", "ns:../../../secret", "ns:", "ns:a/b", "ns:a\x00b", "ns:.."} {
 		if text, _, err := Persona(places, ref); err == nil || text != "" {
