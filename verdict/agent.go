@@ -82,8 +82,11 @@ func (c Case) unreported() *belay.Failure {
 		f.Class = belay.ClassInfrastructure
 		return f
 	}
-	return c.fail(belay.Infrastructure, belay.ClassInfrastructure, "the attendant of the agent left no report ("+ending(o, c.Timeout)+")",
-		"out of memory, or ended by somebody else? look at: belay logs")
+	cause, hint := "the attendant of the agent left no report ("+ending(o, c.Timeout)+")", "out of memory, or ended by somebody else? look at: belay logs"
+	if last := lastLine(o.Tail); o.Signal == 0 && last != "" { // it left by itself, and says why
+		cause, hint = cause+": "+last, "is the disk full? look at: belay logs, belay doctor"
+	}
+	return c.fail(belay.Infrastructure, belay.ClassInfrastructure, cause, hint)
 }
 
 // classified is the failure that the agent's own record or the process of the

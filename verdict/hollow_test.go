@@ -188,6 +188,8 @@ func TestAgentsThatDidNotEndWell(t *testing.T) {
 			belay.BashFailure, belay.ClassUnknown, "there is work"},
 		"no report": {belay.Observation{Began: true, Exit: -1, Signal: 9},
 			belay.Infrastructure, belay.ClassInfrastructure, "no report"},
+		"no report, and a reason": {belay.Observation{Began: true, Exit: 8, Tail: "write report: no space left on device\n"},
+			belay.Infrastructure, belay.ClassInfrastructure, "no report (exit 8): write report: no space left"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
