@@ -40,13 +40,13 @@ func TestMain(m *testing.M) {
 // here is waiting for pauses and windows of the program under test. What was
 // asked for on the command line stays.
 func sideBySide() error {
-	const times = 4
+	const times, most = 4, 64 // each of them is several processes
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
 	if asked {
 		return nil
 	}
-	return flag.Set("test.parallel", fmt.Sprint(times*runtime.GOMAXPROCS(0)))
+	return flag.Set("test.parallel", fmt.Sprint(min(times*runtime.GOMAXPROCS(0), most)))
 }
 
 // heedSignals takes back that a signal is ignored, as SIGHUP is under nohup and

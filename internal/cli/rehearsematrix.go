@@ -53,7 +53,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		return usage(cmd, fmt.Errorf("%d rehearsals are too many: at most %d", len(cells), maxCells))
 	}
 	played := 0
-	rehearse.Fill(ctx, cells, 2*runtime.NumCPU(), func(ctx context.Context, c rehearse.Cell) (rehearse.Story, error) {
+	rehearse.Fill(ctx, cells, 2*runtime.GOMAXPROCS(0), func(ctx context.Context, c rehearse.Cell) (rehearse.Story, error) {
 		p := *plays[c.Recipe]
 		if c.Fault != "" {
 			in, err := rehearse.Parse(fmt.Sprintf("%s=%s", c.Step, c.Fault))
