@@ -17,6 +17,7 @@ const (
 	// lookWithin is how long a look at the machine may take. It takes less than
 	// a millisecond, unless a disk does not answer.
 	lookWithin = 2 * time.Second
+	lookTimes  = 40
 	leastFree  = 1 << 20
 	lookBytes  = 4 << 10 // written where a quota may be used up though the disk is not
 )
@@ -34,14 +35,25 @@ func Look(dir, state string, oomBefore int64) belay.Probe {
 func lookFor(limit time.Duration, look func() belay.Probe) belay.Probe {
 	found := make(chan belay.Probe, 1)
 	go func() { found <- look() }()
-	late := time.NewTimer(limit)
-	defer late.Stop()
-	select {
-	case p := <-found:
+	tick := time.NewTicker(max(limit/lookTimes, time.Microsecond))
+	defer tick.Stop()
+	if p, ok := hear(found, tick.C); ok {
 		return p
-	case <-late.C:
-		return belay.Probe{Detail: fmt.Sprintf("the disks gave no answer within %s", limit)}
 	}
+	return belay.Probe{Detail: fmt.Sprintf("the disks gave no answer within %s", limit)}
+}
+
+// hear waits for an answer, for a number of ticks: a machine that stands still
+// for a while has few of them, and is no disk that does not answer.
+func hear(found <-chan belay.Probe, tick <-chan time.Time) (belay.Probe, bool) {
+	for range lookTimes {
+		select {
+		case p := <-found:
+			return p, true
+		case <-tick:
+		}
+	}
+	return belay.Probe{}, false
 }
 
 func look(dir, state string, oomBefore int64) belay.Probe {

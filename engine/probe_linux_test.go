@@ -291,3 +291,20 @@ func BenchmarkLook(b *testing.B) {
 		Look(dir, state, 0)
 	}
 }
+
+// Time that passes while the machine stands still is one tick, however long.
+func TestStandstillIsNoSilentDisk(t *testing.T) {
+	t.Parallel()
+	for ticks, want := range map[int]bool{1: true, lookTimes - 1: true, lookTimes: false} {
+		found, tick := make(chan belay.Probe, 1), make(chan time.Time)
+		go func() {
+			for range ticks {
+				tick <- time.Time{}
+			}
+			found <- belay.Probe{ReadOnly: true}
+		}()
+		if p, ok := hear(found, tick); ok != want || p.ReadOnly != want {
+			t.Errorf("an answer after %d ticks: %v, %+v", ticks, ok, p)
+		}
+	}
+}
