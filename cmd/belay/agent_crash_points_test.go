@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/failpoint"
@@ -27,11 +28,13 @@ func TestCrashAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	driver, keeper := split(points)
-	alone := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, false) })
+	alone := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, false, shortWork) })
+	b.untilMet(t, &alone, func() bool { return alone.adopted > 0 }, driver, false)
 	if alone.adopted == 0 || alone.harvested == 0 || alone.unborn == 0 || alone.lost > 0 {
 		t.Errorf("the sweep must show adopted, harvested and unborn attempts, and none lost: %s", &alone)
 	}
-	both := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, true) })
+	both := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, true, shortWork) })
+	b.untilMet(t, &both, func() bool { return both.lost > 0 }, driver, true)
 	if both.lost == 0 {
 		t.Errorf("the sweep must show lost attempts: %s", &both)
 	}
@@ -42,6 +45,24 @@ func TestCrashAgents(t *testing.T) {
 	t.Logf("driver: %d points; %s", len(driver), &alone)
 	t.Logf("driver and keeper: %d points; %s", len(driver), &both)
 	t.Logf("keeper: %d points; %s", len(keeper), &kept)
+}
+
+// shortWork is how long the first agent works in a sweep.
+const shortWork = 30 * time.Millisecond
+
+// untilMet lets the agent work longer and longer at the points where it has just
+// been started, until a driver, or a death, comes in time to meet it at work.
+func (b *bench) untilMet(t *testing.T, all *tally, met func() bool, points []point, keeper bool) {
+	t.Helper()
+	var started []point
+	for _, p := range points {
+		if p.name == "engine.after_spawn" {
+			started = append(started, p)
+		}
+	}
+	for work := time.Second; !met() && !t.Failed() && work < patience; work *= 4 {
+		all.add(b.sweep(t, started, func(p point) (tally, error) { return b.agentsDieAt(p, keeper, work) }))
+	}
 }
 
 // agentPoints lists every hit of every failpoint in an undisturbed run.
@@ -89,8 +110,8 @@ func split(points []point) (driver, keeper []point) {
 }
 
 // agentsDieAt kills the driver at a point, and the keeper too if asked.
-func (b *bench) agentsDieAt(p point, keeper bool) (tally, error) {
-	r, err := b.agents(b.armed, "sleep 0.03")
+func (b *bench) agentsDieAt(p point, keeper bool, work time.Duration) (tally, error) {
+	r, err := b.agents(b.armed, fmt.Sprintf("sleep %.2f", work.Seconds()))
 	if err != nil {
 		return tally{}, err
 	}
