@@ -19,6 +19,7 @@ import (
 const (
 	maxCredited = 20     // changed files that are told as named
 	maxHeld     = 5_000  // paths that were named
+	maxPath     = 4_096  // bytes of one: no file has a longer one
 	maxWords    = 20_000 // words of programs in other languages
 	maxGlobs    = 100
 	maxAsked    = 500 // names that git is asked about
@@ -46,8 +47,8 @@ func (d *Doings) Take(call belay.ToolCall) {
 		if d.names == nil {
 			d.names = map[naming]bool{}
 		}
-		if len(d.names) < maxHeld {
-			d.names[n] = true
+		if len(d.names) < maxHeld && len(n.path)+len(n.from) <= maxPath {
+			d.names[naming{strings.Clone(n.path), n.how, strings.Clone(n.from)}] = true // not a part of a long command
 		}
 	}
 	for _, t := range seen.texts {
@@ -68,8 +69,8 @@ func (d *Doings) commit(command string, places []string) {
 		d.commits = map[string]bool{}
 	}
 	for _, at := range places {
-		if len(d.commits) < maxHeld {
-			d.commits[at] = true
+		if len(d.commits) < maxHeld && len(at) <= maxPath {
+			d.commits[strings.Clone(at)] = true
 		}
 	}
 }
@@ -111,7 +112,7 @@ var quotedLetter = regexp.MustCompile(`\(["'](\w)["'],`)
 
 // word keeps a name out of a text for a program that stood at a place.
 func (d *Doings) word(w, from string) {
-	if len(d.words) >= maxWords || from == somewhere && !path.IsAbs(w) {
+	if len(d.words) >= maxWords || len(w)+len(from) > maxPath || from == somewhere && !path.IsAbs(w) {
 		return
 	}
 	if d.words == nil {
@@ -120,7 +121,7 @@ func (d *Doings) word(w, from string) {
 	if !path.IsAbs(w) {
 		w = path.Join(from, w)
 	}
-	d.words[path.Clean(w)] = true
+	d.words[strings.Clone(path.Clean(w))] = true
 }
 
 // compare puts names in an order.
