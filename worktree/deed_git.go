@@ -53,13 +53,14 @@ func (s *shellReader) git(words, given []string) {
 		return
 	}
 	s.writes = true
+	if leavesFiles(verb, rest) {
+		return
+	}
 	switch verb {
 	case "mv":
 		s.moved("mv", rest, v)
 	case "rm":
-		if !slices.Contains(rest, "--cached") {
-			s.all(v, gone)
-		}
+		s.all(v, gone)
 	case "checkout", "restore":
 		if i := slices.Index(rest, "--"); i >= 0 {
 			v = rest[i+1:]
@@ -68,11 +69,6 @@ func (s *shellReader) git(words, given []string) {
 		}
 		s.all(slices.DeleteFunc(slices.Clone(v), func(p string) bool { return p == "." }), within)
 	case "apply", "am":
-		if slices.ContainsFunc(rest, func(w string) bool {
-			return oneOf(w, []string{"--check", "--stat", "--numstat", "--summary", "--cached"})
-		}) {
-			return
-		}
 		for _, p := range v {
 			if text, ok := s.kept.get(s.spot(p)); ok {
 				given = append(given, text)
@@ -80,6 +76,30 @@ func (s *shellReader) git(words, given []string) {
 		}
 		s.patched(given...)
 	}
+}
+
+// leavesFiles tells whether the flags of a command of git keep it from touching
+// files: it changes the index alone, or tells what it would do.
+func leavesFiles(verb string, rest []string) bool {
+	if i := slices.Index(rest, "--"); i >= 0 {
+		rest = rest[:i]
+	}
+	has := func(letters string, long ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool {
+			return oneOf(w, long) || flags(w) && strings.ContainsAny(w, letters)
+		})
+	}
+	switch verb {
+	case "restore":
+		return has("S", "--staged") && !has("W", "--worktree")
+	case "rm":
+		return has("n", "--cached", "--dry-run")
+	case "mv":
+		return has("n", "--dry-run")
+	case "apply":
+		return has("", "--check", "--stat", "--numstat", "--summary", "--cached")
+	}
+	return false
 }
 
 // makesCommit tells whether a simple command makes a commit when it ends well:

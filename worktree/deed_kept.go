@@ -34,13 +34,13 @@ func (t *texts) put(p, text string) {
 	}
 	t.size -= len(t.by[p])
 	delete(t.by, p)
-	if len(text) > maxKept || t.size+len(text) > maxKeptAll || len(t.by) >= maxKeptText {
+	if len(p) > maxPath || len(text) > maxKept || t.size+len(text) > maxKeptAll || len(t.by) >= maxKeptText {
 		return
 	}
 	if t.by == nil {
 		t.by = map[string]string{}
 	}
-	t.by[p] = text
+	t.by[strings.Clone(p)] = strings.Clone(text) // not a part of a long command
 	t.size += len(text)
 }
 
@@ -86,33 +86,80 @@ func (s *shellReader) remember(words, given []string, outs []output) {
 // scriptFile takes in a program that is a file, or an interpreter with one, when
 // the agent wrote it and its text is known.
 func (s *shellReader) scriptFile(raw, words []string, zero bool) bool {
-	file, args, inLanguage, inShell := words[0], words[1:], false, false
+	file, args, language, inShell := words[0], words[1:], "", false
 	for i, w := range raw {
-		_, inLanguage = languages[path.Base(w)]
+		language = languageOf(path.Base(w))
+		_, inLanguage := languages[language]
 		inShell = oneOf(path.Base(w), shellNames) || i == 0 && (w == "." || w == "source")
 		if inLanguage || inShell { // once: the words behind it are looked at as a whole
-			v := plainWords(raw[i+1:])
-			if len(v) == 0 || slices.ContainsFunc(raw[i+1:], func(w string) bool { return slices.Contains(languages[path.Base(raw[i])], w) }) {
-				return false // its text is among its words
+			t := textsOf(language, raw[i+1:])
+			if inShell && readsOnly(raw[i+1:]) {
+				return true
 			}
-			file, args = v[0], v[1:]
+			if !t.file || len(t.scripts) > 0 || t.check {
+				return false // its text is among its words, or not run
+			}
+			file, args = raw[len(raw)-len(t.args)-1], t.args
 			break
 		}
+		language = ""
 	}
 	text, ok := s.kept.get(s.spot(file))
-	if !ok || text == "" || !inLanguage && !inShell && !strings.Contains(file, "/") {
+	if !ok || text == "" || language == "" && !strings.Contains(file, "/") {
 		return false
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	if inShell || !inLanguage && (!strings.HasPrefix(first, "#!") || strings.HasSuffix(first, "sh")) {
+	if language == "" && strings.HasPrefix(first, "#!") && !strings.HasSuffix(first, "sh") {
+		language = languageOf(path.Base(lastOf(strings.Fields(first))))
+	} else if language == "" {
+		inShell = true
+	}
+	if inShell {
 		s.inner(text, zero, false)
 		return true
 	}
 	s.writes, s.afar = true, true
-	if scriptWrites.MatchString(text) {
-		s.tell(append([]string{text}, args...)...)
-	}
+	s.program(language, text, args)
 	return true
+}
+
+// readsOnly tells whether a shell is told to read a script and to run nothing.
+func readsOnly(words []string) bool {
+	for i, w := range words {
+		switch {
+		case w == "noexec" && i > 0 && words[i-1] == "-o":
+			return true
+		case flags(w) && w != "-":
+			if strings.ContainsAny(w, "ntD") {
+				return true
+			}
+		case i == 0 || words[i-1] != "-o":
+			return false
+		}
+	}
+	return false
+}
+
+// readsStdin tells whether a shell takes its script from its stdin.
+func readsStdin(name string, words []string) bool {
+	return !textsOf(name, words).file || slices.ContainsFunc(words, func(w string) bool { return flags(w) && strings.Contains(w, "s") })
+}
+
+// scriptsOf is what a command is given to read, where that may be a program:
+// what python x.py or a shell with a script is given is not.
+func scriptsOf(raw, words, given []string) []string {
+	if _, ok := languages[languageOf(path.Base(words[0]))]; ok || len(given) == 0 {
+		return given
+	}
+	if oneOf(path.Base(words[0]), shellNames) {
+		return nil
+	}
+	for _, w := range raw[:max(0, len(raw)-len(words))] {
+		if _, ok := languages[languageOf(path.Base(w))]; ok {
+			return nil
+		}
+	}
+	return given
 }
 
 // patched names the files of a patch, as they are after the first folder of

@@ -8,44 +8,150 @@ import (
 
 // languages are programs that take a text in a language of their own, by flag.
 var languages = map[string][]string{
-	"python": {"-c"}, "python3": {"-c"}, "python2": {"-c"}, "perl": {"-e", "-E"}, "ruby": {"-e"}, "node": {"-e", "--eval", "-p"}, "nodejs": {"-e"},
+	"python": {"-c"}, "perl": {"-e", "-E"}, "ruby": {"-e"}, "node": {"-e", "--eval", "-p", "--print", "-pe"}, "nodejs": {"-e"},
 	"php": {"-r"}, "deno": {"eval"}, "bun": {"-e"}, "lua": {"-e"}, "Rscript": {"-e"}, "julia": {"-e"}, "osascript": {"-e"}, "tsx": {"-e"}, "awk": nil, "gawk": nil, "mawk": nil,
 }
 
-// language takes in a program in another language: what it names, it may write.
+// language takes in a program in another language: what it names, it may write,
+// unless it only reads or says it.
 func (s *shellReader) language(name string, rest, given []string) bool {
-	byFlag, ok := languages[name]
-	if !ok {
+	name = languageOf(name)
+	if _, ok := languages[name]; !ok {
 		return false
 	}
-	v := plainWords(rest)
 	switch {
 	case strings.HasSuffix(name, "awk"):
-		s.awk(rest, v)
+		s.awk(rest, plainWords(rest))
 		return true
 	case name == "perl" || name == "ruby":
-		if slices.ContainsFunc(rest, func(w string) bool { return flags(w) && strings.Contains(w, "i") && !strings.HasPrefix(w, "-I") }) {
+		if slices.ContainsFunc(rest, perlPlace.MatchString) {
 			s.writes = true
-			s.all(v, written) // the text of the program among them is the name of no file
+			s.all(plainWords(rest), written) // the text of the program among them is the name of no file
 			return true
 		}
 	}
+	t := textsOf(name, rest)
+	if t.check {
+		return true
+	}
 	s.writes, s.afar = true, true
-	scripts := slices.Clone(given)
-	var names []string // it may be given what it writes
-	for i, w := range rest {
-		if i+1 < len(rest) && (slices.Contains(byFlag, w) || flags(w) && len(w) > 2 && strings.HasSuffix(w, "e")) {
-			scripts, names = append(scripts, rest[i+1]), rest[i+2:]
-			break
-		}
+	if !t.file && len(t.scripts) == 0 {
+		t.scripts = given
 	}
-	if len(given) > 0 {
-		names = v
-	}
-	if slices.ContainsFunc(scripts, scriptWrites.MatchString) {
-		s.tell(slices.Concat(scripts, names)...)
+	for _, script := range t.scripts {
+		s.program(name, script, t.args)
 	}
 	return true
+}
+
+// languageOf is the name of a language without its number: python3.12.
+func languageOf(name string) string {
+	if base := strings.TrimRight(name, "0123456789."); base == "python" {
+		return base
+	}
+	return name
+}
+
+// program takes in the text of a program and what it is given.
+func (s *shellReader) program(name, text string, args []string) {
+	if !s.spend(parseCost * len(text)) { // one that is run again and again is not read again and again
+		return
+	}
+	in, ok := tongueOf(name)
+	names := text
+	if ok {
+		names = writtenIn(text, in, s.onlyLooks)
+	} else if !scriptWrites.MatchString(text) {
+		names = ""
+	}
+	if names == "" {
+		return
+	}
+	s.tell(names)
+	if takesArgs.MatchString(text) {
+		s.tell(args...)
+	}
+}
+
+// takesArgs are signs that a program looks at what it is given.
+var takesArgs = regexp.MustCompile(`(?i)arg|fileinput|<>|<\$|shift|click|typer|gets|opts`)
+
+// onlyLooks tells whether a command that a program runs changes nothing.
+func (s *shellReader) onlyLooks(command string) bool {
+	if s.shells >= maxShells || !s.spend(parseCost*len(command)) {
+		return false
+	}
+	inner := &shellReader{shells: s.shells + 1, spent: s.spent}
+	inner.read(command, false)
+	s.spent, s.broken = inner.spent, s.broken || inner.broken
+	return !inner.writes
+}
+
+// interpreted are the words of a program that runs others in its language.
+type interpreted struct {
+	scripts, args []string
+	file          bool // its text is in a file
+	check         bool // it only looks whether the text is one
+}
+
+// textsOf sorts the words of a program that runs others in its language, or of a
+// shell.
+func textsOf(name string, rest []string) interpreted {
+	t := interpreted{}
+	for i := 0; i < len(rest); i++ {
+		w := rest[i]
+		switch {
+		case ownText(name, w) && i+1 < len(rest):
+			i++
+			t.scripts = append(t.scripts, rest[i])
+		case checking(name, w):
+			t.check = true
+		case oneOf(w, []string{"-o", "+o", "-O"}) && oneOf(name, shellNames):
+			i++
+		case strings.HasPrefix(w, "-") && w != "-":
+		case len(t.scripts) > 0:
+			t.args = rest[i:]
+			return t
+		default:
+			t.file, t.args = w != "-", rest[i+1:]
+			return t
+		}
+	}
+	return t
+}
+
+// Flags that may stand before the one by which a text is given.
+var (
+	pythonText = regexp.MustCompile(`^-[BdEiIOPqsSuvx]*c$`)
+	perlText   = regexp.MustCompile(`^-[acFlnpswWTt0-9]*[eE]$`)
+	perlPlace  = regexp.MustCompile(`^-[acFlnpswWTt0-9]*i`)
+	perlCheck  = regexp.MustCompile(`^-[wWtTv]*c[wWtTv]*$`)
+)
+
+// ownText tells whether the word behind a flag is a program in its own language.
+func ownText(name, flag string) bool {
+	switch name = languageOf(name); {
+	case oneOf(flag, languages[name]):
+		return true
+	case name == "python":
+		return pythonText.MatchString(flag)
+	case name == "perl" || name == "ruby":
+		return perlText.MatchString(flag)
+	}
+	return false
+}
+
+// checking tells whether with a flag a program is only looked at.
+func checking(name, flag string) bool {
+	switch name {
+	case "perl", "ruby":
+		return perlCheck.MatchString(flag)
+	case "node", "nodejs":
+		return flag == "-c" || flag == "--check"
+	case "php":
+		return flag == "-l"
+	}
+	return false
 }
 
 // scriptWrites are signs that a program in another language writes a file, or

@@ -19,7 +19,7 @@ var looksOnly = map[string][]string{
 	"ps": nil, "pgrep": nil, "top": nil, "free": nil, "df": nil, "du": nil, "lsof": nil, "lscpu": nil, "env": nil, "set": nil, "export": nil, "unset": nil, "local": nil,
 	"declare": nil, "readonly": nil, "shopt": nil, "ulimit": nil, "umask": nil, "return": nil, "exit": nil, "break": nil, "continue": nil, "shift": nil,
 	"alias": nil, "jobs": nil, "read": nil, "mapfile": {"-C"}, "getopts": nil, "pushd": nil, "popd": nil, "cd": nil, "diff": nil, "cmp": nil, "diffstat": nil, "less": {"-o", "-O", "--log-file", "--LOG-FILE"}, "more": nil,
-	"jq": nil, "xmllint": {"--output"}, "man": {"-P", "--pager"}, "help": nil, "history": {"-w", "-a"}, "nm": nil, "objdump": nil, "ldd": nil, "cloc": nil, "tokei": nil, "mkdir": nil, "rmdir": nil,
+	"jq": nil, "xmllint": {"--output"}, "man": {"-P", "--pager"}, "help": nil, "history": {"-w", "-a"}, "nm": nil, "objdump": nil, "ldd": nil, "cloc": nil, "py_compile": nil, "compileall": nil, "tokei": nil, "mkdir": nil, "rmdir": nil,
 	"sort": {"-o", "--output"}, "tree": {"-o"}, "yq": {"-i", "--inplace", "--in-place"},
 	"find": {"-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"}, "fd": {"-x", "-X", "--exec"}, "fdfind": {"-x", "-X", "--exec"},
 }
@@ -191,6 +191,13 @@ func plainWords(words []string) []string {
 		}
 	}
 	return out
+}
+
+func lastOf(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 func firstOf(words []string) string {

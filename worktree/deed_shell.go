@@ -123,7 +123,10 @@ func (s *shellReader) call(c *syntax.CallExpr, given []string, outs []output, ze
 		s.trap(words)
 		return
 	}
-	if oneOf(path.Base(words[0]), shellNames) && len(given) > 0 {
+	if oneOf(path.Base(words[0]), shellNames) && readsOnly(words[1:]) {
+		return
+	}
+	if oneOf(path.Base(words[0]), shellNames) && len(given) > 0 && readsStdin(path.Base(words[0]), words[1:]) {
 		for _, g := range given {
 			s.inner(g, zero, false)
 		}
@@ -134,7 +137,7 @@ func (s *shellReader) call(c *syntax.CallExpr, given []string, outs []output, ze
 		return
 	}
 	if !s.scriptFile(raw, words, zero) {
-		s.command(words, given)
+		s.command(words, scriptsOf(raw, words, given))
 	}
 }
 

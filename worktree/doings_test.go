@@ -196,3 +196,24 @@ func TestDoingsOutOfSight(t *testing.T) {
 		}
 	}
 }
+
+// No path is longer than the longest that a system takes: what is longer is not
+// remembered, nor is the command that a short one stands in.
+func TestDoingsKeepShortNames(t *testing.T) {
+	t.Parallel()
+	var d Doings
+	long := strings.Repeat("x/", 30_000)
+	for i := range 20 {
+		for _, command := range []string{
+			"echo x > %[2]d/%[1]s", "cd %[1]s%[2]d && echo x > a.txt", "cd %[1]s%[2]d && git commit -m x", "cd %[1]s%[2]d && python3 -c \"open('a.txt','w')\"",
+			"cat > %[1]s%[2]d <<E\nx\nE",
+		} {
+			d.Take(belay.ToolCall{Name: "Bash", Command: fmt.Sprintf(command, long, i)})
+		}
+		d.Take(belay.ToolCall{Name: "Write", Path: fmt.Sprint(long, i)})
+	}
+	d.Take(belay.ToolCall{Name: "Bash", Command: "echo x > short"})
+	if len(d.names) != 1 || len(d.words) > 0 || len(d.commits) > 0 || len(d.kept.by) != 1 {
+		t.Errorf("%d names, %d words, %d places of commits and %d texts are kept", len(d.names), len(d.words), len(d.commits), len(d.kept.by))
+	}
+}

@@ -74,7 +74,7 @@ func unwrap(words []string) ([]string, bool) {
 		if flag == "-m" || flag == "--" { // python -m pytest
 			return rest, true
 		}
-		if flag == "-c" && strings.HasPrefix(name, "python") || tells(name, flag) { // a program in its own language, or none
+		if ownText(name, flag) || tells(name, flag) { // a program in its own language, or none
 			return nil, false
 		}
 		if len(flag) == 2 && strings.IndexByte(w.values, flag[1]) >= 0 && len(rest) > 0 {
