@@ -1,9 +1,9 @@
 package worktree
 
 import (
-	"path"
+	"errors"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -13,464 +13,415 @@ import (
 // and all.
 const maxCourse = 20_000
 
-// fate is what becomes of a failure of a command inside of another one.
-type fate int
-
-const (
-	lost   fate = iota // the whole can exit with 0 all the same
-	soft               // the status tells, and set -e does not look at it
-	told               // the status tells
-	ends               // the shell ends, and its status tells
-	absent             // there is no such command in it
-)
-
-// course follows a shell command in the order in which it runs: what becomes of
-// a failure of what is looked for, and where that stands.
+// course follows a shell command in the order in which it runs, for one who asks
+// about each simple command in it. What a shell does with commands is known here
+// alone: where it stands, what was surely run, and what becomes of a failure.
 type course struct {
-	is       func(words []string) bool
-	src      string
-	bodies   map[string]*syntax.Stmt // of functions
-	active   map[*syntax.Stmt]bool   // that are being followed
-	shells   int                     // around this one
-	left     *int                    // of maxCourse
-	places   *[]string               // where it stands, each time
-	at       string
-	strict   bool // set -e
+	ask    asker
+	naive  bool     // the asker trusts that what prepares a command, such as a cd, ends well
+	kept   *texts   // files with a text that is known
+	src    string   // the script at hand
+	shells int      // around this one
+	steps  int      // commands that were followed
+	ahead  int      // that were looked at before their time
+	seen   int      // simple ones
+	spent  int      // bytes of words that were put together
+	quiet  int      // words and bodies around this place: what fails in them is not told to anybody
+	wrong  bool     // the command at hand comes first after one that failed
+	come   bool     // what is looked for was surely run, in the branch at hand
+	killed bool     // the outermost shell may have been
+	unread bool     // the whole does not parse
+	broken bool     // a reader broke
+	fed    []string // words on the stdin of the command at hand
+	shell
+}
+
+// asker is one who has a command followed.
+type asker interface {
+	redirected(o order)  // a command writes files
+	simple(o order) fate // a simple command that the shell leaves to others
+	unknown()            // something cannot be read: it may do anything
+}
+
+// order is a command as its shell reads it.
+type order struct {
+	raw   []string // all words
+	words []string // without the programs that only run another one
+	given []string // what it is given to read
+	outs  []output
+	zero  bool // it exited with 0
+}
+
+// output is a file that a command writes; more = behind what is in it.
+type output struct {
+	to   string
+	more bool
+}
+
+// shell is what a shell inside of another one is given, and does not give back.
+type shell struct {
+	at       string              // where it stands
+	dirs     []string            // where pushd came from
+	vars     map[string][]string // values of its variables, as far as they are plain
+	bodies   map[string]body     // its functions
+	own      bool                // bodies are of this shell alone
+	strict   bool                // set -e
 	pipefail bool
-	unheard  int // set -e does not look in here
+	unheard  int  // set -e does not look in here
+	calls    int  // functions around this place
+	rounds   int  // loops
+	good     bool // it is known to exit with 0
+	back     bool // the function at hand is
+	surety
 }
 
-// follow follows a whole command. It tells also whether it could be read.
-func follow(command string, is func(words []string) bool) (end fate, places []string, ok bool) {
-	left := maxCourse
-	c := &course{is: is, left: &left, places: &places}
-	end = c.script(command, &ok)
-	return end, places, ok
+// body is a function of a shell, with the script that it stands in. Without a
+// command it may be one of several.
+type body struct {
+	stmt  *syntax.Stmt
+	src   string
+	doubt bool // it may not be there
 }
 
-// script is of a whole text.
-func (c *course) script(text string, ok *bool) fate {
-	end := lost
-	err := parse(text, func(file *syntax.File) {
-		c.src, c.bodies, c.active = text, map[string]*syntax.Stmt{}, map[*syntax.Stmt]bool{}
-		syntax.Walk(file, func(n syntax.Node) bool {
-			if f, is := n.(*syntax.FuncDecl); is && f.Name != nil {
-				c.bodies[f.Name.Value] = f.Body
-			}
-			return true
-		})
-		end = c.list(file.Stmts)
-	})
-	*ok = err == nil
-	return end
+// surety is what is known about whether the command at hand was run, when the
+// whole came to its end.
+type surety struct {
+	branches int  // around it: it is one of several ways
+	unsure   bool // it may have been passed by, in the branch at hand
+	left     bool // the shell may have ended before
+	skipped  bool // the loop or the function may have
 }
 
-// list is of commands one after the other.
-func (c *course) list(stmts []*syntax.Stmt) fate {
+// near is of the branch at hand, sure of the whole.
+func (s *surety) near() bool { return !s.unsure && !s.left && !s.skipped }
+func (s *surety) sure() bool { return s.branches == 0 && s.near() }
+
+// begin makes a course for a command; zero tells that it exited with 0.
+func begin(ask asker, zero bool) course {
+	return course{ask: ask, shell: shell{vars: map[string][]string{}, bodies: map[string]body{}, own: true, good: zero}}
+}
+
+// read follows a script. What does not parse may do anything.
+func (c *course) read(script string, zero bool) fate {
+	if c.shells > maxShells {
+		c.ask.unknown()
+		return absent
+	}
+	src, f := c.src, lost
+	c.src = script
+	err := parse(script, func(file *syntax.File) { f = c.list(file.Stmts, zero) })
+	c.src = src
+	if err != nil {
+		c.unread = c.unread || c.shells == 0
+		c.broken = c.broken || errors.Is(err, errBroken)
+		c.ask.unknown()
+		return lost
+	}
+	return f
+}
+
+// list follows commands one after the other; zero tells that the last one exited
+// with 0. In a shell that did, and that ends with a failure, all did that it
+// looks at.
+func (c *course) list(stmts []*syntax.Stmt, zero bool) fate {
 	all := absent
 	for i, s := range stmts {
-		at := c.at
-		f := c.stmt(s)
-		if c.at != at && c.onlyIf(s) {
-			c.at = somewhere
+		last, strict := i == len(stmts)-1, c.heard()
+		f := c.stmt(s, zero && last || strict && c.good && whole(s))
+		if (strict || c.heard()) && !c.good && !(c.plain(s) && (c.naive || !strict)) {
+			c.left = true
 		}
-		if f == told && c.strict && c.unheard == 0 {
+		if f == told && c.heard() {
 			f = ends
 		}
-		if (f == soft || f == told) && i < len(stmts)-1 {
-			f = c.kept(stmts[i+1:])
+		if (f == soft || f == told) && !last {
+			f = c.carried(stmts[i+1:])
 		}
 		all = min(all, f)
 	}
 	return all
 }
 
-// onlyIf tells whether something else comes first in a command, and may keep the
-// rest of it from being run.
-func (c *course) onlyIf(s *syntax.Stmt) bool {
-	n, ok := s.Cmd.(*syntax.BinaryCmd)
-	if !ok {
+// heard tells whether a failure here ends the shell.
+func (c *course) heard() bool { return c.strict && c.unheard == 0 }
+
+// whole tells whether set -e looks at the exit of a command, whatever is in it.
+func whole(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || s.Coprocess {
 		return false
 	}
-	for {
-		x, ok := n.X.Cmd.(*syntax.BinaryCmd)
-		if !ok {
-			break
-		}
-		n = x
+	switch n := s.Cmd.(type) {
+	case *syntax.CallExpr, *syntax.Subshell:
+		return true
+	case *syntax.BinaryCmd:
+		return pipes(n)
+	case *syntax.TimeClause:
+		return n.Stmt != nil && whole(n.Stmt)
 	}
-	return !oneOf(firstOf(c.words(n.X)), []string{"cd", "pushd"})
+	return false
 }
 
-// stmt is of one command.
-func (c *course) stmt(s *syntax.Stmt) fate {
-	if *c.left--; *c.left < 0 {
+func pipes(n *syntax.BinaryCmd) bool { return n.Op == syntax.Pipe || n.Op == syntax.PipeAll }
+
+// stmt follows one command.
+func (c *course) stmt(n *syntax.Stmt, zero bool) fate {
+	if c.steps++; c.steps > maxCourse {
+		c.ask.unknown()
 		return lost
 	}
+	o := c.redirects(n)
 	switch {
-	case s.Background:
-		if c.apart(func() fate { return c.command(s.Cmd) }) == absent {
+	case n.Background || n.Coprocess:
+		if c.apart(false, func() fate { return c.compound(n.Cmd, o) }) == absent {
 			return absent
 		}
 		return lost
-	case s.Negated:
-		if f := c.aside(func() fate { return c.command(s.Cmd) }); f >= ends {
+	case n.Negated:
+		if f := c.aside(func() fate { return c.compound(n.Cmd, o) }); f >= ends {
 			return f
 		}
 		return lost
 	}
-	return c.command(s.Cmd)
+	o.zero = zero
+	return c.compound(n.Cmd, o)
+}
+
+// redirects reads the redirections of a command.
+func (c *course) redirects(n *syntax.Stmt) (o order) {
+	for _, r := range n.Redirs {
+		if r.Word != nil {
+			c.words(r.Word)
+		}
+		switch {
+		case r.Hdoc != nil:
+			c.words(r.Hdoc)
+			o.given = append(o.given, c.document(r.Hdoc))
+		case r.Op == syntax.WordHdoc:
+			o.given = append(o.given, c.values(r.Word)...)
+		case r.Op == syntax.DplIn || r.Word == nil:
+		case r.Op == syntax.RdrIn:
+			for _, from := range c.values(r.Word) {
+				if known, ok := c.kept.get(c.spot(from)); ok || from == "/dev/null" {
+					o.given = append(o.given, known)
+				}
+			}
+		default:
+			for _, to := range c.values(r.Word) {
+				if r.Op != syntax.DplOut || strings.Trim(to, "0123456789-") != "" {
+					o.outs = append(o.outs, output{to, r.Op == syntax.AppOut})
+				}
+			}
+		}
+	}
+	return o
 }
 
 // aside follows a part that set -e does not look at.
 func (c *course) aside(part func() fate) fate {
 	c.unheard++
-	defer func() { c.unheard-- }()
-	return part()
-}
-
-// apart follows a part in a shell of its own: what it changes is not seen
-// outside, and its end is only a status.
-func (c *course) apart(part func() fate) fate {
-	at, strict, pipefail := c.at, c.strict, c.pipefail
-	defer func() { c.at, c.strict, c.pipefail = at, strict, pipefail }()
-	if f := part(); f != ends {
-		return f
-	}
-	return told
-}
-
-// perhaps follows a part that may not run: where the shell stands then is not
-// known.
-func (c *course) perhaps(part func() fate) fate {
-	at := c.at
 	f := part()
-	if c.at != at {
-		c.at = somewhere
+	c.unheard--
+	return f
+}
+
+// apart follows what a shell of its own runs; zero tells that it exited with 0.
+func (c *course) apart(zero bool, part func() fate) fate {
+	was := c.shell
+	switch {
+	case len(c.vars) == 0:
+		c.vars = map[string][]string{}
+	case c.spend(varCost * len(c.vars)):
+		c.vars = maps.Clone(c.vars)
+	}
+	c.own, c.good, c.back = false, zero, false
+	f := part()
+	c.shell = was
+	c.left = c.left || c.killed
+	if f == ends || f == soft { // its end is only a status
+		return told
 	}
 	return f
 }
 
-func (c *course) command(cmd syntax.Command) fate {
+// maybe follows a part that may not run. It tells also whether what is looked
+// for was surely run where the part was.
+func (c *course) maybe(part func() fate) (f fate, came bool) {
+	was, come := c.shell, c.come
+	c.branches++
+	c.unsure, c.come = false, false
+	f = part()
+	came, c.come = c.come, come
+	c.branches, c.unsure = was.branches, was.unsure
+	c.doubt(was)
+	return f, came
+}
+
+// doubt takes in that what changed since may not have changed.
+func (c *course) doubt(was shell) {
+	if c.at != was.at {
+		c.at = somewhere
+	}
+	if c.strict && !was.strict {
+		c.strict, c.left = false, c.left || !c.good
+	}
+	c.pipefail = c.pipefail && was.pipefail
+}
+
+// compound follows a command of any kind.
+func (c *course) compound(cmd syntax.Command, o order) fate {
+	call, ok := cmd.(*syntax.CallExpr)
+	if ok && len(call.Args) > 0 {
+		return c.call(call, o)
+	}
+	if len(o.outs) > 0 {
+		c.ask.redirected(o)
+	}
+	if ok {
+		return c.assigned(call, o.zero)
+	}
 	switch n := cmd.(type) {
-	case *syntax.CallExpr:
-		return c.call(n)
 	case *syntax.BinaryCmd:
-		return c.binary(n)
+		return c.binary(n, o.zero)
 	case *syntax.Block:
-		return c.list(n.Stmts)
+		return c.list(n.Stmts, o.zero)
 	case *syntax.Subshell:
-		return c.apart(func() fate { return c.list(n.Stmts) })
+		return c.apart(o.zero, func() fate { return c.list(n.Stmts, o.zero) })
 	case *syntax.IfClause:
-		return c.branch(n)
+		return c.branch(n, o.zero)
 	case *syntax.WhileClause:
-		return min(last(c.aside(func() fate { return c.list(n.Cond) })), last(c.perhaps(func() fate { return c.list(n.Do) })))
+		return c.round(n.Cond, n.Do, false)
 	case *syntax.ForClause:
-		return last(c.perhaps(func() fate { return c.list(n.Do) }))
+		return c.loop(n)
 	case *syntax.CaseClause:
-		all := absent
-		for _, item := range n.Items {
-			all = min(all, c.perhaps(func() fate { return c.list(item.Stmts) }))
-		}
-		return all
+		return c.cases(n, o.zero)
 	case *syntax.TimeClause:
 		if n.Stmt != nil {
-			return c.stmt(n.Stmt)
+			return c.stmt(n.Stmt, o.zero)
 		}
 	case *syntax.CoprocClause:
-		if n.Stmt != nil && c.apart(func() fate { return c.stmt(n.Stmt) }) != absent {
+		if c.apart(false, func() fate { return c.perhaps(n.Stmt) }) != absent {
 			return lost
 		}
+	case *syntax.FuncDecl:
+		c.declare(n)
+	case *syntax.DeclClause:
+		c.words(n)
+		for _, a := range n.Args {
+			c.assign(a)
+		}
+	case nil:
+	default:
+		c.words(n)
 	}
 	return absent
 }
 
-// last is of a part that runs again and again: only the last status stays.
-func last(f fate) fate {
-	if f < ends {
-		return lost
-	}
+// perhaps follows a command that may not be run.
+func (c *course) perhaps(s *syntax.Stmt) fate {
+	f, _ := c.maybe(func() fate { return c.stmt(s, false) })
 	return f
 }
 
-// binary is of two commands with a sign between them.
-func (c *course) binary(n *syntax.BinaryCmd) fate {
-	if pipes(n) {
-		return c.piped(n)
+// binary follows two commands with a sign between them.
+func (c *course) binary(n *syntax.BinaryCmd, zero bool) fate {
+	switch {
+	case pipes(n):
+		return c.piped(n, zero)
+	case n.Op == syntax.AndStmt:
+		return c.chain(ands(n), zero)
 	}
-	x := c.aside(func() fate { return c.stmt(n.X) })
-	if n.Op == syntax.AndStmt {
-		if x == told {
-			x = soft
-		}
-		return min(x, c.stmt(n.Y))
-	}
-	y := c.perhaps(func() fate { return c.stmt(n.Y) })
+	never := c.never([]*syntax.Stmt{n.Y}, true)
+	past := never == ends && (c.good || c.calls > 0 && !c.mentions(n.Y, nil, []string{"exit"})) &&
+		(c.back || !c.mentions(n.Y, nil, []string{"return"})) // it went on: the first one ended well
+	x := c.aside(func() fate { return c.stmt(n.X, past || zero && never != lost) })
+	c.wrong = true
+	y, _ := c.maybe(func() fate { return c.stmt(n.Y, zero) })
+	c.wrong = false
 	if x == soft || x == told {
-		x = c.never([]*syntax.Stmt{n.Y})
+		x = never
 	}
 	return min(x, y)
 }
 
-// piped is of two commands in a pipe: only the last one's status stays.
-func (c *course) piped(n *syntax.BinaryCmd) fate {
-	x := c.apart(func() fate { return c.stmt(n.X) })
-	y := c.apart(func() fate { return c.stmt(n.Y) })
-	switch {
-	case x == absent:
-	case !c.pipefail:
-		x = lost
-	case x == soft:
-		x = told
+// ands are the commands that && joins.
+func ands(n *syntax.BinaryCmd) []*syntax.Stmt {
+	list := []*syntax.Stmt{n.Y}
+	for x := n.X; ; {
+		in, ok := x.Cmd.(*syntax.BinaryCmd)
+		if !ok || in.Op != syntax.AndStmt || x.Negated || len(x.Redirs) > 0 {
+			list = append(list, x)
+			slices.Reverse(list)
+			return list
+		}
+		list, x = append(list, in.Y), in.X
 	}
-	return min(x, y)
 }
 
-// branch is of an if: a failure in its condition leads to the other branch.
-func (c *course) branch(n *syntax.IfClause) fate {
-	all := min(c.condition(n), c.perhaps(func() fate { return c.list(n.Then) }))
-	if n.Else != nil {
-		all = min(all, c.perhaps(func() fate { return c.branch(n.Else) }))
+// chain follows commands of which each is run when the one before ended well.
+func (c *course) chain(parts []*syntax.Stmt, zero bool) fate {
+	all, unsure, passed, was := absent, c.unsure, false, c.shell
+	for i, part := range parts {
+		var f fate
+		if i == len(parts)-1 {
+			f = c.stmt(part, zero)
+		} else if f = c.aside(func() fate { return c.stmt(part, zero) }); f == told {
+			f = soft
+		}
+		all = min(all, f)
+		strict, pipefail := was.strict, was.pipefail
+		if !passed {
+			was = c.shell
+		}
+		if i > 0 && !zero { // options are trusted less than a cd: only the first part is surely run
+			was.strict, was.pipefail = strict, pipefail
+		}
+		plain := zero || c.plain(part)
+		passed = passed || !plain
+		c.unsure = c.unsure || !plain || !zero && !c.naive
 	}
+	c.unsure = unsure
+	c.doubt(was)
 	return all
 }
 
-// condition is of the condition of an if.
-func (c *course) condition(n *syntax.IfClause) fate {
-	other := []*syntax.Stmt(nil) // what runs after a failure
-	if n.Else != nil && len(n.Else.Cond) == 0 {
-		other = n.Else.Then
-	}
-	part := func() fate { return c.list(n.Cond) }
-	if len(n.Cond) == 1 && n.Cond[0].Negated {
-		other = n.Then
-		part = func() fate { return c.command(n.Cond[0].Cmd) }
-	}
-	if f := c.aside(part); f != soft && f != told {
+// piped follows two commands in a pipe: only the last one's status stays.
+func (c *course) piped(n *syntax.BinaryCmd, zero bool) fate {
+	both := zero && c.pipefail
+	x := c.apart(both, func() fate { return c.stmt(n.X, both) })
+	fed := c.echoed(n.X)
+	y := c.apart(zero, func() fate {
+		if _, ok := n.Y.Cmd.(*syntax.CallExpr); ok {
+			c.fed = fed
+		}
+		f := c.stmt(n.Y, zero)
+		c.fed = nil
 		return f
-	}
-	return c.never(other)
-}
-
-// call is of one simple command: what is looked for, or a shell, a function or a
-// substitution that has it.
-func (c *course) call(n *syntax.CallExpr) fate {
-	if len(n.Args) == 0 {
-		return c.assigned(n.Assigns)
-	}
-	list := split(c.src[n.Pos().Offset():n.End().Offset()])
-	if len(list) != 1 {
-		return absent
-	}
-	words, _ := program(list[0].words)
-	if len(words) == 0 {
-		return absent
-	}
-	switch words[0] {
-	case "cd", "pushd":
-		c.at = stood(c.at, firstOf(plainWords(words[1:])))
-		return absent
-	case "popd":
-		c.at = somewhere
-		return absent
-	case "set", "shopt":
-		mode := shellMode{strict: c.strict, pipefail: c.pipefail}
-		mode.set(words[1:])
-		c.strict, c.pipefail = mode.strict, mode.pipefail
-		return absent
-	}
-	if script, ok := shellScript(words); ok && c.shells < maxShells {
-		return c.inner(script, words[0] == "eval")
-	}
-	if body := c.bodies[words[0]]; body != nil {
-		return c.function(body)
-	}
-	if !c.is(words) {
-		return absent
-	}
-	if at := worksAt(c.at, words); len(*c.places) < maxCourse {
-		*c.places = append(*c.places, at)
-	}
-	return told
-}
-
-// inner is of a script inside of this one; that of an eval is a part of it.
-func (c *course) inner(script string, here bool) fate {
-	in := &course{is: c.is, left: c.left, places: c.places, at: c.at, shells: c.shells + 1}
-	if here {
-		in.strict, in.pipefail, in.unheard = c.strict, c.pipefail, c.unheard
-	}
-	read := false
-	f := in.script(script, &read)
-	if here {
-		c.at, c.strict, c.pipefail = in.at, in.strict, in.pipefail
-		return f
-	}
-	if f == ends {
-		return told
-	}
-	return f
-}
-
-// function is of the body of a function. One that calls itself is not followed
-// for ever.
-func (c *course) function(body *syntax.Stmt) fate {
-	if c.active[body] {
-		return absent
-	}
-	c.active[body] = true
-	defer delete(c.active, body)
-	f := c.stmt(body)
-	if f == ends && says(body, "return") {
-		return told
-	}
-	return f
-}
-
-// assigned is of assignments alone: their status is that of the last
-// substitution in them.
-func (c *course) assigned(list []*syntax.Assign) fate {
-	all := absent
-	for _, a := range list {
-		if a.Value == nil {
-			continue
-		}
-		syntax.Walk(a.Value, func(n syntax.Node) bool {
-			sub, ok := n.(*syntax.CmdSubst)
-			if ok {
-				if all != absent {
-					all = lost
-				}
-				all = min(all, c.apart(func() fate { return c.list(sub.Stmts) }))
-			}
-			return !ok
-		})
-	}
-	return all
-}
-
-// kept tells what becomes of a status, seen from the commands after it: most
-// lose it.
-func (c *course) kept(rest []*syntax.Stmt) fate {
-	if f := c.never(rest); f != lost {
-		return f
-	}
-	set, ok := rest[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(set.Args) > 0 || len(set.Assigns) != 1 || len(rest) < 2 {
-		return lost
-	}
-	name, found := strings.CutSuffix(c.src[set.Pos().Offset():set.End().Offset()], "=$?")
-	if !found {
-		return lost
-	}
-	words := c.words(rest[len(rest)-1])
-	if len(words) != 2 || words[0] != "exit" || words[1] != "$"+name && words[1] != "${"+name+"}" {
-		return lost
-	}
-	for _, s := range rest[1 : len(rest)-1] {
-		if says(s, name, "exit", "return", "exec", "kill", "eval", "source", ".", "trap", "read", "unset", "export", "printf") {
-			return lost
-		}
-	}
-	return ends
-}
-
-// never tells whether commands that run after a failure never end with 0.
-func (c *course) never(list []*syntax.Stmt) fate {
-	for i, s := range list {
-		f := c.fails(s, i == 0)
-		if f == ends || f != lost && i == len(list)-1 {
-			return f
-		}
-	}
-	return lost
-}
-
-// fails tells it of one command; the first one sees the status of the failure.
-func (c *course) fails(s *syntax.Stmt, first bool) fate {
-	if s.Negated || s.Background {
-		return lost
-	}
-	switch n := s.Cmd.(type) {
-	case *syntax.Block:
-		if !first && len(n.Stmts) > 0 {
-			return max(c.never(n.Stmts[1:]), c.fails(n.Stmts[0], false))
-		}
-		return c.never(n.Stmts)
-	case *syntax.Subshell:
-		return min(c.never(n.Stmts), told)
-	case *syntax.BinaryCmd:
-		if n.Op == syntax.AndStmt {
-			return min(max(c.fails(n.X, first), c.fails(n.Y, false)), soft)
-		}
-		return lost
-	}
-	words := c.words(s)
-	if len(words) == 0 {
-		return lost
-	}
-	switch words[0] {
-	case "false":
-		return told
-	case "exit", "return":
-		if words[0] == "return" && len(c.active) == 0 { // outside of a function it does nothing
-			return lost
-		}
-		if len(words) == 1 || words[1] == "$?" {
-			if first {
-				return ends
-			}
-			return lost
-		}
-		if code, err := strconv.Atoi(words[1]); err == nil && code%256 != 0 {
-			return ends
-		}
-	}
-	return lost
-}
-
-// words are those of a simple command.
-func (c *course) words(s *syntax.Stmt) []string {
-	n, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(n.Args) == 0 || len(n.Assigns) > 0 {
-		return nil
-	}
-	if list := split(c.src[n.Pos().Offset():n.End().Offset()]); len(list) == 1 {
-		return list[0].words
-	}
-	return nil
-}
-
-// says tells whether one of some words stands in a command, by itself or as the
-// name of a variable that is set.
-func says(s *syntax.Stmt, words ...string) bool {
-	found := false
-	syntax.Walk(s, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Word:
-			found = found || slices.Contains(words, n.Lit())
-		case *syntax.Assign:
-			found = found || n.Name != nil && slices.Contains(words, n.Name.Value)
-		}
-		return !found
 	})
-	return found
+	if x != absent && !c.pipefail {
+		x = lost
+	}
+	return min(x, y)
 }
 
-// stood is where a shell stands after a change of its directory.
-func stood(at, to string) string {
-	to = strings.TrimPrefix(strings.TrimPrefix(to, "$PWD/"), "${PWD}/")
-	switch {
-	case to == "$PWD" || to == "${PWD}":
-		return at
-	case to == "$(git rev-parse --show-toplevel)" && !path.IsAbs(at) && at != somewhere:
-		return ""
-	case strings.ContainsAny(to, "$`~*") || to == "-" || to == "":
-		return somewhere
-	case strings.HasPrefix(to, "/"):
-		return path.Clean(to)
-	case at == somewhere:
-		return at
+// plain tells whether a command ends well wherever it is run: what && joins to
+// it is run too, whatever came of all in the end.
+func (c *course) plain(n *syntax.Stmt) bool {
+	call, ok := n.Cmd.(*syntax.CallExpr)
+	if !ok || n.Negated || len(call.Args) == 0 {
+		return false
 	}
-	return path.Join(at, to)
+	for _, r := range n.Redirs {
+		if r.Hdoc == nil && (r.Word == nil || r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), "/") || r.Op == syntax.RdrIn) {
+			return false
+		}
+	}
+	switch call.Args[0].Lit() {
+	case "cd", "pushd", "echo", "printf", "export", "set", "pwd", "true", ":", "umask":
+		return true // a cd to where nothing is names what is not there
+	case "cat":
+		return len(call.Args) == 1
+	case "mkdir":
+		return len(call.Args) > 1 && call.Args[1].Lit() == "-p"
+	}
+	return false
 }

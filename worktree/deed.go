@@ -73,9 +73,10 @@ func deedOf(call belay.ToolCall, kept *texts) deed {
 func deedOfCommand(call belay.ToolCall, kept *texts) deed {
 	failed := call.Failed || call.Exit != nil && *call.Exit != 0
 	zero := !failed && !call.Open && !call.Masked // its end is told, and is a good one
-	s := &shellReader{kept: kept, surety: surety{failed: !zero}}
+	s := newShellReader(kept, zero)
 	s.read(call.Command, zero)
 	d := s.deed
+	d.many = d.many || s.seen > 1
 	if call.Masked { // it is longer than what is seen of it, or the seen part does not tell its end
 		d.many = true
 	}

@@ -26,7 +26,7 @@ func (s *shellReader) git(words, given []string) {
 	at := s.at
 	defer func() { s.at = at }()
 	for _, dir := range dirs {
-		s.stand(dir)
+		s.at = stood(s.at, dir)
 	}
 	if makesCommit(append([]string{"git"}, words...)) {
 		s.commits = append(s.commits, s.at)

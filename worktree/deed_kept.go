@@ -44,21 +44,14 @@ func (t *texts) put(p, text string) {
 	t.size += len(text)
 }
 
-// spot is where a path lies for this shell.
-func (s *shellReader) spot(p string) string {
-	if path.IsAbs(p) || strings.HasPrefix(p, "$") || strings.HasPrefix(p, "~") {
-		return path.Clean(p)
-	}
-	return path.Join(s.at, p)
-}
-
 // remember keeps what a command surely wrote into files, where its text is known.
-func (s *shellReader) remember(words, given []string, outs []output) {
+func (s *shellReader) remember(o order) {
 	if !s.sure() {
 		return
 	}
-	text, known := "", false
-	switch path.Base(words[0]) {
+	text, known, outs := "", false, o.outs
+	words, given := o.words, o.given
+	switch path.Base(firstOf(words)) {
 	case "cat":
 		text, known = strings.Join(given, ""), len(given) > 0 && len(words) == 1
 	case "tee":
@@ -85,7 +78,8 @@ func (s *shellReader) remember(words, given []string, outs []output) {
 
 // scriptFile takes in a program that is a file, or an interpreter with one, when
 // the agent wrote it and its text is known.
-func (s *shellReader) scriptFile(raw, words []string, zero bool) bool {
+func (s *shellReader) scriptFile(o order) bool {
+	raw, words := o.raw, o.words
 	file, args, language, inShell := words[0], words[1:], "", false
 	for i, w := range raw {
 		language = languageOf(path.Base(w))
@@ -115,7 +109,7 @@ func (s *shellReader) scriptFile(raw, words []string, zero bool) bool {
 		inShell = true
 	}
 	if inShell {
-		s.inner(text, zero, false)
+		s.inner(text, o.zero, false)
 		return true
 	}
 	s.writes, s.afar = true, true

@@ -81,9 +81,10 @@ func (s *shellReader) onlyLooks(command string) bool {
 	if s.shells >= maxShells || !s.spend(parseCost*len(command)) {
 		return false
 	}
-	inner := &shellReader{shells: s.shells + 1, spent: s.spent}
+	inner := newShellReader(nil, false)
+	inner.shells, inner.spent, inner.steps = s.shells+1, s.spent, s.steps
 	inner.read(command, false)
-	s.spent, s.broken = inner.spent, s.broken || inner.broken
+	s.spent, s.steps, s.broken = inner.spent, inner.steps, s.broken || inner.broken
 	return !inner.writes
 }
 

@@ -52,15 +52,6 @@ func (s *shellReader) command(words, given []string) {
 	name := strings.TrimSuffix(path.Base(words[0]), ".exe")
 	rest := words[1:]
 	switch name {
-	case "cd":
-		s.stand(firstOf(plainWords(rest)))
-		return
-	case "pushd":
-		s.pushed(firstOf(plainWords(rest)))
-		return
-	case "popd":
-		s.popped()
-		return
 	case "git":
 		s.git(rest, given)
 		return
@@ -131,14 +122,16 @@ func (s *shellReader) each(words []string) {
 	if len(words) == 0 {
 		return
 	}
-	inner := &shellReader{vars: s.vars, bodies: s.bodies, at: somewhere, spent: s.spent, shells: maxShells - 1, surety: surety{unsure: true}}
+	inner := newShellReader(nil, false)
+	inner.vars, inner.bodies, inner.own, inner.at, inner.branches = s.vars, s.bodies, false, somewhere, 1
+	inner.spent, inner.steps, inner.shells = s.spent, s.steps, maxShells-1
 	if script, ok := shellScript(words); ok {
 		inner.inner(script, false, false)
 	} else {
 		inner.command(words, nil)
 	}
 	s.writes, s.afar, s.many = s.writes || inner.writes, s.afar || inner.afar, true
-	s.spent, s.broken = inner.spent, s.broken || inner.broken
+	s.spent, s.steps, s.broken = inner.spent, inner.steps, s.broken || inner.broken
 }
 
 // local takes in a program that only looks, or that has no effect elsewhere.

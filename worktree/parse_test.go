@@ -28,15 +28,13 @@ func TestReadersOfScriptsHold(t *testing.T) {
 
 // readers has both readers read a script, and names the one that broke.
 func readers(script string) string {
-	s := &shellReader{}
+	s := newShellReader(nil, true)
 	s.read(script, true)
 	if s.broken {
 		return "the reader of deeds"
 	}
-	w := &ways{is: func([]string) bool { return false }}
-	w.script(script)
-	if w.broken {
-		return "the follower of ways"
+	if w, _ := seek(script, func([]string) bool { return false }); w.broken {
+		return "the seeker"
 	}
 	return ""
 }
@@ -45,12 +43,11 @@ func readers(script string) string {
 func TestABrokenReaderIsAnError(t *testing.T) {
 	t.Parallel()
 	breaks := func(words []string) bool { return words[len(words)] == "" }
-	w := &ways{is: breaks}
-	if w.script("ls") || !w.broken {
+	if s, end := seek("ls", breaks); s.come || end != lost || !s.broken || !s.unread {
 		t.Error("a reader that broke knows an answer")
 	}
-	w = &ways{is: func(words []string) bool { return words[0] == "go" || breaks(words) }}
-	if !w.script("bash -c ls; go test") || !w.broken {
+	s, end := seek("bash -c ls; go test", func(words []string) bool { return words[0] == "go" || breaks(words) })
+	if !s.come || !s.broken || s.unread || end != lost {
 		t.Error("a reader that broke inside of another is not told, or takes the other along")
 	}
 }

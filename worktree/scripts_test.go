@@ -65,6 +65,7 @@ func TestScriptsCountByTheirOutput(t *testing.T) {
 		"/usr/local/go/bin/go test":                  {"tests", "tests"},
 		"/home/ann/.cargo/bin/cargo test":            {"tests", "tests"},
 		"go test ./a && make test":                   {"tests", "tests"},
+		"T=-c; go test $T":                           {"unsure", "masked"},
 		"./ci.sh | tail -3":                          {"no test", "no test"},
 		"./ci.sh || true":                            {"no test", "no test"},
 		"cat log; ./x.sh":                            {"no test", "no test"},

@@ -169,14 +169,17 @@ func look(command string, is func(words []string) bool, depth int) sight {
 	if depth > 0 || !seen.found {
 		return seen
 	}
-	seen.unsure = seen.unsure || !reached(command, is)
-	end, places, ok := follow(command, is)
-	seen.places = places
-	seen.masked = seen.masked || ok && end == lost || !ok && seen.seems
+	s, end := seek(command, is)
+	seen.unsure = seen.unsure || !s.come
+	seen.places = s.places
+	seen.masked = seen.masked || !s.unread && (end == lost || end == absent) || s.unread && seen.seems
 	return seen
 }
 
-// lookThrough does it, simple command by simple command.
+// lookThrough does it, simple command by simple command, as they are written. It
+// stands beside the course of the command because it also sees what no parser
+// reads, and what is in no way: who else prints, and names that are taken. What a
+// shell surely ran, and what became of a failure, the course alone tells.
 func lookThrough(command string, is func(words []string) bool, depth int) sight {
 	list := split(command)
 	seen := sight{plain: true}

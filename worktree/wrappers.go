@@ -114,6 +114,9 @@ func shellScript(words []string) (string, bool) {
 		if flags(w) && strings.ContainsAny(w, "nt") || w == "noexec" {
 			prefix += "set -n\n"
 		}
+		if flags(w) && strings.Contains(w, "e") || w == "errexit" {
+			prefix += "set -e\n"
+		}
 		switch {
 		case w == "pipefail":
 			prefix += "set -o pipefail\n"

@@ -18,76 +18,76 @@ const (
 )
 
 // text is a piece of a script as it stands there.
-func (s *shellReader) text(n syntax.Node) string {
+func (c *course) text(n syntax.Node) string {
 	from, to := n.Pos().Offset(), n.End().Offset()
-	if int(to) > len(s.src) || from > to {
+	if int(to) > len(c.src) || from > to {
 		return ""
 	}
-	return s.src[from:to]
+	return c.src[from:to]
 }
 
 // document is the text of a here-document.
-func (s *shellReader) document(w *syntax.Word) string {
+func (c *course) document(w *syntax.Word) string {
 	var b strings.Builder
 	for _, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok {
 			b.WriteString(lit.Value)
 			continue
 		}
-		b.WriteString(s.text(p))
+		b.WriteString(c.text(p))
 	}
 	return b.String()
 }
 
 // assign takes in the value of a variable.
-func (s *shellReader) assign(a *syntax.Assign) {
+func (c *course) assign(a *syntax.Assign) {
 	switch {
 	case a.Name == nil:
 	case a.Value == nil || a.Append || a.Index != nil:
-		delete(s.vars, a.Name.Value)
+		delete(c.vars, a.Name.Value)
 	default:
-		s.know(a.Name.Value, s.values(a.Value))
+		c.know(a.Name.Value, c.values(a.Value))
 	}
 }
 
 // know keeps what a variable can be. A long value is not followed: one that is
 // made of itself twice, and that again, is soon longer than all memory. Nor is
 // one that the variable may not have been given.
-func (s *shellReader) know(name string, values []string) {
-	if !s.sure() || slices.ContainsFunc(values, func(v string) bool { return len(v) > maxValue }) {
+func (c *course) know(name string, values []string) {
+	if !c.sure() || slices.ContainsFunc(values, func(v string) bool { return len(v) > maxValue }) {
 		values = nil
 	}
-	s.vars[name] = values
+	c.vars[name] = values
 }
 
 // spend tells whether so many bytes more may be put together. Where they may
 // not, the command is one of which nobody knows what it does.
-func (s *shellReader) spend(n int) bool {
-	s.spent += n
-	if s.spent > maxSpent {
-		s.unknown()
+func (c *course) spend(n int) bool {
+	c.spent += n
+	if c.spent > maxSpent {
+		c.ask.unknown()
 	}
-	return s.spent <= maxSpent
+	return c.spent <= maxSpent
 }
 
 // values are what a word can be: one text, or one for each value of the
 // variable in it. What is not known stays as it is written.
-func (s *shellReader) values(w *syntax.Word) []string {
-	list, ok := s.joined(w.Parts, s.part)
+func (c *course) values(w *syntax.Word) []string {
+	list, ok := c.joined(w.Parts, c.part)
 	if !ok {
-		return []string{s.text(w)}
+		return []string{c.text(w)}
 	}
 	return list
 }
 
 // joined puts the parts of a word together, if that is not too much.
-func (s *shellReader) joined(parts []syntax.WordPart, values func(syntax.WordPart) []string) ([]string, bool) {
+func (c *course) joined(parts []syntax.WordPart, values func(syntax.WordPart) []string) ([]string, bool) {
 	list := [][]byte{nil}
 	for _, p := range parts {
 		tails := values(p)
 		if len(tails) == 1 { // in place: a long word of many parts is not copied for each
 			for i := range list {
-				if !s.spend(len(tails[0])) {
+				if !c.spend(len(tails[0])) {
 					return nil, false
 				}
 				list[i] = append(list[i], tails[0]...)
@@ -97,7 +97,7 @@ func (s *shellReader) joined(parts []syntax.WordPart, values func(syntax.WordPar
 		var out [][]byte
 		for _, h := range list {
 			for _, t := range tails[:min(len(tails), maxValues-len(out))] {
-				if !s.spend(len(h) + len(t)) {
+				if !c.spend(len(h) + len(t)) {
 					return nil, false
 				}
 				out = append(out, slices.Concat(h, []byte(t)))
@@ -107,7 +107,7 @@ func (s *shellReader) joined(parts []syntax.WordPart, values func(syntax.WordPar
 	}
 	texts := make([]string, 0, len(list))
 	for _, b := range list {
-		if !s.spend(len(b) + 1) {
+		if !c.spend(len(b) + 1) {
 			return nil, false
 		}
 		texts = append(texts, string(b))
@@ -120,18 +120,18 @@ var (
 	quotes  = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`", "\\\n", "") // what a backslash hides between them
 )
 
-func (s *shellReader) part(p syntax.WordPart) []string {
+func (c *course) part(p syntax.WordPart) []string {
 	switch p := p.(type) {
 	case *syntax.Lit:
 		return []string{escaped.ReplaceAllString(strings.ReplaceAll(p.Value, "\\\n", ""), "$1")}
 	case *syntax.SglQuoted:
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		list, ok := s.joined(p.Parts, func(in syntax.WordPart) []string {
+		list, ok := c.joined(p.Parts, func(in syntax.WordPart) []string {
 			if lit, ok := in.(*syntax.Lit); ok {
 				return []string{quotes.Replace(lit.Value)}
 			}
-			return s.part(in)
+			return c.part(in)
 		})
 		if ok {
 			return list
@@ -140,24 +140,24 @@ func (s *shellReader) part(p syntax.WordPart) []string {
 		if p.Param == nil || p.Exp != nil || p.Repl != nil || p.Slice != nil || p.Index != nil {
 			break
 		}
-		if known := s.vars[p.Param.Value]; len(known) > 0 {
+		if known := c.vars[p.Param.Value]; len(known) > 0 {
 			return known
 		}
 	case *syntax.BraceExp:
-		return s.braces(p)
+		return c.braces(p)
 	}
-	return []string{s.text(p)}
+	return []string{c.text(p)}
 }
 
 // braces are the words that {a,b} or {1..3} stands for.
-func (s *shellReader) braces(b *syntax.BraceExp) []string {
+func (c *course) braces(b *syntax.BraceExp) []string {
 	if b.Sequence {
 		return sequence(b)
 	}
 	var list []string
 	for _, w := range b.Elems {
 		if len(list) < maxValues {
-			list = append(list, s.values(w)...)
+			list = append(list, c.values(w)...)
 		}
 	}
 	return list[:min(len(list), maxValues)]
