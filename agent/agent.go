@@ -161,7 +161,7 @@ const (
 	SignStart SignKind = "start" // the CLI is up; Session may be set
 	SignText  SignKind = "text"  // the model spoke
 	SignTool  SignKind = "tool"  // a tool began
-	SignDone  SignKind = "done"  // a tool ended
+	SignDone  SignKind = "done"  // a tool ended; told once more when it turns out that it was denied
 	SignModel SignKind = "model" // the model is at work and has not spoken yet: a message began, or it thinks
 	SignRetry SignKind = "retry" // the CLI calls the model again after a fault: life, no progress
 	SignLife  SignKind = "life"  // anything else that says that it lives

@@ -29,11 +29,12 @@ type book struct {
 	head    []*belay.ToolCall
 	tail    []*belay.ToolCall
 	open    map[string]*belay.ToolCall
-	whole   map[string]string // the commands of open calls that were cut
-	held    int               // bytes of them
-	pending *fault            // what it retries after, until it goes on
-	stderr  []string          // the last lines
-	told    string            // of those that are gone, the last that says what happened
+	whole   map[string]string          // the commands of open calls that were cut
+	held    int                        // bytes of them
+	failed  map[string]*belay.ToolCall // ended, and not well: a later record may tell that they were refused
+	pending *fault                     // what it retries after, until it goes on
+	stderr  []string                   // the last lines
+	told    string                     // of those that are gone, the last that says what happened
 	hide    func(string) string
 }
 

@@ -94,6 +94,7 @@ func (b *book) done(id string, end belay.ToolCall) []Sign {
 	c.Failed = c.Failed || end.Failed
 	c.Denied = c.Denied || end.Denied
 	c.Masked = c.Masked || end.Masked
+	b.doubt(id, c)
 	shown := *c
 	if whole != "" {
 		shown.Command = whole
@@ -117,6 +118,36 @@ func (b *book) keep(call belay.ToolCall) *belay.ToolCall {
 	}
 	b.tail = append(b.tail, c)
 	return c
+}
+
+// doubt keeps a call of which nothing is told but that it failed.
+func (b *book) doubt(id string, c *belay.ToolCall) {
+	if id == "" || !c.Failed || c.Denied || c.Exit != nil || len(b.failed) >= maxOpen {
+		return
+	}
+	if b.failed == nil {
+		b.failed = map[string]*belay.ToolCall{}
+	}
+	b.failed[id] = c
+}
+
+// refused reads the list of refusals that ends a run of some CLIs. A call whose
+// own end did not tell that is told once more.
+func (b *book) refused(list []record) []Sign {
+	var signs []Sign
+	for _, d := range list {
+		b.deny(d.str("tool_name"))
+		id := d.str("tool_use_id")
+		c := b.failed[id]
+		if c == nil {
+			continue
+		}
+		delete(b.failed, id)
+		c.Denied = true
+		shown := *c
+		signs = append(signs, Sign{Kind: SignDone, ID: id, Tool: &shown})
+	}
+	return signs
 }
 
 // deny notes that a tool was refused to the agent.

@@ -149,7 +149,7 @@ func claudeCall(name string, input record) belay.ToolCall {
 
 // pathIn is the file that the input of a tool names as written.
 func pathIn(input record) string {
-	for _, key := range []string{"file_path", "notebook_path", "destination", "path", "filePath", "absolute_path", "relative_path"} {
+	for _, key := range []string{"file_path", "notebook_path", "destination", "path", "filePath", "absolute_path", "relative_path", "pathInProject"} {
 		if p := input.str(key); p != "" {
 			return p
 		}
@@ -278,14 +278,12 @@ func (r *claudeReader) limits(info record) {
 }
 
 func (r *claudeReader) result(rec record) []Sign {
-	for _, d := range rec.list("permission_denials") {
-		r.deny(d.str("tool_name"))
-	}
+	signs := r.refused(rec.list("permission_denials"))
 	r.res.Usage = claudeTotal(rec)
 	r.res.Stop = claudeStop(rec, r.tag)
 	if !rec.yes("is_error") {
 		r.answer.set(rec.str("result"))
-		return r.final()
+		return append(signs, r.final()...)
 	}
 	said := rec.str("result")
 	if said == "" {
@@ -300,7 +298,7 @@ func (r *claudeReader) result(rec record) []Sign {
 		}
 	}
 	r.fail(f.judged(said, claudeRules()))
-	return r.final()
+	return append(signs, r.final()...)
 }
 
 // claudeTerminal knows the ends that need no look at the error.

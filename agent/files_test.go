@@ -20,6 +20,9 @@ func TestEveryFileOfAPatchIsTold(t *testing.T) {
 			`{"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"apply_patch","arguments":{}}}`,
 			`{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"fileEdits":[{"path":"/r/a.go"},{"path":"/r/b.go"}]}}`,
 		},
+		OpenCode: {
+			`{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"apply_patch","callID":"c1","state":{"status":"completed","input":{"patchText":"*** Begin Patch\n*** Update File: a.go\n*** Add File: b.go"},"metadata":{"files":[{"filePath":"/r/a.go","type":"update"},{"filePath":"/r/b.go","type":"add"}]}}}}`,
+		},
 	} {
 		ad, _ := New(kind)
 		r := ad.Reader()
@@ -56,6 +59,8 @@ func TestServersTellTheirFiles(t *testing.T) {
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__write_file","input":{"path":"/r/a.go"}}]}}`, "/r/a.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__move_file","input":{"source":"/r/a.go","destination":"/r/b.go"}}]}}`, "/r/b.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__serena__replace_symbol_body","input":{"relative_path":"a.go"}}]}}`, "a.go"},
+		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__jetbrains__replace_text_in_file","input":{"pathInProject":"src/a.go"}}]}}`, "src/a.go"},
+		{OpenCode, `{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"apply_patch","callID":"c","state":{"status":"completed","input":{"patchText":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}}}}`, "old.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__read_file","input":{"path":"/r/a.go"}}]}}`, ""},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__edit__analyze","input":{"path":"/r/a.go"}}]}}`, ""},
 		{Codex, `{"type":"item.completed","item":{"id":"i","type":"mcp_tool_call","server":"fs","tool":"write_file","arguments":{"path":"/r/a.go"},"status":"completed"}}`, "/r/a.go"},

@@ -109,7 +109,42 @@ func (r *opencodeReader) tool(part record) []Sign {
 	if call.Denied {
 		r.deny(call.Name)
 	}
-	return r.done(part.str("callID"), call)
+	id, files := part.str("callID"), patchedFiles(call.Name, state)
+	if len(files) > 0 {
+		call.Path = files[0]
+	}
+	signs := r.done(id, call)
+	for _, file := range files[min(1, len(files)):] { // one call for each file
+		call.Path = file
+		shown := *r.keep(call)
+		signs = append(signs, Sign{Kind: SignDone, ID: id, Tool: &shown})
+	}
+	return signs
+}
+
+var patchFile = pattern.Lazy(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
+
+// patchedFiles are the files of a patch: as its end tells them, else as its text
+// does.
+func patchedFiles(tool string, state record) []string {
+	if tool != "apply_patch" {
+		return nil
+	}
+	var files []string
+	for _, f := range state.at("metadata").list("files") {
+		for _, key := range []string{"filePath", "movePath"} {
+			if p := f.str(key); p != "" && len(files) < maxHead {
+				files = append(files, p)
+			}
+		}
+	}
+	if len(files) > 0 {
+		return files
+	}
+	for _, m := range patchFile().FindAllStringSubmatch(state.at("input").str("patchText"), maxHead) {
+		files = append(files, m[1])
+	}
+	return files
 }
 
 func (r *opencodeReader) step(part record) []Sign {

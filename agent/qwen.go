@@ -155,13 +155,11 @@ func qwenExit(failed bool, said string) *int {
 }
 
 func (r *qwenReader) result(rec record) []Sign {
-	for _, d := range rec.list("permission_denials") {
-		r.deny(d.str("tool_name"))
-	}
+	signs := r.refused(rec.list("permission_denials"))
 	r.res.Usage = openaiUsage(rec.at("usage"), "cache_read_input_tokens", "")
 	if !rec.yes("is_error") {
 		r.answer.set(rec.str("result"))
-		return r.final()
+		return append(signs, r.final()...)
 	}
 	msg := rec.at("error").str("message")
 	said := r.answer.b.String()
@@ -170,7 +168,7 @@ func (r *qwenReader) result(rec record) []Sign {
 	var peeled string
 	f.status, peeled = leadingStatus(peelAPI(msg))
 	r.fail(f.judged(peeled, qwenRules()))
-	return r.final()
+	return append(signs, r.final()...)
 }
 
 func qwenRules() []rule {

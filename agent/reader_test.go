@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,34 @@ func TestDenialsOfCodexAndOldClaude(t *testing.T) {
 		`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"Permission to use Bash has been denied because of a rule."}]}}`)
 	if len(r.Denied) != 1 || !r.Tools[0].Denied {
 		t.Errorf("claude: %+v", r)
+	}
+}
+
+// A call that failed, and that the last record lists as refused, was refused: it
+// is told once more.
+//
+// promise: H3
+func TestDenialsThatAreToldLast(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []Kind{Claude, Qwen} {
+		a, _ := New(kind)
+		r := a.Reader()
+		var denied []string
+		for _, line := range []string{
+			`{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t0","name":"Bash","input":{"command":"rm a"}},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"rm b"}}]}}`,
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t0","is_error":true,"content":"This command requires approval"},{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"cannot"}]}}`,
+			`{"type":"result","subtype":"success","is_error":false,"result":"Done.","permission_denials":[{"tool_name":"Bash","tool_use_id":"t0"},{"tool_name":"Bash","tool_use_id":"t9"},{"tool_name":"Bash"}]}`,
+		} {
+			for _, s := range r.Line([]byte(line)) {
+				if s.Kind == SignDone && s.Tool.Denied {
+					denied = append(denied, s.ID)
+				}
+			}
+		}
+		res := r.End(Exit{At: noon})
+		if !slices.Equal(denied, []string{"t0"}) || !res.Tools[0].Denied || res.Tools[1].Denied || len(res.Tools) != 2 || !slices.Equal(res.Denied, []string{"Bash"}) || !res.Final {
+			t.Errorf("%s: told %q, kept %+v, %q", kind, denied, res.Tools, res.Denied)
+		}
 	}
 }
 

@@ -53,6 +53,8 @@ func deedOf(call belay.ToolCall, kept *texts) deed {
 		return deedOfCommand(call, kept)
 	case idle(call.Name):
 		return deed{}
+	case slices.Contains(senders, strings.ToLower(call.Name)):
+		return deed{afar: !call.Failed}
 	case call.Path != "":
 		if call.Failed { // a file tool that failed wrote nothing
 			return deed{}

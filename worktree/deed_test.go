@@ -394,3 +394,28 @@ func TestDeedsOfTools(t *testing.T) {
 		}
 	}
 }
+
+// The tools of CLIs that touch no file, as these name them; what sends something
+// to others is heard there; what starts others or runs commands may do anything.
+//
+// promise: H3
+func TestToolsThatTouchNoFile(t *testing.T) {
+	t.Parallel()
+	for want, list := range map[string]string{
+		"": `TaskCreate TaskUpdate TaskGet TaskList TaskStop TaskOutput TodoWrite LSP ReportFindings ScheduleWakeup StructuredOutput
+			AskUserQuestion ExitPlanMode EnterPlanMode ListAgents CronCreate CronDelete CronList ToolSearch WebFetch WebSearch Read Glob Grep
+			ListMcpResourcesTool ReadMcpResourceTool Brief
+			get_goal update_goal zoom_image report_findings ask_user_question list_agents task_stop tool_search read_mcp_resource loop_wakeup cron_create
+			question lsp plan_exit plan_enter invalid todowrite todoread websearch codesearch
+			get_internal_docs ask_user update_topic complete_task tracker_create_task google_web_search list_mcp_resources read_many_files
+			report_intent task_complete`,
+		"a":  "SendMessage send_message SendUserMessage PushNotification",
+		"wa": "Task Skill Workflow Monitor EnterWorktree agent tool_call record_artifact invoke_agent batch save_memory",
+	} {
+		for _, name := range strings.Fields(list) {
+			if got := spell(deedOf(belay.ToolCall{Name: name}, nil), want); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+	}
+}

@@ -17,10 +17,17 @@ var (
 	lookers = []string{"read", "view", "grep", "glob", "search", "list", "ls", "find", "fetch"}
 	idlers  = []string{
 		"todowrite", "todo_write", "todoread", "todo_read", "write_todos", "update_todo", "updatetodo", "update_plan", "plan",
-		"think", "thinking", "askuserquestion", "ask_user", "exitplanmode", "exit_plan_mode", "enterplanmode", "switch_mode",
-		"bashoutput", "read_bash", "killshell", "stop_bash", "taskoutput", "report_intent", "toolsearch", "websearch", "web_search",
-		"webfetch", "codesearch", "readfile", "listfiles", "findfiles",
+		"think", "thinking", "askuserquestion", "ask_user", "ask_user_question", "question", "structuredoutput", "invalid",
+		"exitplanmode", "exit_plan_mode", "enterplanmode", "enter_plan_mode", "plan_enter", "plan_exit", "switch_mode",
+		"bashoutput", "read_bash", "killshell", "stop_bash", "report_intent", "toolsearch", "websearch", "web_search",
+		"webfetch", "codesearch", "readfile", "listfiles", "findfiles", "lsp", "zoom_image", "get_internal_docs",
+		"taskcreate", "taskupdate", "taskget", "tasklist", "taskstop", "task_stop", "taskoutput", "task_complete", "complete_task",
+		"tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize",
+		"get_goal", "update_goal", "update_topic", "reportfindings", "report_findings", "brief",
+		"schedulewakeup", "loop_wakeup", "croncreate", "cron_create", "crondelete", "cron_delete", "cronlist", "cron_list",
 	}
+	// senders touch no file, and somebody else hears of them
+	senders = []string{"sendmessage", "send_message", "sendusermessage", "pushnotification", "remotetrigger"}
 )
 
 // idle tells whether a tool changes nothing, by its name.

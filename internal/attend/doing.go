@@ -1,6 +1,8 @@
 package attend
 
 import (
+	"slices"
+
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/worktree"
@@ -9,9 +11,10 @@ import (
 // doing gathers what the tools of an agent may have done, from all its calls and
 // their whole commands.
 type doing struct {
-	all   worktree.Doings
-	heard bool                      // of any tool
-	open  map[string]belay.ToolCall // calls that run
+	all    worktree.Doings
+	heard  bool                      // of any tool
+	open   map[string]belay.ToolCall // calls that run
+	failed []agent.Sign              // of calls that failed, and may turn out to have been denied
 }
 
 func (d *doing) hear(s agent.Sign) {
@@ -31,13 +34,30 @@ func (d *doing) hear(s agent.Sign) {
 	case agent.SignDone:
 		d.heard = true
 		delete(d.open, s.ID)
-		d.all.Take(*s.Tool)
+		d.ended(s)
 	case agent.SignStart, agent.SignText, agent.SignModel, agent.SignRetry, agent.SignLife, agent.SignFinal:
+	}
+}
+
+// ended takes in a call that is over. One of which nothing is told but that it
+// failed may have been denied, which some CLIs tell at the very end: it waits.
+func (d *doing) ended(s agent.Sign) {
+	switch call := s.Tool; {
+	case call.Denied:
+		d.failed = slices.DeleteFunc(d.failed, func(f agent.Sign) bool { return f.ID == s.ID })
+	case call.Failed && call.Exit == nil && s.ID != "" && len(d.failed) < maxSeenOpen:
+		d.failed = append(d.failed, s)
+	default:
+		d.all.Take(*call)
 	}
 }
 
 // over takes in what was under way when the process ended: it may have come far.
 func (d *doing) over() {
+	for _, s := range d.failed {
+		d.all.Take(*s.Tool)
+	}
+	d.failed = nil
 	for _, call := range d.open {
 		call.Open = true
 		d.all.Take(call)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -123,6 +124,35 @@ func TestOwnDoings(t *testing.T) {
 		got := worktree.Tree{Dir: dir}.SinceBy(t.Context(), base, now, nil, w.Own(c.kind)).Own
 		if got.Told != c.want.Told || got.Writes != c.want.Writes || !slices.Equal(got.Named, c.want.Named) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// A call that failed may have done something, until it turns out that it was
+// denied.
+//
+// promise: H3
+func TestDeniedCallsDidNothing(t *testing.T) {
+	t.Parallel()
+	failed := agent.Sign{Kind: agent.SignDone, ID: "a", Tool: &belay.ToolCall{Name: "Bash", Command: "make; sed -i s/a/b/ x", Failed: true}}
+	denied := agent.Sign{Kind: agent.SignDone, ID: "a", Tool: &belay.ToolCall{Name: "Bash", Command: "make; sed -i s/a/b/ x", Failed: true, Denied: true}}
+	other := agent.Sign{Kind: agent.SignDone, ID: "b", Tool: failed.Tool}
+	for name, c := range map[string]struct {
+		signs []agent.Sign
+		want  bool
+	}{
+		"failed":                    {[]agent.Sign{failed}, true},
+		"denied, told at the end":   {[]agent.Sign{failed, denied}, false},
+		"denied":                    {[]agent.Sign{denied}, false},
+		"one denied, another ended": {[]agent.Sign{failed, other, denied}, true},
+	} {
+		var w Witness
+		for _, s := range c.signs {
+			w.Hear(s)
+		}
+		w.Over()
+		if got := !reflect.DeepEqual(*w.Own(agent.Claude), worktree.Doings{}); got != c.want {
+			t.Errorf("%s: may have changed files: %v", name, got)
 		}
 	}
 }
