@@ -35,12 +35,28 @@ var (
 	// changelog, unless it speaks of the task, or of tests that pass.
 	begins = pattern.Lazy(`(?i)^\W{0,3}(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected)\b(?P<what>[^\n]{0,60})`)
 	asked  = pattern.Lazy(`(?is)^[\s:]*(the|this|that|it)\b.*[.!]\W*$|\b(tests?|suite|build)( \w+){0,2} (pass(es|ed)?|is green|are green)\b`)
-	item   = pattern.Lazy(`(?im)^[\s*•\d.)-]*(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected|improved|deprecated)\b`)
+
+	// stressed: the same with the verb in bold, which is how somebody reports.
+	stressed = pattern.Lazy(`(?i)^\W{0,3}(\*\*|__)(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected)(\*\*|__) (the|this|that|it)\b`)
+
+	// listed: words after which somebody lists what he did, and a first point that
+	// is a change.
+	listed = pattern.Lazy(`(?i)\b(here('s| is) what (I|we)('ve| have)? (did|done|changed|fixed|implemented|updated)|what (I|we) (did|changed)|(I|we)('ve| have)? made the following changes|(the )?following changes (were|have been) made|changes (I|we)('ve| have)? made)\b[^\n]{0,40}:\W*` +
+		`[\s*•\d.)-]*(fixed|implemented|refactored|rewrote|patched|modified|edited|added|created|updated|removed|deleted|renamed|replaced|changed|corrected)\b`)
+
+	// opened: somebody says that he made a pull request. To have opened one can
+	// also be to have looked at it.
+	opened = pattern.Lazy(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| gone ahead and){0,3} ` +
+		`((created|submitted|raised|filed|sent|pushed)( a| an| the)?( new| draft)? (PR|pull request|merge request)\b` +
+		`|opened( a| an| the)?( new| draft)? (PR|pull request|merge request)( #?\d+)?( (with|for|that|which|against|containing|from)\b|[.!:]|\s*$))`)
+
+	item = pattern.Lazy(`(?im)^[\s*•\d.)-]*(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|corrected|improved|deprecated)\b`)
 )
 
 // claimsChange tells whether an answer says that its agent changed the code. A
 // text that shows code may be the change itself, and a value is no claim.
 func claimsChange(text string) bool {
+	raw := strings.TrimSpace(text)
 	text = strings.TrimSpace(plain(text))
 	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return false
@@ -53,13 +69,27 @@ func claimsChange(text string) bool {
 	}
 	if m := begins().FindStringSubmatchIndex(text); m != nil && len(item().FindAllString(text, 2)) < 2 {
 		at := 2 * begins().SubexpIndex("what")
-		if changesCode(text[m[at]:m[at+1]]) && asked().MatchString(text[m[at]:]) {
+		if changesCode(text[m[at]:m[at+1]]) && (asked().MatchString(text[m[at]:]) || stressed().MatchString(raw)) {
 			return true
 		}
+	}
+	if reports(text) {
+		return true
 	}
 	return slices.ContainsFunc(sentences(text), func(s string) bool {
 		return now().MatchString(s) && !past().MatchString(s) && !hasCommit(s) && !strings.HasSuffix(s, "?")
 	})
+}
+
+// reports tells whether a text lists what its agent changed, or says that it made
+// a pull request.
+func reports(text string) bool {
+	for _, m := range opened().FindAllStringIndex(text, -1) {
+		if !unreal().MatchString(text[max(0, m[0]-20):m[0]]) {
+			return true
+		}
+	}
+	return listed().MatchString(text)
 }
 
 // changesCode tells whether what somebody says to have changed is code.

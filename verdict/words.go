@@ -76,10 +76,15 @@ var (
 // things are what an agent works on.
 const things = `\b(code ?base|repositor(y|ies)|repo|files?|file ?system|workspace|working (directory|tree)|director(y|ies)|source( code|s)?|project|code)\b`
 
-// plain is a text with straight apostrophes and without addresses and names of
-// products that look like files.
+// emphasis is what Markdown prints bold or slanted: the signs around it mean
+// nothing. A name of Python with two lines on each side is none.
+var emphasis = pattern.Lazy(`\*\*([^*\s][^*\n]*)\*\*|(^|[\s(])(?:__([A-Z][^_\n]*)__|\*([^*\s][^*\n]*)\*|_([^_\s][^_\n]*)_)($|[\s.,;:!?)])`)
+
+// plain is a text with straight apostrophes, and without emphasis, addresses and
+// names of products that look like files.
 func plain(text string) string {
 	text = strings.NewReplacer("\u2019", "'", "\u2018", "'", "\u02bc", "'").Replace(text)
+	text = emphasis().ReplaceAllString(text, "$1$2$3$4$5$6")
 	return products().ReplaceAllString(addresses().ReplaceAllString(text, ""), "")
 }
 
@@ -168,7 +173,7 @@ func claims(text string) bool {
 	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return false
 	}
-	return boasts(text) || finished().MatchString(text) && !reference(text)
+	return boasts(text) || reports(text) || finished().MatchString(text) && !reference(text)
 }
 
 // boasts tells whether it says that it changed the code or ran its tests.
