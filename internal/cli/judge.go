@@ -17,6 +17,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/verdict"
@@ -119,11 +120,17 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 	if err != nil {
 		return j, err
 	}
+	tree := s.tree
+	if v.Main == nil {
+		if tree, v, err = s.before(v); err != nil {
+			return j, err
+		}
+	}
 	if v.Main == nil || v.Main.Agent == nil {
 		return j, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
 			"see what it did with "+a.name()+" show "+string(s.id)+" "+string(p))
 	}
-	c, _ := s.tree.Run(v.run).Case(v.Path)
+	c, _ := tree.Run(v.run).Case(v.Path)
 	c.Classic = c.Classic || o.hollow == "classic"
 	j = judged(c, verdict.Of(c))
 	if v.Verdict != nil {
@@ -132,6 +139,39 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 		}
 	}
 	return j, nil
+}
+
+// before is the tree as it stood when the last attempt of a step was over and
+// judged, for a step that has put that attempt aside: it waits to run again, or
+// runs.
+func (s *story) before(v placed) (*flow.Tree, placed, error) {
+	main, last := map[belay.Key]bool{}, -1
+	for i, r := range s.recs {
+		if r.Run != v.run {
+			continue
+		}
+		switch e := r.Event.(type) {
+		case belay.AttemptStarted:
+			main[e.Key] = e.Role == belay.RoleMain && e.Path == v.Path
+		case belay.AttemptEnded:
+			if main[e.Key] && e.Observation.Agent != nil {
+				last = i
+			}
+		case belay.AttemptJudged:
+			if main[e.Key] && last >= 0 {
+				last = i
+			}
+		}
+	}
+	if last < 0 {
+		return s.tree, v, nil
+	}
+	tree, err := engine.Fold(s.id.Root(), s.recs[:last+1], s.view)
+	if err != nil {
+		return nil, v, fmt.Errorf("fold the records up to that attempt: %w", err)
+	}
+	v.StepView, _ = tree.Run(v.run).Step(v.Path) // it is there: its attempt was
+	return tree, v, nil
 }
 
 // judgeFile judges a transcript against a repository.
