@@ -215,6 +215,7 @@ type Evidence struct {
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
 	Error    string       `json:"error,omitempty"`    // why there is none, or not all
 	Own      Doing        `json:"own,omitzero"`       // what of it the agent's own records tell of
+	Apart    bool         `json:"apart,omitempty"`    // there is nothing but commits of other worktrees, and nobody knows who made them
 }
 
 // Worktree is a place of its own for a run or a step.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -9,32 +10,75 @@ import (
 	"github.com/belay-run/belay/worktree"
 )
 
-// stays notes where a job is about to work, once for each working tree: other
-// runs that judge an agent there must see that this one was at work.
+// aroundWithin bounds the look where a directory lies.
+const aroundWithin = 10 * time.Second
+
+// stays notes where a job is about to work, once for each place: other runs that
+// judge an agent there must see that this one was at work.
 func (w *drive) stays(j belay.Job) error {
 	if w.Stay == nil || j.Dir == "" {
 		return nil
 	}
-	place := w.placeOf(j.Dir)
-	if w.stayed[place] {
+	var fresh []string
+	for _, place := range noted(w.spotOf(j.Dir)) {
+		if !w.stayed[place] {
+			fresh = append(fresh, place)
+		}
+	}
+	if len(fresh) == 0 {
 		return nil
 	}
-	if err := w.Stay(place); err != nil {
+	if err := w.Stay(fresh); err != nil {
 		return err
 	}
-	w.stayed[place] = true
+	for _, place := range fresh {
+		w.stayed[place] = true
+	}
 	return nil
 }
 
-// placeOf is the working tree of a directory, looked for once while it is the
-// same directory.
-func (w *drive) placeOf(dir string) string {
-	place, known := w.places[dir]
-	if !known {
-		place = worktree.Around(dir)
-		w.places[dir] = place
+// inner stands behind the top of a tree for the trees inside of it.
+const inner = "/"
+
+// noted are the names of the places in which a run is that works somewhere: its
+// tree, the trees around that in which its changes are seen, and the repository.
+func noted(s worktree.Spot) []string {
+	places := []string{s.Top}
+	for _, top := range s.Above {
+		places = append(places, top+inner)
 	}
-	return place
+	if s.Repo != "" {
+		places = append(places, s.Repo)
+	}
+	return places
+}
+
+// asked are the names of the places in which a run is that can have changed what
+// is seen of a tree: those who work in it, in one inside of it, or around it. Who
+// works around a tree that was made to be apart leaves it alone. Where there are
+// only commits that anybody in the repository can have made, all who work in that.
+func asked(s worktree.Spot, anywhere bool) []string {
+	places := []string{s.Top, s.Top + inner}
+	if !s.Apart {
+		places = append(places, s.Above...)
+	}
+	if anywhere && s.Repo != "" {
+		places = append(places, s.Repo)
+	}
+	return places
+}
+
+// spotOf is where a directory lies, looked for once while it is the same
+// directory.
+func (w *drive) spotOf(dir string) worktree.Spot {
+	spot, known := w.places[dir]
+	if !known {
+		ctx, cancel := context.WithTimeout(context.Background(), aroundWithin)
+		defer cancel()
+		spot = worktree.Around(ctx, dir, w.Host.Skip)
+		w.places[dir] = spot
+	}
+	return spot
 }
 
 // meets adds to the end of an agent's attempt which other runs worked in its
@@ -44,7 +88,7 @@ func (w *drive) meets(j belay.Job, o *belay.Observation) error {
 	if w.Beside == nil || o.Agent == nil || o.Started.IsZero() {
 		return nil
 	}
-	runs, err := w.Beside(w.placeOf(j.Dir), measuredSince(j, *o), o.Ended)
+	runs, err := w.Beside(asked(w.spotOf(j.Dir), o.Agent.Evidence.Apart), measuredSince(j, *o), o.Ended)
 	if err != nil {
 		return fmt.Errorf("look who else worked there: %w", err)
 	}
@@ -86,10 +130,10 @@ func measuredSince(j belay.Job, o belay.Observation) time.Time {
 	return from
 }
 
-func (o *Open) stayIn(place string) error {
-	return o.local.State.Stay(o.ID, o.session.Tree, place)
+func (o *Open) stayIn(places []string) error {
+	return o.local.State.Stay(o.ID, o.session.Tree, places...)
 }
 
-func (o *Open) besideIn(place string, from, to time.Time) ([]belay.RunID, error) {
-	return o.local.State.Beside(o.ID, o.session.Tree, place, from, to)
+func (o *Open) besideIn(places []string, from, to time.Time) ([]belay.RunID, error) {
+	return o.local.State.Beside(o.ID, o.session.Tree, places, from, to)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -78,10 +79,10 @@ type Driver struct {
 	// Told tells it what came of one; nil = nobody counts.
 	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
 	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
-	// Stay notes that the run works in a working tree, and Beside lists the other
-	// runs that did so in a time; nil = nobody else is looked for.
-	Stay   func(place string) error
-	Beside func(place string, from, to time.Time) ([]belay.RunID, error)
+	// Stay notes that the run works in places, and Beside lists the other runs that
+	// did so in one of them in a time; nil = nobody else is looked for.
+	Stay   func(places []string) error
+	Beside func(places []string, from, to time.Time) ([]belay.RunID, error)
 	// Look looks at the machine; nil = nothing is wrong with it.
 	Look func(dir string) belay.Probe
 	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
@@ -98,8 +99,8 @@ type drive struct {
 	notes   map[belay.Key]noteMark
 	attachs int
 	seen    seen
-	places  map[string]string // the working trees of directories
-	stayed  map[string]bool   // those that are noted
+	places  map[string]worktree.Spot // where directories lie
+	stayed  map[string]bool          // places that are noted
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -109,7 +110,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
 	}
-	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, places: map[string]string{}, stayed: map[string]bool{}}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, places: map[string]worktree.Spot{}, stayed: map[string]bool{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}

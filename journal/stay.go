@@ -20,22 +20,30 @@ const staySchema = `
 	CREATE INDEX stays_place ON stays (place, ended);
 	CREATE INDEX stays_run ON stays (run, ended)`
 
-// Stay notes that a run begins to work in a place, a working tree, until it
-// leaves. It is durable before anything of the run is started there. Who died
-// there before is noted too, so that no doubt about it falls on this run.
-func (s *State) Stay(id belay.RunID, tree, place string) error {
+// Stay notes that a run begins to work in places, until it leaves: a working
+// tree, and what that is a part of. It is durable before anything of the run is
+// started there. Who died there before is noted too, so that no doubt about it
+// falls on this run.
+func (s *State) Stay(id belay.RunID, tree string, places ...string) error {
 	now := time.Now()
 	old := now.Add(-keptStays)
 	return s.change("note place of work", func(c *sqlite3.Conn) error {
-		err := s.settleAll(c, "run <> ? AND (place = ? OR began < ?)", id.Root(), place, old)
+		err := s.settleAll(c, "run <> ? AND began < ?", id.Root(), old)
+		for _, place := range places {
+			if err == nil {
+				err = s.settleAll(c, "run <> ? AND place = ?", id.Root(), place)
+			}
+		}
 		if err == nil {
 			err = run(c, "DELETE FROM stays WHERE ended > 0 AND ended < ?", old)
 		}
-		if err != nil {
-			return err
+		for _, place := range places {
+			if err == nil {
+				err = run(c, `INSERT INTO stays SELECT ?1, ?2, ?3, ?4, 0
+					WHERE NOT EXISTS (SELECT 1 FROM stays WHERE run = ?1 AND place = ?3 AND ended = 0)`, id.Root(), tree, place, now)
+			}
 		}
-		return run(c, `INSERT INTO stays SELECT ?1, ?2, ?3, ?4, 0
-			WHERE NOT EXISTS (SELECT 1 FROM stays WHERE run = ?1 AND place = ?3 AND ended = 0)`, id.Root(), tree, place, now)
+		return err
 	})
 }
 
@@ -49,15 +57,22 @@ type stay struct {
 // maxFound is how many other runs are told.
 const maxFound = 20
 
-// Beside lists the other runs that worked in a place at any time between two
-// moments. Sessions that this run was started by, or that it started, are no
+// Beside lists the other runs that worked in one of the places at any time
+// between two moments. Sessions that this run was started by, or that it started, are no
 // others: they wait for each other.
-func (s *State) Beside(id belay.RunID, tree, place string, from, to time.Time) ([]belay.RunID, error) {
+func (s *State) Beside(id belay.RunID, tree string, places []string, from, to time.Time) ([]belay.RunID, error) {
 	var found []belay.RunID
 	err := s.inIndex("look for other runs", func(c *sqlite3.Conn) error {
-		stays, err := staysIn(c, id.Root(), place, from, to)
-		if err != nil || len(stays) == 0 {
-			return err
+		var stays []stay
+		for _, place := range places {
+			list, err := staysIn(c, id.Root(), place, from, to)
+			if err != nil {
+				return err
+			}
+			stays = append(stays, list...)
+		}
+		if len(stays) == 0 {
+			return nil
 		}
 		family, err := familyOf(c, id.Root(), tree)
 		if err != nil {

@@ -37,7 +37,7 @@ func kept(t *testing.T, s *State, id belay.RunID, at time.Time, lines ...string)
 // others is who was beside a run of its own from a moment on.
 func others(t *testing.T, s *State, from time.Time) string {
 	t.Helper()
-	found, err := s.Beside("me", "me", "/src", from, time.Now())
+	found, err := s.Beside("me", "me", []string{"/src"}, from, time.Now())
 	must(t, err)
 	var names []string
 	for _, id := range found {
@@ -175,7 +175,7 @@ func TestResumedRunsWereAway(t *testing.T) {
 			}
 			arrive(t, s, "a", 5, keeper)
 			from, to := ago.Add(time.Minute), ago.Add(30*time.Minute)
-			found, err := s.Beside("me", "me", "/src", from, to)
+			found, err := s.Beside("me", "me", []string{"/src"}, from, to)
 			must(t, err)
 			if slices.Contains(found, "a") == gone {
 				t.Errorf("in between: %q", found)
@@ -234,7 +234,7 @@ func TestManyKinAreQuick(t *testing.T) {
 	best := time.Hour // of several: a machine that stands still stands still for one of them
 	for range 3 {
 		began := time.Now()
-		found, err := s.Beside("root", "root", "/src", now, now.Add(time.Hour))
+		found, err := s.Beside("root", "root", []string{"/src"}, now, now.Add(time.Hour))
 		must(t, err)
 		if best = min(best, time.Since(began)); len(found) > 0 {
 			t.Errorf("kin are others: %q", found)

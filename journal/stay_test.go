@@ -38,7 +38,7 @@ func TestBeside(t *testing.T) {
 	must(t, s.Leave("left"))
 	enter("child", 4, "me")
 	enter("grandchild", 5, "child")
-	must(t, s.Stay("there", "there", "/other"))
+	must(t, s.Stay("there", "there", "/other", "/third"))
 	to := time.Now()
 	enter("late", 6, "")
 	for name, c := range map[string]struct {
@@ -52,11 +52,13 @@ func TestBeside(t *testing.T) {
 		"for a child":            {"grandchild", "me", "/src", from, to, "left there"},
 		"for another":            {"there", "there", "/src", from, to, "child grandchild left me"},
 		"somewhere else":         {"me", "me", "/other", from, to, "there"},
+		"the second place":       {"me", "me", "/third", from, to, "there"},
+		"one of two":             {"me", "me", "/nowhere /src /other", from, to, "left there"},
 		"where nobody ever was":  {"me", "me", "/nowhere", from, to, ""},
 		"before anybody was":     {"me", "me", "/src", before.Add(-2 * time.Hour), before.Add(-time.Hour), ""},
 		"one that does not work": {"idle", "idle", "/other", from, to, "there"},
 	} {
-		got, err := s.Beside(belay.RunID(c.id), c.tree, c.place, c.from, c.to)
+		got, err := s.Beside(belay.RunID(c.id), c.tree, strings.Fields(c.place), c.from, c.to)
 		must(t, err)
 		var names []string
 		for _, r := range got {
@@ -83,7 +85,7 @@ func TestBesideASister(t *testing.T) {
 		must(t, err)
 		must(t, s.Stay(id, "root", "/src"))
 	}
-	got, err := s.Beside("one", "root", "/src", from, time.Now())
+	got, err := s.Beside("one", "root", []string{"/src"}, from, time.Now())
 	must(t, err)
 	if !slices.Equal(got, []belay.RunID{"two"}) {
 		t.Errorf("beside one: %q", got)

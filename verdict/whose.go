@@ -32,6 +32,10 @@ func (c Claim) others() belay.Verdict {
 	if len(c.Beside) > 0 {
 		cause = c.beside() + ", and no record of the agent names a file that changed"
 		hint = "give the step a tree of its own with isolate: worktree"
+		if c.Evidence.Apart {
+			cause = c.beside() + ", and no record of the agent names a commit of these"
+			hint = "let the agent commit in its own tree, or in a worktree that its commands name"
+		}
 		if !c.Evidence.Own.Told {
 			cause = c.beside() + ", and the agent does not tell what it did"
 		}
@@ -49,6 +53,9 @@ func (c Claim) beside() string {
 	who := joined(c.Beside[:min(len(c.Beside), most)])
 	if n := len(c.Beside) - most; n > 0 {
 		who += fmt.Sprintf(" and %d more", n)
+	}
+	if c.Evidence.Apart {
+		return who + " worked in the same repository"
 	}
 	return who + " worked in the same tree"
 }

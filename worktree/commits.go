@@ -14,26 +14,29 @@ import (
 // those that HEAD has gained, those that were made here on another branch, and
 // those of work trees of the same repository that were made since. The logs of
 // HEAD and of branches tell the latter two; commits of other work trees that
-// were there before are somebody else's.
-func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
-	list, err := gained(ctx, at, base, now)
-	if err != nil {
-		return nil, err
+// were there before are somebody else's. Where there are none of these, some are
+// those of which nobody knows who made them.
+func newCommits(ctx context.Context, at place, base, now belay.Print, own makings) (list, some []string, err error) {
+	if list, err = gained(ctx, at, base, now); err != nil {
+		return nil, nil, err
 	}
 	beside, err := madeHere(ctx, at, base, now)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	apart, err := madeApart(ctx, at, base, now)
+	found, err := madeApart(ctx, at, base, now, own)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, id := range append(beside, apart...) {
+	for _, id := range append(beside, found.own...) {
 		if len(list) < maxCommits && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
-	return list, nil
+	if len(list) == 0 {
+		some = found.some[:min(len(found.some), maxCommits)]
+	}
+	return list, some, nil
 }
 
 // gained are the commits that HEAD has and had not. New commits that end in
@@ -52,7 +55,8 @@ func gained(ctx context.Context, at place, base, now belay.Print) ([]string, err
 			return nil, err
 		}
 	}
-	if after := seen[now.Head].tree; after == before || after != "" && at.sameFiles(ctx, before, after, 0) {
+	left := maxMoved
+	if after := seen[now.Head].tree; after == before || after != "" && at.sameFiles(ctx, before, after, 0, &left) {
 		return nil, nil
 	}
 	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}

@@ -30,6 +30,7 @@ const (
 type Doings struct {
 	writes, afar bool
 	commits      map[string]bool // places where it made commits
+	tried        map[string]bool // places where a command stood that makes commits, however it ended
 	names        map[naming]bool
 	words        map[string]bool
 	kept         texts // what it wrote, as far as its records tell the text
@@ -42,6 +43,14 @@ func (d *Doings) Take(call belay.ToolCall) {
 	d.writes, d.afar = d.writes || seen.writes, d.afar || seen.afar
 	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
 		d.commit(call.Command, seen.commits)
+	}
+	for _, at := range seen.commits {
+		if d.tried == nil {
+			d.tried = map[string]bool{}
+		}
+		if len(d.tried) < maxHeld {
+			d.tried[at] = true
+		}
 	}
 	for _, n := range seen.names {
 		if d.names == nil {

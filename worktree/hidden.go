@@ -4,40 +4,50 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
 )
 
-// lessHidden leaves out files that are said to be deleted and are there as they
-// were: git only looks away now. In doubt they stay.
-func (p place) lessHidden(ctx context.Context, before string, list []change) []change {
-	var there, modes []string
-	var names strings.Builder
-	for _, c := range list {
-		fi, err := os.Lstat(filepath.Join(p.top, c.Path))
-		if c.Change == belay.FileDeleted && err == nil && fi.Mode().IsRegular() && fi.Size() <= maxContent && !behindLink(p.top, c.Path) {
-			there, modes = append(there, c.Path), append(modes, fileMode(fi))
-			names.WriteString(quoted(c.Path) + "\n")
-		}
+// hidden is a file that is said to be deleted and is there: git may only look
+// away now.
+type hidden struct {
+	path, mode string
+	was        string // "mode id" before
+}
+
+// hiding is such a file of a change, if it is one.
+func (p place) hiding(c change) (hidden, bool) {
+	if c.Change != belay.FileDeleted {
+		return hidden{}, false
 	}
-	if len(there) == 0 {
-		return list
+	fi, err := os.Lstat(filepath.Join(p.top, c.Path))
+	ok := err == nil && fi.Mode().IsRegular() && fi.Size() <= maxContent && !behindLink(p.top, c.Path)
+	if !ok {
+		return hidden{}, false
+	}
+	return hidden{c.Path, fileMode(fi), c.was}, true
+}
+
+// asBefore tells whether files that git looks away from are all as they were. In
+// doubt they are not.
+func (p place) asBefore(ctx context.Context, list []hidden) bool {
+	if len(list) == 0 {
+		return true
+	}
+	var names strings.Builder
+	for _, h := range list {
+		names.WriteString(quoted(h.path) + "\n")
 	}
 	out, err := p.feed(ctx, []byte(names.String()), "hash-object", "--stdin-paths")
 	ids := strings.Fields(out)
-	if err != nil || len(ids) != len(there) {
-		return list
+	if err != nil || len(ids) != len(list) {
+		return false
 	}
-	was, err := p.run(ctx, append([]string{"ls-tree", "-z", "--full-tree", before, "--"}, there...)...)
-	if err != nil {
-		return list
+	for i, h := range list {
+		if h.mode+" "+ids[i] != h.was {
+			return false
+		}
 	}
-	old := strings.Split(was, "\x00")
-	same := map[string]bool{}
-	for i, path := range there {
-		same[path] = slices.Contains(old, modes[i]+" blob "+ids[i]+"\t"+path)
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(c change) bool { return c.Change == belay.FileDeleted && same[c.Path] })
+	return true
 }

@@ -11,33 +11,46 @@ import (
 )
 
 // maxMoved is how many repositories inside this one are asked about their
-// files; where more of them moved, that is a change.
-const maxMoved = 50
+// files. Where these hold the same ones, all do.
+const maxMoved = 1000
 
 // lessNested leaves out repositories inside this one that hold the same files as
 // before: they have other commits only, or were begun around files that were
-// there. In doubt they stay.
-func (p place) lessNested(ctx context.Context, before string, list []change) []change {
-	var same []string
-	asked := 0
+// there. It ends at the first one that does not; in doubt one does not.
+func (p place) lessNested(ctx context.Context, before string, list []change) (rest []change, same bool) {
+	left := maxMoved
+	nested := map[string]bool{}
 	for _, c := range list {
 		switch full := filepath.Join(p.top, c.Path); {
 		case c.commit[0] != "":
-			if asked++; asked <= maxMoved && p.inside(full).sameFiles(ctx, c.commit[0], c.commit[1], 1) {
-				same = append(same, c.Path)
-			}
+			same = p.inside(full).sameFiles(ctx, c.commit[0], c.commit[1], 1, &left)
 		case c.Change == belay.FileAdded && isDir(full):
-			if asked++; asked <= maxMoved && (p.around(ctx, before, c) || p.twin(ctx, c)) {
-				same = append(same, c.Path)
-			}
+			left--
+			same = left < 0 || p.around(ctx, before, c) || p.twin(ctx, c)
+		default:
+			continue
 		}
+		if !same {
+			return list, false
+		}
+		nested[c.Path] = true
 	}
-	if len(same) == 0 {
-		return list
+	if len(nested) == 0 {
+		return list, true
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(c change) bool {
-		return under(c.Path, same) && (c.old == "" || under(c.old, same))
-	})
+		return underAny(c.Path, nested) && (c.old == "" || underAny(c.old, nested))
+	}), true
+}
+
+// underAny tells whether a path is one of the folders or lies in one.
+func underAny(path string, folders map[string]bool) bool {
+	for ; path != "." && path != "/"; path = filepath.Dir(path) {
+		if folders[path] {
+			return true
+		}
+	}
+	return false
 }
 
 func isDir(path string) bool {
@@ -53,8 +66,12 @@ func (p place) inside(dir string) git {
 }
 
 // sameFiles tells whether two commits or trees hold the same files; of the
-// repositories inside of them too, whatever commits those are at.
-func (g git) sameFiles(ctx context.Context, a, b string, depth int) bool {
+// repositories inside of them too, whatever commits those are at. left is how
+// many may still be asked.
+func (g git) sameFiles(ctx context.Context, a, b string, depth int, left *int) bool {
+	if *left--; *left < 0 {
+		return true
+	}
 	out, err := g.run(ctx, "rev-parse", "--end-of-options", a+"^{tree}", b+"^{tree}")
 	f := strings.Fields(out)
 	if err != nil || len(f) < 2 {
@@ -65,11 +82,11 @@ func (g git) sameFiles(ctx context.Context, a, b string, depth int) bool {
 	}
 	out, err = g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", f[0], f[1])
 	list := parseDiff(out)
-	if err != nil || len(list) == 0 || len(list) > maxMoved {
+	if err != nil || len(list) == 0 || slices.ContainsFunc(list, func(c change) bool { return c.commit[0] == "" }) {
 		return false
 	}
 	return !slices.ContainsFunc(list, func(c change) bool {
-		return c.commit[0] == "" || !g.in(filepath.Join(g.dir, c.Path)).sameFiles(ctx, c.commit[0], c.commit[1], depth+1)
+		return !g.in(filepath.Join(g.dir, c.Path)).sameFiles(ctx, c.commit[0], c.commit[1], depth+1, left)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 )
 
 const (
-	maxTouched = 1000                   // changed files that are looked at on disk; more of them are work
-	slack      = 100 * time.Millisecond // by which the clock of a file system may be behind
+	maxHidden = 100_000                // files that git looks away from and that are read; where these are as they were, all are
+	slack     = 100 * time.Millisecond // by which the clock of a file system may be behind
 )
 
 // moment is the time by the clock of the file system that holds git's folder,
@@ -48,26 +47,38 @@ func touched(fi os.FileInfo) (dev uint64, at int64) {
 // repository inside this one that hold the same files. That is so when no commit
 // came, and every file that is said to be another one has the content that it
 // had, or was there before the first look and was not touched since. In doubt it
-// is work.
+// is work, but not for their number: the first file that is another one tells.
 func onlySeenOtherwise(ctx context.Context, at place, e belay.Evidence, list []change) bool {
-	if len(list) == 0 || len(list) > maxTouched {
+	if len(list) == 0 {
 		return false
 	}
-	list = at.lessNested(ctx, e.Before.Tree, list)
-	if len(list) == 0 {
-		return true
+	list, same := at.lessNested(ctx, e.Before.Tree, list)
+	if !same || len(list) == 0 {
+		return same
 	}
 	if e.Before.At == 0 || e.Before.Head != e.After.Head || len(e.Commits) > 0 {
 		return false
 	}
-	list = at.lessHidden(ctx, e.Before.Tree, list)
 	fi, err := os.Stat(at.own)
 	if err != nil {
 		return false
 	}
 	dev, _ := touched(fi)
 	d := dust{top: at.top, dev: dev, before: e.Before.At - int64(slack), folders: map[string]bool{}}
-	return !slices.ContainsFunc(list, func(c change) bool { return !d.lies(c.Path) || c.old != "" && !d.lies(c.old) })
+	var rest []hidden
+	for _, c := range list {
+		if d.lies(c.Path) && (c.old == "" || d.lies(c.old)) {
+			continue
+		}
+		h, ok := at.hiding(c)
+		if !ok {
+			return false
+		}
+		if len(rest) < maxHidden {
+			rest = append(rest, h)
+		}
+	}
+	return at.asBefore(ctx, rest)
 }
 
 // dust lies on files that nobody touched since a moment.

@@ -121,3 +121,21 @@ func TestSinceRealWork(t *testing.T) {
 		})
 	}
 }
+
+// However many there are: it is their content that counts.
+//
+// promise: H3
+func TestSinceManyFiles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.sh("mkdir data more; for i in $(seq 1100); do echo $i >data/$i; echo $i >more/$i; done")
+	base := r.settled()
+	r.sh("echo data >> .git/info/exclude; touch more/*; echo more >> .git/info/exclude")
+	if e := r.since(base); e.Files != 0 || e.After.Tree != base.Tree {
+		t.Errorf("hidden: %d files", e.Files)
+	}
+	r.write("more/7", "x\n")
+	if e := r.since(base); e.Files == 0 {
+		t.Errorf("one of them is another: %+v", e)
+	}
+}

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
 		if e.Error == "" && base.Repo {
-			list, e.Error = compare(ctx, at, &e)
+			list, e.Error = compare(ctx, at, &e, own.makings(t.Dir))
 		}
 	}
 	if err == nil { // a folder that is gone has no inside
@@ -92,16 +93,20 @@ func unlike(base, now belay.Print) string {
 
 // compare fills in the changes and commits, gives the changes, and says what is
 // missing.
-func compare(ctx context.Context, at place, e *belay.Evidence) ([]change, string) {
+func compare(ctx context.Context, at place, e *belay.Evidence, own makings) ([]change, string) {
 	var missing []string
 	list, unkept, err := changes(ctx, at, e)
-	if err != nil {
+	switch {
+	case errors.Is(err, errOutput): // it may be all in the eye
+		e.After.Error = "more files are others than can be looked at"
+		return nil, unlike(e.Before, e.After)
+	case err != nil:
 		missing = append(missing, "compare files: "+err.Error())
 	}
 	if why := notKept(unkept); why != "" {
 		missing = append(missing, why)
 	}
-	commits, err := newCommits(ctx, at, e.Before, e.After)
+	commits, some, err := newCommits(ctx, at, e.Before, e.After, own)
 	if err != nil {
 		missing = append(missing, "list commits: "+err.Error())
 	}
@@ -113,6 +118,9 @@ func compare(ctx context.Context, at place, e *belay.Evidence) ([]change, string
 	}
 	if e.After.Tree == e.Before.Tree {
 		e.After.At = e.Before.At // the files are as they were then
+		if len(e.Commits) == 0 {
+			e.Commits, e.Apart = some, len(some) > 0
+		}
 	}
 	return list, strings.Join(missing, "; ")
 }
@@ -150,6 +158,7 @@ type change struct {
 	belay.FileChange
 	old    string
 	commit [2]string // of a repository inside this one: before and now
+	was    string    // "mode id" before
 	mode   bool      // its mode is another
 }
 
@@ -205,7 +214,7 @@ func rawChange(raw string) (change, bool) {
 	if len(w) != 5 {
 		return change{}, false
 	}
-	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}, mode: w[0] != w[1]}
+	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}, mode: w[0] != w[1], was: w[0] + " " + w[2]}
 	if w[0] == "160000" && w[1] == w[0] {
 		c.commit = [2]string{w[2], w[3]}
 	}

@@ -1,6 +1,7 @@
 package attend
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/belay-run/belay"
@@ -58,7 +59,8 @@ func (d *doing) over() {
 		d.all.Take(*s.Tool)
 	}
 	d.failed = nil
-	for _, call := range d.open {
+	for _, id := range slices.Sorted(maps.Keys(d.open)) { // a cap takes the same ones each time
+		call := d.open[id]
 		call.Open = true
 		d.all.Take(call)
 	}
