@@ -13,26 +13,35 @@ import (
 // and all.
 const maxCourse = 20_000
 
+// maxAsking is how many parts of commands are looked at for words that they
+// mention.
+const maxAsking = 10 * maxCourse
+
 // course follows a shell command in the order in which it runs, for one who asks
 // about each simple command in it. What a shell does with commands is known here
 // alone: where it stands, what was surely run, and what becomes of a failure.
 type course struct {
-	ask    asker
-	naive  bool     // the asker trusts that what prepares a command, such as a cd, ends well
-	kept   *texts   // files with a text that is known
-	src    string   // the script at hand
-	shells int      // around this one
-	steps  int      // commands that were followed
-	ahead  int      // that were looked at before their time
-	seen   int      // simple ones
-	spent  int      // bytes of words that were put together
-	quiet  int      // words and bodies around this place: what fails in them is not told to anybody
-	wrong  bool     // the command at hand comes first after one that failed
-	come   bool     // what is looked for was surely run, in the branch at hand
-	killed bool     // the outermost shell may have been
-	unread bool     // the whole does not parse
-	broken bool     // a reader broke
-	fed    []string // words on the stdin of the command at hand
+	ask     asker
+	naive   bool     // the asker trusts that what prepares a command, such as a cd, ends well
+	kept    *texts   // files with a text that is known
+	src     string   // the script at hand
+	shells  int      // around this one
+	steps   int      // commands that were followed
+	ahead   int      // that were looked at before their time
+	asked   int      // parts of commands that were looked at for a word
+	seen    int      // simple ones
+	spent   int      // bytes of words that were put together
+	parts   []fate   // what becomes of a failure in each part of the pipe before
+	before  fate     // of what is before the last && of the command before
+	pipe    int      // the one of them that tells; -1
+	drained bool     // and the status of the pipe does not
+	quiet   int      // words and bodies around this place: what fails in them is not told to anybody
+	wrong   bool     // the command at hand comes first after one that failed
+	come    bool     // what is looked for was surely run, in the branch at hand
+	killed  bool     // the outermost shell may have been
+	unread  bool     // the whole does not parse
+	broken  bool     // a reader broke
+	fed     []string // words on the stdin of the command at hand
 	shell
 }
 
@@ -134,12 +143,38 @@ func (c *course) list(stmts []*syntax.Stmt, zero bool) fate {
 		if f == told && c.heard() {
 			f = ends
 		}
-		if (f == soft || f == told) && !last {
+		c.listen(s)
+		if (f == soft || f == told || f == lost && c.drained) && !last {
 			f = c.carried(stmts[i+1:])
 		}
 		all = min(all, f)
 	}
 	return all
+}
+
+// listen takes in which part of a pipe tells of a failure to those that come
+// after it, and whether its last one does not.
+func (c *course) listen(s *syntax.Stmt) {
+	c.pipe, c.drained = 0, false
+	n, ok := s.Cmd.(*syntax.BinaryCmd)
+	for ok && n.Op == syntax.AndStmt && c.before != lost && !s.Negated && !s.Background { // what is before && has but one status
+		s = n.Y
+		n, ok = s.Cmd.(*syntax.BinaryCmd)
+	}
+	if !ok || !pipes(n) || s.Negated || s.Background {
+		return
+	}
+	c.pipe = -1
+	for i, f := range c.parts {
+		switch {
+		case f == absent:
+		case f == lost || c.pipe >= 0:
+			c.pipe, c.drained = -1, false
+			return
+		default:
+			c.pipe, c.drained = i, !c.pipefail && i < len(c.parts)-1
+		}
+	}
 }
 
 // heard tells whether a failure here ends the shell.
@@ -330,6 +365,7 @@ func (c *course) binary(n *syntax.BinaryCmd, zero bool) fate {
 	case n.Op == syntax.AndStmt:
 		return c.chain(ands(n), zero)
 	}
+	c.pipe, c.drained = -1, false
 	never := c.never([]*syntax.Stmt{n.Y}, true)
 	past := never == ends && (c.good || c.calls > 0 && !c.mentions(n.Y, nil, []string{"exit"})) &&
 		(c.back || !c.mentions(n.Y, nil, []string{"return"})) // it went on: the first one ended well
@@ -359,8 +395,9 @@ func ands(n *syntax.BinaryCmd) []*syntax.Stmt {
 
 // chain follows commands of which each is run when the one before ended well.
 func (c *course) chain(parts []*syntax.Stmt, zero bool) fate {
-	all, unsure, passed, was := absent, c.unsure, false, c.shell
+	all, before, unsure, passed, was := absent, absent, c.unsure, false, c.shell
 	for i, part := range parts {
+		before = all
 		var f fate
 		if i == len(parts)-1 {
 			f = c.stmt(part, zero)
@@ -379,7 +416,7 @@ func (c *course) chain(parts []*syntax.Stmt, zero bool) fate {
 		passed = passed || !plain
 		c.unsure = c.unsure || !plain || !zero && !c.naive
 	}
-	c.unsure = unsure
+	c.unsure, c.before = unsure, before
 	c.doubt(was)
 	return all
 }
@@ -387,7 +424,9 @@ func (c *course) chain(parts []*syntax.Stmt, zero bool) fate {
 // piped follows two commands in a pipe: only the last one's status stays.
 func (c *course) piped(n *syntax.BinaryCmd, zero bool) fate {
 	both := zero && c.pipefail
+	c.parts = nil
 	x := c.apart(both, func() fate { return c.stmt(n.X, both) })
+	parts := c.heardOf(n.X, x)
 	fed := c.echoed(n.X)
 	y := c.apart(zero, func() fate {
 		if _, ok := n.Y.Cmd.(*syntax.CallExpr); ok {
@@ -397,10 +436,19 @@ func (c *course) piped(n *syntax.BinaryCmd, zero bool) fate {
 		c.fed = nil
 		return f
 	})
+	c.parts = append(parts, c.heardOf(n.Y, y)...)
 	if x != absent && !c.pipefail {
 		x = lost
 	}
 	return min(x, y)
+}
+
+// heardOf are what becomes of a failure in each part of a side of a pipe.
+func (c *course) heardOf(side *syntax.Stmt, f fate) []fate {
+	if n, ok := side.Cmd.(*syntax.BinaryCmd); ok && pipes(n) && !side.Negated {
+		return slices.Clone(c.parts)
+	}
+	return []fate{f}
 }
 
 // plain tells whether a command ends well wherever it is run: what && joins to

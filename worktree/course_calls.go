@@ -233,9 +233,9 @@ func (c *course) leave(o order, wrong bool) {
 	}
 	switch way {
 	case "exit", "logout": // one with another code is not the way that was taken
-		c.left = c.left || !c.good || !nonzero(words, wrong)
+		c.left = c.left || !c.good || !c.nonzero(words, wrong)
 	case "return":
-		c.skipped = c.skipped || !c.back || !nonzero(words, wrong)
+		c.skipped = c.skipped || !c.back || !c.nonzero(words, wrong)
 	case "break", "continue":
 		c.skipped = c.skipped || c.rounds > 0
 	case "kill":

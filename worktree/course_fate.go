@@ -29,8 +29,8 @@ func (c *course) carried(rest []*syntax.Stmt) fate {
 	if !ok || len(set.Args) > 0 || len(set.Assigns) != 1 || len(rest) < 2 {
 		return lost
 	}
-	name, found := strings.CutSuffix(c.src[set.Pos().Offset():set.End().Offset()], "=$?")
-	if !found {
+	name, value, found := strings.Cut(c.src[set.Pos().Offset():set.End().Offset()], "=")
+	if !found || !c.status(value) {
 		return lost
 	}
 	words := c.spelled(rest[len(rest)-1])
@@ -73,9 +73,19 @@ func (c *course) fails(s *syntax.Stmt, wrong bool) fate {
 		return c.never(n.Stmts, wrong)
 	case *syntax.Subshell:
 		return min(c.never(n.Stmts, wrong), told)
+	case *syntax.IfClause:
+		if wrong && len(n.Cond) == 1 && !n.Cond[0].Negated && c.compares(c.spelled(n.Cond[0]), "-ne", "-gt", "!=") {
+			return c.never(n.Then, false)
+		}
+		return lost
 	case *syntax.BinaryCmd:
 		x := c.fails(n.X, wrong)
-		if n.Op != syntax.AndStmt || x == lost && c.mentions(n.X, nil, leavers) {
+		switch {
+		case x == lost && c.mentions(n.X, nil, leavers):
+			return lost
+		case n.Op == syntax.OrStmt && x != lost:
+			return c.fails(n.Y, true)
+		case n.Op != syntax.AndStmt:
 			return lost
 		}
 		return min(max(x, c.fails(n.Y, false)), soft)
@@ -84,14 +94,21 @@ func (c *course) fails(s *syntax.Stmt, wrong bool) fate {
 	if len(words) == 0 {
 		return lost
 	}
+	if _, own := c.bodies[words[0]]; own {
+		return lost // a function of that name
+	}
 	switch words[0] {
 	case "false":
 		return told
+	case "test", "[":
+		if wrong && c.compares(words, "-eq", "=", "==") {
+			return told
+		}
 	case "exit", "return":
 		if words[0] == "return" && c.calls == 0 { // outside of a function it does nothing
 			return lost
 		}
-		if nonzero(words, wrong) {
+		if c.nonzero(words, wrong) {
 			return ends
 		}
 	}
@@ -100,12 +117,37 @@ func (c *course) fails(s *syntax.Stmt, wrong bool) fate {
 
 // nonzero tells whether an exit or a return is with another code than 0; after a
 // failure it is, if it names none.
-func nonzero(words []string, wrong bool) bool {
-	if len(words) == 1 || words[1] == "$?" {
+func (c *course) nonzero(words []string, wrong bool) bool {
+	switch {
+	case len(words) == 1:
+		return wrong && !c.drained
+	case c.status(words[1]):
 		return wrong
 	}
 	code, err := strconv.Atoi(words[1])
 	return err == nil && code%256 != 0
+}
+
+// status tells whether a word is the status of the command before, in which what
+// is looked for stands.
+func (c *course) status(word string) bool {
+	word = strings.Trim(word, `"`)
+	return word == "$?" && !c.drained || c.pipe >= 0 && word == "${PIPESTATUS["+strconv.Itoa(c.pipe)+"]}"
+}
+
+// compares tells whether a test compares the status with 0, in such a way.
+func (c *course) compares(words []string, ways ...string) bool {
+	switch firstOf(words) {
+	case "test":
+	case "[":
+		if words[len(words)-1] != "]" {
+			return false
+		}
+		words = words[:len(words)-1]
+	default:
+		return false
+	}
+	return len(words) == 4 && c.status(words[1]) && oneOf(words[2], ways) && words[3] == "0"
 }
 
 // spelled are the words of a simple command as they are written.
@@ -121,20 +163,24 @@ func (c *course) spelled(s *syntax.Stmt) []string {
 }
 
 // mentions tells whether one of some words stands in a command or in a function
-// that it calls, by itself or as the name of a variable that is set.
-func (c *course) mentions(n syntax.Node, asked map[string]bool, words []string) bool {
+// that it calls, by itself or as the name of a variable that is set. Where too
+// much was asked before it says yes, after which nobody trusts the command.
+func (c *course) mentions(n syntax.Node, met map[string]bool, words []string) bool {
 	found := false
 	syntax.Walk(n, func(n syntax.Node) bool {
+		if c.asked++; c.asked > maxAsking {
+			found = true
+		}
 		switch n := n.(type) {
 		case *syntax.Word:
 			name := n.Lit()
 			found = found || slices.Contains(words, name)
-			if b, ok := c.bodies[name]; ok && !found && !asked[name] {
-				if asked == nil {
-					asked = map[string]bool{}
+			if b, ok := c.bodies[name]; ok && !found && !met[name] {
+				if met == nil {
+					met = map[string]bool{}
 				}
-				asked[name] = true
-				found = b.stmt == nil || c.mentions(b.stmt, asked, words)
+				met[name] = true
+				found = b.stmt == nil || c.mentions(b.stmt, met, words)
 			}
 		case *syntax.Assign:
 			found = found || n.Name != nil && slices.Contains(words, n.Name.Value)
