@@ -72,7 +72,8 @@ var silent = []string{
 // dull are programs that print, and never what a runner of tests prints; with
 // words, only those commands of theirs.
 var dull = map[string][]string{
-	"date": nil, "pwd": nil, "gofmt": {"-l", "-w"}, "git": {"add", "commit", "push", "status", "checkout", "switch", "stash"}, "go": {"build", "vet", "fmt", "mod", "version"},
+	"date": nil, "pwd": nil, "which": nil, "type": nil, "nvm": nil, "conda": nil, "deactivate": nil, "pip": {"install"}, "pip3": {"install"}, "poetry": {"install"}, "uv": {"sync", "pip", "venv"}, "bundle": {"install"},
+	"gofmt": {"-l", "-w"}, "git": {"add", "commit", "push", "status", "checkout", "switch", "stash"}, "go": {"build", "vet", "fmt", "mod", "version"},
 }
 
 // filters are programs that hand on what they read.

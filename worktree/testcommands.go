@@ -67,6 +67,7 @@ type Seen struct {
 	Script bool // it runs something by its name alone: tests, when its output tells of them
 	Masked bool // its exit does not tell how they went
 	Unsure bool // it can exit with 0 without having come to them
+	Lent   bool // a file that it sourced, or a text that it evaluated, may have taken the name of what runs them
 	Plain  bool // nothing else in it prints: what is printed is theirs
 	PR     bool // it makes a pull request, and its exit tells whether it did
 }
@@ -87,7 +88,7 @@ func LookIn(dir, command string) Seen {
 		return s
 	}
 	s.Script = !s.Tests || !look(command, runsKnown, 0).found
-	s.Masked, s.Unsure, s.Plain = tests.masked, tests.unsure, tests.plain
+	s.Masked, s.Unsure, s.Plain, s.Lent = tests.masked, tests.unsure, tests.plain, tests.lent
 	here := len(tests.places) == 0
 	for _, at := range tests.places {
 		known, away := whereabouts(dir, at)
@@ -107,14 +108,15 @@ func (s Seen) Ran(call belay.ToolCall) bool {
 }
 
 // Run is a call that runs tests, with what its command says about its exit. A
-// command that may not have come to its tests did when its output tells of them,
-// and nothing else in it could have printed that.
+// command that may not have come to its tests, or for which their program may be
+// another one, ran them when its output tells of them, and nothing else in it
+// could have printed that.
 func (s Seen) Run(call belay.ToolCall) belay.ToolCall {
 	if s.Masked || call.Masked {
 		call.Exit, call.Masked = nil, true
 	}
 	told := s.Plain && call.Tally != nil && !call.Tally.None
-	call.Unsure = (s.Unsure || s.Script && !call.Masked) && !told
+	call.Unsure = (s.Unsure || s.Lent || s.Script && !call.Masked) && !told
 	return call
 }
 
@@ -156,6 +158,7 @@ type sight struct {
 	masked bool // the exit of the whole is not that of what was found
 	unsure bool // the whole can exit with 0 without having come to it
 	plain  bool // nothing else prints
+	lent   bool // something was sourced or evaluated before it
 	seems  bool // masked, for one who cannot read the whole
 	places []string
 }
@@ -185,6 +188,8 @@ func lookThrough(command string, is func(words []string) bool, depth int) sight 
 	seen := sight{plain: true}
 	mode := shellMode{shadows: shadows(command)}
 	gone := false // a command before it may have ended the shell
+	lent := false
+	end := tailOf(list)
 	for i, c := range list {
 		gone = gone || i > 0 && leaves(list, i-1, depth)
 		mode.take(c.words)
@@ -199,13 +204,15 @@ func lookThrough(command string, is func(words []string) bool, depth int) sight 
 		}
 		if !hit.found {
 			seen.plain = seen.plain && (len(words) == 0 || !speaks(words, i > 0 && list[i-1].after == "|"))
+			lent = lent || lends(words)
 			continue
 		}
 		skipped := i > 0 && list[i-1].after == "||"
 		seen.found = true
 		seen.unsure = seen.unsure || hit.unsure || skipped || gone || oneOf("--if-present", words)
 		seen.masked = seen.masked || hit.masked || mode.tricked || len(words) > 0 && lenient(words) || mode.shadowed(c.words)
-		seen.seems = seen.seems || hit.seems || hidden || masked(list[i:], mode.strict, mode.pipefail)
+		seen.lent = seen.lent || hit.lent || lent
+		seen.seems = seen.seems || hit.seems || hidden || end.masks(i, mode.strict, mode.pipefail)
 	}
 	return seen
 }
@@ -224,30 +231,40 @@ func innerScript(words, program []string) (string, bool) {
 	return "", false
 }
 
-// masked tells whether an exit of 0 of the whole list could hide that its
-// first command failed.
-func masked(list []simple, strict, pipefail bool) bool {
-	for i, c := range list {
-		last := i == len(list)-1
-		switch c.after {
-		case "|":
-			if !pipefail {
-				return true
-			}
-		case ";", ")":
-			if !last && !closes(list[i+1:]) && !strict {
-				return true
-			}
-		case "||", "&":
-			return true
-		}
-	}
-	return false
+// tail is where the last commands of a list stand behind which the exit of one
+// before them may be lost, each for a reason of its own.
+type tail struct {
+	pipe  int // a pipe
+	next  int // another command, which runs all the same
+	other int // || or &
 }
 
-// closes tells whether only ends of groups and branches are left.
-func closes(list []simple) bool {
-	return !slices.ContainsFunc(list, func(c simple) bool { return c.words[0] != "}" && c.words[0] != "fi" || len(c.words) > 1 })
+// tailOf finds them; -1 = there is none.
+func tailOf(list []simple) tail {
+	t := tail{-1, -1, -1}
+	open := len(list) // from here on only ends of groups and branches are left
+	for open > 0 && (list[open-1].words[0] == "}" || list[open-1].words[0] == "fi") && len(list[open-1].words) == 1 {
+		open--
+	}
+	for i, c := range list {
+		switch c.after {
+		case "|":
+			t.pipe = i
+		case ";", ")":
+			if i+1 < open {
+				t.next = i
+			}
+		case "||", "&":
+			t.other = i
+		}
+	}
+	return t
+}
+
+// masks tells whether an exit of 0 of the whole list could hide that one of its
+// commands failed.
+func (t tail) masks(i int, strict, pipefail bool) bool {
+	return t.pipe >= i && !pipefail || t.next >= i && !strict || t.other >= i
 }
 
 // runsSuite tells whether a simple command runs tests.

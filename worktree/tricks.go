@@ -165,3 +165,9 @@ func shadows(command string) map[string]bool {
 func (m *shellMode) shadowed(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return m.shadows[w] })
 }
+
+// lends tells whether a command has its shell take in what is written elsewhere:
+// that may make any name another program.
+func lends(words []string) bool {
+	return len(words) > 1 && oneOf(words[0], []string{".", "source", "eval"})
+}
