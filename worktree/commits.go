@@ -16,7 +16,7 @@ import (
 // HEAD and of branches tell the latter two; commits of other work trees that
 // were there before are somebody else's. Where there are none of these, some are
 // those of which nobody knows who made them.
-func newCommits(ctx context.Context, at place, base, now belay.Print, own makings) (list, some []string, err error) {
+func newCommits(ctx context.Context, at place, base, now belay.Print, own *makings) (list, some []string, err error) {
 	if list, err = gained(ctx, at, base, now); err != nil {
 		return nil, nil, err
 	}
@@ -24,10 +24,11 @@ func newCommits(ctx context.Context, at place, base, now belay.Print, own making
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := madeApart(ctx, at, base, now, own)
+	found, err := madeApart(ctx, at, base, now, *own)
 	if err != nil {
 		return nil, nil, err
 	}
+	own.found = len(found.own) > 0
 	for _, id := range append(beside, found.own...) {
 		if len(list) < maxCommits && !slices.Contains(list, id) {
 			list = append(list, id)

@@ -16,6 +16,8 @@ type deed struct {
 	texts   []passage // of programs in other languages: what they name may be written
 	many    bool      // it is more than one simple command: one of them may have failed, and others not
 	commits []string  // places where a command of git that makes commits stood
+	undone  bool      // commits that were made before may have been taken back
+	reverts bool      // one was taken back by another: it may be one of its own
 }
 
 // naming is a path that a tool names as written.

@@ -28,8 +28,12 @@ func (s *shellReader) git(words, given []string) {
 	for _, dir := range dirs {
 		s.at = stood(s.at, dir)
 	}
-	if makesCommit(append([]string{"git"}, words...)) {
-		s.commits = append(s.commits, s.at)
+	makes := makesCommit(append([]string{"git"}, words...))
+	switch {
+	case takesBack(verb, rest), makes && verb == "revert" && len(s.commits) > 0:
+		s.commits, s.undone = nil, true
+	case makes:
+		s.commits, s.reverts = append(s.commits, s.at), s.reverts || verb == "revert"
 	}
 	switch {
 	case verb == "fetch" && slices.ContainsFunc(v[min(1, len(v)):], func(w string) bool { return strings.Contains(w, ":") }): // into a branch
@@ -98,6 +102,31 @@ func leavesFiles(verb string, rest []string) bool {
 		return has("n", "--dry-run")
 	case "apply":
 		return has("", "--check", "--stat", "--numstat", "--summary", "--cached")
+	}
+	return false
+}
+
+// takesBack tells whether a command of git can leave commits without a branch
+// that leads to them.
+func takesBack(verb string, rest []string) bool {
+	if i := slices.Index(rest, "--"); i >= 0 {
+		rest = rest[:i]
+	}
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool { return oneOf(w, words) })
+	}
+	switch verb {
+	case "reset": // to another commit: a word that is none names files, which needs no mode
+		to := plainWords(rest)
+		return len(to) > 0 && to[0] != "HEAD" && (strings.ContainsAny(to[0], "~^@") || has("--hard", "--soft", "--mixed", "--keep", "--merge"))
+	case "branch":
+		return has("-D", "-f", "--force", "-M") || slices.ContainsFunc(rest, func(w string) bool { return flags(w) && strings.Contains(w, "D") })
+	case "checkout":
+		return has("-B")
+	case "switch":
+		return has("-C", "--force-create")
+	case "update-ref":
+		return true
 	}
 	return false
 }

@@ -130,7 +130,7 @@ func (s *shellReader) each(words []string) {
 	} else {
 		inner.command(words, nil)
 	}
-	s.writes, s.afar, s.many = s.writes || inner.writes, s.afar || inner.afar, true
+	s.writes, s.afar, s.many, s.undone = s.writes || inner.writes, s.afar || inner.afar, true, s.undone || inner.undone
 	s.spent, s.steps, s.broken = inner.spent, inner.steps, s.broken || inner.broken
 }
 

@@ -41,6 +41,12 @@ type Doings struct {
 func (d *Doings) Take(call belay.ToolCall) {
 	seen := deedOf(call, &d.kept)
 	d.writes, d.afar = d.writes || seen.writes, d.afar || seen.afar
+	if seen.undone || seen.reverts && len(d.commits) > 0 { // nobody knows whether one of its own still stands
+		d.commits = nil
+		if seen.reverts {
+			seen.commits = nil
+		}
+	}
 	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
 		d.commit(call.Command, seen.commits)
 	}

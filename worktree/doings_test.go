@@ -141,6 +141,48 @@ func TestDoingsCommits(t *testing.T) {
 	}
 }
 
+// A commit that may have been taken back is nobody's proof; one that was made
+// after that is.
+//
+// promise: H3
+func TestDoingsCommitsTakenBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	base := r.look()
+	for commands, want := range map[string]bool{
+		"git commit -qam a|git reset --hard HEAD~1":                   false,
+		"git commit -qam a|git reset -q HEAD^":                        false,
+		"git commit -qam a|git reset --hard origin/main":              false,
+		"git commit -qam a && git reset --hard HEAD~1":                false,
+		"git commit -qam a|git revert --no-edit HEAD":                 false,
+		"git commit -qam a; git revert --no-edit HEAD":                false,
+		"git revert --no-edit abc|git revert --no-edit HEAD":          false,
+		"git commit -qam a|git checkout -q main && git branch -qD f":  false,
+		"git commit -qam a|git branch -f f main":                      false,
+		"git commit -qam a|git checkout -B main origin/main":          false,
+		"git commit -qam a|git switch -C main origin/main":            false,
+		"git commit -qam a|git update-ref refs/heads/main abc":        false,
+		"git commit -qam a|echo HEAD~1 | xargs git reset --hard":      false,
+		"git commit -qam a|git reset --soft HEAD~1|git commit -qam b": true,
+		"git commit -qam a|git reset --hard":                          true, // of what is not committed
+		"git commit -qam a|git reset -q -- a.txt":                     true,
+		"git commit -qam a|git reset a.txt":                           true,
+		"git commit -qam a|git reset HEAD a.txt":                      true,
+		"git commit -qam a|git branch -d merged":                      true, // refuses what nothing else leads to
+		"git commit -qam a|git branch f":                              true,
+		"git commit -qam a|git checkout -q main":                      true,
+		"git revert --no-edit abc":                                    true,
+	} {
+		var d Doings
+		for command := range strings.SplitSeq(strings.ReplaceAll(commands, " | ", " \x00 "), "|") {
+			d.Take(belay.ToolCall{Name: "Bash", Command: strings.ReplaceAll(command, "\x00", "|")})
+		}
+		if got := (Tree{Dir: r.dir}).SinceBy(t.Context(), base, base, nil, &d).Own.Commits; got != want {
+			t.Errorf("%s: %v, want %v", commands, got, want)
+		}
+	}
+}
+
 // Above a limit the same names are taken each time.
 func TestDoingsTakeTheSameNames(t *testing.T) {
 	t.Parallel()

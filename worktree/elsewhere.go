@@ -119,6 +119,7 @@ type makings struct {
 	told   bool
 	places []string // where a command stood that makes commits, however it ended
 	gone   bool     // one ended well in a folder that is not there any more
+	found  bool     // commits of it stand in a work tree that is not this one
 }
 
 // makings are those of an agent that worked in dir; of nil, of one that does not

@@ -32,10 +32,13 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 	e := belay.Evidence{Before: base, After: now, Tests: testRuns(t.Dir, tools), PR: pullRequest(tools)}
 	top, err := realPath(t.Dir)
 	var list []change
+	apart := false
 	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
 		if e.Error == "" && base.Repo {
-			list, e.Error = compare(ctx, at, &e, own.makings(t.Dir))
+			made := own.makings(t.Dir)
+			list, e.Error = compare(ctx, at, &e, &made)
+			apart = made.found
 		}
 	}
 	if err == nil { // a folder that is gone has no inside
@@ -44,6 +47,7 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 	if own != nil {
 		n := own.place(t.Dir, top)
 		e.Own = own.in(&n, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
+		e.Own.Commits = e.Own.Commits || apart
 		if bad == nil && len(list) == 0 && !e.Own.Afar {
 			e.Own.Afar = n.ignored(ctx, at)
 		}
@@ -93,7 +97,7 @@ func unlike(base, now belay.Print) string {
 
 // compare fills in the changes and commits, gives the changes, and says what is
 // missing.
-func compare(ctx context.Context, at place, e *belay.Evidence, own makings) ([]change, string) {
+func compare(ctx context.Context, at place, e *belay.Evidence, own *makings) ([]change, string) {
 	var missing []string
 	list, unkept, err := changes(ctx, at, e)
 	switch {

@@ -51,8 +51,8 @@ func TestEveryPatternCompiles(t *testing.T) {
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	re := Lazy(`^a+$`)
-	if !re().MatchString("aaa") || re().MatchString("b") || re() != re() {
-		t.Error("it is not one expression that works")
+	if !re().MatchString("aaa") || re().MatchString("b") {
+		t.Error("it does not match as its expression does")
 	}
 }
 
