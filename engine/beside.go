@@ -15,12 +15,12 @@ const aroundWithin = 10 * time.Second
 
 // stays notes where a job is about to work, once for each place: other runs that
 // judge an agent there must see that this one was at work.
-func (w *drive) stays(j belay.Job) error {
+func (w *drive) stays(ctx context.Context, j belay.Job) error {
 	if w.Stay == nil || j.Dir == "" {
 		return nil
 	}
 	var fresh []string
-	for _, place := range noted(w.spotOf(j.Dir)) {
+	for _, place := range noted(w.spotOf(ctx, j.Dir)) {
 		if !w.stayed[place] {
 			fresh = append(fresh, place)
 		}
@@ -70,10 +70,10 @@ func asked(s worktree.Spot, anywhere bool) []string {
 
 // spotOf is where a directory lies, looked for once while it is the same
 // directory.
-func (w *drive) spotOf(dir string) worktree.Spot {
+func (w *drive) spotOf(ctx context.Context, dir string) worktree.Spot {
 	spot, known := w.places[dir]
 	if !known {
-		ctx, cancel := context.WithTimeout(context.Background(), aroundWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), aroundWithin)
 		defer cancel()
 		spot = worktree.Around(ctx, dir, w.Host.Skip)
 		w.places[dir] = spot
@@ -84,11 +84,11 @@ func (w *drive) spotOf(dir string) worktree.Spot {
 // meets adds to the end of an agent's attempt which other runs worked in its
 // tree meanwhile. It asks for times and not for what is there now, so that an
 // attempt that ended while nobody drove the run is told the same.
-func (w *drive) meets(j belay.Job, o *belay.Observation) error {
+func (w *drive) meets(ctx context.Context, j belay.Job, o *belay.Observation) error {
 	if w.Beside == nil || o.Agent == nil || o.Started.IsZero() {
 		return nil
 	}
-	runs, err := w.Beside(asked(w.spotOf(j.Dir), o.Agent.Evidence.Apart), measuredSince(j, *o), o.Ended)
+	runs, err := w.Beside(asked(w.spotOf(ctx, j.Dir), o.Agent.Evidence.Apart), measuredSince(j, *o), o.Ended)
 	if err != nil {
 		return fmt.Errorf("look who else worked there: %w", err)
 	}
@@ -99,7 +99,7 @@ func (w *drive) meets(j belay.Job, o *belay.Observation) error {
 // left adds to a lost attempt of an agent what its attendant saw, if that lived
 // long enough to report: the next attempt is measured by it. Without, all that
 // anybody did since the lost one began would look like its work.
-func (w *drive) left(j belay.Job, started time.Time, e *belay.AttemptFound) error {
+func (w *drive) left(ctx context.Context, j belay.Job, started time.Time, e *belay.AttemptFound) error {
 	if j.Agent == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (w *drive) left(j belay.Job, started time.Time, e *belay.AttemptFound) erro
 	if at := r.Evidence.After.At; at > 0 {
 		o.Ended = time.Unix(0, at)
 	}
-	err := w.meets(j, &o)
+	err := w.meets(ctx, j, &o)
 	e.Left, e.Beside = &r.Evidence, o.Beside
 	return err
 }

@@ -154,7 +154,7 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 	err = w.Log.SetEpoch(w.Epoch)
 	var facts []flow.Fact
 	if err == nil {
-		facts, err = w.attached(first, states)
+		facts, err = w.attached(ctx, first, states)
 	}
 	if err == nil && w.Tree.Run(w.Root) != nil {
 		err = w.readMail() // what was asked meanwhile comes before anything is started
@@ -183,7 +183,7 @@ func (w *drive) reach(ctx context.Context) (k Keeper, states map[belay.Key]proc.
 
 // attached are the facts of an attach: the start of a new run first, then the
 // driver, then one fact for each attempt that was open, then what was asked.
-func (w *drive) attached(first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
+func (w *drive) attached(ctx context.Context, first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
 	var facts []flow.Fact
 	if len(first) > 0 {
 		if _, fresh := first[0].Event.(belay.RunStarted); fresh {
@@ -195,7 +195,7 @@ func (w *drive) attached(first []flow.Fact, states map[belay.Key]proc.State) ([]
 		Containment: int(proc.Containment()),
 	}})
 	for _, key := range w.Tree.Open() {
-		found, err := w.found(key, states[key])
+		found, err := w.found(ctx, key, states[key])
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (w *drive) attached(first []flow.Fact, states map[belay.Key]proc.State) ([]
 	return append(facts, first...), nil
 }
 
-func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
+func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow.Fact, error) {
 	job, ok := w.Tree.Job(key)
 	if !ok {
 		return nil, fmt.Errorf("attempt %s is open but unknown", key)
@@ -222,11 +222,11 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
-		if err := errors.Join(w.tell(job, nil), w.left(job, view.Since, &e)); err != nil {
+		if err := errors.Join(w.tell(job, nil), w.left(ctx, job, view.Since, &e)); err != nil {
 			return nil, err
 		}
 	case belay.Harvested:
-		end, err := w.ended(job, *st.Exit)
+		end, err := w.ended(ctx, job, *st.Exit)
 		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
 	case belay.Adopted, belay.Unborn:
 	}
@@ -235,9 +235,9 @@ func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 
 // ended is the end of an attempt. What an agent used is counted before it is a
 // record: under its key, so that a crash between the two counts nothing twice.
-func (w *drive) ended(job belay.Job, e proc.Exit) (flow.Fact, error) {
+func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
-	if err := errors.Join(w.tell(job, o.Agent), w.meets(job, &o)); err != nil {
+	if err := errors.Join(w.tell(job, o.Agent), w.meets(ctx, job, &o)); err != nil {
 		return flow.Fact{}, err
 	}
 	if o.Agent != nil {
@@ -334,7 +334,7 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 			if err != nil {
 				return err
 			}
-			end, err := w.ended(job, *e.Exit)
+			end, err := w.ended(ctx, job, *e.Exit)
 			if err != nil {
 				return err
 			}
@@ -448,7 +448,7 @@ func (w *drive) release(ctx context.Context, effects []belay.Command) error {
 		switch c := c.(type) {
 		case belay.Do:
 			failpoint.Hit("engine.before_spawn")
-			if err := w.spawn(c.Job); err != nil {
+			if err := w.spawn(ctx, c.Job); err != nil {
 				return err
 			}
 			failpoint.Hit("engine.after_spawn")
@@ -467,7 +467,7 @@ func (w *drive) release(ctx context.Context, effects []belay.Command) error {
 
 // spawn starts the process of a job. What keeps it from starting is the end of
 // the attempt; only when an agent cannot be counted it is not begun at all.
-func (w *drive) spawn(j belay.Job) error {
+func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 	if j.Agent != nil {
 		if err := w.Count(j.Key); err != nil {
 			return err
@@ -477,7 +477,7 @@ func (w *drive) spawn(j belay.Job) error {
 	if w.Stage != nil {
 		staged = w.Stage(j)
 	}
-	if err := w.stays(staged); err != nil {
+	if err := w.stays(ctx, staged); err != nil {
 		return err
 	}
 	s, err := w.prepare(staged)
