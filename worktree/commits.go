@@ -20,6 +20,7 @@ func newCommits(ctx context.Context, at place, base, now belay.Print, own *makin
 	if list, err = gained(ctx, at, base, now); err != nil {
 		return nil, nil, err
 	}
+	own.gained = slices.Clone(list)
 	beside, err := madeHere(ctx, at, base, now)
 	if err != nil {
 		return nil, nil, err

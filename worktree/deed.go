@@ -15,7 +15,8 @@ type deed struct {
 	names   []naming
 	texts   []passage // of programs in other languages: what they name may be written
 	many    bool      // it is more than one simple command: one of them may have failed, and others not
-	commits []string  // places where a command of git that makes commits stood
+	commits []making  // by commands of git that make them
+	tried   []string  // places where such a command stood, whatever came after it
 	undone  bool      // commits that were made before may have been taken back
 	reverts bool      // one was taken back by another: it may be one of its own
 }

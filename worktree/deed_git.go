@@ -33,7 +33,10 @@ func (s *shellReader) git(words, given []string) {
 	case takesBack(verb, rest), makes && verb == "revert" && len(s.commits) > 0:
 		s.commits, s.undone = nil, true
 	case makes:
-		s.commits, s.reverts = append(s.commits, s.at), s.reverts || verb == "revert"
+		s.commits, s.reverts = append(s.commits, making{s.at, subjectOf(verb, rest)}), s.reverts || verb == "revert"
+	}
+	if makes {
+		s.tried = append(s.tried, s.at)
 	}
 	switch {
 	case verb == "fetch" && slices.ContainsFunc(v[min(1, len(v)):], func(w string) bool { return strings.Contains(w, ":") }): // into a branch
@@ -132,7 +135,7 @@ func takesBack(verb string, rest []string) bool {
 }
 
 // makesCommit tells whether a simple command makes a commit when it ends well:
-// one that also ends well where there is nothing to do, as a merge does, is none.
+// one that also ends well where there is nothing to do, as a merge or am does, is none.
 func makesCommit(words []string) bool {
 	if path.Base(words[0]) != "git" {
 		return false
@@ -145,8 +148,6 @@ func makesCommit(words []string) bool {
 		idle = append(idle, "--dry-run", "--short", "--porcelain", "--long")
 	case "cherry-pick", "revert":
 		idle = append(idle, "--no-commit", "-n", "--keep-redundant-commits")
-	case "am":
-		idle = append(idle, "--show-current-patch")
 	default:
 		return false
 	}

@@ -29,7 +29,7 @@ const (
 // attempt, however much that was. The zero value is an agent that did nothing.
 type Doings struct {
 	writes, afar bool
-	commits      map[string]bool // places where it made commits
+	commits      map[making]bool // that it made, by commands that ended well
 	tried        map[string]bool // places where a command stood that makes commits, however it ended
 	names        map[naming]bool
 	words        map[string]bool
@@ -50,7 +50,7 @@ func (d *Doings) Take(call belay.ToolCall) {
 	if call.Command != "" && !call.Failed && !call.Denied && !call.Open && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
 		d.commit(call.Command, seen.commits)
 	}
-	for _, at := range seen.commits {
+	for _, at := range seen.tried {
 		if d.tried == nil {
 			d.tried = map[string]bool{}
 		}
@@ -73,38 +73,34 @@ func (d *Doings) Take(call belay.ToolCall) {
 
 // commit takes in where a command that ended well made commits, unless its end
 // does not tell, or it may have made them in another repository.
-func (d *Doings) commit(command string, places []string) {
-	if len(places) == 0 || strings.Contains(command, "GIT_DIR") || strings.Contains(command, "GIT_WORK_TREE") {
+func (d *Doings) commit(command string, list []making) {
+	if len(list) == 0 || strings.Contains(command, "GIT_DIR") || strings.Contains(command, "GIT_WORK_TREE") {
 		return
 	}
 	if s := look(command, makesCommit, 0); !s.found || s.masked {
 		return
 	}
 	if d.commits == nil {
-		d.commits = map[string]bool{}
+		d.commits = map[making]bool{}
 	}
-	for _, at := range places {
-		if len(d.commits) < maxHeld && len(at) <= maxPath {
-			d.commits[strings.Clone(at)] = true
+	for _, m := range list {
+		if len(d.commits) < maxHeld && len(m.at) <= maxPath {
+			d.commits[making{strings.Clone(m.at), m.subject}] = true
 		}
 	}
 }
 
-// committed tells whether one of the places is in a tree with this top, for an
-// agent that worked in dir.
-func (d *Doings) committed(dir, top string) bool {
-	for at := range d.commits {
-		if strings.HasPrefix(at, somewhere) {
-			continue
-		}
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(dir, at)
-		}
-		if _, ok := inside(top, filepath.Join(at, ".git")); ok { // settles links on the way to it
-			return true
+// committed are the commits that were made in a tree with this top, for an agent
+// that worked in dir.
+func (d *Doings) committed(dir, top string) []making {
+	var list []making
+	for m := range d.commits {
+		at := placed(dir, m.at)
+		if _, ok := inside(top, filepath.Join(at, ".git")); ok && at != "" { // settles links on the way to it
+			list = append(list, m)
 		}
 	}
-	return false
+	return list
 }
 
 // mark keeps the words of a text that could be names of files.
@@ -150,8 +146,8 @@ type names struct {
 	parts   map[string]manner // the ends of paths: nobody knows where its shell stood
 	folders map[string]manner // that were named with all in them
 	globs   []glob
-	outside bool // one of them lies outside of the tree, or may
-	commits bool // a commit was made in the tree
+	outside bool     // one of them lies outside of the tree, or may
+	commits []making // that were made in the tree
 }
 
 // glob is a pattern of paths.
@@ -332,7 +328,7 @@ func (m manner) fits(kind belay.ChangeKind, mode bool) bool {
 // in is what of it counts for a working tree with these changes, or for a
 // folder that changed and in which nobody keeps a list of changes.
 func (d *Doings) in(n *names, top string, list []change, folder bool) belay.Doing {
-	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside, Commits: n.commits}
+	own := belay.Doing{Told: true, Writes: d.writes, Afar: d.afar || n.outside}
 	if folder {
 		own.Named = n.exists(top)
 		return own

@@ -120,6 +120,7 @@ type makings struct {
 	places []string // where a command stood that makes commits, however it ended
 	gone   bool     // one ended well in a folder that is not there any more
 	found  bool     // commits of it stand in a work tree that is not this one
+	gained []string // commits on the way to HEAD that are new
 }
 
 // makings are those of an agent that worked in dir; of nil, of one that does not
@@ -132,9 +133,9 @@ func (d *Doings) makings(dir string) makings {
 	for _, at := range slices.Sorted(maps.Keys(d.tried)) {
 		m.places = append(m.places, placed(dir, at))
 	}
-	for at := range d.commits {
-		_, err := os.Lstat(placed(dir, at))
-		m.gone = m.gone || !strings.HasPrefix(at, somewhere) && os.IsNotExist(err)
+	for c := range d.commits {
+		_, err := os.Lstat(placed(dir, c.at))
+		m.gone = m.gone || !strings.HasPrefix(c.at, somewhere) && os.IsNotExist(err)
 	}
 	return m
 }

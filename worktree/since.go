@@ -32,13 +32,11 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 	e := belay.Evidence{Before: base, After: now, Tests: testRuns(t.Dir, tools), PR: pullRequest(tools)}
 	top, err := realPath(t.Dir)
 	var list []change
-	apart := false
+	made := own.makings(t.Dir)
 	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
 		if e.Error == "" && base.Repo {
-			made := own.makings(t.Dir)
 			list, e.Error = compare(ctx, at, &e, &made)
-			apart = made.found
 		}
 	}
 	if err == nil { // a folder that is gone has no inside
@@ -47,7 +45,7 @@ func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.
 	if own != nil {
 		n := own.place(t.Dir, top)
 		e.Own = own.in(&n, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
-		e.Own.Commits = e.Own.Commits || apart
+		e.Own.Commits = made.found || bad == nil && stands(ctx, at, e.Commits, made.gained, list, n.commits)
 		if bad == nil && len(list) == 0 && !e.Own.Afar {
 			e.Own.Afar = n.ignored(ctx, at)
 		}
