@@ -59,6 +59,7 @@ func TestServersTellTheirFiles(t *testing.T) {
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__write_file","input":{"path":"/r/a.go"}}]}}`, "/r/a.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__move_file","input":{"source":"/r/a.go","destination":"/r/b.go"}}]}}`, "/r/b.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__serena__replace_symbol_body","input":{"relative_path":"a.go"}}]}}`, "a.go"},
+		{Qwen, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"notebook_edit","input":{"notebook_path":"a.ipynb"}}]}}`, "a.ipynb"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__jetbrains__replace_text_in_file","input":{"pathInProject":"src/a.go"}}]}}`, "src/a.go"},
 		{OpenCode, `{"type":"tool_use","sessionID":"s","part":{"type":"tool","tool":"apply_patch","callID":"c","state":{"status":"completed","input":{"patchText":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}}}}`, "old.go"},
 		{Claude, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"mcp__filesystem__read_file","input":{"path":"/r/a.go"}}]}}`, ""},

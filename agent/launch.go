@@ -63,7 +63,7 @@ func ready(kind Kind, t Task) error {
 // no evidence and is not kept.
 func writes(tool string) bool {
 	switch strings.ToLower(tool) {
-	case "write", "edit", "multiedit", "notebookedit", "patch", "apply_patch",
+	case "write", "edit", "multiedit", "notebookedit", "notebook_edit", "patch", "apply_patch",
 		"write_file", "replace", "create", "str_replace", "insert", "file_change":
 		return true
 	}

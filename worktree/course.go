@@ -42,6 +42,7 @@ type course struct {
 	unread  bool     // the whole does not parse
 	broken  bool     // a reader broke
 	fed     []string // words on the stdin of the command at hand
+	handed  []string // the text on it
 	shell
 }
 
@@ -75,6 +76,7 @@ type shell struct {
 	bodies   map[string]body     // its functions
 	own      bool                // bodies are of this shell alone
 	strict   bool                // set -e
+	adrift   bool                // CDPATH may lead a cd anywhere
 	pipefail bool
 	unheard  int  // set -e does not look in here
 	calls    int  // functions around this place
@@ -136,6 +138,10 @@ func (c *course) list(stmts []*syntax.Stmt, zero bool) fate {
 	all := absent
 	for i, s := range stmts {
 		last, strict := i == len(stmts)-1, c.heard()
+		if s.Background && c.awaited(stmts[i+1:]) {
+			all = min(all, c.job(s, zero))
+			continue
+		}
 		f := c.stmt(s, zero && last || strict && c.good && whole(s))
 		if (strict || c.heard()) && !c.good && !(c.plain(s) && (c.naive || !strict)) {
 			c.left = true
@@ -204,7 +210,12 @@ func (c *course) stmt(n *syntax.Stmt, zero bool) fate {
 		c.ask.unknown()
 		return lost
 	}
+	handed := c.handed
+	c.handed = nil
 	o := c.redirects(n)
+	if !slices.ContainsFunc(n.Redirs, reads) {
+		o.given = handed
+	}
 	switch {
 	case n.Background || n.Coprocess:
 		if c.apart(false, func() fate { return c.compound(n.Cmd, o) }) == absent {
@@ -427,10 +438,10 @@ func (c *course) piped(n *syntax.BinaryCmd, zero bool) fate {
 	c.parts = nil
 	x := c.apart(both, func() fate { return c.stmt(n.X, both) })
 	parts := c.heardOf(n.X, x)
-	fed := c.echoed(n.X)
+	fed, handed := c.echoed(n.X), c.shown(n.X)
 	y := c.apart(zero, func() fate {
 		if _, ok := n.Y.Cmd.(*syntax.CallExpr); ok {
-			c.fed = fed
+			c.fed, c.handed = fed, handed
 		}
 		f := c.stmt(n.Y, zero)
 		c.fed = nil

@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"maps"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +28,7 @@ func (c *course) call(n *syntax.CallExpr, o order) fate {
 		return absent
 	}
 	c.seen++
-	f := c.run(o)
+	f := c.moved(n, o)
 	c.leave(o, wrong)
 	return f
 }
@@ -40,17 +38,12 @@ func (c *course) run(o order) fate {
 	if b, ok := c.bodies[o.raw[0]]; ok && (c.naive || len(o.raw) == len(words)) { // one with the name of a wrapper is the asker's to doubt
 		return c.called(b, o)
 	}
-	switch to := firstOf(plainWords(words[1:])); words[0] {
-	case "cd":
-		c.at = stood(c.at, to)
+	switch words[0] {
+	case "cd", "pushd", "popd":
+		c.goes(words)
 		return absent
-	case "pushd":
-		c.dirs = append(slices.Clone(c.dirs), c.at)
-		c.at = stood(c.at, to)
-		return absent
-	case "popd":
-		c.popped()
-		return absent
+	case "read", "printf":
+		c.adrift = c.adrift || slices.Contains(words, "CDPATH")
 	case "set", "shopt":
 		c.set(words)
 	}
@@ -259,57 +252,23 @@ func (c *course) echoed(n *syntax.Stmt) []string {
 	return plainWords(list)
 }
 
-// popped takes back the last pushd.
-func (c *course) popped() {
-	last := len(c.dirs) - 1
-	if last < 0 {
-		c.at = somewhere
-		return
+// reads tells whether a redirection gives a command something to read.
+func reads(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		return true
 	}
-	c.at, c.dirs = c.dirs[last], c.dirs[:last]
+	return false
 }
 
-// spot is where a path lies for this shell.
-func (c *course) spot(p string) string {
-	if path.IsAbs(p) || strings.HasPrefix(p, "$") || strings.HasPrefix(p, "~") {
-		return path.Clean(p)
+// shown is the text that a cat hands on, where it is written there.
+func (c *course) shown(n *syntax.Stmt) []string {
+	call, ok := n.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 || call.Args[0].Lit() != "cat" || len(n.Redirs) != 1 || n.Redirs[0].Hdoc == nil {
+		return nil
 	}
-	return path.Join(c.at, p)
-}
-
-var (
-	heres    = []string{"$PWD", "${PWD}", "$(pwd)", "`pwd`"} // ways to write where a shell stands
-	toplevel = regexp.MustCompile("^(?:\\$\\(|`)git rev-parse --show-toplevel(?: 2>/dev/null)?(?:\\)|`)(/.*)?$")
-)
-
-// here takes the place where a shell stands off the front of a path.
-func here(at, p string) string {
-	for _, h := range heres {
-		if rest, ok := strings.CutPrefix(p, h); ok && (rest == "" || rest[0] == '/') {
-			return "." + rest
-		}
+	if _, own := c.bodies["cat"]; own {
+		return nil
 	}
-	if m := toplevel.FindStringSubmatch(p); m != nil && at == "" {
-		return strings.TrimPrefix(m[1], "/")
-	}
-	return p
-}
-
-// stood is where a shell stands after a change of its directory.
-func stood(at, to string) string {
-	if m := toplevel.FindStringSubmatch(to); m != nil && !path.IsAbs(at) && at != somewhere { // of the tree that it stands in
-		if at, to = "", "."+m[1]; m[1] == "" {
-			return ""
-		}
-	}
-	to = here(at, to)
-	switch {
-	case strings.ContainsAny(to, "$`~*") || to == "-" || to == "":
-		return somewhere
-	case strings.HasPrefix(to, "/"):
-		return path.Clean(to)
-	case at == somewhere:
-		return at
-	}
-	return path.Join(at, to)
+	return []string{c.document(n.Redirs[0].Hdoc)}
 }

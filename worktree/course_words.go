@@ -44,6 +44,7 @@ func (c *course) assign(a *syntax.Assign) {
 	switch {
 	case a.Name == nil:
 	case a.Value == nil || a.Append || a.Index != nil:
+		c.adrift = c.adrift || a.Name.Value == "CDPATH" && a.Append
 		delete(c.vars, a.Name.Value)
 	default:
 		c.know(a.Name.Value, c.values(a.Value))
@@ -54,6 +55,7 @@ func (c *course) assign(a *syntax.Assign) {
 // made of itself twice, and that again, is soon longer than all memory. Nor is
 // one that the variable may not have been given.
 func (c *course) know(name string, values []string) {
+	c.adrift = c.adrift || name == "CDPATH" && slices.ContainsFunc(values, func(v string) bool { return v != "" })
 	if !c.sure() || slices.ContainsFunc(values, func(v string) bool { return len(v) > maxValue }) {
 		values = nil
 	}

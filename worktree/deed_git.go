@@ -28,6 +28,7 @@ func (s *shellReader) git(words, given []string) {
 	for _, dir := range dirs {
 		s.at = stood(s.at, dir)
 	}
+	s.apartFrom(words)
 	makes := makesCommit(append([]string{"git"}, words...))
 	switch {
 	case takesBack(verb, rest), makes && verb == "revert" && len(s.commits) > 0:

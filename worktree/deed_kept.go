@@ -156,6 +156,20 @@ func scriptsOf(raw, words, given []string) []string {
 	return given
 }
 
+// apartFrom takes in that git is told of another working tree than the one that
+// the shell stands in.
+func (s *shellReader) apartFrom(words []string) {
+	for i, w := range words {
+		to, joined := strings.CutPrefix(w, "--work-tree=")
+		if w == "--work-tree" && i+1 < len(words) {
+			to, joined = words[i+1], true
+		}
+		if joined && stood(s.at, to) != stood(s.at, ".") {
+			s.at = somewhere
+		}
+	}
+}
+
 // patched names the files of a patch, as they are after the first folder of
 // their names is taken off, and as they stand there.
 func (s *shellReader) patched(texts ...string) {

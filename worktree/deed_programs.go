@@ -84,8 +84,9 @@ func (s *shellReader) runs(words, names []string) bool {
 	if len(words) == 0 || strings.HasPrefix(words[0], "-") {
 		return false
 	}
+	all := words
 	words, _ = program(words)
-	if len(words) == 0 || oneOf(path.Base(words[0]), append([]string{"xargs", "find", "eval", "cd"}, shellNames...)) {
+	if len(words) == 0 || len(moves(all[:len(all)-len(words)])) > 0 || oneOf(path.Base(words[0]), append([]string{"xargs", "find", "eval", "cd"}, shellNames...)) {
 		return false
 	}
 	s.many = true

@@ -72,7 +72,9 @@ var silent = []string{
 // dull are programs that print, and never what a runner of tests prints; with
 // words, only those commands of theirs.
 var dull = map[string][]string{
-	"date": nil, "pwd": nil, "which": nil, "type": nil, "nvm": nil, "conda": nil, "deactivate": nil, "pip": {"install"}, "pip3": {"install"}, "poetry": {"install"}, "uv": {"sync", "pip", "venv"}, "bundle": {"install"},
+	"date": nil, "pwd": nil, "which": nil, "type": nil, "nvm": nil, "conda": nil, "mamba": nil, "micromamba": nil, "deactivate": nil, "venv": nil, "virtualenv": nil, "ensurepip": nil, "popd": nil,
+	"apt-get": nil, "apt": nil, "apk": nil, "dnf": nil, "yum": nil, "brew": nil,
+	"pip": {"install"}, "pip3": {"install"}, "poetry": {"install"}, "uv": {"sync", "pip", "venv"}, "bundle": {"install"},
 	"gofmt": {"-l", "-w"}, "git": {"add", "commit", "push", "status", "checkout", "switch", "stash"}, "go": {"build", "vet", "fmt", "mod", "version"},
 }
 
@@ -87,9 +89,20 @@ func speaks(words []string, piped bool) bool {
 		return false
 	}
 	if verbs, ok := dull[name]; ok {
-		return verbs != nil && !oneOf(firstOf(rest), verbs)
+		return verbs != nil && !oneOf(firstOf(rest), verbs) && !(strings.HasPrefix(name, "pip") && oneOf(firstOf(plainWords(rest)), verbs))
 	}
 	switch {
+	case name == "pushd": // it prints folders, whose names may be anything
+		return slices.ContainsFunc(rest, func(w string) bool { return strings.ContainsAny(w, "$` \t\n\r") })
+	case name == "trap":
+		return slices.ContainsFunc(split(firstOf(rest)), func(c simple) bool {
+			words, _ := program(c.words)
+			return len(words) > 0 && speaks(words, false)
+		})
+	case name == "eval":
+		return len(rest) != 1 || !prepares(rest[0])
+	case strings.HasPrefix(name, "$("): // what is evaluated
+		return !prepares(name)
 	case name == "echo":
 		return slices.ContainsFunc(rest, func(w string) bool { return strings.ContainsAny(w, "0123456789$`\\>\t\n\r") || flags(w) })
 	case piped && oneOf(name, filters):
@@ -97,6 +110,23 @@ func speaks(words []string, piped bool) bool {
 		return name != "tee" && len(given) > 1 || len(given) == 1 && oneOf(name, []string{"tail", "head", "cat"})
 	}
 	return true
+}
+
+// preparers are programs that print what prepares a shell for others, each with
+// the commands that do.
+var preparers = map[string][]string{
+	"pyenv": {"init"}, "rbenv": {"init"}, "nodenv": {"init"}, "goenv": {"init"}, "conda": {"shell.bash", "shell.zsh", "shell.posix"}, "mamba": {"shell"}, "micromamba": {"shell"},
+	"fnm": {"env"}, "mise": {"activate"}, "brew": {"shellenv"}, "opam": {"env"}, "ssh-agent": {"", "-s"},
+}
+
+// prepares tells whether a $( ) is what such a program prints, and no more.
+func prepares(word string) bool {
+	in, ok := strings.CutSuffix(strings.TrimPrefix(word, "$("), ")")
+	words := strings.Fields(in)
+	if !ok || len(words) == 0 || strings.ContainsAny(in, "$`()|&;<>\n") || selfMade(words[0]) {
+		return false
+	}
+	return slices.Contains(preparers[path.Base(words[0])], firstOf(words[1:]))
 }
 
 // placeFlags are flags by which programs work in another folder, or with a file

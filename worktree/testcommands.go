@@ -186,7 +186,7 @@ func look(command string, is func(words []string) bool, depth int) sight {
 func lookThrough(command string, is func(words []string) bool, depth int) sight {
 	list := split(command)
 	seen := sight{plain: true}
-	mode := shellMode{shadows: shadows(command)}
+	mode := shellMode{shadows: shadows(command), text: command}
 	gone := false // a command before it may have ended the shell
 	lent := false
 	end := tailOf(list)

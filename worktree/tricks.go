@@ -13,6 +13,7 @@ type shellMode struct {
 	pipefail bool
 	tricked  bool // the exit, or the program itself, may be another than it seems
 	shadows  map[string]bool
+	text     string // the whole
 }
 
 // take takes in one simple command, words of the shell and all.
@@ -31,7 +32,7 @@ func (m *shellMode) take(words []string) {
 	}
 	switch words[0] {
 	case "trap": // it may exit with another code
-		m.tricked = true
+		m.tricked = m.tricked || !m.tidies(words[1:])
 	case "hash": // a program is another one from now on
 		m.tricked = m.tricked || slices.ContainsFunc(words[1:], func(w string) bool { return flags(w) && strings.Contains(w, "p") })
 	case "set", "shopt":

@@ -10,18 +10,23 @@ import (
 type wrapper struct {
 	verb   []string // words that must follow: "bundle exec"
 	values string   // short flags that take the next word
+	longs  []string // long ones
+	moves  []string // those of both whose value is where it runs the program
 	args   int      // words of its own before the program
 }
 
 var wrappers = map[string]wrapper{
 	"time": {}, "nohup": {}, "exec": {values: "a"}, "command": {}, "builtin": {}, "setsid": {}, "chronic": {}, "unbuffer": {}, "xvfb-run": {},
-	"env": {values: "uC"}, "nice": {values: "n"}, "ionice": {values: "cn"}, "sudo": {values: "ugCD"}, "doas": {values: "u"},
+	"env": {values: "uCaS", longs: []string{"--unset", "--chdir", "--argv0", "--split-string"}, moves: []string{"-C", "--chdir"}}, "nice": {values: "n"}, "ionice": {values: "cn"}, "sudo": {values: "ugCD", longs: []string{"--user", "--group", "--chdir"}, moves: []string{"-D", "--chdir"}}, "doas": {values: "u"},
 	"stdbuf": {values: "ioe"}, "timeout": {values: "sk", args: 1}, "gtimeout": {values: "sk", args: 1},
 	"npx": {values: "p"}, "pnpx": {}, "bunx": {},
-	"bundle": {verb: []string{"exec"}}, "poetry": {verb: []string{"run"}}, "uv": {verb: []string{"run"}}, "pipenv": {verb: []string{"run"}},
+	"bundle": {verb: []string{"exec"}}, "poetry": {verb: []string{"run"}}, "uv": {verb: []string{"run"}, longs: []string{"--directory", "--project"}, moves: []string{"--directory"}}, "pipenv": {verb: []string{"run"}},
 	"pdm": {verb: []string{"run"}}, "hatch": {verb: []string{"run"}}, "rye": {verb: []string{"run"}}, "coverage": {verb: []string{"run"}},
+	"conda": condaRun, "mamba": condaRun, "micromamba": condaRun,
 	"php": {}, "ruby": {}, "python": {values: "WX"}, "python3": {values: "WX"},
 }
+
+var condaRun = wrapper{verb: []string{"run"}, values: "np", longs: []string{"--name", "--prefix", "--cwd"}, moves: []string{"--cwd"}}
 
 // hiders are words of the shell before a command that take its exit away;
 // openers leave it alone.
@@ -77,11 +82,54 @@ func unwrap(words []string) ([]string, bool) {
 		if ownText(name, flag) || tells(name, flag) { // a program in its own language, or none
 			return nil, false
 		}
-		if len(flag) == 2 && strings.IndexByte(w.values, flag[1]) >= 0 && len(rest) > 0 {
+		if _, _, next := w.flag(flag); next && len(rest) > 0 {
 			rest = rest[1:]
 		}
 	}
 	return rest[min(w.args, len(rest)):], true
+}
+
+// flag is the flag with a value in a word, and the value, where there is one:
+// next tells that it is the next word.
+func (w wrapper) flag(word string) (name, value string, next bool) {
+	if strings.HasPrefix(word, "--") {
+		name, value, joined := strings.Cut(word, "=")
+		for _, long := range w.longs {
+			if len(name) > 2 && strings.HasPrefix(long, name) { // a long flag may be cut short
+				return long, value, !joined
+			}
+		}
+		return "", "", false
+	}
+	i := strings.IndexAny(word, w.values)
+	if i < 1 || i > 1 && len(w.moves) == 0 { // flags that stand together
+		return "", "", false
+	}
+	return "-" + word[i:i+1], word[i+1:], i+1 == len(word)
+}
+
+// moves are the folders to which the programs before another one lead it. What
+// one of them is told in a text of its own nobody reads.
+func moves(words []string) (dirs []string) {
+	w := wrapper{}
+	for i, word := range words {
+		if known, ok := wrappers[path.Base(word)]; ok {
+			w = known
+			continue
+		}
+		name, value, next := w.flag(word)
+		if next && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch {
+		case !strings.HasPrefix(word, "-"):
+		case oneOf(name, w.moves):
+			dirs = append(dirs, value)
+		case name == "-S" || name == "--split-string":
+			dirs = append(dirs, "$")
+		}
+	}
+	return dirs
 }
 
 // tells tells whether a flag of a wrapper has it tell something, and run nothing.
