@@ -254,11 +254,7 @@ func (c *course) echoed(n *syntax.Stmt) []string {
 
 // reads tells whether a redirection gives a command something to read.
 func reads(r *syntax.Redirect) bool {
-	switch r.Op {
-	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-		return true
-	}
-	return false
+	return slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc}, r.Op)
 }
 
 // shown is the text that a cat hands on, where it is written there.
