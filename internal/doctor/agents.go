@@ -67,7 +67,7 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen:
 	}
 	f, version := p.version(ctx, e)
-	list := []Finding{f, p.login(ctx, e)}
+	list := []Finding{f, p.login(ctx, e, f.Level != LevelWarn)}
 	return append(list, quirks(e, version)...)
 }
 
@@ -139,13 +139,14 @@ func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) 
 }
 
 // login looks for a sign of a login, and without one asks the CLI, if it can
-// tell. No secret is read and no service asked.
-func (p Patient) login(ctx context.Context, e roster.Entry) Finding {
+// tell and answered before: one that hung would hang again. No secret is read and
+// no service asked.
+func (p Patient) login(ctx context.Context, e roster.Entry, answers bool) Finding {
 	f := Finding{Check: checkAgent + e.Name + ".login", Level: LevelOK}
 	sign := agent.LoginFacts(e.Kind)
 	if !p.Roster.LoggedIn(e) {
 		f.Level, f.What, f.Cure = LevelWarn, "no sign of a login of "+e.Name, sign.Cure
-		if p.LoggedOut(ctx, e) {
+		if answers && p.LoggedOut(ctx, e) {
 			f.What = e.Name + " is not logged in, as it says itself"
 		}
 		return f
