@@ -99,13 +99,7 @@ func TestWorktreeMovedAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
-			o := r.options()
-			o.Branch = "b/w"
-			m := r.create(o)
-			r.in(m.Path).write("new", "new")
-			r.write("new", "new")
-			r.commit("new")
+			r, m := forgiven(t)
 			away := m.Path + goingSuffix
 			r.git("worktree", "move", m.Path, away)
 			if c.write != "" {

@@ -20,7 +20,7 @@ func TestReadersOfScriptsHold(t *testing.T) {
 		if broken := readers(script); broken != "" {
 			t.Errorf("%q: %s broke", script, broken)
 		}
-		if seen := LookAt(script); seen.Tests && !seen.Unsure && !strings.HasPrefix(script, "go test") {
+		if seen := lookAt(script); seen.Tests && !seen.Unsure && !strings.HasPrefix(script, "go test") {
 			t.Errorf("%q: %+v", script, seen)
 		}
 	}
@@ -79,7 +79,7 @@ func TestWordsOfScriptsAreBounded(t *testing.T) { //nolint:paralleltest // it me
 		runtime.ReadMemStats(&before)
 		var d Doings
 		d.Take(belay.ToolCall{Name: "Bash", Command: script})
-		LookAt(script)
+		lookAt(script)
 		runtime.ReadMemStats(&after)
 		if spent := after.TotalAlloc - before.TotalAlloc; spent > most {
 			t.Errorf("%s: %d bytes of a script take %d MiB", name, len(script), spent>>20)
@@ -126,7 +126,7 @@ func FuzzReaders(f *testing.F) {
 		if broken := readers(script); broken != "" {
 			t.Fatalf("%q: %s broke", script, broken)
 		}
-		LookAt(script)
+		lookAt(script)
 		for _, name := range []string{"Bash", script} {
 			var d Doings
 			d.Take(belay.ToolCall{Name: name, Command: script})

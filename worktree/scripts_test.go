@@ -379,7 +379,7 @@ func TestWhatMakesAPullRequest(t *testing.T) {
 		"gh pr create --fill || gh pr view":                              false,
 		"f() { gh pr create --fill; }":                                   false,
 	} {
-		if got := LookAt(command).PR; got != want {
+		if got := lookAt(command).PR; got != want {
 			t.Errorf("%q: %t", command, got)
 		}
 	}

@@ -72,12 +72,9 @@ type Seen struct {
 	PR     bool // it makes a pull request, and its exit tells whether it did
 }
 
-// LookAt looks at a whole command. One that was cut must not be looked at: what
-// follows may take its exit away.
-func LookAt(command string) Seen { return LookIn("", command) }
-
-// LookIn is LookAt for an agent that works in a folder: tests outside of the
-// working tree say nothing about the work.
+// LookIn looks at a whole command of an agent that works in a folder: tests
+// outside of the working tree say nothing about the work. One that was cut must
+// not be looked at: what follows may take its exit away.
 func LookIn(dir, command string) Seen {
 	s := Seen{PR: look(command, makesPR, 0).made()}
 	tests := look(command, runsSuite, 0)

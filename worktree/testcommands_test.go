@@ -48,7 +48,7 @@ func saidOf(command string) string {
 	if len(list) == 0 {
 		return "none"
 	}
-	switch c, s := list[0], LookAt(command); {
+	switch c, s := list[0], lookAt(command); {
 	case c.Exit == nil && !s.Unsure:
 		return "masked"
 	case c.Unsure && !s.Unsure:
@@ -80,7 +80,7 @@ func TestOutputShowsThatTestsRan(t *testing.T) {
 		{"bash -c 'cat log; if false; then go test; fi'", passed, true},
 		{"bash -c 'echo ok'; if false; then go test; fi", passed, true},
 	} {
-		if got := LookAt(c.command).Run(belay.ToolCall{Command: c.command, Tally: c.tally}); got.Unsure != c.unsure {
+		if got := lookAt(c.command).Run(belay.ToolCall{Command: c.command, Tally: c.tally}); got.Unsure != c.unsure {
 			t.Errorf("%q with %+v: unsure %t", c.command, c.tally, got.Unsure)
 		}
 	}
@@ -100,7 +100,7 @@ func TestReachedIsBounded(t *testing.T) {
 		"shells":    strings.Repeat("bash -c \"go test; ", 3000),
 	} {
 		began := time.Now()
-		if s := LookAt(command); s.PR {
+		if s := lookAt(command); s.PR {
 			t.Errorf("%s: %+v", name, s)
 		}
 		if d := time.Since(began); d > 20*time.Second {
@@ -169,3 +169,6 @@ func FuzzSplit(f *testing.F) {
 		look(s, runsSuite, 0)
 	})
 }
+
+// lookAt looks at a command whose folder does not matter.
+func lookAt(command string) Seen { return LookIn("", command) }
