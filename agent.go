@@ -27,6 +27,9 @@ const (
 	ClassInfrastructure Class = "infrastructure" // disk, memory, network, a missing tool
 	ClassInvalidInput   Class = "invalid_input"  // a bad flag, file, model or value
 	ClassHollow         Class = "hollow"         // an end without work
+	ClassIncomplete     Class = "incomplete"     // the agent says itself that something is missing
+	ClassTampered       Class = "tampered"       // a guarded file was changed
+	ClassMergeConflict  Class = "merge_conflict" // isolated work does not fit what changed meanwhile
 	ClassBenign         Class = "benign"         // noise
 	ClassUnknown        Class = "unknown"
 )

@@ -87,7 +87,7 @@ func (f *Failure) telling() bool {
 	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout, ClassInvalidInput, ClassCancelled:
 		return false
 	case ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
-		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict:
+		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict, ClassIncomplete, ClassTampered, ClassMergeConflict:
 	}
 	return true
 }

@@ -282,7 +282,8 @@ func cutBy(o *belay.Observation) string {
 		return "the model's service failed (" + string(o.Agent.Result.Class) + ")"
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassPermission, belay.ClassTokenLimit,
 		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
-		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return ""
 }

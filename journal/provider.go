@@ -200,7 +200,8 @@ func weigh(class belay.Class) (cost, breaks bool) {
 		return true, false
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit,
 		belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
-		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return false, false
 }

@@ -113,7 +113,8 @@ func hopeless(f belay.Failure) bool {
 	case belay.ClassInfrastructure:
 		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe
 	case belay.ClassNone, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit, belay.ClassTurnLimit,
-		belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return false
 }

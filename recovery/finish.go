@@ -109,7 +109,7 @@ func (c *chooser) persons() bool {
 		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit,
 		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInvalidInput,
-		belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown, belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return false
 }

@@ -129,7 +129,8 @@ func restartable(f belay.Failure) bool {
 		return f.Move != belay.MoveRepair // a lock
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
 		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
-		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return false
 }

@@ -75,8 +75,10 @@ func (c *chooser) shellWays() []way {
 		}
 		return []way{again}
 	case belay.ClassNone, belay.ClassUnknown, belay.ClassBenign, belay.ClassHollow, belay.ClassRateLimit,
-		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal:
+		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal, belay.ClassIncomplete, belay.ClassTampered:
 		return []way{again}
+	case belay.ClassMergeConflict:
+		return []way{{act: belay.ActRepair, limit: 1}}
 	case belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassBudget:
 	}
 	return nil
@@ -124,6 +126,10 @@ func (c *chooser) agentWays() []way {
 		return infraWays(f)
 	case belay.ClassInvalidInput:
 		return inputWays(f)
+	case belay.ClassIncomplete, belay.ClassTampered: // the session is told once, in a new one where it cannot go on
+		return []way{{act: belay.ActResume, limit: 1, every: true}, {act: belay.ActFresh, limit: 1, every: true}}
+	case belay.ClassMergeConflict:
+		return []way{{act: belay.ActRepair, limit: 1}}
 	case belay.ClassHollow:
 		return []way{{act: belay.ActResume, limit: 1, every: true}, {act: belay.ActRetry, limit: 1, base: baseService, every: true}}
 	case belay.ClassNone, belay.ClassUnknown, belay.ClassBenign:

@@ -99,6 +99,12 @@ func classWords(f belay.Failure) string {
 		return "the machine lacks something"
 	case belay.ClassInvalidInput:
 		return "a flag, a file or a value is wrong"
+	case belay.ClassIncomplete:
+		return "the agent says that something is missing"
+	case belay.ClassTampered:
+		return "a guarded file was changed"
+	case belay.ClassMergeConflict:
+		return "the isolated work conflicts with other changes"
 	case belay.ClassHollow:
 		return "it ended without work"
 	case belay.ClassNone, belay.ClassBenign, belay.ClassUnknown:

@@ -136,7 +136,8 @@ func kindOf(class belay.Class) (belay.FailureKind, string) {
 		return belay.BashFailure, "allow the tool to the agent, or take it out of the task"
 	case belay.ClassInvalidInput:
 		return belay.BashFailure, "check the model and the arguments of the agent; belay doctor helps"
-	case belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassCancelled, belay.ClassBenign, belay.ClassUnknown, belay.ClassNone:
+	case belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassCancelled, belay.ClassBenign, belay.ClassUnknown, belay.ClassNone,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return belay.BashFailure, ""
 }

@@ -26,9 +26,9 @@ func FirstMove(class belay.Class) belay.Move {
 		return belay.MoveReassign
 	case belay.ClassTokenLimit, belay.ClassComplexity:
 		return belay.MoveDecompose
-	case belay.ClassTurnLimit:
+	case belay.ClassTurnLimit, belay.ClassIncomplete, belay.ClassTampered:
 		return belay.MoveResume
-	case belay.ClassWorkFailure, belay.ClassInvalidInput:
+	case belay.ClassWorkFailure, belay.ClassInvalidInput, belay.ClassMergeConflict:
 		return belay.MoveRepair
 	case belay.ClassHollow:
 		return belay.MoveVerify
@@ -50,7 +50,8 @@ func secondMove(class belay.Class, agent bool) belay.Move {
 		}
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
 		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal,
-		belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure, belay.ClassHollow, belay.ClassBenign:
+		belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure, belay.ClassHollow, belay.ClassBenign,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return belay.MoveEscalate
 }

@@ -170,6 +170,12 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		}
 		found.Level, found.Rule = belay.LevelTyped, "agent.infrastructure"
 		found.Move = typedMove(a.Result, found.Class, x.Progress)
+	case belay.ClassIncomplete:
+		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.closing_line", belay.MoveResume
+	case belay.ClassTampered:
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence.guard", belay.MoveResume
+	case belay.ClassMergeConflict:
+		found.Level, found.Rule, found.Move = belay.LevelProcess, "merge", belay.MoveRepair
 	case belay.ClassCancelled, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
 		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal,
 		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassBenign:

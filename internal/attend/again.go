@@ -26,7 +26,7 @@ func (a *attendant) stranger(e ending, resume string, before bool) (prompt strin
 	case belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota,
 		belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity,
 		belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure,
-		belay.ClassHollow, belay.ClassBenign:
+		belay.ClassHollow, belay.ClassBenign, belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 		return "", false // a new session would meet the same
 	}
 	text, err := readBounded(a.order.Fresh, maxPrompt)

@@ -274,6 +274,7 @@ func classNames() []belay.Class {
 		belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
 		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
 		belay.ClassConflict, belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict,
 	}
 }
 

@@ -302,6 +302,12 @@ func classWords(c belay.Class) string {
 		return "the machine lacks something"
 	case belay.ClassInvalidInput:
 		return "a bad flag, file or value"
+	case belay.ClassIncomplete:
+		return "the agent says that something is missing"
+	case belay.ClassTampered:
+		return "a guarded file was changed"
+	case belay.ClassMergeConflict:
+		return "the isolated work conflicts with other changes"
 	case belay.ClassHollow:
 		return "an end without work"
 	case belay.ClassBenign:

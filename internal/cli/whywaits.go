@@ -189,7 +189,8 @@ func (w *whyFacts) cure() string {
 	case belay.ClassTransient, belay.ClassTimeout, belay.ClassConflict:
 		return "it may go away by itself: go on; what is done is not done again"
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal,
-		belay.ClassWorkFailure, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassWorkFailure, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	if slices.Contains([]belay.FailureKind{belay.RoutingGap, belay.RecursionLimit}, w.Failure.Kind) {
 		return newRun

@@ -172,7 +172,8 @@ func cureOf(e roster.Entry, c belay.Class) string {
 	case belay.ClassPermission:
 		return "check its own settings: it was refused something that one word does not need"
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity,
-		belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown:
+		belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
 	return hand
 }

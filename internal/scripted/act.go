@@ -174,5 +174,6 @@ func classes() []belay.Class {
 		belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit,
 		belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
 		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
+		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict,
 	}
 }
