@@ -291,30 +291,6 @@ func TestTallyOfMuchOutput(t *testing.T) {
 	}
 }
 
-// What tells of no test costs little, however long it is: it is most of what
-// commands print.
-func TestTallyOfOtherOutput(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("-rw-r--r-- 1 dev dev   4096 Nov 15 15:24 some/name.go\n", 2*tallyPart/54)
-	every := tally{}
-	quick, slow := time.Hour, time.Hour
-	for range 10 { // the best of some: the machine has other work too
-		began := time.Now()
-		if got := TallyOf(text); got != nil {
-			t.Fatalf("%+v", got)
-		}
-		quick = min(quick, time.Since(began))
-		began = time.Now()
-		for line := range strings.Lines(text) {
-			every.line(line, summaries)
-		}
-		slow = min(slow, time.Since(began))
-	}
-	if quick*2 > slow {
-		t.Errorf("%v, and %v with every rule in every line", quick, slow)
-	}
-}
-
 func FuzzTally(f *testing.F) {
 	for _, s := range []string{"ok  \ta\t0.1s", "1..2\nok 1\nnot ok 2", "=== 2 passed, 1 failed in 0.1s ===", "\x1b[1m", "{\"Action\":\"pass\",\"Package\":\"a\"}", "Tests: 3 passed"} {
 		f.Add(s)

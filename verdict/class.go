@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // OwnAct is the closed list of our own acts that end an attempt.
@@ -64,9 +65,11 @@ type Classifier struct {
 	marks []compiledMark
 }
 
-// NewClassifier makes the rules ready: some milliseconds, to be spent once
-// where many failures are looked at.
-func NewClassifier() *Classifier { return newClassifier(Rules()) }
+// shipped is the classifier with all rules: compiling them takes milliseconds.
+var shipped = pattern.Table(func() *Classifier { return newClassifier(Rules()) })
+
+// NewClassifier is the classifier with the rules that Belay ships.
+func NewClassifier() *Classifier { return shipped() }
 
 // Classify gives a failure its class. See Classifier.
 func Classify(f Facts) Finding { return NewClassifier().Classify(f) }

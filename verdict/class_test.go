@@ -225,6 +225,6 @@ func BenchmarkClassify(b *testing.B) {
 
 func BenchmarkNewClassifier(b *testing.B) {
 	for b.Loop() {
-		NewClassifier()
+		newClassifier(Rules())
 	}
 }

@@ -15,3 +15,7 @@ import (
 func Lazy(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
+
+// Table is something made of many patterns, made when it is first asked for and
+// once for the whole process. It must not change after that.
+func Table[T any](from func() T) func() T { return sync.OnceValue(from) }
