@@ -103,7 +103,7 @@ func (c *Classifier) climb(f Facts, text string) Finding {
 		func() (Finding, bool) { return ownAct(f) },
 		func() (Finding, bool) { return typed(f) },
 		func() (Finding, bool) { return killed(f) },
-		func() (Finding, bool) { return byExit(f, surely()) },
+		func() (Finding, bool) { return c.surely(f, text) },
 		func() (Finding, bool) { return probed(f) },
 		func() (Finding, bool) { return c.byText(f, text) },
 		func() (Finding, bool) { return byExit(f, otherwise()) },
@@ -161,6 +161,19 @@ func killed(f Facts) (Finding, bool) {
 		return Finding{}, false
 	}
 	return probed(f)
+}
+
+// surely takes what an exit code says by itself. Words never add a retry to it,
+// but they can take one away: who was refused is refused again.
+func (c *Classifier) surely(f Facts, text string) (Finding, bool) {
+	found, ok := byExit(f, surely())
+	if !ok || found.Class != belay.ClassTransient {
+		return found, ok
+	}
+	if said, words := c.byText(f, text); words && said.Class == belay.ClassAuth {
+		return said, true
+	}
+	return found, true
 }
 
 // probed believes a look at the machine more than any text.

@@ -1,7 +1,10 @@
 package verdict
 
 import (
-	"crypto/sha256"
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -48,14 +51,7 @@ func readLabelled(t *testing.T, file string) []labelled {
 
 func (r labelled) facts() Facts { return Facts{Exit: r.exit, Text: r.text} }
 
-// keptBack is the half of the rows that the rules were not written from. Their
-// first score on it, before any rule was changed for a row of it, was 92 % of
-// the moves and 91 % of the classes; what is printed now is no longer blind.
-func (r labelled) keptBack() bool {
-	return sha256.Sum256([]byte(strings.ReplaceAll(r.text, "\n", `\n`)))[0]%2 == 1
-}
-
-type score struct{ rows, class, move int }
+type score struct{ rows, class, move, wasted int }
 
 func (s *score) count(r labelled, f Finding) {
 	s.rows++
@@ -65,88 +61,78 @@ func (s *score) count(r labelled, f Finding) {
 	if f.Move == r.move {
 		s.move++
 	}
+	switch r.move {
+	case belay.MoveEscalate, belay.MoveAbort, belay.MoveStop, belay.MoveNone, belay.MoveRepair, belay.MoveReassign:
+		if f.Move == belay.MoveRetry {
+			s.wasted++
+		}
+	case belay.MoveVerify, belay.MoveRetry, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveDecompose:
+	}
 }
 
 func (s score) print(t *testing.T, what string) {
 	t.Helper()
 	if s.rows > 0 {
-		t.Logf("%-28s %3d rows: first move %5.1f %%, class %5.1f %%", what, s.rows, percent(s.move, s.rows), percent(s.class, s.rows))
+		t.Logf("%-28s %3d rows: first move %5.1f %%, class %5.1f %%, retries that cure nothing %d", what, s.rows, percent(s.move, s.rows), percent(s.class, s.rows), s.wasted)
 	}
 }
 
 func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }
 
+// The tables, how many rows each has at least, and what the rules must reach on
+// it. What they reached when they saw a table for the first time is in
+// docs/reference/classes.md: figures of today say little about the next failure.
+var tables = []struct {
+	file        string
+	rows        int
+	move, class float64 // percent
+	wasted      int
+}{
+	{"errors.tsv", 136, 95, 90, 3},
+	{"errors-more.tsv", 64, 92, 88, 3},
+	{"common.tsv", 90, 95, 90, 1}, // common tools
+	{"others.tsv", 100, 100, 100, 0},
+	{"fresh.tsv", 50, 92, 88, 3}, // tools that are in none of the others
+}
+
 // promise: F10
 func TestLabelledFailures(t *testing.T) {
 	t.Parallel()
 	c := NewClassifier()
-	var all, learned, kept score
-	wasted := 0
-	careful := []belay.Move{belay.MoveEscalate, belay.MoveAbort, belay.MoveStop, belay.MoveNone, belay.MoveRepair, belay.MoveReassign}
-	for _, r := range readLabelled(t, "errors.tsv") {
-		f := c.Classify(r.facts())
-		all.count(r, f)
-		half := &learned
-		if r.keptBack() {
-			half = &kept
+	for _, table := range tables {
+		var all score
+		for _, r := range readLabelled(t, table.file) {
+			f := c.Classify(r.facts())
+			all.count(r, f)
+			if f.Class != r.class || f.Move != r.move {
+				t.Logf("%s: %s: %s/%s by %s %s, labelled %s/%s, exit %d: %.90q", table.file, f.Tool, f.Class, f.Move, f.Level, f.Rule, r.class, r.move, r.exit, r.text)
+			}
 		}
-		half.count(r, f)
-		if f.Move == belay.MoveRetry && slices.Contains(careful, r.move) {
-			wasted++
-		}
-		if f.Class != r.class || f.Move != r.move {
-			t.Logf("kept back %-5t %s: %s/%s by %s %s, labelled %s/%s, exit %d: %.90q", r.keptBack(), f.Tool, f.Class, f.Move, f.Level, f.Rule, r.class, r.move, r.exit, r.text)
-		}
-	}
-	all.print(t, "all")
-	learned.print(t, "the half that was looked at")
-	kept.print(t, "the half that was kept back")
-	t.Logf("plain retries of what must not be retried: %d", wasted)
-	if percent(all.move, all.rows) < 95 || percent(all.class, all.rows) < 90 || wasted > 3 {
-		t.Errorf("first move %.1f %% (at least 95), class %.1f %% (at least 90), wasted retries %d (at most 3)",
-			percent(all.move, all.rows), percent(all.class, all.rows), wasted)
-	}
-}
-
-// Messages of more tools than the labelled table has.
-// promise: F10
-func TestFailuresOfOtherTools(t *testing.T) {
-	t.Parallel()
-	c := NewClassifier()
-	rows := readLabelled(t, "others.tsv")
-	if len(rows) < 100 {
-		t.Fatalf("only %d rows", len(rows))
-	}
-	for _, r := range rows {
-		if f := c.Classify(r.facts()); f.Class != r.class || f.Move != r.move {
-			t.Errorf("%s: %s/%s by %s %s, want %s/%s, exit %d: %.120q", f.Tool, f.Class, f.Move, f.Level, f.Rule, r.class, r.move, r.exit, r.text)
+		all.print(t, table.file)
+		if all.rows < table.rows || percent(all.move, all.rows) < table.move || percent(all.class, all.rows) < table.class || all.wasted > table.wasted {
+			t.Errorf("%s: %d rows (at least %d), first move %.1f %% (at least %.0f), class %.1f %% (at least %.0f), retries that cure nothing %d (at most %d)",
+				table.file, all.rows, table.rows, percent(all.move, all.rows), table.move, percent(all.class, all.rows), table.class, all.wasted, table.wasted)
 		}
 	}
 }
 
-// Messages of common tools, labelled before any rule saw them. When they were
-// first looked at, 58 of the first 68 moves were right; of the last 24, with
-// rules that were mended for the others, 18.
-// promise: F10
-func TestFailuresOfCommonTools(t *testing.T) {
+// The copies in testdata are those that all who work on it share, where they are
+// at hand.
+func TestTablesAreTheSharedOnes(t *testing.T) {
 	t.Parallel()
-	c := NewClassifier()
-	var all score
-	wasted := 0
-	for _, r := range readLabelled(t, "common.tsv") {
-		f := c.Classify(r.facts())
-		all.count(r, f)
-		if f.Move == belay.MoveRetry && r.move != belay.MoveRetry {
-			wasted++
+	for _, file := range []string{"errors.tsv", "errors-more.tsv"} {
+		shared, err := os.ReadFile("../../shared/data/" + file)
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Logf("no %s beside the repository: its copy is not compared", file)
+			continue
 		}
-		if f.Class != r.class || f.Move != r.move {
-			t.Logf("%s: %s/%s by %s %s, labelled %s/%s: %.90q", f.Tool, f.Class, f.Move, f.Level, f.Rule, r.class, r.move, r.text)
+		own, err2 := os.ReadFile("testdata/" + file)
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
 		}
-	}
-	all.print(t, "all")
-	if all.rows < 90 || percent(all.move, all.rows) < 95 || percent(all.class, all.rows) < 90 || wasted > 1 {
-		t.Errorf("%d rows: first move %.1f %% (at least 95), class %.1f %% (at least 90), wasted retries %d (at most 1)",
-			all.rows, percent(all.move, all.rows), percent(all.class, all.rows), wasted)
+		if !bytes.Equal(shared, own) {
+			t.Errorf("testdata/%s is another one than the shared table", file)
+		}
 	}
 }
 
@@ -155,33 +141,32 @@ func TestFailuresOfCommonTools(t *testing.T) {
 func TestEachToolWithoutItsRules(t *testing.T) {
 	t.Parallel()
 	whole := NewClassifier()
-	byTool := map[string][]labelled{}
-	for _, r := range readLabelled(t, "errors.tsv") {
-		tool := whole.Classify(r.facts()).Tool
-		byTool[tool] = append(byTool[tool], r)
-	}
-	if len(byTool) < 8 {
-		t.Fatalf("only %d tools were found in the texts", len(byTool))
-	}
-	var tools []string
-	for tool := range byTool {
-		tools = append(tools, tool)
-	}
-	slices.Sort(tools)
-	var sum score
-	for _, tool := range tools {
-		without := newClassifier(slices.DeleteFunc(Rules(), func(r Rule) bool { return tool != "" && r.Tool == tool }))
-		var s score
-		for _, r := range byTool[tool] {
-			f := without.Classify(r.facts())
-			s.count(r, f)
+	without := map[string]*Classifier{}
+	for _, table := range tables {
+		byTool := map[string]*score{}
+		var sum score
+		for _, r := range readLabelled(t, table.file) {
+			tool := whole.Classify(r.facts()).Tool
+			if without[tool] == nil {
+				without[tool] = newClassifier(slices.DeleteFunc(Rules(), func(r Rule) bool { return tool != "" && r.Tool == tool }))
+			}
+			if byTool[tool] == nil {
+				byTool[tool] = &score{}
+			}
+			f := without[tool].Classify(r.facts())
+			byTool[tool].count(r, f)
 			sum.count(r, f)
 		}
-		s.print(t, "without the rules of "+tool)
-	}
-	sum.print(t, "all tools so")
-	if percent(sum.move, sum.rows) < 85 {
-		t.Error("the general rules and the exit codes alone are worth too little")
+		if len(byTool) < 8 {
+			t.Fatalf("%s: only %d tools were found in the texts", table.file, len(byTool))
+		}
+		for _, tool := range slices.Sorted(maps.Keys(byTool)) {
+			byTool[tool].print(t, "without the rules of "+tool)
+		}
+		sum.print(t, table.file+" so")
+		if percent(sum.move, sum.rows) < 85 {
+			t.Errorf("%s: the general rules and the exit codes alone are worth too little", table.file)
+		}
 	}
 }
 
@@ -202,9 +187,11 @@ func TestNoRuleQuotesAMessage(t *testing.T) {
 		}
 		return out
 	}
-	for _, r := range readLabelled(t, "errors.tsv") {
-		for _, g := range grams(r.text) {
-			quoted[g] = true
+	for _, file := range []string{"errors.tsv", "errors-more.tsv", "fresh.tsv"} {
+		for _, r := range readLabelled(t, file) {
+			for _, g := range grams(r.text) {
+				quoted[g] = true
+			}
 		}
 	}
 	if len(quoted) < 500 {

@@ -48,6 +48,8 @@ func exit0Rules() []Rule {
 		{"exit0.denied", "", belay.ClassHollow, "", `"permission_denials": ?\[\s*\{`, true},
 		{"exit0.blocked", "", belay.ClassRefusal, "", `"stop_reason": ?"refusal"|"error":\{[^}]*(safety|blocked|prohibited|content.?filter)|"reason": ?"content.?filter"|ContentFilterError`, true},
 		{"exit0.cut", "", belay.ClassHollow, "", `^partial\b|"(stop|finish)_?reason": ?"(max_tokens|length)"|max_tokens|\btruncated\b|"status": ?"error"|"response": ?""`, true},
+		{"exit0.nothing", "", belay.ClassHollow, "", `\b(empty|blank|no) (answer|response|result|reply)\b|\bdid nothing\b`, true},
+		{"exit0.gave_up", "", belay.ClassWorkFailure, "", `\baborting\b|\b(giving|gave) up\b`, true},
 		{"exit0.no_tests", "", belay.ClassHollow, "", `\[no test files\]|no tests? (to run|ran|found|were)|collected 0 items|ran 0 tests|0 passing`, true},
 	}
 }
@@ -58,14 +60,15 @@ func outputRules() []Rule {
 		return Rule{ID: "output." + id, Tool: outputTool, Class: belay.ClassWorkFailure, Pattern: pattern}
 	}
 	return []Rule{
-		{ID: "output.no_tests", Tool: outputTool, Class: belay.ClassHollow, Pattern: `=+ no tests ran|collected 0 items$|^no tests? (found|ran|to run)|^error: no test files? found`},
+		{ID: "output.no_tests", Tool: outputTool, Class: belay.ClassHollow, Pattern: `^no tests? (found|ran|to run)|^error: no test files? found|=+ no tests ran|collected 0 items$`},
+		{ID: "output.library", Tool: outputTool, Class: belay.ClassInfrastructure, Move: belay.MoveRepair, Pattern: `cannot find -l\w`},
 		work("go_test", `^\s*--- FAIL: |^FAIL\s+\S+|^panic: test timed out|^FAIL$|^# \S+\n\S+\.go:\d+`),
 		work("pytest", `^=+ .*\b\d+ (failed|errors?)\b.* in |^(FAILED|ERROR) \S+\.py|^E    ?\w*(Error|assert)|^FAILED \((failures|errors)=`),
 		work("cargo", `^test result: FAILED|^error\[E\d{4}\]|could not compile|^thread '.*panicked at|^error: test failed`),
 		work("js_test", `^\s*Tests?:? +\d+ fail|^\s*\d+ failing$|^\s*FAIL\s+\S+\.[cm]?[jt]sx?|^\s*● |AssertionError( \[|:)|^not ok \d+|^# fail [1-9]`),
 		work("jvm", `Tests run: \d+, Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]|COMPILATION ERROR|Compilation failed|^\S+\.(java|kt|scala):\d+: error|There were failing tests|\d+ tests completed, \d+ failed|^e: .*\.kts?:`),
 		work("tsc", `error TS\d+:|\(\d+,\d+\): error \w+\d+`),
-		work("compiler", `^\S+\.\w+:\d+(:\d+)?:? (fatal )?error\b|\b[\w/-]+\.\w{1,6}:\d+:\d+:? (fatal )?error\b|^\S+\.\w{1,4}:\d+:\d+: |undefined reference to|import cycle|^ld: |^collect2: |linker command failed|: undefined symbol`),
+		work("compiler", `^\S+\.\w+:\d+(:\d+)?:? (fatal )?error\b|\b[\w/-]+\.\w{1,6}:\d+:\d+:? (fatal )?error\b|^\S+\.\w{1,4}:\d+:\d+: |^File "[^"]+", lines? \d[\d-]*, characters|^\*\* \(\w+Error\) \S+:\d+|^\s*--> \S+:\d+:\d+|^PHP (Fatal|Parse) error|^(Fatal|Parse) error: .* on line \d+|^ERROR: LoadError|(cannot|can't|could not) find .{0,60}\bin scope\b|\bunbound (value|constructor|module)\b|match expected type|type mismatch|incompatible types|undefined reference to|import cycle|^ld: |^collect2: |linker command failed|: undefined symbol`),
 		work("ruby_php", `^\d+ examples?, [1-9]\d* failures?|^\d+ runs, \d+ assertions, [1-9]|^FAILURES!$|^\d+ tests?, .*[1-9]\d* failures?|tests?, \d+ assertions?, [1-9]\d* failures?`),
 		work("dotnet", `^Failed! +- Failed:|\berror CS\d{4}\b|error MSB\d+`),
 		work("lint", `✖ \d+ problems?|^found \d+ errors?|^\d+ errors? (found|generated)|would reformat|files? would be reformatted|code style issues|violations? found|^\s*\d+:\d+\s+(error|warning)\s|issues? found|\b\d+ (offenses?|vulnerabilit\w+|violations?|problems?|issues?)\b|\b[A-Z]{1,4}\d{3,5}\b:? \(?(info|style|warning|error)\b`),
@@ -78,14 +81,9 @@ func outputRules() []Rule {
 func agentRules() []Rule {
 	return []Rule{
 		{ID: "claude.bad_session", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.MoveRetry, Pattern: `tool_(use|result).*(tool_(use|result))|^no conversation|session id .*(already in use|not found)`},
-		{ID: "claude.again_and_again", Tool: "claude", Class: belay.ClassTransient, Move: belay.MoveFailover, Pattern: `repeated \d+|at capacity`},
-		{ID: "claude.network", Tool: "claude", Class: belay.ClassInfrastructure, Move: belay.MoveRetry, Pattern: `internet or dns`},
-		{ID: "claude.forbidden", Tool: "claude", Class: belay.ClassAuth, Pattern: `API Error: 40[13]|failed to authenticate|oauth`},
 		{ID: "claude.flag", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.MoveAbort, Pattern: `^error: (unknown option|input must|option .* (argument|requires|invalid)|.*--\w+)`},
 		{ID: "gemini.hidden", Tool: "gemini", Class: belay.ClassQuota, Pattern: `\[object object\]`},
-		{ID: "gemini.day", Tool: "gemini", Class: belay.ClassQuota, Pattern: `per.?day|limit: 0\b|daily|exhausted your`},
 		{ID: "gemini.model", Tool: "gemini", Class: belay.ClassInvalidInput, Move: belay.MoveFailover, Pattern: `models?/\S+ (is )?not (found|supported)`},
-		{ID: "opencode.status_auth", Tool: "opencode", Class: belay.ClassAuth, Pattern: `"statusCode":40[13]\b|ProviderAuthError`},
 		{ID: "opencode.aborted", Tool: "opencode", Class: belay.ClassCancelled, Pattern: `MessageAbortedError`},
 		{ID: "copilot.policy", Tool: "copilot", Class: belay.ClassAuth, Pattern: `access denied by policy|not (enabled|licensed|entitled)|no (copilot )?(license|subscription|access)`},
 	}
