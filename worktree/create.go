@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/failpoint"
 )
 
 // maxNames is how many names are tried for a branch.
@@ -26,6 +27,28 @@ type Options struct {
 	Base   string     // where it begins; "" = HEAD
 	Root   string     // the folder to make it in
 	Git    string     // the program; "" = git
+
+	From    From     // FromState: at the files as they are, not at Base
+	Skip    []string // with FromState: files and folders that are not looked at, as in Tree
+	Include Include  // ignored files to copy in
+}
+
+// From is the closed list of states that a worktree can begin at.
+type From string
+
+const (
+	FromHead  From = ""      // a commit: what is not committed is not in it
+	FromState From = "state" // the files as they are: changed, staged and untracked ones too, ignored ones not
+)
+
+// Base is the state that a worktree began at: what its work is measured from
+// when it is merged.
+type Base struct {
+	Tree   string `json:"tree"`             // of the files, as in a print
+	Commit string `json:"commit"`           // HEAD itself when clean, else a snapshot on top of it
+	Head   string `json:"head"`             // the commit that was HEAD
+	Branch string `json:"branch,omitempty"` // that was checked out; "" = detached
+	Clean  bool   `json:"clean,omitempty"`  // nothing was uncommitted
 }
 
 // Made is a worktree that exists.
@@ -34,9 +57,11 @@ type Made struct {
 	Path   string
 	Branch string
 	Start  string // the commit it began at
+	Base   Base   // of one with FromState
 	Run    belay.RunID
 	Step   belay.Path
-	New    bool // it was not there before
+	New    bool   // it was not there before
+	Left   string // files to include that were not copied, and why; only of a new one
 }
 
 // Create gives a run or a step a worktree with a branch of its own. What was
@@ -72,7 +97,7 @@ func create(ctx context.Context, repo string, o Options) (Made, error) {
 	if err != nil {
 		return Made{}, err
 	}
-	return Made{Repo: repo, Path: b.own.Path, Branch: b.name, Start: b.own.Start, Run: o.Run, Step: o.Step, New: fresh}, nil
+	return Made{Repo: repo, Path: b.own.Path, Branch: b.name, Start: b.own.Start, Base: b.own.base(), Run: o.Run, Step: o.Step, New: fresh, Left: strings.Join(b.left, "; ")}, nil
 }
 
 // builder makes one worktree, under the repository's lock.
@@ -82,6 +107,7 @@ type builder struct {
 	name string // the branch
 	own  owner
 	last error // why the last branch could not be made
+	left []string
 }
 
 // claim finds the branch that is ours, or makes one: the mark first.
@@ -100,7 +126,7 @@ func (b *builder) claim(ctx context.Context) error {
 		}
 	}
 	b.own = owner{Run: b.o.Run, Step: b.o.Step}
-	if b.own.Start, err = b.start(ctx); err != nil {
+	if err := b.begin(ctx); err != nil {
 		return err
 	}
 	if err := b.covers(ctx); err != nil {
@@ -170,7 +196,7 @@ func (b *builder) start(ctx context.Context) (string, error) {
 // in it: only what is committed is.
 func (b *builder) covers(ctx context.Context) error {
 	below, err := Prefix(ctx, b.dir)
-	if err != nil || below == "" {
+	if err != nil || below == "" || b.o.From == FromState { // what is missing there is made
 		return err
 	}
 	kind, err := b.line(ctx, "cat-file", "-t", b.own.Start+":"+below)
@@ -255,6 +281,11 @@ func (b *builder) settle(ctx context.Context) (bool, error) {
 	if err := b.add(ctx); err != nil {
 		return false, err
 	}
+	failpoint.Hit("worktree.before_include")
+	if err := b.furnish(ctx); err != nil {
+		return false, err
+	}
+	failpoint.Hit("worktree.before_ready")
 	b.own.Ready = true
 	return true, b.mark(ctx, b.name, b.own)
 }

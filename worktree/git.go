@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -81,6 +82,16 @@ func (g git) with(env ...string) git {
 func (g git) in(dir string) git {
 	g.dir = dir
 	return g
+}
+
+// set is the same git with settings of its own: keys and values in turn.
+func (g git) set(pairs ...string) git {
+	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(pairs)/2)}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		n := strconv.Itoa(i / 2)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+pairs[i], "GIT_CONFIG_VALUE_"+n+"="+pairs[i+1])
+	}
+	return g.with(env...)
 }
 
 // run calls git and gives what it printed.

@@ -22,6 +22,7 @@ type owner struct {
 	Path  string      `json:"path"`
 	Start string      `json:"start"`           // the commit it began at
 	Ready bool        `json:"ready,omitempty"` // the worktree was whole once: there may be work in it
+	Base  *Base       `json:"base,omitempty"`  // what its work is measured from; nil = the commit
 
 	going bool // the path is not the one of the mark: see lastLook
 }

@@ -78,7 +78,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	}
 	defer done()
 	left := int64(maxReading)
-	s := shot{place: own, depth: depth, skip: t.Skip, out: t.leftOut(at.top), left: &left, missed: t.missed}
+	s := shot{place: own, depth: depth, skip: t.Skip, out: append(t.leftOut(at.top), at.notWork()...), left: &left, missed: t.missed}
 	p, err := s.take(ctx)
 	p.At = began
 	return p, err

@@ -52,12 +52,16 @@ func (b *bench) hits() (map[string]int, error) {
 		counts[f[1]] = max(counts[f[1]], n)
 	}
 	for _, name := range failpoint.Names() {
-		if counts[name] == 0 {
+		if counts[name] == 0 && !strings.HasPrefix(name, gitPoint) {
 			return nil, fmt.Errorf("the failpoint %s is never reached", name)
 		}
 	}
 	return counts, nil
 }
+
+// gitPoint begins the names of failpoints that only isolated steps reach: tests of
+// the room worktree kill at each of them.
+const gitPoint = "worktree."
 
 // pointsOf lists every hit of the named failpoints.
 func (b *bench) pointsOf(t *testing.T, names ...string) []point {

@@ -28,6 +28,20 @@ func Names() []string {
 		"keeper.after_exit_line",
 		"keeper.before_birth",
 		"keeper.before_exit_line",
+		"worktree.before_include",
+		"worktree.before_ready",
+		"worktree.conflict_after_files",
+		"worktree.conflict_after_plan",
+		"worktree.conflict_before_done",
+		"worktree.merge_after_files",
+		"worktree.merge_after_head",
+		"worktree.merge_after_index",
+		"worktree.merge_after_plan",
+		"worktree.merge_after_undo",
+		"worktree.merge_before_done",
+		"worktree.merge_before_file",
+		"worktree.merge_before_plan",
+		"worktree.merge_before_replan",
 		// end
 	}
 }

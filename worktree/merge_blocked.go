@@ -1,0 +1,83 @@
+package worktree
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// blocked are the edits that cannot be done in the tree as it is: what no look
+// sees is in the way, or they lead out of the tree.
+func (p place) blocked(ctx context.Context, list []delta) ([]Clash, error) {
+	now, err := p.entries(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	goes := map[string]bool{} // paths at which nothing or something else will be
+	for _, e := range list {
+		if e.was != "" {
+			goes[e.path] = true
+		}
+	}
+	var stuck []Clash
+	for _, e := range list {
+		if why := p.obstacle(e, now[e.path], goes); why != "" {
+			stuck = append(stuck, Clash{e.path, why})
+		}
+	}
+	return stuck, nil
+}
+
+// obstacle says why an edit cannot be done; "" = it can.
+func (p place) obstacle(e delta, now string, goes map[string]bool) string {
+	switch {
+	case !lawful(e.path):
+		return "no path that a file may have"
+	case strings.HasPrefix(e.now, "160000") || strings.HasPrefix(e.was, "160000"):
+		return "a repository inside the tree is not merged"
+	case e.now == "":
+		return ""
+	case e.was == "" && now != "" && now != e.now:
+		return "a file that git ignores is there, and is another one"
+	}
+	for dir := filepath.Dir(e.path); dir != "."; dir = filepath.Dir(dir) {
+		fi, err := os.Lstat(filepath.Join(p.top, dir))
+		if err != nil || fi.IsDir() || goes[dir] {
+			continue
+		}
+		if fi.Mode()&fs.ModeSymlink != 0 {
+			return "the directory " + shown(dir) + " is a symbolic link here"
+		}
+		return "a file is where the directory " + shown(dir) + " would have to be"
+	}
+	if fi, err := os.Lstat(filepath.Join(p.top, e.path)); err == nil && fi.IsDir() && !p.clears(e.path, goes) {
+		return "a directory with other files is there"
+	}
+	return ""
+}
+
+// clears tells whether a folder holds nothing but files that go.
+func (p place) clears(dir string, goes map[string]bool) bool {
+	err := filepath.WalkDir(filepath.Join(p.top, dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if rel, _ := filepath.Rel(p.top, path); !goes[rel] { // it is below top
+			return fs.ErrExist
+		}
+		return nil
+	})
+	return err == nil
+}
+
+// lawful tells whether a path is one of a file in a tree, and not git's own.
+func lawful(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.EqualFold(part, ".git") {
+			return false
+		}
+	}
+	return true
+}
