@@ -239,7 +239,7 @@ type Status string
 const (
 	Achieved Status = "ACHIEVED" // every required step done and checked
 	Failed   Status = "FAILED"   // a required step stayed failed
-	Partial  Status = "PARTIAL"  // a required step was left out by a person
+	Partial  Status = "PARTIAL"  // a required step was left out, or nobody could check what an agent did about its failure
 	Hollow   Status = "HOLLOW"   // an agent claimed success, and nothing was done
 	Aborted  Status = "ABORTED"  // cancelled
 	Held     Status = "HELD"     // not an end: a person must act

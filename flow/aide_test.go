@@ -107,10 +107,84 @@ func (w *world) prompt() string {
 func TestRecoverySucceedsAndItsAnswerIsTheOutput(t *testing.T) {
 	w := calls(t, ", output: got")
 	w.helps(says("finished"))
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Partial, belay.ExitPartial) // the answer is the output, and no evidence
 	if v := w.tree.Run("r").Vars()["got"]; string(v.JSON) != `"finished"` {
 		t.Errorf("the output is %s", v.JSON)
 	}
+	w = calls(t, `, output: got, verify: "true"`)
+	w.helps(says("finished"))
+	w.exit("r:call@verify.1", 0)
+	w.wantStatus(belay.Achieved, belay.ExitOK)
+	if v := w.tree.Run("r").Vars(); string(v["got"].JSON) != `"finished"` || string(v["first"].JSON) != `"a result"` {
+		t.Errorf("the outputs are %s and %s", v["got"].JSON, v["first"].JSON)
+	}
+}
+
+// An output that the sub-recipe did not come to set, and that a later step reads,
+// is not there because an agent says that it is done.
+//
+// promise: A6
+func TestRecoveryWithoutAnOutputThatIsReadIsNone(t *testing.T) {
+	const sub = "name: sub\nsteps:\n- {id: fine, command: one, output: first}\n- {id: bad, command: two, output: version}\n- {id: rest, command: x, output: more, condition: \"first == 'no'\"}\n"
+	for more, want := range map[string]belay.Status{
+		"- {id: use, command: \"echo {{version}}\"}\n":               belay.Failed,
+		"- {id: use, command: \"echo $VERSION\"}\n":                  belay.Failed,
+		"- {id: use, command: x, condition: \"version == 'x'\"}\n":   belay.Failed,
+		"- {id: use, command: \"echo {{version | default('')}}\"}\n": belay.Achieved,
+		"- {id: use, command: \"echo {{first}} $VERSIONS\"}\n":       belay.Achieved,
+		"- {id: use, command: \"echo $FIRST\"}\n":                    belay.Achieved,
+	} {
+		w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub, verify: \"true\"}\n"+more, nil, "sub", sub)
+		w.fall()
+		w.helps(says("finished"))
+		w.exit("r:call@verify.1", 0)
+		if want == belay.Failed {
+			w.wantOriginal()
+			continue
+		}
+		w.exit("r:use.1", 0)
+		w.wantStatus(want, belay.ExitOK)
+	}
+}
+
+// The step's check is asked after a recovery agent whatever became of that one,
+// unless it says with the agreed word that it is hopeless.
+//
+// promise: A1, A6
+func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
+	failed := says("")
+	failed.Exit, failed.Agent.Result.Error, failed.Agent.Result.Class, failed.Agent.Result.Cause = 1, true, belay.ClassTransient, "overloaded"
+	late := says("")
+	late.Exit, late.Agent.Ended = 1, belay.EndedDeadline
+	for name, c := range map[string]struct {
+		o    belay.Observation
+		more string
+		exit int
+		want belay.Status
+	}{
+		"failed, work there":           {failed, "", 0, belay.Achieved},
+		"failed, work not there":       {failed, "", 1, belay.Failed},
+		"late, work there":             {late, "", 0, belay.Achieved},
+		"blank, work there":            {says(" "), "", 0, belay.Achieved},
+		"no report, work there":        {belay.Observation{Signal: 9, Exit: -1}, "", 0, belay.Achieved},
+		"failed, an output is missing": {failed, ", output: got", 0, belay.Failed},
+		"failed, no change":            {failed, ", expect: change", 0, belay.Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := calls(t, `, verify: "test -s result"`+c.more)
+			w.helps(c.o)
+			w.wantStarts("r:call@verify.1")
+			w.exit("r:call@verify.1", c.exit)
+			if c.want == belay.Failed {
+				w.wantOriginal()
+				return
+			}
+			w.wantStatus(c.want, belay.ExitOK)
+		})
+	}
+	w := calls(t, `, verify: "true"`)
+	w.helps(says("UNRECOVERABLE: no way"))
+	w.wantOriginal()
 }
 
 // promise: A1, A12

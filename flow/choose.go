@@ -26,6 +26,8 @@ func (s *State) judge(i int, c verdict.Case) belay.Command {
 			v = belay.Verdict{Against: []string{why}, Failure: &belay.Failure{
 				Kind: s.ownKind(i), Op: "step " + string(s.prog.Steps[i].ID), Cause: why, Hint: "give what stands in for it the same outputs",
 			}}
+		} else if s.unjoined(i) {
+			v.For, v.Partial = append(v.For, Joined), true
 		}
 	}
 	if v.Failure != nil {

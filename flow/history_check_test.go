@@ -216,7 +216,7 @@ func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
 		s.ending = "partial"
 	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
 		s.ending = "done"
-	case v.OK && strings.Contains(string(e.Key), "@repair."):
+	case strings.Contains(string(e.Key), "@repair."): // the step itself shows whether it is mended
 		s.may = true
 	}
 	if !main {

@@ -40,6 +40,8 @@ func (s *State) partly(i int) string {
 	switch {
 	case st.phase == Done && st.main != nil && st.main.Agent != nil && s.typeOf(i) == belay.TypeRecipe:
 		return fmt.Sprintf("step %s was recovered, unverified: nothing in the recipe checks the work", def.ID)
+	case st.phase == Done && s.unjoined(i):
+		return fmt.Sprintf("step %s was split and joined, unverified: nothing in the recipe checks the whole", def.ID)
 	case st.phase == Done && st.main != nil && st.main.Child != nil && st.main.Child.Reason != "":
 		return fmt.Sprintf("step %s: %s", def.ID, st.main.Child.Reason)
 	}

@@ -49,6 +49,18 @@ func (s *State) startParts(i int) belay.Command {
 	})}
 }
 
+// Joined is what is said for a task whose parts are done, and of which nobody can
+// see whether they are the whole.
+const Joined = "joined, unverified"
+
+// unjoined tells whether nothing in the recipe checks the parts of a step's task
+// as a whole. That of a part is no question of its own: the whole is checked, or
+// it is not.
+func (s *State) unjoined(i int) bool {
+	def := &s.prog.Steps[i]
+	return s.steps[i].course.parts != nil && s.started.Split == "" && def.Verify == nil && !demands(string(expectation(def)))
+}
+
 // origin is the name of a step in its recipe's own text: a part is known by
 // the step whose task was split.
 func (s *State) origin(i int) belay.Path {

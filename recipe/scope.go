@@ -116,7 +116,7 @@ func newScope(g *callGraph, r *Recipe, given []string) *scope {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		for name := range s.sets {
+		for name := range s.Sets {
 			sc.by[name] = append(sc.by[name], i)
 		}
 		if s.Foreach != "" { // many items bring only their output

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/belay-run/belay/expr"
 )
@@ -53,15 +54,15 @@ func (p *parser) tooMany(at Pos, v *Var) {
 func outputsOf(steps []Step) map[string]bool {
 	set := make(map[string]bool, len(steps))
 	for i := range steps {
-		for name := range steps[i].sets {
+		for name := range steps[i].Sets {
 			set[name] = true
 		}
 	}
 	return set
 }
 
-// sets are the variables that a step sets by itself.
-func (s *Step) sets(yield func(name string) bool) {
+// Sets are the variables that a step sets by itself.
+func (s *Step) Sets(yield func(name string) bool) {
 	if s.Output != "" && !yield(s.Output) {
 		return
 	}
@@ -70,6 +71,32 @@ func (s *Step) sets(yield func(name string) bool) {
 			return
 		}
 	}
+}
+
+// Reads tells whether a step cannot do without a variable: it names it without a
+// default, or reads it from the environment.
+func (s *Step) Reads(name string) bool {
+	long, short := EnvNames(name)
+	return slices.ContainsFunc(s.uses, func(u use) bool { return u.name == name && !u.maybe }) ||
+		s.Script.expands(long, short) || s.Verify.expands(long, short)
+}
+
+// expands tells whether a script has $NAME or ${NAME in it, for one of the names.
+func (s *Script) expands(names ...string) bool {
+	if s == nil {
+		return false
+	}
+	for _, part := range strings.Split(s.Source, "$")[1:] {
+		part = strings.TrimPrefix(part, "{")
+		end := strings.IndexFunc(part, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if end < 0 {
+			end = len(part)
+		}
+		if end > 0 && slices.Contains(names, part[:end]) {
+			return true
+		}
+	}
+	return false
 }
 
 // secretNames finds slips in the list of secrets: what is hidden by a wrong

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/verdict"
 	"github.com/belay-run/belay/worktree"
 )
@@ -41,7 +42,8 @@ func (a *app) judgeCommand() *cobra.Command {
 	cmd := command("judge [RUN STEP]", "say what an agent's attempt amounts to, by the evidence", 0, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.judge(ctx, cmd, args, o) })
 	cmd.Long = `judge shows the verdict about the last attempt of an agent step: done, hollow or
-failed, with the evidence for and against it and how sure it is.
+failed, with the evidence for and against it and how sure it is. The agents that
+helped with a step are named by their role: STEP@repair, STEP@plan, STEP@recovery.
 
 With --transcript it judges what an agent printed (stream-json of claude, --json
 of codex, …; or plain text) against a git repository: what changed since --base.`
@@ -64,6 +66,7 @@ type judgement struct {
 	Code     int               `json:"exit_code"`
 	Sure     int               `json:"confidence"`
 	Expect   belay.Expect      `json:"expect"`
+	Role     belay.Role        `json:"role,omitempty"` // of an agent that helped: repair, plan or recovery
 	Failure  *belay.Failure    `json:"failure,omitempty"`
 	For      []string          `json:"for"`
 	Against  []string          `json:"against"`
@@ -116,9 +119,15 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 		return j, err
 	}
 	defer closing(&err, "close journal", s.close)
+	if _, _, _, helper := helperNamed(p); helper {
+		return a.judgeHelper(s, p)
+	}
 	v, err := s.step(p)
 	if err != nil {
 		return j, err
+	}
+	if tui.Recovered(v.StepView) { // its own attempt failed, and another's verdict made it done
+		return a.judgeHelper(s, p+"@"+belay.Path(belay.RoleRecovery))
 	}
 	tree := s.tree
 	if v.Main == nil {
@@ -295,7 +304,12 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(a.out).Encode(j)
 	}
-	fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", j.Verdict, j.Sure, j.Expect)
+	switch {
+	case j.Role != "":
+		fmt.Fprintf(a.out, "%s (%s by %s, %d %% sure)\n", j.Verdict, j.Role, j.Agent, j.Sure)
+	default:
+		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", j.Verdict, j.Sure, j.Expect)
+	}
 	if j.Failure != nil {
 		fmt.Fprintf(a.out, "  %v\n", j.Failure)
 	}

@@ -259,8 +259,12 @@ func (f *attemptFacts) verdictText() string {
 	switch {
 	case v.OK && v.Partial && f.Role == belay.RoleRecovery:
 		return "recovered, unverified"
+	case v.OK && f.Role == belay.RoleRecovery && slices.Contains(v.For, flow.TakenAnswer):
+		return "recovered, unverified"
 	case v.OK && f.Role == belay.RoleRecovery:
 		return "recovered"
+	case v.OK && v.Partial && slices.Contains(v.For, flow.Joined):
+		return "done, " + flow.Joined
 	case v.OK && v.Partial && f.Observation != nil && f.Observation.Child != nil && f.Observation.Child.Reason != "":
 		return "done, " + f.Observation.Child.Reason
 	case v.OK && v.Partial:

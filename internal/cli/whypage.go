@@ -44,7 +44,7 @@ func (w *whyFacts) verdict() string {
 	case belay.Failed:
 		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
 	case belay.Partial:
-		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; a required step was left out", code, run, ended)
+		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, firstOf(w.Reason, "a required step was left out"))
 	case belay.Hollow:
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
 	case belay.Aborted:

@@ -32,6 +32,7 @@ const (
 	didGoOn     = "go_on"       // and had it go on
 	didFind     = "found"       // an attempt was open when a driver came
 	didMeddle   = "interrupted" // an agent was interrupted and gone on with
+	didHelp     = "helped"      // an agent that helped was judged
 )
 
 // tried is what was done, in order; alike ones are one.
@@ -70,7 +71,7 @@ func decided(all []decision) []moment {
 // and agents that were interrupted.
 func (s *story) happened() []moment {
 	var list []moment
-	keys := map[belay.Key]place{}
+	keys, helpers := map[belay.Key]place{}, map[belay.Key]helper{}
 	var watch driverWatch
 	for _, r := range s.recs {
 		how := watch.take(r, s.id.Root())
@@ -78,6 +79,9 @@ func (s *story) happened() []moment {
 		switch e := r.Event.(type) {
 		case belay.AttemptStarted:
 			keys[e.Key] = place{r.Run, e.Path}
+			if tui.Helps(e.Role) {
+				helpers[e.Key] = helper{e.Role, e.Agent}
+			}
 		case belay.RunAttached:
 			m.What = how
 			switch how {
@@ -91,6 +95,11 @@ func (s *story) happened() []moment {
 		case belay.AttemptFound:
 			m.Text = foundWords(e.How)
 			m = m.at(keys[e.Key], didFind)
+		case belay.AttemptJudged:
+			if who, ok := helpers[e.Key]; ok {
+				m.Text, m.Why = who.helped(e.Verdict), strings.Join(restsOn(e.Verdict), "; ")
+				m = m.at(keys[e.Key], didHelp)
+			}
 		case belay.AttemptEnded:
 			if a := e.Observation.Agent; a != nil && a.Resumes > 0 {
 				m.Text, m.Why = "interrupted and gone on with "+times(a.Resumes), interruption(a.Notes)
@@ -102,6 +111,31 @@ func (s *story) happened() []moment {
 		}
 	}
 	return list
+}
+
+// helper is an agent that helped with a step.
+type helper struct {
+	role belay.Role
+	name string
+}
+
+// helped is what came of it, in words.
+func (h helper) helped(v belay.Verdict) string {
+	word := verdictWord(v)
+	if h.role == belay.RoleRecovery && v.OK {
+		f := attemptFacts{Role: h.role, Verdict: &v}
+		word = f.verdictText()
+	}
+	return string(h.role) + " by " + tui.AgentName(h.name) + " was judged " + word
+}
+
+// restsOn is the evidence of a verdict: what speaks against one that is no
+// success, and for one that is.
+func restsOn(v belay.Verdict) []string {
+	if v.OK {
+		return slices.Concat(v.For, v.Against)
+	}
+	return v.Against
 }
 
 func (m moment) at(p place, what string) moment {

@@ -120,6 +120,9 @@ func (w *whyFacts) next() whyNext {
 	case belay.Stopped:
 		return say("go on with it: what is done is not done again", resume)
 	case belay.Partial:
+		if len(w.Steps.LeftOut) == 0 {
+			return say("look at the work; a verify on the step that was recovered or split would check it the next time", w.belay+" show "+root)
+		}
 		return say("when what was left out shall be done after all, open the run again", resume+" --why TEXT")
 	case belay.Hollow:
 		if f := w.Failure; f.stale() {

@@ -126,7 +126,7 @@ func plural(n int, word string) string {
 // began is a line for an agent that starts: who, with which model, as whom.
 func (b *Board) began(at place, e belay.AttemptStarted) []Line {
 	switch {
-	case aideRole(e.Role):
+	case Helps(e.Role):
 		return b.aideBegan(at, e)
 	case e.Agent == "" || e.Role != belay.RoleMain:
 		return nil

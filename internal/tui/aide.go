@@ -2,14 +2,15 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 )
 
-// aideRole tells the roles of agents that help with a step of another.
-func aideRole(r belay.Role) bool {
+// Helps tells the roles of agents that help with a step of another.
+func Helps(r belay.Role) bool {
 	switch r {
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 		return true
@@ -21,7 +22,7 @@ func aideRole(r belay.Role) bool {
 // beside is the place of an attempt: that of an agent that helps is beside the
 // step, under the name of its role.
 func beside(at place, r belay.Role) place {
-	if aideRole(r) {
+	if Helps(r) {
 		at.path += belay.Path("@" + string(r))
 	}
 	return at
@@ -31,7 +32,7 @@ func beside(at place, r belay.Role) place {
 // is "" for every other place.
 func helped(at place) (place, belay.Role) {
 	path, role, _ := strings.Cut(string(at.path), "@")
-	if !aideRole(belay.Role(role)) {
+	if !Helps(belay.Role(role)) {
 		return at, ""
 	}
 	return place{at.run, belay.Path(path)}, belay.Role(role)
@@ -77,8 +78,11 @@ func (b *Board) aideJudged(at place, l *lane, n int, v belay.Verdict) []Line {
 		b.done++
 		b.forgive(step)
 		text := "an agent finished what the sub-recipe left"
-		if v.Partial {
+		switch {
+		case v.Partial:
 			text = unverified
+		case slices.Contains(v.For, flow.TakenAnswer):
+			text = flow.TakenAnswer
 		}
 		return []Line{b.line("done", at, l.took(), joined(again, work)), b.line("recovered", step, "", text)}
 	case v.OK:
@@ -93,7 +97,10 @@ func (b *Board) aideJudged(at place, l *lane, n int, v belay.Verdict) []Line {
 	return nil
 }
 
-const unverified = "unverified: nothing in the recipe checks the work"
+const (
+	unverified = "unverified: nothing in the recipe checks the work"
+	unjoined   = "joined, unverified: nothing in the recipe checks the whole"
+)
 
 // Recovered tells whether an agent finished a step whose sub-recipe had failed.
 func Recovered(v flow.StepView) bool {
@@ -105,6 +112,9 @@ func recoveredLine(run belay.RunID, v flow.StepView) Line {
 	text := "by " + AgentName(v.Main.Agent.Name)
 	if v.Verdict != nil && v.Verdict.Partial {
 		text += ", " + unverified
+	}
+	if v.Verdict != nil && slices.Contains(v.Verdict.For, flow.TakenAnswer) {
+		text += ", " + flow.TakenAnswer
 	}
 	if v.Failure != nil {
 		text += " (" + Reason(v.Failure) + ")"

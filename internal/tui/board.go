@@ -154,7 +154,7 @@ func (b *Board) Take(r belay.Record) []Line {
 	case belay.AttemptEnded:
 		if l := b.open[e.Key]; l != nil {
 			l.ended = &e.Observation
-			if aideRole(l.role) {
+			if Helps(l.role) {
 				return b.aideEnded(l)
 			}
 			if l.role != belay.RoleMain {
@@ -222,7 +222,7 @@ func (b *Board) found(e belay.AttemptFound) []Line {
 		b.remove(e.Key)
 	case belay.Lost:
 		text = "its keeper died with it, the outcome is not known"
-		if l.role != belay.RoleHook && !aideRole(l.role) {
+		if l.role != belay.RoleHook && !Helps(l.role) {
 			b.broken[l.place] = broken{n: l.n}
 		}
 		b.remove(e.Key)
@@ -255,7 +255,7 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		b.done++
 		part := ""
 		if v.Partial {
-			part = partly(l)
+			part = partly(l, v)
 		}
 		if l != nil && l.ended != nil && l.ended.Degraded {
 			return []Line{b.line("degraded", at, took, joined("no JSON in its output, which stays text", part, again, work))}
@@ -270,7 +270,10 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 }
 
 // partly says what is missing about a step that does not count in full.
-func partly(l *lane) string {
+func partly(l *lane, v belay.Verdict) string {
+	if slices.Contains(v.For, flow.Joined) {
+		return unjoined
+	}
 	if l != nil && l.ended != nil && l.ended.Child != nil && l.ended.Child.Reason != "" {
 		return l.ended.Child.Reason
 	}

@@ -1,0 +1,214 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/verdict"
+)
+
+// judgeAide says what an aide's attempt amounts to. What finishes a sub-recipe
+// must pass the check of the step that it stands for.
+func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	a := &st.aide
+	v := s.aideVerdict(i)
+	if a.role == belay.RoleRecovery && s.rechecked(i, v) {
+		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
+		if def.Verify != nil && st.verify == nil && !lost {
+			return s.doCheck(i, room)
+		}
+		v = s.recovered(i, v)
+	}
+	return belay.Note{Event: belay.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
+}
+
+// aideVerdict judges an aide by itself.
+func (s *State) aideVerdict(i int) belay.Verdict {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	a := &st.aide
+	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.told, Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
+	v := verdict.Of(c)
+	if v.Failure != nil {
+		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
+	}
+	classic := s.recoveryMode(i) == recovery.PolicyClassic
+	if a.role == belay.RoleRecovery && classic {
+		v = verdict.Lenient(v)
+	}
+	return verdict.Aide(v, *a.told, a.role, classic)
+}
+
+// aideExpects is what an aide must leave behind: what mends must change
+// something, what finishes what the step expects.
+func (s *State) aideExpects(i int) belay.Expect {
+	switch s.steps[i].aide.role {
+	case belay.RoleRepair:
+		return belay.ExpectChange
+	case belay.RoleRecovery:
+		if e := s.prog.Steps[i].Expect; e != "" && s.recoveryMode(i) != recovery.PolicyClassic {
+			return belay.Expect(e)
+		}
+	case belay.RolePlan, belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	}
+	return belay.ExpectAnswer
+}
+
+// rechecked tells whether the step is looked at after a recovery agent. Its check
+// is asked whatever became of the agent, unless that never began or says with the
+// agreed word that nothing can be recovered.
+func (s *State) rechecked(i int, v belay.Verdict) bool {
+	told := s.steps[i].aide.told
+	if v.OK {
+		return true
+	}
+	return s.prog.Steps[i].Verify != nil && told.Began && (told.Agent == nil || !told.Agent.Result.GaveUp)
+}
+
+// recovered judges a recovered step by all that it owes: its check, the change
+// that it expects, and the outputs that others read. The agent's answer is none of
+// these: a step with nothing else to look at is recovered, unverified.
+func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	classic := s.recoveryMode(i) == recovery.PolicyClassic
+	refuse := func(why string) belay.Verdict {
+		return belay.Verdict{Against: append(slices.Clone(v.Against), why), For: v.For, Failure: &belay.Failure{
+			Kind: belay.RecipeFailure, Class: belay.ClassWorkFailure, Level: belay.LevelProcess, Rule: "recovery",
+			Op: "step " + string(def.ID), Cause: why,
+		}}
+	}
+	passed := verdict.Spoke(st.verify) && st.verify.Exit == 0
+	switch {
+	case def.Verify != nil && passed:
+		v.For = append(v.For, "verify: exit 0")
+	case !v.OK:
+		return v // its own failure says why
+	case def.Verify != nil && classic: // the answer is taken, as what it is
+		v.For, v.Against, v.Partial = append(v.For, unverified), append(v.Against, "the step's check does not pass"), true
+		return v
+	case def.Verify != nil:
+		return refuse("the recovery agent answered, and the step's check does not pass")
+	}
+	if !v.OK && !classic && !s.aideShows(i) {
+		return v
+	}
+	if why := s.unrecovered(i, v.OK); why != "" && !classic {
+		return refuse(why)
+	}
+	v.OK, v.Failure = true, nil
+	switch {
+	case def.Verify != nil:
+	case demands(def.Expect) && !classic:
+		v.For = append(v.For, "evidence: "+def.Expect)
+	case classic:
+		v.For = append(v.For, TakenAnswer)
+	default:
+		v.For, v.Partial = append(v.For, unverified), true
+	}
+	return v
+}
+
+// unverified is what is said for a recovery that nothing in the recipe checks.
+const unverified = "recovered, unverified"
+
+// TakenAnswer is what is said for one where the recipe takes the answer for the
+// work.
+const TakenAnswer = "unverified: recovery: classic takes the answer for the work"
+
+// demands tells whether an expectation asks for something that Belay can see.
+func demands(expect string) bool {
+	switch belay.Expect(expect) {
+	case belay.ExpectChange, belay.ExpectTests, belay.ExpectPR:
+		return true
+	case belay.ExpectAnswer, belay.ExpectNone:
+	}
+	return false
+}
+
+// aideShows tells whether an aide that did not end well left the change that its
+// step expects all the same.
+func (s *State) aideShows(i int) bool {
+	told := s.steps[i].aide.told
+	switch belay.Expect(s.prog.Steps[i].Expect) {
+	case belay.ExpectChange:
+		return told.Agent != nil && verdict.Changed(told.Agent.Evidence)
+	case belay.ExpectPR:
+		return false
+	case belay.ExpectTests, belay.ExpectAnswer, belay.ExpectNone: // the check that passed is all there is to see
+	}
+	return true
+}
+
+// unrecovered says which output of a recovered step is not there; "" = none is
+// missing. answered: the agent gave an answer, which is the step's own output.
+func (s *State) unrecovered(i int, answered bool) string {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	if def.Output != "" && !answered {
+		return "nobody has the output " + def.Output
+	}
+	child := s.tree.runs[st.last]
+	if child == nil || st.main == nil || st.main.Child == nil {
+		return ""
+	}
+	for k := range child.steps {
+		owes := &child.prog.Steps[k]
+		if p := child.steps[k].phase; owes.Optional || p == Done || p == NotTaken || p == Skipped {
+			continue
+		}
+		for name := range owes.Sets {
+			if _, there := st.main.Child.Outputs[name]; there {
+				continue
+			}
+			if by := s.reader(i, name); by != "" {
+				return fmt.Sprintf("step %s reads %s, which the sub-recipe did not come to set", by, name)
+			}
+		}
+	}
+	return ""
+}
+
+// reader is a step after step i that reads a variable, "" for none.
+func (s *State) reader(i int, name string) belay.Path {
+	for k := range s.prog.Steps {
+		if k != i && s.steps[k].phase == Waiting && s.prog.Steps[k].Reads(name) {
+			return s.prog.Steps[k].ID
+		}
+	}
+	return ""
+}
+
+// judgedAide folds what an aide's attempt amounts to.
+func (s *State) judgedAide(i int, v belay.Verdict) error {
+	st := &s.steps[i]
+	a := &st.aide
+	s.drop(i)
+	told := a.told
+	switch {
+	case a.role == belay.RolePlan && v.OK:
+		a.judged = &v
+		s.look(i)
+		return nil
+	case a.role == belay.RoleRepair && (v.OK || told.Began):
+		// Whatever it says of itself, the step itself shows whether it is mended.
+		st.mended = v.OK || told.Agent == nil || verdict.Changed(told.Agent.Evidence)
+		a.leave()
+		st.course.brief = ""
+		return s.again(i, time.Time{})
+	case a.role == belay.RoleRecovery && v.OK:
+		a.leave()
+		s.setOutputs(i) // what the sub-recipe set before it failed
+		st.plan, st.main, st.verdict = nil, told, &v
+		s.setOutputs(i)
+		return s.finish(i, Done)
+	}
+	if told.Agent != nil && verdict.Changed(told.Agent.Evidence) {
+		st.mended = true
+	}
+	a.leave()
+	st.plan = nil
+	s.look(i)
+	return nil
+}

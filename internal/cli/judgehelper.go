@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
+)
+
+// helperNamed is the step and the role that a name such as call@recovery or
+// call@recovery.2 speaks of; the number is 0 for the last attempt.
+func helperNamed(p belay.Path) (step belay.Path, role belay.Role, n int, ok bool) {
+	at := strings.LastIndexByte(string(p), '@')
+	if at < 0 {
+		return "", "", 0, false
+	}
+	word, number, numbered := strings.Cut(string(p[at+1:]), ".")
+	if numbered {
+		var err error
+		if n, err = strconv.Atoi(number); err != nil || n < 1 {
+			return "", "", 0, false
+		}
+	}
+	return p[:at], belay.Role(word), n, tui.Helps(belay.Role(word))
+}
+
+// judgeHelper tells the verdict about an agent that helped with a step, as it is
+// on record: with what it rests on.
+func (a *app) judgeHelper(s *story, name belay.Path) (judgement, error) {
+	p, role, n, _ := helperNamed(name)
+	v, err := s.step(p)
+	if err != nil {
+		return judgement{}, err
+	}
+	var last *attemptFacts
+	for _, f := range s.attempts(v.run, v.Path) {
+		if f.Role == role && (n == 0 || f.Attempt == n) && f.Verdict != nil {
+			last = f
+		}
+	}
+	if last == nil {
+		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("there is no verdict about %s", name),
+			"see what was done about the step with "+a.name()+" show "+string(s.id)+" "+string(p))
+	}
+	return helperJudged(last), nil
+}
+
+// helperJudged is a stored verdict about a helper, as judge prints it.
+func helperJudged(f *attemptFacts) judgement {
+	v := *f.Verdict
+	j := judgement{
+		Verdict: verdictWord(v), Code: flow.CodeOf(v), Sure: v.Sure, Role: f.Role, Failure: v.Failure, Agent: f.Agent,
+		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
+	}
+	if v.OK && f.Role == belay.RoleRecovery {
+		j.Verdict = f.verdictText()
+	}
+	if o := f.Observation; o != nil && o.Agent != nil {
+		j.Result, j.Evidence = o.Agent.Result, o.Agent.Evidence
+	}
+	return j
+}
