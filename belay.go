@@ -67,6 +67,18 @@ func KeyOf(r RunID, p Path, role Role, n int) Key {
 	return Key(fmt.Sprintf("%s:%s@%s.%d", r, p, role, n))
 }
 
+// Step is the run and the path of the step that the attempt is of.
+func (k Key) Step() (RunID, Path) {
+	run, rest, _ := strings.Cut(string(k), ":")
+	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[:i]
+	}
+	return RunID(run), Path(rest)
+}
+
 // Role says what an attempt is for.
 type Role string
 

@@ -131,7 +131,7 @@ func (o *Open) permitOf(k belay.Key, now time.Time) (journal.Purse, error) {
 	if err := o.setBudget(); err != nil {
 		return journal.Purse{}, err
 	}
-	return o.local.State.Permit(o.session.Tree, k, now)
+	return o.books.state.Permit(o.session.Tree, o.books.key(k), now)
 }
 
 // setBudget tells all sessions of the tree what its root run may use.
@@ -160,12 +160,12 @@ func (o *Open) announce(b belay.Budget) error {
 
 // spendOf counts what an agent used, for all sessions of the tree.
 func (o *Open) spendOf(k belay.Key, starts int, u belay.Usage) error {
-	return o.local.State.Spend(o.session.Tree, k, starts, u)
+	return o.books.state.Spend(o.session.Tree, o.books.key(k), starts, u)
 }
 
 // countOf counts an agent that starts, where it was not counted before.
 func (o *Open) countOf(k belay.Key) error {
-	return o.local.State.Count(o.session.Tree, k)
+	return o.books.state.Count(o.session.Tree, o.books.key(k))
 }
 
 // house makes a worktree, or finds it again.
@@ -199,7 +199,8 @@ func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {
 	h := o.local.Host
-	h.State, h.Tree = o.local.State.Dir(), o.session.Tree
+	h.State, h.Tree, h.Tally = o.books.state.Dir(), o.session.Tree, o.books.prefix()
+	h.Kept = proc.Kept{Dir: string(o.run.Folder), Socket: o.local.State.Socket(o.ID)}
 	h.Skip = append(ownOutputs(), o.local.State.Dir())
 	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
 	h.Persona = func(ref string) string {

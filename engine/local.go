@@ -73,6 +73,7 @@ type Open struct {
 	first   []flow.Fact
 	self    proc.Identity
 	session belay.Session
+	books   books
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
 
@@ -96,7 +97,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Open{ID: run.ID, local: l, run: run, self: self}
+	o := &Open{ID: run.ID, local: l, run: run, self: self, books: books{state: l.State, name: run.ID}}
 	started, err := o.freeze(spec)
 	if err == nil {
 		o.session, err = o.enter()
@@ -109,7 +110,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		err = o.note(started, belay.RunResult{Status: belay.Running})
 	}
 	if err != nil {
-		_ = run.Discard() // nothing is recorded in it; the error that is returned matters more
+		_ = errors.Join(run.Discard(), o.books.close()) // nothing is recorded in it; the error that is returned matters more
 		return nil, err
 	}
 	o.Tree = flow.NewTree(o.ID, spec.Set.Library)
@@ -209,7 +210,7 @@ func (l *Local) Resume(id belay.RunID) (*Open, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Open{ID: id, local: l, run: run, self: self}
+	o := &Open{ID: id, local: l, run: run, self: self, books: books{state: l.State, name: id}}
 	if err := o.load(); err != nil {
 		_ = run.Close() // nothing was written; the error that is returned matters more
 		return nil, err
@@ -377,6 +378,9 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	if err == nil {
 		err = o.local.State.SetKeeper(o.ID, keeper)
 	}
+	if err == nil && o.books.other {
+		err = o.books.state.SetKeeper(o.books.name, keeper)
+	}
 	if err != nil {
 		_ = k.Close(ctx) // the error that is returned matters more
 		return nil, nil, err
@@ -402,7 +406,7 @@ func (o *Open) Source(digest string) ([]byte, error) { return o.run.ReadBlob(dig
 
 // Close gives the run back.
 func (o *Open) Close() error {
-	return errors.Join(o.local.State.Leave(o.ID), o.run.Close())
+	return errors.Join(o.local.State.Leave(o.ID), o.books.close(), o.run.Close())
 }
 
 // note keeps the run's line in the index, for whoever lists runs.

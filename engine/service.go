@@ -58,7 +58,7 @@ func cameOf(r *belay.AgentReport) (belay.Class, bool) {
 func (o *Open) gateOf(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error) {
 	g, err := o.local.State.Service(o.local.service(name), k, retry, now)
 	if err == nil && !g.OK {
-		err = o.local.State.GiveBack(o.session.Tree, k)
+		err = o.books.state.GiveBack(o.session.Tree, o.books.key(k))
 	}
 	return g, err
 }

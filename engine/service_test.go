@@ -21,7 +21,7 @@ func counting(t *testing.T) (*drive, *journal.State) {
 			t.Error(err)
 		}
 	})
-	o := &Open{ID: "r", local: &Local{State: st}, session: belay.Session{Tree: "r", Depth: 1}}
+	o := &Open{ID: "r", local: &Local{State: st}, session: belay.Session{Tree: "r", Depth: 1}, books: books{state: st, name: "r"}}
 	return &drive{Driver: &Driver{
 		Permit: o.permitOf, Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
 	}}, st

@@ -2,15 +2,12 @@ package engine
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/proc"
 )
 
 // The variables that carry a session's place to its children. They only help:
@@ -27,13 +24,26 @@ var prefixes = [...]string{"BELAY_", "AMPLIHACK_"}
 
 // enter registers the run in the tree of sessions, or is refused.
 func (o *Open) enter() (belay.Session, error) {
-	ancestors, err := proc.Ancestors(os.Getpid())
-	if err != nil {
-		return belay.Session{}, fmt.Errorf("look at ancestors: %w", err)
+	origin, err := FindOrigin(o.local.State)
+	if err == nil {
+		err = o.openBooks(origin)
 	}
-	claim := journal.Claim{Run: o.ID, Driver: o.self, Ancestors: ancestors}
-	claim.Env = readPlace(o.local.Env)
-	s, err := o.local.State.Enter(claim)
+	if err != nil {
+		return belay.Session{}, err
+	}
+	claim := journal.Claim{
+		Run: o.books.name, Driver: o.self, Ancestors: origin.Ancestors,
+		Kin: o.kin(origin), Levels: len(origin.Keepers), Env: readPlace(o.local.Env),
+	}
+	s, err := o.books.state.Enter(claim)
+	s.Starter = o.session.Starter
+	if s.Starter == "" && len(origin.Keepers) > 0 {
+		s.Starter = origin.Keepers[0].Attempt()
+	}
+	if err == nil && o.books.other {
+		s.Home, s.Name, claim.Run = o.session.Home, o.session.Name, o.ID
+		err = o.local.State.Join(claim, s)
+	}
 	var limit *journal.Limit
 	if errors.As(err, &limit) {
 		return s, belay.Exit(belay.ExitFailed, "start run",

@@ -21,6 +21,8 @@ type Claim struct {
 	Run       belay.RunID
 	Driver    proc.Identity
 	Ancestors []proc.Identity // of the driver, nearest first
+	Kin       []belay.RunID   // sessions whose keepers the driver descends from, nearest first
+	Levels    int             // how many keepers those are; some may be unknown here
 	// The limits that this session sets itself; 0 is the default.
 	MaxDepth, MaxSessions int
 	Env                   Env
@@ -82,13 +84,18 @@ func (s *State) Enter(claim Claim) (belay.Session, error) {
 	return place, nil
 }
 
-// findParent is the session of the nearest ancestor, or the one that the
-// environment names, or nil.
+// findParent is the session of the nearest ancestor, or of the nearest keeper
+// that is known by name, or the one that the environment names, or nil.
 func findParent(c *sqlite3.Conn, claim Claim) (*Member, error) {
 	for _, a := range claim.Ancestors {
 		m, err := member(c, `(pid = ?1 AND start = ?2 AND boot = ?3)
 			OR (keeper_pid = ?1 AND keeper_start = ?2 AND keeper_boot = ?3)`, a.Pid, a.Start, a.Boot)
 		if m != nil || err != nil {
+			return m, err
+		}
+	}
+	for _, name := range claim.Kin {
+		if m, err := member(c, "run = ?", name); m != nil || err != nil {
 			return m, err
 		}
 	}
@@ -110,7 +117,7 @@ func findParent(c *sqlite3.Conn, claim Claim) (*Member, error) {
 func placeOf(claim Claim, parent, own *Member) belay.Session {
 	place := belay.Session{
 		Tree:        string(claim.Run.Root()),
-		Depth:       max(0, claim.Env.Depth),
+		Depth:       max(0, claim.Env.Depth, claim.Levels),
 		MaxDepth:    orDefault(claim.MaxDepth, DefaultMaxDepth),
 		MaxSessions: orDefault(claim.MaxSessions, DefaultMaxSessions),
 	}

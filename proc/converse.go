@@ -36,6 +36,8 @@ func (k *keeper) handle(c *link, r *request) bool {
 		return k.signal(c, r.Signal)
 	case r.Close != nil:
 		return k.farewell(c)
+	case r.Whose != nil:
+		return k.whose(c)
 	}
 	return true // a newer driver's word: add-only means that it can be passed over
 }

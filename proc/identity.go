@@ -3,7 +3,6 @@ package proc
 import (
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 )
 
@@ -29,7 +28,7 @@ type process struct {
 }
 
 // Self is the identity of the calling process.
-func Self() (Identity, error) { return Identify(os.Getpid()) }
+func Self() (Identity, error) { return Identify(ownPID()) }
 
 // Identify is the identity of the process that has the pid now.
 func Identify(pid int) (Identity, error) {

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,6 +14,28 @@ import (
 const stateZombie = 5 // SZOMB
 
 func bootID() (string, error) { return unix.Sysctl("kern.bootsessionuuid") }
+
+func ownPID() int { return os.Getpid() }
+
+func firstNamespace() bool { return true }
+
+// commandLine is how a process was started: behind the number of arguments and
+// the path of the program, which is padded with NULs.
+func commandLine(pid int) ([]string, error) {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	const count = 4
+	if err != nil || len(b) < count {
+		return nil, err
+	}
+	n := int(binary.LittleEndian.Uint32(b))
+	_, rest, _ := bytes.Cut(b[count:], []byte{0})
+	words := bytes.SplitN(bytes.TrimLeft(rest, "\x00"), []byte{0}, n+1)
+	var argv []string
+	for _, w := range words[:min(n, len(words))] {
+		argv = append(argv, string(w))
+	}
+	return argv, nil
+}
 
 func look(pid int) (process, error) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -18,6 +18,33 @@ func bootID() (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
+// ownPID is the number of this process where others are looked up: in a new PID
+// namespace with the old /proc it is not the one that the kernel tells us.
+func ownPID() int {
+	if name, err := os.Readlink("/proc/self"); err == nil {
+		if pid, err := strconv.Atoi(name); err == nil {
+			return pid
+		}
+	}
+	return os.Getpid()
+}
+
+// firstNamespace tells whether this process sees all others: it is in the PID
+// namespace that the kernel made at boot.
+func firstNamespace() bool {
+	name, err := os.Readlink("/proc/self/ns/pid")
+	return err == nil && name == "pid:[4026531836]" // PROC_PID_INIT_INO
+}
+
+// commandLine is how a process was started; a zombie has none.
+func commandLine(pid int) ([]string, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00"), nil
+}
+
 func look(pid int) (process, error) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

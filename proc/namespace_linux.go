@@ -58,9 +58,12 @@ func ProbeNamespace(ctx context.Context, init []string) error {
 // HUP on to it, takes away the dead, and ends with the program's code, 128 and
 // the signal when it was ended by one; a pipe at descriptor 3 is told the signal
 // too. When it returns and the process ends,
-// the kernel ends everything in the namespace. With no program it only tries. A
-// "--" in front of the program is left out.
+// the kernel ends everything in the namespace. With no program it only tries.
+// What NamespaceArgs put in front of the program is left out.
 func NSInit(argv []string) int {
+	if len(argv) > 2 && argv[0] == keptFlag {
+		argv = argv[3:]
+	}
 	if len(argv) > 0 && argv[0] == "--" {
 		argv = argv[1:]
 	}

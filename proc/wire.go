@@ -41,6 +41,7 @@ type request struct {
 	Spawn  *spawnAsk  `json:"spawn,omitempty"`
 	Signal *signalAsk `json:"signal,omitempty"`
 	Close  *struct{}  `json:"close,omitempty"`
+	Whose  *struct{}  `json:"whose,omitempty"` // asked by anybody: which attempt do I belong to?
 }
 
 type hello struct {
@@ -69,6 +70,7 @@ type reply struct {
 	Exit    *Exit    `json:"exit,omitempty"`
 	Refused *refusal `json:"refused,omitempty"`
 	Bye     *bye     `json:"bye,omitempty"`
+	Owner   *owner   `json:"owner,omitempty"`
 }
 
 // held answers a hello: what the keeper knows of the open keys. A key in
@@ -89,6 +91,12 @@ type refusal struct {
 // bye answers a close or a stop from outside.
 type bye struct {
 	Running int `json:"running"`
+}
+
+// owner answers whose.
+type owner struct {
+	Kin bool      `json:"kin,omitempty"` // it descends from this keeper
+	Key belay.Key `json:"key,omitempty"` // and from the leader of this attempt
 }
 
 // link is one end of a connection.

@@ -30,7 +30,7 @@ func (a *attendant) refused(n int) string {
 	}
 	defer state.Close()
 	now := time.Now()
-	p, err := state.Permit(a.order.Tree, belay.Key(fmt.Sprintf("%s%s%d", a.order.Key, journal.Further, n)), now)
+	p, err := state.Permit(a.order.Tree, belay.Key(fmt.Sprintf("%s%s%s%d", a.order.Tally, a.order.Key, journal.Further, n)), now)
 	if err != nil {
 		return err.Error()
 	}

@@ -61,6 +61,7 @@ type Order struct {
 	Windows Windows        `json:"windows,omitzero"`
 	State   string         `json:"state,omitempty"`   // the state directory: further starts are asked for there
 	Tree    string         `json:"tree,omitempty"`    // of sessions, whose budget they count in
+	Tally   string         `json:"tally,omitempty"`   // before the keys that are counted there
 	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none
 	Most    int64          `json:"most,omitempty"`    // bytes of the answer; 0 and what is over agent.MaxAnswer stand for that
 	Secrets []string       `json:"secrets,omitempty"` // names of variables

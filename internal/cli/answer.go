@@ -51,6 +51,9 @@ func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON 
 	if req.Run, err = runID(ws.state, arg); err != nil {
 		return err
 	}
+	if err := a.person(ws.state, "answer", req.Run); err != nil {
+		return err
+	}
 	if req, err = a.aim(ws, req); err != nil {
 		return err
 	}

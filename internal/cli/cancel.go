@@ -43,6 +43,9 @@ func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string, 
 	if err != nil {
 		return err
 	}
+	if err := a.person(ws.state, string(wish), id); err != nil {
+		return err
+	}
 	if id != id.Root() {
 		return belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("%s is a part of run %s", id, id.Root()),
 			fmt.Sprintf("%s the whole with %s %s %s", wish, a.name(), wish, id.Root()))

@@ -81,6 +81,13 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 	if err != nil {
 		return err
 	}
+	about := req.Run
+	if req.What == belay.CountBreakers {
+		about = "" // they are those of all runs on this machine
+	}
+	if err := a.person(ws.state, "clear", about); err != nil {
+		return err
+	}
 	h, err := a.grant(ctx, ws, req, asJSON)
 	if err != nil {
 		return err

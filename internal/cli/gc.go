@@ -91,6 +91,11 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
+	if !o.dry {
+		if err := a.person(st, "gc", ""); err != nil {
+			return err
+		}
+	}
 	sums, err := a.listed(st)
 	if err != nil {
 		return err

@@ -46,12 +46,15 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	id = id.Root()
+	if err := a.person(ws.state, "resume", id); err != nil {
+		return err
+	}
 	a.subject = id
 	open, err := takeRun(ctx, ws, id)
 	if err != nil {
 		return err
 	}
-	facts, more, err := a.reopening(open, o.why)
+	facts, more, err := a.reopening(ws.state, open, o.why)
 	if err != nil || !more {
 		return a.rest(ws, open, err, o.json)
 	}
@@ -60,11 +63,15 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 
 // reopening decides what resume means for a run as it stands: the facts to
 // begin with, and whether there is anything to drive.
-func (a *app) reopening(o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
+func (a *app) reopening(st *journal.State, o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
 	switch status := o.Tree.Status(); status {
 	case belay.Failed, belay.Partial, belay.Hollow:
-		if inside := a.env("BELAY_RUN_ID"); inside != "" {
-			return nil, false, belay.Exit(belay.ExitUsage, "resume",
+		inside, _, err := a.inside(st)
+		if err != nil {
+			return nil, false, err
+		}
+		if inside != "" { // its step started it; to open it again is a person's all the same
+			return nil, false, belay.Exit(belay.ExitFailed, "resume",
 				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),
 				"type it in a terminal of your own")
 		}

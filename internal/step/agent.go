@@ -43,10 +43,12 @@ type Host struct {
 	Persona func(ref string) string // the text of a persona; "" = none
 	Windows attend.Windows
 	Contain attend.Containment
-	Secrets []string // names of variables
-	State   string   // the state directory, and
-	Tree    string   // the tree of sessions in it whose budget counts
-	Skip    []string // folders that Belay itself writes to: their change is nobody's work
+	Secrets []string  // names of variables
+	State   string    // the state directory, and
+	Tree    string    // the tree of sessions in it whose budget counts
+	Tally   string    // before the keys that are counted in it
+	Kept    proc.Kept // who keeps the run
+	Skip    []string  // folders that Belay itself writes to: their change is nobody's work
 }
 
 // agentDir is the folder of an attempt of an agent.
@@ -112,9 +114,9 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
-		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, []string{"nsinit", "--"}),
+		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, proc.NamespaceArgs(h.Kept.Dir, h.Kept.Socket)),
 	}
-	o.State, o.Tree = h.State, h.Tree
+	o.State, o.Tree, o.Tally = h.State, h.Tree, h.Tally
 	if o.Resume != "" {
 		o.Fresh = filepath.Join(dir, "fresh")
 	}

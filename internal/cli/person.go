@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/journal"
+)
+
+// person refuses a command by which people decide, when it is not a person who
+// types it: a process that descends from a keeper is part of a step, whatever
+// its environment says. What concerns runs that the step itself started is
+// allowed; "" as run concerns all of them.
+func (a *app) person(st *journal.State, act string, id belay.RunID) error {
+	inside, origin, err := a.inside(st)
+	if err != nil || inside == "" {
+		return err
+	}
+	if id != "" && origin.Started(st, id) {
+		return nil
+	}
+	what := act
+	if id != "" {
+		what += " " + string(id)
+	}
+	return belay.Exit(belay.ExitFailed, what,
+		fmt.Errorf("only a person may decide this, and this process is part of a step of run %s", inside),
+		"a step may decide about runs that it started itself; let a person type it, outside of all runs")
+}
+
+// inside is the run that this process is part of, "" for a person. A program
+// that a driver starts itself (git, and what git starts) counts too.
+func (a *app) inside(st *journal.State) (belay.RunID, engine.Origin, error) {
+	origin, err := engine.FindOrigin(st)
+	if err != nil {
+		return "", origin, belay.Exit(belay.ExitInfra, "look who asks", err, "check that process information can be read")
+	}
+	if len(origin.Keepers) > 0 {
+		return origin.Keepers[0].Run, origin, nil
+	}
+	id, err := st.DrivenAbove(origin.Ancestors)
+	return id, origin, err
+}
