@@ -241,7 +241,7 @@ func conflicted(list []Clash) MergeResult {
 		return MergeResult{}
 	}
 	for i := range list {
-		list[i].Path = shown(list[i].Path)
+		list[i].Path = shown(unlabelled(list[i].Path))
 	}
 	return MergeResult{Outcome: OutcomeConflict, Conflicts: list}
 }

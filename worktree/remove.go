@@ -56,6 +56,35 @@ func Remove(ctx context.Context, m Made, force bool, aside ...Reason) error {
 	return nil
 }
 
+// RemoveMerged takes away a worktree of a step, and its branch, when all that was
+// done in it is merged: nothing in it is otherwise than at its last merge, or
+// than it began. Files that git ignores go with it. Otherwise it gives *Unsafe.
+func RemoveMerged(ctx context.Context, m Made, skip ...string) error {
+	g := git{dir: m.Repo}
+	marks, err := g.owners(ctx)
+	if err != nil {
+		return fmt.Errorf("remove worktree: %w", err)
+	}
+	branch, ours := markOf(marks, m.Run, m.Step)
+	own := marks[branch]
+	if ours && exists(own.Path) {
+		p := Tree{Dir: own.Path, Skip: skip}.Print(ctx)
+		busy, err := occupied(ctx, own.Path)
+		switch {
+		case p.Error != "" || own.Base == nil || err != nil:
+			err = &Unsafe{Path: own.Path, Branch: branch, Why: []Reason{ReasonUnknown}}
+		case p.Tree != own.Base.Tree || p.Head != own.Base.Commit:
+			err = &Unsafe{Path: own.Path, Branch: branch, Why: []Reason{ReasonDirty}}
+		case busy:
+			err = &Unsafe{Path: own.Path, Branch: branch, Why: []Reason{ReasonBusy}}
+		}
+		if err != nil {
+			return fmt.Errorf("remove worktree: %w", err)
+		}
+	}
+	return Remove(ctx, m, true)
+}
+
 // remove is Remove; one that was found to have nothing uncommitted that other
 // commits do not have is looked at in that way again.
 func remove(ctx context.Context, m Made, force bool, aside []Reason, committed bool) error {

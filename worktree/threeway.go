@@ -94,7 +94,7 @@ func (g git) threeWay(ctx context.Context, t three) (woven, error) {
 		return woven{}, err
 	}
 	// git takes "name-g<id>" for a commit, and the name then stands in the marks
-	w := woven{ours: "run-g" + ours, theirs: "step-g" + theirs}
+	w := woven{ours: ourSide + "-g" + ours, theirs: theirSide + "-g" + theirs}
 	// a file that is made in a folder stays there, though the other side renamed the folder
 	g = g.set("merge.renames", "true", "merge.directoryRenames", "false", "merge.conflictStyle", "zdiff3")
 	out, err := g.run(ctx, "merge-tree", "--write-tree", "-z", "--messages", "--end-of-options", w.ours, w.theirs)
@@ -146,6 +146,23 @@ func (w *woven) readClashes(out string) {
 		}
 		w.clashes = append(w.clashes, Clash{path, why[path]})
 	}
+}
+
+// The names of the sides, before "-g" and the commit.
+const (
+	ourSide   = "run"
+	theirSide = "step"
+)
+
+// unlabelled is a path without the name of a side that git puts after one at which
+// two things would have to be.
+func unlabelled(path string) string {
+	for _, side := range []string{ourSide, theirSide} {
+		if i := strings.LastIndex(path, "~"+side+"-g"); i > 0 {
+			return path[:i]
+		}
+	}
+	return path
 }
 
 // reasonOf is git's kind of conflict in plain words.
