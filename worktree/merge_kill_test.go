@@ -74,8 +74,6 @@ func (p pair) killed(victim, point string, d deadly) bool {
 
 // Death at any moment of a merge, and the same call again: what an undisturbed
 // merge gives.
-//
-// promise: K1
 func TestMergeIsKilledAnywhere(t *testing.T) {
 	victim := armed(t)
 	reached := map[string]bool{}
