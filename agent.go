@@ -71,14 +71,13 @@ type AgentJob struct {
 	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
 	Prompt  []Value // the parts of the prompt, joined at the door
 	Expect  Expect
-	Session string    // the id that the session shall have, where the agent takes one
-	Resume  string    // the session to go on with; "" = a new one
-	Cut     string    // with or without Resume: how an earlier attempt was cut off, in words
-	Base    *Print    // what the work is measured against, when it began in an earlier attempt
-	Since   time.Time // and when the first of those attempts was started
-	Access  string    // read, edit or full; "" = the agent's own
-	Brief   string    // what happened before, for the prompt
-	Tools   []string  // single tools that its role may use, over its access
+	Session string   // the id that the session shall have, where the agent takes one
+	Resume  string   // the session to go on with; "" = a new one
+	Cut     string   // with or without Resume: how an earlier attempt was cut off, in words
+	Base    *Print   // what the work is measured against, when it began in an earlier attempt
+	Access  string   // read, edit or full; "" = the agent's own
+	Brief   string   // what happened before, for the prompt
+	Tools   []string // single tools that its role may use, over its access
 }
 
 // Excerpt is the beginning and the end of a text, for records.
@@ -132,7 +131,6 @@ type ToolCall struct {
 	Denied  bool   `json:"denied,omitempty"`
 	Masked  bool   `json:"masked,omitempty"` // its shell hides whether the command in it failed
 	Open    bool   `json:"open,omitempty"`   // it had not ended when the agent did
-	Unsure  bool   `json:"unsure,omitempty"` // of one that runs tests: it may have ended before it came to them
 	Tally   *Tally `json:"tally,omitempty"`  // of a shell tool, when its output tells of tests
 }
 
@@ -213,12 +211,9 @@ type Evidence struct {
 	Commits  []string     `json:"commits,omitempty"`  // new ones, the first of them
 	Guards   []FileChange `json:"guards,omitempty"`   // changed files that judge the work: tests, CI
 	Outside  []string     `json:"outside,omitempty"`  // files written outside the tree, as far as it is known
-	Tests    []ToolCall   `json:"tests,omitempty"`    // commands that ran tests
 	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
 	Error    string       `json:"error,omitempty"`    // why there is none, or not all
-	Own      Doing        `json:"own,omitzero"`       // what of it the agent's own records tell of
-	Apart    bool         `json:"apart,omitempty"`    // there is nothing but commits of other worktrees, and nobody knows who made them
 }
 
 // Worktree is a place of its own for a run or a step.

@@ -232,7 +232,6 @@ type Observation struct {
 	Strays   int              `json:"strays,omitempty"`   // descendants that had to be ended after it
 	Child    *RunResult       `json:"child,omitempty"`    // the end of the child run
 	Agent    *AgentReport     `json:"agent,omitempty"`    // of an agent step
-	Beside   []RunID          `json:"beside,omitempty"`   // of an agent step: other runs that worked in its tree since what it is measured from
 }
 
 // RunResult is how a run ended.

@@ -129,8 +129,7 @@ type AttemptFound struct {
 	How   Found `json:"how"`
 	Count int   `json:"count,omitempty"` // how often the step was lost, this time included
 
-	Left   *Evidence `json:"left,omitempty"`   // of a lost agent: what its attendant saw, when that lived on and reported
-	Beside []RunID   `json:"beside,omitempty"` // and which runs worked in the same tree until then
+	Left *Evidence `json:"left,omitempty"` // of a lost agent: what its attendant saw, when that lived on and reported
 }
 
 // AttemptStopping says that the attempt is about to be ended by us.

@@ -96,6 +96,7 @@ func (f *Failure) telling() bool {
 // and Failure holds.
 type Verdict struct {
 	OK        bool     `json:"ok"`
+	Basis     Basis    `json:"basis,omitempty"`      // with OK: what it rests on
 	Unknown   bool     `json:"unknown,omitempty"`    // nobody can tell whether the work was done
 	GivenBack bool     `json:"given_back,omitempty"` // ended by a stop; counts as nothing
 	Partial   bool     `json:"partial,omitempty"`    // with OK: a person left out a part of it
@@ -104,6 +105,18 @@ type Verdict struct {
 	Against   []string `json:"against,omitempty"`    // and against
 	Sure      int      `json:"confidence,omitempty"` // of an agent's attempt: 1 to 100
 }
+
+// Basis is the closed list of what a good verdict can rest on.
+type Basis string
+
+const (
+	BasisExit   Basis = "exit"   // it ended well, and nothing else was asked
+	BasisAnswer Basis = "answer" // an agent's final text: answered, and nothing was checked
+	BasisChange Basis = "change" // the files or the history are others than before
+	BasisTests  Basis = "tests"  // tests that Belay ran
+	BasisPR     Basis = "pr"     // a pull request that the forge knows
+	BasisVerify Basis = "verify" // the step's own check
+)
 
 // Act is the closed list of ways out of a failure.
 type Act string

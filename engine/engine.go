@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -79,10 +78,6 @@ type Driver struct {
 	// Told tells it what came of one; nil = nobody counts.
 	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
 	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
-	// Stay notes that the run works in places, and Beside lists the other runs that
-	// did so in one of them in a time; nil = nobody else is looked for.
-	Stay   func(places []string) error
-	Beside func(places []string, from, to time.Time) ([]belay.RunID, error)
 	// Look looks at the machine; nil = nothing is wrong with it.
 	Look func(dir string) belay.Probe
 	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
@@ -99,8 +94,6 @@ type drive struct {
 	notes   map[belay.Key]noteMark
 	attachs int
 	seen    seen
-	places  map[string]worktree.Spot // where directories lie
-	stayed  map[string]bool          // places that are noted
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -110,7 +103,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
 	}
-	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, places: map[string]worktree.Spot{}, stayed: map[string]bool{}}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -222,7 +215,8 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
-		if err := errors.Join(w.tell(job, nil), w.left(ctx, job, view.Since, &e)); err != nil {
+		e.Left = w.left(job)
+		if err := w.tell(job, nil); err != nil {
 			return nil, err
 		}
 	case belay.Harvested:
@@ -237,7 +231,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fact, error) {
 	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
-	if err := errors.Join(w.tell(job, o.Agent), w.meets(ctx, job, &o)); err != nil {
+	if err := w.tell(job, o.Agent); err != nil {
 		return flow.Fact{}, err
 	}
 	if o.Agent != nil {
@@ -246,6 +240,19 @@ func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fac
 		}
 	}
 	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: o}}, nil
+}
+
+// left is what the attendant of a lost agent saw, if that lived long enough to
+// report: the next attempt is measured by it. nil = it did not.
+func (w *drive) left(j belay.Job) *belay.Evidence {
+	if j.Agent == nil {
+		return nil
+	}
+	r, ok := step.Report(w.Store, j.Key)
+	if !ok {
+		return nil
+	}
+	return &r.Evidence
 }
 
 // loop turns until the tree rests.
@@ -476,9 +483,6 @@ func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 	staged := j
 	if w.Stage != nil {
 		staged = w.Stage(j)
-	}
-	if err := w.stays(ctx, staged); err != nil {
-		return err
 	}
 	s, err := w.prepare(staged)
 	if err != nil {

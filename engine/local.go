@@ -302,7 +302,6 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
 		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
 		Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Cleared: o.cleared,
-		Stay: o.stayIn, Beside: o.besideIn,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: o.masked(),
 	}

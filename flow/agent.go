@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
@@ -45,10 +44,9 @@ type career struct {
 
 // begin takes in that an attempt starts. The id of its record is a wish: a new
 // session is there once the agent's attendant says so.
-func (c *career) begin(e belay.AttemptStarted, at time.Time) {
+func (c *career) begin(e belay.AttemptStarted) {
 	c.name, c.session, c.notes = e.Agent, "", 0
 	c.spent, c.blocked = false, false
-	c.measure.begin(at)
 	if e.Resume {
 		c.session = e.Session
 	}
@@ -133,9 +131,6 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base}
-	if j.Base != nil {
-		j.Since = st.agent.since
-	}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}
@@ -246,12 +241,9 @@ func (s *State) learn(i int, o *belay.Observation) {
 // learnLost keeps what a lost attempt leaves for the next one: nobody knows how
 // it ended, but its attendant may have told what it did.
 func (s *State) learnLost(i int, e belay.AttemptFound) {
-	a := &s.steps[i].agent
-	seen := a.measure
 	s.learn(i, nil)
 	if e.Left != nil {
-		a.measure = seen
-		a.measure.ended(&belay.Observation{Began: true, Beside: e.Beside, Agent: &belay.AgentReport{Evidence: *e.Left}})
+		s.steps[i].agent.measure.ended(&belay.Observation{Began: true, Agent: &belay.AgentReport{Evidence: *e.Left}})
 	}
 }
 

@@ -35,11 +35,10 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if v.Failure != nil {
 		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
 	}
-	classic := s.recoveryMode(i) == recovery.PolicyClassic
-	if a.role == belay.RoleRecovery && classic {
+	if a.role == belay.RoleRecovery && s.recoveryMode(i) == recovery.PolicyClassic {
 		v = verdict.Lenient(v)
 	}
-	return verdict.Aide(v, *a.told, a.role, classic)
+	return verdict.Aide(v, *a.told, a.role)
 }
 
 // aideExpects is what an aide must leave behind: what mends must change

@@ -164,7 +164,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		st.attempt, st.verdict, st.greeted, st.taken, st.woken = e.Attempt, nil, true, true, false
 		s.ran = true
 		if e.Agent != "" {
-			st.agent.begin(e, at)
+			st.agent.begin(e)
 		}
 	}
 	if err := s.move(i, to); err != nil {

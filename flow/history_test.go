@@ -122,8 +122,7 @@ func (h *history) refold() error {
 	}
 	if fresh.started.Recipe != h.tree.started.Recipe || fresh.replans != h.tree.replans || fresh.done != h.tree.done ||
 		fresh.held != h.tree.held || fresh.stopped != h.tree.stopped || !reflect.DeepEqual(fresh.spent, h.tree.spent) ||
-		!slices.Equal(fresh.birth, h.tree.birth) || !slices.Equal(fresh.order, h.tree.order) || !maps.Equal(fresh.permits, h.tree.permits) ||
-		!maps.Equal(fresh.places, h.tree.places) || !maps.Equal(fresh.based, h.tree.based) {
+		!slices.Equal(fresh.birth, h.tree.birth) || !slices.Equal(fresh.order, h.tree.order) || !maps.Equal(fresh.permits, h.tree.permits) {
 		return fmt.Errorf("after record %d another tree: %+v, was %+v", len(h.recs), fresh.spent, h.tree.spent)
 	}
 	for id, was := range h.tree.runs {

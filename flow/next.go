@@ -203,7 +203,6 @@ func (s *State) caseOf(i int) verdict.Case {
 		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
 		Expect: expectation(def), Classic: s.started.Classic,
-		Beside: st.agent.beside, Acted: st.agent.acted, Severed: st.agent.severed,
 	}
 }
 

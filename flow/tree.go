@@ -35,9 +35,6 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	spent    spent
-	places   map[belay.Key]spot  // where open attempts work that may change something
-	based    map[spot]bool       // agent steps between two attempts, with a base that the next is measured from
-	homes    []string            // the worktrees
 	replans  int                 // ways out that count
 	granting map[belay.Key]bool  // agents that were asked for or allowed and have not started: each has a slot
 	classes  *verdict.Classifier // made when it is first needed
@@ -56,8 +53,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
 		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
-		spent: spent{starts: map[belay.Key]int{}}, places: map[belay.Key]spot{}, based: map[spot]bool{},
-		granting: map[belay.Key]bool{},
+		spent: spent{starts: map[belay.Key]int{}}, granting: map[belay.Key]bool{},
 	}
 }
 
@@ -184,7 +180,6 @@ func (t *Tree) note(r belay.Record) {
 		delete(t.granting, e.Key)
 		t.open[e.Key] = r.Run
 		t.birth = append(t.birth, e.Key)
-		t.meet(r.Run, e)
 	case belay.AttemptEnded:
 		t.close(e.Key)
 	case belay.AttemptFound:
@@ -207,7 +202,6 @@ func (t *Tree) note(r belay.Record) {
 		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
-		t.moved(e)
 		t.reserve(e)
 	case belay.StepRefused:
 		t.release(r.Run, e.Path)
@@ -231,7 +225,6 @@ func (t *Tree) close(k belay.Key) {
 		return
 	}
 	delete(t.open, k)
-	t.part(k)
 	for n, b := range t.birth {
 		if b == k {
 			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)

@@ -11,7 +11,7 @@ import (
 
 // fill fills the lists of runs and sessions again from the journals. Caps,
 // the keepers of sessions, what is known of services and who works where are not
-// in the journals; it leaves caps, services and stays as they are. With a lost
+// in the journals; it leaves caps and services as they are. With a lost
 // index they are lost: every service then begins anew, with all its tokens and no
 // breaker open, and no run sees those that worked beside it before. A driver
 // notes a place once, so one that lives through the loss is not seen there.

@@ -12,7 +12,6 @@ import (
 const (
 	sureSeen   = 95
 	sureRecord = 85
-	sureMixed  = 70 // a change that may be somebody else's
 	sureText   = 60
 )
 
@@ -54,7 +53,7 @@ func (c Case) agentFailure() *belay.Failure {
 		return f
 	case a.Signal != 0:
 		return c.fail(belay.BashFailure, belay.ClassUnknown, fmt.Sprintf("%s was ended by signal %d, and not by us", r.Name, a.Signal), "")
-	case !a.Final && a.Exit == 0 && c.claim().changed(): // real work is never hollow, and nobody says that it is all
+	case !a.Final && a.Exit == 0 && Changed(r.Evidence): // real work is never hollow, and nobody says that it is all
 		return c.fail(belay.BashFailure, belay.ClassUnknown, r.Name+" left with exit 0 and without the record that ends a run; there is work of it",
 			"look at what it left, then resume the run")
 	case !a.Final && a.Exit == 0:
@@ -186,52 +185,47 @@ func (c Case) fail(kind belay.FailureKind, class belay.Class, cause, hint string
 	return &belay.Failure{Kind: kind, Class: class, Op: "step " + string(c.Step), Cause: cause, Hint: hint}
 }
 
-// ofAgent judges an attempt of an agent step. Evidence comes first: the text of
-// the agent decides only where there is nothing else to look at.
+// ofAgent judges an attempt of an agent step by what Belay saw: the tree, and
+// the check that it ran. A check that passes is never in the place of what the
+// step expects, and one that fails always fails the step.
 func (c Case) ofAgent() belay.Verdict {
 	if f := c.agentFailure(); f != nil {
 		return c.verdictOf(f, sureRecord)
 	}
-	v := Hollow(c.claim())
-	v.Against = append(v.Against, c.degraded()...)
-	if v.Failure != nil {
-		v.Failure.Op = "step " + string(c.Step)
-		return v
+	v := c.claim().judge()
+	if c.Classic {
+		v = c.claim().classic()
 	}
-	if c.Check != nil { // it did not say that the work is there
-		v.OK, v.Failure = false, c.failure(*c.Check, "verify: ")
+	v.Against = append(v.Against, c.degraded()...)
+	passed := Spoke(c.Check) && c.Check.Exit == 0
+	switch {
+	case passed:
+		v = c.passed(v)
+	case c.Check != nil && v.Failure == nil:
+		v.OK, v.Failure, v.Basis = false, c.failure(*c.Check, "verify: "), ""
 		v.Failure.Class = belay.ClassWorkFailure
 		v.Against = append(v.Against, v.Failure.Cause)
+	}
+	if v.Failure != nil {
+		v.Failure.Op = "step " + string(c.Step)
 	}
 	return v
 }
 
-// claim is what the agent's run claims.
-func (c Case) claim() Claim {
-	r := c.Main.Agent
-	return Claim{
-		Expect: c.Expect, Classic: c.Classic, Result: r.Result, Evidence: r.Evidence, Text: r.Result.Excerpt,
-		Beside: c.Beside, Acted: c.Acted, Severed: c.Severed,
-	}
-}
-
-// checked judges an attempt of an agent whose check passed. A check is evidence
-// that Belay took, and stands in for an answer or for tests; it is no change and
-// no pull request, where the step demands one.
-func (c Case) checked() belay.Verdict {
-	told := c.Check.Tally
-	c.Check = nil
-	v := c.ofAgent()
+// passed adds to a verdict that the step's check passed.
+func (c Case) passed(v belay.Verdict) belay.Verdict {
 	v.For = append(v.For, "verify: exit 0")
-	if told != nil && told.None { // its exit counts all the same: it may look at more than tests
+	if t := c.Check.Tally; t != nil && t.None && c.Expect != belay.ExpectTests { // it may look at more than tests
 		v.Against = append(v.Against, "verify: the end of its output tells that no test ran")
 	}
 	switch {
-	case v.OK || c.agentFailure() != nil:
-	case c.Expect == belay.ExpectChange || c.Expect == belay.ExpectPR:
-		v.Failure.Hint = "its check passes, and the step demands a " + string(c.Expect) + " all the same: say expect: answer where there may be nothing to do"
-	default:
-		v.OK, v.Failure, v.Sure = true, nil, sureSeen // the check looked at the work, whoever did it
+	case v.OK:
+		v.Sure = sureSeen
+		if v.Basis == belay.BasisAnswer || v.Basis == belay.BasisExit {
+			v.Basis = belay.BasisVerify
+		}
+	case v.Failure.Kind == belay.HollowSuccess && c.Expect == belay.ExpectChange:
+		v.Failure.Hint = "its check passes, and the step demands a change all the same: say expect: none where there may be nothing to do"
 	}
 	return v
 }

@@ -6,20 +6,16 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// RuleGaveUp is the rule that refuses an answer which says in plain words that
-// the work is not done.
-const RuleGaveUp = "aide.gave_up"
-
 // Aide looks at what an agent that helps must bring beyond a good end: an
-// answer that is not blank and does not say that the work cannot be finished.
-// By the classic rule only the token says that.
-func Aide(v belay.Verdict, o belay.Observation, role belay.Role, classic bool) belay.Verdict {
+// answer that is not blank and does not have the word that says that the work
+// cannot be finished.
+func Aide(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
 	if !v.OK || o.Agent == nil {
 		return v
 	}
-	refuse := func(why string, level belay.Level, rule string) belay.Verdict {
+	refuse := func(why string) belay.Verdict {
 		return belay.Verdict{For: v.For, Against: append(v.Against, why), Sure: sureRecord, Failure: &belay.Failure{
-			Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Level: level, Rule: rule, Cause: why,
+			Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Level: belay.LevelTyped, Rule: "aide." + string(role), Cause: why,
 		}}
 	}
 	if role != belay.RoleRecovery {
@@ -27,11 +23,9 @@ func Aide(v belay.Verdict, o belay.Observation, role belay.Role, classic bool) b
 	}
 	switch {
 	case strings.TrimSpace(o.Agent.Result.Excerpt) == "":
-		return refuse("the answer is empty", belay.LevelTyped, "aide."+string(role))
+		return refuse("the answer is empty")
 	case o.Agent.Result.GaveUp:
-		return refuse("the agent says that it cannot be recovered", belay.LevelTyped, "aide."+string(role))
-	case !classic && gaveUp(o.Agent.Result.Excerpt):
-		return refuse("the agent says itself that the work is not done", belay.LevelText, RuleGaveUp)
+		return refuse("the agent says that it cannot be recovered")
 	}
 	return v
 }

@@ -23,10 +23,7 @@ type Case struct {
 
 	// Of an agent step:
 	Expect  belay.Expect
-	Classic bool     // hollow success is judged by the text alone
-	Beside  []string // who else worked in the same tree at the same time: "step lint", "run 01ab"
-	Acted   bool     // an attempt that is measured from the same state left work of its own
-	Severed bool     // the work is measured since an attempt that was cut off, whose doings nobody saw
+	Classic bool // hollow success is judged by the text alone
 }
 
 // NeedsCheck tells whether the step's verify has something to decide: the
@@ -51,10 +48,15 @@ func Spoke(check *belay.Observation) bool {
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
 	if Spoke(c.Check) && c.Check.Exit == 0 {
-		if c.agent() && c.Main.Agent != nil && !c.unknown() {
-			return c.checked()
+		switch report := c.Main.Agent; {
+		case c.agent() && report != nil && !c.unknown():
+			return c.ofAgent()
+		case c.agent() && report != nil:
+			return Lost(c, &report.Evidence)
+		case c.agent():
+			return Lost(c, nil)
 		}
-		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}, Against: c.degraded()}
+		return belay.Verdict{OK: true, Basis: belay.BasisVerify, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}, Against: c.degraded()}
 	}
 	silent := c.Check != nil && !Spoke(c.Check)
 	switch {
@@ -69,7 +71,7 @@ func Of(c Case) belay.Verdict {
 	case c.Check != nil && c.good():
 		return failed(c.failure(*c.Check, "verify: "), c.how())
 	case c.good():
-		return belay.Verdict{OK: true, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
+		return belay.Verdict{OK: true, Basis: belay.BasisExit, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
 	}
 	return failed(c.failure(c.Main, ""), c.how())
 }

@@ -1,16 +1,14 @@
 package verdict
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/pattern"
 )
 
-// What a text can say about work. These rules decide only where there is no
-// evidence, and never that work was done. They know English alone: a text in
-// another language says nothing here, and the evidence has to do.
+// What a text can say about work. These rules serve the classic judgement, which
+// looks at nothing but the text, and the classifier of failures. They know
+// English alone.
 var (
 	// noAccess: it could not get at the code.
 	noAccess = pattern.Lazy(`(?i)(` +
@@ -50,24 +48,6 @@ var (
 
 	// disowns: it says itself that it is not done, or that there was nothing to do.
 	disowns = pattern.Lazy(`(?i)\b(could( not|n't)|cannot|can't|unable to|did( not|n't)|have( not|n't)|has(n't| not)|was(n't| not) able|not (yet )?(done|finished|complete|fixed|implemented|possible|able)|fail(s|ed|ing)? to|partial(ly)?|incomplete|blocked|remains?|still (fails?|open|missing|to do)|todo|no changes? (was|were|is|are)? ?(made|needed|necessary|required)|nothing (to do|to change|to fix|needs|had to|was)|(no|not any) work (was |is )?(needed|left)|already (fixed|done|implemented|exists?|present|correct|there|works?|handle[ds]?|return(s|ed)|up to date))\b`)
-
-	// unneeded: that the code is as it should be was so before.
-	unneeded = pattern.Lazy(`(?i)\b(no (further |code )?changes? (was |were |is |are )?(needed|necessary|required)|nothing (to do|to change|to fix|needs|had to))\b`)
-
-	// reason: why that is so.
-	reason = pattern.Lazy(`(?i)\b(because|since|due to|requires?|needs?|depends on|is missing|are missing|already)\b`)
-
-	// boast: it says that it changed the code, or ran its tests.
-	boast = pattern.Lazy(`(?i)\b(I|we)('ve| have)?( now| also| just| then| successfully| carefully| fully| gone ahead and){0,3} ` +
-		`(?P<verb>fixed|implemented|refactored|edited|modified|rewrote|rewritten|patched|committed|pushed|added|created|updated|removed|deleted|renamed|replaced|changed|wrote|written|made|ran|run|resolved|corrected|completed|applied)\b(?P<what>[^\n]{0,60})`)
-	object = pattern.Lazy(`(?i)\b(bugs?|issues?|problems?|tests?|code|codebase|functions?|methods?|class(es)?|modules?|files?|features?|handlers?|endpoints?|changes?|fix(es)?|tasks?|scripts?|branch|commits?|repo(sitory)?|configuration|everything|implementation|work|it|suite|pull request)\b`)
-
-	// finished: the same without saying who.
-	finished = pattern.Lazy(`(?i)(\b(bugs?|issues?|problems?|tests?|code|functions?|features?|changes?|fix|tasks?|everything|implementation|work|it|suite)( \w+){0,3} (has been|have been|is now|are now|is|are|was|were) (now |fully |all |successfully )*(fixed|implemented|done|completed?|resolved|corrected|applied|added|updated|finished|in place|green|passing)\b` +
-		`|\ball( the)?( \w+)? tests? (now )?pass(es|ed)?\b|\bsuccessfully (fixed|implemented|completed|resolved|applied|updated|added|refactored)\b)`)
-
-	// deed: a sentence or a point of a list that begins with what was done.
-	deed = pattern.Lazy(`(?im)^[\s*•\d.)-]*(successfully )?(fixed|implemented|refactored|rewrote|patched|added|created|updated|removed|deleted|renamed|replaced|changed|resolved|corrected)\b`)
 
 	// refuses: it will not do it.
 	refuses = pattern.Lazy(`(?i)^\W*((I'm|I am|so|very) ?)*((sorry|apologi[sz]e|unfortunately|I apologi[sz]e)\W+)?(but )?I('m| am)? (can't|cannot|can not|won't|will not|unable to|not able to|must decline|have to decline|decline)( to)?(\W*$| (help|assist|comply|continue|do (that|this)|fulfil|fulfill|complete|provide|support|engage|participate|create|generate|write|discuss|this|that)\b)`)
@@ -146,80 +126,8 @@ func finding(text string) bool {
 	return false
 }
 
-// owns tells whether an agent says itself that the goal is not reached or that
-// nothing had to be done, and why. One that also says what it changed does not:
-// it is asked only where nothing changed.
-func owns(text string) bool {
-	if emptyWords(text) {
-		return false
-	}
-	text = plain(text)
-	if changedIt(text) || deed().MatchString(text) || finished().MatchString(text) && !unneeded().MatchString(text) {
-		return false
-	}
-	return disowns().MatchString(text) && (reference(text) || reason().MatchString(text))
-}
-
 // declines tells whether the whole text is a refusal.
 func declines(text string) bool {
 	text = plain(text)
 	return refuses().MatchString(text) && !reference(text) && !finding(text)
-}
-
-// claims tells whether a text that is meant to be an answer says instead that
-// the code was changed. A text that shows code may be the change itself.
-func claims(text string) bool {
-	text = strings.TrimSpace(plain(text))
-	if strings.Contains(text, "```") || strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		return false
-	}
-	return boasts(text) || reports(text) || finished().MatchString(text) && !reference(text)
-}
-
-// boasts tells whether it says that it changed the code or ran its tests.
-func boasts(text string) bool {
-	return slices.ContainsFunc(deeds(text), func(d doing) bool {
-		return object().MatchString(d.what) || place().MatchString(d.what) || code().MatchString(d.what)
-	})
-}
-
-// changedIt tells whether it says that it changed anything at all. To have run
-// something is no change.
-func changedIt(text string) bool {
-	return slices.ContainsFunc(deeds(text), func(d doing) bool { return d.verb != "ran" && d.verb != "run" })
-}
-
-// doing is what somebody says that he did: "fixed", " the bug in calc.go".
-type doing struct{ verb, what string }
-
-func deeds(text string) []doing {
-	var list []doing
-	verb, what := boast().SubexpIndex("verb"), boast().SubexpIndex("what")
-	for _, m := range boast().FindAllStringSubmatch(text, -1) {
-		if !nothing().MatchString(m[what]) {
-			list = append(list, doing{strings.ToLower(m[verb]), m[what]})
-		}
-	}
-	return list
-}
-
-// nothing follows a verb that did not happen: "I changed nothing".
-var nothing = pattern.Lazy(`(?i)^ (nothing|no|none|neither)\b`)
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func joined(names []string) string { return strings.Join(names, ", ") }
-
-func first(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -10,35 +10,22 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// newCommits are the commits that were made since and that hold something:
-// those that HEAD has gained, those that were made here on another branch, and
-// those of work trees of the same repository that were made since. The logs of
-// HEAD and of branches tell the latter two; commits of other work trees that
-// were there before are somebody else's. Where there are none of these, some are
-// those of which nobody knows who made them.
-func newCommits(ctx context.Context, at place, base, now belay.Print, own *makings) (list, some []string, err error) {
-	if list, err = gained(ctx, at, base, now); err != nil {
-		return nil, nil, err
+// newCommits are the commits that were made in this work tree since and that
+// hold something: those that HEAD has gained, and those that were made here on
+// another branch, as the log of HEAD tells. What was made in another work tree
+// of the repository is not of this one.
+func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
+	list, err := gained(ctx, at, base, now)
+	if err != nil {
+		return nil, err
 	}
-	own.gained = slices.Clone(list)
 	beside, err := madeHere(ctx, at, base, now)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := madeApart(ctx, at, base, now, *own)
-	if err != nil {
-		return nil, nil, err
-	}
-	own.found = len(found.own) > 0
-	for _, id := range append(beside, found.own...) {
+	for _, id := range beside {
 		if len(list) < maxCommits && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
-	if len(list) == 0 {
-		some = found.some[:min(len(found.some), maxCommits)]
-	}
-	return list, some, nil
+	return list, err
 }
 
 // gained are the commits that HEAD has and had not. New commits that end in

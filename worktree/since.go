@@ -15,40 +15,23 @@ const (
 	maxCommits = 50  // commits
 	maxGuards  = 200 // files that judge the work
 	maxOutside = 50  // files outside the tree
-	maxTests   = 50  // commands; the last ones
 )
 
-// Since is what happened in the working tree between two prints, and what the
-// tools of the agent tell about it.
+// Since is what happened in the working tree between two prints. The tools of
+// the agent tell which files outside of it they wrote.
 func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.ToolCall) belay.Evidence {
-	return t.SinceBy(ctx, base, now, tools, nil)
-}
-
-// SinceBy is Since with all that the agent did, as its CLI told it while it
-// worked; nil = it does not tell.
-func (t Tree) SinceBy(ctx context.Context, base, now belay.Print, tools []belay.ToolCall, own *Doings) belay.Evidence {
 	at, bad := find(ctx, t.Git, t.Dir)
 	now = t.measured(ctx, base, now, at, bad)
-	e := belay.Evidence{Before: base, After: now, Tests: testRuns(t.Dir, tools), PR: pullRequest(tools)}
+	e := belay.Evidence{Before: base, After: now}
 	top, err := realPath(t.Dir)
-	var list []change
-	made := own.makings(t.Dir)
 	if e.Error = unlike(base, now); bad == nil {
 		top, err = at.top, nil
 		if e.Error == "" && base.Repo {
-			list, e.Error = compare(ctx, at, &e, &made)
+			e.Error = compare(ctx, at, &e)
 		}
 	}
 	if err == nil { // a folder that is gone has no inside
 		e.Outside = outside(t.Dir, top, tools)
-	}
-	if own != nil {
-		n := own.place(t.Dir, top)
-		e.Own = own.in(&n, top, list, !base.Repo && e.Before.Tree != e.After.Tree)
-		e.Own.Commits = made.found || bad == nil && stands(ctx, at, e.Commits, made.gained, list, n.commits)
-		if bad == nil && len(list) == 0 && !e.Own.Afar {
-			e.Own.Afar = n.ignored(ctx, at)
-		}
 	}
 	return e
 }
@@ -93,38 +76,32 @@ func unlike(base, now belay.Print) string {
 	return ""
 }
 
-// compare fills in the changes and commits, gives the changes, and says what is
-// missing.
-func compare(ctx context.Context, at place, e *belay.Evidence, own *makings) ([]change, string) {
+// compare fills in the changes and commits, and says what is missing.
+func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	var missing []string
 	list, unkept, err := changes(ctx, at, e)
 	switch {
 	case errors.Is(err, errOutput): // it may be all in the eye
 		e.After.Error = "more files are others than can be looked at"
-		return nil, unlike(e.Before, e.After)
+		return unlike(e.Before, e.After)
 	case err != nil:
 		missing = append(missing, "compare files: "+err.Error())
 	}
 	if why := notKept(unkept); why != "" {
 		missing = append(missing, why)
 	}
-	commits, some, err := newCommits(ctx, at, e.Before, e.After, own)
-	if err != nil {
+	if e.Commits, err = newCommits(ctx, at, e.Before, e.After); err != nil {
 		missing = append(missing, "list commits: "+err.Error())
 	}
-	e.Commits = commits
 	if err == nil && len(missing) == 0 && onlySeenOtherwise(ctx, at, *e, list) {
 		// git looks at other files now, or in another way: none is another one
 		e.Files, e.Added, e.Deleted, e.Changed, e.Guards = 0, 0, 0, nil, nil
-		e.After.Tree, list = e.Before.Tree, nil
+		e.After.Tree = e.Before.Tree
 	}
 	if e.After.Tree == e.Before.Tree {
 		e.After.At = e.Before.At // the files are as they were then
-		if len(e.Commits) == 0 {
-			e.Commits, e.Apart = some, len(some) > 0
-		}
 	}
-	return list, strings.Join(missing, "; ")
+	return strings.Join(missing, "; ")
 }
 
 // changes fills in the numbers and the first of the files, and gives all of

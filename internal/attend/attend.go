@@ -15,7 +15,6 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/redact"
-	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -35,7 +34,7 @@ type Streams struct {
 // Watcher sees what an agent left behind.
 type Watcher interface {
 	Before(ctx context.Context) (belay.Print, error)
-	After(ctx context.Context, base belay.Print, tools []belay.ToolCall, own *worktree.Doings) belay.Evidence
+	After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence
 }
 
 // parts are what an attendant is put together from.
@@ -94,7 +93,7 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 		order: o, parts: p, streams: s, windows: o.Windows.orDefault(), traits: traitsOf(o, p),
 		hide: redact.New(redact.FromEnv(os.Environ(), o.Secrets)), raw: &tap{w: s.Err},
 	}
-	a.witness.Dir, a.witness.Hide = o.Dir, a.hide.String
+	a.witness.Hide = a.hide.String
 	a.notes = openNotebook(o.Notes, a.hide)
 	r := a.run(ctx)
 	r.Notes, r.Lost = a.notes.close()
@@ -178,7 +177,6 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 	var all []belay.ToolCall
 	r.Result.Tools, all = a.witness.Calls(r.Result)
 	r.Evidence = a.after(ctx, base, all, r.Evidence.Error)
-	a.witness.Testify(&r.Evidence)
 	return r
 }
 
@@ -272,7 +270,7 @@ func (a *attendant) after(ctx context.Context, base belay.Print, calls []belay.T
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	e := a.parts.watcher.After(ctx, base, calls, a.witness.Own(a.order.Kind))
+	e := a.parts.watcher.After(ctx, base, calls)
 	if e.Error == "" {
 		e.Error = before
 	}

@@ -35,9 +35,9 @@ func (e eyes) Before(ctx context.Context) (belay.Print, error) {
 
 // After is what happened since. Work that no commit holds is kept, so that
 // nothing that comes later can lose it.
-func (e eyes) After(ctx context.Context, base belay.Print, tools []belay.ToolCall, own *worktree.Doings) belay.Evidence {
+func (e eyes) After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence {
 	now := e.tree.Print(ctx)
-	found := e.tree.SinceBy(ctx, base, now, tools, own)
+	found := e.tree.Since(ctx, base, now, tools)
 	if !now.Repo || now.Tree == "" || !now.Dirty || now.Tree == base.Tree {
 		return found
 	}

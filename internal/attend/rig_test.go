@@ -21,7 +21,6 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/worktree"
 )
 
 // The test binary plays every program of the test: an attendant is a process
@@ -57,7 +56,7 @@ func (s stillness) Before(context.Context) (belay.Print, error) {
 	return belay.Print{Tree: s.names()}, nil
 }
 
-func (s stillness) After(_ context.Context, base belay.Print, tools []belay.ToolCall, _ *worktree.Doings) belay.Evidence {
+func (s stillness) After(_ context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence {
 	e := belay.Evidence{Before: base, After: belay.Print{Tree: s.names()}, Files: len(tools)}
 	return e
 }

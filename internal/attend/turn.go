@@ -311,7 +311,6 @@ func (t *turn) finish(ctx context.Context, e ending, files []string) ending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
-	t.a.witness.Over()
 	e.result = t.voice.end(x)
 	e.result.Bad += t.long
 	e.result.Cut = t.a.cutOf(e)

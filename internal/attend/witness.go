@@ -6,84 +6,29 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/worktree"
 )
 
 const (
-	maxSeenTests = 50  // commands that ran tests; the last ones
 	maxSeenNames = 200 // tools that ended well
 	maxSeenFiles = 200 // files that tools wrote
-	maxSeenOpen  = 100 // calls that run
 	maxCommand   = 2000
 )
 
-// Witness sees the tool calls of an agent go by, with their whole commands, and
-// keeps what counts for the judgement. A report holds only the first and the
-// last calls, and only the beginnings of their commands.
+// Witness sees the tool calls of an agent go by and keeps what a report would
+// leave out: it holds only the first and the last calls. A denied tool that
+// worked another time and a file outside the tree must not be forgotten.
 type Witness struct {
-	Dir   string              // where the agent works; "" = nobody knows
-	Hide  func(string) string // hides secrets in a text before it is cut; nil = nothing to hide
-	open  map[string]belay.ToolCall
-	tests []belay.ToolCall
-	pr    string
+	Hide  func(string) string       // hides secrets in a text before it is cut; nil = nothing to hide
 	well  map[string]belay.ToolCall // the last call of each tool that ended well
 	files map[string]belay.ToolCall // by path
-	doing doing
 }
 
 // Hear takes in a sign.
 func (w *Witness) Hear(s agent.Sign) {
-	w.doing.hear(s)
-	switch s.Kind {
-	case agent.SignTool:
-		w.begin(s)
-	case agent.SignDone:
-		if s.Tool != nil {
-			delete(w.open, s.ID)
-			w.see(*s.Tool)
-		}
-	case agent.SignStart, agent.SignText, agent.SignModel, agent.SignRetry, agent.SignLife, agent.SignFinal:
-	}
-}
-
-func (w *Witness) begin(s agent.Sign) {
-	if s.Tool == nil || s.Tool.Command == "" || s.ID == "" || len(w.open) >= maxSeenOpen {
+	if s.Kind != agent.SignDone || s.Tool == nil || s.Tool.Failed || s.Tool.Denied || s.Tool.Open {
 		return
 	}
-	if !worktree.LookIn(w.Dir, s.Tool.Command).Tests {
-		return // only tests that never ended tell something
-	}
-	if w.open == nil {
-		w.open = map[string]belay.ToolCall{}
-	}
-	w.open[s.ID] = w.short(*s.Tool)
-}
-
-// Over says that the process has ended: what runs now never ends.
-func (w *Witness) Over() {
-	w.doing.over()
-	for _, id := range slices.Sorted(maps.Keys(w.open)) { // a cap takes the same ones each time
-		call := w.open[id]
-		call.Open = true
-		w.test(call)
-	}
-	w.open = nil
-}
-
-// see takes in a call that ended.
-func (w *Witness) see(call belay.ToolCall) {
-	seen := worktree.LookIn(w.Dir, call.Command)
-	short := w.short(call)
-	good := !call.Failed && !call.Denied && !call.Open
-	if seen.Ran(call) && !call.Denied {
-		w.test(seen.Run(short))
-	}
-	if !good {
-		return
-	}
-	if seen.PR && !call.Masked && (call.Exit == nil || *call.Exit == 0) {
-		w.pr = worktree.PRMade
-	}
+	short := w.short(*s.Tool)
 	w.well = remember(w.well, short.Name, short, maxSeenNames)
 	if short.Path != "" {
 		w.files = remember(w.files, short.Path, short, maxSeenFiles)
@@ -98,11 +43,6 @@ func remember(m map[string]belay.ToolCall, key string, call belay.ToolCall, most
 		m[key] = call
 	}
 	return m
-}
-
-func (w *Witness) test(call belay.ToolCall) {
-	w.tests = append(w.tests, call)
-	w.tests = w.tests[max(0, len(w.tests)-maxSeenTests):]
 }
 
 func (w *Witness) short(call belay.ToolCall) belay.ToolCall {
@@ -128,9 +68,4 @@ func (w *Witness) Calls(r belay.AgentResult) (shown, all []belay.ToolCall) {
 		}
 	}
 	return shown, all
-}
-
-// Testify puts what was seen into the evidence.
-func (w *Witness) Testify(e *belay.Evidence) {
-	e.Tests, e.PR = slices.Clone(w.tests), w.pr
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -185,11 +184,7 @@ func (s *story) before(v placed) (*flow.Tree, placed, error) {
 
 // judgeFile judges a transcript against a repository.
 func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) {
-	dir, err := filepath.Abs(o.repo)
-	if err != nil {
-		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", err, "")
-	}
-	seen := attendant.Witness{Dir: dir}
+	var seen attendant.Witness
 	kind, result, err := readTranscript(o, &seen)
 	if err != nil {
 		hint := ""
@@ -206,16 +201,14 @@ func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) 
 	now := tree.Print(ctx)
 	var calls []belay.ToolCall
 	result.Tools, calls = seen.Calls(result)
-	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.SinceBy(ctx, base, now, calls, seen.Own(kind))}
-	seen.Testify(&report.Evidence)
+	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, calls)}
 	exit := o.exit
 	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && exit == 0 {
 		exit = 1 // as the attendant does: without its last record a run has not ended well
 	}
 	c := verdict.Case{
 		Step: "transcript", Type: belay.TypeAgent, Expect: belay.Expect(o.expect), Classic: o.hollow == "classic",
-		Main:  belay.Observation{Began: true, Exit: exit, Agent: report},
-		Acted: true, // who names the base says that what came after it is the agent's; a transcript may be a part
+		Main: belay.Observation{Began: true, Exit: exit, Agent: report},
 	}
 	return judged(c, verdict.Of(c)), nil
 }
@@ -270,7 +263,6 @@ func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) be
 			}
 		}
 		if err != nil {
-			seen.Over()
 			return r.End(agent.Exit{Code: exit, At: time.Now()})
 		}
 	}

@@ -181,9 +181,6 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 	}
 	fileRows("file", e.Changed, e.Files, add)
 	some(e.Commits, func(c string) { add("commit", "%s", c) })
-	for i := range e.Tests {
-		add("tests", "%s: %s", tui.Tested(e.Tests[i]), toolText(&e.Tests[i]))
-	}
 	fileRows("guard", e.Guards, len(e.Guards), add)
 	some(e.Outside, func(path string) { add("outside", "%s", path) })
 	if e.PR != "" {

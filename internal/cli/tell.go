@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recovery"
-	"github.com/belay-run/belay/verdict"
 )
 
 // entry is one line of a run's log.
@@ -204,7 +203,7 @@ func (t *teller) recovered(r belay.Record, e belay.AttemptJudged, name string, s
 		return say(r, logInfo, "Agent recovery succeeded for sub-recipe '%s' (step '%s')", name, step)
 	case good && strings.TrimSpace(report.Result.Excerpt) == "":
 		return say(r, logWarning, "Agent recovery returned empty output for sub-recipe '%s'", name)
-	case report != nil && (report.Result.GaveUp || good && e.Verdict.Failure != nil && e.Verdict.Failure.Rule == verdict.RuleGaveUp):
+	case report != nil && report.Result.GaveUp:
 		return say(r, logWarning, "Agent recovery reported unrecoverable failure for sub-recipe '%s': %s", name, agent.Preview(report.Result.Excerpt))
 	case good:
 		return say(r, logWarning, "Agent recovery of sub-recipe '%s' was not accepted: %s", name, why)

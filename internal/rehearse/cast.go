@@ -102,27 +102,12 @@ func (c *cast) acts(s *recipe.Step) []act {
 		if saysCommit.MatchString(prompt) {
 			list = append(list, act{"commit": fmt.Sprintf("rehearse %s", s.ID)})
 		}
-	case belay.ExpectTests:
-		list = append(append(list, files...), program("pytest", "echo 1 passed in 0.01s")...)
-		list = append(list, act{"run": "./rehearsal/pytest -q"})
 	case belay.ExpectPR:
-		list = append(append(list, files...), program("gh", "echo https://example.org/rehearsal/pull/1")...)
-		list = append(list, act{"run": "./rehearsal/gh pr create --fill"})
-		return append(list, act{"answer": c.answer(s, "The pull request is https://example.org/rehearsal/pull/1.")})
-	case belay.ExpectNone, belay.ExpectAnswer, "":
+		return append(append(list, files...), act{"answer": c.answer(s, "The pull request is https://example.org/rehearsal/pull/1.")})
+	case belay.ExpectTests, belay.ExpectNone, belay.ExpectAnswer, "":
 		list = append(list, files...)
 	}
 	return append(list, act{"answer": c.answer(s, fmt.Sprintf("Step %s is done, in a rehearsal.", s.ID))})
-}
-
-// program makes a program of a known name that does nothing but say yes: the
-// agent calls it as it would the real one.
-func program(name, does string) []act {
-	path := "rehearsal/" + name
-	return []act{
-		{"write": map[string]string{"path": path, "text": "#!/usr/bin/env bash\n" + does + "\n"}},
-		{"run": "chmod +x " + path},
-	}
 }
 
 // files are those that the step is asked to write, as far as its prompt, its

@@ -38,7 +38,7 @@ steps:
 		t.Fatalf("%v\n%s", err, text)
 	}
 	for _, want := range []string{
-		"path: notes.md", "commit: rehearse write", "path: rehearsal/any.txt", "run: ./rehearsal/pytest -q", "gh pr create",
+		"path: notes.md", "commit: rehearse write", "path: rehearsal/any.txt", "rehearsal/pull/1",
 		"path: out/made.txt", "  all done\n", "parts:", "seed 5",
 		"count: rehearsed", "title: rehearsed", "- one\n", "- rehearsed\n",
 	} {

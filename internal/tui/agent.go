@@ -54,32 +54,10 @@ func Left(e belay.Evidence) string {
 	if n := len(e.Commits); n > 0 {
 		words = append(words, plural(n, "commit"))
 	}
-	if n := len(e.Tests); n > 0 {
-		words = append(words, "tests "+Tested(e.Tests[n-1]))
-	}
 	if e.PR != "" {
 		words = append(words, "pull request")
 	}
 	return strings.Join(words, ", ")
-}
-
-// Tested is how a command that ran tests ended, in a few words.
-func Tested(t belay.ToolCall) string {
-	switch {
-	case t.Open:
-		return "not finished"
-	case t.Failed || t.Denied:
-		return "failed"
-	case t.Exit != nil && *t.Exit != 0:
-		return "failed"
-	case t.Unsure || t.Tally != nil && t.Tally.None: // as it is judged
-		return "not seen to run"
-	case t.Tally != nil && t.Tally.Bad:
-		return "failed"
-	case t.Masked || t.Exit == nil:
-		return "ran, end unknown"
-	}
-	return "passed"
 }
 
 // Reason is a failure without the step that was named already. A class that

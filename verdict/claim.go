@@ -1,0 +1,226 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// claim is an agent's run that ended by itself and without an error: what was
+// asked, what Belay saw, and what the agent left as its answer.
+type claim struct {
+	expect   belay.Expect
+	result   belay.AgentResult
+	evidence belay.Evidence
+	text     string             // the final text, or its beginning and its end
+	check    *belay.Observation // the check that Belay ran; nil = none
+}
+
+// claim is what the agent's run claims.
+func (c Case) claim() claim {
+	r := c.Main.Agent
+	return claim{expect: c.Expect, result: r.Result, evidence: r.Evidence, text: strings.TrimSpace(r.Result.Excerpt), check: c.Check}
+}
+
+// judge says whether what was expected is there. What the agent says and what
+// its records tell decides nothing here but whether there is an answer, and
+// whether a tool was denied on the way to it.
+func (c claim) judge() belay.Verdict {
+	switch c.expect {
+	case belay.ExpectNone:
+		return c.none()
+	case belay.ExpectChange:
+		return c.change()
+	case belay.ExpectTests:
+		return c.tests()
+	case belay.ExpectPR:
+		return c.pr()
+	case belay.ExpectAnswer, "":
+	}
+	return c.answer()
+}
+
+// answer wants a final text, and no tool that was denied on the way to it and
+// never worked. The text is the product: what it says is not judged.
+func (c claim) answer() belay.Verdict {
+	switch missed := c.missed(); {
+	case c.text == "":
+		return c.empty("there is no answer", sureSeen)
+	case len(missed) > 0:
+		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassPermission, Cause: "tools were denied: " + joined(missed),
+			Hint: "allow the tool to the agent, or take it out of the task; if the answer does not need it, say expect: none"}
+		return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sureRecord}
+	}
+	return c.done(belay.BasisAnswer, sureRecord)
+}
+
+// missed are the tools that were denied and did not end well at another time.
+func (c claim) missed() []string {
+	var list []string
+	for _, name := range c.result.Denied {
+		made := slices.ContainsFunc(c.result.Tools, func(t belay.ToolCall) bool { return t.Name == name && endedWell(t) })
+		if !made && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func endedWell(t belay.ToolCall) bool { return !t.Failed && !t.Denied && !t.Open }
+
+// none wants nothing; that nothing was done is told all the same.
+func (c claim) none() belay.Verdict {
+	v := c.done(belay.BasisExit, sureRecord)
+	if !Changed(c.evidence) {
+		v.For = append(v.For, "nothing changed, and nothing was expected")
+	}
+	return v
+}
+
+// change wants the working tree or its history to be another than before.
+func (c claim) change() belay.Verdict {
+	switch e := c.evidence; {
+	case e.Before.Error != "" || e.After.Error != "":
+		f := &belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure,
+			Cause: "the working tree could not be looked at: " + first(e.Before.Error, e.After.Error),
+			Hint:  "a change was expected and nobody can tell whether there is one"}
+		return belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
+	case Changed(e):
+		return c.done(belay.BasisChange, sureSeen)
+	}
+	return c.empty("nothing changed in the working tree", sureSeen)
+}
+
+// tests wants a check that Belay ran and that passed, and that did not run no
+// test at all.
+func (c claim) tests() belay.Verdict {
+	switch k := c.check; {
+	case k == nil:
+		return c.empty("no test was run by Belay", sureSeen)
+	case k.Exit == 0 && k.Tally != nil && k.Tally.None:
+		return c.empty("the check passed, and its output tells that no test ran", sureSeen)
+	}
+	return c.done(belay.BasisTests, sureSeen) // one that failed is looked at for every step
+}
+
+// pr wants a check that says that a pull request is there.
+func (c claim) pr() belay.Verdict {
+	if c.check == nil {
+		return c.empty("nothing shows a pull request", sureSeen)
+	}
+	return c.done(belay.BasisPR, sureSeen)
+}
+
+func (c claim) done(basis belay.Basis, sure int) belay.Verdict {
+	v := belay.Verdict{OK: true, Basis: basis, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sure}
+	if len(v.For) == 0 {
+		v.For = []string{"it ended by itself, without an error"}
+	}
+	return v
+}
+
+// empty is the verdict about a run without what was expected of it.
+func (c claim) empty(cause string, sure int) belay.Verdict {
+	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
+		Hint: "nothing counts as done without evidence; if nothing had to be done, say expect: none"}
+	return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
+}
+
+// classic is the old text rule alone: hollow only when the agent says that it
+// has no access, describes nothing and refers to nothing.
+func (c claim) classic() belay.Verdict {
+	if emptyWords(c.text) {
+		return c.empty("it says that it could not reach the files, and names no finding", sureText)
+	}
+	return c.done(belay.BasisAnswer, sureText)
+}
+
+// Changed tells whether the files or the history are others than before. HEAD
+// that moved to the same files says nothing: the new commits are empty or undo
+// each other, unless they hold what was not committed before.
+func Changed(e belay.Evidence) bool {
+	switch {
+	case e.Files > 0 || e.Before.Tree != e.After.Tree:
+		return true
+	case e.Before.Head != e.After.Head:
+		return e.Before.Dirty && !e.After.Dirty
+	}
+	return len(e.Commits) > 0 // made on another branch
+}
+
+// changes is what Belay saw of the work, in words.
+func changes(e belay.Evidence) []string {
+	var list []string
+	switch {
+	case e.Files == 1:
+		list = append(list, fmt.Sprintf("1 file changed (+%d −%d): %s", e.Added, e.Deleted, e.Changed[0].Path))
+	case e.Files > 1:
+		list = append(list, fmt.Sprintf("%d files changed (+%d −%d)", e.Files, e.Added, e.Deleted))
+	case e.Before.Tree != e.After.Tree:
+		list = append(list, "the working tree is not what it was")
+	}
+	if n := len(e.Commits); n > 0 {
+		list = append(list, count(n, "new commit"))
+	}
+	if n := len(e.Outside); n > 0 {
+		list = append(list, count(n, "file")+" outside the working tree")
+	}
+	return list
+}
+
+func (c claim) evidenceFor() []string {
+	list := changes(c.evidence)
+	if c.evidence.PR != "" {
+		list = append(list, "pull request: "+c.evidence.PR)
+	}
+	good := 0
+	for _, t := range c.result.Tools {
+		if endedWell(t) {
+			good++
+		}
+	}
+	if good > 0 {
+		list = append(list, count(good, "tool call")+" ended well")
+	}
+	if c.text != "" {
+		list = append(list, fmt.Sprintf("an answer of %d characters", len([]rune(c.text))))
+	}
+	return list
+}
+
+func (c claim) evidenceAgainst() []string {
+	var list []string
+	if n := len(c.result.Denied); n > 0 {
+		list = append(list, "denied: "+joined(c.result.Denied))
+	}
+	if n := len(c.evidence.Guards); n > 0 {
+		list = append(list, count(n, "file")+" changed that the work is judged by: "+c.evidence.Guards[0].Path)
+	}
+	if c.text == "" {
+		list = append(list, "no final text")
+	}
+	if c.evidence.Error != "" {
+		list = append(list, "evidence is not complete: "+c.evidence.Error)
+	}
+	return list
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func joined(names []string) string { return strings.Join(names, ", ") }
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,225 @@
+package verdict_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/verdict"
+)
+
+var (
+	same   = belay.Evidence{Before: belay.Print{Repo: true, Tree: "t1", Head: "c1"}, After: belay.Print{Repo: true, Tree: "t1", Head: "c1"}}
+	edited = belay.Evidence{
+		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1"}, After: belay.Print{Repo: true, Tree: "t2", Head: "c1"},
+		Files: 1, Added: 1, Deleted: 1, Changed: []belay.FileChange{{Path: "a.go", Change: belay.FileModified, Added: 1, Deleted: 1}},
+	}
+	aside = belay.Evidence{Before: same.Before, After: same.After, Commits: []string{"c2"}}
+	blind = belay.Evidence{Before: belay.Print{Error: "git: not found"}}
+)
+
+func exit(n int) *int { return &n }
+
+// moved is a new commit with the same files.
+func moved(before, after bool) belay.Evidence {
+	return belay.Evidence{
+		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1", Dirty: before}, After: belay.Print{Repo: true, Tree: "t1", Head: "c2", Dirty: after},
+		Commits: []string{"c2"},
+	}
+}
+
+// agentSaid is the verdict about an agent that ended well.
+func agentSaid(expect belay.Expect, e belay.Evidence, r belay.AgentResult, check *belay.Observation) belay.Verdict {
+	r.Final = true
+	return verdict.Of(verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: expect, Check: check,
+		Main: belay.Observation{Began: true, Agent: &belay.AgentReport{Name: "claude", Evidence: e, Result: r}}})
+}
+
+// A denial on the way to an answer counts, unless the same tool worked later.
+// promise: H3 H4
+func TestDenialsOnTheWayToAnAnswer(t *testing.T) {
+	t.Parallel()
+	read, no := belay.ToolCall{Name: "Read"}, belay.ToolCall{Name: "Bash", Failed: true, Denied: true}
+	for name, row := range map[string]struct {
+		tools []belay.ToolCall
+		want  belay.Class
+	}{
+		"nothing but a denial":  {[]belay.ToolCall{no}, belay.ClassPermission},
+		"a denial beside work":  {[]belay.ToolCall{read, no}, belay.ClassPermission},
+		"denied, then let pass": {[]belay.ToolCall{no, {Name: "Bash", Exit: exit(0)}}, belay.ClassNone},
+	} {
+		v := agentSaid(belay.ExpectAnswer, same, belay.AgentResult{Excerpt: "The limit is 30 s.", Tools: row.tools, Denied: []string{"Bash"}}, nil)
+		got := belay.ClassNone
+		if v.Failure != nil {
+			got = v.Failure.Class
+		}
+		if got != row.want || v.OK != (row.want == belay.ClassNone) {
+			t.Errorf("%s: %q (ok %t), want %q", name, got, v.OK, row.want)
+		}
+	}
+}
+
+// Only what Belay saw makes a verdict: a text never does, whatever it says.
+// promise: H3 H4 H5
+func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
+	t.Parallel()
+	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
+	none := &belay.Observation{Began: true, Tally: &belay.Tally{None: true}}
+	mute := &belay.Observation{Began: true, Exit: -1, Signal: 9}
+	const hollow, bad = belay.HollowSuccess, belay.BashFailure
+	for name, row := range map[string]struct {
+		expect   belay.Expect
+		evidence belay.Evidence
+		check    *belay.Observation
+		denied   []string
+		want     belay.FailureKind
+		basis    belay.Basis // "" = not done
+	}{
+		"no change":                            {belay.ExpectChange, same, nil, nil, hollow, ""},
+		"no change, and the check passes":      {belay.ExpectChange, same, pass, nil, hollow, ""},
+		"a change":                             {belay.ExpectChange, edited, nil, nil, "", belay.BasisChange},
+		"a change, and the check passes":       {belay.ExpectChange, edited, pass, nil, "", belay.BasisChange},
+		"a change, and the check fails":        {belay.ExpectChange, edited, fail, nil, bad, ""},
+		"nobody could look":                    {belay.ExpectChange, blind, nil, nil, belay.Infrastructure, ""},
+		"nothing expected":                     {belay.ExpectNone, same, nil, nil, "", belay.BasisExit},
+		"nothing expected, and a check":        {belay.ExpectNone, same, pass, nil, "", belay.BasisVerify},
+		"an answer":                            {belay.ExpectAnswer, same, nil, nil, "", belay.BasisAnswer},
+		"an answer, and a check":               {belay.ExpectAnswer, same, pass, nil, "", belay.BasisVerify},
+		"an answer that was denied its tools":  {belay.ExpectAnswer, same, nil, []string{"Write"}, bad, ""},
+		"a denial that did not matter":         {belay.ExpectChange, edited, nil, []string{"WebFetch"}, "", belay.BasisChange},
+		"tests that nobody ran":                {belay.ExpectTests, edited, nil, nil, hollow, ""},
+		"tests that passed":                    {belay.ExpectTests, same, pass, nil, "", belay.BasisTests},
+		"tests that failed":                    {belay.ExpectTests, edited, fail, nil, bad, ""},
+		"a run of no test":                     {belay.ExpectTests, edited, none, nil, hollow, ""},
+		"tests that were cut off":              {belay.ExpectTests, edited, mute, nil, bad, ""},
+		"empty commits":                        {belay.ExpectChange, moved(false, false), nil, nil, hollow, ""},
+		"empty commits over others' work":      {belay.ExpectChange, moved(true, true), nil, nil, hollow, ""},
+		"a commit of what was there":           {belay.ExpectChange, moved(true, false), nil, nil, "", belay.BasisChange},
+		"a commit on another branch":           {belay.ExpectChange, aside, nil, nil, "", belay.BasisChange},
+		"a pull request that nobody looked up": {belay.ExpectPR, edited, nil, nil, hollow, ""},
+		"a pull request that was looked up":    {belay.ExpectPR, edited, pass, nil, "", belay.BasisPR},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range []string{
+				"done", "I fixed the bug in a.go; all tests pass.", "I cannot access the repository.",
+				"Nothing to do: `Add` in a.go already handles this.", "I'm sorry, I can't help with that.", "Erledigt.",
+			} {
+				v := agentSaid(row.expect, row.evidence, belay.AgentResult{Denied: row.denied, Excerpt: text}, row.check)
+				got := belay.FailureKind("")
+				if v.Failure != nil {
+					got = v.Failure.Kind
+				}
+				if got != row.want || v.OK != (row.want == "") || v.Basis != row.basis {
+					t.Fatalf("%q: got %q (ok %t, basis %q), want %q: for %q, against %q", text, got, v.OK, v.Basis, row.want, v.For, v.Against)
+				}
+				if len(v.For)+len(v.Against) == 0 || v.Sure < 1 || v.Sure > 100 {
+					t.Errorf("the verdict names no evidence, or no confidence: %+v", v)
+				}
+			}
+		})
+	}
+}
+
+// A blank answer is none, and no check is in its place.
+// promise: H4
+func TestABlankAnswerIsNone(t *testing.T) {
+	t.Parallel()
+	for _, check := range []*belay.Observation{nil, {Began: true}} {
+		if v := agentSaid(belay.ExpectAnswer, edited, belay.AgentResult{Excerpt: " \n\t"}, check); v.OK || v.Failure.Kind != belay.HollowSuccess {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// A lost attempt is done only when all that its step expects is there: a check
+// that passes says nothing about a change or an answer.
+// promise: A6 K1
+func TestLost(t *testing.T) {
+	t.Parallel()
+	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
+	for name, row := range map[string]struct {
+		expect belay.Expect
+		seen   *belay.Evidence
+		check  *belay.Observation
+		done   bool
+	}{
+		"a change and a check":            {belay.ExpectChange, &edited, pass, true},
+		"a check without a change":        {belay.ExpectChange, &same, pass, false},
+		"a check, and nobody looked":      {belay.ExpectChange, nil, pass, false},
+		"a look that failed":              {belay.ExpectChange, &blind, pass, false},
+		"a change without a check":        {belay.ExpectChange, &edited, nil, false},
+		"a change, and the check fails":   {belay.ExpectChange, &edited, fail, false},
+		"an answer":                       {belay.ExpectAnswer, &edited, pass, false},
+		"tests":                           {belay.ExpectTests, nil, pass, true},
+		"tests that failed":               {belay.ExpectTests, nil, fail, false},
+		"nothing expected, and a check":   {belay.ExpectNone, nil, pass, true},
+		"nothing expected, without check": {belay.ExpectNone, nil, nil, false},
+	} {
+		v := verdict.Lost(verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: row.expect, Check: row.check}, row.seen)
+		if v.OK != row.done || v.Unknown == row.done || v.OK != (v.Basis != "") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if v := verdict.Lost(verdict.Case{Step: "build", Type: belay.TypeBash, Check: pass}, nil); !v.OK {
+		t.Errorf("a shell step whose check passes: %+v", v)
+	}
+}
+
+// What a case of an agent amounts to, before anybody looks at its work.
+// promise: F2 F5 F7
+func TestAgentsThatDidNotEndWell(t *testing.T) {
+	t.Parallel()
+	report := func(ended belay.EndedBy, r belay.AgentResult) *belay.AgentReport {
+		return &belay.AgentReport{Name: "claude", Ended: ended, Result: r, Evidence: edited}
+	}
+	for name, row := range map[string]struct {
+		o     belay.Observation
+		kind  belay.FailureKind
+		class belay.Class
+		says  string
+	}{
+		"timed out": {belay.Observation{Began: true, Exit: 1, KilledBy: belay.KilledDeadline, Agent: report(belay.EndedDeadline, belay.AgentResult{})},
+			belay.AgentTimeout, belay.ClassTimeout, "timed out"},
+		"fell silent": {belay.Observation{Began: true, Exit: 1, Agent: report(belay.EndedSilence, belay.AgentResult{Tools: []belay.ToolCall{{Name: "Bash", Command: "make", Open: true}}})},
+			belay.AgentTimeout, belay.ClassTimeout, "Bash make"},
+		"login": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassAuth, Status: 401, Cause: "bad key", Exit: 1})},
+			belay.Infrastructure, belay.ClassAuth, "HTTP 401"},
+		"error flag and exit 0": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassTransient})},
+			belay.Infrastructure, belay.ClassTransient, "exit 0"},
+		"refused": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopRefused})},
+			belay.BashFailure, belay.ClassRefusal, "refused"},
+		"truncated": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopTruncated})},
+			belay.BashFailure, belay.ClassTokenLimit, "cut off"},
+		"no final record": {belay.Observation{Began: true, Exit: 1, Agent: &belay.AgentReport{Name: "claude", Evidence: same}},
+			belay.HollowSuccess, belay.ClassHollow, "without the record"},
+		"no final record, and work": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{})},
+			belay.BashFailure, belay.ClassUnknown, "there is work"},
+		"no report": {belay.Observation{Began: true, Exit: -1, Signal: 9},
+			belay.Infrastructure, belay.ClassInfrastructure, "no report"},
+		"no report, and a reason": {belay.Observation{Began: true, Exit: 8, Tail: "write report: no space left on device\n"},
+			belay.Infrastructure, belay.ClassInfrastructure, "no report (exit 8): write report: no space left"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := verdict.Of(verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: belay.ExpectChange, Main: row.o})
+			if v.OK || v.Failure == nil {
+				t.Fatalf("not a failure: %+v", v)
+			}
+			if v.Failure.Kind != row.kind || v.Failure.Class != row.class || !strings.Contains(v.Failure.Cause, row.says) {
+				t.Errorf("got %v, want %s (%s) with %q", v.Failure, row.kind, row.class, row.says)
+			}
+		})
+	}
+}
+
+// The check of a step looks at what ended well.
+// promise: A6
+func TestAClaimIsChecked(t *testing.T) {
+	t.Parallel()
+	c := verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: belay.ExpectChange, Main: belay.Observation{Began: true,
+		Agent: &belay.AgentReport{Name: "codex", Evidence: same, Result: belay.AgentResult{Final: true, Excerpt: "done"}}}}
+	if !verdict.NeedsCheck(c) {
+		t.Error("a claim without a change is not checked")
+	}
+}
