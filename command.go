@@ -78,6 +78,12 @@ type Question struct {
 	Name  string `json:"name,omitempty"`
 	// Probe asks for a look at the machine, from this directory.
 	Probe string `json:"probe,omitempty"`
+	// Program, Host and Login are what the look is for beside that: a program
+	// that may be missing, a name that may have no address, a tool that can say
+	// whether somebody is logged in.
+	Program string `json:"program,omitempty"`
+	Host    string `json:"host,omitempty"`
+	Login   string `json:"login,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -122,6 +128,10 @@ type Probe struct {
 	OOMKill  bool      `json:"oom_kill,omitempty"`  // the memory group counted a kill since the driver began
 	Lock     LockState `json:"lock,omitempty"`      // of git, in the repository of the working tree
 	Detail   string    `json:"detail,omitempty"`
+
+	NoProgram string `json:"no_program,omitempty"` // it is not on PATH
+	NoHost    string `json:"no_host,omitempty"`    // it has no address
+	NoLogin   string `json:"no_login,omitempty"`   // the tool says that nobody is logged in
 }
 
 // LockState is the closed list of what can be seen of git's locks.

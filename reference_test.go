@@ -171,6 +171,15 @@ wording of a message, and is stored in the journal beside the observation.
 		}
 	}
 	b.WriteString(`
+A shell step that fails because the machine lacks something is ` + "`infrastructure`" + ` where that is
+proven, not said. Proven means: Belay looked (the disk is full, the memory group counted a kill,
+the program that the last lines name is not on PATH, the host that they name has no address,
+` + "`gh auth status`" + ` says that nobody is logged in), or the exit code of a known tool says so (6 of
+curl, 4 of gh). The same holds for a check. Words alone change nothing: the kind stays
+` + "`bash_failure`" + `. A missing login or a full disk is held for a person; the rest ends in exit 8.
+
+A run that calls a failed one carries the class of that failure, and its exit code.
+
 A step whose script is a guard for something else may say which kind its failure stands
 for (` + "`failure: infrastructure`" + `).
 

@@ -25,7 +25,7 @@ func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 	case q.Agent != "":
 		a = w.permit(q)
 	case q.Probe != "":
-		a = w.look(q.Probe)
+		a = w.look(ctx, q)
 	case q.Worktree != nil:
 		a = w.house(ctx, *q.Worktree, c.Key)
 		if !a.OK && ctx.Err() != nil {

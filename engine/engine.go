@@ -79,7 +79,7 @@ type Driver struct {
 	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
 	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
 	// Look looks at the machine; nil = nothing is wrong with it.
-	Look func(dir string) belay.Probe
+	Look func(ctx context.Context, q belay.Question) belay.Probe
 	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
 	Cleared func([]belay.Record) error
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -131,16 +132,20 @@ func named(dir string) (*os.File, func() error, error) {
 }
 
 // look answers the question for a look.
-func (w *drive) look(dir string) belay.Answer {
+func (w *drive) look(ctx context.Context, q belay.Question) belay.Answer {
 	p := belay.Probe{}
 	if w.Look != nil {
-		p = w.Look(dir)
+		p = w.Look(ctx, q)
 	}
 	return belay.Answer{OK: true, Probe: &p}
 }
 
 // lookOf looks from now on: kills for want of memory are those that come after.
-func (o *Open) lookOf() func(dir string) belay.Probe {
+func (o *Open) lookOf() func(context.Context, belay.Question) belay.Probe {
 	before := OOMKills()
-	return func(dir string) belay.Probe { return Look(dir, o.local.State.Dir(), before) }
+	return func(ctx context.Context, q belay.Question) belay.Probe {
+		p := Look(q.Probe, o.local.State.Dir(), before)
+		lookNamed(ctx, q, &p)
+		return p
+	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 	"time"
@@ -110,7 +111,9 @@ func TestWhatIsToldOfAService(t *testing.T) {
 // promise: F7
 func TestLookIsAnAnswer(t *testing.T) {
 	w, _ := counting(t)
-	w.Look = func(dir string) belay.Probe { return belay.Probe{ReadOnly: true, Detail: dir} }
+	w.Look = func(_ context.Context, q belay.Question) belay.Probe {
+		return belay.Probe{ReadOnly: true, Detail: q.Probe}
+	}
 	if a := w.ask(t, belay.Question{Probe: "/src"}); !a.OK || a.Probe == nil || *a.Probe != (belay.Probe{ReadOnly: true, Detail: "/src"}) {
 		t.Errorf("%+v", a)
 	}

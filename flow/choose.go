@@ -32,12 +32,12 @@ func (s *State) judge(i int, c verdict.Case) belay.Command {
 	}
 	if v.Failure != nil {
 		s.explain(i, c, v.Failure)
-		if st.probe == nil && verdict.Suspect(*v.Failure, c.Main) {
+		if q, ok := c.Suspect(*v.Failure); ok && st.probe == nil {
 			if st.probing {
 				return nil
 			}
-			dir, _ := s.dir(i) // it had one when it started
-			return belay.Ask{Key: s.probeKey(i), Question: belay.Question{Probe: dir}}
+			q.Probe, _ = s.dir(i) // it had one when it started
+			return belay.Ask{Key: s.probeKey(i), Question: q}
 		}
 	}
 	return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}

@@ -371,9 +371,9 @@ func (s *State) ownKind(i int) belay.FailureKind {
 
 func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.Command {
 	id := s.prog.Steps[i].ID
-	return belay.Note{Event: belay.StepRefused{Path: id, Failure: belay.Failure{
+	return belay.Note{Event: belay.StepRefused{Path: id, Failure: verdict.Refused(belay.Failure{
 		Kind: kind, Op: "step " + string(id), Cause: cause, Hint: hint,
-	}}}
+	})}}
 }
 
 // nextEnd says how the run ends, once nothing is open and nothing is left.

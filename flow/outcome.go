@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/verdict"
 )
 
 // outcome is the status that the steps amount to.
@@ -15,11 +16,11 @@ func (s *State) outcome() belay.RunResult {
 		return s.failedOutcome()
 	}
 	if !s.ran && !s.prog.AllowEmpty {
-		f := &belay.Failure{
+		f := verdict.Refused(belay.Failure{
 			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
 			Hint: "check the conditions and the values given, or set allow_empty: true",
-		}
-		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: f}
+		})
+		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: &f}
 	}
 	for i := range s.steps {
 		st := &s.steps[i]

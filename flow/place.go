@@ -7,6 +7,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/verdict"
 )
 
 // unfilled is a text of the recipe that cannot be filled in, or a condition
@@ -57,7 +58,7 @@ func (s *State) refuseText(i int, kind belay.FailureKind, err error) belay.Comma
 	if errors.As(err, &u) {
 		f.Hint, f.At = u.hint, &u.at
 	}
-	return belay.Note{Event: belay.StepRefused{Path: id, Failure: f}}
+	return belay.Note{Event: belay.StepRefused{Path: id, Failure: verdict.Refused(f)}}
 }
 
 // noTruth is why the hands could not decide a condition.

@@ -103,7 +103,9 @@ func (c *chooser) persons() bool {
 		return false
 	}
 	switch f.Class {
-	case belay.ClassAuth, belay.ClassQuota, belay.ClassBudget, belay.ClassPermission:
+	case belay.ClassBudget:
+		return f.Kind != belay.RecursionLimit // the cure is in the recipe
+	case belay.ClassAuth, belay.ClassQuota, belay.ClassPermission:
 		return true
 	case belay.ClassInfrastructure: // a full disk: asked once, then it is a failure
 		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0

@@ -40,6 +40,10 @@ type Probes struct {
 	DiskFull *bool // no bytes or no inodes are free
 	ReadOnly *bool // the working tree cannot be written
 	OOMKill  *bool // the memory group counted a kill
+
+	NoProgram bool // a program that the words name is not on PATH
+	NoHost    bool // a name that they name has no address
+	NoLogin   bool // a tool says itself that nobody is logged in
 }
 
 // Earlier is what the attempts before this one left to compare with.
@@ -189,6 +193,12 @@ func probed(f Facts) (Finding, bool) {
 		return infra("probe.read_only", belay.MoveEscalate)
 	case is(p.OOMKill, true):
 		return infra("probe.oom_kill", belay.MoveRetry)
+	case p.NoProgram:
+		return infra("probe.no_program", belay.MoveRepair)
+	case p.NoHost:
+		return infra("probe.no_host", belay.MoveRetry)
+	case p.NoLogin:
+		return Finding{Class: belay.ClassAuth, Move: belay.MoveEscalate, Level: belay.LevelProbe, Rule: "probe.no_login"}, true
 	}
 	return Finding{}, false
 }

@@ -42,6 +42,7 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 	if r := it.Main.Agent; r != nil {
 		f.After, f.Reset = r.Result.RetryAfter, r.Result.Reset
 	}
+	it.lacking(f, look.Probe)
 }
 
 // locked looks behind the words about a lock: one that somebody holds goes away
@@ -58,19 +59,6 @@ func locked(found Finding, p *belay.Probe) Finding {
 	case belay.LockNone:
 	}
 	return found
-}
-
-// Suspect tells whether a look at the machine could say more: something killed
-// the process, or its words speak of the machine.
-func Suspect(f belay.Failure, o belay.Observation) bool {
-	const killed = 9
-	switch {
-	case f.Level == belay.LevelText && (f.Class == belay.ClassInfrastructure || f.Class == belay.ClassConflict):
-		return true
-	case o.KilledBy != belay.KilledNot:
-		return false
-	}
-	return o.Signal == killed || o.Exit == 128+killed || o.Fault == belay.FaultDisk || o.Fault == belay.FaultSpawn
 }
 
 // explainChild takes over what is known of the failure below.
@@ -95,7 +83,7 @@ func (c Case) facts(look Look) Facts {
 	}
 	x := Facts{Exit: o.Exit, Signal: o.Signal, Text: o.Tail, Repo: look.Dir, Earlier: look.Earlier}
 	if p := look.Probe; p != nil {
-		x.Probes = Probes{DiskFull: &p.DiskFull, ReadOnly: &p.ReadOnly, OOMKill: &p.OOMKill}
+		x.Probes = Probes{DiskFull: &p.DiskFull, ReadOnly: &p.ReadOnly, OOMKill: &p.OOMKill, NoProgram: p.NoProgram != "", NoHost: p.NoHost != "", NoLogin: p.NoLogin != ""}
 	}
 	switch o.KilledBy {
 	case belay.KilledDeadline, belay.KilledGrace:
@@ -122,6 +110,9 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	case c.agent() && c.Main.Agent != nil && c.Main.Fault != belay.FaultOutput:
 		return c.decidedAgent(found, x)
 	case Spoke(c.Check) && c.good():
+		if p, ok := probed(x); ok { // the check could not look
+			return p, true
+		}
 		found.Class, found.Level, found.Rule = belay.ClassWorkFailure, belay.LevelProcess, "verify"
 	case c.Main.Fault != belay.FaultNone:
 		found.Class, found.Level, found.Rule = faultClass(c.Main.Fault), belay.LevelProcess, "fault."+string(c.Main.Fault)
@@ -163,6 +154,9 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		}
 		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence", belay.MoveVerify
 	case belay.ClassWorkFailure:
+		if p, ok := probed(x); ok && Spoke(c.Check) {
+			return p, true
+		}
 		found.Level, found.Rule, found.Move = belay.LevelProcess, "verify", belay.MoveRepair
 	case belay.ClassInfrastructure:
 		if p, ok := probed(x); ok {
@@ -197,6 +191,22 @@ func declaredClass(k belay.FailureKind) belay.Class {
 	case belay.RoutingGap, belay.BashFailure, belay.RecipeFailure, belay.RecursionLimit:
 	}
 	return belay.ClassUnknown
+}
+
+// Refused gives its class to a failure that no process had: Belay did not start
+// the step, or found none to start. Nothing of that is cured by another try: a
+// limit on nesting and sessions is a budget, all else is the recipe's.
+func Refused(f belay.Failure) belay.Failure {
+	f.Class, f.Move = belay.ClassInvalidInput, belay.MoveAbort
+	switch f.Kind {
+	case belay.RecursionLimit:
+		f.Class, f.Move = belay.ClassBudget, belay.MoveEscalate
+	case belay.Infrastructure:
+		f.Class, f.Move = belay.ClassInfrastructure, belay.MoveEscalate
+	case belay.RoutingGap, belay.AgentTimeout, belay.BashFailure, belay.RecipeFailure, belay.HollowSuccess:
+	}
+	f.Level, f.Rule = belay.LevelAct, "refused."+string(f.Kind)
+	return f
 }
 
 // faultClass is the class of what the hands could not do.

@@ -173,6 +173,9 @@ func (w *whyFacts) cure() string {
 	if w.Failure == nil {
 		return "mend the cause" + then
 	}
+	if slices.Contains([]belay.FailureKind{belay.RoutingGap, belay.RecursionLimit}, w.Failure.Kind) {
+		return newRun
+	}
 	switch w.Failure.Class {
 	case belay.ClassAuth:
 		return "log in, or give the key that is missing" + then
@@ -194,9 +197,6 @@ func (w *whyFacts) cure() string {
 	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal,
 		belay.ClassWorkFailure, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
 		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
-	}
-	if slices.Contains([]belay.FailureKind{belay.RoutingGap, belay.RecursionLimit}, w.Failure.Kind) {
-		return newRun
 	}
 	return "mend the cause" + then + " (a changed recipe needs a new run)"
 }
