@@ -37,6 +37,7 @@ var ranks = map[string]int{
 
 	"flow":            3, // the brain
 	"internal/attend": 3,
+	"internal/check":  3,
 
 	"internal/library": 4,
 	"internal/step":    4,

@@ -146,6 +146,7 @@ type Job struct {
 	Once    bool
 	Depth   int // nesting of recipes
 	Agent   *AgentJob
+	Check   *CheckJob // of a check that Belay itself makes, instead of a script
 }
 
 // JSONMode says how the text of an output becomes a value.
@@ -232,6 +233,7 @@ type Observation struct {
 	Strays   int              `json:"strays,omitempty"`   // descendants that had to be ended after it
 	Child    *RunResult       `json:"child,omitempty"`    // the end of the child run
 	Agent    *AgentReport     `json:"agent,omitempty"`    // of an agent step
+	Check    *CheckReport     `json:"check,omitempty"`    // of a check that Belay itself made
 }
 
 // RunResult is how a run ended.

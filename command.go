@@ -84,6 +84,8 @@ type Question struct {
 	Program string `json:"program,omitempty"`
 	Host    string `json:"host,omitempty"`
 	Login   string `json:"login,omitempty"`
+	// Tests asks how the tests of this directory are run.
+	Tests string `json:"tests,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -115,6 +117,7 @@ type Answer struct {
 	Until time.Time `json:"until,omitzero"`  // of an agent that may not start yet: when to ask again
 	Spent bool      `json:"spent,omitempty"` // of an agent that may not start: the service has no retries left
 	Probe *Probe    `json:"probe,omitempty"`
+	Tests *TestPlan `json:"tests,omitempty"`
 
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`

@@ -48,6 +48,10 @@ type RunStarted struct {
 	Split      Path               `json:"split,omitempty"`       // the run is the parts of this step's task
 	Parts      []Part             `json:"parts,omitempty"`       // those parts
 	Stand      Path               `json:"stand,omitempty"`       // the run is this one step of the recipe, in the stead of another
+
+	Tests      []TestPlan `json:"tests,omitempty"`       // how the tests of directories are run, found before the first step; root only, as the next two
+	TestScript string     `json:"test_script,omitempty"` // the test command of the settings
+	Forges     []Program  `json:"forges,omitempty"`      // programs that ask about pull requests
 }
 
 // Profile is what stands behind a role.

@@ -28,6 +28,9 @@ func (w *drive) prepare(j belay.Job) (proc.Spawn, error) {
 	if j.Agent != nil {
 		return step.PrepareAgent(j, w.Store, w.Limits, w.mask(j), w.Host)
 	}
+	if j.Check != nil {
+		return step.PrepareCheck(j, w.Store, w.Limits, w.mask(j), w.Host.Self, w.Tree.Started().Dir)
+	}
 	return step.Prepare(j, w.Store, w.Limits, w.mask(j))
 }
 

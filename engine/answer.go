@@ -14,8 +14,8 @@ import (
 const maxAskValue = 16 << 20
 
 // answer finds out what the brain cannot see: it looks at values that are too
-// big for the records (a condition, texts, a list) or at the machine, asks
-// whether one more agent may start, or makes a worktree. Only the answer becomes
+// big for the records (a condition, texts, a list) or at the machine, looks for
+// test commands, asks whether one more agent may start, or makes a worktree. Only the answer becomes
 // a record. There is none when the making of a worktree was broken off by a
 // stop: it is asked for again.
 func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
@@ -26,6 +26,8 @@ func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 		a = w.permit(q)
 	case q.Probe != "":
 		a = w.look(ctx, q)
+	case q.Tests != "":
+		a.OK, a.Tests = true, w.findTests(q.Tests)
 	case q.Worktree != nil:
 		a = w.house(ctx, *q.Worktree, c.Key)
 		if !a.OK && ctx.Err() != nil {

@@ -66,6 +66,7 @@ type Driver struct {
 	Mask    []string
 	Limits  step.Limits
 	Host    step.Host
+	Path    string                                            // the PATH of all steps
 	Permit  func(belay.Key, time.Time) (journal.Purse, error) // counts the start of an agent where all sessions see it
 	Count   func(belay.Key) error                             // the same for one that is not asked for
 	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used

@@ -10,6 +10,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -60,6 +61,7 @@ type Spec struct {
 	Roles       map[string]belay.Profile
 	Toolless    []string // agents to whom single tools cannot be allowed
 	MaxReplans  int      // ways out in the whole tree; 0 = the default, below it none
+	Tests       string   // the test command of the settings
 }
 
 // Open is a run whose lock this process holds.
@@ -138,6 +140,7 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 		started.Personas[ref] = v.Sha
 	}
 	started.Version, started.Secrets = o.local.Version, o.local.Secrets
+	freezeChecks(spec, &started, pathOf(o.local.Env))
 	for n, v := range started.Vars {
 		if _, given := spec.Vars[n]; !given {
 			continue
@@ -179,7 +182,7 @@ func (spec Spec) First() belay.RunStarted {
 		Agent: spec.Agent, Classic: spec.Classic,
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
-		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless,
+		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, TestScript: strings.TrimSpace(spec.Tests),
 	}
 }
 
@@ -300,7 +303,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Host: o.host(), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
+		Host: o.host(), Path: pathOf(o.local.Env), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
 		Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Cleared: o.cleared,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: o.masked(),

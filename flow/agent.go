@@ -63,6 +63,9 @@ func (s *State) startAgent(i int) belay.Command {
 			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
 		}}
 	}
+	if c := s.nextTests(i); c != nil {
+		return c
+	}
 	if st.agent.grant == nil && !st.agent.pardon {
 		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
 			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0,
@@ -130,7 +133,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 // agentJob is the agent's part of a job.
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base, Closes: def.JSON == belay.JSONAuto && !fromStdout(def.Outputs)}
+	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}

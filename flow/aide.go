@@ -229,8 +229,8 @@ func (s *State) trouble(i, round int) agent.Trouble {
 	if st.main != nil {
 		t.Tail = st.main.Tail
 	}
-	if verdict.Spoke(st.verify) && st.verify.Exit != 0 && def.Verify != nil {
-		t.Check, t.Tail = def.Verify.Source, st.verify.Tail
+	if verdict.Spoke(st.verify) && st.verify.Exit != 0 && s.hasCheck(i) {
+		t.Check, t.Tail = s.checkWords(i), st.verify.Tail
 	}
 	return t
 }

@@ -18,7 +18,7 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 	v := s.aideVerdict(i)
 	if a.role == belay.RoleRecovery && s.rechecked(i, v) {
 		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
-		if def.Verify != nil && st.verify == nil && !lost {
+		if s.hasCheck(i) && st.verify == nil && !lost {
 			return s.doCheck(i, room)
 		}
 		v = s.recovered(i, v)
@@ -31,6 +31,9 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	a := &st.aide
 	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.told, Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
+	if s.asksFor(i) != "" && a.role == belay.RoleRecovery {
+		c.Expect = belay.ExpectNone // the check that follows says whether it is there
+	}
 	v := verdict.Of(c)
 	if v.Failure != nil {
 		s.tree.classifier().Explain(c, v.Failure, verdict.Look{})
@@ -64,7 +67,7 @@ func (s *State) rechecked(i int, v belay.Verdict) bool {
 	if v.OK {
 		return true
 	}
-	return s.prog.Steps[i].Verify != nil && told.Began && (told.Agent == nil || !told.Agent.Result.GaveUp)
+	return s.hasCheck(i) && told.Began && (told.Agent == nil || !told.Agent.Result.GaveUp)
 }
 
 // recovered judges a recovered step by all that it owes: its check, the change
@@ -79,16 +82,16 @@ func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
 			Op: "step " + string(def.ID), Cause: why,
 		}}
 	}
-	passed := verdict.Spoke(st.verify) && st.verify.Exit == 0
+	has := s.hasCheck(i)
 	switch {
-	case def.Verify != nil && passed:
-		v.For = append(v.For, "verify: exit 0")
+	case has && verdict.Passed(st.verify):
+		v.For = append(v.For, verdict.CheckedFor(*st.verify)...)
 	case !v.OK:
 		return v // its own failure says why
-	case def.Verify != nil && classic: // the answer is taken, as what it is
+	case has && classic: // the answer is taken, as what it is
 		v.For, v.Against, v.Partial = append(v.For, unverified), append(v.Against, "the step's check does not pass"), true
 		return v
-	case def.Verify != nil:
+	case has:
 		return refuse("the recovery agent answered, and the step's check does not pass")
 	}
 	if !v.OK && !classic && !s.aideShows(i) {
@@ -99,7 +102,7 @@ func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
 	}
 	v.OK, v.Failure = true, nil
 	switch {
-	case def.Verify != nil:
+	case has:
 	case demands(def.Expect) && !classic:
 		v.For = append(v.For, "evidence: "+def.Expect)
 	case classic:
@@ -134,9 +137,7 @@ func (s *State) aideShows(i int) bool {
 	switch belay.Expect(s.prog.Steps[i].Expect) {
 	case belay.ExpectChange:
 		return told.Agent != nil && verdict.Changed(told.Agent.Evidence)
-	case belay.ExpectPR:
-		return false
-	case belay.ExpectTests, belay.ExpectAnswer, belay.ExpectNone: // the check that passed is all there is to see
+	case belay.ExpectTests, belay.ExpectPR, belay.ExpectAnswer, belay.ExpectNone: // the check that passed is all there is to see
 	}
 	return true
 }

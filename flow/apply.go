@@ -451,6 +451,8 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) error {
 		s.heard(i)
 	case s.textKey(i):
 		s.fillIn(i, a)
+	case s.testsKey(i):
+		s.foundTests(i, a)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional || s.policyName(i) == recovery.PolicyBelay && s.dispensable(), Once: def.Once,
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
 		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Now: now, Deadline: s.deadline(),
-		Changed: st.moved || s.changed(i), Checked: def.Verify != nil, Depth: s.depth, Spent: st.agent.spent,
+		Changed: st.moved || s.changed(i), Checked: s.hasCheck(i), Depth: s.depth, Spent: st.agent.spent,
 		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
 	if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {

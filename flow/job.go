@@ -35,7 +35,7 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 	}
 	script := def.Script
 	if role == belay.RoleVerify {
-		script = def.Verify
+		script = s.checkScript(i)
 		if !s.steps[i].gone { // else it stands in for the lost one
 			j.Output, j.JSON, j.Outputs = false, belay.JSONAuto, nil
 		}
@@ -49,6 +49,10 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 		j.Agent = s.agentJob(i)
 		j.Output = true // its answer is evidence
 		j.Vars = s.scope(i).visible(def.Prompt.String())
+		return j
+	}
+	if role == belay.RoleVerify && script == nil {
+		j.Check, j.Vars = s.checkJob(i), s.scope(i).visible("")
 		return j
 	}
 	s.fill(&j, i, script)

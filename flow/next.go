@@ -124,7 +124,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		return s.settleLost(i, now, room)
 	}
 	c := s.caseOf(i)
-	if def.Verify != nil && st.verify == nil && verdict.NeedsCheck(c) {
+	if s.hasCheck(i) && st.verify == nil && verdict.NeedsCheck(c) {
 		if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.deaf && p.Act == belay.ActGiveUp {
 			return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
 		}
@@ -146,13 +146,13 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
-	if def.Verify != nil {
+	if s.hasCheck(i) {
 		if st.verify == nil && plan.Act != belay.ActGiveUp {
 			return s.doCheck(i, room)
 		}
-		if verdict.Spoke(st.verify) && st.verify.Exit == 0 {
+		if verdict.Passed(st.verify) {
 			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: belay.Verdict{
-				OK: true, For: []string{"lost", "verify: exit 0"},
+				OK: true, For: append([]string{"lost"}, verdict.CheckedFor(*st.verify)...),
 			}}}, false
 		}
 	}
@@ -233,8 +233,11 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 	if room < 0 {
 		return nil, false
 	}
-	crowded, full, tight := false, s.full(), s.tree != nil && s.tree.tight()
+	crowded, out, full, tight := false, false, s.full(), s.tree != nil && s.tree.tight()
 	for _, i := range s.ready.list {
+		if out && !s.reserved(i) {
+			continue // only one that has a slot already can begin
+		}
 		if st := &s.steps[i]; full && st.attempt == 0 && st.agent.grant == nil {
 			continue // one that was answered has its place among them
 		}
@@ -247,8 +250,10 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 			return c, false
 		}
 		if wants {
-			crowded = true
-			break
+			crowded, out = true, true
+			if s.tree == nil || len(s.tree.granting) == 0 {
+				break
+			}
 		}
 	}
 	for _, t := range s.timers.list {

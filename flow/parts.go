@@ -95,6 +95,9 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.StandIn = nil, false, false, false, nil, false
 		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, false
 		item.Output, item.Outputs, item.JSON = "", nil, belay.JSONAuto
+		if e := belay.Expect(def.Expect); e == belay.ExpectTests || e == belay.ExpectPR {
+			item.Expect = string(belay.ExpectAnswer) // the whole is looked at when all parts are done
+		}
 		item.Needs = make([]int, 0, len(p.Needs))
 		for _, n := range p.Needs {
 			item.Needs = append(item.Needs, n-1)

@@ -14,7 +14,7 @@ func (s *State) unsure(i int) bool {
 	if !def.Once || st.declared || verdict.Spoke(st.verify) {
 		return false
 	}
-	unchecked := def.Verify != nil && st.main != nil && st.verdict == nil
+	unchecked := s.hasCheck(i) && st.main != nil && st.verdict == nil
 	return st.gone || unchecked || st.verdict != nil && st.verdict.Unknown
 }
 

@@ -9,11 +9,12 @@ import (
 // reserve keeps a slot for an agent that was allowed to start, and gives it
 // back for one that was not: what may be used is asked for just before a start,
 // not when a step has long to wait for its turn.
-func (t *Tree) reserve(e belay.AnswerGiven) {
+func (t *Tree) reserve(run belay.RunID, e belay.AnswerGiven) {
 	k, ok := strings.CutSuffix(string(e.Key), agentQuestion)
+	over := t.runs[run].givesUp() || t.runs[run].cancel != nil // meanwhile: nothing starts in it any more
 	switch {
 	case !ok:
-	case e.Answer.OK:
+	case e.Answer.OK && !over:
 		t.granting[belay.Key(k)] = true
 	case t.granting[belay.Key(k)]:
 		delete(t.granting, belay.Key(k))

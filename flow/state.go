@@ -103,7 +103,8 @@ type step struct {
 	hookLost  int  // how often the hook that is due was lost
 	greeted   bool // its first hook is behind it
 	agent     career
-	taken     bool // something of it began: its condition is decided for good
+	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
+	taken     bool            // something of it began: its condition is decided for good
 
 	past    []recovery.Past // ways out that were taken
 	same    int             // failures in a row with one fingerprint and nothing changed

@@ -202,7 +202,7 @@ func (t *Tree) note(r belay.Record) {
 		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
 			t.permits[e.Key] = true
 		}
-		t.reserve(e)
+		t.reserve(r.Run, e)
 	case belay.StepRefused:
 		t.release(r.Run, e.Path)
 	case belay.StepNotTaken:

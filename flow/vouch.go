@@ -47,7 +47,7 @@ func (s *State) confirm(i int, now time.Time, room int) (belay.Command, bool) {
 		}
 		return s.doCheck(i, room)
 	}
-	if !verdict.Spoke(st.verify) || st.verify.Exit != 0 {
+	if !verdict.Passed(st.verify) {
 		return s.doubt(i, said(st.verify)), false
 	}
 	return belay.Note{Event: belay.AttemptJudged{Key: s.judgedKey(i), Verdict: belay.Verdict{

@@ -79,6 +79,10 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)
 	m.Steps = overlay(written(parent), written(child), func(s Step) string { return string(s.ID) })
+	if m.Tests == nil {
+		m.Tests = parent.Tests
+	}
+	giveTests(m.Steps, m.Tests)
 	l := &linker{report: &report{}, steps: m.Steps}
 	l.link()
 	if len(l.errors) > 0 {

@@ -87,6 +87,7 @@ func (p *parser) recipe() *Recipe {
 		}
 	}
 	r.Compat, r.hookUses = p.compat, p.hooks
+	giveTests(r.Steps, r.Tests)
 	pin(r.Steps)
 	if p.compat {
 		r.lenient()

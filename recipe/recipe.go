@@ -33,6 +33,7 @@ type Recipe struct {
 	Isolate     bool     // the run has a worktree of its own
 	Policy      string   // who chooses ways out of failures: "" = not said, belay or classic
 	Recovery    string   // about failed sub-recipes: "" = not said, on, off or classic
+	Tests       *Script  // the check of agent steps with expect: tests and no verify; nil = not said
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -117,6 +118,7 @@ type Step struct {
 	Needs     []int // indexes of steps, ascending; resolved, never nil after Parse
 	Retry     Retry
 	Verify    *Script
+	OwnTests  bool     // Verify is the tests: of the recipe
 	Group     string   // parallel_group; adjacent steps of one group run together
 	Tags      []string // when_tags
 	JSON      belay.JSONMode

@@ -197,24 +197,22 @@ func (c Case) ofAgent() belay.Verdict {
 		v = c.claim().classic()
 	}
 	v.Against = append(v.Against, c.degraded()...)
-	passed := Spoke(c.Check) && c.Check.Exit == 0
 	switch {
-	case passed:
+	case Passed(c.Check):
 		v = c.passed(v)
-	case c.Check != nil && v.Failure == nil:
-		v.OK, v.Failure, v.Basis = false, c.failure(*c.Check, "verify: "), ""
-		v.Failure.Class = belay.ClassWorkFailure
+	case c.Check != nil && (v.Failure == nil || c.Expect == belay.ExpectTests || c.Expect == belay.ExpectPR):
+		v.OK, v.Failure, v.Basis = false, c.checkFailure(), ""
 		v.Against = append(v.Against, v.Failure.Cause)
 	}
 	if v.Failure != nil {
 		v.Failure.Op = "step " + string(c.Step)
 	}
-	return c.lowered(v)
+	return v
 }
 
 // passed adds to a verdict that the step's check passed.
 func (c Case) passed(v belay.Verdict) belay.Verdict {
-	v.For = append(v.For, "verify: exit 0")
+	v.For = append(v.For, CheckedFor(*c.Check)...)
 	if t := c.Check.Tally; t != nil && t.None && c.Expect != belay.ExpectTests { // it may look at more than tests
 		v.Against = append(v.Against, "verify: the end of its output tells that no test ran")
 	}

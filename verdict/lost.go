@@ -10,10 +10,10 @@ func Lost(c Case, seen *belay.Evidence) belay.Verdict {
 	unknown := func(why string) belay.Verdict {
 		return belay.Verdict{Unknown: true, Against: []string{"lost", why}}
 	}
-	if !Spoke(c.Check) || c.Check.Exit != 0 {
+	if !Passed(c.Check) {
 		return unknown("no check says that the work is there")
 	}
-	v := belay.Verdict{OK: true, Basis: belay.BasisVerify, For: []string{"lost", "verify: exit 0"}, Sure: sureSeen}
+	v := belay.Verdict{OK: true, Basis: belay.BasisVerify, For: append([]string{"lost"}, CheckedFor(*c.Check)...), Sure: sureSeen}
 	if !c.agent() || c.Classic {
 		return v
 	}

@@ -47,7 +47,7 @@ func Spoke(check *belay.Observation) bool {
 
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
-	if Spoke(c.Check) && c.Check.Exit == 0 {
+	if Passed(c.Check) {
 		switch report := c.Main.Agent; {
 		case c.agent() && report != nil && !c.unknown():
 			return c.ofAgent()
@@ -56,7 +56,7 @@ func Of(c Case) belay.Verdict {
 		case c.agent():
 			return Lost(c, nil)
 		}
-		return belay.Verdict{OK: true, Basis: belay.BasisVerify, Partial: c.partial(), For: []string{c.how(), "verify: exit 0"}, Against: c.degraded()}
+		return belay.Verdict{OK: true, Basis: belay.BasisVerify, Partial: c.partial(), For: append([]string{c.how()}, CheckedFor(*c.Check)...), Against: c.degraded()}
 	}
 	silent := c.Check != nil && !Spoke(c.Check)
 	switch {
@@ -69,7 +69,7 @@ func Of(c Case) belay.Verdict {
 	case c.agent():
 		return c.ofAgent()
 	case c.Check != nil && c.good():
-		return failed(c.failure(*c.Check, "verify: "), c.how())
+		return failed(c.checkFailure(), c.how())
 	case c.good():
 		return belay.Verdict{OK: true, Basis: belay.BasisExit, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
 	}
@@ -84,7 +84,7 @@ func failed(f *belay.Failure, against string) belay.Verdict {
 func (c Case) good() bool {
 	o := c.Main
 	if o.Child != nil {
-		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial && o.Child.Failure == nil)
+		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial)
 	}
 	return o.Began && o.Exit == 0 && o.Signal == 0 && o.Fault == belay.FaultNone && o.KilledBy == belay.KilledNot
 }

@@ -134,6 +134,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("GOCACHE", goCache())
+	env.Setenv("RUSTUP_HOME", rustupHome())
 	env.Values[jobsKey{}] = &jobs{by: map[string]*job{}}
 	t, work := env.T(), env.WorkDir
 	env.Defer(func() {
@@ -142,6 +143,18 @@ func setup(env *testscript.Env) error {
 		}
 	})
 	return os.Mkdir(filepath.Join(env.WorkDir, "home"), 0o700)
+}
+
+// rustupHome is where rustup keeps the toolchains that its cargo starts.
+func rustupHome() string {
+	if dir := os.Getenv("RUSTUP_HOME"); dir != "" {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".rustup")
 }
 
 // goCache is where go keeps what it built: with a home of its own a script that

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay"
 	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/proc"
 )
@@ -25,6 +26,24 @@ func (a *app) attendCommand() *cobra.Command {
 			code, err := attendant.Attend(ctx, order, attendant.Streams{Out: a.std.Out, Err: a.std.Err})
 			if err != nil {
 				return belay.Exit(belay.ExitInfra, "attend", err, "")
+			}
+			return quietly(code)
+		})
+	cmd.Hidden = true
+	return cmd
+}
+
+// checkCommand makes one check.
+func (a *app) checkCommand() *cobra.Command {
+	cmd := command("check ORDER", "run the tests of a directory, or ask for its pull requests (started by belay itself)", 1, 1,
+		func(ctx context.Context, _ *cobra.Command, args []string) error {
+			order, err := check.ReadOrder(args[0])
+			if err != nil {
+				return belay.Exit(belay.ExitInvalid, "check", err, "")
+			}
+			code, err := check.Run(ctx, order, a.environ, check.Streams{Out: a.std.Out, Err: a.std.Err})
+			if err != nil {
+				return belay.Exit(belay.ExitInfra, "check", err, "")
 			}
 			return quietly(code)
 		})

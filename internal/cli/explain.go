@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recipe"
@@ -74,6 +75,8 @@ type planLine struct {
 	Agent     string     `json:"agent,omitempty"`
 	Model     string     `json:"model,omitempty"`
 	Expect    string     `json:"expect,omitempty"`
+	Tests     []string   `json:"tests,omitempty"` // how they are run
+	Forge     string     `json:"forge,omitempty"` // how it is asked
 	Isolate   bool       `json:"isolate,omitempty"`
 	Foreach   string     `json:"foreach,omitempty"`
 	Group     string     `json:"parallel_group,omitempty"`
@@ -110,7 +113,16 @@ func (a *app) explain(cmd *cobra.Command, name string, o sourceOptions) error {
 	a.warnUnread(set, vars)
 	out := newOutline(set)
 	out.vars = vars
-	a.explainRecipe(out, set.Root, 0, o.json)
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		return err
+	}
+	dir, err := workDir(o.dir)
+	if err != nil {
+		return err
+	}
+	out.checks = a.checker(cfg, dir)
+	a.explainRecipe(out, set.Root, spot{dir: dir}, 0, o.json)
 	return nil
 }
 
@@ -127,7 +139,7 @@ func compatFlag(cmd *cobra.Command, compat *bool) {
 }
 
 // explainRecipe tells of a recipe step by step, and below a step of what it calls.
-func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool) {
+func (a *app) explainRecipe(o *outline, r *recipe.Recipe, at spot, depth int, asJSON bool) {
 	o.shown[r.Digest] = true
 	given := o.given(r)
 	known := exportsOf(append(variables(r), slices.Sorted(maps.Keys(o.vars))...))
@@ -138,16 +150,18 @@ func (a *app) explainRecipe(o *outline, r *recipe.Recipe, depth int, asJSON bool
 	}
 	for n, i := range shapeOf(r).Order() {
 		st := &r.Steps[i]
+		line := planLineOf(r, st, known, depth)
+		line.Tests, line.Forge = o.checks.tests(r, st, at.in(st)), o.checks.forge(st)
 		if asJSON {
-			a.object(planLineOf(r, st, known, depth))
+			a.object(line)
 		} else {
-			a.plan(r, st, known, n+1, depth)
+			a.plan(r, st, line, n+1)
 		}
 		if sub := o.callee(st); sub != nil {
-			a.explainRecipe(o, sub, depth+1, asJSON)
+			a.explainRecipe(o, sub, at.in(st), depth+1, asJSON)
 		}
 		if sub := o.instead(st); sub != nil {
-			a.explainRecipe(o, sub, depth+1, asJSON)
+			a.explainRecipe(o, sub, at.in(st), depth+1, asJSON)
 		}
 	}
 }
@@ -178,8 +192,8 @@ func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 }
 
 // plan prints a step and, below it, what is to be known about it.
-func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known exports, n, depth int) {
-	in := strings.Repeat(indent, depth)
+func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
+	in := strings.Repeat(indent, l.Depth)
 	a.out.line("%s%3d. %s  %s", in, n, st.ID, doer(st))
 	for _, row := range [][2]string{
 		{"when", conditionOf(st)},
@@ -188,8 +202,10 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, known exports, n, depth in
 		{"each", st.Foreach},
 		{"group", st.Group},
 		{"tags", strings.Join(st.Tags, ", ")},
-		{"reads", strings.Join(reads(st, known), ", ")},
+		{"reads", strings.Join(l.Reads, ", ")},
 		{"expect", expected(st)},
+		{"tests", strings.Join(l.Tests, "; ")},
+		{"forge", l.Forge},
 		{"isolate", isolated(st)},
 		{"gives", strings.Join(gives(st), ", ")},
 		{"limits", strings.Join(caps(st), "; ")},
@@ -243,9 +259,9 @@ func expected(st *recipe.Step) string {
 	case belay.ExpectChange:
 		return "change: of the working tree, or a commit"
 	case belay.ExpectTests:
-		return "tests: seen to run and to pass"
+		return "tests: belay runs them, and they pass"
 	case belay.ExpectPR:
-		return "pr: a pull request"
+		return "pr: a pull request that the forge knows"
 	case belay.ExpectAnswer:
 	}
 	return "answer: a final text"

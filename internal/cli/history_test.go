@@ -62,7 +62,7 @@ func TestHistoryOfEveryAct(t *testing.T) {
 	}
 	for i, d := range list {
 		got, err := json.Marshal(d)
-		check(t, err)
+		must(t, err)
 		var entry struct {
 			Task     string          `json:"task_id"`
 			Reason   string          `json:"reason"`
@@ -73,7 +73,7 @@ func TestHistoryOfEveryAct(t *testing.T) {
 			Agent    string          `json:"agent"`
 			At       time.Time       `json:"timestamp"`
 		}
-		check(t, json.Unmarshal(got, &entry))
+		must(t, json.Unmarshal(got, &entry))
 		if string(entry.Strategy) != want[i] {
 			t.Errorf("%d: %s, want %s", i, entry.Strategy, want[i])
 		}
@@ -132,16 +132,16 @@ func TestHistoryIsARecord(t *testing.T) {
 		}
 	}
 	b, err := json.Marshal(chronicled(w))
-	check(t, err)
+	must(t, err)
 	var rec recovery.Record
-	check(t, json.Unmarshal(b, &rec))
+	must(t, json.Unmarshal(b, &rec))
 	if rec.Total() != 6 || len(rec.Of("fix")) != 6 || len(rec.Of("nobody")) != 0 {
 		t.Fatalf("%d entries of %s", rec.Total(), b)
 	}
 	again, err := json.Marshal(rec)
-	check(t, err)
+	must(t, err)
 	var back recovery.Record
-	check(t, json.Unmarshal(again, &back))
+	must(t, json.Unmarshal(again, &back))
 	if !reflect.DeepEqual(rec.All(), back.All()) {
 		t.Errorf("%+v\n%+v", rec.All(), back.All())
 	}
@@ -161,7 +161,7 @@ func TestHistoryOfPersons(t *testing.T) {
 	var got []string
 	for _, d := range chronicled(w) {
 		b, err := json.Marshal(d.Chosen)
-		check(t, err)
+		must(t, err)
 		got = append(got, strings.Join([]string{d.TaskID, d.words(), d.By, d.Reason, string(b)}, "|"))
 	}
 	want := []string{

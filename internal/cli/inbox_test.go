@@ -22,7 +22,7 @@ func inboxOf(t *testing.T, state string) []letter {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
 	var list []letter
-	check(t, json.Unmarshal([]byte(out), &list))
+	must(t, json.Unmarshal([]byte(out), &list))
 	return list
 }
 
@@ -31,12 +31,12 @@ func inboxOf(t *testing.T, state string) []letter {
 func noted(t *testing.T, state string, sums ...journal.Summary) {
 	t.Helper()
 	st, err := journal.OpenState(state)
-	check(t, err)
+	must(t, err)
 	for _, sum := range sums {
-		check(t, os.MkdirAll(filepath.Join(state, "runs", string(sum.ID)), 0o700))
-		check(t, st.NoteRun(sum))
+		must(t, os.MkdirAll(filepath.Join(state, "runs", string(sum.ID)), 0o700))
+		must(t, st.NoteRun(sum))
 	}
-	check(t, st.Close())
+	must(t, st.Close())
 }
 
 // Among hundreds of runs that want nothing, only the journals of those that may
@@ -92,9 +92,9 @@ func TestInboxOfAQuestion(t *testing.T) {
 	}
 	state = written(t, askedStep, append(asked, belay.ItemAnswered{ID: "a.1", Path: "a", By: "ada", Choice: belay.ChoiceAgain, Why: "w"})...)
 	st, err := journal.OpenState(state)
-	check(t, err)
-	check(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))
-	check(t, st.Close())
+	must(t, err)
+	must(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))
+	must(t, st.Close())
 	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterAnswered || list[0].Command != "belay resume r1" {
 		t.Errorf("%+v", list)
 	}

@@ -19,9 +19,10 @@ import (
 // recipe that was shown once is only named when it is called again, so that
 // what calls itself has an end.
 type outline struct {
-	set   *library.Set
-	shown map[string]bool            // by digest
-	vars  map[string]json.RawMessage // given to the recipe that is run
+	set    *library.Set
+	shown  map[string]bool            // by digest
+	vars   map[string]json.RawMessage // given to the recipe that is run
+	checks checker
 }
 
 func newOutline(set *library.Set) *outline { return &outline{set: set, shown: map[string]bool{}} }

@@ -135,7 +135,7 @@ func (a *app) spec(cfg *config.Config, name, dir string, vars map[string]json.Ra
 	set, err := a.load(shelf, name)
 	return engine.Spec{
 		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: cfg.MaxParallel.Value,
-		Include: o.include, Exclude: o.exclude,
+		Include: o.include, Exclude: o.exclude, Tests: cfg.Tests.Value,
 	}, err
 }
 

@@ -23,16 +23,16 @@ func written(t *testing.T, source string, events ...belay.Event) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	st, err := journal.OpenState(dir)
-	check(t, err)
+	must(t, err)
 	run, err := st.Create("r1")
-	check(t, err)
+	must(t, err)
 	r, problems := recipe.Parse("r.yaml", []byte(source))
 	if r == nil {
 		t.Fatal(problems)
 	}
 	_, err = run.PutBlob([]byte(source))
-	check(t, err)
-	check(t, run.SetEpoch(1))
+	must(t, err)
+	must(t, run.SetEpoch(1))
 	recs := []belay.Record{
 		{Run: "r1", Event: belay.RunStarted{
 			Schema: belay.Schema, Name: r.Name, Recipe: r.Digest, Dir: "/", Limits: belay.DefaultLimits(),
@@ -44,11 +44,11 @@ func written(t *testing.T, source string, events ...belay.Event) string {
 		recs = append(recs, belay.Record{Run: "r1", Event: e})
 	}
 	_, err = run.Append(recs)
-	check(t, err)
+	must(t, err)
 	dead := proc.Identity{Pid: 1 << 30, Start: 1, Boot: "b"}
-	check(t, st.NoteRun(journal.Summary{ID: "r1", Name: r.Name, Status: belay.Running, Started: time.Now(), Driver: dead}))
-	check(t, run.Close())
-	check(t, st.Close())
+	must(t, st.NoteRun(journal.Summary{ID: "r1", Name: r.Name, Status: belay.Running, Started: time.Now(), Driver: dead}))
+	must(t, run.Close())
+	must(t, st.Close())
 	return dir
 }
 
@@ -57,14 +57,14 @@ func beat(t *testing.T, state string, phase belay.Status) {
 	t.Helper()
 	file := filepath.Join(state, "runs", "r1", "beat")
 	old, err := os.ReadFile(file)
-	check(t, err)
+	must(t, err)
 	b, err := json.Marshal(journal.Beat{Pid: 1 << 30, Start: 1, Boot: "b", Phase: string(phase), At: time.Now()})
-	check(t, err)
+	must(t, err)
 	b = append(b, bytes.Repeat([]byte{' '}, len(old)-9-len(b))...)
-	check(t, os.WriteFile(file, fmt.Appendf(b, "%08x\n", crc32.ChecksumIEEE(b)), 0o600))
+	must(t, os.WriteFile(file, fmt.Appendf(b, "%08x\n", crc32.ChecksumIEEE(b)), 0o600))
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestRunsOfADriverThatDiedAfterTheEnd(t *testing.T) {
 	}
 	out, _, _ = belayOn(t, state, "runs", "--json")
 	var line runLine
-	check(t, json.Unmarshal([]byte(out), &line))
+	must(t, json.Unmarshal([]byte(out), &line))
 	if line.Status != belay.Achieved || line.Crashed || line.Ended.IsZero() {
 		t.Errorf("after resume: %s", out)
 	}

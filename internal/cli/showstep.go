@@ -252,6 +252,7 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 	if last := tui.LastLine(o.Tail); last != "" && o.Agent == nil {
 		add("last line", "%s", tui.Cut(last, previewSize))
 	}
+	checkRows(o.Check, add)
 }
 
 func (f *attemptFacts) verdictText() string {

@@ -14,12 +14,12 @@ import (
 func TestTailFindsTheNewestFile(t *testing.T) {
 	t.Parallel()
 	folder := journal.Folder(filepath.Join(t.TempDir(), "a[b*c"))
-	check(t, os.MkdirAll(folder.Logs(), 0o700))
+	must(t, os.MkdirAll(folder.Logs(), 0o700))
 	path := folder.LogPath("r:a.1")
 	put := func(numbers ...int) {
 		t.Helper()
 		for _, n := range numbers {
-			check(t, os.WriteFile(segment(path, n), []byte("line of "+strconv.Itoa(n)+"\n"), 0o600))
+			must(t, os.WriteFile(segment(path, n), []byte("line of "+strconv.Itoa(n)+"\n"), 0o600))
 		}
 	}
 	tail := tailOf(folder)
@@ -37,10 +37,10 @@ func TestTailFindsTheNewestFile(t *testing.T) {
 	put(36, 37, 38, 39)
 	want("line of 39")
 	put(40)
-	check(t, os.Remove(segment(path, 36)))
+	must(t, os.Remove(segment(path, 36)))
 	want("line of 40")
 	for n := 37; n <= 40; n++ {
-		check(t, os.Remove(segment(path, n)))
+		must(t, os.Remove(segment(path, n)))
 	}
 	put(97, 98, 99, 100)
 	want("line of 100")

@@ -28,6 +28,7 @@ type validateOptions struct {
 	vars    map[string]json.RawMessage // what sets says
 	secrets []string                   // that the configuration names
 	vain    func(*library.Set) []vain  // roles whose tools do nothing
+	checks  checker
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -90,6 +91,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	o.vars, o.secrets = vars, cfg.Secrets.Value
+	o.checks = a.checker(cfg, dir)
 	agents, err := rosterOf(cfg, "", a.environ)
 	if err != nil {
 		return err
@@ -124,6 +126,9 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 	}
 	for _, v := range o.vain(set) {
 		set.Note(v.problem, v.text)
+	}
+	for _, p := range o.checks.untested(set) {
+		set.Note(p, nil)
 	}
 	for _, p := range set.Problems {
 		if p.Warning {

@@ -99,10 +99,10 @@ func (w *tale) golden(name string) *whyFacts {
 	got := strings.Join(facts.page(sheet{width: pageWidth}), "\n") + "\n"
 	file := filepath.Join("testdata", "why", name+".golden")
 	if *updatePages {
-		check(w.t, os.WriteFile(file, []byte(got), 0o600))
+		must(w.t, os.WriteFile(file, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	check(w.t, err)
+	must(w.t, err)
 	if got != string(want) {
 		w.t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
@@ -342,9 +342,9 @@ func TestWhyJSON(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
 	b, err := json.Marshal(explain(w.story(), "belay", w.now))
-	check(t, err)
+	must(t, err)
 	var got map[string]any
-	check(t, json.Unmarshal(b, &got))
+	must(t, json.Unmarshal(b, &got))
 	for _, name := range []string{"run", "recipe", "status", "crashed", "verdict", "started", "wall_ms", "tried", "cost", "work", "steps", "waits", "next", "drivers_died"} {
 		if v, ok := got[name]; !ok || v == nil {
 			t.Errorf("no %s in %s", name, b)

@@ -27,6 +27,7 @@ type Config struct {
 	KeeperGrace Setting[time.Duration] // keeper.grace: for a step without a deadline and without a driver
 	KillGrace   Setting[time.Duration] // kill.grace: between TERM and KILL
 	Secrets     Setting[[]string]      // secrets: names of variables whose values are hidden
+	Tests       Setting[string]        // tests: the test command for steps that expect tests and name none
 	Agents      Agents
 	Recovery    Recovery
 }
@@ -53,6 +54,7 @@ func Defaults() *Config {
 		KeeperGrace: Setting[time.Duration]{proc.DefaultKeeperGrace, OriginDefault},
 		KillGrace:   Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
 		Secrets:     Setting[[]string]{nil, OriginDefault},
+		Tests:       Setting[string]{"", OriginDefault},
 		Agents: Agents{
 			Containment: Setting[int]{1, OriginDefault},
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},

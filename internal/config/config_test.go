@@ -25,7 +25,7 @@ func TestLaterPlacesWin(t *testing.T) {
 	t.Parallel()
 	text := "logs:\n  max_bytes: 64MiB\nlimits: {max_parallel: 3, output_bytes: 1048576}\nkill:\n  grace: 2s\nsecrets: [TOKEN, KEY]\n" +
 		"agent: codex\nagents:\n  silence: 1m\n  mybot: {kind: command, program: [mybot, --go], access: read}\nbudget: {max_usd: 2.50}\n" +
-		"recovery: {policy: classic, max_retries: 4, staff: []}\nroles: {Coder: {agent: codex, tools: [Read]}, poet: {model: big, access: read, persona: 'a:b'}}\n"
+		"recovery: {policy: classic, max_retries: 4, staff: []}\nroles: {Coder: {agent: codex, tools: [Read]}, poet: {model: big, access: read, persona: 'a:b'}}\ntests: make check\n"
 	path := write(t, text)
 	c, err := Load([]string{"BELAY_CONFIG=" + path, "BELAY_LIMITS_MAX_PARALLEL=5", "BELAY_KEEPER_GRACE=10m", "BELAY_LIMITS_MAX_REPLANS=3"})
 	if err != nil {
@@ -39,6 +39,7 @@ func TestLaterPlacesWin(t *testing.T) {
 		KeeperGrace: Setting[time.Duration]{10 * time.Minute, "environment BELAY_KEEPER_GRACE"},
 		KillGrace:   Setting[time.Duration]{2 * time.Second, Origin("file " + path + ":5")},
 		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
+		Tests:       Setting[string]{"make check", Origin("file " + path + ":14")},
 		Agents: Agents{
 			Default:     Setting[string]{"codex", Origin("file " + path + ":7")},
 			Silence:     Setting[time.Duration]{time.Minute, Origin("file " + path + ":9")},

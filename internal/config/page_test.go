@@ -28,6 +28,7 @@ func TestPageHasEverySetting(t *testing.T) {
 		"keeper.grace":        brief(d.KeeperGrace.Value),
 		"kill.grace":          brief(d.KillGrace.Value),
 		"secrets":             "none",
+		"tests":               "the repository's own",
 		"agent":               "the first one installed and logged in",
 		"agents.first_event":  brief(attend.DefaultWindows().First),
 		"agents.silence":      brief(attend.DefaultWindows().Silence),

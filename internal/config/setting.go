@@ -28,6 +28,7 @@ func settings() []setting {
 		{"keeper.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KeeperGrace })},
 		{"kill.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KillGrace })},
 		{"secrets", true, secrets},
+		{"tests", false, one(word, func(c *Config) *Setting[string] { return &c.Tests })},
 	}, agentSettings(), recoverySettings())
 }
 

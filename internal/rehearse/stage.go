@@ -41,6 +41,9 @@ func (s Stage) Set(j belay.Job) belay.Job {
 	if j.Agent != nil && j.Timeout > 0 {
 		j.Timeout = s.shorter(j.Timeout, minAgent)
 	}
+	if j.Check != nil { // there is no real work to be tested, and no forge to be asked
+		j.Check, j.Script = nil, "echo 'rehearsal: what the step expects is taken for granted'"
+	}
 	for _, in := range s.Faults {
 		t, err := Find(s.Targets, in)
 		if err != nil || !in.hits(t, placeOf(j)) {

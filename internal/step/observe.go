@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
@@ -41,6 +42,11 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 	}
 	if j.Role == belay.RoleVerify {
 		o.Tally = agent.TallyOf(o.Tail)
+	}
+	if j.Check != nil {
+		if r, err := check.ReadReport(checkReport(blobs, j.Key)); err == nil { // without one the exit says that it did not pass
+			o.Check, o.Tally = &r, nil
+		}
 	}
 	if j.Agent != nil {
 		reported(&o, j.Key, blobs)

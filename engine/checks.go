@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/check"
+)
+
+// pathOf is the PATH of an environment.
+func pathOf(env []string) string {
+	path := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = v
+		}
+	}
+	return path
+}
+
+// freezeChecks writes down, before the first step, how the tests are run of
+// every directory that is known by then, and which programs ask the forge: what
+// an agent puts in their place later is not run.
+func freezeChecks(spec Spec, started *belay.RunStarted, path string) {
+	needs := check.Needs(spec.Set.Library.Recipes, spec.Set.Library.Names, spec.Set.Root, spec.Dir)
+	if started.TestScript == "" {
+		for _, dir := range needs.Dirs {
+			started.Tests = append(started.Tests, check.Find(dir, check.Top(dir, spec.Dir), path))
+		}
+	}
+	if needs.PR {
+		started.Forges = check.Programs(path, check.Forges...)
+	}
+}
+
+// findTests looks for the tests of a directory that was not known before.
+func (w *drive) findTests(dir string) *belay.TestPlan {
+	plan := check.Find(dir, check.Top(dir, w.Tree.Started().Dir), w.Path)
+	return &plan
+}

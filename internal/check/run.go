@@ -1,0 +1,197 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/verdict"
+)
+
+const (
+	keepHead = 64 << 10 // of what a command prints, for its summary
+	keepTail = 1 << 20
+	maxLast  = 200 // characters of a last line
+)
+
+// Streams is where a check prints.
+type Streams struct{ Out, Err io.Writer }
+
+// Run makes a check and leaves its report. The code is 0 when what was seen is
+// enough, and 1 when it is not: the verdict about the step says why.
+func Run(ctx context.Context, o Order, env []string, to Streams) (int, error) {
+	var r belay.CheckReport
+	switch {
+	case o.PR != nil:
+		pr := askForge(ctx, o, env)
+		r.PR = &pr
+		_, _ = fmt.Fprintln(to.Out, verdict.Requested(pr)) // the log is for people: the report counts
+	case o.Tests != nil:
+		r.Dir = o.Dir
+		r.Tests = runTests(ctx, o, env, to)
+	default:
+		return 1, errors.New("the order of a check asks for nothing")
+	}
+	if err := writeReport(o.Report, r); err != nil {
+		return 1, err
+	}
+	if verdict.Shortfall(r) != nil {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// runTests runs what was found at the start of the run, or what is found now.
+func runTests(ctx context.Context, o Order, env []string, to Streams) []belay.TestRun {
+	path := variable(env, "PATH")
+	frozen := moved(*o.Tests, o.Dir)
+	plan, late := frozen, false
+	if len(plan.Commands) == 0 {
+		plan, late = Find(o.Dir, Top(o.Dir, o.Run), path), true
+	}
+	var runs []belay.TestRun
+	for _, c := range plan.Commands {
+		t := look(c, filepath.Join(plan.Top, c.Dir), path)
+		t.Late = t.Late || late
+		if t.Swapped == "" && t.Missing == "" {
+			_, _ = fmt.Fprintf(to.Out, "belay: %s (%s)\n", t.Command, t.From) // the log is for people
+			start(ctx, c, &t, env, to)
+		}
+		runs = append(runs, t)
+	}
+	if len(runs) == 0 {
+		_, _ = fmt.Fprintf(to.Err, "belay: no test command was found from %s up to %s\n", o.Dir, plan.Top) // as above
+	}
+	return runs
+}
+
+// moved is a plan for the same directory in another working tree: that of a step
+// which is isolated.
+func moved(p belay.TestPlan, dir string) belay.TestPlan {
+	rel, err := filepath.Rel(p.Top, p.Dir)
+	if p.Dir == dir || err != nil || rel != "." && !strings.HasSuffix(dir, string(filepath.Separator)+rel) {
+		return p
+	}
+	top := dir
+	if rel != "." {
+		top = strings.TrimSuffix(dir, string(filepath.Separator)+rel)
+	}
+	q := belay.TestPlan{Dir: dir, Top: top, Commands: slices.Clone(p.Commands)}
+	for i := range q.Commands {
+		at := &q.Commands[i].Program
+		if in, err := filepath.Rel(p.Top, at.Path); err == nil && at.Path != "" && below(p.Top, at.Path) {
+			at.Path = filepath.Join(top, in)
+		}
+	}
+	return q
+}
+
+// look compares a command with what is there now.
+func look(c belay.TestCommand, dir, path string) belay.TestRun {
+	t := belay.TestRun{Command: title(c.Args), Dir: dir, From: c.From, Counts: c.Counts}
+	l := level{dir}
+	for _, k := range kinds {
+		if f, ok := k.find(l); k.name == c.Kind && ok {
+			t.Counts = t.Counts || f.counts
+		}
+	}
+	for _, f := range c.Files {
+		if l.sum(f.Path, pickOf(c, f.Path)) != f {
+			t.Changed = append(t.Changed, f.Path)
+		}
+	}
+	for _, was := range append([]belay.Program{c.Program}, c.Needs...) {
+		is := program(was.Name, dir, path)
+		switch {
+		case was.Path == "" && is.Path == "" && was.Name == c.Program.Name:
+			t.Missing = was.Name
+		case was.Path == "" && is.Path != "":
+			t.Late = true
+		case was.Path != "" && (is.Path == "" || is.Path != was.Path || is.Sum != was.Sum):
+			t.Swapped = was.Path
+		}
+	}
+	return t
+}
+
+// pickOf is what counts in a file of a command.
+func pickOf(c belay.TestCommand, file string) picker {
+	if c.Kind == "npm" && file == c.From {
+		return scripts
+	}
+	return nil
+}
+
+// start runs a command and takes down how it ended.
+func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []string, to Streams) {
+	at := c.Program.Path
+	if at == "" { // it came with the work
+		at = program(c.Program.Name, t.Dir, variable(env, "PATH")).Path
+	}
+	cmd := exec.CommandContext(ctx, at, c.Args[1:]...)
+	cmd.Args[0] = at
+	cmd.Dir, cmd.Env = t.Dir, append(slices.Clone(env), "PWD="+t.Dir)
+	kept := &extract{to: to.Out}
+	cmd.Stdout, cmd.Stderr = kept, kept
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		t.Exit = exit.ExitCode()
+	default:
+		t.Exit = -1
+		_, _ = fmt.Fprintf(to.Err, "belay: %v\n", err) // the log is for people
+	}
+	text := kept.String()
+	t.Tally, t.Last = agent.TallyOf(text), lastLine(text)
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	last := []rune(strings.ToValidUTF8(strings.TrimSpace(lines[len(lines)-1]), "\uFFFD"))
+	if len(last) > maxLast {
+		return string(last[:maxLast]) + "…"
+	}
+	return string(last)
+}
+
+// extract hands everything on, and keeps the beginning and the end.
+type extract struct {
+	to         io.Writer
+	head, tail []byte
+}
+
+func (e *extract) Write(b []byte) (int, error) {
+	n, err := e.to.Write(b)
+	got := b[:n]
+	if room := keepHead - len(e.head); room > 0 {
+		e.head = append(e.head, got[:min(room, len(got))]...)
+		got = got[min(room, len(got)):]
+	}
+	e.tail = append(e.tail, got...)
+	if len(e.tail) > 2*keepTail {
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-keepTail:]...)
+	}
+	return n, err
+}
+
+func (e *extract) String() string { return string(e.head) + string(e.tail) }
+
+// variable is the value of a variable; the last one counts, as for a program.
+func variable(env []string, name string) string {
+	value := ""
+	for _, kv := range env {
+		if n, v, ok := strings.Cut(kv, "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}
