@@ -78,6 +78,7 @@ type AgentJob struct {
 	Access  string   // read, edit or full; "" = the agent's own
 	Brief   string   // what happened before, for the prompt
 	Tools   []string // single tools that its role may use, over its access
+	Closes  bool     // its answer ends with a closing line
 }
 
 // Excerpt is the beginning and the end of a text, for records.
@@ -198,7 +199,28 @@ type AgentResult struct {
 	Signal     int           `json:"signal,omitempty"`
 	Bad        int           `json:"bad,omitempty"`     // lines that were no record
 	GaveUp     bool          `json:"gave_up,omitempty"` // its final text has the word UNRECOVERABLE in it
+	Closing    *Closing      `json:"closing,omitempty"` // the line that ended its answer, which is not in the text any more
 }
+
+// Closing is the line with which an agent ends its answer. It can only lower a
+// verdict.
+type Closing struct {
+	Word ClosingWord `json:"word"`
+	Text string      `json:"text,omitempty"` // what is missing, or why; cut
+}
+
+// ClosingWord is the closed list of words of a closing line.
+type ClosingWord string
+
+const (
+	ClosedAchieved ClosingWord = "ACHIEVED"
+	ClosedPartial  ClosingWord = "PARTIAL"
+	ClosedNot      ClosingWord = "NOT_ACHIEVED"
+	ClosedNothing  ClosingWord = "NOTHING_TO_DO"
+	ClosedInput    ClosingWord = "NEEDS_INPUT" // counts as NOT_ACHIEVED
+	ClosedHollow   ClosingWord = "HOLLOW"      // the same
+	ClosedUnclear  ClosingWord = "UNCLEAR"     // lines of the answer contradict each other: as if there were none
+)
 
 // Evidence is what Belay saw for itself before and after an agent.
 type Evidence struct {

@@ -96,7 +96,7 @@ func (f *Failure) telling() bool {
 // and Failure holds.
 type Verdict struct {
 	OK        bool     `json:"ok"`
-	Basis     Basis    `json:"basis,omitempty"`      // with OK: what it rests on
+	Basis     Basis    `json:"basis,omitempty"`      // what it rests on; of an attempt that is not complete, what is there
 	Unknown   bool     `json:"unknown,omitempty"`    // nobody can tell whether the work was done
 	GivenBack bool     `json:"given_back,omitempty"` // ended by a stop; counts as nothing
 	Partial   bool     `json:"partial,omitempty"`    // with OK: a person left out a part of it

@@ -14,6 +14,7 @@ type Brief struct {
 	Cut     string // how an earlier attempt was cut off, in words; "" = there was none
 	Resumed bool   // the session of that attempt goes on, so that the task is known
 	Note    string // what happened before, and what is wanted now; "" = nothing
+	Closes  bool   // the answer is to end with a closing line
 }
 
 // rules are the same for every agent.
@@ -31,17 +32,21 @@ You do one step of a larger run that another program leads.
 // Compose puts together what an agent is told. A session that goes on gets
 // only what is new to it.
 func Compose(b Brief) string {
+	end := ""
+	if b.Closes {
+		end = closing
+	}
 	if b.Resumed {
 		if b.Cut == "" && b.Note != "" { // it came to an end of its own
-			return join(before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect))
+			return join(before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect), end)
 		}
-		return join(cutOff(b.Cut), before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect))
+		return join(cutOff(b.Cut), before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect), end)
 	}
 	parts := []string{b.Persona, rules, "# The task\n\n" + strings.TrimSpace(b.Prompt), expected(b.Expect)}
 	if b.Cut != "" {
 		parts = append(parts, handOver(b.Cut))
 	}
-	return join(append(parts, before(b.Note))...)
+	return join(append(parts, before(b.Note), end)...)
 }
 
 // before is what an attempt is told about those before it.
@@ -80,10 +85,10 @@ func expected(e belay.Expect) string {
 		return "# What is expected\n\nA final answer in words. It is what the next steps work with."
 	case belay.ExpectChange:
 		return "# What is expected\n\nA change of the files in the working directory, or a commit. It is checked by looking\n" +
-			"at the files: a report alone does not count. If nothing needs to change, say so and why."
+			"at the files: a report alone does not count."
 	case belay.ExpectTests:
-		return "# What is expected\n\nTests that you ran yourself and that passed. Run them as the last thing you do; their\n" +
-			"exit code is looked at. Do not change or remove a test to make it pass."
+		return "# What is expected\n\nTests that pass. They are run after you have ended, whatever you say about them.\n" +
+			"Do not change or remove a test to make it pass."
 	case belay.ExpectPR:
 		return "# What is expected\n\nA pull request that you opened. End with its address."
 	case belay.ExpectNone:

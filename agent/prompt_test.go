@@ -18,6 +18,8 @@ func TestPromptsAreAsWritten(t *testing.T) {
 		{"plain", Brief{Prompt: task, Expect: belay.ExpectNone}},
 		{"persona, answer", Brief{Persona: "You are a careful reviewer.\n", Prompt: task, Expect: belay.ExpectAnswer}},
 		{"change", Brief{Prompt: task, Expect: belay.ExpectChange}},
+		{"change, with a closing line", Brief{Prompt: task, Expect: belay.ExpectChange, Note: "It was tried before.", Closes: true}},
+		{"session goes on, with a closing line", Brief{Prompt: task, Resumed: true, Note: "Go on.", Closes: true}},
 		{"tests", Brief{Prompt: task, Expect: belay.ExpectTests}},
 		{"pull request", Brief{Prompt: task, Expect: belay.ExpectPR}},
 		{"session goes on", Brief{Persona: "You are a careful reviewer.", Prompt: task, Expect: belay.ExpectChange, Cut: "it said nothing for 10m", Resumed: true}},

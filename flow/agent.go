@@ -133,7 +133,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 // agentJob is the agent's part of a job.
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base}
+	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base, Closes: def.JSON == belay.JSONAuto && !fromStdout(def.Outputs)}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}

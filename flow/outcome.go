@@ -51,18 +51,28 @@ func (s *State) partly(i int) string {
 
 func (s *State) failedOutcome() belay.RunResult {
 	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
+	var codes []int
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed || s.prog.Steps[i].Optional && !s.aborts {
 			continue
 		}
-		r.Code = belay.Worse(r.Code, failureCode(st))
+		codes = append(codes, failureCode(st))
 		if r.Failure == nil {
 			r.Failure, r.Reason = st.failure, st.failure.Error()
 		}
 	}
-	if r.Code == belay.ExitHollow {
+	for i, code := range codes {
+		if i == 0 {
+			r.Code = code
+		}
+		r.Code = belay.Worse(r.Code, code)
+	}
+	switch r.Code {
+	case belay.ExitHollow:
 		r.Status = belay.Hollow
+	case belay.ExitPartial:
+		r.Status = belay.Partial
 	}
 	return r
 }
@@ -75,7 +85,10 @@ func failureCode(st *step) int {
 	if st.failure.Kind == belay.HollowSuccess {
 		return belay.ExitHollow
 	}
-	if st.main != nil && st.main.Child != nil && (st.main.Child.Status == belay.Failed || st.main.Child.Status == belay.Hollow) {
+	if st.failure.Class == belay.ClassIncomplete && verdict.Shows(st.verdict) {
+		return belay.ExitPartial
+	}
+	if st.main != nil && st.main.Child != nil && (st.main.Child.Status == belay.Failed || st.main.Child.Status == belay.Hollow || st.main.Child.Status == belay.Partial) {
 		return st.main.Child.Code
 	}
 	return belay.ExitFailed

@@ -125,6 +125,9 @@ func (c *chooser) brief(act belay.Act) string {
 			return "Your last attempt was not accepted as work: " + s.cause() + ".\n" +
 				"Do the task now, really. Leave evidence that can be checked: changed files, commits, output of commands that you ran. " +
 				"If it cannot be done, say so plainly and say why; do not report success."
+		case s.Failure.Class == belay.ClassIncomplete:
+			return "Your last attempt is not complete: " + s.cause() + ".\n" +
+				"Do what is missing now. Keep what is right of what is there. If it cannot be done, say why in your closing line."
 		case act == belay.ActResume:
 			return "You were cut off: " + s.cause() + ".\nGo on from where you were. Look first at what is there already; do not begin again."
 		case s.Failure.Class == belay.ClassTimeout && s.ownClock():

@@ -207,7 +207,7 @@ func (c Case) ofAgent() belay.Verdict {
 	if v.Failure != nil {
 		v.Failure.Op = "step " + string(c.Step)
 	}
-	return v
+	return c.lowered(v)
 }
 
 // passed adds to a verdict that the step's check passed.

@@ -223,3 +223,63 @@ func TestAClaimIsChecked(t *testing.T) {
 		t.Error("a claim without a change is not checked")
 	}
 }
+
+// The closing line only lowers: it never makes a verdict better, and an honest
+// "not done" is never hollow.
+// promise: H3 H4
+func TestTheClosingLineOnlyLowers(t *testing.T) {
+	t.Parallel()
+	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
+	const done, hollow, incomplete, work = "done", "hollow", "incomplete", "work_failure"
+	for name, row := range map[string]struct {
+		expect   belay.Expect
+		evidence belay.Evidence
+		check    *belay.Observation
+		want     map[belay.ClosingWord]string
+	}{
+		"a change": {belay.ExpectChange, edited, nil, map[belay.ClosingWord]string{
+			"": done, belay.ClosedAchieved: done, belay.ClosedUnclear: done, belay.ClosedNothing: done,
+			belay.ClosedPartial: incomplete, belay.ClosedNot: incomplete, belay.ClosedInput: incomplete, belay.ClosedHollow: incomplete,
+		}},
+		"no change": {belay.ExpectChange, same, nil, map[belay.ClosingWord]string{
+			"": hollow, belay.ClosedAchieved: hollow, belay.ClosedUnclear: hollow, belay.ClosedNothing: incomplete,
+			belay.ClosedPartial: incomplete, belay.ClosedNot: incomplete, belay.ClosedInput: incomplete, belay.ClosedHollow: incomplete,
+		}},
+		"no change, and the check passes": {belay.ExpectChange, same, pass, map[belay.ClosingWord]string{
+			"": hollow, belay.ClosedAchieved: hollow, belay.ClosedNothing: incomplete, belay.ClosedPartial: incomplete,
+		}},
+		"a change, and the check fails": {belay.ExpectChange, edited, fail, map[belay.ClosingWord]string{
+			"": work, belay.ClosedAchieved: work, belay.ClosedNothing: work, belay.ClosedPartial: work,
+		}},
+		"tests": {belay.ExpectTests, same, pass, map[belay.ClosingWord]string{
+			"": done, belay.ClosedAchieved: done, belay.ClosedNothing: done, belay.ClosedPartial: incomplete,
+		}},
+		"an answer": {belay.ExpectAnswer, same, nil, map[belay.ClosingWord]string{
+			"": done, belay.ClosedAchieved: done, belay.ClosedNothing: done, belay.ClosedPartial: incomplete, belay.ClosedNot: incomplete,
+		}},
+		"nothing": {belay.ExpectNone, same, nil, map[belay.ClosingWord]string{
+			"": done, belay.ClosedAchieved: done, belay.ClosedNothing: done, belay.ClosedPartial: incomplete, belay.ClosedNot: incomplete,
+		}},
+	} {
+		for word, want := range row.want {
+			r := belay.AgentResult{Excerpt: "text"}
+			if word != "" {
+				r.Closing = &belay.Closing{Word: word, Text: "the reason"}
+			}
+			v := agentSaid(row.expect, row.evidence, r, row.check)
+			got := done
+			if v.Failure != nil {
+				got = string(v.Failure.Class)
+			}
+			if got != want || v.OK != (want == done) {
+				t.Errorf("%s, %q: %s, want %s: %+v", name, word, got, want, v)
+			}
+			if want == incomplete && (!strings.Contains(v.Failure.Cause, "the reason") || v.Failure.Kind != belay.BashFailure) {
+				t.Errorf("%s, %q: %v", name, word, v.Failure)
+			}
+			if row.evidence.Files > 0 && want == incomplete && !verdict.Shows(&v) || row.evidence.Files == 0 && row.check == nil && verdict.Shows(&v) {
+				t.Errorf("%s, %q: basis %q", name, word, v.Basis)
+			}
+		}
+	}
+}

@@ -84,7 +84,7 @@ func failed(f *belay.Failure, against string) belay.Verdict {
 func (c Case) good() bool {
 	o := c.Main
 	if o.Child != nil {
-		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial)
+		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial && o.Child.Failure == nil)
 	}
 	return o.Began && o.Exit == 0 && o.Signal == 0 && o.Fault == belay.FaultNone && o.KilledBy == belay.KilledNot
 }

@@ -66,7 +66,8 @@ func TestOf(t *testing.T) {
 		{"once, failed by itself", Case{Once: true, Main: exit(1)}, "bash_failure: exit 1: last line"},
 
 		{"child achieved", Case{Type: belay.TypeRecipe, Main: child(belay.Achieved)}, "ok"},
-		{"child partial", Case{Type: belay.TypeRecipe, Main: child(belay.Partial)}, "partial"},
+		{"child partial", Case{Type: belay.TypeRecipe, Main: belay.Observation{Began: true, Child: &belay.RunResult{Status: belay.Partial}}}, "partial"},
+		{"child partial because of a failure", Case{Type: belay.TypeRecipe, Main: child(belay.Partial)}, "recipe_failure: step x: bash_failure: exit 4"},
 		{"child failed", Case{Type: belay.TypeRecipe, Main: child(belay.Failed)}, "recipe_failure: step x: bash_failure: exit 4"},
 	}
 	for _, r := range rows {

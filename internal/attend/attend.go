@@ -72,7 +72,7 @@ func Attend(ctx context.Context, o Order, s Streams) (int, error) {
 		adapter: adapter,
 		watcher: newEyes(o),
 		goOn: func(cut string) string {
-			return agent.Compose(agent.Brief{Expect: o.Expect, Cut: cut, Resumed: true})
+			return agent.Compose(agent.Brief{Expect: o.Expect, Cut: cut, Resumed: true, Closes: o.Closes})
 		},
 	})
 }
@@ -192,6 +192,12 @@ func (a *attendant) fill(r *belay.AgentReport) {
 	if r.Result.TextSize > int64(len(r.Result.Text)) { // it was cut, perhaps in the middle of a secret
 		text := a.hide.String(r.Result.Text)
 		r.Result.Text = cut(text, max(0, len(text)-keptBack))
+	}
+	if a.order.Closes && r.Result.Cut == "" && r.Result.TextSize <= int64(len(r.Result.Text)) {
+		rest, c := agent.Close(r.Result.Text)
+		if r.Result.Closing = agent.Closed(c, a.hide.String); rest != r.Result.Text {
+			r.Result.Text, r.Result.TextSize, r.Result.Excerpt = rest, int64(len(rest)), ""
+		}
 	}
 	if r.Result.Excerpt == "" {
 		r.Result.Excerpt = excerpt(r.Result.Text, a.hide.String)

@@ -55,8 +55,9 @@ type Order struct {
 	Resume  string         `json:"resume,omitempty"`
 	Cut     string         `json:"cut,omitempty"`
 	Expect  belay.Expect   `json:"expect,omitempty"`
-	JSON    belay.JSONMode `json:"json,omitempty"` // what the answer must hold: it is asked for once more without it
-	Skip    []string       `json:"skip,omitempty"` // folders whose change is no evidence
+	JSON    belay.JSONMode `json:"json,omitempty"`   // what the answer must hold: it is asked for once more without it
+	Closes  bool           `json:"closes,omitempty"` // the answer ends with a closing line, which is taken off
+	Skip    []string       `json:"skip,omitempty"`   // folders whose change is no evidence
 	Base    *belay.Print   `json:"base,omitempty"`
 	Windows Windows        `json:"windows,omitzero"`
 	State   string         `json:"state,omitempty"`   // the state directory: further starts are asked for there

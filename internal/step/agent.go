@@ -113,7 +113,7 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		Model: a.Model, Access: who.Access, Tools: a.Tools, Script: who.Script,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
-		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Base: a.Base,
+		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Closes: a.Closes, Base: a.Base,
 		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, proc.NamespaceArgs(h.Kept.Dir, h.Kept.Socket)),
 	}
 	o.State, o.Tree, o.Tally = h.State, h.Tree, h.Tally
@@ -166,7 +166,7 @@ func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
 		}
 		b.WriteString(text)
 	}
-	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != "", Note: j.Agent.Brief}
+	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != "", Note: j.Agent.Brief, Closes: j.Agent.Closes}
 	if j.Agent.Persona != "" && h.Persona != nil {
 		brief.Persona = h.Persona(j.Agent.Persona)
 	}

@@ -1,0 +1,57 @@
+package verdict
+
+import "github.com/belay-run/belay"
+
+// lowered is a verdict after the closing line of the agent was heard: one that
+// says itself that it is not done is not done, and one that says so without any
+// evidence has claimed nothing. The line never makes a verdict better.
+func (c Case) lowered(v belay.Verdict) belay.Verdict {
+	said := c.Main.Agent.Result.Closing
+	if said == nil || c.Classic {
+		return v
+	}
+	line := string(said.Word) + " -- " + said.Text
+	hollow := v.Failure != nil && v.Failure.Kind == belay.HollowSuccess
+	switch said.Word {
+	case belay.ClosedAchieved:
+		return v
+	case belay.ClosedUnclear:
+		v.Against = append(v.Against, "its closing lines contradict each other: "+said.Text)
+		return v
+	case belay.ClosedNothing:
+		if !hollow {
+			if v.Basis == belay.BasisChange {
+				v.Against = append(v.Against, "closing line: "+line)
+			}
+			return v
+		}
+	case belay.ClosedPartial, belay.ClosedNot, belay.ClosedInput, belay.ClosedHollow:
+		if !v.OK && !hollow { // what else failed says more
+			v.Against = append(v.Against, "closing line: "+line)
+			return v
+		}
+	}
+	cause := "the agent says itself that it is not done: " + line
+	if hollow {
+		cause = v.Failure.Cause + ", and the agent says: " + line
+	}
+	v.OK, v.Sure = false, sureRecord
+	v.Against = append(v.Against, "closing line: "+line)
+	v.Failure = &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassIncomplete, Op: "step " + string(c.Step), Cause: cause,
+		Hint: "its answer says why; where nothing to do is fine, say expect: none"}
+	return v
+}
+
+// Shows tells whether a verdict rests on something that Belay saw: of an attempt
+// that is not complete, that something was done.
+func Shows(v *belay.Verdict) bool {
+	if v == nil {
+		return false
+	}
+	switch v.Basis {
+	case belay.BasisChange, belay.BasisTests, belay.BasisPR, belay.BasisVerify:
+		return true
+	case belay.BasisAnswer, belay.BasisExit, "":
+	}
+	return false
+}
