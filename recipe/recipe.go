@@ -31,6 +31,7 @@ type Recipe struct {
 	Extends     string   // the parent's name; "" once it is merged in (see Merge)
 	Secrets     []string // variables whose values are hidden
 	Isolate     bool     // the run has a worktree of its own
+	Guard       *Guard   // files that its agents may not change; nil = not said
 	Policy      string   // who chooses ways out of failures: "" = not said, belay or classic
 	Recovery    string   // about failed sub-recipes: "" = not said, on, off or classic
 	Tests       *Script  // the check of agent steps with expect: tests and no verify; nil = not said
@@ -131,6 +132,7 @@ type Step struct {
 	Policy    string // who chooses ways out of its failures: "" = that of the run, belay or classic
 	Recovery  string // recipe: "" = not said, on, off or classic
 	Isolate   bool   // it has a worktree of its own
+	Guard     *Guard // files that its agents may not change; nil = that of the recipe
 	Once      bool
 	Optional  bool
 	Env       map[string]string

@@ -151,6 +151,8 @@ var otherKeys = []key[draft]{
 	{name: "isolate", on: onBash | onAgent, types: []string{typeText}, enum: []string{"worktree"}, why: "a sub-recipe says isolate itself",
 		doc:  "Give the step a git worktree and a branch of its own to work in.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Isolate = p.choice(k, v, "worktree") != "" }},
+	{name: "guard", on: onAll, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
+		doc: "Files that an agent of the step may not change, as patterns: one without a slash is a name in any folder, one with a slash is a path from the step's directory, ** stands for any folders. A change there fails the attempt. An empty list also lifts what is guarded by itself: the scripts that its check runs by their path and, for an agent that repairs or recovers it, its test files."},
 	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
 		inner: inner(fallbackKeys), doc: "What is done in its stead when it stays failed: a recipe, or another step of this one."},
 	{name: "recovery", on: onRecipe, types: []string{typeText}, enum: recoveries(), def: "that of the run", why: noRecovery, read: readRecovery,

@@ -74,6 +74,8 @@ var topKeys = newTable(
 
 	key[Recipe]{name: "isolate", types: []string{typeText}, enum: []string{"worktree"}, doc: "Give every run of the recipe a git worktree and a branch of its own to work in.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Isolate = p.choice(k, v, "worktree") != "" }},
+	key[Recipe]{name: "guard", types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Guard = p.guard(k, v) },
+		doc: "Files that no agent of the recipe may change, for every step that does not say guard itself."},
 	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 )
 

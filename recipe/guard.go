@@ -1,0 +1,151 @@
+package recipe
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Guard is a list of patterns of files that an agent may not change. An empty
+// one says that it may change all.
+type Guard struct{ Globs []string }
+
+// maxGlobs is how many patterns a guard has at most.
+const maxGlobs = 200
+
+// guard reads the patterns, and refuses those that no file could match.
+func (p *parser) guard(k, v *yaml.Node) *Guard {
+	if isNull(v) {
+		return nil
+	}
+	g := &Guard{Globs: p.texts(k, v)}
+	if len(g.Globs) > maxGlobs {
+		p.fail(posOf(k), "", "%q has %d patterns, at most %d are allowed", k.Value, len(g.Globs), maxGlobs)
+	}
+	for i, glob := range g.Globs {
+		if why := badGlob(glob); why != "" && i < len(v.Content) {
+			p.fail(posOf(v.Content[i]), "", "%q is no pattern of files: %s", clip(glob), why)
+		}
+	}
+	return g
+}
+
+// badGlob says what is wrong with a pattern; "" = nothing.
+func badGlob(glob string) string {
+	if strings.TrimSpace(glob) == "" {
+		return "it is empty"
+	}
+	if strings.HasPrefix(glob, "!") {
+		return "a pattern cannot begin with an exclamation mark"
+	}
+	for part := range strings.SplitSeq(strings.Trim(glob, "/"), "/") {
+		if part == ".." {
+			return "it cannot lead out of the tree"
+		}
+		if _, err := path.Match(part, ""); err != nil {
+			return "a bracket or a backslash is not closed"
+		}
+	}
+	return ""
+}
+
+// interpreters run the file that is their first argument.
+var interpreters = []string{"bash", "sh", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
+
+// builders read a file that says what they do, when no other is named.
+var builders = map[string][]string{
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
+	"just": {"justfile", "Justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
+}
+
+// wrappers run the command that follows their options.
+var wrappers = []string{"env", "timeout", "nice", "nohup", "exec", "time", "setsid", "stdbuf"}
+
+// RunsFiles are the files that a script runs by their path: a command word with
+// a slash, and the first argument of an interpreter. Behind a cd the path may be
+// from either place, and both are told. What is put together when it runs is not
+// among them.
+func (s *Script) RunsFiles() []string {
+	return s.filesOf(func(name string, rest []*syntax.Word) []string {
+		if strings.Contains(name, "/") && !path.IsAbs(name) {
+			return []string{name}
+		}
+		if name != "" && slices.Contains(interpreters, path.Base(name)) {
+			return interpreted(rest)
+		}
+		return nil
+	})
+}
+
+// BuildFiles are the files in which builders that a script runs, such as make,
+// find what they do.
+func (s *Script) BuildFiles() []string {
+	return s.filesOf(func(name string, _ []*syntax.Word) []string { return builders[path.Base(name)] })
+}
+
+// filesOf asks for the files of each command of a script.
+func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string) []string {
+	if s == nil || len(s.Source) > MaxScript || tooDeep(s.Source) >= 0 {
+		return nil
+	}
+	nodes, err := newBash().read(s.Source)
+	if err != nil {
+		return nil
+	}
+	var files []string
+	dir := ""
+	for _, n := range nodes {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok {
+			continue
+		}
+		args := unwrapped(bared(call.Args))
+		if len(args) == 0 {
+			continue
+		}
+		name := nameOf(args[0])
+		if name == "cd" && len(args) == 2 && !path.IsAbs(nameOf(args[1])) {
+			dir = path.Join(dir, nameOf(args[1]))
+		}
+		for _, f := range ask(name, args[1:]) {
+			for _, f := range []string{path.Clean(f), path.Join(dir, f)} {
+				if !slices.Contains(files, f) && !strings.Contains(f, "{{") && !strings.HasPrefix(f, "../") {
+					files = append(files, f)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// unwrapped is a command without what only runs it: env A=1 timeout 5 CMD is CMD.
+func unwrapped(args []*syntax.Word) []*syntax.Word {
+	for len(args) > 1 && slices.Contains(wrappers, nameOf(args[0])) {
+		args = args[1:]
+		for len(args) > 1 {
+			word := nameOf(args[0])
+			if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") && strings.Trim(word, "0123456789.smhd") != "" {
+				break
+			}
+			args = args[1:]
+		}
+	}
+	return args
+}
+
+// interpreted is the file that an interpreter runs.
+func interpreted(rest []*syntax.Word) []string {
+	for _, arg := range rest {
+		word := nameOf(arg)
+		switch {
+		case word == "-c" || word == "-m" || word == "" || path.IsAbs(word): // a text or a module, or nobody knows what
+			return nil
+		case !strings.HasPrefix(word, "-"):
+			return []string{word}
+		}
+	}
+	return nil
+}
