@@ -34,6 +34,10 @@ const (
 	ClassUnknown        Class = "unknown"
 )
 
+// RuleHelperTampered is the rule of a failure by an agent that helps and changed
+// guarded files again after it was told: nothing more is tried.
+const RuleHelperTampered = "evidence.guard.helper"
+
 // Move is the closed list of first moves after a failure: what its class and
 // its circumstances ask for, before any count or budget is looked at.
 type Move string
@@ -71,14 +75,23 @@ type AgentJob struct {
 	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
 	Prompt  []Value // the parts of the prompt, joined at the door
 	Expect  Expect
-	Session string   // the id that the session shall have, where the agent takes one
-	Resume  string   // the session to go on with; "" = a new one
-	Cut     string   // with or without Resume: how an earlier attempt was cut off, in words
-	Base    *Print   // what the work is measured against, when it began in an earlier attempt
-	Access  string   // read, edit or full; "" = the agent's own
-	Brief   string   // what happened before, for the prompt
-	Tools   []string // single tools that its role may use, over its access
-	Closes  bool     // its answer ends with a closing line
+	Session string    // the id that the session shall have, where the agent takes one
+	Resume  string    // the session to go on with; "" = a new one
+	Cut     string    // with or without Resume: how an earlier attempt was cut off, in words
+	Base    *Print    // what the work is measured against, when it began in an earlier attempt
+	Access  string    // read, edit or full; "" = the agent's own
+	Brief   string    // what happened before, for the prompt
+	Tools   []string  // single tools that its role may use, over its access
+	Closes  bool      // its answer ends with a closing line
+	Guard   *Guarding // files that it may not change; nil = none
+}
+
+// Guarding names files that an agent may not change.
+type Guarding struct {
+	Globs []string `json:"globs,omitempty"` // patterns; one with a slash is from the directory of the step
+	Tests bool     `json:"tests,omitempty"` // test files, and settings of tests, that were committed
+	Files []string `json:"files,omitempty"` // paths from the directory of the step, of files that were committed
+	Since string   `json:"since,omitempty"` // the commit in which Tests and Files are looked for; "" = HEAD at the beginning
 }
 
 // Excerpt is the beginning and the end of a text, for records.
@@ -232,6 +245,8 @@ type Evidence struct {
 	Changed  []FileChange `json:"changed,omitempty"`  // the first of them
 	Commits  []string     `json:"commits,omitempty"`  // new ones, the first of them
 	Guards   []FileChange `json:"guards,omitempty"`   // changed files that judge the work: tests, CI
+	Tampered []FileChange `json:"tampered,omitempty"` // changed files that are guarded, the first of them
+	Unseen   string       `json:"unseen,omitempty"`   // why nobody knows whether guarded files were changed
 	Outside  []string     `json:"outside,omitempty"`  // files written outside the tree, as far as it is known
 	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work

@@ -35,6 +35,7 @@ type step struct {
 	again   int // starts that a person granted
 	begun   bool
 	called  belay.Role // the agent that is to help with it
+	warned  bool       // it changed guarded files once, and is told
 }
 
 // step finds the step of the record's run.
@@ -64,7 +65,11 @@ func (s *step) judge(v belay.Verdict) {
 // judgeAide takes in what an agent that helps amounts to: one that finishes the
 // work settles the step, and after all others something is chosen or started.
 func (s *step) judgeAide(role belay.Role, v belay.Verdict) {
-	s.called = ""
+	if v.Failure != nil && v.Failure.Class == belay.ClassTampered && !s.warned {
+		s.warned, s.owed = true, false // it is told, and starts once more
+		return
+	}
+	s.called, s.warned = "", false
 	if role == belay.RoleRecovery && v.OK {
 		s.settle("done", true)
 		return

@@ -137,6 +137,7 @@ func (s *State) agentJob(i int) *belay.AgentJob {
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}
+	j.Guard = s.guarding(i, belay.RoleMain)
 	s.steerJob(i, j)
 	j.Prompt, _ = s.prompt(i) // a step whose prompt has no value was refused before it started
 	switch {

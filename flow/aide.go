@@ -28,6 +28,9 @@ type aide struct {
 	grant   *belay.Answer
 	asked   bool
 	told    *belay.Observation // what was seen of it
+	warned  string             // it changed guarded files, and is told so; "" = it did not
+	session string             // in which it is told
+	base    *belay.Print       // what it is measured from; nil = from its own beginning
 	judged  *belay.Verdict
 }
 
@@ -195,6 +198,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 		Vars: s.scope(i).visible(""),
 		Agent: &belay.AgentJob{
 			Name: s.agentName(i), Model: s.model(i), Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.aideExpects(i),
+			Base: st.aide.base, Guard: s.guarding(i, st.aide.role), Resume: st.aide.session, Brief: recovery.GuardBrief(st.aide.warned),
 		},
 	}
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started

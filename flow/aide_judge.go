@@ -64,8 +64,8 @@ func (s *State) aideExpects(i int) belay.Expect {
 // agreed word that nothing can be recovered.
 func (s *State) rechecked(i int, v belay.Verdict) bool {
 	told := s.steps[i].aide.told
-	if v.OK {
-		return true
+	if v.OK || tampered(v) { // a check says nothing when its files were changed
+		return v.OK
 	}
 	return s.hasCheck(i) && told.Began && (told.Agent == nil || !told.Agent.Result.GaveUp)
 }
@@ -187,6 +187,10 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 	s.drop(i)
 	told := a.told
 	switch {
+	case tampered(v) && a.warned == "":
+		return s.warn(i, v)
+	case tampered(v):
+		return s.spoiled(i, v)
 	case a.role == belay.RolePlan && v.OK:
 		a.judged = &v
 		s.look(i)

@@ -76,6 +76,7 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 		m.Recursion.MaxTotalSteps = parent.Recursion.MaxTotalSteps
 	}
 	m.Policy, m.Recovery = cmp.Or(child.Policy, parent.Policy), cmp.Or(child.Recovery, parent.Recovery)
+	m.Guard = cmp.Or(child.Guard, parent.Guard)
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)
 	m.Steps = overlay(written(parent), written(child), func(s Step) string { return string(s.ID) })

@@ -38,7 +38,7 @@ type chooser struct {
 }
 
 func (c *chooser) choose() belay.Plan {
-	if c.stopped() {
+	if c.stopped() || c.spoiled() {
 		return c.finish()
 	}
 	if p, ok := c.declared(); ok {
@@ -64,6 +64,13 @@ func (c *chooser) choose() belay.Plan {
 // stopped tells that we ended the attempt ourselves: nothing is to be recovered.
 func (c *chooser) stopped() bool {
 	return c.s.Failure.Class == belay.ClassCancelled && c.s.Failure.Level == belay.LevelAct
+}
+
+// spoiled tells that an agent that helps changed guarded files, although it was
+// told: what runs after it shows nothing.
+func (c *chooser) spoiled() bool {
+	f := c.s.Failure
+	return f.Class == belay.ClassTampered && (f.Rule == belay.RuleHelperTampered || c.s.Type != belay.TypeAgent)
 }
 
 // declared is the recipe's own retry:. It comes first and counts for nothing

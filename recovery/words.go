@@ -128,12 +128,17 @@ func (c *chooser) brief(act belay.Act) string {
 		case s.Failure.Class == belay.ClassIncomplete:
 			return "Your last attempt is not complete: " + s.cause() + ".\n" +
 				"Do what is missing now. Keep what is right of what is there. If it cannot be done, say why in your closing line."
+		case s.Failure.Class == belay.ClassTampered:
+			return GuardBrief(s.cause())
 		case act == belay.ActResume:
 			return "You were cut off: " + s.cause() + ".\nGo on from where you were. Look first at what is there already; do not begin again."
 		case s.Failure.Class == belay.ClassTimeout && s.ownClock():
 			return s.handOver()
 		}
 	case belay.ActFresh:
+		if s.Failure.Class == belay.ClassTampered {
+			return GuardBrief(s.cause()) + "\n\n" + s.handOver()
+		}
 		if s.Failure.Class == belay.ClassTokenLimit {
 			return s.handOver() + "\nKeep it small: read only what you need, and write into files instead of long answers."
 		}
@@ -145,6 +150,16 @@ func (c *chooser) brief(act belay.Act) string {
 	case belay.ActDecompose, belay.ActRecover, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	return ""
+}
+
+// GuardBrief is what an agent is told that changed guarded files; "" for none.
+func GuardBrief(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return "Your work was not accepted: " + cause + ".\n" +
+		"Put these files back exactly as they were before you began (git diff and git log show how), " +
+		"then do the task without changing them. If it cannot be done without, put them back and say so plainly."
 }
 
 // handOver is for an agent that finds the work of another, or of its own

@@ -43,7 +43,7 @@ func (c Case) agentFailure() *belay.Failure {
 		return c.fail(belay.BashFailure, belay.ClassTokenLimit, "the answer was cut off at the model's output limit",
 			"ask for files instead of a long answer, or split the task")
 	case c.finished():
-		return nil
+		return c.tampered()
 	case c.Main.Fault != belay.FaultNone: // it ended well, and what it left is not what was asked for
 		f := c.failure(c.Main, "")
 		f.Class = belay.ClassWorkFailure

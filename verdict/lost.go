@@ -20,6 +20,11 @@ func Lost(c Case, seen *belay.Evidence) belay.Verdict {
 	if seen != nil {
 		v.For = append(v.For, changes(*seen)...)
 	}
+	if seen != nil {
+		if f := c.tamperedIn(*seen); f != nil {
+			return unknown(f.Cause)
+		}
+	}
 	switch c.Expect {
 	case belay.ExpectNone:
 	case belay.ExpectChange:

@@ -28,6 +28,8 @@ type Tree struct {
 	Git  string   // the program; "" = git
 	Skip []string // folders that are not looked at: what Belay itself writes is nobody's work
 
+	Guard *belay.Guarding // files whose change Since tells apart; nil = none
+
 	missed *bool // where a look tells that it left out a repository inside; nil = nobody asks
 }
 

@@ -30,6 +30,7 @@ func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.To
 			e.Error = compare(ctx, at, &e)
 		}
 	}
+	t.guarded(ctx, at, bad, &e)
 	if err == nil { // a folder that is gone has no inside
 		e.Outside = outside(t.Dir, top, tools)
 	}

@@ -175,7 +175,7 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s is a guard", name)
 		}
 	}
-	for _, list := range [][]string{guardNames, {"x"}} {
+	for _, list := range [][]string{testNames, testSettings, otherGuards, {"x"}} {
 		for _, p := range list {
 			if _, err := path.Match(p, "x"); err != nil {
 				t.Errorf("%q: %v", p, err)

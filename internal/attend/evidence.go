@@ -18,7 +18,7 @@ type eyes struct {
 
 func newEyes(o Order) eyes {
 	return eyes{
-		tree:    worktree.Tree{Dir: o.Dir, Skip: o.Skip},
+		tree:    worktree.Tree{Dir: o.Dir, Skip: o.Skip, Guard: o.Guard},
 		ref:     worktree.SnapshotRef(o.Run, o.Step, o.Attempt),
 		message: fmt.Sprintf("belay: work of %s, attempt %d of %s in run %s", o.Name, o.Attempt, o.Step, o.Run),
 	}

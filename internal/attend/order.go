@@ -51,23 +51,24 @@ type Order struct {
 	Report string `json:"report"`          // path: where the report goes
 	Notes  string `json:"notes"`           // path: where the notes go while it runs
 
-	Session string         `json:"session,omitempty"`
-	Resume  string         `json:"resume,omitempty"`
-	Cut     string         `json:"cut,omitempty"`
-	Expect  belay.Expect   `json:"expect,omitempty"`
-	JSON    belay.JSONMode `json:"json,omitempty"`   // what the answer must hold: it is asked for once more without it
-	Closes  bool           `json:"closes,omitempty"` // the answer ends with a closing line, which is taken off
-	Skip    []string       `json:"skip,omitempty"`   // folders whose change is no evidence
-	Base    *belay.Print   `json:"base,omitempty"`
-	Windows Windows        `json:"windows,omitzero"`
-	State   string         `json:"state,omitempty"`   // the state directory: further starts are asked for there
-	Tree    string         `json:"tree,omitempty"`    // of sessions, whose budget they count in
-	Tally   string         `json:"tally,omitempty"`   // before the keys that are counted there
-	Resumes int            `json:"resumes,omitempty"` // 0 = one, negative = none
-	Most    int64          `json:"most,omitempty"`    // bytes of the answer; 0 and what is over agent.MaxAnswer stand for that
-	Secrets []string       `json:"secrets,omitempty"` // names of variables
-	Contain Containment    `json:"contain,omitempty"`
-	Init    []string       `json:"init,omitempty"` // the command line that ends in proc.NSInit; none = no namespace
+	Session string          `json:"session,omitempty"`
+	Resume  string          `json:"resume,omitempty"`
+	Cut     string          `json:"cut,omitempty"`
+	Expect  belay.Expect    `json:"expect,omitempty"`
+	JSON    belay.JSONMode  `json:"json,omitempty"`   // what the answer must hold: it is asked for once more without it
+	Closes  bool            `json:"closes,omitempty"` // the answer ends with a closing line, which is taken off
+	Skip    []string        `json:"skip,omitempty"`   // folders whose change is no evidence
+	Base    *belay.Print    `json:"base,omitempty"`
+	Guard   *belay.Guarding `json:"guard,omitempty"`
+	Windows Windows         `json:"windows,omitzero"`
+	State   string          `json:"state,omitempty"`   // the state directory: further starts are asked for there
+	Tree    string          `json:"tree,omitempty"`    // of sessions, whose budget they count in
+	Tally   string          `json:"tally,omitempty"`   // before the keys that are counted there
+	Resumes int             `json:"resumes,omitempty"` // 0 = one, negative = none
+	Most    int64           `json:"most,omitempty"`    // bytes of the answer; 0 and what is over agent.MaxAnswer stand for that
+	Secrets []string        `json:"secrets,omitempty"` // names of variables
+	Contain Containment     `json:"contain,omitempty"`
+	Init    []string        `json:"init,omitempty"` // the command line that ends in proc.NSInit; none = no namespace
 }
 
 // Write puts the order into a file that only its owner can read.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -207,6 +208,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"tests", strings.Join(l.Tests, "; ")},
 		{"forge", l.Forge},
 		{"isolate", isolated(st)},
+		{"guard", guarded(r, st)},
 		{"gives", strings.Join(gives(st), ", ")},
 		{"limits", strings.Join(caps(st), "; ")},
 		{"role", st.Role},
@@ -218,6 +220,25 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 			a.out.line("%s%s%-7s %s", in, indent, row[0], tui.Clean(row[1]))
 		}
 	}
+}
+
+// guarded says which files an agent of a step may not change.
+func guarded(r *recipe.Recipe, st *recipe.Step) string {
+	said := cmp.Or(st.Guard, r.Guard)
+	switch {
+	case said != nil && len(said.Globs) == 0:
+		return "nothing (guard: [])"
+	case st.Type != belay.TypeAgent && said == nil:
+		return "" // only an agent that repairs it, by default
+	}
+	var list []string
+	if said != nil {
+		list = said.Globs
+	}
+	if st.Type == belay.TypeAgent {
+		list = slices.Concat(list, st.Verify.RunsFiles())
+	}
+	return strings.Join(list, ", ")
 }
 
 // doer says who does a step.

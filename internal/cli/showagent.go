@@ -182,6 +182,7 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 	fileRows("file", e.Changed, e.Files, add)
 	some(e.Commits, func(c string) { add("commit", "%s", c) })
 	fileRows("guard", e.Guards, len(e.Guards), add)
+	fileRows("tampered", e.Tampered, len(e.Tampered), add)
 	some(e.Outside, func(path string) { add("outside", "%s", path) })
 	if e.PR != "" {
 		add("pr", "%s", e.PR)

@@ -78,8 +78,9 @@ type whyFacts struct {
 	Cost    whyCost     `json:"cost"`
 	Work    whyWork     `json:"work"`
 	Steps   whySteps    `json:"steps"`
-	Taken   []takenFor  `json:"taken"`   // steps that are done on a person's word
-	Blocked []blocked   `json:"blocked"` // steps that wait for a service
+	Taken   []takenFor  `json:"taken"`             // steps that are done on a person's word
+	Judging []judgingOf `json:"judging,omitempty"` // done steps whose agents changed files that judge the work
+	Blocked []blocked   `json:"blocked"`           // steps that wait for a service
 	Waits   []waiting   `json:"waits"`
 	Next    whyNext     `json:"next"`
 
@@ -102,7 +103,7 @@ func explain(s *story, name string, now time.Time) *whyFacts {
 	w.Cost = costs(s)
 	w.Cost.WallMS = w.WallMS
 	w.Work = workOf(s)
-	w.Taken = taken(s, all)
+	w.Taken, w.Judging = taken(s, all), judging(all)
 	w.Blocked = blockedOf(s)
 	w.Waits = waitings(s, all, name)
 	w.Next = w.next()

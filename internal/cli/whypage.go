@@ -282,6 +282,7 @@ func (w *whyFacts) stepsPart(p *page) {
 	}
 	p.text("  ", strings.Join(words, ", "))
 	w.takenPart(p)
+	w.judgingPart(p)
 }
 
 func (w *whyFacts) waitsPart(p *page) {

@@ -18,7 +18,8 @@ type tally struct {
 	badSteps  []flow.StepView
 	recovered []Line
 	taken     []Line
-	unsure    bool // one of those was not verified
+	judging   []Line // files that judge the work were changed
+	unsure    bool   // one of those was not verified
 }
 
 func count(tree *flow.Tree) tally {
@@ -33,6 +34,9 @@ func count(tree *flow.Tree) tally {
 		}
 		switch v.Phase {
 		case flow.Done:
+			if text := Judging(v); text != "" {
+				t.judging = append(t.judging, Line{Word: "note", Step: StepName(run, v.Path), Text: text})
+			}
 			if Recovered(v) {
 				t.recovered = append(t.recovered, recoveredLine(run, v))
 				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
@@ -112,7 +116,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
 		}
 	}
-	for _, l := range slices.Concat(t.recovered, t.taken) {
+	for _, l := range slices.Concat(t.recovered, t.taken, t.judging) {
 		lines = append(lines, l.Format(false))
 	}
 	if len(t.badSteps) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {

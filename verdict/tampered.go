@@ -1,0 +1,43 @@
+package verdict
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// maxTold is how many guarded files a failure names.
+const maxTold = 10
+
+// tampered is the failure of an agent that changed guarded files, or of which
+// nobody knows whether it did; nil = it did not.
+func (c Case) tampered() *belay.Failure {
+	if c.Main.Agent == nil {
+		return nil
+	}
+	return c.tamperedIn(c.Main.Agent.Evidence)
+}
+
+func (c Case) tamperedIn(e belay.Evidence) *belay.Failure {
+	switch {
+	case len(e.Tampered) > 0:
+		return c.fail(belay.BashFailure, belay.ClassTampered, "guarded files were changed: "+Tampered(e),
+			"put them back, or say with guard: which files the agent may not change; guard: [] lifts it")
+	case e.Unseen != "":
+		return c.fail(belay.Infrastructure, belay.ClassInfrastructure, "nobody knows whether guarded files were changed: "+e.Unseen,
+			"guard: needs a git repository that can be looked at")
+	}
+	return nil
+}
+
+// Tampered names the guarded files that were changed.
+func Tampered(e belay.Evidence) string {
+	var names []string
+	for _, f := range e.Tampered[:min(len(e.Tampered), maxTold)] {
+		names = append(names, f.Path)
+	}
+	if more := len(e.Tampered) - len(names); more > 0 {
+		names = append(names, "and more")
+	}
+	return strings.Join(names, ", ")
+}
