@@ -20,17 +20,18 @@ func (s *State) guarding(i int, role belay.Role) *belay.Guarding {
 	if said != nil && len(said.Globs) == 0 || role == belay.RolePlan {
 		return nil
 	}
-	g := belay.Guarding{Files: def.Verify.RunsFiles()}
+	check := s.checkScript(i)
+	g := belay.Guarding{Files: check.RunsFiles()}
 	if said != nil {
 		g.Globs = said.Globs
 	}
 	if role == belay.RoleRepair || role == belay.RoleRecovery {
 		g.Tests = true
-		g.Files = judges(g.Files, def)
+		g.Files = judges(g.Files, check, def.Script)
 		if child := s.tree.runs[st.last]; role == belay.RoleRecovery && child != nil {
 			for k := range child.steps {
 				if child.steps[k].phase == Failed {
-					g.Files = judges(g.Files, &child.prog.Steps[k])
+					g.Files = judges(g.Files, child.checkScript(k), child.prog.Steps[k].Script)
 				}
 			}
 		}
@@ -46,8 +47,8 @@ func (s *State) guarding(i int, role belay.Role) *belay.Guarding {
 
 // judges adds the files by which a step is judged: those that its check and its
 // own script run, and those in which make and the like find what they do.
-func judges(files []string, def *recipe.Step) []string {
-	for _, script := range []*recipe.Script{def.Verify, def.Script} {
+func judges(files []string, scripts ...*recipe.Script) []string {
+	for _, script := range scripts {
 		for _, f := range slices.Concat(script.RunsFiles(), script.BuildFiles()) {
 			if !slices.Contains(files, f) {
 				files = append(files, f)
