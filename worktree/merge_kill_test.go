@@ -72,10 +72,18 @@ func (p pair) killed(victim, point string, d deadly) bool {
 	return err != nil
 }
 
+// All deaths share one victim: building it takes most of the time.
+func TestDeaths(t *testing.T) {
+	victim := armed(t)
+	t.Run("of a merge", func(t *testing.T) { t.Parallel(); mergeIsKilledAnywhere(t, victim) })
+	t.Run("of a merge, and files change", func(t *testing.T) { t.Parallel(); filesOfAHalfMergeChange(t, victim) })
+	t.Run("of a making", func(t *testing.T) { t.Parallel(); makingIsKilledAnywhere(t, victim) })
+}
+
 // Death at any moment of a merge, and the same call again: what an undisturbed
 // merge gives.
-func TestMergeIsKilledAnywhere(t *testing.T) {
-	victim := armed(t)
+func mergeIsKilledAnywhere(t *testing.T, victim string) {
+	t.Helper()
 	reached := map[string]bool{}
 	for _, c := range []struct{ name, before, work, after string }{
 		{"commits", "", "echo one > one; rm src/main.go; git add -A; git commit -qm c; echo 4 >> a.txt", "echo u > u; git add u"},
@@ -129,8 +137,8 @@ func TestMergeIsKilledAnywhere(t *testing.T) {
 
 // After a death in the middle of the files somebody changes one: what can be
 // merged with it is, and what cannot takes the whole merge back.
-func TestSomebodyChangesFilesOfAHalfMerge(t *testing.T) {
-	victim := armed(t)
+func filesOfAHalfMergeChange(t *testing.T, victim string) {
+	t.Helper()
 	for _, c := range []struct {
 		name, edit, point string
 		want              Outcome
@@ -179,8 +187,8 @@ func TestSomebodyChangesFilesOfAHalfMerge(t *testing.T) {
 }
 
 // A worktree is made, and a conflict put into it, though its maker dies anywhere.
-func TestMakingIsKilledAnywhere(t *testing.T) {
-	victim := armed(t)
+func makingIsKilledAnywhere(t *testing.T, victim string) {
+	t.Helper()
 	start := func(t *testing.T) pair {
 		p := newPair(t)
 		p.write("u", "u\n")
