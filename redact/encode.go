@@ -22,6 +22,7 @@ type pattern struct {
 	kind kind
 	text string // the value; its characters in base64
 	sure int    // how many of the first bytes of text can be written in one way that begins as they do
+	cut  int    // how many of them at the end of a text are the beginning of a secret that was cut off
 }
 
 // patterns is what to look for, each once, in a fixed order.
@@ -32,15 +33,27 @@ func patterns(values []string) []pattern {
 		if len(v) < MinLen {
 			continue
 		}
-		all = append(all, pattern{kind: kindText, text: v}, pattern{kind: kindHex, text: v})
-		for _, text := range windows(v) {
-			if len(text) >= MinLen {
-				all = append(all, pattern{kind: kindBase64, text: text, sure: len(text)})
-			}
+		all = append(all, sought(v)...)
+		for _, part := range partsOf(v) {
+			all = append(all, sought(part)...)
 		}
 	}
-	slices.SortFunc(all, func(a, b pattern) int { return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.text, b.text)) })
-	return slices.Compact(all)
+	slices.SortFunc(all, func(a, b pattern) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.text, b.text), cmp.Compare(a.cut, b.cut))
+	})
+	return slices.CompactFunc(all, func(a, b pattern) bool { return a.kind == b.kind && a.text == b.text })
+}
+
+// sought is a value in all the ways in which it is looked for.
+func sought(v string) []pattern {
+	cut := open(v) + minPart
+	list := []pattern{{kind: kindText, text: v, cut: cut}, {kind: kindHex, text: v, cut: cut}}
+	for _, text := range windows(v) {
+		if len(text) >= MinLen {
+			list = append(list, pattern{kind: kindBase64, text: text, sure: len(text), cut: (cut*8 + 5) / 6})
+		}
+	}
+	return list
 }
 
 // minRest is how long the rest of a window is that is looked for by itself.

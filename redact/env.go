@@ -8,13 +8,13 @@ import (
 
 // secretParts make a name secret wherever they stand in it.
 var secretParts = [...]string{
-	"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "AUTHORIZATION", "COOKIE",
+	"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDS", "AUTHORIZATION", "BEARER", "COOKIE", "JWT",
 	"APIKEY", "API_KEY", "PRIVATE_KEY", "PRIVATEKEY", "ACCESS_KEY", "ACCESSKEY", "DATABASE_URL",
 	"CONNECTION_STRING",
 }
 
 // secretWords make a name secret as a whole word of it.
-var secretWords = [...]string{"AUTH", "DSN", "PAT"}
+var secretWords = [...]string{"AUTH", "DSN", "OAUTH", "OAUTH2", "PAT", "SALT"}
 
 // secretEnds make a name of several words secret as its last word.
 var secretEnds = [...]string{"KEY", "PASS", "PWD"}

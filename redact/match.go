@@ -81,17 +81,18 @@ func (w *ways) try(b []byte, i int, form string) {
 }
 
 // match tells how many bytes at the beginning of b spell the pattern (0: none),
-// and whether bytes behind b could make that more.
-func (s spelled) match(p *pattern, b []byte) (length int, more bool) {
+// and whether bytes behind b could make that more; head is how much of the
+// pattern was read then.
+func (s spelled) match(p *pattern, b []byte) (length, head int, more bool) {
 	k := sureHead(p, b)
 	if k < p.sure && k < len(b) && alnum(b[k]) && b[k] != p.text[k] {
-		return 0, false // no escape begins with a letter or a digit
+		return 0, 0, false // no escape begins with a letter or a digit
 	}
 	return s.read(p, b, k)
 }
 
 // read is match from byte k on, of which all before is as in the pattern.
-func (s spelled) read(p *pattern, b []byte, k int) (length int, more bool) {
+func (s spelled) read(p *pattern, b []byte, k int) (length, head int, more bool) {
 	var one, two ways
 	now, next := &one, &two
 	now.add(k)
@@ -115,12 +116,12 @@ func (s spelled) read(p *pattern, b []byte, k int) (length int, more bool) {
 			}
 		}
 		if next.n == 0 {
-			return 0, next.more
+			return 0, k, next.more
 		}
 		now, next = next, now
 		k += len(unit)
 	}
-	return slices.Max(now.at[:now.n]), now.more
+	return slices.Max(now.at[:now.n]), k, now.more
 }
 
 // sureHead is how much of a pattern stands at the beginning of b as it is, and

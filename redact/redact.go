@@ -39,7 +39,9 @@ type Redactor struct {
 }
 
 // New makes a redactor for the values, their encodings and the shapes of
-// tokens. Blanks around a value do not count as part of it.
+// tokens. Blanks around a value do not count as part of it. Of a value with
+// several lines each line is hidden too, of one that is JSON each string, and at
+// the end of a text the beginning of any of them: what was cut off there.
 func New(values []string) *Redactor {
 	r := Values(values)
 	r.shaped = true
@@ -247,9 +249,13 @@ func (r *Redactor) look(b []byte, final bool) (length int, wait bool) {
 		return 0, !final && r.short[string(b)] // no secret is as short as that
 	}
 	for _, k := range r.starts.of(word(b)) {
-		n, more := r.spelled.match(&r.patterns[k], b)
+		p := &r.patterns[k]
+		n, head, more := r.spelled.match(p, b)
 		if more && !final {
 			return 0, true
+		}
+		if more && p.cutAt(head) {
+			n = len(b) // the text was cut off in the middle of it
 		}
 		length = max(length, n)
 	}

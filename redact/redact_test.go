@@ -69,7 +69,7 @@ func TestExact(t *testing.T) {
 		{"short values are not hidden", []string{"12345", "true", ""}, "12345 true", "12345 true"},
 		{"six bytes are", []string{"123456"}, "x123456y", "x[REDACTED]y"},
 		{"blanks around a value do not count", []string{" s3cr3t-x\n"}, "k=s3cr3t-x;", "k=[REDACTED];"},
-		{"longest first", []string{"s3cr3t", "s3cr3t-and-more"}, "s3cr3t-and-more s3cr3t-and", "[REDACTED] [REDACTED]-and"},
+		{"longest first", []string{"s3cr3t", "s3cr3t-and-more"}, "s3cr3t-and-more s3cr3t-and.", "[REDACTED] [REDACTED]-and."},
 		{"overlapping", []string{"abcdefgh", "efghijkl"}, "1abcdefghijkl2", "1[REDACTED]2"},
 		{"one inside the other", []string{"abcdefghijkl", "cdefgh"}, "abcdefghijkl", "[REDACTED]"},
 		{"side by side", []string{"abcdef", "ghijkl"}, "abcdefghijkl", "[REDACTED][REDACTED]"},
@@ -121,7 +121,10 @@ func slow(r *Redactor, text string) string {
 	longest := make([]int, len(text))
 	for i := range len(text) {
 		for k := range r.patterns {
-			n, _ := r.spelled.match(&r.patterns[k], []byte(text[i:]))
+			n, head, more := r.spelled.match(&r.patterns[k], []byte(text[i:]))
+			if more && r.patterns[k].cutAt(head) {
+				n = len(text) - i
+			}
 			longest[i] = max(longest[i], n)
 		}
 	}

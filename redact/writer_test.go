@@ -30,7 +30,7 @@ func TestWriterHoldsBackNoMoreThanItMust(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if want := "continue? s3cret, no [REDACTED].s3cr3t-value"; out.String() != want {
+	if want := "continue? s3cret, no [REDACTED].[REDACTED]"; out.String() != want {
 		t.Errorf("after close: %q, want %q", out.String(), want)
 	}
 }
