@@ -250,6 +250,7 @@ type Evidence struct {
 	Outside  []string     `json:"outside,omitempty"`  // files written outside the tree, as far as it is known
 	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
 	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
+	Unkept   []string     `json:"unkept,omitempty"`   // changed files that are not in it, the first of them
 	Error    string       `json:"error,omitempty"`    // why there is none, or not all
 }
 

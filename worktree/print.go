@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,10 @@ type Tree struct {
 	Skip []string // folders that are not looked at: what Belay itself writes is nobody's work
 
 	Guard *belay.Guarding // files whose change Since tells apart; nil = none
+
+	// Secret tells whether a known secret stands in what it reads: the content of
+	// such a file goes into no object of the repository. nil = nothing is known.
+	Secret func(io.Reader) bool
 
 	missed *bool // where a look tells that it left out a repository inside; nil = nobody asks
 }
@@ -80,7 +85,7 @@ func (t Tree) look(ctx context.Context, depth int) (belay.Print, error) {
 	}
 	defer done()
 	left := int64(maxReading)
-	s := shot{place: own, depth: depth, skip: t.Skip, out: append(t.leftOut(at.top), at.notWork()...), left: &left, missed: t.missed}
+	s := shot{place: own, depth: depth, skip: t.Skip, out: append(t.leftOut(at.top), at.notWork()...), left: &left, missed: t.missed, secret: t.Secret}
 	p, err := s.take(ctx)
 	p.At = began
 	return p, err
@@ -118,6 +123,7 @@ type shot struct {
 	left  *int64   // bytes that may still be read of files that are not kept
 
 	missed *bool // see Tree
+	secret func(io.Reader) bool
 }
 
 func (s shot) take(ctx context.Context) (belay.Print, error) {
@@ -222,7 +228,7 @@ func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
 	full := filepath.Join(s.top, e.path)
 	if e.staged { // the same in the index and on disk
 		fi, err := os.Lstat(full)
-		if err == nil && fi.Mode().IsRegular() && fi.Size() > maxContent && !behindLink(s.top, e.path) {
+		if err == nil && fi.Mode().IsRegular() && !behindLink(s.top, e.path) && (fi.Size() > maxContent || s.secretIn(ctx, full)) {
 			return s.unkept(ctx, full, fi) // to stage a file is no change of it
 		}
 		return hand{keep: true}, nil
@@ -243,7 +249,7 @@ func (s shot) byHand(ctx context.Context, e entry) (hand, error) {
 		return hand{}, nil
 	case !fi.Mode().IsRegular():
 		return s.gone(), nil // a pipe or a socket has no content
-	case fi.Size() > maxContent || !readable(full):
+	case fi.Size() > maxContent || !readable(full) || s.secretIn(ctx, full):
 		return s.unkept(ctx, full, fi)
 	}
 	return hand{}, nil
@@ -264,7 +270,7 @@ func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	if real, bad := realPath(dir); err != nil || bad != nil || at.top != real || s.depth >= maxNesting {
 		return s.miss(), ctx.Err() // no repository of its own, or too deep
 	}
-	sub, err := Tree{Dir: dir, Git: s.program, Skip: s.skip, missed: s.missed}.look(ctx, s.depth+1)
+	sub, err := Tree{Dir: dir, Git: s.program, Skip: s.skip, missed: s.missed, Secret: s.secret}.look(ctx, s.depth+1)
 	if err != nil {
 		return hand{}, fmt.Errorf("look into %s: %w", filepath.Base(dir), err)
 	}

@@ -88,6 +88,9 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	case err != nil:
 		missing = append(missing, "compare files: "+err.Error())
 	}
+	for _, path := range unkept[:min(len(unkept), maxNamed)] {
+		e.Unkept = append(e.Unkept, shown(path))
+	}
 	if why := notKept(unkept); why != "" {
 		missing = append(missing, why)
 	}

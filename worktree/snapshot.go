@@ -52,7 +52,7 @@ func refPart(s string) string {
 // Snapshot keeps the files of a print under a ref of refs/belay/: a commit of
 // its tree on top of its HEAD. No branch, index or file is touched. Doing it
 // again gives the same commit. The commit's id is given. Files that are too big
-// to keep or not readable are not in it, and the message names them.
+// to keep, not readable or hold a known secret are not in it, and the message names them.
 func (t Tree) Snapshot(ctx context.Context, p belay.Print, ref, message string) (string, error) {
 	if !p.Repo || p.Tree == "" {
 		return "", errors.New("snapshot: the print is not one of a repository")

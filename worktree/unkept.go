@@ -6,12 +6,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/belay-run/belay"
 )
 
 // unkeptRoot is the folder in the tree of a print where files stand that are
-// too big to be kept, or not readable: a line about each instead of its
+// too big to be kept, not readable or with a known secret in it: a line about each instead of its
 // content. On their own paths nothing stands, so that no snapshot can ever put
 // such a line in the place of a file.
 const unkeptRoot = ".belay-not-kept"
@@ -33,6 +34,20 @@ func (s shot) unkept(ctx context.Context, full string, fi os.FileInfo) (hand, er
 	h := s.gone()
 	h.unkept = fileMode(fi) + " " + strings.TrimSpace(id)
 	return h, err
+}
+
+// secretIn tells whether a known secret stands in a file. One that cannot be
+// read shows nobody anything.
+func (s shot) secretIn(ctx context.Context, path string) bool {
+	if s.secret == nil {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) // it may be a pipe by now
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	return s.secret(until(ctx, f))
 }
 
 // kept is the tree of a print without the lines about files that are not in
@@ -77,7 +92,7 @@ func notKept(paths []string) string {
 	if more := len(paths) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
-	return "too big to keep or not readable, so in no snapshot: " + strings.Join(names, ", ")
+	return "too big to keep, not readable or with a known secret in it, so in no snapshot: " + strings.Join(names, ", ")
 }
 
 // unstubbed gives files that are not kept their own paths in a diff, and tells

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -18,9 +21,23 @@ type eyes struct {
 
 func newEyes(o Order) eyes {
 	return eyes{
-		tree:    worktree.Tree{Dir: o.Dir, Skip: o.Skip, Guard: o.Guard},
+		tree:    worktree.Tree{Dir: o.Dir, Skip: o.Skip, Guard: o.Guard, Secret: secretIn(o)},
 		ref:     worktree.SnapshotRef(o.Run, o.Step, o.Attempt),
 		message: fmt.Sprintf("belay: work of %s, attempt %d of %s in run %s", o.Name, o.Attempt, o.Step, o.Run),
+	}
+}
+
+// secretIn finds the values of secret variables, nil when there are none. The
+// shapes of tokens are not asked: a test's made-up key is no secret.
+func secretIn(o Order) func(io.Reader) bool {
+	known := redact.Values(redact.FromEnv(os.Environ(), o.Secrets))
+	if known.Empty() {
+		return nil
+	}
+	return func(r io.Reader) bool {
+		w := known.Writer(io.Discard)
+		_, err := io.Copy(w, r)
+		return errors.Join(err, w.Close()) == nil && w.Hid() // what cannot be read is kept by nobody
 	}
 }
 

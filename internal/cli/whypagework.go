@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
@@ -84,6 +85,9 @@ func (w *whyFacts) snapshots(p *page) {
 	shown := newestOf(list)
 	for _, k := range shown {
 		p.text("  ", "uncommitted work after "+k.Step+" is kept as "+k.Ref)
+		if len(k.Unkept) > 0 {
+			p.text("    ", "not in it (too big, not readable, or a known secret stands there): "+strings.Join(k.Unkept, ", "))
+		}
 		p.whole("    see it:       " + k.See)
 		p.whole("    get it back:  " + k.Get + "   # writes over newer edits")
 	}

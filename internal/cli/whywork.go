@@ -35,6 +35,8 @@ type whySnapshot struct {
 	Ref  string `json:"ref"`
 	See  string `json:"see"`
 	Get  string `json:"restore"`
+
+	Unkept []string `json:"not_in_it,omitempty"` // changed files that it does not hold
 }
 
 // whyWorktree is a place of its own.
@@ -109,6 +111,7 @@ func (w *whyWork) see(s *story, at place, key belay.Key, e belay.Evidence) {
 		git := "git -C " + quote(w.SeenDir)
 		w.Snapshots = append(w.Snapshots, whySnapshot{
 			Step: w.After, Ref: e.Snapshot, See: git + " show --stat " + quote(e.Snapshot), Get: git + " checkout " + quote(e.Snapshot) + " -- :/",
+			Unkept: e.Unkept,
 		})
 	}
 }
