@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -230,19 +229,15 @@ func missing(format string, args ...any) error {
 
 // file reads a result that the step wrote to a file.
 func (w *results) file(spec belay.OutputSpec) (belay.Value, error) {
-	path := spec.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.job.Dir, path)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
+	f, err := openWithin(w.job.Dir, spec.File)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return belay.Value{}, missing("output %s: the step left no file %s", spec.Name, spec.File)
-	}
-	if !info.Mode().IsRegular() { // reading it might never end
+	case errors.Is(err, errNoFile):
 		return belay.Value{}, missing("output %s: %s is not a file", spec.Name, spec.File)
-	}
-	f, err := os.Open(path)
-	if err != nil {
+	case errors.Is(err, errOutside):
+		return belay.Value{}, missing("output %s: %s leads out of the tree %s", spec.Name, spec.File, topOf(w.job.Dir))
+	case err != nil:
 		return belay.Value{}, missing("output %s: %v", spec.Name, err)
 	}
 	defer func() { _ = f.Close() }() // read only: nothing to lose
