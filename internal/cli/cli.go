@@ -47,6 +47,7 @@ type app struct {
 // printed when it returns.
 func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
 	defer catchPipe()()
+	std = behindDoors(std)
 	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version, logLevel: logInfo}
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)

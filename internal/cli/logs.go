@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -77,6 +78,7 @@ type reading struct {
 	shown  *source // whose text was printed last
 	status belay.Status
 	last   int64
+	strict *answer // before a terminal
 }
 
 // source is the log of one attempt.
@@ -244,7 +246,15 @@ func (h *headed) Write(p []byte) (int, error) {
 		}
 		h.shown = h.from
 	}
-	return h.out.Write(p)
+	if d, ok := h.std.Out.(*tui.Door); ok && h.strict == nil {
+		h.strict = &answer{w: d.Strict()} // all that follows is text from outside
+	}
+	if h.strict == nil {
+		return h.out.Write(p) // a file or a pipe gets the bytes as they are
+	}
+	n, err := h.strict.Write(p)
+	h.out.err = h.strict.err
+	return n, err
 }
 
 // follow goes on with new records and new text until the run rests, its driver

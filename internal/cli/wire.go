@@ -167,6 +167,17 @@ func terminal(w any) (int, bool) {
 	return int(f.Fd()), term.IsTerminal(int(f.Fd()))
 }
 
+// behindDoors puts a door before each stream that is a terminal.
+func behindDoors(std Streams) Streams {
+	if _, ok := terminal(std.Out); ok {
+		std.Out = tui.NewDoor(std.Out)
+	}
+	if _, ok := terminal(std.Err); ok {
+		std.Err = tui.NewDoor(std.Err)
+	}
+	return std
+}
+
 // runID is the run that an argument means.
 func runID(st *journal.State, arg string) (belay.RunID, error) {
 	if arg == "" {

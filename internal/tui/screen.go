@@ -58,7 +58,7 @@ func (s *Screen) Seen(recs []belay.Record) {
 		}
 	}
 	if b.Len() > 0 {
-		s.put(s.erase() + b.String())
+		s.put(s.erase(), b.String())
 	}
 }
 
@@ -70,26 +70,26 @@ func (s *Screen) Tick(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lines := s.board.Live(now, s.style.Width()-1, s.tail)
-	out := s.erase()
+	back, out := s.erase(), ""
 	for _, l := range lines {
 		out += l + "\n"
 		s.drawn = append(s.drawn, Width(l))
 	}
-	s.put(out)
+	s.put(back, out)
 }
 
 // Say prints lines of others above the live view.
 func (s *Screen) Say(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(s.erase() + strings.Join(lines, "\n") + "\n")
+	s.put(s.erase(), strings.Join(lines, "\n")+"\n")
 }
 
 // Close takes the live view away.
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(s.erase())
+	s.put(s.erase(), "")
 }
 
 // erase moves back over what was drawn and clears it. A terminal that became
@@ -106,9 +106,13 @@ func (s *Screen) erase() string {
 	return fmt.Sprintf("\r\x1b[%dA\x1b[J", rows)
 }
 
-func (s *Screen) put(text string) {
-	if text != "" {
-		_, _ = io.WriteString(s.w, text) // talk: the run does not depend on who listens
+// put writes text after the moves that take the last drawing away. It is talk:
+// the run does not depend on who listens.
+func (s *Screen) put(back, text string) {
+	if d, ok := s.w.(*Door); ok {
+		_, _ = d.redraw(back, []byte(text)) // see above
+	} else if back+text != "" {
+		_, _ = io.WriteString(s.w, back+text) // see above
 	}
 }
 
