@@ -210,7 +210,8 @@ func (s *State) noted(e belay.AttemptNoted) error {
 		a := &s.steps[i].agent
 		a.notes++
 		if s.steps[i].phase == Aided {
-			return nil // nothing of it goes on
+			s.steps[i].aide.noted(e)
+			return nil // nothing else of it goes on
 		}
 		switch e.What {
 		case belay.NoteSession:

@@ -136,7 +136,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
-	st.filled, st.list, st.unheard = nil, nil, ""
+	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
 	st.aide.leave()
 	s.wake(i)
 	return nil
@@ -222,6 +222,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			st.lost = max(st.lost+1, e.Count)
 			if st.phase == Running {
 				st.gone = true
+				st.sawLeft(e.Left)
 				s.learnLost(i, e)
 			}
 			st.deaf = st.phase == Checking
@@ -265,7 +266,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 // checkedPhase is where a step stands when an attempt of it is over: one whose
 // check looks at the work of an aide is still broken.
 func (s *State) checkedPhase(i int) Phase {
-	if st := &s.steps[i]; st.phase == Checking && st.aide.told != nil {
+	if st := &s.steps[i]; st.phase == Checking && st.aide.seen() != nil {
 		return Broken
 	}
 	return Ended
@@ -422,8 +423,12 @@ func (s *State) told(e belay.AnswerGiven) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	if i, ok := s.probedFor(e.Key); ok {
+	if i, ok := s.endedFor(e.Key, probeQuestion); ok {
 		s.probed(i, e.Answer)
+		return nil
+	}
+	if i, ok := s.endedFor(e.Key, lookQuestion); ok {
+		s.looked(i, e.Answer)
 		return nil
 	}
 	if i, ok := s.aided(aideOf(e.Key)); ok {

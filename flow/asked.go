@@ -25,9 +25,10 @@ func (s *State) askedFor(k belay.Key) (int, bool) {
 	return i, text[at+1:] == strconv.Itoa(s.steps[i].attempt+1)
 }
 
-// probedFor is the ended step that a look at the machine is about.
-func (s *State) probedFor(k belay.Key) (int, bool) {
-	text, ok := strings.CutSuffix(string(k), probeQuestion)
+// endedFor is the ended step that a question of a kind is about: a look at the
+// machine, or at its tree.
+func (s *State) endedFor(k belay.Key, question string) (int, bool) {
+	text, ok := strings.CutSuffix(string(k), question)
 	if !ok {
 		return 0, false
 	}

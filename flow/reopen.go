@@ -11,7 +11,7 @@ import (
 // twice is there.
 func (s *State) unsure(i int) bool {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if !def.Once || st.declared || verdict.Spoke(st.verify) {
+	if !def.Once || st.declared || verdict.Spoke(st.verify) && (!st.gone || !verdict.Passed(st.verify)) {
 		return false
 	}
 	unchecked := s.hasCheck(i) && st.main != nil && st.verdict == nil
