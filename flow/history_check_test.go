@@ -345,7 +345,7 @@ func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
 		mark(s.roles, p.Print, p.Role)
 	case belay.ActRetry:
 		n := len(s.fails)
-		if n < 2 || p.Rule == "retry" || s.agent == "" {
+		if n < 2 || p.Rule == "retry" || p.Patient || s.agent == "" {
 			return
 		}
 		a, b := s.fails[n-2], s.fails[n-1]

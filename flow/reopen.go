@@ -39,6 +39,7 @@ func (s *State) reopen() error {
 		st.extra++
 		st.greeted = false
 		st.woken = true
+		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
 		st.failure = nil
 		if s.unsure(i) {
 			st.verify = nil // what it did is still unknown: it is settled anew, not run
