@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
@@ -59,10 +60,9 @@ type Spec struct {
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
 	Roles       map[string]belay.Profile
-	Toolless    []string      // agents to whom single tools cannot be allowed
-	MaxReplans  int           // ways out in the whole tree; 0 = the default, below it none
-	Patience    time.Duration // with a service that is down; 0 = the default, below it none
-	Tests       string        // the test command of the settings
+	Toolless    []string // agents to whom single tools cannot be allowed
+	MaxReplans  int      // ways out in the whole tree; 0 = the default, below it none
+	Tests       string   // the test command of the settings
 }
 
 // Open is a run whose lock this process holds.
@@ -101,7 +101,9 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		return nil, err
 	}
 	o := &Open{ID: run.ID, local: l, run: run, self: self, books: books{state: l.State, name: run.ID}}
+	failpoint.Hit("create.begun")
 	started, err := o.freeze(spec)
+	failpoint.Hit("create.frozen")
 	if err == nil {
 		o.session, err = o.enter()
 		started.Session = &o.session
@@ -116,6 +118,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		_ = errors.Join(run.Discard(), o.books.close()) // nothing is recorded in it; the error that is returned matters more
 		return nil, err
 	}
+	failpoint.Hit("create.noted")
 	o.Tree = flow.NewTree(o.ID, spec.Set.Library)
 	o.first = []flow.Fact{{Run: o.ID, Event: started}}
 	return o, nil
@@ -168,7 +171,7 @@ func (spec Spec) First() belay.RunStarted {
 	if spec.MaxParallel > 0 {
 		lim.MaxParallel = spec.MaxParallel
 	}
-	lim.Budget, lim.MaxReplans, lim.Patience = spec.Budget, spec.MaxReplans, spec.Patience
+	lim.Budget, lim.MaxReplans = spec.Budget, spec.MaxReplans
 	vars := map[string]belay.Value{}
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}
@@ -377,6 +380,7 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
 	}
 	o.reached = true
+	failpoint.Hit("create.greeted")
 	keeper, err := k.Identity()
 	if err == nil {
 		err = o.local.State.SetKeeper(o.ID, keeper)

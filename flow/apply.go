@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/recovery"
 )
 
 // apply folds one record of this run. It judges nothing: what was decided is
@@ -44,7 +43,7 @@ func (s *State) apply(r belay.Record) error {
 	case belay.ItemAnswered:
 		return s.answered(e)
 	case belay.AnswerGiven:
-		return s.told(e, r.At)
+		return s.told(e)
 	case belay.RunCleared:
 		s.cleared(e)
 		return nil
@@ -66,7 +65,7 @@ func (s *State) applyStep(r belay.Record) error {
 	case belay.AttemptEnded:
 		return s.end(e)
 	case belay.AttemptJudged:
-		return s.judged(e, r.At)
+		return s.judged(e)
 	case belay.StepNotTaken:
 		return s.withStep(e.Path, func(i int) error { return s.finish(i, NotTaken) })
 	case belay.StepSkipped:
@@ -137,7 +136,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
-	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
+	st.filled, st.list, st.unheard = nil, nil, ""
 	st.aide.leave()
 	s.wake(i)
 	return nil
@@ -223,7 +222,6 @@ func (s *State) found(e belay.AttemptFound) error {
 			st.lost = max(st.lost+1, e.Count)
 			if st.phase == Running {
 				st.gone = true
-				st.sawLeft(e.Left)
 				s.learnLost(i, e)
 			}
 			st.deaf = st.phase == Checking
@@ -267,13 +265,13 @@ func (s *State) end(e belay.AttemptEnded) error {
 // checkedPhase is where a step stands when an attempt of it is over: one whose
 // check looks at the work of an aide is still broken.
 func (s *State) checkedPhase(i int) Phase {
-	if st := &s.steps[i]; st.phase == Checking && st.aide.seen() != nil {
+	if st := &s.steps[i]; st.phase == Checking && st.aide.told != nil {
 		return Broken
 	}
 	return Ended
 }
 
-func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
+func (s *State) judged(e belay.AttemptJudged) error {
 	if i, ok := s.aided(e.Key); ok {
 		return s.judgedAide(i, e.Verdict)
 	}
@@ -304,13 +302,13 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 		s.look(i) // an item for a person follows
 		return nil
 	}
-	s.broke(i, v.Failure, at)
+	s.broke(i, v.Failure)
 	s.look(i)
 	return s.move(i, Broken)
 }
 
 // broke keeps a failure, and whether it is the same as the one before.
-func (s *State) broke(i int, f *belay.Failure, at time.Time) {
+func (s *State) broke(i int, f *belay.Failure) {
 	st := &s.steps[i]
 	st.failed++
 	st.moved = s.changed(i) // said now: from here on it is compared with what this failure left
@@ -318,15 +316,6 @@ func (s *State) broke(i int, f *belay.Failure, at time.Time) {
 		st.same++
 	} else {
 		st.same = 1
-	}
-	switch {
-	case !recovery.Outage(*f):
-		st.agent.down = time.Time{}
-	case st.agent.down.IsZero() || st.moved: // with work in between it was up
-		st.agent.down = at
-	}
-	if !st.agent.down.IsZero() {
-		st.same = 1 // a service that is down says the same each time
 	}
 	st.failure = f
 	st.agent.mark, st.agent.left, st.mended = f.Print, leftPrint(st.main), false
@@ -401,7 +390,6 @@ func (s *State) answered(e belay.ItemAnswered) error {
 			st.past = st.past[:len(st.past)-1] // who was called never came: that way is still there
 		}
 		st.extra++
-		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:
 		st.leave = &e
@@ -426,7 +414,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	return fmt.Errorf("run %s: unknown answer %q", s.id, e.Choice)
 }
 
-func (s *State) told(e belay.AnswerGiven, at time.Time) error {
+func (s *State) told(e belay.AnswerGiven) error {
 	if s.homed(e) {
 		return nil
 	}
@@ -434,12 +422,8 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	if i, ok := s.endedFor(e.Key, probeQuestion); ok {
+	if i, ok := s.probedFor(e.Key); ok {
 		s.probed(i, e.Answer)
-		return nil
-	}
-	if i, ok := s.endedFor(e.Key, lookQuestion); ok {
-		s.looked(i, e.Answer)
 		return nil
 	}
 	if i, ok := s.aided(aideOf(e.Key)); ok {
@@ -447,13 +431,13 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		return nil
 	}
 	if i, ok := s.askedFor(e.Key); ok {
-		return s.giveAnswer(i, e, at)
+		return s.giveAnswer(i, e)
 	}
 	return nil // else asked twice around a crash, and already used
 }
 
 // giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven, at time.Time) error {
+func (s *State) giveAnswer(i int, e belay.AnswerGiven) error {
 	st := &s.steps[i]
 	a := e.Answer
 	switch e.Key {
@@ -461,7 +445,7 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven, at time.Time) error {
 		st.permit = &a
 	case s.agentKey(i):
 		s.heard(i)
-		return s.granted(i, a, at)
+		return s.granted(i, a)
 	case s.condKey(i):
 		st.truth = &a
 		s.heard(i)

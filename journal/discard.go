@@ -16,7 +16,7 @@ func (r *Run) Discard() error {
 	r.write.Lock()
 	defer r.write.Unlock()
 	// The lock goes last: whoever has it next must not lose a folder of its own.
-	return errors.Join(r.closeFiles(), os.RemoveAll(string(r.Folder)), r.lock.release())
+	return errors.Join(r.closeFiles(), r.remove(), r.lock.release())
 }
 
 // AdoptBlob makes a file that the keeper wrote and synced a blob.

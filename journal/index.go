@@ -223,11 +223,17 @@ func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
 		f := s.Folder(sums[i].ID)
 		sums[i].Beat = readBeat(f)
 		sums[i].Gone = !exists(string(f))
-		if err == nil && sums[i].Status == Unreadable && !sums[i].Gone {
+		if err == nil && !sums[i].Gone && (sums[i].Status == Unreadable || s.cutOff(sums[i])) {
 			err = s.retry(&sums[i])
 		}
 	}
 	return sums, err
+}
+
+// cutOff tells whether the driver of a run died before the first record: the
+// list has the run, and nothing else does.
+func (s *State) cutOff(sum Summary) bool {
+	return sum.Status == belay.Running && sum.Beat.Pid == 0 && s.dead(sum.Driver) && !s.Begun(sum.ID)
 }
 
 func identityAt(q *sqlite3.Stmt, col int) proc.Identity {

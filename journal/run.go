@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -73,6 +74,7 @@ func (r *Run) begin() error {
 // arm makes the journal ready for writing, once it is known to be sound.
 func (r *Run) arm(at int) error {
 	err := durable(r.conn, r.Journal())
+	failpoint.Hit("create.durable")
 	if err == nil {
 		err = migrate(r.conn, at, recordSteps)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -124,8 +125,8 @@ func (s *State) Create(id belay.RunID) (*Run, error) {
 	r, err := s.furnish(id, l)
 	if err != nil {
 		// Nothing was ever written in it, and nobody else had its lock.
-		_ = os.RemoveAll(string(s.Folder(id))) // the error that matters is err
-		_ = l.release()                        // so too here
+		_ = s.Folder(id).remove() // the error that matters is err
+		_ = l.release()           // so too here
 		return nil, err
 	}
 	return r, nil
@@ -137,9 +138,11 @@ func (s *State) claim(id belay.RunID) (belay.RunID, *lock, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	failpoint.Hit("create.folder")
 	l, err := takeLock(name, s.Folder(name).in(lockName), s.self)
+	failpoint.Hit("create.lock")
 	if err != nil {
-		_ = os.RemoveAll(string(s.Folder(name))) // made just now; the error that matters is err
+		_ = s.Folder(name).remove() // made just now; the error that matters is err
 		return "", nil, err
 	}
 	return name, l, nil
@@ -173,10 +176,12 @@ func (s *State) furnish(id belay.RunID, l *lock) (*Run, error) {
 			return nil, unwritten("create run", f.in(name), err)
 		}
 	}
+	failpoint.Hit("create.rooms")
 	r, err := openRun(id, f, l, s.self, s.disk)
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("create.journal")
 	if err := r.begin(); err != nil {
 		return nil, first(err, r.closeFiles())
 	}

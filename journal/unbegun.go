@@ -6,11 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
 )
 
 // Unbegun says that a run has no record and never had one: its driver died
@@ -48,11 +50,12 @@ func (s *State) Begun(id belay.RunID) bool {
 }
 
 // traces tells whether there is something in the folder that only comes after a
-// first record: a beat, or what the keeper writes about attempts.
+// first record: a beat, or what the keeper writes about attempts. That a keeper
+// was there is none: it is greeted before the first record is written.
 func (f Folder) traces() bool {
 	logs, err := os.ReadDir(f.Logs())
 	return err != nil && !errors.Is(err, fs.ErrNotExist) || len(logs) > 0 ||
-		fileSize(f.in(beatName)) > 0 || fileSize(f.KeeperLog()) > 0
+		fileSize(f.in(beatName)) > 0 || proc.Worked(string(f))
 }
 
 // fileSize is the size of a file; of none it is 0.
@@ -123,12 +126,30 @@ func (s *State) deserted(id belay.RunID) bool {
 	return !s.Begun(id) && free(f.in(lockName)) && free(f.KeeperLock())
 }
 
+// forsaken waits for the keeper of a run that never began and whose driver is
+// gone: it leaves by itself, a moment later.
+func (s *State) forsaken(id belay.RunID) bool {
+	f := s.Folder(id)
+	if s.Begun(id) || !free(f.in(lockName)) {
+		return false
+	}
+	for until := time.Now().Add(keeperLeaves); time.Now().Before(until); time.Sleep(copyPause) {
+		if free(f.KeeperLock()) {
+			return true
+		}
+	}
+	return false
+}
+
+// keeperLeaves is how long a keeper without a driver may take to leave.
+const keeperLeaves = 3 * time.Second
+
 // vacate is Clear for who has the folder of all runs.
 func (s *State) vacate(id belay.RunID) error {
 	if !exists(string(s.Folder(id))) {
 		return unknown(string(id))
 	}
-	if !s.deserted(id) {
+	if !s.deserted(id) && !(s.forsaken(id) && s.deserted(id)) {
 		return taken(id)
 	}
 	if rested, err := s.rested(id); err != nil || rested {
@@ -166,7 +187,7 @@ func (s *State) empty(id belay.RunID) error {
 	if s.Begun(id) || !free(f.KeeperLock()) {
 		return first(taken(id), l.release())
 	}
-	if err := os.RemoveAll(string(f)); err != nil {
+	if err := f.remove(); err != nil {
 		return first(unwritten("clear run", string(f), err), l.release())
 	}
 	return l.release()

@@ -52,7 +52,7 @@ func (b *bench) hits() (map[string]int, error) {
 		counts[f[1]] = max(counts[f[1]], n)
 	}
 	for _, name := range failpoint.Names() {
-		if counts[name] == 0 && !strings.HasPrefix(name, gitPoint) && !strings.HasPrefix(name, attendPoint) {
+		if counts[name] == 0 && !strings.HasPrefix(name, gitPoint) && !strings.HasPrefix(name, removePoint) {
 			return nil, fmt.Errorf("the failpoint %s is never reached", name)
 		}
 	}
@@ -63,8 +63,9 @@ func (b *bench) hits() (map[string]int, error) {
 // the room worktree kill at each of them.
 const gitPoint = "worktree."
 
-// attendPoint begins the names of those in the attendant of an agent.
-const attendPoint = "attend."
+// removePoint begins the names of those that only a removal reaches: see
+// TestCrashBeginning.
+const removePoint = "remove."
 
 // pointsOf lists every hit of the named failpoints.
 func (b *bench) pointsOf(t *testing.T, names ...string) []point {

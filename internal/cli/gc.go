@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ safe: of an ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
 it. A snapshot can go when all that it holds was committed since, file by file, on
 a branch, a remote or a tag. The folder of a run that was killed before its first
-record goes too. What each worktree takes on disk is in the list.
+record goes too, and the rest of one whose removal was cut off. What each worktree takes on disk is in the list.
 --ignored lets ignored files go; how many there are and how big is in the list.
 A run that this state directory does not know may go on elsewhere: what is its
 stays.
@@ -104,7 +105,11 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	list := append(emptyRuns(st, empties), a.leftovers(ctx, st, sums, o.ignored)...)
+	remains, err := st.Remains()
+	if err != nil {
+		return err
+	}
+	list := append(append(halfRemoved(st, remains), emptyRuns(st, empties)...), a.leftovers(ctx, st, sums, o.ignored)...)
 	measure(ctx, list)
 	failed := 0
 	for i := range list {
@@ -224,6 +229,18 @@ func emptyRuns(st *journal.State, ids []belay.RunID) []leftover {
 		list = append(list, leftover{
 			Kind: "run", Run: id, Status: "never began", Path: string(st.Folder(id)), Safe: true,
 			remove: func(context.Context) error { return st.Clear(id) },
+		})
+	}
+	return list
+}
+
+// halfRemoved are the folders of runs that somebody was killed in removing.
+func halfRemoved(st *journal.State, remains map[string]belay.RunID) []leftover {
+	var list []leftover
+	for _, dir := range slices.Sorted(maps.Keys(remains)) {
+		list = append(list, leftover{
+			Kind: "run", Run: remains[dir], Status: "removed in part", Path: dir, Safe: true,
+			remove: func(context.Context) error { return st.Finish(dir) },
 		})
 	}
 	return list
