@@ -281,11 +281,33 @@ type AgentReport struct {
 // Starts is how often a CLI was started in the attempt: once, and once more for
 // each time that it was gone on with, begun anew or asked again.
 func (r AgentReport) Starts() int {
+	if r.Unreached() {
+		return 0
+	}
 	n := 1 + r.Resumes + r.Reasked
 	if r.Fresh {
 		n++
 	}
 	return n
+}
+
+// Unreached tells that the attempt failed at the service before it came to any
+// work: nothing was used, and it counts as no start.
+func (r AgentReport) Unreached() bool {
+	a := r.Result
+	if a.Usage.Tokens() > 0 || a.Usage.MicroUSD > 0 || a.ToolCount > 0 || a.Final && !a.Error {
+		return false
+	}
+	switch a.Class {
+	case ClassTransient, ClassRateLimit, ClassTimeout:
+		return true
+	case ClassNone: // ended while it only called again
+		return r.Ended == EndedRetries
+	case ClassCancelled, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit, ClassComplexity, ClassBudget,
+		ClassRefusal, ClassWorkFailure, ClassConflict, ClassInfrastructure, ClassInvalidInput, ClassHollow, ClassBenign, ClassUnknown,
+		ClassIncomplete, ClassTampered, ClassMergeConflict:
+	}
+	return false
 }
 
 // EndedBy says which of our own acts ended an agent, recorded by whoever did

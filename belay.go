@@ -289,8 +289,15 @@ type Limits struct {
 	MaxParallel   int `json:"max_parallel"`          // processes at the same time in the whole tree
 	MaxLost       int `json:"max_lost"`              // lost attempts of one step
 	MaxReplans    int `json:"max_replans,omitempty"` // ways out that recovery may take in the whole tree; 0 = the default, below it none
+	// Patience is how long a step waits for the service of its agent that is
+	// down; 0 = the default, below it not at all.
+	Patience time.Duration `json:"patience,omitempty"`
 	Budget
 }
+
+// DefaultPatience is how long a step waits for a service where nobody set
+// another time.
+const DefaultPatience = 30 * time.Minute
 
 // Budget is what the agents of a run and of all that it starts may use; zero
 // means no limit, but for the number of starts, which always has one.

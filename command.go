@@ -86,6 +86,11 @@ type Question struct {
 	Login   string `json:"login,omitempty"`
 	// Tests asks how the tests of this directory are run.
 	Tests string `json:"tests,omitempty"`
+	// Look asks what changed in the working tree of this directory since Base, and
+	// which of the files that Guard names.
+	Look  string    `json:"look,omitempty"`
+	Base  *Print    `json:"base,omitempty"`
+	Guard *Guarding `json:"guard,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -118,6 +123,7 @@ type Answer struct {
 	Spent bool      `json:"spent,omitempty"` // of an agent that may not start: the service has no retries left
 	Probe *Probe    `json:"probe,omitempty"`
 	Tests *TestPlan `json:"tests,omitempty"`
+	Seen  *Evidence `json:"seen,omitempty"` // of a look at a working tree
 
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`

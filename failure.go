@@ -83,6 +83,9 @@ func (f *Failure) Name() string {
 
 // telling tells whether the class says more than the kind does.
 func (f *Failure) telling() bool {
+	if f.Kind == RecursionLimit {
+		return false
+	}
 	switch f.Class {
 	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout, ClassInvalidInput, ClassCancelled:
 		return false
@@ -150,6 +153,7 @@ type Plan struct {
 	Level   Level         `json:"level,omitempty"`       // the evidence that decided its class
 	Print   string        `json:"fingerprint,omitempty"` // of the failure
 	Counts  bool          `json:"counts,omitempty"`      // it is one of the run's ways out, which are counted
+	Patient bool          `json:"patient,omitempty"`     // a wait for a service that is down: bounded by time, not counted
 	Agent   string        `json:"agent,omitempty"`       // who takes over
 	Role    string        `json:"role,omitempty"`        // in which role
 	Timeout time.Duration `json:"timeout,omitempty"`     // for the next attempt, instead of the step's own

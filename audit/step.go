@@ -101,10 +101,11 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 	st.settle("not taken", true)
 }
 
-// onAnswerGiven looks for a service that has no retries left: what its agent
-// was to do again needs another way out.
+// onAnswerGiven looks for a service that has no retries left, or is down when
+// the patience of the step may be over: what its agent was to do again needs
+// another way out.
 func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
-	if !e.Answer.Spent {
+	if !e.Answer.Spent && e.Answer.Until.IsZero() {
 		return
 	}
 	text, _ := strings.CutPrefix(string(e.Key), string(c.rec.Run)+":")

@@ -14,10 +14,10 @@ import (
 const maxAskValue = 16 << 20
 
 // answer finds out what the brain cannot see: it looks at values that are too
-// big for the records (a condition, texts, a list) or at the machine, looks for
-// test commands, asks whether one more agent may start, or makes a worktree. Only the answer becomes
-// a record. There is none when the making of a worktree was broken off by a
-// stop: it is asked for again.
+// big for the records (a condition, texts, a list), at the machine or at a
+// working tree, looks for test commands, asks whether one more agent may start, or
+// makes a worktree. Only the answer becomes a record. There is none when the making
+// of a worktree, or a look at one, was broken off by a stop: it is asked for again.
 func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 	var a belay.Answer
 	var err error
@@ -28,6 +28,11 @@ func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 		a = w.look(ctx, q)
 	case q.Tests != "":
 		a.OK, a.Tests = true, w.findTests(q.Tests)
+	case q.Look != "":
+		a = w.since(ctx, q)
+		if a.Seen == nil && ctx.Err() != nil {
+			return flow.Fact{}, false
+		}
 	case q.Worktree != nil:
 		a = w.house(ctx, *q.Worktree, c.Key)
 		if !a.OK && ctx.Err() != nil {

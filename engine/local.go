@@ -60,9 +60,10 @@ type Spec struct {
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
 	Roles       map[string]belay.Profile
-	Toolless    []string // agents to whom single tools cannot be allowed
-	MaxReplans  int      // ways out in the whole tree; 0 = the default, below it none
-	Tests       string   // the test command of the settings
+	Toolless    []string      // agents to whom single tools cannot be allowed
+	MaxReplans  int           // ways out in the whole tree; 0 = the default, below it none
+	Patience    time.Duration // with a service that is down; 0 = the default, below it none
+	Tests       string        // the test command of the settings
 }
 
 // Open is a run whose lock this process holds.
@@ -171,7 +172,7 @@ func (spec Spec) First() belay.RunStarted {
 	if spec.MaxParallel > 0 {
 		lim.MaxParallel = spec.MaxParallel
 	}
-	lim.Budget, lim.MaxReplans = spec.Budget, spec.MaxReplans
+	lim.Budget, lim.MaxReplans, lim.Patience = spec.Budget, spec.MaxReplans, spec.Patience
 	vars := map[string]belay.Value{}
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
@@ -37,6 +38,9 @@ type career struct {
 	notes   int           // records about the open attempt
 	spent   bool          // its service has no retries left
 	blocked bool          // its service is not to be called yet
+	down    time.Time     // since when its service is down; zero = it is not
+	patient bool          // it only waits for that
+	named   time.Time     // until when it waits for that
 	mark    string        // fingerprint of the last failure
 	left    string        // the state of the work that it left
 	measure
@@ -68,7 +72,7 @@ func (s *State) startAgent(i int) belay.Command {
 	}
 	if st.agent.grant == nil && !st.agent.pardon {
 		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
-			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0,
+			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0 && !st.agent.patient,
 		}}
 	}
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
@@ -210,7 +214,8 @@ func (s *State) noted(e belay.AttemptNoted) error {
 		a := &s.steps[i].agent
 		a.notes++
 		if s.steps[i].phase == Aided {
-			return nil // nothing of it goes on
+			s.steps[i].aide.noted(e)
+			return nil // nothing else of it goes on
 		}
 		switch e.What {
 		case belay.NoteSession:

@@ -28,14 +28,31 @@ type aide struct {
 	grant   *belay.Answer
 	asked   bool
 	told    *belay.Observation // what was seen of it
+	lost    *belay.Observation // the last one was lost: all that is known of it
 	warned  string             // it changed guarded files, and is told so; "" = it did not
 	session string             // in which it is told
-	base    *belay.Print       // what it is measured from; nil = from its own beginning
+	base    *belay.Print       // the tree before the first that was cut off or warned; nil = it looks itself
 	judged  *belay.Verdict
 }
 
 // leave sends the aide away; how often each role was there stays known.
 func (a *aide) leave() { *a = aide{numbers: a.numbers} }
+
+// noted keeps the tree that the first helper of its kind began with. One that is
+// lost or stopped is followed by another, and its work must count for that.
+func (a *aide) noted(e belay.AttemptNoted) {
+	if e.What == belay.NoteBase && a.base == nil && a.role != belay.RolePlan && usable(e.Base) {
+		a.base = e.Base
+	}
+}
+
+// seen is what is known of the last attempt, nil while there is none to judge.
+func (a *aide) seen() *belay.Observation {
+	if a.told != nil {
+		return a.told
+	}
+	return a.lost
+}
 
 // callAide folds that an agent is to help.
 func (s *State) callAide(i int, p belay.Plan) error {
@@ -49,7 +66,7 @@ func (s *State) callAide(i int, p belay.Plan) error {
 		st.aide.role = belay.RolePlan
 	case belay.ActRecover:
 		st.aide.role = belay.RoleRecovery
-		st.verify = nil // it is asked again, about what the aide leaves
+		st.verify, st.deaf = nil, false // it is asked again, about what the aide leaves
 	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback,
 		belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 		return fmt.Errorf("run %s: nobody is called for %s", s.id, p.Act)
@@ -89,6 +106,8 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 	case a.judged != nil: // a plan: its parts are the way out
 		return s.chosen(i, s.planned(i, now)), false
 	case a.told != nil:
+		return s.judgeAide(i, now, room)
+	case a.lost != nil && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // every time
 		return s.judgeAide(i, now, room)
 	case s.cancel != nil || a.asked:
 		return nil, false
@@ -135,7 +154,7 @@ func (s *State) startAide(e belay.AttemptStarted, at time.Time) error {
 		a.numbers = map[belay.Role]int{}
 	}
 	a.numbers[e.Role] = e.Attempt
-	a.grant, a.told = nil, nil
+	a.grant, a.told, a.lost = nil, nil, nil
 	st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
 	st.agent.notes = 0
 	s.open[e.Key] = i
@@ -158,6 +177,7 @@ func (s *State) aideFound(i int, e belay.AttemptFound) error {
 	case belay.Lost:
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
+		st.aide.lost = &belay.Observation{Began: true, Exit: -1}
 		return s.aideOver(i)
 	}
 	return fmt.Errorf("run %s: aide found %q", s.id, e.How)

@@ -30,7 +30,7 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 func (s *State) aideVerdict(i int) belay.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	a := &st.aide
-	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.told, Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
+	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.seen(), Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
 	if s.asksFor(i) != "" && a.role == belay.RoleRecovery {
 		c.Expect = belay.ExpectNone // the check that follows says whether it is there
 	}
@@ -41,7 +41,7 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if a.role == belay.RoleRecovery && s.recoveryMode(i) == recovery.PolicyClassic {
 		v = verdict.Lenient(v)
 	}
-	return verdict.Aide(v, *a.told, a.role)
+	return verdict.Aide(v, *a.seen(), a.role)
 }
 
 // aideExpects is what an aide must leave behind: what mends must change
@@ -63,7 +63,7 @@ func (s *State) aideExpects(i int) belay.Expect {
 // is asked whatever became of the agent, unless that never began or says with the
 // agreed word that nothing can be recovered.
 func (s *State) rechecked(i int, v belay.Verdict) bool {
-	told := s.steps[i].aide.told
+	told := s.steps[i].aide.seen()
 	if v.OK || tampered(v) { // a check says nothing when its files were changed
 		return v.OK
 	}
@@ -103,8 +103,10 @@ func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
 	v.OK, v.Failure = true, nil
 	switch {
 	case has:
-	case demands(def.Expect) && !classic:
+	case def.Expect == string(belay.ExpectChange) && !classic:
 		v.For = append(v.For, "evidence: "+def.Expect)
+	case demands(def.Expect) && !classic:
+		return refuse("the step expects " + def.Expect + ", and no check shows it")
 	case classic:
 		v.For = append(v.For, TakenAnswer)
 	default:
@@ -133,7 +135,7 @@ func demands(expect string) bool {
 // aideShows tells whether an aide that did not end well left the change that its
 // step expects all the same.
 func (s *State) aideShows(i int) bool {
-	told := s.steps[i].aide.told
+	told := s.steps[i].aide.seen()
 	switch belay.Expect(s.prog.Steps[i].Expect) {
 	case belay.ExpectChange:
 		return told.Agent != nil && verdict.Changed(told.Agent.Evidence)
@@ -185,7 +187,7 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 	st := &s.steps[i]
 	a := &st.aide
 	s.drop(i)
-	told := a.told
+	told := a.seen()
 	switch {
 	case tampered(v) && a.warned == "":
 		return s.warn(i, v)

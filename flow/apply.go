@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recovery"
 )
 
 // apply folds one record of this run. It judges nothing: what was decided is
@@ -43,7 +44,7 @@ func (s *State) apply(r belay.Record) error {
 	case belay.ItemAnswered:
 		return s.answered(e)
 	case belay.AnswerGiven:
-		return s.told(e)
+		return s.told(e, r.At)
 	case belay.RunCleared:
 		s.cleared(e)
 		return nil
@@ -65,7 +66,7 @@ func (s *State) applyStep(r belay.Record) error {
 	case belay.AttemptEnded:
 		return s.end(e)
 	case belay.AttemptJudged:
-		return s.judged(e)
+		return s.judged(e, r.At)
 	case belay.StepNotTaken:
 		return s.withStep(e.Path, func(i int) error { return s.finish(i, NotTaken) })
 	case belay.StepSkipped:
@@ -136,7 +137,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
-	st.filled, st.list, st.unheard = nil, nil, ""
+	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
 	st.aide.leave()
 	s.wake(i)
 	return nil
@@ -222,6 +223,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			st.lost = max(st.lost+1, e.Count)
 			if st.phase == Running {
 				st.gone = true
+				st.sawLeft(e.Left)
 				s.learnLost(i, e)
 			}
 			st.deaf = st.phase == Checking
@@ -265,13 +267,13 @@ func (s *State) end(e belay.AttemptEnded) error {
 // checkedPhase is where a step stands when an attempt of it is over: one whose
 // check looks at the work of an aide is still broken.
 func (s *State) checkedPhase(i int) Phase {
-	if st := &s.steps[i]; st.phase == Checking && st.aide.told != nil {
+	if st := &s.steps[i]; st.phase == Checking && st.aide.seen() != nil {
 		return Broken
 	}
 	return Ended
 }
 
-func (s *State) judged(e belay.AttemptJudged) error {
+func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 	if i, ok := s.aided(e.Key); ok {
 		return s.judgedAide(i, e.Verdict)
 	}
@@ -302,13 +304,13 @@ func (s *State) judged(e belay.AttemptJudged) error {
 		s.look(i) // an item for a person follows
 		return nil
 	}
-	s.broke(i, v.Failure)
+	s.broke(i, v.Failure, at)
 	s.look(i)
 	return s.move(i, Broken)
 }
 
 // broke keeps a failure, and whether it is the same as the one before.
-func (s *State) broke(i int, f *belay.Failure) {
+func (s *State) broke(i int, f *belay.Failure, at time.Time) {
 	st := &s.steps[i]
 	st.failed++
 	st.moved = s.changed(i) // said now: from here on it is compared with what this failure left
@@ -316,6 +318,15 @@ func (s *State) broke(i int, f *belay.Failure) {
 		st.same++
 	} else {
 		st.same = 1
+	}
+	switch {
+	case !recovery.Outage(*f):
+		st.agent.down = time.Time{}
+	case st.agent.down.IsZero() || st.moved: // with work in between it was up
+		st.agent.down = at
+	}
+	if !st.agent.down.IsZero() {
+		st.same = 1 // a service that is down says the same each time
 	}
 	st.failure = f
 	st.agent.mark, st.agent.left, st.mended = f.Print, leftPrint(st.main), false
@@ -390,6 +401,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 			st.past = st.past[:len(st.past)-1] // who was called never came: that way is still there
 		}
 		st.extra++
+		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:
 		st.leave = &e
@@ -414,7 +426,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	return fmt.Errorf("run %s: unknown answer %q", s.id, e.Choice)
 }
 
-func (s *State) told(e belay.AnswerGiven) error {
+func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 	if s.homed(e) {
 		return nil
 	}
@@ -422,8 +434,12 @@ func (s *State) told(e belay.AnswerGiven) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	if i, ok := s.probedFor(e.Key); ok {
+	if i, ok := s.endedFor(e.Key, probeQuestion); ok {
 		s.probed(i, e.Answer)
+		return nil
+	}
+	if i, ok := s.endedFor(e.Key, lookQuestion); ok {
+		s.looked(i, e.Answer)
 		return nil
 	}
 	if i, ok := s.aided(aideOf(e.Key)); ok {
@@ -431,13 +447,13 @@ func (s *State) told(e belay.AnswerGiven) error {
 		return nil
 	}
 	if i, ok := s.askedFor(e.Key); ok {
-		return s.giveAnswer(i, e)
+		return s.giveAnswer(i, e, at)
 	}
 	return nil // else asked twice around a crash, and already used
 }
 
 // giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven) error {
+func (s *State) giveAnswer(i int, e belay.AnswerGiven, at time.Time) error {
 	st := &s.steps[i]
 	a := e.Answer
 	switch e.Key {
@@ -445,7 +461,7 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven) error {
 		st.permit = &a
 	case s.agentKey(i):
 		s.heard(i)
-		return s.granted(i, a)
+		return s.granted(i, a, at)
 	case s.condKey(i):
 		st.truth = &a
 		s.heard(i)

@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/recovery"
 )
 
 // askedFor is the waiting step that a question is about. It is read from the
@@ -25,9 +27,10 @@ func (s *State) askedFor(k belay.Key) (int, bool) {
 	return i, text[at+1:] == strconv.Itoa(s.steps[i].attempt+1)
 }
 
-// probedFor is the ended step that a look at the machine is about.
-func (s *State) probedFor(k belay.Key) (int, bool) {
-	text, ok := strings.CutSuffix(string(k), probeQuestion)
+// endedFor is the ended step that a question of a kind is about: a look at the
+// machine, or at its tree.
+func (s *State) endedFor(k belay.Key, question string) (int, bool) {
+	text, ok := strings.CutSuffix(string(k), question)
 	if !ok {
 		return 0, false
 	}
@@ -61,16 +64,21 @@ func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
 }
 
 // granted folds whether the agent of a step may start. A service that is down
-// is asked again when it says; one that has no retries left is a failure of its
-// own, for which a way out is chosen.
-func (s *State) granted(i int, a belay.Answer) error {
+// is asked again when it says, as long as the patience of the step lasts; one
+// that has no retries left is a failure of its own, for which a way out is chosen.
+func (s *State) granted(i int, a belay.Answer, at time.Time) error {
 	st := &s.steps[i]
+	end := s.patienceEnd(i)
+	over := !end.IsZero() && !at.Before(end)
 	switch {
-	case !a.OK && !a.Until.IsZero():
+	case !a.OK && !a.Until.IsZero() && !over:
 		s.unqueue(i)
 		st.due, st.agent.blocked = a.Until, true
+		if !end.IsZero() && end.Before(a.Until) {
+			st.due = end
+		}
 		s.wake(i)
-	case !a.OK && a.Spent && st.failure != nil:
+	case !a.OK && (a.Spent || over && !a.Until.IsZero()) && st.failure != nil:
 		s.unqueue(i)
 		st.agent.spent = true
 		s.look(i)
@@ -79,6 +87,24 @@ func (s *State) granted(i int, a belay.Answer) error {
 		st.agent.grant = &a
 	}
 	return nil
+}
+
+// patienceEnd is when a step has waited long enough for its service, zero where
+// it does not wait for it.
+func (s *State) patienceEnd(i int) time.Time {
+	down := s.steps[i].agent.down
+	patience := s.tree.started.Limits.Patience
+	switch {
+	case down.IsZero():
+		return time.Time{}
+	case patience == 0:
+		patience = belay.DefaultPatience
+	}
+	end := down.Add(max(patience, 0))
+	if named := s.steps[i].agent.named; named.After(end) { // a time that the service named itself
+		return named.Add(recovery.MaxWait)
+	}
+	return end
 }
 
 // forget drops the texts of a step that read what the step itself has set: a

@@ -101,7 +101,7 @@ func (t *Tree) spend(r belay.Record) {
 		if a := e.Observation.Agent; a != nil {
 			u := a.Result.Usage
 			t.spent.usage = t.spent.usage.Add(u)
-			t.spent.told, t.spent.tokens, t.spent.micros = true, max(t.spent.tokens, u.Tokens()), max(t.spent.micros, u.MicroUSD)
+			t.spent.told, t.spent.tokens, t.spent.micros = t.spent.told || !a.Unreached(), max(t.spent.tokens, u.Tokens()), max(t.spent.micros, u.MicroUSD)
 			t.spent.starts[e.Key] = a.Starts()
 		}
 	}

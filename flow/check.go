@@ -164,8 +164,8 @@ func (s *State) prQuestion(i int) *belay.PRQuestion {
 	st := &s.steps[i]
 	q := &belay.PRQuestion{Forges: s.tree.started.Forges, Since: s.begun}
 	seen := st.main
-	if st.aide.told != nil {
-		seen = st.aide.told
+	if a := st.aide.seen(); a != nil {
+		seen = a
 	}
 	base := st.agent.base
 	if seen != nil && seen.Agent != nil {

@@ -129,7 +129,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 	x := recovery.Situation{
 		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional || s.policyName(i) == recovery.PolicyBelay && s.dispensable(), Once: def.Once,
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
-		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Now: now, Deadline: s.deadline(),
+		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Patience: top.Limits.Patience, Now: now, Deadline: s.deadline(),
 		Changed: st.moved || s.changed(i), Checked: s.hasCheck(i), Depth: s.depth, Spent: st.agent.spent,
 		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
@@ -139,7 +139,7 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 	if x.Type != belay.TypeAgent {
 		return x
 	}
-	x.Agent, x.Role = s.agentName(i), s.role(i)
+	x.Agent, x.Role, x.Down = s.agentName(i), s.role(i), st.agent.down
 	x.Others = slices.DeleteFunc(slices.Clone(top.Staff), func(n string) bool { return n == x.Agent })
 	x.Resumes = st.agent.session != "" && st.agent.name == x.Agent
 	if o := st.main; o != nil && o.Agent != nil {

@@ -45,7 +45,7 @@ func (s *State) cleared(e belay.RunCleared) {
 	for i := range s.steps {
 		if st := &s.steps[i]; e.Path == "" || s.prog.Steps[i].ID == e.Path {
 			st.past, st.same, st.lost, st.woken = nil, 0, 0, false
-			st.agent.spent = false
+			st.agent.spent, st.agent.down = false, time.Time{}
 		}
 	}
 }

@@ -123,8 +123,11 @@ func (s *State) remember(i int, p belay.Plan) {
 		to = p.Role
 	}
 	st.past = append(st.past, recovery.Past{
-		Act: p.Act, Class: p.Class, Print: p.Print, Agent: s.worker(i), Role: s.role(i), To: to, Failing: s.fails(i),
+		Act: p.Act, Class: p.Class, Print: p.Print, Agent: s.worker(i), Role: s.role(i), To: to, Failing: s.fails(i), Patient: p.Patient,
 	})
+	if st.agent.patient = p.Patient; p.Patient {
+		st.agent.named = p.Due
+	}
 }
 
 // worker is who does the next attempt of a step, "" for one without an agent.

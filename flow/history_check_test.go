@@ -28,6 +28,7 @@ type story struct {
 	check   *belay.Observation
 	main    *belay.Observation
 	expects belay.Expect
+	looked  *belay.Evidence // since the base of its lost attempt
 }
 
 // fail is one failure of a step.
@@ -122,6 +123,10 @@ func (t *teller) record(r belay.Record) {
 		if k, ok := strings.CutSuffix(string(e.Key), "?agent"); ok && e.Answer.OK {
 			t.allowed[belay.Key(k)] = t.budget
 		}
+		if k, ok := strings.CutSuffix(string(e.Key), "?look"); ok {
+			p, _ := pathOf(belay.Key(k))
+			t.of(r.Run, p).looked = e.Answer.Seen
+		}
 	case belay.RunEnded:
 		if e.Code == belay.ExitOK || e.Status == belay.Achieved {
 			t.achieved(r)
@@ -170,7 +175,7 @@ func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
 		if !s.may {
 			t.say(r, "%s starts, and nothing was chosen, answered or reopened before it", e.Key)
 		}
-		s.may, s.agent, s.main, s.check = false, e.Agent, nil, nil
+		s.may, s.agent, s.main, s.check, s.looked = false, e.Agent, nil, nil, nil
 		s.begun++
 		s.expects = ""
 		if j := t.h.jobs[e.Key]; j.Agent != nil {
@@ -253,7 +258,11 @@ func (t *teller) honest(r belay.Record, s *story) {
 	if s.def != nil && s.def.Verify != nil && s.def.Foreach == "" && !passed {
 		t.say(r, "called done, and its check did not pass")
 	}
-	if s.main == nil || s.main.Agent == nil {
+	if s.main == nil { // lost
+		t.honestLost(r, s)
+		return
+	}
+	if s.main.Agent == nil {
 		return
 	}
 	ev := s.main.Agent.Evidence
@@ -262,6 +271,20 @@ func (t *teller) honest(r belay.Record, s *story) {
 	}
 	if s.main.Agent.Result.Error {
 		t.say(r, "called done, and its agent told of an error")
+	}
+}
+
+// honestLost holds that a lost attempt is called done only with all that its step
+// owes: what it printed, or answered, nobody has, and a change must be seen.
+func (t *teller) honestLost(r belay.Record, s *story) {
+	switch {
+	case s.def == nil:
+	case s.def.Output != "":
+		t.say(r, "lost and called done, and nobody has its output")
+	case s.expects == belay.ExpectAnswer:
+		t.say(r, "lost and called done, and nobody has its answer")
+	case s.expects == belay.ExpectChange && (s.looked == nil || s.looked.Before.Tree == s.looked.After.Tree):
+		t.say(r, "lost and called done without the change that it must make")
 	}
 }
 
@@ -322,7 +345,7 @@ func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
 		mark(s.roles, p.Print, p.Role)
 	case belay.ActRetry:
 		n := len(s.fails)
-		if n < 2 || p.Rule == "retry" || s.agent == "" {
+		if n < 2 || p.Rule == "retry" || p.Patient || s.agent == "" {
 			return
 		}
 		a, b := s.fails[n-2], s.fails[n-1]

@@ -24,6 +24,15 @@ func (h *history) answer(q belay.Question) belay.Answer {
 			return belay.Answer{Error: "it could not be looked at"}
 		}
 		return belay.Answer{OK: true, Probe: &belay.Probe{DiskFull: h.in(4), ReadOnly: h.in(6), OOMKill: h.in(3)}}
+	case q.Look != "":
+		if h.in(4) {
+			return belay.Answer{Error: "it could not be looked at"}
+		}
+		e := belay.Evidence{Before: *q.Base, After: *q.Base}
+		if h.in(2) {
+			e.After.Tree += "'"
+		}
+		return belay.Answer{OK: true, Seen: &e}
 	}
 	return belay.Answer{OK: true, Dir: "/tree"}
 }

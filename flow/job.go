@@ -36,8 +36,9 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 	script := def.Script
 	if role == belay.RoleVerify {
 		script = s.checkScript(i)
-		if !s.steps[i].gone { // else it stands in for the lost one
-			j.Output, j.JSON, j.Outputs = false, belay.JSONAuto, nil
+		j.Output, j.JSON, j.Outputs = false, belay.JSONAuto, nil
+		if s.steps[i].gone { // what a lost one left in files can still be read
+			j.Outputs = filed(def.Outputs)
 		}
 		if j.Timeout == 0 {
 			j.Timeout = checkTimeout
@@ -181,8 +182,13 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
-	if i, ok := s.probedFor(k); ok {
+	if i, ok := s.endedFor(k, probeQuestion); ok {
 		s.steps[i].probing = true
+		s.asking++
+		return
+	}
+	if i, ok := s.endedFor(k, lookQuestion); ok {
+		s.steps[i].looking = true
 		s.asking++
 		return
 	}

@@ -142,26 +142,6 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 	return text + " Is the work there, shall it run again, has it failed, or is it left out?"
 }
 
-// settleLost decides what follows an attempt whose outcome nobody saw.
-func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
-	def, st := &s.prog.Steps[i], &s.steps[i]
-	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
-	if s.hasCheck(i) {
-		if st.verify == nil && plan.Act != belay.ActGiveUp {
-			return s.doCheck(i, room)
-		}
-		if verdict.Passed(st.verify) {
-			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: belay.Verdict{
-				OK: true, For: append([]string{"lost"}, verdict.CheckedFor(*st.verify)...),
-			}}}, false
-		}
-	}
-	if def.Once && !verdict.Spoke(st.verify) { // nobody can say that it may run again
-		return s.ask(i, fmt.Sprintf("step %s must not run twice, and its outcome was lost with its keeper. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
-	}
-	return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: plan}}, false
-}
-
 // ask holds a step for a person.
 func (s *State) ask(i int, question string) belay.Command {
 	def := &s.prog.Steps[i]

@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// produced is the observation that holds what a step produced: its own, or its
-// check's when its own went down with it.
+// produced is the observation that holds what a step produced: its own, or that of
+// its check, which read the files that a lost one had left.
 func (s *State) produced(i int) *belay.Observation {
 	if st := &s.steps[i]; !st.gone {
 		return st.main

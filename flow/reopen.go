@@ -11,7 +11,7 @@ import (
 // twice is there.
 func (s *State) unsure(i int) bool {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if !def.Once || st.declared || verdict.Spoke(st.verify) {
+	if !def.Once || st.declared || verdict.Spoke(st.verify) && (!st.gone || !verdict.Passed(st.verify)) {
 		return false
 	}
 	unchecked := s.hasCheck(i) && st.main != nil && st.verdict == nil
@@ -39,6 +39,7 @@ func (s *State) reopen() error {
 		st.extra++
 		st.greeted = false
 		st.woken = true
+		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
 		st.failure = nil
 		if s.unsure(i) {
 			st.verify = nil // what it did is still unknown: it is settled anew, not run

@@ -66,11 +66,13 @@ func TestACheckIsTriedBeforeItIsGivenUp(t *testing.T) {
 		}
 	}
 	w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 9}})
+	w.wantStarts("r:a@verify.1") // the work may be there
+	w.exit("r:a@verify.1", 1)
 	w.wantStatus(belay.Failed, belay.ExitInfra)
 	w.turn(w.tree.Reopen("me", "again")...)
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 0)
-	w.wantStarts("r:a@verify.1")
+	w.wantStarts("r:a@verify.2")
 }
 
 // A run ended while one of its steps waited for its next attempt; reopened, it

@@ -77,9 +77,11 @@ type step struct {
 	stopping  belay.KilledBy
 	since     time.Time // start of the open attempt
 	due       time.Time
-	gone      bool // the main attempt was lost
-	deaf      bool // its check was lost, the last time
-	declared  bool // a person said that it failed
+	gone      bool            // the main attempt was lost
+	seen      *belay.Evidence // and what is there since its base; nil = nobody looked
+	looking   bool            // that look is asked for
+	deaf      bool            // its check was lost, the last time
+	declared  bool            // a person said that it failed
 	main      *belay.Observation
 	verify    *belay.Observation
 	verdict   *belay.Verdict

@@ -161,8 +161,8 @@ func TestClearedBudget(t *testing.T) {
 		e.Limits.MaxReplans = 1
 	})
 	w.allow()
-	w.end("r:a.1", bad(belay.ClassTransient, "overloaded"))
-	w.end("r:b.1", bad(belay.ClassTransient, "overloaded"))
+	w.end("r:a.1", bad(belay.ClassConflict, "overloaded"))
+	w.end("r:b.1", bad(belay.ClassConflict, "overloaded"))
 	w.wantPlans("retry hold")
 	if n, most := w.tree.Replans(); n != 1 || most != 1 {
 		t.Fatalf("%d of %d", n, most)
@@ -180,7 +180,7 @@ func TestClearedBudget(t *testing.T) {
 	w.reload(nil)
 	w.allow()
 	w.wantStarts("r:b.2")
-	w.end("r:b.2", bad(belay.ClassTransient, "something else"))
+	w.end("r:b.2", bad(belay.ClassConflict, "something else"))
 	w.wantPlans("retry hold retry")
 }
 
@@ -216,11 +216,11 @@ func TestAServiceThatIsDown(t *testing.T) {
 	w.wantStarts("r:a.1")
 }
 
-// A service without retries is left for another agent, or for good.
+// A service without retries is left for another agent, or waited for.
 //
 // promise: R9
 func TestAServiceWithoutRetries(t *testing.T) {
-	for name, staff := range map[string][]string{"failover": {"two"}, "give_up": nil} {
+	for name, staff := range map[string][]string{"failover": {"two"}, "retry": nil} {
 		w := beginWays(t, "name: n\nsteps:\n- {id: a, agent: one, prompt: x}\n", func(e *belay.RunStarted) { e.Staff = staff })
 		w.allow()
 		w.end("r:a.1", bad(belay.ClassTransient, "overloaded"))
@@ -232,7 +232,6 @@ func TestAServiceWithoutRetries(t *testing.T) {
 		w.reload(nil)
 		w.wantPlans("retry " + name)
 		if staff == nil {
-			w.wantStatus(belay.Failed, belay.ExitInfra)
 			continue
 		}
 		w.allow()
@@ -252,13 +251,13 @@ func TestAStalemateIsAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := beginWays(t, "name: n\nsteps:\n- {id: a, agent: one, prompt: x, expect: change}\n", nil)
 			w.allow()
-			o := bad(belay.ClassTransient, "overloaded")
+			o := bad(belay.ClassConflict, "locked")
 			o.Agent.Evidence.Before, o.Agent.Evidence.After = belay.Print{Tree: "t"}, belay.Print{Tree: "t"}
 			w.end("r:a.1", o)
 			w.now = w.now.Add(time.Minute)
 			w.turn()
 			w.allow()
-			again := bad(belay.ClassTransient, "overloaded")
+			again := bad(belay.ClassConflict, "locked")
 			again.Agent.Evidence.Before, again.Agent.Evidence.After = belay.Print{Tree: "t"}, belay.Print{Tree: "t"}
 			if change {
 				again.Agent.Evidence.After.Tree = "u"
@@ -357,5 +356,44 @@ func TestAHelperThatMayNotStart(t *testing.T) {
 				t.Errorf("asks %q", w.asks())
 			}
 		})
+	}
+}
+
+// A service that is down is waited for from its first failure on, however often
+// a driver dies meanwhile. A breaker delays that, and does not make it longer.
+//
+// promise: R8, R10
+func TestPatienceIsKeptByTheRecords(t *testing.T) {
+	w := beginWays(t, "name: n\nsteps:\n- {id: a, agent: one, prompt: x}\n", func(e *belay.RunStarted) {
+		e.Limits.Patience, e.Limits.MaxAgents = 10*time.Minute, 1
+	})
+	w.allow()
+	w.end("r:a.1", bad(belay.ClassTransient, "overloaded"))
+	down := w.now
+	tries := 1
+	for w.now.Before(down.Add(time.Hour)) && w.out.Until.After(w.now) {
+		due := w.out.Until
+		w.reload(nil)
+		if !w.out.Until.Equal(due) {
+			t.Fatalf("waits until %s, and until %s after a crash", due, w.out.Until)
+		}
+		w.now = due
+		w.turn()
+		switch {
+		case w.asks() == "":
+		case tries == 5: // the breaker is open for longer than the patience lasts
+			w.say(belay.Answer{Error: "down", Until: down.Add(time.Hour)})
+		default:
+			tries++
+			w.allow()
+			w.end(belay.Key(fmt.Sprintf("r:a.%d", tries)), bad(belay.ClassTransient, "overloaded"))
+		}
+	}
+	w.wantStatus(belay.Failed, belay.ExitInfra)
+	if took := w.now.Sub(down); took != 10*time.Minute || tries != 5 {
+		t.Errorf("%d tries, gave up after %s", tries, took)
+	}
+	if n, _ := w.tree.Spent(); n != 0 {
+		t.Errorf("%d starts are counted", n)
 	}
 }

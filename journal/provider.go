@@ -23,7 +23,7 @@ const (
 	spentAt     = 50               // from here down nothing is tried again
 	breakAfter  = 5                // failures in a row that open the breaker
 	firstPause  = 30 * time.Second // how long it stays open then
-	longPause   = 10 * time.Minute // and at most, after trials that failed
+	longPause   = 5 * time.Minute  // and at most, after trials that failed: the longest wait of a patient step
 	trialLease  = 10 * time.Minute // how long others wait for one trial
 	lookAgain   = 30 * time.Second // when they ask again while it runs
 	countedKeys = 4000             // how many attempts are remembered as counted
@@ -171,6 +171,9 @@ func (v *service) count(key belay.Key, class belay.Class, ok bool, now time.Time
 	}
 	if ok { // whoever it was, the service answers
 		v.tokens = min(v.tokens+okGain, fullTokens)
+		if !v.opened.IsZero() { // the outage is over: what it cost is nobody's fault
+			v.tokens = fullTokens
+		}
 		v.failures, v.opened, v.pause, v.trial, v.tried = 0, time.Time{}, 0, "", time.Time{}
 		return
 	}

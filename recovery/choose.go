@@ -18,9 +18,9 @@ const (
 const maxWays = 8
 
 // MaxDecisions is how many decisions Choose takes about one step at most: its
-// ways out, the fallback, and the end. Each attempt that the recipe's own retry:
+// ways out, the waits for a service that is down, the fallback, and the end. Each attempt that the recipe's own retry:
 // adds is one more.
-const MaxDecisions = maxWays + 2
+const MaxDecisions = maxWays + maxWaits + 2
 
 // Choose is the belay policy: it looks at the class of the failure first, and
 // takes the first way out that is there, allowed, within its bounds and not
@@ -44,19 +44,26 @@ func (c *chooser) choose() belay.Plan {
 	if p, ok := c.declared(); ok {
 		return p
 	}
+	spent := false
 	for _, w := range c.ways() {
 		p, why := c.try(w)
-		if why == "" && p.Counts && c.s.maxReplans() == 0 {
+		if why == "" && (p.Counts || p.Patient) && c.s.maxReplans() == 0 {
 			why = "the run takes no ways out beyond its recipe's own"
 		}
 		if why == "" && p.Counts && c.s.replansSpent() {
-			c.refuse(w.act, c.spentWords())
-			return c.finishSpent()
+			why, spent = c.spentWords(), true
+			if !c.s.outage() {
+				c.refuse(w.act, why)
+				break
+			}
 		}
 		if why == "" {
 			return p
 		}
 		c.refuse(w.act, why)
+	}
+	if spent {
+		return c.finishSpent()
 	}
 	return c.finish()
 }

@@ -95,7 +95,11 @@ func each(t *testing.T, seed uint64, choose func(Situation) belay.Plan, check fu
 func TestEveryStreamEnds(t *testing.T) {
 	t.Parallel()
 	longest := 0
+	waits := 0
 	each(t, 1, Choose, func(s Situation, p belay.Plan) {
+		if p.Patient && (p.Counts || p.Act != belay.ActRetry || !s.outage()) {
+			t.Errorf("a wait for what? %+v", p)
+		}
 		if again := Choose(s); !reflect.DeepEqual(p, again) {
 			t.Errorf("the same situation, another plan:\n%+v\n%+v", p, again)
 		}
@@ -107,13 +111,15 @@ func TestEveryStreamEnds(t *testing.T) {
 		}
 	}, func(y *story) {
 		own := max(y.s.Declared.MaxAttempts-1, 0)
-		longest = max(longest, len(y.plans)-own)
-		if !ended(y.plans[len(y.plans)-1].Act) || len(y.plans) > MaxDecisions+own {
-			t.Errorf("%d decisions", len(y.plans))
+		patient, _ := y.s.waits()
+		waits = max(waits, patient)
+		longest = max(longest, len(y.plans)-own-patient)
+		if !ended(y.plans[len(y.plans)-1].Act) || len(y.plans) > MaxDecisions+own || len(y.plans)-patient > MaxDecisions-maxWaits+own {
+			t.Errorf("%d decisions, %d of them waits", len(y.plans), patient)
 		}
 	})
-	t.Logf("the longest stream had %d decisions beside the recipe's own; %d are allowed", longest, MaxDecisions)
-	if longest < MaxDecisions-2 {
+	t.Logf("the longest stream had %d decisions beside the recipe's own and %d waits; %d are allowed", longest, waits, MaxDecisions)
+	if longest < MaxDecisions-maxWaits-2 {
 		t.Errorf("the streams are too tame: %d decisions at most", longest)
 	}
 }
@@ -168,7 +174,7 @@ func TestNothingIsTriedInVain(t *testing.T) {
 	each(t, 4, Choose, func(s Situation, p belay.Plan) {
 		f := s.Failure
 		chosen := p.Act == belay.ActRetry && p.Rule != "retry" // not the recipe's own
-		if chosen && !s.Changed && slices.ContainsFunc(s.Past, func(q Past) bool { return q.Print == f.Print && q.Agent == s.Agent && q.Role == s.Role }) {
+		if chosen && !p.Patient && !s.Changed && slices.ContainsFunc(s.Past, func(q Past) bool { return q.Print == f.Print && q.Agent == s.Agent && q.Role == s.Role }) {
 			t.Errorf("the same for the third time: %+v", s)
 		}
 		if chosen && s.Type == belay.TypeBash && (s.Once || !restartable(f)) {

@@ -83,12 +83,13 @@ func TestAgentSteps(t *testing.T) {
 	typed := func(class belay.Class, move belay.Move) belay.Failure { return failure(class, belay.LevelTyped, move) }
 	walk(t, []row{
 		{"transient", agentStep(), typed(belay.ClassTransient, belay.MoveRetry),
-			"retry retry failover:b retry retry failover:c retry retry give_up", "retry failover:b retry failover:c retry give_up"},
-		{"transient, alone", alone, typed(belay.ClassTransient, belay.MoveRetry), "retry retry give_up", "retry give_up"},
+			"waits failover:b waits failover:c waits give_up", "waits failover:b waits failover:c waits give_up"},
+		{"transient, alone", alone, typed(belay.ClassTransient, belay.MoveRetry), "waits give_up", "waits give_up"},
 		{"the service is full", agentStep(), typed(belay.ClassTransient, belay.MoveFailover),
-			"failover:b failover:c retry retry give_up", "failover:b failover:c retry give_up"},
-		{"network timeout, alone", alone, typed(belay.ClassTimeout, belay.MoveRetry), "retry retry give_up", "retry give_up"},
-		{"rate limit, alone", alone, typed(belay.ClassRateLimit, belay.MoveRetryAfter), "retry retry retry give_up", "retry give_up"},
+			"failover:b failover:c waits give_up", "failover:b failover:c waits give_up"},
+		{"network timeout, alone", alone, typed(belay.ClassTimeout, belay.MoveRetry), "waits give_up", "waits give_up"},
+		{"rate limit, alone", alone, typed(belay.ClassRateLimit, belay.MoveRetryAfter), "waits give_up", "waits give_up"},
+		{"transient by its words", alone, failure(belay.ClassTransient, belay.LevelText, belay.MoveRetry), "retry retry give_up", "retry give_up"},
 		{"quota", agentStep(), typed(belay.ClassQuota, belay.MoveFailover), "failover:b failover:c hold", "failover:b failover:c hold"},
 		{"auth", agentStep(), typed(belay.ClassAuth, belay.MoveEscalate), "failover:b failover:c hold", "failover:b failover:c hold"},
 		{"auth, alone", alone, typed(belay.ClassAuth, belay.MoveEscalate), "hold", "hold"},
@@ -110,7 +111,7 @@ func TestAgentSteps(t *testing.T) {
 		{"work failure", alone, typed(belay.ClassWorkFailure, belay.MoveRepair), "repair give_up", "repair give_up"},
 		{"merge", alone, failure(belay.ClassConflict, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
 		{"lock", alone, failure(belay.ClassConflict, belay.LevelText, belay.MoveRetry), "retry retry retry retry retry give_up", "retry give_up"},
-		{"network", alone, typed(belay.ClassInfrastructure, belay.MoveRetry), "retry retry give_up", "retry give_up"},
+		{"network", alone, typed(belay.ClassInfrastructure, belay.MoveRetry), "waits give_up", "waits give_up"},
 		{"memory", alone, failure(belay.ClassInfrastructure, belay.LevelProcess, belay.MoveRetry), "retry give_up", "retry give_up"},
 		{"disk full", alone, failure(belay.ClassInfrastructure, belay.LevelProbe, belay.MoveEscalate), "hold", "hold"},
 		{"no such tool", alone, failure(belay.ClassInfrastructure, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
@@ -124,7 +125,7 @@ func TestAgentSteps(t *testing.T) {
 		{"unknown with a check", with(alone, func(s *Situation) { s.Checked = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "retry repair give_up", "retry repair give_up"},
 		{"noise", alone, failure(belay.ClassBenign, belay.LevelProcess, belay.MoveNone), "retry give_up", "retry give_up"},
 		{"ended from outside", alone, failure(belay.ClassCancelled, belay.LevelProcess, belay.MoveStop), "give_up", "give_up"},
-		{"no retries left", with(agentStep(), func(s *Situation) { s.Spent = true }), typed(belay.ClassTransient, belay.MoveRetry), "failover:b failover:c give_up", "failover:b failover:c give_up"},
+		{"no retries left", with(agentStep(), func(s *Situation) { s.Spent = true }), typed(belay.ClassTransient, belay.MoveRetry), "failover:b failover:c waits give_up", "failover:b failover:c waits give_up"},
 		{"once", with(agentStep(), func(s *Situation) { s.Once = true }), typed(belay.ClassTransient, belay.MoveRetry), "give_up", "give_up"},
 		{"its own retry is not for what no try cures", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 5 }), typed(belay.ClassAuth, belay.MoveEscalate), "hold", "hold"},
 		{"its own retry", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 3 }), typed(belay.ClassRefusal, belay.MoveFailover), "retry retry give_up", "retry retry give_up"},
@@ -175,7 +176,7 @@ func TestRepairGoesOnWhileLessFails(t *testing.T) {
 // promise: R10, R16
 func TestTheRunsWaysOutEnd(t *testing.T) {
 	t.Parallel()
-	f := failure(belay.ClassTransient, belay.LevelTyped, belay.MoveRetry)
+	f := failure(belay.ClassTransient, belay.LevelText, belay.MoveRetry)
 	spent := with(agentStep(), func(s *Situation) { s.Replans = belay.DefaultMaxReplans })
 	for name, r := range map[string]struct {
 		s    Situation
@@ -247,7 +248,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 		"all 2 allowed attempts are used up":          with(agentStep(), func(s *Situation) { s.Declared.MaxAttempts, s.History.Failed = 2, 2 }),
 	} {
 		if s.Failure.Class == "" {
-			s.Failure.Class, s.Failure.Level, s.Failure.Print = belay.ClassTransient, belay.LevelTyped, "p"
+			s.Failure.Class, s.Failure.Level, s.Failure.Print = belay.ClassTransient, belay.LevelText, "p"
 		}
 		if s.Type == belay.TypeBash {
 			s.Failure.Class, s.Failure.Move = belay.ClassWorkFailure, belay.MoveRepair

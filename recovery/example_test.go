@@ -17,7 +17,7 @@ func ExampleChoose() {
 			Class: belay.ClassTransient, Level: belay.LevelTyped, Print: "529-overloaded", Cause: "529 overloaded",
 		},
 		Type: belay.TypeAgent, Agents: true, Agent: "claude", Others: []string{"codex"},
-		Now: time.Unix(0, 0).UTC(),
+		Now: time.Unix(0, 0).UTC(), Down: time.Unix(0, 0).UTC(), Patience: 10 * time.Second,
 	}
 	for {
 		s.History.Failed++
@@ -31,7 +31,7 @@ func ExampleChoose() {
 			return
 		}
 		// here the plan is written down and carried out; it fails again
-		s.Past = append(s.Past, recovery.Past{Act: plan.Act, Class: plan.Class, Print: plan.Print, Agent: s.Agent, To: plan.Agent})
+		s.Past = append(s.Past, recovery.Past{Act: plan.Act, Class: plan.Class, Print: plan.Print, Agent: s.Agent, To: plan.Agent, Patient: plan.Patient})
 		if plan.Act == belay.ActFailover {
 			s.Agent = plan.Agent
 		}
@@ -39,13 +39,20 @@ func ExampleChoose() {
 	}
 	// Output:
 	// retry: the service or the network failed: again in 1.4s (529 overloaded)
+	// retry: the service or the network failed: again in 2.6s (529 overloaded)
 	// failover: the service or the network failed: codex takes over (529 overloaded)
-	//   no retry: the same failure twice and nothing changed
+	//   no retry: tried 2 times for it already
 	// retry: the service or the network failed: again in 1.1s (529 overloaded)
-	// give_up: the service or the network failed, 4 attempts failed, and no way out is left: 529 overloaded
-	//   no retry: the same failure twice and nothing changed
+	// retry: the service or the network failed: again in 4s (529 overloaded)
+	// retry: the service or the network failed: again in 900ms (529 overloaded)
+	//   no retry: tried 2 times for it already
 	//   no failover: no other agent is there
 	//   no retry: nobody knows when it can go on
+	// give_up: the service or the network failed, 7 attempts failed, and no way out is left: 529 overloaded
+	//   no retry: tried 3 times for it already
+	//   no failover: no other agent is there
+	//   no retry: nobody knows when it can go on
+	//   no retry: it was waited for since 00:00:00 UTC, and 10s is the longest
 }
 
 // A task failed: ask the policy, write the decision down, then act on it.

@@ -28,7 +28,7 @@ func (s *Situation) took(act belay.Act) bool {
 func (s *Situation) usedWays() int {
 	n := 0
 	for i := range s.Past {
-		if p := &s.Past[i]; p.Class != belay.ClassNone && starts(p.Act) {
+		if p := &s.Past[i]; p.Class != belay.ClassNone && starts(p.Act) && !p.Patient {
 			n++
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Situation) triedRole(role Role) bool {
 
 // ownClock tells that we ended the attempt because its time was over.
 func (s *Situation) ownClock() bool {
-	return s.Failure.Level == belay.LevelAct || s.Failure.Kind == belay.AgentTimeout
+	return s.Failure.Level == belay.LevelAct || s.Failure.Kind == belay.AgentTimeout && s.Failure.Level != belay.LevelTyped
 }
 
 func (s *Situation) maxReplans() int {

@@ -21,24 +21,26 @@ type Situation struct {
 	Timeout  time.Duration
 
 	// Of the run:
-	Agents     bool // it uses agents: ways out that spend may be taken
-	Replans    int  // ways out of the run that count, so far
-	MaxReplans int  // 0 = the default, below it none at all
+	Agents     bool          // it uses agents: ways out that spend may be taken
+	Replans    int           // ways out of the run that count, so far
+	MaxReplans int           // 0 = the default, below it none at all
+	Patience   time.Duration // how long a step waits for a service that is down; 0 = the default, below it not at all
 	Now        time.Time
 	Deadline   time.Time // of the run; zero = none
 
 	// Of an agent's step:
-	Agent    string   // who failed
-	Role     Role     // in which role; "" = none
-	Others   []string // agents that may take over, in order
-	Covering []Role   // roles that may do what was denied, and all that the present one may
-	Progress bool     // there was work: commits, changed files
-	Changed  bool     // the state of the work is not the one that the failure before this one left
-	Resumes  bool     // its session can go on
-	Checked  bool     // its step has a check of its own
-	Retried  bool     // the CLI has already retried by itself
-	Spent    bool     // the service has no retries left
-	Depth    int      // how often the task was split already
+	Agent    string    // who failed
+	Role     Role      // in which role; "" = none
+	Others   []string  // agents that may take over, in order
+	Covering []Role    // roles that may do what was denied, and all that the present one may
+	Progress bool      // there was work: commits, changed files
+	Changed  bool      // the state of the work is not the one that the failure before this one left
+	Resumes  bool      // its session can go on
+	Checked  bool      // its step has a check of its own
+	Retried  bool      // the CLI has already retried by itself
+	Spent    bool      // the service has no retries left
+	Depth    int       // how often the task was split already
+	Down     time.Time // since when its service is down: the first failure of the row; zero = it was up until now
 
 	// Of a sub-recipe's step:
 	Recoverable bool // an agent may be asked to finish it
@@ -58,4 +60,5 @@ type Past struct {
 	Role    Role     // in which role
 	To      string   // the agent or the role that took over
 	Failing []string // what failed then
+	Patient bool     // it only waited for a service
 }

@@ -26,9 +26,15 @@ func (y *story) fail(f belay.Failure, choose func(Situation) belay.Plan) belay.P
 	s.Failure = f
 	s.History.Failed++
 	s.History.Key = belay.Key(fmt.Sprintf("r:a.%d", s.History.Failed))
+	switch {
+	case !s.outage():
+		s.Down = time.Time{}
+	case s.Down.IsZero():
+		s.Down = s.Now
+	}
 	p := choose(*s)
 	y.plans = append(y.plans, p)
-	past := Past{Act: p.Act, Class: f.Class, Print: f.Print, Agent: s.Agent, Role: s.Role, Failing: s.Failing}
+	past := Past{Act: p.Act, Class: f.Class, Print: f.Print, Agent: s.Agent, Role: s.Role, Failing: s.Failing, Patient: p.Patient}
 	switch p.Act {
 	case belay.ActFailover:
 		past.To, s.Agent = p.Agent, p.Agent
@@ -47,13 +53,19 @@ func (y *story) fail(f belay.Failure, choose func(Situation) belay.Plan) belay.P
 	return p
 }
 
-// acts is the plans in short: the act, and who takes over.
+// acts is the plans in short: the act, and who takes over. Waits for a service
+// in a row are one word.
 func (y *story) acts() string {
 	var words []string
 	for _, p := range y.plans {
 		word := string(p.Act)
 		if to := p.Agent + p.Role; to != "" {
 			word += ":" + to
+		}
+		if p.Patient {
+			if word = "waits"; len(words) > 0 && words[len(words)-1] == word {
+				continue
+			}
 		}
 		words = append(words, word)
 	}

@@ -28,10 +28,10 @@ func longWords(asked time.Duration) string {
 
 // try looks at one way out: the plan, or why it is not taken.
 func (c *chooser) try(w way) (belay.Plan, string) {
-	if why := c.barred(w.act); why != "" {
+	if why := c.barred(w); why != "" {
 		return belay.Plan{}, why
 	}
-	p := belay.Plan{Act: w.act, Rule: c.rule(), Due: c.s.Now, Counts: true}
+	p := belay.Plan{Act: w.act, Rule: c.rule(), Due: c.s.Now, Counts: !w.patient, Patient: w.patient}
 	why := ""
 	switch w.act {
 	case belay.ActRetry:
@@ -73,20 +73,20 @@ func (c *chooser) rule() string {
 }
 
 // barred is what stands against every way out, or against all that spend.
-func (c *chooser) barred(act belay.Act) string {
-	s := &c.s
+func (c *chooser) barred(w way) string {
+	s, act := &c.s, w.act
 	spends := act == belay.ActFailover || act == belay.ActReassign || act == belay.ActRepair || act == belay.ActDecompose || act == belay.ActRecover
 	calls := s.Type == belay.TypeAgent || spends
 	switch {
 	case s.late(0):
 		return timeOver
-	case s.usedWays() >= maxWays:
+	case s.usedWays() >= maxWays && !w.patient:
 		return fmt.Sprintf("the step has had its %d ways out", maxWays)
 	case spends && !s.Agents:
 		return noAgents
 	case s.Once && act != belay.ActResume && act != belay.ActRecover:
 		return notTwice
-	case calls && s.Spent && act != belay.ActFailover:
+	case calls && s.Spent && act != belay.ActFailover && (!w.patient || w.limit > 0):
 		return serviceSpent
 	}
 	return ""
@@ -100,6 +100,8 @@ func (c *chooser) retry(w way) (due time.Time, why string) {
 		return due, "a shell step runs again by its own retry: only, or when more than a text shows that the failure passes"
 	case w.park && s.hint() == 0:
 		return due, "nobody knows when it can go on"
+	case w.patient:
+		return c.patient(w)
 	case s.stalemate():
 		return due, sameTwice
 	case n >= w.limit:

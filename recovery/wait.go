@@ -21,9 +21,13 @@ func (s *Situation) late(wait time.Duration) bool {
 	return !s.Deadline.IsZero() && s.Now.Add(wait).After(s.Deadline)
 }
 
+// keptHints is how often in a row the other side's word is taken for how long to
+// wait. One that asks for the same again and again does not know.
+const keptHints = 3
+
 // pause is the wait before the next try after n earlier ones: half of it fixed,
-// half of it drawn, and never less than the other side asks for. A wait that
-// was asked for is made a little longer, so that not all come back together.
+// half of it drawn. A wait that was asked for is kept to the second: a part of
+// one is added, so that not all come back together.
 func (s *Situation) pause(w way, n int) time.Duration {
 	most := w.most
 	if most == 0 {
@@ -36,10 +40,18 @@ func (s *Situation) pause(w way, n int) time.Duration {
 		}
 	}
 	d = d/2 + share(d/2, s.History.Key)
-	if asked := s.hint(); asked > 0 {
-		d = max(d, asked+share(min(asked/10, baseLock), s.History.Key))
+	asked := s.hint()
+	if asked == 0 {
+		return d
 	}
-	return d
+	if !s.Failure.Reset.After(s.Now) { // it names no time, only how long
+		asked = max(asked, w.least)
+	}
+	kept := asked + share(min(asked/10, baseLock), s.History.Key)
+	if n < keptHints {
+		return kept
+	}
+	return max(d, kept)
 }
 
 // share is a part of a duration that is drawn from a key, so that it is the

@@ -14,7 +14,7 @@ func TestWaits(t *testing.T) {
 	tries := func(n int) func(*Situation) {
 		return func(s *Situation) {
 			for range n {
-				s.Past = append(s.Past, Past{Act: belay.ActRetry, Class: s.Failure.Class, Agent: "a", Role: Coder})
+				s.Past = append(s.Past, Past{Act: belay.ActRetry, Class: s.Failure.Class, Agent: "a", Role: Coder, Patient: s.outage()})
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func TestWaits(t *testing.T) {
 		{"the CLI has knocked already", belay.ClassTransient, "", func(s *Situation) { s.Retried = true }, 15 * time.Second, 30 * time.Second},
 		{"a hint is the least", belay.ClassTransient, "", func(s *Situation) { s.Failure.After = time.Minute }, time.Minute, 61 * time.Second},
 		{"too many calls", belay.ClassRateLimit, "", nil, 15 * time.Second, 30 * time.Second},
-		{"too many calls again", belay.ClassRateLimit, "", tries(2), 30 * time.Second, MaxBackoff},
+		{"too many calls again", belay.ClassRateLimit, "", tries(2), time.Minute, 2 * time.Minute},
 		{"too many calls, a short hint", belay.ClassRateLimit, "", func(s *Situation) { s.Failure.After = time.Second }, 15 * time.Second, 30 * time.Second},
 		{"too many calls until then", belay.ClassRateLimit, "", func(s *Situation) { s.Failure.Reset = now.Add(2 * time.Minute) }, 2 * time.Minute, 121 * time.Second},
 		{"too many calls for hours", belay.ClassRateLimit, "", func(s *Situation) { s.Failure.Reset = now.Add(3 * time.Hour) }, 3 * time.Hour, 3 * time.Hour},

@@ -12,9 +12,12 @@ type way struct {
 	limit int           // how often at most for failures of this class; repair: rounds
 	base  time.Duration // of the first pause
 	most  time.Duration // the longest pause; 0 = MaxBackoff
+	least time.Duration // the shortest one, when the other side asks for less
 	park  bool          // a retry that waits for the time that the other side named
 	anew  bool          // a retry whose Timeout is doubled
 	every bool          // the limit holds for all agents together
+
+	patient bool // a retry that waits for a service that is down
 }
 
 // How often the same agent is asked again, by what went wrong.
@@ -99,7 +102,7 @@ func (c *chooser) agentWays() []way {
 	case belay.ClassTransient:
 		return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
 	case belay.ClassRateLimit:
-		return c.service(way{act: belay.ActRetry, limit: triesRate, base: baseRate})
+		return c.service(way{act: belay.ActRetry, limit: triesRate, base: baseRate, least: baseRate / 2})
 	case belay.ClassQuota:
 		return []way{failover, park}
 	case belay.ClassAuth:
@@ -123,6 +126,9 @@ func (c *chooser) agentWays() []way {
 		}
 		return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}
 	case belay.ClassInfrastructure:
+		if c.s.outage() {
+			return c.service(way{act: belay.ActRetry, limit: triesService, base: baseRetried})
+		}
 		return infraWays(f)
 	case belay.ClassInvalidInput:
 		return inputWays(f)
@@ -140,15 +146,22 @@ func (c *chooser) agentWays() []way {
 }
 
 // service is the ways out when the service behind an agent does not answer: the
-// same again, then another agent, then the time that it named. One that is full
-// is left at once.
+// same again, then another agent, then the time that it named, then patience. One
+// that is full is left at once. What only words say is not waited for long.
 func (c *chooser) service(again way) []way {
 	failover := way{act: belay.ActFailover}
 	park := way{act: belay.ActRetry, limit: triesParked, park: true}
-	if c.s.Failure.Move == belay.MoveFailover && c.s.Failure.Level != belay.LevelRepeat {
-		return []way{failover, again, park}
+	var wait []way
+	if c.s.outage() {
+		again.patient, again.limit, again.most, park.patient = true, quickTries, MaxWait, true
+		long := again
+		long.limit = 0
+		wait = []way{long}
 	}
-	return []way{again, failover, park}
+	if c.s.Failure.Move == belay.MoveFailover && c.s.Failure.Level != belay.LevelRepeat {
+		return append([]way{failover, again, park}, wait...)
+	}
+	return append([]way{again, failover, park}, wait...)
 }
 
 // overtime is the ways out of our own timeout: with work to show the agent gets
@@ -179,9 +192,6 @@ func (c *chooser) serviceBase() time.Duration {
 func infraWays(f belay.Failure) []way {
 	switch f.Move {
 	case belay.MoveRetry:
-		if f.Level == belay.LevelTyped { // what an agent tells of it is the network
-			return []way{{act: belay.ActRetry, limit: triesService, base: baseRetried}}
-		}
 		return []way{{act: belay.ActRetry, limit: 1, base: baseRetried}} // memory
 	case belay.MoveRepair:
 		return []way{{act: belay.ActRepair, limit: roundsTangled}}

@@ -37,6 +37,12 @@ func FirstMove(class belay.Class) belay.Move {
 	return belay.MoveNone
 }
 
+// endsItself tells whether what an agent's records tell of its service goes away
+// with time.
+func endsItself(class belay.Class) bool {
+	return class == belay.ClassTransient || class == belay.ClassRateLimit || class == belay.ClassTimeout || class == belay.ClassInfrastructure
+}
+
 // secondMove is what is left when the same was tried and failed in the same way.
 func secondMove(class belay.Class, agent bool) belay.Move {
 	switch class {

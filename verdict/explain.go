@@ -42,6 +42,9 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 	if r := it.Main.Agent; r != nil {
 		f.After, f.Reset = r.Result.RetryAfter, r.Result.Reset
 	}
+	if it.Main.Agent != nil && f.Kind == belay.AgentTimeout && (f.Level == belay.LevelTyped || f.Class != belay.ClassTimeout) {
+		f.Kind = belay.Infrastructure // not our clock: the service or the network
+	}
 	it.lacking(f, look.Probe)
 }
 
@@ -137,7 +140,12 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		switch a.Ended {
 		case belay.EndedItself: // the CLI's own words: the network's clock
 			found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
-		case belay.EndedFirst, belay.EndedSilence, belay.EndedRetries: // it hangs, and was given a second chance already
+		case belay.EndedRetries: // it did not hang: its service is down
+			found.Class, found.Move = belay.ClassTransient, belay.MoveRetry
+			if a.Result.Class == belay.ClassRateLimit {
+				found.Class, found.Move = a.Result.Class, belay.MoveRetryAfter
+			}
+		case belay.EndedFirst, belay.EndedSilence: // it hangs, and was given a second chance already
 			found.Move = belay.MoveFailover
 		case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
 			switch {

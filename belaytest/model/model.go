@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Behaviour is the closed list of what the service does with a request.
@@ -54,6 +55,8 @@ type Script struct {
 	File    string      // what the tool writes: an absolute path
 	Content string      // what is written into it
 	Command string      // what Background starts; it must put itself into the background
+
+	Down time.Duration // for so long from its first call on it is overloaded, whatever the steps say
 }
 
 // Say is the script of one behaviour for all requests.

@@ -34,6 +34,7 @@ type Server struct {
 	once   sync.Once
 
 	mu    sync.Mutex
+	first time.Time // when the model was first called
 	calls int
 	seen  int
 	log   []Request
@@ -117,7 +118,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := d.read(r.URL.Path, body)
-	s.play(w, r, d, a, s.script.decide(s.script.at(n), a))
+	b := s.script.at(n)
+	if s.down() {
+		b = HTTP529
+	}
+	s.play(w, r, d, a, s.script.decide(b, a))
+}
+
+// down tells whether the outage of the script lasts.
+func (s *Server) down() bool {
+	if s.script.Down <= 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first.IsZero() {
+		s.first = time.Now()
+	}
+	return time.Since(s.first) < s.script.Down
 }
 
 // speak finds the API that a request is a call of; nil = none.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
 )
 
 func (t *truth) mustBeOpen(k belay.Key, what string) *attempt {
@@ -166,6 +167,10 @@ func (t *truth) judged(e belay.AttemptJudged) {
 // proven checks that somebody saw the work: the attempt itself, or its verify.
 func (t *truth) proven(k belay.Key, a *attempt) {
 	d := a.deed
+	if a.role == belay.RoleMain && a.ended == nil && prints(d.def) {
+		t.w.violate("an output is somebody's", "%s was lost and is judged done, and nobody has what it printed", k)
+		return
+	}
 	if d.def.Verify != nil {
 		if d.def.Type == belay.TypeBash && !t.w.scripted && !t.w.effects[stepName(d.run, d.path)] {
 			t.w.violate("done means done", "%s was judged done, and its work is not there", k)
@@ -178,6 +183,12 @@ func (t *truth) proven(k belay.Key, a *attempt) {
 	if !good {
 		t.w.violate("done means done", "%s was judged done from %+v", k, o)
 	}
+}
+
+// prints tells whether what a step prints is one of its results.
+func prints(def *recipe.Step) bool {
+	return def.Output != "" || def.JSON == belay.JSONRequired ||
+		slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.File == "" })
 }
 
 // birth looks at a process that begins in the world.

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,7 +53,8 @@ func (b *bench) hits() (map[string]int, error) {
 		counts[f[1]] = max(counts[f[1]], n)
 	}
 	for _, name := range failpoint.Names() {
-		if counts[name] == 0 && !strings.HasPrefix(name, gitPoint) && !strings.HasPrefix(name, removePoint) {
+		reachedBy := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+		if counts[name] == 0 && !slices.ContainsFunc([]string{gitPoint, attendPoint, removePoint}, reachedBy) {
 			return nil, fmt.Errorf("the failpoint %s is never reached", name)
 		}
 	}
@@ -62,6 +64,9 @@ func (b *bench) hits() (map[string]int, error) {
 // gitPoint begins the names of failpoints that only isolated steps reach: tests of
 // the room worktree kill at each of them.
 const gitPoint = "worktree."
+
+// attendPoint begins the names of those in the attendant of an agent.
+const attendPoint = "attend."
 
 // removePoint begins the names of those that only a removal reaches: see
 // TestCrashBeginning.

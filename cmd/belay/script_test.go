@@ -132,6 +132,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("BELAY_STATE", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("TZ", "UTC")
+	env.Setenv("BELAY_AGENTS_PATIENCE", "3s") // what is down in a test stays down
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("GOCACHE", goCache())
 	env.Setenv("RUSTUP_HOME", rustupHome())

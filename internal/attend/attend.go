@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/redact"
 )
@@ -97,9 +98,11 @@ func attend(ctx context.Context, o Order, s Streams, p parts) (int, error) {
 	a.notes = openNotebook(o.Notes, a.hide)
 	r := a.run(ctx)
 	r.Notes, r.Lost = a.notes.close()
+	failpoint.Hit("attend.before_report")
 	if err := writeReport(o.Report, r, a.hide); err != nil {
 		return 1, err
 	}
+	failpoint.Hit("attend.after_report")
 	if r.Result.Cut != "" {
 		return 1, nil // a part of an answer must not be taken for one
 	}
@@ -142,11 +145,13 @@ func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
 		r.Result = unstarted(a.order, err)
 		return r
 	}
+	failpoint.Hit("attend.before_base")
 	base, err := a.before(ctx)
 	if err != nil {
 		r.Evidence.Error = err.Error()
 	}
 	a.notes.add(belay.NoteBase, base.Tree, &base)
+	failpoint.Hit("attend.after_base")
 	a.watch = newWatch(a.windows, a.traits, a.order.Session != "" && a.traits.Presets, a.order.resumes(), time.Now())
 	a.watch.most = a.order.most()
 	prompt, resume := a.prompt, a.order.Resume

@@ -215,11 +215,11 @@ func (v *watch) stood(now time.Time, d time.Duration) {
 
 // tick looks at the clock.
 func (v *watch) tick(at time.Time) act {
-	if at.Sub(v.began) >= v.w.Timeout {
+	if at.Sub(v.began) >= v.w.Timeout && v.retrying.IsZero() {
 		return act{kind: actKill, why: belay.EndedDeadline, text: fmt.Sprintf("its time of %s is over", v.w.Timeout)}
 	}
-	if !v.retrying.IsZero() && at.Sub(v.retrying) >= v.w.Retries {
-		return act{kind: actKill, why: belay.EndedRetries, text: fmt.Sprintf("it has only retried for %s", v.w.Retries)}
+	if !v.retrying.IsZero() && v.patience(at) <= 0 {
+		return act{kind: actKill, why: belay.EndedRetries, text: fmt.Sprintf("it has only retried for %s", at.Sub(v.retrying).Round(time.Millisecond))}
 	}
 	if v.babbles(at, 1) {
 		return v.enough(belay.EndedBabble, fmt.Sprintf("%d characters in %s without a tool or an end", v.chars, v.talked(at)))

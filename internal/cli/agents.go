@@ -141,6 +141,7 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 	if spec.Budget, err = o.budget(cfg); err != nil {
 		return usage(cmd, err)
 	}
+	spec.Patience = cfg.Agents.Patience.Value
 	switch o.hollow {
 	case "evidence":
 	case "classic":

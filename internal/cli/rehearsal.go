@@ -80,7 +80,7 @@ func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.
 	}
 	script := filepath.Join(folder, scriptFile)
 	spec := engine.Spec{Set: set, Vars: vars, Dir: o.Dir, ID: belay.RunID(o.ID), MaxParallel: ws.cfg.MaxParallel.Value,
-		Policy: o.Policy, Recovery: o.Recovery, MaxRetries: o.MaxRetries, MaxReplans: o.MaxReplans}
+		Policy: o.Policy, Recovery: o.Recovery, MaxRetries: o.MaxRetries, MaxReplans: o.MaxReplans, Patience: ws.cfg.Agents.Patience.Value}
 	if spec.Budget, err = (agentOptions{}).budget(ws.cfg); err != nil {
 		return spec, err
 	}

@@ -15,6 +15,7 @@ type Agents struct {
 	First       Setting[time.Duration] // agents.first_event: to the first sign of life
 	Silence     Setting[time.Duration] // agents.silence: without any sign of life
 	Tool        Setting[time.Duration] // agents.tool: the same while a tool runs
+	Patience    Setting[time.Duration] // agents.patience: how long a step waits for a service that is down
 	Containment Setting[int]           // agents.containment: 1 = subreaper, 2 = PID namespace
 	MaxAgents   Setting[int]           // budget.max_agents
 	MaxTokens   Setting[int64]         // budget.max_tokens; 0 = no limit
@@ -40,6 +41,7 @@ func agentSettings() []setting {
 		{"agents.first_event", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.First })},
 		{"agents.silence", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.Silence })},
 		{"agents.tool", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Agents.Tool })},
+		{"agents.patience", false, one(patience, func(c *Config) *Setting[time.Duration] { return &c.Agents.Patience })},
 		{"agents.containment", false, one(level, func(c *Config) *Setting[int] { return &c.Agents.Containment })},
 		{"budget.max_agents", false, one(count, func(c *Config) *Setting[int] { return &c.Agents.MaxAgents })},
 		{"budget.max_tokens", false, one(size, func(c *Config) *Setting[int64] { return &c.Agents.MaxTokens })},
@@ -58,6 +60,15 @@ func level(text string) (int, error) {
 		return 2, nil
 	}
 	return 0, fmt.Errorf("%q is no level of containment; write 1 (below a subreaper) or 2 (in a PID namespace)", text)
+}
+
+// patience reads how long a step waits for a service that is down. Without any it
+// is below zero: nothing set is the usual time.
+func patience(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "off" {
+		return -1, nil
+	}
+	return duration(text)
 }
 
 func word(text string) (string, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/attend"
 )
 
@@ -33,6 +34,7 @@ func TestPageHasEverySetting(t *testing.T) {
 		"agents.first_event":  brief(attend.DefaultWindows().First),
 		"agents.silence":      brief(attend.DefaultWindows().Silence),
 		"agents.tool":         brief(attend.DefaultWindows().Tool),
+		"agents.patience":     brief(belay.DefaultPatience),
 		"agents.containment":  fmt.Sprint(d.Agents.Containment.Value),
 		"budget.max_agents":   fmt.Sprint(d.Agents.MaxAgents.Value),
 		"budget.max_tokens":   "no limit",

@@ -20,6 +20,10 @@ package failpoint
 func Names() []string {
 	return []string{
 		// list
+		"attend.after_base",
+		"attend.after_report",
+		"attend.before_base",
+		"attend.before_report",
 		"create.begun",
 		"create.durable",
 		"create.folder",

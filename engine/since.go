@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
+)
+
+// treeWithin bounds a look at a working tree.
+const treeWithin = 2 * time.Minute
+
+// since looks at a working tree: what changed since a state of it that is on
+// record. It is asked when an agent was lost, and nobody saw what that left.
+func (w *drive) since(ctx context.Context, q belay.Question) belay.Answer {
+	if q.Base == nil {
+		return belay.Answer{Error: "there is nothing to compare with"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, treeWithin)
+	defer cancel()
+	tree := worktree.Tree{Dir: q.Look, Skip: w.Host.Skip, Guard: q.Guard}
+	e := tree.Since(ctx, *q.Base, tree.Print(ctx), nil)
+	e.Error = w.clean(e.Error)
+	return belay.Answer{OK: e.After.Error == "", Seen: &e}
+}

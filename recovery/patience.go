@@ -1,0 +1,96 @@
+package recovery
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// A service that is down comes back by itself. Waiting for it is bounded by
+// time, with growing waits; it is none of the ways out that are counted.
+const (
+	quickTries = 2  // before another agent is asked to take over
+	maxWaits   = 40 // of one step, whatever its patience is
+)
+
+// MaxWait is the longest wait between two tries at a service that names no time.
+const MaxWait = 5 * time.Minute
+
+// Outage tells that an agent failed because the service behind it is down or
+// wants fewer calls, and that its own records say so.
+func Outage(f belay.Failure) bool {
+	switch f.Class {
+	case belay.ClassTransient, belay.ClassRateLimit:
+		return f.Level == belay.LevelTyped || f.Level == belay.LevelAct
+	case belay.ClassTimeout: // the network's clock; ours is L0
+		return f.Level == belay.LevelTyped
+	case belay.ClassInfrastructure: // the network between them
+		return f.Level == belay.LevelTyped && f.Move == belay.MoveRetry
+	case belay.ClassNone, belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit,
+		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
+		belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown, belay.ClassIncomplete, belay.ClassTampered,
+		belay.ClassMergeConflict:
+	}
+	return false
+}
+
+// outage tells that the step waits for a service.
+func (s *Situation) outage() bool { return s.Type == belay.TypeAgent && Outage(s.Failure) }
+
+// patient is a wait for a service that is down: twice before another agent is
+// asked, and afterwards as long as the patience lasts. The last try is at its
+// end. A time that the other side names is kept, also beyond that.
+func (c *chooser) patient(w way) (due time.Time, why string) {
+	s := &c.s
+	since := s.Down
+	if since.IsZero() {
+		since = s.Now
+	}
+	end := since.Add(s.patience())
+	asked := s.hint()
+	total, row := s.waits()
+	switch n := s.tries(w.every); {
+	case total >= maxWaits:
+		return due, fmt.Sprintf("it was waited for %d times already", total)
+	case w.park:
+		return c.parked()
+	case w.limit > 0 && n >= w.limit:
+		return due, c.triedWords(n)
+	case asked > longWait:
+		return due, longWords(asked)
+	case asked == 0 && !s.Now.Before(end):
+		return due, fmt.Sprintf("it was waited for since %s, and %s is the longest", since.UTC().Format(time.TimeOnly+" MST"), rounded(s.patience()))
+	}
+	pause := s.pause(w, row)
+	if left := end.Sub(s.Now); asked == 0 && pause > left {
+		pause = left
+	}
+	if s.late(pause) {
+		return due, pastDeadline
+	}
+	return s.Now.Add(pause), ""
+}
+
+func (s *Situation) patience() time.Duration {
+	switch {
+	case s.Patience < 0:
+		return 0
+	case s.Patience == 0:
+		return belay.DefaultPatience
+	}
+	return s.Patience
+}
+
+// waits is how often the step has waited for a service: in all, and since
+// anything else happened.
+func (s *Situation) waits() (total, row int) {
+	for i := range s.Past {
+		if p := &s.Past[i]; p.Patient || p.Act == belay.ActRetry && plain(p.Class) == plain(s.Failure.Class) {
+			total, row = total+1, row+1
+			continue
+		}
+		row = 0
+	}
+	return total, row
+}
