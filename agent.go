@@ -75,6 +75,7 @@ type AgentJob struct {
 	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
 	Prompt  []Value // the parts of the prompt, joined at the door
 	Expect  Expect
+	Unsaid  bool      // the recipe does not say what it expects: an agent that may only read owes an answer
 	Session string    // the id that the session shall have, where the agent takes one
 	Resume  string    // the session to go on with; "" = a new one
 	Cut     string    // with or without Resume: how an earlier attempt was cut off, in words
@@ -237,21 +238,23 @@ const (
 
 // Evidence is what Belay saw for itself before and after an agent.
 type Evidence struct {
-	Before   Print        `json:"before,omitzero"`
-	After    Print        `json:"after,omitzero"`
-	Files    int          `json:"files,omitempty"`
-	Added    int          `json:"added,omitempty"` // lines
-	Deleted  int          `json:"deleted,omitempty"`
-	Changed  []FileChange `json:"changed,omitempty"`  // the first of them
-	Commits  []string     `json:"commits,omitempty"`  // new ones, the first of them
-	Guards   []FileChange `json:"guards,omitempty"`   // changed files that judge the work: tests, CI
-	Tampered []FileChange `json:"tampered,omitempty"` // changed files that are guarded, the first of them
-	Unseen   string       `json:"unseen,omitempty"`   // why nobody knows whether guarded files were changed
-	Outside  []string     `json:"outside,omitempty"`  // files written outside the tree, as far as it is known
-	PR       string       `json:"pr,omitempty"`       // address of a pull request seen to be made
-	Snapshot string       `json:"snapshot,omitempty"` // the ref that keeps uncommitted work
-	Unkept   []string     `json:"unkept,omitempty"`   // changed files that are not in it, the first of them
-	Error    string       `json:"error,omitempty"`    // why there is none, or not all
+	Before    Print        `json:"before,omitzero"`
+	After     Print        `json:"after,omitzero"`
+	Files     int          `json:"files,omitempty"`
+	Added     int          `json:"added,omitempty"` // lines
+	Deleted   int          `json:"deleted,omitempty"`
+	Changed   []FileChange `json:"changed,omitempty"`    // the first of them
+	Commits   []string     `json:"commits,omitempty"`    // new ones, the first of them
+	Guards    []FileChange `json:"guards,omitempty"`     // changed files that judge the work: tests, CI
+	Tampered  []FileChange `json:"tampered,omitempty"`   // changed files that are guarded, the first of them
+	Unseen    string       `json:"unseen,omitempty"`     // why nobody knows whether guarded files were changed
+	Outside   []string     `json:"outside,omitempty"`    // files written outside the tree, as far as it is known
+	PR        string       `json:"pr,omitempty"`         // address of a pull request seen to be made
+	Snapshot  string       `json:"snapshot,omitempty"`   // the ref that keeps uncommitted work
+	TakenBack bool         `json:"taken_back,omitempty"` // all that happened is that uncommitted work of before is gone
+	Earlier   string       `json:"earlier,omitempty"`    // and the ref that keeps that work
+	Unkept    []string     `json:"unkept,omitempty"`     // changed files that are not in it, the first of them
+	Error     string       `json:"error,omitempty"`      // why there is none, or not all
 }
 
 // Worktree is a place of its own for a run or a step.
@@ -266,6 +269,7 @@ type AgentReport struct {
 	Name     string      `json:"name"`
 	Program  string      `json:"program,omitempty"`
 	Version  string      `json:"version,omitempty"`
+	Access   string      `json:"access,omitempty"` // what it was allowed: read, edit or full; "" = its own
 	Result   AgentResult `json:"result"`
 	Evidence Evidence    `json:"evidence"`
 	Ended    EndedBy     `json:"ended,omitempty"`

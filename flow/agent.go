@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,7 +138,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 // agentJob is the agent's part of a job.
 func (s *State) agentJob(i int) *belay.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: expectation(def), Base: st.agent.base, Closes: def.JSON == belay.JSONAuto && !fromStdout(def.Outputs)}
+	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: s.Expects(i), Unsaid: def.Expect == "", Base: st.agent.base, Closes: def.JSON == belay.JSONAuto && !fromStdout(def.Outputs)}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}
@@ -189,12 +190,41 @@ func (s *State) steerJob(i int, j *belay.AgentJob) {
 	}
 }
 
-// expectation is what an agent step must leave behind.
-func expectation(def *recipe.Step) belay.Expect {
-	if def.Expect == "" {
-		return belay.ExpectAnswer
+// Expects is what step i must leave behind. Where it does not say, an answer is
+// enough for an agent that may only read, and where somebody reads it.
+func (s *State) Expects(i int) belay.Expect {
+	def := &s.prog.Steps[i]
+	switch own := s.lib.Recipes[s.started.Recipe]; {
+	case def.Expect != "":
+		return belay.Expect(def.Expect)
+	case def.Type != belay.TypeAgent || s.vars.compat || s.profile(i).Access == readOnly || s.onlyRead(i):
+	case own == nil || s.tree == nil:
+	default:
+		origin := s.origin(i)
+		k := slices.IndexFunc(own.Steps, func(def recipe.Step) bool { return def.ID == origin })
+		if k >= 0 {
+			return s.tree.readers().Default(own, k, false)
+		}
 	}
-	return belay.Expect(def.Expect)
+	return belay.ExpectAnswer
+}
+
+// readOnly is the access of an agent that may change nothing.
+const readOnly = "read"
+
+// onlyRead tells whether the last attempt was made by an agent that may only
+// read, by its settings on the machine.
+func (s *State) onlyRead(i int) bool {
+	o := s.steps[i].main
+	return o != nil && o.Agent != nil && o.Agent.Access == readOnly
+}
+
+// readers knows who reads what the steps of the tree's recipes answer.
+func (t *Tree) readers() *recipe.Readers {
+	if t.reading == nil {
+		t.reading = recipe.NewReaders(t.lib.Recipes[t.started.Recipe], func(name string) *recipe.Recipe { return t.lib.Recipes[t.lib.Names[name]] })
+	}
+	return t.reading
 }
 
 // sessionID is the id that an agent's session gets where it takes one: a UUID

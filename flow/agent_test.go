@@ -73,7 +73,7 @@ func TestOnlyASeenSessionGoesOn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n")
+			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o, expect: answer}\n")
 			w.allow()
 			w.wantStarts("r:a.1")
 			if a := w.jobs["r:a.1"].Agent; a.Session == "" || a.Resume != "" || a.Cut != "" {
@@ -137,8 +137,8 @@ func TestWhatWasCutOff(t *testing.T) {
 //
 // promise: G4
 func TestStartsAreCountedOnce(t *testing.T) {
-	w := beginAgents(t, belay.Budget{MaxAgents: 2}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n"+
-		"- {id: b, agent: scripted, prompt: x, output: p}\n- {id: c, agent: scripted, prompt: x, output: q}\n")
+	w := beginAgents(t, belay.Budget{MaxAgents: 2}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o, expect: answer}\n"+
+		"- {id: b, agent: scripted, prompt: x, output: p, expect: answer}\n- {id: c, agent: scripted, prompt: x, output: q, expect: answer}\n")
 	if w.asks() != "r:a.1?agent" {
 		t.Fatalf("asks %q", w.asks())
 	}
@@ -167,7 +167,7 @@ func TestStartsAreCountedOnce(t *testing.T) {
 
 // promise: G4
 func TestBudgetsBeyondStarts(t *testing.T) {
-	src := "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o}\n- {id: b, agent: scripted, prompt: x, output: p}\n"
+	src := "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, output: o, expect: answer}\n- {id: b, agent: scripted, prompt: x, output: p, expect: answer}\n"
 	for name, tt := range map[string]struct {
 		budget belay.Budget
 		used   belay.Usage
@@ -199,10 +199,10 @@ func TestBudgetsBeyondStarts(t *testing.T) {
 // promise: G4
 func TestBudgetIsReserved(t *testing.T) {
 	src := "name: n\nsteps:\n" +
-		"- {id: a, agent: scripted, prompt: x, output: o, parallel_group: g}\n" +
-		"- {id: b, agent: scripted, prompt: x, output: p, parallel_group: g}\n" +
-		"- {id: c, agent: scripted, prompt: x, output: q, parallel_group: g}\n" +
-		"- {id: d, agent: scripted, prompt: x, output: r, parallel_group: g}\n" +
+		"- {id: a, agent: scripted, prompt: x, output: o, expect: answer, parallel_group: g}\n" +
+		"- {id: b, agent: scripted, prompt: x, output: p, expect: answer, parallel_group: g}\n" +
+		"- {id: c, agent: scripted, prompt: x, output: q, expect: answer, parallel_group: g}\n" +
+		"- {id: d, agent: scripted, prompt: x, output: r, expect: answer, parallel_group: g}\n" +
 		"- {id: sh, command: x, parallel_group: g}\n"
 	for name, tt := range map[string]struct {
 		budget belay.Budget
@@ -239,9 +239,9 @@ func TestBudgetIsReserved(t *testing.T) {
 // An agent that does not tell what it uses makes nobody wait but at first.
 func TestBudgetOfOneThatTellsNothing(t *testing.T) {
 	w := beginAgents(t, belay.Budget{MaxTokens: 300}, "name: n\nsteps:\n"+
-		"- {id: a, agent: scripted, prompt: x, output: o, parallel_group: g}\n"+
-		"- {id: b, agent: scripted, prompt: x, output: p, parallel_group: g}\n"+
-		"- {id: c, agent: scripted, prompt: x, output: q, parallel_group: g}\n")
+		"- {id: a, agent: scripted, prompt: x, output: o, expect: answer, parallel_group: g}\n"+
+		"- {id: b, agent: scripted, prompt: x, output: p, expect: answer, parallel_group: g}\n"+
+		"- {id: c, agent: scripted, prompt: x, output: q, expect: answer, parallel_group: g}\n")
 	w.allow()
 	w.wantStarts("r:a.1")
 	w.end("r:a.1", answered(belay.Usage{}))

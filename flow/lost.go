@@ -82,7 +82,7 @@ func (s *State) lostCase(i int) verdict.Case {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	return verdict.Case{
 		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Check: st.verify,
-		Expect: expectation(def), Classic: s.started.Classic,
+		Expect: s.Expects(i), Classic: s.started.Classic,
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *State) wantsLook(i int) bool {
 	if s.typeOf(i) != belay.TypeAgent || !s.hasCheck(i) || st.seen != nil || st.agent.base == nil {
 		return false
 	}
-	return expectation(&s.prog.Steps[i]) == belay.ExpectChange || s.guarding(i, belay.RoleMain) != nil
+	return s.Expects(i) == belay.ExpectChange || s.guarding(i, belay.RoleMain) != nil
 }
 
 // sawLeft keeps what the attendant of a lost agent reported of the tree, when it

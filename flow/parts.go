@@ -58,7 +58,7 @@ const Joined = "joined, unverified"
 // it is not.
 func (s *State) unjoined(i int) bool {
 	def := &s.prog.Steps[i]
-	return s.steps[i].course.parts != nil && s.started.Split == "" && def.Verify == nil && !demands(string(expectation(def)))
+	return s.steps[i].course.parts != nil && s.started.Split == "" && def.Verify == nil && !demands(string(s.Expects(i)))
 }
 
 // origin is the name of a step in its recipe's own text: a part is known by

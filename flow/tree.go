@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -38,6 +39,7 @@ type Tree struct {
 	replans  int                 // ways out that count
 	granting map[belay.Key]bool  // agents that were asked for or allowed and have not started: each has a slot
 	classes  *verdict.Classifier // made when it is first needed
+	reading  *recipe.Readers     // the same
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.

@@ -66,7 +66,7 @@ func TestAWordIsChecked(t *testing.T) {
 // What a question was about stays known when its answer was not true: "again"
 // still allows one start over the budget.
 func TestADoubtedWordKeepsItsQuestion(t *testing.T) {
-	w := beginAgents(t, belay.Budget{MaxAgents: 1}, "name: n\nsteps:\n- {id: a, agent: x, prompt: y}\n- {id: b, agent: x, prompt: y, verify: z}\n")
+	w := beginAgents(t, belay.Budget{MaxAgents: 1}, "name: n\nsteps:\n- {id: a, agent: x, prompt: y, expect: answer}\n- {id: b, agent: x, prompt: y, expect: answer, verify: z}\n")
 	w.allow()
 	w.end("r:a.1", answered(belay.Usage{}))
 	w.wantStatus(belay.Held, belay.ExitHeld)

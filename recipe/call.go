@@ -66,6 +66,7 @@ func (c Calls) Check(root *Recipe) []Problem {
 			g.wrongArgs(r, &r.Steps[i])
 		}
 	}
+	g.unread(root)
 	g.reckoned(c.Given)
 	g.secretUses()
 	for _, cycle := range findCycles(g.edges) {

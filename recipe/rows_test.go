@@ -119,7 +119,7 @@ steps:
   - {id: a, command: x}
   - {id: b, command: x, timeout_seconds: 5, fatal: true, retry: 1}
   - {id: c, recipe: y}
-  - {id: d, prompt: p, output: o}
+  - {id: d, prompt: p, output: o, expect: answer}
 defaults: {timeout: 7, optional: true, retry: {max_attempts: 3, backoff: 1s}, model: m, working_dir: "{{dir}}", shell: plain, max_parallel: 2}
 `)
 	a, b, c, d := &r.Steps[0], &r.Steps[1], &r.Steps[2], &r.Steps[3]

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/belay-run/belay/expr"
 )
@@ -83,16 +82,8 @@ func (s *Step) Reads(name string) bool {
 
 // expands tells whether a script has $NAME or ${NAME in it, for one of the names.
 func (s *Script) expands(names ...string) bool {
-	if s == nil {
-		return false
-	}
-	for _, part := range strings.Split(s.Source, "$")[1:] {
-		part = strings.TrimPrefix(part, "{")
-		end := strings.IndexFunc(part, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if end < 0 {
-			end = len(part)
-		}
-		if end > 0 && slices.Contains(names, part[:end]) {
+	for word := range s.words {
+		if slices.Contains(names, word) {
 			return true
 		}
 	}

@@ -89,6 +89,12 @@ func (c claim) change() belay.Verdict {
 		return belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
 	case Changed(e):
 		return c.done(belay.BasisChange, sureSeen)
+	case e.TakenBack:
+		v := c.empty("it only took back uncommitted work that was there before", sureSeen)
+		if e.Earlier != "" {
+			v.Failure.Hint = "that work is kept: git checkout " + e.Earlier + " -- . brings it back"
+		}
+		return v
 	}
 	return c.empty("nothing changed in the working tree", sureSeen)
 }
@@ -139,9 +145,12 @@ func (c claim) classic() belay.Verdict {
 
 // Changed tells whether the files or the history are others than before. HEAD
 // that moved to the same files says nothing: the new commits are empty or undo
-// each other, unless they hold what was not committed before.
+// each other, unless they hold what was not committed before. What only takes
+// back uncommitted work is no change either.
 func Changed(e belay.Evidence) bool {
 	switch {
+	case e.TakenBack:
+		return false
 	case e.Files > 0 || e.Before.Tree != e.After.Tree:
 		return true
 	case e.Before.Head != e.After.Head:

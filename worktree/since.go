@@ -102,6 +102,9 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 		e.Files, e.Added, e.Deleted, e.Changed, e.Guards = 0, 0, 0, nil, nil
 		e.After.Tree = e.Before.Tree
 	}
+	if err == nil && e.After.Tree != e.Before.Tree {
+		e.TakenBack = at.takenBack(ctx, *e, list)
+	}
 	if e.After.Tree == e.Before.Tree {
 		e.After.At = e.Before.At // the files are as they were then
 	}

@@ -20,7 +20,7 @@ const agentsRecipe = `name: agents
 steps:
   - {id: one, agent: scripted, prompt: make it, expect: change, output: a}
   - {id: mid, command: ". ./words.sh; begin; end"}
-  - {id: two, agent: scripted, prompt: "{{a}}", parse_json: true, output: b, retry: 2}
+  - {id: two, agent: scripted, prompt: "{{a}}", parse_json: true, output: b, retry: 2, expect: answer}
 `
 
 // agentsScript is what the agents do. One does its work at once and then waits

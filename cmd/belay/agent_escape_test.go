@@ -134,7 +134,7 @@ func (b *bench) escapeWithin(name string, death ending, level int, most time.Dur
 	if death.name == "timeout" {
 		limit = ", timeout: " + most.String()
 	}
-	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x"+limit+", output: o}\n",
+	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x"+limit+", output: o, expect: answer}\n",
 		"BELAY_AGENTS_CONTAINMENT="+strconv.Itoa(level))
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func TestAgentAllKilled(t *testing.T) {
 // the processes that got away are left. Where none may be, the kernel is given
 // the moment that it needs.
 func (b *bench) allKilled(escape string, level int, safe bool) (int, error) {
-	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x, output: o}\n",
+	r, err := b.agentRig("", "name: bot\nsteps:\n  - {id: leave, agent: bot, prompt: x, output: o, expect: answer}\n",
 		"BELAY_AGENTS_CONTAINMENT="+strconv.Itoa(level))
 	if err != nil {
 		return 0, err

@@ -35,7 +35,7 @@ func TestAgentFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.wipe()
-	if err := r.put("flood.yaml", "name: flood\nsteps:\n  - {id: pour, agent: scripted, prompt: x, output: o}\n"); err != nil {
+	if err := r.put("flood.yaml", "name: flood\nsteps:\n  - {id: pour, agent: scripted, prompt: x, output: o, expect: answer}\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.put("script.yaml", fmt.Sprintf("- flood: %d\n- answer: dry again\n", floodSize)); err != nil {

@@ -23,17 +23,17 @@ func callRows() []row {
 	return []row{
 		holds("57a", "model on an agent step", "reaches the agent; without it the agent chooses", func(p *place) {
 			p.standIn("claude", claudeStandIn)
-			p.run(0, "steps: [{id: a, agent: claude, model: large, prompt: p, output: v}]\n")
+			p.run(0, "steps: [{id: a, agent: claude, model: large, prompt: p, output: v, expect: answer}]\n")
 			if argv := p.content("argv"); !strings.Contains(argv, "\n--model\nlarge\n") {
 				p.t.Errorf("the model is not among the arguments: %q", argv)
 			}
-			p.run(0, "steps: [{id: a, agent: claude, prompt: p, output: v}]\n")
+			p.run(0, "steps: [{id: a, agent: claude, prompt: p, output: v, expect: answer}]\n")
 			if argv := p.content("argv"); strings.Contains(argv, "--model") {
 				p.t.Errorf("a model that nobody named: %q", argv)
 			}
 		}),
 		holds("57b", "mode on an agent step", "has no effect", func(p *place) {
-			p.played(0, "steps: [{id: a, mode: plan, prompt: p, output: v}]\n", "[{answer: fine}]\n")
+			p.played(0, "steps: [{id: a, mode: plan, prompt: p, output: v, expect: answer}]\n", "[{answer: fine}]\n")
 			p.says(`r.yaml:2:17: warning: "mode" has no effect`)
 		}),
 		unlike("57c", "auto_stage on an agent step, or nothing about it", "everything is staged after the step: git add -A", "auto-stage", func(p *place) {
@@ -48,7 +48,7 @@ func callRows() []row {
 		}),
 		holds("58", "an agent program that is not there", "no step runs, and it is a failure", func(p *place) {
 			p.own("nowhere", "{kind: command, program: [no-such-program]}")
-			p.put("r.yaml", "name: r\nsteps: [{id: a, command: 'touch ran'}, {id: b, agent: nowhere, prompt: p, output: v}]\n")
+			p.put("r.yaml", "name: r\nsteps: [{id: a, command: 'touch ran'}, {id: b, agent: nowhere, prompt: p, output: v, expect: answer}]\n")
 			p.belay(8, "run", "r.yaml")
 			p.says("agent nowhere: no-such-program is not on the PATH", "hint: install it")
 			if p.exists("ran") {
@@ -81,7 +81,7 @@ func callRows() []row {
 				p.t.Errorf("arguments: %.500q", argv)
 			}
 			wholePrompt(p, argv, "Do it: "+strings.TrimSpace(long))
-			p.run(0, "steps: [{id: a, agent: timid, prompt: p, output: v}]\n")
+			p.run(0, "steps: [{id: a, agent: timid, prompt: p, output: v, expect: answer}]\n")
 			if argv := p.content("argv"); strings.Contains(argv, "--allow-all") {
 				p.t.Errorf("one that may only read is allowed more: %.500q", argv)
 			}
@@ -117,7 +117,7 @@ func nameRows() []row {
 		holds("60a", "agent references of two and three parts", "are looked up among the Markdown files of the directory and of the user", func(p *place) {
 			p.put(".claude/agents/core/writer.md", "You write like nobody else.")
 			p.put("amplifier-bundle/agents/core/security/reviewer.md", "You trust nobody.")
-			p.played(0, "steps: [{id: a, agent: 'core:writer', prompt: p, output: v}, {id: b, agent: 'core:security:reviewer', prompt: p, output: w}, {id: c, command: 'echo {{v}}, {{w}}'}]\n",
+			p.played(0, "steps: [{id: a, agent: 'core:writer', prompt: p, output: v, expect: answer}, {id: b, agent: 'core:security:reviewer', prompt: p, output: w, expect: answer}, {id: c, command: 'echo {{v}}, {{w}}'}]\n",
 				"cases:\n  - {when: You write like nobody else., acts: [{answer: a writer}]}\n  - {when: You trust nobody., acts: [{answer: a reviewer}]}\n")
 			p.printed("c", "a writer, a reviewer\n")
 			for _, file := range []string{
@@ -125,7 +125,7 @@ func nameRows() []row {
 				".claude/agents/architect.md", "../home/.amplihack/.claude/agents/amplihack/specialized/architect.md",
 			} {
 				p.put(file, "You draw in "+file)
-				p.played(0, "steps: [{id: a, agent: 'amplihack:architect', prompt: p, output: v}]\n",
+				p.played(0, "steps: [{id: a, agent: 'amplihack:architect', prompt: p, output: v, expect: answer}]\n",
 					"cases:\n  - {when: You draw in "+file+", acts: [{answer: drawn}]}\n")
 				remove(p, file)
 			}
@@ -137,14 +137,14 @@ func nameRows() []row {
 				p.t.Fatal(err)
 			}
 			for _, name := range []string{"nobody", "out"} {
-				p.played(0, "steps: [{id: a, agent: 'core:"+name+"', prompt: p, output: v}]\n",
+				p.played(0, "steps: [{id: a, agent: 'core:"+name+"', prompt: p, output: v, expect: answer}]\n",
 					"cases:\n  - {when: secret words, acts: [{exit: 9}]}\n  - acts: [{answer: fine}]\n")
 				p.says("warning: there is no persona core:" + name)
 			}
 		}),
 		unlike("60c", "references of four parts, with an empty part, with a path in them", "a line in a log, and the step runs without a persona", "agent-references", func(p *place) {
 			for _, name := range []string{"a:b:c:d", "core:", ":writer", "core:../../secret"} {
-				text := "steps: [{id: a, agent: '" + name + "', prompt: p, output: v}]\n"
+				text := "steps: [{id: a, agent: '" + name + "', prompt: p, output: v, expect: answer}]\n"
 				p.validate(65, text)
 				p.says("r.yaml:2:24: error:", "namespace:category:name")
 				p.played(0, text, "[{answer: fine}]\n", "--compat")
@@ -153,12 +153,12 @@ func nameRows() []row {
 		}),
 		unlike("60d", "agent: with a word without a colon", "a line in a log, and the agent of the runner does it", "agent-names", func(p *place) {
 			p.standIn("claude", claudeStandIn)
-			p.run(0, "steps: [{id: a, agent: claude, prompt: p, output: v}]\n")
-			p.run(65, "steps: [{id: a, agent: builder, prompt: p, output: v}]\n")
+			p.run(0, "steps: [{id: a, agent: claude, prompt: p, output: v, expect: answer}]\n")
+			p.run(65, "steps: [{id: a, agent: builder, prompt: p, output: v, expect: answer}]\n")
 			p.says(`there is no agent "builder"`, "claude, codex")
 		}),
 		holds("61", "a sub-recipe that fails, and recovery_on_failure", "an agent is asked to finish what it left, unless the key is false", func(p *place) {
-			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v}, {id: look, command: test -e made}]\n")
+			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v, expect: answer}, {id: look, command: test -e made}]\n")
 			script := "roles: {main: [{answer: fine}], recovery: [{write: {path: made, text: x}}, {answer: it is made}]}\n"
 			for _, key := range []string{"", ", recovery_on_failure: true"} {
 				p.played(0, "steps: [{id: a, recipe: sub, verify: test -e made"+key+"}]\n", script)
@@ -170,7 +170,7 @@ func nameRows() []row {
 			p.phases("a failed")
 		}),
 		unlike("62", "a recovery agent that says that it cannot be recovered, or only says that it is", "counts as recovered", "recovery-claims", func(p *place) {
-			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v}, {id: look, command: test -e made}]\n")
+			p.put("sub.yaml", "name: sub\nsteps: [{id: s, prompt: p, output: v, expect: answer}, {id: look, command: test -e made}]\n")
 			script := func(answer string) string {
 				return "roles: {main: [{answer: fine}], recovery: [{answer: '" + answer + "'}]}\n"
 			}
@@ -194,11 +194,11 @@ func endRows() []row {
 	return []row{
 		unlike("65a", "an agent that meets a rate limit", "is started again by itself, up to five times", "rate-limits", func(p *place) {
 			limited := "[" + count + ", " + throttled + "]"
-			p.played(0, "steps: [{id: a, prompt: p, output: v, retry: 3}]\n", "attempts: ["+limited+", "+limited+", ["+count+", {answer: fine}]]\n")
+			p.played(0, "steps: [{id: a, prompt: p, output: v, retry: 3, expect: answer}]\n", "attempts: ["+limited+", "+limited+", ["+count+", {answer: fine}]]\n")
 			p.started("xxx")
-			p.played(0, "steps: [{id: a, prompt: p, output: v}]\n", "["+count+", {answer: 'Too many requests gave a 429: the rate limit was hit. Mended.'}]\n")
+			p.played(0, "steps: [{id: a, prompt: p, output: v, expect: answer}]\n", "["+count+", {answer: 'Too many requests gave a 429: the rate limit was hit. Mended.'}]\n")
 			p.started("x")
-			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v}]\n") // its clock is fast: these waits are long
+			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n") // its clock is fast: these waits are long
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429", "--staff", "")
 			p.says("recovery: retry, too many calls", "attempt 2, its session goes on", "done by a.2")
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429:3", "--staff", "understudy")
@@ -207,7 +207,7 @@ func endRows() []row {
 			p.says("infrastructure (rate_limit)", "429", "attempts failed, and no way out is left")
 		}),
 		unlike("65b", "how long it waits before it starts an agent again after a rate limit", "1, 2, 4, 8 and 10 minutes", "rate-limit-waits", func(p *place) {
-			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v}]\n")
+			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n")
 			for fault, least := range map[string]time.Duration{"a=429:1:1": 15 * time.Second, "a=429:1:90": 90 * time.Second} {
 				p.belay(0, "rehearse", "r.yaml", "--inject", fault, "--staff", "")
 				m := waited.FindStringSubmatch(p.out)
@@ -220,19 +220,19 @@ func endRows() []row {
 			}
 		}),
 		holds("66a", "timeout on an agent step", "ends it, and it failed", func(p *place) {
-			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v}]\n", "roles: {main: [hang], '*': [{exit: 1}]}\n")
+			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v, expect: answer}]\n", "roles: {main: [hang], '*': [{exit: 1}]}\n")
 			p.says("agent_timeout: timed out after 1s")
 			p.phases("a failed")
 		}),
 		unlike("66c", "what an agent started in a session of its own, after its timeout", "goes on", "killing", func(p *place) {
-			p.played(1, "steps: [{id: a, prompt: p, timeout: 3, output: v}]\n", "roles: {main: [ignore_term, {fork: {how: setsid, pid: pid}}, hang], '*': [{exit: 1}]}\n")
+			p.played(1, "steps: [{id: a, prompt: p, timeout: 3, output: v, expect: answer}]\n", "roles: {main: [ignore_term, {fork: {how: setsid, pid: pid}}, hang], '*': [{exit: 1}]}\n")
 			if !p.exists("pid") {
 				p.t.Error("nothing was started")
 			}
 			ended(p)
 		}),
 		unlike("70", "an agent that ends well and prints nothing", "is done", "hollow", func(p *place) {
-			p.played(6, "steps: [{id: a, prompt: p, output: v}]\n", "[{answer: ''}]\n")
+			p.played(6, "steps: [{id: a, prompt: p, output: v, expect: answer}]\n", "[{answer: ''}]\n")
 			p.says("hollow_success: there is no answer")
 			p.phases("a failed")
 			p.played(0, "steps: [{id: a, prompt: p, expect: none}]\n", "[{answer: ''}]\n")
@@ -348,7 +348,7 @@ func TestMuteAgent(t *testing.T) {
 	p.says("r.yaml:6:5: warning: nothing tells whether this agent did anything\n    - id: mute\n      ^\nhint: give it expect:, verify: or output:")
 	for _, key := range []string{"expect: none", "verify: test -e made", "output: w", "outputs: {w: {file: made}}"} {
 		p.validate(0, "steps: [{id: mute, prompt: do it, "+key+"}]\n")
-		if strings.Contains(p.out, "warning") {
+		if strings.Contains(p.out, "nothing tells") {
 			t.Errorf("%s: %s", key, p.out)
 		}
 	}

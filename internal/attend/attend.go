@@ -139,7 +139,7 @@ func (a *attendant) answered(r belay.AgentResult) bool {
 
 // run is the whole attempt but for the writing of the report.
 func (a *attendant) run(ctx context.Context) (r belay.AgentReport) {
-	r = belay.AgentReport{Name: a.order.Name, Version: a.order.Version}
+	r = belay.AgentReport{Name: a.order.Name, Version: a.order.Version, Access: string(a.order.Access)}
 	defer func() { a.fill(&r) }()
 	if err := a.open(ctx); err != nil {
 		r.Result = unstarted(a.order, err)
@@ -264,7 +264,7 @@ func (a *attendant) before(ctx context.Context) (belay.Print, error) {
 	if a.order.Base != nil {
 		return *a.order.Base, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, evidencePatience)
+	ctx, cancel := context.WithTimeout(ctx, a.lookTime())
 	defer cancel()
 	p, err := a.parts.watcher.Before(ctx)
 	if err != nil && p.Error == "" {
@@ -273,9 +273,13 @@ func (a *attendant) before(ctx context.Context) (belay.Print, error) {
 	return p, err
 }
 
+// lookTime bounds one look at the tree: a filter of the repository may hang, and a
+// step that has little time must not spend minutes on it.
+func (a *attendant) lookTime() time.Duration { return min(evidencePatience, a.windows.Timeout) }
+
 // after is what is there now. When we were told to end there is little time.
 func (a *attendant) after(ctx context.Context, base belay.Print, calls []belay.ToolCall, before string) belay.Evidence {
-	patience := evidencePatience
+	patience := a.lookTime()
 	if ctx.Err() != nil {
 		patience = toldEvidence
 	}

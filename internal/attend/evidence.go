@@ -47,6 +47,9 @@ func (e eyes) Before(ctx context.Context) (belay.Print, error) {
 	if p.Error != "" {
 		return p, errors.New(p.Error)
 	}
+	if p.Repo && p.Dirty { // nothing that the agent does can lose it
+		_, _ = e.tree.Snapshot(ctx, p, e.ref+baseSuffix, e.message+": what was there before") // tried again, and told, after the agent
+	}
 	return p, nil
 }
 
@@ -55,6 +58,7 @@ func (e eyes) Before(ctx context.Context) (belay.Print, error) {
 func (e eyes) After(ctx context.Context, base belay.Print, tools []belay.ToolCall) belay.Evidence {
 	now := e.tree.Print(ctx)
 	found := e.tree.Since(ctx, base, now, tools)
+	e.keepEarlier(ctx, base, &found)
 	if !now.Repo || now.Tree == "" || !now.Dirty || now.Tree == base.Tree {
 		return found
 	}
@@ -66,4 +70,26 @@ func (e eyes) After(ctx context.Context, base belay.Print, tools []belay.ToolCal
 	}
 	found.Snapshot = e.ref
 	return found
+}
+
+// baseSuffix ends the ref of the uncommitted work that an attempt found.
+const baseSuffix = "-base"
+
+// keepEarlier keeps the work of before that the agent took back. Where it is
+// still there, or in what the agent made of it, the snapshot of it goes.
+func (e eyes) keepEarlier(ctx context.Context, base belay.Print, found *belay.Evidence) {
+	if !base.Repo || !base.Dirty || base.Tree == "" {
+		return
+	}
+	id, err := e.tree.Snapshot(ctx, base, e.ref+baseSuffix, e.message+": what was there before")
+	switch {
+	case err != nil:
+	case found.TakenBack:
+		found.Earlier = e.ref + baseSuffix
+	case found.Error == "":
+		err = e.tree.DropSnapshot(ctx, e.ref+baseSuffix, id)
+	}
+	if err != nil && found.Error == "" {
+		found.Error = err.Error()
+	}
 }

@@ -149,9 +149,9 @@ func (a *app) explainRecipe(o *outline, r *recipe.Recipe, at spot, depth int, as
 	} else {
 		a.head(r, given, depth)
 	}
-	for n, i := range shapeOf(r).Order() {
+	for n, i := range shapeOf(r, o.expects(r)).Order() {
 		st := &r.Steps[i]
-		line := planLineOf(r, st, known, depth)
+		line := planLineOf(r, st, o.set.Expects(r, i), known, depth)
 		line.Tests, line.Forge = o.checks.tests(r, st, at.in(st)), o.checks.forge(st)
 		if asJSON {
 			a.object(line)
@@ -204,7 +204,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"group", st.Group},
 		{"tags", strings.Join(st.Tags, ", ")},
 		{"reads", strings.Join(l.Reads, ", ")},
-		{"expect", expected(st)},
+		{"expect", expected(st, belay.Expect(l.Expect))},
 		{"tests", strings.Join(l.Tests, "; ")},
 		{"forge", l.Forge},
 		{"isolate", isolated(st)},
@@ -270,22 +270,27 @@ func performer(st *recipe.Step) string {
 }
 
 // expected says what an agent must leave behind.
-func expected(st *recipe.Step) string {
-	if st.Type != belay.TypeAgent && st.Expect == "" {
-		return ""
-	}
-	switch belay.Expect(st.Expect) {
+func expected(st *recipe.Step, expect belay.Expect) string {
+	text := ""
+	switch expect {
 	case belay.ExpectNone:
-		return "none: nothing has to be left behind"
+		text = "none: nothing has to be left behind"
 	case belay.ExpectChange:
-		return "change: of the working tree, or a commit"
+		text = "change: of the working tree, or a commit"
 	case belay.ExpectTests:
-		return "tests: belay runs them, and they pass"
+		text = "tests: belay runs them, and they pass"
 	case belay.ExpectPR:
-		return "pr: a pull request that the forge knows"
+		text = "pr: a pull request that the forge knows"
 	case belay.ExpectAnswer:
+		text = "answer: a final text"
 	}
-	return "answer: a final text"
+	switch {
+	case text == "" || st.Expect != "":
+		return text
+	case expect == belay.ExpectChange:
+		return text + " (by default: nobody reads an answer of it)"
+	}
+	return text + " (by default: it is read)"
 }
 
 func isolated(st *recipe.Step) string {
@@ -344,12 +349,11 @@ func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	return l
 }
 
-func planLineOf(r *recipe.Recipe, st *recipe.Step, known exports, depth int) planLine {
-	expect, _, _ := strings.Cut(expected(st), ":")
+func planLineOf(r *recipe.Recipe, st *recipe.Step, expect belay.Expect, known exports, depth int) planLine {
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
 		Needs: idsOf(r, st.Needs), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
-		Model: st.Model, Expect: expect, Isolate: st.Isolate,
+		Model: st.Model, Expect: string(expect), Isolate: st.Isolate,
 		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
 		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
 		Role: st.Role, Policy: st.Policy, Recovery: st.Recovery, Fallback: elseOf(st), Instead: idsOf(r, standsFor(r, st)),

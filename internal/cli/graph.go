@@ -99,7 +99,7 @@ func (a *app) runPicture(arg string) (g *graph.Graph, err error) {
 // graph is the picture of a run of the tree, with its child runs.
 func (s *story) graph(id belay.RunID) *graph.Graph {
 	run := s.tree.Run(id)
-	g := shapeOf(run.Recipe())
+	g := shapeOf(run.Recipe(), run.Expects)
 	for i, v := range run.Steps() {
 		if i >= len(g.Nodes) {
 			break // a run has no more steps than its recipe

@@ -61,7 +61,8 @@ of codex, …; or plain text) against a git repository: what changed since --bas
 
 // judgement is what judge prints.
 type judgement struct {
-	Verdict  string            `json:"verdict"` // done, hollow, failed, unknown or given_back
+	Verdict  string            `json:"verdict"`         // done, hollow, failed, unknown or given_back
+	Basis    belay.Basis       `json:"basis,omitempty"` // what a good verdict rests on
 	Code     int               `json:"exit_code"`
 	Sure     int               `json:"confidence"`
 	Expect   belay.Expect      `json:"expect"`
@@ -270,7 +271,7 @@ func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) be
 
 func judged(c verdict.Case, v belay.Verdict) judgement {
 	j := judgement{
-		Verdict: verdictWord(v), Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
+		Verdict: verdictWord(v), Basis: v.Basis, Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
 		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
 		Agent: c.Main.Agent.Name, Result: c.Main.Agent.Result, Evidence: c.Main.Agent.Evidence,
 	}
@@ -300,7 +301,11 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 	case j.Role != "":
 		fmt.Fprintf(a.out, "%s (%s by %s, %d %% sure)\n", j.Verdict, j.Role, j.Agent, j.Sure)
 	default:
-		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", j.Verdict, j.Sure, j.Expect)
+		word := j.Verdict
+		if j.Basis == belay.BasisAnswer {
+			word = tui.Answered + ", not checked"
+		}
+		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", word, j.Sure, j.Expect)
 	}
 	if j.Failure != nil {
 		fmt.Fprintf(a.out, "  %v\n", j.Failure)

@@ -74,10 +74,15 @@ func (o *outline) given(r *recipe.Recipe) []recipe.Var {
 	return list
 }
 
+// expects is what the steps of a recipe must leave behind.
+func (o *outline) expects(r *recipe.Recipe) func(i int) belay.Expect {
+	return func(i int) belay.Expect { return o.set.Expects(r, i) }
+}
+
 // graph is the picture of a recipe.
 func (o *outline) graph(r *recipe.Recipe) *graph.Graph {
 	o.shown[r.Digest] = true
-	g := shapeOf(r)
+	g := shapeOf(r, o.expects(r))
 	for i := range r.Steps {
 		if sub := o.callee(&r.Steps[i]); sub != nil {
 			g.Nodes[i].Sub = o.graph(sub)
@@ -87,11 +92,11 @@ func (o *outline) graph(r *recipe.Recipe) *graph.Graph {
 }
 
 // shapeOf is a recipe as boxes and arrows, without what it calls.
-func shapeOf(r *recipe.Recipe) *graph.Graph {
+func shapeOf(r *recipe.Recipe, expects func(i int) belay.Expect) *graph.Graph {
 	g := &graph.Graph{Title: tui.Clean(r.Name)}
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		n := graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st)), Needs: st.Needs}
+		n := graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st, expects(i))), Needs: st.Needs}
 		if n.For = standsFor(r, st); len(n.For) > 0 {
 			n.Needs = nil // it starts when those have failed
 		}
@@ -115,7 +120,7 @@ func standsFor(r *recipe.Recipe, st *recipe.Step) []int {
 }
 
 // noteOf says in a few words what is special about a step.
-func noteOf(st *recipe.Step) string {
+func noteOf(st *recipe.Step, expect belay.Expect) string {
 	var words []string
 	if st.Type == belay.TypeRecipe {
 		words = append(words, st.Recipe)
@@ -124,8 +129,7 @@ func noteOf(st *recipe.Step) string {
 		if who := strings.TrimPrefix(strings.TrimPrefix(performer(st), ","), " "); who != "" {
 			words = append(words, who)
 		}
-		expect, _, _ := strings.Cut(expected(st), ":")
-		words = append(words, "expect "+expect)
+		words = append(words, "expect "+string(expect))
 	}
 	if st.Isolate {
 		words = append(words, "own worktree")

@@ -272,6 +272,8 @@ func (f *attemptFacts) verdictText() string {
 		return "done, a part was left out"
 	case v.OK && len(v.Against) > 0 && v.Sure == 0:
 		return "done, " + strings.Join(v.Against, ", ")
+	case v.OK && v.Basis == belay.BasisAnswer:
+		return tui.Answered + ", not checked"
 	case v.OK:
 		return "done"
 	case v.Unknown:

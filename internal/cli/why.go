@@ -73,16 +73,17 @@ type whyFacts struct {
 	Drivers  int          `json:"drivers"` // how many processes drove it, one after the other
 	Died     int          `json:"drivers_died"`
 
-	Failure *whyFailure `json:"failure,omitempty"` // the root cause
-	Tried   []moment    `json:"tried"`
-	Cost    whyCost     `json:"cost"`
-	Work    whyWork     `json:"work"`
-	Steps   whySteps    `json:"steps"`
-	Taken   []takenFor  `json:"taken"`             // steps that are done on a person's word
-	Judging []judgingOf `json:"judging,omitempty"` // done steps whose agents changed files that judge the work
-	Blocked []blocked   `json:"blocked"`           // steps that wait for a service
-	Waits   []waiting   `json:"waits"`
-	Next    whyNext     `json:"next"`
+	Failure  *whyFailure `json:"failure,omitempty"` // the root cause
+	Tried    []moment    `json:"tried"`
+	Cost     whyCost     `json:"cost"`
+	Work     whyWork     `json:"work"`
+	Steps    whySteps    `json:"steps"`
+	Taken    []takenFor  `json:"taken"`              // steps that are done on a person's word
+	Answered []string    `json:"answered,omitempty"` // steps that are done by an answer alone
+	Judging  []judgingOf `json:"judging,omitempty"`  // done steps whose agents changed files that judge the work
+	Blocked  []blocked   `json:"blocked"`            // steps that wait for a service
+	Waits    []waiting   `json:"waits"`
+	Next     whyNext     `json:"next"`
 
 	belay string // how the program is called
 	now   time.Time
@@ -103,7 +104,7 @@ func explain(s *story, name string, now time.Time) *whyFacts {
 	w.Cost = costs(s)
 	w.Cost.WallMS = w.WallMS
 	w.Work = workOf(s)
-	w.Taken, w.Judging = taken(s, all), judging(all)
+	w.Taken, w.Judging, w.Answered = taken(s, all), judging(all), answered(all)
 	w.Blocked = blockedOf(s)
 	w.Waits = waitings(s, all, name)
 	w.Next = w.next()

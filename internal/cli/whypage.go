@@ -39,6 +39,8 @@ func (w *whyFacts) verdict() string {
 		how := "done and checked"
 		if len(w.Taken) > 0 {
 			how = "done, in part on a person's word,"
+		} else if len(w.Answered) > 0 {
+			how = "done, in part by answers that nobody checked,"
 		}
 		return fmt.Sprintf("ACHIEVED, exit %d: %s was %s %s", code, run, how, ended)
 	case belay.Failed:

@@ -48,7 +48,10 @@ func (t takenFor) words() string {
 
 // goodEnd says what kind of a good end it is.
 func (w *whyFacts) goodEnd() string {
-	if len(w.Taken) == 0 {
+	switch {
+	case len(w.Taken) == 0 && len(w.Answered) > 0:
+		return "nothing; answered, and not checked: " + someNames(w.Answered)
+	case len(w.Taken) == 0:
 		return "nothing: every required step is done and checked"
 	}
 	names := make([]string, len(w.Taken))
@@ -56,6 +59,27 @@ func (w *whyFacts) goodEnd() string {
 		names[i] = t.Step
 	}
 	return "nothing, if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done and checked"
+}
+
+// answered are the steps that are done by an answer alone.
+func answered(all []placed) []string {
+	var list []string
+	for _, p := range all {
+		if tui.AnswerOnly(p.StepView) {
+			list = append(list, tui.StepName(p.run, p.Path))
+		}
+	}
+	return list
+}
+
+// someNames are the first of some names.
+func someNames(names []string) string {
+	const shown = 5
+	text := strings.Join(names[:min(len(names), shown)], ", ")
+	if n := len(names) - shown; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 // takenPart names the steps that are done on somebody's word.

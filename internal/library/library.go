@@ -37,6 +37,20 @@ type Set struct {
 	Compat   bool
 	Parents  map[string]string // digest of a recipe to that of the one it extends
 	texts    map[string][]byte // by file, for messages
+	readers  *recipe.Readers
+}
+
+// Expects is what a step of one of the recipes must leave behind: what it says,
+// else the default of an agent step; "" for a step that owes nothing but its end.
+func (s *Set) Expects(r *recipe.Recipe, i int) belay.Expect {
+	st := &r.Steps[i]
+	if st.Expect != "" || st.Type != belay.TypeAgent {
+		return belay.Expect(st.Expect)
+	}
+	if s.readers == nil {
+		s.readers = recipe.NewReaders(s.Root, func(name string) *recipe.Recipe { return s.Library.Recipes[s.Library.Names[name]] })
+	}
+	return s.readers.Default(r, i, s.Compat)
 }
 
 // Errors tells whether a problem forbids running the recipe.

@@ -32,10 +32,10 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 		for i := range r.Steps {
 			s := &r.Steps[i]
 			if s.Type == belay.TypeRecipe {
-				recoveries[string(s.ID)] = append(c.files(s), c.note("recovery.txt", "a recovery"), mended)
+				recoveries[string(s.ID)] = append(c.files(s, set.Expects(r, i)), c.note("recovery.txt", "a recovery"), mended)
 			}
 			if s.Type == belay.TypeAgent {
-				steps[string(s.ID)] = c.acts(s)
+				steps[string(s.ID)] = c.acts(s, set.Expects(r, i))
 				plans[string(s.ID)] = []act{{"answer": plan(string(s.ID))}}
 				parts = append(parts, map[string]any{"when": partOf(string(s.ID)), "acts": steps[string(s.ID)]})
 			}
@@ -89,11 +89,11 @@ var (
 )
 
 // acts are those of one step.
-func (c *cast) acts(s *recipe.Step) []act {
+func (c *cast) acts(s *recipe.Step, expect belay.Expect) []act {
 	list := []act{{"say": fmt.Sprintf("This is a rehearsal of step %s.", s.ID)}}
-	files := c.files(s)
+	files := c.files(s, expect)
 	prompt := s.Prompt.String()
-	switch belay.Expect(s.Expect) {
+	switch expect {
 	case belay.ExpectChange:
 		if len(files) == 0 {
 			files = []act{c.note(string(s.ID)+".txt", "step "+string(s.ID))}
@@ -112,7 +112,7 @@ func (c *cast) acts(s *recipe.Step) []act {
 
 // files are those that the step is asked to write, as far as its prompt, its
 // outputs and its check name them.
-func (c *cast) files(s *recipe.Step) []act {
+func (c *cast) files(s *recipe.Step, expect belay.Expect) []act {
 	var list []act
 	seen := map[string]bool{}
 	add := func(path, text string) {
@@ -136,7 +136,7 @@ func (c *cast) files(s *recipe.Step) []act {
 			add(o.File, said)
 		}
 	}
-	switch belay.Expect(s.Expect) {
+	switch expect {
 	case belay.ExpectChange, belay.ExpectTests, belay.ExpectPR:
 		for _, m := range fileWord.FindAllStringSubmatch(s.Prompt.String(), -1) {
 			add(m[1], said)

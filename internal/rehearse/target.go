@@ -55,7 +55,7 @@ func Targets(set *library.Set) []Target {
 			seen[s.ID] = true
 			list = append(list, Target{
 				Recipe: r.Name, Step: s.ID, Type: s.Type, Each: s.Foreach != "", Timeout: s.Timeout,
-				Optional: s.Optional, Checked: s.Verify != nil, Expect: belay.Expect(s.Expect), Agents: agents,
+				Optional: s.Optional, Checked: s.Verify != nil, Expect: set.Expects(r, i), Agents: agents,
 			})
 		}
 	}

@@ -72,6 +72,11 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 	if err != nil {
 		return proc.Spawn{}, &Fault{belay.FaultAgent, err}
 	}
+	if access := accessOf(j.Agent, who); j.Agent.Unsaid && access == agent.AccessRead {
+		owes := *j.Agent
+		owes.Expect = belay.ExpectAnswer
+		j.Agent = &owes
+	}
 	brief, err := briefOf(j, files, h)
 	if err != nil {
 		return proc.Spawn{}, err
@@ -110,7 +115,7 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	o := attend.Order{
 		Key: j.Key, Run: j.Run, Step: j.Path, Attempt: j.Attempt,
 		Name: who.Name, Kind: who.Kind, Program: who.Program, Args: who.Args, Version: who.Version,
-		Model: a.Model, Access: who.Access, Tools: a.Tools, Script: who.Script,
+		Model: a.Model, Access: accessOf(a, who), Tools: a.Tools, Script: who.Script,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Closes: a.Closes, Base: a.Base, Guard: a.Guard,
@@ -123,9 +128,6 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	if o.Model == "" {
 		o.Model = who.Model
 	}
-	if a.Access != "" { // its role's
-		o.Access = agent.Access(a.Access)
-	}
 	if j.Timeout > 0 {
 		o.Windows.Timeout = j.Timeout
 	}
@@ -133,6 +135,14 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 		o.Windows.Timeout = attend.DefaultWindows().Timeout
 	}
 	return o
+}
+
+// accessOf is what an agent may do: what its role says, else its settings.
+func accessOf(j *belay.AgentJob, who Agent) agent.Access {
+	if j.Access != "" {
+		return agent.Access(j.Access)
+	}
+	return who.Access
 }
 
 // keepPrompts writes what the agent is told, and what a new session is told

@@ -260,7 +260,11 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 		if l != nil && l.ended != nil && l.ended.Degraded {
 			return []Line{b.line("degraded", at, took, joined("no JSON in its output, which stays text", part, again, work))}
 		}
-		return []Line{b.line("done", at, took, joined(part, again, work))}
+		word := "done"
+		if v.Basis == belay.BasisAnswer {
+			word = Answered
+		}
+		return []Line{b.line(word, at, took, joined(part, again, work))}
 	case v.GivenBack:
 		return []Line{b.line("stopped", at, took, givenBack(l))}
 	case v.Failure != nil:

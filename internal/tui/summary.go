@@ -155,6 +155,15 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	return l
 }
 
+// Answered is the word for a step that is done because its agent gave an answer:
+// nobody checked what it says.
+const Answered = "answered"
+
+// AnswerOnly tells whether a step is done by the answer of its agent alone.
+func AnswerOnly(v flow.StepView) bool {
+	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == belay.BasisAnswer
+}
+
 // TakenWords say of a step that nobody saw it pass.
 const TakenWords = "taken on a person's word, not checked"
 
