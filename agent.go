@@ -262,6 +262,9 @@ type Worktree struct {
 	Text string `json:"text"` // what its branch is named after
 	Step Path   `json:"step,omitempty"`
 	Dir  string `json:"-"` // the directory that it stands for
+
+	Merge bool `json:"merge,omitempty"` // what is done in it comes back: it begins at the files as they are
+	Wish  bool `json:"wish,omitempty"`  // where there can be none, the step works without
 }
 
 // AgentReport is everything that is known of one attempt of an agent step.

@@ -90,6 +90,7 @@ const (
 	RoleRepair   Role = "repair"   // an agent mends what made the step fail
 	RolePlan     Role = "plan"     // an agent splits the step's task into parts
 	RoleRecovery Role = "recovery" // an agent finishes what a sub-recipe left
+	RoleMerge    Role = "merge"    // isolated work is brought into the run's tree
 )
 
 // StepType says which hand does a step.
@@ -147,6 +148,37 @@ type Job struct {
 	Depth   int // nesting of recipes
 	Agent   *AgentJob
 	Check   *CheckJob // of a check that Belay itself makes, instead of a script
+	Merge   *MergeJob // of a merge, and of an agent that resolves its conflict
+}
+
+// MergeJob says which work is brought back: that of the step's worktree.
+type MergeJob struct {
+	Key  Key    // names the merge: the same one again goes on where it was left
+	Tree string // a directory in the run's tree
+}
+
+// Merged is what became of a merge.
+type Merged struct {
+	Outcome   MergeOutcome `json:"outcome"`
+	Files     int          `json:"files,omitempty"`     // that were changed in the run's tree
+	Commits   []string     `json:"commits,omitempty"`   // on its branch, oldest first; none: the work arrived as changes
+	Conflicts []Conflict   `json:"conflicts,omitempty"` // the first ones
+	More      int          `json:"more,omitempty"`      // conflicts beside those
+}
+
+// MergeOutcome is the closed list of ends of a merge.
+type MergeOutcome string
+
+const (
+	MergeDone     MergeOutcome = "merged"
+	MergeNothing  MergeOutcome = "nothing"  // there was nothing to be brought back
+	MergeConflict MergeOutcome = "conflict" // the run's tree is as it was
+)
+
+// Conflict is one file of isolated work that does not fit the run's tree.
+type Conflict struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
 }
 
 // JSONMode says how the text of an output becomes a value.
@@ -234,6 +266,7 @@ type Observation struct {
 	Child    *RunResult       `json:"child,omitempty"`    // the end of the child run
 	Agent    *AgentReport     `json:"agent,omitempty"`    // of an agent step
 	Check    *CheckReport     `json:"check,omitempty"`    // of a check that Belay itself made
+	Merge    *Merged          `json:"merge,omitempty"`    // of a merge
 }
 
 // RunResult is how a run ended.

@@ -62,7 +62,7 @@ const (
 	WaitNobody  WaitFor = "nobody"  // the run is over
 )
 
-// Question is what an Ask asks: for a permit, a condition, texts or a list.
+// Question is what an Ask asks: for a permit, a tree, a condition, texts or a list.
 type Question struct {
 	// Step asks for the permit to start one more step in a nested run.
 	Step bool `json:"step,omitempty"`
@@ -91,6 +91,9 @@ type Question struct {
 	Look  string    `json:"look,omitempty"`
 	Base  *Print    `json:"base,omitempty"`
 	Guard *Guarding `json:"guard,omitempty"`
+	// Tree asks for a working tree, which one agent has at a time: the answer may
+	// take as long as others have it.
+	Tree *TreeWish `json:"tree,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -105,6 +108,13 @@ type Question struct {
 	Object map[string]Value `json:"object,omitempty"`
 }
 
+// TreeWish names the working tree that an agent is to work in.
+type TreeWish struct {
+	Dir    string `json:"dir"`              // a directory in it
+	Step   string `json:"step"`             // who wants it: RUN:STEP
+	Shared bool   `json:"shared,omitempty"` // other steps of the run that say so, too, may be there at the same time
+}
+
 // Piece is one item of a list: a value, an object of values, or null.
 type Piece struct {
 	Value  *Value           `json:"value,omitempty"`
@@ -117,6 +127,7 @@ type Answer struct {
 	Error string `json:"error,omitempty"` // why there is no answer, or why it is no
 	Dir   string `json:"dir,omitempty"`   // of a worktree
 	Ref   string `json:"ref,omitempty"`   // its branch
+	Merge bool   `json:"merge,omitempty"` // it began at the files as they were, and what is done in it comes back
 	Col   int    `json:"col,omitempty"`   // of a condition: where in it the error is
 
 	Until time.Time `json:"until,omitzero"`  // of an agent that may not start yet: when to ask again
@@ -124,6 +135,11 @@ type Answer struct {
 	Probe *Probe    `json:"probe,omitempty"`
 	Tests *TestPlan `json:"tests,omitempty"`
 	Seen  *Evidence `json:"seen,omitempty"` // of a look at a working tree
+
+	Tree   string        `json:"tree,omitempty"`   // of a working tree that was asked for: its top
+	Taken  int64         `json:"taken,omitempty"`  // a number that is another one once somebody else has had the tree
+	Waited time.Duration `json:"waited,omitempty"` // how long others had it
+	By     RunID         `json:"by,omitempty"`     // while another run has it: which one. It is waited for, and a second answer follows
 
 	Texts map[string]Filled `json:"texts,omitempty"` // what was asked for, by the text
 	List  json.RawMessage   `json:"list,omitempty"`

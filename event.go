@@ -37,6 +37,7 @@ type RunStarted struct {
 	Classic  bool              `json:"classic,omitempty"`  // hollow success is judged by the text alone
 	Personas map[string]string `json:"personas,omitempty"` // reference to the digest of its text; root only
 	Version  string            `json:"version,omitempty"`
+	Isolate  bool              `json:"isolate,omitempty"` // the run has a worktree of its own, whatever its recipe says; root only
 
 	Policy     string             `json:"policy,omitempty"`      // who chooses ways out: "" = belay, or classic; root only, as all below but the last two
 	MaxRetries int                `json:"max_retries,omitempty"` // of the classic policy; 0 = its default

@@ -37,6 +37,17 @@ func RepairTask(t Trouble) string {
 	return join(parts...)
 }
 
+// MergeTask asks for a conflict to be resolved. Whether it is, the merge shows.
+func MergeTask(step, cause string) string {
+	return fmt.Sprintf("You are in the working tree of the step %q of a run. The work of the step is done, but %s.\n"+
+		"The other changes were put into this working tree. Where both sides changed the same lines, the files have\n"+
+		"conflict marks (<<<<<<<, =======, >>>>>>>); beside a file that cannot hold marks lies a note with the ending\n"+
+		".belay-conflict that says what the conflict is.\n\n"+
+		"Resolve all conflicts, so that the purpose of both sides is kept, and leave everything else as it is. Remove\n"+
+		"all marks, and delete the notes when you are done with them. Do not commit, and do not run git merge, rebase\n"+
+		"or checkout: when you end, the files are merged as they are then.", step, oneLine(cause))
+}
+
 // fenced puts a text from outside between fences that it cannot close.
 func fenced(title, text string) string {
 	text = strings.TrimRight(text, " \t\n")

@@ -62,6 +62,11 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 		c.beginHook(st, e)
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 		c.beginAide(st, e)
+	case belay.RoleMerge:
+		if !st.merging {
+			c.say(RuleMerge, "%s starts, and there is no work to be merged", e.Key)
+		}
+		st.owed = false
 	case belay.RoleVerify:
 	}
 }
@@ -238,6 +243,10 @@ func (c *checker) onJudged(e belay.AttemptJudged) {
 		c.say(RuleJudged, "attempt %s was lost and is called done without a check", a.key)
 	}
 	a.judged, st.vouched = true, false
+	if a.role == belay.RoleMerge {
+		st.judgeMerge(e.Verdict)
+		return
+	}
 	if a.role != belay.RoleMain && a.role != belay.RoleVerify {
 		st.judgeAide(a.role, e.Verdict)
 		return

@@ -16,7 +16,7 @@ type broken struct {
 }
 
 func breaks() []broken {
-	return slices.Concat(brokenStreams(), brokenAttempts(), brokenSteps(), brokenPeople())
+	return slices.Concat(brokenStreams(), brokenAttempts(), brokenSteps(), brokenMerges(), brokenPeople())
 }
 
 func brokenStreams() []broken {
@@ -153,6 +153,17 @@ func brokenSteps() []broken {
 		{RuleRecovery, "by an unknown act", journal(began(), do(broke("a", 1)...), do(plan("a", "pray"))), 0},
 		{RuleDue, "before its time", journal(began(), do(broke("a", 1)...), do(due, start("a", 2))), 0},
 		{RuleDue, "before its time, after a crash", journal(began(), do(broke("a", 1)...), do(due, attach(2), start("a", 2))), 0},
+	}
+}
+
+func brokenMerges() []broken {
+	home := belay.AnswerGiven{Key: "k3f9q:a?worktree", Answer: belay.Answer{OK: true, Dir: "/t", Merge: true}}
+	merge := belay.AttemptStarted{Key: belay.KeyOf("k3f9q", "a", belay.RoleMerge, 1), Path: "a", Role: belay.RoleMerge, Attempt: 1}
+	return []broken{
+		{RuleMerge, "before the work is there", journal(began(), do(home, merge)), 0},
+		{RuleMerge, "work of the run's own tree", journal(began(), do(merge)), 0},
+		{RuleMerge, "the work is done again", journal(began(), do(home), do(done("a", 1)...), do(start("a", 2))), 0},
+		{RuleAchieved, "work that was not merged", journal(began(), do(home), do(done("a", 1)...), do(over(belay.Achieved))), 0},
 	}
 }
 

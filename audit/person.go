@@ -49,7 +49,7 @@ func (c *checker) onAnswer(e belay.ItemAnswered) {
 	switch e.Choice {
 	case belay.ChoiceDone:
 		if st.vouched = e.Check; !e.Check {
-			st.settle("done", true)
+			st.accomplish()
 		}
 	case belay.ChoiceAgain:
 		st.again++

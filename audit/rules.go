@@ -29,6 +29,7 @@ const (
 	RuleDue       = "due"       // a retry does not start before its time
 	RuleTaken     = "taken"     // what has begun is not called not taken afterwards
 	RuleHook      = "hook"      // a hook runs beside its step, never with it
+	RuleMerge     = "merge"     // the work of an isolated step is merged once it is there, and before anything else of the step starts
 )
 
 // Rules is all of them, in the order of the reference.
@@ -36,6 +37,6 @@ func Rules() []string {
 	return []string{
 		RuleSeq, RuleTime, RuleAttach, RuleEpoch, RuleFirst, RuleRoot, RuleChild, RuleChildEnd, RuleKey, RuleOpen,
 		RuleNumber, RuleFound, RuleHarvested, RuleJudged, RuleFinal, RuleTerminal, RuleReopen, RuleOnce, RuleEnd,
-		RuleAchieved, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook,
+		RuleAchieved, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook, RuleMerge,
 	}
 }

@@ -36,6 +36,8 @@ type step struct {
 	begun   bool
 	called  belay.Role // the agent that is to help with it
 	warned  bool       // it changed guarded files once, and is told
+	apart   bool       // it works in a tree of its own, from which its work comes back
+	merging bool       // its work is there, and not in the run's tree
 }
 
 // step finds the step of the record's run.
@@ -56,9 +58,29 @@ func (s *step) judge(v belay.Verdict) {
 	s.owed = v.Failure != nil
 	switch {
 	case v.OK:
-		s.settle("done", true)
+		s.accomplish()
 	case v.Unknown:
 		s.unknown = true
+	}
+}
+
+// accomplish takes in that the work is there: what was done apart is settled when
+// it is merged, or when a person says so.
+func (s *step) accomplish() {
+	if s.apart && !s.merging {
+		s.merging = true
+		return
+	}
+	s.merging = false
+	s.settle("done", true)
+}
+
+// judgeMerge takes in what a merge amounts to.
+func (s *step) judgeMerge(v belay.Verdict) {
+	s.owed = v.Failure != nil
+	if v.OK {
+		s.merging = false
+		s.settle("done", true)
 	}
 }
 
@@ -71,7 +93,7 @@ func (s *step) judgeAide(role belay.Role, v belay.Verdict) {
 	}
 	s.called, s.warned = "", false
 	if role == belay.RoleRecovery && v.OK {
-		s.settle("done", true)
+		s.accomplish()
 		return
 	}
 	s.owed = !v.OK || role == belay.RolePlan
@@ -79,6 +101,9 @@ func (s *step) judgeAide(role belay.Role, v belay.Verdict) {
 
 // beginMain checks that the step's own work may begin.
 func (c *checker) beginMain(st *step, k belay.Key) {
+	if st.merging {
+		c.say(RuleMerge, "attempt %s starts, and the work of the one before it is to be merged", k)
+	}
 	if st.unknown {
 		c.say(RuleOnce, "attempt %s starts, and nobody can tell whether the last one did the work", k)
 	}
@@ -105,6 +130,9 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 // the patience of the step may be over: what its agent was to do again needs
 // another way out.
 func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
+	if path, ok := strings.CutSuffix(strings.TrimPrefix(string(e.Key), string(c.rec.Run)+":"), "?worktree"); ok && path != "" {
+		c.step(belay.Path(path)).apart = e.Answer.Merge && e.Answer.Dir != "" || !e.Answer.OK && c.step(belay.Path(path)).apart
+	}
 	if !e.Answer.Spent && e.Answer.Until.IsZero() {
 		return
 	}

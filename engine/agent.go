@@ -25,6 +25,9 @@ const worktreeWithin = 10 * time.Minute
 
 // prepare makes the process of a job.
 func (w *drive) prepare(j belay.Job) (proc.Spawn, error) {
+	if j.Role == belay.RoleMerge {
+		return step.PrepareMerge(j, w.Store, w.Limits, w.mask(j), w.Host)
+	}
 	if j.Agent != nil {
 		return step.PrepareAgent(j, w.Store, w.Limits, w.mask(j), w.Host)
 	}
@@ -177,34 +180,47 @@ func (w *drive) house(ctx context.Context, q belay.Worktree, key belay.Key) bela
 		return belay.Answer{Error: "there is no place for worktrees"}
 	}
 	q.Text = w.clean(q.Text)
-	dir, branch, err := w.House(ctx, q, w.asker(key))
+	a, err := w.House(ctx, q, w.asker(key))
 	if err != nil {
 		return belay.Answer{Error: w.clean(err.Error())}
 	}
-	return belay.Answer{OK: true, Dir: dir, Ref: branch}
+	return a
 }
 
 // houseOf makes the worktree of a run or of a step below the run's folder.
-func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (dir, branch string, err error) {
+func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (belay.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, worktreeWithin)
 	defer cancel()
-	made, err := worktree.Create(ctx, q.Dir, worktree.Options{
+	how := worktree.Options{
 		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),
-		Root: filepath.Join(string(o.run.Folder), "trees"),
-	})
+		Root:    filepath.Join(string(o.run.Folder), "trees"),
+		Include: worktree.Include{Patterns: o.local.Include},
+	}
+	if q.Merge {
+		how.From, how.Skip = worktree.FromState, o.skip()
+	}
+	if q.Wish {
+		if ok, why := worktree.CanIsolate(ctx, q.Dir, how.Root); !ok {
+			return belay.Answer{OK: true, Error: why}, ctx.Err()
+		}
+	}
+	made, err := worktree.Create(ctx, q.Dir, how)
 	if err != nil {
-		return "", "", err
+		return belay.Answer{}, err
 	}
 	below, err := worktree.Prefix(ctx, q.Dir)
-	return filepath.Join(made.Path, below), made.Branch, err
+	return belay.Answer{OK: true, Dir: filepath.Join(made.Path, below), Ref: made.Branch, Merge: q.Merge}, err
 }
+
+// skip are the files and folders that Belay itself writes to.
+func (o *Open) skip() []string { return append(ownOutputs(), o.local.State.Dir()) }
 
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {
 	h := o.local.Host
 	h.State, h.Tree, h.Tally = o.books.state.Dir(), o.session.Tree, o.books.prefix()
 	h.Kept = proc.Kept{Dir: string(o.run.Folder), Socket: o.local.State.Socket(o.ID)}
-	h.Skip = append(ownOutputs(), o.local.State.Dir())
+	h.Skip, h.Merges = o.skip(), filepath.Join(string(o.run.Folder), "merges")
 	h.Secrets = slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets)
 	h.Persona = func(ref string) string {
 		sha := o.Tree.Started().Personas[ref]

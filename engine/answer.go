@@ -22,6 +22,8 @@ func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 	var a belay.Answer
 	var err error
 	switch q := c.Question; {
+	case q.Tree != nil:
+		return w.tree(c)
 	case q.Agent != "":
 		a = w.permit(q)
 	case q.Probe != "":

@@ -70,8 +70,9 @@ type Driver struct {
 	Permit  func(belay.Key, time.Time) (journal.Purse, error) // counts the start of an agent where all sessions see it
 	Count   func(belay.Key) error                             // the same for one that is not asked for
 	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used
-	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (dir, branch string, err error)
-	Seen    func([]belay.Record) // called with every batch of records once it is on disk
+	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (belay.Answer, error)
+	Unhouse func(ctx context.Context, run belay.RunID, step belay.Path) // takes the worktree of merged work away
+	Seen    func([]belay.Record)                                        // called with every batch of records once it is on disk
 	Clock   Clock
 	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
 
@@ -79,6 +80,10 @@ type Driver struct {
 	// Told tells it what came of one; nil = nobody counts.
 	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
 	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
+	// TakeTree asks for a working tree, which one agent has at a time, and GiveTrees
+	// gives back all but those that are needed; nil = nobody else is there.
+	TakeTree  func(journal.Lease) (journal.Leased, error)
+	GiveTrees func(need map[string][]string) error
 	// Look looks at the machine; nil = nothing is wrong with it.
 	Look func(ctx context.Context, q belay.Question) belay.Probe
 	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
@@ -95,6 +100,9 @@ type drive struct {
 	notes   map[belay.Key]noteMark
 	attachs int
 	seen    seen
+	trees   map[belay.Key]treeWait // trees that others have
+	treesAt time.Time              // when they were asked for
+	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -104,7 +112,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
 	}
-	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}}
+	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, trees: map[belay.Key]treeWait{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -294,6 +302,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			if err := errors.Join(w.readMail(), w.readNotes()); err != nil {
 				return err
 			}
+			w.askTrees()
 		case <-wake:
 			if err := w.take(ctx, nil); err != nil {
 				return err
@@ -442,9 +451,10 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 				return err
 			}
 		}
-		w.Log.Beat(string(turn.Status), w.Tree.Done())
+		w.beat()
+		w.came(ctx, recs)
 	}
-	if err := w.clearMail(); err != nil {
+	if err := errors.Join(w.clearMail(), w.giveTrees()); err != nil {
 		return err
 	}
 	return w.release(ctx, turn.Effects)
@@ -484,6 +494,9 @@ func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 	staged := j
 	if w.Stage != nil {
 		staged = w.Stage(j)
+	}
+	if err := w.pose(ctx, staged); err != nil {
+		return w.unstarted(j, &step.Fault{Kind: belay.FaultDisk, Err: err})
 	}
 	s, err := w.prepare(staged)
 	if err != nil {

@@ -33,6 +33,7 @@ type Local struct {
 	Alone   bool     // this process drives one run and has no other children
 	Limits  step.Limits
 	Host    step.Host                 // for agent steps; Persona and Secrets are the run's own
+	Include []string                  // ignored files that a worktree shall have, too; see worktree.Include
 	Service func(agent string) string // the service that an agent calls; nil = named as the agent is
 
 	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a
@@ -64,6 +65,7 @@ type Spec struct {
 	MaxReplans  int           // ways out in the whole tree; 0 = the default, below it none
 	Patience    time.Duration // with a service that is down; 0 = the default, below it none
 	Tests       string        // the test command of the settings
+	Isolate     bool          // the run has a worktree of its own, whatever its recipe says
 }
 
 // Open is a run whose lock this process holds.
@@ -187,7 +189,7 @@ func (spec Spec) First() belay.RunStarted {
 		Agent: spec.Agent, Classic: spec.Classic,
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
-		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, TestScript: strings.TrimSpace(spec.Tests),
+		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, Isolate: spec.Isolate, TestScript: strings.TrimSpace(spec.Tests),
 	}
 }
 
@@ -308,8 +310,9 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
 		Attach: o.attach, CountOf: o.countLost,
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Host: o.host(), Path: pathOf(o.local.Env), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf,
+		Host: o.host(), Path: pathOf(o.local.Env), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf, Unhouse: o.unhouse,
 		Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Cleared: o.cleared,
+		TakeTree: o.takeTree, GiveTrees: o.giveTrees,
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: o.masked(),
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -29,14 +30,18 @@ func (o *Open) Tidy(ctx context.Context) []Kept {
 		s := o.Tree.Run(id)
 		homes := s.Homes()
 		for key, h := range homes {
-			if !h.OK {
+			if !h.OK || h.Dir == "" {
 				continue
 			}
+			step := belay.Path(strings.TrimSuffix(strings.TrimPrefix(string(key), string(id)+":"), "?worktree"))
 			k := Kept{Dir: h.Dir, Branch: h.Ref}
-			if status == belay.Achieved {
-				k.Why = o.remove(ctx, id, key, h)
+			gone := status == belay.Achieved
+			if v, ok := s.Step(step); ok && h.Merge && v.Phase == flow.Done {
+				gone, k.Why = true, o.remove(ctx, id, step, s.Base(), h, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
+			} else if gone {
+				k.Why = o.remove(ctx, id, step, o.Tree.Started().Dir, h)
 			}
-			if status != belay.Achieved || len(k.Why) > 0 {
+			if !gone || len(k.Why) > 0 {
 				kept = append(kept, k)
 			}
 		}
@@ -46,12 +51,10 @@ func (o *Open) Tidy(ctx context.Context) []Kept {
 }
 
 // remove takes a worktree away when that is safe; otherwise it gives the reasons.
-func (o *Open) remove(ctx context.Context, run belay.RunID, key belay.Key, h *belay.Answer) []worktree.Reason {
+func (o *Open) remove(ctx context.Context, run belay.RunID, step belay.Path, repo string, h *belay.Answer, aside ...worktree.Reason) []worktree.Reason {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
 	defer cancel()
-	repo := o.Tree.Started().Dir
-	step := strings.TrimSuffix(strings.TrimPrefix(string(key), string(run)+":"), "?worktree")
-	err := worktree.Remove(ctx, worktree.Made{Repo: repo, Path: h.Dir, Branch: h.Ref, Run: run, Step: belay.Path(step)}, false)
+	err := worktree.Remove(ctx, worktree.Made{Repo: repo, Path: h.Dir, Branch: h.Ref, Run: run, Step: step}, false, aside...)
 	var unsafe *worktree.Unsafe
 	switch {
 	case err == nil:

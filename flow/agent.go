@@ -71,6 +71,13 @@ func (s *State) startAgent(i int) belay.Command {
 	if c := s.nextTests(i); c != nil {
 		return c
 	}
+	if st.work.refused != "" {
+		return s.refuse(i, belay.Infrastructure, st.work.refused, "give the run a worktree of its own with --isolate, or start it outside of the other")
+	}
+	dir, _ := s.dir(i) // a step whose directory has no name was refused before
+	if c, open := s.nextTree(i, s.mainKey(i, st.attempt+1), &st.work, dir); c != nil || open {
+		return c
+	}
 	if st.agent.grant == nil && !st.agent.pardon {
 		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
 			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0 && !st.agent.patient,

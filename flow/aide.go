@@ -62,6 +62,9 @@ func (s *State) callAide(i int, p belay.Plan) error {
 	switch p.Act {
 	case belay.ActRepair:
 		st.aide.role = belay.RoleRepair
+		if st.merge.due {
+			st.verify = nil // what is merged is checked as it is resolved
+		}
 	case belay.ActDecompose:
 		st.aide.role = belay.RolePlan
 	case belay.ActRecover:
@@ -113,7 +116,13 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		return nil, false
 	case a.grant == nil && (room <= 0 || s.tree != nil && s.tree.tight()):
 		return nil, true
+	case a.grant == nil && st.work.refused != "":
+		return s.chosen(i, s.decide(i, now)), false
 	case a.grant == nil:
+		dir, _ := s.dir(i) // a step whose directory has no name was refused before it started
+		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
+			return c, false
+		}
 		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{
 			Agent: s.aideKey(i), Name: s.agentName(i),
 		}}, false
@@ -173,11 +182,13 @@ func (s *State) aideFound(i int, e belay.AttemptFound) error {
 		return nil
 	case belay.Unborn:
 		st.aide.numbers[st.aide.role]--
+		s.giveBack(i)
 		return s.aideOver(i)
 	case belay.Lost:
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
 		st.aide.lost = &belay.Observation{Began: true, Exit: -1}
+		s.giveBack(i)
 		return s.aideOver(i)
 	}
 	return fmt.Errorf("run %s: aide found %q", s.id, e.How)
@@ -226,6 +237,10 @@ func (s *State) aideJob(i, n int) belay.Job {
 	switch st.aide.role {
 	case belay.RoleRepair:
 		task = agent.RepairTask(s.trouble(i, n))
+		if st.merge.due {
+			task = agent.MergeTask(string(def.ID), st.failure.Cause)
+			j.Merge = &belay.MergeJob{Key: s.mergeName(i), Tree: s.base()}
+		}
 	case belay.RolePlan:
 		task = agent.PlanTask(s.taskOf(i), st.failure.Cause, recovery.MaxParts)
 		j.JSON = belay.JSONRequired
@@ -237,7 +252,7 @@ func (s *State) aideJob(i, n int) belay.Job {
 		if s.recoveryMode(i) != recovery.PolicyClassic { // the answer is the step's output
 			j.JSON = def.JSON
 		}
-	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	case belay.RoleMain, belay.RoleVerify, belay.RoleHook, belay.RoleMerge:
 	}
 	j.Agent.Prompt = []belay.Value{belay.Text(task)}
 	return j

@@ -23,6 +23,12 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 		}
 		v = s.recovered(i, v)
 	}
+	if a.role == belay.RoleRepair && st.merge.due && def.Verify != nil && a.told.Began {
+		if st.verify == nil && !(st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp) {
+			return s.doCheck(i, room)
+		}
+		v = s.resolved(i, v)
+	}
 	return belay.Note{Event: belay.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
 }
 
@@ -54,7 +60,7 @@ func (s *State) aideExpects(i int) belay.Expect {
 		if e := s.prog.Steps[i].Expect; e != "" && s.recoveryMode(i) != recovery.PolicyClassic {
 			return belay.Expect(e)
 		}
-	case belay.RolePlan, belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	case belay.RolePlan, belay.RoleMain, belay.RoleVerify, belay.RoleHook, belay.RoleMerge:
 	}
 	return belay.ExpectAnswer
 }
@@ -197,7 +203,7 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 		a.judged = &v
 		s.look(i)
 		return nil
-	case a.role == belay.RoleRepair && (v.OK || told.Began):
+	case a.role == belay.RoleRepair && (v.OK || told.Began) && !s.unfit(i):
 		// Whatever it says of itself, the step itself shows whether it is mended.
 		st.mended = v.OK || told.Agent == nil || verdict.Changed(told.Agent.Evidence)
 		a.leave()
@@ -208,7 +214,7 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 		s.setOutputs(i) // what the sub-recipe set before it failed
 		st.plan, st.main, st.verdict = nil, told, &v
 		s.setOutputs(i)
-		return s.finish(i, Done)
+		return s.accomplish(i)
 	}
 	if told.Agent != nil && verdict.Changed(told.Agent.Evidence) {
 		st.mended = true

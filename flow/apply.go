@@ -32,6 +32,7 @@ func (s *State) apply(r belay.Record) error {
 		}
 		s.result = &e.RunResult
 		clear(s.vars.known) // nobody looks at them any more
+		clear(s.trees)
 		return nil
 	case belay.RequestReceived:
 		s.receive(e.Request)
@@ -130,6 +131,11 @@ func (s *State) finish(i int, to Phase) error {
 
 // again makes a step wait for its next start.
 func (s *State) again(i int, due time.Time) error {
+	if st := &s.steps[i]; st.merge.due { // the work is there
+		st.plan, st.probe = nil, nil
+		st.aide.leave()
+		return s.toMerge(i)
+	}
 	if err := s.move(i, Waiting); err != nil {
 		return err
 	}
@@ -149,6 +155,8 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 		return s.startHook(e, at)
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 		return s.startAide(e, at)
+	case belay.RoleMerge:
+		return s.startMerge(e, at)
 	case belay.RoleMain, belay.RoleVerify:
 	}
 	i, err := s.at(e.Path)
@@ -174,6 +182,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	st.key, st.child, st.stopping, st.since = e.Key, e.Child, belay.KilledNot, at
 	if e.Child != "" {
 		st.last, st.prior = e.Child, e.Child
+		s.giveBack(i) // those who work in it ask for themselves
 		if t := s.timeout(i); t > 0 && !st.course.stand && st.course.parts == nil {
 			s.timers.push(timer{at.Add(t), i, e.Key})
 		}
@@ -203,6 +212,9 @@ func (s *State) found(e belay.AttemptFound) error {
 		if st.phase == Aided {
 			return s.aideFound(i, e)
 		}
+		if st.phase == Merging {
+			return s.mergeFound(i, e)
+		}
 		switch e.How {
 		case belay.Adopted:
 			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
@@ -211,6 +223,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			return nil // its end follows
 		case belay.Unborn:
 			s.close(i)
+			s.giveBack(i)
 			if st.phase == Checking {
 				st.check--
 				s.look(i)
@@ -220,6 +233,7 @@ func (s *State) found(e belay.AttemptFound) error {
 			return s.again(i, time.Time{})
 		case belay.Lost:
 			s.close(i)
+			s.giveBack(i)
 			st.lost = max(st.lost+1, e.Count)
 			if st.phase == Running {
 				st.gone = true
@@ -244,6 +258,10 @@ func (s *State) end(e belay.AttemptEnded) error {
 		o := e.Observation
 		if st.phase == Aided {
 			return s.aideEnded(i, o)
+		}
+		if st.phase == Merging {
+			s.mergeEnded(i, o)
+			return nil
 		}
 		to := s.checkedPhase(i)
 		if st.phase == Checking {
@@ -277,6 +295,9 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 	if i, ok := s.aided(e.Key); ok {
 		return s.judgedAide(i, e.Verdict)
 	}
+	if i, ok := s.mergedFor(e.Key); ok {
+		return s.judgedMerge(i, e.Verdict, at)
+	}
 	var i int
 	found := false
 	for n, at := range s.attend {
@@ -295,9 +316,12 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 	v := e.Verdict
 	st.verdict, st.vouched = &v, nil
 	switch {
+	case v.OK && st.merge.due: // a person says that it is merged
+		st.merge.due = false
+		return s.finish(i, Done)
 	case v.OK:
 		s.setOutputs(i)
-		return s.finish(i, Done)
+		return s.accomplish(i)
 	case v.GivenBack:
 		return s.again(i, time.Time{})
 	case v.Unknown:
@@ -390,7 +414,11 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	switch e.Choice {
 	case belay.ChoiceDone:
 		s.setOutputs(i)
-		return s.finish(i, Done)
+		if st.merge.due { // it is merged, too
+			st.merge.due = false
+			return s.finish(i, Done)
+		}
+		return s.accomplish(i)
 	case belay.ChoiceAgain:
 		if budget {
 			st.agent.pardon = !strings.HasSuffix(e.ID, staleItem)
@@ -427,6 +455,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 }
 
 func (s *State) told(e belay.AnswerGiven, at time.Time) error {
+	if s.treeAnswered(e.Key, e.Answer) {
+		return nil
+	}
 	if s.homed(e) {
 		return nil
 	}

@@ -77,6 +77,7 @@ func (s *State) granted(i int, a belay.Answer, at time.Time) error {
 		if !end.IsZero() && end.Before(a.Until) {
 			st.due = end
 		}
+		s.giveBack(i) // others can work there until then
 		s.wake(i)
 	case !a.OK && (a.Spent || over && !a.Until.IsZero()) && st.failure != nil:
 		s.unqueue(i)

@@ -133,7 +133,9 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 		Changed: st.moved || s.changed(i), Checked: s.hasCheck(i), Depth: s.depth, Spent: st.agent.spent,
 		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
-	if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
+	if st.merge.due { // the work is there: nothing else is done instead
+		x.Fallback = false
+	} else if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
 		x.Recoverable, x.Unstaffed = s.agentName(i) != "", s.agentName(i) == ""
 	}
 	if x.Type != belay.TypeAgent {

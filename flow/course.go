@@ -61,7 +61,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 		st.course.steer(p)
 		return s.again(i, p.Due)
 	case belay.ActRepair:
-		if s.typeOf(i) == belay.TypeAgent { // who did it mends it
+		if s.typeOf(i) == belay.TypeAgent && !st.merge.due { // who did it mends it
 			st.course.steer(p)
 			return s.again(i, p.Due)
 		}
@@ -91,7 +91,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 // giveUp folds that a step stays failed.
 func (s *State) giveUp(i int, p belay.Plan) error {
 	st := &s.steps[i]
-	if st.phase == Ended { // lost too often
+	if st.phase == Ended || st.phase == Merging { // lost too often
 		if err := s.move(i, Broken); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (s *State) full() bool {
 	busy := 0
 	for k := range s.steps {
 		st := &s.steps[k]
-		if (st.attempt > 0 || st.asked || st.agent.grant != nil) && !st.phase.settled() {
+		if (st.attempt > 0 || st.asked || st.agent.grant != nil || s.seated(k)) && !st.phase.settled() {
 			busy++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +18,14 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // world plays a driver: it feeds facts to a tree and looks at what comes out.
 type world struct {
-	t    *testing.T
-	tree *Tree
-	lib  Library
-	now  time.Time
-	recs []belay.Record
-	out  Turn
-	jobs map[belay.Key]belay.Job
+	t       *testing.T
+	tree    *Tree
+	lib     Library
+	now     time.Time
+	recs    []belay.Record
+	out     Turn
+	jobs    map[belay.Key]belay.Job
+	crowded bool // trees are answered for by the test
 }
 
 func load(t *testing.T, name, src string, lib Library) *recipe.Recipe {
@@ -65,11 +67,30 @@ func (w *world) turn(facts ...Fact) {
 	}
 	w.out = out
 	w.recs = append(w.recs, out.Records...)
+	var free []Fact
 	for _, c := range out.Effects {
-		if d, ok := c.(belay.Do); ok {
-			w.jobs[d.Job.Key] = d.Job
+		switch c := c.(type) {
+		case belay.Do:
+			w.jobs[c.Job.Key] = c.Job
+		case belay.Ask:
+			if q := c.Question.Worktree; q != nil && q.Wish && !w.crowded { // there is no repository
+				free = append(free, Fact{runOf(c.Key), belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Error: "no repository"}}})
+			}
+			if q := c.Question.Tree; q != nil && !w.crowded {
+				free = append(free, Fact{runOf(c.Key), belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}}})
+			}
+		case belay.Kill, belay.Note, belay.StartRun, belay.Wait, belay.End:
 		}
 	}
+	if len(free) == 0 {
+		return
+	}
+	w.turn(free...) // every tree is free, unless the test says otherwise
+	w.out.Records = append(out.Records, w.out.Records...)
+	w.out.Effects = append(slices.DeleteFunc(out.Effects, func(c belay.Command) bool {
+		a, ok := c.(belay.Ask)
+		return ok && (a.Question.Tree != nil || a.Question.Worktree != nil && a.Question.Worktree.Wish)
+	}), w.out.Effects...)
 }
 
 // starts lists the attempts that the last turn begins.

@@ -29,6 +29,8 @@ type story struct {
 	main    *belay.Observation
 	expects belay.Expect
 	looked  *belay.Evidence // since the base of its lost attempt
+	apart   bool            // it works in a tree of its own
+	merging bool            // its work is to be merged
 }
 
 // fail is one failure of a step.
@@ -127,6 +129,9 @@ func (t *teller) record(r belay.Record) {
 			p, _ := pathOf(belay.Key(k))
 			t.of(r.Run, p).looked = e.Answer.Seen
 		}
+		if k, ok := strings.CutSuffix(string(e.Key), "?worktree"); ok && e.Answer.Merge {
+			t.of(r.Run, belay.Path(strings.TrimPrefix(k, string(r.Run)+":"))).apart = true
+		}
 	case belay.RunEnded:
 		if e.Code == belay.ExitOK || e.Status == belay.Achieved {
 			t.achieved(r)
@@ -181,6 +186,13 @@ func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
 		if j := t.h.jobs[e.Key]; j.Agent != nil {
 			s.expects = j.Agent.Expect
 		}
+		if s.merging {
+			t.say(r, "%s starts, and the work before it is not merged", e.Key)
+		}
+	case belay.RoleMerge:
+		if !s.merging {
+			t.say(r, "%s starts, and there is nothing to be merged", e.Key)
+		}
 	case belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 	}
 }
@@ -217,6 +229,14 @@ func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
 	p, main := pathOf(e.Key)
 	s, v := t.of(r.Run, p), e.Verdict
 	switch {
+	case strings.Contains(string(e.Key), "@merge.") && v.OK:
+		s.ending, s.merging = "done", false
+	case strings.Contains(string(e.Key), "@merge."):
+		s.ending = "failed"
+		s.fails = append(s.fails, fail{mark: v.Failure.Print, agent: s.agent})
+		mark(s.turns, v.Failure.Print, s.agent)
+	case v.OK && s.apart && !s.merging && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
+		s.ending, s.merging = "to be merged", true
 	case v.OK && (v.Partial || slices.Contains(v.For, "recovered, unverified")):
 		s.ending = "partial"
 	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
@@ -361,6 +381,11 @@ func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
 	s := t.of(r.Run, e.Path)
 	if s.ending = e.Choice; e.Check {
 		s.ending = "to be checked"
+	}
+	if e.Choice == belay.ChoiceDone && !e.Check {
+		if s.merging = s.apart && !s.merging; s.merging {
+			s.ending = "to be merged"
+		}
 	}
 	if e.Choice == belay.ChoiceAgain {
 		s.may, s.own = true, s.own+1

@@ -19,6 +19,14 @@ func (h *history) answer(q belay.Question) belay.Answer {
 	switch {
 	case q.Agent != "":
 		return h.permit(q)
+	case q.Tree != nil:
+		if h.in(20) {
+			return belay.Answer{Dir: q.Tree.Dir, Error: "it can never be had"}
+		}
+		if h.in(10) {
+			h.taken++ // somebody else had it
+		}
+		return belay.Answer{OK: true, Dir: q.Tree.Dir, Tree: q.Tree.Dir, Taken: h.taken + 1, Waited: time.Duration(h.IntN(3)) * time.Second}
 	case q.Probe != "":
 		if h.in(4) {
 			return belay.Answer{Error: "it could not be looked at"}
@@ -34,7 +42,10 @@ func (h *history) answer(q belay.Question) belay.Answer {
 		}
 		return belay.Answer{OK: true, Seen: &e}
 	}
-	return belay.Answer{OK: true, Dir: "/tree"}
+	if w := q.Worktree; w != nil && w.Wish && h.in(4) {
+		return belay.Answer{OK: true, Error: "there can be none"}
+	}
+	return belay.Answer{OK: true, Dir: "/tree", Ref: "branch", Merge: q.Worktree != nil && q.Worktree.Merge}
 }
 
 // permit keeps the purse that all sessions share, then asks the service.

@@ -156,7 +156,7 @@ func (s *State) bones() map[string]any {
 // wild is what random histories must have in them to be worth anything.
 var wild = []string{
 	"act retry", "act resume", "act fresh", "act failover", "act reassign", "act repair", "act decompose", "act recover", "act fallback", "act skip",
-	"act give_up", "act abort", "act hold", "role repair", "role plan", "role recovery", "found lost", "found unborn", "found adopted", "found harvested",
+	"act give_up", "act abort", "act hold", "role repair", "role plan", "role recovery", "role merge", "found lost", "found unborn", "found adopted", "found harvested",
 	"answer until", "answer spent", "answer probe", "end ACHIEVED", "end PARTIAL", "end FAILED", "end HOLLOW", "end ABORTED", "rests HELD",
 	"cleared attempts", "cleared budget", "cleared breakers", "reopened", "policy classic", "policy belay", "rule planned", "rule replans_spent",
 }

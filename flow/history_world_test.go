@@ -23,6 +23,7 @@ type history struct {
 	epoch   int64
 	recs    []belay.Record
 	asked   []belay.Ask // questions that are out
+	taken   int64       // how often somebody else had the working tree
 	granted map[belay.Key]bool
 	jobs    map[belay.Key]belay.Job      // every one that was begun
 	asks    []belay.Ask                  // every question there was
@@ -117,6 +118,13 @@ func (h *history) step() (bool, error) {
 			return true, h.end(open[at])
 		}
 		a := h.asked[at-len(open)]
+		if a.Question.Tree != nil && !h.tree.Awaits(a.Key) { // as a driver does
+			h.asked = append(h.asked[:at-len(open):at-len(open)], h.asked[at-len(open)+1:]...)
+			return true, nil
+		}
+		if a.Question.Tree != nil && h.in(4) { // others have it: it stays asked for
+			return true, h.turn(Fact{runOf(a.Key), belay.AnswerGiven{Key: a.Key, Answer: belay.Answer{Dir: a.Question.Tree.Dir, By: "other"}}})
+		}
 		h.asked = append(h.asked[:at-len(open):at-len(open)], h.asked[at-len(open)+1:]...)
 		return true, h.turn(Fact{runOf(a.Key), belay.AnswerGiven{Key: a.Key, Answer: h.answer(a.Question)}})
 	case !h.out.Until.IsZero():
@@ -152,6 +160,9 @@ func (h *history) seen(k belay.Key) belay.Observation {
 	if by := run.steps[run.open[k]].stopping; by != belay.KilledNot && !h.in(5) {
 		return belay.Observation{Began: true, Signal: 15, Exit: 143, KilledBy: by}
 	}
+	if j.Role == belay.RoleMerge {
+		return h.mergeSeen()
+	}
 	at := string(j.Run) + ":" + string(j.Path) + "@" + string(j.Role)
 	if o, ok := h.before[at]; ok && h.in(2) && !h.well() {
 		return o // the same again
@@ -162,6 +173,17 @@ func (h *history) seen(k belay.Key) belay.Observation {
 		h.before[at] = h.shellSeen(j)
 	}
 	return h.before[at]
+}
+
+// mergeSeen is what is seen of a merge.
+func (h *history) mergeSeen() belay.Observation {
+	switch {
+	case h.in(10):
+		return belay.Observation{Began: true, Exit: 8, Tail: "another git command works in the tree"}
+	case h.in(4):
+		return belay.Observation{Began: true, Merge: &belay.Merged{Outcome: belay.MergeConflict, Conflicts: []belay.Conflict{{Path: "f", Why: "both"}}}}
+	}
+	return belay.Observation{Began: true, Merge: &belay.Merged{Outcome: belay.MergeDone, Files: 1}}
 }
 
 // crash ends the driver and lets another take over: what was asked is gone, and

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recipe"
 )
 
 // homeQuestion ends the key of a question for a worktree: of a run, or of a
@@ -17,6 +18,29 @@ func (s *State) homeKey(i int) belay.Key {
 		return belay.Key(string(s.id) + ":" + homeQuestion)
 	}
 	return belay.Key(string(s.id) + ":" + string(s.prog.Steps[i].ID) + homeQuestion)
+}
+
+// placings says where the steps of the run work. What is one step of a recipe, or
+// the parts of one, works where that does.
+func (s *State) placings(e belay.RunStarted) []recipe.Placing {
+	if e.Split != "" || e.Stand != "" {
+		return make([]recipe.Placing, len(s.prog.Steps))
+	}
+	whole := s.lib.Recipes[e.Recipe]
+	all := recipe.Placings(whole, func(name string) *recipe.Recipe { return s.lib.Recipes[s.lib.Names[name]] })
+	if e.Each == "" {
+		return all
+	}
+	items := make([]recipe.Placing, len(s.prog.Steps))
+	for i := range whole.Steps {
+		if whole.Steps[i].ID != e.Each {
+			continue
+		}
+		for k := range items {
+			items[k] = all[i]
+		}
+	}
+	return items
 }
 
 // nextHome asks for the worktree of the run, or of a step, when it has none
@@ -34,6 +58,10 @@ func (s *State) nextHome(i int) (belay.Command, bool) {
 		w.Step = s.prog.Steps[i].ID
 		w.Text += " " + string(w.Step)
 		w.Dir = s.base()
+		w.Merge, w.Wish = s.places[i].Merge == recipe.MergeAuto, s.places[i].Chosen
+		if was := s.homes[key]; was != nil && was.Dir != "" {
+			w.Merge, w.Wish = was.Merge, false // what was begun there goes on there
+		}
 	}
 	return belay.Ask{Key: key, Question: belay.Question{Worktree: w}}, true
 }
@@ -50,7 +78,7 @@ func (s *State) doubtHomes() {
 // settleIn makes sure that a step has its place to work in; the second result
 // tells that it waits for one.
 func (s *State) settleIn(i int) (belay.Command, bool) {
-	if s.prog.Isolate && s.each == nil {
+	if (s.prog.Isolate || s.started.Isolate) && s.each == nil {
 		if c, open := s.nextHome(-1); c != nil || open {
 			return c, true
 		}
@@ -58,7 +86,7 @@ func (s *State) settleIn(i int) (belay.Command, bool) {
 			return s.noHome(i, h), true
 		}
 	}
-	if s.prog.Steps[i].Isolate {
+	if s.places[i].Isolated && s.prog.Steps[i].Foreach == "" {
 		if c, open := s.nextHome(i); c != nil || open {
 			return c, true
 		}
@@ -127,3 +155,42 @@ func (s *State) homed(e belay.AnswerGiven) bool {
 
 // Homes are the worktrees of the run, by the question that made them.
 func (s *State) Homes() map[belay.Key]*belay.Answer { return s.homes }
+
+// Home is the worktree of a step, nil when it was never asked for one.
+func (s *State) Home(p belay.Path) *belay.Answer {
+	i, ok := s.index[p]
+	if !ok {
+		return nil
+	}
+	return s.homes[s.homeKey(i)]
+}
+
+// Base is the directory of the run: its worktree when it has one.
+func (s *State) Base() string { return s.base() }
+
+// seated tells whether a step that has not begun has a place to work in, or has
+// asked for one.
+func (s *State) seated(i int) bool {
+	key := s.homeKey(i)
+	return s.steps[i].work.held || s.trees[s.mainKey(i, s.steps[i].attempt+1)+treeQuestion] || s.homesAsked[key] || s.homes[key] != nil
+}
+
+// housed is how many steps have a worktree, or have asked for one, and have not begun.
+func (s *State) housed() int {
+	if len(s.homes)+len(s.homesAsked) == 0 {
+		return 0
+	}
+	n := 0
+	for key := range s.homesAsked {
+		if s.homes[key] == nil {
+			n++
+		}
+	}
+	for i := range s.steps {
+		st := &s.steps[i]
+		if h := s.homes[s.homeKey(i)]; h != nil && h.Dir != "" && st.phase == Waiting && st.attempt == 0 && st.due.IsZero() {
+			n++
+		}
+	}
+	return n
+}

@@ -101,7 +101,7 @@ func alone(prog *recipe.Recipe, def *recipe.Step) *recipe.Recipe {
 	c := *prog
 	c.Hooks, c.Rules, c.Isolate = recipe.Hooks{}, nil, false // it works where the step does
 	item := *def
-	item.Isolate = false
+	item.Isolate = recipe.IsolateUnsaid
 	item.Needs, item.Condition, item.Tags, item.Group, item.StandIn, item.Optional = nil, nil, nil, "", false, false
 	owes(&item, prog)
 	c.Steps = []recipe.Step{item}

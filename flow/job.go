@@ -164,6 +164,9 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 	if st.phase == Aided {
 		return s.aideJob(i, st.aide.numbers[st.aide.role]), true
 	}
+	if st.phase == Merging {
+		return s.mergeJob(i, st.merge.n), true
+	}
 	if st.phase == Checking {
 		return s.job(i, belay.RoleVerify, st.check), true
 	}
@@ -175,6 +178,10 @@ func (s *State) asked(k belay.Key) {
 	if strings.HasSuffix(string(k), homeQuestion) {
 		s.homesAsked[k] = true
 		s.asking++
+		return
+	}
+	if strings.HasSuffix(string(k), treeQuestion) {
+		s.trees[k] = true
 		return
 	}
 	if k == s.listKey() {

@@ -114,6 +114,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		return s.ask(i, held(def.ID, *st.failure, *st.plan)), false
 	case st.phase == Broken:
 		return s.chosen(i, s.decide(i, now)), false
+	case st.phase == Merging:
+		return s.nextMerge(i, now, room)
 	case st.phase != Ended:
 		return nil, false
 	case st.vouched != nil:
@@ -144,10 +146,13 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 
 // ask holds a step for a person.
 func (s *State) ask(i int, question string) belay.Command {
-	def := &s.prog.Steps[i]
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	id := fmt.Sprintf("%s.%d", def.ID, st.attempt+st.extra)
+	if st.merge.due { // the same attempt may have been asked about before
+		id += fmt.Sprintf(".merge%d", st.merge.n)
+	}
 	return belay.Note{Event: belay.ItemOpened{
-		ID:   fmt.Sprintf("%s.%d", def.ID, s.steps[i].attempt+s.steps[i].extra),
-		Path: def.ID, Ask: question,
+		ID: id, Path: def.ID, Ask: question,
 		Choices: []string{belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip},
 	}}
 }
@@ -200,7 +205,7 @@ func (s *State) nextKill(now time.Time) belay.Command {
 		if t.at.After(now) {
 			break
 		}
-		if t.key != "" && s.steps[t.step].stopping == belay.KilledNot {
+		if t.key != "" && s.steps[t.step].stopping == belay.KilledNot && !s.tree.waitsForTree(s.steps[t.step].child) {
 			return belay.Kill{Key: t.key, Why: belay.KilledDeadline}
 		}
 	}
@@ -214,18 +219,19 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 		return nil, false
 	}
 	crowded, out, full, tight := false, false, s.full(), s.tree != nil && s.tree.tight()
+	spare := max(room, 1) - s.housed()
 	for _, i := range s.ready.list {
 		if out && !s.reserved(i) {
 			continue // only one that has a slot already can begin
 		}
-		if st := &s.steps[i]; full && st.attempt == 0 && st.agent.grant == nil {
+		if st := &s.steps[i]; full && st.attempt == 0 && st.agent.grant == nil && !s.seated(i) {
 			continue // one that was answered has its place among them
 		}
 		if tight && s.waits(i) {
 			crowded = true
 			continue // a shell step behind it need not wait
 		}
-		c, wants := s.nextStep(i, room)
+		c, wants := s.nextStep(i, room, spare)
 		if c != nil {
 			return c, false
 		}
@@ -247,7 +253,7 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 			crowded = true
 			continue
 		}
-		c, wants := s.nextStep(t.step, room)
+		c, wants := s.nextStep(t.step, room, spare)
 		if c != nil {
 			return c, false
 		}
@@ -257,9 +263,9 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 }
 
 // nextStep begins one step: its condition, its permit, then the step itself.
-func (s *State) nextStep(i, room int) (belay.Command, bool) {
+func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if st.asked {
+	if st.asked || s.trees[s.mainKey(i, st.attempt+1)+treeQuestion] {
 		return nil, false
 	}
 	if def.StandIn {
@@ -293,6 +299,9 @@ func (s *State) nextStep(i, room int) (belay.Command, bool) {
 			return s.refuse(i, belay.RecursionLimit, st.permit.Error,
 				"raise recursion.max_total_steps in the root recipe"), false
 		}
+	}
+	if spare <= 0 && s.places[i].Isolated && s.homes[s.homeKey(i)] == nil {
+		return nil, false // no more worktrees than can be worked in; those who have one begin first
 	}
 	if c, open := s.settleIn(i); c != nil || open {
 		return c, false
@@ -402,7 +411,7 @@ func (s *State) wait(now time.Time, crowded bool) belay.Command {
 	switch {
 	case crowded:
 		w.For = belay.WaitRoom
-	case s.running > 0 || s.asking > 0:
+	case s.running > 0 || s.asking > 0 || s.awaitsTree():
 		w.For = belay.WaitAttempt
 	case !w.Until.IsZero():
 		w.For = belay.WaitTimer

@@ -57,6 +57,19 @@ func compareKeys(a, b belay.Key) int {
 	return 0
 }
 
+// later moves a timer, if there is one.
+func (h *timetable) later(step int, key belay.Key, by time.Duration) bool {
+	for _, t := range h.list {
+		if t.step == step && t.key == key {
+			h.remove(step, key)
+			t.at = t.at.Add(by)
+			h.push(t)
+			return true
+		}
+	}
+	return false
+}
+
 func (h *timetable) remove(step int, key belay.Key) {
 	h.list = slices.DeleteFunc(h.list, func(t timer) bool { return t.step == step && t.key == key })
 }

@@ -93,7 +93,7 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
 		item.Condition, item.Tags, item.Group, item.Foreach = nil, nil, "", ""
 		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.StandIn = nil, false, false, false, nil, false
-		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, false
+		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, recipe.IsolateUnsaid
 		item.Output, item.Outputs, item.JSON = "", nil, belay.JSONAuto
 		if e := belay.Expect(def.Expect); e == belay.ExpectTests || e == belay.ExpectPR {
 			item.Expect = string(belay.ExpectAnswer) // the whole is looked at when all parts are done

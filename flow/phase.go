@@ -17,6 +17,7 @@ const (
 	Checking Phase = "checking"  // its verify is open
 	Broken   Phase = "broken"    // judged a failure; the way out is not chosen yet, or an agent is to help
 	Aided    Phase = "aided"     // an agent helps: it mends, plans or finishes
+	Merging  Phase = "merging"   // the work is there, and is brought into the run's tree
 	Held     Phase = "held"      // a person is asked
 	Done     Phase = "done"      // the work is there
 	NotTaken Phase = "not_taken" // its condition was false
@@ -28,13 +29,14 @@ const (
 var moves = map[Phase][]Phase{
 	Waiting:  {Running, NotTaken, Failed, Held, Broken},
 	Running:  {Ended, Waiting},
-	Ended:    {Checking, Done, Broken, Held, Waiting},
+	Ended:    {Checking, Done, Broken, Held, Waiting, Merging},
 	Checking: {Ended, Broken},
-	Broken:   {Waiting, Held, Failed, Aided, Checking, Skipped, Done},
+	Broken:   {Waiting, Held, Failed, Aided, Checking, Skipped, Done, Merging},
 	Aided:    {Broken},
-	Held:     {Done, Ended, Waiting, Failed, Skipped},
-	Skipped:  {Waiting, Ended},
-	Failed:   {Waiting, Ended},
+	Merging:  {Done, Broken, Held},
+	Held:     {Done, Ended, Waiting, Failed, Skipped, Merging},
+	Skipped:  {Waiting, Ended, Merging},
+	Failed:   {Waiting, Ended, Merging},
 	Done:     nil,
 	NotTaken: nil,
 }
@@ -44,7 +46,7 @@ func (p Phase) settled() bool {
 	switch p {
 	case Done, NotTaken, Skipped, Failed:
 		return true
-	case Waiting, Running, Ended, Checking, Broken, Aided, Held:
+	case Waiting, Running, Ended, Checking, Broken, Aided, Merging, Held:
 		return false
 	}
 	return false
@@ -67,5 +69,8 @@ func (s *State) move(i int, to Phase) error {
 		return &IllegalMove{s.id, s.prog.Steps[i].ID, from, to}
 	}
 	s.steps[i].phase = to
+	if to.settled() || to == Held || to == Merging || from == Merging {
+		s.giveBack(i)
+	}
 	return nil
 }

@@ -32,6 +32,7 @@ type State struct {
 	each    *each // set when the run is the items of a foreach step
 
 	steps   []step
+	places  []recipe.Placing // where they work
 	index   map[belay.Path]int
 	ready   indexes // waiting steps that could start now
 	timers  timetable
@@ -42,9 +43,11 @@ type State struct {
 	items   map[string]int
 	seen    map[string]bool
 	outputs map[string]bool
-	left    int // steps not settled
-	running int // open attempts
-	asking  int // questions out
+	left    int                // steps not settled
+	running int                // open attempts
+	asking  int                // questions out
+	trees   map[belay.Key]bool // questions for a working tree that are out: nothing else waits for them
+	leased  map[int]bool       // steps that have a tree
 	cancel  *belay.Request
 	failing bool
 	ran     bool
@@ -105,6 +108,9 @@ type step struct {
 	hookLost  int  // how often the hook that is due was lost
 	greeted   bool // its first hook is behind it
 	agent     career
+	work      lease // the tree that its agents work in
+	into      lease // the tree that its work is merged into
+	merge     merge
 	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
 	taken     bool            // something of it began: its condition is decided for good
 
@@ -123,7 +129,7 @@ func newState(id belay.RunID, lib Library) *State {
 	return &State{
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
-		seen: map[string]bool{}, outputs: map[string]bool{},
+		seen: map[string]bool{}, outputs: map[string]bool{}, trees: map[belay.Key]bool{}, leased: map[int]bool{},
 		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{}, homesOld: map[belay.Key]bool{},
 	}
 }
@@ -160,6 +166,7 @@ func (s *State) begin(e belay.RunStarted, at time.Time) error {
 	for name, by := range e.Hidden {
 		s.vars.hidden[name] = by
 	}
+	s.places = s.placings(e)
 	s.steps = make([]step, len(prog.Steps))
 	s.index = make(map[belay.Path]int, len(prog.Steps))
 	s.left = len(prog.Steps)

@@ -157,11 +157,15 @@ func (t *Tree) note(r belay.Record) {
 		for _, id := range t.live {
 			t.touch(id)
 			t.runs[id].doubtHomes()
+			t.runs[id].giveAllBack()
 		}
 	case belay.RunHeld:
 		t.held, t.stopped = true, false
 	case belay.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped = false, true
+		for _, id := range t.live {
+			t.runs[id].giveAllBack()
+		}
 	case belay.RunReopened:
 		t.live = append(t.live, r.Run)
 		t.held, t.stopped = false, false
@@ -205,6 +209,7 @@ func (t *Tree) note(r belay.Record) {
 			t.permits[e.Key] = true
 		}
 		t.reserve(r.Run, e)
+		t.excuse(r.Run, e.Answer.Waited)
 	case belay.StepRefused:
 		t.release(r.Run, e.Path)
 	case belay.StepNotTaken:
@@ -219,7 +224,8 @@ func (t *Tree) note(r belay.Record) {
 // helps tells the keys of agents that mend or plan: their good end is no
 // finished work.
 func helps(k belay.Key) bool {
-	return strings.Contains(string(k), "@"+string(belay.RoleRepair)+".") || strings.Contains(string(k), "@"+string(belay.RolePlan)+".")
+	return strings.Contains(string(k), "@"+string(belay.RoleRepair)+".") || strings.Contains(string(k), "@"+string(belay.RolePlan)+".") ||
+		strings.Contains(string(k), "@"+string(belay.RoleMerge)+".")
 }
 
 func (t *Tree) close(k belay.Key) {

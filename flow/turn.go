@@ -256,7 +256,7 @@ func (w *turn) horizon() (until time.Time, person, busy bool) {
 	for _, id := range t.live {
 		s := t.runs[id]
 		person = person || len(s.items) > 0
-		busy = busy || s.asking > 0
+		busy = busy || s.asking > 0 || s.awaitsTree()
 		wait := t.waits[id]
 		if !wait.Until.IsZero() && (until.IsZero() || wait.Until.Before(until)) {
 			until = wait.Until

@@ -15,7 +15,7 @@ import (
 const beatSize = 384
 
 // maxPhase keeps a beat within its size.
-const maxPhase = 64
+const maxPhase = 80
 
 // Beat is a driver's last sign: cheap to write, cheap to read for those who
 // look at many runs, and not synced. It lags behind the journal and is never

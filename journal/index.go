@@ -43,7 +43,7 @@ func (s *State) indexSteps() []step {
 			return err
 		}
 		return s.fill(c)
-	}, sql(serviceSchema), sql("DROP TABLE IF EXISTS stays")} // it held who worked where; nobody asks for that any more
+	}, sql(serviceSchema), sql("DROP TABLE IF EXISTS stays"), sql(leaseSchema)} // the third held who worked where; nobody asks for that any more
 }
 
 // Summary is a run in one line.

@@ -375,7 +375,7 @@ func TestOlderIndexGetsServices(t *testing.T) {
 	must(t, s.Close())
 	c, err := disk{}.write(s.indexPath())
 	must(t, err)
-	must(t, c.Exec("DROP TABLE services; DROP TABLE told; PRAGMA user_version = 1"))
+	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; PRAGMA user_version = 1"))
 	must(t, c.Close())
 	must(t, s.Told("claude", "r:a.1", belay.ClassQuota, false, time.Now()))
 	defer s.Close()

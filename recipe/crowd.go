@@ -1,41 +1,143 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/belay-run/belay"
 )
 
-// crowds warns of agents that must leave a change and can work in one tree at
-// the same time: whose change it is, nobody can tell for sure.
-func (l *linker) crowds() {
-	o := newOrder(l.steps)
-	var changing []int
-	for i := range l.steps {
-		s := &l.steps[i]
-		if s.Type != belay.TypeAgent || s.Expect != string(belay.ExpectChange) || s.Isolate {
-			continue
-		}
-		if s.Foreach != "" && s.MaxItems != 1 {
-			l.crowd(s, fmt.Sprintf("the items of step %q", s.ID), "give it isolate: worktree, which each item gets for itself, or max_parallel: 1")
-		}
-		for _, j := range changing {
-			if !o.before(j, i) && !o.before(i, j) {
-				l.crowd(s, fmt.Sprintf("steps %q and %q", l.steps[j].ID, s.ID), "give each isolate: worktree, or let one wait for the other")
-				break
-			}
-		}
-		changing = append(changing, i)
-	}
+// Isolation is what a recipe says about where a step works.
+type Isolation string
+
+const (
+	IsolateUnsaid   Isolation = ""
+	IsolateWorktree Isolation = "worktree" // in a worktree of its own
+	IsolateOff      Isolation = "off"      // in the run's tree: of an agent, sharing is meant; of a script, it does not write there
+)
+
+// MergeMode is what becomes of isolated work.
+type MergeMode string
+
+const (
+	MergeUnsaid MergeMode = ""
+	MergeAuto   MergeMode = "auto"   // it comes back into the run's tree when the step is done
+	MergeBranch MergeMode = "branch" // it stays on its branch
+)
+
+// Placing is where a step works.
+type Placing struct {
+	Isolated bool      // in a worktree of its own; of a foreach step, each item
+	Chosen   bool      // because Belay says so: where that cannot be, agents take turns
+	Merge    MergeMode // what becomes of that work
+	Shared   bool      // beside others in the run's tree, as its author says
+	Why      string
 }
 
-func (l *linker) crowd(s *Step, who, hint string) {
-	file, at := s.file, s.Pos
-	if file == "" {
-		file, at = l.file, l.clamp(at)
+// Placings says where the steps of a recipe work. Agents that can be at work at
+// the same time as another step do not share a tree: each has one of its own, and
+// its work comes back. sub finds a sub-recipe; nil where it is not known.
+func Placings(r *Recipe, sub func(name string) *Recipe) []Placing {
+	o := newOrder(r.Steps)
+	c := crowd{steps: r.Steps, merge: r.Merge, order: o, sub: sub, agents: map[string]bool{}}
+	list := make([]Placing, len(r.Steps))
+	for i := range r.Steps {
+		list[i] = c.place(i)
 	}
-	l.add(Problem{
-		File: file, Line: at.Line, Col: at.Col, Hint: hint, Warning: true,
-		Msg: who + " can work in the same tree at the same time, and each must leave a change",
-	})
+	return list
+}
+
+type crowd struct {
+	steps  []Step
+	merge  MergeMode
+	order  *order
+	sub    func(name string) *Recipe
+	agents map[string]bool // sub-recipes with agents that work where they are called
+}
+
+func (c *crowd) place(i int) Placing {
+	s := &c.steps[i]
+	if s.Isolate == IsolateWorktree {
+		usual := MergeBranch
+		if s.Foreach != "" {
+			usual = MergeAuto
+		}
+		return Placing{Isolated: true, Merge: cmp.Or(s.Merge, c.merge, usual), Why: "the recipe says so"}
+	}
+	if s.StandIn || !c.hasAgents(i) {
+		return Placing{}
+	}
+	why := c.beside(i)
+	switch {
+	case why == "":
+		return Placing{}
+	case s.Isolate == IsolateOff:
+		return Placing{Shared: true, Why: why}
+	}
+	return Placing{Isolated: true, Chosen: true, Merge: cmp.Or(s.Merge, c.merge, MergeAuto), Why: why}
+}
+
+// beside says what can be at work in the run's tree at the same time as a step,
+// "" for nothing.
+func (c *crowd) beside(i int) string {
+	s := &c.steps[i]
+	if s.Foreach != "" && s.MaxItems != 1 {
+		return "its items can be at work at the same time"
+	}
+	for j := range c.steps {
+		other := &c.steps[j]
+		if j == i || other.StandIn || other.Isolate == IsolateWorktree || other.Type == belay.TypeBash && other.Isolate == IsolateOff {
+			continue
+		}
+		if !c.order.before(j, i) && !c.order.before(i, j) {
+			return fmt.Sprintf("step %s can be at work at the same time", other.ID)
+		}
+	}
+	return ""
+}
+
+// hasAgents tells whether agents work in a step, in the tree of the run.
+func (c *crowd) hasAgents(i int) bool {
+	s := &c.steps[i]
+	return s.Type == belay.TypeAgent || s.Type == belay.TypeRecipe && c.calls(s.Recipe)
+}
+
+// calls tells whether agents work in a sub-recipe, where it is called.
+func (c *crowd) calls(name string) bool {
+	if has, known := c.agents[name]; known {
+		return has
+	}
+	c.agents[name] = false // a circle adds nothing
+	r := (*Recipe)(nil)
+	if c.sub != nil {
+		r = c.sub(name)
+	}
+	if r == nil || r.Isolate {
+		return false
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Isolate != IsolateWorktree && (s.Type == belay.TypeAgent || s.Type == belay.TypeRecipe && c.calls(s.Recipe)) {
+			c.agents[name] = true
+			break
+		}
+	}
+	return c.agents[name]
+}
+
+// crowds refuses an agent that shares its tree with others and that nothing
+// checks: what changed there can be the work of any of them.
+func (l *linker) crowds() {
+	if !slices.ContainsFunc(l.steps, func(s Step) bool { return s.Isolate == IsolateOff && s.Type == belay.TypeAgent }) {
+		return
+	}
+	for i, p := range Placings(&Recipe{Steps: l.steps}, nil) {
+		s := &l.steps[i]
+		if !p.Shared || s.Verify != nil {
+			continue
+		}
+		l.fail(s, s.Pos, "add verify: with a script that tells by exit 0 that the work is there, or leave isolate: off out: then the agent has a worktree of its own, and its work comes back",
+			"step %q shares its tree (isolate: off), %s, and nothing checks its work", s.ID, p.Why)
+	}
 }

@@ -75,7 +75,7 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	if m.Recursion.MaxTotalSteps == 0 {
 		m.Recursion.MaxTotalSteps = parent.Recursion.MaxTotalSteps
 	}
-	m.Policy, m.Recovery = cmp.Or(child.Policy, parent.Policy), cmp.Or(child.Recovery, parent.Recovery)
+	m.Policy, m.Recovery, m.Merge = cmp.Or(child.Policy, parent.Policy), cmp.Or(child.Recovery, parent.Recovery), cmp.Or(child.Merge, parent.Merge)
 	m.Guard = cmp.Or(child.Guard, parent.Guard)
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)

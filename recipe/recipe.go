@@ -28,13 +28,14 @@ type Recipe struct {
 	Compat      bool        // read as the older runner would, where that is safe
 	Rules       []Rule      // context_validation: looked at before the first step
 	Hooks       Hooks
-	Extends     string   // the parent's name; "" once it is merged in (see Merge)
-	Secrets     []string // variables whose values are hidden
-	Isolate     bool     // the run has a worktree of its own
-	Guard       *Guard   // files that its agents may not change; nil = not said
-	Policy      string   // who chooses ways out of failures: "" = not said, belay or classic
-	Recovery    string   // about failed sub-recipes: "" = not said, on, off or classic
-	Tests       *Script  // the check of agent steps with expect: tests and no verify; nil = not said
+	Extends     string    // the parent's name; "" once it is merged in (see Merge)
+	Secrets     []string  // variables whose values are hidden
+	Isolate     bool      // the run has a worktree of its own
+	Merge       MergeMode // what becomes of the work of its isolated steps, where they do not say it
+	Guard       *Guard    // files that its agents may not change; nil = not said
+	Policy      string    // who chooses ways out of failures: "" = not said, belay or classic
+	Recovery    string    // about failed sub-recipes: "" = not said, on, off or classic
+	Tests       *Script   // the check of agent steps with expect: tests and no verify; nil = not said
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
@@ -131,8 +132,9 @@ type Step struct {
 	Role      string // agent: a role of recovery, "" = none
 	Policy    string // who chooses ways out of its failures: "" = that of the run, belay or classic
 	Recovery  string // recipe: "" = not said, on, off or classic
-	Isolate   bool   // it has a worktree of its own
 	Guard     *Guard // files that its agents may not change; nil = that of the recipe
+	Isolate   Isolation
+	Merge     MergeMode // what becomes of its work when it is isolated
 	Once      bool
 	Optional  bool
 	Env       map[string]string

@@ -148,9 +148,17 @@ var otherKeys = []key[draft]{
 	{name: "policy", on: onAll, types: []string{typeText}, enum: policies(), def: "that of the run",
 		doc:  "Who chooses the ways out of its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Policy = p.choice(k, v, policies()...) }},
-	{name: "isolate", on: onBash | onAgent, types: []string{typeText}, enum: []string{"worktree"}, why: "a sub-recipe says isolate itself",
-		doc:  "Give the step a git worktree and a branch of its own to work in.",
-		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Isolate = p.choice(k, v, "worktree") != "" }},
+	{name: "isolate", on: onAll, types: []string{typeText}, enum: []string{"worktree", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
+		doc: "worktree: the step has a git worktree and a branch of its own to work in. off on an agent step: it shares the tree with the steps beside it, and must have verify. " +
+			"off on a bash step: it does not write into the tree, so agents beside it need no worktree.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) {
+			d.Isolate = Isolation(p.choice(k, v, string(IsolateWorktree), string(IsolateOff)))
+		}},
+	{name: "merge", on: onAll, types: []string{typeText}, enum: []string{"auto", "branch"}, def: "auto; branch with isolate: worktree on a step without foreach",
+		doc: "What becomes of the work of an isolated step when it is done: auto merges it into the run's tree, branch leaves it on its branch.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) {
+			d.Merge = MergeMode(p.choice(k, v, string(MergeAuto), string(MergeBranch)))
+		}},
 	{name: "guard", on: onAll, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
 		doc: "Files that an agent of the step may not change, as patterns: one without a slash is a name in any folder, one with a slash is a path from the step's directory, ** stands for any folders. A change there fails the attempt. An empty list also lifts what is guarded by itself: the scripts that its check runs by their path and, for an agent that repairs or recovers it, its test files."},
 	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,

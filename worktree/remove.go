@@ -127,6 +127,7 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 		}
 	}
 	_, known := at(list, marks[branch].Path)
+	o.committed = o.committed || slices.Contains(aside, ReasonDirty)
 	return g.take(ctx, branch, own, o, known, force)
 }
 

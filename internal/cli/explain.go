@@ -38,7 +38,9 @@ func sourceFlags(cmd *cobra.Command, o *sourceOptions, asJSON string) {
 func (a *app) explainCommand() *cobra.Command {
 	var o sourceOptions
 	cmd := command("explain RECIPE", "say what a recipe would run, in order; start nothing", 1, 1,
-		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.explain(cmd, args[0], o) })
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.explain(ctx, cmd, args[0], o)
+		})
 	sourceFlags(cmd, &o, "print one JSON object per recipe and per step")
 	compatFlag(cmd, &o.compat)
 	setFlag(cmd, &o.sets)
@@ -79,6 +81,8 @@ type planLine struct {
 	Tests     []string   `json:"tests,omitempty"` // how they are run
 	Forge     string     `json:"forge,omitempty"` // how it is asked
 	Isolate   bool       `json:"isolate,omitempty"`
+	Merge     string     `json:"merge,omitempty"`  // of an isolated step: auto or branch
+	Placed    string     `json:"placed,omitempty"` // where it works, and why, when that is not the run's tree alone
 	Foreach   string     `json:"foreach,omitempty"`
 	Group     string     `json:"parallel_group,omitempty"`
 	Tags      []string   `json:"when_tags,omitempty"`
@@ -94,7 +98,7 @@ type planLine struct {
 	Instead   []string   `json:"instead,omitempty"`  // steps that it stands in for; it then does not start by itself
 }
 
-func (a *app) explain(cmd *cobra.Command, name string, o sourceOptions) error {
+func (a *app) explain(ctx context.Context, cmd *cobra.Command, name string, o sourceOptions) error {
 	vars, err := parseSets(o.sets)
 	if err != nil {
 		return usage(cmd, err)
@@ -122,6 +126,7 @@ func (a *app) explain(cmd *cobra.Command, name string, o sourceOptions) error {
 	if err != nil {
 		return err
 	}
+	out.unhoused = unhoused(ctx, dir)
 	out.checks = a.checker(cfg, dir)
 	a.explainRecipe(out, set.Root, spot{dir: dir}, 0, o.json)
 	return nil
@@ -149,9 +154,11 @@ func (a *app) explainRecipe(o *outline, r *recipe.Recipe, at spot, depth int, as
 	} else {
 		a.head(r, given, depth)
 	}
+	places := placings(o.set, r)
 	for n, i := range shapeOf(r, o.expects(r)).Order() {
 		st := &r.Steps[i]
 		line := planLineOf(r, st, o.set.Expects(r, i), known, depth)
+		line.Isolate, line.Merge, line.Placed = places[i].Isolated, string(places[i].Merge), housing(places[i], o.unhoused)
 		line.Tests, line.Forge = o.checks.tests(r, st, at.in(st)), o.checks.forge(st)
 		if asJSON {
 			a.object(line)
@@ -207,7 +214,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"expect", expected(st, belay.Expect(l.Expect))},
 		{"tests", strings.Join(l.Tests, "; ")},
 		{"forge", l.Forge},
-		{"isolate", isolated(st)},
+		{"isolate", l.Placed},
 		{"guard", guarded(r, st)},
 		{"gives", strings.Join(gives(st), ", ")},
 		{"limits", strings.Join(caps(st), "; ")},
@@ -293,13 +300,6 @@ func expected(st *recipe.Step, expect belay.Expect) string {
 	return text + " (by default: it is read)"
 }
 
-func isolated(st *recipe.Step) string {
-	if !st.Isolate {
-		return ""
-	}
-	return "worktree: a branch and a working tree of its own"
-}
-
 func conditionOf(st *recipe.Step) string {
 	if st.Condition == nil {
 		return ""
@@ -353,7 +353,7 @@ func planLineOf(r *recipe.Recipe, st *recipe.Step, expect belay.Expect, known ex
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
 		Needs: idsOf(r, st.Needs), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
-		Model: st.Model, Expect: string(expect), Isolate: st.Isolate,
+		Model: st.Model, Expect: string(expect),
 		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
 		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
 		Role: st.Role, Policy: st.Policy, Recovery: st.Recovery, Fallback: elseOf(st), Instead: idsOf(r, standsFor(r, st)),

@@ -412,6 +412,9 @@ func (a *app) tellKept(kept []engine.Kept) {
 			continue
 		}
 		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
+		if slices.Contains(k.Why, worktree.ReasonUnpushed) {
+			a.say("take its commits over with: git merge %s", k.Branch)
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type outline struct {
 	shown  map[string]bool            // by digest
 	vars   map[string]json.RawMessage // given to the recipe that is run
 	checks checker
+
+	unhoused string // why there can be no worktrees, "" when there can
 }
 
 func newOutline(set *library.Set) *outline { return &outline{set: set, shown: map[string]bool{}} }
@@ -131,7 +133,7 @@ func noteOf(st *recipe.Step, expect belay.Expect) string {
 		}
 		words = append(words, "expect "+string(expect))
 	}
-	if st.Isolate {
+	if st.Isolate == recipe.IsolateWorktree {
 		words = append(words, "own worktree")
 	}
 	if st.Foreach != "" {

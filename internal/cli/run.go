@@ -34,6 +34,7 @@ type runOptions struct {
 	compat      bool
 	dry         bool
 	agents      agentOptions
+	isolate     bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -55,6 +56,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
 	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
 	compatFlag(cmd, &o.compat)
+	f.BoolVar(&o.isolate, "isolate", false, "give the run a git worktree and a branch of its own, as isolate: worktree in the recipe does")
 	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	agentFlags(cmd, &o.agents)
 	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
@@ -135,7 +137,7 @@ func (a *app) spec(cfg *config.Config, name, dir string, vars map[string]json.Ra
 	set, err := a.load(shelf, name)
 	return engine.Spec{
 		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: cfg.MaxParallel.Value,
-		Include: o.include, Exclude: o.exclude, Tests: cfg.Tests.Value,
+		Include: o.include, Exclude: o.exclude, Isolate: o.isolate, Tests: cfg.Tests.Value,
 	}, err
 }
 

@@ -32,7 +32,8 @@ type runLine struct {
 	Started time.Time    `json:"started,omitzero"`
 	Ended   time.Time    `json:"ended,omitzero"`
 	Done    int64        `json:"done"`
-	Pid     int          `json:"pid,omitempty"` // of its driver
+	Pid     int          `json:"pid,omitempty"`   // of its driver
+	Waits   string       `json:"waits,omitempty"` // what it waits for that another run has
 	Reason  string       `json:"reason,omitempty"`
 	Cure    string       `json:"cure,omitempty"` // of one that cannot be read
 }
@@ -81,7 +82,7 @@ func lineOf(sum journal.Summary) runLine {
 	}
 	if sum.Status == belay.Running {
 		if sum.Beginning || driver.Alive() {
-			l.Pid = driver.Pid
+			l.Pid, l.Waits = driver.Pid, sum.Beat.Waits()
 		} else {
 			l.Status, l.Crashed = belay.Stopped, true
 		}
@@ -93,7 +94,7 @@ func lineOf(sum journal.Summary) runLine {
 // and before it could say so in the index. The beat tells that it is such a run,
 // so that the journals of all others stay closed.
 func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
-	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running {
+	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running || beat.Waits() != "" {
 		return l
 	}
 	s, err := tell(st, string(l.ID))
@@ -119,6 +120,8 @@ func (l runLine) row(sum journal.Summary, now time.Time) []string {
 		status = crashedText
 	case l.Status == journal.Unreadable:
 		status = "(unreadable)"
+	case l.Waits != "":
+		status = l.Waits
 	}
 	if !l.Started.IsZero() {
 		started = l.Started.Local().Format(time.DateTime)

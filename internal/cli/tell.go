@@ -58,7 +58,7 @@ func (t *teller) lines(r belay.Record) []entry {
 			t.attempts[at], t.agents[at] = e.Attempt, e.Agent
 		case belay.RoleRecovery:
 			return t.prompted(r, e)
-		case belay.RoleVerify, belay.RoleHook, belay.RoleRepair, belay.RolePlan:
+		case belay.RoleVerify, belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleMerge:
 		}
 	case belay.AnswerGiven:
 		if key, asks := strings.CutSuffix(string(e.Key), "?agent"); asks && !e.Answer.OK {

@@ -155,6 +155,7 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 		a.out.line("%s", text)
 	}
 	if sum.OK && !o.json && !o.github {
+		a.tellPlaces(set, path, "")
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
 	}
 	return sum.OK

@@ -77,7 +77,7 @@ func troubled(s *story, p placed) bool {
 		return false
 	}
 	switch p.Phase {
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
 		return true
 	case flow.Held, flow.Failed, flow.Done, flow.NotTaken, flow.Skipped:
 	}

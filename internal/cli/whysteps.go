@@ -56,7 +56,7 @@ func (w *whySteps) count(p placed) {
 		default:
 			w.Open = append(w.Open, name)
 		}
-	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:
+	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
 		w.Open = append(w.Open, name)
 	}
 }

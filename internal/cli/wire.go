@@ -106,7 +106,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 	return &engine.Local{
 		Host: hostOf(cfg, agents, exe), Service: agents.Service,
 		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
-		Secrets: cfg.Secrets.Value, Alone: true,
+		Secrets: cfg.Secrets.Value, Include: cfg.Include.Value, Alone: true,
 		Limits: step.Limits{
 			MaxLog: cfg.LogBytes.Value, MaxOut: cfg.OutputBytes.Value, Grace: cfg.KillGrace.Value,
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/worktree"
 )
 
 // Config is every setting.
@@ -26,6 +27,7 @@ type Config struct {
 	MaxParallel Setting[int]           // limits.max_parallel: processes of a run at the same time
 	KeeperGrace Setting[time.Duration] // keeper.grace: for a step without a deadline and without a driver
 	KillGrace   Setting[time.Duration] // kill.grace: between TERM and KILL
+	Include     Setting[[]string]      // isolate.include: ignored files that a worktree shall have, too
 	Secrets     Setting[[]string]      // secrets: names of variables whose values are hidden
 	Tests       Setting[string]        // tests: the test command for steps that expect tests and name none
 	Agents      Agents
@@ -53,6 +55,7 @@ func Defaults() *Config {
 		MaxParallel: Setting[int]{belay.DefaultLimits().MaxParallel, OriginDefault},
 		KeeperGrace: Setting[time.Duration]{proc.DefaultKeeperGrace, OriginDefault},
 		KillGrace:   Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
+		Include:     Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
 		Secrets:     Setting[[]string]{nil, OriginDefault},
 		Tests:       Setting[string]{"", OriginDefault},
 		Agents: Agents{

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
 )
 
 func write(t *testing.T, text string) string {
@@ -38,6 +39,7 @@ func TestLaterPlacesWin(t *testing.T) {
 		MaxParallel: Setting[int]{5, "environment BELAY_LIMITS_MAX_PARALLEL"},
 		KeeperGrace: Setting[time.Duration]{10 * time.Minute, "environment BELAY_KEEPER_GRACE"},
 		KillGrace:   Setting[time.Duration]{2 * time.Second, Origin("file " + path + ":5")},
+		Include:     Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
 		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
 		Tests:       Setting[string]{"make check", Origin("file " + path + ":14")},
 		Agents: Agents{

@@ -30,6 +30,7 @@ func TestPageHasEverySetting(t *testing.T) {
 		"kill.grace":          brief(d.KillGrace.Value),
 		"secrets":             "none",
 		"tests":               "the repository's own",
+		"isolate.include":     "`.env*`, `node_modules`, `.venv`",
 		"agent":               "the first one installed and logged in",
 		"agents.first_event":  brief(attend.DefaultWindows().First),
 		"agents.silence":      brief(attend.DefaultWindows().Silence),

@@ -29,6 +29,7 @@ func settings() []setting {
 		{"kill.grace", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.KillGrace })},
 		{"secrets", true, secrets},
 		{"tests", false, one(word, func(c *Config) *Setting[string] { return &c.Tests })},
+		{"isolate.include", true, include},
 	}, agentSettings(), recoverySettings())
 }
 
@@ -93,6 +94,12 @@ func duration(text string) (time.Duration, error) {
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// include is in the syntax of gitignore; an empty list copies nothing.
+func include(c *Config, words []string, from Origin) error {
+	c.Include = Setting[[]string]{words, from}
+	return nil
+}
 
 func secrets(c *Config, words []string, from Origin) error {
 	for _, w := range words {

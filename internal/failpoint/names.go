@@ -35,6 +35,7 @@ func Names() []string {
 		"create.rooms",
 		"engine.after_spawn",
 		"engine.before_spawn",
+		"engine.tree_taken",
 		"journal.after_append",
 		"journal.before_append",
 		"keeper.after_birth",
@@ -58,6 +59,8 @@ func Names() []string {
 		"worktree.merge_before_file",
 		"worktree.merge_before_plan",
 		"worktree.merge_before_replan",
+		"worktree.merge_before_report",
+		"worktree.merge_process_begun",
 		// end
 	}
 }

@@ -172,7 +172,7 @@ func (b *book) good(k belay.Key) bool {
 	}
 	switch p.role {
 	case belay.RoleMain, belay.RoleRecovery:
-	case belay.RoleVerify, belay.RoleHook, belay.RoleRepair, belay.RolePlan:
+	case belay.RoleVerify, belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleMerge:
 		return false
 	}
 	if o.Child != nil {

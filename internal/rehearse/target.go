@@ -200,7 +200,7 @@ func mends(r belay.Role) bool {
 	switch r {
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 		return true
-	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	case belay.RoleMain, belay.RoleVerify, belay.RoleHook, belay.RoleMerge:
 	}
 	return false
 }

@@ -49,6 +49,7 @@ type Host struct {
 	Tally   string    // before the keys that are counted in it
 	Kept    proc.Kept // who keeps the run
 	Skip    []string  // folders that Belay itself writes to: their change is nobody's work
+	Merges  string    // the folder for the plans of merges
 }
 
 // agentDir is the folder of an attempt of an agent.

@@ -47,6 +47,9 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 			o.Check, o.Tally = &r, nil
 		}
 	}
+	if j.Role == belay.RoleMerge {
+		o.Merge = merged(blobs, j.Key)
+	}
 	if j.Agent != nil {
 		reported(&o, j.Key, blobs)
 	}

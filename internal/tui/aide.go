@@ -14,7 +14,7 @@ func Helps(r belay.Role) bool {
 	switch r {
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
 		return true
-	case belay.RoleMain, belay.RoleVerify, belay.RoleHook:
+	case belay.RoleMain, belay.RoleVerify, belay.RoleHook, belay.RoleMerge:
 	}
 	return false
 }
@@ -22,7 +22,7 @@ func Helps(r belay.Role) bool {
 // beside is the place of an attempt: that of an agent that helps is beside the
 // step, under the name of its role.
 func beside(at place, r belay.Role) place {
-	if Helps(r) {
+	if Helps(r) || r == belay.RoleMerge {
 		at.path += belay.Path("@" + string(r))
 	}
 	return at

@@ -7,6 +7,7 @@ package tui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,14 +19,15 @@ import (
 
 // Board keeps what the next line or the live view needs to know.
 type Board struct {
-	tree    *flow.Tree
-	open    map[belay.Key]*lane
-	order   []belay.Key
-	broken  map[place]broken
-	waiting map[place]retry
-	blocked map[place]string // why the agent of a step may not start yet
-	done    int
-	failed  map[belay.RunID]int // steps that stay failed
+	tree     *flow.Tree
+	open     map[belay.Key]*lane
+	order    []belay.Key
+	broken   map[place]broken
+	waiting  map[place]retry
+	blocked  map[place]string // why the agent of a step may not start yet
+	forTrees map[place]string // steps that wait for a working tree, and who has it
+	done     int
+	failed   map[belay.RunID]int // steps that stay failed
 }
 
 // place is a step of a run.
@@ -67,7 +69,7 @@ func NewBoard(tree *flow.Tree) *Board {
 	b := &Board{
 		tree: tree, open: map[belay.Key]*lane{},
 		broken: map[place]broken{}, waiting: map[place]retry{}, failed: map[belay.RunID]int{},
-		blocked: map[place]string{},
+		blocked: map[place]string{}, forTrees: map[place]string{},
 	}
 	var well []place
 	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
@@ -83,6 +85,10 @@ func NewBoard(tree *flow.Tree) *Board {
 			l := &lane{
 				place: at, key: v.Key, role: role, n: v.Attempt, of: v.Attempts,
 				since: v.Since, child: v.Child != "" && v.Type == belay.TypeRecipe,
+			}
+			if v.Phase == flow.Merging {
+				l.place, l.n = placeOf(run, v.Key)
+				l.role, l.of, l.child = belay.RoleMerge, l.n, false
 			}
 			if v.Phase == flow.Aided {
 				l.place, l.n = placeOf(run, v.Key)
@@ -111,7 +117,7 @@ func (b *Board) count(run belay.RunID, p flow.Phase) {
 		b.done++
 	case flow.Failed:
 		b.failed[run]++
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Held, flow.NotTaken, flow.Skipped:
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging, flow.Held, flow.NotTaken, flow.Skipped:
 	}
 }
 
@@ -157,7 +163,7 @@ func (b *Board) Take(r belay.Record) []Line {
 			if Helps(l.role) {
 				return b.aideEnded(l)
 			}
-			if l.role != belay.RoleMain {
+			if l.role != belay.RoleMain && l.role != belay.RoleMerge {
 				b.remove(e.Key)
 			}
 			if l.role == belay.RoleHook {
@@ -168,6 +174,8 @@ func (b *Board) Take(r belay.Record) []Line {
 		return b.judged(r.Run, e)
 	case belay.AnswerGiven:
 		return b.answer(r, e)
+	case belay.RunEnded:
+		maps.DeleteFunc(b.forTrees, func(at place, _ string) bool { return at.run == r.Run })
 	case belay.RecoveryChosen:
 		return b.recovery(place{r.Run, e.Path}, e.Plan, r.At)
 	case belay.StepRefused:
@@ -237,6 +245,9 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 	if _, role := helped(at); role != "" {
 		return b.aideJudged(at, l, n, e.Verdict)
 	}
+	if path, ok := strings.CutSuffix(string(at.path), "@"+string(belay.RoleMerge)); ok {
+		return b.mergeJudged(place{run, belay.Path(path)}, l, e.Verdict)
+	}
 	if path, ok := strings.CutSuffix(string(at.path), "@"+string(belay.RoleVerify)); ok { // judged only where a person called it done
 		b.done++
 		return []Line{b.line("done", place{run, belay.Path(path)}, l.took(), "its check passes, as a person said")}
@@ -251,6 +262,8 @@ func (b *Board) judged(run belay.RunID, e belay.AttemptJudged) []Line {
 	}
 	v := e.Verdict
 	switch {
+	case v.OK && b.merges(at):
+		return []Line{b.line("worked", at, took, joined("its work is merged next", again, work))}
 	case v.OK:
 		b.done++
 		part := ""

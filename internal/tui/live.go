@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,11 @@ func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []st
 	}
 	if next, ok := b.nextRetry(); ok {
 		lines = append(lines, Cut(next.format(now), width))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(b.forTrees), func(a, c place) int {
+		return strings.Compare(StepName(a.run, a.path), StepName(c.run, c.path))
+	}) {
+		lines = append(lines, Cut(Line{Word: "waiting", Step: StepName(at.run, at.path), Text: b.forTrees[at]}.Format(false), width))
 	}
 	if len(lines) == 0 {
 		return nil

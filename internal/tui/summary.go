@@ -64,7 +64,7 @@ func count(tree *flow.Tree) tally {
 			} else { // it ran, and was given back or will be tried again
 				t.open++
 			}
-		case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided:
+		case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
 			t.open++
 		}
 		if v.Phase == flow.Failed || v.Phase == flow.Held {

@@ -70,9 +70,13 @@ func (s *story) turn(facts ...flow.Fact) {
 		s.lines = append(s.lines, s.board.Take(r)...)
 	}
 	for _, c := range turn.Effects { // a look at the machine shows nothing
-		if ask, ok := c.(belay.Ask); ok && ask.Question.Probe != "" {
+		if ask, ok := c.(belay.Ask); ok && (ask.Question.Probe != "" || ask.Question.Tree != nil) {
 			run, _, _ := strings.Cut(string(ask.Key), ":")
-			s.turn(flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: ask.Key, Answer: belay.Answer{OK: true, Probe: &belay.Probe{}}}})
+			a := belay.Answer{OK: true, Probe: &belay.Probe{}}
+			if q := ask.Question.Tree; q != nil {
+				a = belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}
+			}
+			s.turn(flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: ask.Key, Answer: a}})
 		}
 	}
 }

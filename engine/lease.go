@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/failpoint"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/worktree"
+)
+
+// treeEvery is how often a tree that others have is asked for again.
+const treeEvery = time.Second
+
+// treeWait is a question for a working tree that others have.
+type treeWait struct {
+	ask   belay.Ask
+	since time.Time
+	by    belay.RunID
+}
+
+// tree asks for a working tree. While another run has it there is no answer, but
+// a record that says who: the question stays here and is asked again.
+func (w *drive) tree(c belay.Ask) (flow.Fact, bool) {
+	q := c.Question.Tree
+	a := belay.Answer{Dir: q.Dir, Tree: worktree.Whole(q.Dir)}
+	wait, waits := w.trees[c.Key]
+	if !waits {
+		wait = treeWait{ask: c, since: w.now()}
+	}
+	got, err := journal.Leased{OK: true}, error(nil)
+	if w.TakeTree != nil {
+		got, err = w.TakeTree(journal.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
+	}
+	switch {
+	case err != nil:
+		a.Error = "the working tree could not be asked for: " + err.Error()
+	case got.OK:
+		failpoint.Hit("engine.tree_taken")
+		a.OK, a.Taken = true, got.Taken
+		w.needed = nil // the step may not need it after all: looked at again after the next turn
+		if waits {
+			a.Waited = w.now().Sub(wait.since)
+		}
+	case got.Never:
+		a.By = got.By
+		a.Error = fmt.Sprintf("run %s works in %s, and waiting for it could last for ever: this run was started inside another one, which has a working tree of its own", got.By, a.Tree)
+	default:
+		news := wait.by != got.By
+		wait.by = got.By
+		w.trees[c.Key] = wait
+		w.beat()
+		a.By = got.By
+		return w.given(c.Key, a), news
+	}
+	delete(w.trees, c.Key)
+	return w.given(c.Key, a), true
+}
+
+func (w *drive) given(k belay.Key, a belay.Answer) flow.Fact {
+	return flow.Fact{Run: w.asker(k), Event: belay.AnswerGiven{Key: k, Answer: a}}
+}
+
+// askTrees asks again for the trees that others had.
+func (w *drive) askTrees() {
+	if len(w.trees) == 0 || time.Since(w.treesAt) < treeEvery {
+		return
+	}
+	w.treesAt = time.Now()
+	for _, k := range slices.Sorted(maps.Keys(w.trees)) {
+		if !w.Tree.Awaits(k) {
+			delete(w.trees, k)
+			continue
+		}
+		if fact, news := w.tree(w.trees[k].ask); news {
+			w.facts = append(w.facts, fact)
+		}
+	}
+}
+
+// giveTrees gives back the trees that no step needs any more. What is needed is
+// told by the records, so that whoever drives the run next gives them back, too.
+func (w *drive) giveTrees() error {
+	if w.GiveTrees == nil {
+		return nil
+	}
+	need := w.Tree.Trees()
+	if w.needed != nil && maps.EqualFunc(need, w.needed, slices.Equal) {
+		return nil
+	}
+	if err := w.GiveTrees(need); err != nil {
+		return err
+	}
+	w.needed = need
+	return nil
+}
+
+// beat tells those who list runs how this one stands.
+func (w *drive) beat() {
+	phase := string(w.turn.Status)
+	for _, wait := range w.trees {
+		if w.turn.Status == belay.Running && wait.by != w.Root {
+			phase = journal.WaitsForTree(wait.by)
+		}
+	}
+	w.Log.Beat(phase, w.Tree.Done())
+}
+
+func (o *Open) takeTree(l journal.Lease) (journal.Leased, error) {
+	l.Run = o.ID
+	return o.local.State.TakeTree(l)
+}
+
+func (o *Open) giveTrees(keep map[string][]string) error {
+	return o.local.State.GiveTrees(o.ID, keep)
+}

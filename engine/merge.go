@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
+)
+
+// pose puts a conflict into the worktree of a step, for the agent that resolves it.
+func (w *drive) pose(ctx context.Context, j belay.Job) error {
+	if j.Agent == nil || j.Merge == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, worktreeWithin)
+	defer cancel()
+	order := w.Host.MergeOrder(j)
+	order.Key += "+" + string(j.Key)
+	_, err := worktree.Conflict(ctx, order)
+	return err
+}
+
+// came takes away the worktrees whose work is in the run's tree by these records.
+// One that cannot go now goes at the end of the run, or with gc.
+func (w *drive) came(ctx context.Context, recs []belay.Record) {
+	for _, r := range recs {
+		e, ok := r.Event.(belay.AttemptJudged)
+		if !ok || !e.Verdict.OK || w.Unhouse == nil {
+			continue
+		}
+		path, _, merge := strings.Cut(strings.TrimPrefix(string(e.Key), string(r.Run)+":"), "@"+string(belay.RoleMerge)+".")
+		if merge {
+			w.Unhouse(ctx, r.Run, belay.Path(path))
+		}
+	}
+}
+
+// unhouse takes away a worktree whose work is in the run's tree.
+func (o *Open) unhouse(ctx context.Context, run belay.RunID, p belay.Path) {
+	s := o.Tree.Run(run)
+	if h := s.Home(p); h != nil && h.Merge && h.Dir != "" {
+		_ = o.remove(ctx, run, p, s.Base(), h, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored) // the reasons are told at the end
+	}
+}

@@ -1,0 +1,199 @@
+package flow
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// treeQuestion ends the key of a question for a working tree: one agent at a
+// time works in one.
+const treeQuestion = "?tree"
+
+// lease is a working tree that a step has, or had last.
+type lease struct {
+	dir     string // that it was asked for with
+	tree    string // its top
+	taken   int64  // another number once somebody else has had it
+	held    bool
+	refused string      // why it can never be had
+	by      belay.RunID // who has it, while the step waits for it
+}
+
+// leaseStep names a step where all runs on the machine see it.
+func (s *State) leaseStep(i int) string { return string(s.id) + ":" + string(s.prog.Steps[i].ID) }
+
+// nextTree asks for the working tree that attempt k of a step works in, when the
+// step does not have it; the second result tells that it is waited for.
+func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Command, bool) {
+	if l.held && l.dir == dir {
+		return nil, false
+	}
+	key := k + treeQuestion
+	if s.trees[key] {
+		return nil, true
+	}
+	return belay.Ask{Key: key, Question: belay.Question{Tree: &belay.TreeWish{
+		Dir: dir, Step: s.leaseStep(i), Shared: s.shares(i),
+	}}}, true
+}
+
+// leaseOf is the lease that a question for a tree is about.
+func (s *State) leaseOf(k belay.Key) (int, *lease, bool) {
+	text, ok := strings.CutSuffix(string(k), treeQuestion)
+	if !ok {
+		return 0, nil, false
+	}
+	text, _ = strings.CutPrefix(text, string(s.id)+":")
+	dot := strings.LastIndexByte(text, '.')
+	if dot < 0 {
+		return 0, nil, false
+	}
+	if _, err := strconv.Atoi(text[dot+1:]); err != nil {
+		return 0, nil, false
+	}
+	path, _, _ := strings.Cut(text[:dot], "@")
+	i, ok := s.index[belay.Path(path)]
+	if !ok {
+		return 0, nil, false
+	}
+	if strings.HasSuffix(text[:dot], "@"+string(belay.RoleMerge)) {
+		return i, &s.steps[i].into, true
+	}
+	return i, &s.steps[i].work, true
+}
+
+// treeAnswered folds the answer to a question for a working tree. If somebody
+// else has had the tree since the step had it last, what the step did there
+// before cannot be told from what they did: the next attempt is measured anew.
+func (s *State) treeAnswered(k belay.Key, a belay.Answer) bool {
+	i, l, ok := s.leaseOf(k)
+	if !ok {
+		return false
+	}
+	if !a.OK && a.By != "" && a.Error == "" {
+		l.by = a.By
+		return true
+	}
+	delete(s.trees, k)
+	if !a.OK {
+		*l = lease{tree: l.tree, taken: l.taken, dir: a.Dir, refused: a.Error}
+	} else {
+		if l == &s.steps[i].work && l.taken != 0 && (l.tree != a.Tree || l.taken != a.Taken) {
+			s.steps[i].agent.measure = measure{}
+		}
+		*l = lease{dir: a.Dir, tree: a.Tree, taken: a.Taken, held: true}
+		s.leased[i] = true
+	}
+	if s.steps[i].phase != Waiting {
+		s.look(i)
+	}
+	return true
+}
+
+// giveBack gives the trees of a step back; it asks for them again before its
+// next agent starts.
+func (s *State) giveBack(i int) {
+	st := &s.steps[i]
+	st.work.held, st.work.refused, st.work.by = false, "", ""
+	st.into = lease{}
+	delete(s.leased, i)
+}
+
+// giveAllBack does so for all steps whose agent is not at work.
+func (s *State) giveAllBack() {
+	for i := range s.leased {
+		if st := &s.steps[i]; st.key == "" || st.child != "" {
+			s.giveBack(i)
+			st.agent.grant, st.aide.grant = nil, nil // a slot is asked for once the tree is there
+			s.tree.release(s.id, s.prog.Steps[i].ID)
+		}
+	}
+}
+
+// needsTree tells whether a step still needs the tree that it has. An agent's
+// step has it until it is settled; another one only while an agent helps it.
+func (s *State) needsTree(i int) bool {
+	st := &s.steps[i]
+	switch {
+	case st.phase == Merging || !st.work.held:
+		return false
+	case s.typeOf(i) != belay.TypeAgent:
+		return st.aide.role != ""
+	}
+	return !st.phase.settled() && st.phase != Held
+}
+
+// Trees are the working trees that the runs need, and for each the steps that do.
+func (t *Tree) Trees() map[string][]string {
+	need := map[string][]string{}
+	for _, id := range t.live {
+		s := t.runs[id]
+		for i := range s.leased {
+			l := &s.steps[i].work
+			if s.steps[i].into.held {
+				l = &s.steps[i].into
+			} else if !s.needsTree(i) {
+				continue
+			}
+			need[l.tree] = append(need[l.tree], s.leaseStep(i))
+		}
+	}
+	return need
+}
+
+// Awaits tells whether the answer to a question for a tree is still wanted.
+func (t *Tree) Awaits(k belay.Key) bool {
+	run, _, _ := strings.Cut(string(k), ":")
+	s := t.runs[belay.RunID(run)]
+	return s != nil && s.awaits(k)
+}
+
+// awaits tells whether a run that goes on waits for the answer to a question for a tree.
+func (s *State) awaits(k belay.Key) bool {
+	if s.result != nil || s.cancel != nil || !s.trees[k] {
+		return false
+	}
+	i, _, ok := s.leaseOf(k)
+	return ok && !(s.steps[i].phase == Waiting && s.givesUp())
+}
+
+// awaitsTree tells whether a run waits for a tree.
+func (s *State) awaitsTree() bool {
+	for k := range s.trees {
+		if s.awaits(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsForTree tells whether an agent in a run, or below it, waits for a tree.
+func (t *Tree) waitsForTree(id belay.RunID) bool {
+	if t == nil {
+		return false // a rehearsal
+	}
+	for _, at := range t.live {
+		if (at == id || strings.HasPrefix(string(at), string(id)+"/")) && t.runs[at].awaitsTree() {
+			return true
+		}
+	}
+	return false
+}
+
+// excuse gives the time that a step waited for a tree back to the sub-recipes
+// around it: waiting uses up no timeout.
+func (t *Tree) excuse(id belay.RunID, waited time.Duration) {
+	for up, ok := t.parents[id]; ok && waited > 0; up, ok = t.parents[up.run] {
+		p := t.runs[up.run]
+		if i, open := p.open[up.key]; open && p.timers.later(i, up.key, waited) {
+			t.touch(up.run)
+		}
+	}
+}
+
+// shares tells whether the author of a step said that others may work in its
+// tree at the same time.
+func (s *State) shares(i int) bool { return s.places[i].Shared }

@@ -1,0 +1,266 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/verdict"
+)
+
+// mergeTimeout bounds one merge.
+const mergeTimeout = 15 * time.Minute
+
+// maxClashes is how many files in conflict a failure names.
+const maxClashes = 10
+
+// merge is what the fold knows of how a step's isolated work comes back.
+type merge struct {
+	due  bool               // the work is there, and not in the run's tree yet
+	n    int                // number of the last attempt
+	told *belay.Observation // what was seen of it
+}
+
+// mergeKey names an attempt to bring the work of a step back.
+func (s *State) mergeKey(i, n int) belay.Key {
+	return belay.KeyOf(s.id, s.prog.Steps[i].ID, belay.RoleMerge, n)
+}
+
+// comesBack tells whether a step works in a tree of its own from which its work
+// is brought back.
+func (s *State) comesBack(i int) bool {
+	h := s.homes[s.homeKey(i)]
+	return h != nil && h.Merge && h.Dir != ""
+}
+
+// accomplish folds that the work of a step is there: done, once it is in the
+// run's tree.
+func (s *State) accomplish(i int) error {
+	if !s.comesBack(i) {
+		return s.finish(i, Done)
+	}
+	s.steps[i].merge.due = true
+	return s.toMerge(i)
+}
+
+// toMerge has the work of a step brought back.
+func (s *State) toMerge(i int) error {
+	s.steps[i].merge.told = nil
+	s.look(i)
+	return s.move(i, Merging)
+}
+
+// nextMerge says what is next about a step whose work is to be brought back; the
+// second result tells that it waits for room.
+func (s *State) nextMerge(i int, now time.Time, room int) (belay.Command, bool) {
+	st := &s.steps[i]
+	switch {
+	case st.merge.told != nil:
+		return belay.Note{Event: belay.AttemptJudged{Key: s.mergeKey(i, st.merge.n), Verdict: s.mergeVerdict(i)}}, false
+	case s.cancel != nil || s.before(i):
+		return nil, false
+	case st.into.refused != "":
+		return s.ask(i, fmt.Sprintf("the work of step %s cannot be merged: %s. Is it merged, shall it be tried again, has the step failed, or is it left out?",
+			s.prog.Steps[i].ID, st.into.refused)), false
+	case room <= 0:
+		return nil, true
+	}
+	if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.lost > 0 && p.Act == belay.ActGiveUp {
+		return s.chosen(i, p), false // it is lost every time
+	}
+	if c, open := s.nextTree(i, s.mergeKey(i, st.merge.n+1), &st.into, s.base()); c != nil || open {
+		return c, false
+	}
+	return belay.Do{Job: s.mergeJob(i, st.merge.n+1)}, false
+}
+
+// before tells whether the work of a step that is listed earlier comes first. One
+// that has not begun, that waits for a person or that can never go on is passed over.
+func (s *State) before(i int) bool {
+	for j := range i {
+		st := &s.steps[j]
+		if st.phase.settled() || st.phase == Held || !s.comesBack(j) {
+			continue
+		}
+		if st.phase == Waiting && (st.attempt == 0 || s.givesUp()) {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// mergeJob is the attempt that brings the work of a step back.
+func (s *State) mergeJob(i, n int) belay.Job {
+	key := s.mergeKey(i, n)
+	return belay.Job{
+		Key: key, Run: s.id, Path: s.prog.Steps[i].ID, Attempt: n, Role: belay.RoleMerge,
+		Dir: s.base(), Timeout: mergeTimeout, Depth: s.id.Depth(),
+		Merge: &belay.MergeJob{Key: s.mergeName(i), Tree: s.base()},
+	}
+}
+
+// mergeName names the work of a step that is brought back: the same for all
+// attempts between two rounds of work.
+func (s *State) mergeName(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt) + belay.Key(fmt.Sprintf("+%d", s.steps[i].aide.numbers[belay.RoleRepair]))
+}
+
+// mergeVerdict judges what became of a merge.
+func (s *State) mergeVerdict(i int) belay.Verdict {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	o := st.merge.told
+	fail := func(f belay.Failure) belay.Verdict {
+		f.Op = "step " + string(def.ID)
+		return belay.Verdict{Failure: &f, Against: []string{f.Cause}}
+	}
+	branch := s.homes[s.homeKey(i)].Ref
+	switch m := o.Merge; {
+	case m == nil || o.Exit != 0:
+		cause := "its work could not be merged: " + unmergedWhy(o)
+		return fail(belay.Failure{
+			Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Level: belay.LevelProcess, Rule: "merge", Move: belay.MoveEscalate,
+			Cause: cause, Hint: "the work is on branch " + branch + "; mend what is in the way, then resume the run",
+		})
+	case m.Outcome == belay.MergeConflict:
+		return fail(belay.Failure{
+			Kind: s.ownKind(i), Class: belay.ClassMergeConflict, Level: belay.LevelProcess, Rule: "merge", Move: belay.MoveRepair,
+			Cause: "its work conflicts with other changes in " + clashes(*m),
+			Hint:  "the work is on branch " + branch + "; merge it yourself and answer done, or resolve it there and answer again",
+			Print: "merge " + clashes(*m),
+		})
+	case m.Outcome == belay.MergeNothing:
+		return belay.Verdict{OK: true, For: []string{"nothing to be merged"}}
+	}
+	return belay.Verdict{OK: true, For: []string{fmt.Sprintf("merged: %d files", o.Merge.Files)}}
+}
+
+// unmergedWhy is why a merge came to nothing.
+func unmergedWhy(o *belay.Observation) string {
+	switch tail := strings.TrimSpace(o.Tail); {
+	case o.Detail != "":
+		return o.Detail
+	case o.KilledBy == belay.KilledDeadline:
+		return "it took longer than " + mergeTimeout.String()
+	case tail != "":
+		return tail
+	}
+	return fmt.Sprintf("exit %d", o.Exit)
+}
+
+// clashes names the files in conflict.
+func clashes(m belay.Merged) string {
+	var names []string
+	for n, c := range m.Conflicts {
+		if n == maxClashes {
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (%s)", c.Path, c.Why))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(m.Conflicts) + m.More - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// startMerge folds the start of a merge.
+func (s *State) startMerge(e belay.AttemptStarted, at time.Time) error {
+	return s.withStep(e.Path, func(i int) error {
+		st := &s.steps[i]
+		if st.phase != Merging || st.key != "" {
+			return fmt.Errorf("run %s: %s starts, and there is nothing to be merged", s.id, e.Key)
+		}
+		s.drop(i)
+		st.merge.n, st.merge.told = e.Attempt, nil
+		st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
+		s.open[e.Key] = i
+		s.running++
+		return nil
+	})
+}
+
+// mergeFound folds what became of a merge that was open when a driver died. A
+// lost one is done again: it goes on where it was left.
+func (s *State) mergeFound(i int, e belay.AttemptFound) error {
+	st := &s.steps[i]
+	switch e.How {
+	case belay.Adopted:
+		st.stopping = belay.KilledNot
+		return nil
+	case belay.Harvested:
+		return nil // its end follows
+	case belay.Unborn:
+		st.merge.n--
+	case belay.Lost:
+		st.lost = max(st.lost+1, e.Count)
+	default:
+		return fmt.Errorf("run %s: merge found %q", s.id, e.How)
+	}
+	s.close(i)
+	s.giveBack(i)
+	s.look(i)
+	return nil
+}
+
+// mergeEnded folds the end of a merge. One that was ended with its run comes
+// again, and so does one that somebody killed: it goes on where it was left.
+func (s *State) mergeEnded(i int, o belay.Observation) {
+	st := &s.steps[i]
+	switch {
+	case o.KilledBy == belay.KilledStop || o.KilledBy == belay.KilledCancel:
+	case o.KilledBy == belay.KilledGrace || o.KilledBy == belay.KilledNot && o.Signal != 0:
+		st.lost++
+	default:
+		st.merge.told = &o
+	}
+	s.close(i)
+	s.look(i)
+}
+
+// mergedFor is the step that the verdict about a merge is for.
+func (s *State) mergedFor(k belay.Key) (int, bool) {
+	for _, i := range s.attend {
+		if st := &s.steps[i]; st.phase == Merging && st.merge.told != nil && s.mergeKey(i, st.merge.n) == k {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// judgedMerge folds what a merge amounts to.
+func (s *State) judgedMerge(i int, v belay.Verdict, at time.Time) error {
+	st := &s.steps[i]
+	s.drop(i)
+	st.merge.told = nil
+	if v.OK {
+		st.merge.due, st.failure = false, nil
+		return s.finish(i, Done)
+	}
+	s.broke(i, v.Failure, at)
+	s.look(i)
+	return s.move(i, Broken)
+}
+
+// unfit tells whether the work of a step, with its conflict resolved, does not
+// pass the step's check: then it is not merged.
+func (s *State) unfit(i int) bool {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	return st.merge.due && def.Verify != nil && !(verdict.Spoke(st.verify) && st.verify.Exit == 0)
+}
+
+// resolved judges an agent that resolved a conflict by the step's check.
+func (s *State) resolved(i int, v belay.Verdict) belay.Verdict {
+	def := &s.prog.Steps[i]
+	if !s.unfit(i) {
+		v.For = append(slices.Clone(v.For), "verify: exit 0")
+		return v
+	}
+	why := "the conflict was resolved, and the step's check does not pass"
+	return belay.Verdict{For: v.For, Against: append(slices.Clone(v.Against), why), Failure: &belay.Failure{
+		Kind: s.ownKind(i), Class: belay.ClassWorkFailure, Level: belay.LevelProcess, Rule: "merge", Op: "step " + string(def.ID), Cause: why,
+	}}
+}
