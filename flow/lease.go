@@ -197,3 +197,11 @@ func (t *Tree) excuse(id belay.RunID, waited time.Duration) {
 // shares tells whether the author of a step said that others may work in its
 // tree at the same time.
 func (s *State) shares(i int) bool { return s.places[i].Shared }
+
+// sharedWith says who can be at work in the tree of a step that shares it.
+func (s *State) sharedWith(i int) string {
+	if p := s.places[i]; p.Shared {
+		return p.Why
+	}
+	return ""
+}

@@ -187,7 +187,7 @@ func (s *State) caseOf(i int) verdict.Case {
 	return verdict.Case{
 		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
-		Expect: s.Expects(i), Classic: s.started.Classic,
+		Expect: s.Expects(i), Classic: s.started.Classic, Shared: s.sharedWith(i),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/proc"
 )
 
 // One agent works in a working tree at a time. Who does is a row here: a step
@@ -48,25 +49,37 @@ type leaseRow struct {
 	taken int64
 }
 
-// TakeTree gives a step a tree, or says who has it.
+// TakeTree gives a step a tree, or says who has it. What a dead holder left
+// running is ended first: an agent that outlived its keeper may still write.
 func (s *State) TakeTree(l Lease) (Leased, error) {
 	var got Leased
-	err := s.change("take a working tree", func(c *sqlite3.Conn) error {
-		var err error
-		got, err = s.takeTree(c, l)
-		return err
-	})
-	return got, err
+	var left belay.RunID
+	swept := map[belay.RunID]bool{}
+	for {
+		err := s.change("take a working tree", func(c *sqlite3.Conn) error {
+			var err error
+			got, left, err = s.takeTree(c, l, swept)
+			return err
+		})
+		if err != nil || left == "" || swept[left] {
+			return got, err
+		}
+		if s.sweepLeft(left) != nil {
+			return got, nil // somebody goes on with it just now, or it cannot be ended: it has the tree
+		}
+		swept[left] = true
+	}
 }
 
-func (s *State) takeTree(c *sqlite3.Conn, l Lease) (Leased, error) {
+// takeTree is one try. left is a dead run that has the tree and was not swept.
+func (s *State) takeTree(c *sqlite3.Conn, l Lease, swept map[belay.RunID]bool) (_ Leased, left belay.RunID, _ error) {
 	rows, err := leasesOf(c, "tree = ? ORDER BY taken", l.Tree)
 	if err != nil {
-		return Leased{}, err
+		return Leased{}, "", err
 	}
 	above, err := ancestorsOf(c, l.Run)
 	if err != nil {
-		return Leased{}, err
+		return Leased{}, "", err
 	}
 	var own *leaseRow
 	last := int64(0) // when it last passed to somebody else than this step
@@ -81,11 +94,17 @@ func (s *State) takeTree(c *sqlite3.Conn, l Lease) (Leased, error) {
 		}
 		dead, err := s.gone(c, r.Run)
 		if err != nil {
-			return Leased{}, err
+			return Leased{}, "", err
 		}
-		if !dead || r.Run == l.Run.Root() {
+		if dead = dead && r.Run != l.Run.Root(); dead && !swept[r.Run] {
+			return Leased{By: r.Run}, r.Run, nil
+		}
+		if !dead {
 			never, err := elsewhereHeld(c, above, l.Tree)
-			return Leased{By: r.Run, Never: never}, err
+			return Leased{By: r.Run, Never: never}, "", err
+		}
+		if err := run(c, "UPDATE leases SET held = 0 WHERE tree = ? AND run = ?", l.Tree, r.Run); err != nil {
+			return Leased{}, "", err
 		}
 	}
 	taken := time.Now().UnixNano()
@@ -97,7 +116,15 @@ func (s *State) takeTree(c *sqlite3.Conn, l Lease) (Leased, error) {
 	if err == nil {
 		err = run(c, "DELETE FROM leases WHERE held = 0 AND taken < ?", time.Now().Add(-keptLeases).UnixNano())
 	}
-	return Leased{OK: err == nil, Taken: taken}, err
+	return Leased{OK: err == nil, Taken: taken}, "", err
+}
+
+// sweepLeft ends what is left running of a dead run.
+func (s *State) sweepLeft(id belay.RunID) error {
+	if dir := string(s.Folder(id)); exists(dir) {
+		return proc.Sweep(dir, id)
+	}
+	return nil
 }
 
 // under tells whether a step works under the lease of another: it belongs to a

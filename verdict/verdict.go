@@ -5,6 +5,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,8 @@ type Case struct {
 
 	// Of an agent step:
 	Expect  belay.Expect
-	Classic bool // hollow success is judged by the text alone
+	Classic bool   // hollow success is judged by the text alone
+	Shared  string // who can have been at work in the same tree, as its author meant; "" = nobody
 }
 
 // NeedsCheck tells whether the step's verify has something to decide: the
@@ -47,6 +49,14 @@ func Spoke(check *belay.Observation) bool {
 
 // Of judges an attempt.
 func Of(c Case) belay.Verdict {
+	v := of(c)
+	if c.Shared != "" && c.agent() && !v.GivenBack && !v.Unknown { // a change there can be anybody's
+		v.Against = append(slices.Clone(v.Against), "shared tree: "+c.Shared)
+	}
+	return v
+}
+
+func of(c Case) belay.Verdict {
 	if Passed(c.Check) {
 		switch report := c.Main.Agent; {
 		case c.agent() && report != nil && !c.unknown():
