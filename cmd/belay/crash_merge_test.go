@@ -102,7 +102,7 @@ func (b *bench) mergePoints() ([]point, error) {
 	}
 	var points []point
 	for _, name := range failpoint.Names() {
-		if strings.HasPrefix(name, "worktree.merge_") || name == "engine.tree_taken" {
+		if strings.HasPrefix(name, "worktree.merge_") || strings.HasPrefix(name, mergePoint) || name == treePoint {
 			for n := range most[name] {
 				points = append(points, point{name, n + 1})
 			}

@@ -54,7 +54,7 @@ func (b *bench) hits() (map[string]int, error) {
 	}
 	for _, name := range failpoint.Names() {
 		reachedBy := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-		if counts[name] == 0 && !slices.ContainsFunc([]string{gitPoint, attendPoint, removePoint}, reachedBy) {
+		if counts[name] == 0 && !slices.ContainsFunc([]string{gitPoint, mergePoint, treePoint, attendPoint, removePoint}, reachedBy) {
 			return nil, fmt.Errorf("the failpoint %s is never reached", name)
 		}
 	}
@@ -64,6 +64,13 @@ func (b *bench) hits() (map[string]int, error) {
 // gitPoint begins the names of failpoints that only isolated steps reach: tests of
 // the room worktree kill at each of them.
 const gitPoint = "worktree."
+
+// mergePoint begins those of the process of a merge, and treePoint is where an
+// agent's step got its working tree: TestCrashMerges kills at each of them.
+const (
+	mergePoint = "mergeback."
+	treePoint  = "engine.tree_taken"
+)
 
 // attendPoint begins the names of those in the attendant of an agent.
 const attendPoint = "attend."

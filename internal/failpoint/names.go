@@ -42,6 +42,8 @@ func Names() []string {
 		"keeper.after_exit_line",
 		"keeper.before_birth",
 		"keeper.before_exit_line",
+		"mergeback.before_report",
+		"mergeback.begun",
 		"remove.after_move",
 		"remove.before_move",
 		"remove.half",
@@ -59,8 +61,6 @@ func Names() []string {
 		"worktree.merge_before_file",
 		"worktree.merge_before_plan",
 		"worktree.merge_before_replan",
-		"worktree.merge_before_report",
-		"worktree.merge_process_begun",
 		// end
 	}
 }

@@ -71,12 +71,12 @@ func MergeBack(ctx context.Context, path string) error {
 	if err := json.Unmarshal(b, &order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	failpoint.Hit("worktree.merge_process_begun")
+	failpoint.Hit("mergeback.begun")
 	r, err := worktree.Merge(ctx, order.MergeOrder)
 	if err != nil {
 		return err
 	}
-	failpoint.Hit("worktree.merge_before_report")
+	failpoint.Hit("mergeback.before_report")
 	m := belay.Merged{Outcome: belay.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits}
 	for n, c := range r.Conflicts {
 		if n == maxConflicts {
