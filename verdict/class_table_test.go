@@ -70,7 +70,7 @@ func (s *score) count(r labelled, f Finding) {
 	}
 }
 
-func (s score) print(t *testing.T, what string) {
+func (s score) tell(t *testing.T, what string) {
 	t.Helper()
 	if s.rows > 0 {
 		t.Logf("%-28s %3d rows: first move %5.1f %%, class %5.1f %%, retries that cure nothing %d", what, s.rows, percent(s.move, s.rows), percent(s.class, s.rows), s.wasted)
@@ -108,7 +108,7 @@ func TestLabelledFailures(t *testing.T) {
 				t.Logf("%s: %s: %s/%s by %s %s, labelled %s/%s, exit %d: %.90q", table.file, f.Tool, f.Class, f.Move, f.Level, f.Rule, r.class, r.move, r.exit, r.text)
 			}
 		}
-		all.print(t, table.file)
+		all.tell(t, table.file)
 		if all.rows < table.rows || percent(all.move, all.rows) < table.move || percent(all.class, all.rows) < table.class || all.wasted > table.wasted {
 			t.Errorf("%s: %d rows (at least %d), first move %.1f %% (at least %.0f), class %.1f %% (at least %.0f), retries that cure nothing %d (at most %d)",
 				table.file, all.rows, table.rows, percent(all.move, all.rows), table.move, percent(all.class, all.rows), table.class, all.wasted, table.wasted)
@@ -161,9 +161,9 @@ func TestEachToolWithoutItsRules(t *testing.T) {
 			t.Fatalf("%s: only %d tools were found in the texts", table.file, len(byTool))
 		}
 		for _, tool := range slices.Sorted(maps.Keys(byTool)) {
-			byTool[tool].print(t, "without the rules of "+tool)
+			byTool[tool].tell(t, "without the rules of "+tool)
 		}
-		sum.print(t, table.file+" so")
+		sum.tell(t, table.file+" so")
 		if percent(sum.move, sum.rows) < 85 {
 			t.Errorf("%s: the general rules and the exit codes alone are worth too little", table.file)
 		}

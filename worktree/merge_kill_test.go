@@ -91,6 +91,7 @@ func mergeIsKilledAnywhere(t *testing.T, victim string) {
 		{"changes", "echo n > n; echo m > m; git add m", "rm -r src; echo f > src; echo 4 >> a.txt", "sed -i 1s/^/0\\\\n/ a.txt"},
 	} {
 		start := func(t *testing.T) pair {
+			t.Helper()
 			p := newPair(t)
 			p.sh(c.before)
 			p.step("s").sh(c.work)
@@ -190,6 +191,7 @@ func filesOfAHalfMergeChange(t *testing.T, victim string) {
 func makingIsKilledAnywhere(t *testing.T, victim string) {
 	t.Helper()
 	start := func(t *testing.T) pair {
+		t.Helper()
 		p := newPair(t)
 		p.write("u", "u\n")
 		p.write(".env", "secret\n")

@@ -15,11 +15,11 @@ import (
 // done, and until everything is.
 type plan struct {
 	Key     string      `json:"key"`
-	Ours    string      `json:"ours"`              // the files of the run's tree before
-	Result  string      `json:"result"`            // and after
-	Head    string      `json:"head"`              // its HEAD before
-	Branch  string      `json:"branch,omitempty"`  // "" = detached
-	NewHead string      `json:"newHead,omitempty"` // "" = it stays
+	Ours    string      `json:"ours"`               // the files of the run's tree before
+	Result  string      `json:"result"`             // and after
+	Head    string      `json:"head"`               // its HEAD before
+	Branch  string      `json:"branch,omitempty"`   // "" = detached
+	NewHead string      `json:"new_head,omitempty"` // "" = it stays
 	Commits []string    `json:"commits,omitempty"`
 	Next    Base        `json:"next"` // what the worktree's later work is measured from
 	Undo    bool        `json:"undo,omitempty"`

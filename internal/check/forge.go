@@ -202,12 +202,12 @@ type pull struct {
 	IID      int       `json:"iid"`
 	URL      string    `json:"url"`
 	WebURL   string    `json:"web_url"`
-	Head     string    `json:"headRefOid"`
+	Head     string    `json:"headRefOid"` //nolint:tagliatelle // as gh writes it
 	Sha      string    `json:"sha"`
 	State    string    `json:"state"`
-	Created  time.Time `json:"createdAt"`
+	Created  time.Time `json:"createdAt"` //nolint:tagliatelle // as gh writes it
 	Made     time.Time `json:"created_at"`
-	Merged   time.Time `json:"mergedAt"`
+	Merged   time.Time `json:"mergedAt"` //nolint:tagliatelle // as gh writes it
 	MergedAt time.Time `json:"merged_at"`
 }
 

@@ -61,7 +61,7 @@ func marked(file string, command ...string) func(level) (found, bool) {
 func script(l level) (found, bool) {
 	var pkg struct {
 		Scripts map[string]string `json:"scripts"`
-		Manager string            `json:"packageManager"`
+		Manager string            `json:"packageManager"` //nolint:tagliatelle // as package.json has it
 	}
 	if json.Unmarshal(l.read("package.json"), &pkg) != nil {
 		return found{}, false
