@@ -83,7 +83,7 @@ func runningRows() []row {
 			const meet = "[{run: 'touch %; until test -e ~; do read -t 0.01 < /dev/zero || true; done'}, {answer: %}]"
 			a := strings.NewReplacer("%", "a", "~", "b").Replace(meet)
 			b := strings.NewReplacer("%", "b", "~", "a").Replace(meet)
-			p.played(0, "steps: [{id: a, parallel_group: g, timeout: 30, output: a, prompt: p}, {id: b, parallel_group: g, timeout: 30, output: b, prompt: p}, {id: c, command: 'echo {{a}} {{b}}'}]\n",
+			p.played(0, "steps: [{id: a, parallel_group: g, timeout: 30, output: a, prompt: p, isolate: 'off', verify: 'true'}, {id: b, parallel_group: g, timeout: 30, output: b, prompt: p, isolate: 'off', verify: 'true'}, {id: c, command: 'echo {{a}} {{b}}'}]\n",
 				"steps:\n  a: "+a+"\n  b: "+b+"\n")
 			p.printed("c", "a b\n")
 		}),
