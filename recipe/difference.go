@@ -102,7 +102,7 @@ func runDifferences() []Difference {
 		{"shell", "Scripts run in bash as it is.", "They run with -e, -u and pipefail; shell: plain is bash as it is.",
 			"A script that goes on after a failed command reports success.", true},
 		{"empty-run", "A run in which every step was left out succeeds.", "It fails, unless the recipe says allow_empty: true.", "Nothing was done.", false},
-		{"group-agents", "In a parallel_group only bash steps run at the same time.", "All do.", "That is what the key says.", false},
+		{"group-agents", "In a parallel_group only bash steps run at the same time.", "All do; an agent gets a worktree of its own. Without a git repository agents take turns.", "That is what the key says.", false},
 		{"group-context", "What a sub-recipe in a group sets is lost, and working_dir is not filled in.", "Both work as elsewhere.", "A group changes when a step runs, not what it does.", false},
 		{"group-needs", "There is no needs.", "parallel_group and needs on one step are an error.", "A group shares what it waits for.", false},
 		{"working-dir", "A relative working_dir counts from where the runner was started.", "It counts from the run's directory.", "The same run must not depend on where it was typed.", false},
