@@ -21,11 +21,15 @@ func (s *State) lookKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attemp
 func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
-	if s.wantsLook(i) { // before the check, which may write something itself
+	if s.wantsLook(i) && st.work.refused == "" { // before the check, which may write something itself
 		if st.looking {
 			return nil, false
 		}
 		dir, _ := s.dir(i) // it had one when it started
+		// with the tree in hand, and only if nobody else had it since: theirs would be its work
+		if c, open := s.nextTree(i, s.mainKey(i, st.attempt), &st.work, dir); c != nil || open {
+			return c, false
+		}
 		return belay.Ask{Key: s.lookKey(i), Question: belay.Question{Look: dir, Base: st.agent.base, Guard: s.guarding(i, belay.RoleMain)}}, false
 	}
 	if s.hasCheck(i) && st.verify == nil && (plan.Act != belay.ActGiveUp || !st.deaf) {
