@@ -38,6 +38,9 @@ func crashFence(t *testing.T, b *bench) {
 		all.add(seen)
 		fates[fate]++
 	})
+	if all.adopted == 0 {
+		t.Errorf("no attempt was adopted: %s", &all)
+	}
 	if all.points < 10 || fates[belay.Unborn] == 0 {
 		t.Errorf("only %d late starts were seen, and %d of them came after the greeting", all.points, fates[belay.Unborn])
 	}

@@ -127,8 +127,8 @@ func crashPoints(t *testing.T, b *bench) {
 	t.Helper()
 	points := b.pointsOf(t, "journal.before_append", "journal.after_append", "engine.before_spawn", "engine.after_spawn")
 	all := b.sweep(t, points, b.killDriverAt)
-	if all.adopted == 0 || all.harvested == 0 || all.unborn == 0 || all.lost > 0 {
-		t.Errorf("the sweep must show adopted, harvested and unborn attempts, and none lost: %s", &all)
+	if all.harvested == 0 || all.unborn == 0 || all.lost > 0 { // adopted ones need a quick resume: see crashFence
+		t.Errorf("the sweep must show harvested and unborn attempts, and none lost: %s", &all)
 	}
 	b.say("points: %d points; %s", len(points), &all)
 }
