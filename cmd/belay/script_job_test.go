@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -168,16 +169,18 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 }
 
-// record waits for a record of a kind in the journal of a run: record RUN KIND.
+// record waits for a record of a kind in the journal of a run, one that holds
+// the text when there is one: record RUN KIND [TEXT].
 func record(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: record RUN KIND")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: record RUN KIND [TEXT]")
 	}
 	dir := filepath.Join(ts.Getenv("BELAY_STATE"), "runs", args[0])
-	ts.Check(until("a record "+args[1], func() bool { return hasRecord(dir, args[1]) }))
+	text := strings.Join(args[2:], "")
+	ts.Check(until(strings.Join(append([]string{"a record"}, args[1:]...), " "), func() bool { return hasRecord(dir, args[1], text) }))
 }
 
-func hasRecord(dir, kind string) bool {
+func hasRecord(dir, kind, text string) bool {
 	view, err := journal.OpenView(dir)
 	if err != nil {
 		return false
@@ -188,7 +191,10 @@ func hasRecord(dir, kind string) bool {
 		return false
 	}
 	for _, r := range recs {
-		if r.Event.Kind() == kind && r.Run == belay.RunID(filepath.Base(dir)) {
+		if r.Event.Kind() != kind || r.Run != belay.RunID(filepath.Base(dir)) {
+			continue
+		}
+		if b, err := json.Marshal(r.Event); err == nil && bytes.Contains(b, []byte(text)) {
 			return true
 		}
 	}
