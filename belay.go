@@ -22,62 +22,12 @@ package belay
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 )
 
 // Schema is the number of the record format; it is in the first record of
 // every run, so that a fold can tell what it reads.
 const Schema = 1
-
-// RunID names a run. A root has a short one ("k3f9q"); a child's is derived
-// from its parent's path and attempt ("k3f9q/build.2"), so making it twice
-// makes the same one.
-type RunID string
-
-// Child is the id of the run that attempt n of the step at p starts.
-func (r RunID) Child(p Path, n int) RunID {
-	return RunID(fmt.Sprintf("%s/%s.%d", r, p, n))
-}
-
-// Root is the id of the root run of r's tree.
-func (r RunID) Root() RunID {
-	if i := strings.IndexByte(string(r), '/'); i >= 0 {
-		return r[:i]
-	}
-	return r
-}
-
-// Depth is how many recipes r is nested in: 0 for a root.
-func (r RunID) Depth() int { return strings.Count(string(r), "/") }
-
-// Path names a step inside its run: its id in the recipe.
-type Path string
-
-// Key names one attempt in the whole world: run, path, role and number. It is
-// the idempotency key of every start, question and external effect.
-type Key string
-
-// KeyOf is the key of attempt n of the step at p in run r, in the given role.
-func KeyOf(r RunID, p Path, role Role, n int) Key {
-	if role == RoleMain {
-		return Key(fmt.Sprintf("%s:%s.%d", r, p, n))
-	}
-	return Key(fmt.Sprintf("%s:%s@%s.%d", r, p, role, n))
-}
-
-// Step is the run and the path of the step that the attempt is of.
-func (k Key) Step() (RunID, Path) {
-	run, rest, _ := strings.Cut(string(k), ":")
-	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
-		rest = rest[:i]
-	}
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		rest = rest[:i]
-	}
-	return RunID(run), Path(rest)
-}
 
 // Role says what an attempt is for.
 type Role string

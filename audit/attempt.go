@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"strings"
-
 	"github.com/belay-run/belay"
 )
 
@@ -82,12 +80,12 @@ func (c *checker) beginAide(st *step, e belay.AttemptStarted) {
 // is settled whatever becomes of it: nothing waits for its verdict.
 func (c *checker) beginHook(st *step, e belay.AttemptStarted) {
 	st.settled = true
-	at, hook, _ := strings.Cut(string(e.Path), "@")
+	at, hook := e.Path.Hook()
 	if at == "" || hook == "" || e.Child != "" {
 		c.say(RuleHook, "hook %s is at %s, which is not STEP@HOOK", e.Key, e.Path)
 		return
 	}
-	if main := c.steps[stepID{c.rec.Run, belay.Path(at)}]; main != nil && main.open > 0 {
+	if main := c.steps[stepID{c.rec.Run, at}]; main != nil && main.open > 0 {
 		c.say(RuleHook, "hook %s starts while an attempt of its step is open", e.Key)
 	}
 }

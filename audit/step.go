@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -130,15 +129,13 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 // the patience of the step may be over: what its agent was to do again needs
 // another way out.
 func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
-	if path, ok := strings.CutSuffix(strings.TrimPrefix(string(e.Key), string(c.rec.Run)+":"), "?worktree"); ok && path != "" {
-		c.step(belay.Path(path)).apart = e.Answer.Merge && e.Answer.Dir != "" || !e.Answer.OK && c.step(belay.Path(path)).apart
+	p, _ := belay.ParseKey(e.Key)
+	if p.Topic == belay.TopicWorktree && p.Path != "" {
+		st := c.step(p.Path)
+		st.apart = e.Answer.Merge && e.Answer.Dir != "" || !e.Answer.OK && st.apart
 	}
-	if !e.Answer.Spent && e.Answer.Until.IsZero() {
-		return
-	}
-	text, _ := strings.CutPrefix(string(e.Key), string(c.rec.Run)+":")
-	if at := strings.LastIndexByte(text, '.'); at > 0 {
-		c.spent = belay.Path(text[:at])
+	if (e.Answer.Spent || !e.Answer.Until.IsZero()) && p.Role != "" {
+		c.spent = p.Path
 	}
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -61,8 +60,8 @@ func (w *drive) answer(ctx context.Context, c belay.Ask) (flow.Fact, bool) {
 
 // asker is the run whose step asked: the key begins with its id.
 func (w *drive) asker(k belay.Key) belay.RunID {
-	run, _, _ := strings.Cut(string(k), ":")
-	return belay.RunID(run)
+	run, _ := k.Step()
+	return run
 }
 
 func (w *drive) truth(q belay.Question) (bool, error) {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/worktree"
@@ -29,9 +28,8 @@ func (w *drive) came(ctx context.Context, recs []belay.Record) {
 		if !ok || !e.Verdict.OK || w.Unhouse == nil {
 			continue
 		}
-		path, _, merge := strings.Cut(strings.TrimPrefix(string(e.Key), string(r.Run)+":"), "@"+string(belay.RoleMerge)+".")
-		if merge {
-			w.Unhouse(ctx, r.Run, belay.Path(path))
+		if p, _ := belay.ParseKey(e.Key); p.Role == belay.RoleMerge {
+			w.Unhouse(ctx, r.Run, p.Path)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (o *Open) Tidy(ctx context.Context) []Kept {
 			if !h.OK || h.Dir == "" {
 				continue
 			}
-			step := belay.Path(strings.TrimSuffix(strings.TrimPrefix(string(key), string(id)+":"), "?worktree"))
+			_, step := key.Step()
 			k := Kept{Dir: h.Dir, Branch: h.Ref}
 			gone := status == belay.Achieved
 			if v, ok := s.Step(step); ok && h.Merge && v.Phase == flow.Done {

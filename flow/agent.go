@@ -14,9 +14,6 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// agentQuestion ends the key of a question for one more start of an agent.
-const agentQuestion = "?agent"
-
 // staleItem ends the id of the question whether an agent shall start although
 // it failed twice in the same way and nothing has changed.
 const staleItem = ".stale"
@@ -26,7 +23,9 @@ const staleItem = ".stale"
 const budgetItem = ".budget"
 
 // agentKey names the question whether one more agent may start.
-func (s *State) agentKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + agentQuestion }
+func (s *State) agentKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicAgent)
+}
 
 // career is what the fold knows of the agents of one step.
 type career struct {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -86,18 +84,12 @@ func (s *State) aideKey(i int) belay.Key {
 
 // aided is the step that a key of an aide speaks of.
 func (s *State) aided(k belay.Key) (int, bool) {
-	text, _ := strings.CutPrefix(string(k), string(s.id)+":")
-	at := strings.LastIndexByte(text, '@')
-	dot := strings.LastIndexByte(text, '.')
-	if at < 0 || dot < at {
+	p, ok := belay.ParseKey(k)
+	if !ok || p.Role == belay.RoleMain {
 		return 0, false
 	}
-	i, ok := s.index[belay.Path(text[:at])]
-	if !ok || string(s.steps[i].aide.role) != text[at+1:dot] {
-		return 0, false
-	}
-	_, err := strconv.Atoi(text[dot+1:])
-	return i, err == nil
+	i, ok := s.index[p.Path]
+	return i, ok && s.steps[i].aide.role == p.Role
 }
 
 // nextAide says what is next about a step that an agent is to help with; the
@@ -123,7 +115,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
 			return c, false
 		}
-		return belay.Ask{Key: s.aideKey(i) + agentQuestion, Question: belay.Question{
+		return belay.Ask{Key: s.aideKey(i).About(belay.TopicAgent), Question: belay.Question{
 			Agent: s.aideKey(i), Name: s.agentName(i),
 		}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's

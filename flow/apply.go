@@ -465,15 +465,15 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		s.toldList(e.Answer)
 		return nil
 	}
-	if i, ok := s.endedFor(e.Key, probeQuestion); ok {
+	if i, ok := s.endedFor(e.Key, belay.TopicProbe); ok {
 		s.probed(i, e.Answer)
 		return nil
 	}
-	if i, ok := s.endedFor(e.Key, lookQuestion); ok {
+	if i, ok := s.endedFor(e.Key, belay.TopicLook); ok {
 		s.looked(i, e.Answer)
 		return nil
 	}
-	if i, ok := s.aided(aideOf(e.Key)); ok {
+	if i, ok := s.aided(e.Key); ok {
 		s.aideAnswered(i, e)
 		return nil
 	}

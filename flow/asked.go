@@ -2,8 +2,6 @@ package flow
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -14,39 +12,26 @@ import (
 // askedFor is the waiting step that a question is about. It is read from the
 // key, not looked for: thousands of steps may ask at the same time.
 func (s *State) askedFor(k belay.Key) (int, bool) {
-	text, _ := strings.CutPrefix(string(k), string(s.id)+":")
-	text, _, _ = strings.Cut(text, "?")
-	at := strings.LastIndexByte(text, '.')
-	if at < 0 {
+	p, ok := belay.ParseKey(k)
+	if !ok || p.Role != belay.RoleMain {
 		return 0, false
 	}
-	i, ok := s.index[belay.Path(text[:at])]
+	i, ok := s.index[p.Path]
 	if !ok || s.steps[i].phase != Waiting || s.steps[i].waits > 0 {
 		return 0, false
 	}
-	return i, text[at+1:] == strconv.Itoa(s.steps[i].attempt+1)
+	return i, p.Attempt == s.steps[i].attempt+1
 }
 
-// endedFor is the ended step that a question of a kind is about: a look at the
+// endedFor is the ended step that a question of a topic is about: a look at the
 // machine, or at its tree.
-func (s *State) endedFor(k belay.Key, question string) (int, bool) {
-	text, ok := strings.CutSuffix(string(k), question)
-	if !ok {
+func (s *State) endedFor(k belay.Key, topic belay.Topic) (int, bool) {
+	p, ok := belay.ParseKey(k)
+	if !ok || p.Topic != topic || p.Role != belay.RoleMain {
 		return 0, false
 	}
-	text, _ = strings.CutPrefix(text, string(s.id)+":")
-	at := strings.LastIndexByte(text, '.')
-	if at < 0 {
-		return 0, false
-	}
-	i, ok := s.index[belay.Path(text[:at])]
-	return i, ok && s.steps[i].phase == Ended && text[at+1:] == strconv.Itoa(s.steps[i].attempt)
-}
-
-// aideOf is the attempt that a question for an agent is about.
-func aideOf(k belay.Key) belay.Key {
-	text, _ := strings.CutSuffix(string(k), agentQuestion)
-	return belay.Key(text)
+	i, ok := s.index[p.Path]
+	return i, ok && s.steps[i].phase == Ended && p.Attempt == s.steps[i].attempt
 }
 
 // aideAnswered folds whether an aide may start.
@@ -56,7 +41,7 @@ func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
 		a.asked = false
 		s.asking--
 	}
-	if aideOf(e.Key) == s.aideKey(i) {
+	if of, _ := e.Key.Is(belay.TopicAgent); of == s.aideKey(i) {
 		answer := e.Answer
 		a.grant = &answer
 		s.look(i)

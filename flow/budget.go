@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -86,8 +85,8 @@ func (s *State) waits(i int) bool {
 func (t *Tree) spend(r belay.Record) {
 	switch e := r.Event.(type) {
 	case belay.AnswerGiven:
-		if k, ok := strings.CutSuffix(string(e.Key), agentQuestion); ok && e.Answer.OK {
-			t.spent.starts[belay.Key(k)] = 1
+		if k, ok := e.Key.Is(belay.TopicAgent); ok && e.Answer.OK {
+			t.spent.starts[k] = 1
 		}
 	case belay.AttemptStarted:
 		if e.Agent != "" {

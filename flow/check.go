@@ -11,11 +11,9 @@ import (
 	"github.com/belay-run/belay/recovery"
 )
 
-// testsQuestion ends the key of a question how the tests of a step's directory
-// are run. The answer holds for all attempts.
-const testsQuestion = "?tests"
-
-func (s *State) testsKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + testsQuestion }
+func (s *State) testsKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicTests)
+}
 
 // asksFor is what Belay looks at itself after an agent: tests or a pull request;
 // "" = neither. On a recipe step it is asked of who finishes it.

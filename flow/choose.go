@@ -11,10 +11,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// probeQuestion ends the key of a question for a look at the machine.
-const probeQuestion = "?probe"
-
-func (s *State) probeKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt) + probeQuestion }
+func (s *State) probeKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt).About(belay.TopicProbe)
+}
 
 // judge says what an ended attempt amounts to; a failure gets its class. Where
 // a look at the machine could say more, that is asked for first.

@@ -12,7 +12,9 @@ import (
 )
 
 // textKey names the question for texts over values that are not in the records.
-func (s *State) textKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + "?text" }
+func (s *State) textKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicText)
+}
 
 // nextTexts asks for the texts of a step that only the hands can fill in, nil
 // when there is none or they are known.

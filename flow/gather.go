@@ -12,7 +12,7 @@ import (
 const maxResults = 1 << 20
 
 // listKey names the question for the list of all results.
-func (s *State) listKey() belay.Key { return belay.Key(string(s.id) + ":?list") }
+func (s *State) listKey() belay.Key { return belay.KeyParts{Run: s.id, Topic: belay.TopicList}.Key() }
 
 // toldList keeps the answer to listKey.
 func (s *State) toldList(a belay.Answer) {

@@ -9,15 +9,11 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// homeQuestion ends the key of a question for a worktree: of a run, or of a
-// step. The answer holds for all attempts.
-const homeQuestion = "?worktree"
-
 func (s *State) homeKey(i int) belay.Key {
 	if i < 0 {
-		return belay.Key(string(s.id) + ":" + homeQuestion)
+		return belay.KeyParts{Run: s.id, Topic: belay.TopicWorktree}.Key()
 	}
-	return belay.Key(string(s.id) + ":" + string(s.prog.Steps[i].ID) + homeQuestion)
+	return belay.KeyParts{Run: s.id, Path: s.prog.Steps[i].ID, Topic: belay.TopicWorktree}.Key()
 }
 
 // placings says where the steps of the run work. What is one step of a recipe, or
@@ -137,7 +133,7 @@ func (s *State) under(i int, sub string) string {
 
 // homed folds the answer to a question for a worktree.
 func (s *State) homed(e belay.AnswerGiven) bool {
-	if !strings.HasSuffix(string(e.Key), homeQuestion) {
+	if _, ok := e.Key.Is(belay.TopicWorktree); !ok {
 		return false
 	}
 	a := e.Answer
@@ -172,7 +168,7 @@ func (s *State) Base() string { return s.base() }
 // asked for one.
 func (s *State) seated(i int) bool {
 	key := s.homeKey(i)
-	return s.steps[i].work.held || s.trees[s.mainKey(i, s.steps[i].attempt+1)+treeQuestion] || s.homesAsked[key] || s.homes[key] != nil
+	return s.steps[i].work.held || s.trees[s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicTree)] || s.homesAsked[key] || s.homes[key] != nil
 }
 
 // housed is how many steps have a worktree, or have asked for one, and have not begun.

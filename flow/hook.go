@@ -3,7 +3,6 @@ package flow
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -102,7 +101,7 @@ func (s *State) greet(i int) (belay.Command, bool) {
 
 func (s *State) hookJob(i int, name string, n int) belay.Job {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	path := def.ID + "@" + belay.Path(name)
+	path := def.ID.WithHook(name)
 	status, problem := string(st.phase), ""
 	if st.phase == Failed && st.failure != nil {
 		problem = st.failure.Error()
@@ -119,8 +118,8 @@ func (s *State) hookJob(i int, name string, n int) belay.Job {
 }
 
 func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
-	id, name, _ := strings.Cut(string(e.Path), "@")
-	i, err := s.at(belay.Path(id))
+	id, name := e.Path.Hook()
+	i, err := s.at(id)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -15,14 +14,15 @@ func (s *State) mainKey(i, n int) belay.Key {
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, belay.RoleMain, n)
 }
 
-// stepQuestion ends the key of a question for a permit.
-const stepQuestion = "?step"
-
 // stepKey names the question whether one more nested step may start.
-func (s *State) stepKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + stepQuestion }
+func (s *State) stepKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicStep)
+}
 
 // condKey names the question whether a condition over big values holds.
-func (s *State) condKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt+1) + "?cond" }
+func (s *State) condKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicCond)
+}
 
 // job derives attempt n of a step from the state.
 func (s *State) job(i int, role belay.Role, n int) belay.Job {
@@ -175,12 +175,12 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 
 // asked remembers that a question is out, until it is answered or the driver dies.
 func (s *State) asked(k belay.Key) {
-	if strings.HasSuffix(string(k), homeQuestion) {
+	if _, ok := k.Is(belay.TopicWorktree); ok {
 		s.homesAsked[k] = true
 		s.asking++
 		return
 	}
-	if strings.HasSuffix(string(k), treeQuestion) {
+	if _, ok := k.Is(belay.TopicTree); ok {
 		s.trees[k] = true
 		return
 	}
@@ -189,17 +189,17 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
-	if i, ok := s.endedFor(k, probeQuestion); ok {
+	if i, ok := s.endedFor(k, belay.TopicProbe); ok {
 		s.steps[i].probing = true
 		s.asking++
 		return
 	}
-	if i, ok := s.endedFor(k, lookQuestion); ok {
+	if i, ok := s.endedFor(k, belay.TopicLook); ok {
 		s.steps[i].looking = true
 		s.asking++
 		return
 	}
-	if i, ok := s.aided(aideOf(k)); ok {
+	if i, ok := s.aided(k); ok {
 		s.steps[i].aide.asked = true
 		s.asking++
 		return

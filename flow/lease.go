@@ -1,16 +1,10 @@
 package flow
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
 )
-
-// treeQuestion ends the key of a question for a working tree: one agent at a
-// time works in one.
-const treeQuestion = "?tree"
 
 // lease is a working tree that a step has, or had last.
 type lease struct {
@@ -31,7 +25,7 @@ func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Comman
 	if l.held && l.dir == dir {
 		return nil, false
 	}
-	key := k + treeQuestion
+	key := k.About(belay.TopicTree)
 	if s.trees[key] {
 		return nil, true
 	}
@@ -42,24 +36,15 @@ func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Comman
 
 // leaseOf is the lease that a question for a tree is about.
 func (s *State) leaseOf(k belay.Key) (int, *lease, bool) {
-	text, ok := strings.CutSuffix(string(k), treeQuestion)
+	p, ok := belay.ParseKey(k)
+	if !ok || p.Topic != belay.TopicTree {
+		return 0, nil, false
+	}
+	i, ok := s.index[p.Path]
 	if !ok {
 		return 0, nil, false
 	}
-	text, _ = strings.CutPrefix(text, string(s.id)+":")
-	dot := strings.LastIndexByte(text, '.')
-	if dot < 0 {
-		return 0, nil, false
-	}
-	if _, err := strconv.Atoi(text[dot+1:]); err != nil {
-		return 0, nil, false
-	}
-	path, _, _ := strings.Cut(text[:dot], "@")
-	i, ok := s.index[belay.Path(path)]
-	if !ok {
-		return 0, nil, false
-	}
-	if strings.HasSuffix(text[:dot], "@"+string(belay.RoleMerge)) {
+	if p.Role == belay.RoleMerge {
 		return i, &s.steps[i].into, true
 	}
 	return i, &s.steps[i].work, true
@@ -146,8 +131,8 @@ func (t *Tree) Trees() map[string][]string {
 
 // Awaits tells whether the answer to a question for a tree is still wanted.
 func (t *Tree) Awaits(k belay.Key) bool {
-	run, _, _ := strings.Cut(string(k), ":")
-	s := t.runs[belay.RunID(run)]
+	run, _ := k.Step()
+	s := t.runs[run]
 	return s != nil && s.awaits(k)
 }
 
@@ -176,7 +161,7 @@ func (t *Tree) waitsForTree(id belay.RunID) bool {
 		return false // a rehearsal
 	}
 	for _, at := range t.live {
-		if (at == id || strings.HasPrefix(string(at), string(id)+"/")) && t.runs[at].awaitsTree() {
+		if at.Under(id) && t.runs[at].awaitsTree() {
 			return true
 		}
 	}

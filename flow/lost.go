@@ -10,10 +10,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// lookQuestion ends the key of a question for a look at the tree of a lost agent.
-const lookQuestion = "?look"
-
-func (s *State) lookKey(i int) belay.Key { return s.mainKey(i, s.steps[i].attempt) + lookQuestion }
+func (s *State) lookKey(i int) belay.Key {
+	return s.mainKey(i, s.steps[i].attempt).About(belay.TopicLook)
+}
 
 // settleLost decides what follows an attempt whose outcome nobody saw. It is done
 // only when all that its step owes is there: the check passes, what the step

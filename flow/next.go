@@ -265,7 +265,7 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 // nextStep begins one step: its condition, its permit, then the step itself.
 func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if st.asked || s.trees[s.mainKey(i, st.attempt+1)+treeQuestion] {
+	if st.asked || s.trees[s.mainKey(i, st.attempt+1).About(belay.TopicTree)] {
 		return nil, false
 	}
 	if def.StandIn {

@@ -1,23 +1,19 @@
 package flow
 
-import (
-	"strings"
-
-	"github.com/belay-run/belay"
-)
+import "github.com/belay-run/belay"
 
 // reserve keeps a slot for an agent that was allowed to start, and gives it
 // back for one that was not: what may be used is asked for just before a start,
 // not when a step has long to wait for its turn.
 func (t *Tree) reserve(run belay.RunID, e belay.AnswerGiven) {
-	k, ok := strings.CutSuffix(string(e.Key), agentQuestion)
+	k, ok := e.Key.Is(belay.TopicAgent)
 	over := t.runs[run].givesUp() || t.runs[run].cancel != nil // meanwhile: nothing starts in it any more
 	switch {
 	case !ok:
 	case e.Answer.OK && !over:
-		t.granting[belay.Key(k)] = true
-	case t.granting[belay.Key(k)]:
-		delete(t.granting, belay.Key(k))
+		t.granting[k] = true
+	case t.granting[k]:
+		delete(t.granting, k)
 		t.freed()
 	}
 }
@@ -25,10 +21,8 @@ func (t *Tree) reserve(run belay.RunID, e belay.AnswerGiven) {
 // release gives back the slots of a step that does not start after all, or of
 // all steps of a run.
 func (t *Tree) release(run belay.RunID, p belay.Path) {
-	step := string(run) + ":" + string(p)
 	for k := range t.granting {
-		rest, ok := strings.CutPrefix(string(k), step)
-		if ok && (p == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "@")) {
+		if in, path := k.Step(); in == run && (p == "" || path == p) {
 			delete(t.granting, k)
 			t.freed()
 		}

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -205,7 +204,7 @@ func (t *Tree) note(r belay.Record) {
 			t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
 		}
 	case belay.AnswerGiven:
-		if e.Answer.OK && strings.HasSuffix(string(e.Key), stepQuestion) {
+		if _, ok := e.Key.Is(belay.TopicStep); ok && e.Answer.OK {
 			t.permits[e.Key] = true
 		}
 		t.reserve(r.Run, e)
@@ -224,8 +223,8 @@ func (t *Tree) note(r belay.Record) {
 // helps tells the keys of agents that mend or plan: their good end is no
 // finished work.
 func helps(k belay.Key) bool {
-	return strings.Contains(string(k), "@"+string(belay.RoleRepair)+".") || strings.Contains(string(k), "@"+string(belay.RolePlan)+".") ||
-		strings.Contains(string(k), "@"+string(belay.RoleMerge)+".")
+	p, _ := belay.ParseKey(k)
+	return p.Role == belay.RoleRepair || p.Role == belay.RolePlan || p.Role == belay.RoleMerge
 }
 
 func (t *Tree) close(k belay.Key) {

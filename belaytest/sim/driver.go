@@ -3,7 +3,6 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/expr"
@@ -333,26 +332,26 @@ func (d *driver) act(c belay.Command) {
 // agent may start, and a condition over values that are too big for the records
 // is evaluated.
 func (d *driver) answer(c belay.Ask) flow.Fact {
-	run, _, _ := strings.Cut(string(c.Key), ":")
+	run, _ := c.Key.Step()
 	switch {
 	case c.Question.Probe != "":
 		a := belay.Answer{OK: true, Probe: &belay.Probe{}}
-		return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 	case c.Question.Look != "": // nothing but scripts works here, and nobody saw them write
 		a := belay.Answer{OK: true, Seen: &belay.Evidence{Before: *c.Question.Base, After: *c.Question.Base}}
-		return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 	case c.Question.Tree != nil:
 		q := c.Question.Tree
-		return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}}}
+		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}}}
 	case c.Question.Agent != "":
-		return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true}}}
+		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true}}}
 	}
 	ok, err := d.truthOf(c.Question)
 	a := belay.Answer{OK: ok}
 	if err != nil {
 		a.Error = err.Error()
 	}
-	return flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+	return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 }
 
 func (d *driver) truthOf(q belay.Question) (bool, error) {

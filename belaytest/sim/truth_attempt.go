@@ -2,7 +2,6 @@ package sim
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
@@ -19,8 +18,8 @@ func (t *truth) mustBeOpen(k belay.Key, what string) *attempt {
 
 // started looks at the record that an attempt begins.
 func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
-	at, _, _ := strings.Cut(string(e.Path), "@") // a hook stands beside its step
-	d := t.deeds[stepName(run, belay.Path(at))]
+	at, _ := e.Path.Hook() // a hook stands beside its step
+	d := t.deeds[stepName(run, at)]
 	if d == nil {
 		t.w.violate("records name steps", "%s in %s", e.Path, run)
 		return

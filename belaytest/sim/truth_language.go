@@ -57,7 +57,8 @@ func (t *truth) given(run belay.RunID, name string) json.RawMessage {
 // beside checks that a hook begins when its step does not run: the first one
 // before all attempts, the last one when the step is settled.
 func (t *truth) beside(e belay.AttemptStarted, d *deed) {
-	_, hook, is := strings.Cut(string(e.Path), "@")
+	_, hook := e.Path.Hook()
+	is := hook != ""
 	if is != (e.Role == belay.RoleHook) {
 		t.w.violate("a hook stands beside its step", "%s at %s", e.Key, e.Path)
 	}

@@ -123,7 +123,8 @@ func claims(s sights) []claim {
 
 // of tells whether a key is that of an attempt of a step of the run.
 func of(k belay.Key, step belay.Path, role belay.Role) bool {
-	return strings.HasPrefix(string(k), strings.TrimSuffix(string(belay.KeyOf(runID, step, role, 0)), "0"))
+	p, _ := belay.ParseKey(k)
+	return p.Run == runID && p.Path == step && p.Role == role
 }
 
 func failed(step belay.Path, kind belay.FailureKind) sight {
