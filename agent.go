@@ -34,6 +34,9 @@ const (
 	ClassUnknown        Class = "unknown"
 )
 
+// RuleGuard marks a failure that is about guarded files.
+const RuleGuard = "evidence.guard"
+
 // RuleHelperTampered is the rule of a failure by an agent that helps and changed
 // guarded files again after it was told: nothing more is tried.
 const RuleHelperTampered = "evidence.guard.helper"

@@ -14,13 +14,17 @@ const treeWithin = 2 * time.Minute
 // since looks at a working tree: what changed since a state of it that is on
 // record. It is asked when an agent was lost, and nobody saw what that left.
 func (w *drive) since(ctx context.Context, q belay.Question) belay.Answer {
-	if q.Base == nil {
-		return belay.Answer{Error: "there is nothing to compare with"}
-	}
 	ctx, cancel := context.WithTimeout(ctx, treeWithin)
 	defer cancel()
 	tree := worktree.Tree{Dir: q.Look, Skip: w.Host.Skip, Guard: q.Guard}
-	e := tree.Since(ctx, *q.Base, tree.Print(ctx), nil)
+	now := tree.Print(ctx)
+	switch {
+	case q.Base == nil && q.Guard != nil && !now.Repo && now.Error == "": // the same as a base without a repository
+		q.Base = &now
+	case q.Base == nil:
+		return belay.Answer{Error: "there is nothing to compare with"}
+	}
+	e := tree.Since(ctx, *q.Base, now, nil)
 	e.Error = w.clean(e.Error)
 	return belay.Answer{OK: e.After.Error == "", Seen: &e}
 }

@@ -30,6 +30,8 @@ type aide struct {
 	warned  string             // it changed guarded files, and is told so; "" = it did not
 	session string             // in which it is told
 	base    *belay.Print       // the tree before the first that was cut off or warned; nil = it looks itself
+	starts  int                // attempts since it was called
+	saw     *belay.Evidence    // what became of guarded files, when no attempt of it told
 	judged  *belay.Verdict
 }
 
@@ -100,16 +102,17 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 	switch {
 	case a.judged != nil: // a plan: its parts are the way out
 		return s.chosen(i, s.planned(i, now)), false
-	case a.told != nil:
-		return s.judgeAide(i, now, room)
-	case a.lost != nil && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // every time
+	case a.told != nil, a.lost != nil && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
+		if c, open := s.nextGuardLook(i); c != nil || open {
+			return c, false
+		}
 		return s.judgeAide(i, now, room)
 	case s.cancel != nil || a.asked:
 		return nil, false
 	case a.grant == nil && (room <= 0 || s.tree != nil && s.tree.tight()):
 		return nil, true
 	case a.grant == nil && st.work.refused != "":
-		return s.chosen(i, s.decide(i, now)), false
+		return s.partAide(i, s.chosen(i, s.decide(i, now))), false
 	case a.grant == nil:
 		dir, _ := s.dir(i) // a step whose directory has no name was refused before it started
 		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
@@ -119,12 +122,10 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 			Agent: s.aideKey(i), Name: s.agentName(i),
 		}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
-		return s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
-			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error)), false
-	case !a.grant.OK:
-		return s.chosen(i, s.decide(i, now)), false
-	case recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp:
-		return s.chosen(i, s.decide(i, now)), false // lost every time
+		return s.partAide(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
+			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error))), false
+	case !a.grant.OK, recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
+		return s.partAide(i, s.chosen(i, s.decide(i, now))), false
 	case room < 0:
 		return nil, true
 	}
@@ -155,7 +156,8 @@ func (s *State) startAide(e belay.AttemptStarted, at time.Time) error {
 		a.numbers = map[belay.Role]int{}
 	}
 	a.numbers[e.Role] = e.Attempt
-	a.grant, a.told, a.lost = nil, nil, nil
+	a.grant, a.told, a.lost, a.saw = nil, nil, nil, nil
+	a.starts++
 	st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
 	st.agent.notes = 0
 	s.open[e.Key] = i
@@ -174,12 +176,16 @@ func (s *State) aideFound(i int, e belay.AttemptFound) error {
 		return nil
 	case belay.Unborn:
 		st.aide.numbers[st.aide.role]--
+		st.aide.starts--
 		s.giveBack(i)
 		return s.aideOver(i)
 	case belay.Lost:
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
 		st.aide.lost = &belay.Observation{Began: true, Exit: -1}
+		if e.Left != nil && st.aide.base == nil && usable(&e.Left.Before) {
+			st.aide.base = &e.Left.Before
+		}
 		s.giveBack(i)
 		return s.aideOver(i)
 	}

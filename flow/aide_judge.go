@@ -23,7 +23,7 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 		}
 		v = s.recovered(i, v)
 	}
-	if a.role == belay.RoleRepair && st.merge.due && def.Verify != nil && a.told.Began {
+	if a.role == belay.RoleRepair && st.merge.due && def.Verify != nil && a.seen().Began && !spoils(v) {
 		if st.verify == nil && !(st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp) {
 			return s.doCheck(i, room)
 		}
@@ -47,7 +47,7 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if a.role == belay.RoleRecovery && s.recoveryMode(i) == recovery.PolicyClassic {
 		v = verdict.Lenient(v)
 	}
-	return verdict.Aide(v, *a.seen(), a.role)
+	return verdict.Guarded(c, verdict.Aide(v, *a.seen(), a.role), a.saw)
 }
 
 // aideExpects is what an aide must leave behind: what mends must change
@@ -70,7 +70,7 @@ func (s *State) aideExpects(i int) belay.Expect {
 // agreed word that nothing can be recovered.
 func (s *State) rechecked(i int, v belay.Verdict) bool {
 	told := s.steps[i].aide.seen()
-	if v.OK || tampered(v) { // a check says nothing when its files were changed
+	if v.OK || spoils(v) { // a check says nothing when its files were changed
 		return v.OK
 	}
 	return s.hasCheck(i) && told.Began && (told.Agent == nil || !told.Agent.Result.GaveUp)
@@ -195,9 +195,9 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 	s.drop(i)
 	told := a.seen()
 	switch {
-	case tampered(v) && a.warned == "":
+	case tampered(v) && a.warned == "" && a.told != nil && a.told.Agent != nil:
 		return s.warn(i, v)
-	case tampered(v):
+	case spoils(v):
 		return s.spoiled(i, v)
 	case a.role == belay.RolePlan && v.OK:
 		a.judged = &v

@@ -173,6 +173,9 @@ func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := calls(t, `, verify: "test -s result"`+c.more)
 			w.helps(c.o)
+			if c.o.Agent == nil { // nobody saw what it did to guarded files
+				w.turn(Fact{"r", belay.AnswerGiven{Key: belay.Key(w.asks()), Answer: belay.Answer{OK: true, Seen: &belay.Evidence{}}}})
+			}
 			w.wantStarts("r:call@verify.1")
 			w.exit("r:call@verify.1", c.exit)
 			if c.want == belay.Failed {

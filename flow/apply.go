@@ -473,6 +473,10 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		s.looked(i, e.Answer)
 		return nil
 	}
+	if i, ok := s.guardLook(e.Key); ok {
+		s.guardSeen(i, e.Answer)
+		return nil
+	}
 	if i, ok := s.aided(e.Key); ok {
 		s.aideAnswered(i, e)
 		return nil

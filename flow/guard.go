@@ -1,10 +1,12 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/verdict"
 )
 
 // guarding is what an agent of a step may not change: what the recipe says, the
@@ -61,6 +63,90 @@ func judges(files []string, scripts ...*recipe.Script) []string {
 // tampered tells whether a verdict is about guarded files.
 func tampered(v belay.Verdict) bool {
 	return v.Failure != nil && v.Failure.Class == belay.ClassTampered
+}
+
+// spoils tells whether a verdict about an aide is about guarded files: they were
+// changed, or nobody knows.
+func spoils(v belay.Verdict) bool { return v.Failure != nil && v.Failure.Rule == belay.RuleGuard }
+
+// unwatched tells whether an aide was at work and nobody saw what became of the
+// guarded files: it was lost or stopped, or its attendant left no report.
+func (s *State) unwatched(i int) bool {
+	a := &s.steps[i].aide
+	switch {
+	case a.saw != nil || s.guarding(i, a.role) == nil:
+		return false
+	case a.told == nil:
+		return a.starts > 0
+	}
+	return a.told.Agent == nil && (a.told.Began || a.starts > 1)
+}
+
+// nextGuardLook asks for a look at the guarded files that nobody saw, with the
+// tree in hand; the second result tells that it is waited for.
+func (s *State) nextGuardLook(i int) (belay.Command, bool) {
+	st := &s.steps[i]
+	a := &st.aide
+	if !s.unwatched(i) {
+		return nil, false
+	}
+	if st.looking || s.cancel != nil {
+		return nil, true
+	}
+	dir, _ := s.dir(i) // it had one when it started
+	if st.work.refused == "" {
+		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
+			return c, open
+		}
+	}
+	return belay.Ask{Key: s.lastAide(i).About(belay.TopicLook), Question: belay.Question{Look: dir, Base: a.base, Guard: s.guarding(i, a.role)}}, true
+}
+
+// lastAide names the last attempt of the aide that is called.
+func (s *State) lastAide(i int) belay.Key {
+	a := &s.steps[i].aide
+	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role])
+}
+
+// guardLook is the step whose guarded files a question is about.
+func (s *State) guardLook(k belay.Key) (int, bool) {
+	of, ok := k.Is(belay.TopicLook)
+	if !ok {
+		return 0, false
+	}
+	i, ok := s.aided(of)
+	return i, ok && s.lastAide(i) == of
+}
+
+// guardSeen folds a look at guarded files.
+func (s *State) guardSeen(i int, a belay.Answer) {
+	st := &s.steps[i]
+	st.aide.saw = a.Seen
+	if a.Seen == nil {
+		st.aide.saw = &belay.Evidence{Unseen: cmp.Or(a.Error, "nobody looked")}
+	}
+	if st.looking {
+		st.looking = false
+		s.asking--
+	}
+	s.look(i)
+}
+
+// partAide goes on without an aide that did not come to its end, once it is
+// known that it left the guarded files alone.
+func (s *State) partAide(i int, next belay.Command) belay.Command {
+	if c, open := s.nextGuardLook(i); c != nil || open {
+		return c
+	}
+	a := &s.steps[i].aide
+	if a.saw == nil {
+		return next
+	}
+	c := verdict.Case{Step: s.prog.Steps[i].ID, Type: belay.TypeAgent}
+	if v := verdict.Guarded(c, belay.Verdict{}, a.saw); v.Failure != nil {
+		return belay.Note{Event: belay.AttemptJudged{Key: s.lastAide(i), Verdict: v}}
+	}
+	return next
 }
 
 // warn keeps an aide that changed guarded files for one more attempt, in which it

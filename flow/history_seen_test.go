@@ -36,7 +36,13 @@ func (h *history) answer(q belay.Question) belay.Answer {
 		if h.in(4) {
 			return belay.Answer{Error: "it could not be looked at"}
 		}
-		e := belay.Evidence{Before: *q.Base, After: *q.Base}
+		var e belay.Evidence
+		if q.Base != nil {
+			e.Before, e.After = *q.Base, *q.Base
+		}
+		if q.Guard != nil && h.in(4) {
+			e.Tampered = []belay.FileChange{{Path: "a_test.go", Change: belay.FileModified}}
+		}
 		if h.in(2) {
 			e.After.Tree += "'"
 		}

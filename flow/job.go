@@ -199,6 +199,11 @@ func (s *State) asked(k belay.Key) {
 		s.asking++
 		return
 	}
+	if i, ok := s.guardLook(k); ok {
+		s.steps[i].looking = true
+		s.asking++
+		return
+	}
 	if i, ok := s.aided(k); ok {
 		s.steps[i].aide.asked = true
 		s.asking++

@@ -77,7 +77,7 @@ func (c *chooser) stopped() bool {
 // told: what runs after it shows nothing.
 func (c *chooser) spoiled() bool {
 	f := c.s.Failure
-	return f.Class == belay.ClassTampered && (f.Rule == belay.RuleHelperTampered || c.s.Type != belay.TypeAgent)
+	return f.Rule == belay.RuleHelperTampered || f.Class == belay.ClassTampered && c.s.Type != belay.TypeAgent
 }
 
 // declared is the recipe's own retry:. It comes first and counts for nothing

@@ -175,7 +175,7 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 	case belay.ClassIncomplete:
 		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.closing_line", belay.MoveResume
 	case belay.ClassTampered:
-		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence.guard", belay.MoveResume
+		found.Level, found.Rule, found.Move = belay.LevelProbe, belay.RuleGuard, belay.MoveResume
 	case belay.ClassMergeConflict:
 		found.Level, found.Rule, found.Move = belay.LevelProcess, "merge", belay.MoveRepair
 	case belay.ClassCancelled, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,

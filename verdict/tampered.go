@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -28,6 +29,24 @@ func (c Case) tamperedIn(e belay.Evidence) *belay.Failure {
 			"guard: needs a git repository that can be looked at")
 	}
 	return nil
+}
+
+// Guarded looks at what an agent that helps did to guarded files, however it
+// ended: what runs after it shows nothing when they were changed. saw is what
+// Belay saw itself, where the agent's attendant did not tell.
+func Guarded(c Case, v belay.Verdict, saw *belay.Evidence) belay.Verdict {
+	if c.Main.Agent != nil {
+		saw = &c.Main.Agent.Evidence
+	}
+	if saw == nil {
+		return v
+	}
+	f := c.tamperedIn(*saw)
+	if f == nil {
+		return v
+	}
+	f.Level, f.Rule, f.Move = belay.LevelProbe, belay.RuleGuard, belay.MoveResume
+	return belay.Verdict{Failure: f, For: v.For, Against: append(slices.Clone(v.Against), f.Cause), Sure: sureSeen}
 }
 
 // Tampered names the guarded files that were changed.

@@ -338,7 +338,10 @@ func (d *driver) answer(c belay.Ask) flow.Fact {
 		a := belay.Answer{OK: true, Probe: &belay.Probe{}}
 		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 	case c.Question.Look != "": // nothing but scripts works here, and nobody saw them write
-		a := belay.Answer{OK: true, Seen: &belay.Evidence{Before: *c.Question.Base, After: *c.Question.Base}}
+		a := belay.Answer{OK: true, Seen: &belay.Evidence{}}
+		if base := c.Question.Base; base != nil {
+			a.Seen.Before, a.Seen.After = *base, *base
+		}
 		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
 	case c.Question.Tree != nil:
 		q := c.Question.Tree
