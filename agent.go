@@ -5,42 +5,6 @@ import (
 	"time"
 )
 
-// Class is the closed list of finer kinds of failure, for choosing a way out.
-type Class string
-
-const (
-	ClassNone           Class = ""
-	ClassCancelled      Class = "cancelled"      // we ended it, or a person did
-	ClassTimeout        Class = "timeout"        // our clock, or a network's
-	ClassTransient      Class = "transient"      // overload, a cut stream, a refused connection
-	ClassRateLimit      Class = "rate_limit"     // too many calls; goes away by waiting
-	ClassQuota          Class = "quota"          // the account is used up
-	ClassAuth           Class = "auth"           // no login, or a bad one
-	ClassPermission     Class = "permission"     // a tool, a file or a sandbox said no
-	ClassTokenLimit     Class = "token_limit"    // the prompt or the answer is too long
-	ClassTurnLimit      Class = "turn_limit"     // the agent used up its turns
-	ClassComplexity     Class = "complexity"     // the task is too big for one agent
-	ClassBudget         Class = "budget"         // a spending limit was reached
-	ClassRefusal        Class = "refusal"        // the model will not do it
-	ClassWorkFailure    Class = "work_failure"   // a check, a test or a compiler says that the work is wrong
-	ClassConflict       Class = "conflict"       // a lock, a merge
-	ClassInfrastructure Class = "infrastructure" // disk, memory, network, a missing tool
-	ClassInvalidInput   Class = "invalid_input"  // a bad flag, file, model or value
-	ClassHollow         Class = "hollow"         // an end without work
-	ClassIncomplete     Class = "incomplete"     // the agent says itself that something is missing
-	ClassTampered       Class = "tampered"       // a guarded file was changed
-	ClassMergeConflict  Class = "merge_conflict" // isolated work does not fit what changed meanwhile
-	ClassBenign         Class = "benign"         // noise
-	ClassUnknown        Class = "unknown"
-)
-
-// RuleGuard marks a failure that is about guarded files.
-const RuleGuard = "evidence.guard"
-
-// RuleHelperTampered is the rule of a failure by an agent that helps and changed
-// guarded files again after it was told: nothing more is tried.
-const RuleHelperTampered = "evidence.guard.helper"
-
 // Move is the closed list of first moves after a failure: what its class and
 // its circumstances ask for, before any count or budget is looked at.
 type Move string
@@ -308,16 +272,10 @@ func (r AgentReport) Unreached() bool {
 	if a.Usage.Tokens() > 0 || a.Usage.MicroUSD > 0 || a.ToolCount > 0 || a.Final && !a.Error {
 		return false
 	}
-	switch a.Class {
-	case ClassTransient, ClassRateLimit, ClassTimeout:
-		return true
-	case ClassNone: // ended while it only called again
+	if a.Class == ClassNone { // ended while it only called again
 		return r.Ended == EndedRetries
-	case ClassCancelled, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit, ClassComplexity, ClassBudget,
-		ClassRefusal, ClassWorkFailure, ClassConflict, ClassInfrastructure, ClassInvalidInput, ClassHollow, ClassBenign, ClassUnknown,
-		ClassIncomplete, ClassTampered, ClassMergeConflict:
 	}
-	return false
+	return a.Class.Row().Idle
 }
 
 // EndedBy says which of our own acts ended an agent, recorded by whoever did

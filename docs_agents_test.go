@@ -26,7 +26,7 @@ func TestAgentsPageIsWhole(t *testing.T) {
 	}
 	for head, want := range map[string][]string{
 		"| act | takes | does |":   constsOf(t, "internal/scripted/script.go", "Kind"),
-		"| class | meaning | kind": constsOf(t, "agent.go", "Class"),
+		"| class | meaning | kind": constsOf(t, "class.go", "Class"),
 		"| agent | program |":      kinds,
 	} {
 		got := firstCells(t, head)

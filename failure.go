@@ -75,24 +75,10 @@ func (f *Failure) Error() string {
 
 // Name is the kind of the failure, with its class where that says more.
 func (f *Failure) Name() string {
-	if f.telling() {
+	if f.Kind != RecursionLimit && f.Class.Row().Named {
 		return string(f.Kind) + " (" + string(f.Class) + ")"
 	}
 	return string(f.Kind)
-}
-
-// telling tells whether the class says more than the kind does.
-func (f *Failure) telling() bool {
-	if f.Kind == RecursionLimit {
-		return false
-	}
-	switch f.Class {
-	case ClassNone, ClassUnknown, ClassBenign, ClassHollow, ClassInfrastructure, ClassWorkFailure, ClassTimeout, ClassInvalidInput, ClassCancelled:
-		return false
-	case ClassTransient, ClassRateLimit, ClassQuota, ClassAuth, ClassPermission, ClassTokenLimit, ClassTurnLimit,
-		ClassComplexity, ClassBudget, ClassRefusal, ClassConflict, ClassIncomplete, ClassTampered, ClassMergeConflict:
-	}
-	return true
 }
 
 // Verdict is what an attempt amounts to. Exactly one of OK, Unknown, GivenBack

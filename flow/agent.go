@@ -314,13 +314,8 @@ func cutBy(o *belay.Observation) string {
 		return "it was stopped"
 	case belay.EndedItself, belay.EndedDeadline, belay.EndedOutput:
 	}
-	switch o.Agent.Result.Class {
-	case belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassInfrastructure:
-		return "the model's service failed (" + string(o.Agent.Result.Class) + ")"
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassPermission, belay.ClassTokenLimit,
-		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
-		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
+	if class := o.Agent.Result.Class; class.Row().Service {
+		return "the model's service failed (" + string(class) + ")"
 	}
 	return ""
 }

@@ -177,7 +177,7 @@ func (v *service) count(key belay.Key, class belay.Class, ok bool, now time.Time
 		v.failures, v.opened, v.pause, v.trial, v.tried = 0, time.Time{}, 0, "", time.Time{}
 		return
 	}
-	cost, breaks := weigh(class)
+	cost, breaks := class.Row().Costs, class.Row().Breaks
 	if cost {
 		v.tokens = max(v.tokens-failCost, 0)
 	}
@@ -191,22 +191,6 @@ func (v *service) count(key belay.Key, class belay.Class, ok bool, now time.Time
 	case trial: // calls that began before it opened tell nothing new
 		v.opened, v.pause = now, min(2*v.pause, longPause)
 	}
-}
-
-// weigh says whether a failure costs retries, and whether it is one of those
-// that open the breaker.
-func weigh(class belay.Class) (cost, breaks bool) {
-	switch class {
-	case belay.ClassTransient, belay.ClassRateLimit, belay.ClassAuth:
-		return true, true
-	case belay.ClassTimeout, belay.ClassQuota:
-		return true, false
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit,
-		belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
-		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
-	}
-	return false, false
 }
 
 // turnBack takes times that lie ahead for now: the clock was turned back, and a

@@ -119,18 +119,13 @@ func (c *chooser) declared() (belay.Plan, bool) {
 
 // hopeless tells that the same again fails again until somebody else acts.
 func hopeless(f belay.Failure) bool {
-	switch f.Class {
-	case belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassBudget, belay.ClassPermission:
-		return true
-	case belay.ClassInvalidInput:
+	switch {
+	case f.Class == belay.ClassInvalidInput:
 		return f.Move == belay.MoveAbort
-	case belay.ClassInfrastructure:
+	case f.Class == belay.ClassInfrastructure:
 		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe
-	case belay.ClassNone, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit, belay.ClassTurnLimit,
-		belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
-	return false
+	return f.Class.Row().Outside
 }
 
 func (c *chooser) refuse(act belay.Act, why string) {

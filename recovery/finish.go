@@ -24,7 +24,7 @@ func (c *chooser) finish() belay.Plan {
 	case c.wrongSetup():
 		return belay.Plan{Act: belay.ActAbort, Rule: c.rule(), Reason: "the recipe or the set-up is wrong, and no further step can cure that: " + s.cause()}
 	case c.persons():
-		return c.hold(c.rule(), classWords(s.Failure)+", and only a person can change that")
+		return c.hold(c.rule(), s.Failure.Class.Row().Words+", and only a person can change that")
 	}
 	return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: c.failedWords() + ": " + s.cause()}
 }
@@ -72,7 +72,7 @@ func (c *chooser) failedWords() string {
 	s := &c.s
 	what := "it failed"
 	if plain(s.Failure.Class) != belay.ClassUnknown {
-		what = classWords(s.Failure)
+		what = s.Failure.Class.Row().Words
 	}
 	if s.History.Failed > 1 {
 		return fmt.Sprintf("%s, %d attempts failed, and no way out is left", what, s.History.Failed)
@@ -102,16 +102,11 @@ func (c *chooser) persons() bool {
 	if s.Type == belay.TypeRecipe || s.Type != belay.TypeAgent && !proven(f.Level) && f.Level != belay.LevelAct {
 		return false
 	}
-	switch f.Class {
-	case belay.ClassBudget:
-		return f.Kind != belay.RecursionLimit // the cure is in the recipe
-	case belay.ClassAuth, belay.ClassQuota, belay.ClassPermission:
-		return true
-	case belay.ClassInfrastructure: // a full disk: asked once, then it is a failure
+	switch {
+	case f.Class == belay.ClassBudget && f.Kind == belay.RecursionLimit: // the cure is in the recipe
+		return false
+	case f.Class == belay.ClassInfrastructure: // a full disk: asked once, then it is a failure
 		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassTokenLimit,
-		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInvalidInput,
-		belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown, belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
 	}
-	return false
+	return f.Class.Row().Persons
 }

@@ -20,17 +20,13 @@ const MaxWait = 5 * time.Minute
 // Outage tells that an agent failed because the service behind it is down or
 // wants fewer calls, and that its own records say so.
 func Outage(f belay.Failure) bool {
-	switch f.Class {
-	case belay.ClassTransient, belay.ClassRateLimit:
+	switch {
+	case f.Class == belay.ClassTransient || f.Class == belay.ClassRateLimit:
 		return f.Level == belay.LevelTyped || f.Level == belay.LevelAct
-	case belay.ClassTimeout: // the network's clock; ours is L0
+	case f.Class == belay.ClassTimeout: // the network's clock; ours is L0
 		return f.Level == belay.LevelTyped
-	case belay.ClassInfrastructure: // the network between them
+	case f.Class == belay.ClassInfrastructure: // the network between them
 		return f.Level == belay.LevelTyped && f.Move == belay.MoveRetry
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit,
-		belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
-		belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown, belay.ClassIncomplete, belay.ClassTampered,
-		belay.ClassMergeConflict:
 	}
 	return false
 }

@@ -124,17 +124,7 @@ func restartable(f belay.Failure) bool {
 	if !proven(f.Level) {
 		return false
 	}
-	switch f.Class {
-	case belay.ClassTransient, belay.ClassTimeout: // our own clock is L0
-		return true
-	case belay.ClassConflict:
-		return f.Move != belay.MoveRepair // a lock
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
-		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
-		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
-	}
-	return false
+	return f.Class.Row().Passes && (f.Class != belay.ClassConflict || f.Move != belay.MoveRepair) // a lock, not a merge
 }
 
 // proven tells that more than words decided the class.

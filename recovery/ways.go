@@ -53,96 +53,120 @@ func (c *chooser) ways() []way {
 	return c.shellWays()
 }
 
-// shellWays: a retry is looked at for every failure that is not a person's, so
-// that the record says why there is none.
-func (c *chooser) shellWays() []way {
-	f := c.s.Failure
-	again := way{act: belay.ActRetry, limit: triesService, base: baseService}
-	repair := way{act: belay.ActRepair, limit: roundsTangled}
-	switch f.Class {
-	case belay.ClassTransient, belay.ClassTimeout:
-		return []way{again}
-	case belay.ClassConflict:
-		switch {
-		case f.Move == belay.MoveEscalate: // a lock whose owner is dead
-			return nil
-		case f.Move == belay.MoveRepair:
-			return []way{again, repair}
-		}
-		return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}
-	case belay.ClassWorkFailure:
-		return []way{again, {act: belay.ActRepair, limit: roundsWork}}
-	case belay.ClassInvalidInput, belay.ClassInfrastructure:
-		if f.Move == belay.MoveRepair {
-			return []way{again, repair}
-		}
-		return []way{again}
-	case belay.ClassNone, belay.ClassUnknown, belay.ClassBenign, belay.ClassHollow, belay.ClassRateLimit,
-		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal, belay.ClassIncomplete, belay.ClassTampered:
-		return []way{again}
-	case belay.ClassMergeConflict:
-		return []way{{act: belay.ActRepair, limit: 1}}
-	case belay.ClassCancelled, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassBudget:
+// recoveries are what a class of failures is met with, in order: of a shell step,
+// and of an agent. Every class has its row here.
+type recoveries struct{ shell, agent func(*chooser) []way }
+
+func (c *chooser) shellWays() []way { return c.row().shell(c) }
+
+func (c *chooser) agentWays() []way { return c.row().agent(c) }
+
+func (c *chooser) row() recoveries {
+	row, ok := table()[c.s.Failure.Class]
+	if !ok {
+		row = table()[belay.ClassUnknown]
 	}
-	return nil
+	return row
 }
 
-// agentWays is the table of the policy.
-func (c *chooser) agentWays() []way {
-	f := c.s.Failure
+// always are recoveries that depend on nothing but the class.
+func always(ways ...way) func(*chooser) []way { return func(*chooser) []way { return ways } }
+
+// table has a row for each class. For a shell step a retry is looked at after
+// every failure that is not a person's, so that the record says why there is none.
+func table() map[belay.Class]recoveries {
+	none := always()
+	again := always(way{act: belay.ActRetry, limit: triesService, base: baseService})
 	failover := way{act: belay.ActFailover}
 	decompose := way{act: belay.ActDecompose}
-	park := way{act: belay.ActRetry, limit: triesParked, park: true}
-	switch f.Class {
-	case belay.ClassTimeout:
-		if c.s.ownClock() {
-			return c.overtime()
-		}
-		return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
-	case belay.ClassTransient:
-		return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
-	case belay.ClassRateLimit:
-		return c.service(way{act: belay.ActRetry, limit: triesRate, base: baseRate, least: baseRate / 2})
-	case belay.ClassQuota:
-		return []way{failover, park}
-	case belay.ClassAuth:
-		return []way{failover}
-	case belay.ClassPermission:
-		return []way{{act: belay.ActReassign, limit: 1}}
-	case belay.ClassTokenLimit:
-		return []way{{act: belay.ActFresh, limit: 1}, decompose}
-	case belay.ClassTurnLimit, belay.ClassComplexity:
-		if c.s.Progress {
-			return []way{{act: belay.ActResume, limit: 1}, {act: belay.ActFresh, limit: 1}, decompose}
-		}
-		return []way{decompose}
-	case belay.ClassRefusal:
-		return []way{{act: belay.ActFailover, limit: 1}}
-	case belay.ClassWorkFailure:
-		return []way{{act: belay.ActRepair, limit: roundsWork}}
-	case belay.ClassConflict:
-		if f.Move == belay.MoveRepair {
-			return []way{{act: belay.ActRepair, limit: roundsTangled}}
-		}
-		return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}
-	case belay.ClassInfrastructure:
-		if c.s.outage() {
-			return c.service(way{act: belay.ActRetry, limit: triesService, base: baseRetried})
-		}
-		return infraWays(f)
-	case belay.ClassInvalidInput:
-		return inputWays(f)
-	case belay.ClassIncomplete, belay.ClassTampered: // the session is told once, in a new one where it cannot go on
-		return []way{{act: belay.ActResume, limit: 1, every: true}, {act: belay.ActFresh, limit: 1, every: true}}
-	case belay.ClassMergeConflict:
-		return []way{{act: belay.ActRepair, limit: 1}}
-	case belay.ClassHollow:
-		return []way{{act: belay.ActResume, limit: 1, every: true}, {act: belay.ActRetry, limit: 1, base: baseService, every: true}}
-	case belay.ClassNone, belay.ClassUnknown, belay.ClassBenign:
+	told := always( // the session is told once, in a new one where it cannot go on
+		way{act: belay.ActResume, limit: 1, every: true}, way{act: belay.ActFresh, limit: 1, every: true})
+	unknown := func(c *chooser) []way {
 		return []way{{act: belay.ActRetry, limit: 1, base: c.serviceBase(), every: true}, {act: belay.ActRepair, limit: 1}}
-	case belay.ClassCancelled, belay.ClassBudget:
 	}
-	return nil
+	mendOnce := always(way{act: belay.ActRepair, limit: 1})
+	return map[belay.Class]recoveries{
+		belay.ClassNone:      {again, unknown},
+		belay.ClassUnknown:   {again, unknown},
+		belay.ClassBenign:    {again, unknown},
+		belay.ClassCancelled: {none, none},
+		belay.ClassTimeout:   {again, (*chooser).late},
+		belay.ClassTransient: {again, func(c *chooser) []way {
+			return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
+		}},
+		belay.ClassRateLimit: {again, func(c *chooser) []way {
+			return c.service(way{act: belay.ActRetry, limit: triesRate, base: baseRate, least: baseRate / 2})
+		}},
+		belay.ClassQuota:      {none, always(failover, way{act: belay.ActRetry, limit: triesParked, park: true})},
+		belay.ClassAuth:       {none, always(failover)},
+		belay.ClassPermission: {none, always(way{act: belay.ActReassign, limit: 1})},
+		belay.ClassTokenLimit: {again, always(way{act: belay.ActFresh, limit: 1}, decompose)},
+		belay.ClassTurnLimit:  {again, (*chooser).tooBig},
+		belay.ClassComplexity: {again, (*chooser).tooBig},
+		belay.ClassBudget:     {none, none},
+		belay.ClassRefusal:    {again, always(way{act: belay.ActFailover, limit: 1})},
+		belay.ClassWorkFailure: {
+			always(way{act: belay.ActRetry, limit: triesService, base: baseService}, way{act: belay.ActRepair, limit: roundsWork}),
+			always(way{act: belay.ActRepair, limit: roundsWork}),
+		},
+		belay.ClassConflict:       {(*chooser).shellConflict, (*chooser).agentConflict},
+		belay.ClassInfrastructure: {(*chooser).shellRepairs, (*chooser).agentLacks},
+		belay.ClassInvalidInput:   {(*chooser).shellRepairs, func(c *chooser) []way { return inputWays(c.s.Failure) }},
+		belay.ClassHollow: {again, always(
+			way{act: belay.ActResume, limit: 1, every: true}, way{act: belay.ActRetry, limit: 1, base: baseService, every: true})},
+		belay.ClassIncomplete:    {again, told},
+		belay.ClassTampered:      {again, told},
+		belay.ClassMergeConflict: {mendOnce, mendOnce},
+	}
+}
+
+// shellRepairs: the same again, and a repair where something can be mended.
+func (c *chooser) shellRepairs() []way {
+	ways := []way{{act: belay.ActRetry, limit: triesService, base: baseService}}
+	if c.s.Failure.Move == belay.MoveRepair {
+		ways = append(ways, way{act: belay.ActRepair, limit: roundsTangled})
+	}
+	return ways
+}
+
+// shellConflict: a merge is mended, a lock is waited for, and one whose owner is
+// dead is a person's.
+func (c *chooser) shellConflict() []way {
+	if c.s.Failure.Move == belay.MoveEscalate {
+		return nil
+	}
+	if c.s.Failure.Move == belay.MoveRepair {
+		return c.shellRepairs()
+	}
+	return c.agentConflict()
+}
+
+func (c *chooser) agentConflict() []way {
+	if c.s.Failure.Move == belay.MoveRepair {
+		return []way{{act: belay.ActRepair, limit: roundsTangled}}
+	}
+	return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}
+}
+
+func (c *chooser) agentLacks() []way {
+	if c.s.outage() {
+		return c.service(way{act: belay.ActRetry, limit: triesService, base: baseRetried})
+	}
+	return infraWays(c.s.Failure)
+}
+
+func (c *chooser) tooBig() []way {
+	if c.s.Progress {
+		return []way{{act: belay.ActResume, limit: 1}, {act: belay.ActFresh, limit: 1}, {act: belay.ActDecompose}}
+	}
+	return []way{{act: belay.ActDecompose}}
+}
+
+func (c *chooser) late() []way {
+	if c.s.ownClock() {
+		return c.overtime()
+	}
+	return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
 }
 
 // service is the ways out when the service behind an agent does not answer: the

@@ -35,12 +35,12 @@ func clip(text string, n int) string {
 // reason says in one sentence why a way out is taken.
 func (c *chooser) reason(p belay.Plan, w way) string {
 	s := &c.s
-	what := classWords(s.Failure)
+	what := s.Failure.Class.Row().Words
 	switch p.Act {
 	case belay.ActRetry:
 		what += fmt.Sprintf(": again in %s", rounded(p.Due.Sub(s.Now)))
 		if w.park {
-			what = classWords(s.Failure) + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
+			what = s.Failure.Class.Row().Words + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
 		}
 	case belay.ActResume:
 		what += ": its session goes on"
@@ -62,54 +62,6 @@ func (c *chooser) reason(p belay.Plan, w way) string {
 		what += fmt.Sprintf(", with %s instead of %s", p.Timeout, s.Timeout)
 	}
 	return what + " (" + s.cause() + ")"
-}
-
-// classWords says what a class of failures is.
-func classWords(f belay.Failure) string {
-	switch f.Class {
-	case belay.ClassCancelled:
-		return "it was ended from outside"
-	case belay.ClassTimeout:
-		return "it took too long"
-	case belay.ClassTransient:
-		return "the service or the network failed"
-	case belay.ClassRateLimit:
-		return "too many calls"
-	case belay.ClassQuota:
-		return "the account is used up"
-	case belay.ClassAuth:
-		return "there is no login that counts"
-	case belay.ClassPermission:
-		return "it may not do what it needs"
-	case belay.ClassTokenLimit:
-		return "the talk grew too long"
-	case belay.ClassTurnLimit:
-		return "its turns are used up"
-	case belay.ClassComplexity:
-		return "the task is too big for one agent"
-	case belay.ClassBudget:
-		return "the budget is used up"
-	case belay.ClassRefusal:
-		return "the model will not do it"
-	case belay.ClassWorkFailure:
-		return "the work does not pass its check"
-	case belay.ClassConflict:
-		return "somebody else holds or changed it"
-	case belay.ClassInfrastructure:
-		return "the machine lacks something"
-	case belay.ClassInvalidInput:
-		return "a flag, a file or a value is wrong"
-	case belay.ClassIncomplete:
-		return "the agent says that something is missing"
-	case belay.ClassTampered:
-		return "a guarded file was changed"
-	case belay.ClassMergeConflict:
-		return "the isolated work conflicts with other changes"
-	case belay.ClassHollow:
-		return "it ended without work"
-	case belay.ClassNone, belay.ClassBenign, belay.ClassUnknown:
-	}
-	return "nobody can tell what is wrong"
 }
 
 // brief is what the next attempt is told. What the last one printed is added by

@@ -95,7 +95,11 @@ func (c Case) classified(a belay.AgentResult) *belay.Failure {
 	if class == belay.ClassNone {
 		class = belay.ClassUnknown
 	}
-	kind, hint := kindOf(class)
+	row := class.Row()
+	kind, hint := row.Kind, row.Hint
+	if kind == "" {
+		kind = belay.BashFailure
+	}
 	cause := a.Cause
 	if cause == "" {
 		cause = fmt.Sprintf("%s: exit %d", c.Main.Agent.Name, a.Exit)
@@ -107,38 +111,6 @@ func (c Case) classified(a belay.AgentResult) *belay.Failure {
 		hint = "it can go on after " + a.Reset.UTC().Format("2006-01-02 15:04 MST")
 	}
 	return c.fail(kind, class, cause, hint)
-}
-
-// kindOf is the mode that a class of an agent's error counts as, and what a
-// person can do.
-func kindOf(class belay.Class) (belay.FailureKind, string) {
-	switch class {
-	case belay.ClassAuth:
-		return belay.Infrastructure, "log in to the agent's CLI, or set its key; belay doctor tells which"
-	case belay.ClassQuota:
-		return belay.Infrastructure, "the account is used up: wait, pay, or use another agent"
-	case belay.ClassRateLimit:
-		return belay.Infrastructure, "wait a little, then resume the run"
-	case belay.ClassTransient, belay.ClassInfrastructure, belay.ClassConflict:
-		return belay.Infrastructure, "resume the run when the service is back"
-	case belay.ClassTimeout:
-		return belay.AgentTimeout, ""
-	case belay.ClassHollow:
-		return belay.HollowSuccess, ""
-	case belay.ClassTokenLimit:
-		return belay.BashFailure, "give it less to read, or split the task"
-	case belay.ClassTurnLimit, belay.ClassComplexity:
-		return belay.BashFailure, "split the task, or allow more turns"
-	case belay.ClassBudget:
-		return belay.BashFailure, "raise the agent's own spending limit"
-	case belay.ClassPermission:
-		return belay.BashFailure, "allow the tool to the agent, or take it out of the task"
-	case belay.ClassInvalidInput:
-		return belay.BashFailure, "check the model and the arguments of the agent; belay doctor helps"
-	case belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassCancelled, belay.ClassBenign, belay.ClassUnknown, belay.ClassNone,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
-	}
-	return belay.BashFailure, ""
 }
 
 func endedBy(by belay.EndedBy, c Case) string {

@@ -94,7 +94,7 @@ func (c *Classifier) Classify(f Facts) Finding {
 	found.Tool = f.Tool
 	found.Fingerprint = fingerprint(f, text)
 	if found.Move == "" {
-		found.Move = FirstMove(found.Class)
+		found.Move = found.Class.Row().First
 	}
 	if found.Class == belay.ClassQuota && found.Move == belay.MoveFailover && f.Agent == nil && f.Tool != "" && !isAgent(f.Tool) {
 		found.Move = belay.MoveEscalate // another agent would call the same account

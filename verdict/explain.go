@@ -71,7 +71,7 @@ func explainChild(c Case, f *belay.Failure) {
 	case c.Main.KilledBy == belay.KilledDeadline:
 		f.Class, f.Level, f.Rule, f.Move = belay.ClassTimeout, belay.LevelAct, "act.deadline", belay.MoveDecompose
 	case down == nil || down.Class == belay.ClassNone:
-		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", FirstMove(belay.ClassUnknown)
+		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", belay.ClassUnknown.Row().First
 	default:
 		f.Class, f.Level, f.Rule, f.Move, f.After, f.Reset = down.Class, down.Level, down.Rule, down.Move, down.After, down.Reset
 	}
@@ -125,66 +125,75 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	default:
 		return Finding{}, false
 	}
-	found.Move = FirstMove(found.Class)
+	found.Move = found.Class.Row().First
 	return found, true
 }
 
 // decidedAgent says which rung decided what was judged of an agent.
 func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 	a := c.Main.Agent
-	switch found.Class {
-	case belay.ClassNone, belay.ClassUnknown:
+	switch {
+	case found.Class == belay.ClassNone || found.Class == belay.ClassUnknown:
 		return Finding{}, false
-	case belay.ClassTimeout:
-		found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.MoveDecompose
-		switch a.Ended {
-		case belay.EndedItself: // the CLI's own words: the network's clock
-			found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
-		case belay.EndedRetries: // it did not hang: its service is down
-			found.Class, found.Move = belay.ClassTransient, belay.MoveRetry
-			if a.Result.Class == belay.ClassRateLimit {
-				found.Class, found.Move = a.Result.Class, belay.MoveRetryAfter
-			}
-		case belay.EndedFirst, belay.EndedSilence: // it hangs, and was given a second chance already
-			found.Move = belay.MoveFailover
-		case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
-			switch {
-			case x.Progress:
-				found.Move = belay.MoveRetry
-			case a.Result.ToolCount == 0: // not too much to do: it did nothing at all
-				found.Move = belay.MoveFailover
-			}
-		}
-	case belay.ClassHollow:
-		if len(a.Result.Denied) > 0 { // it was not let do the work
-			found.Class, found.Level, found.Rule, found.Move = belay.ClassPermission, belay.LevelTyped, "agent.denied", belay.MoveReassign
-			break
-		}
-		found.Level, found.Rule, found.Move = belay.LevelProbe, "evidence", belay.MoveVerify
-	case belay.ClassWorkFailure:
-		if p, ok := probed(x); ok && Spoke(c.Check) {
-			return p, true
-		}
-		found.Level, found.Rule, found.Move = belay.LevelProcess, "verify", belay.MoveRepair
-	case belay.ClassInfrastructure:
+	case found.Class == belay.ClassTimeout:
+		return overtime(found, a, x.Progress), true
+	case found.Class == belay.ClassHollow && len(a.Result.Denied) > 0: // it was not let do the work
+		found.Class, found.Level, found.Rule, found.Move = belay.ClassPermission, belay.LevelTyped, "agent.denied", belay.MoveReassign
+		return found, true
+	case found.Class == belay.ClassWorkFailure && Spoke(c.Check), found.Class == belay.ClassInfrastructure:
 		if p, ok := probed(x); ok {
 			return p, true
 		}
-		found.Level, found.Rule = belay.LevelTyped, "agent.infrastructure"
-		found.Move = typedMove(a.Result, found.Class, x.Progress)
-	case belay.ClassIncomplete:
-		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.closing_line", belay.MoveResume
-	case belay.ClassTampered:
-		found.Level, found.Rule, found.Move = belay.LevelProbe, belay.RuleGuard, belay.MoveResume
-	case belay.ClassMergeConflict:
-		found.Level, found.Rule, found.Move = belay.LevelProcess, "merge", belay.MoveRepair
-	case belay.ClassCancelled, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
-		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal,
-		belay.ClassConflict, belay.ClassInvalidInput, belay.ClassBenign:
-		found.Level, found.Rule = belay.LevelTyped, "agent."+string(found.Class)
-		found.Move = typedMove(a.Result, found.Class, x.Progress)
 	}
+	if seen, ok := seenByUs()[found.Class]; ok {
+		found.Level, found.Rule, found.Move = seen.level, seen.rule, found.Class.Row().First
+		return found, true
+	}
+	found.Level, found.Rule = belay.LevelTyped, "agent."+string(found.Class)
+	found.Move = typedMove(a.Result, found.Class, x.Progress)
 	return found, true
+}
+
+// seenByUs are the classes that Belay gives to the work of an agent itself, and
+// what it saw; all others are told by the records of the agent.
+func seenByUs() map[belay.Class]struct {
+	level belay.Level
+	rule  string
+} {
+	return map[belay.Class]struct {
+		level belay.Level
+		rule  string
+	}{
+		belay.ClassHollow:        {belay.LevelProbe, "evidence"},
+		belay.ClassWorkFailure:   {belay.LevelProcess, "verify"},
+		belay.ClassIncomplete:    {belay.LevelTyped, "agent.closing_line"},
+		belay.ClassTampered:      {belay.LevelProbe, belay.RuleGuard},
+		belay.ClassMergeConflict: {belay.LevelProcess, "merge"},
+	}
+}
+
+// overtime says what the end of an agent's time asks for.
+func overtime(found Finding, a *belay.AgentReport, progress bool) Finding {
+	found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.MoveDecompose
+	switch a.Ended {
+	case belay.EndedItself: // the CLI's own words: the network's clock
+		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
+	case belay.EndedRetries: // it did not hang: its service is down
+		found.Class, found.Move = belay.ClassTransient, belay.MoveRetry
+		if a.Result.Class == belay.ClassRateLimit {
+			found.Class, found.Move = a.Result.Class, belay.MoveRetryAfter
+		}
+	case belay.EndedFirst, belay.EndedSilence: // it hangs, and was given a second chance already
+		found.Move = belay.MoveFailover
+	case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
+		switch {
+		case progress:
+			found.Move = belay.MoveRetry
+		case a.Result.ToolCount == 0: // not too much to do: it did nothing at all
+			found.Move = belay.MoveFailover
+		}
+	}
+	return found
 }
 
 // declaredClass is the class of a failure whose kind the recipe declares.

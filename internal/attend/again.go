@@ -21,12 +21,7 @@ func (a *attendant) stranger(e ending, resume string, before bool) (prompt strin
 	if !silent || a.answered(r) || !r.Error && r.Exit == 0 || r.Signal != 0 {
 		return "", false
 	}
-	switch r.Class {
-	case belay.ClassInvalidInput, belay.ClassUnknown, belay.ClassNone:
-	case belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota,
-		belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity,
-		belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure,
-		belay.ClassHollow, belay.ClassBenign, belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
+	if r.Class != belay.ClassInvalidInput && r.Class != belay.ClassUnknown && r.Class != belay.ClassNone {
 		return "", false // a new session would meet the same
 	}
 	text, err := readBounded(a.order.Fresh, maxPrompt)

@@ -232,10 +232,10 @@ func givenFailure(cmd *cobra.Command, o replanOptions) (belay.Failure, error) {
 	switch {
 	case cmd.Flags().Changed("class"):
 		class := belay.Class(o.class)
-		if !slices.Contains(classNames(), class) {
+		if !slices.Contains(belay.Classes(), class) {
 			return belay.Failure{}, fmt.Errorf("--class %q: not a class", o.class)
 		}
-		found.Class, found.Level, found.Rule, found.Move = class, belay.LevelTyped, "given", verdict.FirstMove(class)
+		found.Class, found.Level, found.Rule, found.Move = class, belay.LevelTyped, "given", class.Row().First
 	case !cmd.Flags().Changed("error") && !cmd.Flags().Changed("exit"):
 		return belay.Failure{}, errors.New("replan --policy belay needs --class CLASS, or --error TEXT, or --exit CODE")
 	}
@@ -266,15 +266,6 @@ func moveNames() []belay.Move {
 	return []belay.Move{
 		belay.MoveNone, belay.MoveVerify, belay.MoveRetry, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveReassign,
 		belay.MoveRepair, belay.MoveDecompose, belay.MoveEscalate, belay.MoveAbort, belay.MoveStop,
-	}
-}
-
-func classNames() []belay.Class {
-	return []belay.Class{
-		belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit, belay.ClassQuota, belay.ClassAuth, belay.ClassPermission,
-		belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure,
-		belay.ClassConflict, belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict,
 	}
 }
 

@@ -265,57 +265,6 @@ func decidedFrom(l belay.Level) string {
 	return ""
 }
 
-// classWords say what a class means for the person who reads.
-func classWords(c belay.Class) string {
-	switch c {
-	case belay.ClassNone, belay.ClassUnknown:
-		return ""
-	case belay.ClassCancelled:
-		return "it was ended on purpose"
-	case belay.ClassTimeout:
-		return "its time was over"
-	case belay.ClassTransient:
-		return "overload or a cut connection"
-	case belay.ClassRateLimit:
-		return "too many calls"
-	case belay.ClassQuota:
-		return "the account is used up"
-	case belay.ClassAuth:
-		return "no login, or a bad one"
-	case belay.ClassPermission:
-		return "something was not allowed"
-	case belay.ClassTokenLimit:
-		return "the prompt or the answer is too long"
-	case belay.ClassTurnLimit:
-		return "the agent used up its turns"
-	case belay.ClassComplexity:
-		return "too big for one agent"
-	case belay.ClassBudget:
-		return "a spending limit was reached"
-	case belay.ClassRefusal:
-		return "the model will not do it"
-	case belay.ClassWorkFailure:
-		return "the work is wrong"
-	case belay.ClassConflict:
-		return "a lock or a merge is in the way"
-	case belay.ClassInfrastructure:
-		return "the machine lacks something"
-	case belay.ClassInvalidInput:
-		return "a bad flag, file or value"
-	case belay.ClassIncomplete:
-		return "the agent says that something is missing"
-	case belay.ClassTampered:
-		return "a guarded file was changed"
-	case belay.ClassMergeConflict:
-		return "the isolated work conflicts with other changes"
-	case belay.ClassHollow:
-		return "an end without work"
-	case belay.ClassBenign:
-		return "noise"
-	}
-	return ""
-}
-
 // who says what kind of step it is, and who did it.
 func (f *whyFailure) who() string {
 	switch f.Type {

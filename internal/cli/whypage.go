@@ -190,8 +190,12 @@ func (f *whyFailure) facts(clock func(time.Time) string) string {
 // classified is the kind and the class of a failure, and how they are known.
 func (f *whyFailure) classified() string {
 	what := []string{prefixed("kind ", string(f.Kind))}
-	if f.Class != belay.ClassNone {
-		what = append(what, strings.TrimSuffix(fmt.Sprintf("class %s (%s)", f.Class, classWords(f.Class)), " ()"))
+	switch row := f.Class.Row(); {
+	case f.Class == belay.ClassNone:
+	case row.Words == belay.ClassUnknown.Row().Words:
+		what = append(what, "class "+string(f.Class))
+	default:
+		what = append(what, fmt.Sprintf("class %s (%s)", f.Class, row.Words))
 	}
 	text := joined(what, ", ")
 	how := f.Decided

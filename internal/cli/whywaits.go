@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -173,30 +172,14 @@ func (w *whyFacts) cure() string {
 	if w.Failure == nil {
 		return "mend the cause" + then
 	}
-	if slices.Contains([]belay.FailureKind{belay.RoutingGap, belay.RecursionLimit}, w.Failure.Kind) {
+	row := w.Failure.Class.Row()
+	switch {
+	case w.Failure.Kind == belay.RoutingGap || w.Failure.Kind == belay.RecursionLimit || row.NewRun:
 		return newRun
-	}
-	switch w.Failure.Class {
-	case belay.ClassAuth:
-		return "log in, or give the key that is missing" + then
-	case belay.ClassQuota, belay.ClassRateLimit:
-		if at := w.Failure.Reset; !at.IsZero() {
-			return "wait until " + w.local(at).Format(time.DateTime) + ", when the service opens again" + then
-		}
-		return "wait until the account may go on, or give another one" + then
-	case belay.ClassBudget:
-		return "raise the budget, if it is worth it" + then
-	case belay.ClassPermission:
-		return "grant what was denied, or let somebody do it who may" + then
-	case belay.ClassInfrastructure:
-		return "give the machine what it lacks" + then
-	case belay.ClassInvalidInput:
-		return newRun
-	case belay.ClassTransient, belay.ClassTimeout, belay.ClassConflict:
-		return "it may go away by itself: go on; what is done is not done again"
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity, belay.ClassRefusal,
-		belay.ClassWorkFailure, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
+	case (row.Class == belay.ClassQuota || row.Class == belay.ClassRateLimit) && !w.Failure.Reset.IsZero():
+		return "wait until " + w.local(w.Failure.Reset).Format(time.DateTime) + ", when the service opens again" + then
+	case row.Cure != "":
+		return row.Cure + then
 	}
 	return "mend the cause" + then + " (a changed recipe needs a new run)"
 }
