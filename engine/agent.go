@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -198,6 +199,7 @@ func (o *Open) houseOf(ctx context.Context, q belay.Worktree, run belay.RunID) (
 	}
 	if q.Merge {
 		how.From, how.Skip = worktree.FromState, o.skip()
+		how.Secret = redact.Values(append(given(o.Tree), o.masked()...)).Finder()
 	}
 	if q.Wish {
 		if ok, why := worktree.CanIsolate(ctx, q.Dir, how.Root); !ok {

@@ -16,6 +16,7 @@ func (w *drive) pose(ctx context.Context, j belay.Job) error {
 	defer cancel()
 	order := w.Host.MergeOrder(j)
 	order.Key += "+" + string(j.Key)
+	order.Secret = w.secretIn()
 	_, err := worktree.Conflict(ctx, order)
 	return err
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -103,6 +104,11 @@ func (w *drive) mask(j belay.Job) []string {
 // a secret again.
 func (w *drive) clean(text string) string {
 	return redact.New(append(given(w.Tree), w.Mask...)).String(text)
+}
+
+// secretIn finds the values of the run's secrets in files, nil when there are none.
+func (w *drive) secretIn() func(io.Reader) bool {
+	return redact.Values(append(given(w.Tree), w.Mask...)).Finder()
 }
 
 // Hide is a text without the secrets that the environment shows by their names.

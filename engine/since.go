@@ -16,7 +16,7 @@ const treeWithin = 2 * time.Minute
 func (w *drive) since(ctx context.Context, q belay.Question) belay.Answer {
 	ctx, cancel := context.WithTimeout(ctx, treeWithin)
 	defer cancel()
-	tree := worktree.Tree{Dir: q.Look, Skip: w.Host.Skip, Guard: q.Guard}
+	tree := worktree.Tree{Dir: q.Look, Skip: w.Host.Skip, Guard: q.Guard, Secret: w.secretIn()}
 	now := tree.Print(ctx)
 	switch {
 	case q.Base == nil && q.Guard != nil && !now.Repo && now.Error == "": // the same as a base without a repository

@@ -29,6 +29,19 @@ type Writer struct {
 	err  error // the first error is the answer to every later call
 }
 
+// Finder tells whether something to hide stands in what it reads; nil when
+// there is nothing to hide.
+func (r *Redactor) Finder() func(io.Reader) bool {
+	if r.Empty() {
+		return nil
+	}
+	return func(in io.Reader) bool {
+		w := r.Writer(io.Discard)
+		_, err := io.Copy(w, in)
+		return errors.Join(err, w.Close()) == nil && w.Hid() // what cannot be read is kept by nobody
+	}
+}
+
 // Hid tells whether something was hidden so far.
 func (w *Writer) Hid() bool { return w.st.hid }
 

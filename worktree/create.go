@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,6 +32,8 @@ type Options struct {
 	From    From     // FromState: at the files as they are, not at Base
 	Skip    []string // with FromState: files and folders that are not looked at, as in Tree
 	Include Include  // ignored files to copy in
+
+	Secret func(io.Reader) bool `json:"-"` // with FromState, as in Tree: such files are copied in, and in no commit
 }
 
 // From is the closed list of states that a worktree can begin at.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -29,6 +30,8 @@ type MergeOrder struct {
 	Skip []string      // files and folders that are not looked at, as in Tree
 	Wait time.Duration // for another git that works in the tree; 0 = 10 seconds
 	Git  string        // the program; "" = git
+
+	Secret func(io.Reader) bool `json:"-"` // as in Tree
 }
 
 // Outcome is the closed list of ends of a merge.
@@ -176,7 +179,7 @@ func (m *merger) looks(ctx context.Context) (ours, theirs belay.Print, err error
 		dir string
 		to  *belay.Print
 	}{{m.run.top, &ours}, {m.step.top, &theirs}} {
-		*l.to = Tree{Dir: l.dir, Git: m.o.Git, Skip: m.o.Skip}.Print(ctx)
+		*l.to = Tree{Dir: l.dir, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.Print(ctx)
 		if l.to.Error != "" {
 			return ours, theirs, fmt.Errorf("look at %s: %s", l.dir, l.to.Error)
 		}
@@ -289,7 +292,7 @@ func (m *merger) settle(ctx context.Context, p *plan) error {
 // the plan is merged into the files as they are now. Where that is a conflict,
 // or something that no look sees is in the way, the plan is undone.
 func (m *merger) replan(ctx context.Context, p *plan, others []delta) error {
-	now := Tree{Dir: m.run.top, Git: m.o.Git, Skip: m.o.Skip}.Print(ctx)
+	now := Tree{Dir: m.run.top, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.Print(ctx)
 	if now.Error != "" {
 		return errors.New(now.Error)
 	}

@@ -17,7 +17,7 @@ func (b *builder) begin(ctx context.Context) (err error) {
 		b.own.Start, err = b.start(ctx)
 		return err
 	}
-	base, err := Tree{Dir: b.dir, Git: b.program, Skip: b.o.Skip}.keep(ctx, b.o.Run, b.o.Step)
+	base, err := Tree{Dir: b.dir, Git: b.program, Skip: b.o.Skip, Secret: b.o.Secret}.keep(ctx, b.o.Run, b.o.Step)
 	if err != nil {
 		return fmt.Errorf("keep the files as they are: %w", err)
 	}
@@ -58,7 +58,8 @@ func (o owner) base() Base {
 }
 
 // furnish puts into a new worktree what no commit holds: the folder that it was
-// asked for from, files that are too big for a snapshot, ignored files.
+// asked for from, files that are too
+// big for a snapshot or hold a known secret, ignored files.
 func (b *builder) furnish(ctx context.Context) error {
 	from, err := find(ctx, b.program, b.dir)
 	if err != nil {

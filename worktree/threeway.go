@@ -37,12 +37,12 @@ func (g git) threeTrees(ctx context.Context, base, ours, theirs string) (three, 
 	var big []Clash
 	for path, stub := range is {
 		if was[path] != stub {
-			big = append(big, Clash{path, "too big to merge, or not readable"})
+			big = append(big, Clash{path, "too big to merge, not readable, or with a known secret in it"})
 		}
 		delete(was, path)
 	}
 	for path := range was {
-		big = append(big, Clash{path, "it was too big to merge, and is gone or smaller now"})
+		big = append(big, Clash{path, "it was too big to merge, not readable, or with a known secret in it, and is not any more"})
 	}
 	slices.SortFunc(big, func(a, b Clash) int { return strings.Compare(a.Path, b.Path) })
 	return t, big, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -22,7 +23,8 @@ const maxConflicts = 50
 // mergeOrder is what the process of a merge is told, in a file.
 type mergeOrder struct {
 	worktree.MergeOrder
-	Report string // the file for what became of it
+	Report  string   // the file for what became of it
+	Secrets []string // names of variables
 }
 
 // MergeOrder is the order for the work of a step to be brought back.
@@ -39,7 +41,7 @@ func mergePath(files interface{ LogPath(belay.Key) string }, k belay.Key, what s
 // PrepareMerge makes the process that brings isolated work back: this program,
 // with an order. It is a process of its own so that it outlives the driver.
 func PrepareMerge(j belay.Job, files Files, lim Limits, mask []string, h Host) (proc.Spawn, error) {
-	order := mergeOrder{MergeOrder: h.MergeOrder(j), Report: mergePath(files, j.Key, "report")}
+	order := mergeOrder{MergeOrder: h.MergeOrder(j), Report: mergePath(files, j.Key, "report"), Secrets: h.Secrets}
 	if err := os.Remove(order.Report); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt that was never born
 		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
 	}
@@ -71,6 +73,7 @@ func MergeBack(ctx context.Context, path string) error {
 	if err := json.Unmarshal(b, &order); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
+	order.Secret = redact.Values(redact.FromEnv(os.Environ(), order.Secrets)).Finder()
 	failpoint.Hit("mergeback.begun")
 	r, err := worktree.Merge(ctx, order.MergeOrder)
 	if err != nil {
