@@ -28,7 +28,11 @@ func (p *parser) together(d *draft, n *yaml.Node, found *keySet) {
 		p.warn(d.verifyPos, "test for what the step leaves behind: a file, an answer, a commit", "this check always passes")
 	}
 	if d.kind == onAgent && d.Expect == "" && !stepKeys.holds(found, "expect") && d.Verify == nil && d.Output == "" && len(d.Outputs) == 0 {
-		p.warn(posOf(n), "give it expect:, verify: or output:", "nothing tells whether this agent did anything")
+		if p.compat { // an answer is enough there, and nobody reads it
+			p.warn(posOf(n), "give it expect:, verify: or output:", "nothing tells whether this agent did anything")
+		} else {
+			p.warn(posOf(n), "say so with expect: change, or give it expect:, verify: or output:", "a change of files is expected of this agent, because its step does not say what to expect")
+		}
 	}
 	if d.Group != "" && d.hasNeeds {
 		p.fail(d.groupPos, "leave one of them out", "%q and %q cannot be combined: a group shares what it waits for", "parallel_group", "needs")

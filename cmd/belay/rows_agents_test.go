@@ -338,17 +338,19 @@ func (p *place) command(argv ...string) string {
 	return string(out)
 }
 
-// TestMuteAgent shows that validate points at an agent step of which nothing
-// could tell that it did anything.
+// TestMuteAgent shows that validate points at an agent step that does not say
+// what is expected of it.
 // promise: H4
 func TestMuteAgent(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.validate(0, "steps:\n  - id: first\n    prompt: do it\n    output: v\n  - id: mute\n    prompt: do it\n")
-	p.says("r.yaml:6:5: warning: nothing tells whether this agent did anything\n    - id: mute\n      ^\nhint: give it expect:, verify: or output:")
+	p.says("r.yaml:6:5: warning: a change of files is expected of this agent, because its step does not say what to expect\n    - id: mute\n      ^\nhint: say so with expect: change, or give it expect:, verify: or output:")
+	p.validate(0, "compat: true\nsteps: [{id: mute, prompt: do it}]\n")
+	p.says("warning: nothing tells whether this agent did anything")
 	for _, key := range []string{"expect: none", "verify: test -e made", "output: w", "outputs: {w: {file: made}}"} {
 		p.validate(0, "steps: [{id: mute, prompt: do it, "+key+"}]\n")
-		if strings.Contains(p.out, "nothing tells") {
+		if strings.Contains(p.out, "is expected of this agent") {
 			t.Errorf("%s: %s", key, p.out)
 		}
 	}
