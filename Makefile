@@ -133,6 +133,10 @@ vuln: ## govulncheck, when its database can be reached
 	$(call say,vuln)
 	@scripts/vuln
 
+.PHONY: house
+house: ## print what the house looks like: rooms, imports, names, lines, switches
+	@cd tools && $(GO) run ./house
+
 .PHONY: gen
 gen: ## write the reference pages that come from the sources
 	$(call say,gen)
