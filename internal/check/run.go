@@ -135,11 +135,16 @@ func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []str
 	if at == "" { // it came with the work
 		at = program(c.Program.Name, t.Dir, variable(env, "PATH")).Path
 	}
-	cmd := exec.CommandContext(ctx, at, c.Args[1:]...)
+	args, kept, golang := c.Args, &extract{to: to.Out}, (*goTests)(nil)
+	var out io.Writer = kept
+	if c.Kind == "go" {
+		golang = &goTests{to: kept}
+		args, out = goArgs(args), golang
+	}
+	cmd := exec.CommandContext(ctx, at, args[1:]...)
 	cmd.Args[0] = at
 	cmd.Dir, cmd.Env = t.Dir, append(slices.Clone(env), "PWD="+t.Dir)
-	kept := &extract{to: to.Out}
-	cmd.Stdout, cmd.Stderr = kept, kept
+	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -149,6 +154,10 @@ func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []str
 	default:
 		t.Exit = -1
 		_, _ = fmt.Fprintf(to.Err, "belay: %v\n", err) // the log is for people
+	}
+	if golang != nil {
+		t.Tally, t.Last = golang.count(t.Exit != 0), lastLine(kept.String())
+		return
 	}
 	text := kept.String()
 	t.Tally, t.Last = agent.TallyOf(text), lastLine(text)
