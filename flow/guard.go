@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
 
 // guarding is what an agent of a step may not change: what the recipe says, the
-// scripts that the step's check runs by their path and, for an agent that mends
-// or finishes what failed, the test files. An empty list in the recipe lifts all
+// scripts that the step's check runs by their path and, for an agent that repairs
+// or recovers what failed, the test files and what else the failure is judged by. An empty list in the recipe lifts all
 // of it.
 func (s *State) guarding(i int, role belay.Role) *belay.Guarding {
 	def, st := &s.prog.Steps[i], &s.steps[i]
@@ -29,11 +30,11 @@ func (s *State) guarding(i int, role belay.Role) *belay.Guarding {
 	}
 	if role == belay.RoleRepair || role == belay.RoleRecovery {
 		g.Tests = true
-		g.Files = judges(g.Files, check, def.Script)
+		g.Files = judges(g.Files, s.judgedBy(i)...)
 		if child := s.tree.runs[st.last]; role == belay.RoleRecovery && child != nil {
 			for k := range child.steps {
 				if child.steps[k].phase == Failed {
-					g.Files = judges(g.Files, child.checkScript(k), child.prog.Steps[k].Script)
+					g.Files = judges(g.Files, child.judgedBy(k)...)
 				}
 			}
 		}
@@ -47,8 +48,22 @@ func (s *State) guarding(i int, role belay.Role) *belay.Guarding {
 	return &g
 }
 
-// judges adds the files by which a step is judged: those that its check and its
-// own script run, and those in which make and the like find what they do.
+// judgedBy are the scripts by which a failed step is judged: its check and, where
+// what its own script printed tells of tests that failed, that script. A script
+// that only does the work may be what is broken.
+func (s *State) judgedBy(i int) []*recipe.Script {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	list := []*recipe.Script{s.checkScript(i)}
+	if st.main != nil && st.main.Agent == nil {
+		if t := agent.TallyOf(st.main.Tail); t != nil && t.Bad {
+			list = append(list, def.Script)
+		}
+	}
+	return list
+}
+
+// judges adds the files that scripts run, and those in which make and the like
+// find what they do.
 func judges(files []string, scripts ...*recipe.Script) []string {
 	for _, script := range scripts {
 		for _, f := range slices.Concat(script.RunsFiles(), script.BuildFiles()) {
