@@ -74,7 +74,7 @@ func workOf(s *story) whyWork {
 
 // settle keeps a worktree; one that was asked for again stays one.
 func (w *whyWork) settle(run belay.RunID, e belay.AnswerGiven) {
-	if !e.Answer.OK || e.Answer.Dir == "" {
+	if _, asked := e.Key.Is(belay.TopicWorktree); !asked || !e.Answer.OK || e.Answer.Dir == "" {
 		return
 	}
 	for _, t := range w.Worktrees {
