@@ -6,9 +6,12 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"reflect"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay"
 )
 
 // inspect holds the rules of the house against a set of files and gives one
@@ -53,6 +56,7 @@ func (in *inspector) file(s source) {
 		in.imports(s, f)
 	}
 	in.body(s, f, imported(f))
+	in.loops(s, f, imported(f))
 }
 
 // names refuses drawers, as a folder or as a file.
@@ -124,6 +128,12 @@ func (in *inspector) body(s source, f *ast.File, names map[string]string) {
 			}
 		case *ast.GoStmt:
 			in.goroutine(s, n)
+		case *ast.TypeAssertExpr:
+			in.event(s, n, n.X, n.Type, names)
+		case *ast.CaseClause:
+			for _, is := range n.List {
+				in.event(s, is, nil, is, names)
+			}
 		case *ast.CallExpr:
 			if sel, ok := n.Fun.(*ast.SelectorExpr); ok && (sel.Sel.Name == "Go" || sel.Sel.Name == "AfterFunc") {
 				in.goroutine(s, n) // a WaitGroup, a group or a timer starts one too
@@ -184,6 +194,100 @@ func (in *inspector) errorText(s source, call *ast.CallExpr, names map[string]st
 			in.say(in.at(call), "a decision on the text of an error: use errors.Is or errors.As")
 		}
 	}
+}
+
+// events are the names of all kinds of events.
+var events = func() map[string]bool {
+	names := map[string]bool{}
+	for _, e := range belay.Events() {
+		names[reflect.TypeOf(e).Name()] = true
+	}
+	return names
+}()
+
+// event refuses to tell events apart: an assertion on what a record says, or a
+// type of event as the case of a switch.
+func (in *inspector) event(s source, at ast.Node, of, is ast.Expr, names map[string]string) {
+	field, ok := of.(*ast.SelectorExpr)
+	if facesOnly(s) && (ok && field.Sel.Name == "Event" || events[ownType(is, names)]) {
+		in.say(in.at(at), "%s tells events apart: ask the story, which folds records for all", s.room())
+	}
+}
+
+// ownType is the name of a type of the root package; "" for any other.
+func ownType(is ast.Expr, names map[string]string) string {
+	sel, ok := is.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	if x, ok := sel.X.(*ast.Ident); !ok || names[x.Name] != module {
+		return ""
+	}
+	return sel.Sel.Name
+}
+
+// facesOnly tells whether a file must not fold records.
+func facesOnly(s source) bool { return !s.test() && !testSupport(s.room()) && !allowed(mayFold, s) }
+
+// loops refuses to go through records one by one. Without types it goes by the
+// names that the file gives to lists of them.
+func (in *inspector) loops(s source, f *ast.File, names map[string]string) {
+	if !facesOnly(s) {
+		return
+	}
+	lists := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			for _, name := range n.Names {
+				lists[name.Name] = lists[name.Name] || isRecords(n.Type, names)
+			}
+		case *ast.ValueSpec:
+			for _, name := range n.Names {
+				lists[name.Name] = lists[name.Name] || isRecords(n.Type, names)
+			}
+		case *ast.AssignStmt:
+			if id, ok := n.Lhs[0].(*ast.Ident); ok && loads(n.Rhs[0]) {
+				lists[id.Name] = true
+			}
+		}
+		return true
+	})
+	ast.Inspect(f, func(n ast.Node) bool {
+		if r, ok := n.(*ast.RangeStmt); ok && (lists[listName(r.X)] || loads(r.X)) {
+			in.say(in.at(r), "%s goes through records: ask the story, which folds them for all", s.room())
+		}
+		return true
+	})
+}
+
+// isRecords tells whether a type is a list of records.
+func isRecords(is ast.Expr, names map[string]string) bool {
+	list, ok := is.(*ast.ArrayType)
+	return ok && ownType(list.Elt, names) == "Record"
+}
+
+// loads tells whether an expression reads records from a journal.
+func loads(x ast.Expr) bool {
+	call, ok := x.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (sel.Sel.Name == "Load" || sel.Sel.Name == "Recent")
+}
+
+// listName is the name of a variable or a field, or of a part of it.
+func listName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	case *ast.SliceExpr:
+		return listName(x.X)
+	}
+	return ""
 }
 
 // rooms checks what only the whole of a room can show.

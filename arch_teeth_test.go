@@ -14,6 +14,7 @@ func TestHouseHasTeeth(t *testing.T) {
 		journal = "// Package journal keeps facts.\npackage journal\nimport _ \"" + module + "\"\n"
 		flow    = "// Package flow decides.\npackage flow\nimport _ \"" + module + "/verdict\"\n"
 		verdict = "// Package verdict judges.\npackage verdict\n"
+		faceOf  = "// Package cli prints.\npackage cli\nimport \"" + module + "\"\n"
 	)
 	sound := []source{
 		{"belay.go", words},
@@ -57,6 +58,11 @@ func TestHouseHasTeeth(t *testing.T) {
 		{"drawer as part of a name", "engine/pipe_helper_linux.go", "package engine\n", `"helper" is the name of a drawer`},
 		{"drawer as folder", "engine/types/x.go", "package types_test\n", `"types" is the name of a drawer`},
 		{"text of an error", "journal/text.go", "package journal\nimport \"strings\"\nfunc f(err error) bool { return strings.Contains(err.Error(), \"x\") }\n", "a decision on the text of an error"},
+		{"a face asserts an event", "internal/cli/fold.go", faceOf + "func f(r belay.Record) { _, _ = r.Event.(belay.RunEnded) }\n", "internal/cli tells events apart"},
+		{"a face switches on events", "internal/cli/fold.go", faceOf + "func f(e belay.Event) { switch e.(type) { case belay.RunEnded: } }\n", "internal/cli tells events apart"},
+		{"a face goes through records", "internal/cli/fold.go", faceOf + "func f(recs []belay.Record) { for range recs[1:] {} }\n", "internal/cli goes through records"},
+		{"a face goes through a field", "internal/cli/fold.go", faceOf + "type v struct{ recs []belay.Record }\nfunc f(s v) { for range s.recs {} }\n", "internal/cli goes through records"},
+		{"a face goes through a journal", "internal/cli/fold.go", faceOf + "func f(v view) { recs, _ := v.Load(); for range recs {} }\n", "internal/cli goes through records"},
 		{"dot import", "journal/dot.go", "package journal\nimport . \"strings\"\n", "a dot import"},
 		{"not Go", "journal/bad.go", "package\n", "does not parse"},
 	} {

@@ -39,6 +39,7 @@ var ranks = map[string]int{
 	"internal/attend": 3,
 	"internal/check":  3,
 
+	"story":            4, // what records tell
 	"internal/library": 4,
 	"internal/step":    4,
 	"internal/graph":   4,
@@ -74,6 +75,7 @@ var pure = map[string][]string{
 	"agent":    nil,
 	"recipe":   {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax"},
 	"flow":     nil,
+	"story":    nil,
 
 	"internal/pattern": {"sync"}, // compiles once, and the same each time
 }
@@ -98,6 +100,12 @@ var mayExit = set("cmd/belay/main.go", "e2e/cmd/model/main.go", "internal/failpo
 // mayReadErrors lists where the text of an error may be looked at: a room, or
 // one file of it. The YAML library tells the line of a syntax error only there.
 var mayReadErrors = set("verdict", "agent", "recipe/yaml.go")
+
+// mayFold lists where records may be read one by one and told apart: the brain,
+// the read model, the auditor that is a second opinion on purpose, and those who
+// write and keep them. Everybody else asks the story. The two files only print
+// records as they are.
+var mayFold = set(".", "flow", "story", "audit", "journal", "engine", "internal/cli/records.go", "internal/tui/screen.go")
 
 // noClock lists the rooms that are not pure and still must not read the clock.
 var noClock = set("belaytest/sim")

@@ -87,6 +87,6 @@ func (a *app) aim(ws *workshop, req belay.Request) (belay.Request, error) {
 	if err != nil {
 		return req, err
 	}
-	req.Run, req.Step = p.run, p.Path
+	req.Run, req.Step = p.Run, p.Path
 	return req, nil
 }

@@ -14,7 +14,7 @@ func (a *app) auditCommand() *cobra.Command {
 	var asJSON bool
 	cmd := command("audit RUN", "check a journal against the rules that it must keep", 1, 1,
 		func(_ context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *story) error { return a.audit(s, asJSON) })
+			return a.read(args[0], func(s *runView) error { return a.audit(s, asJSON) })
 		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation, then a summary")
 	cmd.ValidArgsFunction = a.completeRun
@@ -40,7 +40,7 @@ type auditLine struct {
 }
 
 // audit checks a journal whose chain was proven and whose records fold.
-func (a *app) audit(s *story, asJSON bool) error {
+func (a *app) audit(s *runView, asJSON bool) error {
 	found := audit.Check(s.recs)
 	for _, v := range found {
 		if asJSON {

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -101,11 +102,11 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 		return err
 	}
 	req.ID = freshID(req.Ask)
-	board := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), a.style(), tailOf(ws.state.Folder(o.ID)))
-	w := &witness{root: o.ID, show: board.Seen}
+	live := story.Live(o.Tree)
+	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), a.style(), tailOf(ws.state.Folder(o.ID)))
 	ctx, at := attend(ctx, nil)
-	res, err := o.Drive(ctx, at.hard, w.seen, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
-	e := ending{committed: w.end, result: res, err: err, signal: at.stop(), cleanup: o.Close()}
+	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) { screen.Seen(recs) }, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
+	e := ending{committed: live.Rest, result: res, err: err, signal: at.stop(), cleanup: o.Close()}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
 		a.complain(aside)
@@ -114,7 +115,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 	if req.Ask == belay.WishStop {
 		want = belay.Stopped
 	}
-	if w.end != nil && res.Status == want {
+	if live.Rest != nil && res.Status == want {
 		l.Status = res.Status
 		a.wish(l, asJSON, fmt.Sprintf("run %s %s", o.ID, res.Status))
 		return nil // the act was done

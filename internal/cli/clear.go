@@ -114,12 +114,12 @@ func (a *app) meant(ws *workshop, arg string, req belay.Request) (_ belay.Reques
 		return req, nil, false, err
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	final = s.tree.Status() == belay.Aborted
+	final = s.Tree.Status() == belay.Aborted
 	req, services, err = aimed(ws, s, req)
 	return req, services, final, err
 }
 
-func aimed(ws *workshop, s *story, req belay.Request) (belay.Request, []string, error) {
+func aimed(ws *workshop, s *runView, req belay.Request) (belay.Request, []string, error) {
 	req.Run = s.id
 	switch req.What {
 	case belay.CountAttempts:
@@ -130,14 +130,14 @@ func aimed(ws *workshop, s *story, req belay.Request) (belay.Request, []string, 
 		if err != nil {
 			return req, nil, err
 		}
-		req.Run, req.Step = p.run, p.Path
+		req.Run, req.Step = p.Run, p.Path
 		return req, nil, nil
 	case belay.CountBreakers:
 		req.Run = s.id.Root()
 		known, err := ws.state.Services()
 		var names []string
 		for _, k := range known {
-			if slices.Contains(ws.local.ServicesOf(s.tree), k.Name) {
+			if slices.Contains(ws.local.ServicesOf(s.Tree), k.Name) {
 				names = append(names, k.Name)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 func TestTypedValue(t *testing.T) {
@@ -104,29 +105,6 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-func TestWitnessBelievesOnlyRecords(t *testing.T) {
-	t.Parallel()
-	w := &witness{root: "r", show: func([]belay.Record) {}}
-	rec := func(run belay.RunID, e belay.Event) []belay.Record { return []belay.Record{{Run: run, Event: e}} }
-	end := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1}}
-	w.seen(rec("r/a.1", end))
-	if w.end != nil || w.isLast(end.RunResult) {
-		t.Error("the end of a child is taken for the end of the run")
-	}
-	w.seen(rec("r", belay.RunHeld{}))
-	if w.end == nil || w.end.Code != belay.ExitHeld || w.isLast(*w.end) {
-		t.Errorf("held: %+v", w.end)
-	}
-	w.seen(rec("r", belay.RunAttached{}))
-	if w.end != nil {
-		t.Error("a run that was taken again still rests")
-	}
-	w.seen(rec("r", end))
-	if !w.isLast(end.RunResult) || w.isLast(belay.RunResult{Status: belay.Failed, Code: 8}) {
-		t.Error("the last line does not know its record")
-	}
-}
-
 func TestListener(t *testing.T) {
 	t.Parallel()
 	received := belay.RequestReceived{Request: belay.Request{ID: "me", Run: "r"}}
@@ -151,7 +129,7 @@ func TestListener(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := &listener{req: belay.Request{ID: "me", Run: "r", Ask: c.ask}}
+			l := &listener{heardOf: story.New(nil), req: belay.Request{ID: "me", Run: "r", Ask: c.ask}}
 			var recs []belay.Record
 			for _, e := range c.events {
 				recs = append(recs, belay.Record{Run: "r", Event: e})
@@ -166,13 +144,13 @@ func TestListener(t *testing.T) {
 
 func TestNothingWaitsInARunThatIsOver(t *testing.T) {
 	t.Parallel()
-	held := placed{StepView: flow.StepView{Phase: flow.Held}}
-	given := placed{StepView: flow.StepView{Phase: flow.Waiting, Attempt: 1}}
+	held := story.Placed{StepView: flow.StepView{Phase: flow.Held}}
+	given := story.Placed{StepView: flow.StepView{Phase: flow.Waiting, Attempt: 1}}
 	for _, c := range []struct{ got, want string }{
-		{held.result(false), "waits for an answer"},
-		{held.result(true), "was not answered"},
-		{given.result(false), ""},
-		{given.result(true), "not finished"},
+		{stepResult(held, false), "waits for an answer"},
+		{stepResult(held, true), "was not answered"},
+		{stepResult(given, false), ""},
+		{stepResult(given, true), "not finished"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) completionCommand() *cobra.Command {
@@ -93,11 +94,11 @@ var attemptOf = regexp.MustCompile(`\.[0-9]+(/|$)`)
 
 // pathOf is how a step is named from the run that was asked for: a/b for the
 // step b of the run that step a started; "" when no such name finds it.
-func (s *story) pathOf(p placed) belay.Path {
-	in := strings.TrimPrefix(strings.TrimPrefix(string(p.run), string(s.id)), "/")
+func (s *runView) pathOf(p story.Placed) belay.Path {
+	in := strings.TrimPrefix(strings.TrimPrefix(string(p.Run), string(s.id)), "/")
 	for _, way := range []string{attemptOf.ReplaceAllString(in, "$1"), in} {
 		path := belay.Path(strings.TrimPrefix(way+"/"+string(p.Path), "/"))
-		if got, err := s.step(path); err == nil && got.run == p.run {
+		if got, err := s.step(path); err == nil && got.Run == p.Run {
 			return path
 		}
 	}

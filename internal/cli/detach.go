@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -89,10 +90,8 @@ func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver 
 		if err != nil {
 			return err
 		}
-		for _, r := range recs {
-			if _, ok := r.Event.(belay.RunAttached); ok {
-				return nil
-			}
+		if len(story.Tell(nil, recs).Drivers) > 0 {
+			return nil
 		}
 		if !alive {
 			return errors.New("it ended before it took the run")

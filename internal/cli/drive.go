@@ -12,28 +12,38 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // drive drives a run that is open, shows it, closes it, and says how the
 // process ends.
 func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bool, facts ...flow.Fact) error {
-	w := &witness{root: o.ID, show: a.records}
-	log := a.talk(o)
+	live := story.Live(o.Tree)
+	log := a.talk(o, live)
 	defer log.close()
+	show := func(recs []belay.Record) []story.News {
+		a.records(recs)
+		return live.Add(recs...)
+	}
 	log.catchUp(o)
 	var tick func(time.Time)
 	done := func() {}
 	if !asJSON {
 		style := a.style()
-		screen := tui.NewScreen(a.std.Err, tui.NewBoard(o.Tree), style, tailOf(ws.state.Folder(o.ID)))
-		w.show, done, log.say = screen.Seen, screen.Close, screen.Say
+		screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
+		show, done, log.say = screen.Seen, screen.Close, screen.Say
 		if style.Live {
 			tick = screen.Tick
 		}
 	}
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)
-	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) { w.seen(recs); log.seen(recs) }, facts...)
+	lastIs := story.What("")
+	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) {
+		news := show(recs)
+		log.seen(news)
+		lastIs = news[len(news)-1].What
+	}, facts...)
 	sig := at.stop()
 	done()
 	if !asJSON {
@@ -41,57 +51,22 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			fmt.Fprintln(a.std.Err, line)
 		}
 	}
-	if w.end != nil && w.end.Status.Terminal() {
+	if live.Rest != nil && live.Rest.Status.Terminal() {
 		a.tellKept(o.Tidy(ctx))
 	}
-	e := ending{committed: w.end, result: res, err: err, cleanup: o.Close(), signal: sig}
+	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
 		a.complain(aside)
 	}
 	if !asJSON {
 		a.summary(o.ID, o.Tree, res, time.Now())
-	} else if w.isLast(res) {
+	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
 		a.ended(o.ID, res)
 	}
 	return err
-}
-
-// witness remembers of the records that are on disk how the run stands by them:
-// after an error the tree in memory may be ahead of the disk.
-type witness struct {
-	root belay.RunID
-	show func([]belay.Record)
-	end  *belay.RunResult
-	last belay.Event
-}
-
-func (w *witness) seen(recs []belay.Record) {
-	for _, r := range recs {
-		w.last = r.Event
-		if r.Run != w.root {
-			continue
-		}
-		switch e := r.Event.(type) {
-		case belay.RunEnded:
-			w.end = &e.RunResult
-		case belay.RunHeld:
-			w.end = &belay.RunResult{Status: belay.Held, Code: belay.ExitHeld, Reason: "a person must act"}
-		case belay.RunStopped:
-			w.end = &belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated, Reason: "stopped by " + e.By}
-		case belay.RunAttached:
-			w.end = nil
-		}
-	}
-	w.show(recs)
-}
-
-// isLast tells whether the last record is the end of the run with this result.
-func (w *witness) isLast(res belay.RunResult) bool {
-	e, ok := w.last.(belay.RunEnded)
-	return ok && w.end != nil && e.Status == res.Status && e.Code == res.Code
 }
 
 // ending is all that is known when a drive is over.
@@ -148,13 +123,6 @@ func (e ending) unsettled(id belay.RunID) (res belay.RunResult, err, aside error
 	}
 	res.Code, res.Reason = belay.ExitCode(e.err), e.err.Error()
 	return res, e.err, nil
-}
-
-// records prints records as they are, one per line.
-func (a *app) records(recs []belay.Record) {
-	for _, r := range recs {
-		a.object(r)
-	}
 }
 
 // object prints one JSON value on a line of the answer.

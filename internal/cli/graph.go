@@ -88,7 +88,7 @@ func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
 }
 
 func (a *app) runPicture(arg string) (g *graph.Graph, err error) {
-	err = a.read(arg, func(s *story) error {
+	err = a.read(arg, func(s *runView) error {
 		g = s.graph(s.id)
 		g.Title = fmt.Sprintf("run %s: %s (%s)", s.id, g.Title, s.standing())
 		return nil
@@ -97,15 +97,15 @@ func (a *app) runPicture(arg string) (g *graph.Graph, err error) {
 }
 
 // graph is the picture of a run of the tree, with its child runs.
-func (s *story) graph(id belay.RunID) *graph.Graph {
-	run := s.tree.Run(id)
+func (s *runView) graph(id belay.RunID) *graph.Graph {
+	run := s.Tree.Run(id)
 	g := shapeOf(run.Recipe(), run.Expects)
 	for i, v := range run.Steps() {
 		if i >= len(g.Nodes) {
 			break // a run has no more steps than its recipe
 		}
 		g.Nodes[i].Phase = string(v.Phase)
-		if v.Child != "" && s.tree.Run(v.Child) != nil {
+		if v.Child != "" && s.Tree.Run(v.Child) != nil {
 			g.Nodes[i].Sub = s.graph(v.Child)
 		}
 	}

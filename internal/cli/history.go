@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 type historyOptions struct {
@@ -20,7 +21,7 @@ func (a *app) historyCommand() *cobra.Command {
 	var o historyOptions
 	cmd := command("history RUN", "list every decision about failures, in order", 1, 1,
 		func(_ context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *story) error { return a.history(s, o) })
+			return a.read(args[0], func(s *runView) error { return a.history(s, o) })
 		})
 	cmd.Flags().StringVar(&o.task, "task", "", "only of this step, as the screen names it (deploy/push)")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON array")
@@ -28,7 +29,7 @@ func (a *app) historyCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) history(s *story, o historyOptions) error {
+func (a *app) history(s *runView, o historyOptions) error {
 	list := s.decisions()
 	if o.task != "" {
 		list = s.about(list, o.task)
@@ -53,10 +54,10 @@ func ofTask(task string) string {
 
 // about keeps the decisions about one step: as the screen names it, or by its
 // id in the run that was asked for. A step that nobody knows has none.
-func (s *story) about(all []decision, task string) []decision {
+func (s *runView) about(all []decision, task string) []decision {
 	list := []decision{}
 	for _, d := range all {
-		if d.TaskID == task || d.Run == s.id && string(d.at.path) == task {
+		if d.TaskID == task || d.Run == s.id && string(d.of.Path) == task {
 			list = append(list, d)
 		}
 	}
@@ -89,18 +90,18 @@ func historyTable(list []decision) []string {
 
 // words say what was decided, in a few of them.
 func (d *decision) words() string {
-	switch d.Kind {
-	case belay.ItemOpened{}.Kind():
+	switch {
+	case d.of.What == story.ItemOpened:
 		return "a person is asked"
-	case belay.AnswerGiven{}.Kind():
-		return "wait " + tui.Took(d.wait()) + " for the service"
-	case belay.ItemAnswered{}.Kind():
-		return "answered " + d.choice + " by " + d.By
-	case belay.StepSkipped{}.Kind():
+	case d.of.What == story.AnswerGiven:
+		return "wait " + tui.Took(d.of.Wait()) + " for the service"
+	case d.of.What == story.ItemAnswered:
+		return "answered " + d.of.Choice + " by " + d.By
+	case d.of.What == story.StepSkipped:
 		return "left out by " + d.By
-	case belay.RunCleared{}.Kind():
-		return "cleared " + d.choice + " by " + d.By
-	case belay.RunReopened{}.Kind():
+	case d.of.What == story.RunCleared:
+		return "cleared " + d.of.Choice + " by " + d.By
+	case d.of.What == story.RunReopened:
 		return "opened again by " + d.By
 	}
 	return d.planWords()
@@ -108,17 +109,17 @@ func (d *decision) words() string {
 
 // planWords are those of a chosen way out.
 func (d *decision) planWords() string {
-	text := actWord(d.act)
-	switch d.act {
+	text := actWord(d.of.Act())
+	switch d.of.Act() {
 	case belay.ActRetry:
-		return text + pause(d.wait())
+		return text + pause(d.of.Wait())
 	case belay.ActFailover, belay.ActReassign:
-		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.wait())
+		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
 	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover:
 		if who := firstOf(d.taker, d.from); who != "" {
 			text += " (" + who + ")"
 		}
-		return text + late(d.wait())
+		return text + late(d.of.Wait())
 	case belay.ActDecompose, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	return text
@@ -143,14 +144,6 @@ func actWord(act belay.Act) string {
 		return "ask a person"
 	}
 	return string(act)
-}
-
-// wait is how long the way out was put off.
-func (d *decision) wait() time.Duration {
-	if d.Due.IsZero() {
-		return 0
-	}
-	return max(0, d.Due.Sub(d.Timestamp))
 }
 
 func pause(d time.Duration) string {

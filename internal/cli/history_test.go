@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/story"
 )
 
 // all are one plan of every kind, in the order of the list of acts.
@@ -30,12 +32,17 @@ func all() []belay.Plan {
 	}
 }
 
+// chronicled are the decisions of records that need not fit together: the tree
+// is folded as far as they do.
 func chronicled(w *tale) []decision {
-	c := newChronicle(func(place) int { return 4 }, func(place) string { return "coder" })
+	tree := flow.NewTree("k3f9q", w.lib)
 	for _, r := range w.recs {
-		c.take(r)
+		if tree.Apply(r) != nil {
+			break
+		}
 	}
-	return c.list
+	v := &runView{id: "k3f9q", Story: story.Tell(tree, w.recs)}
+	return v.decisions()
 }
 
 // Every way out has its place in the history: the six of old in the form that
@@ -51,7 +58,7 @@ func TestHistoryOfEveryAct(t *testing.T) {
 		w.recs = append(w.recs, belay.Record{At: w.now, Run: "k3f9q", Event: belay.RecoveryChosen{Path: "fix", Plan: p}})
 	}
 	want := []string{
-		`{"retry":{"max_attempts":4,"backoff_ms":1500}}`, `{"resume":{}}`, `{"fresh":{}}`, `{"failover":{"to":"codex"}}`,
+		`{"retry":{"max_attempts":2,"backoff_ms":1500}}`, `{"resume":{}}`, `{"fresh":{}}`, `{"failover":{"to":"codex"}}`,
 		`{"reassign":{"new_role":"reviewer"}}`, `{"repair":{}}`,
 		`{"decompose":{"subtasks":[{"description":"one","assigned_to":"coder","dependencies":[]},{"description":"two","assigned_to":"coder","dependencies":["one"]}]}}`,
 		`{"recover":{}}`, `{"fallback":{}}`, `{"skip":{"reason":"why 10"}}`, `{"abort":{"reason":"why 11"}}`, `"escalate"`, `{"give_up":{}}`,

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/story"
 )
 
 // decision is one decision on record: the entry that every reader of histories
@@ -29,157 +29,80 @@ type decision struct {
 	Counts  bool             `json:"counts,omitempty"`
 	By      string           `json:"by,omitempty"` // the person
 
-	at      place
-	act     belay.Act
-	from    string         // who had failed, for people: the agent, or its role where that changes
-	taker   string         // and who took over: an agent, a role, or a model alone
-	choice  string         // of an answer; of a clearing: what
-	failure *belay.Failure // that it is about
-}
-
-// chronicle reads records in their order and keeps what a decision must know of
-// those before it.
-type chronicle struct {
-	allowed  func(place) int    // attempts that a step may have; 0 = not known
-	role     func(place) string // that a step has by its recipe
-	roles    map[place]string   // that it was given since
-	retries  int                // of the classic policy
-	agents   map[place]string
-	attempts map[place]int
-	failures map[place]*belay.Failure
-	keys     map[belay.Key]place
-	list     []decision
+	of      *story.Decision
+	retries int    // that the classic policy has
+	allowed int    // attempts that the step may have
+	from    string // who had failed, for people: the agent, or its role where that changes
+	taker   string // and who took over: an agent, a role, or a model alone
 }
 
 // decisions are those of the run that was asked for and of all runs below it,
 // in their order; never nil.
-func (s *story) decisions() []decision {
-	c := newChronicle(func(p place) int {
-		v, _ := s.tree.Run(p.run).Step(p.path)
-		return v.Attempts
-	}, s.role)
-	if n := s.tree.Started().MaxRetries; n > 0 {
-		c.retries = n
+func (s *runView) decisions() []decision {
+	list := []decision{}
+	retries := recovery.DefaultMaxRetries
+	if n := s.Tree.Started().MaxRetries; n > 0 {
+		retries = n
 	}
-	for _, r := range s.recs {
-		if below(r.Run, s.id) {
-			c.take(r)
-		}
+	for _, of := range s.Decisions(s.id) {
+		d := decision{of: of, retries: retries, allowed: s.View(of.Place).Attempts}
+		d.write()
+		list = append(list, d)
 	}
-	return c.list
+	return list
 }
 
-// role is the role that a step has by its recipe.
-func (s *story) role(p place) string {
-	for i := range s.tree.Run(p.run).Recipe().Steps {
-		if def := &s.tree.Run(p.run).Recipe().Steps[i]; def.ID == p.path && def.Role != "" {
-			return def.Role
-		}
+// write fills in what is printed.
+func (d *decision) write() {
+	of := d.of
+	d.TaskID, d.Timestamp, d.Reason = of.Name(), of.At.UTC(), of.Why
+	if of.Path == "" {
+		d.TaskID = strings.TrimSuffix(d.TaskID, "/")
 	}
-	return string(recovery.Coder)
-}
-
-func newChronicle(allowed func(place) int, role func(place) string) *chronicle {
-	return &chronicle{
-		allowed: allowed, role: role, roles: map[place]string{}, retries: recovery.DefaultMaxRetries, agents: map[place]string{}, attempts: map[place]int{},
-		failures: map[place]*belay.Failure{}, keys: map[belay.Key]place{}, list: []decision{},
-	}
-}
-
-// below tells whether a run is the one that was asked for, or below it.
-func below(run, top belay.RunID) bool {
-	return run == top || strings.HasPrefix(string(run), string(top)+"/")
-}
-
-func (c *chronicle) take(r belay.Record) {
-	switch e := r.Event.(type) {
-	case belay.AttemptStarted:
-		at := place{r.Run, e.Path}
-		c.keys[e.Key] = at
-		if e.Role == belay.RoleMain {
-			c.agents[at], c.attempts[at] = e.Agent, e.Attempt
-		}
-	case belay.AttemptJudged:
-		c.failures[c.keys[e.Key]] = e.Verdict.Failure
-	case belay.StepRefused:
-		c.failures[place{r.Run, e.Path}] = &e.Failure
-	case belay.RecoveryChosen:
-		c.chosen(r, e)
-	case belay.StepSkipped:
-		d := c.add(r, e.Path, e.Why)
-		d.By, d.Chosen = e.By, recovery.Strategy{Kind: recovery.Skip, Reason: e.Why}
-	case belay.AnswerGiven:
-		if p, ok := tui.Blocks(r.Run, e); ok && !c.told(p, r, e) {
-			d := c.add(r, p, e.Answer.Error)
-			d.Due, d.Chosen = e.Answer.Until, other{"wait": {"until": e.Answer.Until.UTC()}}
-		}
-	case belay.ItemOpened:
-		d := c.add(r, e.Path, e.Ask)
-		d.Chosen = other{"ask": {"item": e.ID, "choices": e.Choices}}
-	case belay.ItemAnswered:
-		d := c.add(r, e.Path, e.Why)
-		d.By, d.choice = e.By, e.Choice
-		d.Chosen = other{"answer": {"item": e.ID, "choice": e.Choice}}
-	case belay.RunCleared:
-		d := c.add(r, e.Path, e.Why)
-		d.By, d.choice = e.By, string(e.What)
-		d.Chosen = other{"clear": {"what": e.What}}
-	case belay.RunReopened:
-		d := c.add(r, "", e.Why)
-		d.By, d.Chosen = e.By, other{"reopen": {}}
+	d.Run, d.Kind, d.By, d.Due = of.Run, string(of.What), of.By, of.Due()
+	switch {
+	case of.Plan != nil:
+		d.chosen(of.Plan)
+	case of.What == story.StepSkipped:
+		d.Chosen = recovery.Strategy{Kind: recovery.Skip, Reason: of.Why}
+	case of.What == story.AnswerGiven:
+		d.Chosen = other{"wait": {"until": of.Until.UTC()}}
+	case of.What == story.ItemOpened:
+		d.Chosen = other{"ask": {"item": of.Item, "choices": of.Choices}}
+	case of.What == story.ItemAnswered:
+		d.Chosen = other{"answer": {"item": of.Item, "choice": of.Choice}}
+	case of.What == story.RunCleared:
+		d.Chosen = other{"clear": {"what": of.Choice}}
+	case of.What == story.RunReopened:
+		d.Chosen = other{"reopen": {}}
 	}
 }
 
-// told tells whether the last decision was the same wait: a service is asked
-// for again and again.
-func (c *chronicle) told(p belay.Path, r belay.Record, e belay.AnswerGiven) bool {
-	if len(c.list) == 0 {
-		return false
-	}
-	d := &c.list[len(c.list)-1]
-	return d.Kind == e.Kind() && d.at == place{r.Run, p} && d.Reason == e.Answer.Error
-}
-
-// add puts one more decision at the end.
-func (c *chronicle) add(r belay.Record, p belay.Path, reason string) *decision {
-	task := tui.StepName(r.Run, p)
-	if p == "" {
-		task = strings.TrimSuffix(task, "/")
-	}
-	c.list = append(c.list, decision{
-		Entry: recovery.Entry{TaskID: task, Timestamp: r.At.UTC(), Reason: reason},
-		Run:   r.Run, Kind: r.Event.Kind(), at: place{r.Run, p},
-	})
-	return &c.list[len(c.list)-1]
-}
-
-func (c *chronicle) chosen(r belay.Record, e belay.RecoveryChosen) {
-	d, p := c.add(r, e.Path, e.Plan.Reason), e.Plan
+func (d *decision) chosen(p *belay.Plan) {
 	d.Rule, d.Policy, d.Class, d.Level, d.Print = p.Rule, p.Policy, p.Class, p.Level, p.Print
-	d.Due, d.Refused, d.Counts, d.act = p.Due, p.Refused, p.Counts, p.Act
-	d.Agent, d.To, d.failure = c.agents[d.at], firstOf(p.Agent, p.Role), c.failures[d.at]
-	if f := d.failure; f != nil { // a plan of an older journal names only its rule
+	d.Refused, d.Counts = p.Refused, p.Counts
+	d.Agent, d.To = d.of.Agent, firstOf(p.Agent, p.Role)
+	if f := d.of.Failure; f != nil { // a plan of an older journal names only its rule
 		d.Class = belay.Class(firstOf(string(d.Class), string(f.Class)))
 		d.Level = belay.Level(firstOf(string(d.Level), string(f.Level)))
 		d.Print = firstOf(d.Print, f.Print)
 	}
-	d.from, d.taker = tui.AgentName(d.Agent), firstOf(tui.AgentName(p.Agent), p.Role)
+	d.from, d.taker = story.AgentName(d.Agent), firstOf(story.AgentName(p.Agent), p.Role)
 	if p.Act == belay.ActReassign && p.Role != "" {
-		d.from, d.taker = firstOf(c.roles[d.at], c.role(d.at)), p.Role
-		c.roles[d.at] = p.Role
+		d.from, d.taker = d.of.Role, p.Role
 	}
-	d.Chosen = c.wire(d, p)
+	d.Chosen = d.wire(p)
 }
 
 // other is a way out beyond the six classic ones, in the same form.
 type other map[string]map[string]any
 
 // wire is the strategy as it is printed.
-func (c *chronicle) wire(d *decision, p belay.Plan) any {
+func (d *decision) wire(p *belay.Plan) any {
 	s := recovery.Strategy{Reason: p.Reason}
 	switch p.Act {
 	case belay.ActRetry:
-		s.Kind, s.MaxAttempts, s.BackoffMS = recovery.Retry, c.most(d.at, p), d.wait().Milliseconds()
+		s.Kind, s.MaxAttempts, s.BackoffMS = recovery.Retry, d.most(p), d.of.Wait().Milliseconds()
 	case belay.ActReassign:
 		s.Kind, s.NewRole = recovery.Reassign, recovery.Role(p.Role)
 	case belay.ActDecompose:
@@ -202,18 +125,18 @@ func (c *chronicle) wire(d *decision, p belay.Plan) any {
 }
 
 // most is how many attempts there may be after a retry was chosen.
-func (c *chronicle) most(at place, p belay.Plan) int {
-	n := c.attempts[at]
+func (d *decision) most(p *belay.Plan) int {
+	n := d.of.N
 	if p.Policy == "classic" {
 		if p.Rule == string(recovery.RuleTimeout) {
 			return n // attempts are counted before this failure: one more than those
 		}
-		return c.retries
+		return d.retries
 	}
-	return max(c.allowed(at), n+1)
+	return max(d.allowed, n+1)
 }
 
-func subtasks(p belay.Plan) []recovery.Subtask {
+func subtasks(p *belay.Plan) []recovery.Subtask {
 	list := make([]recovery.Subtask, len(p.Parts))
 	for i, part := range p.Parts {
 		s := recovery.Subtask{Description: firstOf(part.Title, part.Task), AssignedTo: recovery.Role(p.Role), Dependencies: []string{}}

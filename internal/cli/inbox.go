@@ -114,8 +114,8 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, resume
 		list = append(list, q)
 	}
-	status := s.tree.Status()
-	l.Since, l.Command = s.recs[len(s.recs)-1].At.UTC(), resume
+	status := s.Tree.Status()
+	l.Since, l.Command = s.Last.UTC(), resume
 	switch {
 	case status == belay.Hollow: // its driver died before it could say so in the index
 		l.Kind, l.Question, l.Command = letterHollow, "an agent claimed success, and nothing was done", a.name()+" why "+string(sum.ID)

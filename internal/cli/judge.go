@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/verdict"
 	"github.com/belay-run/belay/worktree"
 )
@@ -126,10 +127,10 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 	if err != nil {
 		return j, err
 	}
-	if tui.Recovered(v.StepView) { // its own attempt failed, and another's verdict made it done
+	if story.Recovered(v.StepView) { // its own attempt failed, and another's verdict made it done
 		return a.judgeHelper(s, p+"@"+belay.Path(belay.RoleRecovery))
 	}
-	tree := s.tree
+	tree := s.Tree
 	if v.Main == nil {
 		if tree, v, err = s.before(v); err != nil {
 			return j, err
@@ -139,7 +140,7 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 		return j, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
 			"see what it did with "+a.name()+" show "+string(s.id)+" "+string(p))
 	}
-	c, _ := tree.Run(v.run).Case(v.Path)
+	c, _ := tree.Run(v.Run).Case(v.Path)
 	c.Classic = c.Classic || o.hollow == "classic"
 	j = judged(c, verdict.Of(c))
 	if v.Verdict != nil {
@@ -153,33 +154,16 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 // before is the tree as it stood when the last attempt of a step was over and
 // judged, for a step that has put that attempt aside: it waits to run again, or
 // runs.
-func (s *story) before(v placed) (*flow.Tree, placed, error) {
-	main, last := map[belay.Key]bool{}, -1
-	for i, r := range s.recs {
-		if r.Run != v.run {
-			continue
-		}
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			main[e.Key] = e.Role == belay.RoleMain && e.Path == v.Path
-		case belay.AttemptEnded:
-			if main[e.Key] && e.Observation.Agent != nil {
-				last = i
-			}
-		case belay.AttemptJudged:
-			if main[e.Key] && last >= 0 {
-				last = i
-			}
-		}
+func (s *runView) before(v story.Placed) (*flow.Tree, story.Placed, error) {
+	last := s.Judged(v.At())
+	if last == 0 {
+		return s.Tree, v, nil
 	}
-	if last < 0 {
-		return s.tree, v, nil
-	}
-	tree, err := engine.Fold(s.id.Root(), s.recs[:last+1], s.view)
+	tree, err := engine.Fold(s.id.Root(), s.recs[:last], s.view)
 	if err != nil {
 		return nil, v, fmt.Errorf("fold the records up to that attempt: %w", err)
 	}
-	v.StepView, _ = tree.Run(v.run).Step(v.Path) // it is there: its attempt was
+	v.StepView, _ = tree.Run(v.Run).Step(v.Path) // it is there: its attempt was
 	return tree, v, nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // helperNamed is the step and the role that a name such as call@recovery or
@@ -24,20 +24,20 @@ func helperNamed(p belay.Path) (step belay.Path, role belay.Role, n int, ok bool
 			return "", "", 0, false
 		}
 	}
-	return p[:at], belay.Role(word), n, tui.Helps(belay.Role(word))
+	return p[:at], belay.Role(word), n, story.Helps(belay.Role(word))
 }
 
 // judgeHelper tells the verdict about an agent that helped with a step, as it is
 // on record: with what it rests on.
-func (a *app) judgeHelper(s *story, name belay.Path) (judgement, error) {
+func (a *app) judgeHelper(s *runView, name belay.Path) (judgement, error) {
 	p, role, n, _ := helperNamed(name)
 	v, err := s.step(p)
 	if err != nil {
 		return judgement{}, err
 	}
-	var last *attemptFacts
-	for _, f := range s.attempts(v.run, v.Path) {
-		if f.Role == role && (n == 0 || f.Attempt == n) && f.Verdict != nil {
+	var last *story.Attempt
+	for _, f := range s.Step(v.At()).Attempts {
+		if f.Role == role && (n == 0 || f.N == n) && f.Verdict != nil {
 			last = f
 		}
 	}
@@ -49,14 +49,14 @@ func (a *app) judgeHelper(s *story, name belay.Path) (judgement, error) {
 }
 
 // helperJudged is a stored verdict about a helper, as judge prints it.
-func helperJudged(f *attemptFacts) judgement {
+func helperJudged(f *story.Attempt) judgement {
 	v := *f.Verdict
 	j := judgement{
 		Verdict: verdictWord(v), Code: flow.CodeOf(v), Sure: v.Sure, Role: f.Role, Failure: v.Failure, Agent: f.Agent,
 		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
 	}
 	if v.OK && f.Role == belay.RoleRecovery {
-		j.Verdict = f.verdictText()
+		j.Verdict = verdictText(f)
 	}
 	if o := f.Observation; o != nil && o.Agent != nil {
 		j.Result, j.Evidence = o.Agent.Result, o.Agent.Evidence

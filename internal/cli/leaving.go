@@ -7,6 +7,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -43,15 +44,5 @@ func leaving(st *journal.State, id belay.RunID) bool {
 	}
 	defer func() { _ = view.Close() }() // read only: nothing to lose
 	recs, err := view.Load()
-	for i := len(recs) - 1; err == nil && i >= 0; i-- {
-		if recs[i].Run != id {
-			continue
-		}
-		switch recs[i].Event.(type) {
-		case belay.RunEnded, belay.RunStopped, belay.RunHeld:
-			return true
-		}
-		return false
-	}
-	return false
+	return err == nil && story.Tell(nil, recs).Run(id).Rests
 }

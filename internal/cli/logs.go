@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 // followEvery is how often a followed log is looked at.
@@ -30,7 +30,7 @@ func (a *app) logsCommand() *cobra.Command {
 	var o logOptions
 	cmd := command("logs RUN [STEP]", "print what steps printed", 1, 2,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *story) error { return a.logs(ctx, s, args[1:], o) })
+			return a.read(args[0], func(s *runView) error { return a.logs(ctx, s, args[1:], o) })
 		})
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on until the run is not running any more")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line of text")
@@ -39,15 +39,15 @@ func (a *app) logsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) logs(ctx context.Context, s *story, step []string, o logOptions) (err error) {
-	r := &reading{app: a, story: s, by: map[belay.Key]*source{}, more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
+func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions) (err error) {
+	r := &reading{app: a, run: s, more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
 	if len(step) > 0 {
 		if r.only, err = s.part(belay.Path(step[0])); err != nil {
 			return err
 		}
 	}
 	defer r.close()
-	r.take(s.recs)
+	r.take()
 	if !o.follow {
 		r.over = true
 		return r.pump()
@@ -67,17 +67,16 @@ func (a *app) logs(ctx context.Context, s *story, step []string, o logOptions) (
 // reading prints the logs of attempts in the order in which they began.
 type reading struct {
 	*app
-	story  *story
+	run    *runView
 	only   part // its Path is "" for all steps
 	open   []*source
-	by     map[belay.Key]*source
+	taken  int     // attempts that were looked at
+	logs   int     // and of them those that are printed
 	more   bool    // other attempts may come
 	over   bool    // nothing more will be looked at
 	json   bool    // each line of text is an object
 	raw    bool    // what agents printed is not made readable
 	shown  *source // whose text was printed last
-	status belay.Status
-	last   int64
 	strict *answer // before a terminal
 }
 
@@ -87,9 +86,7 @@ type source struct {
 	line  logLine // as --json prints it, without its text
 	begun []byte  // the beginning of a line whose end is not there yet
 	log   *proc.LogReader
-	ended bool
-	key   belay.Key
-	agent string      // who did it, "" for nobody
+	of    *story.Attempt
 	to    io.Writer   // made at the first text
 	tale  *transcript // of an agent
 }
@@ -103,57 +100,31 @@ type logLine struct {
 	Text    string      `json:"text"`
 }
 
-// take notes the attempts that records speak of.
-func (r *reading) take(recs []belay.Record) {
-	root := r.story.id.Root()
-	for _, rec := range recs {
-		r.last = rec.Seq
-		switch e := rec.Event.(type) {
-		case belay.AttemptStarted:
-			r.add(rec.Run, e)
-		case belay.AttemptFound:
-			r.ended(e.Key, e.How == belay.Lost)
-		case belay.AttemptEnded:
-			r.ended(e.Key, true)
-		case belay.RunAttached:
-			r.status = belay.Running
-		case belay.RunHeld:
-			r.status = belay.Held
-		case belay.RunStopped:
-			r.status = belay.Stopped
-		case belay.RunEnded:
-			if rec.Run == root {
-				r.status = e.Status
-			}
-		}
+// take looks at the attempts that began since the last time.
+func (r *reading) take() {
+	for _, a := range r.run.Attempts[r.taken:] {
+		r.taken++
+		r.add(a)
 	}
 }
 
-func (r *reading) ended(k belay.Key, is bool) {
-	if s := r.by[k]; s != nil && is {
-		s.ended = true
-	}
-}
-
-func (r *reading) add(run belay.RunID, e belay.AttemptStarted) {
-	below := run == r.story.id || strings.HasPrefix(string(run), string(r.story.id)+"/")
-	wanted := r.only.Path == "" || r.only.has(run, e)
-	if e.Child != "" || !below || !wanted || r.by[e.Key] != nil {
+func (r *reading) add(a *story.Attempt) {
+	wanted := r.only.Path == "" || r.only.has(a)
+	if a.Child != "" || !a.Run.Under(r.run.id) || !wanted {
 		return
 	}
-	name := fmt.Sprintf("%s %d", e.Path, e.Attempt)
-	if run != r.story.id {
-		name = string(run) + " " + name
+	name := fmt.Sprintf("%s %d", a.Path, a.N)
+	if a.Run != r.run.id {
+		name = string(a.Run) + " " + name
 	}
-	if e.Role != belay.RoleMain {
-		name += " " + string(e.Role)
+	if a.Role != belay.RoleMain {
+		name += " " + string(a.Role)
 	}
-	s := &source{
-		name: name, line: logLine{Run: run, Step: e.Path, Attempt: e.Attempt, Role: e.Role},
-		log: proc.FollowLog(r.story.view.LogPath(e.Key)), key: e.Key, agent: e.Agent,
-	}
-	r.by[e.Key] = s
-	r.open = append(r.open, s)
+	r.logs++
+	r.open = append(r.open, &source{
+		name: name, line: logLine{Run: a.Run, Step: a.Path, Attempt: a.N, Role: a.Role},
+		log: proc.FollowLog(r.run.view.LogPath(a.Key)), of: a,
+	})
 }
 
 // pump prints what there is to be read now. What has ended is closed before the
@@ -164,7 +135,7 @@ func (r *reading) pump() error {
 		if _, err := io.Copy(&spout{r, s}, s.log); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read log of %s: %w", s.name, err)
 		}
-		if !s.ended && !r.over {
+		if !s.of.Over() && !r.over {
 			keep = append(keep, s)
 			continue
 		}
@@ -198,8 +169,8 @@ func (d *spout) Write(p []byte) (int, error) {
 		if d.json {
 			s.to = &lined{d.reading, s}
 		}
-		if s.agent != "" && !d.raw {
-			s.tale = newTranscript(s.to, kindOf(d.story.view, s.key, s.agent))
+		if s.of.Agent != "" && !d.raw {
+			s.tale = newTranscript(s.to, kindOf(d.run.view, s.of.Key, s.of.Agent))
 		}
 		if s.tale != nil {
 			s.to = s.tale
@@ -241,7 +212,7 @@ type headed struct {
 
 func (h *headed) Write(p []byte) (int, error) {
 	if h.shown != h.from {
-		if (h.more || len(h.by) > 1) && !h.quiet {
+		if (h.more || h.logs > 1) && !h.quiet {
 			fmt.Fprintf(h.std.Err, "== %s\n", h.from.name)
 		}
 		h.shown = h.from
@@ -260,11 +231,12 @@ func (h *headed) Write(p []byte) (int, error) {
 // follow goes on with new records and new text until the run rests, its driver
 // is gone, or somebody asks to stop.
 func (r *reading) follow(ctx context.Context) error {
-	for r.status == belay.Running {
+	for r.run.Status == belay.Running {
 		alive := r.alive()
 		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
-		err := r.story.view.Follow(step, r.last, followEvery/2, func(recs []belay.Record) error {
-			r.take(recs)
+		err := r.run.view.Follow(step, r.run.Seq, followEvery/2, func(recs []belay.Record) error {
+			r.run.Add(recs...)
+			r.take()
 			return errHeard
 		})
 		cancel()
@@ -277,9 +249,9 @@ func (r *reading) follow(ctx context.Context) error {
 			return belay.Exit(s.ExitCode(), "follow logs", s, "")
 		case !errors.Is(err, errNoReply) && !errors.Is(err, errHeard):
 			return err
-		case !alive && r.status == belay.Running && errors.Is(err, errNoReply):
+		case !alive && r.run.Status == belay.Running && errors.Is(err, errNoReply):
 			a := r.app
-			a.say("nobody drives run %s any more; go on with %s resume %s", r.story.id.Root(), a.name(), r.story.id.Root())
+			a.say("nobody drives run %s any more; go on with %s resume %s", r.run.id.Root(), a.name(), r.run.id.Root())
 			return nil
 		}
 	}
@@ -288,7 +260,7 @@ func (r *reading) follow(ctx context.Context) error {
 
 // alive tells whether the process that wrote the last beat is there.
 func (r *reading) alive() bool {
-	return r.story.view.Beat().Driver().Alive()
+	return r.run.view.Beat().Driver().Alive()
 }
 
 func (r *reading) close() {

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -92,7 +93,7 @@ func post(st *journal.State, req belay.Request) (*listener, error) {
 		_ = view.Close() // read only: nothing to lose
 		return nil, err
 	}
-	return &listener{req: req, view: view, last: int64(len(recs))}, nil
+	return &listener{req: req, view: view, heardOf: story.New(nil), last: int64(len(recs))}, nil
 }
 
 var (
@@ -102,9 +103,10 @@ var (
 
 // listener reads the journal for the reply to one request.
 type listener struct {
-	req  belay.Request
-	view *journal.View
-	last int64 // the record up to which it has read
+	req     belay.Request
+	view    *journal.View
+	heardOf *story.Story // what was written since the letter
+	last    int64        // the record up to which it has read
 	heard
 }
 
@@ -126,25 +128,21 @@ func (l *listener) wait(ctx context.Context, d time.Duration) error {
 
 // listen takes a batch of records; one turn of the driver is never split.
 func (l *listener) listen(recs []belay.Record) {
-	for _, r := range recs {
-		l.last = r.Seq
-		switch e := r.Event.(type) {
-		case belay.RequestReceived:
-			if e.Request.ID == l.req.ID {
-				l.reply = accepted
-			}
-		case belay.RequestRefused:
-			if e.ID == l.req.ID {
-				l.reply, l.why = refused, e.Why
-			}
-		case belay.ItemAnswered:
-			mine := r.Run == l.req.Run && e.By == l.req.By && (e.Path == l.req.Step || l.req.Step == "")
-			l.check = l.check || mine && e.Check
-		case belay.RunEnded:
-			if r.Run == l.req.Run.Root() {
-				l.end = &e.RunResult
-			}
+	for _, n := range l.heardOf.Add(recs...) {
+		if d := n.Decision; d != nil && d.Check && d.Run == l.req.Run && d.By == l.req.By && (d.Path == l.req.Step || l.req.Step == "") {
+			l.check = true
 		}
+		if n.What == story.RunEnded && n.Run == l.req.Run.Root() {
+			l.end = n.Result
+		}
+	}
+	l.last = l.heardOf.Seq
+	switch req := l.heardOf.Requests[l.req.ID]; {
+	case req == nil:
+	case req.Refused:
+		l.reply, l.why = refused, req.Why
+	case req.Received:
+		l.reply = accepted
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // Of the answers that a person gives in a run at the same time, each hears about
@@ -13,7 +14,7 @@ import (
 func TestAnswerOfAnotherStep(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[belay.Path]bool{"a": true, "": true, "b": false} {
-		l := listener{req: belay.Request{ID: "1", Run: "r", By: "me", Ask: belay.WishAnswer, Step: step}}
+		l := listener{heardOf: story.New(nil), req: belay.Request{ID: "1", Run: "r", By: "me", Ask: belay.WishAnswer, Step: step}}
 		l.listen([]belay.Record{{Run: "r", Seq: 1, Event: belay.ItemAnswered{Path: "a", By: "me", Choice: belay.ChoiceDone, Check: true}}})
 		if l.check != want {
 			t.Errorf("%s: its check is asked: %v", step, l.check)

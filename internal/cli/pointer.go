@@ -6,8 +6,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
 )
 
 // sources reads a frozen recipe by its digest.
@@ -17,7 +17,7 @@ type sources func(digest string) ([]byte, error)
 // recipe, each as the line that it is about with a caret under it.
 func pointers(tree *flow.Tree, read sources) []string {
 	var list []string
-	tui.Walk(tree, "", func(_ belay.RunID, _ int, v flow.StepView) {
+	story.Walk(tree, "", func(_ belay.RunID, _ int, v flow.StepView) {
 		if v.Phase == flow.Failed && v.Failure != nil {
 			list = append(list, pointer(tree, v.Failure, read)...)
 		}

@@ -285,11 +285,11 @@ func (a *app) perform(ctx context.Context, p *rehearsal, aloud bool) (story rehe
 	if err != nil {
 		return story, belay.Exit(belay.ExitInfra, "rehearse", err, "")
 	}
-	recs, err := rehearse.Records(show.Run)
+	told, err := rehearse.Read(show.Run)
 	if err != nil && (end.Code == belay.ExitOK || end.Endless) {
 		return story, belay.Exit(belay.ExitInfra, "read the journal of the rehearsal", err, "")
 	}
-	story = rehearse.Tell(p.name, recs, p.targets, p.orders.Faults, end)
+	story = rehearse.Tell(p.name, told, p.targets, p.orders.Faults, end)
 	if p.keep {
 		story.Kept = folder
 	}

@@ -102,13 +102,13 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 		return l // it cannot be read: that nobody drives it is still true
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	res := engine.ResultOf(s.tree)
+	res := engine.ResultOf(s.Tree)
 	if res.Status == belay.Running {
 		return l
 	}
 	l.Status, l.Crashed, l.Code, l.Reason = res.Status, false, res.Code, res.Reason
 	if res.Status.Terminal() {
-		l.Ended = s.recs[len(s.recs)-1].At
+		l.Ended = s.Last
 	}
 	return l
 }

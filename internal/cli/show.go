@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 type showOptions struct {
@@ -26,7 +27,7 @@ func (a *app) showCommand() *cobra.Command {
 			if o.records && len(args) > 1 {
 				return usage(cmd, fmt.Errorf("--records is for a whole run"))
 			}
-			return a.read(args[0], func(s *story) error { return a.show(s, args[1:], o) })
+			return a.read(args[0], func(s *runView) error { return a.show(s, args[1:], o) })
 		})
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per step")
 	cmd.Flags().BoolVar(&o.records, "records", false, "print the records of the journal, one JSON object per line")
@@ -34,7 +35,7 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) show(s *story, step []string, o showOptions) error {
+func (a *app) show(s *runView, step []string, o showOptions) error {
 	switch {
 	case o.records:
 		a.records(s.recs)
@@ -51,11 +52,11 @@ func (a *app) show(s *story, step []string, o showOptions) error {
 }
 
 // showRun prints a header, a table of steps and what to type next.
-func (a *app) showRun(s *story) {
-	run := s.tree.Run(s.id)
+func (a *app) showRun(s *runView) {
+	run := s.Tree.Run(s.id)
 	started, begun := run.Started()
-	end := s.recs[len(s.recs)-1].At
-	if s.tree.Status() == belay.Running && !s.crashed() {
+	end := s.Last
+	if s.Tree.Status() == belay.Running && !s.crashed() {
 		end = time.Now()
 	}
 	status := s.standing()
@@ -69,29 +70,30 @@ func (a *app) showRun(s *story) {
 		{"started", begun.Local().Format(time.DateTime)},
 		{"elapsed", tui.Took(end.Sub(begun))},
 		{"dir", tui.Clean(started.Dir)},
-		{"containment", proc.Level(s.attached().Containment).String()},
+		{"containment", proc.Level(s.Driver().Containment).String()},
 	}
-	if text := s.crashes(); text != "" {
-		head = append(head, []string{"crashes", text})
+	if died := s.Takeovers(); len(died) > 0 {
+		head = append(head, []string{"crashes", fmt.Sprintf("%d: the driver died; the last time another went on at %s",
+			len(died), died[len(died)-1].At.Local().Format(time.DateTime))})
 	}
-	if starts, used := s.tree.Spent(); starts > 0 {
+	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), tui.Used(used)), ", ")})
 	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	for _, p := range s.steps() {
-		row := p.row(s.over(p.run), s.agentOf(p))
+		row := stepRow(p, s.Over(p.Run), s.agentOf(p))
 		if t, ok := s.takenFor(p); ok {
 			row[len(row)-1] = tui.Cut(tui.Clean(t.words()), resultWidth)
 		}
-		if hooks := s.hookTroubles(p); hooks != "" {
+		if hooks := hookTroubles(s.Hooks(p.At())); hooks != "" {
 			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+tui.Clean(hooks), "; ")
 		}
 		rows = append(rows, row)
 	}
 	a.out.lines(tui.Table(rows))
-	if next := tui.Next(s.id.Root(), s.tree, s.tree.Status(), a.name()); next != "" && (s.tree.Status() != belay.Running || s.crashed()) {
+	if next := tui.Next(s.id.Root(), s.Tree, s.Tree.Status(), a.name()); next != "" && (s.Tree.Status() != belay.Running || s.crashed()) {
 		a.out.line("\nnext: %s", next)
 	}
 }
@@ -99,7 +101,7 @@ func (a *app) showRun(s *story) {
 // resultWidth is how much of a result is shown in the table.
 const resultWidth = 100
 
-func (p placed) row(over bool, agent string) []string {
+func stepRow(p story.Placed, over bool, agent string) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
 	if p.Attempt == 0 {
 		attempts = "-"
@@ -107,16 +109,16 @@ func (p placed) row(over bool, agent string) []string {
 	if p.Lost > 0 {
 		attempts += fmt.Sprintf(" (%d lost)", p.Lost)
 	}
-	result := p.result(over)
+	result := stepResult(p, over)
 	if p.Phase == flow.Running && agent != "" {
 		result = "agent " + agent + " works"
 	}
 	return []string{
-		strings.Repeat("  ", p.depth) + string(p.Path), string(p.Phase), attempts, p.took(), tui.Cut(tui.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + string(p.Path), string(p.Phase), attempts, stepTook(p), tui.Cut(tui.Clean(result), resultWidth),
 	}
 }
 
-func (p placed) took() string {
+func stepTook(p story.Placed) string {
 	if p.Main == nil || p.Main.Started.IsZero() {
 		return "-"
 	}
@@ -125,7 +127,7 @@ func (p placed) took() string {
 
 // result is the outcome of a step in a few words. Of a run that is over nothing
 // waits any more.
-func (p placed) result(over bool) string {
+func stepResult(p story.Placed, over bool) string {
 	var words []string
 	if p.Optional && p.Phase == flow.Failed {
 		words = append(words, "optional")
@@ -156,14 +158,12 @@ func (p placed) result(over bool) string {
 }
 
 // agentOf is the name of the agent that does a step, "" for none.
-func (s *story) agentOf(p placed) string {
-	name := ""
-	if p.Type == belay.TypeAgent {
-		for _, f := range s.attempts(p.run, p.Path) {
-			name = f.Agent
-		}
+func (s *runView) agentOf(p story.Placed) string {
+	tries := s.Step(p.At()).Attempts
+	if p.Type != belay.TypeAgent || len(tries) == 0 {
+		return ""
 	}
-	return tui.AgentName(name)
+	return story.AgentName(tries[len(tries)-1].Agent)
 }
 
 // exitText is how a process ended, in words.

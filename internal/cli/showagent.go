@@ -281,29 +281,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// note keeps what became known of an agent while it ran.
-func (f *attemptFacts) note(at time.Time, e belay.AttemptNoted) {
-	if e.What == belay.NoteSession {
-		f.Session = e.Text
-	}
-	f.Notes = append(f.Notes, belay.AgentNote{At: at, What: e.What, Text: e.Text})
-}
-
-// see keeps what was observed. A report has all notes, and the session that the
-// agent really had.
-func (f *attemptFacts) see(o *belay.Observation) {
-	f.Observation = o
-	if o.Agent == nil {
-		return
-	}
-	f.Notes = nil
-	if o.Agent.Result.Session != "" {
-		f.Session = o.Agent.Result.Session
-	}
-}
-
 // agentHead says who does an attempt, also while it runs.
-func (f *attemptFacts) agentHead(add adder) {
+func (f attemptFacts) agentHead(add adder) {
 	if f.Agent == "" {
 		return
 	}
@@ -318,11 +297,11 @@ func (f *attemptFacts) agentHead(add adder) {
 
 // place is the directory that an agent worked in, for commands that look at
 // what it left; the run's when it is not there any more.
-func (f *attemptFacts) place(s *story) string {
-	order, err := attendant.ReadOrder(orderPath(s.view, f.Key))
+func (s *runView) place(k belay.Key) string {
+	order, err := attendant.ReadOrder(orderPath(s.view, k))
 	if err == nil && there(order.Dir) {
 		return order.Dir
 	}
-	started, _ := s.tree.Run(s.id).Started()
+	started, _ := s.Tree.Run(s.id).Started()
 	return started.Dir
 }

@@ -2,47 +2,36 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
-
-// hooks are the attempts of the hooks beside a step, by the order of the hooks
-// and then of their start.
-func (s *story) hooks(p placed) []*attemptFacts {
-	var list []*attemptFacts
-	for _, name := range []belay.Path{"pre_step", "post_step", "on_error"} {
-		list = append(list, s.attempts(p.run, p.Path+"@"+name)...)
-	}
-	return list
-}
 
 // hookTroubles says which hooks of a step did not end well; of each the last
 // attempt counts.
-func (s *story) hookTroubles(p placed) string {
-	list := s.hooks(p)
+func hookTroubles(list []*story.Attempt) string {
 	var words []string
 	for i, f := range list {
 		if i+1 < len(list) && list[i+1].Hook == f.Hook {
 			continue
 		}
-		if text := f.hookTrouble(); text != "" {
+		if text := hookTrouble(f); text != "" {
 			words = append(words, "hook "+f.Hook+" "+text)
 		}
 	}
 	return strings.Join(words, "; ")
 }
 
-func (f *attemptFacts) hookTrouble() string {
+func hookTrouble(f *story.Attempt) string {
 	if f.Observation != nil {
 		return tui.HookTrouble(f.Observation)
 	}
-	for _, how := range f.Found {
-		if how == belay.Lost {
-			return "was lost"
-		}
+	if f.Lost() {
+		return "was lost"
 	}
 	return ""
 }
@@ -53,44 +42,40 @@ var besideForm = regexp.MustCompile(`^(.+)@(repair|plan|recovery|verify|pre_step
 
 // part is a step, or only what runs beside it under a name.
 type part struct {
-	placed
+	story.Placed
 	beside string // "" = all attempts of the step
 	n      int    // 0 = all of them
 }
 
 // part finds what a name means.
-func (s *story) part(p belay.Path) (part, error) {
+func (s *runView) part(p belay.Path) (part, error) {
 	at, err := s.step(p)
 	m := besideForm.FindStringSubmatch(string(p))
 	if err == nil || m == nil {
-		return part{placed: at}, err
+		return part{Placed: at}, err
 	}
 	if at, err = s.step(belay.Path(m[1])); err != nil {
 		return part{}, s.noStep(p)
 	}
 	n, _ := strconv.Atoi(m[3]) // "" is none: all of them
 	found := part{at, m[2], n}
-	for _, r := range s.recs {
-		if e, ok := r.Event.(belay.AttemptStarted); ok && found.has(r.Run, e) {
-			return found, nil
-		}
+	if slices.ContainsFunc(s.Attempts, found.has) {
+		return found, nil
 	}
 	return part{}, s.noStep(p)
 }
 
 // has tells whether an attempt belongs to it.
-func (p part) has(run belay.RunID, e belay.AttemptStarted) bool {
-	if run != p.run {
+func (p part) has(a *story.Attempt) bool {
+	switch {
+	case a.Run != p.Run:
 		return false
-	}
-	if p.beside == "" {
-		return e.Path == p.Path
-	}
-	if p.n > 0 && p.n != e.Attempt {
+	case p.beside == "":
+		return a.Path == p.Path
+	case p.n > 0 && p.n != a.N:
 		return false
+	case a.Role == belay.RoleHook:
+		return a.Path == p.Path.WithHook(p.beside)
 	}
-	if e.Role == belay.RoleHook {
-		return e.Path == p.Path+"@"+belay.Path(p.beside)
-	}
-	return e.Path == p.Path && string(e.Role) == p.beside
+	return a.Path == p.Path && string(a.Role) == p.beside
 }

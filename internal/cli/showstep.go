@@ -12,113 +12,61 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // previewSize is how much of a value is shown.
 const previewSize = 400
 
-// attemptFacts is what the journal says about one attempt.
+// attemptFacts is an attempt as --json prints it: its story, and where its log
+// is.
 type attemptFacts struct {
-	Key         belay.Key          `json:"key"`
-	Role        belay.Role         `json:"role"`
-	Hook        string             `json:"hook,omitempty"` // pre_step, post_step or on_error
-	Attempt     int                `json:"attempt"`
-	StartedAt   time.Time          `json:"started_at"`
-	Child       belay.RunID        `json:"child,omitempty"`
-	Agent       string             `json:"agent,omitempty"`   // who does it
-	Session     string             `json:"session,omitempty"` // of the agent, as far as it is known
-	Resume      bool               `json:"resume,omitempty"`  // the session of an earlier attempt goes on
-	Notes       []belay.AgentNote  `json:"notes,omitempty"`   // of an agent that has not reported yet
-	Found       []belay.Found      `json:"found,omitempty"`
-	Observation *belay.Observation `json:"observation,omitempty"`
-	Verdict     *belay.Verdict     `json:"verdict,omitempty"`
-	Log         string             `json:"log,omitempty"`
-}
-
-// place is a step of a run.
-type place struct {
-	run  belay.RunID
-	path belay.Path
+	*story.Attempt
+	Log string `json:"log,omitempty"`
 }
 
 // attempts are those of a step, in the order of their start.
-func (s *story) attempts(run belay.RunID, p belay.Path) []*attemptFacts {
-	if s.tried == nil {
-		s.tried = s.collect()
-	}
-	return s.tried[place{run, p}]
-}
+func (s *runView) attempts(at story.Place) []attemptFacts { return s.logged(s.Step(at).Attempts) }
 
-// collect sorts the records of all attempts by their steps, in one reading: a
-// run may have thousands.
-func (s *story) collect() map[place][]*attemptFacts {
-	all := map[place][]*attemptFacts{}
-	by := map[belay.Key]*attemptFacts{}
-	for _, r := range s.recs {
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			if by[e.Key] != nil {
-				continue // unborn ones start again under their own key
-			}
-			f := &attemptFacts{Key: e.Key, Role: e.Role, Attempt: e.Attempt, StartedAt: r.At, Child: e.Child, Agent: e.Agent, Session: e.Session, Resume: e.Resume}
-			if e.Child == "" {
-				f.Log = s.view.LogPath(e.Key)
-			}
-			by[e.Key] = f
-			at := place{r.Run, e.Path}
-			if e.Role == belay.RoleHook {
-				_, f.Hook, _ = strings.Cut(string(e.Path), "@")
-			}
-			all[at] = append(all[at], f)
-		case belay.AttemptNoted:
-			if f := by[e.Key]; f != nil {
-				f.note(r.At, e)
-			}
-		case belay.AttemptFound:
-			if f := by[e.Key]; f != nil {
-				f.Found = append(f.Found, e.How)
-			}
-		case belay.AttemptEnded:
-			if f := by[e.Key]; f != nil {
-				f.see(&e.Observation)
-			}
-		case belay.AttemptJudged:
-			if f := by[e.Key]; f != nil {
-				f.Verdict = &e.Verdict
-			}
+// hooks are the attempts of the hooks of a step.
+func (s *runView) hooks(at story.Place) []attemptFacts { return s.logged(s.Hooks(at)) }
+
+// logged are attempts with their logs; a child run has none of its own.
+func (s *runView) logged(list []*story.Attempt) []attemptFacts {
+	facts := make([]attemptFacts, len(list))
+	for i, a := range list {
+		facts[i].Attempt = a
+		if a.Child == "" {
+			facts[i].Log = s.view.LogPath(a.Key)
 		}
 	}
-	return all
+	return facts
 }
 
 // stepFacts is a step as --json prints it.
 type stepFacts struct {
-	Run      belay.RunID     `json:"run"`
-	Step     belay.Path      `json:"step"`
-	Type     belay.StepType  `json:"type"`
-	Phase    flow.Phase      `json:"phase"`
-	Optional bool            `json:"optional,omitempty"`
-	Attempt  int             `json:"attempt"`
-	Allowed  int             `json:"attempts_allowed"`
-	Lost     int             `json:"lost,omitempty"`
-	Child    belay.RunID     `json:"child,omitempty"`
-	Due      time.Time       `json:"due,omitzero"`
-	Failure  *belay.Failure  `json:"failure,omitempty"`
-	Item     string          `json:"item,omitempty"`
-	Taken    *takenFor       `json:"taken,omitempty"` // a person's word stands for its check
-	Attempts []*attemptFacts `json:"attempts"`
-	Hooks    []*attemptFacts `json:"hooks,omitempty"`
+	Run      belay.RunID    `json:"run"`
+	Step     belay.Path     `json:"step"`
+	Type     belay.StepType `json:"type"`
+	Phase    flow.Phase     `json:"phase"`
+	Optional bool           `json:"optional,omitempty"`
+	Attempt  int            `json:"attempt"`
+	Allowed  int            `json:"attempts_allowed"`
+	Lost     int            `json:"lost,omitempty"`
+	Child    belay.RunID    `json:"child,omitempty"`
+	Due      time.Time      `json:"due,omitzero"`
+	Failure  *belay.Failure `json:"failure,omitempty"`
+	Item     string         `json:"item,omitempty"`
+	Taken    *takenFor      `json:"taken,omitempty"` // a person's word stands for its check
+	Attempts []attemptFacts `json:"attempts"`
+	Hooks    []attemptFacts `json:"hooks,omitempty"`
 }
 
-func stepObject(s *story, p placed) stepFacts {
-	list := s.attempts(p.run, p.Path)
-	if list == nil {
-		list = []*attemptFacts{}
-	}
+func stepObject(s *runView, p story.Placed) stepFacts {
 	facts := stepFacts{
-		Run: p.run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
+		Run: p.Run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
 		Allowed: p.StepView.Attempts, Lost: p.Lost, Child: p.Child, Due: p.Due, Failure: p.Failure, Item: p.Item,
-		Attempts: list, Hooks: s.hooks(p),
+		Attempts: s.attempts(p.At()), Hooks: s.hooks(p.At()),
 	}
 	if t, ok := s.takenFor(p); ok {
 		facts.Taken = &t
@@ -127,7 +75,7 @@ func stepObject(s *story, p placed) stepFacts {
 }
 
 // showStep prints all that is known of one step.
-func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
+func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 	p, err := s.step(path)
 	if err != nil {
 		return err
@@ -136,7 +84,7 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 		a.object(stepObject(s, p))
 		return nil
 	}
-	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
+	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
 	if p.Child != "" {
 		rows = append(rows, []string{"child run", string(p.Child)})
 	}
@@ -151,36 +99,29 @@ func (a *app) showStep(s *story, path belay.Path, asJSON bool) error {
 	}
 	a.out.lines(tui.Table(rows))
 	if p.Failure != nil && p.Phase != flow.Done {
-		a.out.lines(pointer(s.tree, p.Failure, s.source))
+		a.out.lines(pointer(s.Tree, p.Failure, s.source))
 	}
-	for _, f := range s.attempts(p.run, p.Path) {
-		a.out.line("\n%s %d", f.Role, f.Attempt)
+	for _, f := range s.attempts(p.At()) {
+		a.out.line("\n%s %d", f.Role, f.N)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
-	for _, f := range s.hooks(p) {
-		a.out.line("\nhook %s %d", f.Hook, f.Attempt)
+	for _, f := range s.hooks(p.At()) {
+		a.out.line("\nhook %s %d", f.Hook, f.N)
 		a.out.lines(tui.Table(f.rows(s)))
 	}
-	if p.Phase == flow.Held && !s.over(p.run) {
-		a.out.line("\n%s", tui.Clean(s.question(p.run, p.Item)))
-		a.out.line("next: %s", tui.Answer(p.run, p.Path, a.name()))
+	if p.Phase == flow.Held && !s.Over(p.Run) {
+		question := ""
+		if q := s.Step(p.At()).Question; q != nil && q.ID == p.Item {
+			question = q.Ask
+		}
+		a.out.line("\n%s", tui.Clean(question))
+		a.out.line("next: %s", tui.Answer(p.Run, p.Path, a.name()))
 	}
 	return nil
 }
 
-// question is what a person was asked.
-func (s *story) question(run belay.RunID, item string) string {
-	text := ""
-	for _, r := range s.recs {
-		if e, ok := r.Event.(belay.ItemOpened); ok && r.Run == run && e.ID == item {
-			text = e.Ask
-		}
-	}
-	return text
-}
-
 // rows are the facts of an attempt, two columns.
-func (f *attemptFacts) rows(s *story) [][]string {
+func (f attemptFacts) rows(s *runView) [][]string {
 	var rows [][]string
 	add := func(name, format string, args ...any) {
 		rows = append(rows, []string{"  " + name, tui.Clean(fmt.Sprintf(format, args...))})
@@ -195,7 +136,7 @@ func (f *attemptFacts) rows(s *story) [][]string {
 	}
 	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
-		add("verdict", "%s", f.verdictText())
+		add("verdict", "%s", verdictText(f.Attempt))
 		if v.Sure > 0 {
 			add("confidence", "%d %%", v.Sure)
 		}
@@ -212,7 +153,7 @@ func (f *attemptFacts) rows(s *story) [][]string {
 	return rows
 }
 
-func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, format string, args ...any)) {
+func (f attemptFacts) observed(o *belay.Observation, s *runView, add func(name, format string, args ...any)) {
 	if !o.Ended.IsZero() && !o.Started.IsZero() {
 		add("took", "%s", tui.Took(o.Ended.Sub(o.Started)))
 	}
@@ -221,7 +162,7 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 		return
 	}
 	if o.Agent != nil {
-		agentRows(o.Agent, f.place(s), add)
+		agentRows(o.Agent, s.place(f.Key), add)
 	} else {
 		add("exit", "%d", o.Exit)
 	}
@@ -255,7 +196,7 @@ func (f *attemptFacts) observed(o *belay.Observation, s *story, add func(name, f
 	checkRows(o.Check, add)
 }
 
-func (f *attemptFacts) verdictText() string {
+func verdictText(f *story.Attempt) string {
 	v := f.Verdict
 	switch {
 	case v.OK && v.Partial && f.Role == belay.RoleRecovery:
@@ -287,7 +228,7 @@ func (f *attemptFacts) verdictText() string {
 }
 
 // preview is the beginning of a value.
-func preview(s *story, v belay.Value) string {
+func preview(s *runView, v belay.Value) string {
 	if v.Inline() {
 		var text string
 		if json.Unmarshal(v.JSON, &text) != nil {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // talk writes the log of a run as its records come: into the file in the run's
@@ -14,24 +14,25 @@ import (
 // be written is said once and stops nothing.
 type talk struct {
 	app    *app
-	teller *teller
+	teller teller
 	log    *engine.RunLog
 	say    func(lines ...string)
 	broken bool
 }
 
 // talk is the log of a run that is driven.
-func (a *app) talk(o *engine.Open) *talk {
-	return &talk{app: a, teller: newTeller(o.Tree), log: o.Log(), say: func(lines ...string) {
+func (a *app) talk(o *engine.Open, live *story.Story) *talk {
+	return &talk{app: a, teller: teller{live}, log: o.Log(), say: func(lines ...string) {
 		fmt.Fprintln(a.std.Err, strings.Join(lines, "\n"))
 	}}
 }
 
 // catchUp writes what the driver before could not say any more.
 func (t *talk) catchUp(o *engine.Open) {
-	before := newTeller(o.Tree)
-	for _, r := range o.Recent() {
-		for _, e := range before.lines(r) {
+	before := teller{story.Live(o.Tree)}
+	news := before.story.Add(o.Recent()...)
+	for i := range news {
+		for _, e := range before.lines(&news[i]) {
 			word := strings.ToUpper(string(e.level))
 			if e.level == logDebug || !t.log.Missed(e.at, word, e.text) {
 				continue
@@ -51,10 +52,10 @@ func (t *talk) fail(err error) {
 	}
 }
 
-// seen takes in records that are on disk.
-func (t *talk) seen(recs []belay.Record) {
-	for _, r := range recs {
-		for _, e := range t.teller.lines(r) {
+// seen takes in what became known.
+func (t *talk) seen(news []story.News) {
+	for i := range news {
+		for _, e := range t.teller.lines(&news[i]) {
 			t.tell(e)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/story"
 )
 
 func told(t *testing.T) func(belay.Event) string {
@@ -22,10 +23,10 @@ func told(t *testing.T) func(belay.Event) string {
 	if _, err := tree.Turn(now, flow.Fact{Run: "k", Event: belay.RunStarted{Schema: belay.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()}}); err != nil {
 		t.Fatal(err)
 	}
-	teller := newTeller(tree)
+	teller := teller{story.Live(tree)}
 	return func(e belay.Event) string {
 		var lines []string
-		for _, l := range teller.lines(belay.Record{At: now, Run: "k", Event: e}) {
+		for _, l := range teller.lines(&teller.story.Add(belay.Record{At: now, Run: "k", Event: e})[0]) {
 			lines = append(lines, strings.ToUpper(string(l.level))+" "+l.text)
 		}
 		return strings.Join(lines, "\n")

@@ -13,6 +13,7 @@ import (
 	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -59,7 +60,7 @@ func newTranscript(to io.Writer, kind agent.Kind) *transcript {
 func kindOf(files interface{ LogPath(belay.Key) string }, k belay.Key, name string) agent.Kind {
 	order, err := attendant.ReadOrder(orderPath(files, k))
 	if err != nil {
-		return agent.Kind(tui.AgentName(name)) // an own name is no kind, and has no reader
+		return agent.Kind(story.AgentName(name)) // an own name is no kind, and has no reader
 	}
 	return order.Kind
 }

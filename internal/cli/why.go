@@ -8,20 +8,21 @@ import (
 	"golang.org/x/term"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) whyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := command("why RUN", "explain on one page what happened, and what to do now", 1, 1,
 		func(_ context.Context, _ *cobra.Command, args []string) error {
-			return a.read(args[0], func(s *story) error { return a.why(s, asJSON) })
+			return a.read(args[0], func(s *runView) error { return a.why(s, asJSON) })
 		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the same facts as one JSON object")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
-func (a *app) why(s *story, asJSON bool) error {
+func (a *app) why(s *runView, asJSON bool) error {
 	w := explain(s, a.name(), time.Now())
 	if asJSON {
 		a.object(w)
@@ -73,39 +74,38 @@ type whyFacts struct {
 	Drivers  int          `json:"drivers"` // how many processes drove it, one after the other
 	Died     int          `json:"drivers_died"`
 
-	Failure  *whyFailure `json:"failure,omitempty"` // the root cause
-	Tried    []moment    `json:"tried"`
-	Cost     whyCost     `json:"cost"`
-	Work     whyWork     `json:"work"`
-	Steps    whySteps    `json:"steps"`
-	Taken    []takenFor  `json:"taken"`              // steps that are done on a person's word
-	Answered []string    `json:"answered,omitempty"` // steps that are done by an answer alone
-	Judging  []judgingOf `json:"judging,omitempty"`  // done steps whose agents changed files that judge the work
-	Blocked  []blocked   `json:"blocked"`            // steps that wait for a service
-	Waits    []waiting   `json:"waits"`
-	Next     whyNext     `json:"next"`
+	Failure  *whyFailure     `json:"failure,omitempty"` // the root cause
+	Tried    []moment        `json:"tried"`
+	Cost     story.Cost      `json:"cost"`
+	Work     whyWork         `json:"work"`
+	Steps    story.Count     `json:"steps"`
+	Taken    []takenFor      `json:"taken"`              // steps that are done on a person's word
+	Answered []string        `json:"answered,omitempty"` // steps that are done by an answer alone
+	Judging  []judgingOf     `json:"judging,omitempty"`  // done steps whose agents changed files that judge the work
+	Blocked  []story.Blocked `json:"blocked"`            // steps that wait for a service
+	Waits    []waiting       `json:"waits"`
+	Next     whyNext         `json:"next"`
 
 	belay string // how the program is called
 	now   time.Time
 }
 
 // explain gathers the facts of a run. It reads what is on record and asks nobody.
-func explain(s *story, name string, now time.Time) *whyFacts {
-	run := s.tree.Run(s.id)
+func explain(s *runView, name string, now time.Time) *whyFacts {
+	run := s.Tree.Run(s.id)
 	started, begun := run.Started()
 	w := &whyFacts{
 		Run: s.id, Recipe: started.Name, File: started.File, Started: begun.UTC(), Crashed: s.crashed(), belay: name, now: now,
 	}
 	w.stand(s)
 	all := s.steps()
-	w.Steps = countSteps(all)
-	w.Failure = rootCause(s, all)
+	w.Steps = story.CountSteps(all)
+	w.Failure = rootCause(s.Cause(s.id, all))
 	w.Tried = tried(s)
-	w.Cost = costs(s)
-	w.Cost.WallMS = w.WallMS
+	w.Cost = s.Cost(s.id, w.wall(), together(s.purse))
 	w.Work = workOf(s)
 	w.Taken, w.Judging, w.Answered = taken(s, all), judging(all), answered(all)
-	w.Blocked = blockedOf(s)
+	w.Blocked = s.Blocked(s.id)
 	w.Waits = waitings(s, all, name)
 	w.Next = w.next()
 	w.Verdict = w.verdict()
@@ -114,23 +114,16 @@ func explain(s *story, name string, now time.Time) *whyFacts {
 
 // stand says how the run stands, since when, and who drove it. A child run that
 // has not ended stands as its tree does.
-func (w *whyFacts) stand(s *story) {
-	w.Status = s.tree.Status()
-	last := s.recs[len(s.recs)-1].At
-	for _, r := range s.recs {
-		switch e := r.Event.(type) {
-		case belay.RunAttached:
-			w.Drivers++
-		case belay.RunEnded:
-			if r.Run == s.id {
-				last = r.At
-			}
-		case belay.RunStopped:
-			w.Reason = "stopped by " + e.By
-		}
+func (w *whyFacts) stand(s *runView) {
+	w.Status, w.Drivers, w.Died = s.Tree.Status(), len(s.Drivers), len(s.Takeovers())
+	last := s.Last
+	if end := s.Run(s.id).Ended; !end.IsZero() {
+		last = end
 	}
-	w.Died = s.takeovers()
-	if res := s.tree.Run(s.id).Result(); res != nil {
+	if s.StoppedBy != "" {
+		w.Reason = "stopped by " + s.StoppedBy
+	}
+	if res := s.Tree.Run(s.id).Result(); res != nil {
 		w.Status, w.Reason = res.Status, res.Reason
 		w.ExitCode = &res.Code
 	}

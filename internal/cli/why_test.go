@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
 )
 
 var updatePages = flag.Bool("update", false, "write the golden pages")
@@ -78,7 +79,7 @@ func (w *tale) plan(run belay.RunID, step string, p belay.Plan) {
 
 // story folds the records. A way out that starts the step again is folded as a
 // retry, which is what all of them are to the page.
-func (w *tale) story() *story {
+func (w *tale) story() *runView {
 	w.t.Helper()
 	tree := flow.NewTree("k3f9q", w.lib)
 	for _, r := range w.recs {
@@ -89,7 +90,7 @@ func (w *tale) story() *story {
 			w.t.Fatal(err)
 		}
 	}
-	return &story{id: "k3f9q", view: &journal.View{}, recs: w.recs, tree: tree}
+	return &runView{id: "k3f9q", view: &journal.View{}, recs: w.recs, Story: story.Tell(tree, w.recs)}
 }
 
 // golden holds the page against its file.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // whyFailure is the failure at the bottom of all: the step that failed by
@@ -39,145 +39,40 @@ type whyFailure struct {
 	Others   int               `json:"others"` // steps that failed by themselves beside it
 }
 
-// rootCause is the step that failed first of those that failed by themselves;
-// nil when nothing is wrong.
-func rootCause(s *story, all []placed) *whyFailure {
-	final := func(p placed) bool { return p.Phase == flow.Failed && !p.Optional || p.Phase == flow.Held }
-	leaves := deepest(all, final)
-	if len(leaves) == 0 {
-		leaves = deepest(all, func(p placed) bool { return troubled(s, p) })
-	}
-	if len(leaves) == 0 {
-		return wholeFailure(s)
-	}
-	begun := s.firstFailures()
-	first, began := leaves[0], begun[place{leaves[0].run, leaves[0].Path}]
-	for _, p := range leaves {
-		if b := begun[place{p.run, p.Path}]; !b.at.IsZero() && (began.at.IsZero() || b.at.Before(began.at)) {
-			first, began = p, b
-		}
-	}
-	f := causeOf(s, first)
-	f.At, f.Final, f.Others = began.at, final(first), len(leaves)-1
-	if began.cause != f.Cause {
-		f.First = began.cause
-	}
-	return f
-}
-
-// beginning is the first failure of a step.
-type beginning struct {
-	at    time.Time
-	cause string
-}
-
-// troubled tells whether a step failed and is not yet through with it.
-func troubled(s *story, p placed) bool {
-	if p.Failure == nil || s.over(p.run) {
-		return false
-	}
-	switch p.Phase {
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
-		return true
-	case flow.Held, flow.Failed, flow.Done, flow.NotTaken, flow.Skipped:
-	}
-	return false
-}
-
-// deepest are the bad steps that have no bad ones below them. The list is in the
-// order of a walk: what is below a step follows it.
-func deepest(all []placed, bad func(placed) bool) []placed {
-	var leaves []placed
-	for i, p := range all {
-		if !bad(p) {
-			continue
-		}
-		leaf := true
-		for j := i + 1; leaf && j < len(all) && all[j].depth > p.depth; j++ {
-			leaf = !bad(all[j])
-		}
-		if leaf {
-			leaves = append(leaves, p)
-		}
-	}
-	return leaves
-}
-
-// wholeFailure is a failure that no step has: nothing was taken.
-func wholeFailure(s *story) *whyFailure {
-	res := s.tree.Run(s.id).Result()
-	if res == nil || res.Failure == nil {
+// rootCause puts the cause of a failure into words; nil when nothing is wrong.
+func rootCause(c *story.Cause) *whyFailure {
+	if c == nil {
 		return nil
 	}
-	f := &whyFailure{Run: s.id, Name: res.Failure.Op, Final: true}
-	f.take(res.Failure)
-	return f
-}
-
-// firstFailures are how the trouble of steps began since a person opened the
-// run, or ever.
-func (s *story) firstFailures() map[place]beginning {
-	begun, keys := map[place]beginning{}, map[belay.Key]place{}
-	note := func(p place, at time.Time, f *belay.Failure) {
-		if !begun[p].at.IsZero() {
-			return
-		}
-		b := beginning{at: at.UTC()}
-		if f != nil {
-			b.cause = f.Cause
-		}
-		begun[p] = b
+	f := &whyFailure{Run: c.Run, Final: c.Final}
+	if c.Whole {
+		f.Name = c.Failure.Op
+		f.take(c.Failure)
+		return f
 	}
-	for _, r := range s.recs {
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			keys[e.Key] = place{r.Run, e.Path}
-		case belay.AttemptJudged:
-			if e.Verdict.Failure != nil || e.Verdict.Unknown {
-				note(keys[e.Key], r.At, e.Verdict.Failure)
-			}
-		case belay.StepRefused:
-			note(place{r.Run, e.Path}, r.At, &e.Failure)
-		case belay.ItemOpened:
-			note(place{r.Run, e.Path}, r.At, nil)
-		case belay.RunReopened:
-			clear(begun)
-		}
-	}
-	return begun
-}
-
-func causeOf(s *story, p placed) *whyFailure {
-	f := &whyFailure{
-		Run: p.run, Step: string(p.Path), Name: tui.StepName(p.run, p.Path), Type: p.Type, Agent: s.worker(p),
-		Attempts: p.Attempt, Above: above(p.run, s.id), Same: p.Same,
+	f.Step, f.Name, f.Type, f.Agent, f.Attempts, f.Same = string(c.Path), c.At().Name(), c.Type, c.Agent, c.Attempt, c.Same
+	f.At, f.Others = c.Began.At.UTC(), c.Others
+	for _, up := range c.Above {
+		f.Above = append(f.Above, strings.TrimSuffix(up.Name(), "/"))
 	}
 	switch {
-	case p.Failure != nil:
-		f.take(p.Failure)
-	case tui.Stale(p.StepView):
-		f.Cause = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", p.Same)
-	case tui.OverBudget(p.StepView):
+	case c.Failure != nil:
+		f.take(c.Failure)
+	case tui.Stale(c.StepView):
+		f.Cause = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", c.Same)
+	case tui.OverBudget(c.StepView):
 		f.Cause, f.Class = "no further agent may start: the budget is used up", belay.ClassBudget
 	default:
 		f.Cause = "nobody can tell whether its work was done"
 	}
-	if p.Verdict != nil {
-		f.Against = p.Verdict.Against
+	if c.Began.Cause != f.Cause {
+		f.First = c.Began.Cause
 	}
-	f.lastLines(s.attempts(p.run, p.Path))
+	if c.Verdict != nil {
+		f.Against = c.Verdict.Against
+	}
+	f.lastLines(c.Printed)
 	return f
-}
-
-// worker is the agent that did the last attempt of a step, "" for none.
-func (s *story) worker(p placed) string {
-	name := ""
-	for _, f := range s.attempts(p.run, p.Path) {
-		if f.Role == belay.RoleMain {
-			name = f.Agent
-		}
-	}
-	return tui.AgentName(name)
 }
 
 func (f *whyFailure) take(x *belay.Failure) {
@@ -185,42 +80,24 @@ func (f *whyFailure) take(x *belay.Failure) {
 	f.Cause, f.Hint, f.Reset, f.Decided = x.Cause, x.Hint, x.Reset, decidedFrom(x.Level)
 }
 
-// above are the steps that a run is nested in, below the run that was asked for.
-func above(run, top belay.RunID) []string {
-	var list []string
-	for run != top && run.Depth() > 0 {
-		i := strings.LastIndexByte(string(run), '/')
-		list = append([]string{strings.TrimSuffix(tui.StepName(run, ""), "/")}, list...)
-		run = run[:i]
-	}
-	return list
-}
-
 // How many of the last lines of a step are shown, and how many are stored.
 const lastLines = 8
 
-// lastLines takes the end of what the failing attempt printed: its check, if
-// that spoke last, or the words of an agent.
-func (f *whyFailure) lastLines(tries []*attemptFacts) {
-	for i := len(tries) - 1; i >= 0; i-- {
-		t := tries[i]
-		if t.Observation == nil || t.Role != belay.RoleMain && t.Role != belay.RoleVerify {
-			continue
-		}
-		text, by := t.Observation.Tail, "step"
-		switch a := t.Observation.Agent; {
-		case a != nil:
-			text, by = a.Result.Excerpt, "agent"
-		case t.Role == belay.RoleVerify:
-			by = "check"
-		}
-		if lines := endOf(text); len(lines) > 0 {
-			f.Output, f.Printed = lines, by
-			return
-		}
-		if t.Role == belay.RoleMain {
-			return
-		}
+// lastLines takes the end of what an attempt printed: the failing one, its
+// check, or the words of an agent.
+func (f *whyFailure) lastLines(a *story.Attempt) {
+	if a == nil {
+		return
+	}
+	by := "step"
+	switch {
+	case a.Report() != nil:
+		by = "agent"
+	case a.Role == belay.RoleVerify:
+		by = "check"
+	}
+	if lines := endOf(a.Said()); len(lines) > 0 {
+		f.Output, f.Printed = lines, by
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // judgingOf is a step that is done and whose agent changed files that judge it.
@@ -15,14 +16,14 @@ type judgingOf struct {
 }
 
 // judging are those steps in their order.
-func judging(all []placed) []judgingOf {
+func judging(all []story.Placed) []judgingOf {
 	var list []judgingOf
 	for _, p := range all {
 		words := tui.Judging(p.StepView)
 		if words == "" {
 			continue
 		}
-		j := judgingOf{Step: tui.StepName(p.run, p.Path), words: words}
+		j := judgingOf{Step: p.At().Name(), words: words}
 		for _, f := range p.Main.Agent.Evidence.Guards {
 			j.Files = append(j.Files, f.Path)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // workPart is where the work is and how it was seen last.
@@ -121,23 +122,23 @@ func (w *whyFacts) costPart(p *page) {
 func (w *whyFacts) ownCost(p *page) {
 	c, text := w.Cost, tui.Took(w.wall())+" in all"
 	if c.Starts == 0 {
-		p.text("  ", joined([]string{text, "no agent was started", c.replans()}, ", "))
+		p.text("  ", joined([]string{text, "no agent was started", replans(c)}, ", "))
 		return
 	}
 	p.text("  ", joined([]string{
-		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), firstOf(tui.Used(c.Usage), "tokens and dollars not told"), c.replans(),
+		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), firstOf(tui.Used(c.Usage), "tokens and dollars not told"), replans(c),
 	}, ", "))
 	if len(c.Agents) < 2 {
 		return
 	}
 	for _, a := range c.Agents {
 		p.text("    ", joined([]string{
-			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), tui.Used(a.Usage), "worked " + tui.Took(a.wall()),
+			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), tui.Used(a.Usage), "worked " + tui.Took(a.Wall()),
 		}, ", "))
 	}
 }
 
-func (c whyCost) replans() string {
+func replans(c story.Cost) string {
 	if c.Replans == 0 {
 		return ""
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // takenFor is a step that is done because a person says so: nobody checked it.
@@ -17,7 +17,7 @@ type takenFor struct {
 
 // taken are the steps that are done on somebody's word, in their order; never
 // nil.
-func taken(s *story, all []placed) []takenFor {
+func taken(s *runView, all []story.Placed) []takenFor {
 	list := []takenFor{}
 	for _, p := range all {
 		if t, ok := s.takenFor(p); ok {
@@ -28,15 +28,13 @@ func taken(s *story, all []placed) []takenFor {
 }
 
 // takenFor is on whose word a step is done, if it is.
-func (s *story) takenFor(p placed) (takenFor, bool) {
+func (s *runView) takenFor(p story.Placed) (takenFor, bool) {
 	if !tui.OnWord(p.StepView) {
 		return takenFor{}, false
 	}
-	t := takenFor{Step: tui.StepName(p.run, p.Path)}
-	for _, r := range s.recs {
-		if e, ok := r.Event.(belay.ItemAnswered); ok && r.Run == p.run && e.Path == p.Path {
-			t.By, t.Why = e.By, e.Why
-		}
+	t := takenFor{Step: p.At().Name()}
+	if a := s.Step(p.At()).Answer; a != nil {
+		t.By, t.Why = a.By, a.Why
 	}
 	return t, true
 }
@@ -62,11 +60,11 @@ func (w *whyFacts) goodEnd() string {
 }
 
 // answered are the steps that are done by an answer alone.
-func answered(all []placed) []string {
+func answered(all []story.Placed) []string {
 	var list []string
 	for _, p := range all {
 		if tui.AnswerOnly(p.StepView) {
-			list = append(list, tui.StepName(p.run, p.Path))
+			list = append(list, p.At().Name())
 		}
 	}
 	return list

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // moment is something that was done about a failure or a death, or several
@@ -25,18 +25,16 @@ type moment struct {
 	Refused []belay.NotTaken `json:"refused,omitempty"`
 }
 
-// The words for what is no decision.
+// The words for what is no decision; those for a driver that comes are of story.
 const (
-	didTakeOver = "takeover"    // a driver died, and another went on
-	didStop     = "stop"        // a person stopped the run
-	didGoOn     = "go_on"       // and had it go on
-	didFind     = "found"       // an attempt was open when a driver came
-	didMeddle   = "interrupted" // an agent was interrupted and gone on with
-	didHelp     = "helped"      // an agent that helped was judged
+	didStop   = "stop"        // a person stopped the run
+	didFind   = "found"       // an attempt was open when a driver came
+	didMeddle = "interrupted" // an agent was interrupted and gone on with
+	didHelp   = "helped"      // an agent that helped was judged
 )
 
 // tried is what was done, in order; alike ones are one.
-func tried(s *story) []moment {
+func tried(s *runView) []moment {
 	list := slices.Concat(decided(s.decisions()), s.happened())
 	slices.SortStableFunc(list, func(a, b moment) int { return a.At.Compare(b.At) })
 	return collapse(list)
@@ -47,16 +45,16 @@ func tried(s *story) []moment {
 // skip after the answer, the end of a sub-recipe after that of its step.
 func decided(all []decision) []moment {
 	list := []moment{}
-	last := map[place]string{}
+	last := map[story.Place]string{}
 	for i := range all {
 		d := &all[i]
-		before := last[d.at]
-		what := firstOf(string(d.act), d.Kind)
-		last[d.at] = what
-		switch {
-		case d.act == belay.ActGiveUp && d.failure != nil && d.failure.Kind == belay.RecipeFailure, // what failed below it tells
-			what == belay.ItemOpened{}.Kind() && before == string(belay.ActHold),
-			what == belay.StepSkipped{}.Kind() && (before == belay.ItemAnswered{}.Kind() || before == string(belay.ActSkip)):
+		before := last[d.of.Place]
+		what := firstOf(string(d.of.Act()), d.Kind)
+		last[d.of.Place] = what
+		switch f := d.of.Failure; {
+		case d.of.Act() == belay.ActGiveUp && f != nil && f.Kind == belay.RecipeFailure, // what failed below it tells
+			d.of.What == story.ItemOpened && before == string(belay.ActHold),
+			d.of.What == story.StepSkipped && (before == string(story.ItemAnswered) || before == string(belay.ActSkip)):
 			continue
 		}
 		list = append(list, moment{
@@ -69,64 +67,50 @@ func decided(all []decision) []moment {
 
 // happened is what belongs into the story and was no decision: deaths, stops,
 // and agents that were interrupted.
-func (s *story) happened() []moment {
+func (s *runView) happened() []moment {
 	var list []moment
-	keys, helpers := map[belay.Key]place{}, map[belay.Key]helper{}
-	var watch driverWatch
-	for _, r := range s.recs {
-		how := watch.take(r, s.id.Root())
-		m := moment{At: r.At.UTC(), Times: 1}
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			keys[e.Key] = place{r.Run, e.Path}
-			if tui.Helps(e.Role) {
-				helpers[e.Key] = helper{e.Role, e.Agent}
-			}
-		case belay.RunAttached:
-			m.What = how
-			switch how {
-			case didTakeOver:
-				m.Text = "belay's driver had died; another one went on"
-			case didGoOn:
-				m.Text = "gone on with"
-			}
-		case belay.RunStopped:
-			m.What, m.Text = didStop, "stopped by "+e.By
-		case belay.AttemptFound:
-			m.Text = foundWords(e.How)
-			m = m.at(keys[e.Key], didFind)
-		case belay.AttemptJudged:
-			if who, ok := helpers[e.Key]; ok {
-				m.Text, m.Why = who.helped(e.Verdict), strings.Join(restsOn(e.Verdict), "; ")
-				m = m.at(keys[e.Key], didHelp)
-			}
-		case belay.AttemptEnded:
-			if a := e.Observation.Agent; a != nil && a.Resumes > 0 {
-				m.Text, m.Why = "interrupted and gone on with "+times(a.Resumes), interruption(a.Notes)
-				m = m.at(keys[e.Key], didMeddle)
-			}
-		}
-		if m.What != "" && m.Text != "" && (below(r.Run, s.id) || m.Step == "") {
+	for i := range s.News {
+		m := happening(&s.News[i])
+		if m.Text != "" && (s.News[i].Run.Under(s.id) || m.Step == "") {
 			list = append(list, m)
 		}
 	}
 	return list
 }
 
-// helper is an agent that helped with a step.
-type helper struct {
-	role belay.Role
-	name string
+// happening is the moment that news is worth; without a text for none.
+func happening(n *story.News) moment {
+	m := moment{At: n.At.UTC(), Times: 1}
+	of := func(what, text, why string) moment {
+		m.Step, m.What, m.Text, m.Why = n.Name(), what, text, why
+		return m
+	}
+	switch {
+	case n.Arrival == story.TookOver:
+		m.What, m.Text = string(n.Arrival), "belay's driver had died; another one went on"
+	case n.Arrival == story.WentOn:
+		m.What, m.Text = string(n.Arrival), "gone on with"
+	case n.What == story.RunStopped:
+		m.What, m.Text = didStop, "stopped by "+n.By
+	case n.What == story.AttemptFound:
+		return of(didFind, foundWords(n.How), "")
+	case n.What == story.AttemptJudged && story.Helps(n.Attempt.Role):
+		return of(didHelp, helped(n.Attempt), strings.Join(restsOn(*n.Attempt.Verdict), "; "))
+	case n.What == story.AttemptEnded:
+		if r := n.Attempt.Report(); r != nil && r.Resumes > 0 {
+			return of(didMeddle, "interrupted and gone on with "+times(r.Resumes), interruption(r.Notes))
+		}
+	}
+	return m
 }
 
-// helped is what came of it, in words.
-func (h helper) helped(v belay.Verdict) string {
-	word := verdictWord(v)
-	if h.role == belay.RoleRecovery && v.OK {
-		f := attemptFacts{Role: h.role, Verdict: &v}
-		word = f.verdictText()
+// helped is what came of an agent that helped, in words.
+func helped(a *story.Attempt) string {
+	word := verdictWord(*a.Verdict)
+	if a.Role == belay.RoleRecovery && a.Verdict.OK {
+		word = verdictText(a)
 	}
-	return string(h.role) + " by " + tui.AgentName(h.name) + " was judged " + word
+	return string(a.Role) + " by " + story.AgentName(a.Agent) + " was judged " + word
 }
 
 // restsOn is the evidence of a verdict: what speaks against one that is no
@@ -136,11 +120,6 @@ func restsOn(v belay.Verdict) []string {
 		return slices.Concat(v.For, v.Against)
 	}
 	return v.Against
-}
-
-func (m moment) at(p place, what string) moment {
-	m.Step, m.What = tui.StepName(p.run, p.path), what
-	return m
 }
 
 func foundWords(how belay.Found) string {
@@ -165,47 +144,6 @@ func interruption(notes []belay.AgentNote) string {
 		}
 	}
 	return text
-}
-
-// driverWatch tells of each driver that comes whether the one before it left in
-// order.
-type driverWatch struct {
-	attached, inOrder, stopped bool
-}
-
-func (w *driverWatch) take(r belay.Record, root belay.RunID) string {
-	switch r.Event.(type) {
-	case belay.RunAttached:
-		how := ""
-		switch {
-		case w.attached && !w.inOrder:
-			how = didTakeOver
-		case w.stopped:
-			how = didGoOn
-		}
-		w.attached, w.inOrder, w.stopped = true, false, false
-		return how
-	case belay.RunStopped:
-		w.inOrder, w.stopped = true, true
-	case belay.RunEnded, belay.RunHeld:
-		w.inOrder = r.Run == root
-	case belay.ItemAnswered, belay.StepSkipped, belay.RequestReceived, belay.RequestRefused, belay.RunReopened, belay.RunCleared: // may come to a run without a driver
-	default:
-		w.inOrder = false
-	}
-	return ""
-}
-
-// takeovers is how often a driver went on after another had died.
-func (s *story) takeovers() int {
-	var watch driverWatch
-	n := 0
-	for _, r := range s.recs {
-		if watch.take(r, s.id.Root()) == didTakeOver {
-			n++
-		}
-	}
-	return n
 }
 
 // collapse makes one of those that follow each other about the same step and

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // waiting is a question that a person has to answer.
@@ -23,41 +22,17 @@ type waiting struct {
 	Then     string      `json:"then"`
 }
 
-// waitings are the open questions of a run, in the order of its steps. Of a run
-// that has ended nobody waits any more.
-func waitings(s *story, all []placed, name string) []waiting {
+// waitings are the open questions of a run, in the order of its steps.
+func waitings(s *runView, all []story.Placed, name string) []waiting {
 	list := []waiting{}
-	var asked map[place]belay.Record
-	for _, p := range all {
-		if p.Phase != flow.Held || s.over(p.run) {
-			continue
-		}
-		if asked == nil {
-			asked = s.asked()
-		}
-		r := asked[place{p.run, p.Path}]
-		e, ok := r.Event.(belay.ItemOpened)
-		if !ok {
-			continue // the records do not say what is asked
-		}
+	for _, q := range s.Questions(all) {
 		list = append(list, waiting{
-			Run: p.run, Step: string(p.Path), Name: tui.StepName(p.run, p.Path), Item: e.ID, Question: e.Ask, Choices: e.Choices, Since: r.At.UTC(),
-			Command: answerCommand(name, p.run, p.Path, strings.Join(e.Choices, "|")),
+			Run: q.Run, Step: string(q.Path), Name: q.Name(), Item: q.ID, Question: q.Ask, Choices: q.Choices, Since: q.At.UTC(),
+			Command: answerCommand(name, q.Run, q.Path, strings.Join(q.Choices, "|")),
 			Then:    name + " resume " + string(s.id.Root()),
 		})
 	}
 	return list
-}
-
-// asked is the last question about each step.
-func (s *story) asked() map[place]belay.Record {
-	by := map[place]belay.Record{}
-	for _, r := range s.recs {
-		if e, ok := r.Event.(belay.ItemOpened); ok {
-			by[place{r.Run, e.Path}] = r
-		}
-	}
-	return by
 }
 
 func answerCommand(name string, run belay.RunID, p belay.Path, choice string) string {

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
 )
 
 // whyWork is the state that the work is in, as it was seen last.
@@ -48,59 +46,21 @@ type whyWorktree struct {
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
-func workOf(s *story) whyWork {
-	started, _ := s.tree.Run(s.id).Started()
-	w := whyWork{Dir: started.Dir, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []whyWorktree{}}
-	steps := map[belay.Key]place{}
-	for _, r := range s.recs {
-		if !below(r.Run, s.id) {
-			continue
-		}
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			steps[e.Key] = place{r.Run, e.Path}
-		case belay.AnswerGiven:
-			w.settle(r.Run, e)
-		case belay.AttemptEnded:
-			if a := e.Observation.Agent; a != nil {
-				at := steps[e.Key]
-				w.see(s, at, e.Key, a.Evidence)
-				w.Seen = r.At.UTC()
-			}
-		}
+func workOf(s *runView) whyWork {
+	work := s.Work(s.id)
+	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []whyWorktree{}}
+	for _, t := range work.Trees {
+		w.Worktrees = append(w.Worktrees, whyWorktree{Step: t.Step, Dir: t.Dir, Branch: t.Branch, Gone: !there(t.Dir)})
+	}
+	for _, a := range work.Looks {
+		w.see(a.Name(), s.place(a.Key), a.Report().Evidence)
 	}
 	return w
 }
 
-// settle keeps a worktree; one that was asked for again stays one.
-func (w *whyWork) settle(run belay.RunID, e belay.AnswerGiven) {
-	if _, asked := e.Key.Is(belay.TopicWorktree); !asked || !e.Answer.OK || e.Answer.Dir == "" {
-		return
-	}
-	for _, t := range w.Worktrees {
-		if t.Dir == e.Answer.Dir {
-			return
-		}
-	}
-	step := strings.TrimPrefix(string(e.Key), string(run)+":")
-	if i := strings.IndexByte(step, '?'); i >= 0 {
-		step = step[:i]
-	}
-	if step != "" || run.Depth() > 0 {
-		step = strings.TrimSuffix(tui.StepName(run, belay.Path(step)), "/")
-	}
-	w.Worktrees = append(w.Worktrees, whyWorktree{Step: step, Dir: e.Answer.Dir, Branch: e.Answer.Ref, Gone: !there(e.Answer.Dir)})
-}
-
 // see takes in what was seen after one attempt.
-func (w *whyWork) see(s *story, at place, key belay.Key, e belay.Evidence) {
-	w.Last, w.After = e, tui.StepName(at.run, at.path)
-	w.SeenDir = w.Dir
-	for _, f := range s.attempts(at.run, at.path) {
-		if f.Key == key {
-			w.SeenDir = f.place(s)
-		}
-	}
+func (w *whyWork) see(step, dir string, e belay.Evidence) {
+	w.Last, w.After, w.SeenDir = e, step, dir
 	w.Repo, w.Branch, w.Head, w.Dirty, w.Error = e.After.Repo, e.After.Branch, e.After.Head, e.After.Dirty, e.Error
 	w.Files, w.Added, w.Deleted = e.Files, e.Added, e.Deleted
 	w.Commits = append(w.Commits, e.Commits...)

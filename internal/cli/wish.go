@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 // haltWithin is how long a keeper may take to hear that all must end.
@@ -69,15 +70,12 @@ func (a *app) grantFree(o *engine.Open, req belay.Request, asJSON bool) (check b
 	if err != nil {
 		return false, err
 	}
-	for _, r := range recs {
-		switch e := r.Event.(type) {
-		case belay.RequestRefused:
-			if e.ID == req.ID {
-				return false, a.refuse(req, e.Why, asJSON)
-			}
-		case belay.ItemAnswered:
-			check = check || e.Check
-		}
+	told := story.New(nil)
+	for _, n := range told.Add(recs...) {
+		check = check || n.Decision != nil && n.Decision.Check
+	}
+	if came := told.Requests[req.ID]; came != nil && came.Refused {
+		return false, a.refuse(req, came.Why, asJSON)
 	}
 	return check, nil
 }

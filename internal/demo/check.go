@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // Promise is one thing that the showing promises, and what was seen of it.
@@ -17,7 +18,7 @@ type Promise struct {
 
 // sights is what was seen, all of it outside of what was printed.
 type sights struct {
-	records []belay.Record
+	news    []story.News
 	killed  bool  // SIGKILL is what ended the first driver
 	lived   bool  // the agent lived on after that
 	starts  []int // of that agent, by its own account
@@ -32,9 +33,9 @@ type sights struct {
 // sight is one thing to be found.
 type sight struct {
 	what string
-	in   func(belay.Record) bool // it is a record
-	is   bool                    // it is a fact, without in
-	but  string                  // what was seen instead of it
+	in   func(*story.News) bool // it is on record
+	is   bool                   // it is a fact, without in
+	but  string                 // what was seen instead of it
 }
 
 // claim is a promise that is not checked yet. Its records must be found in this
@@ -48,18 +49,18 @@ type claim struct {
 func judge(s sights) []Promise {
 	var list []Promise
 	for _, c := range claims(s) {
-		list = append(list, c.check(s.records))
+		list = append(list, c.check(s.news))
 	}
 	return list
 }
 
-func (c claim) check(recs []belay.Record) Promise {
+func (c claim) check(news []story.News) Promise {
 	p := Promise{Name: c.name, Promised: c.promised, OK: true}
 	var found []string
 	for _, s := range c.sights {
 		ok := s.is
 		if s.in != nil {
-			ok, recs = after(recs, s.in)
+			ok, news = after(news, s.in)
 		}
 		if !ok {
 			p.OK, p.Seen = false, "not seen: "+s.what
@@ -74,11 +75,11 @@ func (c claim) check(recs []belay.Record) Promise {
 	return p
 }
 
-// after gives the records behind the first one that fits.
-func after(recs []belay.Record, fits func(belay.Record) bool) (bool, []belay.Record) {
-	for i, r := range recs {
-		if fits(r) {
-			return true, recs[i+1:]
+// after gives the news behind the first one that fits.
+func after(news []story.News, fits func(*story.News) bool) (bool, []story.News) {
+	for i := range news {
+		if fits(&news[i]) {
+			return true, news[i+1:]
 		}
 	}
 	return false, nil
@@ -121,24 +122,19 @@ func claims(s sights) []claim {
 	}
 }
 
-// of tells whether a key is that of an attempt of a step of the run.
-func of(k belay.Key, step belay.Path, role belay.Role) bool {
-	p, _ := belay.ParseKey(k)
-	return p.Run == runID && p.Path == step && p.Role == role
+// of tells whether news is about an attempt of a step of the run.
+func of(n *story.News, what story.What, step belay.Path, role belay.Role) bool {
+	return n.What == what && n.Attempt.Run == runID && n.Attempt.Path == step && n.Attempt.Role == role
 }
 
 func failed(step belay.Path, kind belay.FailureKind) sight {
-	return sight{what: string(kind), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptJudged)
-		return ok && of(e.Key, step, belay.RoleMain) && e.Verdict.Failure != nil && e.Verdict.Failure.Kind == kind
+	return sight{what: string(kind), in: func(n *story.News) bool {
+		return of(n, story.AttemptJudged, step, belay.RoleMain) && n.Attempt.Verdict.Failure != nil && n.Attempt.Verdict.Failure.Kind == kind
 	}}
 }
 
 func refused(kind belay.FailureKind) sight {
-	return sight{what: string(kind), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.StepRefused)
-		return ok && e.Failure.Kind == kind
-	}}
+	return sight{what: string(kind), in: func(n *story.News) bool { return n.What == story.StepRefused && n.Failure.Kind == kind }}
 }
 
 func chosen(step belay.Path, act belay.Act, agent string) sight {
@@ -146,9 +142,8 @@ func chosen(step belay.Path, act belay.Act, agent string) sight {
 	if agent != "" {
 		what += " to " + agent
 	}
-	return sight{what: what, in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.RecoveryChosen)
-		return ok && r.Run == runID && e.Path == step && e.Plan.Act == act && e.Plan.Agent == agent
+	return sight{what: what, in: func(n *story.News) bool {
+		return n.What == story.RecoveryChosen && n.Run == runID && n.Path == step && n.Decision.Plan.Act == act && n.Decision.Plan.Agent == agent
 	}}
 }
 
@@ -157,65 +152,51 @@ func good(step belay.Path, role belay.Role) sight {
 	if role != belay.RoleMain {
 		what = string(role) + " done"
 	}
-	return sight{what: what, in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptJudged)
-		return ok && of(e.Key, step, role) && e.Verdict.OK
-	}}
+	return sight{what: what, in: func(n *story.News) bool { return of(n, story.AttemptJudged, step, role) && n.Attempt.Verdict.OK }}
 }
 
 // goodBy is that this very attempt did the work.
 func goodBy(step belay.Path, n int) sight {
-	return sight{what: fmt.Sprintf("done by attempt %d", n), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptJudged)
-		return ok && e.Key == belay.KeyOf(runID, step, belay.RoleMain, n) && e.Verdict.OK
-	}}
+	by := good(step, belay.RoleMain).in
+	return sight{what: fmt.Sprintf("done by attempt %d", n), in: func(x *story.News) bool { return by(x) && x.Attempt.N == n }}
 }
 
 func checked(step belay.Path) sight {
-	return sight{what: "its check passes", in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptEnded)
-		return ok && of(e.Key, step, belay.RoleVerify) && e.Observation.Exit == 0 && e.Observation.Signal == 0
+	return sight{what: "its check passes", in: func(n *story.News) bool {
+		return of(n, story.AttemptEnded, step, belay.RoleVerify) && n.Attempt.Observation.Exit == 0 && n.Attempt.Observation.Signal == 0
 	}}
 }
 
 func ended(step belay.Path, by belay.KilledBy) sight {
-	return sight{what: "ended by " + string(by), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptEnded)
-		return ok && of(e.Key, step, belay.RoleMain) && e.Observation.KilledBy == by
+	return sight{what: "ended by " + string(by), in: func(n *story.News) bool {
+		return of(n, story.AttemptEnded, step, belay.RoleMain) && n.Attempt.Observation.KilledBy == by
 	}}
 }
 
 func resumed(step belay.Path) sight {
-	return sight{what: "the same session", in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptStarted)
-		return ok && of(e.Key, step, belay.RoleMain) && e.Resume
+	return sight{what: "the same session", in: func(n *story.News) bool {
+		return of(n, story.AttemptStarted, step, belay.RoleMain) && n.Attempt.Resume
 	}}
 }
 
 func startedBy(step belay.Path, agent string) sight {
-	return sight{what: agent + " starts", in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptStarted)
-		return ok && of(e.Key, step, belay.RoleMain) && e.Agent == agent
+	return sight{what: agent + " starts", in: func(n *story.News) bool {
+		return of(n, story.AttemptStarted, step, belay.RoleMain) && n.Attempt.Agent == agent
 	}}
 }
 
 func found(step belay.Path, how belay.Found) sight {
-	return sight{what: string(how), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.AttemptFound)
-		return ok && e.Key == belay.KeyOf(runID, step, belay.RoleMain, 1) && e.How == how
+	return sight{what: string(how), in: func(n *story.News) bool {
+		return of(n, story.AttemptFound, step, belay.RoleMain) && n.Attempt.N == 1 && n.How == how
 	}}
 }
 
 func attached(epoch int64) sight {
-	return sight{what: fmt.Sprintf("driver %d", epoch), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.RunAttached)
-		return ok && e.Epoch == epoch
-	}}
+	return sight{what: fmt.Sprintf("driver %d", epoch), in: func(n *story.News) bool { return n.What == story.RunAttached && n.Driver == epoch }}
 }
 
 func achieved() sight {
-	return sight{what: string(belay.Achieved), in: func(r belay.Record) bool {
-		e, ok := r.Event.(belay.RunEnded)
-		return ok && r.Run == runID && e.Status == belay.Achieved && e.Code == belay.ExitOK
+	return sight{what: string(belay.Achieved), in: func(n *story.News) bool {
+		return n.What == story.RunEnded && n.Run == runID && n.Result.Status == belay.Achieved && n.Result.Code == belay.ExitOK
 	}}
 }

@@ -124,10 +124,11 @@ func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
 
 // look gathers what is there after the run, outside of what it printed.
 func (s *stage) look(ctx context.Context, seen *sights) error {
-	var err error
-	if seen.records, err = rehearse.Records(s.path("state", "runs", string(runID))); err != nil {
+	told, err := rehearse.Read(s.path("state", "runs", string(runID)))
+	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
+	seen.news = told.News
 	if seen.starts, err = started(s.path("starts")); err != nil {
 		return err
 	}

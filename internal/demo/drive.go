@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -71,11 +73,9 @@ func (d *driver) untilStarted(ctx context.Context, file string) (pid int, err er
 // the exit code of the run.
 func (d *driver) goOn(ctx context.Context, s *stage) (code int, err error) {
 	err = d.until(ctx, "the adoption", func() (bool, error) {
-		recs, err := rehearse.Records(s.path("state", "runs", string(runID)))
-		for _, r := range recs {
-			if _, ok := r.Event.(belay.AttemptFound); ok {
-				return true, nil
-			}
+		told, err := rehearse.Read(s.path("state", "runs", string(runID)))
+		if slices.ContainsFunc(told.Attempts, func(a *story.Attempt) bool { return len(a.Found) > 0 }) {
+			return true, nil
 		}
 		return false, err
 	})

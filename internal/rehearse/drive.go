@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -165,19 +166,19 @@ func remove(files []string) error {
 
 // epoch is how many drivers have taken a run so far.
 func epoch(run string) int64 {
-	recs, err := Records(run)
-	if err != nil || len(recs) == 0 {
+	st, err := Read(run)
+	if err != nil {
 		return 0
 	}
-	return recs[len(recs)-1].Epoch
+	return st.Driver().Epoch
 }
 
-// Records are those of the run in a folder.
-func Records(run string) ([]belay.Record, error) {
+// Read is the story of the run in a folder.
+func Read(run string) (*story.Story, error) {
 	view, err := journal.OpenView(run)
 	if err != nil {
-		return nil, err
+		return story.New(nil), err
 	}
 	recs, err := view.Load()
-	return recs, errors.Join(err, view.Close())
+	return story.Tell(nil, recs), errors.Join(err, view.Close())
 }

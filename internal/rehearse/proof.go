@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // maxHits bounds how many attempts a story names.
@@ -17,93 +18,79 @@ type book struct {
 	in      Injection
 	checked map[belay.Path]bool // steps that have a check
 
-	keys   []belay.Key // of all attempts that concern it, in order
-	rest   []belay.Key // of all others
-	places map[belay.Key]place
-	seen   map[belay.Key]belay.Observation
-	judged map[belay.Key]belay.Verdict
-	ways   []Way
+	mine []*story.Attempt // all that concern it, in order
+	rest []*story.Attempt // all others
+	ways []Way
 }
 
-func newBook(recs []belay.Record, targets []Target, t Target, in Injection) *book {
-	b := &book{
-		target: t, in: in, checked: map[belay.Path]bool{}, places: map[belay.Key]place{},
-		seen: map[belay.Key]belay.Observation{}, judged: map[belay.Key]belay.Verdict{},
-	}
+func newBook(st *story.Story, targets []Target, t Target, in Injection) *book {
+	b := &book{target: t, in: in, checked: map[belay.Path]bool{}}
 	for _, other := range targets {
 		b.checked[other.Step] = other.Checked
 	}
-	for _, r := range recs {
-		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
-			b.add(e.Key, place{run: r.Run, path: e.Path, role: e.Role, attempt: e.Attempt, child: e.Child != ""})
-		case belay.AttemptEnded:
-			b.seen[e.Key] = e.Observation
-		case belay.AttemptJudged:
-			b.judged[e.Key] = e.Verdict
-		case belay.RecoveryChosen:
-			if e.Path == t.Step || t.own(place{run: r.Run, path: e.Path}) {
-				b.ways = append(b.ways, Way{Act: e.Plan.Act, Rule: e.Plan.Rule, Reason: e.Plan.Reason})
-			}
+	for _, a := range st.Attempts {
+		if p := at(a); t.own(p) || p.path == t.Step || t.below(p) > 0 {
+			b.mine = append(b.mine, a)
+		} else {
+			b.rest = append(b.rest, a)
+		}
+	}
+	for _, d := range st.Decisions(st.Root) {
+		if d.Plan != nil && (d.Path == t.Step || t.own(place{run: d.Run, path: d.Path})) {
+			b.ways = append(b.ways, Way{Act: d.Plan.Act, Rule: d.Plan.Rule, Reason: d.Plan.Reason})
 		}
 	}
 	return b
 }
 
-func (b *book) add(k belay.Key, p place) {
-	if _, known := b.places[k]; known {
-		return // it was never born, and is started again
-	}
-	b.places[k] = p
-	if t := b.target; t.own(p) || p.path == t.Step || t.below(p) > 0 {
-		b.keys = append(b.keys, k)
-	} else {
-		b.rest = append(b.rest, k)
-	}
+// at is where an attempt is.
+func at(a *story.Attempt) place {
+	return place{run: a.Run, path: a.Path, role: a.Role, attempt: a.N, child: a.Child != ""}
 }
+
+// hits tells whether an attempt has the fault.
+func (b *book) hits(a *story.Attempt) bool { return b.in.hits(b.target, at(a)) }
 
 // told is what came of the fault.
 func (b *book) told() Told {
 	t := Told{Injection: b.in, Ways: b.ways}
-	for _, k := range b.keys {
-		p := b.places[k]
-		_, started := b.seen[k]
-		if b.in.hits(b.target, p) && len(t.Hits) < maxHits && (started || p.role != belay.RoleMain || len(t.Hits) == 0) {
-			t.Hits = append(t.Hits, Hit{Key: k, Verdict: b.verdict(k)})
+	for _, a := range b.mine {
+		if b.hits(a) && len(t.Hits) < maxHits && (a.Observation != nil || a.Role != belay.RoleMain || len(t.Hits) == 0) {
+			t.Hits = append(t.Hits, Hit{Key: a.Key, Verdict: verdict(a)})
 		}
-		if t.Good == "" && p.role == belay.RoleMain && b.in.hits(b.target, p) {
-			t.Good = keyOnly(b.doneBy(p))
+		if t.Good == "" && a.Role == belay.RoleMain && b.hits(a) {
+			t.Good = keyOnly(b.doneBy(at(a)))
 		}
 	}
 	return t
 }
 
 // verdict is what the run made of an attempt, in words.
-func (b *book) verdict(k belay.Key) string {
-	v, ok := b.judged[k]
-	switch {
-	case ok && v.OK:
+func verdict(a *story.Attempt) string {
+	switch v := a.Verdict; {
+	case v == nil:
+	case v.OK:
 		return "good"
-	case ok && v.Failure != nil:
+	case v.Failure != nil:
 		what := string(v.Failure.Kind)
 		if v.Failure.Class != belay.ClassNone {
 			what += " (" + string(v.Failure.Class) + ")"
 		}
 		return what + ": " + strings.Join(strings.Fields(v.Failure.Cause), " ")
-	case ok && v.Unknown:
+	case v.Unknown:
 		return "nobody knows"
-	case ok && v.GivenBack:
+	case v.GivenBack:
 		return "given back"
 	}
-	if o, ended := b.seen[k]; ended {
-		return fmt.Sprintf("exit %d", o.Exit)
+	if a.Observation != nil {
+		return fmt.Sprintf("exit %d", a.Observation.Exit)
 	}
 	return "not ended"
 }
 
 // group is the step that an attempt belongs to, whatever attempts it is
 // nested in.
-func (b *book) group(p place) string {
+func group(p place) string {
 	var words []string
 	all, _ := parents(p.run)
 	for _, up := range all {
@@ -127,8 +114,8 @@ func within(p place) map[belay.Key]bool {
 // proven tells whether each step that had the fault was done in the end by an
 // attempt that had not.
 func (b *book) proven() bool {
-	for _, k := range b.keys {
-		if p := b.places[k]; p.role == belay.RoleMain && b.in.hits(b.target, p) && b.doneBy(p) == "" {
+	for _, a := range b.mine {
+		if a.Role == belay.RoleMain && b.hits(a) && b.doneBy(at(a)) == "" {
 			return false
 		}
 	}
@@ -139,38 +126,35 @@ func (b *book) proven() bool {
 // same step, or of a step around it, but for the attempts that it is nested in.
 // A check that is there must have passed after it.
 func (b *book) doneBy(p place) belay.Key {
-	mine, around := b.group(p), within(p)
+	mine, around := group(p), within(p)
 	var by, last belay.Key // the attempt, and one that waits for its check
-	for _, k := range slices.Concat(b.keys, b.rest) {
-		at := b.places[k]
-		g := b.group(at)
-		same := g == mine
-		if !same && !strings.HasPrefix(mine, g+"/") || around[k] {
+	for _, a := range slices.Concat(b.mine, b.rest) {
+		g := group(at(a))
+		if g != mine && !strings.HasPrefix(mine, g+"/") || around[a.Key] {
 			continue
 		}
-		o, ended := b.seen[k]
-		passed := at.role == belay.RoleVerify && ended && o.Exit == 0 && o.Signal == 0
-		wantsCheck := b.checked[at.path] || b.target.Checked && b.target.own(at)
+		o := a.Observation
+		passed := a.Role == belay.RoleVerify && o != nil && o.Exit == 0 && o.Signal == 0
+		wantsCheck := b.checked[a.Path] || b.target.Checked && b.target.own(at(a))
 		switch {
 		case passed && last != "":
 			by = last
-		case b.good(k) && !wantsCheck:
-			by = k
-		case b.good(k), wantsCheck && b.in.Fault == LyingRecovery && mends(at.role):
-			last = k // even a liar may have done it, if the check says so
+		case b.good(a) && !wantsCheck:
+			by = a.Key
+		case b.good(a), wantsCheck && b.in.Fault == LyingRecovery && mends(a.Role):
+			last = a.Key // even a liar may have done it, if the check says so
 		}
 	}
 	return by
 }
 
 // good tells whether an attempt did the work, by what was seen of it alone.
-func (b *book) good(k belay.Key) bool {
-	o, ended := b.seen[k]
-	p := b.places[k]
-	if !ended || b.in.hits(b.target, p) && !b.in.Fault.works() {
+func (b *book) good(a *story.Attempt) bool {
+	o := a.Observation
+	if o == nil || b.hits(a) && !b.in.Fault.works() {
 		return false
 	}
-	switch p.role {
+	switch a.Role {
 	case belay.RoleMain, belay.RoleRecovery:
 	case belay.RoleVerify, belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleMerge:
 		return false
@@ -202,10 +186,9 @@ func (b *book) excused(targets []Target) bool {
 	if optional[b.target.Step] {
 		return true
 	}
-	for _, k := range b.keys {
-		p := b.places[k]
-		up, _ := parents(p.run)
-		if p.role == belay.RoleMain && b.in.hits(b.target, p) &&
+	for _, a := range b.mine {
+		up, _ := parents(a.Run)
+		if a.Role == belay.RoleMain && b.hits(a) &&
 			!slices.ContainsFunc(up, func(around place) bool { return optional[around.path] }) {
 			return false
 		}

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
-// story makes the journal of one run: each line is an attempt, as
+// records makes the journal of one run: each line is an attempt, as
 // "[RUN] STEP ROLE N OUTCOME".
-func story(t *testing.T, lines ...string) []belay.Record {
+func records(t *testing.T, lines ...string) []belay.Record {
 	t.Helper()
 	recs := []belay.Record{{Run: "r", Event: belay.RunStarted{}}}
 	for _, l := range lines {
@@ -100,7 +101,7 @@ func TestFalseSuccess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := Tell("x", story(t, c.lines...), targets, []Injection{in}, Ended{})
+		s := Tell("x", story.Tell(nil, records(t, c.lines...)), targets, []Injection{in}, Ended{})
 		got := "lost"
 		switch f := s.Faults[0]; {
 		case f.False:
@@ -113,7 +114,7 @@ func TestFalseSuccess(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %s, want %s: %+v", name, got, c.want, s.Faults[0])
 		}
-		if s = Tell("x", story(t, c.lines...), targets, []Injection{in}, Ended{Code: 1}); s.False() {
+		if s = Tell("x", story.Tell(nil, records(t, c.lines...)), targets, []Injection{in}, Ended{Code: 1}); s.False() {
 			t.Errorf("%s: an exit of 1 is no success", name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // Story is what came of a rehearsal.
@@ -49,32 +50,21 @@ type Way struct {
 
 // Tell tells from the journal what came of a rehearsal. It reads what was seen
 // of each attempt, and takes no verdict for true.
-func Tell(name string, recs []belay.Record, targets []Target, faults []Injection, end Ended) Story {
+func Tell(name string, st *story.Story, targets []Target, faults []Injection, end Ended) Story {
 	s := Story{Kind: "rehearsal", Recipe: name, Code: end.Code, Status: belay.Running, Endless: end.Endless, Kills: end.Kills}
-	if len(recs) == 0 {
+	if st.Records == 0 {
 		return s
 	}
-	root := recs[0].Run
-	for _, r := range recs {
-		if r.Run != root {
-			continue
-		}
-		switch e := r.Event.(type) {
-		case belay.RunEnded:
-			s.Status, s.Reason = e.Status, e.Reason
-		case belay.RunHeld:
-			s.Status, s.Reason = belay.Held, "a person must act"
-		case belay.RunStopped:
-			s.Status, s.Reason = belay.Stopped, "stopped by "+e.By
-		}
+	if st.Rest != nil {
+		s.Status, s.Reason = st.Rest.Status, st.Rest.Reason
 	}
-	s.Took = recs[len(recs)-1].At.Sub(recs[0].At)
+	s.Took = st.Last.Sub(st.News[0].At)
 	for _, in := range faults {
 		t, err := Find(targets, in)
 		if err != nil {
 			continue // it was refused before the run began
 		}
-		b := newBook(recs, targets, t, in)
+		b := newBook(st, targets, t, in)
 		told := b.told()
 		told.False = end.Code == belay.ExitOK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
 			!b.excused(targets) && !b.proven()

@@ -5,19 +5,13 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
-
-// AgentName is an agent's name without what belongs to its call: the script of
-// the scripted one.
-func AgentName(name string) string {
-	short, _, _ := strings.Cut(name, ":")
-	return short
-}
 
 // AgentWork is who did an attempt, what it used and what it left behind, in one
 // short phrase.
 func AgentWork(r *belay.AgentReport) string {
-	words := []string{AgentName(r.Name)}
+	words := []string{story.AgentName(r.Name)}
 	if used := Used(r.Result.Usage); used != "" {
 		words = append(words, used)
 	}
@@ -102,88 +96,50 @@ func plural(n int, word string) string {
 }
 
 // began is a line for an agent that starts: who, with which model, as whom.
-func (b *Board) began(at place, e belay.AttemptStarted) []Line {
+func (b *Board) began(a *story.Attempt) []Line {
 	switch {
-	case Helps(e.Role):
-		return b.aideBegan(at, e)
-	case e.Agent == "" || e.Role != belay.RoleMain:
+	case story.Helps(a.Role):
+		return aideBegan(a)
+	case a.Agent == "" || a.Role != belay.RoleMain:
 		return nil
 	}
-	text := "agent " + AgentName(e.Agent)
-	model, persona := b.asked(at)
-	if model != "" {
-		text += ", model " + model
+	text := "agent " + story.AgentName(a.Agent)
+	if def := b.story.Def(a.Place); def != nil {
+		if def.Model != "" {
+			text += ", model " + def.Model
+		}
+		if strings.Contains(def.Agent, ":") {
+			text += ", as " + def.Agent
+		}
 	}
-	if persona != "" {
-		text += ", as " + persona
+	if a.N > 1 {
+		text += fmt.Sprintf(", attempt %d", a.N)
 	}
-	if e.Attempt > 1 {
-		text += fmt.Sprintf(", attempt %d", e.Attempt)
-	}
-	if e.Resume {
+	if a.Resume {
 		text += ", its session goes on"
 	}
-	return []Line{b.line("started", at, "", text)}
-}
-
-// asked is the model and the persona that the recipe asks for.
-func (b *Board) asked(at place) (model, persona string) {
-	s := b.tree.Run(at.run)
-	if s == nil {
-		return "", ""
-	}
-	for i := range s.Recipe().Steps {
-		st := &s.Recipe().Steps[i]
-		if st.ID != at.path {
-			continue
-		}
-		if strings.Contains(st.Agent, ":") {
-			persona = st.Agent
-		}
-		return st.Model, persona
-	}
-	return "", ""
+	return []Line{line("started", a.Place, "", text)}
 }
 
 // noted is a line for what became known of a running agent.
-func (b *Board) noted(run belay.RunID, e belay.AttemptNoted) []Line {
-	at, _ := placeOf(run, e.Key)
-	if l := b.open[e.Key]; l != nil {
-		at = l.place
-	}
+func noted(n *story.News) []Line {
 	line := func(word, text string, detail bool) []Line {
-		l := b.line(word, at, "", text)
+		l := line(word, beside(n.Attempt), "", text)
 		l.Detail = detail
 		return []Line{l}
 	}
-	switch e.What {
+	switch n.Note.What {
 	case belay.NoteInterrupt:
-		return line("interrupt", e.Text, false)
+		return line("interrupt", n.Note.Text, false)
 	case belay.NoteResume:
 		return line("resumed", "its session goes on", false)
 	case belay.NoteKill:
-		return line("killed", e.Text, false)
+		return line("killed", n.Note.Text, false)
 	case belay.NoteQuiet:
-		return line("quiet", e.Text, true)
+		return line("quiet", n.Note.Text, true)
 	case belay.NoteRetry:
-		return line("note", "the agent calls its model again: "+e.Text, true)
+		return line("note", "the agent calls its model again: "+n.Note.Text, true)
 	case belay.NoteSession, belay.NoteBase:
 	}
 	return nil
-}
-
-// took is how long an attempt ran, "" when nobody knows.
-func (l *lane) took() string {
-	if l == nil || l.ended == nil || l.ended.Started.IsZero() {
-		return ""
-	}
-	return Took(l.ended.Ended.Sub(l.ended.Started))
-}
-
-// agentOf is the report of an attempt's agent, nil when there is none.
-func (l *lane) agentOf() *belay.AgentReport {
-	if l == nil || l.ended == nil {
-		return nil
-	}
-	return l.ended.Agent
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
 )
 
 const agents = `
@@ -19,13 +20,13 @@ steps:
 `
 
 // grant lets the agent of an attempt start.
-func (s *story) grant(key string) {
+func (s *tale) grant(key string) {
 	s.t.Helper()
 	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: belay.Key("k3f9q:" + key + "?agent"), Answer: belay.Answer{OK: true}}})
 }
 
 // report ends an agent's attempt after d with what is known of it.
-func (s *story) report(key string, d time.Duration, r belay.AgentReport) {
+func (s *tale) report(key string, d time.Duration, r belay.AgentReport) {
 	s.t.Helper()
 	began := s.now
 	s.now = s.now.Add(d)
@@ -34,7 +35,7 @@ func (s *story) report(key string, d time.Duration, r belay.AgentReport) {
 	}}})
 }
 
-func (s *story) note(key string, what belay.NoteKind, text string) {
+func (s *tale) note(key string, what belay.NoteKind, text string) {
 	s.t.Helper()
 	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptNoted{Key: belay.Key("k3f9q:" + key), What: what, Text: text}})
 }
@@ -127,8 +128,8 @@ func TestQuietNotesAreForTheCurious(t *testing.T) {
 	s.note("fix.1", belay.NoteRetry, "529")
 	s.note("fix.1", belay.NoteKill, "over")
 	var plain, verbose bytes.Buffer
-	NewScreen(&plain, NewBoard(s.tree), Style{}, none).Seen(s.recs[from:])
-	NewScreen(&verbose, NewBoard(s.tree), Style{Verbose: true}, none).Seen(s.recs[from:])
+	NewScreen(&plain, NewBoard(story.Live(s.tree)), Style{}, none).Seen(s.recs[from:])
+	NewScreen(&verbose, NewBoard(story.Live(s.tree)), Style{Verbose: true}, none).Seen(s.recs[from:])
 	if got := plain.String(); got != "  killed    fix                  over\n" {
 		t.Errorf("plain: %q", got)
 	}

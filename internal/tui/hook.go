@@ -4,20 +4,17 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // hookEnded is a line for a hook that did not end well: nobody judges it, and
 // nobody would hear of it otherwise.
-func (b *Board) hookEnded(l *lane) []Line {
-	text := HookTrouble(l.ended)
+func hookEnded(a *story.Attempt) []Line {
+	text := HookTrouble(a.Observation)
 	if text == "" {
 		return nil
 	}
-	took := ""
-	if !l.ended.Started.IsZero() {
-		took = Took(l.ended.Ended.Sub(l.ended.Started))
-	}
-	return []Line{b.line("hook", l.place, took, text)}
+	return []Line{line("hook", a.Place, took(a), text)}
 }
 
 // HookTrouble says how a hook ended, "" when it ended well.

@@ -2,12 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // maxLanes is how many running steps are shown at once.
@@ -18,85 +17,64 @@ const maxLanes = 12
 func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []string {
 	var lines []string
 	running := 0
-	for _, key := range b.order {
-		l := b.open[key]
-		if l.child || l.ended != nil {
+	for _, a := range b.story.Open() {
+		if a.Child != "" || a.Observation != nil {
 			continue // its own steps are shown
 		}
 		if running++; running > maxLanes {
 			continue
 		}
-		lines = append(lines, Cut(l.format(now, tail), width))
+		lines = append(lines, Cut(lane(a, now, tail), width))
 	}
 	if running > maxLanes {
 		lines = append(lines, fmt.Sprintf("  … and %d more", running-maxLanes))
 	}
-	if next, ok := b.nextRetry(); ok {
-		lines = append(lines, Cut(next.format(now), width))
+	retries := b.story.Retries()
+	if len(retries) > 0 {
+		lines = append(lines, Cut(retry(&retries[0], now), width))
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(b.forTrees), func(a, c place) int {
-		return strings.Compare(StepName(a.run, a.path), StepName(c.run, c.path))
-	}) {
-		lines = append(lines, Cut(Line{Word: "waiting", Step: StepName(at.run, at.path), Text: b.forTrees[at]}.Format(false), width))
+	for _, st := range b.story.ForTrees() {
+		text := WaitsForTree(st.Run, belay.Answer{By: st.TreeOf})
+		lines = append(lines, Cut(Line{Word: "waiting", Step: st.Name(), Text: text}.Format(false), width))
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	counts := fmt.Sprintf("  %d done, %d running", b.done, running)
-	failed := 0
-	for _, n := range b.failed {
-		failed += n
-	}
-	if failed > 0 {
+	counts := fmt.Sprintf("  %d done, %d running", b.story.Done, running)
+	if failed := b.story.Failed(); failed > 0 {
 		counts += fmt.Sprintf(", %d failed", failed)
 	}
-	if len(b.waiting) > 0 {
-		counts += fmt.Sprintf(", %d to be tried again", len(b.waiting))
+	if len(retries) > 0 {
+		counts += fmt.Sprintf(", %d to be tried again", len(retries))
 	}
 	return append(lines, Cut(counts, width))
 }
 
-func (l *lane) format(now time.Time, tail func(belay.Key) string) string {
+// lane is the line of an attempt that runs.
+func lane(a *story.Attempt, now time.Time, tail func(belay.Key) string) string {
 	word := "running"
-	if l.role == belay.RoleVerify {
+	if a.Role == belay.RoleVerify {
 		word = "checking"
 	}
 	var notes []string
-	if l.agent != "" {
-		notes = append(notes, l.agent)
+	if a.Agent != "" {
+		notes = append(notes, story.AgentName(a.Agent))
 	}
-	if l.of > 1 || l.n > 1 {
-		notes = append(notes, fmt.Sprintf("attempt %d of %d", l.n, max(l.n, l.of)))
+	if a.Of > 1 || a.N > 1 {
+		notes = append(notes, fmt.Sprintf("attempt %d of %d", a.N, max(a.N, a.Of)))
 	}
-	if last := tail(l.key); last != "" {
+	if last := tail(a.Key); last != "" {
 		notes = append(notes, last)
 	}
 	return Line{
-		Word: word, Step: StepName(l.run, l.path), Took: Took(now.Sub(l.since)), Text: strings.Join(notes, "  "),
+		Word: word, Step: beside(a).Name(), Took: Took(now.Sub(a.Since)), Text: strings.Join(notes, "  "),
 	}.Format(false)
 }
 
-// next is a step that waits for its time.
-type next struct {
-	place
-	retry
-}
-
-// nextRetry is the first step that will be tried again.
-func (b *Board) nextRetry() (next, bool) {
-	var best next
-	found := false
-	for at, r := range b.waiting {
-		if !found || r.due.Before(best.due) || r.due.Equal(best.due) && at.path < best.path {
-			best, found = next{at, r}, true
-		}
-	}
-	return best, found
-}
-
-func (n next) format(now time.Time) string {
+// retry is the line of a step that waits for its time.
+func retry(st *story.Step, now time.Time) string {
 	return Line{
-		Word: "waiting", Step: StepName(n.run, n.path), Took: Took(n.due.Sub(now)),
-		Text: fmt.Sprintf("then attempt %d of %d", n.n, max(n.n, n.of)),
+		Word: "waiting", Step: st.Name(), Took: Took(st.Again.Due.Sub(now)),
+		Text: fmt.Sprintf("then attempt %d of %d", st.Again.N, st.Again.Of),
 	}.Format(false)
 }

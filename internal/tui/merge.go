@@ -4,28 +4,17 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
-// merges tells whether the work of a step comes back from a worktree.
-func (b *Board) merges(at place) bool {
-	s := b.tree.Run(at.run)
-	if s == nil {
-		return false
-	}
-	h := s.Home(at.path)
-	return h != nil && h.Merge && h.Dir != ""
-}
-
-// mergeJudged is what became of a merge: the step is done, or what is in the way.
-func (b *Board) mergeJudged(at place, l *lane, v belay.Verdict) []Line {
-	if v.Failure != nil {
-		b.broken[at] = broken{b.step(at).Attempt, l.took(), v.Failure, ""}
+// mergeJudged is what became of a merge that was good: the step is done.
+func mergeJudged(a *story.Attempt) []Line {
+	if a.Verdict.Failure != nil {
 		return nil
 	}
-	b.done++
 	text := "merged"
-	if l != nil && l.ended != nil && l.ended.Merge != nil {
-		switch m := l.ended.Merge; {
+	if a.Observation != nil && a.Observation.Merge != nil {
+		switch m := a.Observation.Merge; {
 		case m.Outcome == belay.MergeNothing:
 			text = "nothing to be merged"
 		case len(m.Commits) > 0:
@@ -34,5 +23,5 @@ func (b *Board) mergeJudged(at place, l *lane, v belay.Verdict) []Line {
 			text = fmt.Sprintf("merged: %d files", m.Files)
 		}
 	}
-	return []Line{b.line("done", at, l.took(), text)}
+	return []Line{line("done", a.Place, took(a), text)}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // Style says how much is shown, and how.
@@ -37,20 +38,20 @@ func NewScreen(w io.Writer, board *Board, style Style, tail func(belay.Key) stri
 	return &Screen{style: style, tail: tail, w: w, board: board}
 }
 
-// Seen shows records that are on disk.
-func (s *Screen) Seen(recs []belay.Record) {
+// Seen tells and shows records that are on disk.
+func (s *Screen) Seen(recs []belay.Record) []story.News {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	news := s.board.story.Add(recs...)
+	if s.style.Quiet {
+		return news
+	}
 	var b strings.Builder
-	for _, r := range recs {
-		lines := s.board.Take(r)
-		if s.style.Quiet {
-			continue
-		}
+	for i, r := range recs {
 		if s.style.Verbose {
 			b.WriteString(recordLine(r) + "\n")
 		}
-		for _, l := range lines {
+		for _, l := range s.board.Lines(&news[i]) {
 			if l.Detail && !s.style.Verbose {
 				continue
 			}
@@ -60,6 +61,7 @@ func (s *Screen) Seen(recs []belay.Record) {
 	if b.Len() > 0 {
 		s.put(s.erase(), b.String())
 	}
+	return news
 }
 
 // Tick draws what runs now.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
 )
 
 // tally is how the steps of a tree stand.
@@ -25,7 +26,7 @@ type tally struct {
 func count(tree *flow.Tree) tally {
 	var t tally
 	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
-	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+	story.Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
 		if child := tree.Run(v.Child); settled[run] || v.Phase == flow.Done && child != nil && failedRun(child.Result()) {
 			settled[v.Child] = true
 		}
@@ -35,15 +36,15 @@ func count(tree *flow.Tree) tally {
 		switch v.Phase {
 		case flow.Done:
 			if text := Judging(v); text != "" {
-				t.judging = append(t.judging, Line{Word: "note", Step: StepName(run, v.Path), Text: text})
+				t.judging = append(t.judging, Line{Word: "note", Step: story.StepName(run, v.Path), Text: text})
 			}
-			if Recovered(v) {
+			if story.Recovered(v) {
 				t.recovered = append(t.recovered, recoveredLine(run, v))
 				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
 				break
 			}
 			if OnWord(v) {
-				t.taken = append(t.taken, Line{Word: "done", Step: StepName(run, v.Path), Text: TakenWords})
+				t.taken = append(t.taken, Line{Word: "done", Step: story.StepName(run, v.Path), Text: TakenWords})
 			}
 			t.done++
 		case flow.NotTaken:
@@ -138,7 +139,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 }
 
 func badLine(run belay.RunID, v flow.StepView) Line {
-	l := Line{Word: string(v.Phase), Step: StepName(run, v.Path)}
+	l := Line{Word: string(v.Phase), Step: story.StepName(run, v.Path)}
 	switch {
 	case v.Failure != nil:
 		l.Text = Reason(v.Failure)

@@ -14,14 +14,15 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// story is a run that is told by facts instead of processes.
-type story struct {
+// tale is a run that is told by facts instead of processes.
+type tale struct {
 	t     *testing.T
 	tree  *flow.Tree
 	board *Board
@@ -30,7 +31,7 @@ type story struct {
 	recs  []belay.Record
 }
 
-func begin(t *testing.T, source string, subs map[string]string, change ...func(*belay.RunStarted)) *story {
+func begin(t *testing.T, source string, subs map[string]string, change ...func(*belay.RunStarted)) *tale {
 	t.Helper()
 	lib := flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	parse := func(name, src string) *recipe.Recipe {
@@ -46,7 +47,7 @@ func begin(t *testing.T, source string, subs map[string]string, change ...func(*
 		lib.Names[name] = parse(name, src).Digest
 	}
 	tree := flow.NewTree("k3f9q", lib)
-	s := &story{t: t, tree: tree, board: NewBoard(tree), now: start}
+	s := &tale{t: t, tree: tree, board: NewBoard(story.Live(tree)), now: start}
 	first := belay.RunStarted{
 		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(),
 		Vars: map[string]belay.Value{"n": {JSON: []byte("1")}},
@@ -58,7 +59,7 @@ func begin(t *testing.T, source string, subs map[string]string, change ...func(*
 	return s
 }
 
-func (s *story) turn(facts ...flow.Fact) {
+func (s *tale) turn(facts ...flow.Fact) {
 	s.t.Helper()
 	turn, err := s.tree.Turn(s.now, facts...)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *story) turn(facts ...flow.Fact) {
 	for _, r := range turn.Records {
 		r.Seq = int64(len(s.recs) + 1)
 		s.recs = append(s.recs, r)
-		s.lines = append(s.lines, s.board.Take(r)...)
+		s.lines = append(s.lines, s.board.take(r)...)
 	}
 	for _, c := range turn.Effects { // a look at the machine shows nothing
 		if ask, ok := c.(belay.Ask); ok && (ask.Question.Probe != "" || ask.Question.Tree != nil) {
@@ -81,8 +82,14 @@ func (s *story) turn(facts ...flow.Fact) {
 	}
 }
 
+// take tells one record, and gives its lines.
+func (b *Board) take(r belay.Record) []Line {
+	news := b.story.Add(r)
+	return b.Lines(&news[0])
+}
+
 // end ends the attempt with the given exit after d.
-func (s *story) end(run belay.RunID, key string, exit int, d time.Duration, tail string) {
+func (s *tale) end(run belay.RunID, key string, exit int, d time.Duration, tail string) {
 	s.t.Helper()
 	began := s.now
 	s.now = s.now.Add(d)
@@ -91,7 +98,7 @@ func (s *story) end(run belay.RunID, key string, exit int, d time.Duration, tail
 	}}})
 }
 
-func (s *story) text() string {
+func (s *tale) text() string {
 	var b strings.Builder
 	for _, l := range s.lines {
 		b.WriteString(l.Format(false) + "\n")
@@ -117,7 +124,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func summary(s *story) string {
+func summary(s *tale) string {
 	res := belay.RunResult{Status: s.tree.Status()}
 	if r := s.tree.Run("k3f9q").Result(); r != nil {
 		res = *r
@@ -179,7 +186,7 @@ steps:
   - {id: b, command: "true", needs: []}
   - {id: c, command: "true", needs: []}
 `, nil)
-	s.board = NewBoard(s.tree) // as a later process would
+	s.board = NewBoard(story.Live(s.tree)) // as a later process would
 	fact := func(e belay.Event) flow.Fact { return flow.Fact{Run: "k3f9q", Event: e} }
 	s.turn(fact(belay.RunAttached{Epoch: 2}),
 		fact(belay.AttemptFound{Key: "k3f9q:a.1", How: belay.Adopted}),
@@ -201,7 +208,7 @@ func TestManyLanesAreCounted(t *testing.T) {
 	s := begin(t, src, nil)
 	s.tree = nil
 	for i := range 20 {
-		s.board.Take(belay.Record{At: start, Run: "k3f9q", Event: belay.AttemptStarted{
+		s.board.take(belay.Record{At: start, Run: "k3f9q", Event: belay.AttemptStarted{
 			Key: belay.Key(fmt.Sprintf("k3f9q:s%02d.1", i)), Path: belay.Path(fmt.Sprintf("s%02d", i)), Role: belay.RoleMain, Attempt: 1,
 		}})
 	}
@@ -288,7 +295,7 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
 	var out bytes.Buffer
-	screen := NewScreen(&out, NewBoard(s.tree), Style{Live: true, Width: func() int { return 40 }}, none)
+	screen := NewScreen(&out, NewBoard(story.Live(s.tree)), Style{Live: true, Width: func() int { return 40 }}, none)
 	screen.Tick(start.Add(time.Second))
 	screen.Tick(start.Add(2 * time.Second))
 	from := len(s.recs)
@@ -309,7 +316,7 @@ func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
 	var out bytes.Buffer
 	width := 60
 	long := func(belay.Key) string { return strings.Repeat("x", 100) }
-	screen := NewScreen(&out, NewBoard(s.tree), Style{Live: true, Width: func() int { return width }}, long)
+	screen := NewScreen(&out, NewBoard(story.Live(s.tree)), Style{Live: true, Width: func() int { return width }}, long)
 	screen.Tick(start)
 	out.Reset()
 	width = 20
@@ -349,9 +356,9 @@ func TestScreenWithoutATerminalIsPlain(t *testing.T) {
 	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)
 	var plain, verbose, quiet bytes.Buffer
 	screens := []*Screen{
-		NewScreen(&plain, NewBoard(s.tree), Style{}, none),
-		NewScreen(&verbose, NewBoard(s.tree), Style{Verbose: true}, none),
-		NewScreen(&quiet, NewBoard(s.tree), Style{Quiet: true, Live: true}, none),
+		NewScreen(&plain, NewBoard(story.Live(s.tree)), Style{}, none),
+		NewScreen(&verbose, NewBoard(story.Live(s.tree)), Style{Verbose: true}, none),
+		NewScreen(&quiet, NewBoard(story.Live(s.tree)), Style{Quiet: true, Live: true}, none),
 	}
 	from := len(s.recs)
 	s.end("k3f9q", "a.1", 0, time.Second, "x")
@@ -393,7 +400,7 @@ func TestEveryKindCanBeTaken(t *testing.T) {
 	t.Parallel()
 	for _, e := range belay.Events() {
 		s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)
-		for _, l := range s.board.Take(belay.Record{At: start, Run: "k3f9q", Event: e}) {
+		for _, l := range s.board.take(belay.Record{At: start, Run: "k3f9q", Event: e}) {
 			if strings.TrimSpace(l.Format(false)) == "" {
 				t.Errorf("%s: an empty line", e.Kind())
 			}

@@ -3,81 +3,66 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // recovery is a line for a way out as soon as it is chosen: what is done, by
 // whom, when, and what went wrong. What failed is kept until the step starts
 // again: an agent that helps may fail, and then another way is chosen for it.
-func (b *Board) recovery(at place, p belay.Plan, now time.Time) []Line {
-	was := b.broken[at]
-	delete(b.waiting, at)
+func (b *Board) recovery(d *story.Decision) []Line {
+	was, p := d.Broken, d.Plan
 	line := func(text string) []Line {
-		if wait := p.Due.Sub(now); wait > 0 {
+		if wait := p.Due.Sub(d.At); wait > 0 {
 			text += " in " + Took(wait)
 		}
 		if p.Timeout > 0 {
 			text += ", with " + Took(p.Timeout) + " for it"
 		}
-		return []Line{b.line(string(p.Act), at, was.took, text+": "+was.why(p))}
+		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+why(d))}
 	}
-	next := fmt.Sprintf("attempt %d", was.n+1)
+	next := fmt.Sprintf("attempt %d", was.N+1)
 	switch p.Act {
 	case belay.ActRetry:
-		of := b.wait(at, was.n+1, p.Due)
-		if was.failure == nil { // after a loss: the caps of failed attempts do not count
+		if was.Failure == nil { // after a loss: the caps of failed attempts do not count
 			return line("again")
 		}
-		return line(fmt.Sprintf("%s of %d", next, of))
+		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
 	case belay.ActResume:
-		b.wait(at, was.n+1, p.Due)
 		return line("its session goes on, " + next)
 	case belay.ActFresh:
-		b.wait(at, was.n+1, p.Due)
 		return line("a new session goes on with the work, " + next)
 	case belay.ActFailover, belay.ActReassign:
-		b.wait(at, was.n+1, p.Due)
-		return line(takesOver(p) + ", " + next)
+		return line(takesOver(*p) + ", " + next)
 	case belay.ActRepair:
-		if b.step(at).Type == belay.TypeAgent { // who did it mends it
-			b.wait(at, was.n+1, p.Due)
+		if b.story.View(d.Place).Type == belay.TypeAgent { // who did it mends it
 			return line("it is told what fails, " + next)
 		}
 		return line("an agent is asked to mend it")
 	case belay.ActDecompose:
-		return b.split(at, was, p)
+		return split(d)
 	case belay.ActRecover:
 		return line("an agent is asked to finish what the sub-recipe left")
 	case belay.ActFallback:
-		b.wait(at, was.n+1, p.Due)
-		return line(b.fallback(at) + " in its stead")
+		return line(b.fallback(d.Place) + " in its stead")
 	case belay.ActGiveUp, belay.ActAbort:
-		return b.gaveUp(at, was, p)
+		return b.gaveUp(d)
 	case belay.ActSkip, belay.ActHold: // that it is left out, or an item, follows: that is the news
 	}
 	return nil
 }
 
-// wait puts a step among those that start again, and says how many attempts it
-// may have.
-func (b *Board) wait(at place, n int, due time.Time) int {
-	of := max(b.step(at).Attempts, n)
-	b.waiting[at] = retry{n, of, due}
-	return of
-}
-
 // why is what went wrong, in words.
-func (was broken) why(p belay.Plan) string {
-	why := p.Reason
-	if was.failure != nil {
-		why = Reason(was.failure)
+func why(d *story.Decision) string {
+	text, was := d.Plan.Reason, d.Broken
+	if was.Failure != nil {
+		text = Reason(was.Failure)
 	}
-	if was.work != "" {
-		why += " (" + was.work + ")"
+	if was.Attempt != nil && was.Attempt.Role == belay.RoleMain && was.Attempt.Report() != nil {
+		text += " (" + AgentWork(was.Attempt.Report()) + ")"
 	}
-	return why
+	return text
 }
 
 // takesOver says who goes on with the work.
@@ -87,7 +72,7 @@ func takesOver(p belay.Plan) string {
 		who = append(who, "role "+p.Role)
 	}
 	if p.Agent != "" {
-		who = append(who, AgentName(p.Agent))
+		who = append(who, story.AgentName(p.Agent))
 	}
 	return strings.Join(who, ", ") + " takes over"
 }
@@ -96,46 +81,40 @@ func takesOver(p belay.Plan) string {
 const maxTitles = 100
 
 // split is a line for a task that is to be split, or was.
-func (b *Board) split(at place, was broken, p belay.Plan) []Line {
+func split(d *story.Decision) []Line {
+	p, took := d.Plan, took(d.Broken.Attempt)
 	if len(p.Parts) == 0 {
-		return []Line{b.line(string(p.Act), at, was.took, "an agent is asked to split the task: "+was.why(p))}
+		return []Line{line(string(p.Act), d.Place, took, "an agent is asked to split the task: "+why(d))}
 	}
-	b.wait(at, was.n+1, p.Due)
 	titles := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
 		if titles[i] = strings.TrimSpace(part.Title); titles[i] == "" {
 			titles[i] = strings.Join(strings.Fields(part.Task), " ")
 		}
 	}
-	text := fmt.Sprintf("%s in its stead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), was.why(p))
-	return []Line{b.line(string(p.Act), at, was.took, text)}
+	text := fmt.Sprintf("%s in its stead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), why(d))
+	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 
 // fallback names what the recipe has in the stead of a step.
-func (b *Board) fallback(at place) string {
-	if s := b.tree.Run(at.run); s != nil {
-		for i := range s.Recipe().Steps {
-			def := &s.Recipe().Steps[i]
-			switch {
-			case def.ID != at.path || def.Fallback == nil:
-			case def.Fallback.Step != "":
-				return "step " + string(def.Fallback.Step)
-			default:
-				return "recipe " + def.Fallback.Recipe
-			}
-		}
+func (b *Board) fallback(at story.Place) string {
+	def := b.story.Def(at)
+	switch {
+	case def == nil || def.Fallback == nil:
+		return "what the recipe names"
+	case def.Fallback.Step != "":
+		return "step " + string(def.Fallback.Step)
 	}
-	return "what the recipe names"
+	return "recipe " + def.Fallback.Recipe
 }
 
-func (b *Board) gaveUp(at place, was broken, p belay.Plan) []Line {
-	b.failed[at.run]++
-	why := was.why(p)
+func (b *Board) gaveUp(d *story.Decision) []Line {
+	text := why(d)
 	switch {
-	case p.Act == belay.ActAbort:
-		why = "nothing else starts: " + why
-	case b.step(at).Optional:
-		why = "optional, the run goes on: " + why
+	case d.Plan.Act == belay.ActAbort:
+		text = "nothing else starts: " + text
+	case b.story.View(d.Place).Optional:
+		text = "optional, the run goes on: " + text
 	}
-	return []Line{b.line("failed", at, was.took, why)}
+	return []Line{line("failed", d.Place, took(d.Broken.Attempt), text)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
 )
 
 // staffed is a run that may start agents for its failures.
@@ -21,7 +22,7 @@ steps:
 
 var inner = map[string]string{"inner": "name: inner\nsteps:\n  - {id: fine, command: one}\n  - {id: bad, command: two}\n  - {id: never, command: three}\n"}
 
-func (s *story) fallen(step string) {
+func (s *tale) fallen(step string) {
 	s.t.Helper()
 	child := belay.RunID("k3f9q/" + step + ".1")
 	s.end(child, "fine.1", 0, time.Second, "")
@@ -44,7 +45,7 @@ func TestStoryOfARecoveredSubRecipe(t *testing.T) {
 	s := begin(t, callsTwo, inner, staffed)
 	s.fallen("checked")
 	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ make" }), "\n") + "\n"
-	later := strings.Join(NewBoard(s.tree).Live(s.now.Add(3*time.Second), 79, none), "\n") + "\n"
+	later := strings.Join(NewBoard(story.Live(s.tree)).Live(s.now.Add(3*time.Second), 79, none), "\n") + "\n"
 	s.report("checked@recovery.1", 10*time.Second, wellDone("finished"))
 	checking := strings.Join(s.board.Live(s.now, 79, none), "\n") + "\n"
 	s.end("k3f9q", "checked@verify.1", 0, time.Second, "")
@@ -53,8 +54,8 @@ func TestStoryOfARecoveredSubRecipe(t *testing.T) {
 	if res := s.tree.Run("k3f9q").Result(); res == nil || res.Status != belay.Partial {
 		t.Fatalf("result %+v", res)
 	}
-	if b := NewBoard(s.tree); len(b.failed) != 0 || b.done != s.board.done || len(s.board.failed) != 0 {
-		t.Errorf("counted %d done and %v failed, a new board %d and %v", s.board.done, s.board.failed, b.done, b.failed)
+	if b := NewBoard(story.Live(s.tree)); b.story.Failed() != 0 || b.story.Done != s.board.story.Done || s.board.story.Failed() != 0 {
+		t.Errorf("counted %d done and %v failed, a new board %d and %v", s.board.story.Done, s.board.story.Failed(), b.story.Done, b.story.Failed())
 	}
 	golden(t, "recovered", s.text()+"--\n"+live+"--\n"+later+"--\n"+checking+"--\n"+summary(s))
 }
@@ -135,10 +136,10 @@ steps:
 					p.Parts = []belay.Part{{Title: "read"}, {Title: "write"}}
 				}
 			}
-			board := NewBoard(s.tree)
-			board.Take(belay.Record{At: start, Run: "k3f9q", Event: belay.AttemptJudged{Key: belay.Key("k3f9q:" + string(step) + ".1"),
+			board := NewBoard(story.Live(s.tree))
+			board.take(belay.Record{At: start, Run: "k3f9q", Event: belay.AttemptJudged{Key: belay.Key("k3f9q:" + string(step) + ".1"),
 				Verdict: belay.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: "no luck"}}}})
-			for _, l := range board.Take(belay.Record{At: start, Run: "k3f9q", Event: belay.RecoveryChosen{Path: step, Plan: p}}) {
+			for _, l := range board.take(belay.Record{At: start, Run: "k3f9q", Event: belay.RecoveryChosen{Path: step, Plan: p}}) {
 				b.WriteString(l.Format(false) + "\n")
 			}
 		}

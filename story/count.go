@@ -1,12 +1,9 @@
-package cli
+package story
 
-import (
-	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/tui"
-)
+import "github.com/belay-run/belay/flow"
 
-// whySteps is how the steps of a run and of its child runs stand.
-type whySteps struct {
+// Count is how the steps of a run and of its child runs stand.
+type Count struct {
 	Total    int      `json:"total"`
 	Done     int      `json:"done"`
 	Failed   []string `json:"failed"`
@@ -19,44 +16,45 @@ type whySteps struct {
 	Unborn   []string `json:"not_reached"`
 }
 
-// A sub-recipe's step counts beside the steps below it: each is one line of show.
-func countSteps(all []placed) whySteps {
-	w := whySteps{
+// CountSteps counts steps. That of a sub-recipe counts beside the steps below
+// it: each is one line of show.
+func CountSteps(all []Placed) Count {
+	c := Count{
 		Total: len(all), Failed: []string{}, Optional: []string{}, Held: []string{}, LeftOut: []string{}, Open: []string{}, Waiting: []string{}, Unborn: []string{},
 	}
-	for _, p := range all {
-		w.count(p)
+	for i := range all {
+		c.add(&all[i])
 	}
-	return w
+	return c
 }
 
-func (w *whySteps) count(p placed) {
-	name := tui.StepName(p.run, p.Path)
+func (c *Count) add(p *Placed) {
+	name := p.At().Name()
 	switch p.Phase {
 	case flow.Done:
-		w.Done++
+		c.Done++
 	case flow.NotTaken:
-		w.NotTaken++
+		c.NotTaken++
 	case flow.Skipped:
-		w.LeftOut = append(w.LeftOut, name)
+		c.LeftOut = append(c.LeftOut, name)
 	case flow.Held:
-		w.Held = append(w.Held, name)
+		c.Held = append(c.Held, name)
 	case flow.Failed:
 		if p.Optional {
-			w.Optional = append(w.Optional, name)
+			c.Optional = append(c.Optional, name)
 		} else {
-			w.Failed = append(w.Failed, name)
+			c.Failed = append(c.Failed, name)
 		}
 	case flow.Waiting:
 		switch {
 		case p.Attempt == 0 && !p.Due.IsZero():
-			w.Waiting = append(w.Waiting, name)
+			c.Waiting = append(c.Waiting, name)
 		case p.Attempt == 0:
-			w.Unborn = append(w.Unborn, name)
+			c.Unborn = append(c.Unborn, name)
 		default:
-			w.Open = append(w.Open, name)
+			c.Open = append(c.Open, name)
 		}
 	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
-		w.Open = append(w.Open, name)
+		c.Open = append(c.Open, name)
 	}
 }

@@ -1,0 +1,448 @@
+package story
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Add tells records, in their order, and gives the news of each.
+func (s *Story) Add(recs ...belay.Record) []News {
+	list := make([]News, len(recs))
+	for i, r := range recs {
+		list[i] = s.add(r)
+	}
+	if !s.live {
+		s.News = append(s.News, list...)
+	}
+	return list
+}
+
+func (s *Story) add(r belay.Record) News {
+	if s.Root == "" {
+		s.Root = r.Run.Root()
+	}
+	s.Records++
+	s.Last, s.Seq = r.At, r.Seq
+	n := News{What: What(r.Event.Kind()), At: r.At, Place: Place{Run: r.Run}}
+	n.Arrival = s.watch.take(n.What, r.Run == s.Root)
+	run := s.run(r.Run)
+	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunHeld
+	switch e := r.Event.(type) {
+	case belay.AttemptStarted:
+		s.started(&n, e)
+	case belay.AttemptNoted:
+		n.Attempt = s.of(&n, e.Key)
+		n.Note = n.Attempt.note(r.At, e)
+	case belay.AttemptFound:
+		s.found(&n, e)
+	case belay.AttemptStopping:
+		n.Attempt = s.of(&n, e.Key)
+	case belay.AttemptEnded:
+		s.ended(&n, e)
+	case belay.AttemptJudged:
+		s.judged(&n, e.Key, e.Verdict)
+	case belay.StepRefused:
+		n.Path, n.Failure = e.Path, &e.Failure
+		st := s.step(n.Place)
+		st.Failure = &e.Failure
+		st.began(r.At, &e.Failure)
+		s.failed[r.Run]++
+	case belay.StepNotTaken:
+		n.Path, n.Why = e.Path, e.Why
+	case belay.AnswerGiven:
+		s.answered(&n, e)
+	default:
+		s.addDecision(&n, r)
+		s.addRun(&n, r)
+	}
+	return n
+}
+
+// addRun takes in what is about a run as a whole, or about who asks something
+// of it.
+func (s *Story) addRun(n *News, r belay.Record) {
+	switch e := r.Event.(type) {
+	case belay.RunAttached:
+		n.Driver = e.Epoch
+		s.Drivers = append(s.Drivers, Driver{RunAttached: e, At: r.At, Arrival: n.Arrival})
+		s.Status, s.Rest = belay.Running, nil
+	case belay.RunHeld:
+		s.rest(r.Run, belay.RunResult{Status: belay.Held, Code: belay.ExitHeld, Reason: "a person must act"})
+	case belay.RunStopped:
+		n.By, s.StoppedBy = e.By, e.By
+		s.rest(r.Run, belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated, Reason: "stopped by " + e.By})
+	case belay.RunEnded:
+		n.Result = &e.RunResult
+		s.run(r.Run).Ended = r.At
+		s.rest(r.Run, e.RunResult)
+		for st := range s.waits {
+			if st.Run.Under(r.Run) {
+				st.Blocked, st.TreeOf = nil, ""
+			}
+		}
+	case belay.RequestReceived:
+		n.Request = &e.Request
+		s.request(e.Request.ID).Received = true
+	case belay.RequestRefused:
+		n.Why = e.Why
+		q := s.request(e.ID)
+		q.Refused, q.Why = true, e.Why
+	}
+}
+
+// rest keeps how the root came to rest.
+func (s *Story) rest(run belay.RunID, res belay.RunResult) {
+	if run == s.Root {
+		s.Status, s.Rest = res.Status, &res
+	}
+}
+
+// addDecision takes in what somebody decided.
+func (s *Story) addDecision(n *News, r belay.Record) {
+	switch e := r.Event.(type) {
+	case belay.RecoveryChosen:
+		s.chosen(n, e)
+	case belay.StepSkipped:
+		s.decide(n, e.Path, e.Why).By = e.By
+	case belay.ItemOpened:
+		d := s.decide(n, e.Path, e.Ask)
+		d.Item, d.Choices = e.ID, e.Choices
+		st := s.step(n.Place)
+		st.Question = &Question{ID: e.ID, Ask: e.Ask, Choices: e.Choices, At: r.At}
+		st.began(r.At, nil)
+	case belay.ItemAnswered:
+		d := s.decide(n, e.Path, e.Why)
+		d.By, d.Choice, d.Check, d.Item = e.By, e.Choice, e.Check, e.ID
+		s.step(n.Place).Answer = &Answer{By: e.By, Why: e.Why}
+	case belay.RunCleared:
+		d := s.decide(n, e.Path, e.Why)
+		d.By, d.Choice = e.By, string(e.What)
+		if e.What == belay.CountBreakers {
+			for st := range s.waits {
+				st.Blocked = nil
+			}
+		}
+	case belay.RunReopened:
+		s.decide(n, "", e.Why).By = e.By
+		for _, st := range s.steps {
+			st.Trouble = Trouble{}
+		}
+	}
+}
+
+// decide adds a decision about a step, or about the run.
+func (s *Story) decide(n *News, p belay.Path, why string) *Decision {
+	n.Path, n.Why = p, why
+	n.Decision = &Decision{What: n.What, At: n.At, Place: n.Place, Why: why}
+	return n.Decision
+}
+
+func (s *Story) run(id belay.RunID) *Run {
+	if s.runs[id] == nil {
+		s.runs[id] = &Run{}
+	}
+	return s.runs[id]
+}
+
+func (s *Story) request(id string) *Request {
+	if s.Requests[id] == nil {
+		s.Requests[id] = &Request{}
+	}
+	return s.Requests[id]
+}
+
+func (s *Story) step(at Place) *Step {
+	if s.steps[at] == nil {
+		s.steps[at] = &Step{Place: at}
+	}
+	return s.steps[at]
+}
+
+// waiting is a step that may be about to wait for something.
+func (s *Story) waiting(at Place) *Step {
+	st := s.step(at)
+	s.waits[st] = true
+	return st
+}
+
+// attempt is the one that a key names, also where its start was not told.
+func (s *Story) attempt(k belay.Key) *Attempt {
+	if a := s.byKey[k]; a != nil {
+		return a
+	}
+	p, _ := belay.ParseKey(k) // of another form: shown as it is
+	a := &Attempt{Key: k, Role: p.Role, N: p.Attempt, Place: Place{p.Run, p.Path}}
+	if a.Role == belay.RoleHook {
+		_, a.Hook = a.Path.Hook()
+	}
+	s.byKey[k] = a
+	return a
+}
+
+// of is the attempt that the news is about.
+func (s *Story) of(n *News, k belay.Key) *Attempt {
+	a := s.attempt(k)
+	n.Place = a.Place
+	return a
+}
+
+func (s *Story) started(n *News, e belay.AttemptStarted) {
+	n.Path = e.Path
+	a := s.attempt(e.Key)
+	n.Attempt = a
+	a.Since, a.Agent, a.Starts = n.At, e.Agent, 0
+	if e.Agent != "" {
+		a.Starts = 1
+	}
+	s.reopen(a)
+	st := s.step(n.Place)
+	st.Blocked = nil
+	switch e.Role {
+	case belay.RoleMain:
+		st.N, st.Agent, st.Broken, st.Again = e.Attempt, e.Agent, Broken{}, nil
+		a.Of = s.View(n.Place).Attempts
+		s.forgive(n.Place)
+	case belay.RoleVerify:
+		a.Of, st.Again = s.View(n.Place).Attempts, nil
+	case belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleRecovery, belay.RoleMerge:
+	}
+	if a.started {
+		return // it was never born, and starts again under its own key
+	}
+	a.started, a.Place, a.Role, a.N = true, n.Place, e.Role, e.Attempt
+	a.StartedAt, a.Child, a.Session, a.Resume = n.At, e.Child, e.Session, e.Resume
+	if !s.live {
+		s.Attempts = append(s.Attempts, a)
+		st.Attempts = append(st.Attempts, a)
+	}
+}
+
+func (s *Story) found(n *News, e belay.AttemptFound) {
+	a := s.of(n, e.Key)
+	n.Attempt, n.How = a, e.How
+	a.Found = append(a.Found, e.How)
+	switch e.How {
+	case belay.Unborn:
+		a.Starts = 0
+		s.close(a)
+	case belay.Lost:
+		if a.started && a.Role != belay.RoleHook && !Helps(a.Role) {
+			s.step(a.Place).Broken = Broken{N: a.N}
+		}
+		s.close(a)
+	case belay.Adopted, belay.Harvested:
+	}
+}
+
+// reopen puts an attempt among those that are open.
+func (s *Story) reopen(a *Attempt) {
+	if !a.open {
+		a.open = true
+		a.opened++
+		s.opened++
+		s.open = append(s.open, opening{a, a.opened})
+	}
+}
+
+// close takes an attempt out of those that are open. The list is cleared of the
+// closed ones when they are more than the others: thousands may be open.
+func (s *Story) close(a *Attempt) {
+	if a.open {
+		a.open = false
+		if s.opened--; len(s.open) > 2*s.opened+16 {
+			s.open = slices.DeleteFunc(s.open, func(o opening) bool { return !o.stands() })
+		}
+	}
+	if s.live {
+		delete(s.byKey, a.Key)
+	}
+}
+
+func (s *Story) ended(n *News, e belay.AttemptEnded) {
+	a := s.of(n, e.Key)
+	n.Attempt, a.endedAt = a, s.Records
+	a.see(&e.Observation)
+	if r := e.Observation.Agent; r != nil && a.Agent != "" {
+		a.Starts = r.Starts()
+	}
+	switch by := e.Observation.KilledBy; {
+	case a.Role == belay.RoleVerify, a.Role == belay.RoleHook, // nobody judges them
+		Helps(a.Role) && (by == belay.KilledStop || by == belay.KilledCancel): // ended together with the run
+		s.close(a)
+	}
+}
+
+func (s *Story) judged(n *News, k belay.Key, v belay.Verdict) {
+	a := s.of(n, k)
+	n.Attempt, a.judgedAt, a.Verdict = a, s.Records, &v
+	s.close(a)
+	st := s.step(a.Place)
+	st.Failure = v.Failure
+	if v.Failure != nil || v.Unknown {
+		st.began(n.At, v.Failure)
+	}
+	switch a.Role {
+	case belay.RoleMain:
+		if v.OK && !s.Merges(a.Place) {
+			s.Done++
+		}
+	case belay.RoleMerge:
+		if v.Failure == nil {
+			s.Done++
+		}
+	case belay.RoleVerify: // judged only where a person called it done
+		s.Done++
+		return
+	case belay.RoleRecovery:
+		if v.OK {
+			s.Done++
+			s.forgive(a.Place)
+		}
+		return
+	case belay.RoleRepair, belay.RolePlan, belay.RoleHook:
+		return
+	}
+	if v.Failure != nil {
+		st.Broken = Broken{N: a.N, Attempt: a, Failure: v.Failure}
+		if a.Role == belay.RoleMerge {
+			st.Broken.N = s.View(a.Place).Attempt
+		}
+	}
+}
+
+// began keeps how the trouble of a step began.
+func (st *Step) began(at time.Time, f *belay.Failure) {
+	if !st.Trouble.At.IsZero() {
+		return
+	}
+	st.Trouble.At = at
+	if f != nil {
+		st.Trouble.Cause = f.Cause
+	}
+}
+
+// forgive takes back the failures in the child runs of a step that is started
+// again, or done in spite of them.
+func (s *Story) forgive(at Place) {
+	for run := range s.failed {
+		for up, ok := run.Parent(); ok; up, ok = up.Run.Parent() {
+			if up.Run == at.Run && up.Path == at.Path {
+				delete(s.failed, run)
+			}
+		}
+	}
+}
+
+// answered takes in an answer to a question of the brain: whether an agent may
+// start, a working tree, a worktree.
+func (s *Story) answered(n *News, e belay.AnswerGiven) {
+	p, _ := belay.ParseKey(e.Key)
+	n.Path, n.Topic, n.Answer = p.Path, p.Topic, &e.Answer
+	switch p.Topic {
+	case belay.TopicAgent:
+		n.Attempt = asks(e.Key)
+		s.permit(n, s.waiting(n.Place), e.Answer)
+	case belay.TopicTree:
+		n.Attempt = asks(e.Key)
+		n.Path = n.Attempt.Beside()
+		st := s.waiting(n.Place)
+		st.TreeOf = ""
+		if a := e.Answer; !a.OK && a.By != "" && a.Error == "" {
+			st.TreeOf = a.By
+		}
+	case belay.TopicStep, belay.TopicCond, belay.TopicText, belay.TopicList, belay.TopicTests, belay.TopicWorktree, belay.TopicProbe, belay.TopicLook:
+	}
+}
+
+// asks is the attempt that a question is about, which has not started.
+func asks(k belay.Key) *Attempt {
+	of, _, _ := k.Question()
+	p, _ := belay.ParseKey(of)
+	return &Attempt{Key: of, Role: p.Role, N: p.Attempt, Place: Place{p.Run, p.Path}}
+}
+
+// permit takes in whether the agent of a step, or one that helps with it, may
+// start.
+func (s *Story) permit(n *News, st *Step, a belay.Answer) {
+	was, told := st.Blocked, st.told
+	st.Blocked, st.told = nil, ""
+	n.Blocks = !a.OK && !a.Until.IsZero()
+	if !n.Blocks {
+		return
+	}
+	n.Repeated = told == a.Error
+	b := &Blocked{Step: n.Name(), Until: a.Until.UTC(), Why: a.Error, Since: n.At.UTC()}
+	if was != nil {
+		b.Since = was.Since
+	}
+	st.Blocked, st.told = b, a.Error
+	s.again(st, s.View(n.Place).Attempt+1, a.Until)
+	s.decide(n, n.Path, a.Error).Until = a.Until
+}
+
+// chosen takes in a way out of a failure, with all that it is chosen for.
+func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
+	d := s.decide(n, e.Path, e.Plan.Reason)
+	st := s.waiting(n.Place)
+	d.Plan, d.Agent, d.Role, d.N, d.Failure, d.Broken = &e.Plan, st.Agent, s.role(st), st.N, st.Failure, st.Broken
+	st.Blocked, st.Again = nil, nil
+	switch e.Plan.Act {
+	case belay.ActReassign:
+		if e.Plan.Role != "" {
+			st.Role = e.Plan.Role
+		}
+		s.again(st, d.Broken.N+1, e.Plan.Due)
+	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActFallback:
+		s.again(st, d.Broken.N+1, e.Plan.Due)
+	case belay.ActRepair:
+		if s.View(n.Place).Type == belay.TypeAgent { // who did it mends it
+			s.again(st, d.Broken.N+1, e.Plan.Due)
+		}
+	case belay.ActDecompose:
+		if len(e.Plan.Parts) > 0 {
+			s.again(st, d.Broken.N+1, e.Plan.Due)
+		}
+	case belay.ActGiveUp, belay.ActAbort:
+		s.failed[n.Run]++
+	case belay.ActRecover, belay.ActSkip, belay.ActHold:
+	}
+}
+
+// again puts a step among those that start again.
+func (s *Story) again(st *Step, n int, due time.Time) {
+	st.Again = &Again{N: n, Of: max(s.View(st.Place).Attempts, n), Due: due}
+}
+
+// hookNames are the hooks of a step, in the order in which they are told.
+var hookNames = []string{"pre_step", "post_step", "on_error"}
+
+// Hooks are the attempts of the hooks of a step, by the order of the hooks and
+// then of their start.
+func (s *Story) Hooks(at Place) []*Attempt {
+	var list []*Attempt
+	for _, name := range hookNames {
+		list = append(list, s.Step(Place{at.Run, at.Path.WithHook(name)}).Attempts...)
+	}
+	return list
+}
+
+// Find is a step of a run, or of a child run: a/b is the step b of the run that
+// step a started, or the attempt of it that is named (a.2/b).
+func (s *Story) Find(run belay.RunID, p belay.Path) (Place, bool) {
+	parts := strings.Split(string(p), "/")
+	for _, part := range parts[:len(parts)-1] {
+		child := s.View(Place{run, belay.Path(part)}).Child
+		if s.Tree.Run(child) == nil {
+			child = run + "/" + belay.RunID(part)
+		}
+		if run = child; s.Tree.Run(run) == nil {
+			return Place{}, false
+		}
+	}
+	at := Place{run, belay.Path(parts[len(parts)-1])}
+	_, ok := s.Tree.Run(run).Step(at.Path)
+	return at, ok
+}

@@ -1,0 +1,254 @@
+// Package story is the one read model: what the records of a run tell, for
+// everybody who shows or explains it. Records go in one by one, in their order;
+// what comes out are facts with names:
+//
+//   - News: what one record says, with what it is about looked up (the step, the
+//     attempt, the decision) as it stood at that moment.
+//   - Attempt and Step: everything that was ever said about one of them.
+//   - Decision: what was chosen about a failure, by whom, and what was known then.
+//   - Driver: each process that drove the run, and how the one before it left.
+//   - What follows from all of it: the cause of a failure (Cause), what was used
+//     (Cost), what is waited for (Blocked, Questions), where the work is (Work),
+//     how the steps stand (Count), and what a person may type (Next).
+//
+// Tell makes a story of a whole journal. Live makes one that is told while it
+// happens: it starts from a tree as it stands and forgets what is over. Either
+// way a record is read once, by Add, and nobody else has to look into one: a
+// command, the live view, a page or a program that renders the run asks the story.
+//
+// How a step stands is not told here a second time: that is the fold of flow,
+// which the brain decides on, and a story holds it as its Tree. The story has no
+// words for people, but for the few that are in records; it reads no journal and
+// no clock: what only the machine knows comes in as a value.
+package story
+
+import (
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
+)
+
+// Story is a run, with all runs below it, as its records tell it.
+type Story struct {
+	Tree *flow.Tree  // of the same records; nil where nobody needs how steps stand
+	Root belay.RunID // the run at the top
+
+	Status    belay.Status     // by the records alone; "" before a driver took the run
+	Rest      *belay.RunResult // how the run came to rest; nil while it is driven
+	StoppedBy string           // who stopped it the last time
+	Drivers   []Driver
+	News      []News     // all that was told, in order; a live story keeps none
+	Attempts  []*Attempt // in the order of their start; a live story keeps none
+	Requests  map[string]*Request
+	Records   int       // how many were told
+	Last      time.Time // when the last of them was written
+	Seq       int64     // its number
+	Done      int       // steps that are done, for the counts of a live view
+
+	live   bool
+	watch  driverWatch
+	open   []opening      // some of which may be closed by now
+	opened int            // how many are not
+	waits  map[*Step]bool // steps that may wait for something
+	byKey  map[belay.Key]*Attempt
+	steps  map[Place]*Step
+	runs   map[belay.RunID]*Run
+	failed map[belay.RunID]int // steps that stay failed
+}
+
+// Run is one run of the tree, beside what its fold knows.
+type Run struct {
+	Ended time.Time // when it ended the last time
+	Rests bool      // the last of its own records says that nothing is left to do
+}
+
+// Request is a wish from outside, and what came of it.
+type Request struct {
+	Received bool
+	Refused  bool
+	Why      string // it was refused
+}
+
+// New is a story that nobody has told yet.
+func New(tree *flow.Tree) *Story {
+	return &Story{
+		Tree: tree, Requests: map[string]*Request{}, byKey: map[belay.Key]*Attempt{},
+		steps: map[Place]*Step{}, waits: map[*Step]bool{}, runs: map[belay.RunID]*Run{}, failed: map[belay.RunID]int{},
+	}
+}
+
+// Tell is the story of all records of a run. Without a tree it does not know
+// how the steps stand.
+func Tell(tree *flow.Tree, recs []belay.Record) *Story {
+	s := New(tree)
+	s.Add(recs...)
+	return s
+}
+
+// Live is a story that goes on from a tree as it stands: what is open in it is
+// taken along, what is over is not kept.
+func Live(tree *flow.Tree) *Story {
+	s := New(tree)
+	s.live = true
+	var well []Place
+	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+		st := s.step(Place{run, v.Path})
+		st.N = v.Attempt
+		if job, ok := tree.Job(v.Key); ok && job.Agent != nil && job.Role == belay.RoleMain {
+			st.Agent = job.Agent.Name
+		}
+		if v.Key != "" {
+			s.adopt(v)
+		}
+		s.count(run, v.Phase)
+		if Recovered(v) {
+			well = append(well, st.Place)
+		}
+	})
+	for _, at := range well {
+		s.forgive(at)
+	}
+	return s
+}
+
+// adopt takes along an attempt that was open before the story began.
+func (s *Story) adopt(v flow.StepView) {
+	a := s.attempt(v.Key)
+	a.started, a.StartedAt, a.Since, a.Of = true, v.Since, v.Since, v.Attempts
+	switch {
+	case a.Role == belay.RoleMain && v.Type == belay.TypeRecipe:
+		a.Child = v.Child
+	case a.Role == belay.RoleMain && v.Type == belay.TypeAgent, Helps(a.Role):
+		a.Agent = "agent" // its name is in a record that was told before
+	}
+	if Helps(a.Role) || a.Role == belay.RoleMerge {
+		a.Of = a.N
+	}
+	s.reopen(a)
+}
+
+func (s *Story) count(run belay.RunID, p flow.Phase) {
+	switch p {
+	case flow.Done:
+		s.Done++
+	case flow.Failed:
+		s.failed[run]++
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging, flow.Held, flow.NotTaken, flow.Skipped:
+	}
+}
+
+// Open are the attempts that run now, or have ended and are not judged yet, in
+// the order of their start.
+func (s *Story) Open() []*Attempt {
+	list := make([]*Attempt, 0, s.opened)
+	for _, o := range s.open {
+		if o.stands() {
+			list = append(list, o.Attempt)
+		}
+	}
+	return list
+}
+
+// opening is an attempt that was opened for the nth time.
+type opening struct {
+	*Attempt
+	nth int
+}
+
+func (o opening) stands() bool { return o.open && o.nth == o.opened }
+
+// Failed is how many steps stay failed, so far.
+func (s *Story) Failed() int {
+	n := 0
+	for _, f := range s.failed {
+		n += f
+	}
+	return n
+}
+
+// Run is what is known of one run of the tree beside its fold.
+func (s *Story) Run(id belay.RunID) Run {
+	if r := s.runs[id]; r != nil {
+		return *r
+	}
+	return Run{}
+}
+
+// Step is what was told about a step.
+func (s *Story) Step(at Place) Step {
+	if st := s.steps[at]; st != nil {
+		return *st
+	}
+	return Step{Place: at}
+}
+
+// View is how a step stands.
+func (s *Story) View(at Place) flow.StepView {
+	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
+		return flow.StepView{}
+	}
+	v, _ := s.Tree.Run(at.Run).Step(at.Path)
+	return v
+}
+
+// Def is a step as its recipe has it; nil for none.
+func (s *Story) Def(at Place) *recipe.Step {
+	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
+		return nil
+	}
+	steps := s.Tree.Run(at.Run).Recipe().Steps
+	for i := range steps {
+		if steps[i].ID == at.Path {
+			return &steps[i]
+		}
+	}
+	return nil
+}
+
+// role is the role that a step has: that it was given, or that of its recipe.
+func (s *Story) role(st *Step) string {
+	if st.Role != "" {
+		return st.Role
+	}
+	if def := s.Def(st.Place); def != nil && def.Role != "" {
+		return def.Role
+	}
+	return string(recovery.Coder)
+}
+
+// Merges tells whether the work of a step comes back from a worktree.
+func (s *Story) Merges(at Place) bool {
+	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
+		return false
+	}
+	h := s.Tree.Run(at.Run).Home(at.Path)
+	return h != nil && h.Merge && h.Dir != ""
+}
+
+// Walk visits the steps of a run and, under each, those of the child run of its
+// last attempt. An empty run is the root.
+func Walk(tree *flow.Tree, run belay.RunID, visit func(run belay.RunID, depth int, v flow.StepView)) {
+	if run == "" {
+		if len(tree.Runs()) == 0 {
+			return
+		}
+		run = tree.Runs()[0]
+	}
+	walk(tree, run, 0, visit)
+}
+
+func walk(tree *flow.Tree, run belay.RunID, depth int, visit func(belay.RunID, int, flow.StepView)) {
+	s := tree.Run(run)
+	if s == nil {
+		return
+	}
+	for _, v := range s.Steps() {
+		visit(run, depth, v)
+		if v.Child != "" {
+			walk(tree, v.Child, depth+1, visit)
+		}
+	}
+}

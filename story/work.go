@@ -1,0 +1,54 @@
+package story
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Work is where the work of a run is, as far as the records say.
+type Work struct {
+	Dir   string     // of the run
+	Looks []*Attempt // of agents that have ended: somebody looked at what they left, in this order
+	Seen  time.Time  // the last look; zero = never
+	Trees []Worktree
+}
+
+// Worktree is a place of its own.
+type Worktree struct {
+	Step   string // "" = of the run
+	Dir    string
+	Branch string
+}
+
+// Work is that of a run and of all runs below it.
+func (s *Story) Work(top belay.RunID) Work {
+	started, _ := s.Tree.Run(top).Started()
+	w := Work{Dir: started.Dir}
+	for i := range s.News {
+		n := &s.News[i]
+		switch {
+		case !n.Run.Under(top):
+		case n.What == AttemptEnded && n.Attempt.Report() != nil:
+			w.Looks = append(w.Looks, n.Attempt)
+			w.Seen = n.At.UTC()
+		case n.What == AnswerGiven && n.Topic == belay.TopicWorktree && n.Answer.OK && n.Answer.Dir != "":
+			w.settle(n)
+		}
+	}
+	return w
+}
+
+// settle keeps a worktree; one that was asked for again stays one.
+func (w *Work) settle(n *News) {
+	if slices.ContainsFunc(w.Trees, func(t Worktree) bool { return t.Dir == n.Answer.Dir }) {
+		return
+	}
+	step := ""
+	if n.Path != "" || n.Run.Depth() > 0 {
+		step = strings.TrimSuffix(n.Name(), "/")
+	}
+	w.Trees = append(w.Trees, Worktree{Step: step, Dir: n.Answer.Dir, Branch: n.Answer.Ref})
+}
