@@ -113,7 +113,7 @@ func (w *drive) permit(q belay.Question) belay.Answer {
 // afford counts one more agent where all sessions of the tree see it.
 func (w *drive) afford(k belay.Key) belay.Answer {
 	now := w.now()
-	p, err := w.Permit(k, now)
+	p, err := w.Ledger.Permit(k, now)
 	if err != nil {
 		return belay.Answer{Error: "the budget could not be read: " + err.Error()}
 	}
@@ -130,49 +130,6 @@ func (w *drive) afford(k belay.Key) belay.Answer {
 	case journal.ShortNothing:
 	}
 	return belay.Answer{OK: true}
-}
-
-// permitOf counts in the index, under the tree of sessions. The run that began
-// the tree says first what may be used.
-func (o *Open) permitOf(k belay.Key, now time.Time) (journal.Purse, error) {
-	if err := o.setBudget(); err != nil {
-		return journal.Purse{}, err
-	}
-	return o.books.state.Permit(o.session.Tree, o.books.key(k), now)
-}
-
-// setBudget tells all sessions of the tree what its root run may use.
-func (o *Open) setBudget() error {
-	if o.session.Depth > 0 || o.budgeted {
-		return nil
-	}
-	first := o.Tree.Started()
-	_, began := o.Tree.Run(o.ID).Started()
-	if o.anew.After(began) {
-		began = o.anew
-	}
-	err := o.local.State.SetBudget(o.session.Tree, first.Limits.Budget, began)
-	o.budgeted = err == nil
-	return err
-}
-
-// announce tells a budget of its own at once: a run inside a step may come to
-// start an agent before the root does.
-func (o *Open) announce(b belay.Budget) error {
-	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == belay.DefaultMaxAgents {
-		return nil
-	}
-	return o.local.State.SetBudget(o.session.Tree, b, time.Now())
-}
-
-// spendOf counts what an agent used, for all sessions of the tree.
-func (o *Open) spendOf(k belay.Key, starts int, u belay.Usage) error {
-	return o.books.state.Spend(o.session.Tree, o.books.key(k), starts, u)
-}
-
-// countOf counts an agent that starts, where it was not counted before.
-func (o *Open) countOf(k belay.Key) error {
-	return o.books.state.Count(o.session.Tree, o.books.key(k))
 }
 
 // house makes a worktree, or finds it again.

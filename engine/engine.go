@@ -14,7 +14,6 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/step"
-	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -58,36 +57,23 @@ type Driver struct {
 	Tree    *flow.Tree // folded from what the journal holds
 	Epoch   int64      // the highest that the journal holds
 	Log     Log
+	Ledger  Ledger
 	Store   Store
 	Attach  func(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error)
-	CountOf func(run belay.RunID, step belay.Path, known int) (int, error) // counts a lost attempt where all runs see it
 	Self    proc.Identity
 	Version string
 	Mask    []string
 	Limits  step.Limits
 	Host    step.Host
-	Path    string                                            // the PATH of all steps
-	Permit  func(belay.Key, time.Time) (journal.Purse, error) // counts the start of an agent where all sessions see it
-	Count   func(belay.Key) error                             // the same for one that is not asked for
-	Spend   func(belay.Key, int, belay.Usage) error           // and how often its CLI was started, and what it used
+	Path    string // the PATH of all steps
 	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (belay.Answer, error)
 	Unhouse func(ctx context.Context, run belay.RunID, step belay.Path) // takes the worktree of merged work away
 	Seen    func([]belay.Record)                                        // called with every batch of records once it is on disk
 	Clock   Clock
 	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
 
-	// Gate asks the service that an agent calls whether it takes calls now, and
-	// Told tells it what came of one; nil = nobody counts.
-	Gate func(name string, k belay.Key, retry bool, now time.Time) (journal.Gate, error)
-	Told func(name string, k belay.Key, class belay.Class, ok bool, now time.Time) error
-	// TakeTree asks for a working tree, which one agent has at a time, and GiveTrees
-	// gives back all but those that are needed; nil = nobody else is there.
-	TakeTree  func(journal.Lease) (journal.Leased, error)
-	GiveTrees func(need map[string][]string) error
 	// Look looks at the machine; nil = nothing is wrong with it.
 	Look func(ctx context.Context, q belay.Question) belay.Probe
-	// Cleared takes back what a person cleared, once it is on disk; nil = nothing.
-	Cleared func([]belay.Record) error
 }
 
 // drive is one drive of a run: a driver at work.
@@ -219,7 +205,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 	switch st.Found {
 	case belay.Lost:
 		view, _ := w.Tree.Run(job.Run).Step(job.Path)
-		n, err := w.CountOf(job.Run, job.Path, view.Lost)
+		n, err := w.Ledger.CountLost(job.Run, job.Path, view.Lost)
 		if err != nil {
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
@@ -244,7 +230,7 @@ func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fac
 		return flow.Fact{}, err
 	}
 	if o.Agent != nil {
-		if err := w.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
+		if err := w.Ledger.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
 			return flow.Fact{}, err
 		}
 	}
@@ -446,10 +432,8 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 		if w.Seen != nil {
 			w.Seen(recs)
 		}
-		if w.Cleared != nil {
-			if err := w.Cleared(recs); err != nil {
-				return err
-			}
+		if err := w.Ledger.Clear(recs); err != nil {
+			return err
 		}
 		w.beat()
 		w.came(ctx, recs)
@@ -487,7 +471,7 @@ func (w *drive) release(ctx context.Context, effects []belay.Command) error {
 // the attempt; only when an agent cannot be counted it is not begun at all.
 func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 	if j.Agent != nil {
-		if err := w.Count(j.Key); err != nil {
+		if err := w.Ledger.Count(j.Key); err != nil {
 			return err
 		}
 	}

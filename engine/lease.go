@@ -32,10 +32,7 @@ func (w *drive) tree(c belay.Ask) (flow.Fact, bool) {
 	if !waits {
 		wait = treeWait{ask: c, since: w.now()}
 	}
-	got, err := journal.Leased{OK: true}, error(nil)
-	if w.TakeTree != nil {
-		got, err = w.TakeTree(journal.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
-	}
+	got, err := w.Ledger.TakeTree(journal.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
 	switch {
 	case err != nil:
 		a.Error = "the working tree could not be asked for: " + err.Error()
@@ -85,14 +82,11 @@ func (w *drive) askTrees() {
 // giveTrees gives back the trees that no step needs any more. What is needed is
 // told by the records, so that whoever drives the run next gives them back, too.
 func (w *drive) giveTrees() error {
-	if w.GiveTrees == nil {
-		return nil
-	}
 	need := w.Tree.Trees()
 	if w.needed != nil && maps.EqualFunc(need, w.needed, slices.Equal) {
 		return nil
 	}
-	if err := w.GiveTrees(need); err != nil {
+	if err := w.Ledger.GiveTrees(need); err != nil {
 		return err
 	}
 	w.needed = need
@@ -108,13 +102,4 @@ func (w *drive) beat() {
 		}
 	}
 	w.Log.Beat(phase, w.Tree.Done())
-}
-
-func (o *Open) takeTree(l journal.Lease) (journal.Leased, error) {
-	l.Run = o.ID
-	return o.local.State.TakeTree(l)
-}
-
-func (o *Open) giveTrees(keep map[string][]string) error {
-	return o.local.State.GiveTrees(o.ID, keep)
 }

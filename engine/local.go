@@ -287,7 +287,7 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recs, o.cleared(recs)
+	return recs, indexLedger{o}.Clear(recs)
 }
 
 // Drive drives the run until it ends, is held or is stopped, and says how it
@@ -308,11 +308,10 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 	o.first = nil
 	d := &Driver{
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
-		Attach: o.attach, CountOf: o.countLost,
+		Attach: o.attach, Ledger: indexLedger{o},
 		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Host: o.host(), Path: pathOf(o.local.Env), Permit: o.permitOf, Spend: o.spendOf, Count: o.countOf, House: o.houseOf, Unhouse: o.unhouse,
-		Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Cleared: o.cleared,
-		TakeTree: o.takeTree, GiveTrees: o.giveTrees,
+		Host: o.host(), Path: pathOf(o.local.Env), House: o.houseOf, Unhouse: o.unhouse,
+		Look:  o.lookOf(),
 		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
 		Mask: o.masked(),
 	}
@@ -397,19 +396,6 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 		return nil, nil, err
 	}
 	return k, states, nil
-}
-
-// countLost counts a lost attempt in the index before the journal does; of the
-// two counts the larger holds, so that an old copy of the folder wins nothing.
-func (o *Open) countLost(run belay.RunID, p belay.Path, known int) (int, error) {
-	name := fmt.Sprintf("lost %s:%s", run, p)
-	have, err := o.local.State.Cap(o.ID, name)
-	if err != nil {
-		return 0, err
-	}
-	n := max(known, int(have)) + 1
-	_, err = o.local.State.RaiseCap(o.ID, name, int64(n))
-	return n, err
 }
 
 // Source is a recipe as it was frozen at the start.

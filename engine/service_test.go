@@ -24,7 +24,7 @@ func counting(t *testing.T) (*drive, *journal.State) {
 	})
 	o := &Open{ID: "r", local: &Local{State: st}, session: belay.Session{Tree: "r", Depth: 1}, books: books{state: st, name: "r"}}
 	return &drive{Driver: &Driver{
-		Permit: o.permitOf, Gate: o.gateOf, Told: o.toldOf, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
+		Ledger: indexLedger{o}, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
 	}}, st
 }
 
@@ -74,13 +74,6 @@ func TestServiceIsAskedAfterTheBudget(t *testing.T) {
 	p, err := st.Permit("r", "r:e.1", w.now())
 	if err != nil || p.Starts != 4 { // a, c, d and this one
 		t.Errorf("%+v, %v", p, err)
-	}
-	w.Gate, w.Told = nil, nil
-	if a := w.ask(t, belay.Question{Agent: "r:b.1", Name: "claude", Retry: true}); !a.OK {
-		t.Errorf("without a gate: %+v", a)
-	}
-	if err := w.tell(agentJob("r:a.6"), nil); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 	microPart = "micro usd "
 )
 
-// Purse is what the agents of a tree of sessions may use and have used.
-type Purse struct {
+// BudgetUse is what the agents of a tree of sessions may use and have used.
+type BudgetUse struct {
 	Starts, MaxStarts int // with the one that was asked for
 	Tokens, MaxTokens int64
 	Micros, MaxMicros int64     // millionths of a dollar
@@ -51,7 +51,7 @@ func setCap(c *sqlite3.Conn, tree, name string, count int64) error {
 	return run(c, "INSERT INTO caps VALUES (?,?,?) ON CONFLICT (run, name) DO UPDATE SET count = excluded.count", tree, name, count)
 }
 
-// Short is the closed list of what a purse can be out of.
+// Short is the closed list of what a budget can be out of.
 type Short string
 
 const (
@@ -64,7 +64,7 @@ const (
 
 // Short is what keeps an agent from starting now, the one that was asked for
 // counted.
-func (p Purse) Short(now time.Time) Short {
+func (p BudgetUse) Short(now time.Time) Short {
 	switch {
 	case p.Starts > p.MaxStarts:
 		return ShortStarts
@@ -82,12 +82,12 @@ func (p Purse) Short(now time.Time) Short {
 // of its CLI, where that is counted by itself.
 const Further = "#"
 
-// Permit counts one more start of an agent in a tree, unless the purse is out
+// Permit counts one more start of an agent in a tree, unless the budget is out
 // of something: what is refused is not counted. A key that was counted before
 // is not counted again.
-func (s *State) Permit(tree string, key belay.Key, now time.Time) (p Purse, err error) {
+func (s *State) Permit(tree string, key belay.Key, now time.Time) (p BudgetUse, err error) {
 	err = s.change("count an agent", func(c *sqlite3.Conn) error {
-		if p, err = purse(c, tree); err != nil {
+		if p, err = budgetUse(c, tree); err != nil {
 			return err
 		}
 		had, err := askInt(c, "SELECT count(*) FROM caps WHERE run = ? AND name = ?", tree, agentPart+string(key))
@@ -129,22 +129,22 @@ func (s *State) Spend(tree string, key belay.Key, starts int, u belay.Usage) err
 	})
 }
 
-// Purse is what the agents of the tree that a run is in may use and have used,
+// BudgetUse is what the agents of the tree that a run is in may use and have used,
 // zero when nothing is known of it.
-func (s *State) Purse(id belay.RunID) (p Purse, err error) {
+func (s *State) BudgetUse(id belay.RunID) (p BudgetUse, err error) {
 	err = s.inIndex("read a budget", func(c *sqlite3.Conn) error {
 		m, err := member(c, "run = ?", id.Root())
 		if err != nil || m == nil {
 			return err
 		}
-		p, err = purse(c, m.Session.Tree)
+		p, err = budgetUse(c, m.Session.Tree)
 		return err
 	})
 	return p, err
 }
 
-// purse adds up what is counted under a tree.
-func purse(c *sqlite3.Conn, tree string) (p Purse, err error) {
+// budgetUse adds up what is counted under a tree.
+func budgetUse(c *sqlite3.Conn, tree string) (p BudgetUse, err error) {
 	sum := func(part string) (n int64) {
 		if err == nil {
 			n, err = askInt(c, "SELECT coalesce(sum(count), 0) FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", tree, len(part), part)
@@ -157,7 +157,7 @@ func purse(c *sqlite3.Conn, tree string) (p Purse, err error) {
 		}
 		return n
 	}
-	p = Purse{
+	p = BudgetUse{
 		Starts: int(sum(agentPart)), MaxStarts: int(limit(capAgents)),
 		Tokens: sum(tokenPart), MaxTokens: limit(capTokens),
 		Micros: sum(microPart), MaxMicros: limit(capMicros),

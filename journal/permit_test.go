@@ -10,7 +10,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// One purse for a tree: the budget of its root holds for all, a key counts
+// One budget for a tree: the budget of its root holds for all, a key counts
 // once, and what was refused does not count.
 //
 // promise: G4
@@ -18,7 +18,7 @@ func TestPermit(t *testing.T) {
 	s := newState(t)
 	began := time.UnixMilli(1_700_000_000_000)
 	at := began
-	ask := func(tree string, key belay.Key) Purse {
+	ask := func(tree string, key belay.Key) BudgetUse {
 		t.Helper()
 		p, err := s.Permit(tree, key, at)
 		must(t, err)

@@ -48,8 +48,8 @@ type Service struct {
 	Trial    belay.Key // the one attempt that is let through to see whether it answers again
 }
 
-// Gate is the answer to whether an agent may call its service now.
-type Gate struct {
+// Allowance is the answer to whether an agent may call its service now.
+type Allowance struct {
 	OK    bool
 	Until time.Time // when to ask again
 	Spent bool      // there are no retries left, whatever the time
@@ -67,17 +67,17 @@ type service struct {
 	tried    time.Time
 }
 
-// Service asks whether the agent of an attempt may call its service. A breaker
+// Allow asks whether the agent of an attempt may call its service. A breaker
 // that was open for its time lets one attempt through, and this call makes the
-// attempt that one: whoever was let through must be told of with Told.
-func (s *State) Service(name string, key belay.Key, retry bool, now time.Time) (g Gate, err error) {
+// attempt that one: whoever was let through must be reported with Report.
+func (s *State) Allow(name string, key belay.Key, retry bool, now time.Time) (g Allowance, err error) {
 	err = s.change("ask for a service", func(c *sqlite3.Conn) error {
 		v, err := serviceOf(c, name)
 		if err != nil {
 			return err
 		}
 		moved := v.turnBack(now)
-		g = v.gate(key, retry, now)
+		g = v.allow(key, retry, now)
 		if g.OK && !v.opened.IsZero() {
 			v.trial, v.tried, moved = key, now, true
 		}
@@ -92,9 +92,9 @@ func (s *State) Service(name string, key belay.Key, retry bool, now time.Time) (
 	return g, err
 }
 
-// Told counts what came of one call of a service, once for each attempt. What
+// Report counts what came of one call of a service, once for each attempt. What
 // says nothing about the service only ends the trial that it may have been.
-func (s *State) Told(name string, key belay.Key, class belay.Class, ok bool, now time.Time) error {
+func (s *State) Report(name string, key belay.Key, class belay.Class, ok bool, now time.Time) error {
 	return s.change("count a call of a service", func(c *sqlite3.Conn) error {
 		had, err := askInt(c, "SELECT count(*) FROM told WHERE name = ? AND key = ?", name, string(key))
 		if err != nil || had > 0 {
@@ -139,21 +139,21 @@ func (s *State) ClearServices(name string) error {
 }
 
 // gate decides; it changes nothing.
-func (v service) gate(key belay.Key, retry bool, now time.Time) Gate {
+func (v service) allow(key belay.Key, retry bool, now time.Time) Allowance {
 	switch end := v.opened.Add(v.pause); {
 	case retry && v.tokens <= spentAt:
-		return Gate{Spent: true, Why: fmt.Sprintf("%s has %.1f of %d retry tokens left, and nothing is tried again at %d",
+		return Allowance{Spent: true, Why: fmt.Sprintf("%s has %.1f of %d retry tokens left, and nothing is tried again at %d",
 			v.name, float64(v.tokens)/10, fullTokens/10, spentAt/10)}
 	case v.opened.IsZero():
-		return Gate{OK: true}
+		return Allowance{OK: true}
 	case now.Before(end):
-		return Gate{Until: end, Why: fmt.Sprintf("%d calls of %s in a row failed, and it is left alone until %s",
+		return Allowance{Until: end, Why: fmt.Sprintf("%d calls of %s in a row failed, and it is left alone until %s",
 			v.failures, v.name, end.Local().Format(zoned))}
 	case v.trial != "" && v.trial != key && now.Before(v.tried.Add(trialLease)):
-		return Gate{Until: earlier(now.Add(lookAgain), v.tried.Add(trialLease)),
+		return Allowance{Until: earlier(now.Add(lookAgain), v.tried.Add(trialLease)),
 			Why: fmt.Sprintf("%s tries whether %s answers again", v.trial, v.name)}
 	}
-	return Gate{OK: true}
+	return Allowance{OK: true}
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -33,16 +33,16 @@ func (p *phone) key() belay.Key {
 	return belay.Key(fmt.Sprintf("r:a.%d", p.n))
 }
 
-func (p *phone) gate(key belay.Key, retry bool) Gate {
+func (p *phone) gate(key belay.Key, retry bool) Allowance {
 	p.t.Helper()
-	g, err := p.s.Service("claude", key, retry, p.at)
+	g, err := p.s.Allow("claude", key, retry, p.at)
 	must(p.t, err)
 	return g
 }
 
 func (p *phone) told(key belay.Key, class belay.Class) {
 	p.t.Helper()
-	must(p.t, p.s.Told("claude", key, class, class == belay.ClassNone, p.at))
+	must(p.t, p.s.Report("claude", key, class, class == belay.ClassNone, p.at))
 }
 
 func (p *phone) fail(n int, class belay.Class) {
@@ -95,7 +95,7 @@ func TestRetryTokens(t *testing.T) {
 	if g := p.gate(p.key(), true); !g.OK || p.known().Tokens != 5.1 {
 		t.Errorf("after a success: %+v, %+v", g, p.known())
 	}
-	if g, err := p.s.Service("codex", "r:b.1", true, p.at); err != nil || !g.OK {
+	if g, err := p.s.Allow("codex", "r:b.1", true, p.at); err != nil || !g.OK {
 		t.Errorf("another service: %+v, %v", g, err)
 	}
 	must(t, p.s.rebuild())
@@ -297,7 +297,7 @@ func playTell(s *State, args []string) error {
 }
 
 func tellOne(s *State, i int) error {
-	return s.Told("claude", belay.Key(fmt.Sprintf("r:b.%d", i)), belay.ClassNone, true, time.Now())
+	return s.Report("claude", belay.Key(fmt.Sprintf("r:b.%d", i)), belay.ClassNone, true, time.Now())
 }
 
 // Two processes that tell at the same time, partly the same, lose and double
@@ -350,7 +350,7 @@ func TestOneTrialAtATime(t *testing.T) {
 				return
 			}
 			defer func() { _ = mine.Close() }() // nothing of it is checked
-			g, err := mine.Service("claude", belay.Key(fmt.Sprintf("r%d:a.1", i)), false, at)
+			g, err := mine.Allow("claude", belay.Key(fmt.Sprintf("r%d:a.1", i)), false, at)
 			if err != nil {
 				t.Error(err)
 			}
@@ -377,7 +377,7 @@ func TestOlderIndexGetsServices(t *testing.T) {
 	must(t, err)
 	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; PRAGMA user_version = 1"))
 	must(t, c.Close())
-	must(t, s.Told("claude", "r:a.1", belay.ClassQuota, false, time.Now()))
+	must(t, s.Report("claude", "r:a.1", belay.ClassQuota, false, time.Now()))
 	defer s.Close()
 	if n, err := s.Cap("r", "restarts"); n != 3 || err != nil {
 		t.Errorf("cap %d, %v", n, err)
@@ -387,7 +387,7 @@ func TestOlderIndexGetsServices(t *testing.T) {
 	}
 }
 
-// A permit that was not used is given back; one that was used stays. A purse
+// A permit that was not used is given back; one that was used stays. A budget
 // that is cleared is as it was at first, and its time begins anew.
 //
 // promise: G4
@@ -411,7 +411,7 @@ func TestPurseGivenBackAndCleared(t *testing.T) {
 	must(t, s.GiveBack("root", "root:b.1"))
 	ask("root:c.1", 2, ShortTokens)
 	at = at.Add(time.Hour)
-	must(t, s.ClearPurse("root", b, at))
+	must(t, s.ClearBudget("root", b, at))
 	ask("root:c.1", 1, ShortNothing)
 	at = at.Add(time.Minute)
 	ask("root:d.1", 2, ShortTime)

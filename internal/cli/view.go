@@ -19,7 +19,7 @@ type runView struct {
 	id    belay.RunID // the run that was asked for; its root may be another
 	view  *journal.View
 	recs  []belay.Record
-	purse journal.Purse // of all runs that belong together
+	purse journal.BudgetUse // of all runs that belong together
 }
 
 func tell(st *journal.State, arg string) (*runView, error) {
@@ -32,7 +32,7 @@ func tell(st *journal.State, arg string) (*runView, error) {
 		return nil, st.Unread(id, err)
 	}
 	s := &runView{id: id, view: view}
-	s.purse, _ = st.Purse(id) // what the index does not tell is left out
+	s.purse, _ = st.BudgetUse(id) // what the index does not tell is left out
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
 		tree, err = engine.Fold(id.Root(), s.recs, view)

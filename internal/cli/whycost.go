@@ -6,6 +6,6 @@ import (
 )
 
 // together is what the index knows of the runs that belong together.
-func together(p journal.Purse) story.Together {
+func together(p journal.BudgetUse) story.Together {
 	return story.Together{Starts: p.Starts, Allowed: p.MaxStarts, Tokens: p.Tokens, MicroUSD: p.Micros}
 }

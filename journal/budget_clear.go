@@ -18,9 +18,9 @@ func (s *State) GiveBack(tree string, key belay.Key) error {
 	})
 }
 
-// ClearPurse forgets what the agents of a tree have used. What they may use
+// ClearBudget forgets what the agents of a tree have used. What they may use
 // stays as it is; its time begins anew.
-func (s *State) ClearPurse(tree string, b belay.Budget, now time.Time) error {
+func (s *State) ClearBudget(tree string, b belay.Budget, now time.Time) error {
 	err := s.change("clear what agents used", func(c *sqlite3.Conn) error {
 		for _, part := range []string{agentPart, tokenPart, microPart} {
 			if err := run(c, "DELETE FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", tree, len(part), part); err != nil {
