@@ -84,9 +84,12 @@ e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Bel
 	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 60m -v
 
 .PHONY: sim
-sim: ## simulate many runs with faults; SEEDS=n how many, SEED=n repeats one
+sim: ## simulate many runs with faults, without and with agents; SEEDS=n how many, SEED=n repeats one without
 	$(call say,sim)
-	@$(if $(SEEDS),BELAY_SIM_SEEDS='$(SEEDS)') $(if $(SEED),BELAY_SIM_SEED='$(SEED)') $(GO) test ./belaytest/sim -run Seeds -count=1 -v
+	@$(if $(SEEDS),BELAY_SIM_SEEDS='$(SEEDS)') $(if $(SEED),BELAY_SIM_SEED='$(SEED)') $(GO) test ./belaytest/sim -run Seeds -count=1 -timeout 60m -v
+ifndef SEED
+	@$(if $(SEEDS),BELAY_HISTORIES='$(SEEDS)') $(GO) test ./flow -run Histories -count=1 -timeout 60m -v
+endif
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for TIME (30s)

@@ -139,6 +139,10 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 		return err
 	}
 	w.keeper = keeper
+	for k, wait := range w.trees { // who has them is asked, and written down, anew
+		wait.by = ""
+		w.trees[k] = wait
+	}
 	err = w.Log.SetEpoch(w.Epoch)
 	var facts []flow.Fact
 	if err == nil {
@@ -362,11 +366,7 @@ func (w *drive) bereaved(ctx context.Context) error {
 		}
 	}
 	_ = w.leave(ctx) // it is dead; this only reaps it
-	var again []flow.Fact
-	if stop := w.Tree.Stopping(); stop != nil { // attaching forgets a stop that is under way
-		again = append(again, w.stopFact(errors.New(stop.By), w.Epoch+1))
-	}
-	return w.attach(ctx, again)
+	return w.attach(ctx, nil)
 }
 
 // readMail copies requests from other processes in as facts, once per id.

@@ -24,7 +24,6 @@ type aide struct {
 	role    belay.Role // "" = none is called
 	numbers map[belay.Role]int
 	grant   *belay.Answer
-	asked   bool
 	told    *belay.Observation // what was seen of it
 	lost    *belay.Observation // the last one was lost: all that is known of it
 	warned  string             // it changed guarded files, and is told so; "" = it did not
@@ -107,7 +106,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 			return c, false
 		}
 		return s.judgeAide(i, now, room)
-	case s.cancel != nil || a.asked:
+	case s.cancel != nil || st.asked:
 		return nil, false
 	case a.grant == nil && (room <= 0 || s.tree != nil && s.tree.tight()):
 		return nil, true

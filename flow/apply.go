@@ -142,7 +142,7 @@ func (s *State) again(i int, due time.Time) error {
 	st := &s.steps[i]
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
-	st.permit, st.truth, st.asked, st.probe = nil, nil, false, nil
+	st.permit, st.truth, st.probe = nil, nil, nil
 	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
 	st.aide.leave()
 	s.wake(i)
@@ -495,11 +495,9 @@ func (s *State) giveAnswer(i int, e belay.AnswerGiven, at time.Time) error {
 	case s.stepKey(i):
 		st.permit = &a
 	case s.agentKey(i):
-		s.heard(i)
 		return s.granted(i, a, at)
 	case s.condKey(i):
 		st.truth = &a
-		s.heard(i)
 	case s.textKey(i):
 		s.fillIn(i, a)
 	case s.testsKey(i):

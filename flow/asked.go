@@ -37,10 +37,6 @@ func (s *State) endedFor(k belay.Key, topic belay.Topic) (int, bool) {
 // aideAnswered folds whether an aide may start.
 func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
 	a := &s.steps[i].aide
-	if a.asked {
-		a.asked = false
-		s.asking--
-	}
 	if of, _ := e.Key.Is(belay.TopicAgent); of == s.aideKey(i) {
 		answer := e.Answer
 		a.grant = &answer

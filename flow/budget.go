@@ -55,9 +55,9 @@ func (t *Tree) tight() bool {
 	if b.MaxTokens == 0 && b.MaxMicroUSD == 0 {
 		return false
 	}
-	n := int64(len(t.granting))
+	n := int64(len(t.granting) + len(t.slots))
 	for k := range t.open {
-		if t.spent.starts[k] > 0 && !t.granting[k] {
+		if t.spent.starts[k] > 0 && !t.granting[k] && !t.slots[k] {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -116,7 +117,8 @@ const maxHomes = 16
 
 func (s *State) stoodFor(dir string) (string, bool) {
 	for up := s; up != nil; up = s.tree.runs[s.tree.parents[up.id].run] {
-		for key, h := range up.homes {
+		for _, key := range slices.Sorted(maps.Keys(up.homes)) {
+			h := up.homes[key]
 			rest, below := strings.CutPrefix(dir+"/", h.Dir+"/")
 			switch {
 			case h.Dir == "" || !below:
@@ -154,7 +156,6 @@ func (s *State) foundTests(i int, a belay.Answer) {
 		dir, _ := s.dir(i) // it had one when it asked
 		st.tests = &belay.TestPlan{Dir: dir, Top: dir}
 	}
-	s.heard(i)
 }
 
 // prQuestion is what the forge is asked about the work of a step.

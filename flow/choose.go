@@ -32,7 +32,7 @@ func (s *State) judge(i int, c verdict.Case) belay.Command {
 	if v.Failure != nil {
 		s.explain(i, c, v.Failure)
 		if q, ok := c.Suspect(*v.Failure); ok && st.probe == nil {
-			if st.probing {
+			if st.asked {
 				return nil
 			}
 			q.Probe, _ = s.dir(i) // it had one when it started
@@ -59,10 +59,6 @@ func (s *State) explain(i int, c verdict.Case, f *belay.Failure) {
 func (s *State) probed(i int, a belay.Answer) {
 	st := &s.steps[i]
 	st.probe = &a
-	if st.probing {
-		st.probing = false
-		s.asking--
-	}
 	s.look(i)
 }
 

@@ -79,15 +79,6 @@ func (s *State) fillIn(i int, a belay.Answer) {
 		st.filled[text] = f
 	}
 	st.list, st.unheard = a.List, a.Error
-	s.heard(i)
-}
-
-// heard says that the question of a step is no longer out.
-func (s *State) heard(i int) {
-	if st := &s.steps[i]; st.asked {
-		st.asked = false
-		s.asking--
-	}
 }
 
 // render is the value of a text of step i.

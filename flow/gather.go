@@ -17,10 +17,6 @@ func (s *State) listKey() belay.Key { return belay.KeyParts{Run: s.id, Topic: be
 // toldList keeps the answer to listKey.
 func (s *State) toldList(a belay.Answer) {
 	s.listed = &a
-	if s.listing {
-		s.listing = false
-		s.asking--
-	}
 }
 
 // endEach ends a run that is items: their results become one list, in the order

@@ -105,7 +105,7 @@ func (s *State) nextGuardLook(i int) (belay.Command, bool) {
 	if !s.unwatched(i) {
 		return nil, false
 	}
-	if st.looking || s.cancel != nil {
+	if st.asked || s.cancel != nil {
 		return nil, true
 	}
 	dir, _ := s.dir(i) // it had one when it started
@@ -139,10 +139,6 @@ func (s *State) guardSeen(i int, a belay.Answer) {
 	st.aide.saw = a.Seen
 	if a.Seen == nil {
 		st.aide.saw = &belay.Evidence{Unseen: cmp.Or(a.Error, "nobody looked")}
-	}
-	if st.looking {
-		st.looking = false
-		s.asking--
 	}
 	s.look(i)
 }

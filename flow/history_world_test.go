@@ -2,6 +2,8 @@ package flow
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,11 +79,23 @@ func (h *history) load(name string, subs []string) error {
 
 // turn takes in facts, as a driver does.
 func (h *history) turn(facts ...Fact) error {
+	fresh, err := h.folded(false)
+	if err != nil {
+		return err
+	}
 	out, err := h.tree.Turn(h.now, facts...)
 	if err != nil {
 		return err
 	}
+	again, err := fresh.Turn(h.now, facts...)
+	if err != nil {
+		return fmt.Errorf("built from its records, the tree cannot make the next turn: %w", err)
+	}
+	if d := apart("", reflect.ValueOf(again), reflect.ValueOf(out)); d != "" {
+		return fmt.Errorf("after record %d a tree built from the records makes another turn: %s", len(h.recs), d)
+	}
 	h.out = out
+	h.asked = slices.DeleteFunc(h.asked, func(a belay.Ask) bool { return !h.tree.runs[runOf(a.Key)].trees[a.Key] })
 	for _, r := range out.Records {
 		r.Seq, r.Epoch = int64(len(h.recs)+1), h.epoch
 		h.recs = append(h.recs, r)
@@ -94,7 +108,10 @@ func (h *history) turn(facts ...Fact) error {
 		case belay.Do:
 			h.jobs[c.Job.Key] = c.Job
 		case belay.Ask:
-			h.asked, h.asks = append(h.asked, c), append(h.asks, c)
+			h.asked = append(h.asked, c)
+			if !slices.ContainsFunc(h.asks, func(a belay.Ask) bool { return a.Key == c.Key }) {
+				h.asks = append(h.asks, c)
+			}
 		case belay.Kill, belay.Note, belay.StartRun, belay.Wait, belay.End: // what is killed ends when its turn comes
 		}
 	}

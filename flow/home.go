@@ -46,7 +46,7 @@ func (s *State) nextHome(i int) (belay.Command, bool) {
 	if s.homes[key] != nil && !s.homesOld[key] {
 		return nil, false
 	}
-	if s.homesAsked[key] {
+	if s.wanted.keys[key] {
 		return nil, true
 	}
 	w := &belay.Worktree{Text: s.title(), Dir: s.started.Dir}
@@ -142,10 +142,6 @@ func (s *State) homed(e belay.AnswerGiven) bool {
 	}
 	s.homes[e.Key] = &a
 	delete(s.homesOld, e.Key)
-	if s.homesAsked[e.Key] {
-		delete(s.homesAsked, e.Key)
-		s.asking--
-	}
 	return true
 }
 
@@ -168,17 +164,17 @@ func (s *State) Base() string { return s.base() }
 // asked for one.
 func (s *State) seated(i int) bool {
 	key := s.homeKey(i)
-	return s.steps[i].work.held || s.trees[s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicTree)] || s.homesAsked[key] || s.homes[key] != nil
+	return s.steps[i].work.held || s.wantsTree(s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicTree)) || s.wanted.keys[key] || s.homes[key] != nil
 }
 
 // housed is how many steps have a worktree, or have asked for one, and have not begun.
 func (s *State) housed() int {
-	if len(s.homes)+len(s.homesAsked) == 0 {
+	if len(s.homes)+len(s.wanted.keys) == 0 {
 		return 0
 	}
 	n := 0
-	for key := range s.homesAsked {
-		if s.homes[key] == nil {
+	for key := range s.wanted.keys {
+		if _, home := key.Is(belay.TopicWorktree); home && s.homes[key] == nil {
 			n++
 		}
 	}

@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -26,7 +28,7 @@ func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Comman
 		return nil, false
 	}
 	key := k.About(belay.TopicTree)
-	if s.trees[key] {
+	if s.wantsTree(key) {
 		return nil, true
 	}
 	return belay.Ask{Key: key, Question: belay.Question{Tree: &belay.TreeWish{
@@ -60,6 +62,7 @@ func (s *State) treeAnswered(k belay.Key, a belay.Answer) bool {
 	}
 	if !a.OK && a.By != "" && a.Error == "" {
 		l.by = a.By
+		s.trees[k] = true
 		return true
 	}
 	delete(s.trees, k)
@@ -89,7 +92,7 @@ func (s *State) giveBack(i int) {
 
 // giveAllBack does so for all steps whose agent is not at work.
 func (s *State) giveAllBack() {
-	for i := range s.leased {
+	for _, i := range slices.Sorted(maps.Keys(s.leased)) {
 		if st := &s.steps[i]; st.key == "" || st.child != "" {
 			s.giveBack(i)
 			st.agent.grant, st.aide.grant = nil, nil // a slot is asked for once the tree is there
@@ -114,9 +117,9 @@ func (s *State) needsTree(i int) bool {
 // Trees are the working trees that the runs need, and for each the steps that do.
 func (t *Tree) Trees() map[string][]string {
 	need := map[string][]string{}
-	for _, id := range t.live {
-		s := t.runs[id]
-		for i := range s.leased {
+	for _, b := range t.live.list {
+		s := t.born[b]
+		for _, i := range slices.Sorted(maps.Keys(s.leased)) {
 			l := &s.steps[i].work
 			if s.steps[i].into.held {
 				l = &s.steps[i].into
@@ -138,17 +141,26 @@ func (t *Tree) Awaits(k belay.Key) bool {
 
 // awaits tells whether a run that goes on waits for the answer to a question for a tree.
 func (s *State) awaits(k belay.Key) bool {
-	if s.result != nil || s.cancel != nil || !s.trees[k] {
+	if s.result != nil || s.cancel != nil || !s.wantsTree(k) {
 		return false
 	}
 	i, _, ok := s.leaseOf(k)
 	return ok && !(s.steps[i].phase == Waiting && s.givesUp())
 }
 
+// wantsTree tells whether a question for a tree is out: it is asked in this turn,
+// or others have the tree.
+func (s *State) wantsTree(k belay.Key) bool { return s.trees[k] || s.wanted.keys[k] }
+
 // awaitsTree tells whether a run waits for a tree.
 func (s *State) awaitsTree() bool {
 	for k := range s.trees {
 		if s.awaits(k) {
+			return true
+		}
+	}
+	for k := range s.wanted.keys {
+		if _, tree := k.Is(belay.TopicTree); tree && s.awaits(k) {
 			return true
 		}
 	}
@@ -160,12 +172,20 @@ func (t *Tree) waitsForTree(id belay.RunID) bool {
 	if t == nil {
 		return false // a rehearsal
 	}
-	for _, at := range t.live {
-		if at.Under(id) && t.runs[at].awaitsTree() {
+	for _, b := range t.roped.list {
+		if s := t.born[b]; s.id.Under(id) && s.awaitsTree() {
 			return true
 		}
 	}
 	return false
+}
+
+// stir asks the runs around one in which somebody waited for a tree: their
+// timeouts, which did not count meanwhile, may be over.
+func (t *Tree) stir(s *State) {
+	for up, ok := t.parents[s.id]; ok; up, ok = t.parents[up.run] {
+		t.touch(t.runs[up.run])
+	}
 }
 
 // excuse gives the time that a step waited for a tree back to the sub-recipes
@@ -174,7 +194,7 @@ func (t *Tree) excuse(id belay.RunID, waited time.Duration) {
 	for up, ok := t.parents[id]; ok && waited > 0; up, ok = t.parents[up.run] {
 		p := t.runs[up.run]
 		if i, open := p.open[up.key]; open && p.timers.later(i, up.key, waited) {
-			t.touch(up.run)
+			t.touch(p)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
 	if s.wantsLook(i) && st.work.refused == "" { // before the check, which may write something itself
-		if st.looking {
+		if st.asked {
 			return nil, false
 		}
 		dir, _ := s.dir(i) // it had one when it started
@@ -115,10 +115,6 @@ func (s *State) looked(i int, a belay.Answer) {
 	st.seen = a.Seen
 	if st.seen == nil {
 		st.seen = &belay.Evidence{Error: a.Error, After: belay.Print{Error: a.Error}}
-	}
-	if st.looking {
-		st.looking = false
-		s.asking--
 	}
 	s.look(i)
 }

@@ -16,6 +16,7 @@ const checkTimeout = 10 * time.Minute
 // started in the whole tree; below zero nothing new begins at all. It is
 // called again after each command, until it says Wait or End.
 func (s *State) Next(now time.Time, room int) belay.Command {
+	s.cramped = false
 	if c := s.nextRequest(); c != nil {
 		return c
 	}
@@ -237,7 +238,7 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 		}
 		if wants {
 			crowded, out = true, true
-			if s.tree == nil || len(s.tree.granting) == 0 {
+			if s.tree == nil || len(s.tree.granting)+len(s.tree.slots) == 0 {
 				break
 			}
 		}
@@ -265,7 +266,7 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 // nextStep begins one step: its condition, its permit, then the step itself.
 func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if st.asked || s.trees[s.mainKey(i, st.attempt+1).About(belay.TopicTree)] {
+	if st.asked || s.wantsTree(s.mainKey(i, st.attempt+1).About(belay.TopicTree)) {
 		return nil, false
 	}
 	if def.StandIn {
@@ -301,6 +302,7 @@ func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 		}
 	}
 	if spare <= 0 && s.places[i].Isolated && s.homes[s.homeKey(i)] == nil {
+		s.cramped = true
 		return nil, false // no more worktrees than can be worked in; those who have one begin first
 	}
 	if c, open := s.settleIn(i); c != nil || open {
@@ -373,7 +375,7 @@ func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.
 // nextEnd says how the run ends, once nothing is open and nothing is left.
 func (s *State) nextEnd(room int) belay.Command {
 	over := s.left == 0 || s.givesUp() || s.cancel != nil
-	if !over || s.running > 0 || s.asking > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
+	if !over || s.running > 0 || s.wanted.busy > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
 	}
 	if len(s.items) > 0 && s.cancel == nil {
@@ -409,9 +411,9 @@ func (s *State) wait(now time.Time, crowded bool) belay.Command {
 		break
 	}
 	switch {
-	case crowded:
+	case crowded || s.cramped:
 		w.For = belay.WaitRoom
-	case s.running > 0 || s.asking > 0 || s.awaitsTree():
+	case s.running > 0 || s.wanted.busy > 0 || s.awaitsTree():
 		w.For = belay.WaitAttempt
 	case !w.Until.IsZero():
 		w.For = belay.WaitTimer

@@ -23,6 +23,15 @@ func (h *indexes) remove(i int) {
 	}
 }
 
+// from is the smallest that is not below i.
+func (h *indexes) from(i int) (int, bool) {
+	at, _ := slices.BinarySearch(h.list, i)
+	if at == len(h.list) {
+		return 0, false
+	}
+	return h.list[at], true
+}
+
 // timer is a moment at which a step must be looked at: to start it, or, when
 // key is set, to end that attempt.
 type timer struct {

@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/belay-run/belay"
@@ -35,7 +36,8 @@ func (s *State) setOutputs(i int) {
 		}
 	}
 	if o.Child != nil {
-		for name, v := range o.Child.Outputs {
+		for _, name := range slices.Sorted(maps.Keys(o.Child.Outputs)) {
+			v := o.Child.Outputs[name]
 			if s.steps[i].course.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.Name == name }) {
 				bind(name, v)
 			}
@@ -52,8 +54,8 @@ func (s *State) setOutputs(i int) {
 			bind(def.Output, v)
 		}
 	}
-	for name, v := range o.Outputs {
-		bind(name, v)
+	for _, name := range slices.Sorted(maps.Keys(o.Outputs)) {
+		bind(name, o.Outputs[name])
 	}
 	if def.Output != "" && o.Output != nil {
 		bind(def.Output, *o.Output)

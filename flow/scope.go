@@ -42,7 +42,14 @@ func newScope(vars map[string]belay.Value) *scope {
 		known: map[string]any{}, hidden: map[string]belay.Path{}, secret: map[string]bool{},
 	}
 	for name, v := range vars {
-		c.set(name, v)
+		c.vars[name] = v
+		c.bytes += len(v.JSON)
+		long, short := recipe.EnvNames(name)
+		for _, env := range []string{long, short} {
+			if env != "" && c.env[env] <= name { // two that share a name there: whatever the order of a map
+				c.env[env] = name
+			}
+		}
 	}
 	return c
 }

@@ -5,11 +5,11 @@ import "github.com/belay-run/belay"
 // items lists what waits for a person, run by run.
 func (t *Tree) items() []string {
 	var list []string
-	for _, id := range t.live {
-		s := t.runs[id]
+	for _, b := range t.holding.list {
+		s := t.born[b]
 		for i := range s.steps {
 			if s.steps[i].item != "" {
-				list = append(list, string(id)+":"+string(s.prog.Steps[i].ID))
+				list = append(list, string(s.id)+":"+string(s.prog.Steps[i].ID))
 			}
 		}
 	}

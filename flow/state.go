@@ -45,14 +45,12 @@ type State struct {
 	outputs map[string]bool
 	left    int                // steps not settled
 	running int                // open attempts
-	asking  int                // questions out
-	trees   map[belay.Key]bool // questions for a working tree that are out: nothing else waits for them
+	trees   map[belay.Key]bool // working trees that others have, by the question for each: nothing else waits for them
 	leased  map[int]bool       // steps that have a tree
 	cancel  *belay.Request
 	failing bool
 	ran     bool
 	listed  *belay.Answer // the list of all results, of a run that is items
-	listing bool          // it was asked for
 	handed  *scope        // what the run inherits, until it begins
 	result  *belay.RunResult
 
@@ -60,9 +58,13 @@ type State struct {
 	depth  int   // how often its task was split
 	aborts bool  // nothing else starts, whatever may fail
 
-	homes      map[belay.Key]*belay.Answer // worktrees
-	homesAsked map[belay.Key]bool          // questions for one that are out
-	homesOld   map[belay.Key]bool          // those that may be gone by now: asked for again, and found if they are there
+	homes    map[belay.Key]*belay.Answer // worktrees
+	homesOld map[belay.Key]bool          // those that may be gone by now: asked for again, and found if they are there
+
+	birth   int       // its place among the runs of the tree
+	said    lastSaid  // when it was last asked; not state
+	wanted  questions // that it asks in this turn; not state
+	cramped bool      // a step waits until there is room for one more worktree; not state
 }
 
 // step is what the fold knows of one step.
@@ -82,7 +84,6 @@ type step struct {
 	due       time.Time
 	gone      bool            // the main attempt was lost
 	seen      *belay.Evidence // and what is there since its base; nil = nobody looked
-	looking   bool            // that look is asked for
 	deaf      bool            // its check was lost, the last time
 	declared  bool            // a person said that it failed
 	main      *belay.Observation
@@ -94,7 +95,7 @@ type step struct {
 	filled    map[string]belay.Filled // texts that the hands filled in
 	list      json.RawMessage         // of a foreach step, when the hands had to look
 	unheard   string                  // why they could not
-	asked     bool
+	asked     bool                    // it asks something in this turn; not state
 	item      string
 	leave     *belay.ItemAnswered // a person said to leave it out
 	vouched   *belay.ItemAnswered // a person said that it is done, and its check is to say so too
@@ -114,15 +115,14 @@ type step struct {
 	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
 	taken     bool            // something of it began: its condition is decided for good
 
-	past    []recovery.Past // ways out that were taken
-	same    int             // failures in a row with one fingerprint and nothing changed
-	course  course          // what the last way out changed
-	aide    aide            // an agent that helps with it
-	probe   *belay.Answer   // a look at the machine after the last attempt
-	probing bool            // that look is asked for
-	mended  bool            // an aide changed something since the last failure
-	moved   bool            // at the last failure the work was in another state than at the one before
-	woken   bool            // a person reopened the run since its last attempt
+	past   []recovery.Past // ways out that were taken
+	same   int             // failures in a row with one fingerprint and nothing changed
+	course course          // what the last way out changed
+	aide   aide            // an agent that helps with it
+	probe  *belay.Answer   // a look at the machine after the last attempt
+	mended bool            // an aide changed something since the last failure
+	moved  bool            // at the last failure the work was in another state than at the one before
+	woken  bool            // a person reopened the run since its last attempt
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -130,7 +130,7 @@ func newState(id belay.RunID, lib Library) *State {
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
 		seen: map[string]bool{}, outputs: map[string]bool{}, trees: map[belay.Key]bool{}, leased: map[int]bool{},
-		homes: map[belay.Key]*belay.Answer{}, homesAsked: map[belay.Key]bool{}, homesOld: map[belay.Key]bool{},
+		homes: map[belay.Key]*belay.Answer{}, homesOld: map[belay.Key]bool{},
 	}
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,13 +21,13 @@ type Tree struct {
 	lib      Library
 	runs     map[belay.RunID]*State
 	order    []belay.RunID // as they began
-	live     []belay.RunID // those of them that have not ended
+	born     []*State      // the same
+	live     indexes       // those of them that have not ended
 	parents  map[belay.RunID]parent
-	queue    []belay.RunID        // to be asked, in this order
-	touched  map[belay.RunID]bool // in queue
-	waits    map[belay.RunID]belay.Wait
-	open     map[belay.Key]belay.RunID // attempts that are processes
-	birth    []belay.Key               // open ones, in the order of their start
+	open     map[belay.Key]opened // attempts that are processes
+	starts   int                  // of them, so far
+	running  map[belay.Key]bool   // open ones that nobody ends
+	holding  indexes              // runs that wait for a person
 	permits  map[belay.Key]bool
 	started  belay.RunStarted
 	last     time.Time
@@ -36,9 +37,19 @@ type Tree struct {
 	stopped  bool
 	spent    spent
 	replans  int                 // ways out that count
-	granting map[belay.Key]bool  // agents that were asked for or allowed and have not started: each has a slot
+	granting map[belay.Key]bool  // agents that were allowed and have not started: each has a slot
+	driver   belay.RunAttached   // who drives it
 	classes  *verdict.Classifier // made when it is first needed
 	reading  *recipe.Readers     // the same
+
+	schedule
+	asks
+}
+
+// opened is an open attempt: its run, and its place among all that started.
+type opened struct {
+	run belay.RunID
+	n   int
 }
 
 // parent is the attempt that a child run is, and the run it belongs to.
@@ -52,9 +63,9 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 	return &Tree{
 		root: root, lib: lib,
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
-		touched: map[belay.RunID]bool{}, waits: map[belay.RunID]belay.Wait{},
-		open: map[belay.Key]belay.RunID{}, permits: map[belay.Key]bool{},
+		open: map[belay.Key]opened{}, running: map[belay.Key]bool{}, permits: map[belay.Key]bool{},
 		spent: spent{starts: map[belay.Key]int{}}, granting: map[belay.Key]bool{},
+		asks: asks{slots: map[belay.Key]bool{}},
 	}
 }
 
@@ -77,13 +88,14 @@ func (t *Tree) Apply(r belay.Record) error {
 	s := t.runs[r.Run]
 	if s == nil {
 		s = newState(r.Run, t.lib)
-		s.tree = t
+		s.tree, s.birth = t, len(t.born)
 		t.runs[r.Run] = s
-		t.order = append(t.order, r.Run)
+		t.order, t.born = append(t.order, r.Run), append(t.born, s)
 	}
 	if e, ok := r.Event.(belay.RunStarted); ok && e.Inherit && s.prog == nil {
 		s.handed = t.handed(r.Run)
 	}
+	waited := len(s.trees) > 0
 	if err := s.apply(r); err != nil {
 		return err
 	}
@@ -91,8 +103,29 @@ func (t *Tree) Apply(r belay.Record) error {
 		s.depth = t.splits(r.Run, e)
 	}
 	t.last = r.At
-	t.touch(r.Run)
-	t.note(r)
+	t.touch(s)
+	t.note(s, r)
+	if len(s.items) > 0 && s.result == nil {
+		t.holding.push(s.birth)
+	} else {
+		t.holding.remove(s.birth)
+	}
+	t.rope(s)
+	if waited {
+		t.stir(s)
+	}
+	return nil
+}
+
+// Follow takes in what a turn wrote down, by this brain or an older one, without
+// deciding anything. The tree is then as if it had made that turn: its next one
+// is the same.
+func (t *Tree) Follow(recs []belay.Record) error {
+	for _, r := range recs {
+		if err := t.Apply(r); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -123,50 +156,29 @@ func (t *Tree) Classifying(c *verdict.Classifier) { t.classes = c }
 // Replans is how many ways out that count were taken, and how many may be.
 func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }
 
-// touch asks for a run to be asked.
-func (t *Tree) touch(id belay.RunID) {
-	if !t.touched[id] {
-		t.touched[id] = true
-		t.queue = append(t.queue, id)
-	}
-}
-
-// quiet takes all runs out of the queue.
-func (t *Tree) quiet() {
-	t.queue = t.queue[:0]
-	clear(t.touched)
-}
-
 // note keeps what belongs to the tree as a whole.
-func (t *Tree) note(r belay.Record) {
+func (t *Tree) note(s *State, r belay.Record) {
 	t.spend(r)
 	switch e := r.Event.(type) {
 	case belay.RunStarted:
-		t.live = append(t.live, r.Run)
+		t.live.push(s.birth)
 		if r.Run == t.root {
 			t.started = e
 		}
 	case belay.RunEnded:
 		t.release(r.Run, "")
-		if i := slices.Index(t.live, r.Run); i >= 0 {
-			t.live = slices.Delete(t.live, i, i+1)
-		}
+		t.forget(s)
 	case belay.RunAttached:
-		t.stopping, t.held, t.stopped = nil, false, false
-		for _, id := range t.live {
-			t.touch(id)
-			t.runs[id].doubtHomes()
-			t.runs[id].giveAllBack()
-		}
+		t.attach(e)
 	case belay.RunHeld:
 		t.held, t.stopped = true, false
 	case belay.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped = false, true
-		for _, id := range t.live {
-			t.runs[id].giveAllBack()
+		for _, b := range t.live.list {
+			t.born[b].giveAllBack()
 		}
 	case belay.RunReopened:
-		t.live = append(t.live, r.Run)
+		t.live.push(s.birth)
 		t.held, t.stopped = false, false
 	case belay.RequestReceived:
 		if e.Request.Ask == belay.WishStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
@@ -183,13 +195,19 @@ func (t *Tree) note(r belay.Record) {
 			return
 		}
 		delete(t.granting, e.Key)
-		t.open[e.Key] = r.Run
-		t.birth = append(t.birth, e.Key)
+		t.starts++
+		t.open[e.Key], t.running[e.Key] = opened{r.Run, t.starts}, true
+	case belay.AttemptStopping:
+		delete(t.running, e.Key)
 	case belay.AttemptEnded:
 		t.close(e.Key)
 	case belay.AttemptFound:
-		if e.How == belay.Lost || e.How == belay.Unborn {
+		switch e.How {
+		case belay.Lost, belay.Unborn:
 			t.close(e.Key)
+		case belay.Adopted:
+			t.running[e.Key] = true
+		case belay.Harvested:
 		}
 	case belay.AttemptJudged:
 		if e.Verdict.OK && !helps(e.Key) {
@@ -202,6 +220,7 @@ func (t *Tree) note(r belay.Record) {
 	case belay.RunCleared:
 		if e.What == belay.CountBudget {
 			t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
+			t.freed()
 		}
 	case belay.AnswerGiven:
 		if _, ok := e.Key.Is(belay.TopicStep); ok && e.Answer.OK {
@@ -232,30 +251,43 @@ func (t *Tree) close(k belay.Key) {
 		return
 	}
 	delete(t.open, k)
-	for n, b := range t.birth {
-		if b == k {
-			t.birth = append(t.birth[:n:n], t.birth[n+1:]...)
-			break
-		}
-	}
+	delete(t.running, k)
 	t.freed()
 }
 
-// freed asks the runs again that wait for a slot.
-func (t *Tree) freed() {
-	for _, id := range t.live {
-		if t.waits[id].For == belay.WaitRoom {
-			t.touch(id)
-		}
+// attach folds that a driver took the tree. One that comes back, because its
+// keeper died, goes on with a stop that is under way; another one was sent by
+// somebody who wants the run to go on.
+func (t *Tree) attach(e belay.RunAttached) {
+	was := t.driver
+	t.driver = e
+	if t.stopped || e.Pid != was.Pid || e.Start != was.Start || e.Boot != was.Boot {
+		t.stopping = nil
+	}
+	t.held, t.stopped = false, false
+	for _, b := range t.live.list {
+		s := t.born[b]
+		t.touch(s)
+		s.doubtHomes()
+		s.giveAllBack()
+		clear(s.trees)
 	}
 }
 
 // Open lists the attempts that are processes, in the order of their start.
-func (t *Tree) Open() []belay.Key { return append([]belay.Key(nil), t.birth...) }
+func (t *Tree) Open() []belay.Key {
+	return t.inOrder(slices.Collect(maps.Keys(t.open)))
+}
+
+// inOrder sorts open attempts by their start.
+func (t *Tree) inOrder(keys []belay.Key) []belay.Key {
+	slices.SortFunc(keys, func(a, b belay.Key) int { return t.open[a].n - t.open[b].n })
+	return keys
+}
 
 // Job derives the job of an open attempt, and tells its run.
 func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
-	s := t.runs[t.open[k]]
+	s := t.runs[t.open[k].run]
 	if s == nil {
 		return belay.Job{}, false
 	}
@@ -271,9 +303,6 @@ func (t *Tree) Runs() []belay.RunID { return t.order }
 
 // Done counts the steps whose work is there: the only measure of progress.
 func (t *Tree) Done() int64 { return t.done }
-
-// Stopping is the request that stops the tree, nil if there is none.
-func (t *Tree) Stopping() *belay.Request { return t.stopping }
 
 // Library is what was frozen at the start.
 func (t *Tree) Library() Library { return t.lib }

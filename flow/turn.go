@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -16,14 +18,11 @@ func (t *Tree) Turn(now time.Time, facts ...Fact) (Turn, error) {
 		now = t.last // time in a journal never falls
 	}
 	w := &turn{tree: t, now: now}
+	t.beginTurn(now)
+	defer t.endTurn()
 	for _, f := range facts {
 		if err := w.write(f.Run, f.Event); err != nil {
 			return Turn{}, err
-		}
-	}
-	for _, id := range t.live {
-		if until := t.waits[id].Until; !until.IsZero() && !until.After(now) {
-			t.touch(id)
 		}
 	}
 	if err := w.think(); err != nil {
@@ -42,6 +41,8 @@ func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
 		now = t.last
 	}
 	w := &turn{tree: t, now: now, idle: true}
+	t.beginTurn(now)
+	defer t.endTurn()
 	for _, f := range facts {
 		if err := w.write(f.Run, f.Event); err != nil {
 			return Turn{}, err
@@ -50,6 +51,7 @@ func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
 	if err := w.think(); err != nil {
 		return Turn{}, err
 	}
+	t.doubt()
 	w.out.Status = t.Status()
 	return w.out, nil
 }
@@ -73,14 +75,10 @@ func (w *turn) write(run belay.RunID, e belay.Event) error {
 	return nil
 }
 
-// think asks every touched run until all are quiet.
+// think asks runs until all are quiet.
 func (w *turn) think() error {
-	t := w.tree
-	for len(t.queue) > 0 {
-		id := t.queue[0]
-		t.queue = t.queue[1:]
-		delete(t.touched, id)
-		if err := w.ask(t.runs[id]); err != nil {
+	for s := w.following(); s != nil; s = w.following() {
+		if err := w.ask(s); err != nil {
 			return err
 		}
 	}
@@ -105,7 +103,7 @@ func (w *turn) room() int {
 	if w.idle || w.tree.stopping != nil {
 		return -1
 	}
-	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open)-len(w.tree.granting))
+	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open)-len(w.tree.granting)-len(w.tree.slots))
 }
 
 // carry writes down one command and keeps its effect for after the commit; it
@@ -129,7 +127,7 @@ func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
 	case belay.Kill:
 		return false, w.kill(s, c)
 	case belay.Wait:
-		t.waits[s.id] = c
+		t.heard(s, c)
 		return true, nil
 	case belay.End:
 		return true, w.end(s, c.Result)
@@ -152,10 +150,10 @@ func (w *turn) question(s *State, c belay.Ask) error {
 		if why := w.tree.overBudget(k, w.now); why != "" {
 			return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{Error: why}})
 		}
-		w.tree.granting[k] = true
+		w.tree.slots[k] = true
 	}
 	if !c.Question.Step {
-		s.asked(c.Key)
+		w.tree.ask(s, c.Key)
 		w.out.Effects = append(w.out.Effects, c)
 		return nil
 	}
@@ -183,7 +181,6 @@ func (w *turn) kill(s *State, c belay.Kill) error {
 
 func (w *turn) end(s *State, r belay.RunResult) error {
 	t := w.tree
-	delete(t.waits, s.id)
 	if err := w.write(s.id, belay.RunEnded{RunResult: r}); err != nil {
 		return err
 	}
@@ -229,11 +226,8 @@ func (w *turn) rest() error {
 // stop ends every open process, and says so once none is left.
 func (w *turn) stop() error {
 	t := w.tree
-	for _, k := range t.Open() {
-		s := t.runs[t.open[k]]
-		if s.steps[s.open[k]].stopping != belay.KilledNot {
-			continue
-		}
+	for _, k := range t.inOrder(slices.Collect(maps.Keys(t.running))) {
+		s := t.runs[t.open[k].run]
 		if err := w.write(s.id, belay.AttemptStopping{Key: k, Why: belay.KilledStop}); err != nil {
 			return err
 		}
@@ -252,15 +246,9 @@ func (w *turn) stop() error {
 // some run waits for a person, and whether a process or a question is out.
 func (w *turn) horizon() (until time.Time, person, busy bool) {
 	t := w.tree
-	busy = len(t.open) > 0
-	for _, id := range t.live {
-		s := t.runs[id]
-		person = person || len(s.items) > 0
-		busy = busy || s.asking > 0 || s.awaitsTree()
-		wait := t.waits[id]
-		if !wait.Until.IsZero() && (until.IsZero() || wait.Until.Before(until)) {
-			until = wait.Until
-		}
+	busy = len(t.open) > 0 || t.asked()
+	for _, b := range t.roped.list {
+		busy = busy || t.born[b].awaitsTree()
 	}
-	return until, person, busy
+	return t.until(), len(t.holding.list) > 0, busy
 }

@@ -26,6 +26,7 @@ const (
 	NoFence         // the keeper starts what a dead driver asked for
 	EarlyEffect     // effects are released before their records are on disk
 	OnceIgnored     // the brain does not know which steps must not run twice
+	Unwritten       // the brain remembers answers that are on no record
 )
 
 // Options say what kind of run to make from a seed.
@@ -34,6 +35,7 @@ type Options struct {
 	Calm   bool // no faults at all
 	Steady bool // only crashes of the driver, and a recipe whose outcome no delay can change
 	Trace  bool // keep the whole trace
+	Twins  bool // make each turn a second time, with a tree built from the records, and compare
 }
 
 // Violation is a broken rule.
@@ -61,6 +63,7 @@ type Result struct {
 // Stats counts what was seen.
 type Stats struct {
 	Runs, Turns, Events, Births int64
+	Twins                       int64 // turns that a tree built from the records made as well
 	Virtual                     time.Duration
 	DriverCrashes               int64
 	KeeperCrashes               int64
@@ -78,6 +81,7 @@ type Stats struct {
 func (s *Stats) Add(o Stats) {
 	s.Runs += o.Runs
 	s.Turns += o.Turns
+	s.Twins += o.Twins
 	s.Events += o.Events
 	s.Births += o.Births
 	s.Virtual += o.Virtual
@@ -146,6 +150,7 @@ func Run(seed uint64, o Options) Result {
 		w.trace = &trace{}
 	}
 	w.codec = s.codec
+	w.twins = o.Twins
 	w.run()
 	return w.result(seed)
 }

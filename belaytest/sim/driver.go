@@ -24,7 +24,7 @@ type driver struct {
 	turn     flow.Turn
 	wake     *happening
 	soon     *happening
-	stop     *belay.Request // a stop that is under way
+	pid      int
 	mail     []string
 }
 
@@ -35,7 +35,8 @@ func (w *world) drive(first ...flow.Fact) {
 		w.violate("fold", "%v", err)
 		return
 	}
-	d := &driver{w: w, tree: tree, alive: true, first: first}
+	w.drivers++
+	d := &driver{w: w, tree: tree, alive: true, first: first, pid: w.drivers}
 	if n := len(w.disk); n > 0 {
 		d.epoch = w.disk[n-1].Epoch
 	}
@@ -101,11 +102,6 @@ func (d *driver) held(open []belay.Key, states []state) {
 	}
 	facts = append(facts, d.first...)
 	d.first = nil
-	if d.stop != nil { // attaching forgets a stop that is under way
-		r := *d.stop
-		r.ID = fmt.Sprintf("%s again %d", r.ID, d.epoch)
-		facts = append(facts, flow.Fact{Run: d.w.root, Event: belay.RequestReceived{Request: r}})
-	}
 	early := d.early
 	d.early = nil
 	d.take(facts)
@@ -126,7 +122,7 @@ func (d *driver) opening() []flow.Fact {
 		}
 	}
 	return append(facts, flow.Fact{Run: d.w.root, Event: belay.RunAttached{
-		Epoch: d.epoch, Version: "sim", Pid: int(d.epoch), Boot: fmt.Sprint(d.w.boot),
+		Epoch: d.epoch, Version: "sim", Pid: d.pid, Boot: fmt.Sprint(d.w.boot),
 	}})
 }
 
@@ -226,9 +222,6 @@ func (d *driver) readMail() bool {
 			d.learn(flow.Fact{Run: d.w.root, Event: belay.RequestRefused{ID: r.ID, Why: "no such run"}})
 		case !s.Seen(r.ID):
 			d.learn(flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
-			if r.Ask == belay.WishStop {
-				d.stop = &r
-			}
 		}
 	}
 	if len(d.facts) == 0 {
@@ -255,12 +248,14 @@ func (d *driver) clearMail() {
 func (d *driver) take(facts []flow.Fact) {
 	w := d.w
 	w.stats.Turns++
+	twin := w.twin()
 	turn, err := d.tree.Turn(w.now, facts...)
 	if err != nil {
 		w.violate("turn", "%v", err)
 		return
 	}
 	d.turn = turn
+	w.compare(twin, turn, facts)
 	if w.bug == EarlyEffect {
 		d.release(turn.Effects)
 	}

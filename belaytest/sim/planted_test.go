@@ -20,12 +20,13 @@ func TestPlantedBugs(t *testing.T) {
 		{"a timer is lost", TimerLost, 100, []string{"liveness"}},
 		{"a dead driver's start is obeyed", NoFence, 3000, []string{"write it down, then do it", "a key is started once", "what is found is true", "done is final"}},
 		{"effects come before their records", EarlyEffect, 100, []string{"write it down, then do it"}},
+		{"a memory that is on no record", Unwritten, 100, []string{"a tree is what its records say"}},
 		{"once is ignored", OnceIgnored, 200, []string{"once is once"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			for seed := uint64(1); seed <= c.within; seed++ {
-				r := Run(seed, Options{Bug: c.bug})
+				r := Run(seed, Options{Bug: c.bug, Twins: c.bug == Unwritten})
 				if r.Violation == nil {
 					continue
 				}

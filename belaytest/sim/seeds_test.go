@@ -71,7 +71,9 @@ func report(t *testing.T, seed uint64, o Options) {
 	t.Errorf("seed %d: %v\nreplay: make sim SEED=%d", seed, r.Violation, seed)
 }
 
-// TestSeeds simulates many runs with all kinds of faults.
+// TestSeeds simulates many runs with all kinds of faults. Every turn is made
+// twice: by the tree that lived through all of them, and by one that was built
+// from the records alone.
 //
 // promise: K2, K4
 func TestSeeds(t *testing.T) {
@@ -83,7 +85,7 @@ func TestSeeds(t *testing.T) {
 	n := number(t, "BELAY_SIM_SEEDS", 2000)
 	began := time.Now()
 	var bad []uint64
-	all := sweepSeeds(1, n, Options{}, func(r Result) bool {
+	all := sweepSeeds(1, n, Options{Twins: true}, func(r Result) bool {
 		if r.Violation != nil {
 			bad = append(bad, r.Seed)
 		}
@@ -92,14 +94,18 @@ func TestSeeds(t *testing.T) {
 	took := time.Since(began)
 	for i, seed := range bad {
 		if i == 0 {
-			report(t, seed, Options{})
+			report(t, seed, Options{Twins: true})
 			continue
 		}
-		t.Errorf("seed %d: %v", seed, Run(seed, Options{}).Violation)
+		t.Errorf("seed %d: %v", seed, Run(seed, Options{Twins: true}).Violation)
 	}
 	t.Logf("%d seeds in %s: %.0f seeds/s, %s of virtual time", all.Runs, took.Round(time.Millisecond),
 		float64(all.Runs)/took.Seconds(), all.Virtual.Round(time.Hour))
 	t.Logf("%d turns, %d events, %d processes", all.Turns, all.Events, all.Births)
+	t.Logf("%d turns made twice, by the tree that lived through all of them and by one built from the records", all.Twins)
+	if all.Twins != all.Turns {
+		t.Errorf("only %d of %d turns were made twice", all.Twins, all.Turns)
+	}
 	for _, c := range counts(all) {
 		t.Logf("%-16s %d", c.name, c.n)
 		if c.n == 0 && all.Runs >= 1000 {
@@ -130,7 +136,7 @@ func counts(s Stats) []count {
 // replay makes one run and prints all of it.
 func replay(t *testing.T, seed uint64) {
 	t.Helper()
-	r := Run(seed, Options{Trace: true})
+	r := Run(seed, Options{Trace: true, Twins: true})
 	for i, src := range r.Recipes {
 		t.Logf("recipe %d:\n%s", i, src)
 	}

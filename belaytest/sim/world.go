@@ -61,6 +61,7 @@ type world struct {
 	chaos   chaos
 	bug     Bug
 	codec   bool // records are read back from their bytes
+	twins   bool // each turn is made a second time, by a tree built from the records
 	root    belay.RunID
 	limits  belay.Limits
 	sources []string
@@ -82,9 +83,10 @@ type world struct {
 	files   map[string]string // what scripts see
 	effects map[string]bool   // "run:step" whose work is there
 
-	driver *driver
-	keeper *keeper
-	procs  []*process // alive, in the order of their birth
+	driver  *driver
+	drivers int // so far
+	keeper  *keeper
+	procs   []*process // alive, in the order of their birth
 
 	truth  *truth
 	stats  Stats
@@ -245,6 +247,9 @@ func (w *world) after(d time.Duration, h *happening) *happening {
 func (w *world) append(recs []belay.Record, epoch int64) {
 	for i := range recs {
 		r := recs[i]
+		if _, answer := r.Event.(belay.AnswerGiven); answer && w.bug == Unwritten {
+			continue
+		}
 		r.Seq, r.Epoch = int64(len(w.disk)+1), epoch
 		w.disk = append(w.disk, r)
 		if w.trace != nil {

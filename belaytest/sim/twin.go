@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// twin is a tree that knows nothing but what is on disk, where one is wanted.
+func (w *world) twin() *flow.Tree {
+	if !w.twins {
+		return nil
+	}
+	tree := flow.NewTree(w.root, w.brain)
+	tree.Classifying(w.classes)
+	if err := tree.Follow(w.disk); err != nil {
+		w.violate("a tree is what its records say", "%v", err)
+		return nil
+	}
+	return tree
+}
+
+// compare has the twin make the turn that the driver's tree made.
+func (w *world) compare(twin *flow.Tree, turn flow.Turn, facts []flow.Fact) {
+	if twin == nil {
+		return
+	}
+	w.stats.Twins++
+	again, err := twin.Turn(w.now, facts...)
+	if err != nil {
+		w.violate("a tree is what its records say", "built from them, it cannot make the next turn: %v", err)
+		return
+	}
+	if d := differs(turn, again); d != "" {
+		w.violate("a tree is what its records say", "built from %d of them, it makes another turn: %s", len(w.disk), d)
+	}
+}
+
+// differs says in what two turns differ, "" for in nothing.
+func differs(a, b flow.Turn) string {
+	if reflect.DeepEqual(a, b) {
+		return ""
+	}
+	for i := range max(len(a.Records), len(b.Records)) {
+		if x, y := nth(a.Records, i), nth(b.Records, i); x != y {
+			return fmt.Sprintf("record %d is %s and %s", i+1, x, y)
+		}
+	}
+	for i := range max(len(a.Effects), len(b.Effects)) {
+		if x, y := nth(a.Effects, i), nth(b.Effects, i); x != y {
+			return fmt.Sprintf("effect %d is %s and %s", i+1, x, y)
+		}
+	}
+	if !a.Until.Equal(b.Until) || a.Status != b.Status {
+		return fmt.Sprintf("%s until %s, and %s until %s", a.Status, a.Until, b.Status, b.Until)
+	}
+	return ""
+}
+
+// nth is one of a list as text, "nothing" where there is none.
+func nth[T any](list []T, i int) string {
+	if i >= len(list) {
+		return "nothing"
+	}
+	b, err := json.Marshal(list[i])
+	if err != nil {
+		return err.Error()
+	}
+	switch v := any(list[i]).(type) {
+	case belay.Ask: // parts of a question are not for JSON
+		return fmt.Sprintf("%T %s %s", v, b, fmt.Sprintf("%+v", v.Question))
+	default:
+		return fmt.Sprintf("%T %s", v, b)
+	}
+}
