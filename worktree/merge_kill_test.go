@@ -44,7 +44,23 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(withModels(m.Run))
+}
+
+// models is where repositories are that tests copy.
+var models string
+
+func withModels(run func() int) int {
+	dir, err := os.MkdirTemp("", "belay-models-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		models, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return run()
 }
 
 // armed builds a victim that has failpoints.

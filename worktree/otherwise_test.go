@@ -1,8 +1,12 @@
 package worktree
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,14 +14,20 @@ import (
 )
 
 // settled is a print that is taken when all files of the rig are older than any
-// doubt about clocks.
+// doubt about clocks. Only the clock is asked again and again, and not too often:
+// that is a new file each time, but no call of git.
 func (r rig) settled() belay.Print {
 	r.t.Helper()
 	r.write(".git/last", "")
 	at, err := find(r.t.Context(), "", r.dir)
 	r.must(err)
 	last := at.moment()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
+		if at.moment() <= last+int64(slack) {
+			continue
+		}
 		if p := r.timed(); p.At > last+int64(slack) {
 			return p
 		}
@@ -26,22 +36,55 @@ func (r rig) settled() belay.Print {
 	return belay.Print{}
 }
 
-// oldRig is a repository with ignored files, a nested one and a submodule.
+// oldRig is a repository with ignored files, a nested one and a submodule: a copy
+// of one that is made once, because it takes many calls of git.
 func oldRig(t *testing.T) rig {
 	t.Helper()
-	r := newRig(t)
-	lib := r.in(filepath.Join(t.TempDir(), "lib"))
-	lib.mkdir(".")
-	lib.sh("git init -q -b main && echo l > l && git add l && git commit -q -m l")
-	r.git("submodule", "--quiet", "add", lib.dir, "lib")
-	r.write("kept.log", "tracked though ignored\n")
-	r.git("add", "-f", "kept.log")
-	r.commit("all")
-	r.write("old.log", "ignored\n")
-	r.write("out/gen/x", "made\n")
-	r.write("plain", "untracked\n")
+	top, err := oldModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rig{t: t, dir: filepath.Join(realTemp(t), "repo")}
+	r.must(os.CopyFS(r.dir, os.DirFS(filepath.Join(top, "repo"))))
+	r.sh("git -C lib update-index -q --refresh && git update-index -q --refresh") // copies are other files to git
 	return r
 }
+
+// oldModel makes what oldRig copies. It stays until all tests are done: its
+// submodule comes from there.
+var oldModel = sync.OnceValues(func() (string, error) {
+	top := filepath.Join(models, "old")
+	if err := os.MkdirAll(top, 0o755); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("bash", "-ec", `
+mkdir lib repo repo/src
+git init -q -b main lib
+echo l > lib/l
+git -C lib add l
+git -C lib commit -q -m l
+cd repo
+git init -q -b main
+printf 'one\ntwo\nthree\n' > a.txt
+printf 'package main\n\nfunc main() {}\n' > src/main.go
+printf '*.log\nout/\n' > .gitignore
+git add -A
+git commit -q -m first
+git -c protocol.file.allow=always submodule --quiet add "$(dirname "$PWD")/lib" lib
+echo 'tracked though ignored' > kept.log
+git add -f kept.log
+git commit -q -m all
+mkdir -p out/gen
+echo ignored > old.log
+echo made > out/gen/x
+echo untracked > plain
+`)
+	cmd.Dir, cmd.Env = top, rig{}.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make the model of a repository: %w\n%s", err, out)
+	}
+	return top, nil
+})
 
 // Every file is what it was: only what git looks at is not.
 //

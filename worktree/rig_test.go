@@ -30,14 +30,19 @@ func newRig(t *testing.T) rig {
 
 func emptyRig(t *testing.T) rig {
 	t.Helper()
+	r := rig{t, filepath.Join(realTemp(t), "repo")}
+	r.mkdir(".")
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+func realTemp(t *testing.T) string {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rig{t, filepath.Join(dir, "repo")}
-	r.mkdir(".")
-	r.git("init", "-q", "-b", "main")
-	return r
+	return dir
 }
 
 // in is the same rig seen in another folder.
@@ -54,8 +59,11 @@ func (r rig) try(args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// env keeps git from starting its housekeeping, which is another program at every
+// commit.
 func (r rig) env() []string {
 	return append(cleaned(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false",
 		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
 }
 
