@@ -85,11 +85,8 @@ func (s *Story) addRun(n *News, r belay.Record) {
 		}
 	case belay.RequestReceived:
 		n.Request = &e.Request
-		s.request(e.Request.ID).Received = true
 	case belay.RequestRefused:
-		n.Why = e.Why
-		q := s.request(e.ID)
-		q.Refused, q.Why = true, e.Why
+		n.Request, n.Why = &belay.Request{ID: e.ID}, e.Why
 	}
 }
 
@@ -147,13 +144,6 @@ func (s *Story) run(id belay.RunID) *Run {
 	return s.runs[id]
 }
 
-func (s *Story) request(id string) *Request {
-	if s.Requests[id] == nil {
-		s.Requests[id] = &Request{}
-	}
-	return s.Requests[id]
-}
-
 func (s *Story) step(at Place) *Step {
 	if s.steps[at] == nil {
 		s.steps[at] = &Step{Place: at}
@@ -170,16 +160,10 @@ func (s *Story) waiting(at Place) *Step {
 
 // attempt is the one that a key names, also where its start was not told.
 func (s *Story) attempt(k belay.Key) *Attempt {
-	if a := s.byKey[k]; a != nil {
-		return a
+	if s.byKey[k] == nil {
+		s.byKey[k] = named(k)
 	}
-	p, _ := belay.ParseKey(k) // of another form: shown as it is
-	a := &Attempt{Key: k, Role: p.Role, N: p.Attempt, Place: Place{p.Run, p.Path}}
-	if a.Role == belay.RoleHook {
-		_, a.Hook = a.Path.Hook()
-	}
-	s.byKey[k] = a
-	return a
+	return s.byKey[k]
 }
 
 // of is the attempt that the news is about.
@@ -192,6 +176,7 @@ func (s *Story) of(n *News, k belay.Key) *Attempt {
 func (s *Story) started(n *News, e belay.AttemptStarted) {
 	n.Path = e.Path
 	a := s.attempt(e.Key)
+	again := a.Known()
 	n.Attempt = a
 	a.Since, a.Agent, a.Starts = n.At, e.Agent, 0
 	if e.Agent != "" {
@@ -209,10 +194,10 @@ func (s *Story) started(n *News, e belay.AttemptStarted) {
 		a.Of, st.Again = s.View(n.Place).Attempts, nil
 	case belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleRecovery, belay.RoleMerge:
 	}
-	if a.started {
+	if again {
 		return // it was never born, and starts again under its own key
 	}
-	a.started, a.Place, a.Role, a.N = true, n.Place, e.Role, e.Attempt
+	a.Place, a.Role, a.N = n.Place, e.Role, e.Attempt
 	a.StartedAt, a.Child, a.Session, a.Resume = n.At, e.Child, e.Session, e.Resume
 	if !s.live {
 		s.Attempts = append(s.Attempts, a)
@@ -229,7 +214,7 @@ func (s *Story) found(n *News, e belay.AttemptFound) {
 		a.Starts = 0
 		s.close(a)
 	case belay.Lost:
-		if a.started && a.Role != belay.RoleHook && !Helps(a.Role) {
+		if a.Known() && a.Role != belay.RoleHook && !Helps(a.Role) {
 			s.step(a.Place).Broken = Broken{N: a.N}
 		}
 		s.close(a)
@@ -340,13 +325,12 @@ func (s *Story) forgive(at Place) {
 // start, a working tree, a worktree.
 func (s *Story) answered(n *News, e belay.AnswerGiven) {
 	p, _ := belay.ParseKey(e.Key)
-	n.Path, n.Topic, n.Answer = p.Path, p.Topic, &e.Answer
+	of, _, _ := e.Key.Question()
+	n.Path, n.Topic, n.Answer, n.Attempt = p.Path, p.Topic, &e.Answer, named(of)
 	switch p.Topic {
 	case belay.TopicAgent:
-		n.Attempt = asks(e.Key)
 		s.permit(n, s.waiting(n.Place), e.Answer)
 	case belay.TopicTree:
-		n.Attempt = asks(e.Key)
 		n.Path = n.Attempt.Beside()
 		st := s.waiting(n.Place)
 		st.TreeOf = ""
@@ -355,13 +339,6 @@ func (s *Story) answered(n *News, e belay.AnswerGiven) {
 		}
 	case belay.TopicStep, belay.TopicCond, belay.TopicText, belay.TopicList, belay.TopicTests, belay.TopicWorktree, belay.TopicProbe, belay.TopicLook:
 	}
-}
-
-// asks is the attempt that a question is about, which has not started.
-func asks(k belay.Key) *Attempt {
-	of, _, _ := k.Question()
-	p, _ := belay.ParseKey(of)
-	return &Attempt{Key: of, Role: p.Role, N: p.Attempt, Place: Place{p.Run, p.Path}}
 }
 
 // permit takes in whether the agent of a step, or one that helps with it, may

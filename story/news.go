@@ -52,7 +52,7 @@ type News struct {
 	Repeated bool             // the same was told before, and still stands
 	Failure  *belay.Failure   // of a step that failed before it started
 	Result   *belay.RunResult // of a run that ended
-	Request  *belay.Request   // that was received
+	Request  *belay.Request   // that was received; of one that was refused its id
 	By       string           // who did it
 	Why      string
 }

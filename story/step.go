@@ -1,6 +1,7 @@
 package story
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -68,33 +69,18 @@ type Attempt struct {
 	Starts int        `json:"-"` // processes of its agent
 
 	open              bool
-	opened            int  // how often
-	started           bool // it was told, or open before the story began
-	endedAt, judgedAt int  // how many records had been told then
+	opened            int // how often
+	endedAt, judgedAt int // how many records had been told then
 }
 
 // Known tells whether the start of the attempt was told.
-func (a *Attempt) Known() bool { return a.started }
+func (a *Attempt) Known() bool { return !a.Since.IsZero() }
 
 // Over tells whether nothing of the attempt can happen any more.
-func (a *Attempt) Over() bool {
-	if a.Observation != nil {
-		return true
-	}
-	return a.lost()
-}
-
-func (a *Attempt) lost() bool {
-	for _, how := range a.Found {
-		if how == belay.Lost {
-			return true
-		}
-	}
-	return false
-}
+func (a *Attempt) Over() bool { return a.Observation != nil || a.Lost() }
 
 // Lost tells whether the attempt is over and nobody saw its end.
-func (a *Attempt) Lost() bool { return a.Observation == nil && a.lost() }
+func (a *Attempt) Lost() bool { return a.Observation == nil && slices.Contains(a.Found, belay.Lost) }
 
 // Report is what is known of the attempt's agent; nil when there is none.
 func (a *Attempt) Report() *belay.AgentReport {
@@ -119,6 +105,16 @@ func (a *Attempt) Beside() belay.Path {
 		return a.Path.WithHook(string(a.Role))
 	}
 	return a.Path
+}
+
+// named is the attempt that a key names.
+func named(k belay.Key) *Attempt {
+	p, _ := belay.ParseKey(k) // of another form: shown as it is
+	a := &Attempt{Key: k, Role: p.Role, N: p.Attempt, Place: Place{p.Run, p.Path}}
+	if a.Role == belay.RoleHook {
+		_, a.Hook = a.Path.Hook()
+	}
+	return a
 }
 
 // note keeps what became known of an agent while it ran.

@@ -23,6 +23,7 @@
 package story
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -42,11 +43,10 @@ type Story struct {
 	Drivers   []Driver
 	News      []News     // all that was told, in order; a live story keeps none
 	Attempts  []*Attempt // in the order of their start; a live story keeps none
-	Requests  map[string]*Request
-	Records   int       // how many were told
-	Last      time.Time // when the last of them was written
-	Seq       int64     // its number
-	Done      int       // steps that are done, for the counts of a live view
+	Records   int        // how many were told
+	Last      time.Time  // when the last of them was written
+	Seq       int64      // its number
+	Done      int        // steps that are done, for the counts of a live view
 
 	live   bool
 	watch  driverWatch
@@ -65,17 +65,10 @@ type Run struct {
 	Rests bool      // the last of its own records says that nothing is left to do
 }
 
-// Request is a wish from outside, and what came of it.
-type Request struct {
-	Received bool
-	Refused  bool
-	Why      string // it was refused
-}
-
 // New is a story that nobody has told yet.
 func New(tree *flow.Tree) *Story {
 	return &Story{
-		Tree: tree, Requests: map[string]*Request{}, byKey: map[belay.Key]*Attempt{},
+		Tree: tree, byKey: map[belay.Key]*Attempt{},
 		steps: map[Place]*Step{}, waits: map[*Step]bool{}, runs: map[belay.RunID]*Run{}, failed: map[belay.RunID]int{},
 	}
 }
@@ -117,7 +110,7 @@ func Live(tree *flow.Tree) *Story {
 // adopt takes along an attempt that was open before the story began.
 func (s *Story) adopt(v flow.StepView) {
 	a := s.attempt(v.Key)
-	a.started, a.StartedAt, a.Since, a.Of = true, v.Since, v.Since, v.Attempts
+	a.StartedAt, a.Since, a.Of = v.Since, v.Since, v.Attempts
 	switch {
 	case a.Role == belay.RoleMain && v.Type == belay.TypeRecipe:
 		a.Child = v.Child
@@ -185,24 +178,29 @@ func (s *Story) Step(at Place) Step {
 	return Step{Place: at}
 }
 
-// View is how a step stands.
-func (s *Story) View(at Place) flow.StepView {
-	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
-		return flow.StepView{}
+// state is the fold of one run; nil when there is none.
+func (s *Story) state(run belay.RunID) *flow.State {
+	if s.Tree == nil {
+		return nil
 	}
-	v, _ := s.Tree.Run(at.Run).Step(at.Path)
+	return s.Tree.Run(run)
+}
+
+// View is how a step stands.
+func (s *Story) View(at Place) (v flow.StepView) {
+	if st := s.state(at.Run); st != nil {
+		v, _ = st.Step(at.Path)
+	}
 	return v
 }
 
 // Def is a step as its recipe has it; nil for none.
 func (s *Story) Def(at Place) *recipe.Step {
-	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
-		return nil
-	}
-	steps := s.Tree.Run(at.Run).Recipe().Steps
-	for i := range steps {
-		if steps[i].ID == at.Path {
-			return &steps[i]
+	if st := s.state(at.Run); st != nil {
+		for i := range st.Recipe().Steps {
+			if def := &st.Recipe().Steps[i]; def.ID == at.Path {
+				return def
+			}
 		}
 	}
 	return nil
@@ -210,21 +208,20 @@ func (s *Story) Def(at Place) *recipe.Step {
 
 // role is the role that a step has: that it was given, or that of its recipe.
 func (s *Story) role(st *Step) string {
-	if st.Role != "" {
-		return st.Role
+	role := string(recovery.Coder)
+	if def := s.Def(st.Place); def != nil {
+		role = cmp.Or(def.Role, role)
 	}
-	if def := s.Def(st.Place); def != nil && def.Role != "" {
-		return def.Role
-	}
-	return string(recovery.Coder)
+	return cmp.Or(st.Role, role)
 }
 
 // Merges tells whether the work of a step comes back from a worktree.
 func (s *Story) Merges(at Place) bool {
-	if s.Tree == nil || s.Tree.Run(at.Run) == nil {
+	st := s.state(at.Run)
+	if st == nil {
 		return false
 	}
-	h := s.Tree.Run(at.Run).Home(at.Path)
+	h := st.Home(at.Path)
 	return h != nil && h.Merge && h.Dir != ""
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -77,21 +76,13 @@ func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
 
 // awaitAttach waits until the driver has taken the run.
 func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver proc.Identity) error {
-	view, err := st.View(id)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = view.Close() }() // read only: nothing to lose
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for end := time.Now().Add(attachWithin); ; {
 		alive := driver.Alive() // before the look: what it wrote before its death is there
-		recs, err := view.Load()
-		if err != nil {
+		s, err := glance(st, id)
+		if err != nil || len(s.Drivers) > 0 {
 			return err
-		}
-		if len(story.Tell(nil, recs).Drivers) > 0 {
-			return nil
 		}
 		if !alive {
 			return errors.New("it ended before it took the run")

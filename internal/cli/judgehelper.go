@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
@@ -13,18 +12,12 @@ import (
 // helperNamed is the step and the role that a name such as call@recovery or
 // call@recovery.2 speaks of; the number is 0 for the last attempt.
 func helperNamed(p belay.Path) (step belay.Path, role belay.Role, n int, ok bool) {
-	at := strings.LastIndexByte(string(p), '@')
-	if at < 0 {
+	m := besideForm.FindStringSubmatch(string(p))
+	if m == nil {
 		return "", "", 0, false
 	}
-	word, number, numbered := strings.Cut(string(p[at+1:]), ".")
-	if numbered {
-		var err error
-		if n, err = strconv.Atoi(number); err != nil || n < 1 {
-			return "", "", 0, false
-		}
-	}
-	return p[:at], belay.Role(word), n, story.Helps(belay.Role(word))
+	n, _ = strconv.Atoi(m[3]) // "" is the last one
+	return belay.Path(m[1]), belay.Role(m[2]), n, story.Helps(belay.Role(m[2]))
 }
 
 // judgeHelper tells the verdict about an agent that helped with a step, as it is

@@ -38,11 +38,18 @@ func takeRun(ctx context.Context, ws *workshop, id belay.RunID) (*engine.Open, e
 // leaving tells whether the driver of a run has nothing left to do in it. The
 // last of the root's own records says so: a run that goes on has others.
 func leaving(st *journal.State, id belay.RunID) bool {
+	s, err := glance(st, id)
+	return err == nil && s.Run(id).Rests
+}
+
+// glance is the story of a run as its records are now, without how its steps
+// stand.
+func glance(st *journal.State, id belay.RunID) (*story.Story, error) {
 	view, err := st.View(id)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	defer func() { _ = view.Close() }() // read only: nothing to lose
 	recs, err := view.Load()
-	return err == nil && story.Tell(nil, recs).Run(id).Rests
+	return story.Tell(nil, recs), err
 }

@@ -129,21 +129,19 @@ func (l *listener) wait(ctx context.Context, d time.Duration) error {
 // listen takes a batch of records; one turn of the driver is never split.
 func (l *listener) listen(recs []belay.Record) {
 	for _, n := range l.heardOf.Add(recs...) {
-		if d := n.Decision; d != nil && d.Check && d.Run == l.req.Run && d.By == l.req.By && (d.Path == l.req.Step || l.req.Step == "") {
-			l.check = true
-		}
-		if n.What == story.RunEnded && n.Run == l.req.Run.Root() {
+		mine := n.Request != nil && n.Request.ID == l.req.ID
+		switch d := n.Decision; {
+		case mine && n.What == story.RequestReceived:
+			l.reply = accepted
+		case mine:
+			l.reply, l.why = refused, n.Why
+		case d != nil && d.Check:
+			l.check = l.check || d.Run == l.req.Run && d.By == l.req.By && (d.Path == l.req.Step || l.req.Step == "")
+		case n.What == story.RunEnded && n.Run == l.req.Run.Root():
 			l.end = n.Result
 		}
 	}
 	l.last = l.heardOf.Seq
-	switch req := l.heardOf.Requests[l.req.ID]; {
-	case req == nil:
-	case req.Refused:
-		l.reply, l.why = refused, req.Why
-	case req.Received:
-		l.reply = accepted
-	}
 }
 
 // settled tells whether there is nothing more to wait for. The end of a run

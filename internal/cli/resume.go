@@ -120,14 +120,9 @@ func noteEnd(st *journal.State, o *engine.Open, res belay.RunResult, at time.Tim
 
 // lastAt is the time of a run's last record, or now when it cannot be read.
 func lastAt(st *journal.State, id belay.RunID) time.Time {
-	view, err := st.View(id)
-	if err != nil {
+	s, err := glance(st, id)
+	if err != nil || s.Records == 0 {
 		return time.Now()
 	}
-	defer func() { _ = view.Close() }() // read only: nothing to lose
-	recs, err := view.Load()
-	if err != nil || len(recs) == 0 {
-		return time.Now()
-	}
-	return recs[len(recs)-1].At
+	return s.Last
 }

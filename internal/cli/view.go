@@ -16,10 +16,10 @@ import (
 // and what lies beside its records.
 type runView struct {
 	*story.Story
-	id    belay.RunID // the run that was asked for; its root may be another
-	view  *journal.View
-	recs  []belay.Record
-	purse journal.BudgetUse // of all runs that belong together
+	id       belay.RunID // the run that was asked for; its root may be another
+	view     *journal.View
+	recs     []belay.Record
+	together story.Together // what the runs used that belong together
 }
 
 func tell(st *journal.State, arg string) (*runView, error) {
@@ -31,8 +31,8 @@ func tell(st *journal.State, arg string) (*runView, error) {
 	if err != nil {
 		return nil, st.Unread(id, err)
 	}
-	s := &runView{id: id, view: view}
-	s.purse, _ = st.BudgetUse(id) // what the index does not tell is left out
+	p, _ := st.BudgetUse(id) // what the index does not tell is left out
+	s := &runView{id: id, view: view, together: story.Together{Starts: p.Starts, Allowed: p.MaxStarts, Tokens: p.Tokens, MicroUSD: p.Micros}}
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
 		tree, err = engine.Fold(id.Root(), s.recs, view)

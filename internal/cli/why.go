@@ -102,7 +102,7 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 	w.Steps = story.CountSteps(all)
 	w.Failure = rootCause(s.Cause(s.id, all))
 	w.Tried = tried(s)
-	w.Cost = s.Cost(s.id, w.wall(), together(s.purse))
+	w.Cost = s.Cost(s.id, w.wall(), s.together)
 	w.Work = workOf(s)
 	w.Taken, w.Judging, w.Answered = taken(s, all), judging(all), answered(all)
 	w.Blocked = s.Blocked(s.id)

@@ -291,6 +291,22 @@ func (w *whyFacts) stepsPart(p *page) {
 	w.judgingPart(p)
 }
 
+// blockedPart says what a step waits for that is nobody's question.
+func (w *whyFacts) blockedPart(p *page) {
+	if len(w.Blocked) == 0 {
+		return
+	}
+	const shown = 3
+	p.head("WAITS FOR A SERVICE")
+	for i, b := range w.Blocked {
+		if i == shown {
+			p.whole(fmt.Sprintf("  … %d more steps", len(w.Blocked)-shown))
+			break
+		}
+		p.text("  "+w.clock(b.Since)+"  ", fmt.Sprintf("%s: %s; it is asked again at %s", b.Step, b.Why, w.clock(b.Until)))
+	}
+}
+
 func (w *whyFacts) waitsPart(p *page) {
 	if len(w.Waits) == 0 {
 		return

@@ -121,6 +121,11 @@ func (w *whyFacts) clears() string {
 	return fmt.Sprintf("%s clear %s attempts:%s --why TEXT", w.belay, w.Failure.Run, w.Failure.Step)
 }
 
+// breakers is the command that takes back what is counted of the services.
+func (w *whyFacts) breakers() string {
+	return fmt.Sprintf("%s clear %s breakers --why TEXT", w.belay, w.Run.Root())
+}
+
 // again is the command that starts the same recipe anew.
 func (w *whyFacts) again() []string {
 	if w.File == "" {

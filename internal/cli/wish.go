@@ -70,12 +70,11 @@ func (a *app) grantFree(o *engine.Open, req belay.Request, asJSON bool) (check b
 	if err != nil {
 		return false, err
 	}
-	told := story.New(nil)
-	for _, n := range told.Add(recs...) {
+	for _, n := range story.New(nil).Add(recs...) {
+		if n.What == story.RequestRefused && n.Request.ID == req.ID {
+			return false, a.refuse(req, n.Why, asJSON)
+		}
 		check = check || n.Decision != nil && n.Decision.Check
-	}
-	if came := told.Requests[req.ID]; came != nil && came.Refused {
-		return false, a.refuse(req, came.Why, asJSON)
 	}
 	return check, nil
 }

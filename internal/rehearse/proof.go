@@ -103,10 +103,8 @@ func group(p place) string {
 func within(p place) map[belay.Key]bool {
 	keys := map[belay.Key]bool{}
 	up, _ := parents(p.run)
-	run := p.run.Root()
 	for _, around := range up {
-		keys[belay.KeyOf(run, around.path, belay.RoleMain, around.attempt)] = true
-		run = run.Child(around.path, around.attempt)
+		keys[belay.KeyOf(around.run, around.path, belay.RoleMain, around.attempt)] = true
 	}
 	return keys
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -163,15 +162,11 @@ func (t Target) below(p place) int {
 
 // parents are the attempts that a run is nested in, the root's first.
 func parents(run belay.RunID) (all []place, last place) {
-	words := strings.Split(string(run), "/")
-	for _, w := range words[1:] {
-		i := strings.LastIndexByte(w, '.')
-		if i < 0 {
-			continue
-		}
-		n, _ := strconv.Atoi(w[i+1:]) // made by RunID.Child
-		last = place{path: belay.Path(w[:i]), role: belay.RoleMain, attempt: n}
-		all = append(all, last)
+	for up, ok := run.Parent(); ok; up, ok = up.Run.Parent() {
+		all = append([]place{{run: up.Run, path: up.Path, role: belay.RoleMain, attempt: up.Attempt}}, all...)
+	}
+	if len(all) > 0 {
+		last = all[len(all)-1]
 	}
 	return all, last
 }
