@@ -26,7 +26,7 @@ AGENTS ?=
 # things happen at the same time, with a binary that watches itself. Left out are
 # the pure rooms and the simulator, which have no goroutine at all, and tests of
 # one goroutine and much data. make race ALL=1 leaves out nothing.
-RACE_ROOMS   := ./engine ./proc ./journal ./internal/attend ./internal/doctor ./internal/rehearse \
+RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/attend ./internal/doctor ./internal/rehearse \
                 ./internal/demo ./internal/cli ./internal/tui ./internal/step ./belaytest ./belaytest/model
 RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestHarvestOfManyBigOutputs)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$

@@ -45,21 +45,23 @@ var ranks = map[string]int{
 	"internal/graph":   4,
 	"internal/doctor":  4,
 
-	"engine":       5, // the local driver
+	"internal/hand": 5,
+
+	"engine":       6, // the local driver
 	"internal/tui": 5,
 
 	"internal/rehearse": 5,
 
 	"internal/config": 6,
-	"internal/demo":   6,
+	"internal/demo":   7,
 	"belaytest":       6,
 	"belaytest/model": 6, // imports nothing of ours
 
-	"internal/cli":  7,
+	"internal/cli":  8,
 	"belaytest/sim": 7,
 
-	"cmd/belay":     8,
-	"e2e/cmd/model": 8,
+	"cmd/belay":     9,
+	"e2e/cmd/model": 9,
 }
 
 // pure are the rooms that decide: they see no clock, disk, process, network or
@@ -91,7 +93,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "proc", "internal/attend", "internal/doctor", "internal/rehearse", "internal/demo", "internal/cli/signal.go")
+var mayGo = set("engine", "internal/hand", "proc", "internal/attend", "internal/doctor", "internal/rehearse", "internal/demo", "internal/cli/signal.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.

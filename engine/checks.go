@@ -32,9 +32,3 @@ func freezeChecks(spec Spec, started *belay.RunStarted, path string) {
 		started.Forges = check.Programs(path, check.Forges...)
 	}
 }
-
-// findTests looks for the tests of a directory that was not known before.
-func (w *drive) findTests(dir string) *belay.TestPlan {
-	plan := check.Find(dir, check.Top(dir, w.Tree.Started().Dir), w.Path)
-	return &plan
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/proc"
 )
@@ -44,13 +45,6 @@ type Keeper interface {
 	Close(context.Context) error
 }
 
-// Store is where the files of a run lie.
-type Store interface {
-	step.Files
-	step.Blobs
-	ReadBlob(sha string, most int64) ([]byte, error)
-}
-
 // Driver drives one root run. Its fields are set by Local.
 type Driver struct {
 	Root    belay.RunID
@@ -58,22 +52,12 @@ type Driver struct {
 	Epoch   int64      // the highest that the journal holds
 	Log     Log
 	Ledger  Ledger
-	Store   Store
+	Hand    *hand.Hand
 	Attach  func(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error)
 	Self    proc.Identity
 	Version string
-	Mask    []string
-	Limits  step.Limits
-	Host    step.Host
-	Path    string // the PATH of all steps
-	House   func(ctx context.Context, w belay.Worktree, run belay.RunID) (belay.Answer, error)
-	Unhouse func(ctx context.Context, run belay.RunID, step belay.Path) // takes the worktree of merged work away
-	Seen    func([]belay.Record)                                        // called with every batch of records once it is on disk
+	Seen    func([]belay.Record) // called with every batch of records once it is on disk
 	Clock   Clock
-	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
-
-	// Look looks at the machine; nil = nothing is wrong with it.
-	Look func(ctx context.Context, q belay.Question) belay.Probe
 }
 
 // drive is one drive of a run: a driver at work.
@@ -83,9 +67,7 @@ type drive struct {
 	facts   []flow.Fact // learned, not yet in a turn
 	turn    flow.Turn
 	mail    []string // requests to be taken out of the mailbox after the commit
-	notes   map[belay.Key]noteMark
 	attachs int
-	seen    seen
 	trees   map[belay.Key]treeWait // trees that others have
 	treesAt time.Time              // when they were asked for
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
@@ -98,7 +80,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 	if d.Clock == (Clock{}) {
 		d.Clock = NewClock(1, time.Time{})
 	}
-	w := &drive{Driver: d, notes: map[belay.Key]noteMark{}, trees: map[belay.Key]treeWait{}}
+	w := &drive{Driver: d, trees: map[belay.Key]treeWait{}}
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -201,7 +183,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 	if !ok {
 		return nil, fmt.Errorf("attempt %s is open but unknown", key)
 	}
-	facts, err := w.notesOf(job) // before the attempt is closed
+	facts, err := w.Hand.Notes(job) // before the attempt is closed
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +196,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 			return nil, fmt.Errorf("count a lost attempt: %w", err)
 		}
 		e.Count = n
-		e.Left = w.left(job)
+		e.Left = w.Hand.Left(job)
 		if err := w.tell(job, nil); err != nil {
 			return nil, err
 		}
@@ -229,7 +211,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 // ended is the end of an attempt. What an agent used is counted before it is a
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fact, error) {
-	o := step.Observe(job, e, w.Store, w.Limits, w.mask(job))
+	o := w.Hand.Observe(job, e)
 	if err := w.tell(job, o.Agent); err != nil {
 		return flow.Fact{}, err
 	}
@@ -239,19 +221,6 @@ func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fac
 		}
 	}
 	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: o}}, nil
-}
-
-// left is what the attendant of a lost agent saw, if that lived long enough to
-// report: the next attempt is measured by it. nil = it did not.
-func (w *drive) left(j belay.Job) *belay.Evidence {
-	if j.Agent == nil {
-		return nil
-	}
-	r, ok := step.Report(w.Store, j.Key)
-	if !ok {
-		return nil
-	}
-	return &r.Evidence
 }
 
 // loop turns until the tree rests.
@@ -337,7 +306,7 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 			return w.bereaved(ctx)
 		}
 		if job, known := w.Tree.Job(e.Exit.Key); known {
-			notes, err := w.notesOf(job)
+			notes, err := w.Hand.Notes(job)
 			if err != nil {
 				return err
 			}
@@ -417,7 +386,7 @@ func (w *drive) clearMail() error {
 
 // take is one turn: think, write everything down at once, then act.
 func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
-	facts = unsecret(facts, func() []string { return append(given(w.Tree), w.Mask...) })
+	facts = unsecret(facts, w.Hand.Clean)
 	turn, err := w.Tree.Turn(w.now(), facts...)
 	if err != nil {
 		return belay.Exit(belay.ExitFailed, "fold", err,
@@ -436,7 +405,7 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 			return err
 		}
 		w.beat()
-		w.came(ctx, recs)
+		w.merged(ctx, recs)
 	}
 	if err := errors.Join(w.clearMail(), w.giveTrees()); err != nil {
 		return err
@@ -475,14 +444,7 @@ func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 			return err
 		}
 	}
-	staged := j
-	if w.Stage != nil {
-		staged = w.Stage(j)
-	}
-	if err := w.pose(ctx, staged); err != nil {
-		return w.unstarted(j, &step.Fault{Kind: belay.FaultDisk, Err: err})
-	}
-	s, err := w.prepare(staged)
+	s, err := w.Hand.Prepare(ctx, j)
 	if err != nil {
 		return w.unstarted(j, err)
 	}

@@ -52,14 +52,10 @@ func (w *drive) tree(c belay.Ask) (flow.Fact, bool) {
 		w.trees[c.Key] = wait
 		w.beat()
 		a.By = got.By
-		return w.given(c.Key, a), news
+		return given(c.Key, a), news
 	}
 	delete(w.trees, c.Key)
-	return w.given(c.Key, a), true
-}
-
-func (w *drive) given(k belay.Key, a belay.Answer) flow.Fact {
-	return flow.Fact{Run: w.asker(k), Event: belay.AnswerGiven{Key: k, Answer: a}}
+	return given(c.Key, a), true
 }
 
 // askTrees asks again for the trees that others had.

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
@@ -80,6 +81,7 @@ type Open struct {
 	self    proc.Identity
 	session belay.Session
 	books   books
+	hand    *hand.Hand
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
 
@@ -179,7 +181,7 @@ func (spec Spec) First() belay.RunStarted {
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}
 	}
-	for _, n := range secretsOf(spec.Set.Library) {
+	for _, n := range hand.Secrets(spec.Set.Library) {
 		delete(vars, n)
 	}
 	return belay.RunStarted{
@@ -278,7 +280,7 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 	facts = append(o.first, facts...)
 	o.first = nil
-	facts = unsecret(facts, func() []string { return append(given(o.Tree), o.masked()...) })
+	facts = unsecret(facts, func(text string) string { return o.hands().Clean(text) })
 	turn, err := o.Tree.Settle(time.Now(), facts...)
 	if err != nil {
 		return nil, err
@@ -306,14 +308,12 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 	}
 	first = append(o.first, first...)
 	o.first = nil
+	o.hand = nil // its place among the sessions may be another
 	d := &Driver{
-		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Store: o.run,
+		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Hand: o.hands(),
 		Attach: o.attach, Ledger: indexLedger{o},
-		Self: o.self, Version: o.local.Version, Limits: o.local.Limits, Seen: seen,
-		Host: o.host(), Path: pathOf(o.local.Env), House: o.houseOf, Unhouse: o.unhouse,
-		Look:  o.lookOf(),
-		Clock: NewClock(o.local.Speed, o.last), Stage: o.local.Stage,
-		Mask: o.masked(),
+		Self: o.self, Version: o.local.Version, Seen: seen,
+		Clock: NewClock(o.local.Speed, o.last),
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

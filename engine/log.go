@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/redact"
 )
 
@@ -103,7 +104,7 @@ func (l *RunLog) tail() string {
 
 // masked are the values that nobody may see of the run.
 func (o *Open) masked() []string {
-	return redact.FromEnv(o.environment(), slices.Concat(hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets))
+	return redact.FromEnv(o.environment(), slices.Concat(hand.Hidden(o.Tree.Library()), o.local.Secrets, o.Tree.Started().Secrets))
 }
 
 // Hide is a text without the secrets in it.
@@ -156,4 +157,9 @@ func (l *RunLog) Close() error {
 		return fmt.Errorf("close log of the run: %w", err)
 	}
 	return nil
+}
+
+// Hide is a text without the secrets that the environment shows by their names.
+func (l *Local) Hide(text string) string {
+	return redact.New(redact.FromEnv(l.Env, l.Secrets)).String(text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/recipe"
 )
@@ -86,11 +87,11 @@ func TestSecretsStayOutOfTheRecord(t *testing.T) {
 	if _, there := spec.First().Vars["my-token"]; there {
 		t.Error("a secret is in the first record")
 	}
-	env := strings.Join(withSecrets([]string{"MY_TOKEN=abc"}, spec.Set.Library), " ")
+	env := strings.Join(hand.WithSecrets([]string{"MY_TOKEN=abc"}, spec.Set.Library), " ")
 	if !strings.Contains(env, "RECIPE_VAR_my_token=abc") {
 		t.Errorf("environment %s", env)
 	}
-	if names := strings.Join(hidden(spec.Set.Library), " "); names != "my-token RECIPE_VAR_my_token MY_TOKEN" {
+	if names := strings.Join(hand.Hidden(spec.Set.Library), " "); names != "my-token RECIPE_VAR_my_token MY_TOKEN" {
 		t.Errorf("hidden %s", names)
 	}
 }

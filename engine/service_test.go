@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,7 +23,7 @@ func counting(t *testing.T) (*drive, *journal.State) {
 	})
 	o := &Open{ID: "r", local: &Local{State: st}, session: belay.Session{Tree: "r", Depth: 1}, books: books{state: st, name: "r"}}
 	return &drive{Driver: &Driver{
-		Ledger: indexLedger{o}, Look: o.lookOf(), Clock: NewClock(1, time.Time{}),
+		Ledger: indexLedger{o}, Clock: NewClock(1, time.Time{}),
 	}}, st
 }
 
@@ -98,20 +97,5 @@ func TestWhatIsToldOfAService(t *testing.T) {
 		if class, ok := cameOf(c.r); class != c.class || ok != c.ok {
 			t.Errorf("%s: %q, %t", name, class, ok)
 		}
-	}
-}
-
-// promise: F7
-func TestLookIsAnAnswer(t *testing.T) {
-	w, _ := counting(t)
-	w.Look = func(_ context.Context, q belay.Question) belay.Probe {
-		return belay.Probe{ReadOnly: true, Detail: q.Probe}
-	}
-	if a := w.ask(t, belay.Question{Probe: "/src"}); !a.OK || a.Probe == nil || *a.Probe != (belay.Probe{ReadOnly: true, Detail: "/src"}) {
-		t.Errorf("%+v", a)
-	}
-	w.Look = nil
-	if a := w.ask(t, belay.Question{Probe: "/src"}); !a.OK || a.Probe == nil || *a.Probe != (belay.Probe{}) {
-		t.Errorf("nobody looks: %+v", a)
 	}
 }

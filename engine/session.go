@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -115,7 +116,7 @@ func (o *Open) environment() []string {
 	}
 	// A belay inside a step must count in the same index.
 	env = append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
-	return withSecrets(env, o.Tree.Library(), slices.Concat(o.local.Secrets, o.Tree.Started().Secrets)...)
+	return hand.WithSecrets(env, o.Tree.Library(), slices.Concat(o.local.Secrets, o.Tree.Started().Secrets)...)
 }
 
 // ours tells variables that Belay sets for its children and that must not be

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
@@ -401,7 +401,7 @@ func onDisk(bytes int64, more bool) string {
 }
 
 // tellKept says which worktrees of an ended run are still there, and why.
-func (a *app) tellKept(kept []engine.Kept) {
+func (a *app) tellKept(kept []hand.Kept) {
 	for _, k := range kept {
 		var why []string
 		for _, r := range k.Why {

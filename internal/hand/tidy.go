@@ -1,4 +1,4 @@
-package engine
+package hand
 
 import (
 	"context"
@@ -23,23 +23,23 @@ type Kept struct {
 
 // Tidy removes the worktrees of an achieved run in which nothing is that could
 // be lost, and says which are kept. A run that can go on keeps all of its own.
-func (o *Open) Tidy(ctx context.Context) []Kept {
-	status := o.Tree.Status()
+func (h *Hand) Tidy(ctx context.Context) []Kept {
+	status := h.Tree.Status()
 	var kept []Kept
-	for _, id := range o.Tree.Runs() {
-		s := o.Tree.Run(id)
+	for _, id := range h.Tree.Runs() {
+		s := h.Tree.Run(id)
 		homes := s.Homes()
-		for key, h := range homes {
-			if !h.OK || h.Dir == "" {
+		for key, home := range homes {
+			if !home.OK || home.Dir == "" {
 				continue
 			}
 			_, step := key.Step()
-			k := Kept{Dir: h.Dir, Branch: h.Ref}
+			k := Kept{Dir: home.Dir, Branch: home.Ref}
 			gone := status == belay.Achieved
-			if v, ok := s.Step(step); ok && h.Merge && v.Phase == flow.Done {
-				gone, k.Why = true, o.remove(ctx, id, step, s.Base(), h, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
+			if v, ok := s.Step(step); ok && home.Merge && v.Phase == flow.Done {
+				gone, k.Why = true, remove(ctx, id, step, s.Base(), home, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
 			} else if gone {
-				k.Why = o.remove(ctx, id, step, o.Tree.Started().Dir, h)
+				k.Why = remove(ctx, id, step, h.Tree.Started().Dir, home)
 			}
 			if !gone || len(k.Why) > 0 {
 				kept = append(kept, k)
@@ -51,7 +51,7 @@ func (o *Open) Tidy(ctx context.Context) []Kept {
 }
 
 // remove takes a worktree away when that is safe; otherwise it gives the reasons.
-func (o *Open) remove(ctx context.Context, run belay.RunID, step belay.Path, repo string, h *belay.Answer, aside ...worktree.Reason) []worktree.Reason {
+func remove(ctx context.Context, run belay.RunID, step belay.Path, repo string, h *belay.Answer, aside ...worktree.Reason) []worktree.Reason {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
 	defer cancel()
 	err := worktree.Remove(ctx, worktree.Made{Repo: repo, Path: h.Dir, Branch: h.Ref, Run: run, Step: step}, false, aside...)

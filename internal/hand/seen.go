@@ -1,4 +1,4 @@
-package engine
+package hand
 
 import (
 	"github.com/belay-run/belay"
@@ -15,11 +15,11 @@ type seen struct {
 }
 
 // decoded is a value as conditions and texts see it.
-func (w *drive) decoded(v belay.Value) (any, error) {
-	if x, ok := w.seen.values[v.Sha]; ok && !v.Inline() {
+func (h *Hand) decoded(v belay.Value) (any, error) {
+	if x, ok := h.seen.values[v.Sha]; ok && !v.Inline() {
 		return x, nil
 	}
-	raw, err := w.jsonOf(v)
+	raw, err := h.jsonOf(v)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (w *drive) decoded(v belay.Value) (any, error) {
 		return nil, err
 	}
 	if !v.Inline() {
-		w.seen.keep(v, x)
+		h.seen.keep(v, x)
 	}
 	return x, nil
 }

@@ -1,4 +1,4 @@
-package engine
+package hand
 
 import (
 	"bytes"
@@ -17,10 +17,10 @@ import (
 )
 
 // values reads values that may lie outside the records, decoded.
-func (w *drive) values(vars map[string]belay.Value) (map[string]any, error) {
+func (h *Hand) values(vars map[string]belay.Value) (map[string]any, error) {
 	vals := make(map[string]any, len(vars))
 	for name, v := range vars {
-		x, err := w.decoded(v)
+		x, err := h.decoded(v)
 		if err != nil {
 			return nil, fmt.Errorf("value of %s: %w", name, err)
 		}
@@ -30,14 +30,14 @@ func (w *drive) values(vars map[string]belay.Value) (map[string]any, error) {
 }
 
 // jsonOf is a value as JSON; a big one is typed as a small one would be.
-func (w *drive) jsonOf(v belay.Value) (json.RawMessage, error) {
+func (h *Hand) jsonOf(v belay.Value) (json.RawMessage, error) {
 	if v.Inline() {
 		return v.JSON, nil
 	}
 	if v.Size > maxAskValue {
 		return nil, fmt.Errorf("it has %d bytes; at most %d can be looked at", v.Size, maxAskValue)
 	}
-	b, err := w.Store.ReadBlob(v.Sha, maxAskValue)
+	b, err := h.Store.ReadBlob(v.Sha, maxAskValue)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func exact(raw []byte, to *any) error {
 }
 
 // fillIn puts values into texts.
-func (w *drive) fillIn(q belay.Question, a *belay.Answer) error {
-	vals, err := w.values(q.Vars)
+func (h *Hand) fillIn(q belay.Question, a *belay.Answer) error {
+	vals, err := h.values(q.Vars)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (w *drive) fillIn(q belay.Question, a *belay.Answer) error {
 		if err != nil {
 			return err
 		}
-		v, err := w.textValue(text)
+		v, err := h.textValue(text)
 		if err != nil {
 			return err
 		}
@@ -102,23 +102,23 @@ func render(src string, look expr.Lookup, lenient bool) (string, error) {
 }
 
 // textValue keeps a text in the record, or as a blob when it is big.
-func (w *drive) textValue(text string) (belay.Value, error) {
+func (h *Hand) textValue(text string) (belay.Value, error) {
 	if len(text) <= belay.MaxInline && strings.IndexByte(text, 0) < 0 {
 		return belay.Text(text), nil
 	}
-	return w.Store.PutBlob([]byte(text))
+	return h.Store.PutBlob([]byte(text))
 }
 
 // list makes pieces one list.
-func (w *drive) list(pieces []belay.Piece) (*belay.Value, error) {
-	most := w.mostOut()
+func (h *Hand) list(pieces []belay.Piece) (*belay.Value, error) {
+	most := h.mostOut()
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, p := range pieces {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		raw, err := w.pieceOf(p)
+		raw, err := h.pieceOf(p)
 		if err != nil {
 			return nil, fmt.Errorf("the output of item %d: %w", i+1, err)
 		}
@@ -128,46 +128,46 @@ func (w *drive) list(pieces []belay.Piece) (*belay.Value, error) {
 		b.Write(raw)
 	}
 	b.WriteByte(']')
-	v, err := w.Store.PutBlob(b.Bytes())
+	v, err := h.Store.PutBlob(b.Bytes())
 	return &v, err
 }
 
 // mostOut is how big a value may be that is made of others.
-func (w *drive) mostOut() int64 {
-	if w.Limits.MaxOut > 0 {
-		return w.Limits.MaxOut
+func (h *Hand) mostOut() int64 {
+	if h.Limits.MaxOut > 0 {
+		return h.Limits.MaxOut
 	}
 	return proc.DefaultMaxOut
 }
 
 // object makes values one object.
-func (w *drive) object(values map[string]belay.Value) (*belay.Value, error) {
+func (h *Hand) object(values map[string]belay.Value) (*belay.Value, error) {
 	var all int64
 	for _, v := range values {
 		all += v.Size + int64(len(v.JSON))
 	}
-	if most := w.mostOut(); all > most {
+	if most := h.mostOut(); all > most {
 		return nil, fmt.Errorf("all outputs together have %d bytes; at most %d can be one object", all, most)
 	}
-	raw, err := w.pieceOf(belay.Piece{Object: values})
+	raw, err := h.pieceOf(belay.Piece{Object: values})
 	if err != nil {
 		return nil, err
 	}
-	v, err := w.Store.PutBlob(raw)
+	v, err := h.Store.PutBlob(raw)
 	return &v, err
 }
 
 // pieceOf is one item of a list as JSON.
-func (w *drive) pieceOf(p belay.Piece) (json.RawMessage, error) {
+func (h *Hand) pieceOf(p belay.Piece) (json.RawMessage, error) {
 	switch {
 	case p.Value != nil:
-		return w.jsonOf(*p.Value)
+		return h.jsonOf(*p.Value)
 	case p.Object == nil:
 		return json.RawMessage("null"), nil
 	}
 	object := make(map[string]json.RawMessage, len(p.Object))
 	for _, name := range slices.Sorted(maps.Keys(p.Object)) {
-		raw, err := w.jsonOf(p.Object[name])
+		raw, err := h.jsonOf(p.Object[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -1,6 +1,7 @@
-package engine
+package hand
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -22,13 +23,13 @@ func (c *counted) ReadBlob(sha string, _ int64) ([]byte, error) {
 // makes room.
 func TestDecodedOnce(t *testing.T) {
 	store := &counted{}
-	w := &drive{Driver: &Driver{Store: store}}
+	h := New(Hand{Store: store})
 	look := func(sha string, size int64) {
 		t.Helper()
-		a, _ := w.answer(t.Context(), belay.Ask{Key: "r:a.1?cond", Question: belay.Question{
+		got, _ := h.Answer(t.Context(), belay.Ask{Key: "r:a.1?cond", Question: belay.Question{
 			Cond: "v.name == '" + sha + "'", Vars: map[string]belay.Value{"v": {Sha: sha, Size: size}},
 		}})
-		if got := a.Event.(belay.AnswerGiven).Answer; !got.OK || got.Error != "" {
+		if !got.OK || got.Error != "" {
 			t.Fatalf("the condition over %s: %+v", sha, got)
 		}
 	}
@@ -42,7 +43,18 @@ func TestDecodedOnce(t *testing.T) {
 	look("three", maxSeen)
 	look("three", maxSeen)
 	look("one", 100)
-	if store.reads != 4 || w.seen.bytes > maxSeen {
-		t.Errorf("read %d times, want 4; %d bytes are kept", store.reads, w.seen.bytes)
+	if store.reads != 4 || h.seen.bytes > maxSeen {
+		t.Errorf("read %d times, want 4; %d bytes are kept", store.reads, h.seen.bytes)
+	}
+}
+
+// promise: F7
+func TestLookIsAnAnswer(t *testing.T) {
+	h := New(Hand{Look: func(_ context.Context, q belay.Question) belay.Probe {
+		return belay.Probe{ReadOnly: true, Detail: q.Probe}
+	}})
+	a, ok := h.Answer(t.Context(), belay.Ask{Key: "r:a.1?probe", Question: belay.Question{Probe: "/src"}})
+	if !ok || !a.OK || a.Probe == nil || *a.Probe != (belay.Probe{ReadOnly: true, Detail: "/src"}) {
+		t.Errorf("%+v", a)
 	}
 }

@@ -1,7 +1,6 @@
-package engine
+package hand
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -129,23 +128,4 @@ func named(dir string) (*os.File, func() error, error) {
 		return nil, nil, err
 	}
 	return f, func() error { return os.Remove(f.Name()) }, nil
-}
-
-// look answers the question for a look.
-func (w *drive) look(ctx context.Context, q belay.Question) belay.Answer {
-	p := belay.Probe{}
-	if w.Look != nil {
-		p = w.Look(ctx, q)
-	}
-	return belay.Answer{OK: true, Probe: &p}
-}
-
-// lookOf looks from now on: kills for want of memory are those that come after.
-func (o *Open) lookOf() func(context.Context, belay.Question) belay.Probe {
-	before := OOMKills()
-	return func(ctx context.Context, q belay.Question) belay.Probe {
-		p := Look(q.Probe, o.local.State.Dir(), before)
-		lookNamed(ctx, q, &p)
-		return p
-	}
 }

@@ -1,4 +1,4 @@
-package engine
+package hand
 
 import (
 	"context"
@@ -13,10 +13,10 @@ const treeWithin = 2 * time.Minute
 
 // since looks at a working tree: what changed since a state of it that is on
 // record. It is asked when an agent was lost, and nobody saw what that left.
-func (w *drive) since(ctx context.Context, q belay.Question) belay.Answer {
+func (h *Hand) since(ctx context.Context, q belay.Question) belay.Answer {
 	ctx, cancel := context.WithTimeout(ctx, treeWithin)
 	defer cancel()
-	tree := worktree.Tree{Dir: q.Look, Skip: w.Host.Skip, Guard: q.Guard, Secret: w.secretIn()}
+	tree := worktree.Tree{Dir: q.Look, Skip: h.Host.Skip, Guard: q.Guard, Secret: h.secretIn()}
 	now := tree.Print(ctx)
 	switch {
 	case q.Base == nil && q.Guard != nil && !now.Repo && now.Error == "": // the same as a base without a repository
@@ -25,6 +25,6 @@ func (w *drive) since(ctx context.Context, q belay.Question) belay.Answer {
 		return belay.Answer{Error: "there is nothing to compare with"}
 	}
 	e := tree.Since(ctx, *q.Base, now, nil)
-	e.Error = w.clean(e.Error)
+	e.Error = h.Clean(e.Error)
 	return belay.Answer{OK: e.After.Error == "", Seen: &e}
 }
