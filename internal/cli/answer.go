@@ -61,7 +61,7 @@ func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON 
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("run %s: answered %s", req.Run, req.Choice)
+	text := fmt.Sprintf("run %s: decided %s", req.Run, req.Choice)
 	if h.check {
 		text += "; the step has a check of its own, and that decides"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -104,7 +105,7 @@ func (s *runView) graph(id belay.RunID) *graph.Graph {
 		if i >= len(g.Nodes) {
 			break // a run has no more steps than its recipe
 		}
-		g.Nodes[i].Phase = string(v.Phase)
+		g.Nodes[i].Phase = tui.PhaseWord(v)
 		if v.Child != "" && s.Tree.Run(v.Child) != nil {
 			g.Nodes[i].Sub = s.graph(v.Child)
 		}

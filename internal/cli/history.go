@@ -96,7 +96,7 @@ func (d *decision) words() string {
 	case d.of.What == story.AnswerGiven:
 		return "wait " + tui.Took(d.of.Wait()) + " for the service"
 	case d.of.What == story.ItemAnswered:
-		return "answered " + d.of.Choice + " by " + d.By
+		return "decided " + d.of.Choice + " by " + d.By
 	case d.of.What == story.StepSkipped:
 		return "left out by " + d.By
 	case d.of.What == story.RunCleared:

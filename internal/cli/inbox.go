@@ -25,7 +25,7 @@ type letterKind string
 
 const (
 	letterQuestion letterKind = "question" // a held step waits for an answer
-	letterAnswered letterKind = "answered" // all is answered, and nobody went on
+	letterDecided  letterKind = "decided"  // all is answered, and nobody went on
 	letterHollow   letterKind = "hollow"   // success was claimed, nothing was done
 	letterCrashed  letterKind = "crashed"  // its driver died in the middle
 	letterDamaged  letterKind = "damaged"  // its journal cannot be read
@@ -123,7 +123,7 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	case status.Terminal() || status == belay.Stopped || len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
-		l.Kind, l.Question = letterAnswered, "every question is answered, and nobody has gone on with it"
+		l.Kind, l.Question = letterDecided, "every question is answered, and nobody has gone on with it"
 	default:
 		l.Kind, l.Question = letterCrashed, "its driver died in the middle"
 	}

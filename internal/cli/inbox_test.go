@@ -95,7 +95,7 @@ func TestInboxOfAQuestion(t *testing.T) {
 	must(t, err)
 	must(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))
 	must(t, st.Close())
-	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterAnswered || list[0].Command != "belay resume r1" {
+	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterDecided || list[0].Command != "belay resume r1" {
 		t.Errorf("%+v", list)
 	}
 }

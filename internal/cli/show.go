@@ -114,7 +114,7 @@ func stepRow(p story.Placed, over bool, agent string) []string {
 		result = "agent " + agent + " works"
 	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + string(p.Path), string(p.Phase), attempts, stepTook(p), tui.Cut(tui.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + string(p.Path), tui.PhaseWord(p.StepView), attempts, stepTook(p), tui.Cut(tui.Clean(result), resultWidth),
 	}
 }
 

@@ -52,7 +52,7 @@ func (b *Board) Lines(n *story.News) []Line {
 		if d.Check {
 			text += "; its check decides"
 		}
-		return []Line{line("answered", n.Place, "", text)}
+		return []Line{line(Decided, n.Place, "", text)}
 	case story.RequestReceived:
 		return request(*n.Request)
 	case story.RequestRefused:

@@ -36,7 +36,7 @@ func (l Line) Format(colour bool) string {
 func paint(word, text string) string {
 	code := ""
 	switch word {
-	case "done", "answered", "recovered":
+	case "done", Answered, Decided, "recovered":
 		code = "32"
 	case "failed", "lost", "killed":
 		code = "31"

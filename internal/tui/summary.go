@@ -13,7 +13,7 @@ import (
 
 // tally is how the steps of a tree stand.
 type tally struct {
-	done, failed, optional, notTaken, skipped, held, open, waiting int
+	done, answered, failed, optional, notTaken, skipped, held, open, waiting int
 
 	bad       []belay.RunID // of the steps below
 	badSteps  []flow.StepView
@@ -46,7 +46,11 @@ func count(tree *flow.Tree) tally {
 			if OnWord(v) {
 				t.taken = append(t.taken, Line{Word: "done", Step: story.StepName(run, v.Path), Text: TakenWords})
 			}
-			t.done++
+			if AnswerOnly(v) {
+				t.answered++
+			} else {
+				t.done++
+			}
 		case flow.NotTaken:
 			t.notTaken++
 		case flow.Skipped:
@@ -87,6 +91,7 @@ func (t tally) String() string {
 		word string
 	}{
 		{t.done, "done"},
+		{t.answered, Answered},
 		{len(t.recovered), "recovered"},
 		{t.failed, "failed"},
 		{t.optional, "optional failed"},
@@ -164,6 +169,17 @@ const Answered = "answered"
 func AnswerOnly(v flow.StepView) bool {
 	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == belay.BasisAnswer
 }
+
+// PhaseWord is how a step stands, as every screen says it.
+func PhaseWord(v flow.StepView) string {
+	if AnswerOnly(v) {
+		return Answered
+	}
+	return string(v.Phase)
+}
+
+// Decided is the word for what a person answered about a held step.
+const Decided = "decided"
 
 // TakenWords say of a step that nobody saw it pass.
 const TakenWords = "taken on a person's word, not checked"
