@@ -126,6 +126,15 @@ func (c *crowd) calls(name string) bool {
 	return c.agents[name]
 }
 
+// What is said of a recipe that asks for a merge that never comes.
+const (
+	strandedText = "isolate: worktree of a whole recipe leaves the work on its branch, so nothing is merged by merge: auto"
+	strandedHint = "say merge: auto on the steps that are isolated; or leave isolate: worktree out at the top, and say it on a step"
+)
+
+// stranded tells whether a recipe asks for its own worktree and for a merge.
+func (r *Recipe) stranded() bool { return r.Isolate && r.Merge == MergeAuto }
+
 // crowds refuses an agent that shares its tree with others and that nothing
 // checks: what changed there can be the work of any of them.
 func (l *linker) crowds() {

@@ -76,6 +76,9 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 		m.Recursion.MaxTotalSteps = parent.Recursion.MaxTotalSteps
 	}
 	m.Policy, m.Recovery, m.Merge = cmp.Or(child.Policy, parent.Policy), cmp.Or(child.Recovery, parent.Recovery), cmp.Or(child.Merge, parent.Merge)
+	if m.stranded() {
+		return nil, []Problem{child.atExtends(strandedHint, strandedText)}
+	}
 	m.Guard = cmp.Or(child.Guard, parent.Guard)
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)

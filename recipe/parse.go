@@ -86,6 +86,9 @@ func (p *parser) recipe() *Recipe {
 			p.fail(posOf(root), "", "a recipe needs %q", name)
 		}
 	}
+	if r.stranded() {
+		p.fail(posOf(keyNode(root, "merge")), strandedHint, strandedText)
+	}
 	r.Compat, r.hookUses = p.compat, p.hooks
 	giveTests(r.Steps, r.Tests)
 	pin(r.Steps)
@@ -108,6 +111,16 @@ func (p *parser) recipe() *Recipe {
 		p.survey(root, r)
 	}
 	return r
+}
+
+// keyNode is a key of a mapping that has it.
+func keyNode(m *yaml.Node, name string) *yaml.Node {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == name {
+			return m.Content[i]
+		}
+	}
+	return m
 }
 
 // early looks at the keys that say how the others are read, wherever they

@@ -77,7 +77,7 @@ var topKeys = newTable(
 	key[Recipe]{name: "guard", types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Guard = p.guard(k, v) },
 		doc: "Files that no agent of the recipe may change, for every step that does not say guard itself."},
 	key[Recipe]{name: "merge", types: []string{typeText}, enum: []string{"auto", "branch"}, def: "as each step has it",
-		doc: "What becomes of the work of the steps that are isolated, where they do not say it: auto merges it into the run's tree, branch leaves it on a branch. The worktree of a whole recipe (isolate at the top) always stays on its branch.",
+		doc: "What becomes of the work of the steps that are isolated, where they do not say it: auto merges it into the run's tree, branch leaves it on a branch. The worktree of a whole recipe (isolate at the top) always stays on its branch; auto is refused there.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
 			r.Merge = MergeMode(p.choice(k, v, string(MergeAuto), string(MergeBranch)))
 		}},

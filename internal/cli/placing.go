@@ -48,18 +48,38 @@ func housing(p recipe.Placing, unhoused string) string {
 }
 
 // tellPlaces says which agents of a recipe, and of those that it calls, have a
-// worktree that the recipe does not ask for.
-func (a *app) tellPlaces(set *library.Set, path, unhoused string) {
+// worktree that the recipe does not ask for, and where there can be none.
+func (a *app) tellPlaces(ctx context.Context, set *library.Set, path string) {
+	why, looked := "", false
+	none := func() string { // only where it matters: it takes a look at the directory
+		if dir, err := workDir(""); !looked && err == nil {
+			why = unhoused(ctx, dir)
+		}
+		looked = true
+		return why
+	}
 	for _, r := range set.Library.Recipes {
+		file := path
+		if r != set.Root {
+			file = tui.Clean(r.File)
+		}
+		if r.Isolate && r == set.Root && none() != "" {
+			a.out.line("%s: note: isolate: a run here would fail, because there can be no worktree: %s", file, none())
+		}
 		for i, p := range placings(set, r) {
-			if !p.Chosen && !p.Shared {
+			text := ""
+			switch {
+			case p.Shared, p.Chosen:
+				text = housing(p, "")
+				if p.Chosen {
+					text = housing(p, none())
+				}
+			case p.Isolated && none() != "":
+				text = "the step would fail here, because there can be no worktree: " + none()
+			default:
 				continue
 			}
-			file := path
-			if r != set.Root {
-				file = tui.Clean(r.File)
-			}
-			a.out.line("%s:%d: note: step %s: isolate: %s", file, r.Steps[i].Pos.Line, r.Steps[i].ID, housing(p, unhoused))
+			a.out.line("%s:%d: note: step %s: isolate: %s", file, r.Steps[i].Pos.Line, r.Steps[i].ID, text)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	o.vain = func(set *library.Set) []vain { return vainTools(cfg, agents, set, cfg.Agents.Default.Value) }
 	bad := 0
 	for _, path := range paths {
-		if !a.validateOne(shelf, path, o) {
+		if !a.validateOne(cmd.Context(), shelf, path, o) {
 			bad++
 		}
 	}
@@ -111,7 +111,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 
 // validateOne prints what is wrong with one recipe, which is the answer, and
 // tells whether it could be run.
-func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) bool {
+func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string, o validateOptions) bool {
 	set, err := shelf.Load(path)
 	sum := fileLine{Kind: "file", File: path}
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *app) validateOne(shelf library.Shelf, path string, o validateOptions) b
 		a.out.line("%s", text)
 	}
 	if sum.OK && !o.json && !o.github {
-		a.tellPlaces(set, path, "")
+		a.tellPlaces(ctx, set, path)
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
 	}
 	return sum.OK
