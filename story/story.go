@@ -7,9 +7,9 @@
 //   - Attempt and Step: everything that was ever said about one of them.
 //   - Decision: what was chosen about a failure, by whom, and what was known then.
 //   - Driver: each process that drove the run, and how the one before it left.
-//   - What follows from all of it: the cause of a failure (Cause), what was used
-//     (Cost), what is waited for (Blocked, Questions), where the work is (Work),
-//     how the steps stand (Count), and what a person may type (Next).
+//   - Account: what follows from all of it at one moment: how the run stands, the
+//     cause of a failure, what is waited for, how the steps stand, and what a
+//     person may type next. Beside it Cost (what was used) and Work (where it is).
 //
 // Tell makes a story of a whole journal. Live makes one that is told while it
 // happens: it starts from a tree as it stands and forgets what is over. Either

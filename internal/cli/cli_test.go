@@ -198,8 +198,8 @@ func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"/tmp/a": "/tmp/a", "two words": "'two words'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'",
 	} {
-		if got := quote(in); got != want {
-			t.Errorf("quote(%q) = %s, want %s", in, got, want)
+		if got := story.Quote(in); got != want {
+			t.Errorf("story.Quote(%q) = %s, want %s", in, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
@@ -106,9 +107,9 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		return []letter{l}
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	resume := a.name() + " resume " + string(sum.ID)
+	resume := story.Resume(sum.ID).Text(a.name())
 	var list []letter
-	for _, w := range waitings(s, s.steps(), a.name()) {
+	for _, w := range waitings(s.Questions(s.steps()), a.name()) {
 		q := l
 		q.Kind, q.Run, q.Step, q.Name, q.Item = letterQuestion, w.Run, w.Step, w.Name, w.Item
 		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, resume

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) newCommand() *cobra.Command {
@@ -46,7 +47,7 @@ func (a *app) newRecipe(name, dir string) error {
 		return belay.Exit(belay.ExitInfra, "write recipe", err, "")
 	}
 	a.out.line("%s", path)
-	a.say("try it: belay run %s", quote(path))
+	a.say("try it: belay run %s", story.Quote(path))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) recipesCommand() *cobra.Command {
@@ -134,7 +135,7 @@ func (l foundLine) row() []string {
 	steps, about := strconv.Itoa(l.Steps), l.Description
 	switch {
 	case !l.OK:
-		steps, about = "-", "cannot be run: see belay validate "+quote(l.File)
+		steps, about = "-", "cannot be run: see belay validate "+story.Quote(l.File)
 	case l.Hidden:
 		about = "(not used: one of the same name is found first) " + about
 	}

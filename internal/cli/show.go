@@ -137,7 +137,7 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, tui.Reason(p.Failure))
 	case p.Phase == flow.Held && over:
 		words = append(words, "was not answered")
-	case p.Phase == flow.Held && tui.OverBudget(p.StepView):
+	case p.Phase == flow.Held && story.OverBudget(p.StepView):
 		words = append(words, "waits for an answer: the budget of agents is used up")
 	case p.Phase == flow.Held:
 		words = append(words, "waits for an answer")

@@ -9,6 +9,7 @@ import (
 	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 // How much of a report is shown; --json has all that is stored.
@@ -189,7 +190,7 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 	}
 	if e.Snapshot != "" {
 		add("snapshot", "%s", e.Snapshot)
-		add("see it", "git -C %s show %s", quote(dir), quote(e.Snapshot))
+		add("see it", "git -C %s show %s", story.Quote(dir), story.Quote(e.Snapshot))
 	}
 	if e.Error != "" {
 		add("evidence", "not complete: %s", e.Error)

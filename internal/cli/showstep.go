@@ -115,7 +115,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 			question = q.Ask
 		}
 		a.out.line("\n%s", tui.Clean(question))
-		a.out.line("next: %s", tui.Answer(p.Run, p.Path, a.name()))
+		a.out.line("next: %s", tui.Answer(p.At(), a.name()))
 	}
 	return nil
 }

@@ -81,9 +81,10 @@ func (s *runView) standing() string {
 
 const crashedText = "STOPPED (crashed)"
 
-func (s *runView) crashed() bool {
-	return s.Tree.Status() == belay.Running && !driverOf(s.Driver().RunAttached).Alive()
-}
+func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
+
+// alive tells whether the last driver of the run is there.
+func (s *runView) alive() bool { return driverOf(s.Driver().RunAttached).Alive() }
 
 // steps lists the steps of the run that was asked for, with its child runs.
 func (s *runView) steps() []story.Placed { return s.Steps(s.id) }

@@ -90,60 +90,22 @@ type whyFacts struct {
 	now   time.Time
 }
 
-// explain gathers the facts of a run. It reads what is on record and asks nobody.
+// explain puts the account of a run into the form of the page. It reads what is
+// on record and asks nobody.
 func explain(s *runView, name string, now time.Time) *whyFacts {
-	run := s.Tree.Run(s.id)
-	started, begun := run.Started()
+	started, _ := s.Tree.Run(s.id).Started()
+	acc := s.Account(s.id, story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At})
 	w := &whyFacts{
-		Run: s.id, Recipe: started.Name, File: started.File, Started: begun.UTC(), Crashed: s.crashed(), belay: name, now: now,
+		Run: s.id, Recipe: started.Name, File: started.File, belay: name, now: now,
+		Status: acc.Status, Crashed: acc.Crashed, ExitCode: acc.Code, Reason: acc.Reason, Started: acc.Started, Ended: acc.Ended,
+		WallMS: acc.Wall.Milliseconds(), Drivers: len(s.Drivers), Died: acc.Died,
+		Failure: rootCause(acc.Cause), Tried: tried(s), Cost: s.Cost(s.id, acc.Wall, s.together), Work: workOf(s), Steps: acc.Count,
+		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
+		Waits: waitings(acc.Asked, name),
 	}
-	w.stand(s)
-	all := s.steps()
-	w.Steps = story.CountSteps(all)
-	w.Failure = rootCause(s.Cause(s.id, all))
-	w.Tried = tried(s)
-	w.Cost = s.Cost(s.id, w.wall(), s.together)
-	w.Work = workOf(s)
-	w.Taken, w.Judging, w.Answered = taken(s, all), judging(all), answered(all)
-	w.Blocked = s.Blocked(s.id)
-	w.Waits = waitings(s, all, name)
-	w.Next = w.next()
+	w.Next = w.next(acc.Next)
 	w.Verdict = w.verdict()
 	return w
-}
-
-// stand says how the run stands, since when, and who drove it. A child run that
-// has not ended stands as its tree does.
-func (w *whyFacts) stand(s *runView) {
-	w.Status, w.Drivers, w.Died = s.Tree.Status(), len(s.Drivers), len(s.Takeovers())
-	last := s.Last
-	if end := s.Run(s.id).Ended; !end.IsZero() {
-		last = end
-	}
-	if s.StoppedBy != "" {
-		w.Reason = "stopped by " + s.StoppedBy
-	}
-	if res := s.Tree.Run(s.id).Result(); res != nil {
-		w.Status, w.Reason = res.Status, res.Reason
-		w.ExitCode = &res.Code
-	}
-	switch {
-	case w.Status == belay.Running && !w.Crashed:
-		last = w.now
-	case w.Status == belay.Held:
-		code := belay.ExitHeld
-		w.ExitCode, w.Reason = &code, ""
-	case w.Status == belay.Running:
-		w.Died++
-		w.Reason = ""
-		if beat := s.view.Beat().At; beat.After(last) {
-			last = beat
-		}
-	}
-	if w.Status != belay.Running || w.Crashed {
-		w.Ended = last.UTC()
-	}
-	w.WallMS = max(0, last.Sub(w.Started).Milliseconds())
 }
 
 func (w *whyFacts) wall() time.Duration { return time.Duration(w.WallMS) * time.Millisecond }

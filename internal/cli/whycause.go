@@ -55,15 +55,13 @@ func rootCause(c *story.Cause) *whyFailure {
 	for _, up := range c.Above {
 		f.Above = append(f.Above, strings.TrimSuffix(up.Name(), "/"))
 	}
-	switch {
-	case c.Failure != nil:
+	if c.Failure != nil {
 		f.take(c.Failure)
-	case tui.Stale(c.StepView):
-		f.Cause = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", c.Same)
-	case tui.OverBudget(c.StepView):
-		f.Cause, f.Class = "no further agent may start: the budget is used up", belay.ClassBudget
-	default:
-		f.Cause = "nobody can tell whether its work was done"
+	} else {
+		f.Cause = tui.HeldWords(c.StepView)
+		if story.OverBudget(c.StepView) {
+			f.Class = belay.ClassBudget
+		}
 	}
 	if c.Began.Cause != f.Cause {
 		f.First = c.Began.Cause

@@ -93,7 +93,7 @@ func (w *whyFacts) snapshots(p *page) {
 		p.whole("    get it back:  " + k.Get + "   # writes over newer edits")
 	}
 	if more := len(list) - len(shown); more > 0 {
-		p.whole(fmt.Sprintf("  … %d older: git -C %s for-each-ref refs/belay", more, quote(w.Work.SeenDir)))
+		p.whole(fmt.Sprintf("  … %d older: git -C %s for-each-ref refs/belay", more, story.Quote(w.Work.SeenDir)))
 	}
 }
 

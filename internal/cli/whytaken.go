@@ -29,7 +29,7 @@ func taken(s *runView, all []story.Placed) []takenFor {
 
 // takenFor is on whose word a step is done, if it is.
 func (s *runView) takenFor(p story.Placed) (takenFor, bool) {
-	if !tui.OnWord(p.StepView) {
+	if !story.OnWord(p.StepView) {
 		return takenFor{}, false
 	}
 	t := takenFor{Step: p.At().Name()}
@@ -63,7 +63,7 @@ func (w *whyFacts) goodEnd() string {
 func answered(all []story.Placed) []string {
 	var list []string
 	for _, p := range all {
-		if tui.AnswerOnly(p.StepView) {
+		if story.AnswerOnly(p.StepView) {
 			list = append(list, p.At().Name())
 		}
 	}

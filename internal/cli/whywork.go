@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/story"
 )
 
 // whyWork is the state that the work is in, as it was seen last.
@@ -68,9 +69,9 @@ func (w *whyWork) see(step, dir string, e belay.Evidence) {
 		w.PR = e.PR
 	}
 	if e.Snapshot != "" {
-		git := "git -C " + quote(w.SeenDir)
+		git := "git -C " + story.Quote(w.SeenDir)
 		w.Snapshots = append(w.Snapshots, whySnapshot{
-			Step: w.After, Ref: e.Snapshot, See: git + " show --stat " + quote(e.Snapshot), Get: git + " checkout " + quote(e.Snapshot) + " -- :/",
+			Step: w.After, Ref: e.Snapshot, See: git + " show --stat " + story.Quote(e.Snapshot), Get: git + " checkout " + story.Quote(e.Snapshot) + " -- :/",
 			Unkept: e.Unkept,
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 // env is a variable of the environment that the program was given.
@@ -78,18 +79,7 @@ func (a *app) name() string {
 	if a.state == "" {
 		return "belay"
 	}
-	return "belay --state " + quote(a.state)
-}
-
-// quote makes a text one word of a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return "belay --state " + story.Quote(a.state)
 }
 
 // engineOn is the local engine over a state directory.

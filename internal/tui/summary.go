@@ -43,10 +43,10 @@ func count(tree *flow.Tree) tally {
 				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
 				break
 			}
-			if OnWord(v) {
+			if story.OnWord(v) {
 				t.taken = append(t.taken, Line{Word: "done", Step: story.StepName(run, v.Path), Text: TakenWords})
 			}
-			if AnswerOnly(v) {
+			if story.AnswerOnly(v) {
 				t.answered++
 			} else {
 				t.done++
@@ -148,12 +148,8 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	switch {
 	case v.Failure != nil:
 		l.Text = Reason(v.Failure)
-	case v.Phase == flow.Held && Stale(v):
-		l.Text = fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
-	case v.Phase == flow.Held && OverBudget(v):
-		l.Text = "no further agent may start: the budget is used up"
 	case v.Phase == flow.Held:
-		l.Text = "nobody can tell whether its work was done"
+		l.Text = HeldWords(v)
 	}
 	if v.Optional && v.Phase == flow.Failed {
 		l.Text = "optional: " + l.Text
@@ -161,18 +157,24 @@ func badLine(run belay.RunID, v flow.StepView) Line {
 	return l
 }
 
+// HeldWords say why a step is held that did not fail.
+func HeldWords(v flow.StepView) string {
+	switch {
+	case story.Stale(v):
+		return fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
+	case story.OverBudget(v):
+		return "no further agent may start: the budget is used up"
+	}
+	return "nobody can tell whether its work was done"
+}
+
 // Answered is the word for a step that is done because its agent gave an answer:
 // nobody checked what it says.
 const Answered = "answered"
 
-// AnswerOnly tells whether a step is done by the answer of its agent alone.
-func AnswerOnly(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == belay.BasisAnswer
-}
-
 // PhaseWord is how a step stands, as every screen says it.
 func PhaseWord(v flow.StepView) string {
-	if AnswerOnly(v) {
+	if story.AnswerOnly(v) {
 		return Answered
 	}
 	return string(v.Phase)
@@ -184,47 +186,35 @@ const Decided = "decided"
 // TakenWords say of a step that nobody saw it pass.
 const TakenWords = "taken on a person's word, not checked"
 
-// OnWord tells whether a step is done because a person said so.
-func OnWord(v flow.StepView) bool {
-	return v.Phase == flow.Done && (v.Verdict == nil || !v.Verdict.OK)
-}
-
-// Stale tells whether a step is held because it would only fail in the same way
-// again.
-func Stale(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".stale") }
-
-// OverBudget tells whether a step is held because no further agent may start.
-func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".budget") }
-
 // Next is what a person may type now, "" when there is nothing left to do.
 func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) string {
-	t := count(tree)
+	t, resume, show := count(tree), story.Resume(id), story.Command{"show", string(id)}
+	const or = "  |  "
 	switch s {
 	case belay.Held:
 		for i, v := range t.badSteps {
 			if v.Phase == flow.Held {
-				return Answer(t.bad[i], v.Path, belayCmd) + ", then " + belayCmd + " resume " + string(id)
+				return Answer(story.Place{Run: t.bad[i], Path: v.Path}, belayCmd) + ", then " + resume.Text(belayCmd)
 			}
 		}
-		return belayCmd + " resume " + string(id)
+		return resume.Text(belayCmd)
 	case belay.Failed, belay.Hollow:
-		var cmds []string
+		text := resume.Text(belayCmd)
 		for i, v := range t.badSteps {
 			if v.Type != belay.TypeRecipe && v.Phase == flow.Failed && !v.Optional {
-				at := string(t.bad[i]) + " " + string(v.Path)
-				cmds = append(cmds, belayCmd+" show "+at, belayCmd+" logs "+at)
-				break
+				at := story.Place{Run: t.bad[i], Path: v.Path}
+				return story.Show(at).Text(belayCmd) + or + story.Logs(at).Text(belayCmd) + or + text
 			}
 		}
-		return strings.Join(append(cmds, belayCmd+" resume "+string(id)), "  |  ")
+		return text
 	case belay.Partial, belay.Stopped, belay.Running:
-		return belayCmd + " show " + string(id) + "  |  " + belayCmd + " resume " + string(id)
+		return show.Text(belayCmd) + or + resume.Text(belayCmd)
 	case belay.Achieved, belay.Aborted:
 	}
 	return ""
 }
 
 // Answer is the command that answers for a held step.
-func Answer(run belay.RunID, p belay.Path, belayCmd string) string {
-	return fmt.Sprintf("%s answer %s %s done|again|fail|skip --why TEXT", belayCmd, run, p)
+func Answer(at story.Place, belayCmd string) string {
+	return story.AnswerFor(at, belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip).Text(belayCmd)
 }

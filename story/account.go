@@ -1,0 +1,86 @@
+package story
+
+import (
+	"time"
+
+	"github.com/belay-run/belay"
+)
+
+// Facts is what only the machine knows about a run.
+type Facts struct {
+	Now   time.Time
+	Alive bool      // the last driver is there
+	Beat  time.Time // its last sign of life
+}
+
+// Account is what there is to say about a run at one moment.
+type Account struct {
+	Run belay.RunID
+	Standing
+	Steps   []Placed
+	Count   Count
+	Cause   *Cause
+	Blocked []Blocked
+	Asked   []Asked
+	Next    Next
+}
+
+// Account is that of a run of the tree.
+func (s *Story) Account(top belay.RunID, f Facts) *Account {
+	a := &Account{Run: top, Standing: s.standing(top, f), Steps: s.Steps(top), Blocked: s.Blocked(top)}
+	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps)
+	started, _ := s.Tree.Run(top).Started()
+	a.Next = a.next(started.File)
+	return a
+}
+
+// Standing is how a run stands, and since when.
+type Standing struct {
+	Status  belay.Status
+	Crashed bool // nobody drives it, and nobody said so
+	Code    *int // nil while it goes on
+	Reason  string
+	Started time.Time
+	Ended   time.Time // when it ended or came to rest; zero while it goes on
+	Wall    time.Duration
+	Died    int // drivers
+}
+
+// Crashed tells whether nobody drives the run although its records say so.
+func (s *Story) Crashed(alive bool) bool { return s.Tree.Status() == belay.Running && !alive }
+
+// standing is how a run stands. A child run that has not ended stands as its
+// tree does.
+func (s *Story) standing(top belay.RunID, f Facts) Standing {
+	run := s.Tree.Run(top)
+	_, begun := run.Started()
+	w := Standing{Status: s.Tree.Status(), Crashed: s.Crashed(f.Alive), Started: begun.UTC(), Died: len(s.Takeovers())}
+	last := s.Last
+	if end := s.Run(top).Ended; !end.IsZero() {
+		last = end
+	}
+	if s.StoppedBy != "" {
+		w.Reason = "stopped by " + s.StoppedBy
+	}
+	if res := run.Result(); res != nil {
+		w.Status, w.Reason, w.Code = res.Status, res.Reason, &res.Code
+	}
+	switch {
+	case w.Status == belay.Running && !w.Crashed:
+		last = f.Now
+	case w.Status == belay.Held:
+		code := belay.ExitHeld
+		w.Code, w.Reason = &code, ""
+	case w.Status == belay.Running:
+		w.Died++
+		w.Reason = ""
+		if f.Beat.After(last) {
+			last = f.Beat
+		}
+	}
+	if w.Status != belay.Running || w.Crashed {
+		w.Ended = last.UTC()
+	}
+	w.Wall = max(0, last.Sub(begun))
+	return w
+}

@@ -1,0 +1,148 @@
+package story
+
+import (
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// Next is what a person can safely do about a run now.
+type Next struct {
+	Advice   Advice
+	Commands []Command // the first is the one to type
+}
+
+// Advice is the closed list of what there is to do.
+type Advice string
+
+const (
+	Nothing     Advice = "nothing"      // it ended well
+	StartNew    Advice = "start_new"    // it was cancelled, which is final
+	Adopt       Advice = "adopt"        // its driver died: go on with what still runs
+	AnswerNow   Advice = "answer_now"   // somebody drives it, and takes the answer at once
+	WaitService Advice = "wait_service" // it goes on by itself when the service may be called
+	Watch       Advice = "watch"        // somebody drives it
+	AnswerFirst Advice = "answer_first" // answer, then go on
+	GoOn        Advice = "go_on"        // it was stopped
+	Answered    Advice = "answered"     // every question is answered: go on
+	LookAtWork  Advice = "look_at_work" // nobody could check a part of it
+	Reopen      Advice = "reopen"       // when what was left out shall be done after all
+	Mend        Advice = "mend"         // mend the cause, then go on
+	MendClear   Advice = "mend_clear"   // the same, and say what is different now
+	LookHollow  Advice = "look_hollow"  // look at what the agent left, then go on
+	ClearHollow Advice = "clear_hollow" // the same, and say what is different now
+)
+
+// next chooses the advice. file is where the recipe was found.
+func (a *Account) next(file string) Next {
+	resume := Resume(a.Run)
+	switch a.Status {
+	case belay.Achieved:
+		return Next{Nothing, nil}
+	case belay.Aborted:
+		if file == "" {
+			return Next{StartNew, nil}
+		}
+		return Next{StartNew, []Command{{"run", Quote(file)}}}
+	case belay.Running:
+		switch {
+		case a.Crashed:
+			return Next{Adopt, []Command{resume}}
+		case len(a.Asked) > 0:
+			return Next{AnswerNow, []Command{a.Asked[0].Command()}}
+		case len(a.Blocked) > 0:
+			return Next{WaitService, []Command{{"clear", string(a.Run.Root()), "breakers", "--why", "TEXT"}}}
+		}
+		return Next{Watch, []Command{{"logs", string(a.Run.Root()), "-f"}}}
+	case belay.Held:
+		if len(a.Asked) == 0 {
+			return Next{Answered, []Command{resume}}
+		}
+		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
+	case belay.Stopped:
+		return Next{GoOn, []Command{resume}}
+	case belay.Partial:
+		if len(a.Count.LeftOut) == 0 {
+			return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
+		}
+		return Next{Reopen, []Command{append(resume, "--why", "TEXT")}}
+	case belay.Failed, belay.Hollow:
+		return a.nextAfterFailure(resume)
+	}
+	return Next{}
+}
+
+func (a *Account) nextAfterFailure(resume Command) Next {
+	c, hollow := a.Cause, a.Status == belay.Hollow
+	stale := c != nil && c.Same > 1 // the same again would be refused
+	var cmds []Command
+	if hollow && c != nil && !c.Whole {
+		cmds = append(cmds, Show(c.At()))
+	}
+	if stale {
+		cmds = append(cmds, Command{"clear", string(c.Run), string(belay.CountAttempts) + ":" + string(c.Path), "--why", "TEXT"})
+	}
+	cmds = append(cmds, resume)
+	switch {
+	case hollow && stale:
+		return Next{ClearHollow, cmds}
+	case hollow:
+		return Next{LookHollow, cmds}
+	case stale:
+		return Next{MendClear, cmds}
+	}
+	return Next{Mend, cmds}
+}
+
+// Command is the words behind the name of the program; TEXT, and one of several
+// choices, are the person's.
+type Command []string
+
+// Text is the line that is typed. name is how the program is called.
+func (c Command) Text(name string) string { return name + " " + strings.Join(c, " ") }
+
+// Resume goes on with the tree that a run belongs to.
+func Resume(run belay.RunID) Command { return Command{"resume", string(run.Root())} }
+
+// Show looks at a step.
+func Show(at Place) Command { return Command{"show", string(at.Run), string(at.Path)} }
+
+// Logs prints what a step printed.
+func Logs(at Place) Command { return Command{"logs", string(at.Run), string(at.Path)} }
+
+// AnswerFor answers the question about a step with one of the choices.
+func AnswerFor(at Place, choices ...string) Command {
+	return Command{"answer", string(at.Run), string(at.Path), strings.Join(choices, "|"), "--why", "TEXT"}
+}
+
+// Command answers the question.
+func (q Asked) Command() Command { return AnswerFor(q.Place, q.Choices...) }
+
+// Quote makes one word of a shell out of a text.
+func Quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// AnswerOnly tells whether a step is done by the answer of its agent alone.
+func AnswerOnly(v flow.StepView) bool {
+	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == belay.BasisAnswer
+}
+
+// OnWord tells whether a step is done because a person said so.
+func OnWord(v flow.StepView) bool {
+	return v.Phase == flow.Done && (v.Verdict == nil || !v.Verdict.OK)
+}
+
+// Stale tells whether a step is held because it would only fail in the same way
+// again.
+func Stale(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".stale") }
+
+// OverBudget tells whether a step is held because no further agent may start.
+func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".budget") }
