@@ -22,6 +22,7 @@ const (
 	mailEvery   = 100 * time.Millisecond
 	maxReattach = 20               // keepers that may die under one driver
 	maxStarts   = 3                // tries to start one
+	maxExits    = 200              // ends of attempts in one turn
 	closeWithin = 10 * time.Second // for the keeper to leave at the end
 	atOnce      = time.Nanosecond  // between TERM and KILL; 0 would mean the step's own grace
 	hurryWithin = 2 * time.Second  // for the ends of what was ended at once to come in
@@ -232,7 +233,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 	stop := ctx.Done()
 	var late <-chan time.Time
 	for {
-		if len(w.facts) > 0 {
+		if len(w.facts) > 0 || w.turn.More {
 			facts := w.facts
 			w.facts = nil
 			if err := w.take(ctx, facts); err != nil {
@@ -299,7 +300,8 @@ func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
 	}}}
 }
 
-// kept takes in what the keeper says: all that is there, for one turn.
+// kept takes in what the keeper says: all that is there, for one turn, up to a
+// bound.
 func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 	for {
 		if !ok || e.Gone != nil {
@@ -315,6 +317,9 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 				return err
 			}
 			w.facts = append(append(w.facts, notes...), end)
+		}
+		if len(w.facts) >= maxExits {
+			return nil
 		}
 		select {
 		case e, ok = <-w.keeper.Events():

@@ -42,6 +42,12 @@ func load(t *testing.T, name, src string, lib Library) *recipe.Recipe {
 // begin starts a run of src; further sources are its sub-recipes by name.
 func begin(t *testing.T, src string, subs ...string) *world {
 	t.Helper()
+	return begun(t, src, func(*belay.RunStarted) {}, subs...)
+}
+
+// begun is a run with something else in its first record.
+func begun(t *testing.T, src string, change func(*belay.RunStarted), subs ...string) *world {
+	t.Helper()
 	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	root := load(t, "root", src, lib)
 	for i := 0; i+1 < len(subs); i += 2 {
@@ -52,10 +58,9 @@ func begin(t *testing.T, src string, subs ...string) *world {
 	for _, v := range root.Context {
 		vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
-	w.turn(
-		Fact{"r", belay.RunStarted{Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Vars: vars, Limits: belay.DefaultLimits()}},
-		Fact{"r", belay.RunAttached{Epoch: 1}},
-	)
+	first := belay.RunStarted{Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Vars: vars, Limits: belay.DefaultLimits()}
+	change(&first)
+	w.turn(Fact{"r", first}, Fact{"r", belay.RunAttached{Epoch: 1}})
 	return w
 }
 

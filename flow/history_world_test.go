@@ -33,6 +33,7 @@ type history struct {
 	luck    int                          // of a hundred attempts, so many do well
 	people  int                          // what the person will still do
 	ids     int
+	bound   int // bytes of records in a turn; 0 = as usual
 }
 
 // newHistory draws the recipes of a run and begins it.
@@ -42,6 +43,7 @@ func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, before: map[string]belay.Observation{}, jobs: map[belay.Key]belay.Job{},
 		lib: Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}, src: map[string]string{},
 	}
+	h.bound = pick(newChance(seed, n+1<<32), 0, 0, 1, 2000)
 	h.luck, h.people = pick(h.chance, 0, 10, 30, 60, 90), h.IntN(6)
 	if err := h.load("leaf", nil); err != nil {
 		return h, err
@@ -64,6 +66,9 @@ func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 func (h *history) newTree() *Tree {
 	t := NewTree("r", h.lib)
 	t.classes = h.rules
+	if h.bound > 0 {
+		t.Bound(h.bound)
+	}
 	return t
 }
 
@@ -122,6 +127,9 @@ func (h *history) turn(facts ...Fact) error {
 func (h *history) step() (bool, error) {
 	h.now = h.now.Add(time.Duration(h.IntN(3)) * time.Second)
 	open := h.tree.Open()
+	if h.out.More && !h.in(20) {
+		return true, h.turn()
+	}
 	if h.in(12) && h.tree.Run("r").Result() == nil {
 		return true, h.crash()
 	}
@@ -151,6 +159,9 @@ func (h *history) step() (bool, error) {
 		return true, h.turn()
 	case h.people > 0:
 		return true, h.person()
+	}
+	if h.out.More {
+		return true, h.turn()
 	}
 	return false, nil
 }

@@ -42,9 +42,16 @@ func (t *Tree) touch(s *State) {
 		s.said.queued = true
 		t.queue = append(t.queue, s.birth)
 	case t.turning:
-	case s.result == nil || len(s.inbox) > 0:
-		t.unsure.push(s.birth)
 	default:
+		t.suspect(s)
+	}
+}
+
+// suspect has a run asked in the next turn, if it can have something to say.
+func (t *Tree) suspect(s *State) {
+	if s.result == nil || len(s.inbox) > 0 {
+		t.unsure.push(s.birth)
+	} else {
 		t.unsure.remove(s.birth)
 	}
 }
@@ -59,6 +66,9 @@ func (t *Tree) quiet() {
 
 // doubt forgets what all runs said.
 func (t *Tree) doubt() {
+	for _, b := range t.queue {
+		t.suspect(t.born[b])
+	}
 	t.quiet()
 	for _, b := range t.live.list {
 		t.unsure.push(b)

@@ -10,9 +10,17 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// maxMoves bounds one turn: a brain that talks for ever is a bug, and must
-// not become an endless journal.
+// maxMoves bounds what is said before the tree comes to rest: a brain that talks
+// for ever is a bug, and must not become an endless journal.
 const maxMoves = 1_000_000
+
+// maxTurn is how many bytes of records make one turn; the facts that it begins
+// with and the last record may go over it. A record is taken to have unmeasured
+// bytes until there are many.
+const (
+	maxTurn    = 256 << 10
+	unmeasured = 8 << 10
+)
 
 // Tree is a root run and its child runs: what one journal holds and one
 // driver drives. Like State it is pure.
@@ -30,6 +38,8 @@ type Tree struct {
 	holding  indexes              // runs that wait for a person
 	permits  map[belay.Key]bool
 	started  belay.RunStarted
+	most     int // bytes of records in one turn
+	moves    int // since it last came to rest; not state
 	last     time.Time
 	done     int64
 	stopping *belay.Request
@@ -61,7 +71,7 @@ type parent struct {
 // NewTree makes the tree of a root run; its records follow.
 func NewTree(root belay.RunID, lib Library) *Tree {
 	return &Tree{
-		root: root, lib: lib,
+		root: root, lib: lib, most: maxTurn,
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
 		open: map[belay.Key]opened{}, running: map[belay.Key]bool{}, permits: map[belay.Key]bool{},
 		spent: spent{starts: map[belay.Key]int{}}, granting: map[belay.Key]bool{},
@@ -81,6 +91,7 @@ type Turn struct {
 	Effects []belay.Command // Do, Ask and Kill, to be released after the commit
 	Until   time.Time       // when to turn again by itself; zero = only on a new fact
 	Status  belay.Status    // how the tree stands after it
+	More    bool            // there is more to be said at once: it would have become too big
 }
 
 // Apply folds one record that is in the journal already.
@@ -152,6 +163,10 @@ func (t *Tree) classifier() *verdict.Classifier {
 // Classifying gives the tree rules that are ready: whoever makes many trees makes
 // the rules once.
 func (t *Tree) Classifying(c *verdict.Classifier) { t.classes = c }
+
+// Bound sets how many bytes of records make one turn, for a driver whose store
+// takes less at once than the journal.
+func (t *Tree) Bound(bytes int) { t.most = bytes }
 
 // Replans is how many ways out that count were taken, and how many may be.
 func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }

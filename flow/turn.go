@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +31,9 @@ func (t *Tree) Turn(now time.Time, facts ...Fact) (Turn, error) {
 	}
 	if err := w.rest(); err != nil {
 		return Turn{}, err
+	}
+	if t.moves += w.moves; !w.out.More {
+		t.moves = 0
 	}
 	return w.out, nil
 }
@@ -62,6 +66,8 @@ type turn struct {
 	now   time.Time
 	idle  bool // note, but start, ask, kill and end nothing
 	moves int
+	size  int // of the records, as far as they were measured
+	sized int // how many were
 	out   Turn
 }
 
@@ -77,7 +83,11 @@ func (w *turn) write(run belay.RunID, e belay.Event) error {
 
 // think asks runs until all are quiet.
 func (w *turn) think() error {
-	for s := w.following(); s != nil; s = w.following() {
+	for !w.out.More {
+		s := w.following()
+		if s == nil {
+			break
+		}
 		if err := w.ask(s); err != nil {
 			return err
 		}
@@ -85,11 +95,34 @@ func (w *turn) think() error {
 	return nil
 }
 
+// full tells whether the turn has as many records as can be written at once. The
+// first few are not measured: nearly all turns have no more.
+func (w *turn) full() (bool, error) {
+	most := w.tree.most
+	if w.idle || len(w.out.Records) <= most/unmeasured {
+		return false, nil
+	}
+	for ; w.sized < len(w.out.Records); w.sized++ {
+		b, err := json.Marshal(w.out.Records[w.sized])
+		if err != nil {
+			return false, fmt.Errorf("measure a record: %w", err)
+		}
+		w.size += len(b)
+	}
+	return w.size > most, nil
+}
+
 // ask carries out what one run wants until it waits or ends.
 func (w *turn) ask(s *State) error {
 	for {
-		if w.moves++; w.moves > maxMoves {
+		if w.moves++; w.tree.moves+w.moves > maxMoves {
 			return errors.New("the brain does not come to rest: this is a bug in belay")
+		}
+		if full, err := w.full(); err != nil || full {
+			w.out.More = true
+			w.tree.suspect(s)
+			w.tree.doubt() // who was asked and who was not is nowhere on record
+			return err
 		}
 		quiet, err := w.carry(s, s.Next(w.now, w.room()))
 		if err != nil || quiet {
@@ -205,10 +238,14 @@ func (w *turn) end(s *State, r belay.RunResult) error {
 // hold or a stop.
 func (w *turn) rest() error {
 	t := w.tree
-	if t.stopping != nil && t.runs[t.root].result == nil {
+	if t.stopping != nil && t.runs[t.root].result == nil && !w.out.More {
 		if err := w.stop(); err != nil {
 			return err
 		}
+	}
+	if w.out.More {
+		w.out.Status = t.Status()
+		return nil
 	}
 	until, person, busy := w.horizon()
 	w.out.Until = until
@@ -227,6 +264,10 @@ func (w *turn) rest() error {
 func (w *turn) stop() error {
 	t := w.tree
 	for _, k := range t.inOrder(slices.Collect(maps.Keys(t.running))) {
+		if full, err := w.full(); err != nil || full {
+			w.out.More = true
+			return err
+		}
 		s := t.runs[t.open[k].run]
 		if err := w.write(s.id, belay.AttemptStopping{Key: k, Why: belay.KilledStop}); err != nil {
 			return err

@@ -64,6 +64,7 @@ type Result struct {
 type Stats struct {
 	Runs, Turns, Events, Births int64
 	Twins                       int64 // turns that a tree built from the records made as well
+	Cut                         int64 // turns that would have become too big
 	Virtual                     time.Duration
 	DriverCrashes               int64
 	KeeperCrashes               int64
@@ -82,6 +83,7 @@ func (s *Stats) Add(o Stats) {
 	s.Runs += o.Runs
 	s.Turns += o.Turns
 	s.Twins += o.Twins
+	s.Cut += o.Cut
 	s.Events += o.Events
 	s.Births += o.Births
 	s.Virtual += o.Virtual
@@ -150,7 +152,7 @@ func Run(seed uint64, o Options) Result {
 		w.trace = &trace{}
 	}
 	w.codec = s.codec
-	w.twins = o.Twins
+	w.twins, w.bound = o.Twins, s.bound
 	w.run()
 	return w.result(seed)
 }

@@ -255,6 +255,9 @@ func (d *driver) take(facts []flow.Fact) {
 		return
 	}
 	d.turn = turn
+	if turn.More {
+		w.stats.Cut++
+	}
 	w.compare(twin, turn, facts)
 	if w.bug == EarlyEffect {
 		d.release(turn.Effects)
@@ -379,7 +382,7 @@ func (d *driver) rest() {
 	w := d.w
 	w.agenda.remove(d.wake)
 	d.wake = nil
-	if len(d.facts) > 0 {
+	if len(d.facts) > 0 || d.turn.More {
 		d.turnSoon()
 		return
 	}

@@ -124,7 +124,7 @@ func counts(s Stats) []count {
 		{"driver crashes", s.DriverCrashes}, {"keeper crashes", s.KeeperCrashes}, {"power cuts", s.PowerCuts},
 		{"disk full", s.DiskFull}, {"fenced starts", s.Fenced}, {"stops", s.Stops}, {"cancels", s.Cancels},
 		{"answers", s.Answers}, {"reopens", s.Reopens}, {"deadlines", s.Deadlines},
-		{"hooks", s.Hooks}, {"items of lists", s.Items},
+		{"cut turns", s.Cut}, {"hooks", s.Hooks}, {"items of lists", s.Items},
 		{"adopted", s.Found[foundIndex(belay.Adopted)]}, {"harvested", s.Found[foundIndex(belay.Harvested)]},
 		{"unborn", s.Found[foundIndex(belay.Unborn)]}, {"lost", s.Found[foundIndex(belay.Lost)]},
 		{"ACHIEVED", s.Ends[endIndex(belay.Achieved)]}, {"FAILED", s.Ends[endIndex(belay.Failed)]},

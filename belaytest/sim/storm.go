@@ -18,6 +18,7 @@ type storm struct {
 	parallel int
 	maxLost  int
 	codec    bool
+	bound    int // bytes of records in a turn; 0 = as usual
 
 	left    int // faults to come
 	rate    int // in ten thousandths of the happenings
@@ -56,6 +57,7 @@ func newStorm(seed uint64, o Options) *storm {
 		fails: of(d, 0, 50, 200, 500), lies: of(d, 0, 100), long: of(d, time.Second, 40*time.Second, 20*time.Minute),
 		reopens: d.IntN(3), answers: 1 + d.IntN(8),
 	}
+	s.bound = of(newDice(seed, "bound"), 0, 0, 1, 600, 3000)
 	for k := driverCrash; k <= earlyAnswer; k++ {
 		if d.maybe(400) {
 			s.kinds = append(s.kinds, k)

@@ -16,6 +16,9 @@ func (w *world) twin() *flow.Tree {
 	}
 	tree := flow.NewTree(w.root, w.brain)
 	tree.Classifying(w.classes)
+	if w.bound > 0 {
+		tree.Bound(w.bound)
+	}
 	if err := tree.Follow(w.disk); err != nil {
 		w.violate("a tree is what its records say", "%v", err)
 		return nil
@@ -54,8 +57,8 @@ func differs(a, b flow.Turn) string {
 			return fmt.Sprintf("effect %d is %s and %s", i+1, x, y)
 		}
 	}
-	if !a.Until.Equal(b.Until) || a.Status != b.Status {
-		return fmt.Sprintf("%s until %s, and %s until %s", a.Status, a.Until, b.Status, b.Until)
+	if !a.Until.Equal(b.Until) || a.Status != b.Status || a.More != b.More {
+		return fmt.Sprintf("%s until %s (more: %v), and %s until %s (more: %v)", a.Status, a.Until, a.More, b.Status, b.Until, b.More)
 	}
 	return ""
 }

@@ -61,6 +61,7 @@ type world struct {
 	chaos   chaos
 	bug     Bug
 	codec   bool // records are read back from their bytes
+	bound   int  // bytes of records in a turn; 0 = as usual
 	twins   bool // each turn is made a second time, by a tree built from the records
 	root    belay.RunID
 	limits  belay.Limits
@@ -296,7 +297,11 @@ func (w *world) load() (*flow.Tree, error) {
 			return nil, err
 		}
 	}
-	return fold(w.root, w.brain, recs, w.classes)
+	tree, err := fold(w.root, w.brain, recs, w.classes)
+	if err == nil && w.bound > 0 {
+		tree.Bound(w.bound)
+	}
+	return tree, err
 }
 
 // forgetDone drops the last verdict that made a step done, and what came with
