@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv(roleVar) {
 	case "":
-		os.Exit(m.Run())
+		os.Exit(sideBySide(m))
 	case "attend":
 		os.Exit(attendMain())
 	case "scripted":
@@ -47,6 +49,22 @@ func TestMain(m *testing.M) {
 	case "holdout":
 		os.Exit(holdoutMain(os.Args[1]))
 	}
+}
+
+// sideBySide runs more tests at a time than there are cores: most of a test here
+// is waiting for a limit of the attendant. With the race detector it is computing.
+// What was asked for stays.
+func sideBySide(m *testing.M) int {
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if !asked && memoryTimes == 1 {
+		if err := flag.Set("test.parallel", strconv.Itoa(min(4*runtime.GOMAXPROCS(0), 64))); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
 }
 
 // stillness is a Watcher that sees the files of a folder.
