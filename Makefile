@@ -161,8 +161,20 @@ check: ## everything that must hold before a commit to main
 	@$(MAKE) vuln
 	@$(MAKE) race
 	@$(MAKE) crash
-	@$(MAKE) matrix
 	@echo "== check: all good"
+
+# What a change is held against in part, whole: every hostile value in every place,
+# more histories and seeds, every fault at every step of every example, more kills,
+# and the race detector in every room.
+.PHONY: nightly
+nightly: ## the long sweeps, whole: what a change runs in part (an hour and more)
+	$(call say,nightly)
+	@BELAY_HOSTILE=all BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./recipe ./flow ./belaytest/sim
+	@BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
+	@$(MAKE) matrix
+	@$(MAKE) crash KILLS=200
+	@$(MAKE) race ALL=1
+	@echo "== nightly: all good"
 
 .PHONY: hooks
 hooks: ## install the pre-commit hook into this clone

@@ -16,8 +16,9 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// histories is how many random histories are walked through.
-const histories = 2000
+// histories is how many random histories are walked through on a change; make
+// nightly walks through many more.
+const histories = 700
 
 // mostSteps bounds one history. A step of it is one answer, one end, one crash or
 // one thing that a person does.

@@ -82,7 +82,7 @@ func TestSeeds(t *testing.T) {
 		replay(t, number(t, "BELAY_SIM_SEED", 0))
 		return
 	}
-	n := number(t, "BELAY_SIM_SEEDS", 2000)
+	n := number(t, "BELAY_SIM_SEEDS", 1000)
 	began := time.Now()
 	var bad []uint64
 	all := sweepSeeds(1, n, Options{Twins: true}, func(r Result) bool {
@@ -169,7 +169,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 // promise: K1
 func TestCrashesChangeNothing(t *testing.T) {
 	t.Parallel()
-	n := number(t, "BELAY_SIM_SEEDS", 2000) / 2
+	n := number(t, "BELAY_SIM_SEEDS", 1000) / 2
 	var bad []uint64
 	all := sweepSeeds(1, n, Options{Steady: true}, func(r Result) bool {
 		calm := Run(r.Seed, Options{Steady: true, Calm: true})
