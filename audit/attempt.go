@@ -222,13 +222,13 @@ func spoke(o belay.Observation) bool {
 
 func (c *checker) onJudged(e belay.AttemptJudged) {
 	a := c.attempts[e.Key]
-	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleHook || a.role == belay.RoleVerify && !c.steps[a.step].vouched {
+	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleHook || a.role == belay.RoleVerify && !c.steps[a.step].vouched && !c.steps[a.step].reasked {
 		c.say(RuleJudged, "%s is judged, but is no main attempt of run %s", e.Key, c.rec.Run)
 		return
 	}
 	st := c.steps[a.step]
 	switch {
-	case a.role == belay.RoleVerify && !(e.Verdict.OK && st.checked):
+	case a.role == belay.RoleVerify && (e.Verdict.OK && !st.checked || !e.Verdict.OK && !st.reasked):
 		c.say(RuleJudged, "check %s is judged, but did not pass", a.key)
 		return
 	case a.state == stateOpen, a.state == stateUnborn, st.open > 0:
@@ -240,7 +240,7 @@ func (c *checker) onJudged(e belay.AttemptJudged) {
 	case a.state == stateLost && e.Verdict.OK && !st.checked:
 		c.say(RuleJudged, "attempt %s was lost and is called done without a check", a.key)
 	}
-	a.judged, st.vouched = true, false
+	a.judged, st.vouched, st.reasked = true, false, false
 	if a.role == belay.RoleMerge {
 		st.judgeMerge(e.Verdict)
 		return

@@ -53,7 +53,7 @@ func (c *checker) onAnswer(e belay.ItemAnswered) {
 		}
 	case belay.ChoiceAgain:
 		st.again++
-		st.unknown, st.owed = false, false
+		st.unknown, st.owed, st.reasked = false, false, true
 	case belay.ChoiceFail:
 		st.unknown = false // a person has said what became of the work
 		st.settle("declared failed", false)

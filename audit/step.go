@@ -28,6 +28,7 @@ type step struct {
 	checked bool   // its check said that the work is there
 	owed    bool   // a way out may be chosen
 	held    bool
+	reasked bool // a person wants it settled once more: its check may be judged alone
 	vouched bool // a person called it done, and its check is to say so too
 	due     time.Time
 	lost    int
@@ -112,7 +113,7 @@ func (c *checker) beginMain(st *step, k belay.Key) {
 	st.settled, st.final, st.forever = false, "", false
 	st.unknown, st.checked, st.owed = false, false, false
 	st.due = time.Time{}
-	st.begun, st.called, st.vouched = true, "", false
+	st.begun, st.called, st.vouched, st.reasked = true, "", false, false
 }
 
 // onNotTaken checks that a condition was decided before the first attempt, and

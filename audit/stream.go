@@ -122,7 +122,7 @@ func (c *checker) onReopened(s *stream) {
 	for id, st := range c.steps {
 		if id.run == s.id && !st.forever {
 			st.final = "" // may start again, and stays settled if it does not
-			st.owed = st.owed || st.unknown
+			st.owed, st.reasked = st.owed || st.unknown, true
 		}
 	}
 }

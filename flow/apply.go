@@ -314,7 +314,7 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 	}
 	st := &s.steps[i]
 	v := e.Verdict
-	st.verdict, st.vouched = &v, nil
+	st.verdict, st.vouched, st.reask = &v, nil, false
 	switch {
 	case v.OK && st.merge.due: // a person says that it is merged
 		st.merge.due = false
@@ -430,6 +430,9 @@ func (s *State) answered(e belay.ItemAnswered) error {
 		}
 		st.extra++
 		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
+		if s.unasked(i) {
+			return s.askForge(i)
+		}
 		return s.again(i, time.Time{})
 	case belay.ChoiceSkip:
 		st.leave = &e

@@ -39,7 +39,7 @@ func (s *State) judge(i int, c verdict.Case) belay.Command {
 			return belay.Ask{Key: s.probeKey(i), Question: q}
 		}
 	}
-	return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}
+	return belay.Note{Event: belay.AttemptJudged{Key: s.judgedKey(i), Verdict: v}}
 }
 
 func (s *State) explain(i int, c verdict.Case, f *belay.Failure) {

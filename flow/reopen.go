@@ -49,6 +49,12 @@ func (s *State) reopen() error {
 			}
 			continue
 		}
+		if s.unasked(i) {
+			if err := s.askForge(i); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := s.again(i, time.Time{}); err != nil {
 			return err
 		}

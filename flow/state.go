@@ -98,6 +98,7 @@ type step struct {
 	asked     bool                    // it asks something in this turn; not state
 	item      string
 	leave     *belay.ItemAnswered // a person said to leave it out
+	reask     bool                // its work is there, and the forge that could not be asked about it is asked again
 	vouched   *belay.ItemAnswered // a person said that it is done, and its check is to say so too
 	unstarted bool                // that was said before an attempt began
 	plan      *belay.Plan

@@ -31,10 +31,27 @@ func (s *State) vouch(i int, e belay.ItemAnswered, unstarted bool) error {
 // the check that a person's word waits for.
 func (s *State) judgedKey(i int) belay.Key {
 	st := &s.steps[i]
-	if st.vouched != nil {
+	if st.vouched != nil || st.reask {
 		return belay.KeyOf(s.id, s.prog.Steps[i].ID, belay.RoleVerify, st.check)
 	}
 	return s.mainKey(i, st.attempt)
+}
+
+// unasked tells whether a step failed only because the forge could not be asked
+// about its work.
+func (s *State) unasked(i int) bool {
+	st := &s.steps[i]
+	return s.prog.Steps[i].Verify == nil && s.asksFor(i) == belay.ExpectPR && st.main != nil && st.main.Agent != nil && st.verify != nil &&
+		st.verdict != nil && st.verdict.Failure != nil && st.verdict.Failure.Kind == belay.Infrastructure
+}
+
+// askForge settles such a step anew instead of running it again: the agent's work
+// is there.
+func (s *State) askForge(i int) error {
+	st := &s.steps[i]
+	st.reask, st.verify, st.deaf, st.plan, st.probe = true, nil, false, nil, nil
+	s.look(i)
+	return s.move(i, Ended)
 }
 
 // confirm asks the check of a step that a person called done: once for each

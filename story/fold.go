@@ -278,9 +278,11 @@ func (s *Story) judged(n *News, k belay.Key, v belay.Verdict) {
 		if v.Failure == nil {
 			s.Done++
 		}
-	case belay.RoleVerify: // judged only where a person called it done
-		s.Done++
-		return
+	case belay.RoleVerify: // judged only where a person called it done, or wants it asked again
+		if v.OK {
+			s.Done++
+			return
+		}
 	case belay.RoleRecovery:
 		if v.OK {
 			s.Done++

@@ -112,6 +112,10 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		return aideJudged(a)
 	case a.Role == belay.RoleMerge:
 		return mergeJudged(a)
+	case a.Role == belay.RoleVerify && !a.Verdict.OK: // what follows says why
+		return nil
+	case a.Role == belay.RoleVerify && a.Verdict.Basis == belay.BasisPR:
+		return []Line{line("done", a.Place, took(a), "the forge was asked again")}
 	case a.Role == belay.RoleVerify: // judged only where a person called it done
 		return []Line{line("done", a.Place, took(a), "its check passes, as a person said")}
 	}
