@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/worktree"
 )
 
 // Precheck refuses what could only fail: it looks at the recipes and the given
@@ -154,7 +155,7 @@ func inRepository(dir string) bool {
 		return true
 	}
 	for ; ; dir = filepath.Dir(dir) {
-		if exists(dir, ".git") {
+		if worktree.IsTop(dir) {
 			return true
 		}
 		if dir == filepath.Dir(dir) {

@@ -33,12 +33,12 @@ func specOf(t *testing.T, src, dir string, vars map[string]string) Spec {
 func TestPrecheckRules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, d := range []string{"repo/.git", "repo/sub", "bare/objects", "bare/refs", "plain"} {
+	for _, d := range []string{"repo/.git", "repo/sub", "bare/objects", "bare/refs", "plain/.git"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range []string{"bare/HEAD", "file"} {
+	for _, f := range []string{"repo/.git/HEAD", "bare/HEAD", "file"} {
 		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

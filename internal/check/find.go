@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -67,7 +68,7 @@ func (l level) glob(form string) string {
 func Top(dir, run string) string {
 	at := dir
 	for range maxLevels {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if worktree.IsTop(at) {
 			return at
 		}
 		if at == filepath.Dir(at) {

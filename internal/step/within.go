@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/belay-run/belay/worktree"
 )
 
 // errOutside says that a file is not in the tree that it must be in.
@@ -49,7 +51,7 @@ var errNoFile = errors.New("it is not a file")
 // itself.
 func topOf(dir string) string {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if worktree.IsTop(at) {
 			return at
 		}
 		if at == filepath.Dir(at) {
