@@ -5,25 +5,6 @@ import (
 	"time"
 )
 
-// Move is the closed list of first moves after a failure: what its class and
-// its circumstances ask for, before any count or budget is looked at.
-type Move string
-
-const (
-	MoveNone       Move = "none"        // nothing is wrong
-	MoveVerify     Move = "verify"      // look whether the work is there
-	MoveRetry      Move = "retry"       // the same again, after a pause
-	MoveRetryAfter Move = "retry_after" // the same again, when the other side allows it
-	MoveResume     Move = "resume"      // go on with the session
-	MoveFailover   Move = "failover"    // another agent, model or account
-	MoveReassign   Move = "reassign"    // a role that may do what was denied
-	MoveRepair     Move = "repair"      // an agent mends it, with the evidence at hand
-	MoveDecompose  Move = "decompose"   // smaller parts
-	MoveEscalate   Move = "escalate"    // a person is asked
-	MoveAbort      Move = "abort"       // the run cannot go on: its recipe or its set-up is wrong
-	MoveStop       Move = "stop"        // it was ended on purpose
-)
-
 // Expect is what an agent must leave behind for its step to be done.
 type Expect string
 

@@ -48,8 +48,8 @@ type ClassRow struct {
 	Cure   string      // what a person does before the run goes on; empty = mend the cause
 	NewRun bool        // no resume cures it: the recipe or a value of the run is wrong
 
-	First  Move // what it asks for when nothing more is known
-	Second Move // and of an agent, when that failed in the same way; empty = a person is asked
+	First  Act // what it asks for when nothing more is known
+	Second Act // and of an agent, when that failed in the same way; empty = a person is asked
 
 	Service bool // of an agent: the service that it calls failed, not the agent
 	Idle    bool // of an agent that did nothing: the service was never reached
@@ -62,80 +62,80 @@ type ClassRow struct {
 
 // classes has a row for each class; the one without a name comes first.
 var classes = []ClassRow{
-	{Class: ClassNone, Words: "the cause is unknown", First: MoveNone},
+	{Class: ClassNone, Words: "the cause is unknown", First: ActNone},
 	{
 		Class: ClassCancelled, Words: "it was ended from outside",
-		First: MoveStop, Outside: true,
+		First: ActStop, Outside: true,
 	},
 	{
 		Class: ClassTimeout, Words: "it took too long", Kind: AgentTimeout, Cure: cureWait,
-		First: MoveRetry, Second: MoveFailover, Idle: true, Costs: true, Passes: true,
+		First: ActRetry, Second: ActFailover, Idle: true, Costs: true, Passes: true,
 	},
 	{
 		Class: ClassTransient, Words: "the service or the network failed", Named: true,
 		Kind: Infrastructure, Hint: hintService, Cure: cureWait,
-		First: MoveRetry, Second: MoveFailover, Service: true, Idle: true, Costs: true, Breaks: true, Passes: true,
+		First: ActRetry, Second: ActFailover, Service: true, Idle: true, Costs: true, Breaks: true, Passes: true,
 	},
 	{
 		Class: ClassRateLimit, Words: "too many calls", Named: true,
 		Kind: Infrastructure, Hint: "wait a little, then resume the run", Cure: cureAccount,
-		First: MoveRetryAfter, Service: true, Idle: true, Costs: true, Breaks: true,
+		First: ActRetryAfter, Service: true, Idle: true, Costs: true, Breaks: true,
 	},
 	{
 		Class: ClassQuota, Words: "the account is used up", Named: true,
 		Kind: Infrastructure, Hint: "the account is used up: wait, pay, or use another agent", Cure: cureAccount,
-		First: MoveFailover, Service: true, Costs: true, Outside: true, Persons: true,
+		First: ActFailover, Service: true, Costs: true, Outside: true, Persons: true,
 	},
 	{
 		Class: ClassAuth, Words: "there is no login, or a bad one", Named: true,
 		Kind: Infrastructure, Hint: "log in to the agent's CLI, or set its key; belay doctor tells which",
 		Cure:  "log in, or give the key that is missing",
-		First: MoveEscalate, Service: true, Costs: true, Breaks: true, Outside: true, Persons: true,
+		First: ActEscalate, Service: true, Costs: true, Breaks: true, Outside: true, Persons: true,
 	},
 	{
 		Class: ClassPermission, Words: "something that it needs is not allowed", Named: true,
 		Hint: "allow the tool to the agent, or take it out of the task", Cure: "grant what was denied, or let somebody do it who may",
-		First: MoveReassign, Outside: true, Persons: true,
+		First: ActReassign, Outside: true, Persons: true,
 	},
 	{
 		Class: ClassTokenLimit, Words: "the prompt or the answer is too long", Named: true,
-		Hint: "give it less to read, or split the task", First: MoveDecompose,
+		Hint: "give it less to read, or split the task", First: ActDecompose,
 	},
 	{
 		Class: ClassTurnLimit, Words: "the agent used up its turns", Named: true,
-		Hint: hintSplit, First: MoveResume,
+		Hint: hintSplit, First: ActResume,
 	},
 	{
 		Class: ClassComplexity, Words: "the task is too big for one agent", Named: true,
-		Hint: hintSplit, First: MoveDecompose,
+		Hint: hintSplit, First: ActDecompose,
 	},
 	{
 		Class: ClassBudget, Words: "the budget is used up", Named: true,
 		Hint: "raise the agent's own spending limit", Cure: "raise the budget, if it is worth it",
-		First: MoveEscalate, Outside: true, Persons: true,
+		First: ActEscalate, Outside: true, Persons: true,
 	},
-	{Class: ClassRefusal, Words: "the model will not do it", Named: true, First: MoveFailover},
-	{Class: ClassWorkFailure, Words: "the work does not pass its check", First: MoveRepair},
+	{Class: ClassRefusal, Words: "the model will not do it", Named: true, First: ActFailover},
+	{Class: ClassWorkFailure, Words: "the work does not pass its check", First: ActRepair},
 	{
 		Class: ClassConflict, Words: "somebody else holds or changed it", Named: true,
-		Kind: Infrastructure, Hint: hintService, Cure: cureWait, First: MoveRetry, Passes: true,
+		Kind: Infrastructure, Hint: hintService, Cure: cureWait, First: ActRetry, Passes: true,
 	},
 	{
 		Class: ClassInfrastructure, Words: "the machine lacks something",
 		Kind: Infrastructure, Hint: hintService, Cure: "give the machine what it lacks",
-		First: MoveEscalate, Service: true,
+		First: ActEscalate, Service: true,
 	},
 	{
 		Class: ClassInvalidInput, Words: "a flag, a file or a value is wrong",
 		Hint: "check the model and the arguments of the agent; belay doctor helps", NewRun: true,
-		First: MoveRepair, Second: MoveRepair,
+		First: ActRepair, Second: ActRepair,
 	},
-	{Class: ClassHollow, Words: "it ended without work", Kind: HollowSuccess, First: MoveVerify},
-	{Class: ClassIncomplete, Words: "the agent says that something is missing", Named: true, First: MoveResume},
-	{Class: ClassTampered, Words: "a guarded file was changed", Named: true, First: MoveResume},
-	{Class: ClassMergeConflict, Words: "the isolated work conflicts with other changes", Named: true, First: MoveRepair},
-	{Class: ClassBenign, Words: "the cause is unknown", First: MoveNone},
-	{Class: ClassUnknown, Words: "the cause is unknown", First: MoveRetry, Second: MoveRepair},
+	{Class: ClassHollow, Words: "it ended without work", Kind: HollowSuccess, First: ActVerify},
+	{Class: ClassIncomplete, Words: "the agent says that something is missing", Named: true, First: ActResume},
+	{Class: ClassTampered, Words: "a guarded file was changed", Named: true, First: ActResume},
+	{Class: ClassMergeConflict, Words: "the isolated work conflicts with other changes", Named: true, First: ActRepair},
+	{Class: ClassBenign, Words: "the cause is unknown", First: ActNone},
+	{Class: ClassUnknown, Words: "the cause is unknown", First: ActRetry, Second: ActRepair},
 }
 
 // What several classes have in common.

@@ -37,7 +37,7 @@ type Failure struct {
 	Level Level         `json:"level,omitempty"`       // the rung of evidence that gave it its class
 	Rule  string        `json:"rule,omitempty"`        // and the rule on it
 	Print string        `json:"fingerprint,omitempty"` // the same for the same failure, whenever and wherever it happens
-	Move  Move          `json:"move,omitempty"`        // what it asks for first
+	Move  Act           `json:"move,omitempty"`        // what it asks for first
 	After time.Duration `json:"retry_after,omitempty"` // how long the other side asks to wait
 	Reset time.Time     `json:"reset,omitzero"`        // when the other side can go on
 }
@@ -105,25 +105,6 @@ const (
 	BasisTests  Basis = "tests"  // tests that Belay ran
 	BasisPR     Basis = "pr"     // a pull request that the forge knows
 	BasisVerify Basis = "verify" // the step's own check
-)
-
-// Act is the closed list of ways out of a failure.
-type Act string
-
-const (
-	ActRetry     Act = "retry"     // the same step again, when Due has come
-	ActResume    Act = "resume"    // the same agent goes on with its session
-	ActFresh     Act = "fresh"     // the same agent in a new session, told what was done
-	ActFailover  Act = "failover"  // another agent or model takes over
-	ActReassign  Act = "reassign"  // another role takes over, which may do what was denied
-	ActRepair    Act = "repair"    // an agent mends it, with the evidence at hand
-	ActDecompose Act = "decompose" // smaller parts in its stead
-	ActRecover   Act = "recover"   // an agent finishes what a sub-recipe left
-	ActFallback  Act = "fallback"  // what the recipe names is done in its stead
-	ActSkip      Act = "skip"      // it is left out
-	ActGiveUp    Act = "give_up"   // no way out is left: the step stays failed
-	ActAbort     Act = "abort"     // nothing can help: the run ends
-	ActHold      Act = "hold"      // a person is asked
 )
 
 // Plan is a chosen way out. It is self-contained: whoever carries it out does

@@ -147,27 +147,22 @@ func (c *checker) onRecovery(e belay.RecoveryChosen) {
 		return
 	}
 	st.owed, st.called, c.spent = false, "", ""
-	switch e.Plan.Act {
-	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
+	row := e.Plan.Act.Row()
+	switch {
+	case row.Again:
 		st.due = e.Plan.Due
-		return
-	case belay.ActRepair: // of what a script did; an agent mends its own work by itself
-		st.called, st.due = belay.RoleRepair, e.Plan.Due
-		return
-	case belay.ActDecompose:
-		st.called, st.due = belay.RolePlan, e.Plan.Due
+	case row.Helper != "": // an agent mends its own work by itself
+		st.called = row.Helper
+		if e.Plan.Act != belay.ActRecover {
+			st.due = e.Plan.Due
+		}
 		if len(e.Plan.Parts) > 0 {
 			st.called = ""
 		}
-		return
-	case belay.ActRecover:
-		st.called = belay.RoleRecovery
-		return
-	case belay.ActGiveUp, belay.ActAbort:
+	case e.Plan.Act == belay.ActGiveUp, e.Plan.Act == belay.ActAbort:
 		st.settle("given up", false)
-		return
-	case belay.ActHold, belay.ActSkip:
-		return // an item follows, or that it is left out
+	case row.Ends: // an item follows, or that it is left out
+	default:
+		c.say(RuleRecovery, "an unknown recovery %q for step %s", e.Plan.Act, e.Path)
 	}
-	c.say(RuleRecovery, "an unknown way out %q for step %s", e.Plan.Act, e.Path)
 }

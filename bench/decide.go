@@ -55,7 +55,7 @@ func failing() string {
 // situation is an agent's step that has had most of its ways out.
 func situation() recovery.Situation {
 	x := recovery.Situation{
-		Failure: belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassTransient, Level: belay.LevelTyped, Move: belay.MoveRetry, Print: "p", Cause: "overloaded"},
+		Failure: belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassTransient, Level: belay.LevelTyped, Move: belay.ActRetry, Print: "p", Cause: "overloaded"},
 		Type:    belay.TypeAgent, Agents: true, Agent: "one", Others: []string{"two", "three"}, MaxReplans: 100,
 		Declared: recovery.Policy{MaxAttempts: 1}, History: recovery.History{Key: "r:a.7", Failed: 7}, Now: time.Now(), Fallback: true,
 	}

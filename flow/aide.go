@@ -58,20 +58,14 @@ func (s *State) callAide(i int, p belay.Plan) error {
 	st := &s.steps[i]
 	st.plan = &p
 	st.aide.leave()
-	switch p.Act {
-	case belay.ActRepair:
-		st.aide.role = belay.RoleRepair
-		if st.merge.due {
-			st.verify = nil // what is merged is checked as it is resolved
-		}
-	case belay.ActDecompose:
-		st.aide.role = belay.RolePlan
-	case belay.ActRecover:
-		st.aide.role = belay.RoleRecovery
-		st.verify, st.deaf = nil, false // it is asked again, about what the aide leaves
-	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback,
-		belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
+	st.aide.role = p.Act.Row().Helper
+	switch {
+	case st.aide.role == "":
 		return fmt.Errorf("run %s: nobody is called for %s", s.id, p.Act)
+	case p.Act == belay.ActRepair && st.merge.due:
+		st.verify = nil // what is merged is checked as it is resolved
+	case p.Act == belay.ActRecover:
+		st.verify, st.deaf = nil, false // it is asked again, about what the aide leaves
 	}
 	s.look(i)
 	return nil

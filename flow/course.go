@@ -36,18 +36,8 @@ func (c *course) steer(p belay.Plan) {
 	if p.Timeout > 0 {
 		c.timeout = p.Timeout
 	}
-	c.brief, c.fresh, c.resume, c.stand, c.parts = p.Brief, false, false, false, nil
-	switch p.Act {
-	case belay.ActResume:
-		c.resume = true
-	case belay.ActFresh, belay.ActFailover, belay.ActReassign:
-		c.fresh = true
-	case belay.ActDecompose:
-		c.parts = p.Parts
-	case belay.ActFallback:
-		c.stand = true
-	case belay.ActRetry, belay.ActRepair, belay.ActRecover, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
-	}
+	c.brief, c.parts = p.Brief, p.Parts
+	c.fresh, c.resume, c.stand = p.Act.Row().Fresh, p.Act == belay.ActResume, p.Act == belay.ActFallback
 }
 
 // recover folds a chosen way out.
@@ -56,33 +46,23 @@ func (s *State) recover(i int, p belay.Plan) error {
 	s.drop(i)
 	s.remember(i, p)
 	st.aide.leave() // who was called before is not any more
-	switch p.Act {
-	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActFallback:
+	row := p.Act.Row()
+	own := p.Act == belay.ActRepair && s.typeOf(i) == belay.TypeAgent && !st.merge.due // who did it mends it
+	switch {
+	case row.Again, own, len(p.Parts) > 0:
 		st.course.steer(p)
 		return s.again(i, p.Due)
-	case belay.ActRepair:
-		if s.typeOf(i) == belay.TypeAgent && !st.merge.due { // who did it mends it
-			st.course.steer(p)
-			return s.again(i, p.Due)
-		}
+	case row.Helper != "":
 		return s.callAide(i, p)
-	case belay.ActDecompose:
-		if len(p.Parts) == 0 {
-			return s.callAide(i, p)
-		}
-		st.course.steer(p)
-		return s.again(i, p.Due)
-	case belay.ActRecover:
-		return s.callAide(i, p)
-	case belay.ActHold:
+	case p.Act == belay.ActHold:
 		st.plan = &p
 		s.look(i) // an item follows
 		return nil
-	case belay.ActSkip:
+	case p.Act == belay.ActSkip:
 		st.leave = &belay.ItemAnswered{By: "the " + p.Policy + " policy", Why: p.Reason}
 		s.look(i) // that it is left out follows
 		return nil
-	case belay.ActGiveUp, belay.ActAbort:
+	case row.Ends:
 		return s.giveUp(i, p)
 	}
 	return fmt.Errorf("run %s: unknown way out %q", s.id, p.Act)

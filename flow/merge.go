@@ -122,12 +122,12 @@ func (s *State) mergeVerdict(i int) belay.Verdict {
 	case m == nil || o.Exit != 0:
 		cause := "its work could not be merged: " + unmergedWhy(o)
 		return fail(belay.Failure{
-			Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Level: belay.LevelProcess, Rule: "merge", Move: belay.MoveEscalate,
+			Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Level: belay.LevelProcess, Rule: "merge", Move: belay.ActEscalate,
 			Cause: cause, Hint: "the work is on branch " + branch + "; mend what is in the way, then resume the run",
 		})
 	case m.Outcome == belay.MergeConflict:
 		return fail(belay.Failure{
-			Kind: s.ownKind(i), Class: belay.ClassMergeConflict, Level: belay.LevelProcess, Rule: "merge", Move: belay.MoveRepair,
+			Kind: s.ownKind(i), Class: belay.ClassMergeConflict, Level: belay.LevelProcess, Rule: "merge", Move: belay.ActRepair,
 			Cause: "its work conflicts with other changes in " + clashes(*m),
 			Hint:  "the work is on branch " + branch + "; merge it yourself and answer done, or resolve it there and answer again",
 			Print: "merge " + clashes(*m),

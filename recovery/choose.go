@@ -121,9 +121,9 @@ func (c *chooser) declared() (belay.Plan, bool) {
 func hopeless(f belay.Failure) bool {
 	switch {
 	case f.Class == belay.ClassInvalidInput:
-		return f.Move == belay.MoveAbort
+		return f.Move == belay.ActAbort
 	case f.Class == belay.ClassInfrastructure:
-		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe
+		return f.Move == belay.ActEscalate && f.Level == belay.LevelProbe
 	}
 	return f.Class.Row().Outside
 }

@@ -67,16 +67,16 @@ func (c *chooser) classicPlan(d Decision, x Context) (belay.Plan, string) {
 	s := &c.s
 	p := belay.Plan{Rule: string(d.Rule), Reason: d.Reason(x), Due: s.Now, Counts: d.Rule != RuleAttemptsLeft}
 	why := ""
-	switch d.Strategy.Kind {
-	case Retry:
+	switch {
+	case d.Strategy.Kind == belay.ActRetry:
 		pause := time.Duration(d.Strategy.BackoffMS) * time.Millisecond
 		p.Act, p.Due, p.Brief = belay.ActRetry, s.Now.Add(pause), c.brief(belay.ActRetry)
 		if s.late(pause) {
 			why = pastDeadline
 		}
-	case Reassign:
+	case d.Strategy.Kind == belay.ActReassign:
 		p.Act, p.Role, p.Brief = belay.ActReassign, string(d.Strategy.NewRole), c.brief(belay.ActReassign)
-	case Decompose:
+	case d.Strategy.Kind == belay.ActDecompose:
 		p.Act = belay.ActDecompose
 		for _, t := range d.Strategy.Subtasks {
 			p.Parts = append(p.Parts, belay.Part{Title: t.Description, Task: t.Description})
@@ -84,7 +84,6 @@ func (c *chooser) classicPlan(d Decision, x Context) (belay.Plan, string) {
 		if s.Depth >= MaxDepth {
 			why = fmt.Sprintf("the task was split %d times already", s.Depth)
 		}
-	case Skip, Abort, Escalate: // ends, see classicEnd
 	}
 	spends := p.Act == belay.ActReassign || p.Act == belay.ActDecompose
 	switch {

@@ -20,9 +20,9 @@ var classes = []belay.Class{
 	belay.ClassWorkFailure, belay.ClassConflict, belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
 }
 
-var moves = []belay.Move{
-	"", belay.MoveNone, belay.MoveVerify, belay.MoveRetry, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveReassign,
-	belay.MoveRepair, belay.MoveDecompose, belay.MoveEscalate, belay.MoveAbort, belay.MoveStop,
+var moves = []belay.Act{
+	"", belay.ActNone, belay.ActVerify, belay.ActRetry, belay.ActRetryAfter, belay.ActResume, belay.ActFailover, belay.ActReassign,
+	belay.ActRepair, belay.ActDecompose, belay.ActEscalate, belay.ActAbort, belay.ActStop,
 }
 
 // dice draws situations and failures.

@@ -16,7 +16,7 @@ type row struct {
 	same  string // and about the same one again and again, with nothing changed
 }
 
-func failure(class belay.Class, level belay.Level, move belay.Move) belay.Failure {
+func failure(class belay.Class, level belay.Level, move belay.Act) belay.Failure {
 	return belay.Failure{Kind: belay.BashFailure, Class: class, Level: level, Move: move, Cause: "it said no"}
 }
 
@@ -38,38 +38,38 @@ func TestShellSteps(t *testing.T) {
 	noAgent := with(shell(), func(s *Situation) { s.Agents = false })
 	once := with(shell(), func(s *Situation) { s.Once = true })
 	walk(t, []row{
-		{"transient by exit code", noAgent, failure(belay.ClassTransient, belay.LevelProcess, belay.MoveRetry), "retry retry give_up", "retry give_up"},
-		{"transient by text", noAgent, failure(belay.ClassTransient, belay.LevelText, belay.MoveRetry), "give_up", "give_up"},
-		{"transient and once", once, failure(belay.ClassTransient, belay.LevelProcess, belay.MoveRetry), "give_up", "give_up"},
-		{"network timeout", noAgent, failure(belay.ClassTimeout, belay.LevelProcess, belay.MoveRetry), "retry retry give_up", "retry give_up"},
-		{"our clock", shell(), failure(belay.ClassTimeout, belay.LevelAct, belay.MoveRetry), "give_up", "give_up"},
-		{"lock", noAgent, failure(belay.ClassConflict, belay.LevelProbe, belay.MoveRetry), "retry retry retry retry retry give_up", "retry give_up"},
-		{"lock by text", noAgent, failure(belay.ClassConflict, belay.LevelText, belay.MoveRetry), "give_up", "give_up"},
-		{"merge", shell(), failure(belay.ClassConflict, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"unknown", shell(), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "give_up", "give_up"},
+		{"transient by exit code", noAgent, failure(belay.ClassTransient, belay.LevelProcess, belay.ActRetry), "retry retry give_up", "retry give_up"},
+		{"transient by text", noAgent, failure(belay.ClassTransient, belay.LevelText, belay.ActRetry), "give_up", "give_up"},
+		{"transient and once", once, failure(belay.ClassTransient, belay.LevelProcess, belay.ActRetry), "give_up", "give_up"},
+		{"network timeout", noAgent, failure(belay.ClassTimeout, belay.LevelProcess, belay.ActRetry), "retry retry give_up", "retry give_up"},
+		{"our clock", shell(), failure(belay.ClassTimeout, belay.LevelAct, belay.ActRetry), "give_up", "give_up"},
+		{"lock", noAgent, failure(belay.ClassConflict, belay.LevelProbe, belay.ActRetry), "retry retry retry retry retry give_up", "retry give_up"},
+		{"lock by text", noAgent, failure(belay.ClassConflict, belay.LevelText, belay.ActRetry), "give_up", "give_up"},
+		{"merge", shell(), failure(belay.ClassConflict, belay.LevelText, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"unknown", shell(), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "give_up", "give_up"},
 		{"no class at all", shell(), failure(belay.ClassNone, "", ""), "give_up", "give_up"},
-		{"work failure, no agents", noAgent, failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair), "give_up", "give_up"},
-		{"work failure", shell(), failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"work failure and once", once, failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair), "give_up", "give_up"},
-		{"rate limit", shell(), failure(belay.ClassRateLimit, belay.LevelProcess, belay.MoveRetryAfter), "give_up", "give_up"},
-		{"auth by exit code", noAgent, failure(belay.ClassAuth, belay.LevelProcess, belay.MoveEscalate), "hold", "hold"},
-		{"auth by text", noAgent, failure(belay.ClassAuth, belay.LevelText, belay.MoveEscalate), "give_up", "give_up"},
-		{"permission by text", shell(), failure(belay.ClassPermission, belay.LevelText, belay.MoveReassign), "give_up", "give_up"},
-		{"disk full", noAgent, failure(belay.ClassInfrastructure, belay.LevelProbe, belay.MoveEscalate), "hold", "hold"},
-		{"disk full by text", noAgent, failure(belay.ClassInfrastructure, belay.LevelText, belay.MoveEscalate), "give_up", "give_up"},
-		{"memory", shell(), failure(belay.ClassInfrastructure, belay.LevelProbe, belay.MoveRetry), "give_up", "give_up"},
-		{"no such command", shell(), failure(belay.ClassInfrastructure, belay.LevelProcess, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"set-up", shell(), failure(belay.ClassInvalidInput, belay.LevelProcess, belay.MoveAbort), "abort", "abort"},
-		{"set-up by text", shell(), failure(belay.ClassInvalidInput, belay.LevelText, belay.MoveAbort), "give_up", "give_up"},
-		{"bad file", shell(), failure(belay.ClassInvalidInput, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"cancelled by us", shell(), failure(belay.ClassCancelled, belay.LevelAct, belay.MoveStop), "give_up", "give_up"},
-		{"cancelled by others", shell(), failure(belay.ClassCancelled, belay.LevelProcess, belay.MoveStop), "give_up", "give_up"},
-		{"no tests ran", shell(), failure(belay.ClassHollow, belay.LevelProcess, belay.MoveVerify), "give_up", "give_up"},
-		{"optional", with(noAgent, func(s *Situation) { s.Optional = true }), failure(belay.ClassAuth, belay.LevelProcess, belay.MoveEscalate), "give_up", "give_up"},
-		{"a person is wanted", with(noAgent, func(s *Situation) { s.Declared.Escalate = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "hold", "hold"},
-		{"another way is named", with(noAgent, func(s *Situation) { s.Fallback = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "fallback give_up", "fallback give_up"},
+		{"work failure, no agents", noAgent, failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair), "give_up", "give_up"},
+		{"work failure", shell(), failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"work failure and once", once, failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair), "give_up", "give_up"},
+		{"rate limit", shell(), failure(belay.ClassRateLimit, belay.LevelProcess, belay.ActRetryAfter), "give_up", "give_up"},
+		{"auth by exit code", noAgent, failure(belay.ClassAuth, belay.LevelProcess, belay.ActEscalate), "hold", "hold"},
+		{"auth by text", noAgent, failure(belay.ClassAuth, belay.LevelText, belay.ActEscalate), "give_up", "give_up"},
+		{"permission by text", shell(), failure(belay.ClassPermission, belay.LevelText, belay.ActReassign), "give_up", "give_up"},
+		{"disk full", noAgent, failure(belay.ClassInfrastructure, belay.LevelProbe, belay.ActEscalate), "hold", "hold"},
+		{"disk full by text", noAgent, failure(belay.ClassInfrastructure, belay.LevelText, belay.ActEscalate), "give_up", "give_up"},
+		{"memory", shell(), failure(belay.ClassInfrastructure, belay.LevelProbe, belay.ActRetry), "give_up", "give_up"},
+		{"no such command", shell(), failure(belay.ClassInfrastructure, belay.LevelProcess, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"set-up", shell(), failure(belay.ClassInvalidInput, belay.LevelProcess, belay.ActAbort), "abort", "abort"},
+		{"set-up by text", shell(), failure(belay.ClassInvalidInput, belay.LevelText, belay.ActAbort), "give_up", "give_up"},
+		{"bad file", shell(), failure(belay.ClassInvalidInput, belay.LevelText, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"cancelled by us", shell(), failure(belay.ClassCancelled, belay.LevelAct, belay.ActStop), "give_up", "give_up"},
+		{"cancelled by others", shell(), failure(belay.ClassCancelled, belay.LevelProcess, belay.ActStop), "give_up", "give_up"},
+		{"no tests ran", shell(), failure(belay.ClassHollow, belay.LevelProcess, belay.ActVerify), "give_up", "give_up"},
+		{"optional", with(noAgent, func(s *Situation) { s.Optional = true }), failure(belay.ClassAuth, belay.LevelProcess, belay.ActEscalate), "give_up", "give_up"},
+		{"a person is wanted", with(noAgent, func(s *Situation) { s.Declared.Escalate = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "hold", "hold"},
+		{"another way is named", with(noAgent, func(s *Situation) { s.Fallback = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "fallback give_up", "fallback give_up"},
 		{"another way before a person", with(noAgent, func(s *Situation) { s.Fallback, s.Declared.Escalate = true, true }), failure(belay.ClassAuth, belay.LevelProcess, ""), "fallback hold", "fallback hold"},
-		{"its own retry", with(noAgent, func(s *Situation) { s.Declared.MaxAttempts = 4 }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "retry retry retry give_up", "retry retry retry give_up"},
+		{"its own retry", with(noAgent, func(s *Situation) { s.Declared.MaxAttempts = 4 }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "retry retry retry give_up", "retry retry retry give_up"},
 		{"its own retry, and once", with(once, func(s *Situation) { s.Declared.MaxAttempts = 2 }), failure(belay.ClassAuth, belay.LevelText, ""), "retry give_up", "retry give_up"},
 	})
 }
@@ -80,63 +80,63 @@ func TestAgentSteps(t *testing.T) {
 	alone := with(agentStep(), func(s *Situation) { s.Others = []string{"a"} })
 	worked := with(alone, func(s *Situation) { s.Progress = true })
 	session := with(worked, func(s *Situation) { s.Resumes = true })
-	typed := func(class belay.Class, move belay.Move) belay.Failure { return failure(class, belay.LevelTyped, move) }
+	typed := func(class belay.Class, move belay.Act) belay.Failure { return failure(class, belay.LevelTyped, move) }
 	walk(t, []row{
-		{"transient", agentStep(), typed(belay.ClassTransient, belay.MoveRetry),
+		{"transient", agentStep(), typed(belay.ClassTransient, belay.ActRetry),
 			"waits failover:b waits failover:c waits give_up", "waits failover:b waits failover:c waits give_up"},
-		{"transient, alone", alone, typed(belay.ClassTransient, belay.MoveRetry), "waits give_up", "waits give_up"},
-		{"the service is full", agentStep(), typed(belay.ClassTransient, belay.MoveFailover),
+		{"transient, alone", alone, typed(belay.ClassTransient, belay.ActRetry), "waits give_up", "waits give_up"},
+		{"the service is full", agentStep(), typed(belay.ClassTransient, belay.ActFailover),
 			"failover:b failover:c waits give_up", "failover:b failover:c waits give_up"},
-		{"network timeout, alone", alone, typed(belay.ClassTimeout, belay.MoveRetry), "waits give_up", "waits give_up"},
-		{"rate limit, alone", alone, typed(belay.ClassRateLimit, belay.MoveRetryAfter), "waits give_up", "waits give_up"},
-		{"transient by its words", alone, failure(belay.ClassTransient, belay.LevelText, belay.MoveRetry), "retry retry give_up", "retry give_up"},
-		{"quota", agentStep(), typed(belay.ClassQuota, belay.MoveFailover), "failover:b failover:c hold", "failover:b failover:c hold"},
-		{"auth", agentStep(), typed(belay.ClassAuth, belay.MoveEscalate), "failover:b failover:c hold", "failover:b failover:c hold"},
-		{"auth, alone", alone, typed(belay.ClassAuth, belay.MoveEscalate), "hold", "hold"},
-		{"permission, no role", alone, typed(belay.ClassPermission, belay.MoveReassign), "hold", "hold"},
-		{"permission", with(alone, func(s *Situation) { s.Covering = []Role{Coder, DevOps, Architect} }), typed(belay.ClassPermission, belay.MoveReassign),
+		{"network timeout, alone", alone, typed(belay.ClassTimeout, belay.ActRetry), "waits give_up", "waits give_up"},
+		{"rate limit, alone", alone, typed(belay.ClassRateLimit, belay.ActRetryAfter), "waits give_up", "waits give_up"},
+		{"transient by its words", alone, failure(belay.ClassTransient, belay.LevelText, belay.ActRetry), "retry retry give_up", "retry give_up"},
+		{"quota", agentStep(), typed(belay.ClassQuota, belay.ActFailover), "failover:b failover:c hold", "failover:b failover:c hold"},
+		{"auth", agentStep(), typed(belay.ClassAuth, belay.ActEscalate), "failover:b failover:c hold", "failover:b failover:c hold"},
+		{"auth, alone", alone, typed(belay.ClassAuth, belay.ActEscalate), "hold", "hold"},
+		{"permission, no role", alone, typed(belay.ClassPermission, belay.ActReassign), "hold", "hold"},
+		{"permission", with(alone, func(s *Situation) { s.Covering = []Role{Coder, DevOps, Architect} }), typed(belay.ClassPermission, belay.ActReassign),
 			"reassign:devops hold", "reassign:devops hold"},
-		{"another system said no", with(alone, func(s *Situation) { s.Covering = []Role{DevOps} }), typed(belay.ClassPermission, belay.MoveEscalate), "hold", "hold"},
-		{"token limit", alone, typed(belay.ClassTokenLimit, belay.MoveDecompose), "fresh decompose give_up", "fresh decompose give_up"},
+		{"another system said no", with(alone, func(s *Situation) { s.Covering = []Role{DevOps} }), typed(belay.ClassPermission, belay.ActEscalate), "hold", "hold"},
+		{"token limit", alone, typed(belay.ClassTokenLimit, belay.ActDecompose), "fresh decompose give_up", "fresh decompose give_up"},
 		{"token limit of the part of a part", with(alone, func(s *Situation) { s.Depth = 2 }), typed(belay.ClassTokenLimit, ""), "fresh give_up", "fresh give_up"},
-		{"turn limit", alone, typed(belay.ClassTurnLimit, belay.MoveDecompose), "decompose give_up", "decompose give_up"},
-		{"turn limit with work", session, typed(belay.ClassTurnLimit, belay.MoveResume), "resume decompose give_up", "resume decompose give_up"},
-		{"turn limit with work, no session", worked, typed(belay.ClassTurnLimit, belay.MoveResume), "fresh decompose give_up", "fresh decompose give_up"},
-		{"complexity", alone, typed(belay.ClassComplexity, belay.MoveDecompose), "decompose give_up", "decompose give_up"},
-		{"our clock, no work", agentStep(), failure(belay.ClassTimeout, belay.LevelAct, belay.MoveDecompose), "decompose failover:b failover:c give_up", "decompose failover:b failover:c give_up"},
-		{"our clock, with work", worked, failure(belay.ClassTimeout, belay.LevelAct, belay.MoveRetry), "retry decompose give_up", "retry decompose give_up"},
-		{"our clock, with a session", session, failure(belay.ClassTimeout, belay.LevelAct, belay.MoveRetry), "resume decompose give_up", "resume decompose give_up"},
-		{"budget", agentStep(), failure(belay.ClassBudget, belay.LevelAct, belay.MoveEscalate), "hold", "hold"},
-		{"refusal", agentStep(), typed(belay.ClassRefusal, belay.MoveFailover), "failover:b give_up", "failover:b give_up"},
-		{"work failure", alone, typed(belay.ClassWorkFailure, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"merge", alone, failure(belay.ClassConflict, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"lock", alone, failure(belay.ClassConflict, belay.LevelText, belay.MoveRetry), "retry retry retry retry retry give_up", "retry give_up"},
-		{"network", alone, typed(belay.ClassInfrastructure, belay.MoveRetry), "waits give_up", "waits give_up"},
-		{"memory", alone, failure(belay.ClassInfrastructure, belay.LevelProcess, belay.MoveRetry), "retry give_up", "retry give_up"},
-		{"disk full", alone, failure(belay.ClassInfrastructure, belay.LevelProbe, belay.MoveEscalate), "hold", "hold"},
-		{"no such tool", alone, failure(belay.ClassInfrastructure, belay.LevelText, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"set-up", alone, typed(belay.ClassInvalidInput, belay.MoveAbort), "abort", "abort"},
-		{"no such model", agentStep(), typed(belay.ClassInvalidInput, belay.MoveFailover), "failover:b failover:c give_up", "failover:b failover:c give_up"},
-		{"no such session", alone, typed(belay.ClassInvalidInput, belay.MoveRetry), "fresh give_up", "fresh give_up"},
-		{"bad value", alone, typed(belay.ClassInvalidInput, belay.MoveRepair), "repair give_up", "repair give_up"},
-		{"hollow", alone, typed(belay.ClassHollow, belay.MoveVerify), "retry give_up", "retry give_up"},
-		{"hollow, with a session", with(alone, func(s *Situation) { s.Resumes = true }), typed(belay.ClassHollow, belay.MoveVerify), "resume give_up", "resume give_up"},
-		{"unknown", agentStep(), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "retry give_up", "retry give_up"},
-		{"unknown with a check", with(alone, func(s *Situation) { s.Checked = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRetry), "retry repair give_up", "retry repair give_up"},
-		{"noise", alone, failure(belay.ClassBenign, belay.LevelProcess, belay.MoveNone), "retry give_up", "retry give_up"},
-		{"ended from outside", alone, failure(belay.ClassCancelled, belay.LevelProcess, belay.MoveStop), "give_up", "give_up"},
-		{"no retries left", with(agentStep(), func(s *Situation) { s.Spent = true }), typed(belay.ClassTransient, belay.MoveRetry), "failover:b failover:c waits give_up", "failover:b failover:c waits give_up"},
-		{"once", with(agentStep(), func(s *Situation) { s.Once = true }), typed(belay.ClassTransient, belay.MoveRetry), "give_up", "give_up"},
-		{"its own retry is not for what no try cures", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 5 }), typed(belay.ClassAuth, belay.MoveEscalate), "hold", "hold"},
-		{"its own retry", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 3 }), typed(belay.ClassRefusal, belay.MoveFailover), "retry retry give_up", "retry retry give_up"},
-		{"optional", with(alone, func(s *Situation) { s.Optional = true }), typed(belay.ClassAuth, belay.MoveEscalate), "give_up", "give_up"},
+		{"turn limit", alone, typed(belay.ClassTurnLimit, belay.ActDecompose), "decompose give_up", "decompose give_up"},
+		{"turn limit with work", session, typed(belay.ClassTurnLimit, belay.ActResume), "resume decompose give_up", "resume decompose give_up"},
+		{"turn limit with work, no session", worked, typed(belay.ClassTurnLimit, belay.ActResume), "fresh decompose give_up", "fresh decompose give_up"},
+		{"complexity", alone, typed(belay.ClassComplexity, belay.ActDecompose), "decompose give_up", "decompose give_up"},
+		{"our clock, no work", agentStep(), failure(belay.ClassTimeout, belay.LevelAct, belay.ActDecompose), "decompose failover:b failover:c give_up", "decompose failover:b failover:c give_up"},
+		{"our clock, with work", worked, failure(belay.ClassTimeout, belay.LevelAct, belay.ActRetry), "retry decompose give_up", "retry decompose give_up"},
+		{"our clock, with a session", session, failure(belay.ClassTimeout, belay.LevelAct, belay.ActRetry), "resume decompose give_up", "resume decompose give_up"},
+		{"budget", agentStep(), failure(belay.ClassBudget, belay.LevelAct, belay.ActEscalate), "hold", "hold"},
+		{"refusal", agentStep(), typed(belay.ClassRefusal, belay.ActFailover), "failover:b give_up", "failover:b give_up"},
+		{"work failure", alone, typed(belay.ClassWorkFailure, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"merge", alone, failure(belay.ClassConflict, belay.LevelText, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"lock", alone, failure(belay.ClassConflict, belay.LevelText, belay.ActRetry), "retry retry retry retry retry give_up", "retry give_up"},
+		{"network", alone, typed(belay.ClassInfrastructure, belay.ActRetry), "waits give_up", "waits give_up"},
+		{"memory", alone, failure(belay.ClassInfrastructure, belay.LevelProcess, belay.ActRetry), "retry give_up", "retry give_up"},
+		{"disk full", alone, failure(belay.ClassInfrastructure, belay.LevelProbe, belay.ActEscalate), "hold", "hold"},
+		{"no such tool", alone, failure(belay.ClassInfrastructure, belay.LevelText, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"set-up", alone, typed(belay.ClassInvalidInput, belay.ActAbort), "abort", "abort"},
+		{"no such model", agentStep(), typed(belay.ClassInvalidInput, belay.ActFailover), "failover:b failover:c give_up", "failover:b failover:c give_up"},
+		{"no such session", alone, typed(belay.ClassInvalidInput, belay.ActRetry), "fresh give_up", "fresh give_up"},
+		{"bad value", alone, typed(belay.ClassInvalidInput, belay.ActRepair), "repair give_up", "repair give_up"},
+		{"hollow", alone, typed(belay.ClassHollow, belay.ActVerify), "retry give_up", "retry give_up"},
+		{"hollow, with a session", with(alone, func(s *Situation) { s.Resumes = true }), typed(belay.ClassHollow, belay.ActVerify), "resume give_up", "resume give_up"},
+		{"unknown", agentStep(), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "retry give_up", "retry give_up"},
+		{"unknown with a check", with(alone, func(s *Situation) { s.Checked = true }), failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRetry), "retry repair give_up", "retry repair give_up"},
+		{"noise", alone, failure(belay.ClassBenign, belay.LevelProcess, belay.ActNone), "retry give_up", "retry give_up"},
+		{"ended from outside", alone, failure(belay.ClassCancelled, belay.LevelProcess, belay.ActStop), "give_up", "give_up"},
+		{"no retries left", with(agentStep(), func(s *Situation) { s.Spent = true }), typed(belay.ClassTransient, belay.ActRetry), "failover:b failover:c waits give_up", "failover:b failover:c waits give_up"},
+		{"once", with(agentStep(), func(s *Situation) { s.Once = true }), typed(belay.ClassTransient, belay.ActRetry), "give_up", "give_up"},
+		{"its own retry is not for what no try cures", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 5 }), typed(belay.ClassAuth, belay.ActEscalate), "hold", "hold"},
+		{"its own retry", with(alone, func(s *Situation) { s.Declared.MaxAttempts = 3 }), typed(belay.ClassRefusal, belay.ActFailover), "retry retry give_up", "retry retry give_up"},
+		{"optional", with(alone, func(s *Situation) { s.Optional = true }), typed(belay.ClassAuth, belay.ActEscalate), "give_up", "give_up"},
 	})
 }
 
 // promise: A1, A7, A8
 func TestRecipeSteps(t *testing.T) {
 	t.Parallel()
-	f := failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair)
+	f := failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair)
 	f.Kind = belay.RecipeFailure
 	deep := f
 	deep.Kind = belay.RecursionLimit
@@ -164,7 +164,7 @@ func TestRepairGoesOnWhileLessFails(t *testing.T) {
 		y := &story{s: shell()}
 		for _, names := range failing {
 			y.s.Failing = strings.Fields(names)
-			y.fail(failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair), Choose)
+			y.fail(failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair), Choose)
 		}
 		if got := y.acts(); got != want {
 			t.Errorf("%q: %s, want %s", failing, got, want)
@@ -176,7 +176,7 @@ func TestRepairGoesOnWhileLessFails(t *testing.T) {
 // promise: R10, R16
 func TestTheRunsWaysOutEnd(t *testing.T) {
 	t.Parallel()
-	f := failure(belay.ClassTransient, belay.LevelText, belay.MoveRetry)
+	f := failure(belay.ClassTransient, belay.LevelText, belay.ActRetry)
 	spent := with(agentStep(), func(s *Situation) { s.Replans = belay.DefaultMaxReplans })
 	for name, r := range map[string]struct {
 		s    Situation
@@ -206,7 +206,7 @@ func TestTheRunsWaysOutEnd(t *testing.T) {
 func TestRolesThatWereDeniedAreLeftOut(t *testing.T) {
 	t.Parallel()
 	s := with(agentStep(), func(s *Situation) {
-		s.Failure, s.Covering = failure(belay.ClassPermission, belay.LevelTyped, belay.MoveReassign), []Role{DevOps, Architect}
+		s.Failure, s.Covering = failure(belay.ClassPermission, belay.LevelTyped, belay.ActReassign), []Role{DevOps, Architect}
 		s.Past = []Past{{Act: belay.ActRetry, Class: belay.ClassPermission, Role: DevOps}}
 	})
 	if p := Choose(s); p.Act != belay.ActReassign || p.Role != string(Architect) || p.Brief == "" {
@@ -216,7 +216,7 @@ func TestRolesThatWereDeniedAreLeftOut(t *testing.T) {
 
 func TestEveryPlanSpeaks(t *testing.T) {
 	t.Parallel()
-	f := failure(belay.ClassAuth, belay.LevelTyped, belay.MoveEscalate)
+	f := failure(belay.ClassAuth, belay.LevelTyped, belay.ActEscalate)
 	f.Print, f.Cause = "0123", "401\n  no key"
 	p := Choose(with(agentStep(), func(s *Situation) { s.Failure, s.Others, s.History.Failed = f, nil, 1 }))
 	if p.Policy != "belay" || p.Class != belay.ClassAuth || p.Level != belay.LevelTyped || p.Print != "0123" || p.Rule != "auth" {
@@ -234,7 +234,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 			s.Past = []Past{{Act: belay.ActRetry, Print: "p", Agent: "a", Role: Coder}}
 		}),
 		"nobody can explain it, and it was tried once more already": with(agentStep(), func(s *Situation) {
-			s.Failure = failure(belay.ClassUnknown, belay.LevelUnknown, belay.MoveRepair)
+			s.Failure = failure(belay.ClassUnknown, belay.LevelUnknown, belay.ActRepair)
 			s.Failure.Print = "q"
 			s.Past = []Past{{Act: belay.ActRetry, Class: belay.ClassUnknown, Print: "p", Agent: "a", Role: Coder}}
 		}),
@@ -251,7 +251,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 			s.Failure.Class, s.Failure.Level, s.Failure.Print = belay.ClassTransient, belay.LevelText, "p"
 		}
 		if s.Type == belay.TypeBash {
-			s.Failure.Class, s.Failure.Move = belay.ClassWorkFailure, belay.MoveRepair
+			s.Failure.Class, s.Failure.Move = belay.ClassWorkFailure, belay.ActRepair
 		}
 		p, found := Choose(s), false
 		for _, r := range p.Refused {
@@ -273,19 +273,19 @@ func TestTheNextAttemptIsTold(t *testing.T) {
 	if hollow.Act != belay.ActRetry || !strings.Contains(hollow.Brief, "no file changed") || !strings.Contains(hollow.Brief, "evidence") {
 		t.Errorf("%+v", hollow)
 	}
-	mend := told(with(shell(), func(s *Situation) { s.Failing = []string{"TestA", "TestB"} }), failure(belay.ClassWorkFailure, belay.LevelText, belay.MoveRepair))
+	mend := told(with(shell(), func(s *Situation) { s.Failing = []string{"TestA", "TestB"} }), failure(belay.ClassWorkFailure, belay.LevelText, belay.ActRepair))
 	if mend.Act != belay.ActRepair || !strings.Contains(mend.Brief, "it said no") || !strings.Contains(mend.Brief, "\n- TestA\n- TestB\n") {
 		t.Errorf("%+v", mend)
 	}
-	over := told(with(agentStep(), func(s *Situation) { s.Progress = true }), failure(belay.ClassRefusal, belay.LevelTyped, belay.MoveFailover))
+	over := told(with(agentStep(), func(s *Situation) { s.Progress = true }), failure(belay.ClassRefusal, belay.LevelTyped, belay.ActFailover))
 	if over.Act != belay.ActFailover || over.Agent != "b" || !strings.Contains(over.Brief, "(a)") || !strings.Contains(over.Brief, "left work") {
 		t.Errorf("%+v", over)
 	}
-	more := told(with(agentStep(), func(s *Situation) { s.Progress, s.Resumes = true, true }), failure(belay.ClassTimeout, belay.LevelAct, belay.MoveRetry))
+	more := told(with(agentStep(), func(s *Situation) { s.Progress, s.Resumes = true, true }), failure(belay.ClassTimeout, belay.LevelAct, belay.ActRetry))
 	if more.Act != belay.ActResume || more.Timeout != 20*time.Minute || !strings.Contains(more.Reason, "20m0s instead of 10m0s") || more.Brief == "" {
 		t.Errorf("%+v", more)
 	}
-	if plain := told(shell(), failure(belay.ClassTransient, belay.LevelProcess, belay.MoveRetry)); plain.Brief != "" || plain.Timeout != 0 {
+	if plain := told(shell(), failure(belay.ClassTransient, belay.LevelProcess, belay.ActRetry)); plain.Brief != "" || plain.Timeout != 0 {
 		t.Errorf("%+v", plain)
 	}
 }

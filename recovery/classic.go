@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/belay-run/belay"
 )
 
 // DefaultMaxRetries is how often the classic policy retries before it looks at
@@ -59,17 +61,17 @@ func (c Classic) Decide(x Context) Decision {
 	n := max(x.AttemptCount, 0)
 	switch text := x.ErrorMessage; {
 	case n < c.MaxRetries:
-		return Decision{Strategy{Kind: Retry, MaxAttempts: c.MaxRetries, BackoffMS: ClassicBackoff(n, classicBase)}, RuleAttemptsLeft}
+		return Decision{Strategy{Kind: belay.ActRetry, MaxAttempts: c.MaxRetries, BackoffMS: ClassicBackoff(n, classicBase)}, RuleAttemptsLeft}
 	case mentions(text, "permission") || mentions(text, "denied"):
-		return Decision{Strategy{Kind: Reassign, NewRole: AlternateRole(x.AssignedTo, text)}, RuleDenied}
+		return Decision{Strategy{Kind: belay.ActReassign, NewRole: AlternateRole(x.AssignedTo, text)}, RuleDenied}
 	case mentions(text, "timeout"):
-		return Decision{Strategy{Kind: Retry, MaxAttempts: oneMore(n), BackoffMS: ClassicBackoff(n, classicTimeout)}, RuleTimeout}
+		return Decision{Strategy{Kind: belay.ActRetry, MaxAttempts: oneMore(n), BackoffMS: ClassicBackoff(n, classicTimeout)}, RuleTimeout}
 	case mentions(text, "too complex") || mentions(text, "token limit"):
-		return Decision{Strategy{Kind: Decompose, Subtasks: halves(x)}, RuleTooBig}
+		return Decision{Strategy{Kind: belay.ActDecompose, Subtasks: halves(x)}, RuleTooBig}
 	case x.IsCritical:
-		return Decision{Strategy{Kind: Escalate}, RuleCritical}
+		return Decision{Strategy{Kind: belay.ActEscalate}, RuleCritical}
 	}
-	return Decision{Strategy{Kind: Skip, Reason: skipReason(n, x.ErrorMessage)}, RuleOptional}
+	return Decision{Strategy{Kind: belay.ActSkip, Reason: skipReason(n, x.ErrorMessage)}, RuleOptional}
 }
 
 func skipReason(n int, text string) string {
@@ -124,14 +126,13 @@ func (d Decision) Reason(x Context) string {
 // Line is the decision as one line of a log, for whoever carries it out.
 func (d Decision) Line(x Context) string {
 	line := "task=" + strconv.Quote(x.TaskID) + " rule=" + string(d.Rule) + " strategy=" + string(d.Strategy.Kind)
-	switch d.Strategy.Kind {
-	case Retry:
+	switch {
+	case d.Strategy.Kind == belay.ActRetry:
 		return fmt.Sprintf("%s attempt=%d backoff_ms=%d", line, x.AttemptCount, d.Strategy.BackoffMS)
-	case Reassign:
+	case d.Strategy.Kind == belay.ActReassign:
 		return fmt.Sprintf("%s from=%s to=%s", line, x.AssignedTo, d.Strategy.NewRole)
-	case Decompose:
+	case d.Strategy.Kind == belay.ActDecompose:
 		return fmt.Sprintf("%s subtask_count=%d", line, len(d.Strategy.Subtasks))
-	case Skip, Abort, Escalate:
 	}
 	return line
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay"
 )
 
 // The vectors of the classic policy that are decisions.
@@ -23,26 +25,26 @@ func TestClassicVectors(t *testing.T) {
 		want     Strategy
 		rule     Rule
 	}{
-		{1, 3, "some random error", 1, false, Strategy{Kind: Retry, MaxAttempts: 3, BackoffMS: 1100}, RuleAttemptsLeft},
-		{2, 5, "connection reset", 0, true, Strategy{Kind: Retry, MaxAttempts: 5, BackoffMS: 500}, RuleAttemptsLeft},
-		{3, 2, "permission denied: cannot access /etc/secrets", 3, false, Strategy{Kind: Reassign, NewRole: Reviewer}, RuleDenied},
-		{4, 1, "access denied for resource X", 2, false, Strategy{Kind: Reassign, NewRole: Reviewer}, RuleDenied},
-		{5, 2, "operation timeout after 30s", 3, false, Strategy{Kind: Retry, MaxAttempts: 4, BackoffMS: 16300}, RuleTimeout},
-		{6, 2, "task is too complex for single agent", 3, false, Strategy{Kind: Decompose, Subtasks: parts}, RuleTooBig},
-		{7, 1, "token limit exceeded", 2, false, Strategy{Kind: Decompose, Subtasks: parts}, RuleTooBig},
-		{8, 2, "unknown internal error", 5, true, Strategy{Kind: Escalate}, RuleCritical},
-		{9, 2, "some transient glitch", 5, false, Strategy{Kind: Skip, Reason: "Non-critical task failed after 5 attempts: some transient glitch"}, RuleOptional},
-		{16, 2, "permission denied on deployment", 3, true, Strategy{Kind: Reassign, NewRole: DevOps}, RuleDenied},
-		{17, 2, "transient glitch", 0, false, Strategy{Kind: Retry, MaxAttempts: 2, BackoffMS: 500}, RuleAttemptsLeft},
+		{1, 3, "some random error", 1, false, Strategy{Kind: belay.ActRetry, MaxAttempts: 3, BackoffMS: 1100}, RuleAttemptsLeft},
+		{2, 5, "connection reset", 0, true, Strategy{Kind: belay.ActRetry, MaxAttempts: 5, BackoffMS: 500}, RuleAttemptsLeft},
+		{3, 2, "permission denied: cannot access /etc/secrets", 3, false, Strategy{Kind: belay.ActReassign, NewRole: Reviewer}, RuleDenied},
+		{4, 1, "access denied for resource X", 2, false, Strategy{Kind: belay.ActReassign, NewRole: Reviewer}, RuleDenied},
+		{5, 2, "operation timeout after 30s", 3, false, Strategy{Kind: belay.ActRetry, MaxAttempts: 4, BackoffMS: 16300}, RuleTimeout},
+		{6, 2, "task is too complex for single agent", 3, false, Strategy{Kind: belay.ActDecompose, Subtasks: parts}, RuleTooBig},
+		{7, 1, "token limit exceeded", 2, false, Strategy{Kind: belay.ActDecompose, Subtasks: parts}, RuleTooBig},
+		{8, 2, "unknown internal error", 5, true, Strategy{Kind: belay.ActEscalate}, RuleCritical},
+		{9, 2, "some transient glitch", 5, false, Strategy{Kind: belay.ActSkip, Reason: "Non-critical task failed after 5 attempts: some transient glitch"}, RuleOptional},
+		{16, 2, "permission denied on deployment", 3, true, Strategy{Kind: belay.ActReassign, NewRole: DevOps}, RuleDenied},
+		{17, 2, "transient glitch", 0, false, Strategy{Kind: belay.ActRetry, MaxAttempts: 2, BackoffMS: 500}, RuleAttemptsLeft},
 		// beyond the vectors: order, letters, edges
-		{0, 2, "PERMISSION for the Timeout", 2, true, Strategy{Kind: Reassign, NewRole: Reviewer}, RuleDenied},
-		{0, 2, "TimeOut, token limit", 2, true, Strategy{Kind: Retry, MaxAttempts: 3, BackoffMS: 8200}, RuleTimeout},
-		{0, 2, "Too Complex", 2, true, Strategy{Kind: Decompose, Subtasks: parts}, RuleTooBig},
-		{0, 0, "permission", 0, true, Strategy{Kind: Reassign, NewRole: Reviewer}, RuleDenied},
-		{0, 3, "permission", 2, true, Strategy{Kind: Retry, MaxAttempts: 3, BackoffMS: 2200}, RuleAttemptsLeft},
-		{0, 0, "timeout", math.MaxInt, true, Strategy{Kind: Retry, MaxAttempts: math.MaxInt, BackoffMS: 60000}, RuleTimeout},
-		{0, 0, "", 0, true, Strategy{Kind: Escalate}, RuleCritical},
-		{0, 0, "timed out", 1, false, Strategy{Kind: Skip, Reason: "Non-critical task failed after 1 attempts: timed out"}, RuleOptional},
+		{0, 2, "PERMISSION for the Timeout", 2, true, Strategy{Kind: belay.ActReassign, NewRole: Reviewer}, RuleDenied},
+		{0, 2, "TimeOut, token limit", 2, true, Strategy{Kind: belay.ActRetry, MaxAttempts: 3, BackoffMS: 8200}, RuleTimeout},
+		{0, 2, "Too Complex", 2, true, Strategy{Kind: belay.ActDecompose, Subtasks: parts}, RuleTooBig},
+		{0, 0, "permission", 0, true, Strategy{Kind: belay.ActReassign, NewRole: Reviewer}, RuleDenied},
+		{0, 3, "permission", 2, true, Strategy{Kind: belay.ActRetry, MaxAttempts: 3, BackoffMS: 2200}, RuleAttemptsLeft},
+		{0, 0, "timeout", math.MaxInt, true, Strategy{Kind: belay.ActRetry, MaxAttempts: math.MaxInt, BackoffMS: 60000}, RuleTimeout},
+		{0, 0, "", 0, true, Strategy{Kind: belay.ActEscalate}, RuleCritical},
+		{0, 0, "timed out", 1, false, Strategy{Kind: belay.ActSkip, Reason: "Non-critical task failed after 1 attempts: timed out"}, RuleOptional},
 	} {
 		x := Context{"t", "build it", Coder, r.text, r.attempts, r.critical}
 		d := Classic{r.retries}.Decide(x)
@@ -139,9 +141,9 @@ func TestRecord(t *testing.T) { // vector 15
 	if got, err := json.Marshal(r); err != nil || string(got) != "[]" {
 		t.Errorf("an empty record: %s, %v", got, err)
 	}
-	r.Add(Entry{"a", at, Strategy{Kind: Retry, MaxAttempts: 3, BackoffMS: 500}, "first"})
-	r.Add(Entry{"b", at.Add(1), Strategy{Kind: Escalate}, "second"})
-	r.Add(Entry{"a", at.Add(2), Strategy{Kind: Abort, Reason: "no"}, "third"})
+	r.Add(Entry{"a", at, Strategy{Kind: belay.ActRetry, MaxAttempts: 3, BackoffMS: 500}, "first"})
+	r.Add(Entry{"b", at.Add(1), Strategy{Kind: belay.ActEscalate}, "second"})
+	r.Add(Entry{"a", at.Add(2), Strategy{Kind: belay.ActAbort, Reason: "no"}, "third"})
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -173,14 +175,14 @@ func TestRecord(t *testing.T) { // vector 15
 func TestStrategiesAsJSON(t *testing.T) {
 	t.Parallel()
 	for text, s := range map[string]Strategy{
-		`{"retry":{"max_attempts":3,"backoff_ms":500}}`: {Kind: Retry, MaxAttempts: 3, BackoffMS: 500},
-		`{"reassign":{"new_role":"reviewer"}}`:          {Kind: Reassign, NewRole: Reviewer},
+		`{"retry":{"max_attempts":3,"backoff_ms":500}}`: {Kind: belay.ActRetry, MaxAttempts: 3, BackoffMS: 500},
+		`{"reassign":{"new_role":"reviewer"}}`:          {Kind: belay.ActReassign, NewRole: Reviewer},
 		`{"decompose":{"subtasks":[{"description":"d","assigned_to":"coder","dependencies":[]}]}}`: {
-			Kind: Decompose, Subtasks: []Subtask{{"d", Coder, []string{}}}},
-		`{"decompose":{"subtasks":[]}}`: {Kind: Decompose, Subtasks: []Subtask{}},
-		`{"skip":{"reason":"r"}}`:       {Kind: Skip, Reason: "r"},
-		`{"abort":{"reason":"r"}}`:      {Kind: Abort, Reason: "r"},
-		`"escalate"`:                    {Kind: Escalate},
+			Kind: belay.ActDecompose, Subtasks: []Subtask{{"d", Coder, []string{}}}},
+		`{"decompose":{"subtasks":[]}}`: {Kind: belay.ActDecompose, Subtasks: []Subtask{}},
+		`{"skip":{"reason":"r"}}`:       {Kind: belay.ActSkip, Reason: "r"},
+		`{"abort":{"reason":"r"}}`:      {Kind: belay.ActAbort, Reason: "r"},
+		`"escalate"`:                    {Kind: belay.ActEscalate},
 	} {
 		got, err := json.Marshal(s)
 		if err != nil || string(got) != text {
@@ -191,7 +193,7 @@ func TestStrategiesAsJSON(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, back, err)
 		}
 	}
-	if got, err := json.Marshal(Strategy{Kind: Decompose, Subtasks: []Subtask{{Description: "d"}}}); err != nil || strings.Contains(string(got), "null") {
+	if got, err := json.Marshal(Strategy{Kind: belay.ActDecompose, Subtasks: []Subtask{{Description: "d"}}}); err != nil || strings.Contains(string(got), "null") {
 		t.Errorf("%s, %v", got, err)
 	}
 	if _, err := json.Marshal(Strategy{}); err == nil {

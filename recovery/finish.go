@@ -91,7 +91,7 @@ func (c *chooser) giveUpRule() string {
 // wrongSetup tells that facts say: the recipe or an agent's set-up is wrong.
 func (c *chooser) wrongSetup() bool {
 	f := c.s.Failure
-	return f.Class == belay.ClassInvalidInput && f.Move == belay.MoveAbort && (f.Level == belay.LevelTyped || f.Level == belay.LevelProcess)
+	return f.Class == belay.ClassInvalidInput && f.Move == belay.ActAbort && (f.Level == belay.LevelTyped || f.Level == belay.LevelProcess)
 }
 
 // persons tells that the cure is a person's. What a shell step only says in
@@ -106,7 +106,7 @@ func (c *chooser) persons() bool {
 	case f.Class == belay.ClassBudget && f.Kind == belay.RecursionLimit: // the cure is in the recipe
 		return false
 	case f.Class == belay.ClassInfrastructure: // a full disk: asked once, then it is a failure
-		return f.Move == belay.MoveEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0
+		return f.Move == belay.ActEscalate && f.Level == belay.LevelProbe && s.times(belay.ActHold) == 0
 	}
 	return f.Class.Row().Persons
 }

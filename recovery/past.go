@@ -35,28 +35,13 @@ func (s *Situation) usedWays() int {
 	return n - max(s.Declared.MaxAttempts-1, 0)
 }
 
-// starts tells whether a way out makes the step, or another, run.
-func starts(act belay.Act) bool {
-	switch act {
-	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActReassign, belay.ActRepair, belay.ActDecompose, belay.ActRecover:
-		return true
-	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
-	}
-	return false
-}
-
-// again tells whether a way out asks the same agent once more.
-func again(act belay.Act) bool {
-	return act == belay.ActRetry || act == belay.ActResume || act == belay.ActFresh
-}
-
 // tries is how often the same was asked again for failures of this class: by
 // the present agent in its role, or by all.
 func (s *Situation) tries(every bool) int {
 	n := 0
 	for i := range s.Past {
 		p := &s.Past[i]
-		if again(p.Act) && plain(p.Class) == plain(s.Failure.Class) && (every || p.Agent == s.Agent && p.Role == s.Role) {
+		if p.Act.Row().Same && plain(p.Class) == plain(s.Failure.Class) && (every || p.Agent == s.Agent && p.Role == s.Role) {
 			n++
 		}
 	}
@@ -149,3 +134,10 @@ func (s *Situation) maxReplans() int {
 }
 
 func (s *Situation) replansSpent() bool { return s.Replans >= s.maxReplans() }
+
+// starts tells whether a recovery makes the step, or a helper, run; what the
+// recipe names instead is other work.
+func starts(act belay.Act) bool {
+	row := act.Row()
+	return row.Again && act != belay.ActFallback || row.Helper != ""
+}

@@ -26,7 +26,7 @@ func Outage(f belay.Failure) bool {
 	case f.Class == belay.ClassTimeout: // the network's clock; ours is L0
 		return f.Level == belay.LevelTyped
 	case f.Class == belay.ClassInfrastructure: // the network between them
-		return f.Level == belay.LevelTyped && f.Move == belay.MoveRetry
+		return f.Level == belay.LevelTyped && f.Move == belay.ActRetry
 	}
 	return false
 }

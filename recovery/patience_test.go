@@ -13,7 +13,7 @@ import (
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	alone := with(agentStep(), func(s *Situation) { s.Others = nil })
-	down := failure(belay.ClassTransient, belay.LevelTyped, belay.MoveRetry)
+	down := failure(belay.ClassTransient, belay.LevelTyped, belay.ActRetry)
 	for _, want := range []time.Duration{0, time.Minute, 2 * time.Hour} {
 		y := play(with(alone, func(s *Situation) { s.Patience = want }), down, false, Choose)
 		if want == 0 {
@@ -58,7 +58,7 @@ func TestPatience(t *testing.T) {
 func TestPatienceIsNotBegunAnew(t *testing.T) {
 	t.Parallel()
 	s := with(agentStep(), func(s *Situation) {
-		s.Others, s.Failure, s.Down = nil, failure(belay.ClassRateLimit, belay.LevelTyped, belay.MoveRetryAfter), now.Add(-belay.DefaultPatience)
+		s.Others, s.Failure, s.Down = nil, failure(belay.ClassRateLimit, belay.LevelTyped, belay.ActRetryAfter), now.Add(-belay.DefaultPatience)
 	})
 	if p := Choose(s); p.Act != belay.ActGiveUp {
 		t.Errorf("%+v", p)

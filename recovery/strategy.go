@@ -5,25 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-)
 
-// Kind is the closed list of strategies.
-type Kind string
-
-const (
-	Retry     Kind = "retry"
-	Reassign  Kind = "reassign"
-	Decompose Kind = "decompose"
-	Skip      Kind = "skip"
-	Abort     Kind = "abort"
-	Escalate  Kind = "escalate"
+	"github.com/belay-run/belay"
 )
 
 // Strategy is a way out with what it needs. Which fields hold depends on Kind.
 // As JSON it is an object with the kind as its only key, and the plain string
 // "escalate".
 type Strategy struct {
-	Kind        Kind
+	Kind        belay.Act
 	MaxAttempts int       // retry
 	BackoffMS   int64     // retry
 	NewRole     Role      // reassign
@@ -57,22 +47,22 @@ type (
 // MarshalJSON writes the strategy under its kind.
 func (s Strategy) MarshalJSON() ([]byte, error) {
 	var body any
-	switch s.Kind {
-	case Retry:
+	switch {
+	case s.Kind == belay.ActRetry:
 		body = retryBody{s.MaxAttempts, s.BackoffMS}
-	case Reassign:
+	case s.Kind == belay.ActReassign:
 		body = reassignBody{s.NewRole}
-	case Decompose:
+	case s.Kind == belay.ActDecompose:
 		body = decomposeBody{whole(s.Subtasks)}
-	case Skip, Abort:
+	case s.Kind == belay.ActSkip, s.Kind == belay.ActAbort:
 		body = reasonBody{s.Reason}
-	case Escalate:
-		return json.Marshal(string(Escalate))
+	case s.Kind == belay.ActEscalate:
+		return json.Marshal(string(belay.ActEscalate))
 	}
 	if body == nil {
 		return nil, fmt.Errorf("strategy %q: unknown kind", s.Kind)
 	}
-	return json.Marshal(map[Kind]any{s.Kind: body})
+	return json.Marshal(map[belay.Act]any{s.Kind: body})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and refuses everything else.
@@ -82,13 +72,13 @@ func (s *Strategy) UnmarshalJSON(data []byte) error {
 		if err := json.Unmarshal(data, &word); err != nil {
 			return fmt.Errorf("read strategy: %w", err)
 		}
-		if Kind(word) != Escalate {
+		if belay.Act(word) != belay.ActEscalate {
 			return fmt.Errorf("strategy %q: unknown, or it lacks its fields", word)
 		}
-		*s = Strategy{Kind: Escalate}
+		*s = Strategy{Kind: belay.ActEscalate}
 		return nil
 	}
-	var tagged map[Kind]json.RawMessage
+	var tagged map[belay.Act]json.RawMessage
 	if err := json.Unmarshal(data, &tagged); err != nil {
 		return fmt.Errorf("read strategy: %w", err)
 	}
@@ -105,15 +95,15 @@ func (s *Strategy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func readBody(kind Kind, body []byte) (Strategy, error) {
+func readBody(kind belay.Act, body []byte) (Strategy, error) {
 	s := Strategy{Kind: kind}
-	switch kind {
-	case Retry:
+	switch {
+	case kind == belay.ActRetry:
 		var b retryBody
 		err := strict(body, &b)
 		s.MaxAttempts, s.BackoffMS = b.MaxAttempts, b.BackoffMS
 		return s, err
-	case Reassign:
+	case kind == belay.ActReassign:
 		var b reassignBody
 		err := strict(body, &b)
 		if err == nil && b.NewRole == "" {
@@ -121,17 +111,16 @@ func readBody(kind Kind, body []byte) (Strategy, error) {
 		}
 		s.NewRole = b.NewRole
 		return s, err
-	case Decompose:
+	case kind == belay.ActDecompose:
 		var b decomposeBody
 		err := strict(body, &b)
 		s.Subtasks = whole(b.Subtasks)
 		return s, err
-	case Skip, Abort:
+	case kind == belay.ActSkip, kind == belay.ActAbort:
 		var b reasonBody
 		err := strict(body, &b)
 		s.Reason = b.Reason
 		return s, err
-	case Escalate:
 	}
 	return s, errors.New("unknown kind")
 }

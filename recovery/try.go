@@ -33,24 +33,24 @@ func (c *chooser) try(w way) (belay.Plan, string) {
 	}
 	p := belay.Plan{Act: w.act, Rule: c.rule(), Due: c.s.Now, Counts: !w.patient, Patient: w.patient}
 	why := ""
-	switch w.act {
-	case belay.ActRetry:
+	switch {
+	case w.act == belay.ActRetry:
 		p.Due, why = c.retry(w)
-	case belay.ActResume:
+	case w.act == belay.ActResume:
 		why = c.resume(w)
-	case belay.ActFresh:
+	case w.act == belay.ActFresh:
 		why = c.fresh(w)
-	case belay.ActFailover:
+	case w.act == belay.ActFailover:
 		p.Agent, why = c.failover(w)
-	case belay.ActReassign:
+	case w.act == belay.ActReassign:
 		p.Role, why = c.reassign(w)
-	case belay.ActRepair:
+	case w.act == belay.ActRepair:
 		why = c.repair(w)
-	case belay.ActDecompose:
+	case w.act == belay.ActDecompose:
 		why = c.decompose()
-	case belay.ActRecover:
+	case w.act == belay.ActRecover:
 		p.Rule, why = "recover", c.recover()
-	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold: // ends, see finish
+	case w.act == belay.ActFallback, w.act == belay.ActSkip, w.act == belay.ActGiveUp, w.act == belay.ActAbort, w.act == belay.ActHold: // ends, see finish
 		why = "it is an end"
 	}
 	if why != "" {
@@ -124,7 +124,7 @@ func restartable(f belay.Failure) bool {
 	if !proven(f.Level) {
 		return false
 	}
-	return f.Class.Row().Passes && (f.Class != belay.ClassConflict || f.Move != belay.MoveRepair) // a lock, not a merge
+	return f.Class.Row().Passes && (f.Class != belay.ClassConflict || f.Move != belay.ActRepair) // a lock, not a merge
 }
 
 // proven tells that more than words decided the class.
@@ -209,7 +209,7 @@ func (c *chooser) reassign(w way) (string, string) {
 	switch {
 	case s.Type != belay.TypeAgent:
 		return "", onlyAgents
-	case s.Failure.Move == belay.MoveEscalate:
+	case s.Failure.Move == belay.ActEscalate:
 		return "", "another system said no: no role of ours changes that"
 	case s.times(belay.ActReassign) >= w.limit:
 		return "", "another role was denied it too"

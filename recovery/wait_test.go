@@ -21,7 +21,7 @@ func TestWaits(t *testing.T) {
 	for _, r := range []struct {
 		name        string
 		class       belay.Class
-		move        belay.Move
+		move        belay.Act
 		set         func(*Situation)
 		least, most time.Duration
 	}{
@@ -35,8 +35,8 @@ func TestWaits(t *testing.T) {
 		{"too many calls until then", belay.ClassRateLimit, "", func(s *Situation) { s.Failure.Reset = now.Add(2 * time.Minute) }, 2 * time.Minute, 121 * time.Second},
 		{"too many calls for hours", belay.ClassRateLimit, "", func(s *Situation) { s.Failure.Reset = now.Add(3 * time.Hour) }, 3 * time.Hour, 3 * time.Hour},
 		{"used up until then", belay.ClassQuota, "", func(s *Situation) { s.Failure.Reset = now.Add(5 * time.Hour) }, 5 * time.Hour, 5 * time.Hour},
-		{"a lock", belay.ClassConflict, belay.MoveRetry, nil, 500 * time.Millisecond, time.Second},
-		{"a lock that stays", belay.ClassConflict, belay.MoveRetry, tries(4), 5 * time.Second, 10 * time.Second},
+		{"a lock", belay.ClassConflict, belay.ActRetry, nil, 500 * time.Millisecond, time.Second},
+		{"a lock that stays", belay.ClassConflict, belay.ActRetry, tries(4), 5 * time.Second, 10 * time.Second},
 		{"its own", belay.ClassUnknown, "", func(s *Situation) { s.Declared = Policy{MaxAttempts: 2, Backoff: time.Minute} }, time.Minute, 66 * time.Second},
 		{"its own, and a hint", belay.ClassRateLimit, "", func(s *Situation) {
 			s.Declared, s.Failure.After = Policy{MaxAttempts: 2, Backoff: time.Second}, time.Minute

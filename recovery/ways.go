@@ -123,7 +123,7 @@ func table() map[belay.Class]recoveries {
 // shellRepairs: the same again, and a repair where something can be mended.
 func (c *chooser) shellRepairs() []way {
 	ways := []way{{act: belay.ActRetry, limit: triesService, base: baseService}}
-	if c.s.Failure.Move == belay.MoveRepair {
+	if c.s.Failure.Move == belay.ActRepair {
 		ways = append(ways, way{act: belay.ActRepair, limit: roundsTangled})
 	}
 	return ways
@@ -132,17 +132,17 @@ func (c *chooser) shellRepairs() []way {
 // shellConflict: a merge is mended, a lock is waited for, and one whose owner is
 // dead is a person's.
 func (c *chooser) shellConflict() []way {
-	if c.s.Failure.Move == belay.MoveEscalate {
+	if c.s.Failure.Move == belay.ActEscalate {
 		return nil
 	}
-	if c.s.Failure.Move == belay.MoveRepair {
+	if c.s.Failure.Move == belay.ActRepair {
 		return c.shellRepairs()
 	}
 	return c.agentConflict()
 }
 
 func (c *chooser) agentConflict() []way {
-	if c.s.Failure.Move == belay.MoveRepair {
+	if c.s.Failure.Move == belay.ActRepair {
 		return []way{{act: belay.ActRepair, limit: roundsTangled}}
 	}
 	return []way{{act: belay.ActRetry, limit: triesLock, base: baseLock, most: mostLock}}
@@ -182,7 +182,7 @@ func (c *chooser) service(again way) []way {
 		long.limit = 0
 		wait = []way{long}
 	}
-	if c.s.Failure.Move == belay.MoveFailover && c.s.Failure.Level != belay.LevelRepeat {
+	if c.s.Failure.Move == belay.ActFailover && c.s.Failure.Level != belay.LevelRepeat {
 		return append([]way{failover, again, park}, wait...)
 	}
 	return append([]way{again, failover, park}, wait...)
@@ -192,7 +192,7 @@ func (c *chooser) service(again way) []way {
 // more time, once; without, the task is too big for it. One that fell silent has
 // not too much to do: it hangs, also when it is asked for a plan.
 func (c *chooser) overtime() []way {
-	if c.s.Failure.Move == belay.MoveFailover {
+	if c.s.Failure.Move == belay.ActFailover {
 		return []way{{act: belay.ActFailover}, {act: belay.ActFresh, limit: 1, every: true}}
 	}
 	after := []way{{act: belay.ActDecompose}, {act: belay.ActFailover}}
@@ -214,27 +214,23 @@ func (c *chooser) serviceBase() time.Duration {
 }
 
 func infraWays(f belay.Failure) []way {
-	switch f.Move {
-	case belay.MoveRetry:
+	switch {
+	case f.Move == belay.ActRetry:
 		return []way{{act: belay.ActRetry, limit: 1, base: baseRetried}} // memory
-	case belay.MoveRepair:
+	case f.Move == belay.ActRepair:
 		return []way{{act: belay.ActRepair, limit: roundsTangled}}
-	case belay.MoveNone, belay.MoveVerify, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveReassign,
-		belay.MoveDecompose, belay.MoveEscalate, belay.MoveAbort, belay.MoveStop:
 	}
 	return nil
 }
 
 func inputWays(f belay.Failure) []way {
-	switch f.Move {
-	case belay.MoveFailover: // its model is not there
+	switch {
+	case f.Move == belay.ActFailover: // its model is not there
 		return []way{{act: belay.ActFailover}}
-	case belay.MoveRetry: // its session is not there
+	case f.Move == belay.ActRetry: // its session is not there
 		return []way{{act: belay.ActFresh, limit: 1}}
-	case belay.MoveRepair, "":
+	case f.Move == belay.ActRepair, f.Move == "":
 		return []way{{act: belay.ActRepair, limit: roundsTangled}}
-	case belay.MoveNone, belay.MoveVerify, belay.MoveRetryAfter, belay.MoveResume, belay.MoveReassign,
-		belay.MoveDecompose, belay.MoveEscalate, belay.MoveAbort, belay.MoveStop:
 	}
 	return nil
 }

@@ -36,27 +36,26 @@ func clip(text string, n int) string {
 func (c *chooser) reason(p belay.Plan, w way) string {
 	s := &c.s
 	what := s.Failure.Class.Row().Words
-	switch p.Act {
-	case belay.ActRetry:
+	switch {
+	case p.Act == belay.ActRetry:
 		what += fmt.Sprintf(": again in %s", rounded(p.Due.Sub(s.Now)))
 		if w.park {
 			what = s.Failure.Class.Row().Words + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
 		}
-	case belay.ActResume:
+	case p.Act == belay.ActResume:
 		what += ": its session goes on"
-	case belay.ActFresh:
+	case p.Act == belay.ActFresh:
 		what += ": a new session takes over the work"
-	case belay.ActFailover:
+	case p.Act == belay.ActFailover:
 		what += ": " + p.Agent + " takes over"
-	case belay.ActReassign:
+	case p.Act == belay.ActReassign:
 		what += ": role " + p.Role + " takes over, which may do it"
-	case belay.ActRepair:
+	case p.Act == belay.ActRepair:
 		what += ": an agent mends it"
-	case belay.ActDecompose:
+	case p.Act == belay.ActDecompose:
 		what += ": it is split into smaller parts"
-	case belay.ActRecover:
+	case p.Act == belay.ActRecover:
 		what = "the sub-recipe failed: an agent tries to finish its work"
-	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	if p.Timeout > 0 {
 		what += fmt.Sprintf(", with %s instead of %s", p.Timeout, s.Timeout)
@@ -68,8 +67,8 @@ func (c *chooser) reason(p belay.Plan, w way) string {
 // whoever carries out the plan.
 func (c *chooser) brief(act belay.Act) string {
 	s := &c.s
-	switch act {
-	case belay.ActRetry, belay.ActResume:
+	switch {
+	case act == belay.ActRetry, act == belay.ActResume:
 		switch {
 		case s.Type != belay.TypeAgent:
 			return ""
@@ -87,7 +86,7 @@ func (c *chooser) brief(act belay.Act) string {
 		case s.Failure.Class == belay.ClassTimeout && s.ownClock():
 			return s.handOver()
 		}
-	case belay.ActFresh:
+	case act == belay.ActFresh:
 		if s.Failure.Class == belay.ClassTampered {
 			return GuardBrief(s.cause()) + "\n\n" + s.handOver()
 		}
@@ -95,11 +94,10 @@ func (c *chooser) brief(act belay.Act) string {
 			return s.handOver() + "\nKeep it small: read only what you need, and write into files instead of long answers."
 		}
 		return s.handOver()
-	case belay.ActFailover, belay.ActReassign:
+	case act == belay.ActFailover, act == belay.ActReassign:
 		return s.handOver()
-	case belay.ActRepair:
+	case act == belay.ActRepair:
 		return s.evidence()
-	case belay.ActDecompose, belay.ActRecover, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	return ""
 }

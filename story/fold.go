@@ -368,25 +368,16 @@ func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
 	st := s.waiting(n.Place)
 	d.Plan, d.Agent, d.Role, d.N, d.Failure, d.Broken = &e.Plan, st.Agent, s.role(st), st.N, st.Failure, st.Broken
 	st.Blocked, st.Again = nil, nil
-	switch e.Plan.Act {
-	case belay.ActReassign:
-		if e.Plan.Role != "" {
+	row := e.Plan.Act.Row()
+	own := e.Plan.Act == belay.ActRepair && s.View(n.Place).Type == belay.TypeAgent // who did it mends it
+	switch {
+	case row.Again, own, len(e.Plan.Parts) > 0:
+		if e.Plan.Role != "" && e.Plan.Act == belay.ActReassign {
 			st.Role = e.Plan.Role
 		}
 		s.again(st, d.Broken.N+1, e.Plan.Due)
-	case belay.ActRetry, belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActFallback:
-		s.again(st, d.Broken.N+1, e.Plan.Due)
-	case belay.ActRepair:
-		if s.View(n.Place).Type == belay.TypeAgent { // who did it mends it
-			s.again(st, d.Broken.N+1, e.Plan.Due)
-		}
-	case belay.ActDecompose:
-		if len(e.Plan.Parts) > 0 {
-			s.again(st, d.Broken.N+1, e.Plan.Due)
-		}
-	case belay.ActGiveUp, belay.ActAbort:
+	case e.Plan.Act == belay.ActGiveUp, e.Plan.Act == belay.ActAbort:
 		s.failed[n.Run]++
-	case belay.ActRecover, belay.ActSkip, belay.ActHold:
 	}
 }
 

@@ -56,7 +56,7 @@ type Earlier struct {
 // Finding is the class of a failure, and what decided it.
 type Finding struct {
 	Class       belay.Class `json:"class"`
-	Move        belay.Move  `json:"strategy"`
+	Move        belay.Act   `json:"strategy"`
 	Level       belay.Level `json:"level"`
 	Rule        string      `json:"rule"`
 	Tool        string      `json:"tool,omitempty"`
@@ -96,8 +96,8 @@ func (c *Classifier) Classify(f Facts) Finding {
 	if found.Move == "" {
 		found.Move = found.Class.Row().First
 	}
-	if found.Class == belay.ClassQuota && found.Move == belay.MoveFailover && f.Agent == nil && f.Tool != "" && !isAgent(f.Tool) {
-		found.Move = belay.MoveEscalate // another agent would call the same account
+	if found.Class == belay.ClassQuota && found.Move == belay.ActFailover && f.Agent == nil && f.Tool != "" && !isAgent(f.Tool) {
+		found.Move = belay.ActEscalate // another agent would call the same account
 	}
 	return repeated(f, found)
 }
@@ -125,9 +125,9 @@ func ownAct(f Facts) (Finding, bool) {
 	case ActCancel:
 		found.Class = belay.ClassCancelled
 	case ActDeadline, ActStall:
-		found.Class, found.Move = belay.ClassTimeout, belay.MoveDecompose
+		found.Class, found.Move = belay.ClassTimeout, belay.ActDecompose
 		if f.Progress {
-			found.Move = belay.MoveRetry
+			found.Move = belay.ActRetry
 		}
 	case ActBudget:
 		found.Class = belay.ClassBudget
@@ -183,22 +183,22 @@ func (c *Classifier) surely(f Facts, text string) (Finding, bool) {
 // probed believes a look at the machine more than any text.
 func probed(f Facts) (Finding, bool) {
 	p := f.Probes
-	infra := func(rule string, move belay.Move) (Finding, bool) {
+	infra := func(rule string, move belay.Act) (Finding, bool) {
 		return Finding{Class: belay.ClassInfrastructure, Move: move, Level: belay.LevelProbe, Rule: rule}, true
 	}
 	switch {
 	case is(p.DiskFull, true):
-		return infra("probe.disk_full", belay.MoveEscalate)
+		return infra("probe.disk_full", belay.ActEscalate)
 	case is(p.ReadOnly, true):
-		return infra("probe.read_only", belay.MoveEscalate)
+		return infra("probe.read_only", belay.ActEscalate)
 	case is(p.OOMKill, true):
-		return infra("probe.oom_kill", belay.MoveRetry)
+		return infra("probe.oom_kill", belay.ActRetry)
 	case p.NoProgram:
-		return infra("probe.no_program", belay.MoveRepair)
+		return infra("probe.no_program", belay.ActRepair)
 	case p.NoHost:
-		return infra("probe.no_host", belay.MoveRetry)
+		return infra("probe.no_host", belay.ActRetry)
 	case p.NoLogin:
-		return Finding{Class: belay.ClassAuth, Move: belay.MoveEscalate, Level: belay.LevelProbe, Rule: "probe.no_login"}, true
+		return Finding{Class: belay.ClassAuth, Move: belay.ActEscalate, Level: belay.LevelProbe, Rule: "probe.no_login"}, true
 	}
 	return Finding{}, false
 }
@@ -214,7 +214,7 @@ func repeated(f Facts, found Finding) Finding {
 	e := f.Earlier
 	same := e.Fingerprint != "" && e.Fingerprint == found.Fingerprint && !e.Changed
 	spent := found.Class == belay.ClassUnknown && e.Unknowns > 0
-	if found.Move != belay.MoveRetry || !same && !spent {
+	if found.Move != belay.ActRetry || !same && !spent {
 		return found
 	}
 	if same { // otherwise it failed in another way, which nobody can explain either

@@ -20,7 +20,7 @@ type labelled struct {
 	text  string
 	exit  int
 	class belay.Class
-	move  belay.Move
+	move  belay.Act
 }
 
 func readLabelled(t *testing.T, file string) []labelled {
@@ -38,7 +38,7 @@ func readLabelled(t *testing.T, file string) []labelled {
 		if len(cells) < 4 {
 			t.Fatalf("line %d has %d cells", i+1, len(cells))
 		}
-		r := labelled{strings.ReplaceAll(cells[0], `\n`, "\n"), NoExit, belay.Class(cells[2]), belay.Move(cells[3])}
+		r := labelled{strings.ReplaceAll(cells[0], `\n`, "\n"), NoExit, belay.Class(cells[2]), belay.Act(cells[3])}
 		if cells[1] != "-" {
 			if r.exit, err = strconv.Atoi(cells[1]); err != nil {
 				t.Fatal(err)
@@ -62,11 +62,11 @@ func (s *score) count(r labelled, f Finding) {
 		s.move++
 	}
 	switch r.move {
-	case belay.MoveEscalate, belay.MoveAbort, belay.MoveStop, belay.MoveNone, belay.MoveRepair, belay.MoveReassign:
-		if f.Move == belay.MoveRetry {
+	case belay.ActEscalate, belay.ActAbort, belay.ActStop, belay.ActNone, belay.ActRepair, belay.ActReassign:
+		if f.Move == belay.ActRetry {
 			s.wasted++
 		}
-	case belay.MoveVerify, belay.MoveRetry, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveDecompose:
+	case belay.ActVerify, belay.ActRetry, belay.ActRetryAfter, belay.ActResume, belay.ActFailover, belay.ActDecompose:
 	}
 }
 

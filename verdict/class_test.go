@@ -24,35 +24,35 @@ func TestLadder(t *testing.T) {
 		name  string
 		facts Facts
 		class belay.Class
-		move  belay.Move
+		move  belay.Act
 		level belay.Level
 	}{
-		{"we cancelled it, whatever it says", Facts{Act: ActCancel, Exit: 1, Text: full}, belay.ClassCancelled, belay.MoveStop, belay.LevelAct},
-		{"our clock, no work", Facts{Act: ActDeadline, Exit: 143}, belay.ClassTimeout, belay.MoveDecompose, belay.LevelAct},
-		{"our clock, with work", Facts{Act: ActStall, Progress: true, Exit: 143}, belay.ClassTimeout, belay.MoveRetry, belay.LevelAct},
-		{"killed, and the machine says that memory ran out", Facts{Exit: 137, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
-		{"our ledger", Facts{Act: ActBudget}, belay.ClassBudget, belay.MoveEscalate, belay.LevelAct},
-		{"typed before text", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassAuth}), Exit: 1, Text: full}, belay.ClassAuth, belay.MoveEscalate, belay.LevelTyped},
-		{"a short wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Minute}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, belay.LevelTyped},
-		{"a long wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Hour}), Exit: 1}, belay.ClassRateLimit, belay.MoveFailover, belay.LevelTyped},
-		{"turns used up with work", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Progress: true, Exit: 1}, belay.ClassTurnLimit, belay.MoveResume, belay.LevelTyped},
-		{"turns used up for nothing", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Exit: 1}, belay.ClassTurnLimit, belay.MoveDecompose, belay.LevelTyped},
-		{"it refused", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopRefused, Class: belay.ClassTransient}), Exit: 1}, belay.ClassRefusal, belay.MoveFailover, belay.LevelTyped},
-		{"it was cut", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopTruncated}), Exit: 1}, belay.ClassTokenLimit, belay.MoveDecompose, belay.LevelTyped},
-		{"an untyped agent error is read", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassUnknown, Cause: "rate limit reached"}), Exit: 1}, belay.ClassRateLimit, belay.MoveRetryAfter, belay.LevelText},
-		{"52 of curl", Facts{Tool: "curl", Exit: 52}, belay.ClassTransient, belay.MoveRetry, belay.LevelProcess},
-		{"52 of gemini", Facts{Tool: "gemini", Exit: 52}, belay.ClassInvalidInput, belay.MoveAbort, belay.LevelProcess},
-		{"52 of nobody", Facts{Exit: 52}, belay.ClassUnknown, belay.MoveRetry, belay.LevelUnknown},
-		{"a signal", Facts{Exit: NoExit, Signal: 9}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProcess},
-		{"a weak code gives way to the text", Facts{Tool: "cargo", Exit: 101, Text: "could not resolve host: x"}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelText},
-		{"a weak code alone", Facts{Tool: "cargo", Exit: 101, Text: "hm"}, belay.ClassWorkFailure, belay.MoveRepair, belay.LevelProcess},
-		{"a full disk was seen", Facts{Exit: 1, Text: "connection refused", Probes: Probes{DiskFull: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelProbe},
-		{"a read-only tree was seen", Facts{Exit: 1, Probes: Probes{ReadOnly: yes()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelProbe},
-		{"memory was short", Facts{Exit: 1, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.MoveRetry, belay.LevelProbe},
-		{"all probes are green", Facts{Exit: 1, Text: full, Probes: Probes{DiskFull: no(), OOMKill: no()}}, belay.ClassInfrastructure, belay.MoveEscalate, belay.LevelText},
-		{"words of a test are quoted", Facts{Exit: 1, Text: "--- FAIL: TestA (0.00s)\n    a_test.go:3: " + full}, belay.ClassWorkFailure, belay.MoveRepair, belay.LevelText},
-		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.MoveRepair, belay.LevelProcess},
-		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.MoveRetry, belay.LevelUnknown},
+		{"we cancelled it, whatever it says", Facts{Act: ActCancel, Exit: 1, Text: full}, belay.ClassCancelled, belay.ActStop, belay.LevelAct},
+		{"our clock, no work", Facts{Act: ActDeadline, Exit: 143}, belay.ClassTimeout, belay.ActDecompose, belay.LevelAct},
+		{"our clock, with work", Facts{Act: ActStall, Progress: true, Exit: 143}, belay.ClassTimeout, belay.ActRetry, belay.LevelAct},
+		{"killed, and the machine says that memory ran out", Facts{Exit: 137, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.ActRetry, belay.LevelProbe},
+		{"our ledger", Facts{Act: ActBudget}, belay.ClassBudget, belay.ActEscalate, belay.LevelAct},
+		{"typed before text", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassAuth}), Exit: 1, Text: full}, belay.ClassAuth, belay.ActEscalate, belay.LevelTyped},
+		{"a short wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Minute}), Exit: 1}, belay.ClassRateLimit, belay.ActRetryAfter, belay.LevelTyped},
+		{"a long wait", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassRateLimit, RetryAfter: time.Hour}), Exit: 1}, belay.ClassRateLimit, belay.ActFailover, belay.LevelTyped},
+		{"turns used up with work", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Progress: true, Exit: 1}, belay.ClassTurnLimit, belay.ActResume, belay.LevelTyped},
+		{"turns used up for nothing", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassTurnLimit}), Exit: 1}, belay.ClassTurnLimit, belay.ActDecompose, belay.LevelTyped},
+		{"it refused", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopRefused, Class: belay.ClassTransient}), Exit: 1}, belay.ClassRefusal, belay.ActFailover, belay.LevelTyped},
+		{"it was cut", Facts{Agent: agent(belay.AgentResult{Stop: belay.StopTruncated}), Exit: 1}, belay.ClassTokenLimit, belay.ActDecompose, belay.LevelTyped},
+		{"an untyped agent error is read", Facts{Agent: agent(belay.AgentResult{Class: belay.ClassUnknown, Cause: "rate limit reached"}), Exit: 1}, belay.ClassRateLimit, belay.ActRetryAfter, belay.LevelText},
+		{"52 of curl", Facts{Tool: "curl", Exit: 52}, belay.ClassTransient, belay.ActRetry, belay.LevelProcess},
+		{"52 of gemini", Facts{Tool: "gemini", Exit: 52}, belay.ClassInvalidInput, belay.ActAbort, belay.LevelProcess},
+		{"52 of nobody", Facts{Exit: 52}, belay.ClassUnknown, belay.ActRetry, belay.LevelUnknown},
+		{"a signal", Facts{Exit: NoExit, Signal: 9}, belay.ClassInfrastructure, belay.ActRetry, belay.LevelProcess},
+		{"a weak code gives way to the text", Facts{Tool: "cargo", Exit: 101, Text: "could not resolve host: x"}, belay.ClassInfrastructure, belay.ActRetry, belay.LevelText},
+		{"a weak code alone", Facts{Tool: "cargo", Exit: 101, Text: "hm"}, belay.ClassWorkFailure, belay.ActRepair, belay.LevelProcess},
+		{"a full disk was seen", Facts{Exit: 1, Text: "connection refused", Probes: Probes{DiskFull: yes()}}, belay.ClassInfrastructure, belay.ActEscalate, belay.LevelProbe},
+		{"a read-only tree was seen", Facts{Exit: 1, Probes: Probes{ReadOnly: yes()}}, belay.ClassInfrastructure, belay.ActEscalate, belay.LevelProbe},
+		{"memory was short", Facts{Exit: 1, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.ActRetry, belay.LevelProbe},
+		{"all probes are green", Facts{Exit: 1, Text: full, Probes: Probes{DiskFull: no(), OOMKill: no()}}, belay.ClassInfrastructure, belay.ActEscalate, belay.LevelText},
+		{"words of a test are quoted", Facts{Exit: 1, Text: "--- FAIL: TestA (0.00s)\n    a_test.go:3: " + full}, belay.ClassWorkFailure, belay.ActRepair, belay.LevelText},
+		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.ActRepair, belay.LevelProcess},
+		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.ActRetry, belay.LevelUnknown},
 	} {
 		f := c.Classify(r.facts)
 		if f.Class != r.class || f.Move != r.move || f.Level != r.level || f.Rule == "" || f.Fingerprint == "" {
@@ -80,19 +80,19 @@ func TestTheSameAgainIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	c := NewClassifier()
 	first := c.Classify(Facts{Exit: 7, Text: "curl: (7) Failed to connect to 127.0.0.1 port 1 after 6 ms"})
-	if first.Move != belay.MoveRetry {
+	if first.Move != belay.ActRetry {
 		t.Fatalf("%+v", first)
 	}
 	again := Facts{Exit: 7, Text: "curl: (7) Failed to connect to 127.0.0.1 port 1 after 9 ms", Earlier: Earlier{Fingerprint: first.Fingerprint}}
-	if f := c.Classify(again); f.Level != belay.LevelRepeat || f.Move != belay.MoveEscalate || f.Class != belay.ClassTransient || f.Rule != "repeat.exit.curl.7" {
+	if f := c.Classify(again); f.Level != belay.LevelRepeat || f.Move != belay.ActEscalate || f.Class != belay.ClassTransient || f.Rule != "repeat.exit.curl.7" {
 		t.Errorf("the same again: %+v", f)
 	}
 	again.Agent = &belay.AgentResult{}
-	if f := c.Classify(again); f.Move != belay.MoveFailover {
+	if f := c.Classify(again); f.Move != belay.ActFailover {
 		t.Errorf("of an agent: %+v", f)
 	}
 	again.Agent, again.Earlier.Changed = nil, true
-	if f := c.Classify(again); f.Level != belay.LevelProcess || f.Move != belay.MoveRetry {
+	if f := c.Classify(again); f.Level != belay.LevelProcess || f.Move != belay.ActRetry {
 		t.Errorf("after a change: %+v", f)
 	}
 }
@@ -104,11 +104,11 @@ func TestAnotherUnknownIsNotTheSame(t *testing.T) {
 	c := NewClassifier()
 	first := c.Classify(Facts{Exit: 1, Text: "the glorp is zorked"})
 	other := Facts{Exit: 1, Text: "no blurb in the frob", Earlier: Earlier{Fingerprint: first.Fingerprint, Unknowns: 1}}
-	if f := c.Classify(other); f.Level != belay.LevelUnknown || f.Rule != "unknown" || f.Move != belay.MoveEscalate || f.Fingerprint == first.Fingerprint {
+	if f := c.Classify(other); f.Level != belay.LevelUnknown || f.Rule != "unknown" || f.Move != belay.ActEscalate || f.Fingerprint == first.Fingerprint {
 		t.Errorf("another one: %+v", f)
 	}
 	other.Text = "the glorp is zorked"
-	if f := c.Classify(other); f.Level != belay.LevelRepeat || f.Rule != "repeat.unknown" || f.Move != belay.MoveEscalate {
+	if f := c.Classify(other); f.Level != belay.LevelRepeat || f.Rule != "repeat.unknown" || f.Move != belay.ActEscalate {
 		t.Errorf("the same: %+v", f)
 	}
 }
@@ -129,7 +129,7 @@ func TestTheUnknownCostsOneAttempt(t *testing.T) {
 		}
 		facts := Facts{Exit: rnd.IntN(258) - 1, Text: strings.Join(text, " ")}
 		tries := 0
-		for f := c.Classify(facts); f.Class == belay.ClassUnknown && f.Move == belay.MoveRetry; f = c.Classify(facts) {
+		for f := c.Classify(facts); f.Class == belay.ClassUnknown && f.Move == belay.ActRetry; f = c.Classify(facts) {
 			if tries++; tries > 1 {
 				t.Fatalf("exit %d, %q: tried %d times", facts.Exit, facts.Text, tries)
 			}

@@ -7,7 +7,7 @@ type exitRow struct {
 	tool  string // "" = of any tool
 	code  int
 	class belay.Class
-	move  belay.Move // "" = the first move of the class
+	move  belay.Act // "" = the first move of the class
 }
 
 // surely is the exit codes that say enough by themselves. The same number
@@ -17,11 +17,11 @@ func surely() []exitRow {
 	return []exitRow{
 		{"", 124, belay.ClassTimeout, ""}, // of timeout(1)
 		{"", 130, belay.ClassCancelled, ""},
-		{"", 137, belay.ClassInfrastructure, belay.MoveRetry}, // killed, and not by us: memory
-		{"", 152, belay.ClassInfrastructure, ""},              // processor time
-		{"", 153, belay.ClassInfrastructure, ""},              // file size
-		{"curl", 5, belay.ClassInfrastructure, belay.MoveRetry},
-		{"curl", 6, belay.ClassInfrastructure, belay.MoveRetry},
+		{"", 137, belay.ClassInfrastructure, belay.ActRetry}, // killed, and not by us: memory
+		{"", 152, belay.ClassInfrastructure, ""},             // processor time
+		{"", 153, belay.ClassInfrastructure, ""},             // file size
+		{"curl", 5, belay.ClassInfrastructure, belay.ActRetry},
+		{"curl", 6, belay.ClassInfrastructure, belay.ActRetry},
 		{"curl", 7, belay.ClassTransient, ""},
 		{"curl", 28, belay.ClassTimeout, ""},
 		{"curl", 52, belay.ClassTransient, ""},
@@ -39,15 +39,15 @@ func surely() []exitRow {
 		{"pytest", 4, belay.ClassInvalidInput, ""},
 		{"pytest", 5, belay.ClassHollow, ""}, // no test ran
 		{"gemini", 41, belay.ClassAuth, ""},
-		{"gemini", 42, belay.ClassInvalidInput, belay.MoveAbort},
+		{"gemini", 42, belay.ClassInvalidInput, belay.ActAbort},
 		{"gemini", 44, belay.ClassInfrastructure, ""}, // sandbox
-		{"gemini", 52, belay.ClassInvalidInput, belay.MoveAbort},
+		{"gemini", 52, belay.ClassInvalidInput, belay.ActAbort},
 		{"gemini", 53, belay.ClassTurnLimit, ""},
 		{"gemini", 54, belay.ClassInfrastructure, ""},
-		{"gemini", 55, belay.ClassPermission, belay.MoveEscalate},
+		{"gemini", 55, belay.ClassPermission, belay.ActEscalate},
 		{"gemini", 145, belay.ClassAuth, ""},
 		{"gemini", 147, belay.ClassAuth, ""},
-		{"gemini", 148, belay.ClassInvalidInput, belay.MoveFailover},
+		{"gemini", 148, belay.ClassInvalidInput, belay.ActFailover},
 		{"gemini", 244, belay.ClassTransient, ""},
 		{"gemini", 247, belay.ClassTransient, ""},
 		{"rsync", 30, belay.ClassTimeout, ""},
@@ -77,11 +77,11 @@ func otherwise() []exitRow {
 		{"python", 1, belay.ClassWorkFailure, ""},
 		{"python", 2, belay.ClassInvalidInput, ""},
 		{"npm", 1, belay.ClassWorkFailure, ""}, // a script of the package
-		{"docker", 125, belay.ClassInfrastructure, belay.MoveRepair},
+		{"docker", 125, belay.ClassInfrastructure, belay.ActRepair},
 		{"maven", 1, belay.ClassWorkFailure, ""},
 		{"gradle", 1, belay.ClassWorkFailure, ""},
 		{"apt", 100, belay.ClassInfrastructure, ""},
-		{"gemini", 144, belay.ClassInvalidInput, belay.MoveAbort},
+		{"gemini", 144, belay.ClassInvalidInput, belay.ActAbort},
 		{"gemini", 173, belay.ClassRateLimit, ""},
 		{"", 64, belay.ClassInvalidInput, ""},
 		{"", 65, belay.ClassInvalidInput, ""},
@@ -90,10 +90,10 @@ func otherwise() []exitRow {
 		{"", 74, belay.ClassInfrastructure, ""},
 		{"", 75, belay.ClassTransient, ""},
 		{"", 77, belay.ClassPermission, ""},
-		{"", 78, belay.ClassInvalidInput, belay.MoveAbort},
+		{"", 78, belay.ClassInvalidInput, belay.ActAbort},
 		{"", 126, belay.ClassInvalidInput, ""},
-		{"", 127, belay.ClassInfrastructure, belay.MoveRepair}, // no such command
-		{"", 129, belay.ClassCancelled, ""},                    // hang-up
+		{"", 127, belay.ClassInfrastructure, belay.ActRepair}, // no such command
+		{"", 129, belay.ClassCancelled, ""},                   // hang-up
 		{"", 132, belay.ClassWorkFailure, ""},
 		{"", 134, belay.ClassWorkFailure, ""},
 		{"", 135, belay.ClassWorkFailure, ""},

@@ -16,24 +16,24 @@ func endsItself(class belay.Class) bool {
 }
 
 // secondMove is what is left when the same was tried and failed in the same way.
-func secondMove(class belay.Class, agent bool) belay.Move {
+func secondMove(class belay.Class, agent bool) belay.Act {
 	if second := class.Row().Second; agent && second != "" {
 		return second
 	}
-	return belay.MoveEscalate
+	return belay.ActEscalate
 }
 
 // typedMove looks at what an agent's record says beside the class.
-func typedMove(a belay.AgentResult, class belay.Class, progress bool) belay.Move {
+func typedMove(a belay.AgentResult, class belay.Class, progress bool) belay.Act {
 	switch {
 	case class == belay.ClassRateLimit && a.RetryAfter > longWait:
-		return belay.MoveFailover
+		return belay.ActFailover
 	case class == belay.ClassTurnLimit && !progress:
-		return belay.MoveDecompose
+		return belay.ActDecompose
 	case class == belay.ClassInvalidInput && a.Status == 404: // the model
-		return belay.MoveFailover
+		return belay.ActFailover
 	case class == belay.ClassInfrastructure: // what an agent's API tells of it is the network
-		return belay.MoveRetry
+		return belay.ActRetry
 	}
 	return class.Row().First
 }

@@ -56,9 +56,9 @@ func locked(found Finding, p *belay.Probe) Finding {
 	}
 	switch p.Lock {
 	case belay.LockAlive:
-		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_alive", belay.MoveRetry
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_alive", belay.ActRetry
 	case belay.LockDead:
-		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_dead", belay.MoveEscalate
+		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_dead", belay.ActEscalate
 	case belay.LockNone:
 	}
 	return found
@@ -69,7 +69,7 @@ func explainChild(c Case, f *belay.Failure) {
 	down := c.Main.Child.Failure
 	switch {
 	case c.Main.KilledBy == belay.KilledDeadline:
-		f.Class, f.Level, f.Rule, f.Move = belay.ClassTimeout, belay.LevelAct, "act.deadline", belay.MoveDecompose
+		f.Class, f.Level, f.Rule, f.Move = belay.ClassTimeout, belay.LevelAct, "act.deadline", belay.ActDecompose
 	case down == nil || down.Class == belay.ClassNone:
 		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", belay.ClassUnknown.Row().First
 	default:
@@ -138,7 +138,7 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 	case found.Class == belay.ClassTimeout:
 		return overtime(found, a, x.Progress), true
 	case found.Class == belay.ClassHollow && len(a.Result.Denied) > 0: // it was not let do the work
-		found.Class, found.Level, found.Rule, found.Move = belay.ClassPermission, belay.LevelTyped, "agent.denied", belay.MoveReassign
+		found.Class, found.Level, found.Rule, found.Move = belay.ClassPermission, belay.LevelTyped, "agent.denied", belay.ActReassign
 		return found, true
 	case found.Class == belay.ClassWorkFailure && Spoke(c.Check), found.Class == belay.ClassInfrastructure:
 		if p, ok := probed(x); ok {
@@ -174,23 +174,23 @@ func seenByUs() map[belay.Class]struct {
 
 // overtime says what the end of an agent's time asks for.
 func overtime(found Finding, a *belay.AgentReport, progress bool) Finding {
-	found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.MoveDecompose
+	found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.ActDecompose
 	switch a.Ended {
 	case belay.EndedItself: // the CLI's own words: the network's clock
-		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.MoveRetry
+		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.ActRetry
 	case belay.EndedRetries: // it did not hang: its service is down
-		found.Class, found.Move = belay.ClassTransient, belay.MoveRetry
+		found.Class, found.Move = belay.ClassTransient, belay.ActRetry
 		if a.Result.Class == belay.ClassRateLimit {
-			found.Class, found.Move = a.Result.Class, belay.MoveRetryAfter
+			found.Class, found.Move = a.Result.Class, belay.ActRetryAfter
 		}
 	case belay.EndedFirst, belay.EndedSilence: // it hangs, and was given a second chance already
-		found.Move = belay.MoveFailover
+		found.Move = belay.ActFailover
 	case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
 		switch {
 		case progress:
-			found.Move = belay.MoveRetry
+			found.Move = belay.ActRetry
 		case a.Result.ToolCount == 0: // not too much to do: it did nothing at all
-			found.Move = belay.MoveFailover
+			found.Move = belay.ActFailover
 		}
 	}
 	return found
@@ -214,12 +214,12 @@ func declaredClass(k belay.FailureKind) belay.Class {
 // the step, or found none to start. Nothing of that is cured by another try: a
 // limit on nesting and sessions is a budget, all else is the recipe's.
 func Refused(f belay.Failure) belay.Failure {
-	f.Class, f.Move = belay.ClassInvalidInput, belay.MoveAbort
+	f.Class, f.Move = belay.ClassInvalidInput, belay.ActAbort
 	switch f.Kind {
 	case belay.RecursionLimit:
-		f.Class, f.Move = belay.ClassBudget, belay.MoveEscalate
+		f.Class, f.Move = belay.ClassBudget, belay.ActEscalate
 	case belay.Infrastructure:
-		f.Class, f.Move = belay.ClassInfrastructure, belay.MoveEscalate
+		f.Class, f.Move = belay.ClassInfrastructure, belay.ActEscalate
 	case belay.RoutingGap, belay.AgentTimeout, belay.BashFailure, belay.RecipeFailure, belay.HollowSuccess:
 	}
 	f.Level, f.Rule = belay.LevelAct, "refused."+string(f.Kind)

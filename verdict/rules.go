@@ -14,9 +14,9 @@ type Rule struct {
 	ID      string
 	Tool    string // the tool whose words these are; "" = any
 	Class   belay.Class
-	Move    belay.Move // "" = the first move of the class
-	Pattern string     // case does not matter; ^ and $ are the ends of a line
-	Exit0   bool       // only together with exit 0
+	Move    belay.Act // "" = the first move of the class
+	Pattern string    // case does not matter; ^ and $ are the ends of a line
+	Exit0   bool      // only together with exit 0
 }
 
 type compiledRule struct {
@@ -61,7 +61,7 @@ func outputRules() []Rule {
 	}
 	return []Rule{
 		{ID: "output.no_tests", Tool: outputTool, Class: belay.ClassHollow, Pattern: `^no tests? (found|ran|to run)|^error: no test files? found|=+ no tests ran|collected 0 items$`},
-		{ID: "output.library", Tool: outputTool, Class: belay.ClassInfrastructure, Move: belay.MoveRepair, Pattern: `cannot find -l\w`},
+		{ID: "output.library", Tool: outputTool, Class: belay.ClassInfrastructure, Move: belay.ActRepair, Pattern: `cannot find -l\w`},
 		work("go_test", `^\s*--- FAIL: |^FAIL\s+\S+|^panic: test timed out|^FAIL$|^# \S+\n\S+\.go:\d+`),
 		work("pytest", `^=+ .*\b\d+ (failed|errors?)\b.* in |^(FAILED|ERROR) \S+\.py|^E    ?\w*(Error|assert)|^FAILED \((failures|errors)=`),
 		work("cargo", `^test result: FAILED|^error\[E\d{4}\]|could not compile|^thread '.*panicked at|^error: test failed`),
@@ -80,10 +80,10 @@ func outputRules() []Rule {
 // agentRules are the words of agent CLIs that no general rule understands.
 func agentRules() []Rule {
 	return []Rule{
-		{ID: "claude.bad_session", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.MoveRetry, Pattern: `tool_(use|result).*(tool_(use|result))|^no conversation|session id .*(already in use|not found)`},
-		{ID: "claude.flag", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.MoveAbort, Pattern: `^error: (unknown option|input must|option .* (argument|requires|invalid)|.*--\w+)`},
+		{ID: "claude.bad_session", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.ActRetry, Pattern: `tool_(use|result).*(tool_(use|result))|^no conversation|session id .*(already in use|not found)`},
+		{ID: "claude.flag", Tool: "claude", Class: belay.ClassInvalidInput, Move: belay.ActAbort, Pattern: `^error: (unknown option|input must|option .* (argument|requires|invalid)|.*--\w+)`},
 		{ID: "gemini.hidden", Tool: "gemini", Class: belay.ClassQuota, Pattern: `\[object object\]`},
-		{ID: "gemini.model", Tool: "gemini", Class: belay.ClassInvalidInput, Move: belay.MoveFailover, Pattern: `models?/\S+ (is )?not (found|supported)`},
+		{ID: "gemini.model", Tool: "gemini", Class: belay.ClassInvalidInput, Move: belay.ActFailover, Pattern: `models?/\S+ (is )?not (found|supported)`},
 		{ID: "opencode.aborted", Tool: "opencode", Class: belay.ClassCancelled, Pattern: `MessageAbortedError`},
 		{ID: "copilot.policy", Tool: "copilot", Class: belay.ClassAuth, Pattern: `access denied by policy|not (enabled|licensed|entitled)|no (copilot )?(license|subscription|access)`},
 	}

@@ -45,7 +45,7 @@ func Guarded(c Case, v belay.Verdict, saw *belay.Evidence) belay.Verdict {
 	if f == nil {
 		return v
 	}
-	f.Level, f.Rule, f.Move = belay.LevelProbe, belay.RuleGuard, belay.MoveResume
+	f.Level, f.Rule, f.Move = belay.LevelProbe, belay.RuleGuard, belay.ActResume
 	return belay.Verdict{Failure: f, For: v.For, Against: append(slices.Clone(v.Against), f.Cause), Sure: sureSeen}
 }
 

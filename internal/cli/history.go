@@ -82,7 +82,7 @@ func historyTable(list []decision) []string {
 			d.Timestamp.Local().Format(time.DateTime), tui.Clean(step), class, tui.Clean(d.words()), tui.Cut(tui.Clean(d.Reason), reasonWidth),
 		})
 		for _, r := range d.Refused {
-			rows = append(rows, []string{"", "", "", "not " + actWord(r.Act), tui.Cut(tui.Clean(r.Why), reasonWidth)})
+			rows = append(rows, []string{"", "", "", "not " + r.Act.Row().Words, tui.Cut(tui.Clean(r.Why), reasonWidth)})
 		}
 	}
 	return tui.Table(rows)
@@ -109,41 +109,20 @@ func (d *decision) words() string {
 
 // planWords are those of a chosen way out.
 func (d *decision) planWords() string {
-	text := actWord(d.of.Act())
-	switch d.of.Act() {
-	case belay.ActRetry:
+	row := d.of.Act().Row()
+	text := row.Words
+	switch {
+	case row.Act == belay.ActRetry:
 		return text + pause(d.of.Wait())
-	case belay.ActFailover, belay.ActReassign:
+	case row.Act == belay.ActFailover, row.Act == belay.ActReassign:
 		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
-	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover:
+	case row.Same, row.Helper == belay.RoleRepair, row.Helper == belay.RoleRecovery:
 		if who := firstOf(d.taker, d.from); who != "" {
 			text += " (" + who + ")"
 		}
 		return text + late(d.of.Wait())
-	case belay.ActDecompose, belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	return text
-}
-
-// actWord names a way out for people.
-func actWord(act belay.Act) string {
-	switch act {
-	case belay.ActRetry, belay.ActFailover, belay.ActReassign, belay.ActRepair, belay.ActFallback, belay.ActSkip, belay.ActAbort:
-		return string(act)
-	case belay.ActResume:
-		return "go on with the session"
-	case belay.ActFresh:
-		return "new session"
-	case belay.ActDecompose:
-		return "split into parts"
-	case belay.ActRecover:
-		return "recovery agent"
-	case belay.ActGiveUp:
-		return "give up"
-	case belay.ActHold:
-		return "ask a person"
-	}
-	return string(act)
 }
 
 func pause(d time.Duration) string {

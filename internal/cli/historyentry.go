@@ -64,7 +64,7 @@ func (d *decision) write() {
 	case of.Plan != nil:
 		d.chosen(of.Plan)
 	case of.What == story.StepSkipped:
-		d.Chosen = recovery.Strategy{Kind: recovery.Skip, Reason: of.Why}
+		d.Chosen = recovery.Strategy{Kind: belay.ActSkip, Reason: of.Why}
 	case of.What == story.AnswerGiven:
 		d.Chosen = other{"wait": {"until": of.Until.UTC()}}
 	case of.What == story.ItemOpened:
@@ -100,20 +100,20 @@ type other map[string]map[string]any
 // wire is the strategy as it is printed.
 func (d *decision) wire(p *belay.Plan) any {
 	s := recovery.Strategy{Reason: p.Reason}
-	switch p.Act {
-	case belay.ActRetry:
-		s.Kind, s.MaxAttempts, s.BackoffMS = recovery.Retry, d.most(p), d.of.Wait().Milliseconds()
-	case belay.ActReassign:
-		s.Kind, s.NewRole = recovery.Reassign, recovery.Role(p.Role)
-	case belay.ActDecompose:
-		s.Kind, s.Subtasks = recovery.Decompose, subtasks(p)
-	case belay.ActSkip:
-		s.Kind = recovery.Skip
-	case belay.ActAbort:
-		s.Kind = recovery.Abort
-	case belay.ActHold:
-		s.Kind = recovery.Escalate
-	case belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActRepair, belay.ActRecover, belay.ActFallback, belay.ActGiveUp:
+	switch {
+	case p.Act == belay.ActRetry:
+		s.Kind, s.MaxAttempts, s.BackoffMS = belay.ActRetry, d.most(p), d.of.Wait().Milliseconds()
+	case p.Act == belay.ActReassign:
+		s.Kind, s.NewRole = belay.ActReassign, recovery.Role(p.Role)
+	case p.Act == belay.ActDecompose:
+		s.Kind, s.Subtasks = belay.ActDecompose, subtasks(p)
+	case p.Act == belay.ActSkip:
+		s.Kind = belay.ActSkip
+	case p.Act == belay.ActAbort:
+		s.Kind = belay.ActAbort
+	case p.Act == belay.ActHold:
+		s.Kind = belay.ActEscalate
+	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActFailover, p.Act == belay.ActRepair, p.Act == belay.ActRecover, p.Act == belay.ActFallback, p.Act == belay.ActGiveUp:
 		body := map[string]any{}
 		if d.To != "" {
 			body["to"] = d.To

@@ -123,18 +123,17 @@ func (a *app) replan(cmd *cobra.Command, o replanOptions) error {
 }
 
 func strategyWords(s recovery.Strategy) string {
-	switch s.Kind {
-	case recovery.Retry:
+	switch {
+	case s.Kind == belay.ActRetry:
 		return fmt.Sprintf("retry after %s, %d attempts at most", time.Duration(s.BackoffMS)*time.Millisecond, s.MaxAttempts)
-	case recovery.Reassign:
+	case s.Kind == belay.ActReassign:
 		return "reassign to " + string(s.NewRole)
-	case recovery.Decompose:
+	case s.Kind == belay.ActDecompose:
 		words := fmt.Sprintf("decompose into %d parts", len(s.Subtasks))
 		for _, part := range s.Subtasks {
 			words += fmt.Sprintf("; %s (%s)", part.Description, part.AssignedTo)
 		}
 		return words
-	case recovery.Skip, recovery.Abort, recovery.Escalate:
 	}
 	return string(s.Kind)
 }
@@ -245,7 +244,7 @@ func givenFailure(cmd *cobra.Command, o replanOptions) (belay.Failure, error) {
 		}
 	}
 	if o.move != "" {
-		if found.Move = belay.Move(o.move); !slices.Contains(moveNames(), found.Move) {
+		if found.Move = belay.Act(o.move); !slices.Contains(moveNames(), found.Move) {
 			return belay.Failure{}, fmt.Errorf("--move %q: not a move", o.move)
 		}
 	}
@@ -262,10 +261,10 @@ func levelNames() []belay.Level {
 	return []belay.Level{belay.LevelAct, belay.LevelTyped, belay.LevelProcess, belay.LevelProbe, belay.LevelRepeat, belay.LevelText, belay.LevelUnknown}
 }
 
-func moveNames() []belay.Move {
-	return []belay.Move{
-		belay.MoveNone, belay.MoveVerify, belay.MoveRetry, belay.MoveRetryAfter, belay.MoveResume, belay.MoveFailover, belay.MoveReassign,
-		belay.MoveRepair, belay.MoveDecompose, belay.MoveEscalate, belay.MoveAbort, belay.MoveStop,
+func moveNames() []belay.Act {
+	return []belay.Act{
+		belay.ActNone, belay.ActVerify, belay.ActRetry, belay.ActRetryAfter, belay.ActResume, belay.ActFailover, belay.ActReassign,
+		belay.ActRepair, belay.ActDecompose, belay.ActEscalate, belay.ActAbort, belay.ActStop,
 	}
 }
 
@@ -307,30 +306,30 @@ func setFacts(s *recovery.Situation, names []string) (same bool, err error) {
 // classic policy writes them, and the others in the same way.
 func planStrategy(p belay.Plan, s recovery.Situation) json.RawMessage {
 	var v any
-	switch p.Act {
-	case belay.ActRetry:
-		v = recovery.Strategy{Kind: recovery.Retry, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds()}
-	case belay.ActReassign:
-		v = recovery.Strategy{Kind: recovery.Reassign, NewRole: recovery.Role(p.Role)}
-	case belay.ActDecompose: // the parts are an agent's to name
-		v = recovery.Strategy{Kind: recovery.Decompose}
-	case belay.ActSkip:
-		v = recovery.Strategy{Kind: recovery.Skip, Reason: p.Reason}
-	case belay.ActAbort:
-		v = recovery.Strategy{Kind: recovery.Abort, Reason: p.Reason}
-	case belay.ActHold:
-		v = recovery.Strategy{Kind: recovery.Escalate}
-	case belay.ActFailover:
+	switch {
+	case p.Act == belay.ActRetry:
+		v = recovery.Strategy{Kind: belay.ActRetry, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds()}
+	case p.Act == belay.ActReassign:
+		v = recovery.Strategy{Kind: belay.ActReassign, NewRole: recovery.Role(p.Role)}
+	case p.Act == belay.ActDecompose: // the parts are an agent's to name
+		v = recovery.Strategy{Kind: belay.ActDecompose}
+	case p.Act == belay.ActSkip:
+		v = recovery.Strategy{Kind: belay.ActSkip, Reason: p.Reason}
+	case p.Act == belay.ActAbort:
+		v = recovery.Strategy{Kind: belay.ActAbort, Reason: p.Reason}
+	case p.Act == belay.ActHold:
+		v = recovery.Strategy{Kind: belay.ActEscalate}
+	case p.Act == belay.ActFailover:
 		v = map[belay.Act]any{p.Act: map[string]string{"to": p.Agent}}
-	case belay.ActGiveUp:
+	case p.Act == belay.ActGiveUp:
 		v = map[belay.Act]any{p.Act: map[string]string{"reason": p.Reason}}
-	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover:
+	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActRepair, p.Act == belay.ActRecover:
 		body := map[string]string{}
 		if p.Brief != "" {
 			body["brief"] = p.Brief
 		}
 		v = map[belay.Act]any{p.Act: body}
-	case belay.ActFallback:
+	case p.Act == belay.ActFallback:
 		v = map[belay.Act]any{p.Act: struct{}{}}
 	}
 	text, err := json.Marshal(v)
@@ -341,18 +340,17 @@ func planStrategy(p belay.Plan, s recovery.Situation) json.RawMessage {
 }
 
 func planWords(p belay.Plan, s recovery.Situation) string {
-	switch p.Act {
-	case belay.ActRetry:
+	switch {
+	case p.Act == belay.ActRetry:
 		return fmt.Sprintf("retry after %s", p.Due.Sub(s.Now).Round(time.Millisecond))
-	case belay.ActFailover:
+	case p.Act == belay.ActFailover:
 		return "failover to " + p.Agent
-	case belay.ActReassign:
+	case p.Act == belay.ActReassign:
 		return "reassign to " + p.Role
-	case belay.ActHold:
+	case p.Act == belay.ActHold:
 		return "hold: a person is asked"
-	case belay.ActGiveUp:
+	case p.Act == belay.ActGiveUp:
 		return "give up: the step stays failed"
-	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActDecompose, belay.ActRecover, belay.ActFallback, belay.ActSkip, belay.ActAbort:
 	}
 	return string(p.Act)
 }

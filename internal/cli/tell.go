@@ -80,11 +80,11 @@ func (t teller) chosen(d *story.Decision) []entry {
 }
 
 // strategyOf is the word of a way out: one of the six classic ones, or its own.
-func strategyOf(act belay.Act) recovery.Kind {
-	if act == belay.ActHold {
-		return recovery.Escalate
+func strategyOf(act belay.Act) belay.Act {
+	if classic := act.Row().Classic; classic != "" {
+		return classic
 	}
-	return recovery.Kind(act)
+	return act
 }
 
 // decisionLine is the line of a decision: task, rule, and what the strategy needs.
@@ -99,12 +99,11 @@ func decisionLine(of *story.Decision) string {
 		NewRole: recovery.Role(p.Role), Subtasks: make([]recovery.Subtask, len(p.Parts)),
 	}}
 	line := d.Line(x)
-	switch p.Act {
-	case belay.ActFailover:
+	switch {
+	case p.Act == belay.ActFailover:
 		return fmt.Sprintf("%s from=%s to=%s", line, story.AgentName(of.Agent), story.AgentName(p.Agent))
-	case belay.ActResume, belay.ActFresh, belay.ActRepair, belay.ActRecover, belay.ActFallback:
+	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActRepair, p.Act == belay.ActRecover, p.Act == belay.ActFallback:
 		return fmt.Sprintf("%s attempt=%d", line, attempt)
-	case belay.ActRetry, belay.ActReassign, belay.ActDecompose, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold:
 	}
 	return line
 }

@@ -255,7 +255,7 @@ func (w *whyFacts) moment(p *page, m *moment) {
 	p.text(head, text)
 	under := strings.Repeat(" ", tui.Width(head)+2)
 	for _, r := range m.Refused {
-		p.text(under, fmt.Sprintf("refused: %s, because %s", actWord(r.Act), r.Why))
+		p.text(under, fmt.Sprintf("refused: %s, because %s", r.Act.Row().Words, r.Why))
 	}
 }
 

@@ -23,32 +23,31 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+why(d))}
 	}
 	next := fmt.Sprintf("attempt %d", was.N+1)
-	switch p.Act {
-	case belay.ActRetry:
+	switch {
+	case p.Act == belay.ActRetry:
 		if was.Failure == nil { // after a loss: the caps of failed attempts do not count
 			return line("again")
 		}
 		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
-	case belay.ActResume:
+	case p.Act == belay.ActResume:
 		return line("its session goes on, " + next)
-	case belay.ActFresh:
+	case p.Act == belay.ActFresh:
 		return line("a new session goes on with the work, " + next)
-	case belay.ActFailover, belay.ActReassign:
+	case p.Act == belay.ActFailover, p.Act == belay.ActReassign:
 		return line(takesOver(*p) + ", " + next)
-	case belay.ActRepair:
+	case p.Act == belay.ActRepair:
 		if b.story.View(d.Place).Type == belay.TypeAgent { // who did it mends it
 			return line("it is told what fails, " + next)
 		}
 		return line("an agent is asked to mend it")
-	case belay.ActDecompose:
+	case p.Act == belay.ActDecompose:
 		return split(d)
-	case belay.ActRecover:
+	case p.Act == belay.ActRecover:
 		return line("an agent is asked to finish what the sub-recipe left")
-	case belay.ActFallback:
+	case p.Act == belay.ActFallback:
 		return line(b.fallback(d.Place) + " in its stead")
-	case belay.ActGiveUp, belay.ActAbort:
+	case p.Act == belay.ActGiveUp, p.Act == belay.ActAbort:
 		return b.gaveUp(d)
-	case belay.ActSkip, belay.ActHold: // that it is left out, or an item, follows: that is the news
 	}
 	return nil
 }
