@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,7 +84,7 @@ type Open struct {
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
 
-	recent []belay.Record // the last ones that were there
+	before []belay.Record // those that were there
 
 	budgeted bool      // all sessions of the tree know what may be used
 	anew     time.Time // when a person took back what was used; zero = nobody did
@@ -244,7 +243,7 @@ func (o *Open) load() error {
 		o.session = *s
 	}
 	o.anew = clearedAt(recs)
-	o.recent = slices.Clone(recs[max(0, len(recs)-maxRecent):])
+	o.before = recs
 	return nil
 }
 
@@ -295,6 +294,7 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 // Drive drives the run until it ends, is held or is stopped, and says how it
 // stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]belay.Record), first ...flow.Fact) (belay.RunResult, error) {
+	o.before = nil // who wanted them has them
 	if err := proc.BecomeSubreaper(); err != nil {
 		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
 	}

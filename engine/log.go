@@ -21,10 +21,6 @@ const (
 	maxLogText = 64 << 10
 )
 
-// maxRecent is how many of the last records are looked at for lines that a
-// crash kept from the log.
-const maxRecent = 256
-
 const (
 	logName   = "belay.log"
 	stampForm = "2006-01-02T15:04:05.000Z"
@@ -64,8 +60,13 @@ func (l *RunLog) open() error {
 	return nil
 }
 
-// Recent are the last records that were there when the run was taken over.
-func (o *Open) Recent() []belay.Record { return o.recent }
+// Before are the records that were there when the run was taken over. They are
+// given once, and not kept any longer.
+func (o *Open) Before() []belay.Record {
+	recs := o.before
+	o.before = nil
+	return recs
+}
 
 // Missed tells whether an entry is newer than the log and not in it: the driver
 // died after it had written the record down, and before it could say so.

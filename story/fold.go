@@ -80,7 +80,7 @@ func (s *Story) addRun(n *News, r belay.Record) {
 		s.rest(r.Run, e.RunResult)
 		for st := range s.waits {
 			if st.Run.Under(r.Run) {
-				st.Blocked, st.TreeOf = nil, ""
+				st.Blocked, st.TreeOf, st.Again = nil, "", nil
 			}
 		}
 	case belay.RequestReceived:

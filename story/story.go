@@ -12,9 +12,9 @@
 //     person may type next. Beside it Cost (what was used) and Work (where it is).
 //
 // Tell makes a story of a whole journal. Live makes one that is told while it
-// happens: it starts from a tree as it stands and forgets what is over. Either
-// way a record is read once, by Add, and nobody else has to look into one: a
-// command, the live view, a page or a program that renders the run asks the story.
+// happens, and forgets what is over. Either way a record is read once, by Add, and
+// nobody else has to look into one: a command, the live view, a page or a program
+// that renders the run asks the story.
 //
 // How a step stands is not told here a second time: that is the fold of flow,
 // which the brain decides on, and a story holds it as its Tree. The story has no
@@ -81,56 +81,12 @@ func Tell(tree *flow.Tree, recs []belay.Record) *Story {
 	return s
 }
 
-// Live is a story that goes on from a tree as it stands: what is open in it is
-// taken along, what is over is not kept.
+// Live is a story for one who watches: what is over is not kept, so that a driver
+// does not grow with its run.
 func Live(tree *flow.Tree) *Story {
 	s := New(tree)
 	s.live = true
-	var well []Place
-	Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
-		st := s.step(Place{run, v.Path})
-		st.N = v.Attempt
-		if job, ok := tree.Job(v.Key); ok && job.Agent != nil && job.Role == belay.RoleMain {
-			st.Agent = job.Agent.Name
-		}
-		if v.Key != "" {
-			s.adopt(v)
-		}
-		s.count(run, v.Phase)
-		if Recovered(v) {
-			well = append(well, st.Place)
-		}
-	})
-	for _, at := range well {
-		s.forgive(at)
-	}
 	return s
-}
-
-// adopt takes along an attempt that was open before the story began.
-func (s *Story) adopt(v flow.StepView) {
-	a := s.attempt(v.Key)
-	a.StartedAt, a.Since, a.Of = v.Since, v.Since, v.Attempts
-	switch {
-	case a.Role == belay.RoleMain && v.Type == belay.TypeRecipe:
-		a.Child = v.Child
-	case a.Role == belay.RoleMain && v.Type == belay.TypeAgent, Helps(a.Role):
-		a.Agent = "agent" // its name is in a record that was told before
-	}
-	if Helps(a.Role) || a.Role == belay.RoleMerge {
-		a.Of = a.N
-	}
-	s.reopen(a)
-}
-
-func (s *Story) count(run belay.RunID, p flow.Phase) {
-	switch p {
-	case flow.Done:
-		s.Done++
-	case flow.Failed:
-		s.failed[run]++
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging, flow.Held, flow.NotTaken, flow.Skipped:
-	}
 }
 
 // Open are the attempts that run now, or have ended and are not judged yet, in

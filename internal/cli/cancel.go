@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
-	"github.com/belay-run/belay/story"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -102,7 +101,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 		return err
 	}
 	req.ID = freshID(req.Ask)
-	live := story.Live(o.Tree)
+	live, _ := watching(o)
 	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), a.style(), tailOf(ws.state.Folder(o.ID)))
 	ctx, at := attend(ctx, nil)
 	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) { screen.Seen(recs) }, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})

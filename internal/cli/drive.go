@@ -18,14 +18,14 @@ import (
 // drive drives a run that is open, shows it, closes it, and says how the
 // process ends.
 func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bool, facts ...flow.Fact) error {
-	live := story.Live(o.Tree)
+	live, before := watching(o)
 	log := a.talk(o, live)
 	defer log.close()
 	show := func(recs []belay.Record) []story.News {
 		a.records(recs)
 		return live.Add(recs...)
 	}
-	log.catchUp(o)
+	log.catchUp(before)
 	var tick func(time.Time)
 	done := func() {}
 	if !asJSON {
@@ -67,6 +67,16 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.ended(o.ID, res)
 	}
 	return err
+}
+
+// watching is the story of a run that is about to be driven, and the news of what
+// was there before. How the run comes to rest is told anew: what its records said
+// of an earlier drive is not the end of this one.
+func watching(o *engine.Open) (*story.Story, []story.News) {
+	live := story.Live(o.Tree)
+	before := live.Add(o.Before()...)
+	live.Rest = nil
+	return live, before
 }
 
 // ending is all that is known when a drive is over.

@@ -27,12 +27,15 @@ func (a *app) talk(o *engine.Open, live *story.Story) *talk {
 	}}
 }
 
+// maxRecent is how many of the last records are looked at for lines that a
+// crash kept from the log.
+const maxRecent = 256
+
 // catchUp writes what the driver before could not say any more.
-func (t *talk) catchUp(o *engine.Open) {
-	before := teller{story.Live(o.Tree)}
-	news := before.story.Add(o.Recent()...)
+func (t *talk) catchUp(news []story.News) {
+	news = news[max(0, len(news)-maxRecent):]
 	for i := range news {
-		for _, e := range before.lines(&news[i]) {
+		for _, e := range t.teller.lines(&news[i]) {
 			word := strings.ToUpper(string(e.level))
 			if e.level == logDebug || !t.log.Missed(e.at, word, e.text) {
 				continue

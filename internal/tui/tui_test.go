@@ -82,6 +82,13 @@ func (s *tale) turn(facts ...flow.Fact) {
 	}
 }
 
+// later is a board as a later process has it.
+func (s *tale) later() *Board {
+	b := NewBoard(story.Live(s.tree))
+	b.story.Add(s.recs...)
+	return b
+}
+
 // take tells one record, and gives its lines.
 func (b *Board) take(r belay.Record) []Line {
 	news := b.story.Add(r)
@@ -186,7 +193,7 @@ steps:
   - {id: b, command: "true", needs: []}
   - {id: c, command: "true", needs: []}
 `, nil)
-	s.board = NewBoard(story.Live(s.tree)) // as a later process would
+	s.board = s.later()
 	fact := func(e belay.Event) flow.Fact { return flow.Fact{Run: "k3f9q", Event: e} }
 	s.turn(fact(belay.RunAttached{Epoch: 2}),
 		fact(belay.AttemptFound{Key: "k3f9q:a.1", How: belay.Adopted}),
@@ -295,7 +302,7 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
 	var out bytes.Buffer
-	screen := NewScreen(&out, NewBoard(story.Live(s.tree)), Style{Live: true, Width: func() int { return 40 }}, none)
+	screen := NewScreen(&out, s.later(), Style{Live: true, Width: func() int { return 40 }}, none)
 	screen.Tick(start.Add(time.Second))
 	screen.Tick(start.Add(2 * time.Second))
 	from := len(s.recs)
@@ -316,7 +323,7 @@ func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
 	var out bytes.Buffer
 	width := 60
 	long := func(belay.Key) string { return strings.Repeat("x", 100) }
-	screen := NewScreen(&out, NewBoard(story.Live(s.tree)), Style{Live: true, Width: func() int { return width }}, long)
+	screen := NewScreen(&out, s.later(), Style{Live: true, Width: func() int { return width }}, long)
 	screen.Tick(start)
 	out.Reset()
 	width = 20

@@ -45,7 +45,7 @@ func TestStoryOfARecoveredSubRecipe(t *testing.T) {
 	s := begin(t, callsTwo, inner, staffed)
 	s.fallen("checked")
 	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ make" }), "\n") + "\n"
-	later := strings.Join(NewBoard(story.Live(s.tree)).Live(s.now.Add(3*time.Second), 79, none), "\n") + "\n"
+	later := strings.Join(s.later().Live(s.now.Add(3*time.Second), 79, none), "\n") + "\n"
 	s.report("checked@recovery.1", 10*time.Second, wellDone("finished"))
 	checking := strings.Join(s.board.Live(s.now, 79, none), "\n") + "\n"
 	s.end("k3f9q", "checked@verify.1", 0, time.Second, "")
@@ -54,7 +54,7 @@ func TestStoryOfARecoveredSubRecipe(t *testing.T) {
 	if res := s.tree.Run("k3f9q").Result(); res == nil || res.Status != belay.Partial {
 		t.Fatalf("result %+v", res)
 	}
-	if b := NewBoard(story.Live(s.tree)); b.story.Failed() != 0 || b.story.Done != s.board.story.Done || s.board.story.Failed() != 0 {
+	if b := s.later(); b.story.Failed() != 0 || b.story.Done != s.board.story.Done || s.board.story.Failed() != 0 {
 		t.Errorf("counted %d done and %v failed, a new board %d and %v", s.board.story.Done, s.board.story.Failed(), b.story.Done, b.story.Failed())
 	}
 	golden(t, "recovered", s.text()+"--\n"+live+"--\n"+later+"--\n"+checking+"--\n"+summary(s))
