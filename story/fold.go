@@ -49,7 +49,7 @@ func (s *Story) add(r belay.Record) News {
 		st := s.step(n.Place)
 		st.Failure = &e.Failure
 		st.began(r.At, &e.Failure)
-		s.failed[r.Run]++
+		s.fail(r.Run)
 	case belay.StepNotTaken:
 		n.Path, n.Why = e.Path, e.Why
 	case belay.AnswerGiven:
@@ -81,6 +81,7 @@ func (s *Story) addRun(n *News, r belay.Record) {
 		for st := range s.waits {
 			if st.Run.Under(r.Run) {
 				st.Blocked, st.TreeOf, st.Again = nil, "", nil
+				s.mark(st)
 			}
 		}
 	case belay.RequestReceived:
@@ -120,6 +121,7 @@ func (s *Story) addDecision(n *News, r belay.Record) {
 		if e.What == belay.CountBreakers {
 			for st := range s.waits {
 				st.Blocked = nil
+				s.mark(st)
 			}
 		}
 	case belay.RunReopened:
@@ -151,11 +153,13 @@ func (s *Story) step(at Place) *Step {
 	return s.steps[at]
 }
 
-// waiting is a step that may be about to wait for something.
-func (s *Story) waiting(at Place) *Step {
-	st := s.step(at)
-	s.waits[st] = true
-	return st
+// mark keeps a step among those that wait for something, as long as it does.
+func (s *Story) mark(st *Step) {
+	if st.Blocked != nil || st.TreeOf != "" || st.Again != nil {
+		s.waits[st] = true
+	} else {
+		delete(s.waits, st)
+	}
 }
 
 // attempt is the one that a key names, also where its start was not told.
@@ -194,6 +198,7 @@ func (s *Story) started(n *News, e belay.AttemptStarted) {
 		a.Of, st.Again = s.View(n.Place).Attempts, nil
 	case belay.RoleHook, belay.RoleRepair, belay.RolePlan, belay.RoleRecovery, belay.RoleMerge:
 	}
+	s.mark(st)
 	if again {
 		return // it was never born, and starts again under its own key
 	}
@@ -311,16 +316,24 @@ func (st *Step) began(at time.Time, f *belay.Failure) {
 	}
 }
 
+// fail counts a step of a run that stays failed.
+func (s *Story) fail(run belay.RunID) {
+	if s.failed[run]++; s.failed[run] > 1 {
+		return
+	}
+	for up, ok := run.Parent(); ok; up, ok = up.Run.Parent() {
+		at := Place{up.Run, up.Path}
+		s.fallen[at] = append(s.fallen[at], run)
+	}
+}
+
 // forgive takes back the failures in the child runs of a step that is started
 // again, or done in spite of them.
 func (s *Story) forgive(at Place) {
-	for run := range s.failed {
-		for up, ok := run.Parent(); ok; up, ok = up.Run.Parent() {
-			if up.Run == at.Run && up.Path == at.Path {
-				delete(s.failed, run)
-			}
-		}
+	for _, run := range s.fallen[at] {
+		delete(s.failed, run)
 	}
+	delete(s.fallen, at)
 }
 
 // answered takes in an answer to a question of the brain: whether an agent may
@@ -331,14 +344,15 @@ func (s *Story) answered(n *News, e belay.AnswerGiven) {
 	n.Path, n.Topic, n.Answer, n.Attempt = p.Path, p.Topic, &e.Answer, named(of)
 	switch p.Topic {
 	case belay.TopicAgent:
-		s.permit(n, s.waiting(n.Place), e.Answer)
+		s.permit(n, s.step(n.Place), e.Answer)
 	case belay.TopicTree:
 		n.Path = n.Attempt.Beside()
-		st := s.waiting(n.Place)
+		st := s.step(n.Place)
 		st.TreeOf = ""
 		if a := e.Answer; !a.OK && a.By != "" && a.Error == "" {
 			st.TreeOf = a.By
 		}
+		s.mark(st)
 	case belay.TopicStep, belay.TopicCond, belay.TopicText, belay.TopicList, belay.TopicTests, belay.TopicWorktree, belay.TopicProbe, belay.TopicLook:
 	}
 }
@@ -346,6 +360,7 @@ func (s *Story) answered(n *News, e belay.AnswerGiven) {
 // permit takes in whether the agent of a step, or one that helps with it, may
 // start.
 func (s *Story) permit(n *News, st *Step, a belay.Answer) {
+	defer s.mark(st)
 	was, told := st.Blocked, st.told
 	st.Blocked, st.told = nil, ""
 	n.Blocks = !a.OK && !a.Until.IsZero()
@@ -365,7 +380,8 @@ func (s *Story) permit(n *News, st *Step, a belay.Answer) {
 // chosen takes in a way out of a failure, with all that it is chosen for.
 func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
 	d := s.decide(n, e.Path, e.Plan.Reason)
-	st := s.waiting(n.Place)
+	st := s.step(n.Place)
+	defer s.mark(st)
 	d.Plan, d.Agent, d.Role, d.N, d.Failure, d.Broken = &e.Plan, st.Agent, s.role(st), st.N, st.Failure, st.Broken
 	st.Blocked, st.Again = nil, nil
 	row := e.Plan.Act.Row()
@@ -377,7 +393,7 @@ func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
 		}
 		s.again(st, d.Broken.N+1, e.Plan.Due)
 	case e.Plan.Act == belay.ActGiveUp, e.Plan.Act == belay.ActAbort:
-		s.failed[n.Run]++
+		s.fail(n.Run)
 	}
 }
 

@@ -52,11 +52,12 @@ type Story struct {
 	watch  driverWatch
 	open   []opening      // some of which may be closed by now
 	opened int            // how many are not
-	waits  map[*Step]bool // steps that may wait for something
+	waits  map[*Step]bool // steps that wait for something
 	byKey  map[belay.Key]*Attempt
 	steps  map[Place]*Step
 	runs   map[belay.RunID]*Run
-	failed map[belay.RunID]int // steps that stay failed
+	failed map[belay.RunID]int     // steps that stay failed
+	fallen map[Place][]belay.RunID // runs with such steps, by each step that they are below
 }
 
 // Run is one run of the tree, beside what its fold knows.
@@ -69,7 +70,7 @@ type Run struct {
 func New(tree *flow.Tree) *Story {
 	return &Story{
 		Tree: tree, byKey: map[belay.Key]*Attempt{},
-		steps: map[Place]*Step{}, waits: map[*Step]bool{}, runs: map[belay.RunID]*Run{}, failed: map[belay.RunID]int{},
+		steps: map[Place]*Step{}, waits: map[*Step]bool{}, runs: map[belay.RunID]*Run{}, failed: map[belay.RunID]int{}, fallen: map[Place][]belay.RunID{},
 	}
 }
 

@@ -185,19 +185,20 @@ func TestToldAtOnceOrOneByOne(t *testing.T) {
 	}
 }
 
-// Telling costs as much for each record as before, however many attempts are
-// open.
-func BenchmarkTellOpen(b *testing.B) {
+// Telling costs as much for each record, however many attempts are open, child
+// runs have failed and steps have waited.
+func BenchmarkTell(b *testing.B) {
 	for _, n := range []int{1000, 16000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var events []belay.Event
+			var open, over []belay.Record
 			for i := range n {
-				events = append(events, start(belay.KeyOf("r", belay.Path(fmt.Sprintf("s%d", i)), belay.RoleMain, 1)))
+				run := belay.RunID("r").Child(belay.Path(fmt.Sprintf("s%d", i)), 1)
+				key := belay.KeyOf(run, "a", belay.RoleMain, 1)
+				wait := belay.AnswerGiven{Key: key.About(belay.TopicAgent), Answer: belay.Answer{Error: "down", Until: night}}
+				open = append(open, told(run, wait, start(key))...)
+				over = append(over, told(run, failed(key, "x"), belay.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActGiveUp}}, belay.RunEnded{})...)
 			}
-			for i := range n {
-				events = append(events, belay.AttemptJudged{Key: belay.KeyOf("r", belay.Path(fmt.Sprintf("s%d", i)), belay.RoleMain, 1), Verdict: belay.Verdict{OK: true}})
-			}
-			recs := told("r", events...)
+			recs := append(open, over...)
 			for b.Loop() {
 				story.Tell(nil, recs)
 			}
