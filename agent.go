@@ -59,6 +59,7 @@ type Print struct {
 	Branch string `json:"branch,omitempty"` // "" = detached
 	Tree   string `json:"tree,omitempty"`   // of all files: tracked, staged and untracked, less the ignored
 	Dirty  bool   `json:"dirty,omitempty"`  // there is uncommitted work
+	Index  string `json:"index,omitempty"`  // the tree of what is staged, where that is neither HEAD nor the files
 	Log    int64  `json:"log,omitempty"`    // how long the log of HEAD is: what comes after it is new
 	Error  string `json:"error,omitempty"`  // why there is no print
 
@@ -200,6 +201,7 @@ type Evidence struct {
 	PR        string       `json:"pr,omitempty"`         // address of a pull request seen to be made
 	Snapshot  string       `json:"snapshot,omitempty"`   // the ref that keeps uncommitted work
 	TakenBack bool         `json:"taken_back,omitempty"` // all that happened is that uncommitted work of before is gone
+	Gone      []string     `json:"gone,omitempty"`       // files whose uncommitted work of before is gone, the first of them
 	Earlier   string       `json:"earlier,omitempty"`    // and the ref that keeps that work
 	Unkept    []string     `json:"unkept,omitempty"`     // changed files that are not in it, the first of them
 	Error     string       `json:"error,omitempty"`      // why there is none, or not all

@@ -18,9 +18,10 @@ func (m *measure) noted(p *belay.Print) {
 	}
 }
 
-// ended keeps the base for the next attempt, or lets it go. An attempt that
-// changed nothing leaves none: what a person did in the meantime would count as
-// work of the next one.
+// ended keeps the base for the next attempt, or lets it go. An attempt that left
+// the tree as it was leaves none: what a person did in the meantime would count
+// as work of the next one. One that took back work of before leaves its base: to
+// put that work there again is no work.
 func (m *measure) ended(o *belay.Observation) {
 	if o == nil || o.Agent == nil { // nothing was started, or nobody saw what it did
 		return
@@ -28,7 +29,7 @@ func (m *measure) ended(o *belay.Observation) {
 	e := o.Agent.Evidence
 	switch before := e.Before; {
 	case !usable(&before):
-	case usable(&e.After) && !verdict.Changed(e):
+	case usable(&e.After) && !verdict.Changed(e) && !e.TakenBack:
 		m.base = nil
 	default:
 		m.noted(&before)

@@ -91,6 +91,7 @@ func (c claim) change() belay.Verdict {
 		return c.done(belay.BasisChange, sureSeen)
 	case e.TakenBack:
 		v := c.empty("it only took back uncommitted work that was there before", sureSeen)
+		v.Against[0] += kept(e.Earlier)
 		if e.Earlier != "" {
 			v.Failure.Hint = "that work is kept: git checkout " + e.Earlier + " -- . brings it back"
 		}
@@ -204,6 +205,9 @@ func (c claim) evidenceAgainst() []string {
 	if n := len(c.result.Denied); n > 0 {
 		list = append(list, "denied: "+joined(c.result.Denied))
 	}
+	if e := c.evidence; len(e.Gone) > 0 && !e.TakenBack {
+		list = append(list, "uncommitted work of before is gone from "+joined(e.Gone)+kept(e.Earlier))
+	}
 	if n := len(c.evidence.Guards); n > 0 {
 		list = append(list, count(n, "file")+" changed that the work is judged by: "+c.evidence.Guards[0].Path)
 	}
@@ -214,6 +218,14 @@ func (c claim) evidenceAgainst() []string {
 		list = append(list, "evidence is not complete: "+c.evidence.Error)
 	}
 	return list
+}
+
+// kept says where work is that was taken back.
+func kept(ref string) string {
+	if ref == "" {
+		return ""
+	}
+	return "; it is kept in " + ref
 }
 
 func count(n int, what string) string {

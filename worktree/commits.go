@@ -48,12 +48,26 @@ func gained(ctx context.Context, at place, base, now belay.Print) ([]string, err
 	if after := seen[now.Head].tree; after == before || after != "" && at.sameFiles(ctx, before, after, 0, &left) {
 		return nil, nil
 	}
+	if base.Head != "" && at.rewound(ctx, base.Head, now.Head, seen[now.Head].tree) {
+		return nil, nil
+	}
 	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}
 	if base.Head != "" {
 		args = append(args, "^"+base.Head)
 	}
 	out, err := at.run(ctx, append(args, "--")...)
 	return strings.Fields(out), err
+}
+
+// rewound tells whether HEAD was taken back to an older commit, and what was
+// committed on top since then left its files as they are.
+func (p place) rewound(ctx context.Context, before, now, tree string) bool {
+	meet, err := p.line(ctx, "merge-base", before, now)
+	if err != nil || meet == before { // no common one, or HEAD only went on
+		return false
+	}
+	seen, err := p.describe(ctx, []string{meet})
+	return err == nil && seen[meet].tree == tree
 }
 
 // madeHere lists the commits that the new part of HEAD's log shows being made,

@@ -141,11 +141,34 @@ func (s shot) take(ctx context.Context) (belay.Print, error) {
 		p.Tree, err = s.line(ctx, "rev-parse", "--verify", "--end-of-options", p.Head+"^{tree}")
 		return p, err
 	}
+	if slices.ContainsFunc(st.entries, func(e entry) bool { return e.between }) {
+		p.Index = s.stagedTree(ctx)
+	}
 	if err := s.fill(ctx, st.entries); err != nil {
 		return p, err
 	}
 	p.Tree, err = s.line(ctx, "write-tree")
 	return p, err
+}
+
+// stagedTree is the tree of the index as it is, "" where it has none: in the
+// middle of a merge. Another copy of the index is written for it, so that the
+// times in the first one stay what they are.
+func (s shot) stagedTree(ctx context.Context) string {
+	dir, err := os.MkdirTemp("", "belay-staged-")
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover in the temp folder harms nobody
+	index := filepath.Join(dir, "index")
+	if err := copyIndex(filepath.Join(s.own, "index"), index); err != nil {
+		return ""
+	}
+	tree, err := s.with("GIT_INDEX_FILE="+index).line(ctx, "write-tree")
+	if err != nil {
+		return ""
+	}
+	return tree
 }
 
 // fill brings the copy of the index up to what the files are.

@@ -103,7 +103,11 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 		e.After.Tree = e.Before.Tree
 	}
 	if err == nil && e.After.Tree != e.Before.Tree {
-		e.TakenBack = at.takenBack(ctx, *e, list)
+		var gone []string
+		gone, e.TakenBack = at.takenBack(ctx, *e, list)
+		for _, path := range gone[:min(len(gone), maxNamed)] {
+			e.Gone = append(e.Gone, shown(path))
+		}
 	}
 	if e.After.Tree == e.Before.Tree {
 		e.After.At = e.Before.At // the files are as they were then

@@ -19,6 +19,7 @@ type status struct {
 type entry struct {
 	path      string // ends in / for a repository inside this one that is not tracked
 	staged    bool   // the file is as in the index
+	between   bool   // what is staged is neither as committed nor as the file
 	submodule bool
 }
 
@@ -34,7 +35,7 @@ func parseStatus(out string) status {
 			s.entries = append(s.entries, entry{path: rest})
 		case "1": // XY sub mH mI mW hH hI path
 			if f := strings.SplitN(rest, " ", 8); len(f) == 8 && len(f[0]) == 2 {
-				s.entries = append(s.entries, entry{path: f[7], staged: f[0][1] == '.', submodule: f[1] != "N..."})
+				s.entries = append(s.entries, entry{path: f[7], staged: f[0][1] == '.', between: f[0][0] != '.' && f[0][1] != '.', submodule: f[1] != "N..."})
 			}
 		case "u": // XY sub m1 m2 m3 mW h1 h2 h3 path
 			if f := strings.SplitN(rest, " ", 10); len(f) == 10 {

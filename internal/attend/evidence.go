@@ -76,7 +76,7 @@ func (e eyes) keepEarlier(ctx context.Context, base belay.Print, found *belay.Ev
 	id, err := e.tree.Snapshot(ctx, base, e.ref+baseSuffix, e.message+": what was there before")
 	switch {
 	case err != nil:
-	case found.TakenBack:
+	case found.TakenBack || len(found.Gone) > 0:
 		found.Earlier = e.ref + baseSuffix
 	case found.Error == "":
 		err = e.tree.DropSnapshot(ctx, e.ref+baseSuffix, id)
