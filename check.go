@@ -68,6 +68,7 @@ type TestRun struct {
 	Late    bool     `json:"late,omitempty"`    // it was found only after the agent
 	Changed []string `json:"changed,omitempty"` // files that define it and are not what they were
 	Swapped string   `json:"swapped,omitempty"` // a program of it that is not what it was: it was not run
+	Idle    bool     `json:"idle,omitempty"`    // there was nothing to run: make takes its target for made
 	Missing string   `json:"missing,omitempty"` // a program of it that is not there: it was not run
 	Last    string   `json:"last,omitempty"`    // the last line that it printed
 }

@@ -57,10 +57,13 @@ func tested(r belay.CheckReport) *belay.Failure {
 		switch {
 		case none && len(t.Changed) > 0:
 			return hollow(fmt.Sprintf("%s exited with 0, but %s changed and its output counts no test", t.Command, strings.Join(t.Changed, ", ")),
-				"a command that the agent could change counts only when its output shows how many tests ran: name it with tests: or verify:")
+				"a command or a script that the agent could change counts only when its output shows how many tests ran: name it with tests: or verify:")
 		case none && t.Late:
 			return hollow(t.Command+" exited with 0, but it was not there at the start of the run and its output counts no test",
 				"a command that came with the work counts only when its output shows how many tests ran: name it with tests: or verify:")
+		case t.Idle && !counted:
+			return hollow(t.Command+" ran nothing: make takes its target for made, because there is a file or a folder of that name",
+				"say .PHONY: test in the "+t.From+", or name the command with tests: or verify:")
 		case t.Tally == nil && t.Counts:
 			return hollow(t.Command+" exited with 0 and its output counts no test", "look at what it printed with: belay logs")
 		case t.Tally != nil && t.Tally.None && !counted:

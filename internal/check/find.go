@@ -50,6 +50,19 @@ func (l level) read(name string) []byte {
 	return b
 }
 
+// named are the files below the directory that a shell text names: the scripts
+// that it runs, and what it hands to them.
+func (l level) named(text string) []string {
+	var list []string
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()\"'`$@={}", r) }) {
+		name := filepath.Clean(strings.TrimLeft(word, "/"))
+		if len(list) < maxNeeds && l.has(name) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // glob is the first file of a form.
 func (l level) glob(form string) string {
 	list, err := filepath.Glob(filepath.Join(l.dir, form))
@@ -123,8 +136,10 @@ func (f found) command(name string, l level, top, path string) belay.TestCommand
 		c.Args, c.Program = f.tries[i], program(f.tries[i][0], l.dir, path)
 	}
 	c.Files = append(c.Files, l.sum(f.from, f.pick))
-	for _, name := range f.files {
-		c.Files = append(c.Files, l.sum(name, nil))
+	for _, name := range slices.Concat(f.files, l.named(f.text)) {
+		if !slices.ContainsFunc(c.Files, func(s belay.FileSum) bool { return s.Path == name }) {
+			c.Files = append(c.Files, l.sum(name, nil))
+		}
 	}
 	needs := slices.Concat(f.needs, interpreter(c.Program.Path), words(f.text))
 	for _, name := range needs {

@@ -179,6 +179,29 @@ func TestWhatChanged(t *testing.T) {
 	}
 }
 
+// A script that the command names is a part of what defines it, whatever stands
+// around its name.
+func TestScriptsThatACommandNames(t *testing.T) {
+	t.Parallel()
+	bin := lay(t, map[string]string{"npm*": "n", "make*": "m"})
+	for name, file := range map[string][2]string{
+		"npm":                {"package.json", `{"scripts": {"test": "CI=1 ./t.sh --all"}}`},
+		"make":               {"Makefile", "test:\n\t@./t.sh\n"},
+		"make, by its place": {"Makefile", "test: build\n\tsh $(CURDIR)/t.sh && true\n"},
+	} {
+		dir := lay(t, map[string]string{file[0]: file[1], "t.sh*": "exit 1", "other.sh": ""})
+		plan := Find(dir, dir, bin)
+		for path, want := range map[string]bool{"other.sh": false, "t.sh": true} {
+			if err := os.WriteFile(filepath.Join(dir, path), []byte("exit 0"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if r := look(plan.Commands[0], dir, bin); slices.Contains(r.Changed, path) != want {
+				t.Errorf("%s, %s: %+v", name, path, r)
+			}
+		}
+	}
+}
+
 // In the worktree of a step the same commands are run, with the programs that the
 // project brings from there.
 func TestPlansMove(t *testing.T) {

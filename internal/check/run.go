@@ -141,9 +141,8 @@ func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []str
 		golang = &goTests{to: kept}
 		args, out = goArgs(args), golang
 	}
-	cmd := exec.CommandContext(ctx, at, args[1:]...)
-	cmd.Args[0] = at
-	cmd.Dir, cmd.Env = t.Dir, append(slices.Clone(env), "PWD="+t.Dir)
+	t.Idle = c.Kind == "make" && idle(ctx, at, t.Dir, env)
+	cmd := command(ctx, at, t.Dir, env, args[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -161,6 +160,22 @@ func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []str
 	}
 	text := kept.String()
 	t.Tally, t.Last = agent.TallyOf(text), lastLine(text)
+	if t.Idle = t.Idle && t.Exit == 0; t.Idle {
+		t.Tally = &belay.Tally{None: true}
+	}
+}
+
+func command(ctx context.Context, program, dir string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PWD="+dir)
+	return cmd
+}
+
+// idle tells whether make would run nothing for the tests: their target is no
+// phony one, and a file or folder of that name is there. Its words for that
+// depend on the language; -q does not.
+func idle(ctx context.Context, program, dir string, env []string) bool {
+	return command(ctx, program, dir, env, "-q", "test").Run() == nil
 }
 
 func lastLine(text string) string {
