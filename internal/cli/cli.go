@@ -91,7 +91,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 		a.runCommand(), a.resumeCommand(), a.validateCommand(),
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.clearCommand(), a.stopCommand(), a.cancelCommand(),
-		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.fmtCommand(), a.schemaCommand(), a.branchCommand(),
+		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.schemaCommand(), a.branchCommand(),
 		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(),
 		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
 	)

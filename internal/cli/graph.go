@@ -24,14 +24,14 @@ func (a *app) graphCommand() *cobra.Command {
 	cmd := command("graph RECIPE|RUN", "draw what waits for what; of a run, with how its steps stand", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			switch format {
-			case "text", "mermaid", "svg":
+			case "text", "mermaid":
 				return a.graph(args[0], o, format)
 			}
-			return usage(cmd, fmt.Errorf("--format %q: must be text, mermaid or svg", format))
+			return usage(cmd, fmt.Errorf("--format %q: must be text or mermaid", format))
 		})
 	sourceFlags(cmd, &o, "")
 	compatFlag(cmd, &o.compat)
-	cmd.Flags().StringVar(&format, "format", "text", "text, mermaid or svg")
+	cmd.Flags().StringVar(&format, "format", "text", "text or mermaid")
 	return cmd
 }
 
@@ -43,15 +43,12 @@ func (a *app) graph(arg string, o sourceOptions, format string) error {
 	if n := size(g); format != "text" && n > maxDrawn {
 		return tooBig(n, maxDrawn)
 	}
-	switch format {
-	case "mermaid":
+	if format == "mermaid" {
 		_, err = a.out.Write([]byte(g.Mermaid()))
-	case "svg":
-		_, err = a.out.Write([]byte(g.SVG()))
-	default:
-		a.out.lines(g.Text())
+		return err
 	}
-	return err
+	a.out.lines(g.Text())
+	return nil
 }
 
 func size(g *graph.Graph) int {

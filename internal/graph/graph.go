@@ -1,5 +1,5 @@
-// Package graph draws the graph of a recipe or of a run: as lines of text, as a
-// Mermaid flowchart and as an SVG picture. It knows boxes and arrows, not
+// Package graph draws the graph of a recipe or of a run: as lines of text and as
+// a Mermaid flowchart. It knows boxes and arrows, not
 // recipes; it reads and runs nothing, and the same graph gives the same bytes.
 package graph
 
