@@ -1,6 +1,9 @@
 package story
 
-import "github.com/belay-run/belay/flow"
+import (
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
 
 // Count is how the steps of a run and of its child runs stand.
 type Count struct {
@@ -57,4 +60,24 @@ func (c *Count) add(p *Placed) {
 	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
 		c.Open = append(c.Open, name)
 	}
+}
+
+// Unsettled are the steps of a tree but those that a failed child run left and
+// that were done otherwise, by an agent or on a person's word.
+func Unsettled(tree *flow.Tree) []Placed {
+	var list []Placed
+	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
+	Walk(tree, "", func(run belay.RunID, depth int, v flow.StepView) {
+		if settled[run] || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
+			settled[v.Child] = true
+		}
+		if !settled[run] || v.Phase == flow.Done {
+			list = append(list, Placed{run, depth, v})
+		}
+	})
+	return list
+}
+
+func failedRun(s *flow.State) bool {
+	return s != nil && s.Result() != nil && s.Result().Status != belay.Achieved && s.Result().Status != belay.Partial
 }

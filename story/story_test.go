@@ -206,3 +206,24 @@ func BenchmarkTell(b *testing.B) {
 		})
 	}
 }
+
+// Every kind of record has its word, so that a face that renders all of them is
+// told when there is one more.
+func TestEveryKindIsNews(t *testing.T) {
+	t.Parallel()
+	known := map[story.What]bool{}
+	for _, w := range []story.What{
+		story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunEnded, story.RunCleared,
+		story.AttemptStarted, story.AttemptNoted, story.AttemptFound, story.AttemptStopping, story.AttemptEnded, story.AttemptJudged,
+		story.StepNotTaken, story.StepSkipped, story.StepRefused, story.RecoveryChosen, story.AnswerGiven,
+		story.ItemOpened, story.ItemAnswered, story.RequestReceived, story.RequestRefused,
+	} {
+		known[w] = true
+	}
+	for _, e := range belay.Events() {
+		n := story.New(nil).Add(belay.Record{At: night, Run: "r", Event: e})[0]
+		if !known[n.What] {
+			t.Errorf("%s has no word", e.Kind())
+		}
+	}
+}

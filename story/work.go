@@ -18,9 +18,10 @@ type Work struct {
 
 // Worktree is a place of its own.
 type Worktree struct {
-	Step   string // "" = of the run
-	Dir    string
-	Branch string
+	Step   string `json:"step,omitempty"` // "" = of the run
+	Dir    string `json:"dir"`
+	Branch string `json:"branch,omitempty"`
+	Gone   bool   `json:"gone"` // for one who can look
 }
 
 // Work is that of a run and of all runs below it.

@@ -20,7 +20,7 @@ func (w *whyFacts) workPart(p *page) {
 			p.whole(fmt.Sprintf("  … %d more worktrees", len(k.Worktrees)-i))
 			break
 		}
-		p.text("  ", t.words())
+		p.text("  ", worktreeWords(t))
 	}
 	if k.Seen.IsZero() {
 		if w.Cost.Starts > 0 {
@@ -41,7 +41,7 @@ func (w *whyFacts) workPart(p *page) {
 // shownPlaces is how many worktrees and snapshots a page has.
 const shownPlaces = 3
 
-func (t whyWorktree) words() string {
+func worktreeWords(t story.Worktree) string {
 	text := "worktree " + t.Dir
 	if t.Branch != "" {
 		text += ", branch " + t.Branch

@@ -9,23 +9,23 @@ import (
 
 // whyWork is the state that the work is in, as it was seen last.
 type whyWork struct {
-	Dir       string         `json:"dir"`
-	Seen      time.Time      `json:"seen,omitzero"` // when somebody looked; zero = never
-	After     string         `json:"after,omitempty"`
-	SeenDir   string         `json:"seen_dir,omitempty"` // where
-	Repo      bool           `json:"repo"`
-	Branch    string         `json:"branch,omitempty"`
-	Head      string         `json:"head,omitempty"`
-	Dirty     bool           `json:"dirty"`
-	Files     int            `json:"files"` // of the attempt after which it was seen
-	Added     int            `json:"added"`
-	Deleted   int            `json:"deleted"`
-	Commits   []string       `json:"commits"`
-	PR        string         `json:"pr,omitempty"`
-	Error     string         `json:"error,omitempty"`
-	Snapshots []whySnapshot  `json:"snapshots"`
-	Worktrees []whyWorktree  `json:"worktrees"`
-	Last      belay.Evidence `json:"-"`
+	Dir       string           `json:"dir"`
+	Seen      time.Time        `json:"seen,omitzero"` // when somebody looked; zero = never
+	After     string           `json:"after,omitempty"`
+	SeenDir   string           `json:"seen_dir,omitempty"` // where
+	Repo      bool             `json:"repo"`
+	Branch    string           `json:"branch,omitempty"`
+	Head      string           `json:"head,omitempty"`
+	Dirty     bool             `json:"dirty"`
+	Files     int              `json:"files"` // of the attempt after which it was seen
+	Added     int              `json:"added"`
+	Deleted   int              `json:"deleted"`
+	Commits   []string         `json:"commits"`
+	PR        string           `json:"pr,omitempty"`
+	Error     string           `json:"error,omitempty"`
+	Snapshots []whySnapshot    `json:"snapshots"`
+	Worktrees []story.Worktree `json:"worktrees"`
+	Last      belay.Evidence   `json:"-"`
 }
 
 // whySnapshot is uncommitted work that is kept under a ref.
@@ -38,20 +38,13 @@ type whySnapshot struct {
 	Unkept []string `json:"not_in_it,omitempty"` // changed files that it does not hold
 }
 
-// whyWorktree is a place of its own.
-type whyWorktree struct {
-	Step   string `json:"step,omitempty"` // "" = of the run
-	Dir    string `json:"dir"`
-	Branch string `json:"branch,omitempty"`
-	Gone   bool   `json:"gone"`
-}
-
 // workOf is what the evidence of all agents says, the last one first in line.
 func workOf(s *runView) whyWork {
 	work := s.Work(s.id)
-	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []whyWorktree{}}
+	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}}
 	for _, t := range work.Trees {
-		w.Worktrees = append(w.Worktrees, whyWorktree{Step: t.Step, Dir: t.Dir, Branch: t.Branch, Gone: !there(t.Dir)})
+		t.Gone = !there(t.Dir)
+		w.Worktrees = append(w.Worktrees, t)
 	}
 	for _, a := range work.Looks {
 		w.see(a.Name(), s.place(a.Key), a.Report().Evidence)

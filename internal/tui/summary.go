@@ -13,10 +13,9 @@ import (
 
 // tally is how the steps of a tree stand.
 type tally struct {
-	done, answered, failed, optional, notTaken, skipped, held, open, waiting int
-
-	bad       []belay.RunID // of the steps below
-	badSteps  []flow.StepView
+	story.Count
+	answered  int
+	bad       []story.Placed
 	recovered []Line
 	taken     []Line
 	judging   []Line // files that judge the work were changed
@@ -24,64 +23,26 @@ type tally struct {
 }
 
 func count(tree *flow.Tree) tally {
-	var t tally
-	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
-	story.Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
-		if child := tree.Run(v.Child); settled[run] || v.Phase == flow.Done && child != nil && failedRun(child.Result()) {
-			settled[v.Child] = true
+	steps := story.Unsettled(tree)
+	t := tally{Count: story.CountSteps(steps)}
+	for _, p := range steps {
+		name := p.At().Name()
+		if text := Judging(p.StepView); text != "" {
+			t.judging = append(t.judging, Line{Word: "note", Step: name, Text: text})
 		}
-		if settled[run] && v.Phase != flow.Done {
-			return // what it left is done otherwise
+		switch {
+		case p.Phase == flow.Failed || p.Phase == flow.Held:
+			t.bad = append(t.bad, p)
+		case story.Recovered(p.StepView):
+			t.recovered = append(t.recovered, recoveredLine(p.Run, p.StepView))
+			t.unsure = t.unsure || p.Verdict != nil && p.Verdict.Partial
+		case story.OnWord(p.StepView):
+			t.taken = append(t.taken, Line{Word: "done", Step: name, Text: TakenWords})
+		case story.AnswerOnly(p.StepView):
+			t.answered++
 		}
-		switch v.Phase {
-		case flow.Done:
-			if text := Judging(v); text != "" {
-				t.judging = append(t.judging, Line{Word: "note", Step: story.StepName(run, v.Path), Text: text})
-			}
-			if story.Recovered(v) {
-				t.recovered = append(t.recovered, recoveredLine(run, v))
-				t.unsure = t.unsure || v.Verdict != nil && v.Verdict.Partial
-				break
-			}
-			if story.OnWord(v) {
-				t.taken = append(t.taken, Line{Word: "done", Step: story.StepName(run, v.Path), Text: TakenWords})
-			}
-			if story.AnswerOnly(v) {
-				t.answered++
-			} else {
-				t.done++
-			}
-		case flow.NotTaken:
-			t.notTaken++
-		case flow.Skipped:
-			t.skipped++
-		case flow.Held:
-			t.held++
-		case flow.Failed:
-			if v.Optional {
-				t.optional++
-			} else {
-				t.failed++
-			}
-		case flow.Waiting:
-			if v.Attempt == 0 {
-				t.waiting++
-			} else { // it ran, and was given back or will be tried again
-				t.open++
-			}
-		case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
-			t.open++
-		}
-		if v.Phase == flow.Failed || v.Phase == flow.Held {
-			t.bad = append(t.bad, run)
-			t.badSteps = append(t.badSteps, v)
-		}
-	})
+	}
 	return t
-}
-
-func failedRun(r *belay.RunResult) bool {
-	return r != nil && r.Status != belay.Achieved && r.Status != belay.Partial
 }
 
 func (t tally) String() string {
@@ -90,16 +51,16 @@ func (t tally) String() string {
 		n    int
 		word string
 	}{
-		{t.done, "done"},
+		{t.Done - len(t.recovered) - t.answered, "done"},
 		{t.answered, Answered},
 		{len(t.recovered), "recovered"},
-		{t.failed, "failed"},
-		{t.optional, "optional failed"},
-		{t.held, "held"},
-		{t.skipped, "skipped"},
-		{t.notTaken, "not taken"},
-		{t.open, "not finished"},
-		{t.waiting, "not reached"},
+		{len(t.Failed), "failed"},
+		{len(t.Optional), "optional failed"},
+		{len(t.Held), "held"},
+		{len(t.LeftOut), "skipped"},
+		{t.NotTaken, "not taken"},
+		{len(t.Open), "not finished"},
+		{len(t.Waiting) + len(t.Unborn), "not reached"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
@@ -116,8 +77,8 @@ func (t tally) String() string {
 func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
 	t := count(tree)
 	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, Took(took), t)}
-	for i, v := range t.badSteps {
-		lines = append(lines, badLine(t.bad[i], v).Format(false))
+	for _, v := range t.bad {
+		lines = append(lines, badLine(v).Format(false))
 		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
 			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
 		}
@@ -125,7 +86,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 	for _, l := range slices.Concat(t.recovered, t.taken, t.judging) {
 		lines = append(lines, l.Format(false))
 	}
-	if len(t.badSteps) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
+	if len(t.bad) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
 		lines = append(lines, "  "+Clean(res.Reason))
 		if res.Failure != nil && res.Failure.Hint != "" {
 			lines = append(lines, "  hint: "+Clean(res.Failure.Hint))
@@ -143,13 +104,13 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 	return lines
 }
 
-func badLine(run belay.RunID, v flow.StepView) Line {
-	l := Line{Word: string(v.Phase), Step: story.StepName(run, v.Path)}
+func badLine(v story.Placed) Line {
+	l := Line{Word: string(v.Phase), Step: v.At().Name()}
 	switch {
 	case v.Failure != nil:
 		l.Text = Reason(v.Failure)
 	case v.Phase == flow.Held:
-		l.Text = HeldWords(v)
+		l.Text = HeldWords(v.StepView)
 	}
 	if v.Optional && v.Phase == flow.Failed {
 		l.Text = "optional: " + l.Text
@@ -192,17 +153,17 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 	const or = "  |  "
 	switch s {
 	case belay.Held:
-		for i, v := range t.badSteps {
+		for _, v := range t.bad {
 			if v.Phase == flow.Held {
-				return Answer(story.Place{Run: t.bad[i], Path: v.Path}, belayCmd) + ", then " + resume.Text(belayCmd)
+				return Answer(v.At(), belayCmd) + ", then " + resume.Text(belayCmd)
 			}
 		}
 		return resume.Text(belayCmd)
 	case belay.Failed, belay.Hollow:
 		text := resume.Text(belayCmd)
-		for i, v := range t.badSteps {
+		for _, v := range t.bad {
 			if v.Type != belay.TypeRecipe && v.Phase == flow.Failed && !v.Optional {
-				at := story.Place{Run: t.bad[i], Path: v.Path}
+				at := v.At()
 				return story.Show(at).Text(belayCmd) + or + story.Logs(at).Text(belayCmd) + or + text
 			}
 		}
