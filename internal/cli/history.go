@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -117,7 +118,7 @@ func (d *decision) planWords() string {
 	case row.Act == belay.ActFailover, row.Act == belay.ActReassign:
 		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
 	case row.Same, row.Helper == belay.RoleRepair, row.Helper == belay.RoleRecovery:
-		if who := firstOf(d.taker, d.from); who != "" {
+		if who := cmp.Or(d.taker, d.from); who != "" {
 			text += " (" + who + ")"
 		}
 		return text + late(d.of.Wait())
@@ -147,13 +148,4 @@ func change(from, to string) string {
 		return "→ " + to
 	}
 	return from + " → " + to
-}
-
-func firstOf(words ...string) string {
-	for _, w := range words {
-		if w != "" {
-			return w
-		}
-	}
-	return ""
 }

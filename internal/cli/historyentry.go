@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -81,13 +82,13 @@ func (d *decision) write() {
 func (d *decision) chosen(p *belay.Plan) {
 	d.Rule, d.Policy, d.Class, d.Level, d.Print = p.Rule, p.Policy, p.Class, p.Level, p.Print
 	d.Refused, d.Counts = p.Refused, p.Counts
-	d.Agent, d.To = d.of.Agent, firstOf(p.Agent, p.Role)
+	d.Agent, d.To = d.of.Agent, cmp.Or(p.Agent, p.Role)
 	if f := d.of.Failure; f != nil { // a plan of an older journal names only its rule
-		d.Class = belay.Class(firstOf(string(d.Class), string(f.Class)))
-		d.Level = belay.Level(firstOf(string(d.Level), string(f.Level)))
-		d.Print = firstOf(d.Print, f.Print)
+		d.Class = cmp.Or(d.Class, f.Class)
+		d.Level = cmp.Or(d.Level, f.Level)
+		d.Print = cmp.Or(d.Print, f.Print)
 	}
-	d.from, d.taker = story.AgentName(d.Agent), firstOf(story.AgentName(p.Agent), p.Role)
+	d.from, d.taker = story.AgentName(d.Agent), cmp.Or(story.AgentName(p.Agent), p.Role)
 	if p.Act == belay.ActReassign && p.Role != "" {
 		d.from, d.taker = d.of.Role, p.Role
 	}
@@ -139,10 +140,10 @@ func (d *decision) most(p *belay.Plan) int {
 func subtasks(p *belay.Plan) []recovery.Subtask {
 	list := make([]recovery.Subtask, len(p.Parts))
 	for i, part := range p.Parts {
-		s := recovery.Subtask{Description: firstOf(part.Title, part.Task), AssignedTo: recovery.Role(p.Role), Dependencies: []string{}}
+		s := recovery.Subtask{Description: cmp.Or(part.Title, part.Task), AssignedTo: recovery.Role(p.Role), Dependencies: []string{}}
 		for _, n := range part.Needs {
 			if n >= 1 && n <= len(p.Parts) {
-				s.Dependencies = append(s.Dependencies, firstOf(p.Parts[n-1].Title, p.Parts[n-1].Task))
+				s.Dependencies = append(s.Dependencies, cmp.Or(p.Parts[n-1].Title, p.Parts[n-1].Task))
 			}
 		}
 		list[i] = s

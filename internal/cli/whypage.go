@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,15 +47,15 @@ func (w *whyFacts) verdict() string {
 	case belay.Failed:
 		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
 	case belay.Partial:
-		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, firstOf(w.Reason, "a required step was left out"))
+		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(w.Reason, "a required step was left out"))
 	case belay.Hollow:
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
 	case belay.Aborted:
-		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, firstOf(w.Reason, "cancelled"), ended)
+		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:
 		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, tui.Took(w.wall()), w.when(w.Ended))
 	case belay.Stopped:
-		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, firstOf(w.Reason, "stopped"), ended)
+		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
 	case belay.Running:
 		if w.Crashed {
 			return fmt.Sprintf("STOPPED (crashed): belay itself died under %s; last sign %s; it can go on", run, ended)

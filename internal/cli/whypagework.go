@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func worktreeWords(t story.Worktree) string {
 
 // seen is how the tree was found.
 func (w whyWork) seen() string {
-	left := firstOf(tui.Left(w.Last), "nobody could look")
+	left := cmp.Or(tui.Left(w.Last), "nobody could look")
 	if !w.Repo {
 		return joined([]string{left, "no git repository"}, "; ")
 	}
@@ -126,7 +127,7 @@ func (w *whyFacts) ownCost(p *page) {
 		return
 	}
 	p.text("  ", joined([]string{
-		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), firstOf(tui.Used(c.Usage), "tokens and dollars not told"), replans(c),
+		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), cmp.Or(tui.Used(c.Usage), "tokens and dollars not told"), replans(c),
 	}, ", "))
 	if len(c.Agents) < 2 {
 		return

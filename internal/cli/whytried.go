@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,7 @@ func decided(all []decision) []moment {
 	for i := range all {
 		d := &all[i]
 		before := last[d.of.Place]
-		what := firstOf(string(d.of.Act()), d.Kind)
+		what := cmp.Or(string(d.of.Act()), d.Kind)
 		last[d.of.Place] = what
 		switch f := d.of.Failure; {
 		case d.of.Act() == belay.ActGiveUp && f != nil && f.Kind == belay.RecipeFailure, // what failed below it tells
