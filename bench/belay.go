@@ -168,9 +168,26 @@ func (b *bench) runs() error {
 	return nil
 }
 
-// resume is the time from `belay resume` of a long journal to its first new step.
+// resume is the time from `belay resume` of a long journal to its first new step,
+// and of one that is ten times as long.
 func (b *bench) resume() error {
-	const n = 3333 // three records each
+	long, err := b.resumed(3333) // three records each
+	if err != nil {
+		return err
+	}
+	longer, err := b.resumed(33333)
+	if err != nil {
+		return err
+	}
+	row("10,000 records: resume to first new step", "%.1f ms", ms(long))
+	row("100,000 records: resume to first new step", "%.1f ms", ms(longer))
+	b.goal("resume of 10,000 records to its first new step, ms", ms(long), 100)
+	b.goal("resume of ten times as many, beside ten times its time", ms(longer)/ms(long)/10, 1.5)
+	return nil
+}
+
+// resumed is the median time for a journal of n steps.
+func (b *bench) resumed(n int) (time.Duration, error) {
 	stamp := filepath.Join(b.dir, "stamp")
 	var s strings.Builder
 	s.WriteString("name: long\nsteps:\n")
@@ -180,11 +197,11 @@ func (b *bench) resume() error {
 	fmt.Fprintf(&s, "- {id: last, command: \"date +%%s%%N > '%s'; exit 1\"}\n", stamp)
 	file := filepath.Join(b.dir, "long.yaml")
 	if err := os.WriteFile(file, []byte(s.String()), 0o600); err != nil {
-		return err
+		return 0, err
 	}
 	state, err := os.MkdirTemp(b.dir, "state-")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_ = b.cmdIn(state, "run", "-q", "--id", "long", file).Run() // fails on purpose at its last step
 	var took []time.Duration
@@ -193,17 +210,15 @@ func (b *bench) resume() error {
 		_ = b.cmdIn(state, "resume", "long").Run() // fails again
 		text, err := os.ReadFile(stamp)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		var ns int64
 		if _, err := fmt.Sscan(string(text), &ns); err != nil {
-			return err
+			return 0, err
 		}
 		took = append(took, time.Unix(0, ns).Sub(began))
 	}
-	row("10,000 records: resume to first new step", "%.1f ms", ms(median(took)))
-	b.goal("resume of 10,000 records to its first new step, ms", ms(median(took)), 100)
-	return nil
+	return median(took), nil
 }
 
 // start is the start-up of the binary, beside an empty Go program.

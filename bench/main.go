@@ -68,6 +68,7 @@ func run() error {
 		{"evidence", b.evidence},
 		{"talk", b.talk},
 		{"decide", b.decide},
+		{"grow", b.grow},
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {

@@ -27,12 +27,8 @@ func (w *drive) graceOf(k belay.Key) time.Duration {
 // readNotes takes in what the attendants of open agents learned since the last
 // time.
 func (w *drive) readNotes() error {
-	for _, key := range w.Tree.Open() {
-		job, ok := w.Tree.Job(key)
-		if !ok || job.Agent == nil {
-			continue
-		}
-		facts, err := w.Hand.Notes(job)
+	for _, key := range w.Tree.OpenAgents() {
+		facts, err := w.Hand.NotesOf(key)
 		if err != nil {
 			return err
 		}

@@ -458,6 +458,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 }
 
 func (s *State) told(e belay.AnswerGiven, at time.Time) error {
+	s.stir(e.Key)
 	if s.treeAnswered(e.Key, e.Answer) {
 		return nil
 	}

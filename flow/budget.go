@@ -56,7 +56,7 @@ func (t *Tree) tight() bool {
 		return false
 	}
 	n := int64(len(t.granting) + len(t.slots))
-	for k := range t.open {
+	for k := range t.agents {
 		if t.spent.starts[k] > 0 && !t.granting[k] && !t.slots[k] {
 			n++
 		}

@@ -32,7 +32,7 @@ func (s *State) full() bool {
 		return false
 	}
 	busy := 0
-	for k := range s.steps {
+	for _, k := range s.stirred.list {
 		st := &s.steps[k]
 		if (st.attempt > 0 || st.asked || st.agent.grant != nil || s.seated(k)) && !st.phase.settled() {
 			busy++

@@ -178,7 +178,7 @@ func (s *State) housed() int {
 			n++
 		}
 	}
-	for i := range s.steps {
+	for _, i := range s.stirred.list {
 		st := &s.steps[i]
 		if h := s.homes[s.homeKey(i)]; h != nil && h.Dir != "" && st.phase == Waiting && st.attempt == 0 && st.due.IsZero() {
 			n++

@@ -117,7 +117,7 @@ func (s *State) needsTree(i int) bool {
 // Trees are the working trees that the runs need, and for each the steps that do.
 func (t *Tree) Trees() map[string][]string {
 	need := map[string][]string{}
-	for _, b := range t.live.list {
+	for _, b := range t.leasing.list {
 		s := t.born[b]
 		for _, i := range slices.Sorted(maps.Keys(s.leased)) {
 			l := &s.steps[i].work

@@ -221,7 +221,11 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 	}
 	crowded, out, full, tight := false, false, s.full(), s.tree != nil && s.tree.tight()
 	spare := max(room, 1) - s.housed()
-	for _, i := range s.ready.list {
+	ready := s.ready.list
+	if full {
+		ready = s.ready.among(s.stirred)
+	}
+	for _, i := range ready {
 		if out && !s.reserved(i) {
 			continue // only one that has a slot already can begin
 		}

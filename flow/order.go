@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -19,7 +20,25 @@ func (h *indexes) push(i int) {
 
 func (h *indexes) remove(i int) {
 	if at, found := slices.BinarySearch(h.list, i); found {
-		h.list = slices.Delete(h.list, at, at+1)
+		h.list = without(h.list, at)
+	}
+}
+
+// without takes one out of a list. Most are taken from its front, which costs
+// nothing.
+func without[T any](list []T, at int) []T {
+	if at == 0 {
+		return list[1:]
+	}
+	return slices.Delete(list, at, at+1)
+}
+
+// keep has i in it, or not.
+func (h *indexes) keep(i int, in bool) {
+	if in {
+		h.push(i)
+	} else {
+		h.remove(i)
 	}
 }
 
@@ -32,6 +51,17 @@ func (h *indexes) from(i int) (int, bool) {
 	return h.list[at], true
 }
 
+// among are those of h that are in o, too; o is short.
+func (h *indexes) among(o indexes) []int {
+	var both []int
+	for _, i := range o.list {
+		if _, found := slices.BinarySearch(h.list, i); found {
+			both = append(both, i)
+		}
+	}
+	return both
+}
+
 // timer is a moment at which a step must be looked at: to start it, or, when
 // key is set, to end that attempt.
 type timer struct {
@@ -40,45 +70,52 @@ type timer struct {
 	key  belay.Key
 }
 
-// timetable keeps timers in the order of their time.
-type timetable struct{ list []timer }
+// timetable keeps timers in the order of their time; a step and its attempt have
+// one.
+type timetable struct {
+	list []timer
+	at   map[timed]time.Time
+}
+
+// timed is what a timer is for.
+type timed struct {
+	step int
+	key  belay.Key
+}
 
 func (h *timetable) push(t timer) {
-	at, _ := slices.BinarySearchFunc(h.list, t, func(a, b timer) int {
-		if c := a.at.Compare(b.at); c != 0 {
-			return c
-		}
-		if c := a.step - b.step; c != 0 {
-			return c
-		}
-		return compareKeys(a.key, b.key)
-	})
+	if h.at == nil {
+		h.at = map[timed]time.Time{}
+	}
+	h.remove(t.step, t.key)
+	h.at[timed{t.step, t.key}] = t.at
+	at, _ := h.find(t)
 	h.list = slices.Insert(h.list, at, t)
 }
 
-func compareKeys(a, b belay.Key) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
+// find is the place of a timer.
+func (h *timetable) find(t timer) (int, bool) {
+	return slices.BinarySearchFunc(h.list, t, func(a, b timer) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.step, b.step), cmp.Compare(a.key, b.key))
+	})
 }
 
 // later moves a timer, if there is one.
 func (h *timetable) later(step int, key belay.Key, by time.Duration) bool {
-	for _, t := range h.list {
-		if t.step == step && t.key == key {
-			h.remove(step, key)
-			t.at = t.at.Add(by)
-			h.push(t)
-			return true
-		}
+	at, ok := h.at[timed{step, key}]
+	if ok {
+		h.push(timer{at.Add(by), step, key})
 	}
-	return false
+	return ok
 }
 
 func (h *timetable) remove(step int, key belay.Key) {
-	h.list = slices.DeleteFunc(h.list, func(t timer) bool { return t.step == step && t.key == key })
+	at, ok := h.at[timed{step, key}]
+	if !ok {
+		return
+	}
+	delete(h.at, timed{step, key})
+	if n, found := h.find(timer{at, step, key}); found {
+		h.list = without(h.list, n)
+	}
 }

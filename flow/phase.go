@@ -69,6 +69,7 @@ func (s *State) move(i int, to Phase) error {
 		return &IllegalMove{s.id, s.prog.Steps[i].ID, from, to}
 	}
 	s.steps[i].phase = to
+	s.stirred.keep(i, !to.settled())
 	if to.settled() || to == Held || to == Merging || from == Merging {
 		s.giveBack(i)
 	}

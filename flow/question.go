@@ -40,6 +40,7 @@ func (s *State) asks(k belay.Key) {
 		s.wanted.keys = map[belay.Key]bool{}
 	}
 	s.wanted.keys[k] = true
+	s.stir(k)
 	if _, ok := k.Is(belay.TopicTree); ok {
 		return
 	}
@@ -52,6 +53,18 @@ func (s *State) asks(k belay.Key) {
 			s.steps[i].asked = true
 			s.wanted.steps = append(s.wanted.steps, i)
 		}
+	}
+}
+
+// stir keeps that something is known or asked about a step, so that those of which
+// nothing is need not be looked at.
+func (s *State) stir(k belay.Key) {
+	p, ok := belay.ParseKey(k)
+	if !ok {
+		return
+	}
+	if i, ok := s.index[p.Path]; ok && !s.steps[i].phase.settled() {
+		s.stirred.push(i)
 	}
 }
 
@@ -89,9 +102,5 @@ func (t *Tree) lapse() {
 
 // rope keeps whether somebody in a run waits for a working tree.
 func (t *Tree) rope(s *State) {
-	if len(s.trees)+len(s.wanted.keys) > s.wanted.busy && s.result == nil {
-		t.roped.push(s.birth)
-	} else {
-		t.roped.remove(s.birth)
-	}
+	t.roped.keep(s.birth, len(s.trees)+len(s.wanted.keys) > s.wanted.busy && s.result == nil)
 }

@@ -49,11 +49,7 @@ func (t *Tree) touch(s *State) {
 
 // suspect has a run asked in the next turn, if it can have something to say.
 func (t *Tree) suspect(s *State) {
-	if s.result == nil || len(s.inbox) > 0 {
-		t.unsure.push(s.birth)
-	} else {
-		t.unsure.remove(s.birth)
-	}
+	t.unsure.keep(s.birth, s.result == nil || len(s.inbox) > 0)
 }
 
 // quiet asks nobody any more in this turn.
@@ -135,11 +131,7 @@ func (w *turn) following() *State {
 func (t *Tree) heard(s *State, w belay.Wait) {
 	was := s.said.wait
 	s.said.turn, s.said.wait = t.turns, w
-	if w.For == belay.WaitRoom {
-		t.roomers.push(s.birth)
-	} else {
-		t.roomers.remove(s.birth)
-	}
+	t.roomers.keep(s.birth, w.For == belay.WaitRoom)
 	if !w.Until.IsZero() && !w.Until.Equal(was.Until) {
 		t.alarms.set(t, alarm{w.Until, s.birth})
 	}

@@ -47,6 +47,7 @@ type State struct {
 	running int                // open attempts
 	trees   map[belay.Key]bool // working trees that others have, by the question for each: nothing else waits for them
 	leased  map[int]bool       // steps that have a tree
+	stirred indexes            // steps that are not settled and of which something is on record or asked
 	cancel  *belay.Request
 	failing bool
 	ran     bool

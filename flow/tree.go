@@ -35,7 +35,9 @@ type Tree struct {
 	open     map[belay.Key]opened // attempts that are processes
 	starts   int                  // of them, so far
 	running  map[belay.Key]bool   // open ones that nobody ends
+	agents   map[belay.Key]bool   // open ones that are agents
 	holding  indexes              // runs that wait for a person
+	leasing  indexes              // runs in which a step has a working tree
 	permits  map[belay.Key]bool
 	started  belay.RunStarted
 	most     int // bytes of records in one turn
@@ -73,7 +75,7 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 	return &Tree{
 		root: root, lib: lib, most: maxTurn,
 		runs: map[belay.RunID]*State{}, parents: map[belay.RunID]parent{},
-		open: map[belay.Key]opened{}, running: map[belay.Key]bool{}, permits: map[belay.Key]bool{},
+		open: map[belay.Key]opened{}, running: map[belay.Key]bool{}, agents: map[belay.Key]bool{}, permits: map[belay.Key]bool{},
 		spent: spent{starts: map[belay.Key]int{}}, granting: map[belay.Key]bool{},
 		asks: asks{slots: map[belay.Key]bool{}},
 	}
@@ -116,11 +118,8 @@ func (t *Tree) Apply(r belay.Record) error {
 	t.last = r.At
 	t.touch(s)
 	t.note(s, r)
-	if len(s.items) > 0 && s.result == nil {
-		t.holding.push(s.birth)
-	} else {
-		t.holding.remove(s.birth)
-	}
+	t.holding.keep(s.birth, len(s.items) > 0 && s.result == nil)
+	t.leasing.keep(s.birth, len(s.leased) > 0 && s.result == nil)
 	t.rope(s)
 	if waited {
 		t.stir(s)
@@ -212,6 +211,9 @@ func (t *Tree) note(s *State, r belay.Record) {
 		delete(t.granting, e.Key)
 		t.starts++
 		t.open[e.Key], t.running[e.Key] = opened{r.Run, t.starts}, true
+		if e.Agent != "" {
+			t.agents[e.Key] = true
+		}
 	case belay.AttemptStopping:
 		delete(t.running, e.Key)
 	case belay.AttemptEnded:
@@ -267,6 +269,7 @@ func (t *Tree) close(k belay.Key) {
 	}
 	delete(t.open, k)
 	delete(t.running, k)
+	delete(t.agents, k)
 	t.freed()
 }
 
@@ -292,6 +295,11 @@ func (t *Tree) attach(e belay.RunAttached) {
 // Open lists the attempts that are processes, in the order of their start.
 func (t *Tree) Open() []belay.Key {
 	return t.inOrder(slices.Collect(maps.Keys(t.open)))
+}
+
+// OpenAgents lists those of them that are agents.
+func (t *Tree) OpenAgents() []belay.Key {
+	return t.inOrder(slices.Collect(maps.Keys(t.agents)))
 }
 
 // inOrder sorts open attempts by their start.

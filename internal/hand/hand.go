@@ -106,12 +106,19 @@ func (h *Hand) Notes(job belay.Job) ([]flow.Fact, error) {
 	if job.Agent == nil {
 		return nil, nil
 	}
-	mark, known := h.notes[job.Key]
+	return h.NotesOf(job.Key)
+}
+
+// NotesOf does so for an attempt that is an agent's, by its key alone: drivers ask
+// for all that are open, several times a second.
+func (h *Hand) NotesOf(key belay.Key) ([]flow.Fact, error) {
+	run, path := key.Step()
+	mark, known := h.notes[key]
 	if !known {
-		mark.count = h.Tree.Run(job.Run).Noted(job.Path)
+		mark.count = h.Tree.Run(run).Noted(path)
 		mark.skip = mark.count
 	}
-	notes, offset, err := attend.ReadNotes(step.NotesPath(h.Store, job.Key), mark.offset)
+	notes, offset, err := attend.ReadNotes(step.NotesPath(h.Store, key), mark.offset)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +132,9 @@ func (h *Hand) Notes(job belay.Job) ([]flow.Fact, error) {
 		if mark.count++; mark.count > maxNotes {
 			continue
 		}
-		facts = append(facts, flow.Fact{Run: job.Run, Event: belay.AttemptNoted{Key: job.Key, What: n.What, Text: n.Text, Base: n.Base}})
+		facts = append(facts, flow.Fact{Run: run, Event: belay.AttemptNoted{Key: key, What: n.What, Text: n.Text, Base: n.Base}})
 	}
-	h.notes[job.Key] = mark
+	h.notes[key] = mark
 	return facts, nil
 }
 
