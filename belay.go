@@ -114,6 +114,7 @@ type Merged struct {
 	Commits   []string     `json:"commits,omitempty"`   // on its branch, oldest first; none: the work arrived as changes
 	Conflicts []Conflict   `json:"conflicts,omitempty"` // the first ones
 	More      int          `json:"more,omitempty"`      // conflicts beside those
+	Left      []string     `json:"left,omitempty"`      // the first files of uncommitted work that the step took back, and that stay as they are
 }
 
 // MergeOutcome is the closed list of ends of a merge.

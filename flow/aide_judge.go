@@ -188,6 +188,10 @@ func (s *State) reader(i int, name string) belay.Path {
 	return ""
 }
 
+// threwAway tells whether all that an agent did with a conflict was to take back
+// work: that resolves nothing, though no mark is left.
+func threwAway(o *belay.Observation) bool { return o.Agent != nil && o.Agent.Evidence.TakenBack }
+
 // judgedAide folds what an aide's attempt amounts to.
 func (s *State) judgedAide(i int, v belay.Verdict) error {
 	st := &s.steps[i]
@@ -203,7 +207,7 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 		a.judged = &v
 		s.look(i)
 		return nil
-	case a.role == belay.RoleRepair && (v.OK || told.Began) && !s.unfit(i):
+	case a.role == belay.RoleRepair && (v.OK || told.Began) && !s.unfit(i) && !(st.merge.due && threwAway(told)):
 		// Whatever it says of itself, the step itself shows whether it is mended.
 		st.mended = v.OK || told.Agent == nil || verdict.Changed(told.Agent.Evidence)
 		a.leave()

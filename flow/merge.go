@@ -135,7 +135,18 @@ func (s *State) mergeVerdict(i int) belay.Verdict {
 	case m.Outcome == belay.MergeNothing:
 		return belay.Verdict{OK: true, For: []string{"nothing to be merged"}}
 	}
-	return belay.Verdict{OK: true, For: []string{fmt.Sprintf("merged: %d files", o.Merge.Files)}}
+	v := belay.Verdict{OK: true, For: []string{mergedFiles(o.Merge.Files)}}
+	if len(o.Merge.Left) > 0 {
+		v.Against = []string{"uncommitted work that it took back stays in the tree: " + strings.Join(o.Merge.Left, ", ")}
+	}
+	return v
+}
+
+func mergedFiles(n int) string {
+	if n == 1 {
+		return "merged: 1 file"
+	}
+	return fmt.Sprintf("merged: %d files", n)
 }
 
 // unmergedWhy is why a merge came to nothing.

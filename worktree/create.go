@@ -48,8 +48,8 @@ const (
 // when it is merged.
 type Base struct {
 	Tree   string `json:"tree"`             // of the files, as in a print
-	Commit string `json:"commit"`           // HEAD itself when clean, else a snapshot on top of it
-	Head   string `json:"head"`             // the commit that was HEAD
+	Commit string `json:"commit"`           // HEAD of the worktree then
+	Head   string `json:"head"`             // the commit that the files stand on: what differs from it is not committed
 	Branch string `json:"branch,omitempty"` // that was checked out; "" = detached
 	Clean  bool   `json:"clean,omitempty"`  // nothing was uncommitted
 }

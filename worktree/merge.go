@@ -50,6 +50,7 @@ type MergeResult struct {
 	Files     []belay.FileChange `json:"files,omitempty"`   // the first of them
 	Commits   []string           `json:"commits,omitempty"` // on the run's branch, oldest first; none: the work arrived as changes
 	Conflicts []Clash            `json:"conflicts,omitempty"`
+	Left      []string           `json:"left,omitempty"` // the first files of uncommitted work that were taken back in the worktree, and stay
 }
 
 // Clash is one file that could not be merged.
@@ -195,7 +196,7 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	}
 	base := *m.own.Base
 	if theirs.Tree == base.Tree && theirs.Head == base.Commit {
-		return plan{}, MergeResult{Outcome: OutcomeNothing}, nil
+		return m.nothing(plan{Answer: MergeResult{Outcome: OutcomeNothing}})
 	}
 	left, err := m.unresolved(ctx, theirs.Tree)
 	if err != nil || len(left) > 0 {
@@ -204,6 +205,10 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	t, big, err := m.run.threeTrees(ctx, base.Tree, ours.Tree, theirs.Tree)
 	if err != nil || len(big) > 0 {
 		return plan{}, conflicted(big), err
+	}
+	t, stays, err := m.carried(ctx, base, theirs.Head, t)
+	if err != nil {
+		return plan{}, MergeResult{}, err
 	}
 	w, err := m.run.threeWay(ctx, t)
 	if err != nil || len(w.clashes) > 0 {
@@ -221,8 +226,27 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	if stuck, err := m.run.blocked(ctx, edits); err != nil || len(stuck) > 0 {
 		return plan{}, conflicted(stuck), err
 	}
-	p.Answer, err = m.answer(ctx, p)
-	return p, MergeResult{}, err
+	if p.Answer, err = m.answer(ctx, p); err != nil {
+		return plan{}, MergeResult{}, err
+	}
+	p.Answer.Left = stays
+	if p.Answer.Outcome == OutcomeNothing {
+		return m.nothing(p)
+	}
+	return p, MergeResult{}, nil
+}
+
+// nothing ends a merge in which there is nothing to do. After a conflict that means
+// that the step's own work is gone: then it is not done.
+func (m *merger) nothing(p plan) (plan, MergeResult, error) {
+	gone, err := m.thrownAway()
+	if err != nil || len(gone) > 0 {
+		return plan{}, conflicted(gone), err
+	}
+	if p.Key == "" {
+		return p, p.Answer, nil
+	}
+	return p, MergeResult{}, nil
 }
 
 // answer is what the merge will have done.

@@ -203,7 +203,7 @@ func TestBaseIsTold(t *testing.T) {
 	p.write("u", "u\n")
 	b, err := Create(t.Context(), p.dir, Options{Run: "r1", Step: "b", Branch: "b", Root: p.root, From: FromState})
 	s := p.in(b.Path)
-	if err != nil || b.Base.Clean || b.Base.Tree != p.look().Tree || s.git("rev-parse", "HEAD^") != head || s.git("status", "--porcelain") != "" {
+	if err != nil || b.Base.Clean || b.Base.Tree != p.look().Tree || b.Start != head || s.git("rev-parse", "HEAD") != head || s.git("status", "--porcelain") != "?? u" {
 		t.Errorf("with work: %+v, %v", b, err)
 	}
 	p.write("u", "later\n")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/failpoint"
@@ -106,6 +107,10 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 	if err != nil || len(big) > 0 {
 		return plan{Answer: conflicted(big)}, err
 	}
+	lies := t.theirs
+	if t, _, err = m.carried(ctx, *m.own.Base, theirs.Head, t); err != nil {
+		return plan{}, err
+	}
 	w, err := m.run.threeWay(ctx, t)
 	if err != nil || len(w.clashes) == 0 {
 		return plan{Answer: MergeResult{Outcome: OutcomeNothing}}, err
@@ -114,15 +119,15 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	edits, err := m.step.edits(ctx, t.theirs, tree)
+	edits, err := m.step.edits(ctx, lies, tree)
 	if err != nil {
 		return plan{}, err
 	}
 	if stuck, err := m.step.blocked(ctx, edits); err != nil || len(stuck) > 0 {
 		return plan{Answer: conflicted(stuck)}, err
 	}
-	next := Base{Tree: ours.Tree, Commit: theirs.Head, Head: ours.Head, Branch: ours.Branch}
-	return plan{Key: m.o.Key, Ours: t.theirs, Result: tree, Next: next, Puzzle: &z, Answer: conflicted(w.clashes)}, nil
+	next := Base{Tree: ours.Tree, Commit: theirs.Head, Head: theirs.Head, Branch: ours.Branch}
+	return plan{Key: m.o.Key, Ours: lies, Result: tree, Next: next, Puzzle: &z, Answer: conflicted(w.clashes)}, nil
 }
 
 // pose makes the tree of a conflict one to be resolved: each file has marks or a
@@ -130,6 +135,7 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 func (m *merger) pose(ctx context.Context, w woven) (string, puzzle, error) {
 	z := puzzle{Labels: []string{w.ours, w.theirs}}
 	notes := map[string]string{}
+	var gone []delta
 	for _, c := range w.clashes {
 		f := puzzleFile{Path: []byte(c.Path)}
 		for _, stage := range w.stages[c.Path] {
@@ -145,26 +151,47 @@ func (m *merger) pose(ctx context.Context, w woven) (string, puzzle, error) {
 		}
 		if !z.labelled(text) {
 			notes[c.Path+noteSuffix] = note(c, w.stages[c.Path])
+			if !z.labelled(c.Path) && !sided(w.stages[c.Path], runsStage) {
+				gone = append(gone, delta{path: c.Path})
+			}
 		}
 		z.Files = append(z.Files, f)
 	}
-	tree, err := m.run.addFiles(ctx, w.tree, notes)
+	tree, err := m.run.edited(ctx, w.tree, gone) // until somebody decides, the file is as in the run's tree
+	if err == nil {
+		tree, err = m.run.addFiles(ctx, tree, notes)
+	}
 	return tree, z, err
+}
+
+// The stages of a file in conflict, as git numbers them.
+const (
+	basesStage = "1"
+	runsStage  = "2"
+	stepsStage = "3"
+)
+
+// sided tells whether a file in conflict exists on a side.
+func sided(stages []string, side string) bool {
+	return slices.ContainsFunc(stages, func(s string) bool { return strings.HasSuffix(s, " "+side) })
 }
 
 // note is the text beside a file that cannot hold marks.
 func note(c Clash, stages []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s cannot be merged: %s.\n\n", shown(c.Path), c.Why)
-	for _, stage := range stages {
-		f := strings.Fields(stage)
-		if len(f) != 3 {
-			continue
+	for _, side := range []struct{ stage, where string }{
+		{basesStage, "before both changes"}, {runsStage, "in the run's tree"}, {stepsStage, "as this step left it"},
+	} {
+		is := "none"
+		for _, stage := range stages {
+			if f := strings.Fields(stage); len(f) == 3 && f[2] == side.stage {
+				is = "git cat-file blob " + f[1]
+			}
 		}
-		side := map[string]string{"1": "before both changes", "2": "in the run's tree", "3": "in this worktree"}[f[2]]
-		fmt.Fprintf(&b, "The file %s: git cat-file blob %s\n", side, f[1])
+		fmt.Fprintf(&b, "The file %s: %s\n", side.where, is)
 	}
-	b.WriteString("\nA version that is not listed does not exist. Make the file what it should be, then delete this note.\n")
+	b.WriteString("\nHere it is as in the run's tree: what this step did to it is not in it. Make the file what it should be, then delete this note.\n")
 	return b.String()
 }
 
@@ -193,30 +220,15 @@ func (g git) fileIn(ctx context.Context, tree, path string) (string, bool, error
 
 // addFiles is a tree with more files.
 func (p place) addFiles(ctx context.Context, tree string, files map[string]string) (string, error) {
-	if len(files) == 0 {
-		return tree, nil
-	}
-	tmp, err := os.MkdirTemp("", "belay-tree-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(tmp) }() // a leftover in the temp folder harms nobody
-	g := p.with("GIT_INDEX_FILE=" + filepath.Join(tmp, "index"))
-	if _, err := g.run(ctx, "read-tree", "--end-of-options", tree); err != nil {
-		return "", err
-	}
-	var info strings.Builder
+	var list []delta
 	for path, text := range files {
-		id, err := g.feed(ctx, []byte(text), "hash-object", "-w", "--no-filters", "--stdin")
+		id, err := p.feed(ctx, []byte(text), "hash-object", "-w", "--no-filters", "--stdin")
 		if err != nil {
 			return "", err
 		}
-		info.WriteString("100644 " + strings.TrimSpace(id) + "\t" + path + "\x00")
+		list = append(list, delta{path: path, now: "100644 " + strings.TrimSpace(id)})
 	}
-	if _, err := g.feed(ctx, []byte(info.String()), "update-index", "--add", "-z", "--index-info"); err != nil {
-		return "", err
-	}
-	return g.line(ctx, "write-tree")
+	return p.edited(ctx, tree, list)
 }
 
 // marks counts the lines that look like marks of a conflict.
@@ -244,19 +256,39 @@ func (z puzzle) labelled(text string) bool {
 
 func (m *merger) puzzleFile() string { return filepath.Join(m.step.own, puzzleName) }
 
-// unresolved are the files of a conflict in the worktree that still have marks or
-// a note.
-func (m *merger) unresolved(ctx context.Context, tree string) ([]Clash, error) {
+// posed is the conflict that was put into the worktree; one without files is none.
+func (m *merger) posed() (puzzle, error) {
+	var z puzzle
 	b, err := os.ReadFile(m.puzzleFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return z, nil
 	}
-	var z puzzle
 	if err == nil {
 		err = json.Unmarshal(b, &z)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what is to be resolved: %w", err)
+		return z, fmt.Errorf("read what is to be resolved: %w", err)
+	}
+	return z, nil
+}
+
+// thrownAway are the files of a conflict that was resolved in such a way that
+// nothing of the step's own work is left.
+func (m *merger) thrownAway() ([]Clash, error) {
+	z, err := m.posed()
+	var list []Clash
+	for _, f := range z.Files {
+		list = append(list, Clash{string(f.Path), "nothing of this step's own work is left after the conflict was resolved"})
+	}
+	return list, err
+}
+
+// unresolved are the files of a conflict in the worktree that still have marks or
+// a note.
+func (m *merger) unresolved(ctx context.Context, tree string) ([]Clash, error) {
+	z, err := m.posed()
+	if err != nil {
+		return nil, err
 	}
 	var left []Clash
 	for _, f := range z.Files {

@@ -50,7 +50,7 @@ func TestConflictIsResolvedInTheWorktree(t *testing.T) {
 			"printf 'one\\nboth\\nthree\\n' > a.txt", "a.txt", "one\nboth\nthree\n"},
 		{"lines, with a commit", "sed -i s/two/user/ a.txt", "sed -i s/two/step/ a.txt", "git add -A; git commit -qm half",
 			"printf 'one\\nboth\\nthree\\n' > a.txt; git commit -qam resolved", "a.txt", "one\nboth\nthree\n"},
-		{"deleted here", "rm a.txt", "echo x >> a.txt", "", "rm a.txt.belay-conflict", "a.txt", "one\ntwo\nthree\nx\n"},
+		{"deleted here", "rm a.txt", "echo x >> a.txt", "", "printf 'one\\ntwo\\nthree\\nx\\n' > a.txt; rm a.txt.belay-conflict", "a.txt", "one\ntwo\nthree\nx\n"},
 		{"deleted there", "echo x >> a.txt", "rm a.txt", "", "rm a.txt a.txt.belay-conflict", "a.txt", ""},
 		{"binary", "printf '\\0u' > b", "printf '\\0s' > b", "printf '\\0both' > b", "rm b.belay-conflict", "b", "\x00both"},
 		{"file and folder", "echo u > n", "mkdir n; echo s > n/n", "rm n~*.belay-conflict", "rm n~*", "n/n", "s\n"},

@@ -162,6 +162,11 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, known,
 			return err
 		}
 	}
+	if own.Base != nil {
+		if err := g.patient(ctx, "update-ref", "-d", baseRef(own.Run, own.Step)); err != nil {
+			return err
+		}
+	}
 	return g.unmark(ctx, branch)
 }
 

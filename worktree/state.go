@@ -11,42 +11,72 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// begin finds the commit that the worktree begins at.
+// begin finds the commit that the worktree begins at: always one of the user's.
+// What is not committed lies in the worktree as it lies in the tree of the run,
+// so that git does there what it would do here: it carries work along or refuses.
 func (b *builder) begin(ctx context.Context) (err error) {
 	if b.o.From == FromHead {
 		b.own.Start, err = b.start(ctx)
 		return err
 	}
-	base, err := Tree{Dir: b.dir, Git: b.program, Skip: b.o.Skip, Secret: b.o.Secret}.keep(ctx, b.o.Run, b.o.Step)
-	if err != nil {
-		return fmt.Errorf("keep the files as they are: %w", err)
+	p := Tree{Dir: b.dir, Git: b.program, Skip: b.o.Skip, Secret: b.o.Secret}.Print(ctx)
+	switch {
+	case p.Error != "":
+		return fmt.Errorf("look at the files as they are: %s", p.Error)
+	case !p.Repo || p.Head == "":
+		return errors.New("there is no commit yet")
 	}
-	b.own.Start, b.own.Base = base.Commit, &base
+	b.own.Start = p.Head
+	if p.Dirty { // so that nobody's housekeeping takes away what the work is measured from
+		message := fmt.Sprintf("Files as they were when step %s of run %s began", b.o.Step, b.o.Run)
+		if _, err := (Tree{Dir: b.dir, Git: b.program}).Snapshot(ctx, p, baseRef(b.o.Run, b.o.Step), message); err != nil {
+			return err
+		}
+	}
+	b.own.Base = &Base{Tree: p.Tree, Commit: p.Head, Head: p.Head, Branch: p.Branch, Clean: !p.Dirty}
 	return nil
 }
 
-// keep makes a commit of the files as they are, unless HEAD is one.
-func (t Tree) keep(ctx context.Context, run belay.RunID, step belay.Path) (Base, error) {
-	p := t.Print(ctx)
-	switch {
-	case p.Error != "":
-		return Base{}, errors.New(p.Error)
-	case !p.Repo || p.Head == "":
-		return Base{}, errors.New("there is no commit yet")
+// baseRef is the name under which the files are kept that a worktree began with.
+func baseRef(run belay.RunID, step belay.Path) string {
+	return refRoot + refPart(string(run)) + "/" + refPart(string(step)) + ".begin"
+}
+
+// unfold puts uncommitted work into a new worktree: the files, and what is staged.
+func (b *builder) unfold(ctx context.Context, from place) error {
+	base := b.own.base()
+	if base.Tree == "" || base.Clean {
+		return nil
 	}
-	base := Base{Tree: p.Tree, Commit: p.Head, Head: p.Head, Branch: p.Branch, Clean: !p.Dirty}
-	if base.Clean {
-		return base, nil
-	}
-	g := git{program: t.Git, dir: t.Dir}
-	files, _, err := g.kept(ctx, p.Tree)
+	files, _, err := b.kept(ctx, base.Tree)
 	if err != nil {
-		return Base{}, err
+		return err
 	}
-	p.Tree = files
-	message := fmt.Sprintf("Files as they were when step %s of run %s began\n\nMade by Belay. It holds uncommitted work of the tree that the run was started in.", step, run)
-	base.Commit, err = commitTree(ctx, g.with(author("")...), p, message)
-	return base, err
+	staged, err := from.staged(ctx)
+	if err != nil {
+		return err
+	}
+	g := b.in(b.own.Path)
+	for _, args := range [][]string{{"read-tree", "--reset", "-u", files}, {"read-tree", staged}} {
+		if _, err := g.run(ctx, args...); err != nil {
+			return fmt.Errorf("put uncommitted work into the worktree: %w", err)
+		}
+	}
+	_, _ = g.run(ctx, "update-index", "-q", "--refresh") // so that no command has to read all files; what is changed makes it fail
+	return nil
+}
+
+// staged is the tree of the index; where files in it are in conflict it is HEAD's.
+func (p place) staged(ctx context.Context) (string, error) {
+	own, done, err := p.apart(ctx) // git writes into an index of which it makes a tree
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	if tree, err := own.line(ctx, "write-tree"); err == nil || ctx.Err() != nil {
+		return tree, ctx.Err()
+	}
+	return own.line(ctx, "rev-parse", "--verify", "HEAD^{tree}")
 }
 
 // base is the state that the worktree began at.
@@ -66,6 +96,12 @@ func (b *builder) furnish(ctx context.Context) error {
 		return err
 	}
 	if b.own.Base != nil {
+		if err := b.unfold(ctx, from); err != nil {
+			return err
+		}
+		if err := b.remember(ctx); err != nil {
+			return err
+		}
 		below, err := Prefix(ctx, b.dir)
 		if err != nil {
 			return err

@@ -80,7 +80,7 @@ func MergeBack(ctx context.Context, path string) error {
 		return err
 	}
 	failpoint.Hit("mergeback.before_report")
-	m := belay.Merged{Outcome: belay.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits}
+	m := belay.Merged{Outcome: belay.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits, Left: r.Left}
 	for n, c := range r.Conflicts {
 		if n == maxConflicts {
 			m.More = len(r.Conflicts) - n

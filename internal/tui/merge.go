@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/story"
@@ -18,9 +18,12 @@ func mergeJudged(a *story.Attempt) []Line {
 		case m.Outcome == belay.MergeNothing:
 			text = "nothing to be merged"
 		case len(m.Commits) > 0:
-			text = fmt.Sprintf("merged: %d files, %d commits", m.Files, len(m.Commits))
+			text = "merged: " + plural(m.Files, "file") + ", " + plural(len(m.Commits), "commit")
 		default:
-			text = fmt.Sprintf("merged: %d files", m.Files)
+			text = "merged: " + plural(m.Files, "file")
+		}
+		if left := a.Observation.Merge.Left; len(left) > 0 {
+			text += "; taken back there, and left as it is here: " + strings.Join(left, ", ")
 		}
 	}
 	return []Line{line("done", a.Place, took(a), text)}
