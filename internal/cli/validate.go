@@ -34,7 +34,9 @@ type validateOptions struct {
 func (a *app) validateCommand() *cobra.Command {
 	var o validateOptions
 	cmd := command("validate RECIPE…", "check recipes and all they call; start nothing", 0, -1,
-		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.validate(cmd, args, o) })
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			return a.validate(ctx, cmd, args, o)
+		})
 	cmd.Flags().StringVarP(&o.dir, "dir", "C", "", "the directory that steps would run in (default: here)")
 	cmd.Flags().StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per problem and one per file")
@@ -67,7 +69,7 @@ type fileLine struct {
 	Warnings int    `json:"warnings"`
 }
 
-func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) error {
+func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, o validateOptions) error {
 	switch {
 	case o.json && o.github:
 		return usage(cmd, errors.New("--json and --github are two answers to one question"))
@@ -99,7 +101,7 @@ func (a *app) validate(cmd *cobra.Command, paths []string, o validateOptions) er
 	o.vain = func(set *library.Set) []vain { return vainTools(cfg, agents, set, cfg.Agents.Default.Value) }
 	bad := 0
 	for _, path := range paths {
-		if !a.validateOne(cmd.Context(), shelf, path, o) {
+		if !a.validateOne(ctx, shelf, path, o) {
 			bad++
 		}
 	}
