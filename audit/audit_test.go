@@ -75,6 +75,8 @@ func legal() map[string][]belay.Record {
 			do(attach(2), belay.RunReopened{By: "ada"}), do(done("a", 2)...), do(over(belay.Achieved))),
 		"lost as often as allowed": journal(began(), losses(4), do(plan("a", belay.ActGiveUp), over(belay.Failed)),
 			do(attach(9), belay.RunReopened{}, start("a", 5), attach(10), found(key("a", 5), belay.Lost))),
+		"lost as often as allowed, and then its check": journal(began(), losses(4),
+			do(startCheck("a", 1), attach(6), found(checkKey("a", 1), belay.Lost), plan("a", belay.ActGiveUp), over(belay.Failed))),
 		"a child": journal(began(),
 			do(startKid(1, kid)), in(kid, kidStarted(), kidStart("x", 1)), do(attach(2)),
 			in(kid, found(kidKey("x", 1), belay.Harvested), end(kidKey("x", 1), 0), ok(kidKey("x", 1)), over(belay.Achieved)),

@@ -118,33 +118,48 @@ func (h *history) refold() error {
 	if err != nil {
 		return err
 	}
-	if fresh.started.Recipe != h.tree.started.Recipe || fresh.replans != h.tree.replans || fresh.done != h.tree.done ||
-		fresh.held != h.tree.held || fresh.stopped != h.tree.stopped || !reflect.DeepEqual(fresh.spent, h.tree.spent) ||
-		!slices.Equal(fresh.Open(), h.tree.Open()) || !slices.Equal(fresh.order, h.tree.order) || !maps.Equal(fresh.permits, h.tree.permits) {
-		return fmt.Errorf("after record %d another tree: %+v, was %+v", len(h.recs), fresh.spent, h.tree.spent)
+	if d := alike(reflect.ValueOf(fresh).Elem(), reflect.ValueOf(h.tree).Elem(), besideTree); d != "" {
+		return fmt.Errorf("after record %d another tree: %s", len(h.recs), d)
 	}
 	for id, was := range h.tree.runs {
 		got := fresh.runs[id]
+		if d := alike(reflect.ValueOf(got).Elem(), reflect.ValueOf(was).Elem(), besideState); d != "" {
+			return fmt.Errorf("after record %d run %s has another %s", len(h.recs), id, d)
+		}
+		if d := alike(reflect.ValueOf(got.vars).Elem(), reflect.ValueOf(was.vars).Elem(), besideScope); d != "" {
+			return fmt.Errorf("after record %d run %s has other variables: %s", len(h.recs), id, d)
+		}
 		for i := range was.steps {
-			got.steps[i].asked = was.steps[i].asked // in the turn before, and not state
-			if d := apart("", reflect.ValueOf(got.steps[i]), reflect.ValueOf(was.steps[i])); d != "" {
+			if d := alike(reflect.ValueOf(&got.steps[i]).Elem(), reflect.ValueOf(&was.steps[i]).Elem(), besideStep); d != "" {
 				return fmt.Errorf("after record %d step %s of %s has another %s", len(h.recs), was.prog.Steps[i].ID, id, d)
 			}
-		}
-		if d := apart("", reflect.ValueOf(got.bones()), reflect.ValueOf(was.bones())); d != "" {
-			return fmt.Errorf("after record %d run %s has another %s", len(h.recs), id, d)
 		}
 	}
 	return nil
 }
 
-// bones is what a run is beside its steps.
-func (s *State) bones() map[string]any {
-	return map[string]any{
-		"running": s.running, "left": s.left, "failing": s.failing, "aborts": s.aborts, "attend": slices.Clone(s.attend),
-		"hooking": slices.Clone(s.hooking), "timers": slices.Clone(s.timers.list), "ready": slices.Clone(s.ready.list), "result": s.result, "vars": s.vars.vars, "items": s.items,
-		"open": s.open, "inbox": slices.Clone(s.inbox), "cancel": s.cancel, "ran": s.ran, "homes": s.homes,
+// What is not folded from records, field by field: frozen with the run, looked at
+// by itself, made when it is needed, or only there to save work. Whatever is not
+// in these lists is state, and must be the same in a tree that was built anew.
+var (
+	besideTree  = []string{"lib", "most", "runs", "born", "classes", "reading", "moves", "schedule", "asks"}
+	besideState = []string{"lib", "prog", "places", "tree", "vars", "steps", "each", "said", "wanted", "cramped", "stirred"}
+	besideScope = []string{"known", "up"}
+	besideStep  = []string{"asked"}
+)
+
+// alike says which field two values differ in, but for those beside them.
+func alike(a, b reflect.Value, beside []string) string {
+	for i := range a.NumField() {
+		name := a.Type().Field(i).Name
+		if slices.Contains(beside, name) {
+			continue
+		}
+		if d := apart(name, a.Field(i), b.Field(i)); d != "" {
+			return d
+		}
 	}
+	return ""
 }
 
 // wild is what random histories must have in them to be worth anything.
