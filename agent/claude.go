@@ -290,6 +290,16 @@ func (r *claudeReader) result(rec record) []Sign {
 		said = strings.Join(texts(rec["errors"]), "; ")
 	}
 	f := fault{class: claudeTerminal(rec), code: r.tag, status: rec.status("api_error_status"), reset: r.limit, text: said}
+	peeled := said
+	if status, rest := claudeAPIError(said); status != 0 && f.status == 0 {
+		f.status, peeled = status, rest
+		if body := providerFault(inner(rest)); body.code != "" || body.text != "" {
+			peeled = body.text
+			if codeClass(f.code) == belay.ClassNone {
+				f.code = body.code
+			}
+		}
+	}
 	if codeClass(f.code) == belay.ClassNone {
 		for _, key := range []string{"api_error", "api_error_type"} {
 			if c := rec.str(key); codeClass(c) != belay.ClassNone {
@@ -297,8 +307,18 @@ func (r *claudeReader) result(rec record) []Sign {
 			}
 		}
 	}
-	r.fail(f.judged(said, claudeRules()))
+	r.fail(f.judged(peeled, claudeRules()))
 	return append(signs, r.final()...)
+}
+
+// claudeAPIError takes "API Error: 529 {…}" apart, the CLI's own form of an answer
+// of its service. Not all versions give the status in a field of its own.
+func claudeAPIError(said string) (status int, rest string) {
+	text, ok := strings.CutPrefix(said, "API Error: ")
+	if !ok {
+		return 0, said
+	}
+	return leadingStatus(text)
 }
 
 // claudeTerminal knows the ends that need no look at the error.

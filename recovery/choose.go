@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -58,6 +59,9 @@ func (c *chooser) choose() belay.Plan {
 			}
 		}
 		if why == "" {
+			if p.Patient { // it goes on: that the quick tries are over is no reason against it
+				c.refused = slices.DeleteFunc(c.refused, func(r belay.NotTaken) bool { return r.Act == p.Act })
+			}
 			return p
 		}
 		c.refuse(w.act, why)
@@ -120,6 +124,8 @@ func (c *chooser) declared() (belay.Plan, bool) {
 // hopeless tells that the same again fails again until somebody else acts.
 func hopeless(f belay.Failure) bool {
 	switch {
+	case f.Rule == belay.RuleSetup:
+		return true
 	case f.Class == belay.ClassInvalidInput:
 		return f.Move == belay.ActAbort
 	case f.Class == belay.ClassInfrastructure:

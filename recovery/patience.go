@@ -18,9 +18,14 @@ const (
 const MaxWait = 5 * time.Minute
 
 // Outage tells that an agent failed because the service behind it is down or
-// wants fewer calls, and that its own records say so.
+// wants fewer calls: its own records say so, or it came to nothing and its words
+// do, which the kind of the failure tells.
 func Outage(f belay.Failure) bool {
 	switch {
+	case f.Rule == belay.RuleSetup:
+		return false
+	case f.Level == belay.LevelText && f.Kind == belay.Infrastructure:
+		return f.Class == belay.ClassTransient || f.Class == belay.ClassRateLimit || f.Class == belay.ClassInfrastructure && f.Move == belay.ActRetry
 	case f.Class == belay.ClassTransient || f.Class == belay.ClassRateLimit:
 		return f.Level == belay.LevelTyped || f.Level == belay.LevelAct
 	case f.Class == belay.ClassTimeout: // the network's clock; ours is L0

@@ -171,7 +171,7 @@ func (c *chooser) late() []way {
 
 // service is the ways out when the service behind an agent does not answer: the
 // same again, then another agent, then the time that it named, then patience. One
-// that is full is left at once. What only words say is not waited for long.
+// that is full is left at once. What only the words of an agent say that did something is not waited for long.
 func (c *chooser) service(again way) []way {
 	failover := way{act: belay.ActFailover}
 	park := way{act: belay.ActRetry, limit: triesParked, park: true}

@@ -208,7 +208,7 @@ func is(p *bool, want bool) bool { return p != nil && *p == want }
 // repeated refuses to do the same again when it failed in the same way and
 // nothing had changed, and to try the unexplained more than once.
 func repeated(f Facts, found Finding) Finding {
-	if f.Agent != nil && found.Level == belay.LevelTyped && endsItself(found.Class) {
+	if ofService(f, found) {
 		return found // a service that is down says the same each time
 	}
 	e := f.Earlier

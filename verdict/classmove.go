@@ -15,6 +15,20 @@ func endsItself(class belay.Class) bool {
 	return class == belay.ClassTransient || class == belay.ClassRateLimit || class == belay.ClassTimeout || class == belay.ClassInfrastructure
 }
 
+// ofService tells whether an agent failed at the service that it calls, in a way
+// that goes away with time. Its records say so; where it keeps none, its words are
+// believed if it came to nothing: it changed nothing and used no tool.
+func ofService(f Facts, found Finding) bool {
+	if f.Agent == nil || !endsItself(found.Class) {
+		return false
+	}
+	if found.Level == belay.LevelTyped {
+		return true
+	}
+	network := found.Class != belay.ClassTimeout && (found.Class != belay.ClassInfrastructure || found.Move == belay.ActRetry)
+	return found.Level == belay.LevelText && network && f.Agent.Error && !f.Progress && f.Agent.ToolCount == 0
+}
+
 // secondMove is what is left when the same was tried and failed in the same way.
 func secondMove(class belay.Class, agent bool) belay.Act {
 	if second := class.Row().Second; agent && second != "" {

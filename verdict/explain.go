@@ -45,6 +45,12 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 	if it.Main.Agent != nil && f.Kind == belay.AgentTimeout && (f.Level == belay.LevelTyped || f.Class != belay.ClassTimeout) {
 		f.Kind = belay.Infrastructure // not our clock: the service or the network
 	}
+	if found.Level == belay.LevelText && ofService(facts, found) {
+		f.Kind = belay.Infrastructure
+		if f.Hint == "" {
+			f.Hint = found.Class.Row().Hint
+		}
+	}
 	it.lacking(f, look.Probe)
 }
 
@@ -144,6 +150,10 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 		if p, ok := probed(x); ok {
 			return p, true
 		}
+	}
+	if found.Class == belay.ClassInfrastructure && c.agentFailure() == nil { // the agent ended well: it is our own look that failed
+		found.Level, found.Rule, found.Move = belay.LevelProcess, belay.RuleSetup, belay.ActEscalate
+		return found, true
 	}
 	if seen, ok := seenByUs()[found.Class]; ok {
 		found.Level, found.Rule, found.Move = seen.level, seen.rule, found.Class.Row().First
