@@ -196,6 +196,15 @@ func (s *State) steerJob(i int, j *belay.AgentJob) {
 	}
 }
 
+// Expected is what a step must leave behind, by its path; "" = there is none.
+func (s *State) Expected(p belay.Path) belay.Expect {
+	i, ok := s.index[p]
+	if !ok {
+		return ""
+	}
+	return s.Expects(i)
+}
+
 // Expects is what step i must leave behind. Where it does not say, an answer is
 // enough for an agent that may only read, and where somebody reads it.
 func (s *State) Expects(i int) belay.Expect {

@@ -38,6 +38,9 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 	why := "its outcome was lost with its keeper"
 	if passed {
 		v := verdict.Lost(s.lostCase(i), st.seen)
+		if v.OK && v.Basis == belay.BasisChange && st.seenLate {
+			v.Against = append(v.Against, "nobody saw the tree between the end of the attempt and now: a change that somebody else made since counts too")
+		}
 		lacks := unprinted(def)
 		if v.OK && lacks == "" {
 			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}, false
@@ -103,7 +106,7 @@ func (s *State) wantsLook(i int) bool {
 // sawLeft keeps what the attendant of a lost agent reported of the tree, when it
 // lived on: it looked before anybody else could change something.
 func (st *step) sawLeft(left *belay.Evidence) {
-	st.seen = nil
+	st.seen, st.seenLate = nil, false
 	if left != nil && usable(&left.Before) && usable(&left.After) {
 		st.seen = left
 	}
@@ -112,7 +115,7 @@ func (st *step) sawLeft(left *belay.Evidence) {
 // looked folds a look at the tree of a lost agent.
 func (s *State) looked(i int, a belay.Answer) {
 	st := &s.steps[i]
-	st.seen = a.Seen
+	st.seen, st.seenLate = a.Seen, true
 	if st.seen == nil {
 		st.seen = &belay.Evidence{Error: a.Error, After: belay.Print{Error: a.Error}}
 	}

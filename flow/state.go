@@ -85,6 +85,7 @@ type step struct {
 	due       time.Time
 	gone      bool            // the main attempt was lost
 	seen      *belay.Evidence // and what is there since its base; nil = nobody looked
+	seenLate  bool            // seen by a look that came later, when anybody could have been there
 	deaf      bool            // its check was lost, the last time
 	declared  bool            // a person said that it failed
 	main      *belay.Observation

@@ -136,6 +136,11 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 			return j, err
 		}
 	}
+	if last := s.unobserved(v); last != nil {
+		j = helperJudged(last)
+		j.Role, j.Basis, j.Expect = "", last.Verdict.Basis, tree.Run(v.Run).Expected(v.Path)
+		return j, nil
+	}
 	if v.Main == nil || v.Main.Agent == nil {
 		return j, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
 			"see what it did with "+a.name()+" show "+string(s.id)+" "+string(p))
@@ -149,6 +154,22 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 		}
 	}
 	return j, nil
+}
+
+// unobserved is the last attempt of an agent step when it has a verdict and nobody
+// saw its end: it was judged by what it left, and the verdict on record is all
+// that there is.
+func (s *runView) unobserved(v story.Placed) *story.Attempt {
+	var last *story.Attempt
+	for _, f := range s.Step(v.At()).Attempts {
+		if f.Role == belay.RoleMain {
+			last = f
+		}
+	}
+	if last == nil || last.Observation != nil || last.Verdict == nil || last.Agent == "" {
+		return nil
+	}
+	return last
 }
 
 // before is the tree as it stood when the last attempt of a step was over and
