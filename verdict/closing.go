@@ -35,10 +35,16 @@ func (c Case) lowered(v belay.Verdict) belay.Verdict {
 	if hollow {
 		cause = v.Failure.Cause + ", and the agent says: " + line
 	}
+	if v.OK && !Shows(&v) && Changed(c.Main.Agent.Evidence) {
+		v.Basis = belay.BasisChange // nothing of the kind was asked, and there is work all the same
+	}
 	v.OK, v.Sure = false, sureRecord
 	v.Against = append(v.Against, "closing line: "+line)
 	v.Failure = &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassIncomplete, Op: "step " + string(c.Step), Cause: cause,
-		Hint: "its answer says why; where nothing to do is fine, say expect: none"}
+		Hint: "its answer says why"}
+	if c.Expect != belay.ExpectNone && said.Word == belay.ClosedNothing {
+		v.Failure.Hint += "; where nothing to do is fine, say expect: none"
+	}
 	return v
 }
 
