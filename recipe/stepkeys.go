@@ -133,7 +133,7 @@ var resultKeys = []key[draft]{
 	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
 	{name: "outputs", bound: bounds{must: true, names: formVar}, on: onBash | onAgent, own: true, types: []string{typeMapping}, form: "{name: {file: PATH}, other: {json: PATH}}", read: readOutputs,
 		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, inside of its tree also after links are followed, or a place in the JSON that it printed. Not together with foreach, where output is the list of the results."},
-	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "answer; nothing on a recipe step",
+	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "change; answer where somebody reads it or the agent may only read; nothing on a recipe step",
 		doc:  "What an agent must leave behind; on a recipe step, the agent that finishes it when the sub-recipe has failed.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Expect = p.choice(k, v, expectations()...) }},
 }

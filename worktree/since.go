@@ -91,7 +91,7 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	for _, path := range unkept[:min(len(unkept), maxNamed)] {
 		e.Unkept = append(e.Unkept, shown(path))
 	}
-	if why := notKept(unkept); why != "" {
+	for _, why := range unkeptReasons(at.top, unkept) {
 		missing = append(missing, why)
 	}
 	if e.Commits, err = newCommits(ctx, at, e.Before, e.After); err != nil {

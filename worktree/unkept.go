@@ -3,7 +3,9 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -93,6 +95,29 @@ func notKept(paths []string) string {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return "too big to keep, not readable or with a known secret in it, so in no snapshot: " + strings.Join(names, ", ")
+}
+
+// unkeptReasons says which files are in no snapshot, with the reason of each.
+func unkeptReasons(top string, paths []string) []string {
+	groups := map[string][]string{}
+	for _, p := range paths {
+		full, why := filepath.Join(top, p), "with a known secret in it"
+		if fi, err := os.Lstat(full); err == nil && fi.Size() > maxContent {
+			why = "too big to keep"
+		} else if !readable(full) {
+			why = "not readable"
+		}
+		groups[why] = append(groups[why], shown(p))
+	}
+	var list []string
+	for _, why := range slices.Sorted(maps.Keys(groups)) {
+		names := groups[why]
+		if more := len(names) - maxNamed; more > 0 {
+			names = append(names[:maxNamed:maxNamed], fmt.Sprintf("and %d more", more))
+		}
+		list = append(list, why+", so in no snapshot: "+strings.Join(names, ", "))
+	}
+	return list
 }
 
 // unstubbed gives files that are not kept their own paths in a diff, and tells

@@ -36,6 +36,8 @@ type runLine struct {
 	Waits   string       `json:"waits,omitempty"` // what it waits for that another run has
 	Reason  string       `json:"reason,omitempty"`
 	Cure    string       `json:"cure,omitempty"` // of one that cannot be read
+
+	unbegun bool // there is a folder, and no record was ever written
 }
 
 func (a *app) runs(asJSON bool) (err error) {
@@ -57,6 +59,7 @@ func (a *app) runs(asJSON bool) (err error) {
 		if l.Crashed {
 			l = l.mended(st, sum.Beat)
 		}
+		l.unbegun = l.Status == journal.Unreadable && !st.Begun(sum.ID)
 		if asJSON {
 			a.object(l)
 			continue
@@ -118,6 +121,8 @@ func (l runLine) row(sum journal.Summary, now time.Time) []string {
 	switch {
 	case l.Crashed:
 		status = crashedText
+	case l.unbegun:
+		status = "(never began)"
 	case l.Status == journal.Unreadable:
 		status = "(unreadable)"
 	case l.Waits != "":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/tui"
@@ -82,14 +81,15 @@ func (w *whyFacts) snapshots(p *page) {
 	}
 	if w.Status == belay.Achieved {
 		p.text("  ", fmt.Sprintf("%d %s of uncommitted work kept below refs/belay", len(list), plural(len(list), "snapshot")))
+		for _, k := range newestOf(list) {
+			k.left(p)
+		}
 		return
 	}
 	shown := newestOf(list)
 	for _, k := range shown {
 		p.text("  ", "uncommitted work after "+k.Step+" is kept as "+k.Ref)
-		if len(k.Unkept) > 0 {
-			p.text("    ", "not in it (too big, not readable, or a known secret stands there): "+strings.Join(k.Unkept, ", "))
-		}
+		k.left(p)
 		p.whole("    see it:       " + k.See)
 		p.whole("    get it back:  " + k.Get + "   # writes over newer edits")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -36,6 +37,13 @@ type whySnapshot struct {
 	Get  string `json:"restore"`
 
 	Unkept []string `json:"not_in_it,omitempty"` // changed files that it does not hold
+}
+
+// left names the changed files that a snapshot does not hold.
+func (k whySnapshot) left(p *page) {
+	if len(k.Unkept) > 0 {
+		p.text("    ", "not in it (too big, not readable, or a known secret stands there): "+strings.Join(k.Unkept, ", "))
+	}
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
