@@ -58,6 +58,7 @@ func TestAHiddenFieldIsFound(t *testing.T) {
 // is over for another driver: that was sent to go on.
 func TestAStopSurvivesItsKeeper(t *testing.T) {
 	stopping := func(t *testing.T) *world {
+		t.Helper()
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, needs: [], command: y}\n")
 		w.turn(request("s", belay.WishStop, ""))
 		if n := kills(w.out); n != 2 {

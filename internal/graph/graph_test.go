@@ -2,8 +2,6 @@ package graph
 
 import (
 	"flag"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,21 +47,6 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s differs; -update writes it, then look at it:\n%s", file, got)
 		}
 	}
-}
-
-// random is a graph of n nodes that only need earlier ones.
-func random(rng *rand.Rand, n int) *Graph {
-	g := &Graph{Title: "random"}
-	for i := range n {
-		node := Node{ID: fmt.Sprintf("step-%d", i), Type: "bash", Note: strings.Repeat("x", rng.IntN(60))}
-		for k := range i {
-			if rng.IntN(n) < 2 {
-				node.Needs = append(node.Needs, k)
-			}
-		}
-		g.Nodes = append(g.Nodes, node)
-	}
-	return g
 }
 
 func TestHostileText(t *testing.T) {
