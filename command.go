@@ -93,7 +93,7 @@ type Question struct {
 	Guard *Guarding `json:"guard,omitempty"`
 	// Tree asks for a working tree, which one agent has at a time: the answer may
 	// take as long as others have it.
-	Tree *TreeWish `json:"tree,omitempty"`
+	Tree *TreeRequest `json:"tree,omitempty"`
 	// Worktree asks for a worktree.
 	Worktree *Worktree `json:"worktree,omitempty"`
 	// Texts asks for the values of texts with such values in them; List is one
@@ -108,8 +108,8 @@ type Question struct {
 	Object map[string]Value `json:"object,omitempty"`
 }
 
-// TreeWish names the working tree that an agent is to work in.
-type TreeWish struct {
+// TreeRequest names the working tree that an agent is to work in.
+type TreeRequest struct {
 	Dir    string `json:"dir"`              // a directory in it
 	Step   string `json:"step"`             // who wants it: RUN:STEP
 	Shared bool   `json:"shared,omitempty"` // other steps of the run that say so, too, may be there at the same time

@@ -144,26 +144,26 @@ type Part struct {
 	Needs []int    `json:"needs,omitempty"` // parts before it, counted from 1
 }
 
-// Wish is what another process may ask of a run.
-type Wish string
+// RequestKind is what another process may ask of a run.
+type RequestKind string
 
 const (
-	WishCancel Wish = "cancel" // end everything, terminal
-	WishStop   Wish = "stop"   // end everything, can be resumed
-	WishAnswer Wish = "answer" // a person's answer for a held step
-	WishClear  Wish = "clear"  // a person takes a count back
+	RequestCancel RequestKind = "cancel" // end everything, terminal
+	RequestStop   RequestKind = "stop"   // end everything, can be resumed
+	RequestAnswer RequestKind = "answer" // a person's answer for a held step
+	RequestClear  RequestKind = "clear"  // a person takes a count back
 )
 
 // Request is a wish from outside: a file in the run's mailbox, then a record.
 type Request struct {
-	ID     string `json:"id"`
-	Run    RunID  `json:"run"`
-	By     string `json:"by"`
-	Ask    Wish   `json:"ask"`
-	Step   Path   `json:"step,omitempty"`
-	Choice string `json:"choice,omitempty"`
-	Why    string `json:"why,omitempty"`
-	What   Count  `json:"what,omitempty"` // of a clear
+	ID     string      `json:"id"`
+	Run    RunID       `json:"run"`
+	By     string      `json:"by"`
+	Ask    RequestKind `json:"ask"`
+	Step   Path        `json:"step,omitempty"`
+	Choice string      `json:"choice,omitempty"`
+	Why    string      `json:"why,omitempty"`
+	What   Count       `json:"what,omitempty"` // of a clear
 }
 
 // Count is the closed list of what a person may take back.

@@ -176,9 +176,9 @@ func brokenPeople() []broken {
 		{RuleItem, "never opened", journal(began(), do(again)), 0},
 		{RuleItem, "of another step", journal(held, do(answered("a.1", "b", belay.ChoiceAgain))), 0},
 		{RuleItem, "an unknown answer", journal(held, do(answered("a.1", "a", "maybe"))), 0},
-		{RuleRequest, "received twice", journal(began(), do(asked("q", belay.WishStop), asked("q", belay.WishStop))), 0},
+		{RuleRequest, "received twice", journal(began(), do(asked("q", belay.RequestStop), asked("q", belay.RequestStop))), 0},
 		{RuleRequest, "refused, never received", journal(began(), do(belay.RequestRefused{ID: "q"})), 0},
-		{RuleRequest, "refused twice", journal(began(), do(asked("q", belay.WishAnswer), belay.RequestRefused{ID: "q"}, belay.RequestRefused{ID: "q"})), 0},
+		{RuleRequest, "refused twice", journal(began(), do(asked("q", belay.RequestAnswer), belay.RequestRefused{ID: "q"}, belay.RequestRefused{ID: "q"})), 0},
 	}
 }
 

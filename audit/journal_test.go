@@ -117,7 +117,7 @@ func answered(id string, p belay.Path, choice string) belay.Event {
 	return belay.ItemAnswered{ID: id, Path: p, By: "ada", Choice: choice}
 }
 
-func asked(id string, w belay.Wish) belay.Event {
+func asked(id string, w belay.RequestKind) belay.Event {
 	return belay.RequestReceived{Request: belay.Request{ID: id, Run: root, Ask: w}}
 }
 

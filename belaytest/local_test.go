@@ -156,9 +156,9 @@ func (s *stage) try(a belaytest.Act) (bool, error) {
 	r := belay.Request{Run: s.id, By: "somebody", Why: "the list says so"}
 	switch a.Do {
 	case belaytest.Cancel:
-		r.Ask = belay.WishCancel
+		r.Ask = belay.RequestCancel
 	case belaytest.Stop:
-		r.Ask = belay.WishStop
+		r.Ask = belay.RequestStop
 	case belaytest.KillKeeper:
 		pid, err := s.keeper()
 		if err != nil {
@@ -204,7 +204,7 @@ func (s *stage) act(a belaytest.Act) *engine.Open {
 		s.first = open.Tree.Reopen("somebody", "the list says so")
 	case belaytest.Answer:
 		_, err := open.Write(flow.Fact{Run: s.id, Event: belay.RequestReceived{Request: belay.Request{
-			ID: "answer", Run: s.id, By: "somebody", Ask: belay.WishAnswer, Step: a.Step, Choice: a.Choice, Why: "the list says so",
+			ID: "answer", Run: s.id, By: "somebody", Ask: belay.RequestAnswer, Step: a.Step, Choice: a.Choice, Why: "the list says so",
 		}}})
 		if err != nil {
 			s.t.Fatal(err)

@@ -296,7 +296,7 @@ func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
 		by = cause.Error()
 	}
 	return flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: belay.Request{
-		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: belay.WishStop,
+		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: belay.RequestStop,
 	}}}
 }
 
@@ -305,7 +305,7 @@ func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
 func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 	for {
 		if !ok || e.Gone != nil {
-			return w.bereaved(ctx)
+			return w.keeperDied(ctx)
 		}
 		if job, known := w.Tree.Job(e.Exit.Key); known {
 			notes, err := w.Hand.Notes(job)
@@ -329,9 +329,9 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 	}
 }
 
-// bereaved goes on after the keeper died: what it left is swept and counted,
+// keeperDied goes on after the keeper died: what it left is swept and counted,
 // and a new keeper takes over.
-func (w *drive) bereaved(ctx context.Context) error {
+func (w *drive) keeperDied(ctx context.Context) error {
 	for len(w.facts) > 0 { // exits that came before its death are facts, and so is what follows from them
 		facts := w.facts
 		w.facts = nil

@@ -261,7 +261,7 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
 			"a copy of a run can be looked at, but its folder must keep the run's id as its name")
 	}
-	lib, err := thaw(recs[0], blobs)
+	lib, err := loadFrozen(recs[0], blobs)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 func (o *Open) reenter(first []flow.Fact) error {
 	for _, f := range first {
 		r, ok := f.Event.(belay.RequestReceived)
-		if ok && (r.Request.Ask == belay.WishCancel || r.Request.Ask == belay.WishStop) {
+		if ok && (r.Request.Ask == belay.RequestCancel || r.Request.Ask == belay.RequestStop) {
 			return nil
 		}
 	}

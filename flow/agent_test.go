@@ -158,7 +158,7 @@ func TestStartsAreCountedOnce(t *testing.T) {
 	if n, _ := w.tree.Spent(); n != 2 {
 		t.Fatalf("%d starts, want 2", n)
 	}
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "1", Run: "r", Step: "c", Ask: belay.WishAnswer, Choice: belay.ChoiceAgain, By: "ann"}}})
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "1", Run: "r", Step: "c", Ask: belay.RequestAnswer, Choice: belay.ChoiceAgain, By: "ann"}}})
 	w.wantStarts("r:c.1")
 	o := belay.Observation{KilledBy: belay.KilledStop}
 	w.end("r:c.1", o) // given back: the pardon was for one start

@@ -488,7 +488,7 @@ func TestNoRecoveryOfARecipeThatIsNotThere(t *testing.T) {
 // promise: A7
 func TestNoRecoveryAfterACancel(t *testing.T) {
 	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", nil)
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", Ask: belay.WishCancel, By: "me"}}})
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", Ask: belay.RequestCancel, By: "me"}}})
 	w.end("r/call.1:fine.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
 	w.wantNobody()
 	w.wantStatus(belay.Aborted, belay.ExitAborted)

@@ -518,13 +518,13 @@ func (s *State) receive(r belay.Request) {
 	if r.Run != s.id {
 		return // meant for a run that is not in this tree; it is refused
 	}
-	if r.Ask == belay.WishCancel && s.result == nil {
+	if r.Ask == belay.RequestCancel && s.result == nil {
 		if s.cancel == nil {
 			s.cancel = &r
 		}
 		return
 	}
-	if r.Ask == belay.WishStop && s.result == nil {
+	if r.Ask == belay.RequestStop && s.result == nil {
 		return // the tree's business
 	}
 	s.inbox = append(s.inbox, r)
@@ -543,7 +543,7 @@ func (s *State) decided(id string) {
 // decidedFor forgets the request that answered step i.
 func (s *State) decidedFor(i int) {
 	for n, r := range s.inbox {
-		if r.Ask == belay.WishAnswer && s.target(r) == i {
+		if r.Ask == belay.RequestAnswer && s.target(r) == i {
 			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
 			return
 		}

@@ -47,7 +47,7 @@ func TestAStopIsBounded(t *testing.T) {
 		w.turn()
 	}
 	stopped := 0
-	for w.turn(request("s", belay.WishStop, "")); ; w.turn() {
+	for w.turn(request("s", belay.RequestStop, "")); ; w.turn() {
 		if n := sizeOf(t, w.out); n > maxTurn+4096 {
 			t.Fatalf("a turn of %d bytes", n)
 		}

@@ -31,7 +31,7 @@ func (s *State) nextClear(r belay.Request) belay.Command {
 // cleared folds what a person took back.
 func (s *State) cleared(e belay.RunCleared) {
 	for n, r := range s.inbox {
-		if r.Ask == belay.WishClear && r.What == e.What && r.Step == e.Path {
+		if r.Ask == belay.RequestClear && r.What == e.What && r.Step == e.Path {
 			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
 			break
 		}

@@ -103,7 +103,7 @@ func TestBigResultsOfItems(t *testing.T) {
 	w.turn(Fact{"r/a.1", belay.AnswerGiven{Key: ask.Key, Answer: belay.Answer{Error: "too much"}}})
 	w.wantStatus(belay.Failed, belay.ExitFailed)
 	w, ask = begin()
-	w.turn(request("s", belay.WishStop, ""))
+	w.turn(request("s", belay.RequestStop, ""))
 	w.wantStatus(belay.Stopped, 0)
 	w.reload(nil)
 	if again := w.asked(); again.Key != ask.Key {

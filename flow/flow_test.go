@@ -293,7 +293,7 @@ func TestOnceIsNeverRunTwiceOnAGuess(t *testing.T) {
 		return w
 	}
 	answer := func(w *world, choice string) {
-		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "q", Run: "r", By: "me", Ask: belay.WishAnswer, Choice: choice, Why: "because"}}})
+		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "q", Run: "r", By: "me", Ask: belay.RequestAnswer, Choice: choice, Why: "because"}}})
 		for _, r := range w.out.Records {
 			if e, refused := r.Event.(belay.RequestRefused); refused && choice != "maybe" {
 				w.t.Errorf("%s: refused: %s", choice, e.Why)
@@ -368,7 +368,7 @@ func TestVerifyDecides(t *testing.T) {
 	t.Run("cut off by a stop is asked again", func(t *testing.T) {
 		w := begin(t, src)
 		w.exit("r:a.1", 0)
-		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.WishStop}}})
+		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.RequestStop}}})
 		w.end("r:a@verify.1", belay.Observation{Signal: 15, KilledBy: belay.KilledStop})
 		w.wantStatus(belay.Stopped, 0)
 		w.reload(nil)
@@ -378,7 +378,7 @@ func TestVerifyDecides(t *testing.T) {
 
 func TestStopGivesAttemptsBack(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n")
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.WishStop}}})
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.RequestStop}}})
 	if k, ok := w.out.Effects[0].(belay.Kill); !ok || k.Key != "r:a.1" || k.Why != belay.KilledStop {
 		t.Fatalf("effects %v", w.out.Effects)
 	}
@@ -394,7 +394,7 @@ func TestCancelEndsEverything(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, recipe: sub, needs: []}\n- {id: b, command: x, needs: []}\n",
 		"sub", "name: sub\nsteps:\n- {id: i, command: y}\n")
 	w.wantStarts("r:b.1 r/a.1:i.1")
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", By: "me", Ask: belay.WishCancel}}})
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", By: "me", Ask: belay.RequestCancel}}})
 	if n := len(w.out.Effects); n != 2 {
 		t.Fatalf("%d kills, want 2: %v", n, w.out.Effects)
 	}
@@ -616,7 +616,7 @@ func TestASecondAnswerIsRefused(t *testing.T) {
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n- {id: b, command: y, needs: []}\n")
 		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost, "r:b.1": belay.Adopted})
 		ask := func(id string) Fact {
-			return Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", Ask: belay.WishAnswer, Step: "a", Choice: choice}}}
+			return Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", Ask: belay.RequestAnswer, Step: "a", Choice: choice}}}
 		}
 		w.turn(ask("one"), ask("two"))
 		refused := ""
@@ -648,7 +648,7 @@ func TestAConditionIsNoPermit(t *testing.T) {
 func TestAStopForAnotherRunStopsNothing(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, command: y}\n")
 	w.turn(
-		Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r/x.9", Ask: belay.WishStop}}},
+		Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r/x.9", Ask: belay.RequestStop}}},
 		Fact{"r", belay.RequestRefused{ID: "s", Why: "no such run"}})
 	w.exit("r:a.1", 0)
 	w.wantStarts("r:b.1")

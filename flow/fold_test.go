@@ -60,7 +60,7 @@ func TestAStopSurvivesItsKeeper(t *testing.T) {
 	stopping := func(t *testing.T) *world {
 		t.Helper()
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, needs: [], command: y}\n")
-		w.turn(request("s", belay.WishStop, ""))
+		w.turn(request("s", belay.RequestStop, ""))
 		if n := kills(w.out); n != 2 {
 			t.Fatalf("%d are ended", n)
 		}

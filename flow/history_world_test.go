@@ -291,7 +291,7 @@ func (h *history) person() error {
 	for _, id := range h.tree.Runs() {
 		for _, v := range h.tree.Run(id).Steps() {
 			if v.Item != "" && h.tree.Run(id).Result() == nil {
-				held = append(held, Fact{id, h.request(id, belay.WishAnswer, v.Path, pick(h.chance, "done", "again", "again", "fail", "skip"))})
+				held = append(held, Fact{id, h.request(id, belay.RequestAnswer, v.Path, pick(h.chance, "done", "again", "again", "fail", "skip"))})
 			}
 		}
 	}
@@ -299,14 +299,14 @@ func (h *history) person() error {
 	case len(held) > 0 && !h.in(4):
 		return h.turn(held[h.IntN(len(held))])
 	case h.in(10):
-		return h.turn(Fact{"r", h.request("r", pick(h.chance, belay.WishCancel, belay.WishStop), "", "")})
+		return h.turn(Fact{"r", h.request("r", pick(h.chance, belay.RequestCancel, belay.RequestStop), "", "")})
 	}
 	return h.clear("r", root)
 }
 
 // clear takes a count back.
 func (h *history) clear(run belay.RunID, s *State) error {
-	e := h.request(run, belay.WishClear, "", "")
+	e := h.request(run, belay.RequestClear, "", "")
 	e.Request.What = pick(h.chance, belay.CountAttempts, belay.CountAttempts, belay.CountBudget, belay.CountBreakers)
 	if e.Request.What == belay.CountAttempts && h.in(2) {
 		e.Request.Step = s.prog.Steps[h.IntN(len(s.prog.Steps))].ID
@@ -314,7 +314,7 @@ func (h *history) clear(run belay.RunID, s *State) error {
 	return h.turn(Fact{run, e})
 }
 
-func (h *history) request(run belay.RunID, ask belay.Wish, step belay.Path, choice string) belay.RequestReceived {
+func (h *history) request(run belay.RunID, ask belay.RequestKind, step belay.Path, choice string) belay.RequestReceived {
 	h.ids++
 	return belay.RequestReceived{Request: belay.Request{
 		ID: fmt.Sprint("q", h.ids), Run: run, By: "ann", Ask: ask, Step: step, Choice: choice, Why: "because",

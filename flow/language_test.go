@@ -140,7 +140,7 @@ func TestHooksAfterACrash(t *testing.T) {
 	w.wantStarts("")
 	w.exit("r:a@post_step@hook.1", 0)
 	w.wantStarts("r:b@pre_step@hook.1")
-	w.turn(request("c", belay.WishCancel, ""))
+	w.turn(request("c", belay.RequestCancel, ""))
 	w.end("r:b@pre_step@hook.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
 	w.wantStatus(belay.Aborted, belay.ExitAborted)
 }

@@ -31,7 +31,7 @@ func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Comman
 	if s.wantsTree(key) {
 		return nil, true
 	}
-	return belay.Ask{Key: key, Question: belay.Question{Tree: &belay.TreeWish{
+	return belay.Ask{Key: key, Question: belay.Question{Tree: &belay.TreeRequest{
 		Dir: dir, Step: s.leaseStep(i), Shared: s.shares(i),
 	}}}, true
 }

@@ -59,14 +59,14 @@ func (s *State) nextRequest() belay.Command {
 	refuse := func(why string) belay.Command {
 		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
 	}
-	if r.Ask == belay.WishClear {
+	if r.Ask == belay.RequestClear {
 		return s.nextClear(r)
 	}
 	if s.result != nil {
 		return refuse("the run has ended: " + string(s.result.Status))
 	}
 	i := s.target(r)
-	if r.Ask != belay.WishAnswer {
+	if r.Ask != belay.RequestAnswer {
 		return refuse(fmt.Sprintf("unknown request %q", r.Ask))
 	}
 	if i < 0 {

@@ -9,7 +9,7 @@ import (
 
 // What the simulator found, in its smallest form.
 
-func request(id string, ask belay.Wish, choice string) Fact {
+func request(id string, ask belay.RequestKind, choice string) Fact {
 	return Fact{"r", belay.RequestReceived{Request: belay.Request{
 		ID: id, Run: "r", By: "me", Ask: ask, Choice: choice, Why: "because",
 	}}}
@@ -19,7 +19,7 @@ func request(id string, ask belay.Wish, choice string) Fact {
 // the cancel, found the step unchecked and began the check again, for ever.
 func TestACancelledRunChecksNothing(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, verify: y}\n")
-	w.turn(request("c", belay.WishCancel, ""))
+	w.turn(request("c", belay.RequestCancel, ""))
 	w.end("r:a.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
 	w.wantStarts("")
 	w.wantStatus(belay.Aborted, belay.ExitAborted)
@@ -31,7 +31,7 @@ func TestAgainGrantsOneAttempt(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, timeout: 1}\n")
 	w.end("r:a.1", belay.Observation{Signal: 15, Exit: 143, KilledBy: belay.KilledDeadline})
 	w.wantStatus(belay.Held, belay.ExitHeld)
-	w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+	w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 1)
 	w.wantStarts("")
@@ -84,7 +84,7 @@ func TestAReopenedRunKeepsItsOrder(t *testing.T) {
 		"- {id: b, needs: [a], command: y, retry: {max_attempts: 2, backoff: 1s}}\n"+
 		"- {id: c, needs: [a], command: z}\n")
 	w.exit("r:a.1", 1)
-	w.turn(request("q", belay.WishAnswer, belay.ChoiceSkip))
+	w.turn(request("q", belay.RequestAnswer, belay.ChoiceSkip))
 	w.wantStarts("r:b.1 r:c.1")
 	w.exit("r:b.1", 1)
 	w.exit("r:c.1", 1)
@@ -101,7 +101,7 @@ func TestAStoppedRunIsNotHeld(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, on_failure: escalate}\n")
 	w.exit("r:a.1", 1)
 	w.wantStatus(belay.Held, belay.ExitHeld)
-	w.turn(request("s", belay.WishStop, ""))
+	w.turn(request("s", belay.RequestStop, ""))
 	w.wantStatus(belay.Stopped, 0)
 	w.reload(nil)
 	w.wantStatus(belay.Held, belay.ExitHeld)

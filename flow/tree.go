@@ -195,7 +195,7 @@ func (t *Tree) note(s *State, r belay.Record) {
 		t.live.push(s.birth)
 		t.held, t.stopped = false, false
 	case belay.RequestReceived:
-		if e.Request.Ask == belay.WishStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
+		if e.Request.Ask == belay.RequestStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
 			t.stopping = &e.Request
 		}
 	case belay.ItemAnswered:

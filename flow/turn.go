@@ -208,7 +208,7 @@ func (w *turn) kill(s *State, c belay.Kill) error {
 		return nil
 	}
 	return w.write(child, belay.RequestReceived{Request: belay.Request{
-		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: belay.WishCancel, Why: string(c.Why),
+		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: belay.RequestCancel, Why: string(c.Why),
 	}})
 }
 

@@ -12,7 +12,7 @@ import (
 func (w *world) answer(choice string) {
 	w.t.Helper()
 	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{
-		ID: fmt.Sprint("letter ", len(w.recs)), Run: "r", By: "me", Ask: belay.WishAnswer, Choice: choice, Why: "seen",
+		ID: fmt.Sprint("letter ", len(w.recs)), Run: "r", By: "me", Ask: belay.RequestAnswer, Choice: choice, Why: "seen",
 	}}})
 	for _, r := range w.out.Records {
 		if e, refused := r.Event.(belay.RequestRefused); refused {

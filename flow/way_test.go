@@ -60,7 +60,7 @@ func (w *world) wantPlans(want string) {
 func (w *world) clear(what belay.Count, step belay.Path) {
 	w.t.Helper()
 	id := fmt.Sprint("clear", len(w.recs))
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", By: "ann", Ask: belay.WishClear, What: what, Step: step, Why: "because"}}})
+	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", By: "ann", Ask: belay.RequestClear, What: what, Step: step, Why: "because"}}})
 }
 
 // bad is the end of an agent with an error of a class.
@@ -144,7 +144,7 @@ func TestClearedAttempts(t *testing.T) {
 		w.end("r:a.2", bad(belay.ClassHollow, "nothing"))
 		w.wantPlans("retry hold")
 		w.clear(belay.CountAttempts, step)
-		w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+		w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 		w.allow()
 		w.wantStarts("r:a.3")
 		w.end("r:a.3", bad(belay.ClassHollow, "nothing"))
@@ -175,7 +175,7 @@ func TestClearedBudget(t *testing.T) {
 	if n, _ := w.tree.Replans(); n != 0 {
 		t.Fatalf("%d ways out are counted after a crash", n)
 	}
-	w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+	w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 	w.turn()
 	w.reload(nil)
 	w.allow()
@@ -270,7 +270,7 @@ func TestAStalemateIsAsked(t *testing.T) {
 			w.wantPlans("retry give_up")
 			w.turn(w.tree.Reopen("ann", "again")...)
 			w.wantStatus(belay.Held, 0) // and no start was asked for
-			w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+			w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 			w.allow() // the budget holds all the same
 			w.wantStarts("r:a.3")
 		})
@@ -349,7 +349,7 @@ func TestAHelperThatMayNotStart(t *testing.T) {
 			w.say(tt.answer)
 			w.wantPlans(tt.plans)
 			w.wantStatus(belay.Held, 0)
-			w.turn(request("q", belay.WishAnswer, belay.ChoiceAgain))
+			w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 			w.wantStarts("r:a.2")
 			w.end("r:a.2", belay.Observation{Exit: 1, Tail: "something else"})
 			if w.asks() != "" { // who was called before is not called any more

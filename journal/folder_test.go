@@ -116,7 +116,7 @@ func TestMailbox(t *testing.T) {
 		t.Fatalf("a new mailbox: %v, %v, %v", none, bad, err)
 	}
 	var ids []string
-	for _, ask := range []belay.Wish{belay.WishStop, belay.WishCancel, belay.WishAnswer} {
+	for _, ask := range []belay.RequestKind{belay.RequestStop, belay.RequestCancel, belay.RequestAnswer} {
 		req, err := s.Put(belay.Request{Run: r.ID.Child("build", 1), By: "me", Ask: ask, Why: "\"quoted\"\n"})
 		must(t, err)
 		ids = append(ids, req.ID)
@@ -127,7 +127,7 @@ func TestMailbox(t *testing.T) {
 	}
 	reqs, bad, err := r.Inbox()
 	must(t, err)
-	if len(reqs) != 3 || len(bad) > 0 || reqs[0].Ask != belay.WishStop || reqs[2].Ask != belay.WishAnswer || reqs[1].Why != "\"quoted\"\n" {
+	if len(reqs) != 3 || len(bad) > 0 || reqs[0].Ask != belay.RequestStop || reqs[2].Ask != belay.RequestAnswer || reqs[1].Why != "\"quoted\"\n" {
 		t.Errorf("%+v, %v", reqs, bad)
 	}
 	must(t, os.Chtimes(r.request(ids[0]), same, same.Add(time.Second)))
@@ -155,7 +155,7 @@ func TestMailbox(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 1)
-	good, err := s.Put(belay.Request{Run: r.ID, Ask: belay.WishStop})
+	good, err := s.Put(belay.Request{Run: r.ID, Ask: belay.RequestStop})
 	must(t, err)
 	in := r.in(inName)
 	must(t, os.WriteFile(filepath.Join(in, "half.json"), []byte(`{"id":"ha`), 0o600))

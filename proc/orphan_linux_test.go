@@ -108,7 +108,7 @@ func TestOrphansOfADeadKeeperAreEnded(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		r := newRig(t)
 		exe := r.o.Exe[0]
-		args := []string{"as-bereaved", r.dir, r.o.Socket, exe, string(r.o.Run), script}
+		args := []string{"as-keeperDied", r.dir, r.o.Socket, exe, string(r.o.Run), script}
 		if asked {
 			args = append(args, "orphans")
 		}

@@ -67,7 +67,7 @@ func (c Calls) Check(root *Recipe) []Problem {
 		}
 	}
 	g.unread(root)
-	g.reckoned(c.Given)
+	g.arithmetic(c.Given)
 	g.secretUses()
 	for _, cycle := range findCycles(g.edges) {
 		g.circle(cycle)

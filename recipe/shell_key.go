@@ -153,7 +153,7 @@ func (w *walker) keys(name string, offset int) bool {
 }
 
 // subscript knows that the key of an associative array is a word, and any other
-// subscript is reckoned with.
+// subscript is arithmetic with.
 func (w *walker) subscript(name *syntax.Lit, index syntax.ArithmExpr, s setting) {
 	switch {
 	case index == nil:

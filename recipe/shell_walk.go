@@ -19,7 +19,7 @@ const (
 type setting struct {
 	quote   quoting
 	math    bool    // in arithmetic that is no word
-	integer bool    // the value is reckoned with
+	integer bool    // the value is arithmetic with
 	ticks   bool    // inside `…`
 	refused refusal // no placeholder may stand here
 	locked  refusal // nor in any command inside
@@ -152,11 +152,11 @@ func (w *walker) enterRest(n syntax.Node, s setting) bool {
 	case *syntax.DeclClause:
 		w.declare(n)
 	case *syntax.ArithmExp:
-		w.reckoned(n.X)
+		w.arithmetic(n.X)
 	case *syntax.ArithmCmd:
-		w.reckoned(n.X)
+		w.arithmetic(n.X)
 	case *syntax.CStyleLoop:
-		w.reckoned(n.Init, n.Cond, n.Post)
+		w.arithmetic(n.Init, n.Cond, n.Post)
 	case *syntax.BinaryArithm:
 		if assigns(n.Op) {
 			w.role(n.X, refuse(notAssigned))
@@ -207,7 +207,7 @@ func (w *walker) enterRest(n syntax.Node, s setting) bool {
 	return true
 }
 
-func (w *walker) reckoned(exprs ...syntax.ArithmExpr) {
+func (w *walker) arithmetic(exprs ...syntax.ArithmExpr) {
 	for _, x := range exprs {
 		if x != nil {
 			w.role(x, arithmetic)
@@ -252,7 +252,7 @@ func (w *walker) parameter(n *syntax.ParamExp, s setting) {
 	}
 	w.subscript(n.Param, n.Index, s)
 	if n.Slice != nil {
-		w.reckoned(n.Slice.Offset, n.Slice.Length)
+		w.arithmetic(n.Slice.Offset, n.Slice.Length)
 	}
 	if n.Repl != nil {
 		w.matched(n.Repl.Orig, n.Repl.With)

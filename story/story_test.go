@@ -169,7 +169,7 @@ func TestToldAtOnceOrOneByOne(t *testing.T) {
 	turn(belay.RunStarted{Schema: belay.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()})
 	turn(belay.RunAttached{Epoch: 1})
 	end("r:a.1", 1)
-	turn(belay.RequestReceived{Request: belay.Request{ID: "x", Run: "r", Ask: belay.WishAnswer}})
+	turn(belay.RequestReceived{Request: belay.Request{ID: "x", Run: "r", Ask: belay.RequestAnswer}})
 	for _, k := range tree.Open() {
 		end(k, 0)
 	}

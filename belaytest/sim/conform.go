@@ -78,10 +78,10 @@ func (p *play) act(w *world) {
 	r := belay.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, Why: "the list says so"}
 	switch a.Do {
 	case belaytest.Cancel:
-		r.Ask = belay.WishCancel
+		r.Ask = belay.RequestCancel
 		w.post(r)
 	case belaytest.Stop:
-		r.Ask = belay.WishStop
+		r.Ask = belay.RequestStop
 		w.post(r)
 	case belaytest.Resume:
 		w.resumeLater()
@@ -90,7 +90,7 @@ func (p *play) act(w *world) {
 			w.drive(flow.Fact{Run: w.root, Event: belay.RunReopened{By: "somebody", Why: "the list says so"}})
 		}})
 	case belaytest.Answer:
-		r.Ask = belay.WishAnswer
+		r.Ask = belay.RequestAnswer
 		w.settle(r)
 		w.resumeLater()
 	case belaytest.KillKeeper:

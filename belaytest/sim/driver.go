@@ -194,8 +194,8 @@ func (d *driver) takeFacts() {
 	d.take(facts)
 }
 
-// bereaved goes on after the keeper died.
-func (d *driver) bereaved(k *keeper) {
+// keeperDied goes on after the keeper died.
+func (d *driver) keeperDied(k *keeper) {
 	if !d.alive || d.keeper != k {
 		return
 	}

@@ -233,5 +233,5 @@ func (k *keeper) gone() {
 	if d == nil || d.keeper != k {
 		return
 	}
-	k.w.after(k.w.chaos.lag(lagMessage), &happening{what: "keeper is gone", after: k, do: func() { d.bereaved(k) }})
+	k.w.after(k.w.chaos.lag(lagMessage), &happening{what: "keeper is gone", after: k, do: func() { d.keeperDied(k) }})
 }

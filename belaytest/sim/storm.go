@@ -145,10 +145,10 @@ func (s *storm) strike(w *world) {
 		w.powerCut()
 	case diskFull: // only an append can fail
 	case wishStop:
-		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.WishStop})
+		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestStop})
 	case wishCancel:
 		w.stats.Cancels++
-		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.WishCancel})
+		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestCancel})
 	case earlyAnswer:
 		s.answerSomething(w)
 	}
@@ -172,7 +172,7 @@ func (s *storm) answerSomething(w *world) {
 		return
 	}
 	run := of(s.dice, w.driver.tree.Runs()...)
-	r := belay.Request{Run: run, By: "somebody", Ask: belay.WishAnswer, Why: "early", Choice: s.choice("early")}
+	r := belay.Request{Run: run, By: "somebody", Ask: belay.RequestAnswer, Why: "early", Choice: s.choice("early")}
 	if s.maybe(700) {
 		r.Step = belay.Path(fmt.Sprintf("s%d", s.IntN(4)))
 	}
@@ -226,7 +226,7 @@ func (s *storm) answerHeld(w *world) {
 				continue
 			}
 			r := belay.Request{
-				Run: id, By: "somebody", Ask: belay.WishAnswer, Step: v.Path, Why: "looked at it",
+				Run: id, By: "somebody", Ask: belay.RequestAnswer, Step: v.Path, Why: "looked at it",
 				Choice: s.choice(string(id) + string(v.Path) + v.Item),
 			}
 			w.after(s.lag(lagPerson), &happening{what: "answer", outlives: true, do: func() { s.answer(w, r) }})

@@ -232,7 +232,7 @@ func (t *truth) achieved(run belay.RunID) {
 }
 
 func (t *truth) requested(run belay.RunID, r belay.Request) {
-	if r.Ask == belay.WishStop {
+	if r.Ask == belay.RequestStop {
 		t.w.stats.Stops++
 	}
 	id := string(run) + " " + r.ID

@@ -263,6 +263,6 @@ func (c *walk) rested(w *world, s belay.Status) {
 	if choice == "" {
 		return
 	}
-	w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.WishAnswer, Why: "looked", Choice: choice})
+	w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestAnswer, Why: "looked", Choice: choice})
 	w.resumeLater()
 }

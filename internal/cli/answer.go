@@ -33,7 +33,7 @@ func (a *app) answerCommand() *cobra.Command {
 				step = args[1]
 			}
 			return a.answer(ctx, args[0], belay.Request{
-				By: engine.Person(), Ask: belay.WishAnswer, Step: belay.Path(step), Choice: choice, Why: why,
+				By: engine.Person(), Ask: belay.RequestAnswer, Step: belay.Path(step), Choice: choice, Why: why,
 			}, asJSON)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")

@@ -13,14 +13,14 @@ import (
 )
 
 func (a *app) cancelCommand() *cobra.Command {
-	return a.endCommand("cancel RUN", "end everything of a run now; final", belay.WishCancel)
+	return a.endCommand("cancel RUN", "end everything of a run now; final", belay.RequestCancel)
 }
 
 func (a *app) stopCommand() *cobra.Command {
-	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", belay.WishStop)
+	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", belay.RequestStop)
 }
 
-func (a *app) endCommand(use, short string, wish belay.Wish) *cobra.Command {
+func (a *app) endCommand(use, short string, wish belay.RequestKind) *cobra.Command {
 	var why string
 	var asJSON bool
 	cmd := command(use, short, 1, 1, func(ctx context.Context, _ *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ func (a *app) endCommand(use, short string, wish belay.Wish) *cobra.Command {
 }
 
 // end cancels or stops a run, driven or not.
-func (a *app) end(ctx context.Context, arg string, wish belay.Wish, why string, asJSON bool) (err error) {
+func (a *app) end(ctx context.Context, arg string, wish belay.RequestKind, why string, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 		a.complain(aside)
 	}
 	want := belay.Aborted
-	if req.Ask == belay.WishStop {
+	if req.Ask == belay.RequestStop {
 		want = belay.Stopped
 	}
 	if live.Rest != nil && res.Status == want {
@@ -124,14 +124,14 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 
 // atRest tells whether there is nothing left to end, and whether that is what
 // was wanted.
-func atRest(id belay.RunID, wish belay.Wish, s belay.Status) (bool, error) {
+func atRest(id belay.RunID, wish belay.RequestKind, s belay.Status) (bool, error) {
 	switch s {
 	case belay.Aborted:
 		return true, nil
 	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow:
 		return true, belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("run %s has ended: %s", id, s), "")
 	case belay.Held, belay.Stopped:
-		return wish == belay.WishStop, nil
+		return wish == belay.RequestStop, nil
 	case belay.Running:
 	}
 	return false, nil

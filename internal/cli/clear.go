@@ -31,7 +31,7 @@ func (a *app) clearCommand() *cobra.Command {
 				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))
 			}
 			return a.clear(ctx, args[0], belay.Request{
-				By: engine.Person(), Ask: belay.WishClear, What: what, Step: step, Why: why,
+				By: engine.Person(), Ask: belay.RequestClear, What: what, Step: step, Why: why,
 			}, asJSON)
 		})
 	cmd.Long = `Takes back what is counted against a run, on record:

@@ -111,21 +111,21 @@ func TestListener(t *testing.T) {
 	ended := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Aborted}}
 	for _, c := range []struct {
 		name   string
-		ask    belay.Wish
+		ask    belay.RequestKind
 		events []belay.Event
 		done   bool
 		want   reply
 	}{
-		{"nothing yet", belay.WishCancel, []belay.Event{belay.AttemptEnded{}}, false, ""},
-		{"of another", belay.WishAnswer, []belay.Event{belay.RequestReceived{Request: belay.Request{ID: "you"}}}, false, ""},
-		{"answer taken", belay.WishAnswer, []belay.Event{received, belay.ItemAnswered{}}, true, accepted},
-		{"answer refused", belay.WishAnswer, []belay.Event{received, belay.RequestRefused{ID: "me", Why: "no"}}, true, refused},
-		{"refusal of another", belay.WishAnswer, []belay.Event{received, belay.RequestRefused{ID: "you"}}, true, accepted},
-		{"cancel waits for the end", belay.WishCancel, []belay.Event{received}, false, accepted},
-		{"cancelled", belay.WishCancel, []belay.Event{received, ended}, true, accepted},
-		{"stop taken", belay.WishStop, []belay.Event{received, belay.RunStopped{}}, true, accepted},
-		{"ended before it was read", belay.WishCancel, []belay.Event{ended}, false, ""},
-		{"held before it was read", belay.WishAnswer, []belay.Event{belay.RunHeld{}}, false, ""},
+		{"nothing yet", belay.RequestCancel, []belay.Event{belay.AttemptEnded{}}, false, ""},
+		{"of another", belay.RequestAnswer, []belay.Event{belay.RequestReceived{Request: belay.Request{ID: "you"}}}, false, ""},
+		{"answer taken", belay.RequestAnswer, []belay.Event{received, belay.ItemAnswered{}}, true, accepted},
+		{"answer refused", belay.RequestAnswer, []belay.Event{received, belay.RequestRefused{ID: "me", Why: "no"}}, true, refused},
+		{"refusal of another", belay.RequestAnswer, []belay.Event{received, belay.RequestRefused{ID: "you"}}, true, accepted},
+		{"cancel waits for the end", belay.RequestCancel, []belay.Event{received}, false, accepted},
+		{"cancelled", belay.RequestCancel, []belay.Event{received, ended}, true, accepted},
+		{"stop taken", belay.RequestStop, []belay.Event{received, belay.RunStopped{}}, true, accepted},
+		{"ended before it was read", belay.RequestCancel, []belay.Event{ended}, false, ""},
+		{"held before it was read", belay.RequestAnswer, []belay.Event{belay.RunHeld{}}, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +162,7 @@ func TestFreshIDsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 100 {
-		id := freshID(belay.WishAnswer)
+		id := freshID(belay.RequestAnswer)
 		if seen[id] {
 			t.Fatalf("%s twice", id)
 		}

@@ -147,7 +147,7 @@ func (l *listener) listen(recs []belay.Record) {
 // settled tells whether there is nothing more to wait for. The end of a run
 // that is cancelled is worth waiting for.
 func (l *listener) settled() bool {
-	return l.reply == refused || l.reply == accepted && (l.req.Ask != belay.WishCancel || l.end != nil)
+	return l.reply == refused || l.reply == accepted && (l.req.Ask != belay.RequestCancel || l.end != nil)
 }
 
 // relieve goes on with the lock of the run in hand. What the last driver wrote
@@ -167,6 +167,6 @@ func (l *listener) relieve(ctx context.Context, open *engine.Open, free func(*en
 
 // freshID is a name that no request of any run has had: of one process only one
 // request is made at a time.
-func freshID(wish belay.Wish) string {
+func freshID(wish belay.RequestKind) string {
 	return fmt.Sprintf("free-%s-%x-%d", wish, time.Now().UnixNano(), os.Getpid())
 }

@@ -14,7 +14,7 @@ import (
 func TestAnswerOfAnotherStep(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[belay.Path]bool{"a": true, "": true, "b": false} {
-		l := listener{heardOf: story.New(nil), req: belay.Request{ID: "1", Run: "r", By: "me", Ask: belay.WishAnswer, Step: step}}
+		l := listener{heardOf: story.New(nil), req: belay.Request{ID: "1", Run: "r", By: "me", Ask: belay.RequestAnswer, Step: step}}
 		l.listen([]belay.Record{{Run: "r", Seq: 1, Event: belay.ItemAnswered{Path: "a", By: "me", Choice: belay.ChoiceDone, Check: true}}})
 		if l.check != want {
 			t.Errorf("%s: its check is asked: %v", step, l.check)

@@ -65,7 +65,7 @@ func (b *Board) Lines(n *story.News) []Line {
 // request is a line for what a person asked; what a run asks of its child is
 // not news.
 func request(r belay.Request) []Line {
-	if r.Run.Depth() > 0 || r.Ask == belay.WishAnswer {
+	if r.Run.Depth() > 0 || r.Ask == belay.RequestAnswer {
 		return nil
 	}
 	text := "asked by " + r.By

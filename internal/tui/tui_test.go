@@ -340,9 +340,9 @@ func TestEndedByCancelIsNotStartedAgain(t *testing.T) {
 		belay.KilledStop:   "given back: it is started again at resume",
 	} {
 		s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
-		ask := belay.WishCancel
+		ask := belay.RequestCancel
 		if why == belay.KilledStop {
-			ask = belay.WishStop
+			ask = belay.RequestStop
 		}
 		s.turn(flow.Fact{Run: "k3f9q", Event: belay.RequestReceived{Request: belay.Request{ID: "x", Run: "k3f9q", Ask: ask}}})
 		s.now = s.now.Add(time.Second)

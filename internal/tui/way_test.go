@@ -91,7 +91,7 @@ func TestAnAideIsEndedWithItsRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: outer\nsteps:\n  - {id: call, recipe: inner}\n", inner, staffed)
 	s.fallen("call")
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.RequestReceived{Request: belay.Request{ID: "x", Run: "k3f9q", Ask: belay.WishStop}}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: belay.RequestReceived{Request: belay.Request{ID: "x", Run: "k3f9q", Ask: belay.RequestStop}}})
 	s.now = s.now.Add(time.Second)
 	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptEnded{Key: "k3f9q:call@recovery.1", Observation: belay.Observation{
 		Began: true, Signal: 15, KilledBy: belay.KilledStop, Started: s.now.Add(-time.Second), Ended: s.now,

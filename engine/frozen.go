@@ -11,8 +11,8 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// thaw parses the frozen recipes of a run again.
-func thaw(first belay.Record, blobs Blobs) (flow.Library, error) {
+// loadFrozen parses the frozen recipes of a run again.
+func loadFrozen(first belay.Record, blobs Blobs) (flow.Library, error) {
 	e, ok := first.Event.(belay.RunStarted)
 	if !ok {
 		return flow.Library{}, belay.Exit(belay.ExitDamaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")

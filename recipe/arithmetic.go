@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// reckoned warns of scripts that reckon with a variable of the environment whose
+// arithmetic warns of scripts that reckon with a variable of the environment whose
 // value the recipes or their caller set: unlike a placeholder, nothing checks
 // that it is a number, and bash runs commands that are hidden in it.
-func (g *callGraph) reckoned(given []string) {
+func (g *callGraph) arithmetic(given []string) {
 	var names, hidden map[string]string // made when a script reads something
 	reads := func(file string, script *Script) {
 		if script == nil || len(script.env) == 0 {

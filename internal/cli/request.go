@@ -19,15 +19,15 @@ const haltWithin = 5 * time.Second
 // wishLine is what came of a cancel, a stop, an answer or a clear, as --json
 // prints it.
 type wishLine struct {
-	Run    belay.RunID  `json:"run"`
-	Ask    belay.Wish   `json:"ask"`
-	Step   belay.Path   `json:"step,omitempty"`
-	Choice string       `json:"choice,omitempty"`
-	What   belay.Count  `json:"what,omitempty"` // that was cleared
-	Reply  reply        `json:"reply"`
-	Status belay.Status `json:"status,omitempty"` // how the run stands, where that is known
-	Reason string       `json:"reason,omitempty"`
-	Ended  *int         `json:"ended,omitempty"` // processes that were told to end without the driver
+	Run    belay.RunID       `json:"run"`
+	Ask    belay.RequestKind `json:"ask"`
+	Step   belay.Path        `json:"step,omitempty"`
+	Choice string            `json:"choice,omitempty"`
+	What   belay.Count       `json:"what,omitempty"` // that was cleared
+	Reply  reply             `json:"reply"`
+	Status belay.Status      `json:"status,omitempty"` // how the run stands, where that is known
+	Reason string            `json:"reason,omitempty"`
+	Ended  *int              `json:"ended,omitempty"` // processes that were told to end without the driver
 
 	Services []string `json:"services,omitempty"` // whose counts were cleared
 }
@@ -87,7 +87,7 @@ func (a *app) refuse(req belay.Request, why string, asJSON bool) error {
 		a.object(l)
 	}
 	hint := ""
-	if req.Ask == belay.WishAnswer {
+	if req.Ask == belay.RequestAnswer {
 		hint = "see what it waits for with " + a.name() + " show " + string(req.Run.Root())
 	}
 	return belay.Exit(belay.ExitInvalid, string(req.Ask)+" run "+string(req.Run), errors.New(why), hint)
@@ -98,7 +98,7 @@ func (a *app) refuse(req belay.Request, why string, asJSON bool) error {
 func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) error {
 	l := lineOfWish(req)
 	l.Reply, l.Reason = queued, "the driver does not answer (is it suspended?); the request waits in its mailbox"
-	if req.Ask == belay.WishCancel || req.Ask == belay.WishStop {
+	if req.Ask == belay.RequestCancel || req.Ask == belay.RequestStop {
 		n, err := halt(ctx, ws, req)
 		if err != nil {
 			a.complain(fmt.Errorf("end the processes of run %s: %w", req.Run.Root(), err))
@@ -116,7 +116,7 @@ func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, a
 
 func halt(ctx context.Context, ws *workshop, req belay.Request) (int, error) {
 	why := belay.KilledCancel
-	if req.Ask == belay.WishStop {
+	if req.Ask == belay.RequestStop {
 		why = belay.KilledStop
 	}
 	ctx, cancel := context.WithTimeout(ctx, haltWithin)
