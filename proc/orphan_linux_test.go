@@ -61,9 +61,9 @@ func TestOrphansAreReapedWhileStepsRun(t *testing.T) {
 	r.close(k)
 }
 
-// bereavedRole is a driver whose keeper dies: it attaches again and leaves the
+// orphanRole is a driver whose keeper dies: it attaches again and leaves the
 // new keeper to whoever comes.
-func bereavedRole(args []string) error {
+func orphanRole(args []string) error {
 	if err := BecomeSubreaper(); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func TestOrphansOfADeadKeeperAreEnded(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		r := newRig(t)
 		exe := r.o.Exe[0]
-		args := []string{"as-keeperDied", r.dir, r.o.Socket, exe, string(r.o.Run), script}
+		args := []string{"as-orphan", r.dir, r.o.Socket, exe, string(r.o.Run), script}
 		if asked {
 			args = append(args, "orphans")
 		}

@@ -36,9 +36,9 @@ var roles = map[string]func([]string) error{
 	"as-keeper": func(args []string) error {
 		return Keep(context.Background(), KeepOptions{Dir: args[0], Socket: args[1], Filter: hideMask, Grace: graceArg(args)})
 	},
-	"as-driver":     driverRole,
-	"as-reuse":      reuseRole,
-	"as-keeperDied": bereavedRole,
+	"as-driver": driverRole,
+	"as-reuse":  reuseRole,
+	"as-orphan": orphanRole,
 }
 
 func graceArg(args []string) time.Duration {
