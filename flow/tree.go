@@ -253,6 +253,7 @@ func (t *Tree) note(s *State, r belay.Record) {
 		t.release(r.Run, e.Path)
 	case belay.ItemOpened:
 		t.release(r.Run, e.Path)
+	case belay.AttemptNoted, belay.RequestRefused: // the run's business
 	}
 }
 

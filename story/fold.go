@@ -88,6 +88,7 @@ func (s *Story) addRun(n *News, r belay.Record) {
 		n.Request = &e.Request
 	case belay.RequestRefused:
 		n.Request, n.Why = &belay.Request{ID: e.ID}, e.Why
+	case belay.RunStarted: // the tree has it
 	}
 }
 

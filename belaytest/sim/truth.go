@@ -124,6 +124,7 @@ func (t *truth) stepRecord(r belay.Record) {
 		t.items[string(r.Run)+" "+e.ID] = stepName(r.Run, e.Path)
 	case belay.ItemAnswered:
 		t.answered(r.Run, e)
+	case belay.AttemptNoted, belay.StepSkipped, belay.RunCleared: // no agent, no policy and no person here makes one
 	}
 }
 
