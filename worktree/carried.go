@@ -33,28 +33,38 @@ func (b *builder) remember(ctx context.Context) error {
 // make anything: in the user's tree it stays.
 //
 // Such files are the same in both trees, so no merge touches them.
-func (m *merger) carried(ctx context.Context, base Base, head string, t three) (three, []string, error) {
-	stand, err := m.stand(ctx, base.Head, head)
+func (m *merger) carried(ctx context.Context, base Base, head string, t three) (fair, error) {
+	f := fair{three: t, stand: base.Stand}
+	var err error
+	if f.stand == "" {
+		if f.stand, err = m.stand(ctx, base.Head, head); err != nil {
+			return f, err
+		}
+		left, err := m.step.edits(ctx, base.Head+"^{tree}", f.stand)
+		if err != nil {
+			return f, err
+		}
+		if f.base, err = m.step.edited(ctx, f.base, left); err != nil {
+			return f, err
+		}
+	}
+	back, err := m.step.takenFrom(ctx, f.stand, f.three)
 	if err != nil {
-		return t, nil, err
+		return f, err
 	}
-	left, err := m.step.edits(ctx, base.Head+"^{tree}", stand)
-	if err != nil {
-		return t, nil, err
-	}
-	if t.base, err = m.step.edited(ctx, t.base, left); err != nil {
-		return t, nil, err
-	}
-	back, err := m.step.takenFrom(ctx, stand, t)
-	if err != nil {
-		return t, nil, err
-	}
-	t.theirs, err = m.step.edited(ctx, t.theirs, back)
-	var names []string
+	f.theirs, err = m.step.edited(ctx, f.theirs, back)
 	for _, e := range back[:min(len(back), maxNamed)] {
-		names = append(names, shown(e.path))
+		f.left = append(f.left, shown(e.path))
 	}
-	return t, names, err
+	return f, err
+}
+
+// fair are the trees of a merge in which theirs has nothing but the step's own work
+// beside what is in the base.
+type fair struct {
+	three
+	stand string   // the tree of the commit that the work stands on
+	left  []string // the first files that were taken back
 }
 
 // stand is the tree of the commit that the work of a worktree stands on: the one

@@ -126,3 +126,18 @@ func TestResolvedByThrowingAway(t *testing.T) {
 		})
 	}
 }
+
+// What a step committed beside a conflict is its work after the conflict is resolved.
+func TestCommittedWorkBesideAConflict(t *testing.T) {
+	p := newPair(t)
+	s := p.step("s")
+	s.sh("echo s >> a.txt; echo more > more; git add -A; git commit -qm s")
+	p.sh("echo u >> a.txt; echo other > other; git add other; git commit -qm u other")
+	if _, err := Conflict(t.Context(), p.order("s")); err != nil {
+		t.Fatal(err)
+	}
+	s.sh("printf 'one\\ntwo\\nthree\\nu\\ns\\n' > a.txt")
+	if got := p.merge("s"); got.Outcome != OutcomeMerged || got.Count != 2 || p.read("more") != "more\n" || p.read("other") != "other\n" || p.read("a.txt") != "one\ntwo\nthree\nu\ns\n" {
+		t.Errorf("merge: %+v\n%s", got, p.files())
+	}
+}

@@ -206,11 +206,11 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	if err != nil || len(big) > 0 {
 		return plan{}, conflicted(big), err
 	}
-	t, stays, err := m.carried(ctx, base, theirs.Head, t)
+	f, err := m.carried(ctx, base, theirs.Head, t)
 	if err != nil {
 		return plan{}, MergeResult{}, err
 	}
-	w, err := m.run.threeWay(ctx, t)
+	w, err := m.run.threeWay(ctx, f.three)
 	if err != nil || len(w.clashes) > 0 {
 		return plan{}, conflicted(w.clashes), err
 	}
@@ -229,7 +229,7 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	if p.Answer, err = m.answer(ctx, p); err != nil {
 		return plan{}, MergeResult{}, err
 	}
-	p.Answer.Left = stays
+	p.Answer.Left = f.left
 	if p.Answer.Outcome == OutcomeNothing {
 		return m.nothing(p)
 	}

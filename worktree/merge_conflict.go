@@ -107,11 +107,11 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 	if err != nil || len(big) > 0 {
 		return plan{Answer: conflicted(big)}, err
 	}
-	lies := t.theirs
-	if t, _, err = m.carried(ctx, *m.own.Base, theirs.Head, t); err != nil {
+	f, err := m.carried(ctx, *m.own.Base, theirs.Head, t)
+	if err != nil {
 		return plan{}, err
 	}
-	w, err := m.run.threeWay(ctx, t)
+	w, err := m.run.threeWay(ctx, f.three)
 	if err != nil || len(w.clashes) == 0 {
 		return plan{Answer: MergeResult{Outcome: OutcomeNothing}}, err
 	}
@@ -119,15 +119,15 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	edits, err := m.step.edits(ctx, lies, tree)
+	edits, err := m.step.edits(ctx, t.theirs, tree)
 	if err != nil {
 		return plan{}, err
 	}
 	if stuck, err := m.step.blocked(ctx, edits); err != nil || len(stuck) > 0 {
 		return plan{Answer: conflicted(stuck)}, err
 	}
-	next := Base{Tree: ours.Tree, Commit: theirs.Head, Head: theirs.Head, Branch: ours.Branch}
-	return plan{Key: m.o.Key, Ours: lies, Result: tree, Next: next, Puzzle: &z, Answer: conflicted(w.clashes)}, nil
+	next := Base{Tree: ours.Tree, Commit: theirs.Head, Head: theirs.Head, Branch: ours.Branch, Stand: f.stand}
+	return plan{Key: m.o.Key, Ours: t.theirs, Result: tree, Next: next, Puzzle: &z, Answer: conflicted(w.clashes)}, nil
 }
 
 // pose makes the tree of a conflict one to be resolved: each file has marks or a
