@@ -129,7 +129,7 @@ func (s *State) mergeVerdict(i int) belay.Verdict {
 		return fail(belay.Failure{
 			Kind: s.ownKind(i), Class: belay.ClassMergeConflict, Level: belay.LevelProcess, Rule: "merge", Move: belay.ActRepair,
 			Cause: "its work conflicts with other changes in " + clashes(*m),
-			Hint:  "the work is on branch " + branch + "; merge it yourself and answer done, or resolve it there and answer again",
+			Hint:  s.unmergedHint(i),
 			Print: "merge " + clashes(*m),
 		})
 	case m.Outcome == belay.MergeNothing:
@@ -140,6 +140,18 @@ func (s *State) mergeVerdict(i int) belay.Verdict {
 		v.Against = []string{"uncommitted work that it took back stays in the tree: " + strings.Join(o.Merge.Left, ", ")}
 	}
 	return v
+}
+
+// unmergedHint says what a person can type about a conflict.
+func (s *State) unmergedHint(i int) string {
+	def, home := &s.prog.Steps[i], s.homes[s.homeKey(i)]
+	merged, resolved := "", "belay resume "+string(s.id.Root())
+	if def.Escalate {
+		answer := fmt.Sprintf("belay answer %s %s ", s.id, def.ID)
+		merged, resolved = ", then: "+answer+"done", answer+"again"
+	}
+	return fmt.Sprintf("the work is on branch %s; commit what is in your tree and take it over with: git merge %s%s; or resolve the conflict in %s, then: %s",
+		home.Ref, home.Ref, merged, home.Dir, resolved)
 }
 
 func mergedFiles(n int) string {

@@ -70,7 +70,8 @@ func (e *Busy) Error() string {
 // Merge brings the work of a step's worktree into the tree of its run: three-way
 // over the files, from the state that the worktree began at. Nothing but the
 // files that come out otherwise is written; other uncommitted work and the index
-// stay as they are. On a conflict nothing is changed at all.
+// stay as they are. On a conflict nothing of that is changed: the step's own work
+// is put on the branch of its worktree.
 //
 // What it is about to do is on disk before the first file is touched. After a
 // death at any moment the same call does the rest, and when all is done it gives
@@ -80,7 +81,10 @@ func Merge(ctx context.Context, o MergeOrder) (MergeResult, error) {
 	if err == nil {
 		defer m.release()
 		var r MergeResult
-		if r, err = m.merge(ctx); err == nil {
+		if r, err = m.merge(ctx); err == nil && r.Outcome == OutcomeConflict {
+			err = m.hold(ctx)
+		}
+		if err == nil {
 			return r, nil
 		}
 	}

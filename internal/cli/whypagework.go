@@ -88,7 +88,11 @@ func (w *whyFacts) snapshots(p *page) {
 	}
 	shown := newestOf(list)
 	for _, k := range shown {
-		p.text("  ", "uncommitted work after "+k.Step+" is kept as "+k.Ref)
+		when := "after "
+		if k.Before {
+			when = "of before "
+		}
+		p.text("  ", "uncommitted work "+when+k.Step+" is kept as "+k.Ref)
 		k.left(p)
 		p.whole("    see it:       " + k.See)
 		p.whole("    get it back:  " + k.Get + "   # writes over newer edits")
@@ -102,7 +106,7 @@ func (w *whyFacts) snapshots(p *page) {
 func newestOf(list []whySnapshot) []whySnapshot {
 	var shown []whySnapshot
 	for i := len(list) - 1; i >= 0 && len(shown) < shownPlaces; i-- {
-		if !slices.ContainsFunc(shown, func(k whySnapshot) bool { return k.Step == list[i].Step }) {
+		if !slices.ContainsFunc(shown, func(k whySnapshot) bool { return k.Step == list[i].Step && k.Before == list[i].Before }) {
 			shown = append(shown, list[i])
 		}
 	}

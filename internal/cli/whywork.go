@@ -37,6 +37,7 @@ type whySnapshot struct {
 	Get  string `json:"restore"`
 
 	Unkept []string `json:"not_in_it,omitempty"` // changed files that it does not hold
+	Before bool     `json:"before,omitempty"`    // it was there before the step, which took it back
 }
 
 // left names the changed files that a snapshot does not hold.
@@ -69,11 +70,12 @@ func (w *whyWork) see(step, dir string, e belay.Evidence) {
 	if e.PR != "" {
 		w.PR = e.PR
 	}
-	if e.Snapshot != "" {
-		git := "git -C " + story.Quote(w.SeenDir)
-		w.Snapshots = append(w.Snapshots, whySnapshot{
-			Step: w.After, Ref: e.Snapshot, See: git + " show --stat " + story.Quote(e.Snapshot), Get: git + " checkout " + story.Quote(e.Snapshot) + " -- :/",
-			Unkept: e.Unkept,
-		})
+	git := "git -C " + story.Quote(w.SeenDir)
+	for _, k := range []whySnapshot{{Ref: e.Earlier, Before: true}, {Ref: e.Snapshot, Unkept: e.Unkept}} {
+		if k.Ref == "" {
+			continue
+		}
+		k.Step, k.See, k.Get = w.After, git+" show --stat "+story.Quote(k.Ref), git+" checkout "+story.Quote(k.Ref)+" -- :/"
+		w.Snapshots = append(w.Snapshots, k)
 	}
 }

@@ -36,7 +36,11 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 			_, step := key.Step()
 			k := Kept{Dir: home.Dir, Branch: home.Ref}
 			gone := status == belay.Achieved
-			if v, ok := s.Step(step); ok && home.Merge && v.Phase == flow.Done {
+			v, ok := s.Step(step)
+			if !home.Merge && (gone || ok && v.Phase == flow.Done) {
+				k.Branch = h.commit(ctx, id, step, home)
+			}
+			if ok && home.Merge && v.Phase == flow.Done {
 				gone, k.Why = true, remove(ctx, id, step, s.Base(), home, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
 			} else if gone {
 				k.Why = remove(ctx, id, step, h.Tree.Started().Dir, home)
@@ -48,6 +52,22 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
 	return kept
+}
+
+// commit puts what an agent left uncommitted on the branch of its worktree: that
+// is where the user is told to find it. It gives the branch that has the work.
+func (h *Hand) commit(ctx context.Context, run belay.RunID, step belay.Path, home *belay.Answer) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
+	defer cancel()
+	of := "run " + string(run)
+	if step != "" {
+		of = "step " + string(step) + " of " + of
+	}
+	branch, err := worktree.Commit(ctx, home.Dir, "Work of "+of+"\n\nMade by Belay, of what was not committed.", h.Host.Skip, h.secretIn())
+	if err != nil || branch == "" {
+		return home.Ref // it stays in the worktree, and "dirty" says so
+	}
+	return branch
 }
 
 // remove takes a worktree away when that is safe; otherwise it gives the reasons.
