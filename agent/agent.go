@@ -25,11 +25,6 @@ const (
 	Scripted Kind = "scripted" // built in: plays a script
 )
 
-// Kinds is the whole list, in the order in which an agent is looked for.
-func Kinds() []Kind {
-	return []Kind{Claude, Codex, Gemini, Copilot, OpenCode, Qwen, Command, ACP, Scripted}
-}
-
 // Access is what an agent may do without being asked.
 type Access string
 
@@ -111,31 +106,6 @@ type Adapter interface {
 	Traits() Traits
 	Launch(Task) (Launch, error)
 	Reader() Reader
-}
-
-// New is the adapter of a kind. There is none for ACP: that protocol is a
-// conversation, and this room only listens.
-func New(kind Kind) (Adapter, bool) {
-	switch kind {
-	case Claude:
-		return claude{}, true
-	case Codex:
-		return codex{}, true
-	case Gemini:
-		return gemini{}, true
-	case Copilot:
-		return copilot{}, true
-	case OpenCode:
-		return opencode{}, true
-	case Qwen:
-		return qwen{}, true
-	case Command:
-		return command{}, true
-	case Scripted:
-		return scripted{}, true
-	case ACP:
-	}
-	return nil, false
 }
 
 // Reader folds what one process of a CLI prints. It never fails: what it does

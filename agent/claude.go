@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,33 @@ import (
 
 // claude is Claude Code: claude -p with a stream of JSON records.
 type claude struct{}
+
+// claudeCLI is what is known of it.
+func claudeCLI() CLI {
+	return CLI{
+		Kind: Claude, Adapter: claude{}, Programs: []string{"claude"}, Install: "npm install -g @anthropic-ai/claude-code",
+		Login: LoginSign{
+			Env:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"},
+			Files: []string{".claude/.credentials.json"},
+			Dir:   ".claude", Moved: "CLAUDE_CONFIG_DIR",
+			Cure: "run `claude` and type /login, or set ANTHROPIC_API_KEY",
+		},
+		AskLogin: []string{"auth", "status"}, LoggedOut: claudeLoggedOut,
+		Quirks: []Quirk{
+			{"2.1.x", "exits 0 when it is interrupted, and calls every failure of the API a success in one of its fields", ""},
+			{"2.1.x", "a stream that stalls is given up only after 300 s, whatever its settings say", "lower the silence window of the step"},
+			{"2.1.x", "refuses to skip permissions for root", "Belay tells it that it is in a sandbox when access is full"},
+			{"2.1.x", "blocks a bare `sleep` in its shell tool", "let it wait for a condition, or wait in a step of the recipe"},
+		},
+	}
+}
+
+func claudeLoggedOut(out, _ string) bool {
+	var says struct {
+		LoggedIn *bool `json:"loggedIn"` //nolint:tagliatelle // as the CLI writes it
+	}
+	return json.Unmarshal([]byte(out), &says) == nil && says.LoggedIn != nil && !*says.LoggedIn
+}
 
 func (claude) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopInt}

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/pattern"
@@ -9,6 +11,33 @@ import (
 
 // codex is OpenAI's Codex: codex exec with JSON records.
 type codex struct{}
+
+// codexCLI is what is known of it.
+func codexCLI() CLI {
+	return CLI{
+		Kind: Codex, Adapter: codex{}, Programs: []string{"codex"}, Install: "npm install -g @openai/codex",
+		Login: LoginSign{
+			Env:   []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+			Files: []string{".codex/auth.json"},
+			Dir:   ".codex", Moved: "CODEX_HOME",
+			Else: []string{".codex/config.toml"}, // a provider of one's own, with a key of its own
+			Cure: "run `codex login`, or set CODEX_API_KEY",
+		},
+		AskLogin: []string{"login", "status"}, LoggedOut: codexLoggedOut,
+		Quirks: []Quirk{
+			{"0.166", "a command that its sandbox refuses leaves no record", "let the step expect a change, or check its work with verify"},
+			{"0.166", "its sandbox keeps .git read-only, so that with access edit it cannot commit", "commit in a step of the recipe, or give it access full"},
+			{"0.166", "waits as long as the service asks, without a limit and without a word", "set a timeout on the step"},
+			{"0.166", "prints nothing while the model speaks or a command runs", ""},
+			{"0.166", "the npm program is a shim: killing it leaves the real one running", "Belay ends the whole tree; the native program has one process less"},
+		},
+	}
+}
+
+func codexLoggedOut(out, talk string) bool {
+	lines := strings.Split(strings.ReplaceAll(out+"\n"+talk, "\r", ""), "\n")
+	return slices.Contains(lines, "Not logged in")
+}
 
 func (codex) Traits() Traits {
 	return Traits{Resumes: true, Final: true, Interrupt: StopInt}

@@ -11,6 +11,25 @@ import (
 // copilot is GitHub's Copilot CLI.
 type copilot struct{}
 
+// copilotCLI is what is known of it.
+func copilotCLI() CLI {
+	return CLI{
+		Kind: Copilot, Adapter: copilot{}, Programs: []string{"copilot"}, Install: "npm install -g @github/copilot",
+		Login: LoginSign{
+			Env:   []string{"COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BASE_URL"},
+			Files: []string{".copilot/config.json", ".config/gh/hosts.yml"},
+			Dir:   ".copilot", Moved: "COPILOT_HOME",
+			Cure: "run `copilot` and type /login, or set COPILOT_GITHUB_TOKEN",
+		},
+		Quirks: []Quirk{
+			{"1.0", "the npm program is a shim: killing it leaves the native process and its tools running", ""},
+			{"1.0", "a refused or cut answer ends with exit 0", "check its work with verify"},
+			{"1.0", "unpacks 235 MB into the cache folder at the first start", "start it once by hand where that takes long"},
+			{"1.0", "retries five times by itself, within a minute; no switch turns that down", ""},
+		},
+	}
+}
+
 func (copilot) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, ToolTalk: true, Final: true, Tools: true, Interrupt: StopTerm}
 }

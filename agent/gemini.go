@@ -12,6 +12,26 @@ import (
 // gemini is Google's Gemini CLI.
 type gemini struct{}
 
+// geminiCLI is what is known of it.
+func geminiCLI() CLI {
+	return CLI{
+		Kind: Gemini, Adapter: gemini{}, Programs: []string{"gemini"}, Install: "npm install -g @google/gemini-cli",
+		Login: LoginSign{
+			Env:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
+			Files: []string{".gemini/oauth_creds.json", ".gemini/gemini-credentials.json"},
+			Cure:  "run `gemini` and choose a login, or set GEMINI_API_KEY",
+		},
+		Quirks: []Quirk{
+			{"0.61", "ignores SIGTERM behind a parent of its own unless GEMINI_CLI_NO_RELAUNCH is set", ""},
+			{"0.61", "exits 0 on SIGTERM and SIGINT, with no final record", ""},
+			{"0.61", "retries for up to four minutes by itself; Belay can turn that down only where root runs it", `else set "general": {"maxAttempts": 2, "retryFetchErrors": false} in ~/.gemini/settings.json`},
+			{"0.61", "exits with the HTTP status modulo 256: 145 is 401, 173 is 429", ""},
+			{"0.61", "tells a failed command as a success, without its exit code", "check its work with verify"},
+			{"0.61", "an answer that was cut or refused ends as a success", "check its work with verify"},
+		},
+	}
+}
+
 func (gemini) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopTerm}
 }

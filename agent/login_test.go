@@ -35,7 +35,7 @@ func TestLoggedOut(t *testing.T) {
 		}
 	}
 	for _, kind := range agent.Kinds() {
-		if asked := agent.AskLogin(kind) != nil; asked != (kind == agent.Claude || kind == agent.Codex) {
+		if asked := agent.Known(kind).AskLogin != nil; asked != (kind == agent.Claude || kind == agent.Codex) {
 			t.Errorf("%s is asked: %v", kind, asked)
 		}
 	}

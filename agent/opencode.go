@@ -12,6 +12,24 @@ import (
 // opencode is OpenCode: opencode run with JSON records.
 type opencode struct{}
 
+// opencodeCLI is what is known of it.
+func opencodeCLI() CLI {
+	return CLI{
+		Kind: OpenCode, Adapter: opencode{}, Programs: []string{"opencode"}, Install: "npm install -g opencode-ai",
+		Login: LoginSign{
+			Env:   []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "OPENCODE_CONFIG_CONTENT"},
+			Files: []string{".local/share/opencode/auth.json", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc"},
+			Cure:  "run `opencode auth login`",
+		},
+		Quirks: []Quirk{
+			{"1.18", "loops without end when the service answers with broken JSON", "set a timeout on the step"},
+			{"1.18", "retries five times by itself, within 75 s, but waits for up to 24 days when the service asks for it", ""},
+			{"1.18", "ignores SIGINT", ""},
+			{"1.18", "has no record that ends a run", ""},
+		},
+	}
+}
+
 func (opencode) Traits() Traits {
 	return Traits{Resumes: true, Final: true, Interrupt: StopTerm}
 }

@@ -13,6 +13,27 @@ import (
 // qwen is Qwen Code, a relative of Gemini that speaks the records of Claude.
 type qwen struct{}
 
+// qwenCLI is what is known of it.
+func qwenCLI() CLI {
+	return CLI{
+		Kind: Qwen, Adapter: qwen{}, Programs: []string{"qwen"}, Install: "npm install -g @qwen-code/qwen-code",
+		Login: LoginSign{
+			Env:   []string{"OPENAI_API_KEY", "DASHSCOPE_API_KEY"},
+			Files: []string{".qwen/oauth_creds.json"},
+			Dir:   ".qwen", Moved: "QWEN_HOME",
+			Cure: "run `qwen` and type /auth, or set OPENAI_API_KEY and OPENAI_BASE_URL",
+		},
+		Quirks: []Quirk{
+			{"0.24", "needs Node 22 or newer", "install Node 22"},
+			{"0.24", "retries for hours by itself when it meets a limit; Belay turns that down to six times within two minutes", ""},
+			{"0.24", "waits as long as the service asks, without a word", "set a timeout on the step"},
+			{"0.24", "refuses session ids of a version that it does not know", ""},
+			{"0.24", "dies on SIGTERM and leaves two processes and its tools behind", ""},
+			{"0.24", "a cut answer ends as a success", "check its work with verify"},
+		},
+	}
+}
+
 func (qwen) Traits() Traits {
 	return Traits{Presets: true, Resumes: true, Streams: true, Pieces: true, Final: true, Tools: true, Interrupt: StopTerm}
 }

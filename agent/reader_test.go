@@ -303,10 +303,10 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, k := range recorded() {
-		if len(Programs(k)) == 0 || len(VersionArgs(k)) == 0 || len(Quirks(k)) == 0 || len(LoginFacts(k).Env) == 0 || LoginFacts(k).Cure == "" {
+		if len(Known(k).Programs) == 0 || len(VersionArgs(k)) == 0 || len(Known(k).Quirks) == 0 || len(Known(k).Login.Env) == 0 || Known(k).Login.Cure == "" {
 			t.Errorf("%s: the doctor knows too little", k)
 		}
-		for _, f := range LoginFacts(k).Files {
+		for _, f := range Known(k).Login.Files {
 			if strings.HasPrefix(f, "/") {
 				t.Errorf("%s: %s is not relative to the home folder", k, f)
 			}

@@ -19,7 +19,7 @@ func TestLoggedOut(t *testing.T) {
 	t.Parallel()
 	bin := build(t)
 	for _, kind := range clis(t) {
-		if agent.AskLogin(kind) == nil {
+		if agent.Known(kind).AskLogin == nil {
 			continue
 		}
 		t.Run(string(kind), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestLoggedOut(t *testing.T) {
 			if code := cmd.ProcessState.ExitCode(); code != belay.ExitInfra {
 				t.Errorf("exit %d, want %d", code, belay.ExitInfra)
 			}
-			for _, want := range []string{"agent " + string(kind) + " is not logged in", agent.LoginFacts(kind).Cure} {
+			for _, want := range []string{"agent " + string(kind) + " is not logged in", agent.Known(kind).Login.Cure} {
 				if !bytes.Contains(out, []byte(want)) {
 					t.Errorf("it does not say %q", want)
 				}

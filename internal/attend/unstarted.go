@@ -18,7 +18,7 @@ func unstarted(o Order, err error) belay.AgentResult {
 
 // cure says what to do about a missing program.
 func cure(k agent.Kind) string {
-	if how := agent.Install(k); how != "" {
+	if how := agent.Known(k).Install; how != "" {
 		return how
 	}
 	return "check the agent's program in the configuration"

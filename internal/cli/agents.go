@@ -283,7 +283,7 @@ func (a *app) loggedIn(ctx context.Context, spec *engine.Spec, cfg *config.Confi
 			continue // who is not there was told before
 		}
 		return belay.Exit(belay.ExitInfra, "", fmt.Errorf("agent %s is not logged in, and nothing was started", name),
-			agent.LoginFacts(e.Kind).Cure)
+			agent.Known(e.Kind).Login.Cure)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 	if len(have) == 0 {
 		return []Finding{{
 			Check: checkAgents, Level: LevelWarn, What: "there is no agent on this machine: recipes with agent steps cannot be run",
-			Cure: "install one, for example with " + agent.Install(agent.Claude) + ", or name a program of your own in the settings (agents.NAME)",
+			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or name a program of your own in the settings (agents.NAME)",
 		}}
 	}
 	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
@@ -60,11 +60,8 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 			Cure: "write its whole path in agents." + e.Name + ".program", Facts: facts(e),
 		}}
 	}
-	switch e.Kind {
-	case agent.Scripted: // looked at already
-	case agent.Command, agent.ACP:
+	if agent.Known(e.Kind).Named {
 		return []Finding{{Check: checkAgent + name, Level: LevelOK, What: name + " is there (" + e.Program[0] + ")", Facts: facts(e)}}
-	case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen:
 	}
 	f, version := p.version(ctx, e)
 	list := []Finding{f, p.login(ctx, e, f.Level != LevelWarn)}
@@ -79,7 +76,7 @@ func facts(e roster.Entry) map[string]string {
 // misses it.
 func (p Patient) absent(e roster.Entry, err error) Finding {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelNote, What: err.Error(), Facts: map[string]string{"kind": string(e.Kind)}}
-	if f.Cure = agent.Install(e.Kind); f.Cure == "" || len(e.Program) > 0 {
+	if f.Cure = agent.Known(e.Kind).Install; f.Cure == "" || len(e.Program) > 0 {
 		f.Cure = "check agents." + e.Name + ".program in the settings"
 	}
 	var missing *roster.Missing
@@ -120,7 +117,7 @@ func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) 
 	argv := slices.Concat(e.Program, agent.VersionArgs(e.Kind))
 	r := p.ask(ctx, argv...)
 	if t := r.trouble(); t != "" {
-		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+": "+t, "run it by hand; if it stays so, install it anew: "+agent.Install(e.Kind)
+		f.Level, f.What, f.Cure = LevelWarn, strings.Join(argv, " ")+": "+t, "run it by hand; if it stays so, install it anew: "+agent.Known(e.Kind).Install
 		return f, ""
 	}
 	version := agent.ParseVersion(e.Kind, r.out)
@@ -143,7 +140,7 @@ func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) 
 // no service asked.
 func (p Patient) login(ctx context.Context, e roster.Entry, answers bool) Finding {
 	f := Finding{Check: checkAgent + e.Name + ".login", Level: LevelOK}
-	sign := agent.LoginFacts(e.Kind)
+	sign := agent.Known(e.Kind).Login
 	if !p.Roster.LoggedIn(e) {
 		f.Level, f.What, f.Cure = LevelWarn, "no sign of a login of "+e.Name, sign.Cure
 		if answers && p.LoggedOut(ctx, e) {
@@ -176,7 +173,7 @@ func (p Patient) signed(sign agent.LoginSign) string {
 // well: they are what a person who starts the CLI by hand will meet.
 func quirks(e roster.Entry, version string) []Finding {
 	var list []Finding
-	for _, q := range agent.Quirks(e.Kind) {
+	for _, q := range agent.Known(e.Kind).Quirks {
 		if version == "" || !covers(q.Versions, version) {
 			continue
 		}
@@ -193,7 +190,7 @@ func quirks(e roster.Entry, version string) []Finding {
 // triedVersions are the versions that something is known about.
 func triedVersions(k agent.Kind) []string {
 	var list []string
-	for _, q := range agent.Quirks(k) {
+	for _, q := range agent.Known(k).Quirks {
 		if !slices.Contains(list, q.Versions) {
 			list = append(list, q.Versions)
 		}

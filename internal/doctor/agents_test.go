@@ -32,7 +32,7 @@ func TestAgents(t *testing.T) {
 	for _, f := range list {
 		quirk[f.Check]++
 	}
-	if quirk["agent.claude.quirk"] != len(agent.Quirks(agent.Claude)) || quirk["agent.codex.quirk"]+quirk["agent.gemini.quirk"] > 0 {
+	if quirk["agent.claude.quirk"] != len(agent.Known(agent.Claude).Quirks) || quirk["agent.codex.quirk"]+quirk["agent.gemini.quirk"] > 0 {
 		t.Errorf("quirks: %v", quirk)
 	}
 	r.setenv("ANTHROPIC_API_KEY=never-shown")
@@ -151,7 +151,7 @@ func TestEveryTroubleHasACure(t *testing.T) {
 			t.Errorf("%q has more than a line", f.What)
 		}
 	}
-	if got := cureOf(e, belay.ClassAuth); got != agent.LoginFacts(agent.Claude).Cure {
+	if got := cureOf(e, belay.ClassAuth); got != agent.Known(agent.Claude).Login.Cure {
 		t.Errorf("cure %q", got)
 	}
 }

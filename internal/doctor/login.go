@@ -15,11 +15,11 @@ import (
 // of a login, and its CLI says so itself, without spending a token. Who is in
 // doubt is let in: a run finds out.
 func (p Patient) LoggedOut(ctx context.Context, e roster.Entry) bool {
-	args := agent.AskLogin(e.Kind)
+	args := agent.Known(e.Kind).AskLogin
 	if len(args) == 0 || len(e.Program) == 0 || len(e.Args) > 0 || p.Roster.LoggedIn(e) {
 		return false // its arguments may name another way in
 	}
-	for _, path := range agent.LoginFacts(e.Kind).ElsePaths(p.env) {
+	for _, path := range agent.Known(e.Kind).Login.ElsePaths(p.env) {
 		if _, err := os.Stat(path); err == nil {
 			return false
 		}

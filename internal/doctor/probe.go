@@ -155,7 +155,7 @@ func cureOf(e roster.Entry, c belay.Class) string {
 	hand := "start it by hand and look what it says"
 	switch c {
 	case belay.ClassAuth:
-		if sign := agent.LoginFacts(e.Kind); sign.Cure != "" {
+		if sign := agent.Known(e.Kind).Login; sign.Cure != "" {
 			return sign.Cure
 		}
 		return "log in with it"

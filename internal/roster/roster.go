@@ -42,9 +42,7 @@ func New(self, environ []string, own []Entry) (*Roster, error) {
 		}
 	}
 	for _, k := range agent.Kinds() {
-		switch k {
-		case agent.Command, agent.ACP: // a kind, and nobody in particular
-		case agent.Claude, agent.Codex, agent.Gemini, agent.Copilot, agent.OpenCode, agent.Qwen, agent.Scripted:
+		if !agent.Known(k).Named {
 			r.entries[string(k)] = Entry{Name: string(k), Kind: k}
 		}
 	}
@@ -55,7 +53,7 @@ func New(self, environ []string, own []Entry) (*Roster, error) {
 		if !slices.Contains(agent.Kinds(), e.Kind) {
 			return nil, fmt.Errorf("agents.%s: there is no kind %q; say kind: and one of %s", e.Name, e.Kind, kinds())
 		}
-		if (e.Kind == agent.Command || e.Kind == agent.ACP) && len(e.Program) == 0 {
+		if agent.Known(e.Kind).Named && len(e.Program) == 0 {
 			return nil, fmt.Errorf("agents.%s: kind %s needs program:, a list of the program and its arguments", e.Name, e.Kind)
 		}
 		r.entries[e.Name] = e
@@ -153,7 +151,7 @@ func (r *Roster) Find(name string) (Entry, error) {
 		e.Program = append(slices.Clone(r.self), "scripted")
 		return e, nil
 	}
-	tried := agent.Programs(e.Kind)
+	tried := agent.Known(e.Kind).Programs
 	if len(e.Program) > 0 {
 		tried = e.Program[:1]
 	}
@@ -197,7 +195,7 @@ func runs(path string) bool {
 
 // LoggedIn tells whether there is a sign of a login, without asking anybody.
 func (r *Roster) LoggedIn(e Entry) bool {
-	sign := agent.LoginFacts(e.Kind)
+	sign := agent.Known(e.Kind).Login
 	if len(sign.Env)+len(sign.Files) == 0 {
 		return true // it needs none that could be seen
 	}

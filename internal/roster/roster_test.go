@@ -104,7 +104,7 @@ func TestDefault(t *testing.T) {
 	if name := m.roster(nil).Default(); name != "claude" {
 		t.Errorf("with none logged in: %q", name)
 	}
-	key := agent.LoginFacts(agent.Codex).Env[0]
+	key := agent.Known(agent.Codex).Login.Env[0]
 	if name := m.roster(nil, key+"=x").Default(); name != "codex" {
 		t.Errorf("with codex logged in: %q", name)
 	}

@@ -29,7 +29,7 @@ func (r *Roster) Service(name string) string {
 func (r *Roster) account(e Entry) string {
 	words := e.Program
 	if len(words) == 0 {
-		words = agent.Programs(e.Kind)[:1]
+		words = agent.Known(e.Kind).Programs[:1]
 	}
 	first := r.look(words[0])
 	if first == "" {
