@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,17 @@ func (m *merger) carried(ctx context.Context, base Base, head string, t three) (
 	back, err := m.step.takenFrom(ctx, f.stand, f.three)
 	if err != nil {
 		return f, err
+	}
+	if base.Staged != "" { // git checkout takes a file back to what is staged
+		more, err := m.step.takenFrom(ctx, base.Staged, f.three)
+		if err != nil {
+			return f, err
+		}
+		for _, e := range more {
+			if !slices.ContainsFunc(back, func(b delta) bool { return b.path == e.path }) {
+				back = append(back, e)
+			}
+		}
 	}
 	f.theirs, err = m.step.edited(ctx, f.theirs, back)
 	for _, e := range back[:min(len(back), maxNamed)] {

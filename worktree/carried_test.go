@@ -141,3 +141,14 @@ func TestCommittedWorkBesideAConflict(t *testing.T) {
 		t.Errorf("merge: %+v\n%s", got, p.files())
 	}
 }
+
+// git checkout takes a file back to what is staged: that is no work either.
+func TestTakenBackToWhatIsStaged(t *testing.T) {
+	p := newPair(t)
+	p.sh("echo staged >> a.txt; git add a.txt; echo more >> a.txt")
+	s := p.step("s")
+	s.sh("git checkout -q .; echo w > w.txt")
+	if got := p.merge("s"); got.Count != 1 || p.read("a.txt") != "one\ntwo\nthree\nstaged\nmore\n" {
+		t.Errorf("merge: %+v, %q", got, p.read("a.txt"))
+	}
+}

@@ -52,6 +52,7 @@ type Base struct {
 	Head   string `json:"head"`             // the commit that the files stand on: what differs from it is not committed
 	Branch string `json:"branch,omitempty"` // that was checked out; "" = detached
 	Clean  bool   `json:"clean,omitempty"`  // nothing was uncommitted
+	Staged string `json:"staged,omitempty"` // the tree of what was staged; "" = nothing was uncommitted
 	Stand  string `json:"stand,omitempty"`  // after a conflict: the tree that the step's own work began at
 }
 

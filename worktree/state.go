@@ -34,7 +34,14 @@ func (b *builder) begin(ctx context.Context) (err error) {
 		}
 	}
 	b.own.Base = &Base{Tree: p.Tree, Commit: p.Head, Head: p.Head, Branch: p.Branch, Clean: !p.Dirty}
-	return nil
+	if !p.Dirty {
+		return nil
+	}
+	from, err := find(ctx, b.program, b.dir)
+	if err == nil {
+		b.own.Base.Staged, err = from.staged(ctx)
+	}
+	return err
 }
 
 // baseRef is the name under which the files are kept that a worktree began with.
@@ -43,7 +50,7 @@ func baseRef(run belay.RunID, step belay.Path) string {
 }
 
 // unfold puts uncommitted work into a new worktree: the files, and what is staged.
-func (b *builder) unfold(ctx context.Context, from place) error {
+func (b *builder) unfold(ctx context.Context) error {
 	base := b.own.base()
 	if base.Tree == "" || base.Clean {
 		return nil
@@ -52,12 +59,8 @@ func (b *builder) unfold(ctx context.Context, from place) error {
 	if err != nil {
 		return err
 	}
-	staged, err := from.staged(ctx)
-	if err != nil {
-		return err
-	}
 	g := b.in(b.own.Path)
-	for _, args := range [][]string{{"read-tree", "--reset", "-u", files}, {"read-tree", staged}} {
+	for _, args := range [][]string{{"read-tree", "--reset", "-u", files}, {"read-tree", base.Staged}} {
 		if _, err := g.run(ctx, args...); err != nil {
 			return fmt.Errorf("put uncommitted work into the worktree: %w", err)
 		}
@@ -96,7 +99,7 @@ func (b *builder) furnish(ctx context.Context) error {
 		return err
 	}
 	if b.own.Base != nil {
-		if err := b.unfold(ctx, from); err != nil {
+		if err := b.unfold(ctx); err != nil {
 			return err
 		}
 		if err := b.remember(ctx); err != nil {
