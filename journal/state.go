@@ -227,7 +227,7 @@ func (s *State) find(id belay.RunID) (Folder, error) {
 		return "", err
 	}
 	if !exists(f.Journal()) {
-		if !s.Begun(id) {
+		if rested, err := s.rested(id.Root()); err == nil && !rested && !s.Begun(id) {
 			return "", NeverBegan(id.Root())
 		}
 		return "", damaged(f.Journal(), 0, "it is missing", nil)
