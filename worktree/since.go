@@ -91,9 +91,7 @@ func compare(ctx context.Context, at place, e *belay.Evidence) string {
 	for _, path := range unkept[:min(len(unkept), maxNamed)] {
 		e.Unkept = append(e.Unkept, shown(path))
 	}
-	for _, why := range unkeptReasons(at.top, unkept) {
-		missing = append(missing, why)
-	}
+	missing = append(missing, unkeptReasons(at.top, unkept)...)
 	if e.Commits, err = newCommits(ctx, at, e.Before, e.After); err != nil {
 		missing = append(missing, "list commits: "+err.Error())
 	}
