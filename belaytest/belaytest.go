@@ -4,7 +4,9 @@
 // records and the final state of a run say.
 //
 // The scripts of its recipes are real bash, made of the few shapes that a
-// simulated shell can read too, so that one table serves both worlds.
+// simulated shell can read too, so that one table serves both worlds. What a
+// driver cannot play at all is an Ability that it does not name: the cases that
+// need it are skipped, and say so.
 package belaytest
 
 import (
@@ -24,25 +26,43 @@ import (
 // it stands when the last act is done and the run rests.
 type Driver interface {
 	Run(t *testing.T, c Case) Outcome
+	// Abilities are what the driver has of what a case may need.
+	Abilities() []Ability
 }
 
 // Case is one row of the suite.
 type Case struct {
 	Name   string
+	Needs  []Ability // without one of them the case is skipped
 	Recipe string
 	Subs   map[string]string // name to source
 	Vars   map[string]string // given by the user
-	Acts   []Act             // in this order
+	Env    map[string]string // of the driver and of all steps
+	Agents []Agent           // the first does the steps that name nobody, the others may take over
+	Repo   map[string]string // nil, or the files of the first commit in the run's directory
+	Budget belay.Budget
+	Acts   []Act // in this order
 	Want   Want
+	Also   func([]belay.Record) error // nil, or what the records must tell beside that
 }
 
-// Act is what somebody does to a run.
+// Agent is a scripted agent: its name, and the script that it plays.
+type Agent struct{ Name, Script string }
+
+// Act is what somebody does to a run, as soon as After and Seen are so. With
+// neither, the run must rest, or its driver be dead.
 type Act struct {
 	Do     Deed
-	After  string // a file in the run's directory that must be there first; "": the run rests
+	After  string                  // a file in the run's directory that must be there
+	Seen   func(belay.Record) bool // a record of the run that must be there
 	Step   belay.Path
 	Choice string
+	What   belay.Count // of a clear
+	File   string      // of a touch
 }
+
+// Waits tells that the act is done while the run is driven.
+func (a Act) Waits() bool { return a.After != "" || a.Seen != nil }
 
 // Deed is the closed list of what people do.
 type Deed string
@@ -50,10 +70,13 @@ type Deed string
 const (
 	Cancel     Deed = "cancel"      // ask the run to end for good
 	Stop       Deed = "stop"        // ask the run to stop
-	Resume     Deed = "resume"      // go on with a run that rests
+	Clear      Deed = "clear"       // take back what is counted; a run that rests goes on resting
+	Touch      Deed = "touch"       // make a file in the run's directory; a run that rests goes on resting
+	Resume     Deed = "resume"      // go on with a run that rests, or whose driver died
 	Reopen     Deed = "reopen"      // go on with a run that has ended
 	Answer     Deed = "answer"      // answer for a held step, and resume
 	KillKeeper Deed = "kill keeper" // end the keeper, and with it what it holds
+	KillDriver Deed = "kill driver" // end the driver at once; the keeper lives, and so does what it holds
 )
 
 // Want is how a run must stand. Steps go by their id, those of a child run by
@@ -66,6 +89,9 @@ type Want struct {
 	Vars     map[string]string            // of the root
 	Attempts map[string]int               // main attempts that were made
 	Phases   map[string]flow.Phase        // all steps of all runs
+	Helpers  map[string]int               // nil, or all attempts beside the main ones, by "step@role"
+	Agents   map[string]string            // nil, or who made the last main attempt of each agent step
+	Files    map[string]string            // what is in files of the run's directory
 }
 
 // Outcome is how a run stands, and how it came there.
@@ -80,8 +106,16 @@ func Conform(t *testing.T, d Driver) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
+			if missing := lacks(d.Abilities(), c.Needs); len(missing) > 0 {
+				t.Skipf("the case needs %v, which this driver does not have", missing)
+			}
 			got := d.Run(t, c)
 			compare(t, c.Want, got)
+			if c.Also != nil {
+				if err := c.Also(got.Records); err != nil {
+					t.Error(err)
+				}
+			}
 			for _, v := range audit.Check(got.Records) {
 				t.Errorf("audit: %s", v)
 			}
@@ -111,6 +145,13 @@ func compare(t *testing.T, want Want, got Outcome) {
 	if want.Failures != nil {
 		same(t, "failures", want.Failures, got.Failures)
 	}
+	if want.Helpers != nil {
+		same(t, "helpers", want.Helpers, got.Helpers)
+	}
+	if want.Agents != nil {
+		same(t, "agents", want.Agents, got.Agents)
+	}
+	same(t, "files", want.Files, got.Files)
 }
 
 func same[V comparable](t *testing.T, what string, want, got map[string]V) {
@@ -135,6 +176,7 @@ func Look(tree *flow.Tree, recs []belay.Record) Outcome {
 	o := Outcome{Records: recs, Want: Want{
 		Status: tree.Status(), Failures: map[string]belay.FailureKind{}, Vars: map[string]string{},
 		Attempts: map[string]int{}, Phases: map[string]flow.Phase{},
+		Helpers: map[string]int{}, Agents: map[string]string{},
 	}}
 	root := tree.Runs()[0]
 	for _, id := range tree.Runs() {
@@ -147,6 +189,13 @@ func Look(tree *flow.Tree, recs []belay.Record) Outcome {
 			if v.Failure != nil && v.Phase == flow.Failed {
 				o.Failures[name] = v.Failure.Kind
 			}
+		}
+	}
+	for _, r := range recs {
+		if e, ok := r.Event.(belay.AttemptStarted); ok && e.Role != belay.RoleMain {
+			o.Helpers[stepName(root, r.Run, e.Path)+"@"+string(e.Role)]++
+		} else if ok && e.Agent != "" {
+			o.Agents[stepName(root, r.Run, e.Path)] = e.Agent
 		}
 	}
 	for n, v := range tree.Run(root).Vars() {

@@ -8,7 +8,10 @@ import (
 // Cases is the whole suite.
 func Cases() []Case {
 	var all []Case
-	for _, part := range [][]Case{order(), failing(), nesting(), language(), holding(), stopping(), losing()} {
+	for _, part := range [][]Case{
+		order(), failing(), nesting(), language(), holding(), stopping(), losing(), orphaning(),
+		values(), agents(), helpers(), trees(), shared(),
+	} {
 		all = append(all, part...)
 	}
 	return all

@@ -83,6 +83,22 @@ func stopping() []Case {
 			},
 		},
 		{
+			Name:   "stopped with a child, and resumed",
+			Recipe: "name: n\nsteps:\n- {id: s, recipe: sub}\n- {id: b, command: exit 0}\n",
+			Subs:   texts{"sub": "name: sub\nsteps:\n- {id: a, command: '" + waits + "'}\n"},
+			Acts:   []Act{{Do: Stop, After: "first"}, {Do: Resume}},
+			Want: Want{
+				Status: belay.Achieved, Attempts: attempts{"s": 1, "s.1/a": 2, "b": 1},
+				Phases: phases{"s": flow.Done, "s.1/a": flow.Done, "b": flow.Done},
+			},
+		},
+		{
+			Name:   "stopped twice",
+			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; test -f here3 && exit 0; sleep 60'}\n",
+			Acts:   []Act{{Do: Stop, After: "here1"}, {Do: Resume}, {Do: Stop, After: "here2"}, {Do: Resume}},
+			Want:   Want{Status: belay.Achieved, Attempts: attempts{"a": 3}, Phases: phases{"a": flow.Done}},
+		},
+		{
 			Name:   "cancelled with a child",
 			Recipe: "name: n\nsteps:\n- {id: s, recipe: sub}\n",
 			Subs:   texts{"sub": "name: sub\nsteps:\n- {id: a, command: '" + waits + "'}\n"},

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,28 +18,12 @@ import (
 	"github.com/belay-run/belay/belaytest"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/step"
-	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/proc"
 )
-
-// TestMain is also the keeper: the engine starts this program again as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 4 && os.Args[1] == "keeper" {
-		if err := proc.Keep(context.Background(), proc.KeepOptions{Dir: os.Args[2], Socket: os.Args[3]}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
 
 // TestLocalConforms holds the local engine, with real keepers and processes,
 // against the suite that every driver passes.
 //
-// promise: F3, F4, F6, F9, K4, X
+// promise: F3, F4, F6, F9, K1, K4, X
 func TestLocalConforms(t *testing.T) {
 	t.Parallel()
 	belaytest.Conform(t, local{})
@@ -47,6 +33,9 @@ const patience = 30 * time.Second
 
 // local drives cases with the local engine.
 type local struct{}
+
+// Abilities are all: the local engine lacks nothing that the suite knows.
+func (local) Abilities() []belaytest.Ability { return belaytest.Abilities() }
 
 func (local) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	t.Helper()
@@ -58,15 +47,16 @@ func (local) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	s.id = open.ID
 	for acts := c.Acts; ; {
 		var during []belaytest.Act
-		for len(acts) > 0 && acts[0].After != "" {
+		for len(acts) > 0 && acts[0].Waits() {
 			during, acts = append(during, acts[0]), acts[1:]
 		}
-		res := s.drive(open, during)
-		if len(acts) == 0 {
-			return s.look(res)
+		s.drive(open, during)
+		for open = nil; open == nil; acts = acts[1:] {
+			if len(acts) == 0 {
+				return s.look(c.Want.Files)
+			}
+			open = s.act(acts[0])
 		}
-		open = s.act(acts[0])
-		acts = acts[1:]
 	}
 }
 
@@ -74,45 +64,92 @@ func (local) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 type stage struct {
 	t      *testing.T
 	dir    string
-	state  *journal.State
+	env    []string
+	place  place
 	engine *engine.Local
 	spec   engine.Spec
 	id     belay.RunID
 	first  []flow.Fact
+	child  *exec.Cmd // a driver that is to be killed
+	code   int
+	mails  int
 }
 
 func newStage(t *testing.T, c belaytest.Case) *stage {
 	t.Helper()
-	shelf, work := t.TempDir(), t.TempDir()
+	shelf, bin := t.TempDir(), t.TempDir()
+	s := &stage{t: t, dir: t.TempDir(), place: place{state: filepath.Join(t.TempDir(), "state"), agents: t.TempDir()}}
 	write(t, filepath.Join(shelf, "root.yaml"), c.Recipe)
 	for name, src := range c.Subs {
 		write(t, filepath.Join(shelf, name+".yaml"), src)
 	}
-	set, err := library.Shelf{Work: work}.Load(filepath.Join(shelf, "root.yaml"))
+	set, err := load(shelf, "root", s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Errors() {
-		t.Fatal(set.Text())
-	}
-	state, err := journal.OpenState(filepath.Join(t.TempDir(), "state"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = state.Close() }) // the test has its answer by now
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, dir: work, state: state, spec: engine.Spec{Set: set, Dir: work, Vars: map[string]json.RawMessage{}}}
+	nest := filepath.Join(bin, "nest")
+	write(t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' '%s' \"$1\"\n", exe, s.place.agents, shelf))
+	if err := os.Chmod(nest, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(bin, "config.yaml") // what the user of this machine has set is not theirs
+	write(t, config, "")
+	s.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BELAY_CONFIG="+config)
+	for n, v := range c.Env {
+		s.env = append(s.env, n+"="+v)
+	}
+	s.spec = engine.Spec{Set: set, Dir: s.dir, Vars: map[string]json.RawMessage{}, Budget: c.Budget}
 	for n, v := range c.Vars {
 		s.spec.Vars[n] = belay.Text(v).JSON
 	}
-	s.engine = &engine.Local{
-		State: state, Keeper: []string{exe, "keeper"}, Version: "test", Env: os.Environ(),
-		Limits: step.Limits{MaxLog: 1 << 20, MaxOut: 1 << 20, Grace: time.Second},
+	s.cast(c.Agents)
+	s.commit(c.Repo)
+	if s.engine, err = s.place.open(s.env); err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = s.engine.State.Close() }) // the test has its answer by now
 	return s
+}
+
+// cast gives the run its agents.
+func (s *stage) cast(agents []belaytest.Agent) {
+	s.t.Helper()
+	for i, a := range agents {
+		write(s.t, s.place.script(a.Name), a.Script)
+		if i == 0 {
+			s.spec.Agent, s.spec.Agents = a.Name, true
+		} else {
+			s.spec.Staff = append(s.spec.Staff, a.Name)
+		}
+	}
+}
+
+// commit makes the run's directory a repository that has the files.
+func (s *stage) commit(files map[string]string) {
+	s.t.Helper()
+	if files == nil {
+		return
+	}
+	for name, text := range files {
+		write(s.t, filepath.Join(s.dir, name), text)
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"config", "user.name", "somebody"},
+		{"config", "user.email", "somebody@example.org"},
+		{"add", "-A"},
+		{"commit", "-q", "--allow-empty", "-m", "first"},
+	} {
+		cmd := exec.CommandContext(s.t.Context(), "git", args...)
+		cmd.Dir = s.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.t.Fatalf("git %s: %v: %s", args[0], err, out)
+		}
+	}
 }
 
 func write(t *testing.T, path, text string) {
@@ -122,25 +159,59 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// drive drives the run to its rest while somebody does the acts.
-func (s *stage) drive(open *engine.Open, acts []belaytest.Act) belay.RunResult {
+// drive drives the run to its rest, or to the death of its driver, while
+// somebody does the acts.
+func (s *stage) drive(open *engine.Open, acts []belaytest.Act) {
 	s.t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- s.play(acts) }()
+	if slices.ContainsFunc(acts, func(a belaytest.Act) bool { return a.Do == belaytest.KillDriver }) {
+		s.driveApart(open, acts)
+		return
+	}
+	rest, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- s.play(acts, rest) }()
 	res, err := open.Drive(context.Background(), nil, nil, s.first...)
-	s.first = nil
+	close(rest)
+	s.first, s.code = nil, res.Code
 	if err := errors.Join(err, <-done, open.Close()); err != nil {
 		s.t.Fatal(err)
 	}
-	return res
 }
 
-// play does acts that wait for a file.
-func (s *stage) play(acts []belaytest.Act) error {
+// driveApart has another process drive, because this one cannot be killed.
+func (s *stage) driveApart(open *engine.Open, acts []belaytest.Act) {
+	s.t.Helper()
+	_, err := open.Write(s.first...) // the start too, if it is a new run
+	s.first = nil
+	if err := errors.Join(err, open.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.child = exec.CommandContext(s.t.Context(), exe, "drive", s.place.state, s.place.agents, string(s.id))
+	s.child.Env, s.child.Stderr = s.env, os.Stderr
+	if err := s.child.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	rest, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- s.play(acts, rest) }()
+	err = s.child.Wait()
+	close(rest)
+	if played := <-done; played != nil {
+		s.t.Fatal(played)
+	}
+	if state := s.child.ProcessState; state.Exited() {
+		s.t.Fatalf("the driver ended by itself: %v", err)
+	}
+}
+
+// play does acts whose time comes while the run is driven; what is left when it
+// rests could not be done.
+func (s *stage) play(acts []belaytest.Act, rest <-chan struct{}) error {
 	for _, a := range acts {
-		err := until(func() (bool, error) { return s.try(a) })
-		if err != nil {
-			return fmt.Errorf("%s after %s: %w", a.Do, a.After, err)
+		if err := until(rest, func() (bool, error) { return s.try(a) }); err != nil {
+			return fmt.Errorf("%s: %w", a.Do, err)
 		}
 	}
 	return nil
@@ -148,33 +219,57 @@ func (s *stage) play(acts []belaytest.Act) error {
 
 // try does an act if its time has come.
 func (s *stage) try(a belaytest.Act) (bool, error) {
-	if _, err := os.Stat(filepath.Join(s.dir, a.After)); errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
+	if ready, err := s.ready(a); err != nil || !ready {
 		return false, err
 	}
-	r := belay.Request{Run: s.id, By: "somebody", Why: "the list says so"}
 	switch a.Do {
 	case belaytest.Cancel:
-		r.Ask = belay.RequestCancel
+		return true, s.ask(belay.Request{Ask: belay.RequestCancel})
 	case belaytest.Stop:
-		r.Ask = belay.RequestStop
+		return true, s.ask(belay.Request{Ask: belay.RequestStop})
+	case belaytest.Clear:
+		return true, s.ask(belay.Request{Ask: belay.RequestClear, What: a.What, Step: a.Step})
+	case belaytest.Touch:
+		return true, os.WriteFile(filepath.Join(s.dir, a.File), nil, 0o600)
 	case belaytest.KillKeeper:
 		pid, err := s.keeper()
 		if err != nil {
 			return false, err
 		}
 		return true, syscall.Kill(pid, syscall.SIGKILL)
+	case belaytest.KillDriver:
+		return true, s.child.Process.Kill()
 	case belaytest.Resume, belaytest.Reopen, belaytest.Answer:
-		return false, fmt.Errorf("%s has to wait for the run's rest", a.Do)
 	}
-	_, err := s.state.Put(r)
-	return true, err
+	return false, fmt.Errorf("%s has to wait for the run's rest", a.Do)
+}
+
+// ready tells whether what an act waits for is there.
+func (s *stage) ready(a belaytest.Act) (bool, error) {
+	if a.After != "" {
+		if _, err := os.Stat(filepath.Join(s.dir, a.After)); errors.Is(err, os.ErrNotExist) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	if a.Seen == nil {
+		return true, nil
+	}
+	_, recs, err := s.read()
+	return slices.ContainsFunc(recs, a.Seen), err
+}
+
+// ask puts a request into the run's mailbox.
+func (s *stage) ask(r belay.Request) error {
+	r.Run, r.By, r.Why = s.id, "somebody", "the list says so"
+	_, err := s.engine.State.Put(r)
+	return err
 }
 
 // keeper is the pid of the run's keeper: the last one that wrote its line.
 func (s *stage) keeper() (int, error) {
-	b, err := os.ReadFile(filepath.Join(string(s.state.Folder(s.id)), "keeper.log"))
+	b, err := os.ReadFile(filepath.Join(string(s.engine.State.Folder(s.id)), "keeper.log"))
 	if err != nil {
 		return 0, err
 	}
@@ -191,9 +286,14 @@ func (s *stage) keeper() (int, error) {
 	return pid, nil
 }
 
-// act does an act for which the run must rest, and takes the run.
+// act does an act for which nobody may drive the run, and takes the run if it
+// is to go on.
 func (s *stage) act(a belaytest.Act) *engine.Open {
 	s.t.Helper()
+	if a.Do == belaytest.Touch {
+		write(s.t, filepath.Join(s.dir, a.File), "")
+		return nil
+	}
 	open, err := s.engine.Resume(s.id)
 	if err != nil {
 		s.t.Fatal(err)
@@ -203,41 +303,64 @@ func (s *stage) act(a belaytest.Act) *engine.Open {
 	case belaytest.Reopen:
 		s.first = open.Tree.Reopen("somebody", "the list says so")
 	case belaytest.Answer:
-		_, err := open.Write(flow.Fact{Run: s.id, Event: belay.RequestReceived{Request: belay.Request{
-			ID: "answer", Run: s.id, By: "somebody", Ask: belay.RequestAnswer, Step: a.Step, Choice: a.Choice, Why: "the list says so",
-		}}})
-		if err != nil {
+		s.write(open, belay.Request{Ask: belay.RequestAnswer, Step: a.Step, Choice: a.Choice})
+	case belaytest.Clear:
+		s.write(open, belay.Request{Ask: belay.RequestClear, What: a.What, Step: a.Step})
+		if err := open.Close(); err != nil {
 			s.t.Fatal(err)
 		}
-	case belaytest.Cancel, belaytest.Stop, belaytest.KillKeeper:
+		return nil
+	case belaytest.Cancel, belaytest.Stop, belaytest.KillKeeper, belaytest.KillDriver, belaytest.Touch:
 		s.t.Fatalf("%s needs a run that is driven", a.Do)
 	}
 	return open
 }
 
-// look reads the journal as anybody could.
-func (s *stage) look(res belay.RunResult) belaytest.Outcome {
+// write puts a request on record.
+func (s *stage) write(open *engine.Open, r belay.Request) {
 	s.t.Helper()
-	view, err := s.state.View(s.id)
-	if err != nil {
+	s.mails++
+	r.ID, r.Run, r.By, r.Why = fmt.Sprintf("request %d", s.mails), s.id, "somebody", "the list says so"
+	if _, err := open.Write(flow.Fact{Run: s.id, Event: belay.RequestReceived{Request: r}}); err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// read reads the journal as anybody could.
+func (s *stage) read() (tree *flow.Tree, recs []belay.Record, err error) {
+	view, err := s.engine.State.View(s.id)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer func() { _ = view.Close() }() // read only: nothing to lose
-	recs, err := view.Load()
-	if err != nil {
-		s.t.Fatal(err)
+	if recs, err = view.Load(); err != nil || len(recs) == 0 {
+		return nil, nil, err
 	}
-	tree, err := engine.Fold(s.id, recs, view)
+	tree, err = engine.Fold(s.id, recs, view)
+	return tree, recs, err
+}
+
+// look is how the run stands.
+func (s *stage) look(files map[string]string) belaytest.Outcome {
+	s.t.Helper()
+	tree, recs, err := s.read()
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	o := belaytest.Look(tree, recs)
-	o.Code = res.Code
+	o.Code, o.Files = s.code, map[string]string{}
+	for name := range files {
+		b, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			s.t.Error(err)
+		}
+		o.Files[name] = string(b)
+	}
 	return o
 }
 
-// until asks again and again, for a bounded time.
-func until(ready func() (bool, error)) error {
+// until asks again and again, for a bounded time and not past the run's rest.
+func until(rest <-chan struct{}, ready func() (bool, error)) error {
 	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -247,6 +370,8 @@ func until(ready func() (bool, error)) error {
 		}
 		select {
 		case <-tick.C:
+		case <-rest:
+			return errors.New("the run came to its rest before it was time for that")
 		case <-deadline:
 			return errors.New("it never came to that")
 		}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 
 // Driver is the simulator as a driver that the conformance suite can use.
 type Driver struct{}
+
+// Abilities are those of a world without agents, secrets and other runs.
+func (Driver) Abilities() []belaytest.Ability { return []belaytest.Ability{belaytest.BigValues} }
 
 // Run makes one run of a case in a calm world.
 func (Driver) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
@@ -44,7 +48,12 @@ func (Driver) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return belaytest.Look(tree, w.disk)
+	o := belaytest.Look(tree, w.disk)
+	o.Files = map[string]string{}
+	for name := range c.Want.Files {
+		o.Files[name] = w.files[name]
+	}
+	return o
 }
 
 // play is a calm world in which people follow a list.
@@ -56,26 +65,32 @@ func (p *play) dies(*world, point) bool   { return false }
 func (p *play) diskFull(*world) bool      { return false }
 func (p *play) survivors(_, most int) int { return most }
 func (p *play) rested(w *world, _ belay.Status) {
-	if len(p.acts) > 0 && p.acts[0].After == "" {
+	for len(p.acts) > 0 && !p.acts[0].Waits() {
 		p.act(w)
 	}
 }
 
-// strike does what waits for a file that is there now.
+// strike does what waits for a file or a record that is there now.
 func (p *play) strike(w *world) {
-	if len(p.acts) == 0 || p.acts[0].After == "" || w.driver == nil {
-		return
-	}
-	if _, ok := w.files[p.acts[0].After]; ok {
+	if len(p.acts) > 0 && w.driver != nil && p.acts[0].Waits() && p.ready(w) {
 		p.act(w)
 	}
+}
+
+// ready tells whether what the next act waits for is there.
+func (p *play) ready(w *world) bool {
+	a := p.acts[0]
+	if _, there := w.files[a.After]; a.After != "" && !there {
+		return false
+	}
+	return a.Seen == nil || slices.ContainsFunc(w.disk, a.Seen)
 }
 
 // act does the next thing on the list.
 func (p *play) act(w *world) {
 	a := p.acts[0]
 	p.acts = p.acts[1:]
-	r := belay.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, Why: "the list says so"}
+	r := belay.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, What: a.What, Why: "the list says so"}
 	switch a.Do {
 	case belaytest.Cancel:
 		r.Ask = belay.RequestCancel
@@ -83,6 +98,14 @@ func (p *play) act(w *world) {
 	case belaytest.Stop:
 		r.Ask = belay.RequestStop
 		w.post(r)
+	case belaytest.Clear:
+		if r.Ask = belay.RequestClear; w.driver != nil {
+			w.post(r)
+		} else {
+			w.settle(r)
+		}
+	case belaytest.Touch:
+		w.files[a.File] += ""
 	case belaytest.Resume:
 		w.resumeLater()
 	case belaytest.Reopen:
@@ -95,6 +118,10 @@ func (p *play) act(w *world) {
 		w.resumeLater()
 	case belaytest.KillKeeper:
 		w.keeper.crash()
+	case belaytest.KillDriver:
+		w.say("driver is killed")
+		w.driver.gone()
+		p.rested(w, belay.Running)
 	}
 }
 

@@ -1,11 +1,9 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -347,34 +345,8 @@ func (d *driver) answer(c belay.Ask) flow.Fact {
 	case c.Question.Agent != "":
 		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true}}}
 	}
-	ok, err := d.truthOf(c.Question)
-	a := belay.Answer{OK: ok}
-	if err != nil {
-		a.Error = err.Error()
-	}
+	a := d.w.answer(c.Question)
 	return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
-}
-
-func (d *driver) truthOf(q belay.Question) (bool, error) {
-	e, err := expr.Parse(q.Cond)
-	if err != nil {
-		return false, err
-	}
-	return e.Truth(func(name string) (any, bool) {
-		v, ok := q.Vars[name]
-		if !ok {
-			return nil, false
-		}
-		if !v.Inline() {
-			text, kept := d.w.blobs[v.Sha]
-			return text, kept
-		}
-		var x any
-		if json.Unmarshal(v.JSON, &x) != nil {
-			return nil, false
-		}
-		return x, true
-	})
 }
 
 // rest waits for what comes next, or leaves when the run rests.

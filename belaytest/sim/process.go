@@ -112,7 +112,7 @@ func (p *process) end(code, signal int) {
 		key: p.job.Key, began: true, code: code, signal: signal, killedBy: p.why, started: p.born, ended: p.w.now,
 	}
 	if p.job.Output {
-		v := belay.Text(p.out)
+		v := p.w.text(p.out)
 		e.output = &v
 		if p.out64 != nil {
 			e.output = p.out64

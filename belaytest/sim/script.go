@@ -1,14 +1,12 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -57,6 +55,16 @@ var shapes = []shape{
 	}},
 	{regexp.MustCompile(`^echo "?([^"<>|&]*)"?$`), func(m []string) act {
 		return act{do: func(p *process) (int, bool) { p.out += p.expand(m[1]); return 0, false }}
+	}},
+	{regexp.MustCompile(`^printf '([^'%\\]*%0\d+d[^'\\]*)'((?: \d+)+)$`), func(m []string) act {
+		return act{do: func(p *process) (int, bool) {
+			var numbers []any
+			for _, n := range strings.Fields(m[2]) {
+				numbers = append(numbers, digits(n))
+			}
+			p.out += fmt.Sprintf(m[1], numbers...)
+			return 0, false
+		}}
 	}},
 	{regexp.MustCompile(`^await (\S+)$`), func(m []string) act {
 		return act{do: func(p *process) (int, bool) {
@@ -131,17 +139,9 @@ func (p *process) expand(word string) string {
 		}
 		for _, n := range sortedNames(p.job.Vars) {
 			if long, short := recipe.EnvNames(n); name == "$"+long || name == "$"+short {
-				return textOf(p.job.Vars[n])
+				return p.w.plain(p.job.Vars[n])
 			}
 		}
 		return ""
 	})
-}
-
-func textOf(v belay.Value) string {
-	var s string
-	if json.Unmarshal(v.JSON, &s) == nil {
-		return s
-	}
-	return string(v.JSON)
 }

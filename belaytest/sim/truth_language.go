@@ -30,7 +30,11 @@ func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e belay.RunStarted) 
 			continue
 		}
 		var items []json.RawMessage
-		if err := json.Unmarshal(t.given(run, def.Foreach), &items); err != nil {
+		list := e.Items
+		if list == nil {
+			list = t.given(run, def.Foreach)
+		}
+		if err := json.Unmarshal(list, &items); err != nil {
 			t.w.violate("items come from a list", "%s: %v", def.Foreach, err)
 		}
 		t.w.stats.Items += int64(len(items))
