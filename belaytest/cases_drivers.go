@@ -64,6 +64,33 @@ func orphaning() []Case {
 	}
 }
 
+// clearing: what is counted against a run, and taken back.
+func clearing() []Case {
+	kill := func(file string) Act { return Act{Do: KillKeeper, After: file} }
+	return []Case{
+		{
+			Name:   "lost too often, but for somebody who cleared that",
+			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; test -f here5 && exit 0; sleep 60'}\n",
+			Acts: []Act{
+				kill("here1"), kill("here2"), kill("here3"), {Do: Clear, What: belay.CountAttempts, After: "here4"},
+				{Do: KillKeeper, Seen: cleared},
+			},
+			Want: Want{Status: belay.Achieved, Attempts: attempts{"a": 5}, Phases: phases{"a": flow.Done}},
+		},
+		{
+			Name:   "lost too often, but for somebody who cleared that while it rested",
+			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; test -f here6 && exit 0; sleep 60'}\n",
+			Acts: []Act{
+				kill("here1"), kill("here2"), kill("here3"), {Do: Stop, After: "here4"},
+				{Do: Clear, What: belay.CountAttempts, Step: "a"}, {Do: Resume}, kill("here5"),
+			},
+			Want: Want{Status: belay.Achieved, Attempts: attempts{"a": 6}, Phases: phases{"a": flow.Done}},
+		},
+	}
+}
+
+func cleared(r belay.Record) bool { _, ok := r.Event.(belay.RunCleared); return ok }
+
 // attached tells that the n-th driver, or keeper, has the run.
 func attached(n int64) func(belay.Record) bool {
 	return func(r belay.Record) bool {

@@ -81,7 +81,7 @@ func (o indexLedger) GiveTrees(need map[string][]string) error {
 // CountLost counts in the index before the journal does; of the two counts the
 // larger holds, so that an old copy of the folder wins nothing.
 func (o indexLedger) CountLost(run belay.RunID, step belay.Path, known int) (int, error) {
-	name := fmt.Sprintf("lost %s:%s", run, step)
+	name := lostCap(run, step)
 	have, err := o.local.State.Cap(o.ID, name)
 	if err != nil {
 		return 0, err
@@ -91,8 +91,11 @@ func (o indexLedger) CountLost(run belay.RunID, step belay.Path, known int) (int
 	return n, err
 }
 
-// Clear takes the counts back that are kept for all runs, once the record of
-// a person's wish is on disk. Those of the run are in its records.
+// lostCap is what the lost attempts of a step are counted under.
+func lostCap(run belay.RunID, step belay.Path) string { return fmt.Sprintf("lost %s:%s", run, step) }
+
+// Clear takes back in the index what a person cleared, once the record of that
+// is on disk. The rest of what is counted against a run is in its records.
 func (o indexLedger) Clear(recs []belay.Record) error {
 	for _, r := range recs {
 		e, ok := r.Event.(belay.RunCleared)
@@ -114,7 +117,10 @@ func (o indexLedger) Clear(recs []belay.Record) error {
 			if err := o.local.State.ClearBudget(o.session.Tree, o.Tree.Started().Limits.Budget, r.At); err != nil {
 				return err
 			}
-		case belay.CountAttempts:
+		case belay.CountAttempts: // those that were lost: the larger of two counts holds
+			if err := o.local.State.ClearCaps(o.ID, lostCap(r.Run, e.Path), e.Path != ""); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

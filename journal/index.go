@@ -255,6 +255,17 @@ func (s *State) RaiseCap(id belay.RunID, name string, n int64) (int64, error) {
 	return count, err
 }
 
+// ClearCaps forgets the caps of a run whose names begin so, or the one that is
+// named so exactly.
+func (s *State) ClearCaps(id belay.RunID, name string, exactly bool) error {
+	return s.change("clear caps", func(c *sqlite3.Conn) error {
+		if exactly {
+			return run(c, "DELETE FROM caps WHERE run = ? AND name = ?", id, name)
+		}
+		return run(c, "DELETE FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", id, len(name), name)
+	})
+}
+
 // Cap is the highest count of a cap of a run; 0 when none was given.
 func (s *State) Cap(id belay.RunID, name string) (int64, error) {
 	var count int64

@@ -39,11 +39,13 @@ type deed struct {
 	pass    string // why a once step may be started again
 	starts  int    // main attempts that were recorded as started and not as unborn
 	lost    int
-	grants  int  // attempts that a person allowed
-	given   int  // attempts that were given back
-	checked bool // its verify has said that the work is not there
-	vouched bool // a person said that it is there, and its verify is to say so too
-	hook    string
+
+	pardoned int  // those of them that were cleared
+	grants   int  // attempts that a person allowed
+	given    int  // attempts that were given back
+	checked  bool // its verify has said that the work is not there
+	vouched  bool // a person said that it is there, and its verify is to say so too
+	hook     string
 }
 
 // attempt is one key.
@@ -92,6 +94,10 @@ func (t *truth) record(r belay.Record) {
 		t.runEnded(r.Run, e.RunResult)
 	case belay.RequestReceived:
 		t.requested(r.Run, e.Request)
+	case belay.RunCleared:
+		if e.What == belay.CountAttempts {
+			t.cleared(r.Run, e.Path)
+		}
 	case belay.RequestRefused, belay.AnswerGiven:
 	default:
 		t.stepRecord(r)

@@ -44,9 +44,19 @@ func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
 	t.capped(d)
 }
 
+// cleared takes back what counts against the steps of a run, or against one.
+func (t *truth) cleared(run belay.RunID, p belay.Path) {
+	for _, d := range t.deeds {
+		if d.run == run && (p == "" || d.path == p) {
+			d.pardoned += d.lost
+			d.lost = 0
+		}
+	}
+}
+
 // capped checks that a step is not tried more often than it may be.
 func (t *truth) capped(d *deed) {
-	allowed := d.def.Retry.MaxAttempts + d.grants + d.given + min(d.lost, t.w.limits.MaxLost+d.grants)
+	allowed := d.def.Retry.MaxAttempts + d.grants + d.given + d.pardoned + min(d.lost, t.w.limits.MaxLost+d.grants)
 	if d.starts > allowed {
 		t.w.violate("attempts are capped", "%s: attempt %d of %d", stepName(d.run, d.path), d.starts, allowed)
 	}

@@ -3,7 +3,9 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -256,9 +258,20 @@ func (w *world) append(recs []belay.Record, epoch int64) {
 		if w.trace != nil {
 			w.say("  %3d %s %s", r.Seq, r.Run, describe(r.Event))
 		}
+		if e, ok := r.Event.(belay.RunCleared); ok && e.What == belay.CountAttempts {
+			w.clear(r.Run, e.Path)
+		}
 		w.truth.record(r)
 	}
 	w.truth.committed()
+}
+
+// clear takes back what the index counts against the steps of a run, or against
+// one.
+func (w *world) clear(run belay.RunID, p belay.Path) {
+	maps.DeleteFunc(w.counted, func(name string, _ int) bool {
+		return name == stepName(run, p) || p == "" && strings.HasPrefix(name, stepName(run, ""))
+	})
 }
 
 func describe(e belay.Event) string {
