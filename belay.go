@@ -272,7 +272,7 @@ type Limits struct {
 	MaxTotalSteps int `json:"max_total_steps"`       // steps started in nested runs
 	MaxParallel   int `json:"max_parallel"`          // processes at the same time in the whole tree
 	MaxLost       int `json:"max_lost"`              // lost attempts of one step
-	MaxReplans    int `json:"max_replans,omitempty"` // ways out that recovery may take in the whole tree; 0 = the default, below it none
+	MaxReplans    int `json:"max_replans,omitempty"` // recoveries that may be taken in the whole tree; 0 = the default, below it none
 	// Patience is how long a step waits for the service of its agent that is
 	// down; 0 = the default, below it not at all.
 	Patience time.Duration `json:"patience,omitempty"`
@@ -292,11 +292,11 @@ type Budget struct {
 	MaxWall     time.Duration `json:"max_wall,omitempty"`      // since the run began
 }
 
-// DefaultMaxReplans is how many ways out recovery may take in one run, with all
+// DefaultMaxReplans is how many recoveries may be taken in one run, with all
 // runs below it, where nobody set another number.
 const DefaultMaxReplans = 12
 
-// Replans is how many ways out recovery may take.
+// Replans is how many recoveries may be taken.
 func (l Limits) Replans() int {
 	if l.MaxReplans != 0 {
 		return max(l.MaxReplans, 0)

@@ -39,7 +39,7 @@ type RunStarted struct {
 	Version  string            `json:"version,omitempty"`
 	Isolate  bool              `json:"isolate,omitempty"` // the run has a worktree of its own, whatever its recipe says; root only
 
-	Policy     string             `json:"policy,omitempty"`      // who chooses ways out: "" = belay, or classic; root only, as all below but the last two
+	Policy     string             `json:"policy,omitempty"`      // who chooses recoveries: "" = belay, or classic; root only, as all below but the last two
 	MaxRetries int                `json:"max_retries,omitempty"` // of the classic policy; 0 = its default
 	Recovery   string             `json:"recovery,omitempty"`    // about failed sub-recipes: "" = on, off or classic
 	Agents     bool               `json:"agents,omitempty"`      // the run uses agents: recovery may start some
@@ -174,7 +174,7 @@ type StepRefused struct {
 	Failure Failure `json:"failure"`
 }
 
-// RecoveryChosen is the way out of a failure, written before it is taken.
+// RecoveryChosen is the recovery from a failure, written before it is taken.
 type RecoveryChosen struct {
 	Path Path `json:"step"`
 	Plan Plan `json:"plan"`

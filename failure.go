@@ -107,7 +107,7 @@ const (
 	BasisVerify Basis = "verify" // the step's own check
 )
 
-// Plan is a chosen way out. It is self-contained: whoever carries it out does
+// Plan is a chosen recovery. It is self-contained: whoever carries it out does
 // not decide again.
 type Plan struct {
 	Act    Act       `json:"act"`
@@ -119,17 +119,17 @@ type Plan struct {
 	Class   Class         `json:"class,omitempty"`       // of the failure
 	Level   Level         `json:"level,omitempty"`       // the evidence that decided its class
 	Print   string        `json:"fingerprint,omitempty"` // of the failure
-	Counts  bool          `json:"counts,omitempty"`      // it is one of the run's ways out, which are counted
+	Counts  bool          `json:"counts,omitempty"`      // it is one of the run's recoveries, which are counted
 	Patient bool          `json:"patient,omitempty"`     // a wait for a service that is down: bounded by time, not counted
 	Agent   string        `json:"agent,omitempty"`       // who takes over
 	Role    string        `json:"role,omitempty"`        // in which role
 	Timeout time.Duration `json:"timeout,omitempty"`     // for the next attempt, instead of the step's own
 	Brief   string        `json:"brief,omitempty"`       // what the next attempt is told
 	Parts   []Part        `json:"parts,omitempty"`       // of a task that was split without asking
-	Refused []NotTaken    `json:"refused,omitempty"`     // ways out that were looked at before it, and why they were not taken
+	Refused []NotTaken    `json:"refused,omitempty"`     // recoveries that were looked at before it, and why they were not taken
 }
 
-// NotTaken is a way out that was looked at and not taken.
+// NotTaken is a recovery that was looked at and not taken.
 type NotTaken struct {
 	Act Act    `json:"act"`
 	Why string `json:"why"`
@@ -172,7 +172,7 @@ type Count string
 const (
 	CountAttempts Count = "attempts" // failures of a step, or of all
 	CountBreakers Count = "breakers" // of the services that agents call
-	CountBudget   Count = "budget"   // what the run may use, and its ways out
+	CountBudget   Count = "budget"   // what the run may use, and its recoveries
 )
 
 // The choices of an answer to a held step.

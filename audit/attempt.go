@@ -69,10 +69,10 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 	}
 }
 
-// beginAide checks that an agent that helps was called by a way out.
+// beginAide checks that an agent that helps was called by a recovery.
 func (c *checker) beginAide(st *step, e belay.AttemptStarted) {
 	if st.called != e.Role {
-		c.say(RuleRecovery, "%s starts, and no way out called it", e.Key)
+		c.say(RuleRecovery, "%s starts, and no recovery called it", e.Key)
 	}
 }
 

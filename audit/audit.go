@@ -66,7 +66,7 @@ type checker struct {
 	steps    map[stepID]*step
 	items    map[itemID]*item
 	requests map[string]bool // id → refused already
-	spent    belay.Path      // a step whose agent may not be tried again: a way out follows
+	spent    belay.Path      // a step whose agent may not be tried again: a recovery follows
 	found    []Violation
 }
 

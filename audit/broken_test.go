@@ -56,7 +56,7 @@ func brokenStreams() []broken {
 		{RuleEnd, "a success with code 1", journal(began(), do(belay.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved, Code: 1}})), 0},
 		{RuleEnd, "ends in no end", journal(began(), do(belay.RunEnded{RunResult: belay.RunResult{Status: belay.Held, Code: 11}})), 0},
 		{RuleAchieved, "a step that was not judged", journal(began(), do(start("a", 1), end(key("a", 1), 0), over(belay.Achieved))), 0},
-		{RuleAchieved, "a failure without a way out", journal(began(), do(broke("a", 1)...), do(over(belay.Achieved))), 0},
+		{RuleAchieved, "a failure without a recovery", journal(began(), do(broke("a", 1)...), do(over(belay.Achieved))), 0},
 		{RuleAchieved, "a retry that never came", journal(began(), do(broke("a", 1)...), do(plan("a", belay.ActRetry), over(belay.Achieved))), 0},
 		{RuleAchieved, "a lost step left behind", journal(began(), do(start("a", 1), attach(2), found(key("a", 1), belay.Lost), over(belay.Achieved))), 0},
 	}

@@ -25,7 +25,7 @@ const (
 	RuleLost      = "lost"      // a step is lost at most as often as the limits allow
 	RuleItem      = "item"      // an item is opened once and answered once
 	RuleRequest   = "request"   // a request is received once and refused at most once
-	RuleRecovery  = "recovery"  // a way out is chosen after a failure or a loss, once
+	RuleRecovery  = "recovery"  // a recovery is chosen after a failure or a loss, once
 	RuleDue       = "due"       // a retry does not start before its time
 	RuleTaken     = "taken"     // what has begun is not called not taken afterwards
 	RuleHook      = "hook"      // a hook runs beside its step, never with it

@@ -26,7 +26,7 @@ type step struct {
 	forever bool   // not even after a reopening
 	unknown bool   // a once step whose work may or may not be there
 	checked bool   // its check said that the work is there
-	owed    bool   // a way out may be chosen
+	owed    bool   // a recovery may be chosen
 	held    bool
 	reasked bool // a person wants it settled once more: its check may be judged alone
 	vouched bool // a person called it done, and its check is to say so too
@@ -128,7 +128,7 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 
 // onAnswerGiven looks for a service that has no retries left, or is down when
 // the patience of the step may be over: what its agent was to do again needs
-// another way out.
+// another recovery.
 func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
 	p, _ := belay.ParseKey(e.Key)
 	if p.Topic == belay.TopicWorktree && p.Path != "" {
@@ -143,7 +143,7 @@ func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
 func (c *checker) onRecovery(e belay.RecoveryChosen) {
 	st := c.step(e.Path)
 	if !st.owed && st.called == "" && c.spent != e.Path {
-		c.say(RuleRecovery, "a way out (%s) for step %s, which has no failure to leave", e.Plan.Act, e.Path)
+		c.say(RuleRecovery, "a recovery (%s) for step %s, which has no failure to leave", e.Plan.Act, e.Path)
 		return
 	}
 	st.owed, st.called, c.spent = false, "", ""

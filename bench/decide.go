@@ -10,7 +10,7 @@ import (
 )
 
 // decide measures what a failure costs before anything is done about it: its
-// class, and the way out under both policies, for a step with a long history.
+// class, and the recovery under both policies, for a step with a long history.
 func (b *bench) decide() error {
 	const texts, n = 300, 20000
 	ready, err := timed(func() error { verdict.NewClassifier(); return nil })
@@ -27,9 +27,9 @@ func (b *bench) decide() error {
 	classic := each(n, func(int) { recovery.ChooseClassic(x, recovery.DefaultMaxRetries) })
 	row("the rules about failures, made ready once", "%.3f ms", ms(ready))
 	row("the class of a failure with 40 lines of text", "%.3f ms", class)
-	row("a way out, belay", "%.4f ms", belayed)
-	row("a way out, classic", "%.4f ms", classic)
-	b.goal("class and way out of a failure, ms", class+belayed, 10)
+	row("a recovery, belay", "%.4f ms", belayed)
+	row("a recovery, classic", "%.4f ms", classic)
+	b.goal("class and recovery from a failure, ms", class+belayed, 10)
 	return nil
 }
 
@@ -52,7 +52,7 @@ func failing() string {
 	return text + "--- FAIL: TestThat (0.00s)\nFAIL\n"
 }
 
-// situation is an agent's step that has had most of its ways out.
+// situation is an agent's step that has had most of its recoveries.
 func situation() recovery.Situation {
 	x := recovery.Situation{
 		Failure: belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassTransient, Level: belay.LevelTyped, Move: belay.ActRetry, Print: "p", Cause: "overloaded"},

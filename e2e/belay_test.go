@@ -160,7 +160,7 @@ func driveRole(t *testing.T, bin string, kind agent.Kind, r row, tools []string,
 }
 
 // once runs a recipe with one start of an agent and nobody to take over: what
-// is looked at is the failure itself, and no way out of it. Where one is held
+// is looked at is the failure itself, and no recovery from it. Where one is held
 // for want of a start, the failure stands.
 func (d *driven) once(run func(args ...string), recipe string) {
 	run("run", "--json", "--id", "once", "--max-replans", "0", recipe)

@@ -55,14 +55,14 @@ type Spec struct {
 	Classic     bool                       // hollow success is judged by the text alone
 	Budget      belay.Budget
 	Personas    map[string]string // texts by reference
-	Policy      string            // who chooses ways out; "" = as the recipe says, else belay
+	Policy      string            // who chooses recoveries; "" = as the recipe says, else belay
 	MaxRetries  int               // of the classic policy; 0 = its default
 	Recovery    string            // about failed sub-recipes; "" = as the recipe says, else on
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
 	Roles       map[string]belay.Profile
 	Toolless    []string      // agents to whom single tools cannot be allowed
-	MaxReplans  int           // ways out in the whole tree; 0 = the default, below it none
+	MaxReplans  int           // recoveries in the whole tree; 0 = the default, below it none
 	Patience    time.Duration // with a service that is down; 0 = the default, below it none
 	Tests       string        // the test command of the settings
 	Isolate     bool          // the run has a worktree of its own, whatever its recipe says

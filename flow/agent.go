@@ -117,7 +117,7 @@ func (s *State) agentName(i int) string {
 	return s.ownAgent(i)
 }
 
-// ownAgent is who does a step that no role and no way out gave to somebody.
+// ownAgent is who does a step that no role and no recovery gave to somebody.
 func (s *State) ownAgent(i int) string {
 	name := s.prog.Steps[i].Agent
 	if name == "" || strings.Contains(name, ":") || strings.HasPrefix(s.started.Agent, name+":") {
@@ -183,7 +183,7 @@ func (s *State) model(i int) string {
 	return cmp.Or(role, own)
 }
 
-// steerJob gives a job what the role of its step and the last way out change.
+// steerJob gives a job what the role of its step and the last recovery change.
 func (s *State) steerJob(i int, j *belay.AgentJob) {
 	st := &s.steps[i]
 	p := s.profile(i)

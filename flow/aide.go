@@ -93,7 +93,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 	st := &s.steps[i]
 	a := &st.aide
 	switch {
-	case a.judged != nil: // a plan: its parts are the way out
+	case a.judged != nil: // a plan: its parts are the recovery
 		return s.chosen(i, s.planned(i, now)), false
 	case a.told != nil, a.lost != nil && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
 		if c, open := s.nextGuardLook(i); c != nil || open {
@@ -125,7 +125,7 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 	return belay.Do{Job: s.aideJob(i, a.numbers[a.role]+1)}, false
 }
 
-// chosen writes down a way out.
+// chosen writes down a recovery.
 func (s *State) chosen(i int, p belay.Plan) belay.Command {
 	return belay.Note{Event: belay.RecoveryChosen{Path: s.prog.Steps[i].ID, Plan: p}}
 }

@@ -46,7 +46,7 @@ func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
 
 // granted folds whether the agent of a step may start. A service that is down
 // is asked again when it says, as long as the patience of the step lasts; one
-// that has no retries left is a failure of its own, for which a way out is chosen.
+// that has no retries left is a failure of its own, for which a recovery is chosen.
 func (s *State) granted(i int, a belay.Answer, at time.Time) error {
 	st := &s.steps[i]
 	end := s.patienceEnd(i)

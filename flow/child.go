@@ -62,7 +62,7 @@ func (s *State) goesOn(i int, like belay.RunStarted) bool {
 		return false
 	}
 	if e := prior.started; e.Recipe != like.Recipe || e.Each != like.Each || e.Stand != "" || e.Split != "" {
-		return false // something else was done in its stead
+		return false // something else was done instead
 	}
 	return st.extra > 0 || prior.onceBegan()
 }

@@ -85,7 +85,7 @@ func (s *State) unknowns(i int) int {
 	return n
 }
 
-// decide chooses the way out of a broken step.
+// decide chooses the recovery of a broken step.
 func (s *State) decide(i int, now time.Time) belay.Plan {
 	x := s.situation(i, now)
 	if s.policyName(i) == recovery.PolicyClassic {

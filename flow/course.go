@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/recovery"
 )
 
-// course is what the ways out that were taken changed about a step: who does
+// course is what the recoveries that were taken changed about a step: who does
 // its next attempt, and how.
 type course struct {
 	agent   string // who took over
@@ -40,7 +40,7 @@ func (c *course) steer(p belay.Plan) {
 	c.fresh, c.resume, c.stand = p.Act.Row().Fresh, p.Act == belay.ActResume, p.Act == belay.ActFallback
 }
 
-// recover folds a chosen way out.
+// recover folds a chosen recovery.
 func (s *State) recover(i int, p belay.Plan) error {
 	st := &s.steps[i]
 	s.drop(i)
@@ -65,7 +65,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 	case row.Ends:
 		return s.giveUp(i, p)
 	}
-	return fmt.Errorf("run %s: unknown way out %q", s.id, p.Act)
+	return fmt.Errorf("run %s: unknown recovery %q", s.id, p.Act)
 }
 
 // giveUp folds that a step stays failed.
@@ -87,7 +87,7 @@ func (s *State) giveUp(i int, p belay.Plan) error {
 	return nil
 }
 
-// remember keeps a way out among those that were taken. A plan that another
+// remember keeps a recovery among those that were taken. A plan that another
 // belay wrote before there were policies is none: it only retried.
 func (s *State) remember(i int, p belay.Plan) {
 	st := &s.steps[i]
@@ -95,7 +95,7 @@ func (s *State) remember(i int, p belay.Plan) {
 		return
 	}
 	if p.Act == belay.ActDecompose && len(p.Parts) > 0 && st.aide.role == belay.RolePlan {
-		st.aide.leave() // the parts that were asked for: the same way out
+		st.aide.leave() // the parts that were asked for: the same recovery
 		return
 	}
 	to := p.Agent

@@ -140,7 +140,7 @@ func (s *State) typeOf(i int) belay.StepType {
 }
 
 // doneAs is the type of a step as its last attempt was done: what was split, or
-// done in its stead, was a child run.
+// done instead, was a child run.
 func (s *State) doneAs(i int) belay.StepType {
 	if o := s.steps[i].main; o != nil && o.Child != nil {
 		return belay.TypeRecipe

@@ -55,7 +55,7 @@ func (s *State) piece(i int) belay.Piece {
 	switch {
 	case o == nil:
 		return belay.Piece{}
-	case o.Child != nil && s.prog.Steps[i].Type != belay.TypeRecipe: // done in its stead
+	case o.Child != nil && s.prog.Steps[i].Type != belay.TypeRecipe: // done instead
 		v, ok := o.Child.Outputs[s.each.output]
 		if !ok {
 			v, _ = resultOf(o.Child, s.each.output)

@@ -313,7 +313,7 @@ func (t *teller) chosen(r belay.Record, e belay.RecoveryChosen) {
 	s, p := t.of(r.Run, e.Path), e.Plan
 	if p.Counts {
 		if t.replans++; t.replans > t.runs["r"].Limits.Replans() {
-			t.say(r, "way out %d of %d", t.replans, t.runs["r"].Limits.Replans())
+			t.say(r, "recovery %d of %d", t.replans, t.runs["r"].Limits.Replans())
 		}
 	}
 	if p.Policy != "" && p.Rule != "planned" {

@@ -78,7 +78,7 @@ func owes(item *recipe.Step, prog *recipe.Recipe) {
 }
 
 // missing says which result of a step is not there although something was done
-// in its stead; "" = none is.
+// instead; "" = none is.
 func (s *State) missing(i int) string {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	if st.main.Child == nil || !st.course.stand && st.course.parts == nil {
@@ -87,11 +87,11 @@ func (s *State) missing(i int) string {
 	got := st.main.Child.Outputs
 	for _, o := range def.Outputs {
 		if _, ok := got[o.Name]; !ok {
-			return "what was done in its stead left no output " + o.Name
+			return "what was done instead left no output " + o.Name
 		}
 	}
 	if def.Output != "" && s.each == nil && len(got) == 0 {
-		return "what was done in its stead left no output " + def.Output
+		return "what was done instead left no output " + def.Output
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ import (
 // minPart is the least time that a part of a task has.
 const minPart = time.Minute
 
-// planned is the way out that an agent's plan makes: its parts, or what is left
+// planned is the recovery that an agent's plan makes: its parts, or what is left
 // when it has none that are of use.
 func (s *State) planned(i int, now time.Time) belay.Plan {
 	st := &s.steps[i]

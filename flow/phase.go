@@ -15,7 +15,7 @@ const (
 	Running  Phase = "running"   // its main attempt is open
 	Ended    Phase = "ended"     // the main attempt is over (or lost) and not settled yet
 	Checking Phase = "checking"  // its verify is open
-	Broken   Phase = "broken"    // judged a failure; the way out is not chosen yet, or an agent is to help
+	Broken   Phase = "broken"    // judged a failure; the recovery is not chosen yet, or an agent is to help
 	Aided    Phase = "aided"     // an agent helps: it mends, plans or finishes
 	Merging  Phase = "merging"   // the work is there, and is brought into the run's tree
 	Held     Phase = "held"      // a person is asked

@@ -118,9 +118,9 @@ type step struct {
 	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
 	taken     bool            // something of it began: its condition is decided for good
 
-	past   []recovery.Past // ways out that were taken
+	past   []recovery.Past // recoveries that were taken
 	same   int             // failures in a row with one fingerprint and nothing changed
-	course course          // what the last way out changed
+	course course          // what the last recovery changed
 	aide   aide            // an agent that helps with it
 	probe  *belay.Answer   // a look at the machine after the last attempt
 	mended bool            // an aide changed something since the last failure

@@ -48,7 +48,7 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	spent    spent
-	replans  int                 // ways out that count
+	replans  int                 // recoveries that count
 	granting map[belay.Key]bool  // agents that were allowed and have not started: each has a slot
 	driver   belay.RunAttached   // who drives it
 	classes  *verdict.Classifier // made when it is first needed
@@ -167,7 +167,7 @@ func (t *Tree) Classifying(c *verdict.Classifier) { t.classes = c }
 // takes less at once than the journal.
 func (t *Tree) Bound(bytes int) { t.most = bytes }
 
-// Replans is how many ways out that count were taken, and how many may be.
+// Replans is how many recoveries that count were taken, and how many may be.
 func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }
 
 // note keeps what belongs to the tree as a whole.

@@ -38,7 +38,7 @@ func (w *world) say(a belay.Answer) {
 	w.turn(Fact{runOf(belay.Key(keys[0])), belay.AnswerGiven{Key: belay.Key(keys[0]), Answer: a}})
 }
 
-// plans lists the ways out that were chosen so far.
+// plans lists the recoveries that were chosen so far.
 func (w *world) plans() string {
 	var acts []string
 	for _, r := range w.recs {
@@ -129,7 +129,7 @@ func TestAProbeThatCannotBeTaken(t *testing.T) {
 	w.wantStatus(belay.Failed, belay.ExitFailed)
 }
 
-// A person who takes the failures of a step back gives it all its ways out
+// A person who takes the failures of a step back gives it all its recoveries
 // again; those of another step stay used up.
 //
 // promise: R13
@@ -152,7 +152,7 @@ func TestClearedAttempts(t *testing.T) {
 	}
 }
 
-// The ways out of a run are counted over all its steps; a person who takes the
+// The recoveries of a run are counted over all its steps; a person who takes the
 // budget back gives it as many again.
 //
 // promise: R7, R13
@@ -169,11 +169,11 @@ func TestClearedBudget(t *testing.T) {
 	}
 	w.clear(belay.CountBudget, "")
 	if n, _ := w.tree.Replans(); n != 0 {
-		t.Fatalf("%d ways out are counted", n)
+		t.Fatalf("%d recoveries are counted", n)
 	}
 	w.reload(nil)
 	if n, _ := w.tree.Replans(); n != 0 {
-		t.Fatalf("%d ways out are counted after a crash", n)
+		t.Fatalf("%d recoveries are counted after a crash", n)
 	}
 	w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
 	w.turn()

@@ -130,7 +130,7 @@ type callee struct {
 	fallback bool
 }
 
-// calls are the recipes that a step calls: its own, and the one in its stead.
+// calls are the recipes that a step calls: its own, and the one instead.
 func (s *Step) calls(yield func(callee) bool) {
 	if s.Type == belay.TypeRecipe && !yield(callee{name: s.Recipe, pos: s.recipePos}) {
 		return

@@ -33,7 +33,7 @@ type Recipe struct {
 	Isolate     bool      // the run has a worktree of its own
 	Merge       MergeMode // what becomes of the work of its isolated steps, where they do not say it
 	Guard       *Guard    // files that its agents may not change; nil = not said
-	Policy      string    // who chooses ways out of failures: "" = not said, belay or classic
+	Policy      string    // who chooses recoveries from failures: "" = not said, belay or classic
 	Recovery    string    // about failed sub-recipes: "" = not said, on, off or classic
 	Tests       *Script   // the check of agent steps with expect: tests and no verify; nil = not said
 	Steps       []Step
@@ -130,7 +130,7 @@ type Step struct {
 	MaxItems  int    // max_parallel of foreach; 0 = no limit of its own
 	Expect    string // agent, recipe: none, answer, change, tests, pr
 	Role      string // agent: a role of recovery, "" = none
-	Policy    string // who chooses ways out of its failures: "" = that of the run, belay or classic
+	Policy    string // who chooses recoveries from its failures: "" = that of the run, belay or classic
 	Recovery  string // recipe: "" = not said, on, off or classic
 	Guard     *Guard // files that its agents may not change; nil = that of the recipe
 	Isolate   Isolation
@@ -141,7 +141,7 @@ type Step struct {
 	Shell     belay.Shell
 	Failure   belay.FailureKind // "" = by the evidence
 	Escalate  bool              // on_failure: escalate
-	Fallback  *Fallback         // what is done in its stead when it stays failed; nil = nothing
+	Fallback  *Fallback         // what is done instead when it stays failed; nil = nothing
 	StandIn   bool              // it never starts by itself: another step has it as its fallback
 	Item      string            // of one that stands in for the items of a foreach: the variable that holds the item
 	Pos       Pos

@@ -138,7 +138,7 @@ var resultKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Expect = p.choice(k, v, expectations()...) }},
 }
 
-// otherKeys concern agents and ways out of a failure, or wait for their version.
+// otherKeys concern agents and recoveries from a failure, or wait for their version.
 var otherKeys = []key[draft]{
 	{name: "auto_stage", on: onAgent, types: []string{typeBool}, def: "false", doc: "Accepted and without effect: what an agent changed is left as it is, and nothing is staged.",
 		idle: "nothing is staged for you; write a step with command: git add -A", quiet: "false",
@@ -146,7 +146,7 @@ var otherKeys = []key[draft]{
 	{name: "role", bound: bounds{text: formRole}, on: onAgent, types: []string{typeText}, form: "coder or custom:NAME", read: readRole,
 		doc: "What the agent is there for: orchestrator, spec, coder, tester, reviewer, architect, security_auditor, devops, document_writer or custom:NAME. Behind a role stands a profile, the settings `roles.NAME`: agent, model, access, tools and persona, for whatever the step itself does not say."},
 	{name: "policy", on: onAll, types: []string{typeText}, enum: policies(), def: "that of the run",
-		doc:  "Who chooses the ways out of its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
+		doc:  "Who chooses the recoveries from its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Policy = p.choice(k, v, policies()...) }},
 	{name: "isolate", on: onAll, types: []string{typeText}, enum: []string{"worktree", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
 		doc: "worktree: the step has a git worktree and a branch of its own to work in. off on an agent step: it shares the tree with the steps beside it, and must have verify. " +
@@ -162,7 +162,7 @@ var otherKeys = []key[draft]{
 	{name: "guard", on: onAll, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
 		doc: "Files that an agent of the step may not change, as patterns: one without a slash is a name in any folder, one with a slash is a path from the step's directory, ** stands for any folders. A change there fails the attempt. An empty list also lifts what is guarded by itself: the scripts that its check runs by their path and, for an agent that repairs or recovers it, its test files."},
 	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
-		inner: inner(fallbackKeys), doc: "What is done in its stead when it stays failed: a recipe, or another step of this one."},
+		inner: inner(fallbackKeys), doc: "What is done instead when it stays failed: a recipe, or another step of this one."},
 	{name: "recovery", on: onRecipe, types: []string{typeText}, enum: recoveries(), def: "that of the run", why: noRecovery, read: readRecovery,
 		doc: "Whether an agent is asked to finish what a failed sub-recipe left, in a run that uses agents: on checks its work by verify and expect, classic takes its word, off asks none."},
 	{name: "recovery_on_failure", on: onRecipe, same: "recovery", types: []string{typeBool}, why: noRecovery, read: readRecovery,

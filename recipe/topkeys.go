@@ -40,7 +40,7 @@ var topKeys = newTable(
 			}
 		}},
 	key[Recipe]{name: "policy", types: []string{typeText}, enum: policies(), def: "that of the settings, else belay",
-		doc:  "Who chooses the ways out of failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
+		doc:  "Who chooses the recoveries from failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Policy = p.choice(k, v, policies()...) }},
 	key[Recipe]{name: "recovery", types: []string{typeText}, enum: recoveries(), def: "on",
 		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery is over it. Only that of the recipe that is run counts.",

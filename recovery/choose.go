@@ -14,17 +14,17 @@ const (
 	PolicyClassic = "classic"
 )
 
-// maxWays is how many ways out one step gets, whatever its failures are. What
+// maxWays is how many recoveries one step gets, whatever its failures are. What
 // the recipe itself allows (retry:, fallback:) is not among them.
 const maxWays = 8
 
 // MaxDecisions is how many decisions Choose takes about one step at most: its
-// ways out, the waits for a service that is down, the fallback, and the end. Each attempt that the recipe's own retry:
+// recoveries, the waits for a service that is down, the fallback, and the end. Each attempt that the recipe's own retry:
 // adds is one more.
 const MaxDecisions = maxWays + maxWaits + 2
 
 // Choose is the belay policy: it looks at the class of the failure first, and
-// takes the first way out that is there, allowed, within its bounds and not
+// takes the first recovery that is there, allowed, within its bounds and not
 // tried before. Every way that it looked at is in the plan with why it was not
 // taken.
 func Choose(s Situation) belay.Plan {
@@ -32,7 +32,7 @@ func Choose(s Situation) belay.Plan {
 	return c.signed(c.choose(), PolicyBelay)
 }
 
-// chooser goes through the ways out of one failure.
+// chooser goes through the recoveries from one failure.
 type chooser struct {
 	s       Situation
 	refused []belay.NotTaken
@@ -49,7 +49,7 @@ func (c *chooser) choose() belay.Plan {
 	for _, w := range c.ways() {
 		p, why := c.try(w)
 		if why == "" && (p.Counts || p.Patient) && c.s.maxReplans() == 0 {
-			why = "the run takes no ways out beyond its recipe's own"
+			why = "the run takes no recoveries beyond its recipe's own"
 		}
 		if why == "" && p.Counts && c.s.replansSpent() {
 			why, spent = c.spentWords(), true
@@ -139,7 +139,7 @@ func (c *chooser) refuse(act belay.Act, why string) {
 }
 
 func (c *chooser) spentWords() string {
-	return fmt.Sprintf("the run has used its %d ways out", c.s.maxReplans())
+	return fmt.Sprintf("the run has used its %d recoveries", c.s.maxReplans())
 }
 
 // signed puts on a plan what every plan carries.

@@ -11,7 +11,7 @@ import (
 // plan. What the recipe itself says comes before it (retry:) and after it
 // (fallback:, on_failure:), a step that must not run twice does not, and a
 // sub-recipe is recovered. All that is beyond its first rule is one of the run's
-// ways out, so that the timeout rule ends with them.
+// recoveries, so that the timeout rule ends with them.
 func ChooseClassic(s Situation, maxRetries int) belay.Plan {
 	c := &chooser{s: s}
 	return c.signed(c.classic(maxRetries), PolicyClassic)
@@ -90,7 +90,7 @@ func (c *chooser) classicPlan(d Decision, x Context) (belay.Plan, string) {
 	case s.late(0):
 		why = timeOver
 	case s.took(belay.ActFallback):
-		why = "what the recipe names in its stead failed too"
+		why = "what the recipe names instead failed too"
 	case s.Once:
 		why = notTwice
 	case spends && !s.Agents:

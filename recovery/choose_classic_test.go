@@ -26,7 +26,7 @@ func TestClassicOfAStep(t *testing.T) {
 		{"critical", agentStep(), "hm", "retry retry hold", "attempts_left attempts_left critical"},
 		{"optional", with(agentStep(), func(s *Situation) { s.Optional = true }), "hm", "retry retry skip", "attempts_left attempts_left optional"},
 		{"a shell step too", shell(), "hm", "retry retry hold", "attempts_left attempts_left critical"},
-		{"timeouts end with the run's ways out", with(agentStep(), func(s *Situation) { s.MaxReplans = 3 }), "Timeout",
+		{"timeouts end with the run's recoveries", with(agentStep(), func(s *Situation) { s.MaxReplans = 3 }), "Timeout",
 			"retry retry retry retry retry hold", "attempts_left attempts_left timeout timeout timeout replans_spent"},
 		{"of an optional step too", with(agentStep(), func(s *Situation) { s.MaxReplans, s.Optional = 1, true }), "Timeout",
 			"retry retry retry skip", "attempts_left attempts_left timeout replans_spent"},

@@ -107,7 +107,7 @@ func TestEveryStreamEnds(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		if p.Counts && s.Replans >= s.maxReplans() {
-			t.Errorf("way out %d of %d: %+v", s.Replans+1, s.maxReplans(), p)
+			t.Errorf("recovery %d of %d: %+v", s.Replans+1, s.maxReplans(), p)
 		}
 	}, func(y *story) {
 		own := max(y.s.Declared.MaxAttempts-1, 0)

@@ -243,7 +243,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 		"the run's time is over":                      with(agentStep(), func(s *Situation) { s.Deadline = now.Add(-1) }),
 		"the other side asks to wait 10m0s":           with(agentStep(), func(s *Situation) { s.Failure.After = 10 * time.Minute }),
 		"the service has no retries left":             with(agentStep(), func(s *Situation) { s.Spent = true }),
-		"the run has used its 12 ways out":            with(agentStep(), func(s *Situation) { s.Replans = 12 }),
+		"the run has used its 12 recoveries":          with(agentStep(), func(s *Situation) { s.Replans = 12 }),
 		"the step must not run twice":                 with(agentStep(), func(s *Situation) { s.Once = true }),
 		"all 2 allowed attempts are used up":          with(agentStep(), func(s *Situation) { s.Declared.MaxAttempts, s.History.Failed = 2, 2 }),
 	} {

@@ -46,7 +46,7 @@ func ExampleChoose() {
 	// retry: the service or the network failed: again in 4s (529 overloaded)
 	// retry: the service or the network failed: again in 900ms (529 overloaded)
 	//   no failover: no other agent is there
-	// give_up: the service or the network failed, 7 attempts failed, and no way out is left: 529 overloaded
+	// give_up: the service or the network failed, 7 attempts failed, and no recovery is left: 529 overloaded
 	//   no retry: tried 3 times for it already
 	//   no failover: no other agent is there
 	//   no retry: nobody knows when it can go on

@@ -6,7 +6,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// finish is what is left when no way out is: the other way that the recipe
+// finish is what is left when no recovery is: the other way that the recipe
 // names, then a person where the cure is theirs, or the end of the step.
 func (c *chooser) finish() belay.Plan {
 	s := &c.s
@@ -20,7 +20,7 @@ func (c *chooser) finish() belay.Plan {
 	case s.Declared.Escalate:
 		return c.hold("on_failure", "the recipe asks for a person when it fails")
 	case s.Optional:
-		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no way out is left, and the run can do without it: " + s.cause()}
+		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no recovery is left, and the run can do without it: " + s.cause()}
 	case c.wrongSetup():
 		return belay.Plan{Act: belay.ActAbort, Rule: c.rule(), Reason: "the recipe or the set-up is wrong, and no further step can cure that: " + s.cause()}
 	case c.persons():
@@ -29,7 +29,7 @@ func (c *chooser) finish() belay.Plan {
 	return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: c.failedWords() + ": " + s.cause()}
 }
 
-// finishSpent is the end when a way out is there and the run may take no more.
+// finishSpent is the end when a recovery is there and the run may take no more.
 func (c *chooser) finishSpent() belay.Plan {
 	const rule = "replans_spent"
 	if p, ok := c.fallback(); ok {
@@ -60,7 +60,7 @@ func (c *chooser) fallback() (belay.Plan, bool) {
 	default:
 		return belay.Plan{
 			Act: belay.ActFallback, Rule: "fallback", Due: s.Now,
-			Reason: "no other way out is left; the recipe names one: " + s.cause(),
+			Reason: "no other recovery is left; the recipe names one: " + s.cause(),
 		}, true
 	}
 	c.refuse(belay.ActFallback, why)
@@ -75,9 +75,9 @@ func (c *chooser) failedWords() string {
 		what = s.Failure.Class.Row().Words
 	}
 	if s.History.Failed > 1 {
-		return fmt.Sprintf("%s, %d attempts failed, and no way out is left", what, s.History.Failed)
+		return fmt.Sprintf("%s, %d attempts failed, and no recovery is left", what, s.History.Failed)
 	}
-	return what + ", and no way out is left"
+	return what + ", and no recovery is left"
 }
 
 func (c *chooser) giveUpRule() string {

@@ -78,7 +78,7 @@ func decodeParts(answer []byte) ([]belay.Part, error) {
 	return plan.Parts, nil
 }
 
-// valueWord names what was found in its stead; a number comes with its digits.
+// valueWord names what was found instead; a number comes with its digits.
 func valueWord(value string) string {
 	switch value, _, _ := strings.Cut(value, " "); value {
 	case "string":

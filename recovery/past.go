@@ -13,7 +13,7 @@ const longWait = 5 * time.Minute
 // maxPark is the longest wait for a time that the other side named.
 const maxPark = 24 * time.Hour
 
-// took tells whether a way out was taken before.
+// took tells whether a recovery was taken before.
 func (s *Situation) took(act belay.Act) bool {
 	for i := range s.Past {
 		if s.Past[i].Act == act {
@@ -23,7 +23,7 @@ func (s *Situation) took(act belay.Act) bool {
 	return false
 }
 
-// usedWays is how many ways out the step has had. Lost attempts have no class
+// usedWays is how many recoveries the step has had. Lost attempts have no class
 // and are bounded elsewhere.
 func (s *Situation) usedWays() int {
 	n := 0
@@ -56,7 +56,7 @@ func plain(c belay.Class) belay.Class {
 	return c
 }
 
-// times is how often a way out was taken for failures of this class.
+// times is how often a recovery was taken for failures of this class.
 func (s *Situation) times(act belay.Act) int {
 	n := 0
 	for i := range s.Past {

@@ -8,7 +8,7 @@ import (
 )
 
 // A service that is down comes back by itself. Waiting for it is bounded by
-// time, with growing waits; it is none of the ways out that are counted.
+// time, with growing waits; it is none of the recoveries that are counted.
 const (
 	quickTries = 2  // before another agent is asked to take over
 	maxWaits   = 40 // of one step, whatever its patience is

@@ -44,7 +44,7 @@ func TestPatience(t *testing.T) {
 		t.Errorf("without patience: %s", y.acts())
 	}
 	if y := play(with(alone, func(s *Situation) { s.MaxReplans = -1 }), down, false, Choose); y.acts() != "give_up" {
-		t.Errorf("without ways out: %s", y.acts())
+		t.Errorf("without recoveries: %s", y.acts())
 	}
 	y := play(with(alone, func(s *Situation) { s.Patience = 1000 * time.Hour }), down, false, Choose)
 	if n := len(y.plans) - 1; n != maxWaits {

@@ -1,4 +1,4 @@
-// Package recovery chooses the way out of a failure: policy, failure and
+// Package recovery chooses the recovery from a failure: policy, failure and
 // history in, plan out. It is pure: no clock, no chance, no effects; the same
 // input always gives the same plan, and every path has a cap.
 package recovery

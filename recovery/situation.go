@@ -6,7 +6,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Situation is everything that a policy may know when it chooses a way out of
+// Situation is everything that a policy may know when it chooses a recovery from
 // one failure. Nothing else counts: the same situation always gives the same
 // plan.
 type Situation struct {
@@ -17,12 +17,12 @@ type Situation struct {
 	Once     bool   // it must not run twice on a guess
 	Declared Policy // what the recipe itself allows
 	History  History
-	Past     []Past // ways out that were taken for this step so far, the oldest first
+	Past     []Past // recoveries that were taken for this step so far, the oldest first
 	Timeout  time.Duration
 
 	// Of the run:
-	Agents     bool          // it uses agents: ways out that spend may be taken
-	Replans    int           // ways out of the run that count, so far
+	Agents     bool          // it uses agents: recoveries that spend may be taken
+	Replans    int           // recoveries of the run that count, so far
 	MaxReplans int           // 0 = the default, below it none at all
 	Patience   time.Duration // how long a step waits for a service that is down; 0 = the default, below it not at all
 	Now        time.Time
@@ -51,7 +51,7 @@ type Situation struct {
 	Failing  []string // what fails in it: names of tests, places of errors; for repairs
 }
 
-// Past is one way out that was taken, and the failure before it.
+// Past is one recovery that was taken, and the failure before it.
 type Past struct {
 	Act     belay.Act
 	Class   belay.Class

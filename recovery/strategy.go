@@ -9,7 +9,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Strategy is a way out with what it needs. Which fields hold depends on Kind.
+// Strategy is a recovery with what it needs. Which fields hold depends on Kind.
 // As JSON it is an object with the kind as its only key, and the plain string
 // "escalate".
 type Strategy struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Why ways out are not taken, in words that more than one of them uses.
+// Why recoveries are not taken, in words that more than one of them uses.
 const (
 	noAgents     = "the run uses no agents"
 	onlyAgents   = "only an agent's step has it"
@@ -26,7 +26,7 @@ func longWords(asked time.Duration) string {
 	return fmt.Sprintf("the other side asks to wait %s", rounded(asked))
 }
 
-// try looks at one way out: the plan, or why it is not taken.
+// try looks at one recovery: the plan, or why it is not taken.
 func (c *chooser) try(w way) (belay.Plan, string) {
 	if why := c.barred(w); why != "" {
 		return belay.Plan{}, why
@@ -72,7 +72,7 @@ func (c *chooser) rule() string {
 	return string(class)
 }
 
-// barred is what stands against every way out, or against all that spend.
+// barred is what stands against every recovery, or against all that spend.
 func (c *chooser) barred(w way) string {
 	s, act := &c.s, w.act
 	spends := act == belay.ActFailover || act == belay.ActReassign || act == belay.ActRepair || act == belay.ActDecompose || act == belay.ActRecover
@@ -81,7 +81,7 @@ func (c *chooser) barred(w way) string {
 	case s.late(0):
 		return timeOver
 	case s.usedWays() >= maxWays && !w.patient:
-		return fmt.Sprintf("the step has had its %d ways out", maxWays)
+		return fmt.Sprintf("the step has had its %d recoveries", maxWays)
 	case spends && !s.Agents:
 		return noAgents
 	case s.Once && act != belay.ActResume && act != belay.ActRecover:

@@ -58,7 +58,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// A wait that is too long is not begun: the next way out is taken now.
+// A wait that is too long is not begun: the next recovery is taken now.
 func TestNoWaitBeyondTheDeadline(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {

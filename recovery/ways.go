@@ -6,7 +6,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// way is one way out, as a class asks for it.
+// way is one recovery, as a class asks for it.
 type way struct {
 	act   belay.Act
 	limit int           // how often at most for failures of this class; repair: rounds
@@ -38,16 +38,16 @@ const (
 	mostLock    = 10 * time.Second
 )
 
-// ways is the order in which ways out are looked at.
+// ways is the order in which recoveries are looked at.
 func (c *chooser) ways() []way {
 	if c.s.took(belay.ActFallback) {
-		return nil // what the recipe names in its stead failed: nobody goes back behind it
+		return nil // what the recipe names instead failed: nobody goes back behind it
 	}
 	switch c.s.Type {
 	case belay.TypeAgent:
 		return c.agentWays()
 	case belay.TypeRecipe:
-		return []way{{act: belay.ActRecover}} // its steps had their own ways out
+		return []way{{act: belay.ActRecover}} // its steps had their own recoveries
 	case belay.TypeBash:
 	}
 	return c.shellWays()
@@ -169,7 +169,7 @@ func (c *chooser) late() []way {
 	return c.service(way{act: belay.ActRetry, limit: triesService, base: c.serviceBase()})
 }
 
-// service is the ways out when the service behind an agent does not answer: the
+// service is the recoveries when the service behind an agent does not answer: the
 // same again, then another agent, then the time that it named, then patience. One
 // that is full is left at once. What only the words of an agent say that did something is not waited for long.
 func (c *chooser) service(again way) []way {
@@ -188,7 +188,7 @@ func (c *chooser) service(again way) []way {
 	return append([]way{again, failover, park}, wait...)
 }
 
-// overtime is the ways out of our own timeout: with work to show the agent gets
+// overtime is the recoveries from our own timeout: with work to show the agent gets
 // more time, once; without, the task is too big for it. One that fell silent has
 // not too much to do: it hangs, also when it is asked for a plan.
 func (c *chooser) overtime() []way {

@@ -32,7 +32,7 @@ func clip(text string, n int) string {
 	return text
 }
 
-// reason says in one sentence why a way out is taken.
+// reason says in one sentence why a recovery is taken.
 func (c *chooser) reason(p belay.Plan, w way) string {
 	s := &c.s
 	what := s.Failure.Class.Row().Words

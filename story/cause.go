@@ -16,7 +16,7 @@ type Cause struct {
 	Agent   string         // who did the last attempt
 	Began   Trouble
 	Above   []Place // the steps that it is nested in, the outermost first
-	Final   bool    // no way out is left
+	Final   bool    // no recovery is left
 	Others  int     // steps that failed by themselves beside it
 	Printed *Attempt
 }

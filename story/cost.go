@@ -15,7 +15,7 @@ type Cost struct {
 	Allowed int         `json:"agent_starts_allowed"`
 	Usage   belay.Usage `json:"usage"`
 	Tokens  int64       `json:"tokens"`
-	Replans int         `json:"replans"` // ways out that count
+	Replans int         `json:"replans"` // recoveries that count
 	MaxPlan int         `json:"replans_allowed"`
 	Agents  []AgentCost `json:"agents"`
 

@@ -378,7 +378,7 @@ func (s *Story) permit(n *News, st *Step, a belay.Answer) {
 	s.decide(n, n.Path, a.Error).Until = a.Until
 }
 
-// chosen takes in a way out of a failure, with all that it is chosen for.
+// chosen takes in a recovery from a failure, with all that it is chosen for.
 func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
 	d := s.decide(n, e.Path, e.Plan.Reason)
 	st := s.step(n.Place)

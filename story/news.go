@@ -97,7 +97,7 @@ func (d *Decision) Wait() time.Duration {
 	return max(0, d.Due().Sub(d.At))
 }
 
-// Act is the way out that was chosen; "" for any other decision.
+// Act is the recovery that was chosen; "" for any other decision.
 func (d *Decision) Act() belay.Act {
 	if d.Plan == nil {
 		return ""

@@ -57,10 +57,10 @@ func agentExamples() map[string]agentExample {
 			then: []string{"logs", "x", "report"}, answer: "it is called Ariadne\n",
 		},
 		"21-fallback": {
-			talk: "step from-cache in its stead", then: []string{"logs", "x", "report"}, answer: "we have the data of yesterday\n",
+			talk: "step from-cache instead", then: []string{"logs", "x", "report"}, answer: "we have the data of yesterday\n",
 		},
 		"22-split": {
-			talk: "2 parts in its stead",
+			talk: "2 parts instead",
 			then: []string{"logs", "x", "report"}, answer: "It was a dark night.\nThen came the morning.\n",
 		},
 		"23-recovered-sub-recipe": {

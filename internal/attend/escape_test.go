@@ -152,7 +152,7 @@ func TestKilledAttendant(t *testing.T) {
 }
 
 // hopper leaves a process that is gone before anybody has looked at it, and has
-// another one in its stead. Each has the pipe $FIFO open: it ends with the last.
+// another one instead. Each has the pipe $FIFO open: it ends with the last.
 const hopper = `cat > "$PIDS.sh" <<'END'
 trap '' TERM INT HUP
 bash "$0" & exit

@@ -39,7 +39,7 @@ func (a *app) clearCommand() *cobra.Command {
   attempts        the failures of all steps; attempts:STEP of one step
   breakers        what is counted, for all runs on this machine, of the services
                   that the run's agents call
-  budget          what the run's agents have used, and its ways out of failures
+  budget          what the run's agents have used, and its recoveries from failures
 
 A run that is driven hears of it at once; one that is not goes on with belay
 resume. A step that is held still waits for its answer.`
@@ -156,7 +156,7 @@ func clearedText(req belay.Request, services []string) string {
 	case req.What == belay.CountAttempts:
 		return "the attempts of all steps"
 	case req.What == belay.CountBudget:
-		return "the budget: what its agents used, and its ways out of failures"
+		return "the budget: what its agents used, and its recoveries from failures"
 	case len(services) == 0:
 		return "the breakers: nothing was counted of the services that its agents call"
 	}

@@ -108,7 +108,7 @@ func (d *decision) words() string {
 	return d.planWords()
 }
 
-// planWords are those of a chosen way out.
+// planWords are those of a chosen recovery.
 func (d *decision) planWords() string {
 	row := d.of.Act().Row()
 	text := row.Words

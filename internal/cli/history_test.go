@@ -45,7 +45,7 @@ func chronicled(w *tale) []decision {
 	return v.decisions()
 }
 
-// Every way out has its place in the history: the six of old in the form that
+// Every recovery has its place in the history: the six of old in the form that
 // every reader of histories knows, the others in one of the same kind.
 //
 // promise: R8, R14

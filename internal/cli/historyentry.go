@@ -12,7 +12,7 @@ import (
 
 // decision is one decision on record: the entry that every reader of histories
 // knows, and beside it what else Belay wrote down. Chosen stands for the
-// entry's strategy, because there are more ways out than the six of an entry.
+// entry's strategy, because there are more recoveries than the six of an entry.
 type decision struct {
 	recovery.Entry
 	Chosen  any              `json:"strategy_chosen"`
@@ -26,7 +26,7 @@ type decision struct {
 	Agent   string           `json:"agent,omitempty"` // who had failed
 	To      string           `json:"to,omitempty"`    // the agent or the role that took over
 	Due     time.Time        `json:"due,omitzero"`
-	Refused []belay.NotTaken `json:"refused,omitempty"` // ways out that were looked at before it
+	Refused []belay.NotTaken `json:"refused,omitempty"` // recoveries that were looked at before it
 	Counts  bool             `json:"counts,omitempty"`
 	By      string           `json:"by,omitempty"` // the person
 
@@ -95,7 +95,7 @@ func (d *decision) chosen(p *belay.Plan) {
 	d.Chosen = d.wire(p)
 }
 
-// other is a way out beyond the six classic ones, in the same form.
+// other is a recovery beyond the six classic ones, in the same form.
 type other map[string]map[string]any
 
 // wire is the strategy as it is printed.

@@ -17,7 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/roster"
 )
 
-// recoveryOptions are the flags about ways out of failures.
+// recoveryOptions are the flags about recoveries from failures.
 type recoveryOptions struct {
 	policy     string
 	recovery   string
@@ -28,14 +28,14 @@ type recoveryOptions struct {
 
 func recoveryFlags(cmd *cobra.Command, o *recoveryOptions) {
 	f := cmd.Flags()
-	f.StringVar(&o.policy, "policy", "", "who chooses the ways out of failures: belay or classic (default: that of the recipe, else the setting recovery.policy, else belay)")
+	f.StringVar(&o.policy, "policy", "", "who chooses the recoveries from failures: belay or classic (default: that of the recipe, else the setting recovery.policy, else belay)")
 	f.IntVar(&o.maxRetries, "max-retries", 0, "retries of the classic policy before it looks at the error (default: the setting recovery.max_retries, 3)")
-	f.IntVar(&o.maxReplans, "max-replans", 0, "ways out that may be taken, with all runs that belong to this one; 0 = none but what the recipe says itself (default: the setting limits.max_replans, 12)")
+	f.IntVar(&o.maxReplans, "max-replans", 0, "recoveries that may be taken, with all runs that belong to this one; 0 = none but what the recipe says itself (default: the setting limits.max_replans, 12)")
 	f.StringVar(&o.recovery, "recovery", "", "whether an agent is asked to finish what a failed sub-recipe left: on, off or classic (default: that of the recipe, else on)")
 	f.StringSliceVar(&o.staff, "staff", nil, "agents that may take over from another, in this order; \"\" for none (default: the setting recovery.staff, else all that are installed and logged in)")
 }
 
-// apply gives a run what the flags say about ways out, over the recipe, over
+// apply gives a run what the flags say about recoveries, over the recipe, over
 // the settings.
 func (o recoveryOptions) apply(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config) error {
 	for _, w := range []struct {

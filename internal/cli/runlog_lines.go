@@ -58,7 +58,7 @@ func (t teller) recipe(at story.Place) string {
 	return string(at.Path)
 }
 
-// chosen is a way out that was chosen.
+// chosen is a recovery that was chosen.
 func (t teller) chosen(d *story.Decision) []entry {
 	p := d.Plan
 	lines := []entry{
@@ -79,7 +79,7 @@ func (t teller) chosen(d *story.Decision) []entry {
 	return lines
 }
 
-// strategyOf is the word of a way out: one of the six classic ones, or its own.
+// strategyOf is the word of a recovery: one of the six classic ones, or its own.
 func strategyOf(act belay.Act) belay.Act {
 	if classic := act.Row().Classic; classic != "" {
 		return classic

@@ -77,7 +77,7 @@ func (w *tale) plan(run belay.RunID, step string, p belay.Plan) {
 	w.say(run, belay.RecoveryChosen{Path: belay.Path(step), Plan: p})
 }
 
-// story folds the records. A way out that starts the step again is folded as a
+// story folds the records. A recovery that starts the step again is folded as a
 // retry, which is what all of them are to the page.
 func (w *tale) story() *runView {
 	w.t.Helper()
@@ -129,7 +129,7 @@ func report(name string, usage belay.Usage, cause, text string) belay.Observatio
 	}}
 }
 
-// An agent fails, others take over, and at the end no way out is left.
+// An agent fails, others take over, and at the end no recovery is left.
 //
 // promise: R8
 func TestWhyFailed(t *testing.T) {
@@ -159,7 +159,7 @@ func TestWhyFailed(t *testing.T) {
 	})
 	w.try("k3f9q", "fix", 5, "codex", report("codex", belay.Usage{Input: 5000, Output: 100}, "", "I changed parser.go.\n\x1b[31mThe test still fails.\x1b[0m"), broken)
 	w.plan("k3f9q", "fix", belay.Plan{
-		Act: belay.ActGiveUp, Rule: "spent", Policy: "belay", Class: belay.ClassWorkFailure, Reason: "no way out is left",
+		Act: belay.ActGiveUp, Rule: "spent", Policy: "belay", Class: belay.ClassWorkFailure, Reason: "no recovery is left",
 		Refused: []belay.NotTaken{{Act: belay.ActRepair, Why: "the failing set does not shrink: 1 before, 1 now"}, {Act: belay.ActFailover, Why: "another agent does not mend a bug"}},
 	})
 	w.say("k3f9q", belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: broken.Error(), Failure: broken}})

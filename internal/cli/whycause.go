@@ -35,7 +35,7 @@ type whyFailure struct {
 	Against  []string          `json:"against,omitempty"` // the evidence, of an agent's step
 	Output   []string          `json:"output,omitempty"`  // the last lines
 	Printed  string            `json:"printed_by,omitempty"`
-	Final    bool              `json:"final"`  // no way out is left
+	Final    bool              `json:"final"`  // no recovery is left
 	Others   int               `json:"others"` // steps that failed by themselves beside it
 }
 

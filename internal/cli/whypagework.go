@@ -147,5 +147,5 @@ func replans(c story.Cost) string {
 	if c.Replans == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d ways out taken", c.Replans, c.MaxPlan)
+	return fmt.Sprintf("%d of %d recoveries taken", c.Replans, c.MaxPlan)
 }

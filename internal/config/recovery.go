@@ -10,12 +10,12 @@ import (
 	"github.com/belay-run/belay/recovery"
 )
 
-// Recovery is what is set about ways out of failures.
+// Recovery is what is set about recoveries from failures.
 type Recovery struct {
 	Policy     Setting[string]          // recovery.policy: belay or classic; "" = nobody said
 	MaxRetries Setting[int]             // recovery.max_retries: of the classic policy
 	Staff      Setting[[]string]        // recovery.staff: agents that may take over; by default all that are there
-	MaxReplans Setting[int]             // limits.max_replans: ways out in one run
+	MaxReplans Setting[int]             // limits.max_replans: recoveries in one run
 	Roles      map[string]belay.Profile // roles.NAME.*, by role as recipes name it: coder, custom:poet
 	Tools      map[string]Place         // where roles.NAME.tools stands, by role
 }

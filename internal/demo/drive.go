@@ -46,7 +46,7 @@ func (s *stage) start(v *voice, args ...string) (*driver, error) {
 		return nil, belay.Exit(belay.ExitInfra, "start belay "+args[0], err, "")
 	}
 	d := &driver{cmd: cmd, gone: make(chan error, 1)}
-	go func() { d.gone <- cmd.Wait() }() // every way out of this file receives it
+	go func() { d.gone <- cmd.Wait() }() // every recovery from this file receives it
 	return d, nil
 }
 

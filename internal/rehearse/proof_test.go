@@ -71,7 +71,7 @@ func TestFalseSuccess(t *testing.T) {
 		"all attempts have it":          {"fix=crash:*", []string{"r fix main 1 bad", "r fix main 2 change"}, "false"},
 		"it was split":                  {"fix=token_limit", []string{"r fix main 1 bad", "r fix plan 1 claim", "r fix main 2 child"}, "good"},
 		"all have it, and it was split": {"fix=token_limit:*", []string{"r fix main 1 bad", "r fix plan 1 claim", "r fix main 2 child"}, "good"},
-		"another recipe in its stead":   {"checked=crash:*", []string{"r checked main 1 bad", "r checked main 2 child", "r checked verify 2 ok"}, "good"},
+		"another recipe instead":        {"checked=crash:*", []string{"r checked main 1 bad", "r checked main 2 child", "r checked verify 2 ok"}, "good"},
 		"one that its check refuses":    {"checked=crash:*", []string{"r checked main 1 bad", "r checked main 2 child", "r checked verify 2 bad"}, "false"},
 		"the call of each item lies":    {"each=lying_recovery", []string{"r each main 1 child", "r/each.1 item-1 main 1 child", "r/each.1/item-1.1 inner main 1 bad"}, "false"},
 		"another one is optional":       {"fix=crash", []string{"r fix main 1 bad", "r may main 1 child", "r/may.1 inner main 1 ok"}, "false"},

@@ -8,7 +8,7 @@ import (
 	"github.com/belay-run/belay/story"
 )
 
-// recovery is a line for a way out as soon as it is chosen: what is done, by
+// recovery is a line for a recovery as soon as it is chosen: what is done, by
 // whom, when, and what went wrong. What failed is kept until the step starts
 // again: an agent that helps may fail, and then another way is chosen for it.
 func (b *Board) recovery(d *story.Decision) []Line {
@@ -45,7 +45,7 @@ func (b *Board) recovery(d *story.Decision) []Line {
 	case p.Act == belay.ActRecover:
 		return line("an agent is asked to finish what the sub-recipe left")
 	case p.Act == belay.ActFallback:
-		return line(b.fallback(d.Place) + " in its stead")
+		return line(b.fallback(d.Place) + " instead")
 	case p.Act == belay.ActGiveUp, p.Act == belay.ActAbort:
 		return b.gaveUp(d)
 	}
@@ -91,7 +91,7 @@ func split(d *story.Decision) []Line {
 			titles[i] = strings.Join(strings.Fields(part.Task), " ")
 		}
 	}
-	text := fmt.Sprintf("%s in its stead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), why(d))
+	text := fmt.Sprintf("%s instead (%s): %s", plural(len(p.Parts), "part"), Cut(strings.Join(titles, "; "), maxTitles), why(d))
 	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 

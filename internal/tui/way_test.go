@@ -104,7 +104,7 @@ func TestAnAideIsEndedWithItsRun(t *testing.T) {
 	}
 }
 
-// Every way out is told at once: what is done, who takes over, when, and why.
+// Every recovery is told at once: what is done, who takes over, when, and why.
 //
 // promise: R13
 func TestEveryWayOutIsTold(t *testing.T) {
