@@ -59,7 +59,7 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 	case belay.RoleHook:
 		c.beginHook(st, e)
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
-		c.beginAide(st, e)
+		c.beginHelper(st, e)
 	case belay.RoleMerge:
 		if !st.merging {
 			c.say(RuleMerge, "%s starts, and there is no work to be merged", e.Key)
@@ -69,8 +69,8 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 	}
 }
 
-// beginAide checks that an agent that helps was called by a recovery.
-func (c *checker) beginAide(st *step, e belay.AttemptStarted) {
+// beginHelper checks that an agent that helps was called by a recovery.
+func (c *checker) beginHelper(st *step, e belay.AttemptStarted) {
 	if st.called != e.Role {
 		c.say(RuleRecovery, "%s starts, and no recovery called it", e.Key)
 	}
@@ -250,7 +250,7 @@ func (c *checker) onJudged(e belay.AttemptJudged) {
 		return
 	}
 	if a.role != belay.RoleMain && a.role != belay.RoleVerify {
-		st.judgeAide(a.role, e.Verdict)
+		st.judgeHelper(a.role, e.Verdict)
 		return
 	}
 	st.judge(e.Verdict)

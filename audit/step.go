@@ -84,9 +84,9 @@ func (s *step) judgeMerge(v belay.Verdict) {
 	}
 }
 
-// judgeAide takes in what an agent that helps amounts to: one that finishes the
+// judgeHelper takes in what an agent that helps amounts to: one that finishes the
 // work settles the step, and after all others something is chosen or started.
-func (s *step) judgeAide(role belay.Role, v belay.Verdict) {
+func (s *step) judgeHelper(role belay.Role, v belay.Verdict) {
 	if v.Failure != nil && v.Failure.Class == belay.ClassTampered && !s.warned {
 		s.warned, s.owed = true, false // it is told, and starts once more
 		return

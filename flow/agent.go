@@ -27,8 +27,8 @@ func (s *State) agentKey(i int) belay.Key {
 	return s.mainKey(i, s.steps[i].attempt+1).About(belay.TopicAgent)
 }
 
-// career is what the fold knows of the agents of one step.
-type career struct {
+// agentHistory is what the fold knows of the agents of one step.
+type agentHistory struct {
 	grant   *belay.Answer // may it start?
 	broke   bool          // a person is asked for one
 	pardon  bool          // a person allowed one start over the budget
@@ -48,7 +48,7 @@ type career struct {
 
 // begin takes in that an attempt starts. The id of its record is a wish: a new
 // session is there once the agent's attendant says so.
-func (c *career) begin(e belay.AttemptStarted) {
+func (c *agentHistory) begin(e belay.AttemptStarted) {
 	c.name, c.session, c.notes = e.Agent, "", 0
 	c.spent, c.blocked = false, false
 	if e.Resume {
@@ -107,11 +107,11 @@ func (s *State) startAgent(i int) belay.Command {
 
 // agentName is who does a step: the one it names, else the run's.
 func (s *State) agentName(i int) string {
-	if c := s.steps[i].course; c.agent != "" {
+	if c := s.steps[i].nextAttempt; c.agent != "" {
 		return c.agent
 	}
 	name := s.prog.Steps[i].Agent
-	if p := s.profile(i); p.Agent != "" && (name == "" || s.steps[i].course.role != "") {
+	if p := s.profile(i); p.Agent != "" && (name == "" || s.steps[i].nextAttempt.role != "") {
 		return p.Agent
 	}
 	return s.ownAgent(i)
@@ -152,9 +152,9 @@ func (s *State) agentJob(i int) *belay.AgentJob {
 	s.steerJob(i, j)
 	j.Prompt, _ = s.prompt(i) // a step whose prompt has no value was refused before it started
 	switch {
-	case st.course.fresh:
+	case st.nextAttempt.fresh:
 		j.Cut = st.agent.cut
-	case st.agent.cut != "" || st.course.resume:
+	case st.agent.cut != "" || st.nextAttempt.resume:
 		j.Cut = st.agent.cut
 		if st.agent.name == j.Name {
 			j.Resume = st.agent.session
@@ -167,7 +167,7 @@ func (s *State) agentJob(i int) *belay.AgentJob {
 // name means something to one CLI only: the step's own is for the step's agent,
 // that of a role for the role's agent, and who takes over is told none.
 func (s *State) model(i int) string {
-	def, c, p, who := &s.prog.Steps[i], &s.steps[i].course, s.profile(i), s.agentName(i)
+	def, c, p, who := &s.prog.Steps[i], &s.steps[i].nextAttempt, s.profile(i), s.agentName(i)
 	own, role := def.Model, p.Model
 	if p.Agent != "" && p.Agent != who {
 		role = ""
@@ -187,10 +187,10 @@ func (s *State) model(i int) string {
 func (s *State) steerJob(i int, j *belay.AgentJob) {
 	st := &s.steps[i]
 	p := s.profile(i)
-	if j.Persona == "" || st.course.role != "" {
+	if j.Persona == "" || st.nextAttempt.role != "" {
 		j.Persona = cmp.Or(p.Persona, j.Persona)
 	}
-	j.Access, j.Tools, j.Brief = p.Access, p.Tools, st.course.brief
+	j.Access, j.Tools, j.Brief = p.Access, p.Tools, st.nextAttempt.brief
 	if left := s.skippedBefore(i); len(left) > 0 {
 		j.Brief = strings.TrimSpace(j.Brief + "\n\nSteps that this one builds on were left out: " + strings.Join(left, ", ") + ". Their results are not there.")
 	}
@@ -258,8 +258,8 @@ func (s *State) noted(e belay.AttemptNoted) error {
 	return s.withOpen(e.Key, func(i int) error {
 		a := &s.steps[i].agent
 		a.notes++
-		if s.steps[i].phase == Aided {
-			s.steps[i].aide.noted(e)
+		if s.steps[i].phase == Helperd {
+			s.steps[i].helper.noted(e)
 			return nil // nothing else of it goes on
 		}
 		switch e.What {

@@ -133,7 +133,7 @@ func (s *State) finish(i int, to Phase) error {
 func (s *State) again(i int, due time.Time) error {
 	if st := &s.steps[i]; st.merge.due { // the work is there
 		st.plan, st.probe = nil, nil
-		st.aide.leave()
+		st.helper.leave()
 		return s.toMerge(i)
 	}
 	if err := s.move(i, Waiting); err != nil {
@@ -144,7 +144,7 @@ func (s *State) again(i int, due time.Time) error {
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.probe = nil, nil, nil
 	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
-	st.aide.leave()
+	st.helper.leave()
 	s.wake(i)
 	return nil
 }
@@ -154,7 +154,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	case belay.RoleHook:
 		return s.startHook(e, at)
 	case belay.RoleRepair, belay.RolePlan, belay.RoleRecovery:
-		return s.startAide(e, at)
+		return s.startHelper(e, at)
 	case belay.RoleMerge:
 		return s.startMerge(e, at)
 	case belay.RoleMain, belay.RoleVerify:
@@ -183,7 +183,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	if e.Child != "" {
 		st.last, st.prior = e.Child, e.Child
 		s.giveBack(i) // those who work in it ask for themselves
-		if t := s.timeout(i); t > 0 && !st.course.stand && st.course.parts == nil {
+		if t := s.timeout(i); t > 0 && !st.nextAttempt.stand && st.nextAttempt.parts == nil {
 			s.timers.push(timer{at.Add(t), i, e.Key})
 		}
 	}
@@ -209,8 +209,8 @@ func (s *State) found(e belay.AttemptFound) error {
 		if st.hook != "" {
 			return s.hookFound(i, e)
 		}
-		if st.phase == Aided {
-			return s.aideFound(i, e)
+		if st.phase == Helperd {
+			return s.helperFound(i, e)
 		}
 		if st.phase == Merging {
 			return s.mergeFound(i, e)
@@ -256,8 +256,8 @@ func (s *State) end(e belay.AttemptEnded) error {
 			return nil
 		}
 		o := e.Observation
-		if st.phase == Aided {
-			return s.aideEnded(i, o)
+		if st.phase == Helperd {
+			return s.helperEnded(i, o)
 		}
 		if st.phase == Merging {
 			s.mergeEnded(i, o)
@@ -283,17 +283,17 @@ func (s *State) end(e belay.AttemptEnded) error {
 }
 
 // checkedPhase is where a step stands when an attempt of it is over: one whose
-// check looks at the work of an aide is still broken.
+// check looks at the work of a helper is still broken.
 func (s *State) checkedPhase(i int) Phase {
-	if st := &s.steps[i]; st.phase == Checking && st.aide.seen() != nil {
+	if st := &s.steps[i]; st.phase == Checking && st.helper.seen() != nil {
 		return Broken
 	}
 	return Ended
 }
 
 func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
-	if i, ok := s.aided(e.Key); ok {
-		return s.judgedAide(i, e.Verdict)
+	if i, ok := s.helperd(e.Key); ok {
+		return s.judgedHelper(i, e.Verdict)
 	}
 	if i, ok := s.mergedFor(e.Key); ok {
 		return s.judgedMerge(i, e.Verdict, at)
@@ -425,7 +425,7 @@ func (s *State) answered(e belay.ItemAnswered) error {
 			st.woken = false
 			return s.again(i, time.Time{})
 		}
-		if st.aide.role != "" && st.aide.told == nil && len(st.past) > 0 {
+		if st.helper.role != "" && st.helper.told == nil && len(st.past) > 0 {
 			st.past = st.past[:len(st.past)-1] // who was called never came: that way is still there
 		}
 		st.extra++
@@ -481,8 +481,8 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		s.guardSeen(i, e.Answer)
 		return nil
 	}
-	if i, ok := s.aided(e.Key); ok {
-		s.aideAnswered(i, e)
+	if i, ok := s.helperd(e.Key); ok {
+		s.helperAnswered(i, e)
 		return nil
 	}
 	if i, ok := s.askedFor(e.Key); ok {

@@ -34,10 +34,10 @@ func (s *State) endedFor(k belay.Key, topic belay.Topic) (int, bool) {
 	return i, ok && s.steps[i].phase == Ended && p.Attempt == s.steps[i].attempt
 }
 
-// aideAnswered folds whether an aide may start.
-func (s *State) aideAnswered(i int, e belay.AnswerGiven) {
-	a := &s.steps[i].aide
-	if of, _ := e.Key.Is(belay.TopicAgent); of == s.aideKey(i) {
+// helperAnswered folds whether a helper may start.
+func (s *State) helperAnswered(i int, e belay.AnswerGiven) {
+	a := &s.steps[i].helper
+	if of, _ := e.Key.Is(belay.TopicAgent); of == s.helperKey(i) {
 		answer := e.Answer
 		a.grant = &answer
 		s.look(i)

@@ -75,7 +75,7 @@ func (t *Tree) tight() bool {
 // waits tells whether a step is one that has to wait where the budget is tight.
 func (s *State) waits(i int) bool {
 	st := &s.steps[i]
-	if s.typeOf(i) != belay.TypeAgent || s.prog.Steps[i].Foreach != "" || st.course.stand || st.course.parts != nil {
+	if s.typeOf(i) != belay.TypeAgent || s.prog.Steps[i].Foreach != "" || st.nextAttempt.stand || st.nextAttempt.parts != nil {
 		return false
 	}
 	return st.agent.grant == nil && !st.agent.pardon && !st.asked

@@ -22,7 +22,7 @@ func (s *State) asksFor(i int) belay.Expect {
 	if s.started.Classic {
 		return ""
 	}
-	if s.typeOf(i) != belay.TypeAgent && (s.steps[i].aide.role != belay.RoleRecovery || s.recoveryMode(i) == recovery.PolicyClassic) {
+	if s.typeOf(i) != belay.TypeAgent && (s.steps[i].helper.role != belay.RoleRecovery || s.recoveryMode(i) == recovery.PolicyClassic) {
 		return ""
 	}
 	switch e := belay.Expect(s.prog.Steps[i].Expect); e {
@@ -163,7 +163,7 @@ func (s *State) prQuestion(i int) *belay.PRQuestion {
 	st := &s.steps[i]
 	q := &belay.PRQuestion{Forges: s.tree.started.Forges, Since: s.begun}
 	seen := st.main
-	if a := st.aide.seen(); a != nil {
+	if a := st.helper.seen(); a != nil {
 		seen = a
 	}
 	base := st.agent.base

@@ -63,7 +63,7 @@ func (s *State) probed(i int, a belay.Answer) {
 }
 
 // changed tells whether the work is in another state than the failure before
-// left it in. For a step that no agent does only an aide can change it, as far
+// left it in. For a step that no agent does only a helper can change it, as far
 // as anybody here can see.
 func (s *State) changed(i int) bool {
 	st := &s.steps[i]

@@ -25,7 +25,7 @@ func TestAHiddenFieldIsFound(t *testing.T) {
 		},
 		"who does a step": func(t *Tree) {
 			for i := range t.born[0].steps {
-				t.born[0].steps[i].course.agent = "three"
+				t.born[0].steps[i].nextAttempt.agent = "three"
 			}
 		},
 		"a slot":                  func(t *Tree) { t.granting["r:nobody.1"] = true },

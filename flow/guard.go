@@ -80,14 +80,14 @@ func tampered(v belay.Verdict) bool {
 	return v.Failure != nil && v.Failure.Class == belay.ClassTampered
 }
 
-// spoils tells whether a verdict about an aide is about guarded files: they were
+// spoils tells whether a verdict about a helper is about guarded files: they were
 // changed, or nobody knows.
 func spoils(v belay.Verdict) bool { return v.Failure != nil && v.Failure.Rule == belay.RuleGuard }
 
-// unwatched tells whether an aide was at work and nobody saw what became of the
+// unwatched tells whether a helper was at work and nobody saw what became of the
 // guarded files: it was lost or stopped, or its attendant left no report.
 func (s *State) unwatched(i int) bool {
-	a := &s.steps[i].aide
+	a := &s.steps[i].helper
 	switch {
 	case a.saw != nil || s.guarding(i, a.role) == nil:
 		return false
@@ -101,7 +101,7 @@ func (s *State) unwatched(i int) bool {
 // tree in hand; the second result tells that it is waited for.
 func (s *State) nextGuardLook(i int) (belay.Command, bool) {
 	st := &s.steps[i]
-	a := &st.aide
+	a := &st.helper
 	if !s.unwatched(i) {
 		return nil, false
 	}
@@ -110,16 +110,16 @@ func (s *State) nextGuardLook(i int) (belay.Command, bool) {
 	}
 	dir, _ := s.dir(i) // it had one when it started
 	if st.work.refused == "" {
-		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
+		if c, open := s.nextTree(i, s.helperKey(i), &st.work, dir); c != nil || open {
 			return c, open
 		}
 	}
-	return belay.Ask{Key: s.lastAide(i).About(belay.TopicLook), Question: belay.Question{Look: dir, Base: a.base, Guard: s.guarding(i, a.role)}}, true
+	return belay.Ask{Key: s.lastHelper(i).About(belay.TopicLook), Question: belay.Question{Look: dir, Base: a.base, Guard: s.guarding(i, a.role)}}, true
 }
 
-// lastAide names the last attempt of the aide that is called.
-func (s *State) lastAide(i int) belay.Key {
-	a := &s.steps[i].aide
+// lastHelper names the last attempt of the helper that is called.
+func (s *State) lastHelper(i int) belay.Key {
+	a := &s.steps[i].helper
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role])
 }
 
@@ -129,41 +129,41 @@ func (s *State) guardLook(k belay.Key) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	i, ok := s.aided(of)
-	return i, ok && s.lastAide(i) == of
+	i, ok := s.helperd(of)
+	return i, ok && s.lastHelper(i) == of
 }
 
 // guardSeen folds a look at guarded files.
 func (s *State) guardSeen(i int, a belay.Answer) {
 	st := &s.steps[i]
-	st.aide.saw = a.Seen
+	st.helper.saw = a.Seen
 	if a.Seen == nil {
-		st.aide.saw = &belay.Evidence{Unseen: cmp.Or(a.Error, "nobody looked")}
+		st.helper.saw = &belay.Evidence{Unseen: cmp.Or(a.Error, "nobody looked")}
 	}
 	s.look(i)
 }
 
-// partAide goes on without an aide that did not come to its end, once it is
+// partHelper goes on without a helper that did not come to its end, once it is
 // known that it left the guarded files alone.
-func (s *State) partAide(i int, next belay.Command) belay.Command {
+func (s *State) partHelper(i int, next belay.Command) belay.Command {
 	if c, open := s.nextGuardLook(i); c != nil || open {
 		return c
 	}
-	a := &s.steps[i].aide
+	a := &s.steps[i].helper
 	if a.saw == nil {
 		return next
 	}
 	c := verdict.Case{Step: s.prog.Steps[i].ID, Type: belay.TypeAgent}
 	if v := verdict.Guarded(c, belay.Verdict{}, a.saw); v.Failure != nil {
-		return belay.Note{Event: belay.AttemptJudged{Key: s.lastAide(i), Verdict: v}}
+		return belay.Note{Event: belay.AttemptJudged{Key: s.lastHelper(i), Verdict: v}}
 	}
 	return next
 }
 
-// warn keeps an aide that changed guarded files for one more attempt, in which it
+// warn keeps a helper that changed guarded files for one more attempt, in which it
 // is told. It is measured from the same base, so that what it puts back counts.
 func (s *State) warn(i int, v belay.Verdict) error {
-	a := &s.steps[i].aide
+	a := &s.steps[i].helper
 	a.warned = v.Failure.Cause
 	if told := a.told.Agent; told != nil {
 		a.session = told.Result.Session
@@ -176,14 +176,14 @@ func (s *State) warn(i int, v belay.Verdict) error {
 	return nil
 }
 
-// spoiled fails a step whose aide changed guarded files once more: nothing that
+// spoiled fails a step whose helper changed guarded files once more: nothing that
 // runs now would show that the step is mended.
 func (s *State) spoiled(i int, v belay.Verdict) error {
 	st := &s.steps[i]
 	f := *v.Failure
 	f.Rule = belay.RuleHelperTampered
 	st.failure, st.plan, st.mended = &f, nil, true
-	st.aide.leave()
+	st.helper.leave()
 	s.look(i)
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *State) lastHook(to Phase) string {
 		name = postStep
 	case Failed:
 		name = onError
-	case Waiting, Running, Ended, Checking, Broken, Aided, Merging, Held, NotTaken, Skipped:
+	case Waiting, Running, Ended, Checking, Broken, Helperd, Merging, Held, NotTaken, Skipped:
 	}
 	if s.hookScript(name) == nil {
 		return ""

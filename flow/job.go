@@ -161,8 +161,8 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 	if st.hook != "" {
 		return s.hookJob(i, st.hook, st.hooks[st.hook]), true
 	}
-	if st.phase == Aided {
-		return s.aideJob(i, st.aide.numbers[st.aide.role]), true
+	if st.phase == Helperd {
+		return s.helperJob(i, st.helper.numbers[st.helper.role]), true
 	}
 	if st.phase == Merging {
 		return s.mergeJob(i, st.merge.n), true

@@ -95,7 +95,7 @@ func (s *State) giveAllBack() {
 	for _, i := range slices.Sorted(maps.Keys(s.leased)) {
 		if st := &s.steps[i]; st.key == "" || st.child != "" {
 			s.giveBack(i)
-			st.agent.grant, st.aide.grant = nil, nil // a slot is asked for once the tree is there
+			st.agent.grant, st.helper.grant = nil, nil // a slot is asked for once the tree is there
 			s.tree.release(s.id, s.prog.Steps[i].ID)
 		}
 	}
@@ -109,7 +109,7 @@ func (s *State) needsTree(i int) bool {
 	case st.phase == Merging || !st.work.held:
 		return false
 	case s.typeOf(i) != belay.TypeAgent:
-		return st.aide.role != ""
+		return st.helper.role != ""
 	}
 	return !st.phase.settled() && st.phase != Held
 }

@@ -106,7 +106,7 @@ func (s *State) mergeJob(i, n int) belay.Job {
 // mergeName names the work of a step that is brought back: the same for all
 // attempts between two rounds of work.
 func (s *State) mergeName(i int) belay.Key {
-	return s.mainKey(i, s.steps[i].attempt) + belay.Key(fmt.Sprintf("+%d", s.steps[i].aide.numbers[belay.RoleRepair]))
+	return s.mainKey(i, s.steps[i].attempt) + belay.Key(fmt.Sprintf("+%d", s.steps[i].helper.numbers[belay.RoleRepair]))
 }
 
 // mergeVerdict judges what became of a merge.

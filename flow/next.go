@@ -109,8 +109,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 	switch {
 	case st.leave != nil:
 		return belay.Note{Event: belay.StepSkipped{Path: def.ID, By: st.leave.By, Why: st.leave.Why}}, false
-	case st.phase == Broken && st.aide.role != "":
-		return s.nextAide(i, now, room)
+	case st.phase == Broken && st.helper.role != "":
+		return s.nextHelper(i, now, room)
 	case st.phase == Broken && st.plan != nil:
 		return s.ask(i, held(def.ID, *st.failure, *st.plan)), false
 	case st.phase == Broken:
@@ -316,9 +316,9 @@ func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 		return c, false
 	}
 	switch {
-	case st.course.stand:
+	case st.nextAttempt.stand:
 		return s.startInstead(i), false
-	case st.course.parts != nil:
+	case st.nextAttempt.parts != nil:
 		return s.startParts(i), false
 	case def.Foreach != "":
 		return s.startEach(i), false

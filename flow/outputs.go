@@ -38,7 +38,7 @@ func (s *State) setOutputs(i int) {
 	if o.Child != nil {
 		for _, name := range slices.Sorted(maps.Keys(o.Child.Outputs)) {
 			v := o.Child.Outputs[name]
-			if s.steps[i].course.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.Name == name }) {
+			if s.steps[i].nextAttempt.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.Name == name }) {
 				bind(name, v)
 			}
 		}
@@ -49,7 +49,7 @@ func (s *State) setOutputs(i int) {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
-	if o.Child != nil && (def.Type != belay.TypeRecipe || s.steps[i].course.stand) && def.Foreach == "" && def.Output != "" {
+	if o.Child != nil && (def.Type != belay.TypeRecipe || s.steps[i].nextAttempt.stand) && def.Foreach == "" && def.Output != "" {
 		if v, ok := resultOf(o.Child, def.Output); ok {
 			bind(def.Output, v)
 		}

@@ -19,11 +19,11 @@ const minPart = time.Minute
 func (s *State) planned(i int, now time.Time) belay.Plan {
 	st := &s.steps[i]
 	var raw json.RawMessage
-	if o := st.aide.told.Output; o != nil && o.Inline() {
+	if o := st.helper.told.Output; o != nil && o.Inline() {
 		raw = o.JSON
 	}
 	parts, err := recovery.ReadParts(raw, s.taskOf(i))
-	if o := st.aide.told.Output; o != nil && !o.Inline() {
+	if o := st.helper.told.Output; o != nil && !o.Inline() {
 		err = fmt.Errorf("it is %d bytes long, and a plan has %d at most", o.Size, belay.MaxInline)
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *State) startParts(i int) belay.Command {
 	key := s.mainKey(i, n)
 	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
 	return belay.StartRun{Started: started, Child: s.below(key, belay.RunStarted{
-		Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Split: s.origin(i), Parts: st.course.parts,
+		Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Split: s.origin(i), Parts: st.nextAttempt.parts,
 		Dir: s.root(i), Hidden: s.hiddenDown(def), Vars: s.splitVars(i),
 	})}
 }
@@ -58,7 +58,7 @@ const Joined = "joined, unverified"
 // it is not.
 func (s *State) unjoined(i int) bool {
 	def := &s.prog.Steps[i]
-	return s.steps[i].course.parts != nil && s.started.Split == "" && def.Verify == nil && !demands(string(s.Expects(i)))
+	return s.steps[i].nextAttempt.parts != nil && s.started.Split == "" && def.Verify == nil && !demands(string(s.Expects(i)))
 }
 
 // origin is the name of a step in its recipe's own text: a part is known by

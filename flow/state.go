@@ -111,21 +111,21 @@ type step struct {
 	hooks     map[string]int
 	hookLost  int  // how often the hook that is due was lost
 	greeted   bool // its first hook is behind it
-	agent     career
+	agent     agentHistory
 	work      lease // the tree that its agents work in
 	into      lease // the tree that its work is merged into
 	merge     merge
 	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
 	taken     bool            // something of it began: its condition is decided for good
 
-	past   []recovery.Past // recoveries that were taken
-	same   int             // failures in a row with one fingerprint and nothing changed
-	course course          // what the last recovery changed
-	aide   aide            // an agent that helps with it
-	probe  *belay.Answer   // a look at the machine after the last attempt
-	mended bool            // an aide changed something since the last failure
-	moved  bool            // at the last failure the work was in another state than at the one before
-	woken  bool            // a person reopened the run since its last attempt
+	past        []recovery.Past // recoveries that were taken
+	same        int             // failures in a row with one fingerprint and nothing changed
+	nextAttempt nextAttempt     // what the last recovery changed
+	helper      helper          // an agent that helps with it
+	probe       *belay.Answer   // a look at the machine after the last attempt
+	mended      bool            // a helper changed something since the last failure
+	moved       bool            // at the last failure the work was in another state than at the one before
+	woken       bool            // a person reopened the run since its last attempt
 }
 
 func newState(id belay.RunID, lib Library) *State {

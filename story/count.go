@@ -57,7 +57,7 @@ func (c *Count) add(p *Placed) {
 		default:
 			c.Open = append(c.Open, name)
 		}
-	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Aided, flow.Merging:
+	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Helperd, flow.Merging:
 		c.Open = append(c.Open, name)
 	}
 }

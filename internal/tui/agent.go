@@ -99,7 +99,7 @@ func plural(n int, word string) string {
 func (b *Board) began(a *story.Attempt) []Line {
 	switch {
 	case story.Helps(a.Role):
-		return aideBegan(a)
+		return helperBegan(a)
 	case a.Agent == "" || a.Role != belay.RoleMain:
 		return nil
 	}

@@ -99,7 +99,7 @@ func unjudged(a *story.Attempt) []Line {
 	switch {
 	case !a.Known():
 	case story.Helps(a.Role):
-		return aideEnded(a)
+		return helperEnded(a)
 	case a.Role == belay.RoleHook:
 		return hookEnded(a)
 	}
@@ -109,7 +109,7 @@ func unjudged(a *story.Attempt) []Line {
 func (b *Board) judged(a *story.Attempt) []Line {
 	switch {
 	case story.Helps(a.Role):
-		return aideJudged(a)
+		return helperJudged(a)
 	case a.Role == belay.RoleMerge:
 		return mergeJudged(a)
 	case a.Role == belay.RoleVerify && !a.Verdict.OK: // what follows says why

@@ -86,8 +86,8 @@ func TestStoryOfARepair(t *testing.T) {
 	golden(t, "repaired", s.text()+"--\n"+live+"--\n"+summary(s))
 }
 
-// An aide that is ended with its run is given back; nobody judges it.
-func TestAnAideIsEndedWithItsRun(t *testing.T) {
+// A helper that is ended with its run is given back; nobody judges it.
+func TestAnHelperIsEndedWithItsRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: outer\nsteps:\n  - {id: call, recipe: inner}\n", inner, staffed)
 	s.fallen("call")

@@ -9,8 +9,8 @@ import (
 	"github.com/belay-run/belay/story"
 )
 
-// aideBegan is a line for an agent that starts to help.
-func aideBegan(a *story.Attempt) []Line {
+// helperBegan is a line for an agent that starts to help.
+func helperBegan(a *story.Attempt) []Line {
 	text := "agent " + story.AgentName(a.Agent)
 	if a.N > 1 {
 		text += fmt.Sprintf(", attempt %d", a.N)
@@ -18,9 +18,9 @@ func aideBegan(a *story.Attempt) []Line {
 	return []Line{line("started", beside(a), "", text)}
 }
 
-// aideEnded is a line for an agent that was ended together with its run: nobody
+// helperEnded is a line for an agent that was ended together with its run: nobody
 // judges it.
-func aideEnded(a *story.Attempt) []Line {
+func helperEnded(a *story.Attempt) []Line {
 	switch a.Observation.KilledBy {
 	case belay.KilledStop, belay.KilledCancel:
 		return []Line{line("stopped", beside(a), took(a), givenBack(a))}
@@ -29,9 +29,9 @@ func aideEnded(a *story.Attempt) []Line {
 	return nil
 }
 
-// aideJudged is what an agent that helped came to. It is no step: only one that
+// helperJudged is what an agent that helped came to. It is no step: only one that
 // finished a sub-recipe makes a step done.
-func aideJudged(a *story.Attempt) []Line {
+func helperJudged(a *story.Attempt) []Line {
 	work, again, v := "", "", a.Verdict
 	if r := a.Report(); r != nil {
 		work = AgentWork(r)

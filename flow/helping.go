@@ -14,13 +14,13 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// aideTimeout bounds an agent that helps with a step without a timeout.
-const aideTimeout = 30 * time.Minute
+// helperTimeout bounds an agent that helps with a step without a timeout.
+const helperTimeout = 30 * time.Minute
 
-// aide is an agent that helps with a broken step: it mends what made it fail,
+// helper is an agent that helps with a broken step: it mends what made it fail,
 // plans the parts of its task, or finishes what a sub-recipe left. It is an
 // attempt of its own, at the step's path, in its own role.
-type aide struct {
+type helper struct {
 	role    belay.Role // "" = none is called
 	numbers map[belay.Role]int
 	grant   *belay.Answer
@@ -34,64 +34,64 @@ type aide struct {
 	judged  *belay.Verdict
 }
 
-// leave sends the aide away; how often each role was there stays known.
-func (a *aide) leave() { *a = aide{numbers: a.numbers} }
+// leave sends the helper away; how often each role was there stays known.
+func (a *helper) leave() { *a = helper{numbers: a.numbers} }
 
 // noted keeps the tree that the first helper of its kind began with. One that is
 // lost or stopped is followed by another, and its work must count for that.
-func (a *aide) noted(e belay.AttemptNoted) {
+func (a *helper) noted(e belay.AttemptNoted) {
 	if e.What == belay.NoteBase && a.base == nil && a.role != belay.RolePlan && usable(e.Base) {
 		a.base = e.Base
 	}
 }
 
 // seen is what is known of the last attempt, nil while there is none to judge.
-func (a *aide) seen() *belay.Observation {
+func (a *helper) seen() *belay.Observation {
 	if a.told != nil {
 		return a.told
 	}
 	return a.lost
 }
 
-// callAide folds that an agent is to help.
-func (s *State) callAide(i int, p belay.Plan) error {
+// callHelper folds that an agent is to help.
+func (s *State) callHelper(i int, p belay.Plan) error {
 	st := &s.steps[i]
 	st.plan = &p
-	st.aide.leave()
-	st.aide.role = p.Act.Row().Helper
+	st.helper.leave()
+	st.helper.role = p.Act.Row().Helper
 	switch {
-	case st.aide.role == "":
+	case st.helper.role == "":
 		return fmt.Errorf("run %s: nobody is called for %s", s.id, p.Act)
 	case p.Act == belay.ActRepair && st.merge.due:
 		st.verify = nil // what is merged is checked as it is resolved
 	case p.Act == belay.ActRecover:
-		st.verify, st.deaf = nil, false // it is asked again, about what the aide leaves
+		st.verify, st.deaf = nil, false // it is asked again, about what the helper leaves
 	}
 	s.look(i)
 	return nil
 }
 
-// aideKey names the next attempt of the aide that is called.
-func (s *State) aideKey(i int) belay.Key {
-	a := &s.steps[i].aide
+// helperKey names the next attempt of the helper that is called.
+func (s *State) helperKey(i int) belay.Key {
+	a := &s.steps[i].helper
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role]+1)
 }
 
-// aided is the step that a key of an aide speaks of.
-func (s *State) aided(k belay.Key) (int, bool) {
+// helperd is the step that a key of a helper speaks of.
+func (s *State) helperd(k belay.Key) (int, bool) {
 	p, ok := belay.ParseKey(k)
 	if !ok || p.Role == belay.RoleMain {
 		return 0, false
 	}
 	i, ok := s.index[p.Path]
-	return i, ok && s.steps[i].aide.role == p.Role
+	return i, ok && s.steps[i].helper.role == p.Role
 }
 
-// nextAide says what is next about a step that an agent is to help with; the
+// nextHelper says what is next about a step that an agent is to help with; the
 // second result tells that it waits for room.
-func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) nextHelper(i int, now time.Time, room int) (belay.Command, bool) {
 	st := &s.steps[i]
-	a := &st.aide
+	a := &st.helper
 	switch {
 	case a.judged != nil: // a plan: its parts are the recovery
 		return s.chosen(i, s.planned(i, now)), false
@@ -99,30 +99,30 @@ func (s *State) nextAide(i int, now time.Time, room int) (belay.Command, bool) {
 		if c, open := s.nextGuardLook(i); c != nil || open {
 			return c, false
 		}
-		return s.judgeAide(i, now, room)
+		return s.judgeHelper(i, now, room)
 	case s.cancel != nil || st.asked:
 		return nil, false
 	case a.grant == nil && (room <= 0 || s.tree != nil && s.tree.tight()):
 		return nil, true
 	case a.grant == nil && st.work.refused != "":
-		return s.partAide(i, s.chosen(i, s.decide(i, now))), false
+		return s.partHelper(i, s.chosen(i, s.decide(i, now))), false
 	case a.grant == nil:
 		dir, _ := s.dir(i) // a step whose directory has no name was refused before it started
-		if c, open := s.nextTree(i, s.aideKey(i), &st.work, dir); c != nil || open {
+		if c, open := s.nextTree(i, s.helperKey(i), &st.work, dir); c != nil || open {
 			return c, false
 		}
-		return belay.Ask{Key: s.aideKey(i).About(belay.TopicAgent), Question: belay.Question{
-			Agent: s.aideKey(i), Name: s.agentName(i),
+		return belay.Ask{Key: s.helperKey(i).About(belay.TopicAgent), Question: belay.Question{
+			Agent: s.helperKey(i), Name: s.agentName(i),
 		}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
-		return s.partAide(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
+		return s.partHelper(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
 			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error))), false
 	case !a.grant.OK, recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
-		return s.partAide(i, s.chosen(i, s.decide(i, now))), false
+		return s.partHelper(i, s.chosen(i, s.decide(i, now))), false
 	case room < 0:
 		return nil, true
 	}
-	return belay.Do{Job: s.aideJob(i, a.numbers[a.role]+1)}, false
+	return belay.Do{Job: s.helperJob(i, a.numbers[a.role]+1)}, false
 }
 
 // chosen writes down a recovery.
@@ -130,18 +130,18 @@ func (s *State) chosen(i int, p belay.Plan) belay.Command {
 	return belay.Note{Event: belay.RecoveryChosen{Path: s.prog.Steps[i].ID, Plan: p}}
 }
 
-// startAide folds the start of an aide.
-func (s *State) startAide(e belay.AttemptStarted, at time.Time) error {
+// startHelper folds the start of a helper.
+func (s *State) startHelper(e belay.AttemptStarted, at time.Time) error {
 	i, err := s.at(e.Path)
 	if err != nil {
 		return err
 	}
 	st := &s.steps[i]
-	a := &st.aide
+	a := &st.helper
 	if a.role != e.Role {
 		return fmt.Errorf("run %s: %s starts, and nobody called it", s.id, e.Key)
 	}
-	if err := s.move(i, Aided); err != nil {
+	if err := s.move(i, Helperd); err != nil {
 		return err
 	}
 	s.drop(i)
@@ -158,8 +158,8 @@ func (s *State) startAide(e belay.AttemptStarted, at time.Time) error {
 	return nil
 }
 
-// aideFound folds what became of an aide that was open when a driver died.
-func (s *State) aideFound(i int, e belay.AttemptFound) error {
+// helperFound folds what became of a helper that was open when a driver died.
+func (s *State) helperFound(i int, e belay.AttemptFound) error {
 	st := &s.steps[i]
 	switch e.How {
 	case belay.Adopted:
@@ -168,64 +168,64 @@ func (s *State) aideFound(i int, e belay.AttemptFound) error {
 	case belay.Harvested:
 		return nil
 	case belay.Unborn:
-		st.aide.numbers[st.aide.role]--
-		st.aide.starts--
+		st.helper.numbers[st.helper.role]--
+		st.helper.starts--
 		s.giveBack(i)
-		return s.aideOver(i)
+		return s.helperOver(i)
 	case belay.Lost:
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
-		st.aide.lost = &belay.Observation{Began: true, Exit: -1}
-		if e.Left != nil && st.aide.base == nil && usable(&e.Left.Before) {
-			st.aide.base = &e.Left.Before
+		st.helper.lost = &belay.Observation{Began: true, Exit: -1}
+		if e.Left != nil && st.helper.base == nil && usable(&e.Left.Before) {
+			st.helper.base = &e.Left.Before
 		}
 		s.giveBack(i)
-		return s.aideOver(i)
+		return s.helperOver(i)
 	}
-	return fmt.Errorf("run %s: aide found %q", s.id, e.How)
+	return fmt.Errorf("run %s: helper found %q", s.id, e.How)
 }
 
-// aideEnded folds the end of an aide. One that was ended with its run comes
+// helperEnded folds the end of a helper. One that was ended with its run comes
 // again when the run goes on.
-func (s *State) aideEnded(i int, o belay.Observation) error {
+func (s *State) helperEnded(i int, o belay.Observation) error {
 	st := &s.steps[i]
 	if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
-		st.aide.told = &o
+		st.helper.told = &o
 	}
-	return s.aideOver(i)
+	return s.helperOver(i)
 }
 
-// aideOver closes the attempt of an aide: its step is broken as before.
-func (s *State) aideOver(i int) error {
+// helperOver closes the attempt of a helper: its step is broken as before.
+func (s *State) helperOver(i int) error {
 	s.close(i)
 	s.look(i)
 	return s.move(i, Broken)
 }
 
-func (s *State) aideTime(i int) time.Duration {
+func (s *State) helperTime(i int) time.Duration {
 	if t := s.timeout(i); t > 0 {
 		return max(t, time.Minute)
 	}
-	return aideTimeout
+	return helperTimeout
 }
 
-// aideJob is the attempt of an aide. It works where the step does, as who does
+// helperJob is the attempt of a helper. It works where the step does, as who does
 // the step or the run's agent, and may do no more than that.
-func (s *State) aideJob(i, n int) belay.Job {
+func (s *State) helperJob(i, n int) belay.Job {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	p := s.profile(i)
 	j := belay.Job{
-		Key: belay.KeyOf(s.id, def.ID, st.aide.role, n), Run: s.id, Path: def.ID, Attempt: n, Role: st.aide.role,
-		Env: def.Env, Output: true, Timeout: s.aideTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
+		Key: belay.KeyOf(s.id, def.ID, st.helper.role, n), Run: s.id, Path: def.ID, Attempt: n, Role: st.helper.role,
+		Env: def.Env, Output: true, Timeout: s.helperTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
 		Vars: s.scope(i).visible(""),
 		Agent: &belay.AgentJob{
-			Name: s.agentName(i), Model: s.model(i), Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.aideExpects(i),
-			Base: st.aide.base, Guard: s.guarding(i, st.aide.role), Resume: st.aide.session, Brief: recovery.GuardBrief(st.aide.warned),
+			Name: s.agentName(i), Model: s.model(i), Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.helperExpects(i),
+			Base: st.helper.base, Guard: s.guarding(i, st.helper.role), Resume: st.helper.session, Brief: recovery.GuardBrief(st.helper.warned),
 		},
 	}
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
 	task := ""
-	switch st.aide.role {
+	switch st.helper.role {
 	case belay.RoleRepair:
 		task = agent.RepairTask(s.trouble(i, n))
 		if st.merge.due {

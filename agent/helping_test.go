@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func goldenAide(t *testing.T, name, got string) {
+func goldenHelper(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".golden")
 	if *update {
@@ -36,17 +36,17 @@ func sample() Fallen {
 
 // promise: A9
 func TestRecoveryPromptLayout(t *testing.T) {
-	goldenAide(t, "recovery", RecoveryTask(sample()))
+	goldenHelper(t, "recovery", RecoveryTask(sample()))
 }
 
 func TestRepairPromptLayout(t *testing.T) {
-	goldenAide(t, "repair", RepairTask(Trouble{
+	goldenHelper(t, "repair", RepairTask(Trouble{
 		Step: "test", Cause: "exit 1: FAIL", Script: "go test ./...", Tail: "--- FAIL: TestLogin\n```\nFAIL\n", Failing: []string{"TestLogin"}, Round: 2,
 	}))
 }
 
 func TestPlanPromptLayout(t *testing.T) {
-	goldenAide(t, "plan", PlanTask("Port the parser.", "out of turns", 6))
+	goldenHelper(t, "plan", PlanTask("Port the parser.", "out of turns", 6))
 }
 
 func wants(t *testing.T, prompt string, lines ...string) {

@@ -11,9 +11,9 @@ import (
 	"github.com/belay-run/belay/recovery"
 )
 
-// course is what the recoveries that were taken changed about a step: who does
+// nextAttempt is what the recoveries that were taken changed about a step: who does
 // its next attempt, and how.
-type course struct {
+type nextAttempt struct {
 	agent   string // who took over
 	role    recovery.Role
 	timeout time.Duration // 0 = the step's own
@@ -26,7 +26,7 @@ type course struct {
 
 // steer takes in a plan. Who took over stays; how the next attempt goes about
 // it is said anew each time.
-func (c *course) steer(p belay.Plan) {
+func (c *nextAttempt) steer(p belay.Plan) {
 	if p.Agent != "" {
 		c.agent = p.Agent
 	}
@@ -45,15 +45,15 @@ func (s *State) recover(i int, p belay.Plan) error {
 	st := &s.steps[i]
 	s.drop(i)
 	s.remember(i, p)
-	st.aide.leave() // who was called before is not any more
+	st.helper.leave() // who was called before is not any more
 	row := p.Act.Row()
 	own := p.Act == belay.ActRepair && s.typeOf(i) == belay.TypeAgent && !st.merge.due // who did it mends it
 	switch {
 	case row.Again, own, len(p.Parts) > 0:
-		st.course.steer(p)
+		st.nextAttempt.steer(p)
 		return s.again(i, p.Due)
 	case row.Helper != "":
-		return s.callAide(i, p)
+		return s.callHelper(i, p)
 	case p.Act == belay.ActHold:
 		st.plan = &p
 		s.look(i) // an item follows
@@ -94,8 +94,8 @@ func (s *State) remember(i int, p belay.Plan) {
 	if p.Policy == "" || st.failure == nil {
 		return
 	}
-	if p.Act == belay.ActDecompose && len(p.Parts) > 0 && st.aide.role == belay.RolePlan {
-		st.aide.leave() // the parts that were asked for: the same recovery
+	if p.Act == belay.ActDecompose && len(p.Parts) > 0 && st.helper.role == belay.RolePlan {
+		st.helper.leave() // the parts that were asked for: the same recovery
 		return
 	}
 	to := p.Agent
@@ -120,7 +120,7 @@ func (s *State) worker(i int) string {
 
 // role is the role of a step: the one that took over, else its own.
 func (s *State) role(i int) recovery.Role {
-	if r := s.steps[i].course.role; r != "" {
+	if r := s.steps[i].nextAttempt.role; r != "" {
 		return r
 	}
 	return recovery.Role(s.prog.Steps[i].Role)
@@ -136,7 +136,7 @@ func (s *State) profile(i int) belay.Profile {
 
 // timeout is the time that the next attempt of a step has.
 func (s *State) timeout(i int) time.Duration {
-	if t := s.steps[i].course.timeout; t > 0 {
+	if t := s.steps[i].nextAttempt.timeout; t > 0 {
 		return t
 	}
 	return s.prog.Steps[i].Timeout

@@ -6,10 +6,10 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Aide looks at what an agent that helps must bring beyond a good end: an
+// Helper looks at what an agent that helps must bring beyond a good end: an
 // answer that is not blank and does not have the word that says that the work
 // cannot be finished.
-func Aide(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
+func Helper(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
 	if !v.OK || o.Agent == nil {
 		return v
 	}
@@ -32,7 +32,7 @@ func Aide(v belay.Verdict, o belay.Observation, role belay.Role) belay.Verdict {
 
 // Lenient takes an answer as it is: what speaks against an agent that ended
 // well is kept, and does not count. Whether there is an answer is looked at
-// by Aide.
+// by Helper.
 func Lenient(v belay.Verdict) belay.Verdict {
 	if v.Failure == nil || v.Failure.Kind != belay.HollowSuccess {
 		return v

@@ -81,7 +81,7 @@ func owes(item *recipe.Step, prog *recipe.Recipe) {
 // instead; "" = none is.
 func (s *State) missing(i int) string {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if st.main.Child == nil || !st.course.stand && st.course.parts == nil {
+	if st.main.Child == nil || !st.nextAttempt.stand && st.nextAttempt.parts == nil {
 		return ""
 	}
 	got := st.main.Child.Outputs

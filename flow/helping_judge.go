@@ -10,12 +10,12 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
-// judgeAide says what an aide's attempt amounts to. What finishes a sub-recipe
+// judgeHelper says what a helper's attempt amounts to. What finishes a sub-recipe
 // must pass the check of the step that it stands for.
-func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) judgeHelper(i int, now time.Time, room int) (belay.Command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	a := &st.aide
-	v := s.aideVerdict(i)
+	a := &st.helper
+	v := s.helperVerdict(i)
 	if a.role == belay.RoleRecovery && s.rechecked(i, v) {
 		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
 		if s.hasCheck(i) && st.verify == nil && !lost {
@@ -32,11 +32,11 @@ func (s *State) judgeAide(i int, now time.Time, room int) (belay.Command, bool) 
 	return belay.Note{Event: belay.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
 }
 
-// aideVerdict judges an aide by itself.
-func (s *State) aideVerdict(i int) belay.Verdict {
+// helperVerdict judges a helper by itself.
+func (s *State) helperVerdict(i int) belay.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	a := &st.aide
-	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.seen(), Timeout: s.aideTime(i), Expect: s.aideExpects(i), Classic: s.tree.started.Classic}
+	a := &st.helper
+	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.seen(), Timeout: s.helperTime(i), Expect: s.helperExpects(i), Classic: s.tree.started.Classic}
 	if s.asksFor(i) != "" && a.role == belay.RoleRecovery {
 		c.Expect = belay.ExpectNone // the check that follows says whether it is there
 	}
@@ -47,13 +47,13 @@ func (s *State) aideVerdict(i int) belay.Verdict {
 	if a.role == belay.RoleRecovery && s.recoveryMode(i) == recovery.PolicyClassic {
 		v = verdict.Lenient(v)
 	}
-	return verdict.Guarded(c, verdict.Aide(v, *a.seen(), a.role), a.saw)
+	return verdict.Guarded(c, verdict.Helper(v, *a.seen(), a.role), a.saw)
 }
 
-// aideExpects is what an aide must leave behind: what mends must change
+// helperExpects is what a helper must leave behind: what mends must change
 // something, what finishes what the step expects.
-func (s *State) aideExpects(i int) belay.Expect {
-	switch s.steps[i].aide.role {
+func (s *State) helperExpects(i int) belay.Expect {
+	switch s.steps[i].helper.role {
 	case belay.RoleRepair:
 		return belay.ExpectChange
 	case belay.RoleRecovery:
@@ -69,7 +69,7 @@ func (s *State) aideExpects(i int) belay.Expect {
 // is asked whatever became of the agent, unless that never began or says with the
 // agreed word that nothing can be recovered.
 func (s *State) rechecked(i int, v belay.Verdict) bool {
-	told := s.steps[i].aide.seen()
+	told := s.steps[i].helper.seen()
 	if v.OK || spoils(v) { // a check says nothing when its files were changed
 		return v.OK
 	}
@@ -100,7 +100,7 @@ func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
 	case has:
 		return refuse("the recovery agent answered, and the step's check does not pass")
 	}
-	if !v.OK && !classic && !s.aideShows(i) {
+	if !v.OK && !classic && !s.helperShows(i) {
 		return v
 	}
 	if why := s.unrecovered(i, v.OK); why != "" && !classic {
@@ -138,10 +138,10 @@ func demands(expect string) bool {
 	return false
 }
 
-// aideShows tells whether an aide that did not end well left the change that its
+// helperShows tells whether a helper that did not end well left the change that its
 // step expects all the same.
-func (s *State) aideShows(i int) bool {
-	told := s.steps[i].aide.seen()
+func (s *State) helperShows(i int) bool {
+	told := s.steps[i].helper.seen()
 	switch belay.Expect(s.prog.Steps[i].Expect) {
 	case belay.ExpectChange:
 		return told.Agent != nil && verdict.Changed(told.Agent.Evidence)
@@ -192,10 +192,10 @@ func (s *State) reader(i int, name string) belay.Path {
 // work: that resolves nothing, though no mark is left.
 func threwAway(o *belay.Observation) bool { return o.Agent != nil && o.Agent.Evidence.TakenBack }
 
-// judgedAide folds what an aide's attempt amounts to.
-func (s *State) judgedAide(i int, v belay.Verdict) error {
+// judgedHelper folds what a helper's attempt amounts to.
+func (s *State) judgedHelper(i int, v belay.Verdict) error {
 	st := &s.steps[i]
-	a := &st.aide
+	a := &st.helper
 	s.drop(i)
 	told := a.seen()
 	switch {
@@ -211,7 +211,7 @@ func (s *State) judgedAide(i int, v belay.Verdict) error {
 		// Whatever it says of itself, the step itself shows whether it is mended.
 		st.mended = v.OK || told.Agent == nil || verdict.Changed(told.Agent.Evidence)
 		a.leave()
-		st.course.brief = ""
+		st.nextAttempt.brief = ""
 		return s.again(i, time.Time{})
 	case a.role == belay.RoleRecovery && v.OK:
 		a.leave()
