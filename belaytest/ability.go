@@ -17,8 +17,9 @@ const (
 	Breakers  Ability = "breakers"   // services that failed often are left alone
 
 	// Sessions: the PATH of steps has a program nest. "nest NAME" makes a run of
-	// the sub-recipe NAME in the directory that it is started in, drives it to its
-	// rest with the same driver, and ends with its exit code.
+	// the sub-recipe NAME in the directory that it is started in, with the first
+	// agent of the case, drives it to its rest with the same driver, and ends with
+	// its exit code.
 	Sessions Ability = "sessions"
 )
 

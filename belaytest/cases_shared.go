@@ -42,6 +42,18 @@ func shared() []Case {
 			},
 		},
 		{
+			Name: "a run inside a step spends of the same budget", Needs: []Ability{Agents, Budgets, Sessions}, Agents: yes,
+			Recipe: "name: n\nsteps:\n" +
+				"- {id: a, type: agent, prompt: go, expect: answer, output: x}\n" +
+				"- {id: s, command: nest sub}\n" +
+				"- {id: c, type: agent, prompt: go, expect: answer, output: z}\n",
+			Subs: inner, Budget: belay.Budget{MaxAgents: 2},
+			Want: Want{
+				Status: belay.Held, Code: belay.ExitHeld, Attempts: attempts{"a": 1, "s": 1},
+				Phases: phases{"a": flow.Done, "s": flow.Done, "c": flow.Held},
+			},
+		},
+		{
 			Name: "a service that failed often is left alone, until somebody clears that", Needs: []Ability{Agents, Breakers},
 			Recipe: "name: n\nsteps:\n" + tries + "- {id: f, type: agent, prompt: go, expect: answer, output: z}\n",
 			Agents: []Agent{{"worker", "steps:\n  f: [answer: 'yes']\n  '*': [error: {class: auth, status: 401, text: no login}]\n"}},

@@ -92,7 +92,11 @@ func newStage(t *testing.T, c belaytest.Case) *stage {
 		t.Fatal(err)
 	}
 	nest := filepath.Join(bin, "nest")
-	write(t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' '%s' \"$1\"\n", exe, s.place.agents, shelf))
+	who := ""
+	if len(c.Agents) > 0 {
+		who = c.Agents[0].Name
+	}
+	write(t, nest, fmt.Sprintf("#!/bin/sh\nexec '%s' nest '%s' '%s' '%s' \"$1\"\n", exe, s.place.agents, shelf, who))
 	if err := os.Chmod(nest, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 	case "drive":
 		os.Exit(ending(driveAlone(ctx, place{state: os.Args[2], agents: os.Args[3]}, belay.RunID(os.Args[4]))))
 	case "nest":
-		os.Exit(ending(nest(ctx, place{state: os.Getenv("BELAY_STATE"), agents: os.Args[2]}, os.Args[3], os.Args[4])))
+		p := place{state: os.Getenv("BELAY_STATE"), agents: os.Args[2]}
+		os.Exit(ending(nest(ctx, p, os.Args[3], os.Args[4], os.Args[5])))
 	}
 	// Cases wait for processes most of the time: more of them than there are cores
 	// can be under way. What is said on the command line comes after this.
@@ -100,8 +101,8 @@ func driveAlone(ctx context.Context, p place, id belay.RunID) (int, error) {
 	return res.Code, errors.Join(err, open.Close(), e.State.Close())
 }
 
-// nest makes a run inside a step.
-func nest(ctx context.Context, p place, shelf, name string) (int, error) {
+// nest makes a run inside a step; who is its agent, "" for nobody.
+func nest(ctx context.Context, p place, shelf, who, name string) (int, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return 0, err
@@ -114,7 +115,9 @@ func nest(ctx context.Context, p place, shelf, name string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	open, err := e.Create(engine.Spec{Set: set, Dir: dir, Vars: map[string]json.RawMessage{}})
+	open, err := e.Create(engine.Spec{
+		Set: set, Dir: dir, Vars: map[string]json.RawMessage{}, Agent: who, Agents: who != "",
+	})
 	if err != nil {
 		return 0, errors.Join(err, e.State.Close())
 	}
