@@ -63,7 +63,11 @@ func (s *State) retell(id belay.RunID) (Summary, *Member) {
 }
 
 func (s *State) records(id belay.RunID) ([]belay.Record, error) {
-	v, err := s.View(id)
+	f, err := s.folderOf(id)
+	if err != nil {
+		return nil, err
+	}
+	v, err := openView(f, s.disk)
 	if err != nil {
 		return nil, err
 	}

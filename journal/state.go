@@ -217,8 +217,21 @@ func (s *State) View(id belay.RunID) (*View, error) {
 	return openView(f, s.disk)
 }
 
-// find is the folder of a run that exists and can be trusted.
+// find is the folder of a run that exists and can be trusted. A journal that is
+// missing never was, or is lost: the index knows which runs came to rest.
 func (s *State) find(id belay.RunID) (Folder, error) {
+	f, err := s.folderOf(id)
+	var never *Unbegun
+	if errors.As(err, &never) {
+		if rested, bad := s.rested(id.Root()); bad == nil && rested {
+			return "", damaged(f.Journal(), 0, "it is missing", nil)
+		}
+	}
+	return f, err
+}
+
+// folderOf is find without the index, which may be in the making.
+func (s *State) folderOf(id belay.RunID) (Folder, error) {
 	f := s.Folder(id)
 	if !validID(string(id.Root())) || !exists(string(f)) {
 		return "", unknown(string(id))
@@ -227,8 +240,8 @@ func (s *State) find(id belay.RunID) (Folder, error) {
 		return "", err
 	}
 	if !exists(f.Journal()) {
-		if rested, err := s.rested(id.Root()); err == nil && !rested && !s.Begun(id) {
-			return "", NeverBegan(id.Root())
+		if !s.Begun(id) {
+			return f, NeverBegan(id.Root())
 		}
 		return "", damaged(f.Journal(), 0, "it is missing", nil)
 	}
