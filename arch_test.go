@@ -52,10 +52,11 @@ var ranks = map[string]int{
 
 	"internal/rehearse": 5,
 
-	"internal/config": 6,
-	"internal/demo":   7,
-	"belaytest":       6,
-	"belaytest/model": 6, // imports nothing of ours
+	"internal/config":   6,
+	"internal/demo":     7,
+	"belaytest":         6,
+	"belaytest/model":   6, // imports nothing of ours
+	"belaytest/scratch": 0, // the same
 
 	"internal/cli":  8,
 	"belaytest/sim": 7,

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(scratch.Use(m.Run))
 }
 
 // play is what a child process does.

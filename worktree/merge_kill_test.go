@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(withModels(m.Run))
+	os.Exit(scratch.Use(func() int { return withModels(m.Run) }))
 }
 
 // models is where repositories are that tests copy.

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(withProgram(m.Run))
+	os.Exit(scratch.Use(func() int { return withProgram(m.Run) }))
 }
 
 // sideBySide lets more tests run at a time than there are cores: most of a test

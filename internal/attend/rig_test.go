@@ -21,6 +21,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/proc"
 )
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 	}
 	switch os.Getenv(roleVar) {
 	case "":
-		os.Exit(sideBySide(m))
+		os.Exit(scratch.Use(func() int { return sideBySide(m) }))
 	case "attend":
 		os.Exit(attendMain())
 	case "scripted":
