@@ -8,6 +8,7 @@ import (
 // A worktree shows what the run's tree shows, and git says the same about it: the
 // branch point, what is staged, what is changed, what is not tracked.
 func TestWorktreeBeginsAsTheTreeIs(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.commit("second")
 	p.sh(`echo s > staged; git add staged; echo more >> staged; echo c >> a.txt; rm -r src; echo u > 'un tracked'; git rm -q --cached .gitignore
@@ -38,6 +39,7 @@ func TestWorktreeBeginsAsTheTreeIs(t *testing.T) {
 // Whatever a step does with uncommitted work and with branches, a merge takes
 // nothing away that the step did not change itself.
 func TestMergeRemovesOnlyWhatTheStepChanged(t *testing.T) {
+	t.Parallel()
 	const work = "echo w > w.txt; git add w.txt; git commit -qm w"
 	const loss = "git stash -q -u"
 	for _, c := range []struct{ name, step, gone, here string }{
@@ -94,6 +96,7 @@ func TestMergeRemovesOnlyWhatTheStepChanged(t *testing.T) {
 
 // What a step took back and stays is named.
 func TestWhatStaysIsNamed(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.sh("echo mine >> a.txt; echo loose > loose.txt")
 	s := p.step("s")
@@ -105,6 +108,7 @@ func TestWhatStaysIsNamed(t *testing.T) {
 
 // A conflict that is resolved by throwing the step's work away is one still.
 func TestResolvedByThrowingAway(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, user, step, resolve string }{
 		{"as committed", "echo u >> a.txt", "echo s >> a.txt", "git checkout -q HEAD -- a.txt"},
 		{"as in the run's tree", "echo u >> a.txt", "echo s >> a.txt", "printf 'one\\ntwo\\nthree\\nu\\n' > a.txt"},
@@ -129,6 +133,7 @@ func TestResolvedByThrowingAway(t *testing.T) {
 
 // What a step committed beside a conflict is its work after the conflict is resolved.
 func TestCommittedWorkBesideAConflict(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	s := p.step("s")
 	s.sh("echo s >> a.txt; echo more > more; git add -A; git commit -qm s")
@@ -144,6 +149,7 @@ func TestCommittedWorkBesideAConflict(t *testing.T) {
 
 // git checkout takes a file back to what is staged: that is no work either.
 func TestTakenBackToWhatIsStaged(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.sh("echo staged >> a.txt; git add a.txt; echo more >> a.txt")
 	s := p.step("s")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestMatches(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		glob, folder, file string
 		want               bool
@@ -39,6 +40,7 @@ func TestMatches(t *testing.T) {
 }
 
 func TestGuardedFiles(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, work string
 		guard      belay.Guarding
@@ -76,6 +78,7 @@ func TestGuardedFiles(t *testing.T) {
 
 // Where nobody can look, nobody says that nothing was changed.
 func TestGuardWithoutALook(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tree := Tree{Dir: dir, Guard: &belay.Guarding{Globs: []string{"x"}}}
 	base := tree.Print(t.Context())

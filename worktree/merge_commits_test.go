@@ -10,6 +10,7 @@ import (
 )
 
 func TestCommitsStayCommits(t *testing.T) {
+	t.Parallel()
 	const work = "echo one > one; git add one; git commit -qm 'first of the step' --author 'Bot <bot@x>' --date '2020-01-02T03:04:05+0100'; " +
 		"echo four >> a.txt; git commit -qam $'second\n\nwith a body'; echo loose > loose"
 	for _, c := range []struct {
@@ -72,6 +73,7 @@ func TestCommitsStayCommits(t *testing.T) {
 
 // No hook of the repository runs, and no signature is asked for.
 func TestMergeRunsNoHooks(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	for _, hook := range []string{"pre-commit", "post-checkout", "post-merge", "reference-transaction", "post-commit", "post-index-change"} {
 		p.write(".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >> "+filepath.Join(filepath.Dir(p.dir), "hooks")+"\n")
@@ -91,6 +93,7 @@ func TestMergeRunsNoHooks(t *testing.T) {
 
 // Work that goes on in the worktree after a merge is merged from there.
 func TestMergeAgainAfterMoreWork(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	s := p.step("s")
 	s.sh("sed -i s/two/2/ a.txt; git commit -qam c1")
@@ -125,6 +128,7 @@ func TestMergeAgainAfterMoreWork(t *testing.T) {
 
 // A git command that works in the tree is waited for, and not for ever.
 func TestMergeWaitsForAnotherGit(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	s := p.step("s")
 	s.sh("echo x > x; git add x; git commit -qm x")
@@ -146,6 +150,7 @@ func TestMergeWaitsForAnotherGit(t *testing.T) {
 }
 
 func TestMergeOrderIsChecked(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	if _, err := Merge(t.Context(), MergeOrder{Tree: p.dir}); err == nil {
 		t.Error("a merge without a key")
@@ -162,6 +167,7 @@ func TestMergeOrderIsChecked(t *testing.T) {
 
 // A tree of a linked worktree is merged into like the main one.
 func TestMergeIntoALinkedWorktree(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	linked := filepath.Join(filepath.Dir(p.dir), "linked")
 	p.git("worktree", "add", "-q", "-b", "side", linked)
@@ -179,6 +185,7 @@ func TestMergeIntoALinkedWorktree(t *testing.T) {
 
 // A run that was started in a folder of the tree keeps that folder.
 func TestMergeKeepsTheFolderOfTheRun(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	m, err := Create(t.Context(), p.path("src"), Options{Run: "r1", Step: "s", Branch: "belay/s", Root: p.root, From: FromState})
 	p.must(err)
@@ -193,6 +200,7 @@ func TestMergeKeepsTheFolderOfTheRun(t *testing.T) {
 }
 
 func TestBaseIsTold(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	head := p.git("rev-parse", "HEAD")
 	m, err := Create(t.Context(), p.dir, Options{Run: "r1", Step: "a", Branch: "a", Root: p.root, From: FromState})

@@ -8,6 +8,7 @@ import (
 )
 
 func TestConflictChangesNothing(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, setup, user, step, path string }{
 		{"the same line", "", "sed -i s/two/user/ a.txt", "sed -i s/two/step/ a.txt", "a.txt"},
 		{"deleted here, changed there", "", "rm a.txt", "echo x >> a.txt", "a.txt"},
@@ -45,6 +46,7 @@ func TestConflictChangesNothing(t *testing.T) {
 
 // A conflict that an agent resolves in the worktree merges.
 func TestConflictIsResolvedInTheWorktree(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, user, step, half, resolve, path, want string }{
 		{"lines", "sed -i s/two/user/ a.txt; echo o > other", "sed -i s/two/step/ a.txt; git commit -qam c", "sed -i /^=======/d a.txt",
 			"printf 'one\\nboth\\nthree\\n' > a.txt", "a.txt", "one\nboth\nthree\n"},
@@ -98,6 +100,7 @@ func TestConflictIsResolvedInTheWorktree(t *testing.T) {
 
 // A file that is about marks may keep its own.
 func TestMarksThatBelongToAFile(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	const doc = "title\n<<<<<<< yours\na\n=======\nb\n>>>>>>> mine\nend\n"
 	p.write("doc", doc)
@@ -121,6 +124,7 @@ func TestMarksThatBelongToAFile(t *testing.T) {
 
 // When the run's tree changes while a conflict is resolved, that is merged too.
 func TestTheRunGoesOnWhileAConflictIsResolved(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	s := p.step("s")
 	s.sh("sed -i s/two/step/ a.txt")
@@ -139,6 +143,7 @@ func TestTheRunGoesOnWhileAConflictIsResolved(t *testing.T) {
 
 // Nothing is put into a worktree that merges.
 func TestNoConflictNothingDone(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	s := p.step("s")
 	s.write("n", "n\n")
@@ -151,6 +156,7 @@ func TestNoConflictNothingDone(t *testing.T) {
 // A file that is too big for a snapshot is in the worktree, and a change of it is
 // not lost silently.
 func TestBigFiles(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	f, err := os.Create(p.path("big"))
 	p.must(err)

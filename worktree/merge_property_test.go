@@ -12,6 +12,7 @@ import (
 // Steps that do not touch the same lines give the same tree in a row and in
 // worktrees of their own, and what the user has uncommitted stays.
 func TestParallelEqualsSequential(t *testing.T) {
+	t.Parallel()
 	const steps, files, lines = 4, 6, 40
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -105,6 +106,7 @@ func TestMergeIsFastInABigTree(t *testing.T) {
 
 // Ignored files that work needs are copied in, and are nobody's work.
 func TestIgnoredFilesAreCopiedIn(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.sh(`printf '.env*\nnode_modules/\n*.key\nbuild/\n' >> .gitignore; git add -A; git commit -qm ignore
 		echo A=1 > .env; mkdir -p sub; echo B=2 > sub/.env.local; chmod 600 sub/.env.local
@@ -134,6 +136,7 @@ func TestIgnoredFilesAreCopiedIn(t *testing.T) {
 
 // They are never merged, and what is too big is named.
 func TestCopiedFilesAreNotMerged(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	p.sh("echo .env >> .gitignore; echo node_modules >> .gitignore; git commit -qam i; echo A=1 > .env; mkdir node_modules; head -c 3000 /dev/zero > node_modules/big")
 	o := Options{Run: "r1", Step: "s", Branch: "belay/s", Root: p.root, From: FromState, Include: Include{Patterns: DefaultInclude(), Limit: 2000}}
@@ -149,6 +152,7 @@ func TestCopiedFilesAreNotMerged(t *testing.T) {
 }
 
 func TestCanIsolate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, setup, why string }{
 		{"as usual", "echo u > u", ""},
 		{"detached", "git checkout -q --detach", ""},

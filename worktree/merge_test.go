@@ -79,6 +79,7 @@ func (r rig) files() string {
 }
 
 func TestMergeBringsChangesOfAllKinds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, setup, user, step string }{
 		{"edit", "", "", "echo four >> a.txt"},
 		{"new file in new folders", "", "", "mkdir -p x/y; echo n > x/y/n"},
