@@ -7,16 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-
-	"golang.org/x/sys/unix"
 )
 
-const (
-	memory = "/dev/shm"
-	least  = 6 << 30  // bytes that must be free in it
-	spare  = 12 << 30 // and in the machine
-)
+// memory is where files in memory lie.
+const memory = "/dev/shm"
 
 // Use runs tests with their temporary files in memory, unless somebody chose a
 // place for them, and removes what they leave.
@@ -33,18 +27,6 @@ func Use(run func() int) int {
 		return run()
 	}
 	return run()
-}
-
-// roomy tells whether memory can hold what the tests write.
-func roomy() bool {
-	var fs unix.Statfs_t
-	var info unix.Sysinfo_t
-	if runtime.GOOS != "linux" || unix.Statfs(memory, &fs) != nil || unix.Sysinfo(&info) != nil {
-		return false
-	}
-	const tmpfs = 0x01021994
-	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // never negative
-	return fs.Type == tmpfs && free >= least && (info.Freeram+info.Bufferram)*uint64(info.Unit) >= spare/2
 }
 
 // runs tells whether programs can be started in a folder.
