@@ -4,6 +4,7 @@
 package scratch
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,5 +37,5 @@ func runs(dir string) bool {
 		return false
 	}
 	defer func() { _ = os.Remove(probe) }() // the folder goes anyway
-	return exec.Command(probe).Run() == nil
+	return exec.CommandContext(context.Background(), probe).Run() == nil
 }
