@@ -44,7 +44,7 @@ func crashRecipe() string {
 	for i := range 6 {
 		b.WriteString(step(fmt.Sprintf("wide%d", i), "start", fmt.Sprintf("sleep 0.%02d", 5+i)))
 	}
-	b.WriteString(step("cut", "start", "sleep 30", "timeout: 120ms", "optional: true"))
+	b.WriteString(step("cut", "start", "sleep 30", "timeout: 1s", "optional: true"))
 	b.WriteString(step("join", "wide0, wide1, wide2, wide3, wide4, wide5, cut", "true"))
 	b.WriteString(step("flaky", "join", `[ "$BELAY_ATTEMPT" -gt 1 ]`, "retry: {max_attempts: 3, backoff: 40ms}"))
 	b.WriteString(step("pay", "join", "sleep 0.06; echo x >> paid", "once: true", "verify: test -s paid"))
