@@ -258,7 +258,7 @@ func (s *State) noted(e belay.AttemptNoted) error {
 	return s.withOpen(e.Key, func(i int) error {
 		a := &s.steps[i].agent
 		a.notes++
-		if s.steps[i].phase == Helperd {
+		if s.steps[i].phase == Helped {
 			s.steps[i].helper.noted(e)
 			return nil // nothing else of it goes on
 		}

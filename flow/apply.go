@@ -179,7 +179,8 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	if err := s.move(i, to); err != nil {
 		return err
 	}
-	st.key, st.child, st.stopping, st.since = e.Key, e.Child, belay.KilledNot, at
+	s.opened(i, e, at)
+	st.child = e.Child
 	if e.Child != "" {
 		st.last, st.prior = e.Child, e.Child
 		s.giveBack(i) // those who work in it ask for themselves
@@ -187,9 +188,15 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 			s.timers.push(timer{at.Add(t), i, e.Key})
 		}
 	}
+	return nil
+}
+
+// opened keeps the attempt of a step that has started, whatever it is for.
+func (s *State) opened(i int, e belay.AttemptStarted, at time.Time) {
+	st := &s.steps[i]
+	st.key, st.stopping, st.since = e.Key, belay.KilledNot, at
 	s.open[e.Key] = i
 	s.running++
-	return nil
 }
 
 // close forgets an open attempt.
@@ -206,22 +213,27 @@ func (s *State) close(i int) {
 func (s *State) found(e belay.AttemptFound) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
-		if st.hook != "" {
-			return s.hookFound(i, e)
-		}
-		if st.phase == Helperd {
-			return s.helperFound(i, e)
-		}
-		if st.phase == Merging {
-			return s.mergeFound(i, e)
-		}
 		switch e.How {
 		case belay.Adopted:
 			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
 			return nil
 		case belay.Harvested:
 			return nil // its end follows
-		case belay.Unborn:
+		case belay.Unborn, belay.Lost:
+		default:
+			return fmt.Errorf("run %s: attempt found %q", s.id, e.How)
+		}
+		unborn := e.How == belay.Unborn
+		switch {
+		case st.hook != "":
+			s.hookGone(i, unborn, e.Count)
+			return nil
+		case st.phase == Helped:
+			return s.helperGone(i, unborn, e)
+		case st.phase == Merging:
+			s.mergeGone(i, unborn, e.Count)
+			return nil
+		case unborn:
 			s.close(i)
 			s.giveBack(i)
 			if st.phase == Checking {
@@ -231,20 +243,18 @@ func (s *State) found(e belay.AttemptFound) error {
 			}
 			st.attempt--
 			return s.again(i, time.Time{})
-		case belay.Lost:
-			s.close(i)
-			s.giveBack(i)
-			st.lost = max(st.lost+1, e.Count)
-			if st.phase == Running {
-				st.gone = true
-				st.sawLeft(e.Left)
-				s.learnLost(i, e)
-			}
-			st.deaf = st.phase == Checking
-			s.look(i)
-			return s.move(i, s.checkedPhase(i))
 		}
-		return fmt.Errorf("run %s: attempt found %q", s.id, e.How)
+		s.close(i)
+		s.giveBack(i)
+		st.lost = max(st.lost+1, e.Count)
+		if st.phase == Running {
+			st.gone = true
+			st.sawLeft(e.Left)
+			s.learnLost(i, e)
+		}
+		st.deaf = st.phase == Checking
+		s.look(i)
+		return s.move(i, s.checkedPhase(i))
 	})
 }
 
@@ -256,7 +266,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 			return nil
 		}
 		o := e.Observation
-		if st.phase == Helperd {
+		if st.phase == Helped {
 			return s.helperEnded(i, o)
 		}
 		if st.phase == Merging {
@@ -292,7 +302,7 @@ func (s *State) checkedPhase(i int) Phase {
 }
 
 func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
-	if i, ok := s.helperd(e.Key); ok {
+	if i, ok := s.helperOf(e.Key); ok {
 		return s.judgedHelper(i, e.Verdict)
 	}
 	if i, ok := s.mergedFor(e.Key); ok {
@@ -481,7 +491,7 @@ func (s *State) told(e belay.AnswerGiven, at time.Time) error {
 		s.guardSeen(i, e.Answer)
 		return nil
 	}
-	if i, ok := s.helperd(e.Key); ok {
+	if i, ok := s.helperOf(e.Key); ok {
 		s.helperAnswered(i, e)
 		return nil
 	}

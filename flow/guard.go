@@ -129,7 +129,7 @@ func (s *State) guardLook(k belay.Key) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	i, ok := s.helperd(of)
+	i, ok := s.helperOf(of)
 	return i, ok && s.lastHelper(i) == of
 }
 

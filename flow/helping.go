@@ -77,8 +77,8 @@ func (s *State) helperKey(i int) belay.Key {
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role]+1)
 }
 
-// helperd is the step that a key of a helper speaks of.
-func (s *State) helperd(k belay.Key) (int, bool) {
+// helperOf is the step that a key of a helper speaks of.
+func (s *State) helperOf(k belay.Key) (int, bool) {
 	p, ok := belay.ParseKey(k)
 	if !ok || p.Role == belay.RoleMain {
 		return 0, false
@@ -141,7 +141,7 @@ func (s *State) startHelper(e belay.AttemptStarted, at time.Time) error {
 	if a.role != e.Role {
 		return fmt.Errorf("run %s: %s starts, and nobody called it", s.id, e.Key)
 	}
-	if err := s.move(i, Helperd); err != nil {
+	if err := s.move(i, Helped); err != nil {
 		return err
 	}
 	s.drop(i)
@@ -151,38 +151,27 @@ func (s *State) startHelper(e belay.AttemptStarted, at time.Time) error {
 	a.numbers[e.Role] = e.Attempt
 	a.grant, a.told, a.lost, a.saw = nil, nil, nil, nil
 	a.starts++
-	st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
-	st.agent.notes = 0
-	s.open[e.Key] = i
-	s.running++
+	st.agent.notes, st.child = 0, ""
+	s.opened(i, e, at)
 	return nil
 }
 
-// helperFound folds what became of a helper that was open when a driver died.
-func (s *State) helperFound(i int, e belay.AttemptFound) error {
+// helperGone folds a helper that never began, or whose end nobody saw.
+func (s *State) helperGone(i int, unborn bool, e belay.AttemptFound) error {
 	st := &s.steps[i]
-	switch e.How {
-	case belay.Adopted:
-		st.stopping = belay.KilledNot
-		return nil
-	case belay.Harvested:
-		return nil
-	case belay.Unborn:
+	if unborn {
 		st.helper.numbers[st.helper.role]--
 		st.helper.starts--
-		s.giveBack(i)
-		return s.helperOver(i)
-	case belay.Lost:
+	} else {
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
 		st.helper.lost = &belay.Observation{Began: true, Exit: -1}
 		if e.Left != nil && st.helper.base == nil && usable(&e.Left.Before) {
 			st.helper.base = &e.Left.Before
 		}
-		s.giveBack(i)
-		return s.helperOver(i)
 	}
-	return fmt.Errorf("run %s: helper found %q", s.id, e.How)
+	s.giveBack(i)
+	return s.helperOver(i)
 }
 
 // helperEnded folds the end of a helper. One that was ended with its run comes

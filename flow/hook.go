@@ -41,7 +41,7 @@ func (s *State) lastHook(to Phase) string {
 		name = postStep
 	case Failed:
 		name = onError
-	case Waiting, Running, Ended, Checking, Broken, Helperd, Merging, Held, NotTaken, Skipped:
+	case Waiting, Running, Ended, Checking, Broken, Helped, Merging, Held, NotTaken, Skipped:
 	}
 	if s.hookScript(name) == nil {
 		return ""
@@ -132,37 +132,26 @@ func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
 	}
 	st.hook, st.hooks[name] = name, e.Attempt
 	st.taken = true
-	st.key, st.stopping, st.since = e.Key, belay.KilledNot, at
-	s.open[e.Key] = i
-	s.running++
+	s.opened(i, e, at)
 	return nil
 }
 
-// hookFound says what became of a hook that was open when a driver died. A lost
+// hookGone folds a hook that never began, or whose end nobody saw. A lost
 // one comes again, as one that was cut off does: a hook runs at least once to
 // its end. One that is lost every time is given up; nothing depends on it.
-func (s *State) hookFound(i int, e belay.AttemptFound) error {
+func (s *State) hookGone(i int, unborn bool, count int) {
 	st := &s.steps[i]
-	switch e.How {
-	case belay.Adopted:
-		st.stopping = belay.KilledNot
-		return nil
-	case belay.Harvested:
-		return nil // its end follows
-	case belay.Unborn:
+	if unborn {
 		st.hooks[st.hook]--
 		s.close(i)
-		return nil
-	case belay.Lost:
-		if st.hookLost = max(st.hookLost+1, e.Count); st.hookLost < s.started.Limits.MaxLost {
-			s.close(i)
-			return nil
-		}
-		st.hookLost = 0
-		s.hookEnded(i)
-		return nil
+		return
 	}
-	return fmt.Errorf("run %s: hook found %q", s.id, e.How)
+	if st.hookLost = max(st.hookLost+1, count); st.hookLost < s.started.Limits.MaxLost {
+		s.close(i)
+		return
+	}
+	st.hookLost = 0
+	s.hookEnded(i)
 }
 
 // hookOver folds the end of a hook. One that was cut off because the run came

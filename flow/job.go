@@ -161,7 +161,7 @@ func (s *State) openJob(k belay.Key) (belay.Job, bool) {
 	if st.hook != "" {
 		return s.hookJob(i, st.hook, st.hooks[st.hook]), true
 	}
-	if st.phase == Helperd {
+	if st.phase == Helped {
 		return s.helperJob(i, st.helper.numbers[st.helper.role]), true
 	}
 	if st.phase == Merging {

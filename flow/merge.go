@@ -199,34 +199,24 @@ func (s *State) startMerge(e belay.AttemptStarted, at time.Time) error {
 		}
 		s.drop(i)
 		st.merge.n, st.merge.told = e.Attempt, nil
-		st.key, st.child, st.stopping, st.since = e.Key, "", belay.KilledNot, at
-		s.open[e.Key] = i
-		s.running++
+		st.child = ""
+		s.opened(i, e, at)
 		return nil
 	})
 }
 
-// mergeFound folds what became of a merge that was open when a driver died. A
-// lost one is done again: it goes on where it was left.
-func (s *State) mergeFound(i int, e belay.AttemptFound) error {
+// mergeGone folds a merge that never began, or whose end nobody saw. A lost one is
+// done again: it goes on where it was left.
+func (s *State) mergeGone(i int, unborn bool, count int) {
 	st := &s.steps[i]
-	switch e.How {
-	case belay.Adopted:
-		st.stopping = belay.KilledNot
-		return nil
-	case belay.Harvested:
-		return nil // its end follows
-	case belay.Unborn:
+	if unborn {
 		st.merge.n--
-	case belay.Lost:
-		st.lost = max(st.lost+1, e.Count)
-	default:
-		return fmt.Errorf("run %s: merge found %q", s.id, e.How)
+	} else {
+		st.lost = max(st.lost+1, count)
 	}
 	s.close(i)
 	s.giveBack(i)
 	s.look(i)
-	return nil
 }
 
 // mergeEnded folds the end of a merge. One that was ended with its run comes

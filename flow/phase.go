@@ -16,7 +16,7 @@ const (
 	Ended    Phase = "ended"     // the main attempt is over (or lost) and not settled yet
 	Checking Phase = "checking"  // its verify is open
 	Broken   Phase = "broken"    // judged a failure; the recovery is not chosen yet, or an agent is to help
-	Helperd  Phase = "helperd"   // an agent helps: it mends, plans or finishes
+	Helped   Phase = "aided"     // an agent helps: it mends, plans or finishes
 	Merging  Phase = "merging"   // the work is there, and is brought into the run's tree
 	Held     Phase = "held"      // a person is asked
 	Done     Phase = "done"      // the work is there
@@ -31,8 +31,8 @@ var moves = map[Phase][]Phase{
 	Running:  {Ended, Waiting},
 	Ended:    {Checking, Done, Broken, Held, Waiting, Merging},
 	Checking: {Ended, Broken},
-	Broken:   {Waiting, Held, Failed, Helperd, Checking, Skipped, Done, Merging},
-	Helperd:  {Broken},
+	Broken:   {Waiting, Held, Failed, Helped, Checking, Skipped, Done, Merging},
+	Helped:   {Broken},
 	Merging:  {Done, Broken, Held},
 	Held:     {Done, Ended, Waiting, Failed, Skipped, Merging},
 	Skipped:  {Waiting, Ended, Merging},
@@ -46,7 +46,7 @@ func (p Phase) settled() bool {
 	switch p {
 	case Done, NotTaken, Skipped, Failed:
 		return true
-	case Waiting, Running, Ended, Checking, Broken, Helperd, Merging, Held:
+	case Waiting, Running, Ended, Checking, Broken, Helped, Merging, Held:
 		return false
 	}
 	return false

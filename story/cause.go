@@ -57,7 +57,7 @@ func (s *Story) troubled(p *Placed) bool {
 		return false
 	}
 	switch p.Phase {
-	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Helperd, flow.Merging:
+	case flow.Waiting, flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Helped, flow.Merging:
 		return true
 	case flow.Held, flow.Failed, flow.Done, flow.NotTaken, flow.Skipped:
 	}

@@ -57,7 +57,7 @@ func (c *Count) add(p *Placed) {
 		default:
 			c.Open = append(c.Open, name)
 		}
-	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Helperd, flow.Merging:
+	case flow.Running, flow.Ended, flow.Checking, flow.Broken, flow.Helped, flow.Merging:
 		c.Open = append(c.Open, name)
 	}
 }
