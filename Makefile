@@ -26,7 +26,7 @@ AGENTS ?=
 # things happen at the same time, with a binary that watches itself. Left out are
 # the pure rooms and the simulator, which have no goroutine at all, and tests of
 # one goroutine and much data. make race ALL=1 leaves out nothing.
-RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/attend ./internal/doctor ./internal/rehearse \
+RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/supervise ./internal/doctor ./internal/rehearse \
                 ./internal/demo ./internal/cli ./internal/tui ./internal/step ./belaytest ./belaytest/model
 RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestHarvestOfManyBigOutputs)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$
@@ -81,7 +81,7 @@ matrix: ## rehearse every fault at every step of every example
 e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Belay knows
 	$(call say,e2e)
 	@AGENTS='$(AGENTS)' scripts/install-agents.sh
-	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 2 -timeout 60m -v
+	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 4 -timeout 60m -v
 
 .PHONY: sim
 sim: ## simulate many runs with faults, without and with agents; SEEDS=n how many, SEED=n repeats one without
@@ -169,7 +169,8 @@ check: ## everything that must hold before a commit to main
 .PHONY: nightly
 nightly: ## the long sweeps, whole: what a change runs in part (an hour and more)
 	$(call say,nightly)
-	@BELAY_HOSTILE=all BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./recipe ./flow ./belaytest/sim
+	@BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue'
+	@BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./flow ./belaytest/sim
 	@BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
 	@$(MAKE) matrix
 	@$(MAKE) crash KILLS=200

@@ -32,6 +32,7 @@ const (
 type ActRow struct {
 	Act     Act
 	Words   string // as people are told of it
+	Asked   bool   // a failure can ask for it
 	Planned bool   // a plan can choose it: exactly one of Again, Helper and Ends follows
 	Classic Act    // its name among the six classic strategies; empty = it is none of them
 	Again   bool   // the step is started again
@@ -43,24 +44,24 @@ type ActRow struct {
 
 // acts has a row for each act, in the order of the list.
 var acts = []ActRow{
-	{Act: ActRetry, Words: "retry", Planned: true, Classic: ActRetry, Again: true, Same: true},
-	{Act: ActResume, Words: "go on with the session", Planned: true, Again: true, Same: true},
+	{Act: ActRetry, Words: "retry", Asked: true, Planned: true, Classic: ActRetry, Again: true, Same: true},
+	{Act: ActResume, Words: "go on with the session", Asked: true, Planned: true, Again: true, Same: true},
 	{Act: ActFresh, Words: "new session", Planned: true, Again: true, Same: true, Fresh: true},
-	{Act: ActFailover, Words: "failover", Planned: true, Again: true, Fresh: true},
-	{Act: ActReassign, Words: "reassign", Planned: true, Classic: ActReassign, Again: true, Fresh: true},
-	{Act: ActRepair, Words: "repair", Planned: true, Helper: RoleRepair},
-	{Act: ActDecompose, Words: "split into parts", Planned: true, Classic: ActDecompose, Helper: RolePlan},
+	{Act: ActFailover, Words: "failover", Asked: true, Planned: true, Again: true, Fresh: true},
+	{Act: ActReassign, Words: "reassign", Asked: true, Planned: true, Classic: ActReassign, Again: true, Fresh: true},
+	{Act: ActRepair, Words: "repair", Asked: true, Planned: true, Helper: RoleRepair},
+	{Act: ActDecompose, Words: "split into parts", Asked: true, Planned: true, Classic: ActDecompose, Helper: RolePlan},
 	{Act: ActRecover, Words: "recovery agent", Planned: true, Helper: RoleRecovery},
 	{Act: ActFallback, Words: "fallback", Planned: true, Again: true},
 	{Act: ActSkip, Words: "skip", Planned: true, Classic: ActSkip, Ends: true},
 	{Act: ActGiveUp, Words: "give up", Planned: true, Ends: true},
-	{Act: ActAbort, Words: "abort", Planned: true, Classic: ActAbort, Ends: true},
+	{Act: ActAbort, Words: "abort", Asked: true, Planned: true, Classic: ActAbort, Ends: true},
 	{Act: ActHold, Words: "ask a person", Planned: true, Classic: ActEscalate, Ends: true},
-	{Act: ActNone, Words: "nothing"},
-	{Act: ActVerify, Words: "look whether the work is there"},
-	{Act: ActRetryAfter, Words: "retry when the other side allows it"},
-	{Act: ActEscalate, Words: "ask a person", Classic: ActEscalate},
-	{Act: ActStop, Words: "stop"},
+	{Act: ActNone, Words: "nothing", Asked: true},
+	{Act: ActVerify, Words: "look whether the work is there", Asked: true},
+	{Act: ActRetryAfter, Words: "retry when the other side allows it", Asked: true},
+	{Act: ActEscalate, Words: "ask a person", Asked: true, Classic: ActEscalate},
+	{Act: ActStop, Words: "stop", Asked: true},
 }
 
 // Acts lists all acts.

@@ -1,6 +1,8 @@
 package belay_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/belay-run/belay"
@@ -16,6 +18,9 @@ func TestActRows(t *testing.T) {
 			t.Errorf("act %q: %+v, seen before: %v", a, row, seen[a])
 		}
 		seen[a] = true
+		if !row.Asked && !row.Planned {
+			t.Errorf("act %q: no failure asks for it, and no plan chooses it", a)
+		}
 		follows := 0
 		for _, is := range []bool{row.Again, row.Helper != "", row.Ends} {
 			if is {
@@ -31,4 +36,24 @@ func TestActRows(t *testing.T) {
 			t.Errorf("act %q has no row", c.value)
 		}
 	}
+}
+
+// An act that no rule names is dead.
+func TestEveryActIsChosen(t *testing.T) {
+	t.Parallel()
+	chosen := named(t, "recovery/ways.go", "recovery/finish.go", "recovery/choose_by.go", "verdict/*.go")
+	for _, a := range declared(t, "act.go", "Act") {
+		if !chosen[a] && !strings.Contains(classRows(t), a) {
+			t.Errorf("%s: no class, no rule and no policy names it", a)
+		}
+	}
+}
+
+func classRows(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("class.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -16,25 +16,6 @@ const (
 	ExpectPR     Expect = "pr"     // a pull request
 )
 
-// AgentJob is what an attempt of an agent step is made of.
-type AgentJob struct {
-	Name    string  // the agent's name: claude, codex, one of the configuration's own
-	Model   string  // "" = the agent's own choice
-	Persona string  // "namespace:name" of a Markdown file that is put before the prompt
-	Prompt  []Value // the parts of the prompt, joined at the door
-	Expect  Expect
-	Unsaid  bool      // the recipe does not say what it expects: an agent that may only read owes an answer
-	Session string    // the id that the session shall have, where the agent takes one
-	Resume  string    // the session to go on with; "" = a new one
-	Cut     string    // with or without Resume: how an earlier attempt was cut off, in words
-	Base    *Print    // what the work is measured against, when it began in an earlier attempt
-	Access  string    // read, edit or full; "" = the agent's own
-	Brief   string    // what happened before, for the prompt
-	Tools   []string  // single tools that its role may use, over its access
-	Closes  bool      // its answer ends with a closing line
-	Guard   *Guarding // files that it may not change; nil = none
-}
-
 // Guarding names files that an agent may not change.
 type Guarding struct {
 	Globs []string `json:"globs,omitempty"` // patterns; one with a slash is from the directory of the step
@@ -43,17 +24,8 @@ type Guarding struct {
 	Since string   `json:"since,omitempty"` // the commit in which Tests and Files are looked for; "" = HEAD at the beginning
 }
 
-// Excerpt is the beginning and the end of a text, for records.
-func Excerpt(text string) string {
-	const head, tail = 3 << 10, 1 << 10
-	if len(text) <= head+tail {
-		return strings.ToValidUTF8(text, "\uFFFD")
-	}
-	return strings.ToValidUTF8(text[:head], "") + "\n…\n" + strings.ToValidUTF8(text[len(text)-tail:], "")
-}
-
-// Print is the state of a working tree: two are equal when nothing changed.
-type Print struct {
+// TreeState is the state of a working tree: two are equal when nothing changed.
+type TreeState struct {
 	Repo   bool   `json:"repo,omitempty"`   // it is a git repository; else Tree is a digest of names and contents
 	Head   string `json:"head,omitempty"`   // the commit
 	Branch string `json:"branch,omitempty"` // "" = detached
@@ -61,7 +33,7 @@ type Print struct {
 	Dirty  bool   `json:"dirty,omitempty"`  // there is uncommitted work
 	Index  string `json:"index,omitempty"`  // the tree of what is staged, where that is neither HEAD nor the files
 	Log    int64  `json:"log,omitempty"`    // how long the log of HEAD is: what comes after it is new
-	Error  string `json:"error,omitempty"`  // why there is no print
+	Error  string `json:"error,omitempty"`  // why there is no such state
 
 	At int64 `json:"at,omitempty"` // when it was taken, by the clock of the files, in nanoseconds; 0 = not known
 }
@@ -185,10 +157,30 @@ const (
 	ClosedUnclear  ClosingWord = "UNCLEAR"     // lines of the answer contradict each other: as if there were none
 )
 
+// ReadClosing reads one line: ACHIEVED alone, or another word of the list with
+// " -- " and a text after it.
+func ReadClosing(line string) (Closing, bool) {
+	line = strings.TrimRight(line, " \t")
+	if line == string(ClosedAchieved) {
+		return Closing{Word: ClosedAchieved}, true
+	}
+	word, text, ok := strings.Cut(line, " -- ")
+	text = strings.TrimSpace(text)
+	if !ok || text == "" {
+		return Closing{}, false
+	}
+	switch w := ClosingWord(word); w {
+	case ClosedPartial, ClosedNot, ClosedNothing, ClosedInput, ClosedHollow:
+		return Closing{Word: w, Text: text}, true
+	case ClosedAchieved, ClosedUnclear:
+	}
+	return Closing{}, false
+}
+
 // Evidence is what Belay saw for itself before and after an agent.
 type Evidence struct {
-	Before    Print        `json:"before,omitzero"`
-	After     Print        `json:"after,omitzero"`
+	Before    TreeState    `json:"before,omitzero"`
+	After     TreeState    `json:"after,omitzero"`
 	Files     int          `json:"files,omitempty"`
 	Added     int          `json:"added,omitempty"` // lines
 	Deleted   int          `json:"deleted,omitempty"`
@@ -206,93 +198,3 @@ type Evidence struct {
 	Unkept    []string     `json:"unkept,omitempty"`     // changed files that are not in it, the first of them
 	Error     string       `json:"error,omitempty"`      // why there is none, or not all
 }
-
-// Worktree is a place of its own for a run or a step.
-type Worktree struct {
-	Text string `json:"text"` // what its branch is named after
-	Step Path   `json:"step,omitempty"`
-	Dir  string `json:"-"` // the directory that it stands for
-
-	Merge bool `json:"merge,omitempty"` // what is done in it comes back: it begins at the files as they are
-	Wish  bool `json:"wish,omitempty"`  // where there can be none, the step works without
-}
-
-// AgentReport is everything that is known of one attempt of an agent step.
-type AgentReport struct {
-	Name     string      `json:"name"`
-	Program  string      `json:"program,omitempty"`
-	Version  string      `json:"version,omitempty"`
-	Access   string      `json:"access,omitempty"` // what it was allowed: read, edit or full; "" = its own
-	Result   AgentResult `json:"result"`
-	Evidence Evidence    `json:"evidence"`
-	Ended    EndedBy     `json:"ended,omitempty"`
-	Resumes  int         `json:"resumes,omitempty"` // how often it was interrupted and gone on with
-	Reasked  int         `json:"reasked,omitempty"` // how often it was asked again for JSON
-	Fresh    bool        `json:"fresh,omitempty"`   // its session was not known any more: a new one took over
-	Notes    []AgentNote `json:"notes,omitempty"`
-	Lost     string      `json:"lost,omitempty"` // why notes could not be written while it ran
-	Level    int         `json:"containment"`
-	Strays   int         `json:"strays,omitempty"` // processes that it left behind and that were ended
-}
-
-// Starts is how often a CLI was started in the attempt: once, and once more for
-// each time that it was gone on with, begun anew or asked again.
-func (r AgentReport) Starts() int {
-	if r.Unreached() {
-		return 0
-	}
-	n := 1 + r.Resumes + r.Reasked
-	if r.Fresh {
-		n++
-	}
-	return n
-}
-
-// Unreached tells that the attempt failed at the service before it came to any
-// work: nothing was used, and it counts as no start.
-func (r AgentReport) Unreached() bool {
-	a := r.Result
-	if a.Usage.Tokens() > 0 || a.Usage.MicroUSD > 0 || a.ToolCount > 0 || a.Final && !a.Error {
-		return false
-	}
-	if a.Class == ClassNone { // ended while it only called again
-		return r.Ended == EndedRetries
-	}
-	return a.Class.Row().Idle
-}
-
-// EndedBy says which of our own acts ended an agent, recorded by whoever did
-// it and never inferred.
-type EndedBy string
-
-const (
-	EndedItself   EndedBy = ""            // nobody of ours
-	EndedFirst    EndedBy = "first_event" // it never said anything
-	EndedSilence  EndedBy = "silence"     // it said nothing for too long
-	EndedTool     EndedBy = "tool"        // one tool took too long
-	EndedBabble   EndedBy = "babble"      // it went on and on without an end or a tool
-	EndedDeadline EndedBy = "deadline"    // its timeout passed
-	EndedSignal   EndedBy = "signal"      // we were told to end: a stop or a cancel
-	EndedRetries  EndedBy = "retries"     // it only retried
-	EndedOutput   EndedBy = "output"      // its answer is over the limit
-)
-
-// AgentNote is something that happened while an agent ran.
-type AgentNote struct {
-	At   time.Time `json:"at"`
-	What NoteKind  `json:"what"`
-	Text string    `json:"text,omitempty"`
-}
-
-// NoteKind is the closed list of things that are noted about a running agent.
-type NoteKind string
-
-const (
-	NoteSession   NoteKind = "session"   // its session is known
-	NoteQuiet     NoteKind = "quiet"     // half of a window has passed
-	NoteInterrupt NoteKind = "interrupt" // it was interrupted, to be gone on with
-	NoteResume    NoteKind = "resume"    // its session goes on
-	NoteKill      NoteKind = "kill"      // it was ended
-	NoteRetry     NoteKind = "retry"     // it retries by itself
-	NoteBase      NoteKind = "base"      // what the work is measured against
-)

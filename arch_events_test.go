@@ -1,11 +1,15 @@
 package belay_test
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"reflect"
 	"testing"
+
+	"github.com/belay-run/belay/event"
 )
 
 // folds are the files that must know every kind of event: the brain, the read
@@ -24,19 +28,68 @@ func TestFoldsKnowEveryEvent(t *testing.T) {
 		met := cases(t, file)
 		for _, k := range kinds {
 			if !met[k] {
-				t.Errorf("%s: no case for belay.%s", file, k)
+				t.Errorf("%s: no case for event.%s", file, k)
 			}
 		}
 	}
 }
 
-// eventTypes are the types with a method Kind in event.go.
+// TestEventsAreListed finds a kind that is declared and cannot be read back, or
+// that the read model has no word for.
+func TestEventsAreListed(t *testing.T) {
+	t.Parallel()
+	listed, told := map[string]bool{}, map[string]bool{}
+	for _, w := range constsOf(t, "story/news.go", "What") {
+		told[w] = true
+	}
+	for _, e := range event.All() {
+		listed[reflect.TypeOf(e).Name()] = true
+		if !told[e.Kind()] {
+			t.Errorf("story/news.go: no What for %s", e.Kind())
+		}
+		if _, err := event.Decode(e.Kind(), []byte("{}")); errors.As(err, new(*event.UnknownKind)) {
+			t.Errorf("DecodeEvent: %v", err)
+		}
+	}
+	for _, k := range eventTypes(t) {
+		if !listed[k] {
+			t.Errorf("Events lacks %s", k)
+		}
+	}
+}
+
+// TestEveryQuestionAndAnswerIsKnown finds whoever answers, or takes an answer in,
+// and was forgotten when a kind was added.
+func TestEveryQuestionAndAnswerIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, of := range []struct{ declared, method, file string }{
+		{"effect/question.go", "asks", "internal/hand/answer.go"},
+		{"effect/question.go", "asks", "belaytest/sim/driver.go"},
+		{"effect/answer.go", "answers", "flow/apply.go"},
+		{"effect/answer.go", "answers", "story/fold.go"},
+	} {
+		met := cases(t, of.file)
+		for _, k := range kindsOf(t, of.declared, of.method) {
+			if !met[k] {
+				t.Errorf("%s: no case for effect.%s", of.file, k)
+			}
+		}
+	}
+}
+
+// eventTypes are the kinds of events.
 func eventTypes(t *testing.T) []string {
 	t.Helper()
+	return kindsOf(t, "event/event.go", "Kind")
+}
+
+// kindsOf are the types in a file that have a method.
+func kindsOf(t *testing.T, file, method string) []string {
+	t.Helper()
 	var list []string
-	for _, d := range parsed(t, "event.go").Decls {
+	for _, d := range parsed(t, file).Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Recv == nil || f.Name.Name != "Kind" {
+		if !ok || f.Recv == nil || f.Name.Name != method {
 			continue
 		}
 		if id, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
@@ -46,7 +99,7 @@ func eventTypes(t *testing.T) []string {
 	return list
 }
 
-// cases are the types of belay that a file tells apart.
+// cases are the types of other rooms that a file tells apart.
 func cases(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	met := map[string]bool{}

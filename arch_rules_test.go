@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // inspect holds the rules of the house against a set of files and gives one
@@ -199,7 +199,7 @@ func (in *inspector) errorText(s source, call *ast.CallExpr, names map[string]st
 // events are the names of all kinds of events.
 var events = func() map[string]bool {
 	names := map[string]bool{}
-	for _, e := range belay.Events() {
+	for _, e := range event.All() {
 		names[reflect.TypeOf(e).Name()] = true
 	}
 	return names
@@ -209,18 +209,18 @@ var events = func() map[string]bool {
 // type of event as the case of a switch.
 func (in *inspector) event(s source, at ast.Node, of, is ast.Expr, names map[string]string) {
 	field, ok := of.(*ast.SelectorExpr)
-	if facesOnly(s) && (ok && field.Sel.Name == "Event" || events[ownType(is, names)]) {
+	if facesOnly(s) && (ok && field.Sel.Name == "Event" || events[eventType(is, names)]) {
 		in.say(in.at(at), "%s tells events apart: ask the story, which folds records for all", s.room())
 	}
 }
 
-// ownType is the name of a type of the root package; "" for any other.
-func ownType(is ast.Expr, names map[string]string) string {
+// eventType is the name of a type of the room event; "" for any other.
+func eventType(is ast.Expr, names map[string]string) string {
 	sel, ok := is.(*ast.SelectorExpr)
 	if !ok {
 		return ""
 	}
-	if x, ok := sel.X.(*ast.Ident); !ok || names[x.Name] != module {
+	if x, ok := sel.X.(*ast.Ident); !ok || names[x.Name] != module+"/event" {
 		return ""
 	}
 	return sel.Sel.Name
@@ -264,7 +264,7 @@ func (in *inspector) loops(s source, f *ast.File, names map[string]string) {
 // isRecords tells whether a type is a list of records.
 func isRecords(is ast.Expr, names map[string]string) bool {
 	list, ok := is.(*ast.ArrayType)
-	return ok && ownType(list.Elt, names) == "Record"
+	return ok && eventType(list.Elt, names) == "Record"
 }
 
 // loads tells whether an expression reads records from a journal.

@@ -14,7 +14,7 @@ func TestHouseHasTeeth(t *testing.T) {
 		journal = "// Package journal keeps facts.\npackage journal\nimport _ \"" + module + "\"\n"
 		flow    = "// Package flow decides.\npackage flow\nimport _ \"" + module + "/verdict\"\n"
 		verdict = "// Package verdict judges.\npackage verdict\n"
-		faceOf  = "// Package cli prints.\npackage cli\nimport \"" + module + "\"\n"
+		faceOf  = "// Package cli prints.\npackage cli\nimport \"" + module + "/event\"\n"
 	)
 	sound := []source{
 		{"belay.go", words},
@@ -33,8 +33,8 @@ func TestHouseHasTeeth(t *testing.T) {
 		name, path, text, want string
 	}{
 		{"unknown room", "attic/attic.go", "// Package attic is new.\npackage attic\n", "attic: has no rank"},
-		{"higher rank", "journal/up.go", "package journal\nimport _ \"" + module + "/flow\"\n", "journal (rank 2) imports flow (rank 3)"},
-		{"same rank", "verdict/side.go", "package verdict\nimport _ \"" + module + "/expr\"\n", "verdict (rank 1) imports expr (rank 1)"},
+		{"higher rank", "journal/up.go", "package journal\nimport _ \"" + module + "/flow\"\n", "journal (rank 3) imports flow (rank 3)"},
+		{"same rank", "agent/side.go", "package agent\nimport _ \"" + module + "/expr\"\n", "agent (rank 1) imports expr (rank 1)"},
 		{"pure imports impure", "flow/hand.go", "package flow\nimport _ \"" + module + "/journal\"\n", "flow is a pure room and may not import journal"},
 		{"pure imports os", "verdict/os.go", "package verdict\nimport _ \"os\"\n", `may not import "os"`},
 		{"pure imports a stranger", "flow/yaml.go", "package flow\nimport _ \"go.yaml.in/yaml/v3\"\n", "may not import \"go.yaml.in"},
@@ -58,10 +58,10 @@ func TestHouseHasTeeth(t *testing.T) {
 		{"drawer as part of a name", "engine/pipe_helper_linux.go", "package engine\n", `"helper" is the name of a drawer`},
 		{"drawer as folder", "engine/types/x.go", "package types_test\n", `"types" is the name of a drawer`},
 		{"text of an error", "journal/text.go", "package journal\nimport \"strings\"\nfunc f(err error) bool { return strings.Contains(err.Error(), \"x\") }\n", "a decision on the text of an error"},
-		{"a face asserts an event", "internal/cli/fold.go", faceOf + "func f(r belay.Record) { _, _ = r.Event.(belay.RunEnded) }\n", "internal/cli tells events apart"},
-		{"a face switches on events", "internal/cli/fold.go", faceOf + "func f(e belay.Event) { switch e.(type) { case belay.RunEnded: } }\n", "internal/cli tells events apart"},
-		{"a face goes through records", "internal/cli/fold.go", faceOf + "func f(recs []belay.Record) { for range recs[1:] {} }\n", "internal/cli goes through records"},
-		{"a face goes through a field", "internal/cli/fold.go", faceOf + "type v struct{ recs []belay.Record }\nfunc f(s v) { for range s.recs {} }\n", "internal/cli goes through records"},
+		{"a face asserts an event", "internal/cli/fold.go", faceOf + "func f(r event.Record) { _, _ = r.Event.(event.RunEnded) }\n", "internal/cli tells events apart"},
+		{"a face switches on events", "internal/cli/fold.go", faceOf + "func f(e event.Event) { switch e.(type) { case event.RunEnded: } }\n", "internal/cli tells events apart"},
+		{"a face goes through records", "internal/cli/fold.go", faceOf + "func f(recs []event.Record) { for range recs[1:] {} }\n", "internal/cli goes through records"},
+		{"a face goes through a field", "internal/cli/fold.go", faceOf + "type v struct{ recs []event.Record }\nfunc f(s v) { for range s.recs {} }\n", "internal/cli goes through records"},
 		{"a face goes through a journal", "internal/cli/fold.go", faceOf + "func f(v view) { recs, _ := v.Load(); for range recs {} }\n", "internal/cli goes through records"},
 		{"dot import", "journal/dot.go", "package journal\nimport . \"strings\"\n", "a dot import"},
 		{"not Go", "journal/bad.go", "package\n", "does not parse"},

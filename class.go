@@ -31,17 +31,10 @@ const (
 	ClassUnknown        Class = "unknown"
 )
 
-// RuleGuard marks a failure that is about guarded files.
-const RuleGuard = "evidence.guard"
-
 // RuleSetup marks a failure that Belay met when it looked at the work itself: a
 // program, a remote or a login is missing, or the tree cannot be looked at.
 // Neither waiting nor the agent cures that.
 const RuleSetup = "evidence.setup"
-
-// RuleHelperTampered is the rule of a failure by an agent that helps and changed
-// guarded files again after it was told: nothing more is tried.
-const RuleHelperTampered = "evidence.guard.helper"
 
 // ClassRow is what is known of one class of failures.
 type ClassRow struct {

@@ -13,28 +13,58 @@ import (
 	"github.com/belay-run/belay/agent"
 )
 
-// agentsPage is the page that has tables of closed lists.
-const agentsPage = "docs/reference/agents.md"
+// The pages that have tables of closed lists.
+const (
+	agentsPage  = "docs/reference/agents.md"
+	classesPage = "docs/reference/classes.md"
+)
 
-// TestAgentsPageIsWhole holds the tables of the page about agents against the
-// closed lists of the sources: no row is missing, and none is made up.
-func TestAgentsPageIsWhole(t *testing.T) {
+// TestTablesAreWhole holds tables that are written by hand against the closed
+// lists of the sources: no row is missing, and none is made up.
+func TestTablesAreWhole(t *testing.T) {
 	t.Parallel()
 	var kinds []string
 	for _, k := range agent.Kinds() {
 		kinds = append(kinds, string(k))
 	}
-	for head, want := range map[string][]string{
-		"| act | takes | does |":   constsOf(t, "internal/scripted/script.go", "Kind"),
-		"| class | meaning | kind": constsOf(t, "class.go", "Class"),
-		"| agent | program |":      kinds,
+	if declared := constsOf(t, "agent/agent.go", "Kind"); len(declared) != len(kinds) {
+		t.Errorf("agent/agent.go has the kinds %v, and the list in agent/known.go %v", declared, kinds)
+	}
+	classes := constsOf(t, "class.go", "Class")
+	for _, table := range []struct {
+		page, head string
+		want       []string
+	}{
+		{agentsPage, "| act | takes | does |", constsOf(t, "internal/scripted/script.go", "Kind")},
+		{agentsPage, "| class | meaning | kind", slices.Clone(classes)},
+		{agentsPage, "| agent | program |", kinds},
+		{classesPage, "| class | what it is |", classes},
 	} {
-		got := firstCells(t, head)
+		got := firstCells(t, table.page, table.head)
 		slices.Sort(got)
-		want = slices.DeleteFunc(want, func(s string) bool { return s == "" })
+		want := slices.DeleteFunc(table.want, func(s string) bool { return s == "" })
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
-			t.Errorf("the table %q has\n%v\nand the sources\n%v", head, got, want)
+			t.Errorf("%s: the table %q has\n%v\nand the sources\n%v", table.page, table.head, got, want)
+		}
+	}
+}
+
+// TestEveryCLIIsNamed finds a place that was forgotten when an agent CLI was
+// added: pages that list them, and who must tell their words from those of other
+// tools without seeing the room agent.
+func TestEveryCLIIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"README.md", "docs/reference/settings.md", agentsPage, "verdict/classtool.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := regexp.MustCompile(`.*claude.*codex.*opencode.*`).FindString(string(text))
+		for _, name := range strings.Split(agent.Installable(), ", ") {
+			if !strings.Contains(list, name) {
+				t.Errorf("%s: no %s in its list of agent CLIs: %q", file, name, list)
+			}
 		}
 	}
 }
@@ -43,7 +73,7 @@ func TestAgentsPageIsWhole(t *testing.T) {
 // prompts against the adapters.
 func TestAgentsPageTellsTheTraits(t *testing.T) {
 	t.Parallel()
-	for _, row := range tableRows(t, "| agent | program |") {
+	for _, row := range tableRows(t, agentsPage, "| agent | program |") {
 		kind := agent.Kind(strings.Trim(row[0], "` "))
 		adapter, ok := agent.New(kind)
 		if !ok { // the protocol has none
@@ -57,7 +87,7 @@ func TestAgentsPageTellsTheTraits(t *testing.T) {
 			t.Errorf("%s: the page says that it takes an id: %v", kind, says)
 		}
 		launch, err := adapter.Launch(agent.Task{
-			Program: []string{"p"}, Dir: "/d", Home: "/h", Access: agent.AccessEdit, Prompt: "do it", Script: "/s",
+			Agent: agent.Agent{Program: []string{"p"}, Access: agent.AccessEdit, Script: "/s"}, Dir: "/d", Home: "/h", Prompt: "do it",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -91,10 +121,10 @@ func constsOf(t *testing.T, file, typ string) []string {
 	return list
 }
 
-func firstCells(t *testing.T, head string) []string {
+func firstCells(t *testing.T, page, head string) []string {
 	t.Helper()
 	var list []string
-	for _, row := range tableRows(t, head) {
+	for _, row := range tableRows(t, page, head) {
 		list = append(list, strings.Trim(row[0], "` "))
 	}
 	return list
@@ -102,10 +132,10 @@ func firstCells(t *testing.T, head string) []string {
 
 var cellEnd = regexp.MustCompile(`([^\\])\|`)
 
-// tableRows are the cells of a table of the page, known by how its head begins.
-func tableRows(t *testing.T, head string) [][]string {
+// tableRows are the cells of a table of a page, known by how its head begins.
+func tableRows(t *testing.T, file, head string) [][]string {
 	t.Helper()
-	page, err := os.ReadFile(agentsPage)
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,32 +81,6 @@ func (f *Failure) Name() string {
 	return string(f.Kind)
 }
 
-// Verdict is what an attempt amounts to. Exactly one of OK, Unknown, GivenBack
-// and Failure holds.
-type Verdict struct {
-	OK        bool     `json:"ok"`
-	Basis     Basis    `json:"basis,omitempty"`      // what it rests on; of an attempt that is not complete, what is there
-	Unknown   bool     `json:"unknown,omitempty"`    // nobody can tell whether the work was done
-	GivenBack bool     `json:"given_back,omitempty"` // ended by a stop; counts as nothing
-	Partial   bool     `json:"partial,omitempty"`    // with OK: a person left out a part of it
-	Failure   *Failure `json:"failure,omitempty"`
-	For       []string `json:"for,omitempty"`        // the evidence that speaks for it
-	Against   []string `json:"against,omitempty"`    // and against
-	Sure      int      `json:"confidence,omitempty"` // of an agent's attempt: 1 to 100
-}
-
-// Basis is the closed list of what a good verdict can rest on.
-type Basis string
-
-const (
-	BasisExit   Basis = "exit"   // it ended well, and nothing else was asked
-	BasisAnswer Basis = "answer" // an agent's final text: answered, and nothing was checked
-	BasisChange Basis = "change" // the files or the history are others than before
-	BasisTests  Basis = "tests"  // tests that Belay ran
-	BasisPR     Basis = "pr"     // a pull request that the forge knows
-	BasisVerify Basis = "verify" // the step's own check
-)
-
 // Plan is a chosen recovery. It is self-contained: whoever carries it out does
 // not decide again.
 type Plan struct {
@@ -143,42 +117,3 @@ type Part struct {
 	Files []string `json:"files,omitempty"` // that it writes, as far as the planner says
 	Needs []int    `json:"needs,omitempty"` // parts before it, counted from 1
 }
-
-// RequestKind is what another process may ask of a run.
-type RequestKind string
-
-const (
-	RequestCancel RequestKind = "cancel" // end everything, terminal
-	RequestStop   RequestKind = "stop"   // end everything, can be resumed
-	RequestAnswer RequestKind = "answer" // a person's answer for a held step
-	RequestClear  RequestKind = "clear"  // a person takes a count back
-)
-
-// Request is a wish from outside: a file in the run's mailbox, then a record.
-type Request struct {
-	ID     string      `json:"id"`
-	Run    RunID       `json:"run"`
-	By     string      `json:"by"`
-	Ask    RequestKind `json:"ask"`
-	Step   Path        `json:"step,omitempty"`
-	Choice string      `json:"choice,omitempty"`
-	Why    string      `json:"why,omitempty"`
-	What   Count       `json:"what,omitempty"` // of a clear
-}
-
-// Count is the closed list of what a person may take back.
-type Count string
-
-const (
-	CountAttempts Count = "attempts" // failures of a step, or of all
-	CountBreakers Count = "breakers" // of the services that agents call
-	CountBudget   Count = "budget"   // what the run may use, and its recoveries
-)
-
-// The choices of an answer to a held step.
-const (
-	ChoiceDone  = "done"  // the work is there: the step counts as done
-	ChoiceAgain = "again" // run it again
-	ChoiceFail  = "fail"  // it failed
-	ChoiceSkip  = "skip"  // leave it out; the run can at best be PARTIAL
-)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -74,7 +75,7 @@ func keyTable(on string) string {
 
 // stepsOf says which types of step take a key.
 func stepsOf(k recipe.Key) string {
-	if len(k.Steps) == 3 {
+	if len(k.Steps) == len(belay.StepTypes()) {
 		return "all"
 	}
 	return strings.Join(k.Steps, ", ")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -25,6 +27,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 		"exit-codes.md":      exitPage(),
 		"failures.md":        failuresPage(words),
 		"recipe-keys.md":     keysPage(),
+		"calls.md":           callsPage(),
 		"differences.md":     differencesPage(),
 		"recipe.schema.json": string(recipe.Schema()),
 	} {
@@ -81,9 +84,9 @@ Fields and kinds are only ever added; a reader ignores what it does not know.
 | ` + "`at`" + ` | when it was written, UTC; never before the record in front of it |
 | ` + "`run`" + ` | the run it belongs to; a child run is a path below its root |
 
-` + fmt.Sprintf("The format has the number %d (`schema` in the first record of a run).\n\n## Kinds\n", belay.Schema))
+` + fmt.Sprintf("The format has the number %d (`schema` in the first record of a run).\n\n## Kinds\n", event.Schema))
 	parts := &partList{w: w}
-	for _, e := range belay.Events() {
+	for _, e := range event.All() {
 		name := typeName(e)
 		fmt.Fprintf(&b, "\n### `%s`\n\n%s\n", e.Kind(), w.about(name, "`"+e.Kind()+"`"))
 		b.WriteString(parts.table(name))
@@ -120,12 +123,14 @@ func exitPage() string {
 | code | meaning |
 |---|---|
 `)
-	for _, r := range belay.ExitTable() {
+	for _, r := range exit.Table() {
 		fmt.Fprintf(&b, "| %d | %s |\n", r.Code, r.Meaning)
 	}
 	b.WriteString(`
-- Commands that wait for a run (` + "`run`, `resume`" + `) end in 0 only when that run reached its
-  goal. All others end in 0 when the question was answered or the act was done.
+- Commands that wait for a run (` + "`do`, `run`, `resume`" + `) end in 0 only when that run reached its
+  goal. All others end in 0 when the question was answered or the act was done. ` + "`receipt --check`" + `
+  ends with the code of the run when its checks still pass, in 1 when one fails, and in 5 when nobody
+  can tell.
 - The code of a run is decided, and written down, before the process ends; no clean-up
   can change it. An error that carries no code of its own is 1, never 0.
 - When several apply, the first of these wins: ` + precedence() + `.
@@ -138,13 +143,13 @@ func exitPage() string {
 // precedence asks the code for the order of the codes that can meet.
 func precedence() string {
 	var codes []int
-	for _, r := range belay.ExitTable() {
-		if belay.Worse(belay.ExitUsage, r.Code) == r.Code && r.Code != belay.ExitUsage {
+	for _, r := range exit.Table() {
+		if exit.Worse(exit.Usage, r.Code) == r.Code && r.Code != exit.Usage {
 			codes = append(codes, r.Code)
 		}
 	}
 	slices.SortFunc(codes, func(a, b int) int {
-		if belay.Worse(a, b) == a {
+		if exit.Worse(a, b) == a {
 			return -1
 		}
 		return 1

@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,11 +13,15 @@ import (
 	"testing"
 )
 
-// words is what the sources of the root package say about its types.
+// wordRooms are the rooms whose types the records are made of.
+var wordRooms = []string{".", "fault", "effect", "event"}
+
+// words is what the sources of those rooms say about their types.
 type words struct {
 	docs    map[string]string          // type to its comment
 	structs map[string]*ast.StructType // type to its fields
 	consts  map[string][]constant      // type to its closed list, in order
+	answers []string                   // kinds of Answer
 }
 
 type constant struct{ value, note string }
@@ -25,22 +29,31 @@ type constant struct{ value, note string }
 func readWords(t *testing.T) *words {
 	t.Helper()
 	w := &words{docs: map[string]string{}, structs: map[string]*ast.StructType{}, consts: map[string][]constant{}}
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, room := range wordRooms {
+		list, err := filepath.Glob(filepath.Join(room, "*.go"))
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: %d files, %v", room, len(list), err)
+		}
+		files = append(files, list...)
 	}
 	fset := token.NewFileSet()
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(fset, e.Name(), nil, parser.ParseComments)
+		f, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok {
-				w.decl(g)
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				w.decl(d)
+			case *ast.FuncDecl:
+				if d.Recv != nil && d.Name.Name == "answers" {
+					w.answers = append(w.answers, fmt.Sprint(d.Recv.List[0].Type))
+				}
 			}
 		}
 	}
@@ -106,7 +119,7 @@ func (p *partList) rows(typ string) string {
 	var b strings.Builder
 	for _, f := range p.w.structs[typ].Fields.List {
 		if len(f.Names) == 0 { // embedded: its fields are ours
-			b.WriteString(p.rows(fmt.Sprint(f.Type)))
+			b.WriteString(p.rows(last(f.Type)))
 			continue
 		}
 		key, ok := jsonKey(f)
@@ -128,18 +141,35 @@ func (p *partList) typeOf(e ast.Expr) string {
 	case *ast.MapType:
 		return "map to " + p.typeOf(e.Value)
 	case *ast.SelectorExpr:
-		if e.Sel.Name == "Time" {
+		switch from := fmt.Sprint(e.X); {
+		case from == "time" && e.Sel.Name == "Time":
 			return "time"
+		case from == "time", from == "json":
+			return "any JSON"
 		}
-		return "any JSON"
+		return p.named(e.Sel.Name)
 	case *ast.Ident:
 		return p.named(e.Name)
 	}
 	return fmt.Sprintf("%T", e)
 }
 
+// last is the name of a type, without that of its room.
+func last(e ast.Expr) string {
+	if s, ok := e.(*ast.SelectorExpr); ok {
+		return s.Sel.Name
+	}
+	return fmt.Sprint(e)
+}
+
 func (p *partList) named(name string) string {
 	switch {
+	case name == "Answer":
+		var kinds []string
+		for _, kind := range p.w.answers {
+			kinds = append(kinds, p.named(kind))
+		}
+		return "by the topic that ends the key: " + strings.Join(kinds, ", ")
 	case p.w.structs[name] != nil:
 		p.structs = once(p.structs, name)
 		return link(name)

@@ -34,19 +34,27 @@ const (
 	AccessFull Access = "full" // no rails at all
 )
 
+// Agent is one agent, from the settings to its process: as somebody wants it, and,
+// once its program was found, as this machine has it.
+type Agent struct {
+	Name    string   `json:"name"`
+	Kind    Kind     `json:"kind"`
+	Program []string `json:"program"`        // how the CLI is called: its path, and arguments that always come first; nil = not found yet
+	Args    []string `json:"args,omitempty"` // the configuration's own arguments, after the adapter's
+	Model   string   `json:"model,omitempty"`
+	Access  Access   `json:"access,omitempty"`
+	Script  string   `json:"script,omitempty"` // of a scripted agent: the path of the script
+}
+
 // Task is one run of an agent.
 type Task struct {
-	Program []string // how the CLI is called on this machine: its path, and arguments that always come first
-	Args    []string // the configuration's own arguments, after the adapter's
-	Model   string
-	Dir     string // absolute; it is also the working directory of the process
-	Home    string // a private folder for files of this run
-	Session string // the id to be given to a new session, where Traits.Presets
-	Resume  string // the session to go on with, where Traits.Resumes
-	Access  Access
+	Agent
+	Dir     string   // absolute; it is also the working directory of the process
+	Home    string   // a private folder for files of this run
+	Session string   // the id to be given to a new session, where Traits.Presets
+	Resume  string   // the session to go on with, where Traits.Resumes
 	Tools   []string // single tools that it may use besides, by the names that its CLI has for them
 	Prompt  string   // for a CLI that takes it as an argument
-	Script  string   // scripted: path of the script
 }
 
 // Launch is how a CLI is started.

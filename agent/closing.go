@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -27,31 +26,16 @@ const maxClosing = 1000
 func Close(answer string) (rest string, c *belay.Closing) {
 	body := strings.TrimRight(answer, " \t\r\n")
 	start := strings.LastIndexByte(body, '\n') + 1
-	last, ok := closingLine(body[start:])
+	last, ok := belay.ReadClosing(body[start:])
 	if !ok {
 		return answer, nil
 	}
 	for line := range strings.Lines(body[:start]) {
-		if other, ok := closingLine(strings.TrimRight(line, "\r\n")); ok && other.Word != last.Word {
+		if other, ok := belay.ReadClosing(strings.TrimRight(line, "\r\n")); ok && other.Word != last.Word {
 			return answer, &belay.Closing{Word: belay.ClosedUnclear, Text: string(other.Word) + " and " + string(last.Word)}
 		}
 	}
 	return strings.TrimRight(body[:start], " \t\r\n"), &last
-}
-
-// closingLine reads one line.
-func closingLine(line string) (belay.Closing, bool) {
-	line = strings.TrimRight(line, " \t")
-	if line == string(belay.ClosedAchieved) {
-		return belay.Closing{Word: belay.ClosedAchieved}, true
-	}
-	word, text, ok := strings.Cut(line, " -- ")
-	text = strings.TrimSpace(text)
-	named := []belay.ClosingWord{belay.ClosedPartial, belay.ClosedNot, belay.ClosedNothing, belay.ClosedInput, belay.ClosedHollow}
-	if !ok || text == "" || !slices.Contains(named, belay.ClosingWord(word)) {
-		return belay.Closing{}, false
-	}
-	return belay.Closing{Word: belay.ClosingWord(word), Text: text}, true
 }
 
 // Closed is what a closing line says, with its text cut after secrets are hidden

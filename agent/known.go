@@ -51,6 +51,17 @@ func Kinds() []Kind {
 	return list
 }
 
+// Installable names the CLIs that somebody can install, as a person reads a list.
+func Installable() string {
+	var names []string
+	for _, c := range clis() {
+		if len(c.Programs) > 0 {
+			names = append(names, string(c.Kind))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // New is the adapter of a kind, if it has one.
 func New(kind Kind) (Adapter, bool) {
 	a := Known(kind).Adapter

@@ -21,8 +21,8 @@ func TestCommandLinesAreAsWritten(t *testing.T) {
 		for _, access := range []Access{AccessRead, AccessEdit, AccessFull} {
 			for _, how := range []string{"new", "resume"} {
 				task := Task{
-					Program: []string{"/opt/" + string(kind)}, Args: []string{"--own"}, Model: "m1", Dir: "/repo", Home: "/home/x/run",
-					Access: access, Prompt: "do $(it); now", Script: "/repo/script.yaml",
+					Agent: Agent{Program: []string{"/opt/" + string(kind)}, Args: []string{"--own"}, Model: "m1", Access: access, Script: "/repo/script.yaml"},
+					Dir:   "/repo", Home: "/home/x/run", Prompt: "do $(it); now",
 				}
 				if how == "new" {
 					task.Session = "id-1"
@@ -68,7 +68,7 @@ func TestSingleToolsAreTold(t *testing.T) {
 			}
 		}()
 		for _, access := range []Access{AccessRead, AccessEdit, AccessFull} {
-			task := Task{Program: []string{"/opt/" + string(kind)}, Dir: "/repo", Home: "/home/x/run", Access: access, Prompt: "go", Script: "/s"}
+			task := Task{Agent: Agent{Program: []string{"/opt/" + string(kind)}, Access: access, Script: "/s"}, Dir: "/repo", Home: "/home/x/run", Prompt: "go"}
 			without, err := a.Launch(task)
 			if err != nil {
 				t.Fatal(err)
@@ -99,7 +99,7 @@ func TestLaunchesLeaveTheUsersHomeAlone(t *testing.T) {
 		if !ok {
 			continue
 		}
-		l, err := a.Launch(Task{Program: []string{"x"}, Home: "/h", Access: AccessFull, Script: "s"})
+		l, err := a.Launch(Task{Agent: Agent{Program: []string{"x"}, Access: AccessFull, Script: "s"}, Home: "/h"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestACopilotPromptThatIsTooLongGoesToAFile(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{maxArgument, maxArgument + 1} {
 		prompt := strings.Repeat("x", n)
-		l, err := copilot{}.Launch(Task{Program: []string{"copilot"}, Home: "/h", Access: AccessEdit, Prompt: prompt})
+		l, err := copilot{}.Launch(Task{Agent: Agent{Program: []string{"copilot"}, Access: AccessEdit}, Home: "/h", Prompt: prompt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestQwenIsGivenIDsThatItTakes(t *testing.T) {
 
 func TestBadTasksAreRefused(t *testing.T) {
 	t.Parallel()
-	good := Task{Program: []string{"x"}, Home: "/h", Access: AccessEdit}
+	good := Task{Agent: Agent{Program: []string{"x"}, Access: AccessEdit}, Home: "/h"}
 	for name, change := range map[string]func(*Task){
 		"no program":            func(t *Task) { t.Program = nil },
 		"home is relative":      func(t *Task) { t.Home = "h" },
@@ -206,7 +206,7 @@ func TestQwenWritesWithEditAlone(t *testing.T) {
 
 func TestACopilotPromptHasNoZeroByte(t *testing.T) {
 	t.Parallel()
-	l, err := copilot{}.Launch(Task{Program: []string{"copilot"}, Home: "/h", Access: AccessEdit, Prompt: "a\x00b"})
+	l, err := copilot{}.Launch(Task{Agent: Agent{Program: []string{"copilot"}, Access: AccessEdit}, Home: "/h", Prompt: "a\x00b"})
 	if err != nil || l.Argv[len(l.Argv)-1] != "a\uFFFDb" {
 		t.Errorf("%q, %v", l.Argv, err)
 	}

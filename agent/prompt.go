@@ -15,6 +15,7 @@ type Brief struct {
 	Resumed bool   // the session of that attempt goes on, so that the task is known
 	Note    string // what happened before, and what is wanted now; "" = nothing
 	Closes  bool   // the answer is to end with a closing line
+	JSON    bool   // the answer is read as JSON
 }
 
 // rules are the same for every agent.
@@ -38,11 +39,11 @@ func Compose(b Brief) string {
 	}
 	if b.Resumed {
 		if b.Cut == "" && b.Note != "" { // it came to an end of its own
-			return join(before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect), end)
+			return join(before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", b.expected(), end)
 		}
-		return join(cutOff(b.Cut), before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", expected(b.Expect), end)
+		return join(cutOff(b.Cut), before(b.Note), "Go on with the task where you left off. The rules and what is expected have not changed.", b.expected(), end)
 	}
-	parts := []string{b.Persona, rules, "# The task\n\n" + strings.TrimSpace(b.Prompt), expected(b.Expect)}
+	parts := []string{b.Persona, rules, "# The task\n\n" + strings.TrimSpace(b.Prompt), b.expected()}
 	if b.Cut != "" {
 		parts = append(parts, handOver(b.Cut))
 	}
@@ -79,9 +80,12 @@ func join(parts ...string) string {
 }
 
 // expected says in words what must be there at the end.
-func expected(e belay.Expect) string {
-	switch e {
+func (b Brief) expected() string {
+	switch b.Expect {
 	case belay.ExpectAnswer:
+		if b.JSON {
+			return "# What is expected\n\nYour final answer as JSON, in the form that the task gives. The next steps read it."
+		}
 		return "# What is expected\n\nA final answer in words. It is what the next steps work with."
 	case belay.ExpectChange:
 		return "# What is expected\n\nA change of the files in the working directory, or a commit. It is checked by looking\n" +

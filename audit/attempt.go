@@ -2,6 +2,9 @@ package audit
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 )
 
 // attempt is one start of a step, of its check or of a hook.
@@ -28,7 +31,7 @@ const (
 	stateUnborn              // it never began
 )
 
-func (c *checker) onStarted(e belay.AttemptStarted) {
+func (c *checker) onStarted(e event.AttemptStarted) {
 	run := c.rec.Run
 	if want := belay.KeyOf(run, e.Path, e.Role, e.Attempt); e.Key != want {
 		c.say(RuleKey, "key %s, want %s", e.Key, want)
@@ -70,7 +73,7 @@ func (c *checker) onStarted(e belay.AttemptStarted) {
 }
 
 // beginHelper checks that an agent that helps was called by a recovery.
-func (c *checker) beginHelper(st *step, e belay.AttemptStarted) {
+func (c *checker) beginHelper(st *step, e event.AttemptStarted) {
 	if st.called != e.Role {
 		c.say(RuleRecovery, "%s starts, and no recovery called it", e.Key)
 	}
@@ -78,7 +81,7 @@ func (c *checker) beginHelper(st *step, e belay.AttemptStarted) {
 
 // beginHook checks that a hook stands beside a step, at a path of its own. It
 // is settled whatever becomes of it: nothing waits for its verdict.
-func (c *checker) beginHook(st *step, e belay.AttemptStarted) {
+func (c *checker) beginHook(st *step, e event.AttemptStarted) {
 	st.settled = true
 	at, hook := e.Path.Hook()
 	if at == "" || hook == "" || e.Child != "" {
@@ -116,19 +119,19 @@ func (c *checker) orderly(a *attempt) {
 		c.say(RuleFound, "%s of %s before it was found", c.rec.Event.Kind(), a.key)
 		a.unfound = false
 	}
-	if _, end := c.rec.Event.(belay.AttemptEnded); a.harvested && !end {
+	if _, end := c.rec.Event.(event.AttemptEnded); a.harvested && !end {
 		c.say(RuleHarvested, "%s of %s, which was harvested and must end", c.rec.Event.Kind(), a.key)
 		a.harvested = false
 	}
 }
 
-func (c *checker) onStopping(e belay.AttemptStopping) {
+func (c *checker) onStopping(e event.AttemptStopping) {
 	if a := c.find(e.Key); a != nil {
 		c.orderly(a)
 	}
 }
 
-func (c *checker) onFound(s *stream, e belay.AttemptFound) {
+func (c *checker) onFound(s *stream, e event.AttemptFound) {
 	a := c.find(e.Key)
 	if a == nil {
 		return
@@ -139,16 +142,16 @@ func (c *checker) onFound(s *stream, e belay.AttemptFound) {
 	}
 	a.unfound = false
 	switch e.How {
-	case belay.Adopted:
+	case fault.Adopted:
 		return
-	case belay.Harvested:
+	case fault.Harvested:
 		a.harvested = true
 		return
-	case belay.Unborn:
+	case fault.Unborn:
 		st := c.close(a, stateUnborn)
 		st.last[a.role]--
 		return
-	case belay.Lost:
+	case fault.Lost:
 		c.lost(s, a)
 		return
 	}
@@ -177,7 +180,7 @@ func (c *checker) lost(s *stream, a *attempt) {
 	}
 }
 
-func (c *checker) onAttemptEnded(e belay.AttemptEnded) {
+func (c *checker) onAttemptEnded(e event.AttemptEnded) {
 	a := c.find(e.Key)
 	if a == nil {
 		return
@@ -201,7 +204,7 @@ func (c *checker) onAttemptEnded(e belay.AttemptEnded) {
 	}
 }
 
-func (c *checker) childEnd(a *attempt, o belay.Observation) {
+func (c *checker) childEnd(a *attempt, o effect.Observation) {
 	s := c.streams[a.child]
 	if s == nil || s.ended == nil {
 		c.say(RuleChildEnd, "attempt %s ends before its child run %s", a.key, a.child)
@@ -214,17 +217,17 @@ func (c *checker) childEnd(a *attempt, o belay.Observation) {
 
 // cutOff tells whether a process was ended in the middle, so that its effect
 // may or may not be there.
-func cutOff(o belay.Observation) bool {
-	return o.Began && (o.KilledBy != belay.KilledNot || o.Signal != 0)
+func cutOff(o effect.Observation) bool {
+	return o.Began && (o.KilledBy != fault.KilledNot || o.Signal != 0)
 }
 
 // spoke tells whether a check ran to its own end: one that could not start or
 // was cut off says nothing about the work.
-func spoke(o belay.Observation) bool {
-	return o.Began && o.KilledBy == belay.KilledNot && o.Signal == 0 && o.Fault == belay.FaultNone
+func spoke(o effect.Observation) bool {
+	return o.Began && o.KilledBy == fault.KilledNot && o.Signal == 0 && o.Fault == fault.None
 }
 
-func (c *checker) onJudged(e belay.AttemptJudged) {
+func (c *checker) onJudged(e event.AttemptJudged) {
 	a := c.attempts[e.Key]
 	if a == nil || a.step.run != c.rec.Run || a.role == belay.RoleHook || a.role == belay.RoleVerify && !c.steps[a.step].vouched && !c.steps[a.step].reasked {
 		c.say(RuleJudged, "%s is judged, but is no main attempt of run %s", e.Key, c.rec.Run)

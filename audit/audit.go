@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // Violation is one place at which a journal breaks a rule.
@@ -26,7 +27,7 @@ func (v Violation) String() string { return fmt.Sprintf("record %d: %s: %s", v.S
 // Check reads the records of a whole journal, in its order, and gives every
 // violation, in the same order. After one it goes on as well as it can, so a
 // damaged journal may show one fault at several places.
-func Check(recs []belay.Record) []Violation {
+func Check(recs []event.Record) []Violation {
 	if len(recs) == 0 {
 		return nil // a run that never began broke nothing
 	}
@@ -54,8 +55,8 @@ func Check(recs []belay.Record) []Violation {
 // checker is what is known of the journal up to one record.
 type checker struct {
 	root     belay.RunID
-	rec      belay.Record // the one that is looked at
-	prev     belay.Record
+	rec      event.Record // the one that is looked at
+	prev     event.Record
 	epoch    int64 // of the last attach
 	attached bool
 	created  int64 // epoch of the first record
@@ -95,7 +96,7 @@ func (c *checker) header(i int) {
 // before a driver can take it.
 func (c *checker) epochs(i int) {
 	r := c.rec
-	if a, ok := r.Event.(belay.RunAttached); ok {
+	if a, ok := r.Event.(event.RunAttached); ok {
 		if a.Epoch != r.Epoch || a.Epoch <= c.epoch {
 			c.say(RuleAttach, "a driver attaches as %d in a record of epoch %d, after epoch %d", a.Epoch, r.Epoch, c.epoch)
 		}
@@ -120,43 +121,43 @@ func (c *checker) event(i int) {
 		return
 	}
 	switch e := c.rec.Event.(type) {
-	case belay.RunAttached:
+	case event.RunAttached:
 		c.onAttached()
-	case belay.RunReopened:
+	case event.RunReopened:
 		c.onReopened(s)
-	case belay.RunEnded:
+	case event.RunEnded:
 		c.onEnded(s, e)
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		c.onStarted(e)
-	case belay.AttemptNoted:
+	case event.AttemptNoted:
 		c.find(e.Key) // it may stand before the attempt is found: what was noted is older
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		c.onFound(s, e)
-	case belay.AttemptStopping:
+	case event.AttemptStopping:
 		c.onStopping(e)
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		c.onAttemptEnded(e)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		c.onJudged(e)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		c.onNotTaken(e)
-	case belay.StepSkipped:
+	case event.StepSkipped:
 		c.step(e.Path).settle("skipped", false)
-	case belay.StepRefused:
+	case event.StepRefused:
 		c.step(e.Path).settle("refused", false)
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		c.onRecovery(e)
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		c.onItem(e)
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		c.onAnswer(e)
-	case belay.RequestReceived:
+	case event.RequestReceived:
 		c.onRequest(e)
-	case belay.RequestRefused:
+	case event.RequestRefused:
 		c.onRefusal(e)
-	case belay.AnswerGiven:
+	case event.AnswerGiven:
 		c.onAnswerGiven(e)
-	case belay.RunStarted, belay.RunHeld, belay.RunStopped, belay.RunCleared:
+	case event.RunStarted, event.RunHeld, event.RunStopped, event.RunCleared:
 		// nothing beyond what every record of a stream must keep
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // itemID names an item: two runs of a tree may use the same id.
@@ -22,7 +23,7 @@ type item struct {
 	answered bool
 }
 
-func (c *checker) onItem(e belay.ItemOpened) {
+func (c *checker) onItem(e event.ItemOpened) {
 	id := itemID{c.rec.Run, e.ID}
 	if c.items[id] != nil {
 		c.say(RuleItem, "item %s is opened twice", e.ID)
@@ -33,7 +34,7 @@ func (c *checker) onItem(e belay.ItemOpened) {
 	st.held, st.vouched = true, false
 }
 
-func (c *checker) onAnswer(e belay.ItemAnswered) {
+func (c *checker) onAnswer(e event.ItemAnswered) {
 	it := c.items[itemID{c.rec.Run, e.ID}]
 	switch {
 	case it == nil || it.path != e.Path:
@@ -47,24 +48,24 @@ func (c *checker) onAnswer(e belay.ItemAnswered) {
 	st := c.step(e.Path)
 	st.held = false
 	switch e.Choice {
-	case belay.ChoiceDone:
+	case event.ChoiceDone:
 		if st.vouched = e.Check; !e.Check {
 			st.accomplish()
 		}
-	case belay.ChoiceAgain:
+	case event.ChoiceAgain:
 		st.again++
 		st.unknown, st.owed, st.reasked = false, false, true
-	case belay.ChoiceFail:
+	case event.ChoiceFail:
 		st.unknown = false // a person has said what became of the work
 		st.settle("declared failed", false)
-	case belay.ChoiceSkip:
+	case event.ChoiceSkip:
 		st.settle("left out", false)
 	default:
 		c.say(RuleItem, "item %s is answered %q", e.ID, e.Choice)
 	}
 }
 
-func (c *checker) onRequest(e belay.RequestReceived) {
+func (c *checker) onRequest(e event.RequestReceived) {
 	if _, seen := c.requests[e.Request.ID]; seen {
 		c.say(RuleRequest, "request %q is received twice", e.Request.ID)
 		return
@@ -72,7 +73,7 @@ func (c *checker) onRequest(e belay.RequestReceived) {
 	c.requests[e.Request.ID] = false
 }
 
-func (c *checker) onRefusal(e belay.RequestRefused) {
+func (c *checker) onRefusal(e event.RequestRefused) {
 	refused, seen := c.requests[e.ID]
 	if !seen || refused {
 		c.say(RuleRequest, "request %q is refused, but does not wait for an answer", e.ID)

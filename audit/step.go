@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 )
 
 // stepID names a step in the whole journal.
@@ -54,7 +56,7 @@ func (s *step) settle(how string, forever bool) {
 	s.settled, s.owed = true, false
 }
 
-func (s *step) judge(v belay.Verdict) {
+func (s *step) judge(v effect.Verdict) {
 	s.owed = v.Failure != nil
 	switch {
 	case v.OK:
@@ -76,7 +78,7 @@ func (s *step) accomplish() {
 }
 
 // judgeMerge takes in what a merge amounts to.
-func (s *step) judgeMerge(v belay.Verdict) {
+func (s *step) judgeMerge(v effect.Verdict) {
 	s.owed = v.Failure != nil
 	if v.OK {
 		s.merging = false
@@ -86,7 +88,7 @@ func (s *step) judgeMerge(v belay.Verdict) {
 
 // judgeHelper takes in what an agent that helps amounts to: one that finishes the
 // work settles the step, and after all others something is chosen or started.
-func (s *step) judgeHelper(role belay.Role, v belay.Verdict) {
+func (s *step) judgeHelper(role belay.Role, v effect.Verdict) {
 	if v.Failure != nil && v.Failure.Class == belay.ClassTampered && !s.warned {
 		s.warned, s.owed = true, false // it is told, and starts once more
 		return
@@ -118,7 +120,7 @@ func (c *checker) beginMain(st *step, k belay.Key) {
 
 // onNotTaken checks that a condition was decided before the first attempt, and
 // not again after it: what failed would be forgotten.
-func (c *checker) onNotTaken(e belay.StepNotTaken) {
+func (c *checker) onNotTaken(e event.StepNotTaken) {
 	st := c.step(e.Path)
 	if st.begun {
 		c.say(RuleTaken, "step %s is not taken (%s), but it has begun before", e.Path, e.Why)
@@ -129,18 +131,22 @@ func (c *checker) onNotTaken(e belay.StepNotTaken) {
 // onAnswerGiven looks for a service that has no retries left, or is down when
 // the patience of the step may be over: what its agent was to do again needs
 // another recovery.
-func (c *checker) onAnswerGiven(e belay.AnswerGiven) {
+func (c *checker) onAnswerGiven(e event.AnswerGiven) {
 	p, _ := belay.ParseKey(e.Key)
-	if p.Topic == belay.TopicWorktree && p.Path != "" {
-		st := c.step(p.Path)
-		st.apart = e.Answer.Merge && e.Answer.Dir != "" || !e.Answer.OK && st.apart
-	}
-	if (e.Answer.Spent || !e.Answer.Until.IsZero()) && p.Role != "" {
-		c.spent = p.Path
+	switch a := e.Answer.(type) {
+	case effect.AnswerWorktree:
+		if p.Path != "" {
+			st := c.step(p.Path)
+			st.apart = a.Merge && a.Dir != "" || !a.OK && st.apart
+		}
+	case effect.AnswerAgent:
+		if a.Spent || !a.Until.IsZero() {
+			c.spent = p.Path
+		}
 	}
 }
 
-func (c *checker) onRecovery(e belay.RecoveryChosen) {
+func (c *checker) onRecovery(e event.RecoveryChosen) {
 	st := c.step(e.Path)
 	if !st.owed && st.called == "" && c.spent != e.Path {
 		c.say(RuleRecovery, "a recovery (%s) for step %s, which has no failure to leave", e.Plan.Act, e.Path)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // stream is one run: the root or a child.
@@ -17,7 +19,7 @@ type stream struct {
 // stream finds the run of the record, and checks how it begins.
 func (c *checker) stream(i int) *stream {
 	r := c.rec
-	e, start := r.Event.(belay.RunStarted)
+	e, start := r.Event.(event.RunStarted)
 	s := c.streams[r.Run]
 	if s != nil {
 		if start {
@@ -31,8 +33,8 @@ func (c *checker) stream(i int) *stream {
 		c.say(RuleFirst, "run %s begins with %s", r.Run, r.Event.Kind())
 		return s
 	}
-	if e.Schema < 1 || e.Schema > belay.Schema {
-		c.say(RuleFirst, "run %s has schema %d; known are 1 to %d", r.Run, e.Schema, belay.Schema)
+	if e.Schema < 1 || e.Schema > event.Schema {
+		c.say(RuleFirst, "run %s has schema %d; known are 1 to %d", r.Run, e.Schema, event.Schema)
 	}
 	if i == 0 {
 		c.limits = &e.Limits
@@ -45,7 +47,7 @@ func (c *checker) stream(i int) *stream {
 	return s
 }
 
-func (c *checker) childStart(e belay.RunStarted) {
+func (c *checker) childStart(e event.RunStarted) {
 	r := c.rec
 	if r.Run.Root() != c.root || r.Run == c.root {
 		c.say(RuleRoot, "run %s is not of the tree of %s", r.Run, c.root)
@@ -69,7 +71,7 @@ func (c *checker) naming(id belay.RunID) *attempt {
 // mayFollow checks that the record may stand where it does in its stream.
 func (c *checker) mayFollow(s *stream) bool {
 	switch c.rec.Event.(type) {
-	case belay.RunAttached, belay.RunHeld, belay.RunStopped:
+	case event.RunAttached, event.RunHeld, event.RunStopped:
 		if s.id != c.root {
 			c.say(RuleRoot, "%s in the child run %s", c.rec.Event.Kind(), s.id)
 			return false
@@ -79,7 +81,7 @@ func (c *checker) mayFollow(s *stream) bool {
 		return true
 	}
 	switch c.rec.Event.(type) {
-	case belay.RunReopened, belay.RunAttached, belay.RequestReceived, belay.RequestRefused, belay.RunCleared:
+	case event.RunReopened, event.RunAttached, event.RequestReceived, event.RequestRefused, event.RunCleared:
 		return true // a count that is cleared matters when the run is reopened
 	}
 	c.say(RuleTerminal, "%s after run %s ended %s", c.rec.Event.Kind(), s.id, s.ended.Status)
@@ -127,9 +129,9 @@ func (c *checker) onReopened(s *stream) {
 	}
 }
 
-func (c *checker) onEnded(s *stream, e belay.RunEnded) {
+func (c *checker) onEnded(s *stream, e event.RunEnded) {
 	s.ended = &e.RunResult
-	if !e.Status.Terminal() || (e.Status == belay.Achieved) != (e.Code == belay.ExitOK) {
+	if !e.Status.Terminal() || (e.Status == belay.Achieved) != (e.Code == exit.OK) {
 		c.say(RuleEnd, "run %s ends %s with code %d", s.id, e.Status, e.Code)
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.open)) {

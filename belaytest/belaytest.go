@@ -19,6 +19,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -43,7 +45,7 @@ type Case struct {
 	Budget belay.Budget
 	Acts   []Act // in this order
 	Want   Want
-	Also   func([]belay.Record) error // nil, or what the records must tell beside that
+	Also   func([]event.Record) error // nil, or what the records must tell beside that
 }
 
 // Agent is a scripted agent: its name, and the script that it plays.
@@ -52,31 +54,31 @@ type Agent struct{ Name, Script string }
 // Act is what somebody does to a run, as soon as After and Seen are so. With
 // neither, the run must rest, or its driver be dead.
 type Act struct {
-	Do     Deed
+	Do     Action
 	After  string                  // a file in the run's directory that must be there
-	Seen   func(belay.Record) bool // a record of the run that must be there
+	Seen   func(event.Record) bool // a record of the run that must be there
 	Step   belay.Path
 	Choice string
-	What   belay.Count // of a clear
+	What   event.Count // of a clear
 	File   string      // of a touch
 }
 
 // Waits tells that the act is done while the run is driven.
 func (a Act) Waits() bool { return a.After != "" || a.Seen != nil }
 
-// Deed is the closed list of what people do.
-type Deed string
+// Action is the closed list of what people do.
+type Action string
 
 const (
-	Cancel     Deed = "cancel"      // ask the run to end for good
-	Stop       Deed = "stop"        // ask the run to stop
-	Clear      Deed = "clear"       // take back what is counted; a run that rests goes on resting
-	Touch      Deed = "touch"       // make a file in the run's directory; a run that rests goes on resting
-	Resume     Deed = "resume"      // go on with a run that rests, or whose driver died
-	Reopen     Deed = "reopen"      // go on with a run that has ended
-	Answer     Deed = "answer"      // answer for a held step, and resume
-	KillKeeper Deed = "kill keeper" // end the keeper, and with it what it holds
-	KillDriver Deed = "kill driver" // end the driver at once; the keeper lives, and so does what it holds
+	Cancel     Action = "cancel"      // ask the run to end for good
+	Stop       Action = "stop"        // ask the run to stop
+	Clear      Action = "clear"       // take back what is counted; a run that rests goes on resting
+	Touch      Action = "touch"       // make a file in the run's directory; a run that rests goes on resting
+	Resume     Action = "resume"      // go on with a run that rests, or whose driver died
+	Reopen     Action = "reopen"      // go on with a run that has ended
+	Answer     Action = "answer"      // answer for a held step, and resume
+	KillKeeper Action = "kill keeper" // end the keeper, and with it what it holds
+	KillDriver Action = "kill driver" // end the driver at once; the keeper lives, and so does what it holds
 )
 
 // Want is how a run must stand. Steps go by their id, those of a child run by
@@ -97,7 +99,7 @@ type Want struct {
 // Outcome is how a run stands, and how it came there.
 type Outcome struct {
 	Want
-	Records []belay.Record
+	Records []event.Record
 }
 
 // Conform holds a driver against the whole suite.
@@ -172,7 +174,7 @@ func list[V any](m map[string]V) string {
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Look reads from the tree and the records of a run how it stands.
-func Look(tree *flow.Tree, recs []belay.Record) Outcome {
+func Look(tree *flow.Tree, recs []event.Record) Outcome {
 	o := Outcome{Records: recs, Want: Want{
 		Status: tree.Status(), Failures: map[string]belay.FailureKind{}, Vars: map[string]string{},
 		Attempts: map[string]int{}, Phases: map[string]flow.Phase{},
@@ -192,7 +194,7 @@ func Look(tree *flow.Tree, recs []belay.Record) Outcome {
 		}
 	}
 	for _, r := range recs {
-		if e, ok := r.Event.(belay.AttemptStarted); ok && e.Role != belay.RoleMain {
+		if e, ok := r.Event.(event.AttemptStarted); ok && e.Role != belay.RoleMain {
 			o.Helpers[stepName(root, r.Run, e.Path)+"@"+string(e.Role)]++
 		} else if ok && e.Agent != "" {
 			o.Agents[stepName(root, r.Run, e.Path)] = e.Agent
@@ -233,10 +235,10 @@ func plain(v belay.Value) string {
 func code(s belay.Status) int {
 	switch s {
 	case belay.Held:
-		return belay.ExitHeld
+		return exit.Held
 	case belay.Stopped:
-		return belay.ExitTerminated
-	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.Aborted:
+		return exit.Terminated
+	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted:
 	}
-	return belay.ExitFailed
+	return exit.Failed
 }

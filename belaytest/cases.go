@@ -2,6 +2,7 @@ package belaytest
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -62,7 +63,7 @@ func order() []Case {
 			Name:   "nothing was to be done",
 			Recipe: "name: n\ncontext: {x: '1'}\nsteps:\n- {id: a, command: exit 0, condition: \"x == '2'\"}\n",
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RoutingGap,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RoutingGap,
 				Attempts: attempts{}, Phases: phases{"a": flow.NotTaken},
 			},
 		},
@@ -86,7 +87,7 @@ func failing() []Case {
 			Name:   "retries that do not",
 			Recipe: "name: n\nsteps:\n- {id: a, command: exit 3, retry: 2}\n- {id: b, command: exit 0}\n",
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.BashFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.BashFailure,
 				Failures: kinds{"a": belay.BashFailure},
 				Attempts: attempts{"a": 2}, Phases: phases{"a": flow.Failed, "b": flow.Waiting},
 			},
@@ -95,7 +96,7 @@ func failing() []Case {
 			Name:   "a timeout",
 			Recipe: "name: n\nsteps:\n- {id: a, command: sleep 60, timeout: 200ms}\n",
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.BashFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.BashFailure,
 				Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Failed},
 			},
 		},
@@ -108,7 +109,7 @@ func failing() []Case {
 			Name:   "a check that does not",
 			Recipe: "name: n\nsteps:\n- {id: a, command: exit 0, verify: test -f work}\n",
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.BashFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.BashFailure,
 				Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Failed},
 			},
 		},
@@ -124,7 +125,7 @@ func failing() []Case {
 			Name:   "a step says what its failure stands for",
 			Recipe: "name: n\nsteps:\n- {id: a, command: exit 1, failure: infrastructure}\n",
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitInfra, Failure: belay.Infrastructure,
+				Status: belay.Failed, Code: exit.Infra, Failure: belay.Infrastructure,
 				Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Failed},
 			},
 		},

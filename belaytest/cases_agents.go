@@ -2,6 +2,8 @@ package belaytest
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -37,7 +39,7 @@ func agents() []Case {
 			Recipe: "name: n\nsteps:\n- {id: a, type: agent, prompt: go, expect: change}\n",
 			Agents: alone("- hollow: everything is done and all tests pass\n"),
 			Want: Want{
-				Status: belay.Hollow, Code: belay.ExitHollow, Failure: belay.HollowSuccess,
+				Status: belay.Hollow, Code: exit.Hollow, Failure: belay.HollowSuccess,
 				Failures: kinds{"a": belay.HollowSuccess}, Attempts: attempts{"a": 2}, Phases: phases{"a": flow.Failed},
 				Files: texts{"f": "before\n"},
 			},
@@ -70,7 +72,7 @@ func agents() []Case {
 				Status: belay.Achieved, Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Done},
 				Files: texts{"f": "after\n", "starts": "x\n"},
 			},
-			Also: found(belay.Adopted),
+			Also: found(fault.Adopted),
 		},
 	}
 }
@@ -106,7 +108,7 @@ func helpers() []Case {
 			Subs:   texts{"sub": "name: sub\nsteps:\n- {id: a, command: exit 3}\n"},
 			Agents: []Agent{{"worker", "- answer: 'UNRECOVERABLE: there is no network'\n"}},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RecipeFailure, Attempts: attempts{"s": 1, "s.1/a": 1},
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RecipeFailure, Attempts: attempts{"s": 1, "s.1/a": 1},
 				Phases: phases{"s": flow.Failed, "s.1/a": flow.Failed}, Helpers: attempts{"s@recovery": 1},
 			},
 		},
@@ -160,7 +162,7 @@ func trees() []Case {
 				"  repair: [write: {path: other, text: x}, answer: no idea]\n" +
 				"  main:\n    steps:\n      a: [run: echo one > f, answer: one]\n      b: [run: echo two > f, answer: two]\n"}},
 			Want: Want{
-				Status: belay.Held, Code: belay.ExitHeld, Attempts: attempts{"a": 1, "b": 1}, Phases: phases{"a": flow.Done, "b": flow.Held},
+				Status: belay.Held, Code: exit.Held, Attempts: attempts{"a": 1, "b": 1}, Phases: phases{"a": flow.Done, "b": flow.Held},
 				Files: texts{"f": "one\n"},
 			},
 		},

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -23,12 +25,12 @@ func orphaning() []Case {
 		{
 			Name: "the driver dies, and the step goes on", Recipe: once,
 			Acts: []Act{kill, {Do: Resume}, {Do: Touch, File: "go", Seen: attached(2)}},
-			Want: done, Also: found(belay.Adopted),
+			Want: done, Also: found(fault.Adopted),
 		},
 		{
 			Name: "the driver dies, and the step may end before somebody resumes", Recipe: once,
 			Acts: []Act{kill, {Do: Touch, File: "go"}, {Do: Resume}},
-			Want: done, Also: found(belay.Adopted, belay.Harvested),
+			Want: done, Also: found(fault.Adopted, fault.Harvested),
 		},
 		{
 			Name: "the driver dies three times", Recipe: once,
@@ -36,7 +38,7 @@ func orphaning() []Case {
 				kill, {Do: Resume}, {Do: KillDriver, Seen: attached(2)}, {Do: Resume}, {Do: KillDriver, Seen: attached(3)}, {Do: Resume},
 				{Do: Touch, File: "go", Seen: attached(4)},
 			},
-			Want: done, Also: found(belay.Adopted),
+			Want: done, Also: found(fault.Adopted),
 		},
 		{
 			Name:   "the driver dies with a child",
@@ -47,7 +49,7 @@ func orphaning() []Case {
 				Status: belay.Achieved, Attempts: attempts{"s": 1, "s.1/a": 1, "b": 1},
 				Phases: phases{"s": flow.Done, "s.1/a": flow.Done, "b": flow.Done}, Files: texts{"starts": "x\n"},
 			},
-			Also: found(belay.Adopted),
+			Also: found(fault.Adopted),
 		},
 		{
 			Name:   "the driver dies, and then the keeper",
@@ -72,7 +74,7 @@ func clearing() []Case {
 			Name:   "lost too often, but for somebody who cleared that",
 			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; test -f here5 && exit 0; sleep 60'}\n",
 			Acts: []Act{
-				kill("here1"), kill("here2"), kill("here3"), {Do: Clear, What: belay.CountAttempts, After: "here4"},
+				kill("here1"), kill("here2"), kill("here3"), {Do: Clear, What: event.CountAttempts, After: "here4"},
 				{Do: KillKeeper, Seen: cleared},
 			},
 			Want: Want{Status: belay.Achieved, Attempts: attempts{"a": 5}, Phases: phases{"a": flow.Done}},
@@ -82,30 +84,30 @@ func clearing() []Case {
 			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; test -f here6 && exit 0; sleep 60'}\n",
 			Acts: []Act{
 				kill("here1"), kill("here2"), kill("here3"), {Do: Stop, After: "here4"},
-				{Do: Clear, What: belay.CountAttempts, Step: "a"}, {Do: Resume}, kill("here5"),
+				{Do: Clear, What: event.CountAttempts, Step: "a"}, {Do: Resume}, kill("here5"),
 			},
 			Want: Want{Status: belay.Achieved, Attempts: attempts{"a": 6}, Phases: phases{"a": flow.Done}},
 		},
 	}
 }
 
-func cleared(r belay.Record) bool { _, ok := r.Event.(belay.RunCleared); return ok }
+func cleared(r event.Record) bool { _, ok := r.Event.(event.RunCleared); return ok }
 
 // attached tells that the n-th driver, or keeper, has the run.
-func attached(n int64) func(belay.Record) bool {
-	return func(r belay.Record) bool {
-		e, ok := r.Event.(belay.RunAttached)
+func attached(n int64) func(event.Record) bool {
+	return func(r event.Record) bool {
+		e, ok := r.Event.(event.RunAttached)
 		return ok && e.Epoch >= n
 	}
 }
 
 // found: each attempt that was open when a driver came was found in one of
 // these ways, and there was one.
-func found(ways ...belay.Found) func([]belay.Record) error {
-	return func(recs []belay.Record) error {
+func found(ways ...fault.Found) func([]event.Record) error {
+	return func(recs []event.Record) error {
 		n := 0
 		for _, r := range recs {
-			if e, ok := r.Event.(belay.AttemptFound); ok {
+			if e, ok := r.Event.(event.AttemptFound); ok {
 				if n++; !slices.Contains(ways, e.How) {
 					return fmt.Errorf("attempt %s was found %s, want one of %v", e.Key, e.How, ways)
 				}

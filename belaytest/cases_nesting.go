@@ -2,6 +2,7 @@ package belaytest
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -22,7 +23,7 @@ func nesting() []Case {
 			Name: "a failure inside", Recipe: call(""),
 			Subs: texts{"sub": "name: sub\nsteps:\n- {id: a, command: exit 1}\n"},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RecipeFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RecipeFailure,
 				Failures: kinds{"s": belay.RecipeFailure, "s.1/a": belay.BashFailure},
 				Attempts: attempts{"s": 1, "s.1/a": 1}, Phases: phases{"s": flow.Failed, "s.1/a": flow.Failed},
 			},
@@ -39,7 +40,7 @@ func nesting() []Case {
 			Name: "a child that takes too long", Recipe: call(", timeout: 300ms"),
 			Subs: texts{"sub": "name: sub\nsteps:\n- {id: a, command: sleep 60}\n"},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RecipeFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RecipeFailure,
 				Attempts: attempts{"s": 1, "s.1/a": 1}, Phases: phases{"s": flow.Failed, "s.1/a": flow.Waiting},
 			},
 		},
@@ -60,7 +61,7 @@ func nesting() []Case {
 				"deep": "name: deep\nsteps:\n- {id: a, command: exit 0}\n",
 			},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RecipeFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RecipeFailure,
 				Failures: kinds{"s": belay.RecipeFailure, "s.1/t": belay.RecursionLimit},
 				Attempts: attempts{"s": 1}, Phases: phases{"s": flow.Failed, "s.1/t": flow.Failed},
 			},
@@ -70,7 +71,7 @@ func nesting() []Case {
 			Recipe: "name: n\nrecursion: {max_total_steps: 2}\nsteps:\n- {id: s, recipe: sub}\n",
 			Subs:   texts{"sub": "name: sub\nsteps:\n- {id: a, command: exit 0}\n- {id: b, command: exit 0}\n- {id: c, command: exit 0}\n"},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.RecipeFailure,
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.RecipeFailure,
 				Failures: kinds{"s": belay.RecipeFailure, "s.1/c": belay.RecursionLimit},
 				Attempts: attempts{"s": 1, "s.1/a": 1, "s.1/b": 1},
 				Phases:   phases{"s": flow.Failed, "s.1/a": flow.Done, "s.1/b": flow.Done, "s.1/c": flow.Failed},

@@ -2,6 +2,8 @@ package belaytest
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -16,42 +18,42 @@ func holding() []Case {
 		{
 			Name: "once and cut off: held", Recipe: recipe,
 			Want: Want{
-				Status: belay.Held, Code: belay.ExitHeld, Attempts: attempts{"a": 1},
+				Status: belay.Held, Code: exit.Held, Attempts: attempts{"a": 1},
 				Phases: phases{"a": flow.Held, "b": flow.Waiting},
 			},
 		},
 		{
-			Name: "held and answered: done", Recipe: recipe, Acts: answer(belay.ChoiceDone),
+			Name: "held and answered: done", Recipe: recipe, Acts: answer(event.ChoiceDone),
 			Want: Want{
 				Status: belay.Achieved, Attempts: attempts{"a": 1, "b": 1},
 				Phases: phases{"a": flow.Done, "b": flow.Done},
 			},
 		},
 		{
-			Name: "held and answered: again", Recipe: recipe, Acts: answer(belay.ChoiceAgain),
+			Name: "held and answered: again", Recipe: recipe, Acts: answer(event.ChoiceAgain),
 			Want: Want{
 				Status: belay.Achieved, Attempts: attempts{"a": 2, "b": 1},
 				Phases: phases{"a": flow.Done, "b": flow.Done},
 			},
 		},
 		{
-			Name: "held and answered: fail", Recipe: recipe, Acts: answer(belay.ChoiceFail),
+			Name: "held and answered: fail", Recipe: recipe, Acts: answer(event.ChoiceFail),
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitFailed, Failure: belay.BashFailure, Attempts: attempts{"a": 1},
+				Status: belay.Failed, Code: exit.Failed, Failure: belay.BashFailure, Attempts: attempts{"a": 1},
 				Phases: phases{"a": flow.Failed, "b": flow.Waiting},
 			},
 		},
 		{
-			Name: "held and answered: skip", Recipe: recipe, Acts: answer(belay.ChoiceSkip),
+			Name: "held and answered: skip", Recipe: recipe, Acts: answer(event.ChoiceSkip),
 			Want: Want{
-				Status: belay.Partial, Code: belay.ExitPartial, Attempts: attempts{"a": 1, "b": 1},
+				Status: belay.Partial, Code: exit.Partial, Attempts: attempts{"a": 1, "b": 1},
 				Phases: phases{"a": flow.Skipped, "b": flow.Done},
 			},
 		},
 		{
 			Name:   "a failure is put before a person",
 			Recipe: "name: n\nsteps:\n- {id: a, command: exit 1, on_failure: escalate}\n",
-			Want:   Want{Status: belay.Held, Code: belay.ExitHeld, Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Held}},
+			Want:   Want{Status: belay.Held, Code: exit.Held, Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Held}},
 		},
 	}
 }
@@ -64,14 +66,14 @@ func stopping() []Case {
 		{
 			Name: "cancelled", Recipe: recipe, Acts: []Act{{Do: Cancel, After: "first"}},
 			Want: Want{
-				Status: belay.Aborted, Code: belay.ExitAborted, Attempts: attempts{"a": 1},
+				Status: belay.Aborted, Code: exit.Aborted, Attempts: attempts{"a": 1},
 				Phases: phases{"a": flow.Waiting, "b": flow.Waiting},
 			},
 		},
 		{
 			Name: "stopped", Recipe: recipe, Acts: []Act{{Do: Stop, After: "first"}},
 			Want: Want{
-				Status: belay.Stopped, Code: belay.ExitTerminated, Attempts: attempts{"a": 1},
+				Status: belay.Stopped, Code: exit.Terminated, Attempts: attempts{"a": 1},
 				Phases: phases{"a": flow.Waiting, "b": flow.Waiting},
 			},
 		},
@@ -104,7 +106,7 @@ func stopping() []Case {
 			Subs:   texts{"sub": "name: sub\nsteps:\n- {id: a, command: '" + waits + "'}\n"},
 			Acts:   []Act{{Do: Cancel, After: "first"}},
 			Want: Want{
-				Status: belay.Aborted, Code: belay.ExitAborted, Attempts: attempts{"s": 1, "s.1/a": 1},
+				Status: belay.Aborted, Code: exit.Aborted, Attempts: attempts{"s": 1, "s.1/a": 1},
 				Phases: phases{"s": flow.Waiting, "s.1/a": flow.Waiting},
 			},
 		},
@@ -126,7 +128,7 @@ func losing() []Case {
 			Recipe: "name: n\nsteps:\n- {id: a, command: 'touch here$BELAY_ATTEMPT; sleep 60'}\n",
 			Acts:   []Act{kill("here1"), kill("here2"), kill("here3"), kill("here4")},
 			Want: Want{
-				Status: belay.Failed, Code: belay.ExitInfra, Failure: belay.Infrastructure,
+				Status: belay.Failed, Code: exit.Infra, Failure: belay.Infrastructure,
 				Attempts: attempts{"a": 4}, Phases: phases{"a": flow.Failed},
 			},
 		},
@@ -134,7 +136,7 @@ func losing() []Case {
 			Name:   "lost, and must not run twice",
 			Recipe: "name: n\nsteps:\n- {id: a, once: true, command: 'touch first; sleep 60'}\n",
 			Acts:   []Act{kill("first")},
-			Want:   Want{Status: belay.Held, Code: belay.ExitHeld, Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Held}},
+			Want:   Want{Status: belay.Held, Code: exit.Held, Attempts: attempts{"a": 1}, Phases: phases{"a": flow.Held}},
 		},
 		{
 			Name:   "lost, and its check says that the work is there",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/event"
 )
 
 // TestCasesSayWhatTheyNeed: a case that uses what a driver may lack says so, and
@@ -44,7 +45,7 @@ func used(c belaytest.Case) map[belaytest.Ability]bool {
 	for _, src := range c.Subs {
 		text += src
 	}
-	helped, shared := false, map[belay.Count]bool{}
+	helped, shared := false, map[event.Count]bool{}
 	for name := range c.Want.Helpers {
 		_, role, _ := strings.Cut(name, "@")
 		helped = helped || slices.Contains([]belay.Role{belay.RoleRepair, belay.RolePlan, belay.RoleRecovery}, belay.Role(role))
@@ -58,8 +59,8 @@ func used(c belaytest.Case) map[belaytest.Ability]bool {
 		belaytest.BigValues: strings.Contains(text, "printf '"),
 		belaytest.Secrets:   strings.Contains(text, "secrets:"),
 		belaytest.Worktrees: strings.Contains(text, "parallel_group"),
-		belaytest.Budgets:   c.Budget != belay.Budget{} || shared[belay.CountBudget],
-		belaytest.Breakers:  shared[belay.CountBreakers],
+		belaytest.Budgets:   c.Budget != belay.Budget{} || shared[event.CountBudget],
+		belaytest.Breakers:  shared[event.CountBreakers],
 		belaytest.Sessions:  strings.Contains(text, "nest "),
 	}
 }

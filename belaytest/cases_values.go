@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -65,8 +66,8 @@ func values() []Case {
 }
 
 // small: no record is bigger than values in records are.
-func small(recs []belay.Record) error {
-	return eachText(recs, func(r belay.Record, text string) error {
+func small(recs []event.Record) error {
+	return eachText(recs, func(r event.Record, text string) error {
 		if len(text) > belay.MaxInline {
 			return fmt.Errorf("record %d (%s) has %d bytes", r.Seq, r.Event.Kind(), len(text))
 		}
@@ -75,9 +76,9 @@ func small(recs []belay.Record) error {
 }
 
 // without: a secret is in no record.
-func without(secret string) func([]belay.Record) error {
-	return func(recs []belay.Record) error {
-		return eachText(recs, func(r belay.Record, text string) error {
+func without(secret string) func([]event.Record) error {
+	return func(recs []event.Record) error {
+		return eachText(recs, func(r event.Record, text string) error {
 			if strings.Contains(text, secret) {
 				return fmt.Errorf("the secret is in record %d (%s)", r.Seq, r.Event.Kind())
 			}
@@ -87,7 +88,7 @@ func without(secret string) func([]belay.Record) error {
 }
 
 // eachText looks at all records as they are written down.
-func eachText(recs []belay.Record, look func(belay.Record, string) error) error {
+func eachText(recs []event.Record, look func(event.Record, string) error) error {
 	for _, r := range recs {
 		b, err := json.Marshal(r)
 		if err == nil {

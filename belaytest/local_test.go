@@ -17,7 +17,9 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/journal"
 )
 
 // TestLocalConforms holds the local engine, with real keepers and processes,
@@ -228,11 +230,11 @@ func (s *stage) try(a belaytest.Act) (bool, error) {
 	}
 	switch a.Do {
 	case belaytest.Cancel:
-		return true, s.ask(belay.Request{Ask: belay.RequestCancel})
+		return true, s.ask(event.Request{Ask: event.RequestCancel})
 	case belaytest.Stop:
-		return true, s.ask(belay.Request{Ask: belay.RequestStop})
+		return true, s.ask(event.Request{Ask: event.RequestStop})
 	case belaytest.Clear:
-		return true, s.ask(belay.Request{Ask: belay.RequestClear, What: a.What, Step: a.Step})
+		return true, s.ask(event.Request{Ask: event.RequestClear, What: a.What, Step: a.Step})
 	case belaytest.Touch:
 		return true, os.WriteFile(filepath.Join(s.dir, a.File), nil, 0o600)
 	case belaytest.KillKeeper:
@@ -261,11 +263,15 @@ func (s *stage) ready(a belaytest.Act) (bool, error) {
 		return true, nil
 	}
 	_, recs, err := s.read()
+	var never *journal.Unbegun
+	if errors.As(err, &never) {
+		err = nil // not yet
+	}
 	return slices.ContainsFunc(recs, a.Seen), err
 }
 
 // ask puts a request into the run's mailbox.
-func (s *stage) ask(r belay.Request) error {
+func (s *stage) ask(r event.Request) error {
 	r.Run, r.By, r.Why = s.id, "somebody", "the list says so"
 	_, err := s.engine.State.Put(r)
 	return err
@@ -307,9 +313,9 @@ func (s *stage) act(a belaytest.Act) *engine.Open {
 	case belaytest.Reopen:
 		s.first = open.Tree.Reopen("somebody", "the list says so")
 	case belaytest.Answer:
-		s.write(open, belay.Request{Ask: belay.RequestAnswer, Step: a.Step, Choice: a.Choice})
+		s.write(open, event.Request{Ask: event.RequestAnswer, Step: a.Step, Choice: a.Choice})
 	case belaytest.Clear:
-		s.write(open, belay.Request{Ask: belay.RequestClear, What: a.What, Step: a.Step})
+		s.write(open, event.Request{Ask: event.RequestClear, What: a.What, Step: a.Step})
 		if err := open.Close(); err != nil {
 			s.t.Fatal(err)
 		}
@@ -321,17 +327,17 @@ func (s *stage) act(a belaytest.Act) *engine.Open {
 }
 
 // write puts a request on record.
-func (s *stage) write(open *engine.Open, r belay.Request) {
+func (s *stage) write(open *engine.Open, r event.Request) {
 	s.t.Helper()
 	s.mails++
 	r.ID, r.Run, r.By, r.Why = fmt.Sprintf("request %d", s.mails), s.id, "somebody", "the list says so"
-	if _, err := open.Write(flow.Fact{Run: s.id, Event: belay.RequestReceived{Request: r}}); err != nil {
+	if _, err := open.Write(flow.Fact{Run: s.id, Event: event.RequestReceived{Request: r}}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // read reads the journal as anybody could.
-func (s *stage) read() (tree *flow.Tree, recs []belay.Record, err error) {
+func (s *stage) read() (tree *flow.Tree, recs []event.Record, err error) {
 	view, err := s.engine.State.View(s.id)
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/cli"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/step"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	switch name {
 	case "keeper", "attend", "mergeback", "check", "nsinit", string(agent.Scripted):
 		std := cli.Streams{Out: os.Stdout, Err: os.Stderr}
-		os.Exit(belay.ExitCode(cli.Main(ctx, std, os.Args[1:], os.Environ(), "test")))
+		os.Exit(exit.Code(cli.Main(ctx, std, os.Args[1:], os.Environ(), "test")))
 	case "drive":
 		os.Exit(ending(driveAlone(ctx, place{state: os.Args[2], agents: os.Args[3]}, belay.RunID(os.Args[4]))))
 	case "nest":
@@ -53,7 +54,7 @@ func ending(code int, err error) int {
 		return code
 	}
 	fmt.Fprintln(os.Stderr, err)
-	return belay.ExitCode(err)
+	return exit.Code(err)
 }
 
 // place is where the files of an engine lie.
@@ -78,8 +79,8 @@ func (p place) open(env []string) (*engine.Local, error) {
 	return &engine.Local{
 		State: state, Keeper: []string{exe, "keeper"}, Version: "test", Env: env,
 		Limits: step.Limits{MaxLog: 1 << 20, MaxOut: 1 << 20, Grace: time.Second},
-		Host: step.Host{Self: []string{exe}, Find: func(name string) (step.Agent, error) {
-			return step.Agent{
+		Host: step.Host{Self: []string{exe}, Find: func(name string) (agent.Agent, error) {
+			return agent.Agent{
 				Name: name, Kind: agent.Scripted, Program: []string{exe, string(agent.Scripted)},
 				Access: agent.AccessEdit, Script: p.script(name),
 			}, nil

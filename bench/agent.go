@@ -72,30 +72,17 @@ func git(dir string, args ...string) error {
 // evidence measures the look at a working tree of 50,000 files beside one git
 // status.
 func (b *bench) evidence() error {
-	const files, perFolder = 50_000, 100
+	const files = 50_000
 	repo := filepath.Join(b.dir, "big")
-	for i := range files {
-		dir := filepath.Join(repo, fmt.Sprintf("d%03d", i/perFolder))
-		if i%perFolder == 0 {
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return err
-			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.go", i%perFolder)), fmt.Appendf(nil, "package p // %d\n", i), 0o600); err != nil {
-			return err
-		}
-	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "all"}} {
-		if err := git(repo, args...); err != nil {
-			return err
-		}
+	if err := generate(repo, files); err != nil {
+		return err
 	}
 	tree := worktree.Tree{Dir: repo}
 	ctx := context.Background()
-	var before belay.Print
+	var before belay.TreeState
 	status := func() error { return git(repo, "status", "--porcelain") }
 	take := func() error {
-		before = tree.Print(ctx)
+		before = tree.State(ctx)
 		if before.Error != "" {
 			return fmt.Errorf("print: %s", before.Error)
 		}
@@ -108,7 +95,7 @@ func (b *bench) evidence() error {
 		if err := os.WriteFile(filepath.Join(repo, "d000", "f00.go"), fmt.Appendf(nil, "package p // %s\n", time.Now()), 0o600); err != nil {
 			return err
 		}
-		if e := tree.Since(ctx, before, tree.Print(ctx), nil); e.Files != 1 {
+		if e := tree.Since(ctx, before, tree.State(ctx), nil); e.Files != 1 {
 			return fmt.Errorf("%d files changed, want 1: %s", e.Files, e.Error)
 		}
 		return nil
@@ -124,5 +111,27 @@ func (b *bench) evidence() error {
 	row("one look at the working tree", "%.0f ms, %.2f × git status", ms(d[1]), ms(d[1])/ms(d[0]))
 	row("before, after and what changed", "%.0f ms, %.2f × git status", ms(d[2]), ms(d[2])/ms(d[0]))
 	b.goal("one look at 50,000 files, × git status", ms(d[1])/ms(d[0]), 2)
+	return nil
+}
+
+// generate makes a repository of as many files.
+func generate(repo string, files int) error {
+	const perFolder = 100
+	for i := range files {
+		dir := filepath.Join(repo, fmt.Sprintf("d%03d", i/perFolder))
+		if i%perFolder == 0 {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.go", i%perFolder)), fmt.Appendf(nil, "package p // %d\n", i), 0o600); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "bench"}, {"config", "user.email", "bench@example.org"}, {"add", "-A"}, {"commit", "-q", "-m", "all"}} {
+		if err := git(repo, args...); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -48,10 +47,11 @@ func (b *bench) watched(id, repo, script, file string, env ...string) (peaks, er
 			if err != nil {
 				return peaks{}, fmt.Errorf("run: %w", err)
 			}
-			p.driver, p.took = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss, time.Since(began)
+			p.took = time.Since(began)
 			p.disk, err = sizeOf(folder)
 			return p, err
 		case <-tick.C:
+			p.driver = max(p.driver, peakOfPid(cmd.Process.Pid))
 			p.keeper = max(p.keeper, peakOf("keeper", folder))
 			p.attendant = max(p.attendant, peakOf("attend", folder))
 		}
@@ -83,16 +83,36 @@ func (b *bench) agentMemory() error {
 	}
 	bare := exec.Command(b.belay, "scripted", script)
 	bare.Dir = repo
-	if err := bare.Run(); err != nil {
+	alone, err := watchedAlone(bare)
+	if err != nil {
 		return fmt.Errorf("run the bare agent: %w", err)
 	}
 	p, err := b.watched("beside", repo, script, file)
 	if err != nil {
 		return err
 	}
-	row("peak memory of the bare scripted agent", "%.1f MB", float64(bare.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)/1024)
+	row("peak memory of the bare scripted agent", "%.1f MB", float64(alone)/1024)
 	row("beside it: driver, keeper and attendant", "%s", p)
 	return nil
+}
+
+// watchedAlone runs a program and is its peak memory in KiB.
+func watchedAlone(cmd *exec.Cmd) (int64, error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for peak := int64(0); ; {
+		select {
+		case err := <-done:
+			return peak, err
+		case <-tick.C:
+			peak = max(peak, peakOfPid(cmd.Process.Pid))
+		}
+	}
 }
 
 // talk is what driver, keeper and attendant need while an agent prints 10 GB,

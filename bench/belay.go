@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -53,6 +55,11 @@ func (b *bench) cmdIn(state string, args ...string) *exec.Cmd {
 	return c
 }
 
+// call is a call of the binary that can be repeated.
+func (b *bench) call(state string, args ...string) func() error {
+	return func() error { return b.cmdIn(state, args...).Run() }
+}
+
 // runs a recipe once, durable and kept.
 func (b *bench) belayRun(args ...string) func() error {
 	return func() error {
@@ -76,14 +83,14 @@ func (b *bench) steps() error {
 	if err != nil {
 		return err
 	}
-	d, err := interleaved(b.rounds, bashLoop(n), b.belayRun(file))
+	d, err := measured(2*b.rounds+1, bashLoop(n), b.belayRun(file))
 	if err != nil {
 		return err
 	}
-	ratio := float64(d[1]) / float64(d[0])
-	row("bash loop, 1,000 × bash -c true", "%.2f s", d[0].Seconds())
-	row("belay, 1,000 steps, durable and kept", "%.2f s   %.2f × the loop", d[1].Seconds(), ratio)
-	b.goal("1,000 steps against a bash loop", ratio, 1.4)
+	r := beside(d[1], d[0])
+	row("bash loop, 1,000 × bash -c true", "%.2f s", median(d[0]).Seconds())
+	row("belay, 1,000 steps, durable and kept", "%.2f s   %s the loop (least / median)", median(d[1]).Seconds(), r)
+	b.goal("1,000 steps against a bash loop, least of both", r.least, 1.4)
 	return nil
 }
 
@@ -95,16 +102,13 @@ func (b *bench) flat() error {
 		if err != nil {
 			return err
 		}
-		rounds := b.rounds
-		if n == 10000 {
-			rounds = 1
-		}
-		d, err := interleaved(rounds, bashLoop(n), b.belayRun(file))
+		d, err := measured(b.rounds, bashLoop(n), b.belayRun(file))
 		if err != nil {
 			return err
 		}
-		per[n] = float64(d[1]) / float64(d[0])
-		row(fmt.Sprintf("%d steps", n), "%.3f ms a step   %.2f × the loop of as many", ms(d[1])/float64(n), per[n])
+		r := beside(d[1], d[0])
+		per[n] = r.least
+		row(fmt.Sprintf("%d steps", n), "%.3f ms a step   %s the loop of as many", ms(median(d[1]))/float64(n), r)
 	}
 	b.goal("cost of a step at 10,000 against 1,000", per[10000]/per[1000], 1.2)
 	return nil
@@ -159,12 +163,75 @@ func (b *bench) runs() error {
 		}
 		return g.Wait()
 	}
-	d, err := interleaved(b.rounds, floor, ours)
+	d, err := measured(b.rounds, floor, ours)
 	if err != nil {
 		return err
 	}
-	row("100 bash loops of 10 at once", "%.2f s", d[0].Seconds())
-	row("100 belay runs of 10 steps at once", "%.2f s   %.2f × the loops", d[1].Seconds(), float64(d[1])/float64(d[0]))
+	r := beside(d[1], d[0])
+	row("100 bash loops of 10 at once", "%.2f s", median(d[0]).Seconds())
+	row("100 belay runs of 10 steps at once", "%.2f s   %s the loops", median(d[1]).Seconds(), r)
+	b.goal("100 short runs at once against as many loops, least of both", r.least, 2.5)
+	return nil
+}
+
+// one is a run of one step, beside bash: the time, and that of the processor,
+// keeper and all.
+func (b *bench) one() error {
+	file, err := b.recipe("one", 1, `command: "true"`)
+	if err != nil {
+		return err
+	}
+	var used []time.Duration
+	ours := func() error {
+		before := children()
+		err := b.belayRun(file)()
+		used = append(used, children()-before)
+		return err
+	}
+	d, err := measured(10*b.rounds, bashLoop(1), ours)
+	if err != nil {
+		return err
+	}
+	row("a bash that runs bash -c true", "%.1f / %.1f ms", ms(slices.Min(d[0])), ms(median(d[0])))
+	row("a run of one step", "%.1f / %.1f ms, of a processor %.1f / %.1f ms (least / median)",
+		ms(slices.Min(d[1])), ms(median(d[1])), ms(slices.Min(used)), ms(median(used)))
+	b.goal("a run of one step, ms, least", ms(slices.Min(d[1])), 15)
+	return nil
+}
+
+// children is the time of the processor that all ended children had, and theirs.
+func children() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// gc is the look at what is left of many runs, beside the list of them.
+func (b *bench) gc() error {
+	const runs = 200
+	file, err := b.recipe("gc", 1, `command: "true"`)
+	if err != nil {
+		return err
+	}
+	state, err := os.MkdirTemp(b.dir, "state-")
+	if err != nil {
+		return err
+	}
+	for range runs {
+		if out, err := b.cmdIn(state, "run", "-q", file).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	d, err := measured(3*b.rounds, b.call(state, "runs"), b.call(state, "gc", "--dry-run"))
+	if err != nil {
+		return err
+	}
+	r := beside(d[1], d[0])
+	row("belay runs, 200 of them", "%.1f ms", ms(median(d[0])))
+	row("belay gc --dry-run", "%.1f ms   %s belay runs", ms(median(d[1])), r)
+	b.goal("gc of 200 runs against their list, least of both", r.least, 4)
 	return nil
 }
 
@@ -244,6 +311,6 @@ func (b *bench) start() error {
 	}
 	row("an empty Go program", "%.1f ms", ms(d[0]))
 	row("belay version", "%.1f ms", ms(d[1]))
-	b.goal("start-up over an empty Go program, ms", ms(d[1])-ms(d[0]), 20)
+	b.goal("start-up over an empty Go program, ms", ms(d[1])-ms(d[0]), 4)
 	return nil
 }

@@ -27,6 +27,33 @@ func median(list []time.Duration) time.Duration {
 // interleaved measures several things in turn, round after round, so that a
 // slow minute of the machine hits all of them, and gives the median of each.
 func interleaved(rounds int, things ...func() error) ([]time.Duration, error) {
+	all, err := measured(rounds, things...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]time.Duration, len(things))
+	for i := range all {
+		out[i] = median(all[i])
+	}
+	return out, nil
+}
+
+// ratio is how one thing stands beside its floor: the least of both, which other
+// work on the machine changes little, and the median of both.
+type ratio struct{ least, median float64 }
+
+func (r ratio) String() string { return fmt.Sprintf("%.2f / %.2f ×", r.least, r.median) }
+
+// beside is the ratio of two lists of the same rounds.
+func beside(ours, floor []time.Duration) ratio {
+	return ratio{
+		float64(slices.Min(ours)) / float64(slices.Min(floor)),
+		float64(median(ours)) / float64(median(floor)),
+	}
+}
+
+// measured is interleaved with all that was measured.
+func measured(rounds int, things ...func() error) ([][]time.Duration, error) {
 	all := make([][]time.Duration, len(things))
 	for range rounds {
 		for i, f := range things {
@@ -37,11 +64,7 @@ func interleaved(rounds int, things ...func() error) ([]time.Duration, error) {
 			all[i] = append(all[i], d)
 		}
 	}
-	out := make([]time.Duration, len(things))
-	for i := range all {
-		out[i] = median(all[i])
-	}
-	return out, nil
+	return all, nil
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 )
@@ -93,8 +95,8 @@ func (s shape) drive(n int) (driven, error) {
 	tree := flow.NewTree("r", lib)
 	at := time.Unix(0, 0).UTC() // any moment will do
 	var out driven
-	var recs []belay.Record
-	var open []belay.Job
+	var recs []event.Record
+	var open []effect.Job
 	begin := processor()
 	for facts := first; ; {
 		one := time.Now()
@@ -105,7 +107,7 @@ func (s shape) drive(n int) (driven, error) {
 		out.longest = max(out.longest, time.Since(one))
 		recs = append(recs, turn.Records...)
 		for _, e := range turn.Effects {
-			if d, ok := e.(belay.Do); ok {
+			if d, ok := e.(effect.Do); ok {
 				open = append(open, d.Job)
 			}
 		}
@@ -135,12 +137,12 @@ func (s shape) drive(n int) (driven, error) {
 	}
 }
 
-func (s shape) ended(j belay.Job, at time.Time) flow.Fact {
-	o := belay.Observation{Began: true, Started: at, Ended: at}
+func (s shape) ended(j effect.Job, at time.Time) flow.Fact {
+	o := effect.Observation{Began: true, Started: at, Ended: at}
 	if s.fails {
 		o.Exit = 1
 	}
-	return flow.Fact{Run: j.Run, Event: belay.AttemptEnded{Key: j.Key, Observation: o}}
+	return flow.Fact{Run: j.Run, Event: event.AttemptEnded{Key: j.Key, Observation: o}}
 }
 
 // first is the library of a run of n steps, and its first facts.
@@ -164,13 +166,13 @@ func (s shape) first(n int) (flow.Library, []flow.Fact, error) {
 		limits.MaxParallel = 1 << 20
 	}
 	return lib, []flow.Fact{
-		{Run: "r", Event: belay.RunStarted{Schema: belay.Schema, Name: "n", Recipe: root.Digest, Vars: vars, Dir: "/", Limits: limits}},
-		{Run: "r", Event: belay.RunAttached{Epoch: 1}},
+		{Run: "r", Event: event.RunStarted{Schema: event.Schema, Name: "n", Recipe: root.Digest, Vars: vars, Dir: "/", Limits: limits}},
+		{Run: "r", Event: event.RunAttached{Epoch: 1}},
 	}, nil
 }
 
 // foldAll is the time in which records become a tree, and the tree is ready to go on.
-func foldAll(lib flow.Library, recs []belay.Record) (time.Duration, error) {
+func foldAll(lib flow.Library, recs []event.Record) (time.Duration, error) {
 	begin := processor()
 	tree := flow.NewTree("r", lib)
 	if err := tree.Follow(recs); err != nil {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -26,7 +26,7 @@ func (b *bench) memory() error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	keeper := int64(0)
+	driver, keeper := int64(0), int64(0)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -35,13 +35,13 @@ func (b *bench) memory() error {
 			if err != nil {
 				return err
 			}
-			driver := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 			took := time.Since(began)
 			row("1 GB of output", "%.1f s, %.0f MB/s", took.Seconds(), 1073.7/took.Seconds())
 			row("peak memory, driver and keeper", "%.1f MB + %.1f MB", float64(driver)/1024, float64(keeper)/1024)
 			b.goal("memory of a run with 1 GB of output, MB", float64(driver+keeper)/1024, 50)
 			return nil
 		case <-tick.C:
+			driver = max(driver, peakOfPid(cmd.Process.Pid))
 			keeper = max(keeper, peakOf("keeper", filepath.Join(state, "runs", "flood")))
 		}
 	}
@@ -56,15 +56,27 @@ func peakOf(words ...string) int64 {
 		if err != nil || !holds(string(line), words) {
 			continue
 		}
-		status, err := os.ReadFile(filepath.Join(filepath.Dir(p), "status"))
-		if err != nil {
-			continue
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {
+			return peakOfPid(pid)
 		}
-		for _, l := range strings.Split(string(status), "\n") {
-			var kb int64
-			if n, _ := fmt.Sscanf(l, "VmHWM: %d kB", &kb); n == 1 {
-				return kb
-			}
+	}
+	return 0
+}
+
+// peakOfPid is asked while the process lives: what is told of it afterwards
+// counts the memory of who started it, too.
+func peakOfPid(pid int) int64 { return kib(fmt.Sprintf("/proc/%d/status", pid), "VmHWM") }
+
+// kib is a number of a file of /proc; 0 when the process is gone.
+func kib(file, name string) int64 {
+	status, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for _, l := range strings.Split(string(status), "\n") {
+		var kb int64
+		if n, _ := fmt.Sscanf(l, name+": %d kB", &kb); n == 1 {
+			return kb
 		}
 	}
 	return 0

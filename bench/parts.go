@@ -9,10 +9,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
-	"github.com/ncruces/go-sqlite3"
 )
 
 // parts says where the time of a step goes: keeper, commit, log.
@@ -74,13 +77,13 @@ func (b *bench) kept(n int, argv []string) (time.Duration, error) {
 	return d, errors.Join(err, k.Close(context.Background()))
 }
 
-func turn(i int) []belay.Record {
+func turn(i int) []event.Record {
 	key := belay.Key(fmt.Sprintf("bench:step.%d", i))
 	now := time.Now()
-	return []belay.Record{
-		{At: now, Run: "bench", Event: belay.AttemptEnded{Key: key, Observation: belay.Observation{Began: true, Started: now, Ended: now, CPU: 1000, RSS: 3000}}},
-		{At: now, Run: "bench", Event: belay.AttemptJudged{Key: key, Verdict: belay.Verdict{OK: true, For: []string{"exit 0"}}}},
-		{At: now, Run: "bench", Event: belay.AttemptStarted{Key: key, Path: "step", Role: belay.RoleMain, Attempt: 1}},
+	return []event.Record{
+		{At: now, Run: "bench", Event: event.AttemptEnded{Key: key, Observation: effect.Observation{Began: true, Started: now, Ended: now, CPU: 1000, RSS: 3000}}},
+		{At: now, Run: "bench", Event: event.AttemptJudged{Key: key, Verdict: effect.Verdict{OK: true, For: []string{"exit 0"}}}},
+		{At: now, Run: "bench", Event: event.AttemptStarted{Key: key, Path: "step", Role: belay.RoleMain, Attempt: 1}},
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/model"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/exit"
 )
 
 // TestACPAgent drives a real CLI through the Agent Client Protocol instead of
@@ -82,7 +84,7 @@ func TestACPSession(t *testing.T) {
 			t.Parallel()
 			r := row{expect: belay.ExpectChange, access: agent.AccessEdit}
 			d := drive(t, bin, agent.ACP, r, c.steps, 2*patience, "BELAY_AGENTS_SILENCE="+c.silence)
-			if d.exit != belay.ExitOK || !bytes.Contains(d.out, []byte(`"resumes":1`)) {
+			if d.exit != exit.OK || !bytes.Contains(d.out, []byte(`"resumes":1`)) {
 				t.Errorf("belay exit %d", d.exit)
 			}
 			if n := sessions(t, d.out); n < c.least || n > c.most {
@@ -112,7 +114,7 @@ func sessions(t *testing.T, records []byte) int {
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Kind == "attempt.noted" && r.What == string(belay.NoteSession) {
+		if r.Kind == "attempt.noted" && r.What == string(effect.NoteSession) {
 			seen[r.Text] = true
 		}
 	}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/model"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/exit"
 )
 
 // limitOf is the timeout of a step whose agent does not end by itself. Its grace
@@ -30,7 +34,7 @@ func limitOf(kind agent.Kind) time.Duration {
 		return patience // on a busy machine it takes most of that to start
 	case agent.Claude, agent.Codex, agent.Command, agent.Scripted:
 	}
-	return 8 * time.Second
+	return 12 * time.Second
 }
 
 // TestBelayRun drives the same table through belay run: the exit code is the
@@ -49,14 +53,22 @@ func TestBelayRun(t *testing.T) {
 	}
 }
 
-// build makes the program once for all cases.
-func build(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "belay")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/belay-run/belay/cmd/belay")
+// built makes the program, once for all tests.
+var built = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(os.Getenv(builtIn), "belay")
+	cmd := exec.Command("go", "build", "-o", bin, "github.com/belay-run/belay/cmd/belay")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build belay: %v\n%s", err, out)
+		return "", fmt.Errorf("build belay: %w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func build(t *testing.T) string {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
@@ -164,7 +176,7 @@ func driveRole(t *testing.T, bin string, kind agent.Kind, r row, tools []string,
 // for want of a start, the failure stands.
 func (d *driven) once(run func(args ...string), recipe string) {
 	run("run", "--json", "--id", "once", "--max-replans", "0", recipe)
-	if d.exit != belay.ExitHeld {
+	if d.exit != exit.Held {
 		return
 	}
 	records := d.out
@@ -181,7 +193,7 @@ func judged(t *testing.T, records []byte) belay.Failure {
 	for line := range bytes.Lines(records) {
 		var r struct {
 			Kind    string
-			Verdict *belay.Verdict
+			Verdict *effect.Verdict
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatalf("belay run --json printed %q: %v", line, err)
@@ -220,7 +232,7 @@ func repository(t *testing.T, p place, env []string) {
 	t.Helper()
 	write(t, p.work, map[string]string{"README.md": "A place to work.\n"})
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "README.md"},
+		{"init", "-q", "-b", "main"}, {"add", "."},
 		{"-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "commit", "-q", "-m", "begin"},
 	} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -70,16 +72,16 @@ func check(t *testing.T, r row, want cell, got Result) {
 // run of this one step has.
 func judge(t *testing.T, kind agent.Kind, r row, want cell, got Result) {
 	t.Helper()
-	report := belay.AgentReport{Name: string(kind), Result: got.Agent, Evidence: evidence(got)}
+	report := effect.AgentReport{Name: string(kind), Result: got.Agent, Evidence: evidence(got)}
 	if got.Cut {
-		report.Ended = belay.EndedDeadline
+		report.Ended = effect.EndedDeadline
 	}
 	c := verdict.Case{
 		Step: "work", Type: belay.TypeAgent, Expect: r.expect,
-		Main: belay.Observation{Began: true, Exit: got.Agent.Exit, Signal: got.Agent.Signal, Agent: &report},
+		Main: effect.Observation{Began: true, Exit: got.Agent.Exit, Signal: got.Agent.Signal, Agent: &report},
 	}
 	v := verdict.Of(c)
-	if want.code == belay.ExitOK {
+	if want.code == exit.OK {
 		if !v.OK {
 			t.Errorf("verdict: %+v, want done", v.Failure)
 		}
@@ -96,7 +98,7 @@ func judge(t *testing.T, kind agent.Kind, r row, want cell, got Result) {
 
 // evidence is what there is to see of the one file that the scripts write.
 func evidence(got Result) belay.Evidence {
-	e := belay.Evidence{Before: belay.Print{Tree: "empty"}, After: belay.Print{Tree: "empty"}}
+	e := belay.Evidence{Before: belay.TreeState{Tree: "empty"}, After: belay.TreeState{Tree: "empty"}}
 	if got.File != "" {
 		e.After.Tree, e.Files = "with out.txt", 1
 		e.Changed = []belay.FileChange{{Path: "out.txt", Change: belay.FileAdded, Added: 1}}

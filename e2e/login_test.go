@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/exit"
 )
 
 // TestLoggedOut shows that a CLI that nobody is logged in to is told before
@@ -35,8 +35,8 @@ func TestLoggedOut(t *testing.T) {
 			cmd := exec.CommandContext(ctx, bin, "run", filepath.Join(p.home, "recipe.yaml"))
 			cmd.Dir, cmd.Env = p.work, env
 			out, _ := cmd.CombinedOutput() // the code is what counts
-			if code := cmd.ProcessState.ExitCode(); code != belay.ExitInfra {
-				t.Errorf("exit %d, want %d", code, belay.ExitInfra)
+			if code := cmd.ProcessState.ExitCode(); code != exit.Infra {
+				t.Errorf("exit %d, want %d", code, exit.Infra)
 			}
 			for _, want := range []string{"agent " + string(kind) + " is not logged in", agent.Known(kind).Login.Cure} {
 				if !bytes.Contains(out, []byte(want)) {

@@ -22,6 +22,9 @@ import (
 // inside is set to how the network is closed, for the tests that run in it.
 const inside = "BELAY_E2E_NETWORK"
 
+// builtIn is set to the folder of the program that is built for all of them.
+const builtIn = "BELAY_E2E_BUILT"
+
 const (
 	byNamespace = "namespace" // only loopback exists
 	byProxy     = "proxy"     // the CLIs are told to use a proxy that is not there
@@ -40,6 +43,15 @@ func run(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, "e2e:", err)
 			return 1
 		}
+	}
+	dir, err := os.MkdirTemp("", "belay-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv(builtIn, dir); err != nil {
+		return 1
 	}
 	return m.Run()
 }
@@ -72,7 +84,7 @@ func enclose(m *testing.M) int {
 	if err := os.Setenv(inside, byProxy); err != nil {
 		return 1
 	}
-	return m.Run()
+	return run(m)
 }
 
 // raiseLoopback switches on the loopback of a new network, where it is off.

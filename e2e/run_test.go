@@ -93,7 +93,7 @@ func Run(t *testing.T, c Case) Result {
 		t.Fatalf("no adapter for %s", c.CLI)
 	}
 	launch, err := adapter.Launch(agent.Task{
-		Program: s.program, Model: s.model, Dir: p.work, Home: p.private, Access: c.Access, Prompt: prompt,
+		Agent: agent.Agent{Program: s.program, Model: s.model, Access: c.Access}, Dir: p.work, Home: p.private, Prompt: prompt,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func start(ctx context.Context, t *testing.T, c Case, p place, l agent.Launch, e
 		reader.Stderr(bytes.TrimSuffix(line, []byte("\n")))
 	}
 	r.Agent = reader.End(exit)
-	r.Agent.Excerpt = belay.Excerpt(r.Agent.Text)
+	r.Agent.Excerpt = agent.Excerpt(r.Agent.Text)
 	return r
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/model"
+	"github.com/belay-run/belay/exit"
 )
 
 // cell is what one CLI makes of one behaviour of the model, and what Belay
@@ -50,19 +51,19 @@ var (
 	rate      = infra(belay.ClassRateLimit)
 	quota     = infra(belay.ClassQuota)
 	transient = infra(belay.ClassTransient)
-	endless   = cell{cut: true, class: belay.ClassTimeout, code: belay.ExitFailed, kind: belay.AgentTimeout}
-	denied    = cell{class: belay.ClassPermission, code: belay.ExitHollow, kind: belay.HollowSuccess}
-	hollow    = cell{class: belay.ClassHollow, code: belay.ExitHollow, kind: belay.HollowSuccess}
+	endless   = cell{cut: true, class: belay.ClassTimeout, code: exit.Failed, kind: belay.AgentTimeout}
+	denied    = cell{class: belay.ClassPermission, code: exit.Hollow, kind: belay.HollowSuccess}
+	hollow    = cell{class: belay.ClassHollow, code: exit.Hollow, kind: belay.HollowSuccess}
 )
 
 // infra is a failure that no other wording of the task would mend.
 func infra(class belay.Class) cell {
-	return cell{exit: 1, class: class, code: belay.ExitInfra, kind: belay.Infrastructure}
+	return cell{exit: 1, class: class, code: exit.Infra, kind: belay.Infrastructure}
 }
 
 // failed is a failure of this task with this agent.
 func failed(class belay.Class) cell {
-	return cell{exit: 1, class: class, code: belay.ExitFailed, kind: belay.BashFailure}
+	return cell{exit: 1, class: class, code: exit.Failed, kind: belay.BashFailure}
 }
 
 func (c cell) exits(n int) cell {

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/model"
+	"github.com/belay-run/belay/exit"
 )
 
 // TestRoleTools shows that the tools of a role reach the CLIs that heed them: who
@@ -36,9 +37,9 @@ func TestRoleTools(t *testing.T) {
 				t.Parallel()
 				r := row{expect: belay.ExpectChange, access: agent.AccessRead}
 				d := driveRole(t, bin, kind, r, []string{tool}, []model.Behaviour{model.Tool}, patience)
-				want := belay.ExitOK
+				want := exit.OK
 				if i > 0 {
-					want = belay.ExitHollow
+					want = exit.Hollow
 				}
 				if d.exit != want {
 					t.Errorf("belay exit %d, want %d", d.exit, want)

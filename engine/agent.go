@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,9 +10,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/step"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -39,33 +41,33 @@ func (w *drive) readNotes() error {
 
 // permit asks for one more agent: the budget first, then the service that it
 // calls.
-func (w *drive) permit(q belay.Question) belay.Answer {
-	if a := w.afford(q.Agent); !a.OK {
+func (w *drive) permit(k belay.Key, q effect.AskAgent) effect.AnswerAgent {
+	if a := w.afford(k); !a.OK {
 		return a
 	}
-	return w.gate(q)
+	return w.gate(k, q)
 }
 
 // afford counts one more agent where all sessions of the tree see it.
-func (w *drive) afford(k belay.Key) belay.Answer {
+func (w *drive) afford(k belay.Key) effect.AnswerAgent {
 	now := w.now()
 	p, err := w.Ledger.Permit(k, now)
 	if err != nil {
-		return belay.Answer{Error: "the budget could not be read: " + err.Error()}
+		return effect.AnswerAgent{Error: "the budget could not be read: " + err.Error()}
 	}
 	const all = ", with all runs that belong to this one"
 	switch p.Short(now) {
-	case journal.ShortStarts:
-		return belay.Answer{Error: fmt.Sprintf("%d of %d agent starts are used%s", p.Starts-1, p.MaxStarts, all)}
-	case journal.ShortTokens:
-		return belay.Answer{Error: fmt.Sprintf("%d of %d tokens are used%s", p.Tokens, p.MaxTokens, all)}
-	case journal.ShortMoney:
-		return belay.Answer{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
-	case journal.ShortTime:
-		return belay.Answer{Error: "the time for agents was over at " + p.Until.Local().Format("2006-01-02 15:04:05 MST") + all}
-	case journal.ShortNothing:
+	case ledger.ShortStarts:
+		return effect.AnswerAgent{Error: fmt.Sprintf("%d of %d agent starts are used%s", p.Starts-1, p.MaxStarts, all)}
+	case ledger.ShortTokens:
+		return effect.AnswerAgent{Error: fmt.Sprintf("%d of %d tokens are used%s", p.Tokens, p.MaxTokens, all)}
+	case ledger.ShortMoney:
+		return effect.AnswerAgent{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
+	case ledger.ShortTime:
+		return effect.AnswerAgent{Error: "the time for agents was over at " + p.Until.Local().Format("2006-01-02 15:04:05 MST") + all}
+	case ledger.ShortNothing:
 	}
-	return belay.Answer{OK: true}
+	return effect.AnswerAgent{OK: true}
 }
 
 // skip are the files and folders that Belay itself writes to.
@@ -124,4 +126,14 @@ func ownOutputs() []string {
 		}
 	}
 	return files
+}
+
+// LookAt is the state of the files of a directory, without what Belay itself writes.
+func (o *Open) LookAt(ctx context.Context, dir string) belay.TreeState {
+	a, _ := o.hands().Answer(ctx, effect.Ask{Question: effect.AskLook{Dir: dir}})
+	look, _ := a.(effect.AnswerLook)
+	if look.Seen == nil {
+		return belay.TreeState{Error: cmp.Or(look.Error, "nobody looked")}
+	}
+	return look.Seen.After
 }

@@ -3,7 +3,7 @@ package engine
 import (
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/check"
 )
 
@@ -21,8 +21,8 @@ func pathOf(env []string) string {
 // freezeChecks writes down, before the first step, how the tests are run of
 // every directory that is known by then, and which programs ask the forge: what
 // an agent puts in their place later is not run.
-func freezeChecks(spec Spec, started *belay.RunStarted, path string) {
-	needs := check.Needs(spec.Set.Library.Recipes, spec.Set.Library.Names, spec.Set.Root, spec.Dir)
+func freezeChecks(spec Spec, started *event.RunStarted, path string) {
+	needs := spec.Set.Needs(spec.Dir)
 	if started.TestScript == "" {
 		for _, dir := range needs.Dirs {
 			started.Tests = append(started.Tests, check.Find(dir, check.Top(dir, spec.Dir), path))

@@ -11,10 +11,15 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -31,17 +36,17 @@ const (
 // Log is the part of a journal that a driver needs.
 type Log interface {
 	SetEpoch(int64) error
-	Append([]belay.Record) ([]belay.Record, error)
-	Beat(phase string, done int64)
-	Inbox() ([]belay.Request, error)
+	Append([]event.Record) ([]event.Record, error)
+	Beat(journal.Sign)
+	Inbox() ([]event.Request, error)
 	Remove(ids ...string) error
 }
 
 // Keeper is the part of a keeper that a driver needs.
 type Keeper interface {
 	Spawn(proc.Spawn) error
-	Signal(key belay.Key, why belay.KilledBy, grace time.Duration) error
-	Stop(why belay.KilledBy, grace time.Duration) error
+	Signal(key belay.Key, why fault.KilledBy, grace time.Duration) error
+	Stop(why fault.KilledBy, grace time.Duration) error
 	Events() <-chan proc.Event
 	Close(context.Context) error
 }
@@ -57,7 +62,7 @@ type Driver struct {
 	Attach  func(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error)
 	Self    proc.Identity
 	Version string
-	Seen    func([]belay.Record) // called with every batch of records once it is on disk
+	Seen    func([]event.Record) // called with every batch of records once it is on disk
 	Clock   Clock
 }
 
@@ -71,6 +76,7 @@ type drive struct {
 	attachs int
 	trees   map[belay.Key]treeWait // trees that others have
 	treesAt time.Time              // when they were asked for
+	limits  limits                 // until when open attempts may take
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 }
 
@@ -109,7 +115,7 @@ func (w *drive) now() time.Time { return w.Clock.Now() }
 // writes it down together with the first turn.
 func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 	if w.attachs++; w.attachs > maxReattach {
-		return belay.Exit(belay.ExitInfra, "attach", fmt.Errorf("the keeper died %d times", maxReattach),
+		return exit.New(exit.Infra, "attach", fmt.Errorf("the keeper died %d times", maxReattach),
 			"find out what ends it (out of memory?), then resume the run")
 	}
 	w.Epoch++
@@ -161,11 +167,11 @@ func (w *drive) reach(ctx context.Context) (k Keeper, states map[belay.Key]proc.
 func (w *drive) attached(ctx context.Context, first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
 	var facts []flow.Fact
 	if len(first) > 0 {
-		if _, fresh := first[0].Event.(belay.RunStarted); fresh {
+		if _, fresh := first[0].Event.(event.RunStarted); fresh {
 			facts, first = append(facts, first[0]), first[1:]
 		}
 	}
-	facts = append(facts, flow.Fact{Run: w.Root, Event: belay.RunAttached{
+	facts = append(facts, flow.Fact{Run: w.Root, Event: event.RunAttached{
 		Epoch: w.Epoch, Version: w.Version, Pid: w.Self.Pid, Start: w.Self.Start, Boot: w.Self.Boot,
 		Containment: int(proc.Containment()),
 	}})
@@ -184,13 +190,14 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 	if !ok {
 		return nil, fmt.Errorf("attempt %s is open but unknown", key)
 	}
+	w.begins(job)
 	facts, err := w.Hand.Notes(job) // before the attempt is closed
 	if err != nil {
 		return nil, err
 	}
-	e := belay.AttemptFound{Key: key, How: st.Found}
+	e := event.AttemptFound{Key: key, How: st.Found}
 	switch st.Found {
-	case belay.Lost:
+	case fault.Lost:
 		view, _ := w.Tree.Run(job.Run).Step(job.Path)
 		n, err := w.Ledger.CountLost(job.Run, job.Path, view.Lost)
 		if err != nil {
@@ -201,17 +208,17 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 		if err := w.tell(job, nil); err != nil {
 			return nil, err
 		}
-	case belay.Harvested:
+	case fault.Harvested:
 		end, err := w.ended(ctx, job, *st.Exit)
 		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
-	case belay.Adopted, belay.Unborn:
+	case fault.Adopted, fault.Unborn:
 	}
 	return append(facts, flow.Fact{Run: job.Run, Event: e}), nil
 }
 
 // ended is the end of an attempt. What an agent used is counted before it is a
 // record: under its key, so that a crash between the two counts nothing twice.
-func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fact, error) {
+func (w *drive) ended(ctx context.Context, job effect.Job, e proc.Exit) (flow.Fact, error) {
 	o := w.Hand.Observe(job, e)
 	if err := w.tell(job, o.Agent); err != nil {
 		return flow.Fact{}, err
@@ -221,7 +228,7 @@ func (w *drive) ended(ctx context.Context, job belay.Job, e proc.Exit) (flow.Fac
 			return flow.Fact{}, err
 		}
 	}
-	return flow.Fact{Run: job.Run, Event: belay.AttemptEnded{Key: job.Key, Observation: o}}, nil
+	return flow.Fact{Run: job.Run, Event: event.AttemptEnded{Key: job.Key, Observation: o}}, nil
 }
 
 // loop turns until the tree rests.
@@ -276,7 +283,7 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 				stop = nil
 				w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
 			}
-			_ = w.keeper.Stop(belay.KilledStop, atOnce) // their ends come, or it is late
+			_ = w.keeper.Stop(fault.KilledStop, atOnce) // their ends come, or it is late
 		case <-late:
 			return &Interrupted{}
 		}
@@ -295,8 +302,8 @@ func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
 	if cause != nil {
 		by = cause.Error()
 	}
-	return flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: belay.Request{
-		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: belay.RequestStop,
+	return flow.Fact{Run: w.Root, Event: event.RequestReceived{Request: event.Request{
+		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: event.RequestStop,
 	}}}
 }
 
@@ -356,10 +363,10 @@ func (w *drive) readMail() error {
 		case s == nil && w.Tree.Run(w.Root).Seen(r.ID): // taken in before a crash
 		case s == nil:
 			w.facts = append(w.facts,
-				flow.Fact{Run: w.Root, Event: belay.RequestReceived{Request: r}},
-				flow.Fact{Run: w.Root, Event: belay.RequestRefused{ID: r.ID, Why: fmt.Sprintf("no run %s in this tree", r.Run)}})
+				flow.Fact{Run: w.Root, Event: event.RequestReceived{Request: r}},
+				flow.Fact{Run: w.Root, Event: event.RequestRefused{ID: r.ID, Why: fmt.Sprintf("no run %s in this tree", r.Run)}})
 		case !s.Seen(r.ID):
-			w.facts = append(w.facts, flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
+			w.facts = append(w.facts, flow.Fact{Run: r.Run, Event: event.RequestReceived{Request: r}})
 		}
 	}
 	if len(reqs) > 0 && len(w.facts) == 0 {
@@ -394,7 +401,7 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 	facts = unsecret(facts, w.Hand.Clean)
 	turn, err := w.Tree.Turn(w.now(), facts...)
 	if err != nil {
-		return belay.Exit(belay.ExitFailed, "fold", err,
+		return exit.New(exit.Failed, "fold", err,
 			"what happened does not fit what is on record: this is a bug in belay; the journal is as it was")
 	}
 	w.turn = turn
@@ -419,18 +426,18 @@ func (w *drive) take(ctx context.Context, facts []flow.Fact) error {
 }
 
 // release does what was written down.
-func (w *drive) release(ctx context.Context, effects []belay.Command) error {
+func (w *drive) release(ctx context.Context, effects []effect.Effect) error {
 	for _, c := range effects {
 		switch c := c.(type) {
-		case belay.Do:
+		case effect.Do:
 			failpoint.Hit("engine.before_spawn")
 			if err := w.spawn(ctx, c.Job); err != nil {
 				return err
 			}
 			failpoint.Hit("engine.after_spawn")
-		case belay.Kill:
+		case effect.Kill:
 			_ = w.keeper.Signal(c.Key, c.Why, w.graceOf(c.Key)) // a broken connection shows as Gone
-		case belay.Ask:
+		case effect.Ask:
 			if fact, ok := w.answer(ctx, c); ok {
 				w.facts = append(w.facts, fact)
 			}
@@ -443,7 +450,11 @@ func (w *drive) release(ctx context.Context, effects []belay.Command) error {
 
 // spawn starts the process of a job. What keeps it from starting is the end of
 // the attempt; only when an agent cannot be counted it is not begun at all.
-func (w *drive) spawn(ctx context.Context, j belay.Job) error {
+func (w *drive) spawn(ctx context.Context, j effect.Job) error {
+	if j.Call != nil {
+		w.call(j)
+		return nil
+	}
 	if j.Agent != nil {
 		if err := w.Ledger.Count(j.Key); err != nil {
 			return err
@@ -455,14 +466,22 @@ func (w *drive) spawn(ctx context.Context, j belay.Job) error {
 	}
 	var tooBig *proc.TooBig
 	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
-		return w.unstarted(j, &step.Fault{Kind: belay.FaultTooBig, Err: err})
+		return w.unstarted(j, &step.Fault{Kind: fault.TooBig, Err: err})
 	}
 	return nil
 }
 
+// call does a job that needs no process.
+func (w *drive) call(j effect.Job) {
+	began := w.now()
+	o := w.Hand.Call(j)
+	o.Started, o.Ended = began, w.now()
+	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: event.AttemptEnded{Key: j.Key, Observation: o}})
+}
+
 // unstarted is the end of an attempt of which nothing was started.
-func (w *drive) unstarted(j belay.Job, err error) error {
-	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: belay.AttemptEnded{
+func (w *drive) unstarted(j effect.Job, err error) error {
+	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: event.AttemptEnded{
 		Key: j.Key, Observation: step.Unstarted(err, w.now()),
 	}})
 	return w.tell(j, nil)

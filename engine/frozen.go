@@ -5,17 +5,18 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/recipe"
 )
 
 // loadFrozen parses the frozen recipes of a run again.
-func loadFrozen(first belay.Record, blobs Blobs) (flow.Library, error) {
-	e, ok := first.Event.(belay.RunStarted)
+func loadFrozen(first event.Record, blobs Blobs) (flow.Library, error) {
+	e, ok := first.Event.(event.RunStarted)
 	if !ok {
-		return flow.Library{}, belay.Exit(belay.ExitDamaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
+		return flow.Library{}, exit.New(exit.Damaged, "read journal", fmt.Errorf("the first record is %s", first.Event.Kind()), "")
 	}
 	names, parents := library.Thawed(e.Frozen)
 	digests := []string{e.Recipe}
@@ -29,7 +30,7 @@ func loadFrozen(first belay.Record, blobs Blobs) (flow.Library, error) {
 		}
 		src, err := blobs.ReadBlob(d, recipe.MaxBytes)
 		if err != nil {
-			return flow.Library{}, belay.Exit(belay.ExitDamaged, "read frozen recipe", err, "the run's folder is not complete")
+			return flow.Library{}, exit.New(exit.Damaged, "read frozen recipe", err, "the run's folder is not complete")
 		}
 		file := e.File
 		if d != e.Recipe {
@@ -60,6 +61,6 @@ func nameOf(digest string, names map[string]string) string {
 }
 
 func unreadable(problems []recipe.Problem, src []byte) error {
-	return belay.Exit(belay.ExitInvalid, "read frozen recipe", fmt.Errorf("%s", problems[0].Format(src)),
+	return exit.New(exit.Invalid, "read frozen recipe", fmt.Errorf("%s", problems[0].Format(src)),
 		"this belay no longer accepts it; use the version that started the run")
 }

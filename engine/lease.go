@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -18,21 +20,20 @@ const treeEvery = time.Second
 
 // treeWait is a question for a working tree that others have.
 type treeWait struct {
-	ask   belay.Ask
+	ask   effect.AskTree
 	since time.Time
 	by    belay.RunID
 }
 
 // tree asks for a working tree. While another run has it there is no answer, but
 // a record that says who: the question stays here and is asked again.
-func (w *drive) tree(c belay.Ask) (flow.Fact, bool) {
-	q := c.Question.Tree
-	a := belay.Answer{Dir: q.Dir, Tree: worktree.Whole(q.Dir)}
-	wait, waits := w.trees[c.Key]
+func (w *drive) tree(k belay.Key, q effect.AskTree) (flow.Fact, bool) {
+	a := effect.AnswerTree{Dir: q.Dir, Tree: worktree.Whole(q.Dir)}
+	wait, waits := w.trees[k]
 	if !waits {
-		wait = treeWait{ask: c, since: w.now()}
+		wait = treeWait{ask: q, since: w.now()}
 	}
-	got, err := w.Ledger.TakeTree(journal.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
+	got, err := w.Ledger.TakeTree(ledger.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
 	switch {
 	case err != nil:
 		a.Error = "the working tree could not be asked for: " + err.Error()
@@ -49,13 +50,13 @@ func (w *drive) tree(c belay.Ask) (flow.Fact, bool) {
 	default:
 		news := wait.by != got.By
 		wait.by = got.By
-		w.trees[c.Key] = wait
+		w.trees[k] = wait
 		w.beat()
 		a.By = got.By
-		return given(c.Key, a), news
+		return given(k, a), news
 	}
-	delete(w.trees, c.Key)
-	return given(c.Key, a), true
+	delete(w.trees, k)
+	return given(k, a), true
 }
 
 // askTrees asks again for the trees that others had.
@@ -69,7 +70,7 @@ func (w *drive) askTrees() {
 			delete(w.trees, k)
 			continue
 		}
-		if fact, news := w.tree(w.trees[k].ask); news {
+		if fact, news := w.tree(k, w.trees[k].ask); news {
 			w.facts = append(w.facts, fact)
 		}
 	}
@@ -97,5 +98,5 @@ func (w *drive) beat() {
 			phase = journal.WaitsForTree(wait.by)
 		}
 	}
-	w.Log.Beat(phase, w.Tree.Done())
+	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed()})
 }

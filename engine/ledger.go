@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 )
 
 // Ledger is what runs share and a driver asks before it acts: the budget of
@@ -16,24 +18,24 @@ type Ledger interface {
 	// Permit counts the start of an agent where all sessions see it, Count that of
 	// one that was not asked for, and Spend how often its CLI was started and what
 	// it used.
-	Permit(k belay.Key, now time.Time) (journal.BudgetUse, error)
+	Permit(k belay.Key, now time.Time) (ledger.BudgetUse, error)
 	Count(k belay.Key) error
 	Spend(k belay.Key, starts int, u belay.Usage) error
 
 	// Allow asks whether the service that an agent calls takes calls now, and
 	// Report says what came of one.
-	Allow(agent string, k belay.Key, retry bool, now time.Time) (journal.Allowance, error)
+	Allow(agent string, k belay.Key, retry bool, now time.Time) (ledger.Allowance, error)
 	Report(agent string, k belay.Key, class belay.Class, ok bool, now time.Time) error
 
 	// TakeTree asks for a working tree, which one agent has at a time, and
 	// GiveTrees gives back all but those that are needed.
-	TakeTree(l journal.Lease) (journal.Leased, error)
+	TakeTree(l ledger.Lease) (ledger.Leased, error)
 	GiveTrees(need map[string][]string) error
 
 	// CountLost counts a lost attempt of a step, of which the records know some.
 	CountLost(run belay.RunID, step belay.Path, known int) (int, error)
 	// Clear takes back what a person cleared, once it is on record.
-	Clear(recs []belay.Record) error
+	Clear(recs []event.Record) error
 }
 
 // indexLedger counts in the index of the state directory, which all runs on the
@@ -41,53 +43,53 @@ type Ledger interface {
 type indexLedger struct{ *Open }
 
 // Permit says first what may be used, if the run began the tree of sessions.
-func (o indexLedger) Permit(k belay.Key, now time.Time) (journal.BudgetUse, error) {
+func (o indexLedger) Permit(k belay.Key, now time.Time) (ledger.BudgetUse, error) {
 	if err := o.setBudget(); err != nil {
-		return journal.BudgetUse{}, err
+		return ledger.BudgetUse{}, err
 	}
-	return o.books.state.Permit(o.session.Tree, o.books.key(k), now)
+	return o.books.state.Ledger().Permit(o.session.Tree, o.books.key(k), now)
 }
 
 func (o indexLedger) Count(k belay.Key) error {
-	return o.books.state.Count(o.session.Tree, o.books.key(k))
+	return o.books.state.Ledger().Count(o.session.Tree, o.books.key(k))
 }
 
 func (o indexLedger) Spend(k belay.Key, starts int, u belay.Usage) error {
-	return o.books.state.Spend(o.session.Tree, o.books.key(k), starts, u)
+	return o.books.state.Ledger().Spend(o.session.Tree, o.books.key(k), starts, u)
 }
 
 // Allow gives back what the budget counted for an agent that may not start.
-func (o indexLedger) Allow(agent string, k belay.Key, retry bool, now time.Time) (journal.Allowance, error) {
-	a, err := o.local.State.Allow(o.local.service(agent), k, retry, now)
+func (o indexLedger) Allow(agent string, k belay.Key, retry bool, now time.Time) (ledger.Allowance, error) {
+	a, err := o.local.State.Ledger().Allow(o.local.service(agent), k, retry, now)
 	if err == nil && !a.OK {
-		err = o.books.state.GiveBack(o.session.Tree, o.books.key(k))
+		err = o.books.state.Ledger().GiveBack(o.session.Tree, o.books.key(k))
 	}
 	return a, err
 }
 
 func (o indexLedger) Report(agent string, k belay.Key, class belay.Class, ok bool, now time.Time) error {
-	return o.local.State.Report(o.local.service(agent), k, class, ok, now)
+	return o.local.State.Ledger().Report(o.local.service(agent), k, class, ok, now)
 }
 
-func (o indexLedger) TakeTree(l journal.Lease) (journal.Leased, error) {
+func (o indexLedger) TakeTree(l ledger.Lease) (ledger.Leased, error) {
 	l.Run = o.ID
-	return o.local.State.TakeTree(l)
+	return o.local.State.Ledger().TakeTree(l)
 }
 
 func (o indexLedger) GiveTrees(need map[string][]string) error {
-	return o.local.State.GiveTrees(o.ID, need)
+	return o.local.State.Ledger().GiveTrees(o.ID, need)
 }
 
 // CountLost counts in the index before the journal does; of the two counts the
 // larger holds, so that an old copy of the folder wins nothing.
 func (o indexLedger) CountLost(run belay.RunID, step belay.Path, known int) (int, error) {
 	name := lostCap(run, step)
-	have, err := o.local.State.Cap(o.ID, name)
+	have, err := o.local.State.Ledger().Cap(o.ID, name)
 	if err != nil {
 		return 0, err
 	}
 	n := max(known, int(have)) + 1
-	_, err = o.local.State.RaiseCap(o.ID, name, int64(n))
+	_, err = o.local.State.Ledger().RaiseCap(o.ID, name, int64(n))
 	return n, err
 }
 
@@ -96,29 +98,34 @@ func lostCap(run belay.RunID, step belay.Path) string { return fmt.Sprintf("lost
 
 // Clear takes back in the index what a person cleared, once the record of that
 // is on disk. The rest of what is counted against a run is in its records.
-func (o indexLedger) Clear(recs []belay.Record) error {
+func (o indexLedger) Clear(recs []event.Record) error {
 	for _, r := range recs {
-		e, ok := r.Event.(belay.RunCleared)
+		e, ok := r.Event.(event.RunCleared)
 		if !ok {
 			continue
 		}
 		switch e.What {
-		case belay.CountBreakers:
+		case event.CountBreakers:
 			for _, name := range o.local.ServicesOf(o.Tree) {
-				if err := o.local.State.ClearServices(name); err != nil {
+				if err := o.local.State.Ledger().ClearServices(name); err != nil {
 					return err
 				}
 			}
-		case belay.CountBudget:
+		case event.CountBudget:
 			o.anew = r.At
 			if o.session.Depth > 0 {
 				continue // what all may use is the business of the run that began the tree
 			}
-			if err := o.local.State.ClearBudget(o.session.Tree, o.Tree.Started().Limits.Budget, r.At); err != nil {
+			if err := o.local.State.Ledger().ClearBudget(o.session.Tree, o.Tree.Started().Limits.Budget, r.At); err != nil {
 				return err
 			}
-		case belay.CountAttempts: // those that were lost: the larger of two counts holds
-			if err := o.local.State.ClearCaps(o.ID, lostCap(r.Run, e.Path), e.Path != ""); err != nil {
+		case event.CountRestarts:
+			if err := o.local.State.Ledger().ForgetWatched(o.ID); err != nil {
+				return err
+			}
+		case event.CountReview: // nothing outside the run counts it
+		case event.CountAttempts: // those that were lost: the larger of two counts holds
+			if err := o.local.State.Ledger().ClearCaps(o.ID, lostCap(r.Run, e.Path), e.Path != ""); err != nil {
 				return err
 			}
 		}
@@ -136,7 +143,7 @@ func (o *Open) setBudget() error {
 	if o.anew.After(began) {
 		began = o.anew
 	}
-	err := o.local.State.SetBudget(o.session.Tree, first.Limits.Budget, began)
+	err := o.local.State.Ledger().SetBudget(o.session.Tree, first.Limits.Budget, began)
 	o.budgeted = err == nil
 	return err
 }
@@ -147,5 +154,24 @@ func (o *Open) announce(b belay.Budget) error {
 	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == belay.DefaultMaxAgents {
 		return nil
 	}
-	return o.local.State.SetBudget(o.session.Tree, b, time.Now())
+	return o.local.State.Ledger().SetBudget(o.session.Tree, b, time.Now())
+}
+
+// RefusedStart asks for the n-th start of an agent's CLI in one attempt, which its
+// attendant wants, and says why it may not be; "" = it may.
+func RefusedStart(state, tree string, k belay.Key, n int) string {
+	st, err := journal.OpenState(state)
+	if err != nil {
+		return err.Error()
+	}
+	defer st.Close()
+	now := time.Now()
+	p, err := st.Ledger().Permit(tree, ledger.Further(k, n), now)
+	if err != nil {
+		return err.Error()
+	}
+	if short := p.Short(now); short != ledger.ShortNothing {
+		return "the budget is used up (" + string(short) + ")"
+	}
+	return ""
 }

@@ -9,10 +9,15 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/hand"
@@ -39,7 +44,7 @@ type Local struct {
 	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a
 	// job on its way to its process (nil = nothing does).
 	Speed int
-	Stage func(belay.Job) belay.Job
+	Stage func(effect.Job) effect.Job
 }
 
 // Spec is a run to be started.
@@ -60,7 +65,7 @@ type Spec struct {
 	Recovery    string            // about failed sub-recipes; "" = as the recipe says, else on
 	Agents      bool              // the run uses agents: recovery may start some
 	Staff       []string          // agents that may take over from another, in order
-	Roles       map[string]belay.Profile
+	Roles       map[string]event.Profile
 	Toolless    []string      // agents to whom single tools cannot be allowed
 	MaxReplans  int           // recoveries in the whole tree; 0 = the default, below it none
 	Patience    time.Duration // with a service that is down; 0 = the default, below it none
@@ -84,7 +89,7 @@ type Open struct {
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
 
-	before []belay.Record // those that were there
+	before []event.Record // those that were there
 
 	budgeted bool      // all sessions of the tree know what may be used
 	anew     time.Time // when a person took back what was used; zero = nobody did
@@ -130,17 +135,17 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 
 // freeze keeps the sources of everything that the run may call, so that a
 // later edit cannot change it.
-func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
+func (o *Open) freeze(spec Spec) (event.RunStarted, error) {
 	for _, src := range spec.Set.Sources {
 		if _, err := o.run.PutBlob(src); err != nil {
-			return belay.RunStarted{}, err
+			return event.RunStarted{}, err
 		}
 	}
 	started := spec.First()
 	for ref, text := range spec.Personas {
 		v, err := o.run.PutBlob([]byte(text))
 		if err != nil {
-			return belay.RunStarted{}, err
+			return event.RunStarted{}, err
 		}
 		if started.Personas == nil {
 			started.Personas = map[string]string{}
@@ -148,6 +153,7 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 		started.Personas[ref] = v.Sha
 	}
 	started.Version, started.Secrets = o.local.Version, o.local.Secrets
+	started.Given = o.local.given(spec)
 	freezeChecks(spec, &started, pathOf(o.local.Env))
 	for n, v := range started.Vars {
 		if _, given := spec.Vars[n]; !given {
@@ -155,15 +161,36 @@ func (o *Open) freeze(spec Spec) (belay.RunStarted, error) {
 		}
 		v, err := o.value(v.JSON)
 		if err != nil {
-			return belay.RunStarted{}, err
+			return event.RunStarted{}, err
 		}
 		started.Vars[n] = v
 	}
 	return started, nil
 }
 
+// given are the names of the variables that whoever goes on with the run must
+// have, too: secrets, and those that its agents log in with, as far as they are set.
+func (l *Local) given(spec Spec) (names []string) {
+	wanted := slices.Clone(l.Secrets)
+	for _, name := range append([]string{spec.Agent}, spec.Staff...) {
+		if name == "" || l.Host.Find == nil {
+			continue
+		}
+		if a, err := l.Host.Find(name); err == nil {
+			wanted = append(wanted, agent.Known(a.Kind).Login.Env...)
+		}
+	}
+	slices.Sort(wanted)
+	for _, n := range slices.Compact(wanted) {
+		if slices.ContainsFunc(l.Env, func(v string) bool { return strings.HasPrefix(v, n+"=") && len(v) > len(n)+1 }) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
 // First is the first record of the run, with all values in it.
-func (spec Spec) First() belay.RunStarted {
+func (spec Spec) First() event.RunStarted {
 	root := spec.Set.Root
 	lim := belay.DefaultLimits()
 	if root.Recursion.MaxDepth > 0 {
@@ -183,14 +210,15 @@ func (spec Spec) First() belay.RunStarted {
 	for _, n := range hand.Secrets(spec.Set.Library) {
 		delete(vars, n)
 	}
-	return belay.RunStarted{
-		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
+	return event.RunStarted{
+		Schema: event.Schema, Name: root.Name, Recipe: root.Digest, File: root.File,
 		Frozen: spec.Set.Frozen(), Vars: vars, Dir: spec.Dir, Limits: lim,
 		Include: spec.Include, Exclude: spec.Exclude, Compat: spec.Set.Compat,
 		Agent: spec.Agent, Classic: spec.Classic,
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
 		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, Isolate: spec.Isolate, TestScript: strings.TrimSpace(spec.Tests),
+		Replaced: spec.Set.Instead(),
 	}
 }
 
@@ -253,12 +281,12 @@ type Blobs interface {
 }
 
 // Fold builds the tree of a run from its records and its frozen recipes.
-func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) {
+func Fold(id belay.RunID, recs []event.Record, blobs Blobs) (*flow.Tree, error) {
 	if len(recs) == 0 {
 		return nil, journal.NeverBegan(id)
 	}
 	if recs[0].Run != id {
-		return nil, belay.Exit(belay.ExitInvalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
+		return nil, exit.New(exit.Invalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
 			"a copy of a run can be looked at, but its folder must keep the run's id as its name")
 	}
 	lib, err := loadFrozen(recs[0], blobs)
@@ -268,7 +296,7 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 	tree := flow.NewTree(id, lib)
 	for _, r := range recs {
 		if err := tree.Apply(r); err != nil {
-			return nil, belay.Exit(belay.ExitDamaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
+			return nil, exit.New(exit.Damaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
 				"the records do not fit together; nothing was overwritten")
 		}
 	}
@@ -276,7 +304,7 @@ func Fold(id belay.RunID, recs []belay.Record, blobs Blobs) (*flow.Tree, error) 
 }
 
 // Write appends facts without driving the run, and starts nothing.
-func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
+func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 	facts = append(o.first, facts...)
 	o.first = nil
 	facts = unsecret(facts, func(text string) string { return o.hands().Clean(text) })
@@ -293,7 +321,7 @@ func (o *Open) Write(facts ...flow.Fact) ([]belay.Record, error) {
 
 // Drive drives the run until it ends, is held or is stopped, and says how it
 // stands.
-func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]belay.Record), first ...flow.Fact) (belay.RunResult, error) {
+func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {
 	o.before = nil // who wanted them has them
 	if err := proc.BecomeSubreaper(); err != nil {
 		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
@@ -332,8 +360,8 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]bela
 // to be ended.
 func (o *Open) reenter(first []flow.Fact) error {
 	for _, f := range first {
-		r, ok := f.Event.(belay.RequestReceived)
-		if ok && (r.Request.Ask == belay.RequestCancel || r.Request.Ask == belay.RequestStop) {
+		r, ok := f.Event.(event.RequestReceived)
+		if ok && (r.Request.Ask == event.RequestCancel || r.Request.Ask == event.RequestStop) {
 			return nil
 		}
 	}
@@ -362,12 +390,12 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 	status := t.Status()
 	switch status {
 	case belay.Held:
-		return belay.RunResult{Status: status, Code: belay.ExitHeld, Reason: "a person must act"}
+		return belay.RunResult{Status: status, Code: exit.Held, Reason: "a person must act"}
 	case belay.Stopped:
-		return belay.RunResult{Status: status, Code: belay.ExitTerminated, Reason: "stopped, can be resumed"}
+		return belay.RunResult{Status: status, Code: exit.Terminated, Reason: "stopped, can be resumed"}
 	case belay.Running:
-		return belay.RunResult{Status: status, Code: belay.ExitFailed, Reason: "not finished"}
-	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.Aborted:
+		return belay.RunResult{Status: status, Code: exit.Failed, Reason: "not finished"}
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted:
 	}
 	return *t.Run(t.Runs()[0]).Result()
 }
@@ -380,16 +408,16 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 		Run: o.ID, Epoch: epoch, Env: o.environment(), Orphans: o.reached && o.local.Alone,
 	}, open)
 	if err != nil {
-		return nil, nil, belay.Exit(belay.ExitInfra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
+		return nil, nil, exit.New(exit.Infra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
 	}
 	o.reached = true
 	failpoint.Hit("create.greeted")
 	keeper, err := k.Identity()
 	if err == nil {
-		err = o.local.State.SetKeeper(o.ID, keeper)
+		err = o.local.State.Ledger().SetKeeper(o.ID, keeper)
 	}
 	if err == nil && o.books.other {
-		err = o.books.state.SetKeeper(o.books.name, keeper)
+		err = o.books.state.Ledger().SetKeeper(o.books.name, keeper)
 	}
 	if err != nil {
 		_ = k.Close(ctx) // the error that is returned matters more
@@ -398,16 +426,22 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	return k, states, nil
 }
 
+// Records are all records of the run, as they are on disk.
+func (o *Open) Records() ([]event.Record, error) { return o.run.Load() }
+
+// Blob reads what was kept beside the records.
+func (o *Open) Blob(sha string, most int64) ([]byte, error) { return o.run.ReadBlob(sha, most) }
+
 // Source is a recipe as it was frozen at the start.
 func (o *Open) Source(digest string) ([]byte, error) { return o.run.ReadBlob(digest, recipe.MaxBytes) }
 
 // Close gives the run back.
 func (o *Open) Close() error {
-	return errors.Join(o.local.State.Leave(o.ID), o.books.close(), o.run.Close())
+	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.run.Close())
 }
 
 // note keeps the run's line in the index, for whoever lists runs.
-func (o *Open) note(e belay.RunStarted, r belay.RunResult) error {
+func (o *Open) note(e event.RunStarted, r belay.RunResult) error {
 	now := time.Now()
 	sum := journal.Summary{
 		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: r.Status, Code: r.Code, Reason: r.Reason,
@@ -425,7 +459,7 @@ func (o *Open) note(e belay.RunStarted, r belay.RunResult) error {
 // mailLog is a journal whose bad mail is left aside.
 type mailLog struct{ *journal.Run }
 
-func (m mailLog) Inbox() ([]belay.Request, error) {
+func (m mailLog) Inbox() ([]event.Request, error) {
 	reqs, _, err := m.Run.Inbox() // bad files were moved aside; there is nobody to answer
 	return reqs, err
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/redact"
 )
@@ -62,7 +62,7 @@ func (l *RunLog) open() error {
 
 // Before are the records that were there when the run was taken over. They are
 // given once, and not kept any longer.
-func (o *Open) Before() []belay.Record {
+func (o *Open) Before() []event.Record {
 	recs := o.before
 	o.before = nil
 	return recs

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/worktree"
 )
@@ -38,7 +38,7 @@ func Precheck(spec Spec) error {
 		return nil
 	}
 	slices.Sort(problems)
-	return belay.Exit(belay.ExitInvalid, "check the context of "+spec.Set.Root.Name,
+	return exit.New(exit.Invalid, "check the context of "+spec.Set.Root.Name,
 		errors.New(strings.Join(problems, "; ")), "give values with --set NAME=VALUE; nothing was started")
 }
 

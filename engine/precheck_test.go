@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/library"
@@ -60,7 +60,7 @@ func TestPrecheckRules(t *testing.T) {
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s %s: %v", c.rule, c.value, err)
-		case c.want != "" && (err == nil || belay.ExitCode(err) != belay.ExitInvalid || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" && (err == nil || exit.Code(err) != exit.Invalid || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s %s: got %v, want %q and code 65", c.rule, c.value, err, c.want)
 		}
 	}

@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -14,10 +14,10 @@ func unsecret(facts []flow.Fact, clean func(string) string) []flow.Fact {
 	out := slices.Clone(facts)
 	for i, f := range facts {
 		switch e := f.Event.(type) {
-		case belay.RequestReceived:
+		case event.RequestReceived:
 			e.Request.Why = clean(e.Request.Why)
 			out[i].Event = e
-		case belay.RunReopened:
+		case event.RunReopened:
 			e.Why = clean(e.Why)
 			out[i].Event = e
 		}

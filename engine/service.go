@@ -6,25 +6,27 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
 // gate asks whether the service that an agent calls takes calls now.
-func (w *drive) gate(q belay.Question) belay.Answer {
+func (w *drive) gate(k belay.Key, q effect.AskAgent) effect.AnswerAgent {
 	if q.Name == "" {
-		return belay.Answer{OK: true}
+		return effect.AnswerAgent{OK: true}
 	}
-	g, err := w.Ledger.Allow(q.Name, q.Agent, q.Retry, w.now())
+	g, err := w.Ledger.Allow(q.Name, k, q.Retry, w.now())
 	if err != nil {
-		return belay.Answer{Error: "what is known of " + q.Name + " could not be read: " + err.Error()}
+		return effect.AnswerAgent{Error: "what is known of " + q.Name + " could not be read: " + err.Error()}
 	}
-	return belay.Answer{OK: g.OK, Error: g.Why, Until: g.Until, Spent: g.Spent}
+	return effect.AnswerAgent{OK: g.OK, Error: g.Why, Until: g.Until, Spent: g.Spent}
 }
 
 // tell says what came of an agent's attempt to those who count for the service
 // that it calls. An attempt that came to nothing is told of too: it may be the
 // one that all others wait for.
-func (w *drive) tell(job belay.Job, r *belay.AgentReport) error {
+func (w *drive) tell(job effect.Job, r *effect.AgentReport) error {
 	if job.Agent == nil {
 		return nil
 	}
@@ -34,20 +36,20 @@ func (w *drive) tell(job belay.Job, r *belay.AgentReport) error {
 
 // cameOf is what an attempt says about its service. What Belay ended by its own
 // clock says nothing about it, unless the agent did nothing but call again.
-func cameOf(r *belay.AgentReport) (belay.Class, bool) {
+func cameOf(r *effect.AgentReport) (belay.Class, bool) {
 	if r == nil {
 		return belay.ClassNone, false
 	}
 	switch r.Ended {
-	case belay.EndedItself:
+	case effect.EndedItself:
 		return r.Result.Class, r.Result.Final && !r.Result.Error
-	case belay.EndedRetries:
+	case effect.EndedRetries:
 		if r.Result.Class == belay.ClassNone {
 			return belay.ClassTransient, false
 		}
 		return r.Result.Class, false
-	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal,
-		belay.EndedOutput:
+	case effect.EndedFirst, effect.EndedSilence, effect.EndedTool, effect.EndedBabble, effect.EndedDeadline, effect.EndedSignal,
+		effect.EndedOutput:
 	}
 	return belay.ClassNone, false
 }
@@ -70,7 +72,7 @@ func (l *Local) ServicesOf(t *flow.Tree) []string {
 	}
 	for _, r := range t.Library().Recipes {
 		for i := range r.Steps {
-			if r.Steps[i].Type != belay.TypeAgent {
+			if !r.Steps[i].Type.Agent() {
 				continue
 			}
 			uses = true
@@ -90,10 +92,10 @@ func (l *Local) ServicesOf(t *flow.Tree) []string {
 }
 
 // clearedAt is when a budget was last taken back; zero = never.
-func clearedAt(recs []belay.Record) time.Time {
+func clearedAt(recs []event.Record) time.Time {
 	var at time.Time
 	for _, r := range recs {
-		if e, ok := r.Event.(belay.RunCleared); ok && e.What == belay.CountBudget {
+		if e, ok := r.Event.(event.RunCleared); ok && e.What == event.CountBudget {
 			at = r.At
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -27,21 +29,21 @@ func counting(t *testing.T) (*drive, *journal.State) {
 	}}, st
 }
 
-func (w *drive) ask(t *testing.T, q belay.Question) belay.Answer {
+func (w *drive) ask(t *testing.T, k belay.Key, q effect.AskAgent) effect.AnswerAgent {
 	t.Helper()
-	f, ok := w.answer(t.Context(), belay.Ask{Key: "r:a.1?x", Question: q})
+	f, ok := w.answer(t.Context(), effect.Ask{Key: k.About(belay.TopicAgent), Question: q})
 	if !ok {
 		t.Fatal("no answer")
 	}
-	return f.Event.(belay.AnswerGiven).Answer
+	return f.Event.(event.AnswerGiven).Answer.(effect.AnswerAgent)
 }
 
-func agentJob(key belay.Key) belay.Job {
-	return belay.Job{Key: key, Run: "r", Agent: &belay.AgentJob{Name: "claude"}}
+func agentJob(key belay.Key) effect.Job {
+	return effect.Job{Key: key, Run: "r", Agent: &effect.AgentJob{Name: "claude"}}
 }
 
-func report(ended belay.EndedBy, class belay.Class) *belay.AgentReport {
-	return &belay.AgentReport{Ended: ended, Result: belay.AgentResult{Final: true, Error: class != belay.ClassNone, Class: class}}
+func report(ended effect.EndedBy, class belay.Class) *effect.AgentReport {
+	return &effect.AgentReport{Ended: ended, Result: belay.AgentResult{Final: true, Error: class != belay.ClassNone, Class: class}}
 }
 
 // A service that fails is left alone by whoever asks next; what is refused
@@ -50,27 +52,27 @@ func report(ended belay.EndedBy, class belay.Class) *belay.AgentReport {
 // promise: G4
 func TestServiceIsAskedAfterTheBudget(t *testing.T) {
 	w, st := counting(t)
-	if a := w.ask(t, belay.Question{Agent: "r:a.1", Name: "claude", Retry: true}); !a.OK {
+	if a := w.ask(t, "r:a.1", effect.AskAgent{Name: "claude", Retry: true}); !a.OK {
 		t.Fatalf("%+v", a)
 	}
 	for _, key := range []belay.Key{"r:a.1", "r:a.2", "r:a.3", "r:a.4", "r:a.5"} {
-		if err := w.tell(agentJob(key), report(belay.EndedItself, belay.ClassTransient)); err != nil {
+		if err := w.tell(agentJob(key), report(effect.EndedItself, belay.ClassTransient)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a := w.ask(t, belay.Question{Agent: "r:b.1", Name: "claude"}); a.OK || a.Spent || a.Error == "" || !a.Until.After(w.now()) {
+	if a := w.ask(t, "r:b.1", effect.AskAgent{Name: "claude"}); a.OK || a.Spent || a.Error == "" || !a.Until.After(w.now()) {
 		t.Errorf("an open breaker: %+v", a)
 	}
-	if a := w.ask(t, belay.Question{Agent: "r:b.1", Name: "claude", Retry: true}); a.OK || !a.Spent || a.Error == "" {
+	if a := w.ask(t, "r:b.1", effect.AskAgent{Name: "claude", Retry: true}); a.OK || !a.Spent || a.Error == "" {
 		t.Errorf("no retries: %+v", a)
 	}
-	if a := w.ask(t, belay.Question{Agent: "r:c.1", Name: "codex", Retry: true}); !a.OK {
+	if a := w.ask(t, "r:c.1", effect.AskAgent{Name: "codex", Retry: true}); !a.OK {
 		t.Errorf("another service: %+v", a)
 	}
-	if a := w.ask(t, belay.Question{Agent: "r:d.1"}); !a.OK {
+	if a := w.ask(t, "r:d.1", effect.AskAgent{}); !a.OK {
 		t.Errorf("no service: %+v", a)
 	}
-	p, err := st.Permit("r", "r:e.1", w.now())
+	p, err := st.Ledger().Permit("r", "r:e.1", w.now())
 	if err != nil || p.Starts != 4 { // a, c, d and this one
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -80,18 +82,18 @@ func TestServiceIsAskedAfterTheBudget(t *testing.T) {
 // Belay ended it by its own clock.
 func TestWhatIsToldOfAService(t *testing.T) {
 	for name, c := range map[string]struct {
-		r     *belay.AgentReport
+		r     *effect.AgentReport
 		class belay.Class
 		ok    bool
 	}{
-		"done":          {report(belay.EndedItself, belay.ClassNone), belay.ClassNone, true},
-		"no last word":  {&belay.AgentReport{}, belay.ClassNone, false},
-		"overload":      {report(belay.EndedItself, belay.ClassTransient), belay.ClassTransient, false},
-		"silence":       {report(belay.EndedSilence, belay.ClassTransient), belay.ClassNone, false},
-		"its timeout":   {report(belay.EndedDeadline, belay.ClassTimeout), belay.ClassNone, false},
-		"stopped":       {report(belay.EndedSignal, belay.ClassNone), belay.ClassNone, false},
-		"retries":       {report(belay.EndedRetries, belay.ClassRateLimit), belay.ClassRateLimit, false},
-		"plain retries": {&belay.AgentReport{Ended: belay.EndedRetries}, belay.ClassTransient, false},
+		"done":          {report(effect.EndedItself, belay.ClassNone), belay.ClassNone, true},
+		"no last word":  {&effect.AgentReport{}, belay.ClassNone, false},
+		"overload":      {report(effect.EndedItself, belay.ClassTransient), belay.ClassTransient, false},
+		"silence":       {report(effect.EndedSilence, belay.ClassTransient), belay.ClassNone, false},
+		"its timeout":   {report(effect.EndedDeadline, belay.ClassTimeout), belay.ClassNone, false},
+		"stopped":       {report(effect.EndedSignal, belay.ClassNone), belay.ClassNone, false},
+		"retries":       {report(effect.EndedRetries, belay.ClassRateLimit), belay.ClassRateLimit, false},
+		"plain retries": {&effect.AgentReport{Ended: effect.EndedRetries}, belay.ClassTransient, false},
 		"lost":          {nil, belay.ClassNone, false},
 	} {
 		if class, ok := cameOf(c.r); class != c.class || ok != c.ok {

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/hand"
-	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 )
 
 // The variables that carry a session's place to its children. They only help:
@@ -32,22 +33,22 @@ func (o *Open) enter() (belay.Session, error) {
 	if err != nil {
 		return belay.Session{}, err
 	}
-	claim := journal.Claim{
+	claim := ledger.Claim{
 		Run: o.books.name, Driver: o.self, Ancestors: origin.Ancestors,
 		Kin: o.kin(origin), Levels: len(origin.Keepers), Env: readPlace(o.local.Env),
 	}
-	s, err := o.books.state.Enter(claim)
+	s, err := o.books.state.Ledger().Enter(claim)
 	s.Starter = o.session.Starter
 	if s.Starter == "" && len(origin.Keepers) > 0 {
 		s.Starter = origin.Keepers[0].Attempt()
 	}
 	if err == nil && o.books.other {
 		s.Home, s.Name, claim.Run = o.session.Home, o.session.Name, o.ID
-		err = o.local.State.Join(claim, s)
+		err = o.local.State.Ledger().Join(claim, s)
 	}
-	var limit *journal.Limit
+	var limit *ledger.Limit
 	if errors.As(err, &limit) {
-		return s, belay.Exit(belay.ExitFailed, "start run",
+		return s, exit.New(exit.Failed, "start run",
 			&belay.Failure{Kind: belay.RecursionLimit, Cause: limit.Error()},
 			"see the sessions with belay tree; wait for one to end, or do not start belay inside its own steps")
 	}
@@ -56,9 +57,9 @@ func (o *Open) enter() (belay.Session, error) {
 
 // readPlace reads what the environment says about the tree. The depth there is
 // that of the session whose step we are in: ours is one more.
-func readPlace(env []string) journal.Env {
+func readPlace(env []string) ledger.Env {
 	tree, _ := lookup(env, envTree)
-	place := journal.Env{Tree: tree}
+	place := ledger.Env{Tree: tree}
 	if n, ok := number(env, envDepth, &place.Malformed); ok {
 		place.Depth = n + 1
 	}
@@ -69,6 +70,16 @@ func readPlace(env []string) journal.Env {
 		place.MaxSessions = &n
 	}
 	return place
+}
+
+// LastLevel tells whether a run that is started with this environment is as deep in
+// its tree of sessions as one may be: what it starts may start no other.
+func LastLevel(env []string) bool {
+	place, most := readPlace(env), ledger.DefaultMaxDepth
+	if place.MaxDepth != nil {
+		most = min(most, *place.MaxDepth)
+	}
+	return place.Depth >= most
 }
 
 // lookup gives the value of a variable and the spelling it was found under.
@@ -116,6 +127,9 @@ func (o *Open) environment() []string {
 	}
 	// A belay inside a step must count in the same index.
 	env = append(env, "BELAY_RUN_ID="+string(o.ID), "BELAY_STATE="+o.local.State.Dir())
+	if len(o.local.Keeper) > 0 {
+		env = append(env, "BELAY_PROGRAM="+o.local.Keeper[0]) // it need not be on the PATH
+	}
 	return hand.WithSecrets(env, o.Tree.Library(), slices.Concat(o.local.Secrets, o.Tree.Started().Secrets)...)
 }
 
@@ -124,7 +138,7 @@ func (o *Open) environment() []string {
 func ours(kv string) bool {
 	name, _, _ := strings.Cut(kv, "=")
 	switch name {
-	case "BELAY_MARK", "BELAY_KEY", "BELAY_RUN_ID", "BELAY_STATE", "BELAY_STEP", "BELAY_ATTEMPT", "CLAUDECODE":
+	case "BELAY_MARK", "BELAY_KEY", "BELAY_RUN_ID", "BELAY_STATE", "BELAY_PROGRAM", "BELAY_STEP", "BELAY_ITEM", "BELAY_ATTEMPT", "CLAUDECODE":
 		return true
 	}
 	for _, p := range prefixes {

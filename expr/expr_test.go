@@ -289,18 +289,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
-	known := []string{"command", "condition", "context", "timeout", "id"}
-	for word, want := range map[string]string{
-		"comand": "command", "COMMAND": "command", "conditoin": "condition", "timeuot": "timeout", "contxt": "context",
-		"di": "id", "zebra": "", "x": "", "": "", strings.Repeat("command", 20): "",
-	} {
-		if got := Near(word, known); got != want {
-			t.Errorf("near %q is %q, want %q", word, got, want)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"a and b", "not x.y['k'][-1] in [1, 'two', null]", "len(s.strip()) >= 3 || flag", "((((1))))", `'\n\\'`, "a == b == c", "{{x}}",

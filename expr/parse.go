@@ -2,9 +2,12 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // parser reads tokens by recursive descent, one method per level of binding:
@@ -331,3 +334,13 @@ func (p *parser) indexed(of node) (node, error) {
 	}
 	return nil, p.fail(t.col, "an index is a whole number or a text in quotes, found %s", t.shown())
 }
+
+// guess is the word that was likely meant, as the end of a message.
+func guess(word string, known []string) string {
+	if k := spelling.Near(word, known); k != "" {
+		return fmt.Sprintf(", did you mean %q?", k)
+	}
+	return ""
+}
+
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -129,6 +129,19 @@ func (t *Text) Render(l Lookup) (string, error) {
 	return b.String(), nil
 }
 
+// Value is the value of a text that is one placeholder and nothing else, as it
+// is; of any other it is what Render gives.
+func (t *Text) Value(l Lookup) (any, error) {
+	if len(t.parts) != 1 || t.parts[0].hole == nil {
+		return t.Render(l)
+	}
+	v, problem := t.parts[0].hole.value(l)
+	if problem != "" && !t.lenient {
+		return nil, &Error{Col: t.parts[0].col, Msg: problem, Src: t.src}
+	}
+	return v, nil
+}
+
 // Reads are the variables that the text reads, each where it is first read
 // without a default, or else with one; in the order of the text.
 func (t *Text) Reads() []Read {

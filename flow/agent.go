@@ -10,6 +10,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
@@ -29,26 +34,26 @@ func (s *State) agentKey(i int) belay.Key {
 
 // agentHistory is what the fold knows of the agents of one step.
 type agentHistory struct {
-	grant   *belay.Answer // may it start?
-	broke   bool          // a person is asked for one
-	pardon  bool          // a person allowed one start over the budget
-	name    string        // who did the last attempt
-	session string        // and in which session
-	cut     string        // how that attempt was cut off, in words; "" = it ended by itself
-	notes   int           // records about the open attempt
-	spent   bool          // its service has no retries left
-	blocked bool          // its service is not to be called yet
-	down    time.Time     // since when its service is down; zero = it is not
-	patient bool          // it only waits for that
-	named   time.Time     // until when it waits for that
-	mark    string        // fingerprint of the last failure
-	left    string        // the state of the work that it left
-	measure
+	grant   *effect.AnswerAgent // may it start?
+	broke   bool                // a person is asked for one
+	pardon  bool                // a person allowed one start over the budget
+	name    string              // who did the last attempt
+	session string              // and in which session
+	cut     string              // how that attempt was cut off, in words; "" = it ended by itself
+	notes   int                 // records about the open attempt
+	spent   bool                // its service has no retries left
+	blocked bool                // its service is not to be called yet
+	down    time.Time           // since when its service is down; zero = it is not
+	patient bool                // it only waits for that
+	named   time.Time           // until when it waits for that
+	mark    string              // fingerprint of the last failure
+	left    string              // the state of the work that it left
+	base    *belay.TreeState    // from where the work of the next attempt is measured; nil = from its own beginning
 }
 
 // begin takes in that an attempt starts. The id of its record is a wish: a new
 // session is there once the agent's attendant says so.
-func (c *agentHistory) begin(e belay.AttemptStarted) {
+func (c *agentHistory) begin(e event.AttemptStarted) {
 	c.name, c.session, c.notes = e.Agent, "", 0
 	c.spent, c.blocked = false, false
 	if e.Resume {
@@ -57,14 +62,14 @@ func (c *agentHistory) begin(e belay.AttemptStarted) {
 }
 
 // startAgent begins an agent step: its permit first, then the step itself.
-func (s *State) startAgent(i int) belay.Command {
+func (s *State) startAgent(i int) command {
 	st := &s.steps[i]
 	if st.woken && st.same > 1 {
-		return belay.Note{Event: belay.ItemOpened{
+		return note{Event: event.ItemOpened{
 			ID: fmt.Sprintf("%s.%d"+staleItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
 			Ask: fmt.Sprintf("step %s failed %d times in the same way (%s), and nothing has changed since. Shall its agent start once more, has the step failed, or is it left out?",
 				s.prog.Steps[i].ID, st.same, st.agent.mark),
-			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
+			Choices: []string{event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip, event.ChoiceDone},
 		}}
 	}
 	if c := s.nextTests(i); c != nil {
@@ -78,15 +83,13 @@ func (s *State) startAgent(i int) belay.Command {
 		return c
 	}
 	if st.agent.grant == nil && !st.agent.pardon {
-		return belay.Ask{Key: s.agentKey(i), Question: belay.Question{
-			Agent: s.mainKey(i, st.attempt+1), Name: s.agentName(i), Retry: st.failed > 0 && !st.agent.patient,
-		}}
+		return effect.Ask{Key: s.agentKey(i), Question: effect.AskAgent{Name: s.agentName(i), Retry: st.failed > 0 && !st.agent.patient}}
 	}
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
-		return belay.Note{Event: belay.ItemOpened{
+		return note{Event: event.ItemOpened{
 			ID: fmt.Sprintf("%s.%d"+budgetItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
 			Ask:     fmt.Sprintf("step %s wants to start an agent: %s. Shall it start once more, has the step failed, or is it left out?", s.prog.Steps[i].ID, g.Error),
-			Choices: []string{belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip, belay.ChoiceDone},
+			Choices: []string{event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip, event.ChoiceDone},
 		}}
 	}
 	for _, name := range s.prog.Steps[i].Prompt.Names() {
@@ -100,9 +103,9 @@ func (s *State) startAgent(i int) belay.Command {
 	}
 	if s.agentName(i) == "" {
 		return s.refuse(i, belay.Infrastructure, "no agent is named, and none was found on this machine",
-			"install one (claude, codex, gemini, copilot, opencode, qwen) and log in, or name one with --agent; belay doctor tells what is there")
+			"install one ("+agent.Installable()+") and log in, or name one with --agent; belay doctor tells what is there")
 	}
-	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}
+	return effect.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}
 }
 
 // agentName is who does a step: the one it names, else the run's.
@@ -142,9 +145,9 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 }
 
 // agentJob is the agent's part of a job.
-func (s *State) agentJob(i int) *belay.AgentJob {
+func (s *State) agentJob(i int) *effect.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &belay.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: s.Expects(i), Unsaid: def.Expect == "", Base: st.agent.base, Closes: def.JSON == belay.JSONAuto && !fromStdout(def.Outputs)}
+	j := &effect.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: s.Expects(i), Unsaid: def.Expect == "", Base: st.agent.base, Closes: def.JSON == effect.JSONAuto && !fromStdout(def.Outputs)}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}
@@ -184,7 +187,7 @@ func (s *State) model(i int) string {
 }
 
 // steerJob gives a job what the role of its step and the last recovery change.
-func (s *State) steerJob(i int, j *belay.AgentJob) {
+func (s *State) steerJob(i int, j *effect.AgentJob) {
 	st := &s.steps[i]
 	p := s.profile(i)
 	if j.Persona == "" || st.nextAttempt.role != "" {
@@ -205,6 +208,13 @@ func (s *State) Expected(p belay.Path) belay.Expect {
 	return s.Expects(i)
 }
 
+// AnswerAlone tells whether a step says itself that it is to give an answer, and
+// nothing else.
+func (s *State) AnswerAlone(p belay.Path) bool {
+	i, ok := s.index[p]
+	return ok && s.prog.Steps[i].Expect == string(belay.ExpectAnswer)
+}
+
 // Expects is what step i must leave behind. Where it does not say, an answer is
 // enough for an agent that may only read, and where somebody reads it.
 func (s *State) Expects(i int) belay.Expect {
@@ -212,7 +222,7 @@ func (s *State) Expects(i int) belay.Expect {
 	switch own := s.lib.Recipes[s.started.Recipe]; {
 	case def.Expect != "":
 		return belay.Expect(def.Expect)
-	case def.Type != belay.TypeAgent || s.vars.compat || s.profile(i).Access == readOnly || s.onlyRead(i):
+	case !def.Type.Agent() || s.vars.compat || s.profile(i).Access == readOnly || s.onlyRead(i):
 	case own == nil || s.tree == nil:
 	default:
 		origin := s.origin(i)
@@ -254,7 +264,7 @@ func sessionID(tree string, k belay.Key) string {
 }
 
 // noted folds what became known of a running agent.
-func (s *State) noted(e belay.AttemptNoted) error {
+func (s *State) noted(e event.AttemptNoted) error {
 	return s.withOpen(e.Key, func(i int) error {
 		a := &s.steps[i].agent
 		a.notes++
@@ -263,11 +273,11 @@ func (s *State) noted(e belay.AttemptNoted) error {
 			return nil // nothing else of it goes on
 		}
 		switch e.What {
-		case belay.NoteSession:
+		case effect.NoteSession:
 			a.session = e.Text
-		case belay.NoteBase:
-			a.measure.noted(e.Base)
-		case belay.NoteQuiet, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill, belay.NoteRetry:
+		case effect.NoteBase:
+			a.keepBase(e.Base)
+		case effect.NoteQuiet, effect.NoteInterrupt, effect.NoteResume, effect.NoteKill, effect.NoteRetry:
 		}
 		return nil
 	})
@@ -282,11 +292,11 @@ func (s *State) Noted(p belay.Path) int {
 }
 
 // learn keeps what an agent's attempt leaves for the next one.
-func (s *State) learn(i int, o *belay.Observation) {
+func (s *State) learn(i int, o *effect.Observation) {
 	a := &s.steps[i].agent
 	a.grant, a.pardon = nil, false
 	a.cut = cutBy(o)
-	a.measure.ended(o)
+	a.baseAfter(o)
 	if o != nil && o.Agent != nil && o.Agent.Result.Session != "" {
 		a.session = o.Agent.Result.Session
 	}
@@ -294,22 +304,22 @@ func (s *State) learn(i int, o *belay.Observation) {
 
 // learnLost keeps what a lost attempt leaves for the next one: nobody knows how
 // it ended, but its attendant may have told what it did.
-func (s *State) learnLost(i int, e belay.AttemptFound) {
+func (s *State) learnLost(i int, e event.AttemptFound) {
 	s.learn(i, nil)
 	if e.Left != nil {
-		s.steps[i].agent.measure.ended(&belay.Observation{Began: true, Agent: &belay.AgentReport{Evidence: *e.Left}})
+		s.steps[i].agent.baseAfter(&effect.Observation{Began: true, Agent: &effect.AgentReport{Evidence: *e.Left}})
 	}
 }
 
 // cutBy says how an attempt was cut off, so that its session can go on; "" for
 // one that came to an end of its own.
-func cutBy(o *belay.Observation) string {
+func cutBy(o *effect.Observation) string {
 	switch {
 	case o == nil:
 		return "the machine or the process that looked after it died"
-	case o.KilledBy == belay.KilledDeadline || o.Agent != nil && o.Agent.Ended == belay.EndedDeadline:
+	case o.KilledBy == fault.KilledDeadline || o.Agent != nil && o.Agent.Ended == effect.EndedDeadline:
 		return "it passed its time limit"
-	case o.KilledBy != belay.KilledNot:
+	case o.KilledBy != fault.KilledNot:
 		return "it was stopped by a person or with its run"
 	case o.Agent == nil && o.Began:
 		return "the process that looked after it died"
@@ -317,11 +327,11 @@ func cutBy(o *belay.Observation) string {
 		return "" // nothing was started
 	}
 	switch o.Agent.Ended {
-	case belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedRetries:
+	case effect.EndedFirst, effect.EndedSilence, effect.EndedTool, effect.EndedBabble, effect.EndedRetries:
 		return "it was ended because it did not move (" + string(o.Agent.Ended) + ")"
-	case belay.EndedSignal:
+	case effect.EndedSignal:
 		return "it was stopped"
-	case belay.EndedItself, belay.EndedDeadline, belay.EndedOutput:
+	case effect.EndedItself, effect.EndedDeadline, effect.EndedOutput:
 	}
 	if class := o.Agent.Result.Class; class.Row().Service {
 		return "the model's service failed (" + string(class) + ")"
@@ -340,24 +350,24 @@ func (s *State) Case(p belay.Path) (verdict.Case, bool) {
 
 // CodeOf is the exit code that a verdict stands for when it is the last word
 // about a run.
-func CodeOf(v belay.Verdict) int {
+func CodeOf(v effect.Verdict) int {
 	switch {
 	case v.OK && v.Partial:
-		return belay.ExitPartial
+		return exit.Partial
 	case v.OK:
-		return belay.ExitOK
+		return exit.OK
 	case v.Failure == nil:
-		return belay.ExitHeld
+		return exit.Held
 	case v.Failure.Kind == belay.Infrastructure:
-		return belay.ExitInfra
+		return exit.Infra
 	case v.Failure.Kind == belay.HollowSuccess:
-		return belay.ExitHollow
+		return exit.Hollow
 	}
-	return belay.ExitFailed
+	return exit.Failed
 }
 
 // sealed gives the job of an agent the id of its session.
-func (t *Tree) sealed(j belay.Job) belay.Job {
+func (t *Tree) sealed(j effect.Job) effect.Job {
 	if j.Agent != nil && t.started.Session != nil {
 		j.Agent.Session = sessionID(t.started.Session.Tree, j.Key)
 	}
@@ -365,8 +375,8 @@ func (t *Tree) sealed(j belay.Job) belay.Job {
 }
 
 // started is the record of an attempt that begins.
-func started(j belay.Job) belay.AttemptStarted {
-	e := belay.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
+func started(j effect.Job) event.AttemptStarted {
+	e := event.AttemptStarted{Key: j.Key, Path: j.Path, Role: j.Role, Attempt: j.Attempt, Once: j.Once}
 	if a := j.Agent; a != nil {
 		e.Agent, e.Session, e.Resume = a.Name, a.Session, a.Resume != ""
 		if e.Resume {

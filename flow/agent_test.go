@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -14,15 +18,15 @@ func beginAgents(t *testing.T, budget belay.Budget, src string) *world {
 	t.Helper()
 	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	root := load(t, "root", src, lib)
-	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]belay.Job{}}
+	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]effect.Job{}}
 	lim := belay.DefaultLimits()
 	lim.Budget = budget
 	w.turn(
-		Fact{"r", belay.RunStarted{
-			Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: lim,
+		Fact{"r", event.RunStarted{
+			Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: lim,
 			Agent: "scripted", Session: &belay.Session{Tree: "r"},
 		}},
-		Fact{"r", belay.RunAttached{Epoch: 1}},
+		Fact{"r", event.RunAttached{Epoch: 1}},
 	)
 	return w
 }
@@ -31,7 +35,7 @@ func beginAgents(t *testing.T, budget belay.Budget, src string) *world {
 func (w *world) asks() string {
 	var keys []string
 	for _, c := range w.out.Effects {
-		if a, ok := c.(belay.Ask); ok {
+		if a, ok := c.(effect.Ask); ok {
 			keys = append(keys, string(a.Key))
 		}
 	}
@@ -42,8 +46,10 @@ func (w *world) asks() string {
 func (w *world) allow() {
 	w.t.Helper()
 	var facts []Fact
-	for _, k := range strings.Fields(w.asks()) {
-		facts = append(facts, Fact{"r", belay.AnswerGiven{Key: belay.Key(k), Answer: belay.Answer{OK: true, Dir: "/tree"}}})
+	for _, c := range w.out.Effects {
+		if a, ok := c.(effect.Ask); ok {
+			facts = append(facts, Fact{"r", event.AnswerGiven{Key: a.Key, Answer: yes(a.Question)}})
+		}
 	}
 	if len(facts) == 0 {
 		w.t.Fatal("nothing is asked")
@@ -51,10 +57,37 @@ func (w *world) allow() {
 	w.turn(facts...)
 }
 
+// yes is the answer that a question hopes for.
+func yes(q effect.Question) effect.Answer {
+	switch q := q.(type) {
+	case effect.AskStep:
+		return effect.AnswerStep{OK: true}
+	case effect.AskAgent:
+		return effect.AnswerAgent{OK: true}
+	case effect.AskCond:
+		return effect.AnswerCond{OK: true}
+	case effect.AskText:
+		return effect.AnswerText{OK: true}
+	case effect.AskList:
+		return effect.AnswerList{OK: true}
+	case effect.AskTests:
+		return effect.AnswerTests{OK: true}
+	case effect.AskTree:
+		return effect.AnswerTree{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}
+	case effect.AskWorktree:
+		return effect.AnswerWorktree{OK: true, Dir: "/tree"}
+	case effect.AskProbe:
+		return effect.AnswerProbe{OK: true}
+	case effect.AskLook:
+		return effect.AnswerLook{OK: true}
+	}
+	return nil
+}
+
 // answered is the end of an agent that did well, with what it used.
-func answered(u belay.Usage) belay.Observation {
+func answered(u belay.Usage) effect.Observation {
 	v := belay.Text("done")
-	return belay.Observation{Output: &v, Agent: &belay.AgentReport{Result: belay.AgentResult{
+	return effect.Observation{Output: &v, Agent: &effect.AgentReport{Result: belay.AgentResult{
 		Final: true, Stop: belay.StopDone, Excerpt: "done", TextSize: 4, Usage: u,
 	}}}
 }
@@ -64,12 +97,12 @@ func answered(u belay.Usage) belay.Observation {
 //
 // promise: K4
 func TestOnlyASeenSessionGoesOn(t *testing.T) {
-	for name, notes := range map[string][]belay.AttemptNoted{
+	for name, notes := range map[string][]event.AttemptNoted{
 		"unseen": nil,
-		"seen":   {{Key: "r:a.1", What: belay.NoteSession, Text: "S"}},
+		"seen":   {{Key: "r:a.1", What: effect.NoteSession, Text: "S"}},
 		"seen, with a base": {
-			{Key: "r:a.1", What: belay.NoteBase, Base: &belay.Print{Tree: "first"}},
-			{Key: "r:a.1", What: belay.NoteSession, Text: "S"},
+			{Key: "r:a.1", What: effect.NoteBase, Base: &belay.TreeState{Tree: "first"}},
+			{Key: "r:a.1", What: effect.NoteSession, Text: "S"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +115,7 @@ func TestOnlyASeenSessionGoesOn(t *testing.T) {
 			for _, n := range notes {
 				w.turn(Fact{"r", n})
 			}
-			w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+			w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost})
 			w.allow()
 			a := w.jobs["r:a.2"].Agent
 			if a == nil || !strings.Contains(a.Cut, "died") {
@@ -107,24 +140,24 @@ func TestOnlyASeenSessionGoesOn(t *testing.T) {
 
 // promise: K4
 func TestWhatWasCutOff(t *testing.T) {
-	report := func(by belay.EndedBy, class belay.Class) *belay.AgentReport {
-		return &belay.AgentReport{Ended: by, Result: belay.AgentResult{Class: class}}
+	report := func(by effect.EndedBy, class belay.Class) *effect.AgentReport {
+		return &effect.AgentReport{Ended: by, Result: belay.AgentResult{Class: class}}
 	}
 	for _, tt := range []struct {
 		name string
-		o    *belay.Observation
+		o    *effect.Observation
 		want string
 	}{
 		{"lost", nil, "died"},
-		{"attendant killed", &belay.Observation{Began: true, Signal: 9}, "died"},
-		{"never started", &belay.Observation{Fault: belay.FaultAgent}, ""},
-		{"deadline", &belay.Observation{Began: true, KilledBy: belay.KilledDeadline}, "time limit"},
-		{"its own clock", &belay.Observation{Began: true, Agent: report(belay.EndedDeadline, "")}, "time limit"},
-		{"stop", &belay.Observation{Began: true, KilledBy: belay.KilledStop, Agent: report(belay.EndedSignal, "")}, "stopped"},
-		{"silence", &belay.Observation{Began: true, Agent: report(belay.EndedSilence, "")}, "did not move"},
-		{"overload", &belay.Observation{Began: true, Agent: report("", belay.ClassTransient)}, "service failed"},
-		{"refusal", &belay.Observation{Began: true, Agent: report("", belay.ClassRefusal)}, ""},
-		{"well", &belay.Observation{Began: true, Agent: report("", "")}, ""},
+		{"attendant killed", &effect.Observation{Began: true, Signal: 9}, "died"},
+		{"never started", &effect.Observation{Fault: fault.Agent}, ""},
+		{"deadline", &effect.Observation{Began: true, KilledBy: fault.KilledDeadline}, "time limit"},
+		{"its own clock", &effect.Observation{Began: true, Agent: report(effect.EndedDeadline, "")}, "time limit"},
+		{"stop", &effect.Observation{Began: true, KilledBy: fault.KilledStop, Agent: report(effect.EndedSignal, "")}, "stopped"},
+		{"silence", &effect.Observation{Began: true, Agent: report(effect.EndedSilence, "")}, "did not move"},
+		{"overload", &effect.Observation{Began: true, Agent: report("", belay.ClassTransient)}, "service failed"},
+		{"refusal", &effect.Observation{Began: true, Agent: report("", belay.ClassRefusal)}, ""},
+		{"well", &effect.Observation{Began: true, Agent: report("", "")}, ""},
 	} {
 		if got := cutBy(tt.o); !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -148,7 +181,7 @@ func TestStartsAreCountedOnce(t *testing.T) {
 	}
 	w.allow()
 	w.wantStarts("r:a.1")
-	w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Unborn}) // dead between the record and the start
+	w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Unborn}) // dead between the record and the start
 	w.wantStarts("r:a.1")
 	w.end("r:a.1", answered(belay.Usage{}))
 	w.allow()
@@ -158,9 +191,9 @@ func TestStartsAreCountedOnce(t *testing.T) {
 	if n, _ := w.tree.Spent(); n != 2 {
 		t.Fatalf("%d starts, want 2", n)
 	}
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "1", Run: "r", Step: "c", Ask: belay.RequestAnswer, Choice: belay.ChoiceAgain, By: "ann"}}})
+	w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "1", Run: "r", Step: "c", Ask: event.RequestAnswer, Choice: event.ChoiceAgain, By: "ann"}}})
 	w.wantStarts("r:c.1")
-	o := belay.Observation{KilledBy: belay.KilledStop}
+	o := effect.Observation{KilledBy: fault.KilledStop}
 	w.end("r:c.1", o) // given back: the pardon was for one start
 	w.wantStatus(belay.Held, 0)
 }
@@ -256,8 +289,8 @@ func TestReopenAsksForAWorktreeAgain(t *testing.T) {
 	if w.asks() != "r:?worktree" {
 		t.Fatalf("asks %q", w.asks())
 	}
-	w.turn(Fact{"r", belay.AnswerGiven{Key: "r:?worktree", Answer: belay.Answer{Error: "no repository"}}})
-	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.turn(Fact{"r", event.AnswerGiven{Key: "r:?worktree", Answer: effect.AnswerWorktree{Error: "no repository"}}})
+	w.wantStatus(belay.Failed, exit.Infra)
 	w.turn(w.tree.Reopen("ann", "mended")...)
 	if w.asks() != "r:?worktree" {
 		t.Fatalf("asks %q when it is reopened", w.asks())
@@ -270,11 +303,11 @@ func TestReopenAsksForAWorktreeAgain(t *testing.T) {
 	w.exit("r:a.1", 1) // the reopening granted one attempt more
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 1)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	w.turn(w.tree.Reopen("ann", "again")...)
 	w.allow()
 	w.wantStarts("r:a.3")
-	w.reload(map[belay.Key]belay.Found{"r:a.3": belay.Unborn})
+	w.reload(map[belay.Key]fault.Found{"r:a.3": fault.Unborn})
 	if w.asks() != "r:?worktree" {
 		t.Fatalf("asks %q when another driver goes on", w.asks())
 	}

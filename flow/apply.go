@@ -6,27 +6,30 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
 )
 
 // apply folds one record of this run. It judges nothing: what was decided is
 // in the records, and a better judge must not rewrite history.
-func (s *State) apply(r belay.Record) error {
+func (s *State) apply(r event.Record) error {
 	if s.prog == nil {
-		e, ok := r.Event.(belay.RunStarted)
+		e, ok := r.Event.(event.RunStarted)
 		if !ok {
 			return fmt.Errorf("run %s: first record is %s", s.id, r.Event.Kind())
 		}
 		return s.begin(e, r.At)
 	}
 	switch e := r.Event.(type) {
-	case belay.RunStarted:
+	case event.RunStarted:
 		return s.begin(e, r.At)
-	case belay.RunAttached, belay.RunHeld, belay.RunStopped:
+	case event.RunAttached, event.RunHeld, event.RunStopped:
 		return nil // the tree's business
-	case belay.RunReopened:
+	case event.RunReopened:
 		return s.reopen()
-	case belay.RunEnded:
+	case event.RunEnded:
 		if s.result != nil {
 			return fmt.Errorf("run %s: ended twice", s.id)
 		}
@@ -34,19 +37,19 @@ func (s *State) apply(r belay.Record) error {
 		clear(s.vars.known) // nobody looks at them any more
 		clear(s.trees)
 		return nil
-	case belay.RequestReceived:
+	case event.RequestReceived:
 		s.receive(e.Request)
 		return nil
-	case belay.RequestRefused:
+	case event.RequestRefused:
 		s.decided(e.ID)
 		return nil
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		return s.hold(e)
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		return s.answered(e)
-	case belay.AnswerGiven:
+	case event.AnswerGiven:
 		return s.told(e, r.At)
-	case belay.RunCleared:
+	case event.RunCleared:
 		s.cleared(e)
 		return nil
 	}
@@ -54,29 +57,29 @@ func (s *State) apply(r belay.Record) error {
 }
 
 // applyStep folds a record about a step or an attempt.
-func (s *State) applyStep(r belay.Record) error {
+func (s *State) applyStep(r event.Record) error {
 	switch e := r.Event.(type) {
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		return s.start(e, r.At)
-	case belay.AttemptNoted:
+	case event.AttemptNoted:
 		return s.noted(e)
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		return s.found(e)
-	case belay.AttemptStopping:
+	case event.AttemptStopping:
 		return s.withOpen(e.Key, func(i int) error { s.steps[i].stopping = e.Why; return nil })
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		return s.end(e)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		return s.judged(e, r.At)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		return s.withStep(e.Path, func(i int) error { return s.finish(i, NotTaken) })
-	case belay.StepSkipped:
+	case event.StepSkipped:
 		return s.withStep(e.Path, func(i int) error {
 			s.drop(i)
 			s.steps[i].leave = nil
 			return s.finish(i, Skipped)
 		})
-	case belay.StepRefused:
+	case event.StepRefused:
 		return s.withStep(e.Path, func(i int) error {
 			f := e.Failure
 			s.steps[i].failure = &f
@@ -87,7 +90,7 @@ func (s *State) applyStep(r belay.Record) error {
 			s.fail(i)
 			return nil
 		})
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		return s.withStep(e.Path, func(i int) error { return s.recover(i, e.Plan) })
 	}
 	return fmt.Errorf("run %s: cannot fold %s", s.id, r.Event.Kind())
@@ -143,13 +146,13 @@ func (s *State) again(i int, due time.Time) error {
 	st.due, st.plan = due, nil
 	st.gone, st.main, st.verify, st.deaf, st.declared = false, nil, nil, false, false
 	st.permit, st.truth, st.probe = nil, nil, nil
-	st.filled, st.list, st.unheard, st.seen = nil, nil, "", nil
+	st.filled, st.list, st.unheard, st.seen, st.round = nil, nil, "", nil, roundFacts{}
 	st.helper.leave()
 	s.wake(i)
 	return nil
 }
 
-func (s *State) start(e belay.AttemptStarted, at time.Time) error {
+func (s *State) start(e event.AttemptStarted, at time.Time) error {
 	switch e.Role {
 	case belay.RoleHook:
 		return s.startHook(e, at)
@@ -184,7 +187,7 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 	if e.Child != "" {
 		st.last, st.prior = e.Child, e.Child
 		s.giveBack(i) // those who work in it ask for themselves
-		if t := s.timeout(i); t > 0 && !st.nextAttempt.stand && st.nextAttempt.parts == nil {
+		if t := s.timeout(i); t > 0 && !st.nextAttempt.fallback && st.nextAttempt.parts == nil {
 			s.timers.push(timer{at.Add(t), i, e.Key})
 		}
 	}
@@ -192,9 +195,9 @@ func (s *State) start(e belay.AttemptStarted, at time.Time) error {
 }
 
 // opened keeps the attempt of a step that has started, whatever it is for.
-func (s *State) opened(i int, e belay.AttemptStarted, at time.Time) {
+func (s *State) opened(i int, e event.AttemptStarted, at time.Time) {
 	st := &s.steps[i]
-	st.key, st.stopping, st.since = e.Key, belay.KilledNot, at
+	st.key, st.stopping, st.since = e.Key, fault.KilledNot, at
 	s.open[e.Key] = i
 	s.running++
 }
@@ -206,24 +209,24 @@ func (s *State) close(i int) {
 		s.timers.remove(i, st.key)
 	}
 	delete(s.open, st.key)
-	st.key, st.child, st.hook, st.stopping = "", "", "", belay.KilledNot
+	st.key, st.child, st.hook, st.stopping = "", "", "", fault.KilledNot
 	s.running--
 }
 
-func (s *State) found(e belay.AttemptFound) error {
+func (s *State) found(e event.AttemptFound) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		switch e.How {
-		case belay.Adopted:
-			st.stopping = belay.KilledNot // a signal may never have reached it: decide again
+		case fault.Adopted:
+			st.stopping = fault.KilledNot // a signal may never have reached it: decide again
 			return nil
-		case belay.Harvested:
+		case fault.Harvested:
 			return nil // its end follows
-		case belay.Unborn, belay.Lost:
+		case fault.Unborn, fault.Lost:
 		default:
 			return fmt.Errorf("run %s: attempt found %q", s.id, e.How)
 		}
-		unborn := e.How == belay.Unborn
+		unborn := e.How == fault.Unborn
 		switch {
 		case st.hook != "":
 			s.hookGone(i, unborn, e.Count)
@@ -258,7 +261,7 @@ func (s *State) found(e belay.AttemptFound) error {
 	})
 }
 
-func (s *State) end(e belay.AttemptEnded) error {
+func (s *State) end(e event.AttemptEnded) error {
 	return s.withOpen(e.Key, func(i int) error {
 		st := &s.steps[i]
 		if st.hook != "" {
@@ -276,7 +279,7 @@ func (s *State) end(e belay.AttemptEnded) error {
 		to := s.checkedPhase(i)
 		if st.phase == Checking {
 			// A check that was cut off has not spoken: it is asked again.
-			if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
+			if o.KilledBy != fault.KilledStop && o.KilledBy != fault.KilledCancel {
 				st.verify = &o
 			}
 		} else {
@@ -301,7 +304,7 @@ func (s *State) checkedPhase(i int) Phase {
 	return Ended
 }
 
-func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
+func (s *State) judged(e event.AttemptJudged, at time.Time) error {
 	if i, ok := s.helperOf(e.Key); ok {
 		return s.judgedHelper(i, e.Verdict)
 	}
@@ -324,6 +327,7 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 	}
 	st := &s.steps[i]
 	v := e.Verdict
+	known := st.reask && s.doubted(i) // the same failure: it counts once
 	st.verdict, st.vouched, st.reask = &v, nil, false
 	switch {
 	case v.OK && st.merge.due: // a person says that it is merged
@@ -339,6 +343,9 @@ func (s *State) judged(e belay.AttemptJudged, at time.Time) error {
 		return nil
 	}
 	s.broke(i, v.Failure, at)
+	if known {
+		st.failed--
+	}
 	s.look(i)
 	return s.move(i, Broken)
 }
@@ -387,7 +394,7 @@ func (s *State) drop(i int) {
 	}
 }
 
-func (s *State) hold(e belay.ItemOpened) error {
+func (s *State) hold(e event.ItemOpened) error {
 	return s.withStep(e.Path, func(i int) error {
 		s.drop(i)
 		st := &s.steps[i]
@@ -404,7 +411,7 @@ func (s *State) hold(e belay.ItemOpened) error {
 	})
 }
 
-func (s *State) answered(e belay.ItemAnswered) error {
+func (s *State) answered(e event.ItemAnswered) error {
 	i, ok := s.items[e.ID]
 	if !ok {
 		return fmt.Errorf("run %s: item %s is not open", s.id, e.ID)
@@ -415,21 +422,21 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	st.item = ""
 	budget := st.agent.broke
 	st.agent.broke = false
-	if e.Choice == belay.ChoiceDone && e.Check {
+	if e.Choice == event.ChoiceDone && e.Check {
 		return s.vouch(i, e, budget)
 	}
 	if !budget && (st.verdict == nil || st.verdict.Failure == nil) {
 		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
 	}
 	switch e.Choice {
-	case belay.ChoiceDone:
+	case event.ChoiceDone:
 		s.setOutputs(i)
 		if st.merge.due { // it is merged, too
 			st.merge.due = false
 			return s.finish(i, Done)
 		}
 		return s.accomplish(i)
-	case belay.ChoiceAgain:
+	case event.ChoiceAgain:
 		if budget {
 			st.agent.pardon = !strings.HasSuffix(e.ID, staleItem)
 			st.woken = false
@@ -441,14 +448,14 @@ func (s *State) answered(e belay.ItemAnswered) error {
 		st.extra++
 		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
 		if s.unasked(i) {
-			return s.askForge(i)
+			return s.askAgain(i)
 		}
 		return s.again(i, time.Time{})
-	case belay.ChoiceSkip:
+	case event.ChoiceSkip:
 		st.leave = &e
 		s.look(i) // that it is left out follows
 		return nil
-	case belay.ChoiceFail:
+	case event.ChoiceFail:
 		st.declared = true
 		if st.failure == nil {
 			st.failure = &belay.Failure{
@@ -467,60 +474,56 @@ func (s *State) answered(e belay.ItemAnswered) error {
 	return fmt.Errorf("run %s: unknown answer %q", s.id, e.Choice)
 }
 
-func (s *State) told(e belay.AnswerGiven, at time.Time) error {
+// told folds an answer. One that nobody waits for was asked for twice around a
+// crash, and is used already.
+func (s *State) told(e event.AnswerGiven, at time.Time) error {
+	if !e.Fits() {
+		return fmt.Errorf("run %s: %s is answered with %T", s.id, e.Key, e.Answer)
+	}
 	s.stir(e.Key)
-	if s.treeAnswered(e.Key, e.Answer) {
+	if s.roundAnswered(e.Key, e.Answer) {
 		return nil
 	}
-	if s.homed(e) {
-		return nil
-	}
-	if e.Key == s.listKey() {
-		s.toldList(e.Answer)
-		return nil
-	}
-	if i, ok := s.endedFor(e.Key, belay.TopicProbe); ok {
-		s.probed(i, e.Answer)
-		return nil
-	}
-	if i, ok := s.endedFor(e.Key, belay.TopicLook); ok {
-		s.looked(i, e.Answer)
-		return nil
-	}
-	if i, ok := s.guardLook(e.Key); ok {
-		s.guardSeen(i, e.Answer)
-		return nil
-	}
-	if i, ok := s.helperOf(e.Key); ok {
-		s.helperAnswered(i, e)
-		return nil
-	}
-	if i, ok := s.askedFor(e.Key); ok {
-		return s.giveAnswer(i, e, at)
-	}
-	return nil // else asked twice around a crash, and already used
-}
-
-// giveAnswer stores an answer with the step that asked for it.
-func (s *State) giveAnswer(i int, e belay.AnswerGiven, at time.Time) error {
-	st := &s.steps[i]
-	a := e.Answer
-	switch e.Key {
-	case s.stepKey(i):
-		st.permit = &a
-	case s.agentKey(i):
-		return s.granted(i, a, at)
-	case s.condKey(i):
-		st.truth = &a
-	case s.textKey(i):
-		s.fillIn(i, a)
-	case s.testsKey(i):
-		s.foundTests(i, a)
+	i, asked := s.askedFor(e.Key)
+	switch a := e.Answer.(type) {
+	case effect.AnswerTree:
+		s.treeAnswered(e.Key, a)
+	case effect.AnswerWorktree:
+		s.homed(e.Key, a)
+	case effect.AnswerList:
+		if e.Key == s.listKey() {
+			s.listed = &a
+		}
+	case effect.AnswerProbe:
+		s.probed(e.Key, a)
+	case effect.AnswerLook:
+		s.looked(e.Key, a)
+	case effect.AnswerAgent:
+		if asked {
+			return s.granted(i, a, at)
+		}
+		s.helperAnswered(e.Key, a)
+	case effect.AnswerStep:
+		if asked {
+			s.steps[i].permit = &a
+		}
+	case effect.AnswerCond:
+		if asked {
+			s.steps[i].truth = &a
+		}
+	case effect.AnswerText:
+		if asked {
+			s.fillIn(i, a)
+		}
+	case effect.AnswerTests:
+		if asked {
+			s.foundTests(i, a)
+		}
 	}
 	return nil
 }
 
-func (s *State) receive(r belay.Request) {
+func (s *State) receive(r event.Request) {
 	if s.seen[r.ID] {
 		return
 	}
@@ -528,13 +531,13 @@ func (s *State) receive(r belay.Request) {
 	if r.Run != s.id {
 		return // meant for a run that is not in this tree; it is refused
 	}
-	if r.Ask == belay.RequestCancel && s.result == nil {
+	if r.Ask == event.RequestCancel && s.result == nil {
 		if s.cancel == nil {
 			s.cancel = &r
 		}
 		return
 	}
-	if r.Ask == belay.RequestStop && s.result == nil {
+	if r.Ask == event.RequestStop && s.result == nil {
 		return // the tree's business
 	}
 	s.inbox = append(s.inbox, r)
@@ -553,7 +556,7 @@ func (s *State) decided(id string) {
 // decidedFor forgets the request that answered step i.
 func (s *State) decidedFor(i int) {
 	for n, r := range s.inbox {
-		if r.Ask == belay.RequestAnswer && s.target(r) == i {
+		if r.Ask == event.RequestAnswer && s.target(r) == i {
 			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
 			return
 		}

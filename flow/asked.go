@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recovery"
 )
@@ -23,11 +24,11 @@ func (s *State) askedFor(k belay.Key) (int, bool) {
 	return i, p.Attempt == s.steps[i].attempt+1
 }
 
-// endedFor is the ended step that a question of a topic is about: a look at the
-// machine, or at its tree.
-func (s *State) endedFor(k belay.Key, topic belay.Topic) (int, bool) {
+// endedFor is the ended step that a question is about: a look at the machine, or
+// at its tree.
+func (s *State) endedFor(k belay.Key) (int, bool) {
 	p, ok := belay.ParseKey(k)
-	if !ok || p.Topic != topic || p.Role != belay.RoleMain {
+	if !ok || p.Role != belay.RoleMain {
 		return 0, false
 	}
 	i, ok := s.index[p.Path]
@@ -35,11 +36,10 @@ func (s *State) endedFor(k belay.Key, topic belay.Topic) (int, bool) {
 }
 
 // helperAnswered folds whether a helper may start.
-func (s *State) helperAnswered(i int, e belay.AnswerGiven) {
-	a := &s.steps[i].helper
-	if of, _ := e.Key.Is(belay.TopicAgent); of == s.helperKey(i) {
-		answer := e.Answer
-		a.grant = &answer
+func (s *State) helperAnswered(k belay.Key, a effect.AnswerAgent) {
+	i, ok := s.helperOf(k)
+	if of, _ := k.Is(belay.TopicAgent); ok && of == s.helperKey(i) {
+		s.steps[i].helper.grant = &a
 		s.look(i)
 	}
 }
@@ -47,7 +47,7 @@ func (s *State) helperAnswered(i int, e belay.AnswerGiven) {
 // granted folds whether the agent of a step may start. A service that is down
 // is asked again when it says, as long as the patience of the step lasts; one
 // that has no retries left is a failure of its own, for which a recovery is chosen.
-func (s *State) granted(i int, a belay.Answer, at time.Time) error {
+func (s *State) granted(i int, a effect.AnswerAgent, at time.Time) error {
 	st := &s.steps[i]
 	end := s.patienceEnd(i)
 	over := !end.IsZero() && !at.Before(end)
@@ -80,7 +80,7 @@ func (s *State) patienceEnd(i int) time.Time {
 	case down.IsZero():
 		return time.Time{}
 	case patience == 0:
-		patience = belay.DefaultPatience
+		patience = recovery.DefaultPatience
 	}
 	end := down.Add(max(patience, 0))
 	if named := s.steps[i].agent.named; named.After(end) { // a time that the service named itself

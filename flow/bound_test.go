@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // A turn has a bounded size, however much is to be said; what it says in all is
@@ -27,7 +29,7 @@ func TestATurnIsBounded(t *testing.T) {
 		}
 		w.turn()
 	}
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Achieved, exit.OK)
 	if turns < 4 || len(w.recs) != steps+3 {
 		t.Errorf("%d turns, %d records", turns, len(w.recs))
 	}
@@ -42,12 +44,12 @@ func TestAStopIsBounded(t *testing.T) {
 	for i := range steps {
 		fmt.Fprintf(&src, "- {id: s%d, needs: [], command: 'true'}\n", i)
 	}
-	w := begun(t, src.String(), func(e *belay.RunStarted) { e.Limits.MaxParallel = steps })
+	w := begun(t, src.String(), func(e *event.RunStarted) { e.Limits.MaxParallel = steps })
 	for w.out.More {
 		w.turn()
 	}
 	stopped := 0
-	for w.turn(request("s", belay.RequestStop, "")); ; w.turn() {
+	for w.turn(request("s", event.RequestStop, "")); ; w.turn() {
 		if n := sizeOf(t, w.out); n > maxTurn+4096 {
 			t.Fatalf("a turn of %d bytes", n)
 		}

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 )
 
 // spent is what the agents of a tree have used, from the facts alone.
@@ -75,28 +78,29 @@ func (t *Tree) tight() bool {
 // waits tells whether a step is one that has to wait where the budget is tight.
 func (s *State) waits(i int) bool {
 	st := &s.steps[i]
-	if s.typeOf(i) != belay.TypeAgent || s.prog.Steps[i].Foreach != "" || st.nextAttempt.stand || st.nextAttempt.parts != nil {
+	if !s.typeOf(i).Agent() || s.prog.Steps[i].Foreach != "" || st.nextAttempt.fallback || st.nextAttempt.parts != nil {
 		return false
 	}
 	return st.agent.grant == nil && !st.agent.pardon && !st.asked
 }
 
 // spend keeps what a record says about the use of agents.
-func (t *Tree) spend(r belay.Record) {
+func (t *Tree) spend(r event.Record) {
 	switch e := r.Event.(type) {
-	case belay.AnswerGiven:
-		if k, ok := e.Key.Is(belay.TopicAgent); ok && e.Answer.OK {
+	case event.AnswerGiven:
+		if a, ok := e.Answer.(effect.AnswerAgent); ok && a.OK {
+			k, _ := e.Key.Is(belay.TopicAgent)
 			t.spent.starts[k] = 1
 		}
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		if e.Agent != "" {
 			t.spent.starts[e.Key] = 1 // a pardoned one was never asked for
 		}
-	case belay.AttemptFound:
-		if e.How == belay.Unborn {
+	case event.AttemptFound:
+		if e.How == fault.Unborn {
 			delete(t.spent.starts, e.Key)
 		}
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		if a := e.Observation.Agent; a != nil {
 			u := a.Result.Usage
 			t.spent.usage = t.spent.usage.Add(u)

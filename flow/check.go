@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 )
@@ -22,7 +23,7 @@ func (s *State) asksFor(i int) belay.Expect {
 	if s.started.Classic {
 		return ""
 	}
-	if s.typeOf(i) != belay.TypeAgent && (s.steps[i].helper.role != belay.RoleRecovery || s.recoveryMode(i) == recovery.PolicyClassic) {
+	if !s.typeOf(i).Agent() && (s.steps[i].helper.role != belay.RoleRecovery || s.recoveryMode(i) == recovery.PolicyClassic) {
 		return ""
 	}
 	switch e := belay.Expect(s.prog.Steps[i].Expect); e {
@@ -70,31 +71,31 @@ func (s *State) checkWords(i int) string {
 }
 
 // checkJob is the check that Belay itself makes.
-func (s *State) checkJob(i int) *belay.CheckJob {
+func (s *State) checkJob(i int) *effect.CheckJob {
 	if s.asksFor(i) == belay.ExpectPR {
-		return &belay.CheckJob{PR: s.prQuestion(i)}
+		return &effect.CheckJob{PR: s.prQuestion(i)}
 	}
 	plan, ok := s.testPlan(i)
 	if !ok { // it is looked for when it is needed
 		dir, _ := s.dir(i) // a step whose directory has no name was refused before it started
-		plan = belay.TestPlan{Dir: dir, Top: dir}
+		plan = effect.TestPlan{Dir: dir, Top: dir}
 	}
-	return &belay.CheckJob{Tests: &plan}
+	return &effect.CheckJob{Tests: &plan}
 }
 
 // testPlan is how the tests of a step are run, as it was found before the agent.
-func (s *State) testPlan(i int) (belay.TestPlan, bool) {
+func (s *State) testPlan(i int) (effect.TestPlan, bool) {
 	if p := s.steps[i].tests; p != nil {
 		return *p, true
 	}
 	dir, err := s.dir(i)
 	if err != nil {
-		return belay.TestPlan{}, false
+		return effect.TestPlan{}, false
 	}
 	dir = s.unhoused(dir)
-	at := slices.IndexFunc(s.tree.started.Tests, func(p belay.TestPlan) bool { return p.Dir == dir })
+	at := slices.IndexFunc(s.tree.started.Tests, func(p effect.TestPlan) bool { return p.Dir == dir })
 	if at < 0 {
-		return belay.TestPlan{}, false
+		return effect.TestPlan{}, false
 	}
 	return s.tree.started.Tests[at], true
 }
@@ -134,7 +135,7 @@ func (s *State) stoodFor(dir string) (string, bool) {
 
 // nextTests asks how the tests of a step are run, where that was not found at
 // the start of the run.
-func (s *State) nextTests(i int) belay.Command {
+func (s *State) nextTests(i int) command {
 	if s.asksFor(i) != belay.ExpectTests || s.checkScript(i) != nil {
 		return nil
 	}
@@ -145,23 +146,23 @@ func (s *State) nextTests(i int) belay.Command {
 	if err != nil {
 		return nil // the step is refused for that
 	}
-	return belay.Ask{Key: s.testsKey(i), Question: belay.Question{Tests: dir}}
+	return effect.Ask{Key: s.testsKey(i), Question: effect.AskTests{Dir: dir}}
 }
 
 // foundTests folds how the tests of a step are run.
-func (s *State) foundTests(i int, a belay.Answer) {
+func (s *State) foundTests(i int, a effect.AnswerTests) {
 	st := &s.steps[i]
 	st.tests = a.Tests
 	if st.tests == nil { // asked, and there is no answer: it is looked for when it is needed
 		dir, _ := s.dir(i) // it had one when it asked
-		st.tests = &belay.TestPlan{Dir: dir, Top: dir}
+		st.tests = &effect.TestPlan{Dir: dir, Top: dir}
 	}
 }
 
 // prQuestion is what the forge is asked about the work of a step.
-func (s *State) prQuestion(i int) *belay.PRQuestion {
+func (s *State) prQuestion(i int) *effect.PRQuestion {
 	st := &s.steps[i]
-	q := &belay.PRQuestion{Forges: s.tree.started.Forges, Since: s.begun}
+	q := &effect.PRQuestion{Forges: s.tree.started.Forges, Since: s.begun}
 	seen := st.main
 	if a := st.helper.seen(); a != nil {
 		seen = a

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
 
 // startRun begins a sub-recipe as a child run.
-func (s *State) startRun(i int) belay.Command {
+func (s *State) startRun(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
+	if depth := s.nesting() + 1; depth > s.started.Limits.MaxDepth {
 		return s.refuse(i, belay.RecursionLimit,
 			fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", def.Recipe, depth, s.started.Limits.MaxDepth),
 			"look for recipes that call each other, or raise recursion.max_depth in the root recipe")
@@ -26,10 +27,10 @@ func (s *State) startRun(i int) belay.Command {
 	}
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
-	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
-	if s.goesOn(i, belay.RunStarted{Recipe: digest}) {
+	started := event.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
+	if s.goesOn(i, event.RunStarted{Recipe: digest}) {
 		started.Child = st.prior
-		return belay.StartRun{Started: started, Reopen: true}
+		return startRun{Started: started, Reopen: true}
 	}
 	own, err := s.handDown(i, prog)
 	if err != nil {
@@ -44,9 +45,9 @@ func (s *State) startRun(i int) belay.Command {
 		return s.refuseText(i, belay.RecipeFailure, err)
 	}
 	started.Child = s.id.Child(def.ID, n)
-	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "" && s.each == nil,
-		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
+	return startRun{Started: started, Child: event.RunStarted{
+		Schema: event.Schema, Name: prog.Name, Recipe: digest, Vars: own, Inherit: true, Gather: def.Output != "" && !s.ofStep(),
+		Dir: dir, Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(i),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}
@@ -55,13 +56,13 @@ func (s *State) startRun(i int) belay.Command {
 // goesOn tells whether the next attempt goes on with the child run of the last
 // one, in which what is done stays done: a person asked for it, or something in
 // it must not run twice.
-func (s *State) goesOn(i int, like belay.RunStarted) bool {
+func (s *State) goesOn(i int, like event.RunStarted) bool {
 	st := &s.steps[i]
 	prior := s.tree.Run(st.prior)
 	if prior == nil || prior.result == nil {
 		return false
 	}
-	if e := prior.started; e.Recipe != like.Recipe || e.Each != like.Each || e.Stand != "" || e.Split != "" {
+	if e := prior.started; e.Recipe != like.Recipe || e.Each != like.Each || e.Repeat != like.Repeat || e.Stand != "" || e.Split != "" {
 		return false // something else was done instead
 	}
 	return st.extra > 0 || prior.onceBegan()
@@ -104,10 +105,15 @@ func (s *State) handDown(i int, prog *recipe.Recipe) (map[string]belay.Value, er
 
 // argument is the value of one of the things that step i hands down.
 func (s *State) argument(i int, c *scope, a *recipe.Arg) (belay.Value, error) {
+	return s.argumentOf(i, c, a, "context "+a.Name)
+}
+
+// argumentOf does so for any argument; key says which it is.
+func (s *State) argumentOf(i int, c *scope, a *recipe.Arg, key string) (belay.Value, error) {
 	if a.Text != nil {
 		v, err := s.render(i, c, a.Text)
 		if err != nil {
-			err = s.misfit(i, "context "+a.Name, a.Text, a.At, err)
+			err = s.misfit(i, key, a.Text, a.At, err)
 		}
 		return v, err
 	}
@@ -117,7 +123,7 @@ func (s *State) argument(i int, c *scope, a *recipe.Arg) (belay.Value, error) {
 			err = fmt.Errorf("the value of %s is too big for a part of something else: hand it down by itself", t)
 		}
 		if err != nil {
-			return nil, s.misfit(i, "context "+a.Name, t, at, err)
+			return nil, s.misfit(i, key, t, at, err)
 		}
 		return v.JSON, nil
 	})
@@ -146,12 +152,13 @@ func blank(raw []byte) bool {
 
 // hiddenDown are the variables with something hidden in them that a child run
 // inherits; one that the step hands down anew is looked at before it starts.
-func (s *State) hiddenDown(def *recipe.Step) map[string]belay.Path {
-	if len(s.vars.hidden) == 0 {
+func (s *State) hiddenDown(i int) map[string]belay.Path {
+	hidden := s.scope(i).hidden
+	if len(hidden) == 0 {
 		return nil
 	}
-	down := maps.Clone(s.vars.hidden)
-	for _, a := range def.Context {
+	down := maps.Clone(hidden)
+	for _, a := range s.prog.Steps[i].Context {
 		delete(down, a.Name)
 	}
 	return down

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -17,12 +21,12 @@ func (s *State) probeKey(i int) belay.Key {
 
 // judge says what an ended attempt amounts to; a failure gets its class. Where
 // a look at the machine could say more, that is asked for first.
-func (s *State) judge(i int, c verdict.Case) belay.Command {
+func (s *State) judge(i int, c verdict.Case) command {
 	st := &s.steps[i]
 	v := verdict.Of(c)
 	if v.OK {
 		if why := s.missing(i); why != "" {
-			v = belay.Verdict{Against: []string{why}, Failure: &belay.Failure{
+			v = effect.Verdict{Against: []string{why}, Failure: &belay.Failure{
 				Kind: s.ownKind(i), Op: "step " + string(s.prog.Steps[i].ID), Cause: why, Hint: "give what stands in for it the same outputs",
 			}}
 		} else if s.unjoined(i) {
@@ -35,11 +39,11 @@ func (s *State) judge(i int, c verdict.Case) belay.Command {
 			if st.asked {
 				return nil
 			}
-			q.Probe, _ = s.dir(i) // it had one when it started
-			return belay.Ask{Key: s.probeKey(i), Question: q}
+			q.Dir, _ = s.dir(i) // it had one when it started
+			return effect.Ask{Key: s.probeKey(i), Question: q}
 		}
 	}
-	return belay.Note{Event: belay.AttemptJudged{Key: s.judgedKey(i), Verdict: v}}
+	return note{Event: event.AttemptJudged{Key: s.judgedKey(i), Verdict: v}}
 }
 
 func (s *State) explain(i int, c verdict.Case, f *belay.Failure) {
@@ -56,10 +60,11 @@ func (s *State) explain(i int, c verdict.Case, f *belay.Failure) {
 }
 
 // probed folds a look at the machine.
-func (s *State) probed(i int, a belay.Answer) {
-	st := &s.steps[i]
-	st.probe = &a
-	s.look(i)
+func (s *State) probed(k belay.Key, a effect.AnswerProbe) {
+	if i, ok := s.endedFor(k); ok {
+		s.steps[i].probe = &a
+		s.look(i)
+	}
 }
 
 // changed tells whether the work is in another state than the failure before
@@ -91,9 +96,9 @@ func (s *State) decide(i int, now time.Time) belay.Plan {
 	if s.policyName(i) == recovery.PolicyClassic {
 		retries := s.tree.started.MaxRetries
 		if retries == 0 {
-			retries = recovery.DefaultMaxRetries
+			retries = classic.DefaultMaxRetries
 		}
-		return recovery.ChooseClassic(x, retries)
+		return classic.Choose(x, retries)
 	}
 	return recovery.Choose(x)
 }
@@ -124,16 +129,16 @@ func (s *State) situation(i int, now time.Time) recovery.Situation {
 	x := recovery.Situation{
 		Failure: *st.failure, Type: s.typeOf(i), Title: s.titleOf(i), Optional: def.Optional || s.policyName(i) == recovery.PolicyBelay && s.dispensable(), Once: def.Once,
 		Declared: s.policy(i), History: s.history(i), Past: st.past, Timeout: s.timeout(i),
-		Agents: top.Agents || s.typeOf(i) == belay.TypeAgent, Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Patience: top.Limits.Patience, Now: now, Deadline: s.deadline(),
+		Agents: top.Agents || s.typeOf(i).Agent(), Replans: s.tree.replans, MaxReplans: top.Limits.MaxReplans, Patience: top.Limits.Patience, Now: now, Deadline: s.deadline(),
 		Changed: st.moved || s.changed(i), Checked: s.hasCheck(i), Depth: s.depth, Spent: st.agent.spent,
 		Fallback: def.Fallback != nil, Failing: s.fails(i),
 	}
 	if st.merge.due { // the work is there: nothing else is done instead
-		x.Fallback = false
-	} else if x.Type == belay.TypeRecipe && def.Foreach == "" && s.mayRecover(i) {
+		x.Fallback, x.Merging = false, true
+	} else if x.Type.Child() && def.Foreach == "" && def.Repeat == nil && s.mayRecover(i) {
 		x.Recoverable, x.Unstaffed = s.agentName(i) != "", s.agentName(i) == ""
 	}
-	if x.Type != belay.TypeAgent {
+	if !x.Type.Agent() {
 		return x
 	}
 	x.Agent, x.Role, x.Down = s.agentName(i), s.role(i), st.agent.down
@@ -241,14 +246,14 @@ func (s *State) mayRecover(i int) bool {
 	if s.recoveryMode(i) == "off" || !s.tree.started.Agents || st.main == nil || st.main.Child == nil {
 		return false
 	}
-	if st.main.KilledBy == belay.KilledCancel || st.main.KilledBy == belay.KilledStop {
+	if st.main.KilledBy == fault.KilledCancel || st.main.KilledBy == fault.KilledStop {
 		return false
 	}
 	if s.refusedBelow(i) {
 		return false
 	}
 	f := s.rootCause(i)
-	return f == nil || f.Rule != rulePerson && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+	return f == nil || f.Rule != rulePerson && f.Rule != ruleEnds && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
 }
 
 // refusedBelow tells whether an agent was asked about the same failure one level

@@ -4,42 +4,42 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // nextClear answers a person who takes a count back.
-func (s *State) nextClear(r belay.Request) belay.Command {
-	refuse := func(why string) belay.Command {
-		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
+func (s *State) nextClear(r event.Request) command {
+	refuse := func(why string) command {
+		return note{Event: event.RequestRefused{ID: r.ID, Why: why}}
 	}
-	cleared := belay.Note{Event: belay.RunCleared{What: r.What, Path: r.Step, By: r.By, Why: r.Why}}
+	cleared := note{Event: event.RunCleared{What: r.What, Path: r.Step, By: r.By, Why: r.Why}}
 	switch r.What {
-	case belay.CountAttempts:
+	case event.CountAttempts:
 		if _, known := s.index[r.Step]; r.Step != "" && !known {
 			return refuse(fmt.Sprintf("there is no step %s in this run", r.Step))
 		}
 		return cleared
-	case belay.CountBreakers, belay.CountBudget:
+	case event.CountBreakers, event.CountBudget, event.CountRestarts, event.CountReview:
 		if s.id.Depth() > 0 {
-			return refuse("the budget and the breakers belong to the root run")
+			return refuse("the budget, the breakers, the restarts and the review belong to the root run")
 		}
 		return cleared
 	}
-	return refuse(fmt.Sprintf("unknown count %q: attempts, breakers or budget", r.What))
+	return refuse(fmt.Sprintf("unknown count %q: attempts, breakers, budget, restarts or review", r.What))
 }
 
 // cleared folds what a person took back.
-func (s *State) cleared(e belay.RunCleared) {
+func (s *State) cleared(e event.RunCleared) {
 	for n, r := range s.inbox {
-		if r.Ask == belay.RequestClear && r.What == e.What && r.Step == e.Path {
+		if r.Ask == event.RequestClear && r.What == e.What && r.Step == e.Path {
 			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
 			break
 		}
 	}
-	if e.What == belay.CountBreakers {
+	if e.What == event.CountBreakers {
 		s.unblock()
 	}
-	if e.What != belay.CountAttempts {
+	if e.What != event.CountAttempts {
 		return
 	}
 	for i := range s.steps {

@@ -6,20 +6,21 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 )
 
 // startInstead begins what the recipe names as another way, as a child run: a
 // recipe with the step's context, or one other step.
-func (s *State) startInstead(i int) belay.Command {
+func (s *State) startInstead(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
-	e := belay.RunStarted{Hidden: s.hiddenDown(def)}
+	e := event.RunStarted{Hidden: s.hiddenDown(i)}
 	switch fb := def.Fallback; {
 	case fb.Step != "":
 		e.Name, e.Recipe, e.File, e.Stand, e.Dir = s.prog.Name, s.started.Recipe, s.prog.File, fb.Step, s.root(i)
-		if in := standIn(s.lib.Recipes[s.started.Recipe], fb.Step); in != nil && in.Dir == nil {
+		if in := stepOf(s.lib.Recipes[s.started.Recipe], fb.Step); in != nil && in.Dir == nil {
 			dir, err := s.dir(i) // it stands where the step does, unless it says where
 			if err != nil {
 				return s.refuseText(i, belay.BashFailure, err)
@@ -27,7 +28,7 @@ func (s *State) startInstead(i int) belay.Command {
 			e.Dir = dir
 		}
 	default:
-		if depth := s.id.Depth() + 1; depth > s.started.Limits.MaxDepth {
+		if depth := s.nesting() + 1; depth > s.started.Limits.MaxDepth {
 			return s.refuse(i, belay.RecursionLimit,
 				fmt.Sprintf("recipe %s would be nested %d deep; the limit is %d", fb.Recipe, depth, s.started.Limits.MaxDepth), "")
 		}
@@ -45,12 +46,12 @@ func (s *State) startInstead(i int) belay.Command {
 			return s.refuseText(i, belay.RecipeFailure, err)
 		}
 	}
-	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
-	return belay.StartRun{Started: started, Child: s.below(key, e)}
+	started := event.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
+	return startRun{Started: started, Child: s.below(key, e)}
 }
 
-// standIn finds a step of a recipe.
-func standIn(prog *recipe.Recipe, p belay.Path) *recipe.Step {
+// stepOf finds a step of a recipe.
+func stepOf(prog *recipe.Recipe, p belay.Path) *recipe.Step {
 	for i := range prog.Steps {
 		if prog.Steps[i].ID == p {
 			return &prog.Steps[i]
@@ -59,7 +60,7 @@ func standIn(prog *recipe.Recipe, p belay.Path) *recipe.Step {
 	return nil
 }
 
-// owes gives a stand-in the results of the step that it stands in for, where it
+// owes gives a fallback the results of the step that it stands in for, where it
 // names none of its own.
 func owes(item *recipe.Step, prog *recipe.Recipe) {
 	for i := range prog.Steps {
@@ -81,7 +82,7 @@ func owes(item *recipe.Step, prog *recipe.Recipe) {
 // instead; "" = none is.
 func (s *State) missing(i int) string {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	if st.main.Child == nil || !st.nextAttempt.stand && st.nextAttempt.parts == nil {
+	if st.main.Child == nil || !st.nextAttempt.fallback && st.nextAttempt.parts == nil {
 		return ""
 	}
 	got := st.main.Child.Outputs
@@ -90,7 +91,7 @@ func (s *State) missing(i int) string {
 			return "what was done instead left no output " + o.Name
 		}
 	}
-	if def.Output != "" && s.each == nil && len(got) == 0 {
+	if def.Output != "" && !s.ofStep() && len(got) == 0 {
 		return "what was done instead left no output " + def.Output
 	}
 	return ""
@@ -99,17 +100,17 @@ func (s *State) missing(i int) string {
 // alone is the recipe of one step that stands in for another.
 func alone(prog *recipe.Recipe, def *recipe.Step) *recipe.Recipe {
 	c := *prog
-	c.Hooks, c.Rules, c.Isolate = recipe.Hooks{}, nil, false // it works where the step does
+	c.Hooks, c.Rules, c.Ends, c.Isolate = recipe.Hooks{}, nil, nil, false // it works where the step does
 	item := *def
 	item.Isolate = recipe.IsolateUnsaid
-	item.Needs, item.Condition, item.Tags, item.Group, item.StandIn, item.Optional = nil, nil, nil, "", false, false
+	item.Needs, item.Condition, item.Tags, item.Group, item.IsFallback, item.Optional = nil, nil, nil, "", false, false
 	owes(&item, prog)
 	c.Steps = []recipe.Step{item}
 	return outer(&c)
 }
 
-// standsInFor names the step that a stand-in is there for.
-func (s *State) standsInFor(i int) string {
+// fallbackOf names the step that a fallback is there for.
+func (s *State) fallbackOf(i int) string {
 	id := s.prog.Steps[i].ID
 	for k := range s.prog.Steps {
 		if fb := s.prog.Steps[k].Fallback; fb != nil && fb.Step == id {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
@@ -18,10 +19,10 @@ func (s *State) textKey(i int) belay.Key {
 
 // nextTexts asks for the texts of a step that only the hands can fill in, nil
 // when there is none or they are known.
-func (s *State) nextTexts(i int) belay.Command {
+func (s *State) nextTexts(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	c := s.scope(i)
-	q := belay.Question{Lenient: c.compat}
+	q := effect.AskText{Lenient: c.compat}
 	var names []string
 	for _, t := range textsOf(def) {
 		_, known := st.filled[t.String()]
@@ -40,13 +41,13 @@ func (s *State) nextTexts(i int) belay.Command {
 		return s.refuse(i, s.ownKind(i), st.unheard, "big values: give the script the file, $NAME_FILE")
 	}
 	q.Vars = c.pick(names)
-	return belay.Ask{Key: s.textKey(i), Question: q}
+	return effect.Ask{Key: s.textKey(i), Question: q}
 }
 
 // textsOf are the texts that must be filled in before a step starts.
 func textsOf(def *recipe.Step) []*expr.Text {
-	if def.Foreach != "" {
-		return nil // what one item reads is the item's business
+	if def.Foreach != "" || def.Repeat != nil {
+		return nil // what one item or round reads is its own business
 	}
 	var list []*expr.Text
 	for _, script := range []*recipe.Script{def.Script, def.Verify} {
@@ -60,7 +61,7 @@ func textsOf(def *recipe.Step) []*expr.Text {
 	for _, a := range def.Context {
 		list = append(list, a.Texts()...)
 	}
-	if def.Prompt != nil && def.Type == belay.TypeAgent {
+	if def.Prompt != nil && def.Type.Agent() {
 		list = append(list, def.Prompt.Pieces()...)
 	}
 	return list
@@ -70,10 +71,10 @@ func textsOf(def *recipe.Step) []*expr.Text {
 func listText(def *recipe.Step) string { return "{{" + def.Foreach + " | json}}" }
 
 // fillIn keeps the answer to textKey.
-func (s *State) fillIn(i int, a belay.Answer) {
+func (s *State) fillIn(i int, a effect.AnswerText) {
 	st := &s.steps[i]
 	if st.filled == nil {
-		st.filled = map[string]belay.Filled{}
+		st.filled = map[string]effect.Filled{}
 	}
 	for text, f := range a.Texts {
 		st.filled[text] = f

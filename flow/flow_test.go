@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -22,9 +26,9 @@ type world struct {
 	tree    *Tree
 	lib     Library
 	now     time.Time
-	recs    []belay.Record
+	recs    []event.Record
 	out     Turn
-	jobs    map[belay.Key]belay.Job
+	jobs    map[belay.Key]effect.Job
 	crowded bool // trees are answered for by the test
 }
 
@@ -42,25 +46,25 @@ func load(t *testing.T, name, src string, lib Library) *recipe.Recipe {
 // begin starts a run of src; further sources are its sub-recipes by name.
 func begin(t *testing.T, src string, subs ...string) *world {
 	t.Helper()
-	return begun(t, src, func(*belay.RunStarted) {}, subs...)
+	return begun(t, src, func(*event.RunStarted) {}, subs...)
 }
 
 // begun is a run with something else in its first record.
-func begun(t *testing.T, src string, change func(*belay.RunStarted), subs ...string) *world {
+func begun(t *testing.T, src string, change func(*event.RunStarted), subs ...string) *world {
 	t.Helper()
 	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	root := load(t, "root", src, lib)
 	for i := 0; i+1 < len(subs); i += 2 {
 		load(t, subs[i], subs[i+1], lib)
 	}
-	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]belay.Job{}}
+	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]effect.Job{}}
 	vars := map[string]belay.Value{}
 	for _, v := range root.Context {
 		vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
-	first := belay.RunStarted{Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Vars: vars, Limits: belay.DefaultLimits()}
+	first := event.RunStarted{Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Vars: vars, Limits: belay.DefaultLimits()}
 	change(&first)
-	w.turn(Fact{"r", first}, Fact{"r", belay.RunAttached{Epoch: 1}})
+	w.turn(Fact{"r", first}, Fact{"r", event.RunAttached{Epoch: 1}})
 	return w
 }
 
@@ -75,16 +79,13 @@ func (w *world) turn(facts ...Fact) {
 	var free []Fact
 	for _, c := range out.Effects {
 		switch c := c.(type) {
-		case belay.Do:
+		case effect.Do:
 			w.jobs[c.Job.Key] = c.Job
-		case belay.Ask:
-			if q := c.Question.Worktree; q != nil && q.Wish && !w.crowded { // there is no repository
-				free = append(free, Fact{runOf(c.Key), belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Error: "no repository"}}})
+		case effect.Ask:
+			if a := nobodyElse(c.Question); a != nil && !w.crowded {
+				free = append(free, Fact{runOf(c.Key), event.AnswerGiven{Key: c.Key, Answer: a}})
 			}
-			if q := c.Question.Tree; q != nil && !w.crowded {
-				free = append(free, Fact{runOf(c.Key), belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}}})
-			}
-		case belay.Kill, belay.Note, belay.StartRun, belay.Wait, belay.End:
+		case effect.Kill:
 		}
 	}
 	if len(free) == 0 {
@@ -92,17 +93,31 @@ func (w *world) turn(facts ...Fact) {
 	}
 	w.turn(free...) // every tree is free, unless the test says otherwise
 	w.out.Records = append(out.Records, w.out.Records...)
-	w.out.Effects = append(slices.DeleteFunc(out.Effects, func(c belay.Command) bool {
-		a, ok := c.(belay.Ask)
-		return ok && (a.Question.Tree != nil || a.Question.Worktree != nil && a.Question.Worktree.Wish)
+	w.out.Effects = append(slices.DeleteFunc(out.Effects, func(c effect.Effect) bool {
+		a, ok := c.(effect.Ask)
+		return ok && nobodyElse(a.Question) != nil
 	}), w.out.Effects...)
+}
+
+// nobodyElse answers where no other run works and there is no repository: nil for
+// questions about anything else.
+func nobodyElse(q effect.Question) effect.Answer {
+	switch q := q.(type) {
+	case effect.AskTree:
+		return yes(q)
+	case effect.AskWorktree:
+		if q.Optional {
+			return effect.AnswerWorktree{OK: true, Error: "no repository"}
+		}
+	}
+	return nil
 }
 
 // starts lists the attempts that the last turn begins.
 func (w *world) starts() string {
 	var keys []string
 	for _, c := range w.out.Effects {
-		if d, ok := c.(belay.Do); ok {
+		if d, ok := c.(effect.Do); ok {
 			keys = append(keys, string(d.Job.Key))
 		}
 	}
@@ -126,26 +141,26 @@ func (w *world) wantStatus(want belay.Status, code int) {
 	}
 }
 
-func (w *world) end(key belay.Key, o belay.Observation) {
+func (w *world) end(key belay.Key, o effect.Observation) {
 	w.t.Helper()
-	o.Began = o.Fault == belay.FaultNone
+	o.Began = o.Fault == fault.None
 	run, _, _ := strings.Cut(string(key), ":")
-	w.turn(Fact{belay.RunID(run), belay.AttemptEnded{Key: key, Observation: o}})
+	w.turn(Fact{belay.RunID(run), event.AttemptEnded{Key: key, Observation: o}})
 }
 
 func (w *world) exit(key belay.Key, code int) {
 	w.t.Helper()
-	w.end(key, belay.Observation{Exit: code})
+	w.end(key, effect.Observation{Exit: code})
 }
 
 func (w *world) print(key belay.Key, text string) {
 	w.t.Helper()
 	v := belay.Text(text)
-	w.end(key, belay.Observation{Output: &v})
+	w.end(key, effect.Observation{Output: &v})
 }
 
 // reload folds the journal again, as a new driver does, and attaches.
-func (w *world) reload(found map[belay.Key]belay.Found) {
+func (w *world) reload(found map[belay.Key]fault.Found) {
 	w.t.Helper()
 	w.tree = NewTree("r", w.lib)
 	for _, r := range w.recs {
@@ -153,22 +168,22 @@ func (w *world) reload(found map[belay.Key]belay.Found) {
 			w.t.Fatal(err)
 		}
 	}
-	facts := []Fact{{"r", belay.RunAttached{Epoch: 2}}}
+	facts := []Fact{{"r", event.RunAttached{Epoch: 2}}}
 	for _, k := range w.tree.Open() {
 		j, _ := w.tree.Job(k)
-		facts = append(facts, Fact{j.Run, belay.AttemptFound{Key: k, How: found[k]}})
+		facts = append(facts, Fact{j.Run, event.AttemptFound{Key: k, How: found[k]}})
 	}
 	w.turn(facts...)
 }
 
 // through sends a record through JSON, as the journal does.
-func through(t *testing.T, r belay.Record) belay.Record {
+func through(t *testing.T, r event.Record) event.Record {
 	t.Helper()
 	b, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back belay.Record
+	var back event.Record
 	if err := json.Unmarshal(b, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +230,7 @@ func TestAFailedStepStopsTheRun(t *testing.T) {
 	w.exit("r:a.1", 3)
 	w.wantStatus(belay.Running, 0) // b is still running
 	w.exit("r:b.1", 0)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	if f := w.tree.Run("r").Result().Failure; f == nil || f.Kind != belay.BashFailure {
 		t.Fatalf("failure %v", f)
 	}
@@ -242,7 +257,7 @@ func TestRetryWaitsForItsTimeAndSurvivesACrash(t *testing.T) {
 	w.turn()
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 1)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 func TestTimeNeverFalls(t *testing.T) {
@@ -261,24 +276,24 @@ func TestFound(t *testing.T) {
 	src := "name: n\nsteps:\n- {id: a, command: x}\n"
 	t.Run("adopted", func(t *testing.T) {
 		w := begin(t, src)
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Adopted})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Adopted})
 		w.wantStarts("")
 		w.exit("r:a.1", 0)
 		w.wantStatus(belay.Achieved, 0)
 	})
 	t.Run("unborn uses nothing up", func(t *testing.T) {
 		w := begin(t, src)
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Unborn})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Unborn})
 		w.wantStarts("r:a.1")
 	})
 	t.Run("lost runs again, up to its cap", func(t *testing.T) {
 		w := begin(t, src)
 		for n := 1; n <= 3; n++ {
-			w.reload(map[belay.Key]belay.Found{belay.Key(fmt.Sprintf("r:a.%d", n)): belay.Lost})
+			w.reload(map[belay.Key]fault.Found{belay.Key(fmt.Sprintf("r:a.%d", n)): fault.Lost})
 			w.wantStarts(fmt.Sprintf("r:a.%d", n+1))
 		}
-		w.reload(map[belay.Key]belay.Found{"r:a.4": belay.Lost})
-		w.wantStatus(belay.Failed, belay.ExitInfra)
+		w.reload(map[belay.Key]fault.Found{"r:a.4": fault.Lost})
+		w.wantStatus(belay.Failed, exit.Infra)
 	})
 }
 
@@ -287,15 +302,15 @@ func TestOnceIsNeverRunTwiceOnAGuess(t *testing.T) {
 	held := func(t *testing.T) *world {
 		t.Helper()
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n")
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost})
 		w.wantStarts("")
-		w.wantStatus(belay.Held, belay.ExitHeld)
+		w.wantStatus(belay.Held, exit.Held)
 		return w
 	}
 	answer := func(w *world, choice string) {
-		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "q", Run: "r", By: "me", Ask: belay.RequestAnswer, Choice: choice, Why: "because"}}})
+		w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "q", Run: "r", By: "me", Ask: event.RequestAnswer, Choice: choice, Why: "because"}}})
 		for _, r := range w.out.Records {
-			if e, refused := r.Event.(belay.RequestRefused); refused && choice != "maybe" {
+			if e, refused := r.Event.(event.RequestRefused); refused && choice != "maybe" {
 				w.t.Errorf("%s: refused: %s", choice, e.Why)
 			}
 		}
@@ -313,30 +328,30 @@ func TestOnceIsNeverRunTwiceOnAGuess(t *testing.T) {
 	t.Run("fail", func(t *testing.T) {
 		w := held(t)
 		answer(w, "fail")
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 	})
 	t.Run("skip", func(t *testing.T) {
 		w := held(t)
 		answer(w, "skip")
-		w.wantStatus(belay.Partial, belay.ExitPartial)
+		w.wantStatus(belay.Partial, exit.Partial)
 	})
 	t.Run("nonsense", func(t *testing.T) {
 		w := held(t)
 		answer(w, "maybe")
-		if _, ok := w.out.Records[len(w.out.Records)-1].Event.(belay.RequestRefused); !ok {
+		if _, ok := w.out.Records[len(w.out.Records)-1].Event.(event.RequestRefused); !ok {
 			t.Fatalf("records %v", w.out.Records)
 		}
-		w.wantStatus(belay.Held, belay.ExitHeld)
+		w.wantStatus(belay.Held, exit.Held)
 	})
 	t.Run("killed by its deadline", func(t *testing.T) {
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, timeout: 1}\n")
-		w.end("r:a.1", belay.Observation{Signal: 15, Exit: 143, KilledBy: belay.KilledDeadline})
-		w.wantStatus(belay.Held, belay.ExitHeld)
+		w.end("r:a.1", effect.Observation{Signal: 15, Exit: 143, KilledBy: fault.KilledDeadline})
+		w.wantStatus(belay.Held, exit.Held)
 	})
 	t.Run("a plain failure is known", func(t *testing.T) {
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n")
 		w.exit("r:a.1", 1)
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 	})
 }
 
@@ -347,29 +362,29 @@ func TestVerifyDecides(t *testing.T) {
 		w.exit("r:a.1", 0)
 		w.wantStarts("r:a@verify.1")
 		w.exit("r:a@verify.1", 1)
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 	})
 	t.Run("lost, and the work is there", func(t *testing.T) {
 		w := begin(t, src)
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost})
 		w.wantStarts("r:a@verify.1")
 		w.print("r:a@verify.1", "found it")
-		w.wantStatus(belay.Held, belay.ExitHeld) // what it printed nobody has; what its check prints is something else
+		w.wantStatus(belay.Held, exit.Held) // what it printed nobody has; what its check prints is something else
 		if v, ok := w.tree.Run("r").Vars()["o"]; ok {
 			t.Fatalf("output %s", v.JSON)
 		}
 	})
 	t.Run("lost, and the work is not there", func(t *testing.T) {
 		w := begin(t, src)
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost})
 		w.exit("r:a@verify.1", 1)
 		w.wantStarts("r:a.2")
 	})
 	t.Run("cut off by a stop is asked again", func(t *testing.T) {
 		w := begin(t, src)
 		w.exit("r:a.1", 0)
-		w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.RequestStop}}})
-		w.end("r:a@verify.1", belay.Observation{Signal: 15, KilledBy: belay.KilledStop})
+		w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "s", Run: "r", Ask: event.RequestStop}}})
+		w.end("r:a@verify.1", effect.Observation{Signal: 15, KilledBy: fault.KilledStop})
 		w.wantStatus(belay.Stopped, 0)
 		w.reload(nil)
 		w.wantStarts("r:a@verify.2")
@@ -378,29 +393,29 @@ func TestVerifyDecides(t *testing.T) {
 
 func TestStopGivesAttemptsBack(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n")
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r", Ask: belay.RequestStop}}})
-	if k, ok := w.out.Effects[0].(belay.Kill); !ok || k.Key != "r:a.1" || k.Why != belay.KilledStop {
+	w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "s", Run: "r", Ask: event.RequestStop}}})
+	if k, ok := w.out.Effects[0].(effect.Kill); !ok || k.Key != "r:a.1" || k.Why != fault.KilledStop {
 		t.Fatalf("effects %v", w.out.Effects)
 	}
-	w.end("r:a.1", belay.Observation{Signal: 15, KilledBy: belay.KilledStop})
+	w.end("r:a.1", effect.Observation{Signal: 15, KilledBy: fault.KilledStop})
 	w.wantStatus(belay.Stopped, 0)
 	w.reload(nil)
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 1)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 func TestCancelEndsEverything(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, recipe: sub, needs: []}\n- {id: b, command: x, needs: []}\n",
 		"sub", "name: sub\nsteps:\n- {id: i, command: y}\n")
 	w.wantStarts("r:b.1 r/a.1:i.1")
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", By: "me", Ask: belay.RequestCancel}}})
+	w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "c", Run: "r", By: "me", Ask: event.RequestCancel}}})
 	if n := len(w.out.Effects); n != 2 {
 		t.Fatalf("%d kills, want 2: %v", n, w.out.Effects)
 	}
-	w.end("r:b.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
-	w.end("r/a.1:i.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
-	w.wantStatus(belay.Aborted, belay.ExitAborted)
+	w.end("r:b.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
+	w.end("r/a.1:i.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
+	w.wantStatus(belay.Aborted, exit.Aborted)
 }
 
 // promise: F4
@@ -431,7 +446,7 @@ func TestSubRecipe(t *testing.T) {
 		w.wantStarts("r/s.2:i.1")
 		w.exit("r/s.2:i.1", 0)
 		w.exit("r/s.2:j.1", 1)
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 		if f := w.tree.Run("r").Result().Failure; f.Kind != belay.RecipeFailure {
 			t.Fatalf("failure %v", f)
 		}
@@ -449,11 +464,11 @@ func TestSubRecipe(t *testing.T) {
 		}
 		w.now = start.Add(5 * time.Second)
 		w.turn()
-		if _, ok := w.out.Effects[0].(belay.Kill); !ok {
+		if _, ok := w.out.Effects[0].(effect.Kill); !ok {
 			t.Fatalf("effects %v", w.out.Effects)
 		}
-		w.end("r/s.1:i.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.end("r/s.1:i.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
+		w.wantStatus(belay.Failed, exit.Failed)
 		if f := w.tree.Run("r").Result().Failure; !strings.Contains(f.Cause, "timed out after 5s") {
 			t.Fatalf("failure %v", f)
 		}
@@ -464,7 +479,7 @@ func TestSubRecipe(t *testing.T) {
 func TestRecursionIsBounded(t *testing.T) {
 	t.Run("depth", func(t *testing.T) {
 		w := begin(t, "name: n\nsteps:\n- {id: s, recipe: root}\n")
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 		deepest := 0
 		for _, r := range w.recs {
 			deepest = max(deepest, r.Run.Depth())
@@ -488,7 +503,7 @@ func TestRecursionIsBounded(t *testing.T) {
 		if n != 200 {
 			t.Fatalf("%d nested steps, want 200", n)
 		}
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 	})
 }
 
@@ -502,7 +517,7 @@ func TestConditions(t *testing.T) {
 	w.wantStatus(belay.Achieved, 0)
 
 	w = begin(t, "name: n\ncontext: {go: false}\nsteps:\n- {id: a, command: x, condition: go}\n")
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	if f := w.tree.Run("r").Result().Failure; f.Kind != belay.RoutingGap {
 		t.Fatalf("failure %v", f)
 	}
@@ -513,13 +528,13 @@ func TestConditions(t *testing.T) {
 func TestABigValueIsAskedFor(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, output: big}\n- {id: b, command: y, condition: \"'k' in big\"}\n")
 	v := belay.Value{Sha: "abc", Size: 1 << 20}
-	w.end("r:a.1", belay.Observation{Output: &v})
-	ask, ok := w.out.Effects[0].(belay.Ask)
-	if !ok || ask.Question.Vars["big"].Sha != "abc" {
+	w.end("r:a.1", effect.Observation{Output: &v})
+	ask, ok := w.out.Effects[0].(effect.Ask)
+	if q, _ := ask.Question.(effect.AskCond); !ok || q.Vars["big"].Sha != "abc" {
 		t.Fatalf("effects %v", w.out.Effects)
 	}
 	w.wantStatus(belay.Running, 0)
-	w.turn(Fact{"r", belay.AnswerGiven{Key: ask.Key, Answer: belay.Answer{OK: true}}})
+	w.turn(Fact{"r", event.AnswerGiven{Key: ask.Key, Answer: effect.AnswerCond{OK: true}}})
 	w.wantStarts("r:b.1")
 }
 
@@ -527,18 +542,18 @@ func TestABigValueIsAskedFor(t *testing.T) {
 func TestAStepSaysWhatItsFailureStandsFor(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, failure: infrastructure}\n")
 	w.exit("r:a.1", 1)
-	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.wantStatus(belay.Failed, exit.Infra)
 }
 
 func TestEscalateHoldsInsteadOfFailing(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, on_failure: escalate}\n")
 	w.exit("r:a.1", 1)
-	w.wantStatus(belay.Held, belay.ExitHeld)
+	w.wantStatus(belay.Held, exit.Held)
 }
 
 func TestIllegalRecordsAreErrors(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, command: x}\n")
-	_, err := w.tree.Turn(w.now, Fact{"r", belay.AttemptStarted{Key: "r:a.2", Path: "a", Role: belay.RoleMain, Attempt: 2}})
+	_, err := w.tree.Turn(w.now, Fact{"r", event.AttemptStarted{Key: "r:a.2", Path: "a", Role: belay.RoleMain, Attempt: 2}})
 	var illegal *IllegalMove
 	if !errors.As(err, &illegal) {
 		t.Fatalf("error %v", err)
@@ -597,11 +612,11 @@ func BenchmarkTurn10000Steps(b *testing.B) {
 	lib := Library{Recipes: map[string]*recipe.Recipe{r.Digest: r}, Names: map[string]string{}}
 	for b.Loop() {
 		tree := NewTree("r", lib)
-		out, err := tree.Turn(start, Fact{"r", belay.RunStarted{Schema: belay.Schema, Recipe: r.Digest, Limits: belay.DefaultLimits()}})
+		out, err := tree.Turn(start, Fact{"r", event.RunStarted{Schema: event.Schema, Recipe: r.Digest, Limits: belay.DefaultLimits()}})
 		for err == nil && out.Status == belay.Running {
 			v := belay.Text("v")
-			key := out.Effects[0].(belay.Do).Job.Key
-			out, err = tree.Turn(start, Fact{"r", belay.AttemptEnded{Key: key, Observation: belay.Observation{Began: true, Output: &v}}})
+			key := out.Effects[0].(effect.Do).Job.Key
+			out, err = tree.Turn(start, Fact{"r", event.AttemptEnded{Key: key, Observation: effect.Observation{Began: true, Output: &v}}})
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -614,14 +629,14 @@ func BenchmarkTurn10000Steps(b *testing.B) {
 func TestASecondAnswerIsRefused(t *testing.T) {
 	for _, choice := range []string{"done", "again", "fail", "skip"} {
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true}\n- {id: b, command: y, needs: []}\n")
-		w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost, "r:b.1": belay.Adopted})
+		w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost, "r:b.1": fault.Adopted})
 		ask := func(id string) Fact {
-			return Fact{"r", belay.RequestReceived{Request: belay.Request{ID: id, Run: "r", Ask: belay.RequestAnswer, Step: "a", Choice: choice}}}
+			return Fact{"r", event.RequestReceived{Request: event.Request{ID: id, Run: "r", Ask: event.RequestAnswer, Step: "a", Choice: choice}}}
 		}
 		w.turn(ask("one"), ask("two"))
 		refused := ""
 		for _, r := range w.out.Records {
-			if e, ok := r.Event.(belay.RequestRefused); ok {
+			if e, ok := r.Event.(event.RequestRefused); ok {
 				refused += e.ID
 			}
 		}
@@ -638,9 +653,9 @@ func TestAConditionIsNoPermit(t *testing.T) {
 		"sub", "name: sub\nsteps:\n- {id: i, command: x, output: big}\n- {id: j, command: y, condition: \"'k' in big\"}\n")
 	w.tree.started.Limits.MaxTotalSteps = 2
 	v := belay.Value{Sha: "abc", Size: 1 << 20}
-	w.end("r/s.1:i.1", belay.Observation{Output: &v})
-	ask := w.out.Effects[0].(belay.Ask)
-	w.turn(Fact{"r/s.1", belay.AnswerGiven{Key: ask.Key, Answer: belay.Answer{OK: true}}})
+	w.end("r/s.1:i.1", effect.Observation{Output: &v})
+	ask := w.out.Effects[0].(effect.Ask)
+	w.turn(Fact{"r/s.1", event.AnswerGiven{Key: ask.Key, Answer: effect.AnswerCond{OK: true}}})
 	w.wantStarts("r/s.1:j.1")
 }
 
@@ -648,8 +663,8 @@ func TestAConditionIsNoPermit(t *testing.T) {
 func TestAStopForAnotherRunStopsNothing(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, command: y}\n")
 	w.turn(
-		Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "s", Run: "r/x.9", Ask: belay.RequestStop}}},
-		Fact{"r", belay.RequestRefused{ID: "s", Why: "no such run"}})
+		Fact{"r", event.RequestReceived{Request: event.Request{ID: "s", Run: "r/x.9", Ask: event.RequestStop}}},
+		Fact{"r", event.RequestRefused{ID: "s", Why: "no such run"}})
 	w.exit("r:a.1", 0)
 	w.wantStarts("r:b.1")
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -60,7 +63,7 @@ func TestAStopSurvivesItsKeeper(t *testing.T) {
 	stopping := func(t *testing.T) *world {
 		t.Helper()
 		w := begin(t, "name: n\nsteps:\n- {id: a, command: x}\n- {id: b, needs: [], command: y}\n")
-		w.turn(request("s", belay.RequestStop, ""))
+		w.turn(request("s", event.RequestStop, ""))
 		if n := kills(w.out); n != 2 {
 			t.Fatalf("%d are ended", n)
 		}
@@ -73,9 +76,9 @@ func TestAStopSurvivesItsKeeper(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := stopping(t)
 			w.turn(
-				Fact{"r", belay.RunAttached{Epoch: 2, Pid: tt.pid}},
-				Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Adopted}},
-				Fact{"r", belay.AttemptFound{Key: "r:b.1", How: belay.Lost}},
+				Fact{"r", event.RunAttached{Epoch: 2, Pid: tt.pid}},
+				Fact{"r", event.AttemptFound{Key: "r:a.1", How: fault.Adopted}},
+				Fact{"r", event.AttemptFound{Key: "r:b.1", How: fault.Lost}},
 			)
 			if n := kills(w.out); n != tt.kills {
 				t.Fatalf("%d are ended, want %d", n, tt.kills)
@@ -85,9 +88,9 @@ func TestAStopSurvivesItsKeeper(t *testing.T) {
 				return
 			}
 			w.wantStarts("")
-			w.end("r:a.1", belay.Observation{Began: true, Signal: 15, KilledBy: belay.KilledStop})
+			w.end("r:a.1", effect.Observation{Began: true, Signal: 15, KilledBy: fault.KilledStop})
 			w.wantStatus(belay.Stopped, 0)
-			w.turn(Fact{"r", belay.RunAttached{Epoch: 3, Pid: tt.pid}}) // resumed
+			w.turn(Fact{"r", event.RunAttached{Epoch: 3, Pid: tt.pid}}) // resumed
 			w.wantStarts("r:a.2 r:b.2")
 		})
 	}
@@ -97,7 +100,7 @@ func TestAStopSurvivesItsKeeper(t *testing.T) {
 func kills(out Turn) int {
 	n := 0
 	for _, c := range out.Effects {
-		if _, ok := c.(belay.Kill); ok {
+		if _, ok := c.(effect.Kill); ok {
 			n++
 		}
 	}

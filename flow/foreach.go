@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -42,8 +43,8 @@ func (s *State) full() bool {
 }
 
 // shape makes the recipe that a run walks through from the one that it names.
-func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
-	only := max(e.Each, e.Split, e.Stand) // at most one of them is set
+func (s *State) shape(prog *recipe.Recipe, e event.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
+	only := max(e.Each, e.Split, e.Stand, e.Repeat) // at most one of them is set
 	if only == "" {
 		return outer(prog), nil
 	}
@@ -56,6 +57,9 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]b
 			return pieces(prog, def, e.Parts), nil
 		case e.Stand != "":
 			return alone(prog, def), nil
+		case e.Repeat != "" && def.Repeat != nil:
+			s.rounds = &rounds{def: def}
+			return roundsOf(prog, def), nil
 		}
 		list := e.Items
 		if list == nil {
@@ -66,17 +70,21 @@ func (s *State) shape(prog *recipe.Recipe, e belay.RunStarted, vars map[string]b
 			return nil, fmt.Errorf("run %s: the list %s %s", s.id, def.Foreach, problem)
 		}
 		s.each = &each{as: def.As, items: items, output: def.Output, limit: def.MaxItems, all: def.Optional}
-		return inner(prog, def, len(items)), nil
+		needs, problem := itemNeeds(items)
+		if problem != "" {
+			return nil, fmt.Errorf("run %s: the list %s %s", s.id, def.Foreach, problem)
+		}
+		return inner(prog, def, len(items), needs), nil
 	}
 	return nil, fmt.Errorf("run %s: no step %q in its recipe", s.id, only)
 }
 
-// outer is the recipe whose foreach steps are calls: what concerns one item
-// (its check, its tries, its time) is left to the items.
+// outer is the recipe whose foreach and repeat steps are calls: what concerns one
+// item or round (its check, its tries, its time) is left to those.
 func outer(prog *recipe.Recipe) *recipe.Recipe {
 	var out *recipe.Recipe
 	for i := range prog.Steps {
-		if prog.Steps[i].Foreach == "" {
+		if prog.Steps[i].Foreach == "" && prog.Steps[i].Repeat == nil {
 			continue
 		}
 		if out == nil {
@@ -94,16 +102,20 @@ func outer(prog *recipe.Recipe) *recipe.Recipe {
 	return out
 }
 
-// inner is the recipe of the items: no order among them, nothing around them.
-func inner(prog *recipe.Recipe, def *recipe.Step, n int) *recipe.Recipe {
+// inner is the recipe of the items: no order among them but what they need of
+// each other, nothing around them.
+func inner(prog *recipe.Recipe, def *recipe.Step, n int, needs [][]int) *recipe.Recipe {
 	c := *prog
-	c.Hooks, c.Rules, c.AllowEmpty = recipe.Hooks{}, nil, true
+	c.Hooks, c.Rules, c.Ends, c.AllowEmpty = recipe.Hooks{}, nil, nil, true
 	c.Steps = make([]recipe.Step, n)
 	for i := range c.Steps {
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("item-%d", i+1))
 		item.Needs, item.Condition, item.Tags, item.Group = nil, nil, nil, ""
 		item.Foreach, item.Optional, item.Escalate = "", false, false
+		if needs != nil {
+			item.Needs = needs[i]
+		}
 		c.Steps[i] = item
 	}
 	return &c
@@ -120,8 +132,12 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage, problem string) {
 	return items, ""
 }
 
-// scope is the context of one step: the run's, and the item if it is one of a list.
+// scope is the context of one step: the run's, and the item if it is one of a
+// list, or what the round before gave.
 func (s *State) scope(i int) *scope {
+	if s.rounds != nil {
+		return s.roundScope(i)
+	}
 	if s.each == nil {
 		return s.vars
 	}
@@ -131,9 +147,10 @@ func (s *State) scope(i int) *scope {
 	return s.each.seen
 }
 
-// typeOf is the type of a step as its outcome is judged: a foreach is a child run.
+// typeOf is the type of a step as its outcome is judged: a foreach or a repeat is
+// a child run.
 func (s *State) typeOf(i int) belay.StepType {
-	if def := &s.prog.Steps[i]; def.Foreach == "" {
+	if def := &s.prog.Steps[i]; def.Foreach == "" && def.Repeat == nil {
 		return def.Type
 	}
 	return belay.TypeRecipe
@@ -149,20 +166,24 @@ func (s *State) doneAs(i int) belay.StepType {
 }
 
 // startEach begins the items of a list as a child run.
-func (s *State) startEach(i int) belay.Command {
+func (s *State) startEach(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
-	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
-	if s.goesOn(i, belay.RunStarted{Recipe: s.started.Recipe, Each: def.ID}) {
+	started := event.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n}
+	if s.goesOn(i, event.RunStarted{Recipe: s.started.Recipe, Each: def.ID}) {
 		started.Child = st.prior
-		return belay.StartRun{Started: started, Reopen: true}
+		return startRun{Started: started, Reopen: true}
 	}
 	list, plain, err := s.listOf(i)
 	if err != nil {
 		return s.refuse(i, belay.RecipeFailure, "foreach: "+err.Error(), "")
 	}
-	if _, problem := itemsOf(list); problem != "" {
+	items, problem := itemsOf(list)
+	if problem == "" {
+		_, problem = itemNeeds(items)
+	}
+	if problem != "" {
 		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.Foreach, problem), "")
 	}
 	if len(def.Outputs) > 0 {
@@ -172,9 +193,9 @@ func (s *State) startEach(i int) belay.Command {
 		list = nil // it is among the variables
 	}
 	started.Child = s.id.Child(def.ID, n)
-	return belay.StartRun{Started: started, Child: belay.RunStarted{
-		Schema: belay.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Inherit: true,
-		Dir: s.base(), Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(def),
+	return startRun{Started: started, Child: event.RunStarted{
+		Schema: event.Schema, Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Each: def.ID, Items: list, Inherit: true,
+		Dir: s.base(), Parent: key, Limits: s.started.Limits, Hidden: s.hiddenDown(i),
 		Include: s.started.Include, Exclude: s.started.Exclude, Compat: s.started.Compat,
 		Agent: s.started.Agent, Classic: s.started.Classic,
 	}}

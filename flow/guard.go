@@ -6,7 +6,10 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -76,13 +79,13 @@ func judges(files []string, scripts ...*recipe.Script) []string {
 }
 
 // tampered tells whether a verdict is about guarded files.
-func tampered(v belay.Verdict) bool {
+func tampered(v effect.Verdict) bool {
 	return v.Failure != nil && v.Failure.Class == belay.ClassTampered
 }
 
 // spoils tells whether a verdict about a helper is about guarded files: they were
 // changed, or nobody knows.
-func spoils(v belay.Verdict) bool { return v.Failure != nil && v.Failure.Rule == belay.RuleGuard }
+func spoils(v effect.Verdict) bool { return v.Failure != nil && v.Failure.Rule == verdict.RuleGuard }
 
 // unwatched tells whether a helper was at work and nobody saw what became of the
 // guarded files: it was lost or stopped, or its attendant left no report.
@@ -99,7 +102,7 @@ func (s *State) unwatched(i int) bool {
 
 // nextGuardLook asks for a look at the guarded files that nobody saw, with the
 // tree in hand; the second result tells that it is waited for.
-func (s *State) nextGuardLook(i int) (belay.Command, bool) {
+func (s *State) nextGuardLook(i int) (command, bool) {
 	st := &s.steps[i]
 	a := &st.helper
 	if !s.unwatched(i) {
@@ -114,7 +117,7 @@ func (s *State) nextGuardLook(i int) (belay.Command, bool) {
 			return c, open
 		}
 	}
-	return belay.Ask{Key: s.lastHelper(i).About(belay.TopicLook), Question: belay.Question{Look: dir, Base: a.base, Guard: s.guarding(i, a.role)}}, true
+	return effect.Ask{Key: s.lastHelper(i).About(belay.TopicLook), Question: effect.AskLook{Dir: dir, Base: a.base, Guard: s.guarding(i, a.role)}}, true
 }
 
 // lastHelper names the last attempt of the helper that is called.
@@ -123,18 +126,12 @@ func (s *State) lastHelper(i int) belay.Key {
 	return belay.KeyOf(s.id, s.prog.Steps[i].ID, a.role, a.numbers[a.role])
 }
 
-// guardLook is the step whose guarded files a question is about.
-func (s *State) guardLook(k belay.Key) (int, bool) {
-	of, ok := k.Is(belay.TopicLook)
-	if !ok {
-		return 0, false
-	}
-	i, ok := s.helperOf(of)
-	return i, ok && s.lastHelper(i) == of
-}
-
 // guardSeen folds a look at guarded files.
-func (s *State) guardSeen(i int, a belay.Answer) {
+func (s *State) guardSeen(k belay.Key, a effect.AnswerLook) {
+	i, ok := s.helperOf(k)
+	if of, _ := k.Is(belay.TopicLook); !ok || of != s.lastHelper(i) {
+		return
+	}
 	st := &s.steps[i]
 	st.helper.saw = a.Seen
 	if a.Seen == nil {
@@ -145,7 +142,7 @@ func (s *State) guardSeen(i int, a belay.Answer) {
 
 // partHelper goes on without a helper that did not come to its end, once it is
 // known that it left the guarded files alone.
-func (s *State) partHelper(i int, next belay.Command) belay.Command {
+func (s *State) partHelper(i int, next command) command {
 	if c, open := s.nextGuardLook(i); c != nil || open {
 		return c
 	}
@@ -154,15 +151,15 @@ func (s *State) partHelper(i int, next belay.Command) belay.Command {
 		return next
 	}
 	c := verdict.Case{Step: s.prog.Steps[i].ID, Type: belay.TypeAgent}
-	if v := verdict.Guarded(c, belay.Verdict{}, a.saw); v.Failure != nil {
-		return belay.Note{Event: belay.AttemptJudged{Key: s.lastHelper(i), Verdict: v}}
+	if v := verdict.Guarded(c, effect.Verdict{}, a.saw); v.Failure != nil {
+		return note{Event: event.AttemptJudged{Key: s.lastHelper(i), Verdict: v}}
 	}
 	return next
 }
 
 // warn keeps a helper that changed guarded files for one more attempt, in which it
 // is told. It is measured from the same base, so that what it puts back counts.
-func (s *State) warn(i int, v belay.Verdict) error {
+func (s *State) warn(i int, v effect.Verdict) error {
 	a := &s.steps[i].helper
 	a.warned = v.Failure.Cause
 	if told := a.told.Agent; told != nil {
@@ -178,10 +175,10 @@ func (s *State) warn(i int, v belay.Verdict) error {
 
 // spoiled fails a step whose helper changed guarded files once more: nothing that
 // runs now would show that the step is mended.
-func (s *State) spoiled(i int, v belay.Verdict) error {
+func (s *State) spoiled(i int, v effect.Verdict) error {
 	st := &s.steps[i]
 	f := *v.Failure
-	f.Rule = belay.RuleHelperTampered
+	f.Rule = recovery.RuleHelperTampered
 	st.failure, st.plan, st.mended = &f, nil, true
 	st.helper.leave()
 	s.look(i)

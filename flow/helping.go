@@ -9,6 +9,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/redact"
 	"github.com/belay-run/belay/verdict"
@@ -23,15 +26,15 @@ const helperTimeout = 30 * time.Minute
 type helper struct {
 	role    belay.Role // "" = none is called
 	numbers map[belay.Role]int
-	grant   *belay.Answer
-	told    *belay.Observation // what was seen of it
-	lost    *belay.Observation // the last one was lost: all that is known of it
-	warned  string             // it changed guarded files, and is told so; "" = it did not
-	session string             // in which it is told
-	base    *belay.Print       // the tree before the first that was cut off or warned; nil = it looks itself
-	starts  int                // attempts since it was called
-	saw     *belay.Evidence    // what became of guarded files, when no attempt of it told
-	judged  *belay.Verdict
+	grant   *effect.AnswerAgent
+	told    *effect.Observation // what was seen of it
+	lost    *effect.Observation // the last one was lost: all that is known of it
+	warned  string              // it changed guarded files, and is told so; "" = it did not
+	session string              // in which it is told
+	base    *belay.TreeState    // the tree before the first that was cut off or warned; nil = it looks itself
+	starts  int                 // attempts since it was called
+	saw     *belay.Evidence     // what became of guarded files, when no attempt of it told
+	judged  *effect.Verdict
 }
 
 // leave sends the helper away; how often each role was there stays known.
@@ -39,14 +42,14 @@ func (a *helper) leave() { *a = helper{numbers: a.numbers} }
 
 // noted keeps the tree that the first helper of its kind began with. One that is
 // lost or stopped is followed by another, and its work must count for that.
-func (a *helper) noted(e belay.AttemptNoted) {
-	if e.What == belay.NoteBase && a.base == nil && a.role != belay.RolePlan && usable(e.Base) {
+func (a *helper) noted(e event.AttemptNoted) {
+	if e.What == effect.NoteBase && a.base == nil && a.role != belay.RolePlan && usable(e.Base) {
 		a.base = e.Base
 	}
 }
 
 // seen is what is known of the last attempt, nil while there is none to judge.
-func (a *helper) seen() *belay.Observation {
+func (a *helper) seen() *effect.Observation {
 	if a.told != nil {
 		return a.told
 	}
@@ -89,7 +92,7 @@ func (s *State) helperOf(k belay.Key) (int, bool) {
 
 // nextHelper says what is next about a step that an agent is to help with; the
 // second result tells that it waits for room.
-func (s *State) nextHelper(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) nextHelper(i int, now time.Time, room int) (command, bool) {
 	st := &s.steps[i]
 	a := &st.helper
 	switch {
@@ -111,9 +114,7 @@ func (s *State) nextHelper(i int, now time.Time, room int) (belay.Command, bool)
 		if c, open := s.nextTree(i, s.helperKey(i), &st.work, dir); c != nil || open {
 			return c, false
 		}
-		return belay.Ask{Key: s.helperKey(i).About(belay.TopicAgent), Question: belay.Question{
-			Agent: s.helperKey(i), Name: s.agentName(i),
-		}}, false
+		return effect.Ask{Key: s.helperKey(i).About(belay.TopicAgent), Question: effect.AskAgent{Name: s.agentName(i)}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
 		return s.partHelper(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
 			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error))), false
@@ -122,16 +123,16 @@ func (s *State) nextHelper(i int, now time.Time, room int) (belay.Command, bool)
 	case room < 0:
 		return nil, true
 	}
-	return belay.Do{Job: s.helperJob(i, a.numbers[a.role]+1)}, false
+	return effect.Do{Job: s.helperJob(i, a.numbers[a.role]+1)}, false
 }
 
 // chosen writes down a recovery.
-func (s *State) chosen(i int, p belay.Plan) belay.Command {
-	return belay.Note{Event: belay.RecoveryChosen{Path: s.prog.Steps[i].ID, Plan: p}}
+func (s *State) chosen(i int, p belay.Plan) command {
+	return note{Event: event.RecoveryChosen{Path: s.prog.Steps[i].ID, Plan: p}}
 }
 
 // startHelper folds the start of a helper.
-func (s *State) startHelper(e belay.AttemptStarted, at time.Time) error {
+func (s *State) startHelper(e event.AttemptStarted, at time.Time) error {
 	i, err := s.at(e.Path)
 	if err != nil {
 		return err
@@ -157,7 +158,7 @@ func (s *State) startHelper(e belay.AttemptStarted, at time.Time) error {
 }
 
 // helperGone folds a helper that never began, or whose end nobody saw.
-func (s *State) helperGone(i int, unborn bool, e belay.AttemptFound) error {
+func (s *State) helperGone(i int, unborn bool, e event.AttemptFound) error {
 	st := &s.steps[i]
 	if unborn {
 		st.helper.numbers[st.helper.role]--
@@ -165,7 +166,7 @@ func (s *State) helperGone(i int, unborn bool, e belay.AttemptFound) error {
 	} else {
 		st.lost = max(st.lost+1, e.Count)
 		st.mended = true // nobody knows what it did
-		st.helper.lost = &belay.Observation{Began: true, Exit: -1}
+		st.helper.lost = &effect.Observation{Began: true, Exit: -1}
 		if e.Left != nil && st.helper.base == nil && usable(&e.Left.Before) {
 			st.helper.base = &e.Left.Before
 		}
@@ -176,9 +177,9 @@ func (s *State) helperGone(i int, unborn bool, e belay.AttemptFound) error {
 
 // helperEnded folds the end of a helper. One that was ended with its run comes
 // again when the run goes on.
-func (s *State) helperEnded(i int, o belay.Observation) error {
+func (s *State) helperEnded(i int, o effect.Observation) error {
 	st := &s.steps[i]
-	if o.KilledBy != belay.KilledStop && o.KilledBy != belay.KilledCancel {
+	if o.KilledBy != fault.KilledStop && o.KilledBy != fault.KilledCancel {
 		st.helper.told = &o
 	}
 	return s.helperOver(i)
@@ -200,14 +201,14 @@ func (s *State) helperTime(i int) time.Duration {
 
 // helperJob is the attempt of a helper. It works where the step does, as who does
 // the step or the run's agent, and may do no more than that.
-func (s *State) helperJob(i, n int) belay.Job {
+func (s *State) helperJob(i, n int) effect.Job {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	p := s.profile(i)
-	j := belay.Job{
-		Key: belay.KeyOf(s.id, def.ID, st.helper.role, n), Run: s.id, Path: def.ID, Attempt: n, Role: st.helper.role,
-		Env: def.Env, Output: true, Timeout: s.helperTime(i), Depth: s.id.Depth(), JSON: belay.JSONAuto,
+	j := effect.Job{
+		Key: belay.KeyOf(s.id, def.ID, st.helper.role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Attempt: n, Role: st.helper.role,
+		Env: def.Env, Output: true, Timeout: s.helperTime(i), Depth: s.id.Depth(), JSON: effect.JSONAuto,
 		Vars: s.scope(i).visible(""),
-		Agent: &belay.AgentJob{
+		Agent: &effect.AgentJob{
 			Name: s.agentName(i), Model: s.model(i), Persona: p.Persona, Access: p.Access, Tools: p.Tools, Expect: s.helperExpects(i),
 			Base: st.helper.base, Guard: s.guarding(i, st.helper.role), Resume: st.helper.session, Brief: recovery.GuardBrief(st.helper.warned),
 		},
@@ -219,11 +220,11 @@ func (s *State) helperJob(i, n int) belay.Job {
 		task = agent.RepairTask(s.trouble(i, n))
 		if st.merge.due {
 			task = agent.MergeTask(string(def.ID), st.failure.Cause)
-			j.Merge = &belay.MergeJob{Key: s.mergeName(i), Tree: s.base()}
+			j.Merge = &effect.MergeJob{Key: s.mergeName(i), Tree: s.base()}
 		}
 	case belay.RolePlan:
 		task = agent.PlanTask(s.taskOf(i), st.failure.Cause, recovery.MaxParts)
-		j.JSON = belay.JSONRequired
+		j.JSON = effect.JSONRequired
 		if j.Agent.Access == "" {
 			j.Agent.Access, j.Agent.Tools = "read", nil // it only thinks
 		}

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
 
 // judgeHelper says what a helper's attempt amounts to. What finishes a sub-recipe
 // must pass the check of the step that it stands for.
-func (s *State) judgeHelper(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) judgeHelper(i int, now time.Time, room int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	a := &st.helper
 	v := s.helperVerdict(i)
@@ -29,11 +31,11 @@ func (s *State) judgeHelper(i int, now time.Time, room int) (belay.Command, bool
 		}
 		v = s.resolved(i, v)
 	}
-	return belay.Note{Event: belay.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
+	return note{Event: event.AttemptJudged{Key: belay.KeyOf(s.id, def.ID, a.role, a.numbers[a.role]), Verdict: v}}, false
 }
 
 // helperVerdict judges a helper by itself.
-func (s *State) helperVerdict(i int) belay.Verdict {
+func (s *State) helperVerdict(i int) effect.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	a := &st.helper
 	c := verdict.Case{Step: def.ID, Type: belay.TypeAgent, Main: *a.seen(), Timeout: s.helperTime(i), Expect: s.helperExpects(i), Classic: s.tree.started.Classic}
@@ -68,7 +70,7 @@ func (s *State) helperExpects(i int) belay.Expect {
 // rechecked tells whether the step is looked at after a recovery agent. Its check
 // is asked whatever became of the agent, unless that never began or says with the
 // agreed word that nothing can be recovered.
-func (s *State) rechecked(i int, v belay.Verdict) bool {
+func (s *State) rechecked(i int, v effect.Verdict) bool {
 	told := s.steps[i].helper.seen()
 	if v.OK || spoils(v) { // a check says nothing when its files were changed
 		return v.OK
@@ -79,11 +81,11 @@ func (s *State) rechecked(i int, v belay.Verdict) bool {
 // recovered judges a recovered step by all that it owes: its check, the change
 // that it expects, and the outputs that others read. The agent's answer is none of
 // these: a step with nothing else to look at is recovered, unverified.
-func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
+func (s *State) recovered(i int, v effect.Verdict) effect.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	classic := s.recoveryMode(i) == recovery.PolicyClassic
-	refuse := func(why string) belay.Verdict {
-		return belay.Verdict{Against: append(slices.Clone(v.Against), why), For: v.For, Failure: &belay.Failure{
+	refuse := func(why string) effect.Verdict {
+		return effect.Verdict{Against: append(slices.Clone(v.Against), why), For: v.For, Failure: &belay.Failure{
 			Kind: belay.RecipeFailure, Class: belay.ClassWorkFailure, Level: belay.LevelProcess, Rule: "recovery",
 			Op: "step " + string(def.ID), Cause: why,
 		}}
@@ -91,7 +93,9 @@ func (s *State) recovered(i int, v belay.Verdict) belay.Verdict {
 	has := s.hasCheck(i)
 	switch {
 	case has && verdict.Passed(st.verify):
-		v.For = append(v.For, verdict.CheckedFor(*st.verify)...)
+		if v.For = append(v.For, verdict.CheckedFor(*st.verify)...); v.Basis == effect.BasisAnswer {
+			v.Basis = effect.BasisVerify // more than its word
+		}
 	case !v.OK:
 		return v // its own failure says why
 	case has && classic: // the answer is taken, as what it is
@@ -190,10 +194,10 @@ func (s *State) reader(i int, name string) belay.Path {
 
 // threwAway tells whether all that an agent did with a conflict was to take back
 // work: that resolves nothing, though no mark is left.
-func threwAway(o *belay.Observation) bool { return o.Agent != nil && o.Agent.Evidence.TakenBack }
+func threwAway(o *effect.Observation) bool { return o.Agent != nil && o.Agent.Evidence.TakenBack }
 
 // judgedHelper folds what a helper's attempt amounts to.
-func (s *State) judgedHelper(i int, v belay.Verdict) error {
+func (s *State) judgedHelper(i int, v effect.Verdict) error {
 	st := &s.steps[i]
 	a := &st.helper
 	s.drop(i)

@@ -8,13 +8,17 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
 const failing = "name: sub\nsteps:\n- {id: fine, command: one, output: first}\n- {id: bad, command: two}\n"
 
 // beginCalls starts a run with a sub-recipe, that may start agents.
-func beginCalls(t *testing.T, src string, change func(*belay.RunStarted), subs ...string) *world {
+func beginCalls(t *testing.T, src string, change func(*event.RunStarted), subs ...string) *world {
 	t.Helper()
 	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	root := load(t, "root", src, lib)
@@ -24,19 +28,19 @@ func beginCalls(t *testing.T, src string, change func(*belay.RunStarted), subs .
 	for i := 0; i+1 < len(subs); i += 2 {
 		load(t, subs[i], subs[i+1], lib)
 	}
-	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]belay.Job{}}
+	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]effect.Job{}}
 	vars := map[string]belay.Value{}
 	for _, v := range root.Context {
 		vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
-	first := belay.RunStarted{
-		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(), Vars: vars,
+	first := event.RunStarted{
+		Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(), Vars: vars,
 		Agent: "scripted", Agents: true, Recovery: root.Recovery, Session: &belay.Session{Tree: "r"},
 	}
 	if change != nil {
 		change(&first)
 	}
-	w.turn(Fact{"r", first}, Fact{"r", belay.RunAttached{Epoch: 1}})
+	w.turn(Fact{"r", first}, Fact{"r", event.RunAttached{Epoch: 1}})
 	return w
 }
 
@@ -44,7 +48,7 @@ func beginCalls(t *testing.T, src string, change func(*belay.RunStarted), subs .
 func (w *world) fall() {
 	w.t.Helper()
 	w.print("r/call.1:fine.1", "a result")
-	w.end("r/call.1:bad.1", belay.Observation{Exit: 3, Tail: "half of it\n"})
+	w.end("r/call.1:bad.1", effect.Observation{Exit: 3, Tail: "half of it\n"})
 }
 
 // calls starts a run whose only step calls the sub-recipe, which fails.
@@ -56,15 +60,15 @@ func calls(t *testing.T, more string) *world {
 }
 
 // says is the end of an agent with an answer.
-func says(text string) belay.Observation {
+func says(text string) effect.Observation {
 	v := belay.Text(text)
-	return belay.Observation{Output: &v, Agent: &belay.AgentReport{Result: belay.AgentResult{
+	return effect.Observation{Output: &v, Agent: &effect.AgentReport{Result: belay.AgentResult{
 		Final: true, Stop: belay.StopDone, Excerpt: text, TextSize: int64(len(text)), GaveUp: agent.Unrecoverable(text),
 	}}}
 }
 
 // helps lets the agent that is asked start, and end so.
-func (w *world) helps(o belay.Observation) {
+func (w *world) helps(o effect.Observation) {
 	w.t.Helper()
 	w.allow()
 	w.wantStarts("r:call@recovery.1")
@@ -74,7 +78,7 @@ func (w *world) helps(o belay.Observation) {
 // wantOriginal checks that the run failed with the error of the sub-recipe.
 func (w *world) wantOriginal() {
 	w.t.Helper()
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	if r := w.tree.Run("r").Result(); r.Failure == nil || r.Failure.Kind != belay.RecipeFailure || !strings.Contains(r.Failure.Cause, "exit 3: half of it") {
 		w.t.Errorf("the original error does not stand: %+v", r.Failure)
 	}
@@ -84,7 +88,7 @@ func (w *world) wantOriginal() {
 func (w *world) wantNobody() {
 	w.t.Helper()
 	for _, r := range w.recs {
-		if e, ok := r.Event.(belay.RecoveryChosen); ok && e.Plan.Act == belay.ActRecover {
+		if e, ok := r.Event.(event.RecoveryChosen); ok && e.Plan.Act == belay.ActRecover {
 			w.t.Errorf("an agent is asked: %s", e.Plan.Reason)
 		}
 	}
@@ -107,14 +111,14 @@ func (w *world) prompt() string {
 func TestRecoverySucceedsAndItsAnswerIsTheOutput(t *testing.T) {
 	w := calls(t, ", output: got")
 	w.helps(says("finished"))
-	w.wantStatus(belay.Partial, belay.ExitPartial) // the answer is the output, and no evidence
+	w.wantStatus(belay.Partial, exit.Partial) // the answer is the output, and no evidence
 	if v := w.tree.Run("r").Vars()["got"]; string(v.JSON) != `"finished"` {
 		t.Errorf("the output is %s", v.JSON)
 	}
 	w = calls(t, `, output: got, verify: "true"`)
 	w.helps(says("finished"))
 	w.exit("r:call@verify.1", 0)
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Achieved, exit.OK)
 	if v := w.tree.Run("r").Vars(); string(v["got"].JSON) != `"finished"` || string(v["first"].JSON) != `"a result"` {
 		t.Errorf("the outputs are %s and %s", v["got"].JSON, v["first"].JSON)
 	}
@@ -143,7 +147,7 @@ func TestRecoveryWithoutAnOutputThatIsReadIsNone(t *testing.T) {
 			continue
 		}
 		w.exit("r:use.1", 0)
-		w.wantStatus(want, belay.ExitOK)
+		w.wantStatus(want, exit.OK)
 	}
 }
 
@@ -155,9 +159,9 @@ func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
 	failed := says("")
 	failed.Exit, failed.Agent.Result.Error, failed.Agent.Result.Class, failed.Agent.Result.Cause = 1, true, belay.ClassTransient, "overloaded"
 	late := says("")
-	late.Exit, late.Agent.Ended = 1, belay.EndedDeadline
+	late.Exit, late.Agent.Ended = 1, effect.EndedDeadline
 	for name, c := range map[string]struct {
-		o    belay.Observation
+		o    effect.Observation
 		more string
 		exit int
 		want belay.Status
@@ -166,7 +170,7 @@ func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
 		"failed, work not there":       {failed, "", 1, belay.Failed},
 		"late, work there":             {late, "", 0, belay.Achieved},
 		"blank, work there":            {says(" "), "", 0, belay.Achieved},
-		"no report, work there":        {belay.Observation{Signal: 9, Exit: -1}, "", 0, belay.Achieved},
+		"no report, work there":        {effect.Observation{Signal: 9, Exit: -1}, "", 0, belay.Achieved},
 		"failed, an output is missing": {failed, ", output: got", 0, belay.Failed},
 		"failed, no change":            {failed, ", expect: change", 0, belay.Failed},
 	} {
@@ -174,7 +178,7 @@ func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
 			w := calls(t, `, verify: "test -s result"`+c.more)
 			w.helps(c.o)
 			if c.o.Agent == nil { // nobody saw what it did to guarded files
-				w.turn(Fact{"r", belay.AnswerGiven{Key: belay.Key(w.asks()), Answer: belay.Answer{OK: true, Seen: &belay.Evidence{}}}})
+				w.turn(Fact{"r", event.AnswerGiven{Key: belay.Key(w.asks()), Answer: effect.AnswerLook{OK: true, Seen: &belay.Evidence{}}}})
 			}
 			w.wantStarts("r:call@verify.1")
 			w.exit("r:call@verify.1", c.exit)
@@ -182,7 +186,7 @@ func TestTheCheckIsAskedWhateverTheRecoveryAgentSays(t *testing.T) {
 				w.wantOriginal()
 				return
 			}
-			w.wantStatus(c.want, belay.ExitOK)
+			w.wantStatus(c.want, exit.OK)
 		})
 	}
 	w := calls(t, `, verify: "true"`)
@@ -225,17 +229,17 @@ func TestRecoveryWithAnErrorOfTheAgentIsNone(t *testing.T) {
 func TestRecoveryWhoseAgentCannotStartIsNone(t *testing.T) {
 	w := calls(t, ", output: got")
 	w.allow()
-	w.turn(Fact{"r", belay.AttemptEnded{Key: "r:call@recovery.1", Observation: belay.Observation{Fault: belay.FaultAgent, Detail: "no such program"}}})
+	w.turn(Fact{"r", event.AttemptEnded{Key: "r:call@recovery.1", Observation: effect.Observation{Fault: fault.Agent, Detail: "no such program"}}})
 	w.wantOriginal()
 }
 
 // promise: A1, A12
 func TestRecoveryWithoutAnAgentIsNone(t *testing.T) {
-	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *belay.RunStarted) { e.Agent = "" })
+	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *event.RunStarted) { e.Agent = "" })
 	w.fall()
 	w.wantNobody()
 	w.wantOriginal()
-	last := w.recs[len(w.recs)-2].Event.(belay.RecoveryChosen)
+	last := w.recs[len(w.recs)-2].Event.(event.RecoveryChosen)
 	if !slices.ContainsFunc(last.Plan.Refused, func(n belay.NotTaken) bool { return n.Act == belay.ActRecover && strings.Contains(n.Why, "no agent") }) {
 		t.Errorf("it is not said why: %+v", last.Plan.Refused)
 	}
@@ -243,7 +247,7 @@ func TestRecoveryWithoutAnAgentIsNone(t *testing.T) {
 
 // promise: A1
 func TestRecoveryInARunThatUsesNoAgentsIsNotThoughtOf(t *testing.T) {
-	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *belay.RunStarted) { e.Agents = false })
+	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *event.RunStarted) { e.Agents = false })
 	w.fall()
 	w.wantNobody()
 	w.wantOriginal()
@@ -255,7 +259,7 @@ func TestNoRecoveryWhenTheSubRecipeSucceeded(t *testing.T) {
 	w.print("r/call.1:fine.1", "x")
 	w.exit("r/call.1:bad.1", 0)
 	w.wantNobody()
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Achieved, exit.OK)
 }
 
 // promise: A8
@@ -264,7 +268,7 @@ func TestRecoveryIsAskedOnceForAFailure(t *testing.T) {
 	w.helps(says(""))
 	asked := 0
 	for _, r := range w.recs {
-		if e, ok := r.Event.(belay.RecoveryChosen); ok && e.Plan.Act == belay.ActRecover {
+		if e, ok := r.Event.(event.RecoveryChosen); ok && e.Plan.Act == belay.ActRecover {
 			asked++
 		}
 	}
@@ -280,9 +284,9 @@ func TestRecoveryComesAfterTheRecipesOwnRetry(t *testing.T) {
 	w.fall()
 	w.wantNobody()
 	w.print("r/call.2:fine.1", "a result")
-	w.end("r/call.2:bad.1", belay.Observation{Exit: 3, Tail: "half of it\n"})
+	w.end("r/call.2:bad.1", effect.Observation{Exit: 3, Tail: "half of it\n"})
 	w.helps(says("finished"))
-	w.wantStatus(belay.Partial, belay.ExitPartial)
+	w.wantStatus(belay.Partial, exit.Partial)
 }
 
 // promise: A2
@@ -337,8 +341,8 @@ func TestRecoveryWorksInTheDirectoryOfTheRun(t *testing.T) {
 
 // promise: A11
 func TestRecoveryHasTheRunsAgentAndNoMoreAccess(t *testing.T) {
-	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *belay.RunStarted) {
-		e.Roles = map[string]belay.Profile{"devops": {Agent: "other", Access: "full"}}
+	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *event.RunStarted) {
+		e.Roles = map[string]event.Profile{"devops": {Agent: "other", Access: "full"}}
 	})
 	w.fall()
 	w.allow()
@@ -369,28 +373,28 @@ func TestRecoveryIsSwitchedOff(t *testing.T) {
 // promise: A5
 func TestRecoveryIsSwitchedByTheRun(t *testing.T) {
 	const on, off = "name: top\nrecovery: on\nsteps:\n- {id: call, recipe: sub}\n", "name: top\nrecovery: off\nsteps:\n- {id: call, recipe: sub}\n"
-	w := beginCalls(t, on, func(e *belay.RunStarted) { e.Recovery = "off" })
+	w := beginCalls(t, on, func(e *event.RunStarted) { e.Recovery = "off" })
 	w.fall()
 	w.wantNobody()
 	w.wantOriginal()
-	w = beginCalls(t, off, func(e *belay.RunStarted) { e.Recovery = "" }) // on, which is not written down
+	w = beginCalls(t, off, func(e *event.RunStarted) { e.Recovery = "" }) // on, which is not written down
 	w.fall()
 	w.helps(says("finished"))
-	w.wantStatus(belay.Partial, belay.ExitPartial)
+	w.wantStatus(belay.Partial, exit.Partial)
 }
 
 // promise: A6
 func TestRecoveryMustPassTheCheck(t *testing.T) {
-	for exit, want := range map[int]belay.Status{0: belay.Achieved, 1: belay.Failed} {
+	for code, want := range map[int]belay.Status{0: belay.Achieved, 1: belay.Failed} {
 		w := calls(t, `, verify: "test -s result"`)
 		w.helps(says("finished"))
 		w.wantStarts("r:call@verify.1")
-		w.exit("r:call@verify.1", exit)
+		w.exit("r:call@verify.1", code)
 		if want == belay.Failed {
 			w.wantOriginal()
 			continue
 		}
-		w.wantStatus(want, belay.ExitOK)
+		w.wantStatus(want, exit.OK)
 	}
 }
 
@@ -402,13 +406,13 @@ func TestRecoveryWhoseCheckIsLostEveryTimeIsNone(t *testing.T) {
 		if n > 20 {
 			t.Fatal("it goes on for ever")
 		}
-		w.reload(map[belay.Key]belay.Found{belay.KeyOf("r", "call", belay.RoleVerify, n): belay.Lost})
+		w.reload(map[belay.Key]fault.Found{belay.KeyOf("r", "call", belay.RoleVerify, n): fault.Lost})
 	}
 	w.wantOriginal()
 }
 
 func evidence(before, after string) belay.Evidence {
-	return belay.Evidence{Before: belay.Print{Repo: true, Tree: before}, After: belay.Print{Repo: true, Tree: after}}
+	return belay.Evidence{Before: belay.TreeState{Repo: true, Tree: before}, After: belay.TreeState{Repo: true, Tree: after}}
 }
 
 // promise: A6
@@ -423,19 +427,19 @@ func TestRecoveryMustChangeSomethingWhereThatIsExpected(t *testing.T) {
 	o.Agent.Evidence = evidence("a", "b")
 	o.Agent.Evidence.Files, o.Agent.Evidence.Changed = 1, []belay.FileChange{{Path: "x", Change: belay.FileAdded}}
 	w.helps(o)
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Achieved, exit.OK)
 }
 
 // promise: A6
 func TestRecoveryMustGiveJSONWhereThatIsAskedFor(t *testing.T) {
 	w := calls(t, ", output: got, parse_json_required: true")
 	w.allow()
-	if j := w.jobs["r:call@recovery.1"]; j.JSON != belay.JSONRequired {
+	if j := w.jobs["r:call@recovery.1"]; j.JSON != effect.JSONRequired {
 		t.Errorf("JSON is %q", j.JSON)
 	}
 	o := says("no JSON")
-	o.Fault, o.Detail, o.Output = belay.FaultJSON, "there is no JSON in it", nil
-	w.turn(Fact{"r", belay.AttemptEnded{Key: "r:call@recovery.1", Observation: o}})
+	o.Fault, o.Detail, o.Output = fault.JSON, "there is no JSON in it", nil
+	w.turn(Fact{"r", event.AttemptEnded{Key: "r:call@recovery.1", Observation: o}})
 	w.wantOriginal()
 }
 
@@ -443,7 +447,7 @@ func TestRecoveryMustGiveJSONWhereThatIsAskedFor(t *testing.T) {
 func TestRecoveryWithNothingToCheckIsUnverified(t *testing.T) {
 	w := calls(t, "")
 	w.helps(says("finished"))
-	w.wantStatus(belay.Partial, belay.ExitPartial)
+	w.wantStatus(belay.Partial, exit.Partial)
 	if r := w.tree.Run("r").Result(); !strings.Contains(r.Reason, "recovered, unverified") {
 		t.Errorf("the reason is %q", r.Reason)
 	}
@@ -454,13 +458,13 @@ func TestClassicRecoveryTakesAnyAnswer(t *testing.T) {
 	for _, more := range []string{"", ", expect: change"} {
 		w := calls(t, ", recovery: classic"+more)
 		w.helps(says("I have fixed everything."))
-		w.wantStatus(belay.Achieved, belay.ExitOK)
+		w.wantStatus(belay.Achieved, exit.OK)
 	}
-	for exit, want := range map[int]belay.Status{0: belay.Achieved, 1: belay.Partial} { // a check that does not pass is no evidence
+	for code, want := range map[int]belay.Status{0: belay.Achieved, 1: belay.Partial} { // a check that does not pass is no evidence
 		w := calls(t, `, recovery: classic, verify: "false"`)
 		w.helps(says("I have fixed everything."))
-		w.exit("r:call@verify.1", exit)
-		w.wantStatus(want, map[belay.Status]int{belay.Achieved: belay.ExitOK, belay.Partial: belay.ExitPartial}[want])
+		w.exit("r:call@verify.1", code)
+		w.wantStatus(want, map[belay.Status]int{belay.Achieved: exit.OK, belay.Partial: exit.Partial}[want])
 	}
 	w := calls(t, ", recovery: classic")
 	w.helps(says("Unrecoverable."))
@@ -472,32 +476,32 @@ func TestClassicRecoveryTakesAnyAnswer(t *testing.T) {
 
 // promise: A7
 func TestNoRecoveryAtTheNestingLimitOrAboveIt(t *testing.T) {
-	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *belay.RunStarted) { e.Limits.MaxDepth = 3 },
+	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", func(e *event.RunStarted) { e.Limits.MaxDepth = 3 },
 		"sub", "name: sub\nsteps:\n- {id: again, recipe: sub}\n")
 	w.wantNobody()
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 // promise: A7
 func TestNoRecoveryOfARecipeThatIsNotThere(t *testing.T) {
 	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: nowhere}\n", nil)
 	w.wantNobody()
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 // promise: A7
 func TestNoRecoveryAfterACancel(t *testing.T) {
 	w := beginCalls(t, "name: top\nsteps:\n- {id: call, recipe: sub}\n", nil)
-	w.turn(Fact{"r", belay.RequestReceived{Request: belay.Request{ID: "c", Run: "r", Ask: belay.RequestCancel, By: "me"}}})
-	w.end("r/call.1:fine.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
+	w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "c", Run: "r", Ask: event.RequestCancel, By: "me"}}})
+	w.end("r/call.1:fine.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
 	w.wantNobody()
-	w.wantStatus(belay.Aborted, belay.ExitAborted)
+	w.wantStatus(belay.Aborted, exit.Aborted)
 }
 
 // promise: A7
 func TestRecoveryThatTheBudgetForbidsIsAPersons(t *testing.T) {
 	w := calls(t, "")
-	w.turn(Fact{"r", belay.AnswerGiven{Key: "r:call@recovery.1?agent", Answer: belay.Answer{Error: "40 of 40 agent starts are used"}}})
+	w.turn(Fact{"r", event.AnswerGiven{Key: "r:call@recovery.1?agent", Answer: effect.AnswerAgent{Error: "40 of 40 agent starts are used"}}})
 	w.wantStarts("")
 	w.wantStatus(belay.Held, 0)
 }

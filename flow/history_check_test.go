@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 )
@@ -13,7 +17,7 @@ import (
 // story is what the records alone say of one step. It shares nothing with the
 // fold.
 type story struct {
-	def     *recipe.Step // nil = an item, a part or a stand-in: required
+	def     *recipe.Step // nil = an item, a part or a fallback: required
 	ending  string       // how it was settled last
 	may     bool         // something allows its next start
 	begun   int
@@ -25,8 +29,8 @@ type story struct {
 	fails   []fail
 	turns   map[string]map[string]bool // fingerprint to agents that had their turn
 	roles   map[string]map[string]bool // and to roles
-	check   *belay.Observation
-	main    *belay.Observation
+	check   *effect.Observation
+	main    *effect.Observation
 	expects belay.Expect
 	looked  *belay.Evidence // since the base of its lost attempt
 	apart   bool            // it works in a tree of its own
@@ -36,11 +40,11 @@ type story struct {
 // fail is one failure of a step.
 type fail struct{ mark, agent, left string }
 
-// teller goes through records and says where they break a promise.
-type teller struct {
+// checker goes through records and says where they break a promise.
+type checker struct {
 	h       *history
 	stories map[belay.Key]*story // run:path
-	runs    map[belay.RunID]belay.RunStarted
+	runs    map[belay.RunID]event.RunStarted
 	replans int
 	starts  int
 	pardons int
@@ -49,13 +53,13 @@ type teller struct {
 	found   []string
 }
 
-func (t *teller) say(r belay.Record, format string, args ...any) {
+func (t *checker) say(r event.Record, format string, args ...any) {
 	t.found = append(t.found, fmt.Sprintf("record %d: ", r.Seq)+fmt.Sprintf(format, args...))
 }
 
 // tell reads all records of a history.
-func tell(h *history) *teller {
-	t := &teller{h: h, stories: map[belay.Key]*story{}, runs: map[belay.RunID]belay.RunStarted{}, allowed: map[belay.Key]int{}}
+func tell(h *history) *checker {
+	t := &checker{h: h, stories: map[belay.Key]*story{}, runs: map[belay.RunID]event.RunStarted{}, allowed: map[belay.Key]int{}}
 	for _, r := range h.recs {
 		t.record(r)
 	}
@@ -63,7 +67,7 @@ func tell(h *history) *teller {
 }
 
 // of is the story of a step.
-func (t *teller) of(run belay.RunID, p belay.Path) *story {
+func (t *checker) of(run belay.RunID, p belay.Path) *story {
 	k := belay.Key(run) + ":" + belay.Key(p)
 	if t.stories[k] == nil {
 		t.stories[k] = &story{turns: map[string]map[string]bool{}, roles: map[string]map[string]bool{}, def: t.def(run, p), may: true}
@@ -72,7 +76,7 @@ func (t *teller) of(run belay.RunID, p belay.Path) *story {
 }
 
 // def is what the recipe says of a step, nil for what is no step of it.
-func (t *teller) def(run belay.RunID, p belay.Path) *recipe.Step {
+func (t *checker) def(run belay.RunID, p belay.Path) *recipe.Step {
 	e := t.runs[run]
 	if e.Each != "" || e.Split != "" || e.Stand != "" {
 		return nil
@@ -93,53 +97,57 @@ func pathOf(k belay.Key) (belay.Path, bool) {
 	return belay.Path(p), !aside || role == ""
 }
 
-func (t *teller) record(r belay.Record) {
+func (t *checker) record(r event.Record) {
 	switch e := r.Event.(type) {
-	case belay.RunStarted:
+	case event.RunStarted:
 		t.runs[r.Run] = e
-	case belay.RunReopened:
+	case event.RunReopened:
 		t.reopened(r)
-	case belay.RunCleared:
+	case event.RunCleared:
 		t.cleared(r, e)
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		t.started(r, e)
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		t.foundAgain(r, e)
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		t.ended(r, e)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		t.judged(r, e)
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		t.chosen(r, e)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		t.of(r.Run, e.Path).ending = "not taken"
-	case belay.StepSkipped:
+	case event.StepSkipped:
 		t.of(r.Run, e.Path).ending = "skipped"
-	case belay.StepRefused:
+	case event.StepRefused:
 		t.of(r.Run, e.Path).ending = "refused"
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		t.of(r.Run, e.Path).ending = "held"
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		t.answered(r, e)
-	case belay.AnswerGiven:
-		if k, ok := strings.CutSuffix(string(e.Key), "?agent"); ok && e.Answer.OK {
-			t.allowed[belay.Key(k)] = t.budget
-		}
-		if k, ok := strings.CutSuffix(string(e.Key), "?look"); ok {
+	case event.AnswerGiven:
+		k, _, _ := strings.Cut(string(e.Key), "?")
+		switch a := e.Answer.(type) {
+		case effect.AnswerAgent:
+			if a.OK {
+				t.allowed[belay.Key(k)] = t.budget
+			}
+		case effect.AnswerLook:
 			p, _ := pathOf(belay.Key(k))
-			t.of(r.Run, p).looked = e.Answer.Seen
+			t.of(r.Run, p).looked = a.Seen
+		case effect.AnswerWorktree:
+			if a.Merge {
+				t.of(r.Run, belay.Path(strings.TrimPrefix(k, string(r.Run)+":"))).apart = true
+			}
 		}
-		if k, ok := strings.CutSuffix(string(e.Key), "?worktree"); ok && e.Answer.Merge {
-			t.of(r.Run, belay.Path(strings.TrimPrefix(k, string(r.Run)+":"))).apart = true
-		}
-	case belay.RunEnded:
-		if e.Code == belay.ExitOK || e.Status == belay.Achieved {
+	case event.RunEnded:
+		if e.Code == exit.OK || e.Status == belay.Achieved {
 			t.achieved(r)
 		}
 	}
 }
 
-func (t *teller) reopened(r belay.Record) {
+func (t *checker) reopened(r event.Record) {
 	for k, s := range t.stories {
 		if runOf(k) == r.Run {
 			s.may, s.own = true, s.own+1
@@ -147,11 +155,11 @@ func (t *teller) reopened(r belay.Record) {
 	}
 }
 
-func (t *teller) cleared(r belay.Record, e belay.RunCleared) {
+func (t *checker) cleared(r event.Record, e event.RunCleared) {
 	switch e.What {
-	case belay.CountBudget:
+	case event.CountBudget:
 		t.replans, t.starts, t.pardons, t.budget = 0, 0, 0, t.budget+1
-	case belay.CountAttempts:
+	case event.CountAttempts:
 		for k, s := range t.stories {
 			if runOf(k) == r.Run && (e.Path == "" || k == belay.Key(r.Run)+":"+belay.Key(e.Path)) {
 				s.clears, s.fails = s.clears+1, nil
@@ -159,13 +167,13 @@ func (t *teller) cleared(r belay.Record, e belay.RunCleared) {
 				clear(s.roles)
 			}
 		}
-	case belay.CountBreakers:
+	case event.CountBreakers:
 	}
 }
 
 // started holds promise 7 (starts are within the budget) and 8 (nothing starts
 // again by itself).
-func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
+func (t *checker) started(r event.Record, e event.AttemptStarted) {
 	if of, ok := t.allowed[e.Key]; e.Agent != "" && (!ok || of == t.budget) { // else it is of a budget before
 		t.starts++
 		if most := t.runs["r"].Limits.Starts() + t.pardons; t.starts > most {
@@ -197,22 +205,22 @@ func (t *teller) started(r belay.Record, e belay.AttemptStarted) {
 	}
 }
 
-func (t *teller) foundAgain(r belay.Record, e belay.AttemptFound) {
+func (t *checker) foundAgain(r event.Record, e event.AttemptFound) {
 	p, main := pathOf(e.Key)
 	s := t.of(r.Run, p)
 	switch e.How {
-	case belay.Unborn:
+	case fault.Unborn:
 		s.may = s.may || main
 		if of, ok := t.allowed[e.Key]; t.h.jobs[e.Key].Agent != nil && (!ok || of == t.budget) {
 			t.starts--
 		}
-	case belay.Lost:
+	case fault.Lost:
 		s.lost++
-	case belay.Adopted, belay.Harvested:
+	case fault.Adopted, fault.Harvested:
 	}
 }
 
-func (t *teller) ended(r belay.Record, e belay.AttemptEnded) {
+func (t *checker) ended(r event.Record, e event.AttemptEnded) {
 	p, main := pathOf(e.Key)
 	o := e.Observation
 	switch {
@@ -225,7 +233,7 @@ func (t *teller) ended(r belay.Record, e belay.AttemptEnded) {
 
 // judged keeps what was judged, and holds that nothing is called done against
 // what was seen.
-func (t *teller) judged(r belay.Record, e belay.AttemptJudged) {
+func (t *checker) judged(r event.Record, e event.AttemptJudged) {
 	p, main := pathOf(e.Key)
 	s, v := t.of(r.Run, p), e.Verdict
 	switch {
@@ -273,7 +281,7 @@ func mark(m map[string]map[string]bool, failure, who string) {
 }
 
 // honest looks for work that is not there.
-func (t *teller) honest(r belay.Record, s *story) {
+func (t *checker) honest(r event.Record, s *story) {
 	passed := s.check != nil && s.check.Began && s.check.Exit == 0 && s.check.Signal == 0 && s.check.Fault == ""
 	if s.def != nil && s.def.Verify != nil && s.def.Foreach == "" && !passed {
 		t.say(r, "called done, and its check did not pass")
@@ -296,7 +304,7 @@ func (t *teller) honest(r belay.Record, s *story) {
 
 // honestLost holds that a lost attempt is called done only with all that its step
 // owes: what it printed, or answered, nobody has, and a change must be seen.
-func (t *teller) honestLost(r belay.Record, s *story) {
+func (t *checker) honestLost(r event.Record, s *story) {
 	switch {
 	case s.def == nil:
 	case s.def.Output != "":
@@ -309,7 +317,7 @@ func (t *teller) honestLost(r belay.Record, s *story) {
 }
 
 // chosen holds promises 1 to 3 about decisions.
-func (t *teller) chosen(r belay.Record, e belay.RecoveryChosen) {
+func (t *checker) chosen(r event.Record, e event.RecoveryChosen) {
 	s, p := t.of(r.Run, e.Path), e.Plan
 	if p.Counts {
 		if t.replans++; t.replans > t.runs["r"].Limits.Replans() {
@@ -335,7 +343,7 @@ func (t *teller) chosen(r belay.Record, e belay.RecoveryChosen) {
 }
 
 // most is how many decisions one step may need.
-func (t *teller) most(s *story, policy string) int {
+func (t *checker) most(s *story, policy string) int {
 	own := 0
 	if s.def != nil {
 		own = s.def.Retry.MaxAttempts - 1
@@ -351,7 +359,7 @@ func (t *teller) most(s *story, policy string) int {
 
 // fair holds that nobody has the same turn twice, and that nothing is tried a
 // third time in the same way.
-func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
+func (t *checker) fair(r event.Record, s *story, p belay.Plan) {
 	switch p.Act {
 	case belay.ActFailover:
 		if s.turns[p.Print][p.Agent] {
@@ -377,17 +385,17 @@ func (t *teller) fair(r belay.Record, s *story, p belay.Plan) {
 	}
 }
 
-func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
+func (t *checker) answered(r event.Record, e event.ItemAnswered) {
 	s := t.of(r.Run, e.Path)
 	if s.ending = e.Choice; e.Check {
 		s.ending = "to be checked"
 	}
-	if e.Choice == belay.ChoiceDone && !e.Check {
+	if e.Choice == event.ChoiceDone && !e.Check {
 		if s.merging = s.apart && !s.merging; s.merging {
 			s.ending = "to be merged"
 		}
 	}
-	if e.Choice == belay.ChoiceAgain {
+	if e.Choice == event.ChoiceAgain {
 		s.may, s.own = true, s.own+1
 		if strings.HasSuffix(e.ID, ".budget") {
 			t.pardons++
@@ -396,7 +404,7 @@ func (t *teller) answered(r belay.Record, e belay.ItemAnswered) {
 }
 
 // achieved holds promise 4: every required step was seen to be done.
-func (t *teller) achieved(r belay.Record) {
+func (t *checker) achieved(r event.Record) {
 	e := t.runs[r.Run]
 	if e.Each == "" && e.Split == "" && e.Stand == "" {
 		prog := t.h.lib.Recipes[e.Recipe]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // chance draws everything that is random about one history.
@@ -87,19 +88,19 @@ func (c chance) drawnStep(b *strings.Builder, k int, subs []string) {
 }
 
 // drawnStart is the first record of a random run.
-func (c chance) drawnStart() belay.RunStarted {
+func (c chance) drawnStart() event.RunStarted {
 	lim := belay.DefaultLimits()
 	lim.MaxParallel = pick(c, 1, 2, 8)
 	lim.MaxReplans = pick(c, 0, 1, 3, 5)
 	lim.MaxAgents = pick(c, 0, 0, 1, 3, 8)
 	lim.MaxLost = pick(c, 1, 3)
-	e := belay.RunStarted{
-		Schema: belay.Schema, Dir: "/d", Limits: lim, Agent: "one", Session: &belay.Session{Tree: "r"},
+	e := event.RunStarted{
+		Schema: event.Schema, Dir: "/d", Limits: lim, Agent: "one", Session: &belay.Session{Tree: "r"},
 		Agents: !c.in(4), Policy: pick(c, "", "", "belay", "classic"), MaxRetries: c.IntN(3), Recovery: pick(c, "", "on", "off", "classic"),
 		Staff: pick(c, nil, []string{"two"}, []string{"two", "three"}, []string{"one", "two", "three"}),
 	}
 	if c.in(2) {
-		e.Roles = map[string]belay.Profile{
+		e.Roles = map[string]event.Profile{
 			"coder": {Access: "edit"}, "reviewer": {Access: "full", Agent: "three"}, "architect": {Access: "full", Tools: []string{"shell"}},
 		}
 	}

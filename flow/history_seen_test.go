@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // classes of an agent's error.
@@ -15,69 +17,76 @@ var classes = []belay.Class{
 }
 
 // answer is what the hands say to a question.
-func (h *history) answer(q belay.Question) belay.Answer {
-	switch {
-	case q.Agent != "":
-		return h.permit(q)
-	case q.Tree != nil:
+func (h *history) answer(c effect.Ask) effect.Answer {
+	switch q := c.Question.(type) {
+	case effect.AskAgent:
+		of, _ := c.Key.Is(belay.TopicAgent)
+		return h.permit(of, q)
+	case effect.AskTree:
 		if h.in(20) {
-			return belay.Answer{Dir: q.Tree.Dir, Error: "it can never be had"}
+			return effect.AnswerTree{Dir: q.Dir, Error: "it can never be had"}
 		}
 		if h.in(10) {
 			h.taken++ // somebody else had it
 		}
-		return belay.Answer{OK: true, Dir: q.Tree.Dir, Tree: q.Tree.Dir, Taken: h.taken + 1, Waited: time.Duration(h.IntN(3)) * time.Second}
-	case q.Probe != "":
+		return effect.AnswerTree{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: h.taken + 1, Waited: time.Duration(h.IntN(3)) * time.Second}
+	case effect.AskProbe:
 		if h.in(4) {
-			return belay.Answer{Error: "it could not be looked at"}
+			return effect.AnswerProbe{Error: "it could not be looked at"}
 		}
-		return belay.Answer{OK: true, Probe: &belay.Probe{DiskFull: h.in(4), ReadOnly: h.in(6), OOMKill: h.in(3)}}
-	case q.Look != "":
-		if h.in(4) {
-			return belay.Answer{Error: "it could not be looked at"}
+		return effect.AnswerProbe{OK: true, Probe: &effect.Probe{DiskFull: h.in(4), ReadOnly: h.in(6), OOMKill: h.in(3)}}
+	case effect.AskLook:
+		return h.looked(q)
+	case effect.AskWorktree:
+		if q.Optional && h.in(4) {
+			return effect.AnswerWorktree{OK: true, Error: "there can be none"}
 		}
-		var e belay.Evidence
-		if q.Base != nil {
-			e.Before, e.After = *q.Base, *q.Base
-		}
-		if q.Guard != nil && h.in(4) {
-			e.Tampered = []belay.FileChange{{Path: "a_test.go", Change: belay.FileModified}}
-		}
-		if h.in(2) {
-			e.After.Tree += "'"
-		}
-		return belay.Answer{OK: true, Seen: &e}
+		return effect.AnswerWorktree{OK: true, Dir: "/tree", Ref: "branch", Merge: q.Merge}
 	}
-	if w := q.Worktree; w != nil && w.Wish && h.in(4) {
-		return belay.Answer{OK: true, Error: "there can be none"}
+	return yes(c.Question)
+}
+
+func (h *history) looked(q effect.AskLook) effect.Answer {
+	if h.in(4) {
+		return effect.AnswerLook{Error: "it could not be looked at"}
 	}
-	return belay.Answer{OK: true, Dir: "/tree", Ref: "branch", Merge: q.Worktree != nil && q.Worktree.Merge}
+	var e belay.Evidence
+	if q.Base != nil {
+		e.Before, e.After = *q.Base, *q.Base
+	}
+	if q.Guard != nil && h.in(4) {
+		e.Tampered = []belay.FileChange{{Path: "a_test.go", Change: belay.FileModified}}
+	}
+	if h.in(2) {
+		e.After.Tree += "'"
+	}
+	return effect.AnswerLook{OK: true, Seen: &e}
 }
 
 // permit keeps the purse that all sessions share, then asks the service.
-func (h *history) permit(q belay.Question) belay.Answer {
+func (h *history) permit(k belay.Key, q effect.AskAgent) effect.Answer {
 	limits := h.tree.Started().Limits
-	if !h.granted[q.Agent] && len(h.granted) >= limits.Starts() {
-		return belay.Answer{Error: "the starts are used"}
+	if !h.granted[k] && len(h.granted) >= limits.Starts() {
+		return effect.AnswerAgent{Error: "the starts are used"}
 	}
 	switch {
 	case h.in(8):
-		return belay.Answer{Error: "its service is down", Until: h.now.Add(time.Duration(h.IntN(300)) * time.Second)}
+		return effect.AnswerAgent{Error: "its service is down", Until: h.now.Add(time.Duration(h.IntN(300)) * time.Second)}
 	case q.Retry && h.in(8):
-		return belay.Answer{Error: "no retries left", Spent: true}
+		return effect.AnswerAgent{Error: "no retries left", Spent: true}
 	case h.in(30):
-		return belay.Answer{Error: "what is known of it could not be read"}
+		return effect.AnswerAgent{Error: "what is known of it could not be read"}
 	}
-	h.granted[q.Agent] = true
-	return belay.Answer{OK: true}
+	h.granted[k] = true
+	return effect.AnswerAgent{OK: true}
 }
 
 func (h *history) well() bool { return h.IntN(100) < h.luck }
 
 // shellSeen is the end of a script.
-func (h *history) shellSeen(j belay.Job) belay.Observation {
+func (h *history) shellSeen(j effect.Job) effect.Observation {
 	v := belay.Text("out")
-	o := belay.Observation{Began: true}
+	o := effect.Observation{Began: true}
 	if j.Output {
 		o.Output = &v
 	}
@@ -92,17 +101,17 @@ func (h *history) shellSeen(j belay.Job) belay.Observation {
 	case 0:
 		o.Signal, o.Exit = 9, 137
 	case 1:
-		o.Signal, o.Exit, o.KilledBy = 15, 143, pick(h.chance, belay.KilledDeadline, belay.KilledGrace)
+		o.Signal, o.Exit, o.KilledBy = 15, 143, pick(h.chance, fault.KilledDeadline, fault.KilledGrace)
 	case 2:
-		o = belay.Observation{Fault: pick(h.chance, belay.FaultDisk, belay.FaultSpawn, belay.FaultDir, belay.FaultProgram), Detail: "no"}
+		o = effect.Observation{Fault: pick(h.chance, fault.Disk, fault.Spawn, fault.Dir, fault.Program), Detail: "no"}
 	}
 	return o
 }
 
 // agentSeen is the end of an agent.
-func (h *history) agentSeen(j belay.Job) belay.Observation {
-	state := func() belay.Print { return belay.Print{Tree: fmt.Sprint("tree", h.IntN(4)), Head: "h"} }
-	r := &belay.AgentReport{Name: j.Agent.Name, Result: belay.AgentResult{Session: pick(h.chance, "", "S1", "S2"), Retries: h.IntN(2)}}
+func (h *history) agentSeen(j effect.Job) effect.Observation {
+	state := func() belay.TreeState { return belay.TreeState{Tree: fmt.Sprint("tree", h.IntN(4)), Head: "h"} }
+	r := &effect.AgentReport{Name: j.Agent.Name, Result: belay.AgentResult{Session: pick(h.chance, "", "S1", "S2"), Retries: h.IntN(2)}}
 	r.Evidence.Before = state()
 	r.Evidence.After = r.Evidence.Before
 	if h.in(2) {
@@ -114,7 +123,7 @@ func (h *history) agentSeen(j belay.Job) belay.Observation {
 	if r.Evidence.After == r.Evidence.Before {
 		r.Evidence.Files, r.Evidence.Added, r.Evidence.Changed = 0, 0, nil
 	}
-	o := belay.Observation{Began: true, Agent: r}
+	o := effect.Observation{Began: true, Agent: r}
 	if h.well() {
 		h.agentWell(j, &o)
 		return o
@@ -125,7 +134,7 @@ func (h *history) agentSeen(j belay.Job) belay.Observation {
 
 // agentWell is an agent that came to its end, with an answer or with something
 // that only looks like one.
-func (h *history) agentWell(j belay.Job, o *belay.Observation) {
+func (h *history) agentWell(j effect.Job, o *effect.Observation) {
 	a := &o.Agent.Result
 	text := pick(h.chance, "I fixed the crash in main.go:3 and the tests pass.", "I fixed the crash in main.go:3.", "", "I don't have access to the codebase.")
 	a.Final, a.Stop, a.Excerpt, a.TextSize = true, belay.StopDone, text, int64(len(text))
@@ -140,7 +149,7 @@ func (h *history) agentWell(j belay.Job, o *belay.Observation) {
 }
 
 // agentBad is an agent that did not come to a good end.
-func (h *history) agentBad(o *belay.Observation) {
+func (h *history) agentBad(o *effect.Observation) {
 	a := &o.Agent.Result
 	a.Exit, o.Exit = 1, 1
 	a.Error, a.Class = true, pick(h.chance, classes...)
@@ -159,17 +168,17 @@ func (h *history) agentBad(o *belay.Observation) {
 	case 10: // a wrong set-up, told by nothing but the code
 		*a, o.Exit = belay.AgentResult{Exit: 78}, 78
 	case 0:
-		o.Agent.Ended = pick(h.chance, belay.EndedFirst, belay.EndedSilence, belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedRetries)
+		o.Agent.Ended = pick(h.chance, effect.EndedFirst, effect.EndedSilence, effect.EndedTool, effect.EndedBabble, effect.EndedDeadline, effect.EndedRetries)
 	case 1:
 		o.Agent, o.Signal, o.Exit = nil, 9, 137
 	case 2:
-		o.Agent, o.Fault, o.Began = nil, pick(h.chance, belay.FaultAgent, belay.FaultDisk, belay.FaultSpawn), false
+		o.Agent, o.Fault, o.Began = nil, pick(h.chance, fault.Agent, fault.Disk, fault.Spawn), false
 	case 3:
 		*a = belay.AgentResult{Stop: pick(h.chance, belay.StopTruncated, belay.StopLimit, belay.StopRefused), Final: true}
 		o.Exit = 0
 	case 4: // it left without a word
 		*a, o.Exit = belay.AgentResult{}, 0
 	case 5:
-		o.Agent, o.KilledBy, o.Signal = nil, pick(h.chance, belay.KilledDeadline, belay.KilledGrace), 15
+		o.Agent, o.KilledBy, o.Signal = nil, pick(h.chance, fault.KilledDeadline, fault.KilledGrace), 15
 	}
 }

@@ -13,12 +13,14 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/verdict"
 )
 
 // histories is how many random histories are walked through on a change; make
 // nightly walks through many more.
-const histories = 700
+const histories = 300
 
 // mostSteps bounds one history. A step of it is one answer, one end, one crash or
 // one thing that a person does.
@@ -175,30 +177,31 @@ func (h *history) count(seen map[string]int) {
 	seen["rests "+string(h.out.Status)]++
 	for _, r := range h.recs {
 		switch e := r.Event.(type) {
-		case belay.RecoveryChosen:
+		case event.RecoveryChosen:
 			seen["act "+string(e.Plan.Act)]++
 			seen["policy "+e.Plan.Policy]++
 			if e.Plan.Rule == "planned" || e.Plan.Rule == "replans_spent" {
 				seen["rule "+e.Plan.Rule]++
 			}
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			seen["role "+string(e.Role)]++
-		case belay.AttemptFound:
+		case event.AttemptFound:
 			seen["found "+string(e.How)]++
-		case belay.RunEnded:
+		case event.RunEnded:
 			seen["end "+string(e.Status)]++
-		case belay.RunCleared:
+		case event.RunCleared:
 			seen["cleared "+string(e.What)]++
-		case belay.RunReopened:
+		case event.RunReopened:
 			seen["reopened"]++
-		case belay.AnswerGiven:
-			if !e.Answer.Until.IsZero() {
+		case event.AnswerGiven:
+			a, _ := e.Answer.(effect.AnswerAgent)
+			if !a.Until.IsZero() {
 				seen["answer until"]++
 			}
-			if e.Answer.Spent {
+			if a.Spent {
 				seen["answer spent"]++
 			}
-			if e.Answer.Probe != nil {
+			if p, _ := e.Answer.(effect.AnswerProbe); p.Probe != nil {
 				seen["answer probe"]++
 			}
 		}

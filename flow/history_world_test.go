@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
@@ -24,15 +27,15 @@ type history struct {
 	out     Turn
 	now     time.Time
 	epoch   int64
-	recs    []belay.Record
-	asked   []belay.Ask // questions that are out
-	taken   int64       // how often somebody else had the working tree
+	recs    []event.Record
+	asked   []effect.Ask // questions that are out
+	taken   int64        // how often somebody else had the working tree
 	granted map[belay.Key]bool
-	jobs    map[belay.Key]belay.Job      // every one that was begun
-	asks    []belay.Ask                  // every question there was
-	before  map[string]belay.Observation // how the last attempt of each step and role ended
-	luck    int                          // of a hundred attempts, so many do well
-	people  int                          // what the person will still do
+	jobs    map[belay.Key]effect.Job      // every one that was begun
+	asks    []effect.Ask                  // every question there was
+	before  map[string]effect.Observation // how the last attempt of each step and role ended
+	luck    int                           // of a hundred attempts, so many do well
+	people  int                           // what the person will still do
 	ids     int
 	bound   int // bytes of records in a turn; 0 = as usual
 	twins   bool
@@ -42,7 +45,7 @@ type history struct {
 func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 	h := &history{
 		rules:  rules,
-		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, before: map[string]belay.Observation{}, jobs: map[belay.Key]belay.Job{},
+		chance: newChance(seed, n), now: start, granted: map[belay.Key]bool{}, before: map[string]effect.Observation{}, jobs: map[belay.Key]effect.Job{},
 		lib: Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}, src: map[string]string{},
 	}
 	h.twins = n%4 == 0 || os.Getenv("BELAY_HISTORIES")+os.Getenv("BELAY_HISTORY") != "" // it costs as much as all the rest
@@ -61,7 +64,7 @@ func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 	root := h.lib.Recipes[h.lib.Names["root"]]
 	e.Name, e.Recipe, e.Vars = root.Name, root.Digest, map[string]belay.Value{"list": {JSON: []byte("[1,2]")}}
 	h.tree, h.epoch = h.newTree(), 1
-	return h, h.turn(Fact{"r", e}, Fact{"r", belay.RunAttached{Epoch: h.epoch}})
+	return h, h.turn(Fact{"r", e}, Fact{"r", event.RunAttached{Epoch: h.epoch}})
 }
 
 // newTree is a tree whose rules about failures are ready: making them costs more
@@ -102,24 +105,24 @@ func (h *history) turn(facts ...Fact) error {
 		return err
 	}
 	h.out = out
-	h.asked = slices.DeleteFunc(h.asked, func(a belay.Ask) bool { return !h.tree.runs[runOf(a.Key)].trees[a.Key] })
+	h.asked = slices.DeleteFunc(h.asked, func(a effect.Ask) bool { return !h.tree.runs[runOf(a.Key)].trees[a.Key] })
 	for _, r := range out.Records {
 		r.Seq, r.Epoch = int64(len(h.recs)+1), h.epoch
 		h.recs = append(h.recs, r)
-		if e, ok := r.Event.(belay.RunCleared); ok && e.What == belay.CountBudget {
+		if e, ok := r.Event.(event.RunCleared); ok && e.What == event.CountBudget {
 			clear(h.granted)
 		}
 	}
 	for _, c := range out.Effects {
 		switch c := c.(type) {
-		case belay.Do:
+		case effect.Do:
 			h.jobs[c.Job.Key] = c.Job
-		case belay.Ask:
+		case effect.Ask:
 			h.asked = append(h.asked, c)
-			if !slices.ContainsFunc(h.asks, func(a belay.Ask) bool { return a.Key == c.Key }) {
+			if !slices.ContainsFunc(h.asks, func(a effect.Ask) bool { return a.Key == c.Key }) {
 				h.asks = append(h.asks, c)
 			}
-		case belay.Kill, belay.Note, belay.StartRun, belay.Wait, belay.End: // what is killed ends when its turn comes
+		case effect.Kill: // what is killed ends when its turn comes
 		}
 	}
 	return nil
@@ -160,15 +163,16 @@ func (h *history) step() (bool, error) {
 			return true, h.end(open[at])
 		}
 		a := h.asked[at-len(open)]
-		if a.Question.Tree != nil && !h.tree.Awaits(a.Key) { // as a driver does
+		tree, isTree := a.Question.(effect.AskTree)
+		if isTree && !h.tree.Awaits(a.Key) { // as a driver does
 			h.asked = append(h.asked[:at-len(open):at-len(open)], h.asked[at-len(open)+1:]...)
 			return true, nil
 		}
-		if a.Question.Tree != nil && h.in(4) { // others have it: it stays asked for
-			return true, h.turn(Fact{runOf(a.Key), belay.AnswerGiven{Key: a.Key, Answer: belay.Answer{Dir: a.Question.Tree.Dir, By: "other"}}})
+		if isTree && h.in(4) { // others have it: it stays asked for
+			return true, h.turn(Fact{runOf(a.Key), event.AnswerGiven{Key: a.Key, Answer: effect.AnswerTree{Dir: tree.Dir, By: "other"}}})
 		}
 		h.asked = append(h.asked[:at-len(open):at-len(open)], h.asked[at-len(open)+1:]...)
-		return true, h.turn(Fact{runOf(a.Key), belay.AnswerGiven{Key: a.Key, Answer: h.answer(a.Question)}})
+		return true, h.turn(Fact{runOf(a.Key), event.AnswerGiven{Key: a.Key, Answer: h.answer(a)}})
 	case !h.out.Until.IsZero():
 		if h.out.Until.After(h.now) {
 			h.now = h.out.Until
@@ -193,17 +197,17 @@ func (h *history) end(k belay.Key) error {
 	j := h.jobs[k]
 	var facts []Fact
 	if j.Agent != nil && h.in(3) {
-		facts = append(facts, Fact{j.Run, belay.AttemptNoted{Key: k, What: belay.NoteSession, Text: "S-" + string(k)}})
+		facts = append(facts, Fact{j.Run, event.AttemptNoted{Key: k, What: effect.NoteSession, Text: "S-" + string(k)}})
 	}
-	return h.turn(append(facts, Fact{j.Run, belay.AttemptEnded{Key: k, Observation: h.seen(k)}})...)
+	return h.turn(append(facts, Fact{j.Run, event.AttemptEnded{Key: k, Observation: h.seen(k)}})...)
 }
 
 // seen is what is seen of the end of an attempt.
-func (h *history) seen(k belay.Key) belay.Observation {
+func (h *history) seen(k belay.Key) effect.Observation {
 	j := h.jobs[k]
 	run := h.tree.Run(j.Run)
-	if by := run.steps[run.open[k]].stopping; by != belay.KilledNot && !h.in(5) {
-		return belay.Observation{Began: true, Signal: 15, Exit: 143, KilledBy: by}
+	if by := run.steps[run.open[k]].stopping; by != fault.KilledNot && !h.in(5) {
+		return effect.Observation{Began: true, Signal: 15, Exit: 143, KilledBy: by}
 	}
 	if j.Role == belay.RoleMerge {
 		return h.mergeSeen()
@@ -221,14 +225,14 @@ func (h *history) seen(k belay.Key) belay.Observation {
 }
 
 // mergeSeen is what is seen of a merge.
-func (h *history) mergeSeen() belay.Observation {
+func (h *history) mergeSeen() effect.Observation {
 	switch {
 	case h.in(10):
-		return belay.Observation{Began: true, Exit: 8, Tail: "another git command works in the tree"}
+		return effect.Observation{Began: true, Exit: 8, Tail: "another git command works in the tree"}
 	case h.in(4):
-		return belay.Observation{Began: true, Merge: &belay.Merged{Outcome: belay.MergeConflict, Conflicts: []belay.Conflict{{Path: "f", Why: "both"}}}}
+		return effect.Observation{Began: true, Merge: &effect.Merged{Outcome: effect.MergeConflict, Conflicts: []effect.Conflict{{Path: "f", Why: "both"}}}}
 	}
-	return belay.Observation{Began: true, Merge: &belay.Merged{Outcome: belay.MergeDone, Files: 1}}
+	return effect.Observation{Began: true, Merge: &effect.Merged{Outcome: effect.MergeDone, Files: 1}}
 }
 
 // crash ends the driver and lets another take over: what was asked is gone, and
@@ -240,12 +244,12 @@ func (h *history) crash() error {
 		return err
 	}
 	h.tree, h.epoch = fresh, h.epoch+1
-	facts := []Fact{{"r", belay.RunAttached{Epoch: h.epoch}}}
+	facts := []Fact{{"r", event.RunAttached{Epoch: h.epoch}}}
 	for _, k := range h.tree.Open() {
-		how := pick(h.chance, belay.Adopted, belay.Harvested, belay.Unborn, belay.Lost)
-		facts = append(facts, Fact{runOf(k), belay.AttemptFound{Key: k, How: how}})
-		if how == belay.Harvested {
-			facts = append(facts, Fact{runOf(k), belay.AttemptEnded{Key: k, Observation: h.seen(k)}})
+		how := pick(h.chance, fault.Adopted, fault.Harvested, fault.Unborn, fault.Lost)
+		facts = append(facts, Fact{runOf(k), event.AttemptFound{Key: k, How: how}})
+		if how == fault.Harvested {
+			facts = append(facts, Fact{runOf(k), event.AttemptEnded{Key: k, Observation: h.seen(k)}})
 		}
 	}
 	return h.turn(facts...)
@@ -261,7 +265,7 @@ func (h *history) folded(disk bool) (*Tree, error) {
 			if err != nil {
 				return nil, err
 			}
-			var back belay.Record
+			var back event.Record
 			if err := back.UnmarshalJSON(b); err != nil {
 				return nil, err
 			}
@@ -291,7 +295,7 @@ func (h *history) person() error {
 	for _, id := range h.tree.Runs() {
 		for _, v := range h.tree.Run(id).Steps() {
 			if v.Item != "" && h.tree.Run(id).Result() == nil {
-				held = append(held, Fact{id, h.request(id, belay.RequestAnswer, v.Path, pick(h.chance, "done", "again", "again", "fail", "skip"))})
+				held = append(held, Fact{id, h.request(id, event.RequestAnswer, v.Path, pick(h.chance, "done", "again", "again", "fail", "skip"))})
 			}
 		}
 	}
@@ -299,24 +303,24 @@ func (h *history) person() error {
 	case len(held) > 0 && !h.in(4):
 		return h.turn(held[h.IntN(len(held))])
 	case h.in(10):
-		return h.turn(Fact{"r", h.request("r", pick(h.chance, belay.RequestCancel, belay.RequestStop), "", "")})
+		return h.turn(Fact{"r", h.request("r", pick(h.chance, event.RequestCancel, event.RequestStop), "", "")})
 	}
 	return h.clear("r", root)
 }
 
 // clear takes a count back.
 func (h *history) clear(run belay.RunID, s *State) error {
-	e := h.request(run, belay.RequestClear, "", "")
-	e.Request.What = pick(h.chance, belay.CountAttempts, belay.CountAttempts, belay.CountBudget, belay.CountBreakers)
-	if e.Request.What == belay.CountAttempts && h.in(2) {
+	e := h.request(run, event.RequestClear, "", "")
+	e.Request.What = pick(h.chance, event.CountAttempts, event.CountAttempts, event.CountBudget, event.CountBreakers)
+	if e.Request.What == event.CountAttempts && h.in(2) {
 		e.Request.Step = s.prog.Steps[h.IntN(len(s.prog.Steps))].ID
 	}
 	return h.turn(Fact{run, e})
 }
 
-func (h *history) request(run belay.RunID, ask belay.RequestKind, step belay.Path, choice string) belay.RequestReceived {
+func (h *history) request(run belay.RunID, ask event.RequestKind, step belay.Path, choice string) event.RequestReceived {
 	h.ids++
-	return belay.RequestReceived{Request: belay.Request{
+	return event.RequestReceived{Request: event.Request{
 		ID: fmt.Sprint("q", h.ids), Run: run, By: "ann", Ask: ask, Step: step, Choice: choice, Why: "because",
 	}}
 }

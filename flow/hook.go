@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -68,7 +71,7 @@ func (s *State) parted(i int) {
 
 // nextHook starts the last hook of the first step that waits for it; the
 // second result tells that one waits for room.
-func (s *State) nextHook(room int) (belay.Command, bool) {
+func (s *State) nextHook(room int) (command, bool) {
 	if s.cancel != nil {
 		return nil, false
 	}
@@ -81,14 +84,14 @@ func (s *State) nextHook(room int) (belay.Command, bool) {
 			return nil, true
 		}
 		name := s.lastHook(st.phase)
-		return belay.Do{Job: s.hookJob(i, name, st.hooks[name]+1)}, false
+		return effect.Do{Job: s.hookJob(i, name, st.hooks[name]+1)}, false
 	}
 	return nil, false
 }
 
 // greet starts the hook that comes before a step; the second result tells that
 // it is open. It comes once, however often the step is tried.
-func (s *State) greet(i int) (belay.Command, bool) {
+func (s *State) greet(i int) (command, bool) {
 	st := &s.steps[i]
 	if st.greeted || s.prog.Hooks.PreStep == nil {
 		return nil, false
@@ -96,17 +99,17 @@ func (s *State) greet(i int) (belay.Command, bool) {
 	if st.hook != "" {
 		return nil, true
 	}
-	return belay.Do{Job: s.hookJob(i, preStep, st.hooks[preStep]+1)}, false
+	return effect.Do{Job: s.hookJob(i, preStep, st.hooks[preStep]+1)}, false
 }
 
-func (s *State) hookJob(i int, name string, n int) belay.Job {
+func (s *State) hookJob(i int, name string, n int) effect.Job {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	path := def.ID.WithHook(name)
 	status, problem := string(st.phase), ""
 	if st.phase == Failed && st.failure != nil {
 		problem = st.failure.Error()
 	}
-	j := belay.Job{
+	j := effect.Job{
 		Key: belay.KeyOf(s.id, path, belay.RoleHook, n), Run: s.id, Path: path, Attempt: n, Role: belay.RoleHook,
 		Shell: s.prog.Shell, Dir: s.started.Dir, Timeout: hookTimeout, Depth: s.id.Depth(),
 		Env: map[string]string{
@@ -117,7 +120,7 @@ func (s *State) hookJob(i int, name string, n int) belay.Job {
 	return j
 }
 
-func (s *State) startHook(e belay.AttemptStarted, at time.Time) error {
+func (s *State) startHook(e event.AttemptStarted, at time.Time) error {
 	id, name := e.Path.Hook()
 	i, err := s.at(id)
 	if err != nil {
@@ -156,11 +159,11 @@ func (s *State) hookGone(i int, unborn bool, count int) {
 
 // hookOver folds the end of a hook. One that was cut off because the run came
 // to rest, or had no driver, comes again when the run goes on.
-func (s *State) hookOver(i int, by belay.KilledBy) {
+func (s *State) hookOver(i int, by fault.KilledBy) {
 	switch by {
-	case belay.KilledStop, belay.KilledCancel, belay.KilledGrace:
+	case fault.KilledStop, fault.KilledCancel, fault.KilledGrace:
 		s.close(i)
-	case belay.KilledNot, belay.KilledDeadline:
+	case fault.KilledNot, fault.KilledDeadline:
 		s.hookEnded(i)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // handed is the context of the step whose attempt a child run is, nil when
@@ -25,7 +26,7 @@ func (t *Tree) handed(child belay.RunID) *scope {
 // inherited are the variables that a run begins with: those in its first
 // record, and under them what its parent has at that moment. A record that
 // says nothing of a parent's variables holds them all.
-func (s *State) inherited(e belay.RunStarted) (map[string]belay.Value, error) {
+func (s *State) inherited(e event.RunStarted) (map[string]belay.Value, error) {
 	if !e.Inherit {
 		return e.Vars, nil
 	}
@@ -39,8 +40,8 @@ func (s *State) inherited(e belay.RunStarted) (map[string]belay.Value, error) {
 
 // base is the scope of the whole run: one that was made for an item is not kept.
 func (c *scope) base() *scope {
-	if c != nil && c.own != "" {
-		return c.up
+	for c != nil && c.own != "" {
+		c = c.up
 	}
 	return c
 }

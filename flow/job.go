@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
@@ -25,18 +26,18 @@ func (s *State) condKey(i int) belay.Key {
 }
 
 // job derives attempt n of a step from the state.
-func (s *State) job(i int, role belay.Role, n int) belay.Job {
+func (s *State) job(i int, role belay.Role, n int) effect.Job {
 	def := &s.prog.Steps[i]
-	j := belay.Job{
-		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Attempt: n, Role: role,
+	j := effect.Job{
+		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Attempt: n, Role: role,
 		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Outputs: def.Outputs,
-		Output:  def.Output != "" || def.JSON == belay.JSONRequired || fromStdout(def.Outputs),
-		Timeout: s.timeout(i), Once: def.Once && role == belay.RoleMain, Depth: s.id.Depth(),
+		Output:  def.Output != "" || def.JSON == effect.JSONRequired || fromStdout(def.Outputs),
+		Timeout: s.timeout(i), Once: def.Once && role == belay.RoleMain, Depth: s.nesting(),
 	}
 	script := def.Script
 	if role == belay.RoleVerify {
 		script = s.checkScript(i)
-		j.Output, j.JSON, j.Outputs = false, belay.JSONAuto, nil
+		j.Output, j.JSON, j.Outputs = false, effect.JSONAuto, nil
 		if s.steps[i].gone { // what a lost one left in files can still be read
 			j.Outputs = filed(def.Outputs)
 		}
@@ -46,10 +47,14 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 	}
 	s.tell(&j, i)
 	j.Dir, _ = s.dir(i) // a step whose directory has no name was refused before it started
-	if s.typeOf(i) == belay.TypeAgent && role == belay.RoleMain {
+	if s.typeOf(i).Agent() && role == belay.RoleMain {
 		j.Agent = s.agentJob(i)
 		j.Output = true // its answer is evidence
 		j.Vars = s.scope(i).visible(def.Prompt.String())
+		return j
+	}
+	if s.typeOf(i).Inside() && role == belay.RoleMain {
+		s.callJob(&j, i)
 		return j
 	}
 	if role == belay.RoleVerify && script == nil {
@@ -60,13 +65,21 @@ func (s *State) job(i int, role belay.Role, n int) belay.Job {
 	return j
 }
 
+// stepOf is the step of the recipe whose items or rounds the run is; "" = none.
+func (s *State) stepOf() belay.Path {
+	if s.started.Each != "" {
+		return s.started.Each
+	}
+	return s.started.Repeat
+}
+
 // fromStdout tells whether one of the results is a place in what a step prints.
-func fromStdout(specs []belay.OutputSpec) bool {
-	return slices.ContainsFunc(specs, func(o belay.OutputSpec) bool { return o.Path != "" })
+func fromStdout(specs []effect.OutputSpec) bool {
+	return slices.ContainsFunc(specs, func(o effect.OutputSpec) bool { return o.Path != "" })
 }
 
 // fill gives a job its script and the values that it may read.
-func (s *State) fill(j *belay.Job, i int, script *recipe.Script) {
+func (s *State) fill(j *effect.Job, i int, script *recipe.Script) {
 	c := s.scope(i)
 	j.Vars = c.visible(script.Text)
 	args, err := s.args(i, c, script, "script")
@@ -125,6 +138,9 @@ func (s *State) renders(i int) error {
 			return err
 		}
 	}
+	if err := s.inputsRender(i, c); err != nil {
+		return err
+	}
 	if def.Verify == nil {
 		return nil
 	}
@@ -152,10 +168,10 @@ func (s *State) dir(i int) (string, error) {
 }
 
 // openJob derives the job of an attempt that is open.
-func (s *State) openJob(k belay.Key) (belay.Job, bool) {
+func (s *State) openJob(k belay.Key) (effect.Job, bool) {
 	i, ok := s.open[k]
 	if !ok {
-		return belay.Job{}, false
+		return effect.Job{}, false
 	}
 	st := &s.steps[i]
 	if st.hook != "" {

@@ -7,27 +7,31 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
 // startWith begins a run with more in its first record.
-func startWith(t *testing.T, src string, change func(*belay.RunStarted), subs ...string) *world {
+func startWith(t *testing.T, src string, change func(*event.RunStarted), subs ...string) *world {
 	t.Helper()
 	lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	root := load(t, "root", src, lib)
 	for i := 0; i+1 < len(subs); i += 2 {
 		load(t, subs[i], subs[i+1], lib)
 	}
-	first := belay.RunStarted{
-		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d",
+	first := event.RunStarted{
+		Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d",
 		Vars: map[string]belay.Value{}, Limits: belay.DefaultLimits(),
 	}
 	for _, v := range root.Context {
 		first.Vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
 	change(&first)
-	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]belay.Job{}}
-	w.turn(Fact{"r", first}, Fact{"r", belay.RunAttached{Epoch: 1}})
+	w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]effect.Job{}}
+	w.turn(Fact{"r", first}, Fact{"r", event.RunAttached{Epoch: 1}})
 	return w
 }
 
@@ -61,7 +65,7 @@ func TestArgsOfBigValues(t *testing.T) {
 	t.Parallel()
 	big := belay.Value{Sha: "abc", Size: 1 << 20}
 	w := startWith(t, "name: n\ncontext: {v: ''}\nsteps:\n- {id: a, command: \"echo {{v}}\"}\n- {id: b, command: \"echo {{v | trim}}\"}\n",
-		func(e *belay.RunStarted) { e.Vars["v"] = big })
+		func(e *event.RunStarted) { e.Vars["v"] = big })
 	for _, v := range w.jobs["r:a.1"].Args {
 		if v.Sha != big.Sha {
 			t.Errorf("got %+v", v)
@@ -82,7 +86,7 @@ func TestTags(t *testing.T) {
 		{"slow", "odd", "r:c.1"},
 		{"none", "", "r:c.1"},
 	} {
-		w := startWith(t, src, func(e *belay.RunStarted) { e.Include, e.Exclude = strings.Fields(c.include), strings.Fields(c.exclude) })
+		w := startWith(t, src, func(e *event.RunStarted) { e.Include, e.Exclude = strings.Fields(c.include), strings.Fields(c.exclude) })
 		if got := w.starts(); got != c.want {
 			t.Errorf("include %q, exclude %q: started %q, want %q", c.include, c.exclude, got, c.want)
 		}
@@ -119,7 +123,7 @@ func TestHooks(t *testing.T) {
 	}
 	w.wantStatus(belay.Running, 0)
 	w.exit("r:b@on_error@hook.1", 0)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	w.turn(w.tree.Reopen("me", "again")...)
 	w.wantStarts("r:b@pre_step@hook.2")
 }
@@ -128,21 +132,21 @@ func TestHooks(t *testing.T) {
 func TestHooksAfterACrash(t *testing.T) {
 	t.Parallel()
 	w := begin(t, hooked)
-	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Unborn})
+	w.reload(map[belay.Key]fault.Found{"r:a@pre_step@hook.1": fault.Unborn})
 	w.wantStarts("r:a@pre_step@hook.1")
-	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.1": belay.Lost})
+	w.reload(map[belay.Key]fault.Found{"r:a@pre_step@hook.1": fault.Lost})
 	w.wantStarts("r:a@pre_step@hook.2") // a lost hook comes again
-	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.2": belay.Lost})
-	w.reload(map[belay.Key]belay.Found{"r:a@pre_step@hook.3": belay.Lost})
+	w.reload(map[belay.Key]fault.Found{"r:a@pre_step@hook.2": fault.Lost})
+	w.reload(map[belay.Key]fault.Found{"r:a@pre_step@hook.3": fault.Lost})
 	w.wantStarts("r:a.1") // but not for ever
 	w.exit("r:a.1", 0)
-	w.reload(map[belay.Key]belay.Found{"r:a@post_step@hook.1": belay.Adopted})
+	w.reload(map[belay.Key]fault.Found{"r:a@post_step@hook.1": fault.Adopted})
 	w.wantStarts("")
 	w.exit("r:a@post_step@hook.1", 0)
 	w.wantStarts("r:b@pre_step@hook.1")
-	w.turn(request("c", belay.RequestCancel, ""))
-	w.end("r:b@pre_step@hook.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
-	w.wantStatus(belay.Aborted, belay.ExitAborted)
+	w.turn(request("c", event.RequestCancel, ""))
+	w.end("r:b@pre_step@hook.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
+	w.wantStatus(belay.Aborted, exit.Aborted)
 }
 
 // promise: L
@@ -159,13 +163,13 @@ steps:
 		t.Errorf("the second item is %s", v.JSON)
 	}
 	out := func(k belay.Key, raw string) {
-		w.end(k, belay.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(raw)}})
+		w.end(k, effect.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(raw)}})
 	}
 	out("r/a.1:item-2.1", `2`)
 	w.wantStarts("r/a.1:item-3.1")
 	w.exit("r/a.1:item-3.1", 1)
 	w.wantStarts("r/a.1:item-3.2") // it keeps its place
-	w.reload(map[belay.Key]belay.Found{"r/a.1:item-1.1": belay.Adopted, "r/a.1:item-3.2": belay.Adopted})
+	w.reload(map[belay.Key]fault.Found{"r/a.1:item-1.1": fault.Adopted, "r/a.1:item-3.2": fault.Adopted})
 	out("r/a.1:item-3.2", `"three"`)
 	out("r/a.1:item-1.1", `1`)
 	w.wantStarts("r:b.1")
@@ -181,8 +185,8 @@ func TestForeachBounds(t *testing.T) {
 		"no list": {JSON: json.RawMessage(`{"a": 1}`)}, "too long": {JSON: json.RawMessage(long)},
 	} {
 		w := startWith(t, "name: n\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, command: x}\n",
-			func(e *belay.RunStarted) { e.Vars["list"] = v })
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+			func(e *event.RunStarted) { e.Vars["list"] = v })
+		w.wantStatus(belay.Failed, exit.Failed)
 		if w.starts() != "" {
 			t.Errorf("%s: started %s", name, w.starts())
 		}
@@ -198,7 +202,7 @@ func TestForeachBounds(t *testing.T) {
 func TestForeachMany(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, "name: n\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, max_parallel: 1, command: x}\n",
-		func(e *belay.RunStarted) {
+		func(e *event.RunStarted) {
 			e.Vars["list"] = belay.Value{JSON: json.RawMessage("[" + strings.Repeat("1,", recipe.MaxItems-1) + "1]")}
 			e.Limits.MaxTotalSteps = 3
 		})
@@ -227,16 +231,16 @@ func TestHiddenValuesStopWhoReadsThem(t *testing.T) {
 	} {
 		w := begin(t, first+"- "+step+"\n", "sub", "name: sub\nsteps:\n- {id: s, command: x}\n",
 			"reader", "name: reader\ncontext: {tok: ''}\nsteps:\n- {id: s, command: \"echo $TOK\"}\n")
-		w.end("r:make.1", belay.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"[REDACTED]"`)}, Hidden: []string{belay.Stdout}})
+		w.end("r:make.1", effect.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"[REDACTED]"`)}, Hidden: []string{effect.Stdout}})
 		w.wantStarts("")
-		w.wantStatus(belay.Failed, belay.ExitFailed)
+		w.wantStatus(belay.Failed, exit.Failed)
 		use, _ := w.tree.Run("r").Step("use")
 		if use.Failure == nil || !strings.Contains(use.Failure.Cause, "make") || !strings.Contains(use.Failure.Cause, "tok") {
 			t.Errorf("%s: failure %+v", name, use.Failure)
 		}
 	}
 	w := begin(t, first+"- {id: other, command: \"echo fine\"}\n")
-	w.end("r:make.1", belay.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"[REDACTED]"`)}, Hidden: []string{belay.Stdout}})
+	w.end("r:make.1", effect.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"[REDACTED]"`)}, Hidden: []string{effect.Stdout}})
 	w.wantStarts("r:other.1")
 	if _, there := w.jobs["r:other.1"].Vars["tok"]; there {
 		t.Error("a step that does not ask for it gets a value with a hole in it")
@@ -247,14 +251,14 @@ func TestHiddenValuesComeUp(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "name: n\ncontext: {tok: ''}\nsteps:\n- {id: call, recipe: sub}\n- {id: use, command: \"echo {{tok}}\"}\n",
 		"sub", "name: sub\nsteps:\n- {id: s, command: x, output: tok}\n")
-	w.end("r/call.1:s.1", belay.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"x"`)}, Hidden: []string{belay.Stdout}})
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.end("r/call.1:s.1", effect.Observation{Began: true, Output: &belay.Value{JSON: json.RawMessage(`"x"`)}, Hidden: []string{effect.Stdout}})
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 func TestCompatMissingNames(t *testing.T) {
 	t.Parallel()
 	w := startWith(t, "name: n\ncompat: true\nsteps:\n- {id: a, command: \"echo {{gone}} {{gone | default('d')}}\"}\n- {id: b, condition: \"gone == 'x'\", command: x}\n",
-		func(*belay.RunStarted) {})
+		func(*event.RunStarted) {})
 	var values []string
 	for _, v := range w.jobs["r:a.1"].Args {
 		values = append(values, string(v.JSON))
@@ -280,7 +284,7 @@ steps:
 - {id: late, command: x, condition: "deep == 1"}
 `, lib)
 	load(t, "sub", "name: sub\ncontext: {got: '', want: '', deep: 0}\nsteps:\n- {id: s, command: x, condition: \"got == 1\", output: deep}\n- {id: t, command: x, condition: \"want == 'slow'\"}\n", lib)
-	first := belay.RunStarted{Schema: belay.Schema, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(), Vars: map[string]belay.Value{}}
+	first := event.RunStarted{Schema: event.Schema, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(), Vars: map[string]belay.Value{}}
 	for _, v := range root.Context {
 		first.Vars[v.Name] = belay.Value{JSON: v.JSON}
 	}
@@ -309,7 +313,7 @@ func TestSubRecipeRules(t *testing.T) {
 	t.Parallel()
 	const sub = "name: sub\ncontext_validation: {must: nonempty}\nsteps:\n- {id: s, command: x}\n"
 	w := begin(t, "name: n\ncontext: {must: ' '}\nsteps:\n- {id: a, recipe: sub}\n", "sub", sub)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	w = begin(t, "name: n\ncontext: {must: ' '}\nsteps:\n- {id: a, recipe: sub, context: {must: v}}\n", "sub", sub)
 	w.wantStarts("r/a.1:s.1")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // lease is a working tree that a step has, or had last.
@@ -23,7 +24,7 @@ func (s *State) leaseStep(i int) string { return string(s.id) + ":" + string(s.p
 
 // nextTree asks for the working tree that attempt k of a step works in, when the
 // step does not have it; the second result tells that it is waited for.
-func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Command, bool) {
+func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (command, bool) {
 	if l.held && l.dir == dir {
 		return nil, false
 	}
@@ -31,9 +32,9 @@ func (s *State) nextTree(i int, k belay.Key, l *lease, dir string) (belay.Comman
 	if s.wantsTree(key) {
 		return nil, true
 	}
-	return belay.Ask{Key: key, Question: belay.Question{Tree: &belay.TreeRequest{
+	return effect.Ask{Key: key, Question: effect.AskTree{
 		Dir: dir, Step: s.leaseStep(i), Shared: s.shares(i),
-	}}}, true
+	}}, true
 }
 
 // leaseOf is the lease that a question for a tree is about.
@@ -55,22 +56,22 @@ func (s *State) leaseOf(k belay.Key) (int, *lease, bool) {
 // treeAnswered folds the answer to a question for a working tree. If somebody
 // else has had the tree since the step had it last, what the step did there
 // before cannot be told from what they did: the next attempt is measured anew.
-func (s *State) treeAnswered(k belay.Key, a belay.Answer) bool {
+func (s *State) treeAnswered(k belay.Key, a effect.AnswerTree) {
 	i, l, ok := s.leaseOf(k)
 	if !ok {
-		return false
+		return
 	}
-	if !a.OK && a.By != "" && a.Error == "" {
-		l.by = a.By
+	if by := a.WaitsFor(); by != "" {
+		l.by = by
 		s.trees[k] = true
-		return true
+		return
 	}
 	delete(s.trees, k)
 	if !a.OK {
 		*l = lease{tree: l.tree, taken: l.taken, dir: a.Dir, refused: a.Error}
 	} else {
 		if l == &s.steps[i].work && l.taken != 0 && (l.tree != a.Tree || l.taken != a.Taken) {
-			s.steps[i].agent.measure = measure{}
+			s.steps[i].agent.base = nil
 		}
 		*l = lease{dir: a.Dir, tree: a.Tree, taken: a.Taken, held: true}
 		s.leased[i] = true
@@ -78,7 +79,6 @@ func (s *State) treeAnswered(k belay.Key, a belay.Answer) bool {
 	if s.steps[i].phase != Waiting {
 		s.look(i)
 	}
-	return true
 }
 
 // giveBack gives the trees of a step back; it asks for them again before its
@@ -108,7 +108,7 @@ func (s *State) needsTree(i int) bool {
 	switch {
 	case st.phase == Merging || !st.work.held:
 		return false
-	case s.typeOf(i) != belay.TypeAgent:
+	case !s.typeOf(i).Agent():
 		return st.helper.role != ""
 	}
 	return !st.phase.settled() && st.phase != Held

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
@@ -17,7 +20,7 @@ func (s *State) lookKey(i int) belay.Key {
 // settleLost decides what follows an attempt whose outcome nobody saw. It is done
 // only when all that its step owes is there: the check passes, what the step
 // expects is seen, and somebody has its outputs.
-func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) settleLost(i int, now time.Time, room int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
 	if s.wantsLook(i) && st.work.refused == "" { // before the check, which may write something itself
@@ -29,7 +32,7 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 		if c, open := s.nextTree(i, s.mainKey(i, st.attempt), &st.work, dir); c != nil || open {
 			return c, false
 		}
-		return belay.Ask{Key: s.lookKey(i), Question: belay.Question{Look: dir, Base: st.agent.base, Guard: s.guarding(i, belay.RoleMain)}}, false
+		return effect.Ask{Key: s.lookKey(i), Question: effect.AskLook{Dir: dir, Base: st.agent.base, Guard: s.guarding(i, belay.RoleMain)}}, false
 	}
 	if s.hasCheck(i) && st.verify == nil && (plan.Act != belay.ActGiveUp || !st.deaf) {
 		return s.doCheck(i, room)
@@ -38,12 +41,12 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 	why := "its outcome was lost with its keeper"
 	if passed {
 		v := verdict.Lost(s.lostCase(i), st.seen)
-		if v.OK && v.Basis == belay.BasisChange && st.seenLate {
+		if v.OK && v.Basis == effect.BasisChange && st.seenLate {
 			v.Against = append(v.Against, "nobody saw the tree between the end of the attempt and now: a change that somebody else made since counts too")
 		}
 		lacks := unprinted(def)
 		if v.OK && lacks == "" {
-			return belay.Note{Event: belay.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}, false
+			return note{Event: event.AttemptJudged{Key: s.mainKey(i, st.attempt), Verdict: v}}, false
 		}
 		if why = "its keeper died with it; its check passes, but " + lacks; v.Unknown {
 			why = "its keeper died with it; its check passes, but " + v.Against[len(v.Against)-1]
@@ -52,7 +55,7 @@ func (s *State) settleLost(i int, now time.Time, room int) (belay.Command, bool)
 	if def.Once && (passed || !verdict.Spoke(st.verify)) { // nobody can say that it may run again
 		return s.ask(i, fmt.Sprintf("step %s must not run twice, and %s. Is the work there, shall it run again, has it failed, or is it left out?", def.ID, why)), false
 	}
-	return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: plan}}, false
+	return note{Event: event.RecoveryChosen{Path: def.ID, Plan: plan}}, false
 }
 
 // unprinted says which output of a step went with its process: what a lost step
@@ -61,7 +64,7 @@ func unprinted(def *recipe.Step) string {
 	switch {
 	case def.Output != "":
 		return "nobody has its output " + def.Output
-	case def.JSON == belay.JSONRequired:
+	case def.JSON == effect.JSONRequired:
 		return "nobody has the JSON that it had to print"
 	}
 	for _, o := range def.Outputs {
@@ -72,9 +75,40 @@ func unprinted(def *recipe.Step) string {
 	return ""
 }
 
+// doubtful tells whether a step that must not run twice failed in a way that leaves
+// open what it did: the connection was lost, and with it perhaps only the answer. Its
+// verify is asked before anybody tries again.
+func (s *State) doubtful(i int, c verdict.Case) bool {
+	def := &s.prog.Steps[i]
+	if !def.Once || def.Verify == nil || def.Type != belay.TypeBash || c.Check != nil {
+		return false
+	}
+	f := verdict.Of(c).Failure
+	if f == nil || !byItself(&c.Main) {
+		return false
+	}
+	s.explain(i, c, f)
+	return f.Class == belay.ClassTransient || f.Class == belay.ClassTimeout
+}
+
+// doubted tells whether the verify of a step was asked because of such a failure:
+// only then it is asked about an attempt that ended badly by itself.
+func (s *State) doubted(i int) bool {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	return def.Once && def.Verify != nil && !st.gone && !st.declared && byItself(st.main) && st.verify != nil
+}
+
+// byItself tells whether an attempt ended badly, and nobody ended it.
+func byItself(o *effect.Observation) bool {
+	return o != nil && o.Began && o.Exit > 0 && o.Signal == 0 && o.KilledBy == fault.KilledNot && o.Fault == fault.None
+}
+
+// gives tells whether somebody may wait for what a step prints or writes.
+func gives(def *recipe.Step) bool { return unprinted(def) != "" || len(def.Outputs) > 0 }
+
 // filed are the results that a step writes to files.
-func filed(specs []belay.OutputSpec) []belay.OutputSpec {
-	var list []belay.OutputSpec
+func filed(specs []effect.OutputSpec) []effect.OutputSpec {
+	var list []effect.OutputSpec
 	for _, o := range specs {
 		if o.File != "" {
 			list = append(list, o)
@@ -97,7 +131,7 @@ func (s *State) lostCase(i int) verdict.Case {
 // nothing to compare; without a check nobody could say that the change is all.
 func (s *State) wantsLook(i int) bool {
 	st := &s.steps[i]
-	if s.typeOf(i) != belay.TypeAgent || !s.hasCheck(i) || st.seen != nil || st.agent.base == nil {
+	if !s.typeOf(i).Agent() || !s.hasCheck(i) || st.seen != nil || st.agent.base == nil {
 		return false
 	}
 	return s.Expects(i) == belay.ExpectChange || s.guarding(i, belay.RoleMain) != nil
@@ -112,12 +146,18 @@ func (st *step) sawLeft(left *belay.Evidence) {
 	}
 }
 
-// looked folds a look at the tree of a lost agent.
-func (s *State) looked(i int, a belay.Answer) {
+// looked folds a look at the tree of a lost agent, or at the files that a helper
+// had to leave alone.
+func (s *State) looked(k belay.Key, a effect.AnswerLook) {
+	i, ok := s.endedFor(k)
+	if !ok {
+		s.guardSeen(k, a)
+		return
+	}
 	st := &s.steps[i]
 	st.seen, st.seenLate = a.Seen, true
 	if st.seen == nil {
-		st.seen = &belay.Evidence{Error: a.Error, After: belay.Print{Error: a.Error}}
+		st.seen = &belay.Evidence{Error: a.Error, After: belay.TreeState{Error: a.Error}}
 	}
 	s.look(i)
 }

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 )
 
 // A lost shell step is done when its check passes and somebody has its outputs:
@@ -15,30 +19,30 @@ func TestALostStepOwesItsOutputs(t *testing.T) {
 	value := belay.Text("v7")
 	for name, c := range map[string]struct {
 		keys string
-		o    belay.Observation // of the check
+		o    effect.Observation // of the check
 		want belay.Status
 		next string
 	}{
-		"nothing owed":         {"", belay.Observation{}, belay.Achieved, ""},
-		"printed":              {", output: o", belay.Observation{Output: &value}, belay.Running, "r:a.2"},
-		"printed, JSON":        {", parse_json_required: true", belay.Observation{}, belay.Running, "r:a.2"},
-		"a place in JSON":      {", outputs: {v: {json: a.b}}", belay.Observation{}, belay.Running, "r:a.2"},
-		"a file":               {", outputs: {v: {file: out.txt}}", belay.Observation{Outputs: map[string]belay.Value{"v": value}}, belay.Achieved, ""},
-		"a file, not there":    {", outputs: {v: {file: out.txt}}", belay.Observation{Fault: belay.FaultResult}, belay.Running, "r:a.2"},
-		"the check fails":      {"", belay.Observation{Exit: 1}, belay.Running, "r:a.2"},
-		"once, nothing owed":   {", once: true", belay.Observation{}, belay.Achieved, ""},
-		"once, printed":        {", once: true, output: o", belay.Observation{Output: &value}, belay.Held, ""},
-		"once, a file":         {", once: true, outputs: {v: {file: out.txt}}", belay.Observation{Outputs: map[string]belay.Value{"v": value}}, belay.Achieved, ""},
-		"once, no file":        {", once: true, outputs: {v: {file: out.txt}}", belay.Observation{Fault: belay.FaultResult}, belay.Held, ""},
-		"once, not there":      {", once: true, output: o", belay.Observation{Exit: 1}, belay.Running, "r:a.2"},
-		"once, nobody can say": {", once: true", belay.Observation{Signal: 9, Exit: -1}, belay.Held, ""},
+		"nothing owed":         {"", effect.Observation{}, belay.Achieved, ""},
+		"printed":              {", output: o", effect.Observation{Output: &value}, belay.Running, "r:a.2"},
+		"printed, JSON":        {", parse_json_required: true", effect.Observation{}, belay.Running, "r:a.2"},
+		"a place in JSON":      {", outputs: {v: {json: a.b}}", effect.Observation{}, belay.Running, "r:a.2"},
+		"a file":               {", outputs: {v: {file: out.txt}}", effect.Observation{Outputs: map[string]belay.Value{"v": value}}, belay.Achieved, ""},
+		"a file, not there":    {", outputs: {v: {file: out.txt}}", effect.Observation{Fault: fault.Result}, belay.Running, "r:a.2"},
+		"the check fails":      {"", effect.Observation{Exit: 1}, belay.Running, "r:a.2"},
+		"once, nothing owed":   {", once: true", effect.Observation{}, belay.Achieved, ""},
+		"once, printed":        {", once: true, output: o", effect.Observation{Output: &value}, belay.Held, ""},
+		"once, a file":         {", once: true, outputs: {v: {file: out.txt}}", effect.Observation{Outputs: map[string]belay.Value{"v": value}}, belay.Achieved, ""},
+		"once, no file":        {", once: true, outputs: {v: {file: out.txt}}", effect.Observation{Fault: fault.Result}, belay.Held, ""},
+		"once, not there":      {", once: true, output: o", effect.Observation{Exit: 1}, belay.Running, "r:a.2"},
+		"once, nobody can say": {", once: true", effect.Observation{Signal: 9, Exit: -1}, belay.Held, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := begin(t, "name: n\nsteps:\n- {id: a, command: x, verify: y"+c.keys+"}\n")
-			w.reload(map[belay.Key]belay.Found{"r:a.1": belay.Lost})
+			w.reload(map[belay.Key]fault.Found{"r:a.1": fault.Lost})
 			w.wantStarts("r:a@verify.1")
 			j := w.jobs["r:a@verify.1"]
-			if files := strings.Contains(c.keys, "file:"); j.Output || j.JSON != belay.JSONAuto || len(j.Outputs) > 0 != files {
+			if files := strings.Contains(c.keys, "file:"); j.Output || j.JSON != effect.JSONAuto || len(j.Outputs) > 0 != files {
 				t.Errorf("the check is asked for %v %v %v", j.Output, j.JSON, j.Outputs)
 			}
 			w.end("r:a@verify.1", c.o)
@@ -46,7 +50,7 @@ func TestALostStepOwesItsOutputs(t *testing.T) {
 				w.wantStarts(c.next)
 				return
 			}
-			w.wantStatus(c.want, map[belay.Status]int{belay.Achieved: 0, belay.Held: belay.ExitHeld}[c.want])
+			w.wantStatus(c.want, map[belay.Status]int{belay.Achieved: 0, belay.Held: exit.Held}[c.want])
 			if v, ok := w.tree.Run("r").Vars()["v"]; ok && string(v.JSON) != `"v7"` {
 				t.Errorf("the output is %s", v.JSON)
 			}
@@ -62,14 +66,14 @@ func TestALostStepOwesItsOutputs(t *testing.T) {
 //
 // promise: K4, H3
 func TestALostAgentOwesWhatItsStepExpects(t *testing.T) {
-	base := &belay.Print{Repo: true, Tree: "a"}
+	base := &belay.TreeState{Repo: true, Tree: "a"}
 	same, other := evidence("a", "a"), evidence("a", "b")
 	spoiled := evidence("a", "b")
 	spoiled.Tampered = []belay.FileChange{{Path: "check.sh", Change: belay.FileModified}}
-	blind := belay.Evidence{After: belay.Print{Error: "no index"}}
+	blind := belay.Evidence{After: belay.TreeState{Error: "no index"}}
 	for name, c := range map[string]struct {
 		keys string
-		base *belay.Print
+		base *belay.TreeState
 		left *belay.Evidence // reported by its attendant
 		seen *belay.Evidence // by a look; nil = nobody is asked for one
 		exit int             // of the check
@@ -96,20 +100,20 @@ func TestALostAgentOwesWhatItsStepExpects(t *testing.T) {
 			w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, verify: y"+c.keys+"}\n")
 			w.allow()
 			if c.base != nil {
-				w.turn(Fact{"r", belay.AttemptNoted{Key: "r:a.1", What: belay.NoteBase, Base: c.base}})
+				w.turn(Fact{"r", event.AttemptNoted{Key: "r:a.1", What: effect.NoteBase, Base: c.base}})
 			}
-			w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 1, Left: c.left}})
+			w.turn(Fact{"r", event.RunAttached{Epoch: 2}}, Fact{"r", event.AttemptFound{Key: "r:a.1", How: fault.Lost, Count: 1, Left: c.left}})
 			if c.seen != nil {
 				q := w.asked()
-				if q.Key != "r:a.1?look" || q.Question.Look != "/d" || q.Question.Base.Tree != "a" {
+				if look, ok := q.Question.(effect.AskLook); !ok || q.Key != "r:a.1?look" || look.Dir != "/d" || look.Base.Tree != "a" {
 					t.Fatalf("asked: %+v", q)
 				}
-				w.turn(Fact{"r", belay.AnswerGiven{Key: q.Key, Answer: belay.Answer{OK: true, Seen: c.seen}}})
+				w.turn(Fact{"r", event.AnswerGiven{Key: q.Key, Answer: effect.AnswerLook{OK: true, Seen: c.seen}}})
 			}
 			w.wantStarts("r:a@verify.1")
-			w.end("r:a@verify.1", belay.Observation{Exit: c.exit})
+			w.end("r:a@verify.1", effect.Observation{Exit: c.exit})
 			if c.want != belay.Running {
-				w.wantStatus(c.want, map[belay.Status]int{belay.Achieved: 0, belay.Held: belay.ExitHeld}[c.want])
+				w.wantStatus(c.want, map[belay.Status]int{belay.Achieved: 0, belay.Held: exit.Held}[c.want])
 				return
 			}
 			w.allow()
@@ -129,11 +133,11 @@ func TestALostAgentWithoutACheckGoesOn(t *testing.T) {
 	for once, want := range map[string]string{"": "r:a.2", ", once: true": ""} {
 		w := beginAgents(t, belay.Budget{}, "name: n\nsteps:\n- {id: a, agent: scripted, prompt: x, expect: change"+once+"}\n")
 		w.allow()
-		w.turn(Fact{"r", belay.AttemptNoted{Key: "r:a.1", What: belay.NoteBase, Base: &belay.Print{Tree: "a"}}})
+		w.turn(Fact{"r", event.AttemptNoted{Key: "r:a.1", What: effect.NoteBase, Base: &belay.TreeState{Tree: "a"}}})
 		left := evidence("a", "b")
-		w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 1, Left: &left}})
+		w.turn(Fact{"r", event.RunAttached{Epoch: 2}}, Fact{"r", event.AttemptFound{Key: "r:a.1", How: fault.Lost, Count: 1, Left: &left}})
 		if want == "" {
-			w.wantStatus(belay.Held, belay.ExitHeld)
+			w.wantStatus(belay.Held, exit.Held)
 			continue
 		}
 		w.allow()
@@ -152,39 +156,39 @@ func TestAHelperThatIsLostIsCalledAgain(t *testing.T) {
 	if b := w.jobs["r:call@recovery.1"].Agent.Base; b != nil {
 		t.Errorf("the first is measured from %+v", b)
 	}
-	w.turn(Fact{"r", belay.AttemptNoted{Key: "r:call@recovery.1", What: belay.NoteBase, Base: &belay.Print{Repo: true, Tree: "a"}}})
-	w.reload(map[belay.Key]belay.Found{"r:call@recovery.1": belay.Lost})
+	w.turn(Fact{"r", event.AttemptNoted{Key: "r:call@recovery.1", What: effect.NoteBase, Base: &belay.TreeState{Repo: true, Tree: "a"}}})
+	w.reload(map[belay.Key]fault.Found{"r:call@recovery.1": fault.Lost})
 	w.allow()
 	w.wantStarts("r:call@recovery.2")
-	w.turn(Fact{"r", belay.AttemptNoted{Key: "r:call@recovery.2", What: belay.NoteBase, Base: &belay.Print{Repo: true, Tree: "b"}}})
+	w.turn(Fact{"r", event.AttemptNoted{Key: "r:call@recovery.2", What: effect.NoteBase, Base: &belay.TreeState{Repo: true, Tree: "b"}}})
 	if b := w.jobs["r:call@recovery.2"].Agent.Base; b == nil || b.Tree != "a" {
 		t.Errorf("the second is measured from %+v", b)
 	}
 	o := says("it was finished already")
 	o.Agent.Evidence = evidence("a", "b")
 	w.end("r:call@recovery.2", o)
-	w.wantStatus(belay.Achieved, belay.ExitOK)
+	w.wantStatus(belay.Achieved, exit.OK)
 }
 
 // lookAnswers are what a look at guarded files can say, and how a run of lost
 // helpers ends then, if the check passes.
 var lookAnswers = map[string]struct {
-	answer belay.Answer
+	answer effect.Answer
 	status belay.Status
 	code   int
 }{
-	"untouched": {belay.Answer{OK: true, Seen: &belay.Evidence{}}, belay.Achieved, belay.ExitOK},
-	"changed":   {belay.Answer{OK: true, Seen: &belay.Evidence{Tampered: []belay.FileChange{{Path: "a_test.go"}}}}, belay.Failed, belay.ExitFailed},
-	"unseen":    {belay.Answer{Error: "there is nothing to compare with"}, belay.Failed, belay.ExitInfra},
+	"untouched": {effect.AnswerLook{OK: true, Seen: &belay.Evidence{}}, belay.Achieved, exit.OK},
+	"changed":   {effect.AnswerLook{OK: true, Seen: &belay.Evidence{Tampered: []belay.FileChange{{Path: "a_test.go"}}}}, belay.Failed, exit.Failed},
+	"unseen":    {effect.AnswerLook{Error: "there is nothing to compare with"}, belay.Failed, exit.Infra},
 }
 
 // loseAll lets a helper get lost until the guarded files are looked at, and
 // answers that.
-func (w *world) loseAll(role belay.Role, a belay.Answer) {
+func (w *world) loseAll(role belay.Role, a effect.Answer) {
 	w.t.Helper()
 	for n := 1; ; n++ {
 		if w.asks() == string(belay.KeyOf("r", "call", role, n-1).About(belay.TopicLook)) {
-			w.turn(Fact{"r", belay.AnswerGiven{Key: belay.Key(w.asks()), Answer: a}})
+			w.turn(Fact{"r", event.AnswerGiven{Key: belay.Key(w.asks()), Answer: a}})
 			return
 		}
 		if n > 10 {
@@ -195,7 +199,7 @@ func (w *world) loseAll(role belay.Role, a belay.Answer) {
 			continue
 		}
 		w.wantStarts(string(belay.KeyOf("r", "call", role, n)))
-		w.reload(map[belay.Key]belay.Found{belay.KeyOf("r", "call", role, n): belay.Lost})
+		w.reload(map[belay.Key]fault.Found{belay.KeyOf("r", "call", role, n): fault.Lost})
 	}
 }
 
@@ -232,7 +236,7 @@ func TestTheCheckIsAskedAfterLostHelpers(t *testing.T) {
 func TestAStepRunsAgainAfterLostRepairs(t *testing.T) {
 	for name, look := range lookAnswers {
 		w := beginCalls(t, "name: top\nsteps:\n- {id: call, command: x}\n", nil)
-		w.end("r:call.1", belay.Observation{Exit: 1, Tail: "--- FAIL: TestA\nFAIL\n"})
+		w.end("r:call.1", effect.Observation{Exit: 1, Tail: "--- FAIL: TestA\nFAIL\n"})
 		w.loseAll(belay.RoleRepair, look.answer)
 		if look.status == belay.Achieved {
 			w.exit("r:call.2", 0)

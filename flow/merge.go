@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
@@ -19,9 +22,9 @@ const maxClashes = 10
 
 // merge is what the fold knows of how a step's isolated work comes back.
 type merge struct {
-	due  bool               // the work is there, and not in the run's tree yet
-	n    int                // number of the last attempt
-	told *belay.Observation // what was seen of it
+	due  bool                // the work is there, and not in the run's tree yet
+	n    int                 // number of the last attempt
+	told *effect.Observation // what was seen of it
 }
 
 // mergeKey names an attempt to bring the work of a step back.
@@ -55,11 +58,11 @@ func (s *State) toMerge(i int) error {
 
 // nextMerge says what is next about a step whose work is to be brought back; the
 // second result tells that it waits for room.
-func (s *State) nextMerge(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) nextMerge(i int, now time.Time, room int) (command, bool) {
 	st := &s.steps[i]
 	switch {
 	case st.merge.told != nil:
-		return belay.Note{Event: belay.AttemptJudged{Key: s.mergeKey(i, st.merge.n), Verdict: s.mergeVerdict(i)}}, false
+		return note{Event: event.AttemptJudged{Key: s.mergeKey(i, st.merge.n), Verdict: s.mergeVerdict(i)}}, false
 	case s.cancel != nil || s.before(i):
 		return nil, false
 	case st.into.refused != "":
@@ -74,7 +77,7 @@ func (s *State) nextMerge(i int, now time.Time, room int) (belay.Command, bool) 
 	if c, open := s.nextTree(i, s.mergeKey(i, st.merge.n+1), &st.into, s.base()); c != nil || open {
 		return c, false
 	}
-	return belay.Do{Job: s.mergeJob(i, st.merge.n+1)}, false
+	return effect.Do{Job: s.mergeJob(i, st.merge.n+1)}, false
 }
 
 // before tells whether the work of a step that is listed earlier comes first. One
@@ -94,12 +97,12 @@ func (s *State) before(i int) bool {
 }
 
 // mergeJob is the attempt that brings the work of a step back.
-func (s *State) mergeJob(i, n int) belay.Job {
+func (s *State) mergeJob(i, n int) effect.Job {
 	key := s.mergeKey(i, n)
-	return belay.Job{
+	return effect.Job{
 		Key: key, Run: s.id, Path: s.prog.Steps[i].ID, Attempt: n, Role: belay.RoleMerge,
 		Dir: s.base(), Timeout: mergeTimeout, Depth: s.id.Depth(),
-		Merge: &belay.MergeJob{Key: s.mergeName(i), Tree: s.base()},
+		Merge: &effect.MergeJob{Key: s.mergeName(i), Tree: s.base()},
 	}
 }
 
@@ -110,12 +113,12 @@ func (s *State) mergeName(i int) belay.Key {
 }
 
 // mergeVerdict judges what became of a merge.
-func (s *State) mergeVerdict(i int) belay.Verdict {
+func (s *State) mergeVerdict(i int) effect.Verdict {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	o := st.merge.told
-	fail := func(f belay.Failure) belay.Verdict {
+	fail := func(f belay.Failure) effect.Verdict {
 		f.Op = "step " + string(def.ID)
-		return belay.Verdict{Failure: &f, Against: []string{f.Cause}}
+		return effect.Verdict{Failure: &f, Against: []string{f.Cause}}
 	}
 	branch := s.homes[s.homeKey(i)].Ref
 	switch m := o.Merge; {
@@ -125,17 +128,17 @@ func (s *State) mergeVerdict(i int) belay.Verdict {
 			Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Level: belay.LevelProcess, Rule: "merge", Move: belay.ActEscalate,
 			Cause: cause, Hint: "the work is on branch " + branch + "; mend what is in the way, then resume the run",
 		})
-	case m.Outcome == belay.MergeConflict:
+	case m.Outcome == effect.MergeConflict:
 		return fail(belay.Failure{
 			Kind: s.ownKind(i), Class: belay.ClassMergeConflict, Level: belay.LevelProcess, Rule: "merge", Move: belay.ActRepair,
 			Cause: "its work conflicts with other changes in " + clashes(*m),
 			Hint:  s.unmergedHint(i),
 			Print: "merge " + clashes(*m),
 		})
-	case m.Outcome == belay.MergeNothing:
-		return belay.Verdict{OK: true, For: []string{"nothing to be merged"}}
+	case m.Outcome == effect.MergeNothing:
+		return effect.Verdict{OK: true, For: []string{"nothing to be merged"}}
 	}
-	v := belay.Verdict{OK: true, For: []string{mergedFiles(o.Merge.Files)}}
+	v := effect.Verdict{OK: true, For: []string{mergedFiles(o.Merge.Files)}}
 	if len(o.Merge.Left) > 0 {
 		v.Against = []string{"uncommitted work that it took back stays in the tree: " + strings.Join(o.Merge.Left, ", ")}
 	}
@@ -162,11 +165,11 @@ func mergedFiles(n int) string {
 }
 
 // unmergedWhy is why a merge came to nothing.
-func unmergedWhy(o *belay.Observation) string {
+func unmergedWhy(o *effect.Observation) string {
 	switch tail := strings.TrimSpace(o.Tail); {
 	case o.Detail != "":
 		return o.Detail
-	case o.KilledBy == belay.KilledDeadline:
+	case o.KilledBy == fault.KilledDeadline:
 		return "it took longer than " + mergeTimeout.String()
 	case tail != "":
 		return tail
@@ -175,7 +178,7 @@ func unmergedWhy(o *belay.Observation) string {
 }
 
 // clashes names the files in conflict.
-func clashes(m belay.Merged) string {
+func clashes(m effect.Merged) string {
 	var names []string
 	for n, c := range m.Conflicts {
 		if n == maxClashes {
@@ -191,7 +194,7 @@ func clashes(m belay.Merged) string {
 }
 
 // startMerge folds the start of a merge.
-func (s *State) startMerge(e belay.AttemptStarted, at time.Time) error {
+func (s *State) startMerge(e event.AttemptStarted, at time.Time) error {
 	return s.withStep(e.Path, func(i int) error {
 		st := &s.steps[i]
 		if st.phase != Merging || st.key != "" {
@@ -221,11 +224,11 @@ func (s *State) mergeGone(i int, unborn bool, count int) {
 
 // mergeEnded folds the end of a merge. One that was ended with its run comes
 // again, and so does one that somebody killed: it goes on where it was left.
-func (s *State) mergeEnded(i int, o belay.Observation) {
+func (s *State) mergeEnded(i int, o effect.Observation) {
 	st := &s.steps[i]
 	switch {
-	case o.KilledBy == belay.KilledStop || o.KilledBy == belay.KilledCancel:
-	case o.KilledBy == belay.KilledGrace || o.KilledBy == belay.KilledNot && o.Signal != 0:
+	case o.KilledBy == fault.KilledStop || o.KilledBy == fault.KilledCancel:
+	case o.KilledBy == fault.KilledGrace || o.KilledBy == fault.KilledNot && o.Signal != 0:
 		st.lost++
 	default:
 		st.merge.told = &o
@@ -245,7 +248,7 @@ func (s *State) mergedFor(k belay.Key) (int, bool) {
 }
 
 // judgedMerge folds what a merge amounts to.
-func (s *State) judgedMerge(i int, v belay.Verdict, at time.Time) error {
+func (s *State) judgedMerge(i int, v effect.Verdict, at time.Time) error {
 	st := &s.steps[i]
 	s.drop(i)
 	st.merge.told = nil
@@ -266,14 +269,14 @@ func (s *State) unfit(i int) bool {
 }
 
 // resolved judges an agent that resolved a conflict by the step's check.
-func (s *State) resolved(i int, v belay.Verdict) belay.Verdict {
+func (s *State) resolved(i int, v effect.Verdict) effect.Verdict {
 	def := &s.prog.Steps[i]
 	if !s.unfit(i) {
 		v.For = append(slices.Clone(v.For), "verify: exit 0")
 		return v
 	}
 	why := "the conflict was resolved, and the step's check does not pass"
-	return belay.Verdict{For: v.For, Against: append(slices.Clone(v.Against), why), Failure: &belay.Failure{
+	return effect.Verdict{For: v.For, Against: append(slices.Clone(v.Against), why), Failure: &belay.Failure{
 		Kind: s.ownKind(i), Class: belay.ClassWorkFailure, Level: belay.LevelProcess, Rule: "merge", Op: "step " + string(def.ID), Cause: why,
 	}}
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
@@ -15,13 +18,13 @@ const checkTimeout = 10 * time.Minute
 // Next names the next command. room is how many processes may still be
 // started in the whole tree; below zero nothing new begins at all. It is
 // called again after each command, until it says Wait or End.
-func (s *State) Next(now time.Time, room int) belay.Command {
+func (s *State) next(now time.Time, room int) command {
 	s.cramped = false
 	if c := s.nextRequest(); c != nil {
 		return c
 	}
 	if s.result != nil {
-		return belay.Wait{For: belay.WaitNobody}
+		return wait{For: waitNobody}
 	}
 	c, crowded := s.nextHook(room)
 	if c != nil {
@@ -50,23 +53,23 @@ func (s *State) Next(now time.Time, room int) belay.Command {
 	return s.wait(now, crowded)
 }
 
-// nextRequest answers the oldest wish from outside.
-func (s *State) nextRequest() belay.Command {
+// nextRequest answers the oldest request from outside.
+func (s *State) nextRequest() command {
 	if len(s.inbox) == 0 {
 		return nil
 	}
 	r := s.inbox[0]
-	refuse := func(why string) belay.Command {
-		return belay.Note{Event: belay.RequestRefused{ID: r.ID, Why: why}}
+	refuse := func(why string) command {
+		return note{Event: event.RequestRefused{ID: r.ID, Why: why}}
 	}
-	if r.Ask == belay.RequestClear {
+	if r.Ask == event.RequestClear {
 		return s.nextClear(r)
 	}
 	if s.result != nil {
 		return refuse("the run has ended: " + string(s.result.Status))
 	}
 	i := s.target(r)
-	if r.Ask != belay.RequestAnswer {
+	if r.Ask != event.RequestAnswer {
 		return refuse(fmt.Sprintf("unknown request %q", r.Ask))
 	}
 	if i < 0 {
@@ -76,17 +79,17 @@ func (s *State) nextRequest() belay.Command {
 		return refuse(fmt.Sprintf("step %s does not wait for an answer", r.Step))
 	}
 	switch r.Choice {
-	case belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip:
-		return belay.Note{Event: belay.ItemAnswered{
+	case event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip:
+		return note{Event: event.ItemAnswered{
 			ID: s.steps[i].item, Path: s.prog.Steps[i].ID, By: r.By, Choice: r.Choice, Why: r.Why,
-			Check: r.Choice == belay.ChoiceDone && s.prog.Steps[i].Verify != nil,
+			Check: r.Choice == event.ChoiceDone && s.prog.Steps[i].Verify != nil,
 		}}
 	}
 	return refuse(fmt.Sprintf("unknown answer %q: done, again, fail or skip", r.Choice))
 }
 
 // target is the held step that a request speaks of, -1 when there is none.
-func (s *State) target(r belay.Request) int {
+func (s *State) target(r event.Request) int {
 	if r.Step != "" {
 		if i, ok := s.index[r.Step]; ok && s.steps[i].item != "" {
 			return i
@@ -104,11 +107,11 @@ func (s *State) target(r belay.Request) int {
 
 // nextSettle says what becomes of an ended or broken step; the second result
 // tells that it waits for room.
-func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	switch {
 	case st.leave != nil:
-		return belay.Note{Event: belay.StepSkipped{Path: def.ID, By: st.leave.By, Why: st.leave.Why}}, false
+		return note{Event: event.StepSkipped{Path: def.ID, By: st.leave.By, Why: st.leave.Why}}, false
 	case st.phase == Broken && st.helper.role != "":
 		return s.nextHelper(i, now, room)
 	case st.phase == Broken && st.plan != nil:
@@ -127,11 +130,14 @@ func (s *State) nextSettle(i int, now time.Time, room int) (belay.Command, bool)
 		return s.settleLost(i, now, room)
 	}
 	c := s.caseOf(i)
-	if s.hasCheck(i) && st.verify == nil && verdict.NeedsCheck(c) {
+	if s.hasCheck(i) && st.verify == nil && (verdict.NeedsCheck(c) || s.doubtful(i, c)) {
 		if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.deaf && p.Act == belay.ActGiveUp {
-			return belay.Note{Event: belay.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
+			return note{Event: event.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
 		}
 		return s.doCheck(i, room)
+	}
+	if s.doubted(i) && verdict.Passed(st.verify) && gives(def) {
+		return s.ask(i, fmt.Sprintf("step %s must not run twice; it failed, its check passes, and nobody has what it had to print. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
 	}
 	return s.judge(i, c), false
 }
@@ -146,26 +152,26 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 }
 
 // ask holds a step for a person.
-func (s *State) ask(i int, question string) belay.Command {
+func (s *State) ask(i int, question string) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	id := fmt.Sprintf("%s.%d", def.ID, st.attempt+st.extra)
 	if st.merge.due { // the same attempt may have been asked about before
 		id += fmt.Sprintf(".merge%d", st.merge.n)
 	}
-	return belay.Note{Event: belay.ItemOpened{
+	return note{Event: event.ItemOpened{
 		ID: id, Path: def.ID, Ask: question,
-		Choices: []string{belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip},
+		Choices: []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip},
 	}}
 }
 
-func (s *State) doCheck(i, room int) (belay.Command, bool) {
+func (s *State) doCheck(i, room int) (command, bool) {
 	if s.cancel != nil {
 		return nil, false // it would be ended at once, and asked for again
 	}
 	if room <= 0 {
 		return nil, true
 	}
-	return belay.Do{Job: s.job(i, belay.RoleVerify, s.steps[i].check+1)}, false
+	return effect.Do{Job: s.job(i, belay.RoleVerify, s.steps[i].check+1)}, false
 }
 
 func (s *State) policy(i int) recovery.Policy {
@@ -188,17 +194,17 @@ func (s *State) caseOf(i int) verdict.Case {
 	return verdict.Case{
 		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Declared: def.Failure,
 		Main: *st.main, Check: st.verify,
-		Expect: s.Expects(i), Classic: s.started.Classic, Shared: s.sharedWith(i),
+		Expect: s.Expects(i), JSON: def.Output != "" && def.JSON != effect.JSONAuto, Classic: s.started.Classic, Shared: s.sharedWith(i),
 	}
 }
 
 // nextKill ends what must not go on: everything when the run is cancelled, a
 // child run past its timeout.
-func (s *State) nextKill(now time.Time) belay.Command {
+func (s *State) nextKill(now time.Time) command {
 	if s.cancel != nil && s.running > 0 {
 		for i := range s.steps {
-			if st := &s.steps[i]; st.key != "" && st.stopping == belay.KilledNot {
-				return belay.Kill{Key: st.key, Why: belay.KilledCancel}
+			if st := &s.steps[i]; st.key != "" && st.stopping == fault.KilledNot {
+				return effect.Kill{Key: st.key, Why: fault.KilledCancel}
 			}
 		}
 	}
@@ -206,8 +212,8 @@ func (s *State) nextKill(now time.Time) belay.Command {
 		if t.at.After(now) {
 			break
 		}
-		if t.key != "" && s.steps[t.step].stopping == belay.KilledNot && !s.tree.waitsForTree(s.steps[t.step].child) {
-			return belay.Kill{Key: t.key, Why: belay.KilledDeadline}
+		if t.key != "" && s.steps[t.step].stopping == fault.KilledNot && !s.tree.waitsForTree(s.steps[t.step].child) {
+			return effect.Kill{Key: t.key, Why: fault.KilledDeadline}
 		}
 	}
 	return nil
@@ -215,7 +221,7 @@ func (s *State) nextKill(now time.Time) belay.Command {
 
 // nextStart begins the first step that can begin; the second result tells
 // that one waits for room.
-func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
+func (s *State) nextStart(now time.Time, room int) (command, bool) {
 	if room < 0 {
 		return nil, false
 	}
@@ -268,16 +274,24 @@ func (s *State) nextStart(now time.Time, room int) (belay.Command, bool) {
 }
 
 // nextStep begins one step: its condition, its permit, then the step itself.
-func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
+func (s *State) nextStep(i, room, spare int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	if st.asked || s.wantsTree(s.mainKey(i, st.attempt+1).About(belay.TopicTree)) {
 		return nil, false
 	}
-	if def.StandIn {
-		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "it stands in for step " + s.standsInFor(i) + " only"}}, false
+	if def.IsFallback {
+		return note{Event: event.StepNotTaken{Path: def.ID, Why: "it stands in for step " + s.fallbackOf(i) + " only"}}, false
 	}
 	if s.leftOut(def) {
-		return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "tags"}}, false
+		return note{Event: event.StepNotTaken{Path: def.ID, Why: "tags"}}, false
+	}
+	if c := s.unmet(i); c != nil {
+		return c, false
+	}
+	if s.rounds != nil {
+		if c, open := s.nextRound(i); c != nil || open {
+			return c, false
+		}
 	}
 	if def.Condition != nil && !st.taken {
 		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {
@@ -296,9 +310,9 @@ func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 	if room == 0 && !s.reserved(i) {
 		return nil, true
 	}
-	if s.id.Depth() > 0 && s.each == nil {
+	if s.id.Depth() > 0 && !s.ofStep() {
 		if st.permit == nil {
-			return belay.Ask{Key: s.stepKey(i), Question: belay.Question{Step: true}}, false
+			return effect.Ask{Key: s.stepKey(i), Question: effect.AskStep{}}, false
 		}
 		if !st.permit.OK {
 			return s.refuse(i, belay.RecursionLimit, st.permit.Error,
@@ -316,32 +330,34 @@ func (s *State) nextStep(i, room, spare int) (belay.Command, bool) {
 		return c, false
 	}
 	switch {
-	case st.nextAttempt.stand:
+	case st.nextAttempt.fallback:
 		return s.startInstead(i), false
 	case st.nextAttempt.parts != nil:
 		return s.startParts(i), false
 	case def.Foreach != "":
 		return s.startEach(i), false
-	case def.Type == belay.TypeRecipe:
+	case def.Repeat != nil:
+		return s.startRounds(i), false
+	case def.Type.Child():
 		return s.startRun(i), false
 	}
 	if err := s.renders(i); err != nil {
 		return s.refuseText(i, belay.BashFailure, err), false
 	}
-	if s.typeOf(i) == belay.TypeAgent {
+	if s.typeOf(i).Agent() {
 		return s.startAgent(i), false
 	}
-	return belay.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
+	return effect.Do{Job: s.job(i, belay.RoleMain, st.attempt+1)}, false
 }
 
 // nextCondition says what a condition decides, nil when the step is taken.
-func (s *State) nextCondition(i int) belay.Command {
+func (s *State) nextCondition(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	var taken bool
 	c := s.scope(i)
 	if names := def.Condition.Names(); c.big(names) {
 		if st.truth == nil {
-			return belay.Ask{Key: s.condKey(i), Question: belay.Question{
+			return effect.Ask{Key: s.condKey(i), Question: effect.AskCond{
 				Cond: def.Condition.String(), Vars: c.pick(names), Lenient: c.compat,
 			}}
 		}
@@ -358,26 +374,23 @@ func (s *State) nextCondition(i int) belay.Command {
 	if taken {
 		return nil
 	}
-	return belay.Note{Event: belay.StepNotTaken{Path: def.ID, Why: "condition is false: " + def.Condition.String()}}
+	return note{Event: event.StepNotTaken{Path: def.ID, Why: "condition is false: " + def.Condition.String()}}
 }
 
 // ownKind is the kind of failure that a step of this type has by itself.
 func (s *State) ownKind(i int) belay.FailureKind {
-	if s.typeOf(i) == belay.TypeRecipe {
-		return belay.RecipeFailure
-	}
-	return belay.BashFailure
+	return s.typeOf(i).Row().Fails
 }
 
-func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) belay.Command {
+func (s *State) refuse(i int, kind belay.FailureKind, cause, hint string) command {
 	id := s.prog.Steps[i].ID
-	return belay.Note{Event: belay.StepRefused{Path: id, Failure: verdict.Refused(belay.Failure{
+	return note{Event: event.StepRefused{Path: id, Failure: verdict.Refused(belay.Failure{
 		Kind: kind, Op: "step " + string(id), Cause: cause, Hint: hint,
 	})}}
 }
 
 // nextEnd says how the run ends, once nothing is open and nothing is left.
-func (s *State) nextEnd(room int) belay.Command {
+func (s *State) nextEnd(room int) command {
 	over := s.left == 0 || s.givesUp() || s.cancel != nil
 	if !over || s.running > 0 || s.wanted.busy > 0 || len(s.attend)+len(s.hooking) > 0 && s.cancel == nil {
 		return nil // what a cancelled run leaves unchecked stays so
@@ -385,7 +398,10 @@ func (s *State) nextEnd(room int) belay.Command {
 	if len(s.items) > 0 && s.cancel == nil {
 		return nil // a person's answer comes before any end
 	}
-	r := s.outcome()
+	if s.rounds != nil {
+		return s.endRounds(room)
+	}
+	r := s.endsAs(s.outcome())
 	if s.id.Depth() > 0 {
 		r.Outputs = make(map[string]belay.Value, len(s.outputs))
 		for name := range s.outputs {
@@ -398,14 +414,14 @@ func (s *State) nextEnd(room int) belay.Command {
 	if s.started.Gather {
 		return s.endObject(r, room)
 	}
-	return belay.End{Result: r}
+	return runEnd{Result: r}
 }
 
-func (s *State) wait(now time.Time, crowded bool) belay.Command {
-	w := belay.Wait{For: belay.WaitNobody}
+func (s *State) wait(now time.Time, crowded bool) command {
+	w := wait{For: waitNobody}
 	for _, t := range s.timers.list {
 		st := &s.steps[t.step]
-		if t.key != "" && st.stopping != belay.KilledNot || t.key == "" && (s.givesUp() || s.cancel != nil) {
+		if t.key != "" && st.stopping != fault.KilledNot || t.key == "" && (s.givesUp() || s.cancel != nil) {
 			continue
 		}
 		if !t.at.After(now) {
@@ -416,13 +432,13 @@ func (s *State) wait(now time.Time, crowded bool) belay.Command {
 	}
 	switch {
 	case crowded || s.cramped:
-		w.For = belay.WaitRoom
+		w.For = waitRoom
 	case s.running > 0 || s.wanted.busy > 0 || s.awaitsTree():
-		w.For = belay.WaitAttempt
+		w.For = waitAttempt
 	case !w.Until.IsZero():
-		w.For = belay.WaitTimer
+		w.For = waitTimer
 	case len(s.items) > 0:
-		w.For = belay.WaitPerson
+		w.For = waitPerson
 	}
 	return w
 }

@@ -8,20 +8,22 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recovery"
 )
 
 // nextAttempt is what the recoveries that were taken changed about a step: who does
 // its next attempt, and how.
 type nextAttempt struct {
-	agent   string // who took over
-	role    recovery.Role
-	timeout time.Duration // 0 = the step's own
-	brief   string        // what the next attempt is told
-	fresh   bool          // it begins a new session
-	resume  bool          // it goes on with the session, although that came to an end
-	parts   []belay.Part  // it is the parts of the task
-	stand   bool          // it is what the recipe names as another way
+	agent    string // who took over
+	role     recovery.Role
+	timeout  time.Duration // 0 = the step's own
+	brief    string        // what the next attempt is told
+	fresh    bool          // it begins a new session
+	resume   bool          // it goes on with the session, although that came to an end
+	parts    []belay.Part  // it is the parts of the task
+	fallback bool          // it is what the recipe names as another way
 }
 
 // steer takes in a plan. Who took over stays; how the next attempt goes about
@@ -37,7 +39,7 @@ func (c *nextAttempt) steer(p belay.Plan) {
 		c.timeout = p.Timeout
 	}
 	c.brief, c.parts = p.Brief, p.Parts
-	c.fresh, c.resume, c.stand = p.Act.Row().Fresh, p.Act == belay.ActResume, p.Act == belay.ActFallback
+	c.fresh, c.resume, c.fallback = p.Act.Row().Fresh, p.Act == belay.ActResume, p.Act == belay.ActFallback
 }
 
 // recover folds a chosen recovery.
@@ -47,7 +49,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 	s.remember(i, p)
 	st.helper.leave() // who was called before is not any more
 	row := p.Act.Row()
-	own := p.Act == belay.ActRepair && s.typeOf(i) == belay.TypeAgent && !st.merge.due // who did it mends it
+	own := p.Act == belay.ActRepair && s.typeOf(i).Agent() && !st.merge.due // who did it mends it
 	switch {
 	case row.Again, own, len(p.Parts) > 0:
 		st.nextAttempt.steer(p)
@@ -59,7 +61,7 @@ func (s *State) recover(i int, p belay.Plan) error {
 		s.look(i) // an item follows
 		return nil
 	case p.Act == belay.ActSkip:
-		st.leave = &belay.ItemAnswered{By: "the " + p.Policy + " policy", Why: p.Reason}
+		st.leave = &event.ItemAnswered{By: "the " + p.Policy + " policy", Why: p.Reason}
 		s.look(i) // that it is left out follows
 		return nil
 	case row.Ends:
@@ -112,7 +114,7 @@ func (s *State) remember(i int, p belay.Plan) {
 
 // worker is who does the next attempt of a step, "" for one without an agent.
 func (s *State) worker(i int) string {
-	if s.typeOf(i) != belay.TypeAgent {
+	if !s.typeOf(i).Agent() {
 		return ""
 	}
 	return s.agentName(i)
@@ -127,9 +129,9 @@ func (s *State) role(i int) recovery.Role {
 }
 
 // profile is what stands behind the role of a step.
-func (s *State) profile(i int) belay.Profile {
+func (s *State) profile(i int) event.Profile {
 	if s.tree == nil {
-		return belay.Profile{}
+		return event.Profile{}
 	}
 	return s.tree.started.Roles[string(s.role(i))]
 }
@@ -144,7 +146,7 @@ func (s *State) timeout(i int) time.Duration {
 
 // leftPrint is the state of the work that an agent's attempt left, "" when
 // nobody knows.
-func leftPrint(o *belay.Observation) string {
+func leftPrint(o *effect.Observation) string {
 	if o == nil || o.Agent == nil || !usable(&o.Agent.Evidence.After) {
 		return ""
 	}
@@ -153,7 +155,7 @@ func leftPrint(o *belay.Observation) string {
 
 // tell gives a job the names of the steps that it builds on and that were left
 // out.
-func (s *State) tell(j *belay.Job, i int) {
+func (s *State) tell(j *effect.Job, i int) {
 	left := s.skippedBefore(i)
 	if len(left) == 0 {
 		return

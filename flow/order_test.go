@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // One state has one next job: variables that share a name in the environment
@@ -22,13 +23,13 @@ func TestOneStateOneJob(t *testing.T) {
 		"- {id: t, recipe: sub}\n" +
 		"- {id: u, command: 'echo \"$P_Q\"'}\n")
 	sub := "name: sub\nsteps:\n- {id: c, command: x, outputs: {p_q: {json: a}, p-q: {json: b}, P_Q: {json: c}}}\n"
-	var first []belay.Job
+	var first []effect.Job
 	for range 200 {
 		w := begin(t, b.String(), "sub", sub)
 		w.exit("r:s.1", 0)
 		one := belay.Text("1")
-		w.end("r/t.1:c.1", belay.Observation{Began: true, Outputs: map[string]belay.Value{"p_q": one, "p-q": one, "P_Q": one}})
-		jobs := []belay.Job{w.jobs["r:s.1"], w.jobs["r:u.1"]}
+		w.end("r/t.1:c.1", effect.Observation{Began: true, Outputs: map[string]belay.Value{"p_q": one, "p-q": one, "P_Q": one}})
+		jobs := []effect.Job{w.jobs["r:s.1"], w.jobs["r:u.1"]}
 		switch {
 		case first == nil:
 			first = jobs

@@ -4,42 +4,43 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/verdict"
 )
 
 // outcome is the status that the steps amount to.
 func (s *State) outcome() belay.RunResult {
 	if s.cancel != nil {
-		return belay.RunResult{Status: belay.Aborted, Code: belay.ExitAborted, Reason: "cancelled by " + s.cancel.By}
+		return belay.RunResult{Status: belay.Aborted, Code: exit.Aborted, Reason: "cancelled by " + s.cancel.By}
 	}
 	if s.failing {
-		return s.failedOutcome()
+		return s.failedOutcome(0)
 	}
 	if !s.ran && !s.prog.AllowEmpty {
 		f := verdict.Refused(belay.Failure{
 			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
 			Hint: "check the conditions and the values given, or set allow_empty: true",
 		})
-		return belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: f.Cause, Failure: &f}
+		return belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: f.Cause, Failure: &f}
 	}
 	for i := range s.steps {
 		st := &s.steps[i]
 		skipped := st.phase == Skipped && !s.prog.Steps[i].Optional
 		if skipped || st.phase == Done && st.verdict != nil && st.verdict.Partial && !s.prog.Steps[i].Optional {
 			return belay.RunResult{
-				Status: belay.Partial, Code: belay.ExitPartial,
+				Status: belay.Partial, Code: exit.Partial,
 				Reason: s.partly(i),
 			}
 		}
 	}
-	return belay.RunResult{Status: belay.Achieved, Code: belay.ExitOK}
+	return belay.RunResult{Status: belay.Achieved, Code: exit.OK}
 }
 
 // partly says what is missing about a step that does not count in full.
 func (s *State) partly(i int) string {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	switch {
-	case st.phase == Done && st.main != nil && st.main.Agent != nil && s.typeOf(i) == belay.TypeRecipe:
+	case st.phase == Done && st.main != nil && st.main.Agent != nil && s.typeOf(i).Child():
 		return fmt.Sprintf("step %s was recovered, unverified: nothing in the recipe checks the work", def.ID)
 	case st.phase == Done && s.unjoined(i):
 		return fmt.Sprintf("step %s was split and joined, unverified: nothing in the recipe checks the whole", def.ID)
@@ -49,10 +50,11 @@ func (s *State) partly(i int) string {
 	return fmt.Sprintf("step %s was left out", def.ID)
 }
 
-func (s *State) failedOutcome() belay.RunResult {
-	r := belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed}
+// failedOutcome is what the failed steps amount to, from one of them on.
+func (s *State) failedOutcome(from int) belay.RunResult {
+	r := belay.RunResult{Status: belay.Failed, Code: exit.Failed}
 	var codes []int
-	for i := range s.steps {
+	for i := from; i < len(s.steps); i++ {
 		st := &s.steps[i]
 		if st.phase != Failed || s.prog.Steps[i].Optional && !s.aborts {
 			continue
@@ -66,13 +68,15 @@ func (s *State) failedOutcome() belay.RunResult {
 		if i == 0 {
 			r.Code = code
 		}
-		r.Code = belay.Worse(r.Code, code)
+		r.Code = exit.Worse(r.Code, code)
 	}
 	switch r.Code {
-	case belay.ExitHollow:
+	case exit.Hollow:
 		r.Status = belay.Hollow
-	case belay.ExitPartial:
+	case exit.Partial:
 		r.Status = belay.Partial
+	case exit.Stalemate:
+		r.Status = belay.Stalemate
 	}
 	return r
 }
@@ -80,16 +84,20 @@ func (s *State) failedOutcome() belay.RunResult {
 // failureCode is the exit code that a failed step stands for.
 func failureCode(st *step) int {
 	if st.failure.Kind == belay.Infrastructure {
-		return belay.ExitInfra
+		return exit.Infra
 	}
 	if st.failure.Kind == belay.HollowSuccess {
-		return belay.ExitHollow
+		return exit.Hollow
 	}
 	if st.failure.Class == belay.ClassIncomplete && verdict.Shows(st.verdict) {
-		return belay.ExitPartial
+		return exit.Partial
 	}
-	if st.main != nil && st.main.Child != nil && (st.main.Child.Status == belay.Failed || st.main.Child.Status == belay.Hollow || st.main.Child.Status == belay.Partial) {
-		return st.main.Child.Code
+	if st.main != nil && st.main.Child != nil {
+		switch st.main.Child.Status {
+		case belay.Failed, belay.Hollow, belay.Partial, belay.NotAchieved, belay.Stalemate:
+			return st.main.Child.Code
+		case belay.Achieved, belay.Aborted, belay.Held, belay.Stopped, belay.Running:
+		}
 	}
-	return belay.ExitFailed
+	return exit.Failed
 }

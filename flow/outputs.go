@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/recipe"
 )
 
 // produced is the observation that holds what a step produced: its own, or that of
 // its check, which read the files that a lost one had left.
-func (s *State) produced(i int) *belay.Observation {
+func (s *State) produced(i int) *effect.Observation {
 	if st := &s.steps[i]; !st.gone {
 		return st.main
 	}
@@ -23,7 +24,7 @@ func (s *State) produced(i int) *belay.Observation {
 // is seen by whatever starts after it was judged.
 func (s *State) setOutputs(i int) {
 	def, o := &s.prog.Steps[i], s.produced(i)
-	if o == nil || s.each != nil { // the items of a list are gathered at its end
+	if o == nil || s.ofStep() { // items and rounds are gathered at the end of all
 		return
 	}
 	var names []string
@@ -38,18 +39,18 @@ func (s *State) setOutputs(i int) {
 	if o.Child != nil {
 		for _, name := range slices.Sorted(maps.Keys(o.Child.Outputs)) {
 			v := o.Child.Outputs[name]
-			if s.steps[i].nextAttempt.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.Name == name }) {
+			if s.steps[i].nextAttempt.parts == nil || name == def.Output || slices.ContainsFunc(def.Outputs, func(o effect.OutputSpec) bool { return o.Name == name }) {
 				bind(name, v)
 			}
 		}
 	}
-	if o.Child != nil && def.Type == belay.TypeRecipe && def.Foreach == "" && def.Output != "" {
+	if o.Child != nil && def.Type.Child() && s.oneChild(i) && def.Output != "" {
 		bind(def.Output, objectOf(o.Child))
 		if len(o.Hidden) > 0 {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
-	if o.Child != nil && (def.Type != belay.TypeRecipe || s.steps[i].nextAttempt.stand) && def.Foreach == "" && def.Output != "" {
+	if o.Child != nil && (!def.Type.Child() || s.steps[i].nextAttempt.fallback) && s.oneChild(i) && def.Output != "" {
 		if v, ok := resultOf(o.Child, def.Output); ok {
 			bind(def.Output, v)
 		}
@@ -59,11 +60,29 @@ func (s *State) setOutputs(i int) {
 	}
 	if def.Output != "" && o.Output != nil {
 		bind(def.Output, *o.Output)
-		if slices.Contains(o.Hidden, belay.Stdout) {
+		if slices.Contains(o.Hidden, effect.Stdout) {
 			s.vars.hidden[def.Output] = def.ID
 		}
 	}
 	s.forget(i, names)
+}
+
+// tellFailed binds why an optional step failed, for those that go on without it.
+func (s *State) tellFailed(i int) {
+	def, f := &s.prog.Steps[i], s.steps[i].failure
+	if def.Failed == "" || f == nil || s.ofStep() {
+		return
+	}
+	object := map[string]belay.Value{"kind": belay.Text(string(f.Kind)), "class": belay.Text(string(f.Class)), "text": belay.Text(f.Error())}
+	s.vars.set(def.Failed, gathered(object))
+	s.outputs[def.Failed] = true
+}
+
+// oneChild tells whether the last child run of a step is not its items or its
+// rounds, which bring their output themselves.
+func (s *State) oneChild(i int) bool {
+	def := &s.prog.Steps[i]
+	return def.Foreach == "" && (def.Repeat == nil || s.steps[i].nextAttempt.fallback || s.steps[i].nextAttempt.parts != nil)
 }
 
 // objectOf is what a child run gave, as one object.
@@ -92,6 +111,9 @@ func gathered(outputs map[string]belay.Value) belay.Value {
 
 // hiddenOut are the outputs of a run in which something was hidden.
 func (s *State) hiddenOut() []string {
+	if s.rounds != nil {
+		return s.hiddenRounds()
+	}
 	var names []string
 	for name := range s.vars.hidden {
 		if s.outputs[name] {
@@ -99,7 +121,7 @@ func (s *State) hiddenOut() []string {
 		}
 	}
 	for i := range s.steps {
-		if o := s.produced(i); s.each != nil && o != nil && slices.Contains(o.Hidden, belay.Stdout) {
+		if o := s.produced(i); s.each != nil && o != nil && slices.Contains(o.Hidden, effect.Stdout) {
 			return []string{s.each.output}
 		}
 	}
@@ -109,9 +131,9 @@ func (s *State) hiddenOut() []string {
 
 // hiddenFrom refuses a step that reads a value in which a secret was hidden:
 // half a value would do harm in silence.
-func (s *State) hiddenFrom(i int, names []string) belay.Command {
+func (s *State) hiddenFrom(i int, names []string) command {
 	for _, name := range names {
-		if by := s.vars.hidden[name]; by != "" {
+		if by := s.scope(i).hidden[name]; by != "" {
 			return s.refuse(i, s.ownKind(i),
 				fmt.Sprintf("it reads %s, and step %s printed a secret there, which was hidden; step %s would get a value with a hole in it",
 					name, by, s.prog.Steps[i].ID),
@@ -124,7 +146,7 @@ func (s *State) hiddenFrom(i int, names []string) belay.Command {
 // reads are the variables that a step looks at once it is taken, as far as its
 // text shows; none while nothing is hidden, because nobody else asks.
 func (s *State) reads(def *recipe.Step) []string {
-	if len(s.vars.hidden) == 0 {
+	if len(s.vars.hidden) == 0 && s.rounds == nil {
 		return nil
 	}
 	var names []string
@@ -143,7 +165,7 @@ func (s *State) reads(def *recipe.Step) []string {
 	if def.Dir != nil {
 		names = append(names, def.Dir.Names()...)
 	}
-	for _, a := range def.Context {
+	for _, a := range slices.Concat(def.Context, def.With) {
 		for _, t := range a.Texts() {
 			names = append(names, t.Names()...)
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
@@ -38,14 +40,14 @@ func (s *State) planned(i int, now time.Time) belay.Plan {
 }
 
 // startParts begins the parts of a step's task as a child run.
-func (s *State) startParts(i int) belay.Command {
+func (s *State) startParts(i int) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	n := st.attempt + 1
 	key := s.mainKey(i, n)
-	started := belay.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
-	return belay.StartRun{Started: started, Child: s.below(key, belay.RunStarted{
+	started := event.AttemptStarted{Key: key, Path: def.ID, Role: belay.RoleMain, Attempt: n, Child: s.id.Child(def.ID, n)}
+	return startRun{Started: started, Child: s.below(key, event.RunStarted{
 		Name: s.prog.Name, Recipe: s.started.Recipe, File: s.prog.File, Split: s.origin(i), Parts: st.nextAttempt.parts,
-		Dir: s.root(i), Hidden: s.hiddenDown(def), Vars: s.splitVars(i),
+		Dir: s.root(i), Hidden: s.hiddenDown(i), Vars: s.splitVars(i),
 	})}
 }
 
@@ -69,13 +71,15 @@ func (s *State) origin(i int) belay.Path {
 		return s.started.Split
 	case s.started.Each != "":
 		return s.started.Each
+	case s.started.Repeat != "":
+		return s.started.Repeat
 	}
 	return s.prog.Steps[i].ID
 }
 
 // below gives the first record of a child run what it has from its parent.
-func (s *State) below(key belay.Key, e belay.RunStarted) belay.RunStarted {
-	e.Schema, e.Inherit, e.Parent, e.Limits = belay.Schema, true, key, s.started.Limits
+func (s *State) below(key belay.Key, e event.RunStarted) event.RunStarted {
+	e.Schema, e.Inherit, e.Parent, e.Limits = event.Schema, true, key, s.started.Limits
 	e.Include, e.Exclude, e.Compat = s.started.Include, s.started.Exclude, s.started.Compat
 	e.Agent, e.Classic = s.started.Agent, s.started.Classic
 	return e
@@ -86,15 +90,15 @@ func (s *State) below(key belay.Key, e belay.RunStarted) belay.RunStarted {
 // Where the step has results, one more makes them of what the parts answered.
 func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.Recipe {
 	c := *prog
-	c.Hooks, c.Rules, c.AllowEmpty, c.Isolate = recipe.Hooks{}, nil, true, false // it works where the step does
+	c.Hooks, c.Rules, c.Ends, c.AllowEmpty, c.Isolate = recipe.Hooks{}, nil, nil, true, false // it works where the step does
 	c.Steps = make([]recipe.Step, len(parts))
 	for k, p := range parts {
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
-		item.Condition, item.Tags, item.Group, item.Foreach = nil, nil, "", ""
-		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.StandIn = nil, false, false, false, nil, false
+		item.Condition, item.Tags, item.Group, item.Foreach, item.Repeat = nil, nil, "", "", nil
+		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.IsFallback = nil, false, false, false, nil, false
 		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, recipe.IsolateUnsaid
-		item.Output, item.Outputs, item.JSON = "", nil, belay.JSONAuto
+		item.Output, item.Outputs, item.JSON = "", nil, effect.JSONAuto
 		if e := belay.Expect(def.Expect); e == belay.ExpectTests || e == belay.ExpectPR {
 			item.Expect = string(belay.ExpectAnswer) // the whole is looked at when all parts are done
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
@@ -51,18 +53,18 @@ func (s *State) misfit(i int, key string, t *expr.Text, at func(col int) recipe.
 }
 
 // refuseText refuses a step that cannot begin because of err.
-func (s *State) refuseText(i int, kind belay.FailureKind, err error) belay.Command {
+func (s *State) refuseText(i int, kind belay.FailureKind, err error) command {
 	id := s.prog.Steps[i].ID
 	f := belay.Failure{Kind: kind, Op: "step " + string(id), Cause: err.Error()}
 	var u *unfilled
 	if errors.As(err, &u) {
 		f.Hint, f.At = u.hint, &u.at
 	}
-	return belay.Note{Event: belay.StepRefused{Path: id, Failure: verdict.Refused(f)}}
+	return note{Event: event.StepRefused{Path: id, Failure: verdict.Refused(f)}}
 }
 
 // noTruth is why the hands could not decide a condition.
-func noTruth(a *belay.Answer) error {
+func noTruth(a *effect.AnswerCond) error {
 	if a.Col > 0 {
 		return &expr.Error{Col: a.Col, Msg: a.Error}
 	}

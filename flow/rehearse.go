@@ -2,10 +2,12 @@ package flow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/recipe"
 )
@@ -40,7 +42,7 @@ const (
 // Rehearse walks through a recipe and all that it calls as a run would, with
 // the given first record, and decides what can be decided without outputs. env
 // looks up a secret in the environment that the steps would have.
-func Rehearse(lib Library, first belay.RunStarted, env func(name string) (string, bool)) ([]Rehearsed, error) {
+func Rehearse(lib Library, first event.RunStarted, env func(name string) (string, bool)) ([]Rehearsed, error) {
 	r := &rehearsal{known: lib, limits: first.Limits, env: env}
 	_, err := r.walk("", first, map[string]belay.Path{}, fate{certain: true})
 	return r.out, err
@@ -69,7 +71,7 @@ type scene struct {
 }
 
 // walk rehearses one run and tells which variables it would set.
-func (r *rehearsal) walk(prefix string, first belay.RunStarted, unknown map[string]belay.Path, of fate) ([]string, error) {
+func (r *rehearsal) walk(prefix string, first event.RunStarted, unknown map[string]belay.Path, of fate) ([]string, error) {
 	s := newState(belay.RunID("dry"), r.known)
 	if err := s.begin(first, time.Time{}); err != nil {
 		return nil, err
@@ -133,8 +135,11 @@ func (c *scene) step(i int) ([]string, error) {
 	if def.Foreach != "" {
 		c.items(i, &c.out[at])
 	}
+	if def.Repeat != nil && c.out[at].Why == "" {
+		c.out[at].Why = fmt.Sprintf("up to %d rounds", def.Repeat.Max)
+	}
 	sets := setBy(def)
-	if def.Type != belay.TypeRecipe || c.out[at].Problem != "" {
+	if !def.Type.Child() || c.out[at].Problem != "" {
 		return sets, nil
 	}
 	more, err := c.call(i, at)
@@ -145,6 +150,9 @@ func setBy(def *recipe.Step) []string {
 	var names []string
 	if def.Output != "" {
 		names = append(names, def.Output)
+	}
+	if def.Failed != "" {
+		names = append(names, def.Failed)
 	}
 	for _, o := range def.Outputs {
 		names = append(names, o.Name)
@@ -195,7 +203,20 @@ func (c *scene) texts(i int, line *Rehearsed) {
 		c.unknown[item] = def.ID
 		defer delete(c.unknown, item)
 	}
+	if def.Repeat != nil {
+		defer c.hideRound(def)()
+	}
 	c.filled(i, line)
+}
+
+// hideRound makes the variables of a round unknown until it is called back.
+func (c *scene) hideRound(def *recipe.Step) (back func()) {
+	was := maps.Clone(c.unknown)
+	c.unknown[recipe.RoundVar], c.unknown[recipe.LastVar] = def.ID, def.ID
+	return func() {
+		clear(c.unknown)
+		maps.Copy(c.unknown, was)
+	}
 }
 
 // filled renders what can be rendered with the variables as they are.
@@ -219,7 +240,7 @@ func (c *scene) filled(i int, line *Rehearsed) {
 			complain(c.placeholder(i, &script.Uses[n], line))
 		}
 	}
-	for _, a := range def.Context {
+	for _, a := range slices.Concat(def.Context, def.With) {
 		if c.allKnown(&a) {
 			_, err := c.argument(i, c.scope(i), &a)
 			complain(err)
@@ -289,6 +310,10 @@ func (c *scene) down(i int, prog *recipe.Recipe, unknown map[string]belay.Path) 
 	}
 	if def.Item != "" {
 		unknown[def.Item] = def.ID
+	}
+	if def.Repeat != nil {
+		unknown[recipe.RoundVar], unknown[recipe.LastVar] = def.ID, def.ID
+		defer c.hideRound(def)()
 	}
 	for _, a := range def.Context {
 		delete(unknown, a.Name)

@@ -61,6 +61,9 @@ func (c *scene) items(i int, line *Rehearsed) {
 		return
 	}
 	items, problem := itemsOf(list)
+	if problem == "" {
+		_, problem = itemNeeds(items)
+	}
 	if problem != "" {
 		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
 		return
@@ -73,7 +76,7 @@ func (c *scene) items(i int, line *Rehearsed) {
 // known, until one has a problem.
 func (c *scene) eachItem(i int, items []json.RawMessage, line *Rehearsed) {
 	def := &c.prog.Steps[i]
-	if line.Problem != "" || def.Type == belay.TypeAgent {
+	if line.Problem != "" || def.Type.Agent() {
 		return
 	}
 	around, dir := c.vars, line.Dir

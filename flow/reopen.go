@@ -26,12 +26,15 @@ func (s *State) reopen() error {
 	}
 	s.result, s.failing, s.aborts, s.cancel, s.listed = nil, false, false, nil, nil
 	s.doubtHomes()
+	if s.rounds != nil {
+		s.rounds.seen = nil
+	}
 	for i := range s.steps {
 		st := &s.steps[i]
 		if st.phase != Failed && st.phase != Skipped {
 			continue
 		}
-		if st.phase == Failed && s.prog.Steps[i].Optional {
+		if st.phase == Failed && (s.prog.Steps[i].Optional || s.rounds != nil && i != s.lastRound(len(s.steps))) {
 			continue // its failure was allowed, and others went on from there
 		}
 		s.parted(i) // a cancelled run leaves without its hooks
@@ -49,8 +52,8 @@ func (s *State) reopen() error {
 			}
 			continue
 		}
-		if s.unasked(i) {
-			if err := s.askForge(i); err != nil {
+		if s.unasked(i) || s.doubted(i) {
+			if err := s.askAgain(i); err != nil {
 				return err
 			}
 			continue

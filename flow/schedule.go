@@ -3,8 +3,6 @@ package flow
 import (
 	"container/heap"
 	"time"
-
-	"github.com/belay-run/belay"
 )
 
 // schedule is who is asked in a turn, and in which order. Nothing in it is
@@ -32,7 +30,7 @@ type schedule struct {
 type lastSaid struct {
 	queued bool
 	turn   int64 // in which it was asked; 0 = never
-	wait   belay.Wait
+	wait   wait
 }
 
 // touch has a run asked. Outside of a turn nobody is: the next one will.
@@ -128,10 +126,10 @@ func (w *turn) following() *State {
 }
 
 // heard keeps what a run said.
-func (t *Tree) heard(s *State, w belay.Wait) {
+func (t *Tree) heard(s *State, w wait) {
 	was := s.said.wait
 	s.said.turn, s.said.wait = t.turns, w
-	t.roomers.keep(s.birth, w.For == belay.WaitRoom)
+	t.roomers.keep(s.birth, w.For == waitRoom)
 	if !w.Until.IsZero() && !w.Until.Equal(was.Until) {
 		t.alarms.set(t, alarm{w.Until, s.birth})
 	}
@@ -141,7 +139,7 @@ func (t *Tree) heard(s *State, w belay.Wait) {
 func (t *Tree) forget(s *State) {
 	t.live.remove(s.birth)
 	t.roomers.remove(s.birth)
-	s.said.wait = belay.Wait{}
+	s.said.wait = wait{}
 }
 
 // until is the next moment at which a run wants to be asked, zero for none.

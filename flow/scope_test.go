@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // A list is decoded by the run that it comes from, however many items and
@@ -48,15 +49,15 @@ func TestDecodedByItsOwner(t *testing.T) {
 func TestOldChildHasItsOwnVariables(t *testing.T) {
 	s := newState("r/a.1", Library{})
 	vars := map[string]belay.Value{"v": belay.Text("own")}
-	got, err := s.inherited(belay.RunStarted{Vars: vars})
+	got, err := s.inherited(event.RunStarted{Vars: vars})
 	if err != nil || string(got["v"].JSON) != `"own"` {
 		t.Errorf("variables %v, %v", got, err)
 	}
-	if _, err := s.inherited(belay.RunStarted{Vars: vars, Inherit: true}); err == nil {
+	if _, err := s.inherited(event.RunStarted{Vars: vars, Inherit: true}); err == nil {
 		t.Error("a child of nobody inherits")
 	}
 	s.handed = newScope(map[string]belay.Value{"v": belay.Text("parent"), "w": belay.Text("parent")})
-	got, err = s.inherited(belay.RunStarted{Vars: vars, Inherit: true})
+	got, err = s.inherited(event.RunStarted{Vars: vars, Inherit: true})
 	if err != nil || string(got["v"].JSON) != `"own"` || string(got["w"].JSON) != `"parent"` {
 		t.Errorf("variables %v, %v", got, err)
 	}

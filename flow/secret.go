@@ -8,7 +8,7 @@ import (
 
 // secrets is the shell text, on the script's first line, that gives the
 // placeholders which are secrets their values. Only the shell has those, so it
-// is the shell that looks at one before it reckons with it: in arithmetic it
+// is the shell that looks at one before it calculates with it: in arithmetic it
 // would run what the value holds.
 func (c *scope) secrets(script *recipe.Script) string {
 	text := ""

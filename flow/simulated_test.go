@@ -5,12 +5,16 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 )
 
 // What the simulator found, in its smallest form.
 
-func request(id string, ask belay.RequestKind, choice string) Fact {
-	return Fact{"r", belay.RequestReceived{Request: belay.Request{
+func request(id string, ask event.RequestKind, choice string) Fact {
+	return Fact{"r", event.RequestReceived{Request: event.Request{
 		ID: id, Run: "r", By: "me", Ask: ask, Choice: choice, Why: "because",
 	}}}
 }
@@ -19,23 +23,23 @@ func request(id string, ask belay.RequestKind, choice string) Fact {
 // the cancel, found the step unchecked and began the check again, for ever.
 func TestACancelledRunChecksNothing(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, verify: y}\n")
-	w.turn(request("c", belay.RequestCancel, ""))
-	w.end("r:a.1", belay.Observation{Signal: 15, KilledBy: belay.KilledCancel})
+	w.turn(request("c", event.RequestCancel, ""))
+	w.end("r:a.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})
 	w.wantStarts("")
-	w.wantStatus(belay.Aborted, belay.ExitAborted)
+	w.wantStatus(belay.Aborted, exit.Aborted)
 }
 
 // "Again" for an attempt that was cut off once granted two attempts: the one
 // that was cut off had not been counted.
 func TestAgainGrantsOneAttempt(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, timeout: 1}\n")
-	w.end("r:a.1", belay.Observation{Signal: 15, Exit: 143, KilledBy: belay.KilledDeadline})
-	w.wantStatus(belay.Held, belay.ExitHeld)
-	w.turn(request("q", belay.RequestAnswer, belay.ChoiceAgain))
+	w.end("r:a.1", effect.Observation{Signal: 15, Exit: 143, KilledBy: fault.KilledDeadline})
+	w.wantStatus(belay.Held, exit.Held)
+	w.turn(request("q", event.RequestAnswer, event.ChoiceAgain))
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 1)
 	w.wantStarts("")
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 }
 
 // The check of a step that had ended well was lost too often; the run was
@@ -48,9 +52,9 @@ func TestALostCheckIsNoReasonToRunTwice(t *testing.T) {
 		if n > 10 {
 			t.Fatal("lost for ever")
 		}
-		w.reload(map[belay.Key]belay.Found{belay.KeyOf("r", "a", belay.RoleVerify, n): belay.Lost})
+		w.reload(map[belay.Key]fault.Found{belay.KeyOf("r", "a", belay.RoleVerify, n): fault.Lost})
 	}
-	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.wantStatus(belay.Failed, exit.Infra)
 	w.turn(w.tree.Reopen("me", "again")...)
 	w.wantStarts("r:a@verify.5")
 }
@@ -65,10 +69,10 @@ func TestACheckIsTriedBeforeItIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.turn(Fact{"r", belay.RunAttached{Epoch: 2}}, Fact{"r", belay.AttemptFound{Key: "r:a.1", How: belay.Lost, Count: 9}})
+	w.turn(Fact{"r", event.RunAttached{Epoch: 2}}, Fact{"r", event.AttemptFound{Key: "r:a.1", How: fault.Lost, Count: 9}})
 	w.wantStarts("r:a@verify.1") // the work may be there
 	w.exit("r:a@verify.1", 1)
-	w.wantStatus(belay.Failed, belay.ExitInfra)
+	w.wantStatus(belay.Failed, exit.Infra)
 	w.turn(w.tree.Reopen("me", "again")...)
 	w.wantStarts("r:a.2")
 	w.exit("r:a.2", 0)
@@ -84,11 +88,11 @@ func TestAReopenedRunKeepsItsOrder(t *testing.T) {
 		"- {id: b, needs: [a], command: y, retry: {max_attempts: 2, backoff: 1s}}\n"+
 		"- {id: c, needs: [a], command: z}\n")
 	w.exit("r:a.1", 1)
-	w.turn(request("q", belay.RequestAnswer, belay.ChoiceSkip))
+	w.turn(request("q", event.RequestAnswer, event.ChoiceSkip))
 	w.wantStarts("r:b.1 r:c.1")
 	w.exit("r:b.1", 1)
 	w.exit("r:c.1", 1)
-	w.wantStatus(belay.Failed, belay.ExitFailed)
+	w.wantStatus(belay.Failed, exit.Failed)
 	w.now = w.now.Add(time.Hour)
 	w.turn(w.tree.Reopen("me", "again")...)
 	w.wantStarts("r:a.2")
@@ -100,9 +104,9 @@ func TestAReopenedRunKeepsItsOrder(t *testing.T) {
 func TestAStoppedRunIsNotHeld(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, on_failure: escalate}\n")
 	w.exit("r:a.1", 1)
-	w.wantStatus(belay.Held, belay.ExitHeld)
-	w.turn(request("s", belay.RequestStop, ""))
+	w.wantStatus(belay.Held, exit.Held)
+	w.turn(request("s", event.RequestStop, ""))
 	w.wantStatus(belay.Stopped, 0)
 	w.reload(nil)
-	w.wantStatus(belay.Held, belay.ExitHeld)
+	w.wantStatus(belay.Held, exit.Held)
 }

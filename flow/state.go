@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 )
@@ -26,17 +29,18 @@ type State struct {
 	id      belay.RunID
 	lib     Library
 	prog    *recipe.Recipe
-	started belay.RunStarted
+	started event.RunStarted
 	begun   time.Time
 	vars    *scope
-	each    *each // set when the run is the items of a foreach step
+	each    *each   // set when the run is the items of a foreach step
+	rounds  *rounds // set when it is the rounds of a repeat step
 
 	steps   []step
 	places  []recipe.Placing // where they work
 	index   map[belay.Path]int
 	ready   indexes // waiting steps that could start now
 	timers  timetable
-	inbox   []belay.Request // requests not decided yet
+	inbox   []event.Request // requests not decided yet
 	attend  []int           // ended and broken steps, to be settled in this order
 	hooking []int           // steps that are over but for their last hook
 	open    map[belay.Key]int
@@ -48,19 +52,19 @@ type State struct {
 	trees   map[belay.Key]bool // working trees that others have, by the question for each: nothing else waits for them
 	leased  map[int]bool       // steps that have a tree
 	stirred indexes            // steps that are not settled and of which something is on record or asked
-	cancel  *belay.Request
+	cancel  *event.Request
 	failing bool
 	ran     bool
-	listed  *belay.Answer // the list of all results, of a run that is items
-	handed  *scope        // what the run inherits, until it begins
+	listed  *effect.AnswerList // the list of all results, of a run that is items
+	handed  *scope             // what the run inherits, until it begins
 	result  *belay.RunResult
 
 	tree   *Tree // that it is a part of; nil in a rehearsal of texts
 	depth  int   // how often its task was split
 	aborts bool  // nothing else starts, whatever may fail
 
-	homes    map[belay.Key]*belay.Answer // worktrees
-	homesOld map[belay.Key]bool          // those that may be gone by now: asked for again, and found if they are there
+	homes    map[belay.Key]*effect.AnswerWorktree // worktrees
+	homesOld map[belay.Key]bool                   // those that may be gone by now: asked for again, and found if they are there
 
 	birth   int       // its place among the runs of the tree
 	said    lastSaid  // when it was last asked; not state
@@ -80,7 +84,7 @@ type step struct {
 	extra     int // attempts that a person granted
 	key       belay.Key
 	child     belay.RunID
-	stopping  belay.KilledBy
+	stopping  fault.KilledBy
 	since     time.Time // start of the open attempt
 	due       time.Time
 	gone      bool            // the main attempt was lost
@@ -88,20 +92,20 @@ type step struct {
 	seenLate  bool            // seen by a look that came later, when anybody could have been there
 	deaf      bool            // its check was lost, the last time
 	declared  bool            // a person said that it failed
-	main      *belay.Observation
-	verify    *belay.Observation
-	verdict   *belay.Verdict
+	main      *effect.Observation
+	verify    *effect.Observation
+	verdict   *effect.Verdict
 	failure   *belay.Failure
-	permit    *belay.Answer
-	truth     *belay.Answer
-	filled    map[string]belay.Filled // texts that the hands filled in
-	list      json.RawMessage         // of a foreach step, when the hands had to look
-	unheard   string                  // why they could not
-	asked     bool                    // it asks something in this turn; not state
+	permit    *effect.AnswerStep
+	truth     *effect.AnswerCond
+	filled    map[string]effect.Filled // texts that the hands filled in
+	list      json.RawMessage          // of a foreach step, when the hands had to look
+	unheard   string                   // why they could not
+	asked     bool                     // it asks something in this turn; not state
 	item      string
-	leave     *belay.ItemAnswered // a person said to leave it out
-	reask     bool                // its work is there, and the forge that could not be asked about it is asked again
-	vouched   *belay.ItemAnswered // a person said that it is done, and its check is to say so too
+	leave     *event.ItemAnswered // a person said to leave it out
+	reask     bool                // its work may be there, and who can tell is asked again (askAgain)
+	vouched   *event.ItemAnswered // a person said that it is done, and its check is to say so too
 	unstarted bool                // that was said before an attempt began
 	plan      *belay.Plan
 	queued    bool        // in attend
@@ -115,17 +119,18 @@ type step struct {
 	work      lease // the tree that its agents work in
 	into      lease // the tree that its work is merged into
 	merge     merge
-	tests     *belay.TestPlan // how its tests are run, where that had to be asked for
-	taken     bool            // something of it began: its condition is decided for good
+	tests     *effect.TestPlan // how its tests are run, where that had to be asked for
+	round     roundFacts       // of a round that is over
+	taken     bool             // something of it began: its condition is decided for good
 
-	past        []recovery.Past // recoveries that were taken
-	same        int             // failures in a row with one fingerprint and nothing changed
-	nextAttempt nextAttempt     // what the last recovery changed
-	helper      helper          // an agent that helps with it
-	probe       *belay.Answer   // a look at the machine after the last attempt
-	mended      bool            // a helper changed something since the last failure
-	moved       bool            // at the last failure the work was in another state than at the one before
-	woken       bool            // a person reopened the run since its last attempt
+	past        []recovery.Past     // recoveries that were taken
+	same        int                 // failures in a row with one fingerprint and nothing changed
+	nextAttempt nextAttempt         // what the last recovery changed
+	helper      helper              // an agent that helps with it
+	probe       *effect.AnswerProbe // a look at the machine after the last attempt
+	mended      bool                // a helper changed something since the last failure
+	moved       bool                // at the last failure the work was in another state than at the one before
+	woken       bool                // a person reopened the run since its last attempt
 }
 
 func newState(id belay.RunID, lib Library) *State {
@@ -133,17 +138,17 @@ func newState(id belay.RunID, lib Library) *State {
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
 		seen: map[string]bool{}, outputs: map[string]bool{}, trees: map[belay.Key]bool{}, leased: map[int]bool{},
-		homes: map[belay.Key]*belay.Answer{}, homesOld: map[belay.Key]bool{},
+		homes: map[belay.Key]*effect.AnswerWorktree{}, homesOld: map[belay.Key]bool{},
 	}
 }
 
 // begin sets up the graph from the first record.
-func (s *State) begin(e belay.RunStarted, at time.Time) error {
+func (s *State) begin(e event.RunStarted, at time.Time) error {
 	if s.prog != nil {
 		return fmt.Errorf("run %s: a second run.started", s.id)
 	}
-	if e.Schema != belay.Schema {
-		return fmt.Errorf("run %s: schema %d, this belay reads %d", s.id, e.Schema, belay.Schema)
+	if e.Schema != event.Schema {
+		return fmt.Errorf("run %s: schema %d, this belay reads %d", s.id, e.Schema, event.Schema)
 	}
 	prog := s.lib.Recipes[e.Recipe]
 	if prog == nil {
@@ -242,10 +247,12 @@ func (s *State) Result() *belay.RunResult { return s.result }
 // fail marks a step as failed for good.
 func (s *State) fail(i int) {
 	switch def := &s.prog.Steps[i]; {
+	case s.rounds != nil && !s.aborts && !s.endsRounds(i): // the next round follows
 	case !def.Optional || s.aborts:
 		s.failing = true
-	case def.Foreach != "": // what its items gave is there all the same
+	case def.Foreach != "" || def.Repeat != nil: // what its items or rounds gave is there all the same
 		s.setOutputs(i)
 	}
+	s.tellFailed(i)
 	s.part(i, Failed)
 }

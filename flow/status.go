@@ -1,6 +1,9 @@
 package flow
 
-import "github.com/belay-run/belay"
+import (
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+)
 
 // items lists what waits for a person, run by run.
 func (t *Tree) items() []string {
@@ -34,5 +37,5 @@ func (t *Tree) Status() belay.Status {
 
 // Reopen are the facts that make an ended tree go on.
 func (t *Tree) Reopen(by, why string) []Fact {
-	return []Fact{{t.root, belay.RunReopened{By: by, Why: why}}}
+	return []Fact{{t.root, event.RunReopened{By: by, Why: why}}}
 }

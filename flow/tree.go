@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
@@ -39,18 +42,20 @@ type Tree struct {
 	holding  indexes              // runs that wait for a person
 	leasing  indexes              // runs in which a step has a working tree
 	permits  map[belay.Key]bool
-	started  belay.RunStarted
+	started  event.RunStarted
 	most     int // bytes of records in one turn
 	moves    int // since it last came to rest; not state
 	last     time.Time
 	done     int64
-	stopping *belay.Request
+	stopping *event.Request
 	held     bool
 	stopped  bool
+	pardoned bool // a person cleared attempts since it last ended
+	anew     bool // a person cleared the review since: new rounds begin from nothing
 	spent    spent
 	replans  int                 // recoveries that count
 	granting map[belay.Key]bool  // agents that were allowed and have not started: each has a slot
-	driver   belay.RunAttached   // who drives it
+	driver   event.RunAttached   // who drives it
 	classes  *verdict.Classifier // made when it is first needed
 	reading  *recipe.Readers     // the same
 
@@ -84,20 +89,20 @@ func NewTree(root belay.RunID, lib Library) *Tree {
 // Fact is something that happened, before it has a number.
 type Fact struct {
 	Run   belay.RunID
-	Event belay.Event
+	Event event.Event
 }
 
 // Turn is what a driver writes down in one transaction and then does.
 type Turn struct {
-	Records []belay.Record  // without number and epoch; the journal gives those
-	Effects []belay.Command // Do, Ask and Kill, to be released after the commit
+	Records []event.Record  // without number and epoch; the journal gives those
+	Effects []effect.Effect // Do, Ask and Kill, to be released after the commit
 	Until   time.Time       // when to turn again by itself; zero = only on a new fact
 	Status  belay.Status    // how the tree stands after it
 	More    bool            // there is more to be said at once: it would have become too big
 }
 
 // Apply folds one record that is in the journal already.
-func (t *Tree) Apply(r belay.Record) error {
+func (t *Tree) Apply(r event.Record) error {
 	s := t.runs[r.Run]
 	if s == nil {
 		s = newState(r.Run, t.lib)
@@ -105,14 +110,14 @@ func (t *Tree) Apply(r belay.Record) error {
 		t.runs[r.Run] = s
 		t.order, t.born = append(t.order, r.Run), append(t.born, s)
 	}
-	if e, ok := r.Event.(belay.RunStarted); ok && e.Inherit && s.prog == nil {
+	if e, ok := r.Event.(event.RunStarted); ok && e.Inherit && s.prog == nil {
 		s.handed = t.handed(r.Run)
 	}
 	waited := len(s.trees) > 0
 	if err := s.apply(r); err != nil {
 		return err
 	}
-	if e, ok := r.Event.(belay.RunStarted); ok {
+	if e, ok := r.Event.(event.RunStarted); ok {
 		s.depth = t.splits(r.Run, e)
 	}
 	t.last = r.At
@@ -130,7 +135,7 @@ func (t *Tree) Apply(r belay.Record) error {
 // Follow takes in what a turn wrote down, by this brain or an older one, without
 // deciding anything. The tree is then as if it had made that turn: its next one
 // is the same.
-func (t *Tree) Follow(recs []belay.Record) error {
+func (t *Tree) Follow(recs []event.Record) error {
 	for _, r := range recs {
 		if err := t.Apply(r); err != nil {
 			return err
@@ -140,7 +145,7 @@ func (t *Tree) Follow(recs []belay.Record) error {
 }
 
 // splits is how often the task of a run was split.
-func (t *Tree) splits(id belay.RunID, e belay.RunStarted) int {
+func (t *Tree) splits(id belay.RunID, e event.RunStarted) int {
 	n := 0
 	if up := t.runs[t.parents[id].run]; up != nil {
 		n = up.depth
@@ -171,89 +176,104 @@ func (t *Tree) Bound(bytes int) { t.most = bytes }
 func (t *Tree) Replans() (taken, most int) { return t.replans, t.started.Limits.Replans() }
 
 // note keeps what belongs to the tree as a whole.
-func (t *Tree) note(s *State, r belay.Record) {
+func (t *Tree) note(s *State, r event.Record) {
 	t.spend(r)
 	switch e := r.Event.(type) {
-	case belay.RunStarted:
+	case event.RunStarted:
 		t.live.push(s.birth)
 		if r.Run == t.root {
 			t.started = e
 		}
-	case belay.RunEnded:
+	case event.RunEnded:
+		t.anew = t.anew && r.Run != t.root
 		t.release(r.Run, "")
 		t.forget(s)
-	case belay.RunAttached:
+	case event.RunAttached:
 		t.attach(e)
-	case belay.RunHeld:
+	case event.RunHeld:
 		t.held, t.stopped = true, false
-	case belay.RunStopped: // what it waits for is asked again when it is resumed
+	case event.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped = false, true
 		for _, b := range t.live.list {
 			t.born[b].giveAllBack()
 		}
-	case belay.RunReopened:
+	case event.RunReopened:
+		t.pardoned = false
 		t.live.push(s.birth)
 		t.held, t.stopped = false, false
-	case belay.RequestReceived:
-		if e.Request.Ask == belay.RequestStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
+	case event.RequestReceived:
+		if e.Request.Ask == event.RequestStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
 			t.stopping = &e.Request
 		}
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		t.held = false
-		if e.Choice == belay.ChoiceDone && !e.Check {
+		if e.Choice == event.ChoiceDone && !e.Check {
 			t.done++
 		}
-	case belay.AttemptStarted:
-		if e.Child != "" {
-			t.parents[e.Child] = parent{r.Run, e.Key}
-			return
-		}
-		delete(t.granting, e.Key)
-		t.starts++
-		t.open[e.Key], t.running[e.Key] = opened{r.Run, t.starts}, true
-		if e.Agent != "" {
-			t.agents[e.Key] = true
-		}
-	case belay.AttemptStopping:
+	case event.AttemptStarted:
+		t.attemptStarted(r.Run, e)
+	case event.AttemptStopping:
 		delete(t.running, e.Key)
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		t.close(e.Key)
-	case belay.AttemptFound:
-		switch e.How {
-		case belay.Lost, belay.Unborn:
-			t.close(e.Key)
-		case belay.Adopted:
-			t.running[e.Key] = true
-		case belay.Harvested:
-		}
-	case belay.AttemptJudged:
+	case event.AttemptFound:
+		t.attemptFound(e)
+	case event.AttemptJudged:
 		if e.Verdict.OK && !helps(e.Key) {
 			t.done++
 		}
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		if e.Plan.Counts {
 			t.replans++
 		}
-	case belay.RunCleared:
-		if e.What == belay.CountBudget {
-			t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
-			t.freed()
-		}
-	case belay.AnswerGiven:
-		if _, ok := e.Key.Is(belay.TopicStep); ok && e.Answer.OK {
-			t.permits[e.Key] = true
-		}
-		t.reserve(r.Run, e)
-		t.excuse(r.Run, e.Answer.Waited)
-	case belay.StepRefused:
+	case event.RunCleared:
+		t.cleared(e)
+	case event.AnswerGiven:
+		t.answered(r.Run, e)
+	case event.StepRefused:
 		t.release(r.Run, e.Path)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		t.release(r.Run, e.Path)
-	case belay.StepSkipped:
+	case event.StepSkipped:
 		t.release(r.Run, e.Path)
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		t.release(r.Run, e.Path)
-	case belay.AttemptNoted, belay.RequestRefused: // the run's business
+	case event.AttemptNoted, event.RequestRefused: // the run's business
+	}
+}
+
+// attemptStarted counts an attempt as open, or a child run as known.
+func (t *Tree) attemptStarted(run belay.RunID, e event.AttemptStarted) {
+	if e.Child != "" {
+		t.parents[e.Child] = parent{run, e.Key}
+		return
+	}
+	delete(t.granting, e.Key)
+	t.starts++
+	t.open[e.Key], t.running[e.Key] = opened{run, t.starts}, true
+	if e.Agent != "" {
+		t.agents[e.Key] = true
+	}
+}
+
+// attemptFound says whether an attempt that an earlier driver left is still open.
+func (t *Tree) attemptFound(e event.AttemptFound) {
+	switch e.How {
+	case fault.Lost, fault.Unborn:
+		t.close(e.Key)
+	case fault.Adopted:
+		t.running[e.Key] = true
+	case fault.Harvested:
+	}
+}
+
+// cleared takes back what a person let count no more.
+func (t *Tree) cleared(e event.RunCleared) {
+	t.pardoned = t.pardoned || e.What == event.CountAttempts || e.What == event.CountReview
+	t.anew = t.anew || e.What == event.CountReview
+	if e.What == event.CountBudget {
+		t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
+		t.freed()
 	}
 }
 
@@ -277,7 +297,7 @@ func (t *Tree) close(k belay.Key) {
 // attach folds that a driver took the tree. One that comes back, because its
 // keeper died, goes on with a stop that is under way; another one was sent by
 // somebody who wants the run to go on.
-func (t *Tree) attach(e belay.RunAttached) {
+func (t *Tree) attach(e event.RunAttached) {
 	was := t.driver
 	t.driver = e
 	if t.stopped || e.Pid != was.Pid || e.Start != was.Start || e.Boot != was.Boot {
@@ -298,6 +318,12 @@ func (t *Tree) Open() []belay.Key {
 	return t.inOrder(slices.Collect(maps.Keys(t.open)))
 }
 
+// IsOpen tells whether an attempt is a process, by the records.
+func (t *Tree) IsOpen(k belay.Key) bool {
+	_, open := t.open[k]
+	return open
+}
+
 // OpenAgents lists those of them that are agents.
 func (t *Tree) OpenAgents() []belay.Key {
 	return t.inOrder(slices.Collect(maps.Keys(t.agents)))
@@ -310,10 +336,10 @@ func (t *Tree) inOrder(keys []belay.Key) []belay.Key {
 }
 
 // Job derives the job of an open attempt, and tells its run.
-func (t *Tree) Job(k belay.Key) (belay.Job, bool) {
+func (t *Tree) Job(k belay.Key) (effect.Job, bool) {
 	s := t.runs[t.open[k].run]
 	if s == nil {
-		return belay.Job{}, false
+		return effect.Job{}, false
 	}
 	j, ok := s.openJob(k)
 	return t.sealed(j), ok
@@ -332,4 +358,4 @@ func (t *Tree) Done() int64 { return t.done }
 func (t *Tree) Library() Library { return t.lib }
 
 // Started is the first record of the root.
-func (t *Tree) Started() belay.RunStarted { return t.started }
+func (t *Tree) Started() event.RunStarted { return t.started }

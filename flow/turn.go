@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 )
 
 // Turn takes in facts and asks the brains until none has anything more to say.
@@ -72,8 +75,8 @@ type turn struct {
 }
 
 // write makes a fact a record and folds it.
-func (w *turn) write(run belay.RunID, e belay.Event) error {
-	r := belay.Record{At: w.now, Run: run, Event: e}
+func (w *turn) write(run belay.RunID, e event.Event) error {
+	r := event.Record{At: w.now, Run: run, Event: e}
 	if err := w.tree.Apply(r); err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (w *turn) ask(s *State) error {
 			w.tree.doubt() // who was asked and who was not is nowhere on record
 			return err
 		}
-		quiet, err := w.carry(s, s.Next(w.now, w.room()))
+		quiet, err := w.carry(s, s.next(w.now, w.room()))
 		if err != nil || quiet {
 			return err
 		}
@@ -141,80 +144,80 @@ func (w *turn) room() int {
 
 // carry writes down one command and keeps its effect for after the commit; it
 // tells whether the run has nothing more to say.
-func (w *turn) carry(s *State, c belay.Command) (quiet bool, err error) {
+func (w *turn) carry(s *State, c command) (quiet bool, err error) {
 	t := w.tree
-	if _, note := c.(belay.Note); w.idle && !note {
+	if _, ok := c.(note); w.idle && !ok {
 		return true, nil
 	}
 	switch c := c.(type) {
-	case belay.Note:
+	case note:
 		return false, w.write(s.id, c.Event)
-	case belay.Do:
+	case effect.Do:
 		j := t.sealed(c.Job)
-		w.out.Effects = append(w.out.Effects, belay.Do{Job: j})
+		w.out.Effects = append(w.out.Effects, effect.Do{Job: j})
 		return false, w.write(s.id, started(j))
-	case belay.StartRun:
+	case startRun:
 		return false, w.startRun(s, c)
-	case belay.Ask:
+	case effect.Ask:
 		return false, w.question(s, c)
-	case belay.Kill:
+	case effect.Kill:
 		return false, w.kill(s, c)
-	case belay.Wait:
+	case wait:
 		t.heard(s, c)
 		return true, nil
-	case belay.End:
+	case runEnd:
 		return true, w.end(s, c.Result)
 	}
 	return true, fmt.Errorf("run %s: unknown command %T", s.id, c)
 }
 
-func (w *turn) startRun(s *State, c belay.StartRun) error {
+func (w *turn) startRun(s *State, c startRun) error {
 	if err := w.write(s.id, c.Started); err != nil {
 		return err
 	}
 	if c.Reopen {
-		return w.write(c.Started.Child, belay.RunReopened{By: "its parent run"})
+		return w.write(c.Started.Child, event.RunReopened{By: "its parent run"})
 	}
 	return w.write(c.Started.Child, c.Child)
 }
 
-func (w *turn) question(s *State, c belay.Ask) error {
-	if k := c.Question.Agent; k != "" {
+func (w *turn) question(s *State, c effect.Ask) error {
+	if k, ok := c.Key.Is(belay.TopicAgent); ok {
 		if why := w.tree.overBudget(k, w.now); why != "" {
-			return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{Error: why}})
+			return w.write(s.id, event.AnswerGiven{Key: c.Key, Answer: effect.AnswerAgent{Error: why}})
 		}
 		w.tree.slots[k] = true
 	}
-	if !c.Question.Step {
+	if _, step := c.Question.(effect.AskStep); !step {
 		w.tree.ask(s, c.Key)
 		w.out.Effects = append(w.out.Effects, c)
 		return nil
 	}
 	limit := w.tree.started.Limits.MaxTotalSteps
-	a := belay.Answer{OK: w.tree.permits[c.Key] || len(w.tree.permits) < limit}
+	a := effect.AnswerStep{OK: w.tree.permits[c.Key] || len(w.tree.permits) < limit}
 	if !a.OK {
 		a.Error = fmt.Sprintf("the nested recipes have started %d steps; the limit is %d", len(w.tree.permits), limit)
 	}
-	return w.write(s.id, belay.AnswerGiven{Key: c.Key, Answer: a})
+	return w.write(s.id, event.AnswerGiven{Key: c.Key, Answer: a})
 }
 
-func (w *turn) kill(s *State, c belay.Kill) error {
+func (w *turn) kill(s *State, c effect.Kill) error {
 	child := s.steps[s.open[c.Key]].child
-	if err := w.write(s.id, belay.AttemptStopping{Key: c.Key, Why: c.Why}); err != nil {
+	if err := w.write(s.id, event.AttemptStopping{Key: c.Key, Why: c.Why}); err != nil {
 		return err
 	}
 	if child == "" {
 		w.out.Effects = append(w.out.Effects, c)
 		return nil
 	}
-	return w.write(child, belay.RequestReceived{Request: belay.Request{
-		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: belay.RequestCancel, Why: string(c.Why),
+	return w.write(child, event.RequestReceived{Request: event.Request{
+		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: event.RequestCancel, Why: string(c.Why),
 	}})
 }
 
 func (w *turn) end(s *State, r belay.RunResult) error {
 	t := w.tree
-	if err := w.write(s.id, belay.RunEnded{RunResult: r}); err != nil {
+	if err := w.write(s.id, event.RunEnded{RunResult: r}); err != nil {
 		return err
 	}
 	if s.id == t.root {
@@ -229,7 +232,7 @@ func (w *turn) end(s *State, r belay.RunResult) error {
 	if !ok {
 		return fmt.Errorf("run %s: ended, but nobody waits for %s", s.id, up.key)
 	}
-	return w.write(up.run, belay.AttemptEnded{Key: up.key, Observation: belay.Observation{
+	return w.write(up.run, event.AttemptEnded{Key: up.key, Observation: effect.Observation{
 		Began: true, KilledBy: p.steps[i].stopping, Started: p.steps[i].since, Ended: w.now, Child: &r, Hidden: s.hiddenOut(),
 	}})
 }
@@ -251,7 +254,7 @@ func (w *turn) rest() error {
 	w.out.Until = until
 	resting := !busy && until.IsZero() && t.runs[t.root].result == nil
 	if resting && person && !t.held && t.stopping == nil {
-		if err := w.write(t.root, belay.RunHeld{Items: t.items()}); err != nil {
+		if err := w.write(t.root, event.RunHeld{Items: t.items()}); err != nil {
 			return err
 		}
 		t.quiet()
@@ -269,16 +272,16 @@ func (w *turn) stop() error {
 			return err
 		}
 		s := t.runs[t.open[k].run]
-		if err := w.write(s.id, belay.AttemptStopping{Key: k, Why: belay.KilledStop}); err != nil {
+		if err := w.write(s.id, event.AttemptStopping{Key: k, Why: fault.KilledStop}); err != nil {
 			return err
 		}
-		w.out.Effects = append(w.out.Effects, belay.Kill{Key: k, Why: belay.KilledStop})
+		w.out.Effects = append(w.out.Effects, effect.Kill{Key: k, Why: fault.KilledStop})
 	}
 	t.quiet()
 	if len(t.open) > 0 || t.stopped {
 		return nil
 	}
-	err := w.write(t.root, belay.RunStopped{By: t.stopping.By})
+	err := w.write(t.root, event.RunStopped{By: t.stopping.By})
 	t.quiet()
 	return err
 }

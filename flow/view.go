@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -12,6 +14,7 @@ import (
 type StepView struct {
 	Path     belay.Path
 	Type     belay.StepType
+	Call     string // the function of a call step
 	Phase    Phase
 	Optional bool
 	Attempt  int         // number of the last main attempt
@@ -22,9 +25,9 @@ type StepView struct {
 	Since    time.Time   // start of the last attempt
 	Due      time.Time   // when it is tried again
 	Output   string
-	Main     *belay.Observation
-	Verify   *belay.Observation
-	Verdict  *belay.Verdict
+	Main     *effect.Observation
+	Verify   *effect.Observation
+	Verdict  *effect.Verdict
 	Failure  *belay.Failure
 	Item     string
 	Hook     string // the hook that is open, "" if none
@@ -52,12 +55,12 @@ func (s *State) Step(p belay.Path) (StepView, bool) {
 func (s *State) view(i int) StepView {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	v := StepView{
-		Path: def.ID, Type: def.Type, Phase: st.phase, Optional: def.Optional,
+		Path: def.ID, Type: def.Type, Call: def.Call, Phase: st.phase, Optional: def.Optional,
 		Attempt: st.attempt, Attempts: def.Retry.MaxAttempts + st.extra, Lost: st.lost,
 		Key: st.key, Child: st.child, Since: st.since, Output: def.Output,
 		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Hook: st.hook,
 	}
-	if s.typeOf(i) == belay.TypeAgent {
+	if s.typeOf(i).Agent() {
 		v.Same = st.same
 	}
 	if st.phase == Waiting {
@@ -70,7 +73,7 @@ func (s *State) view(i int) StepView {
 }
 
 // Started is the run's first record, and when it was written.
-func (s *State) Started() (belay.RunStarted, time.Time) { return s.started, s.begun }
+func (s *State) Started() (event.RunStarted, time.Time) { return s.started, s.begun }
 
 // Recipe is what the run walks through.
 func (s *State) Recipe() *recipe.Recipe { return s.prog }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
@@ -19,7 +22,7 @@ const checkItem = ".check"
 
 // vouch folds a person's word that the work of a step is there. The step has a
 // check of its own: that decides.
-func (s *State) vouch(i int, e belay.ItemAnswered, unstarted bool) error {
+func (s *State) vouch(i int, e event.ItemAnswered, unstarted bool) error {
 	st := &s.steps[i]
 	st.vouched, st.unstarted = &e, unstarted
 	st.verify, st.deaf = nil, false
@@ -45,9 +48,9 @@ func (s *State) unasked(i int) bool {
 		st.verdict != nil && st.verdict.Failure != nil && st.verdict.Failure.Kind == belay.Infrastructure
 }
 
-// askForge settles such a step anew instead of running it again: the agent's work
-// is there.
-func (s *State) askForge(i int) error {
+// askAgain settles a step anew instead of running it again: the work of its agent is
+// there, or the answer of a step that must not run twice was lost.
+func (s *State) askAgain(i int) error {
 	st := &s.steps[i]
 	st.reask, st.verify, st.deaf, st.plan, st.probe = true, nil, false, nil, nil
 	s.look(i)
@@ -56,7 +59,7 @@ func (s *State) askForge(i int) error {
 
 // confirm asks the check of a step that a person called done: once for each
 // such word. If it does not pass, the person is asked again, and told why.
-func (s *State) confirm(i int, now time.Time, room int) (belay.Command, bool) {
+func (s *State) confirm(i int, now time.Time, room int) (command, bool) {
 	st := &s.steps[i]
 	if st.verify == nil {
 		if st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp {
@@ -67,14 +70,14 @@ func (s *State) confirm(i int, now time.Time, room int) (belay.Command, bool) {
 	if !verdict.Passed(st.verify) {
 		return s.doubt(i, said(st.verify)), false
 	}
-	return belay.Note{Event: belay.AttemptJudged{Key: s.judgedKey(i), Verdict: belay.Verdict{
+	return note{Event: event.AttemptJudged{Key: s.judgedKey(i), Verdict: effect.Verdict{
 		OK: true, For: []string{st.vouched.By + " says it is done: " + st.vouched.Why, "verify: exit 0"},
 	}}}, false
 }
 
 // doubt asks the person again. The id keeps what the question before was about,
 // as "again" means something else for each.
-func (s *State) doubt(i int, why string) belay.Command {
+func (s *State) doubt(i int, why string) command {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	id := fmt.Sprintf("%s.%d%s%d", def.ID, st.attempt+st.extra, checkItem, st.check)
 	for _, kind := range []string{staleItem, budgetItem} {
@@ -82,21 +85,21 @@ func (s *State) doubt(i int, why string) belay.Command {
 			id += kind
 		}
 	}
-	return belay.Note{Event: belay.ItemOpened{
+	return note{Event: event.ItemOpened{
 		ID: id, Path: def.ID,
 		Ask: fmt.Sprintf("step %s is done, says %s, but its check %s. Shall it be checked once more (done), shall the step run again, has it failed, or is it left out?",
 			def.ID, st.vouched.By, why),
-		Choices: []string{belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip},
+		Choices: []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip},
 	}}
 }
 
 // said is what a check that does not pass let see.
-func said(o *belay.Observation) string {
+func said(o *effect.Observation) string {
 	text := fmt.Sprintf("ended with exit %d", o.Exit)
 	switch {
 	case !o.Began:
 		text = "could not be started"
-	case o.KilledBy == belay.KilledDeadline:
+	case o.KilledBy == fault.KilledDeadline:
 		text = "took too long"
 	case !verdict.Spoke(o):
 		text = "was cut off"

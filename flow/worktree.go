@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -18,8 +20,8 @@ func (s *State) homeKey(i int) belay.Key {
 
 // placings says where the steps of the run work. What is one step of a recipe, or
 // the parts of one, works where that does.
-func (s *State) placings(e belay.RunStarted) []recipe.Placing {
-	if e.Split != "" || e.Stand != "" {
+func (s *State) placings(e event.RunStarted) []recipe.Placing {
+	if e.Split != "" || e.Stand != "" || e.Repeat != "" {
 		return make([]recipe.Placing, len(s.prog.Steps))
 	}
 	whole := s.lib.Recipes[e.Recipe]
@@ -41,7 +43,7 @@ func (s *State) placings(e belay.RunStarted) []recipe.Placing {
 
 // nextHome asks for the worktree of the run, or of a step, when it has none
 // yet; the second result tells that the answer is awaited.
-func (s *State) nextHome(i int) (belay.Command, bool) {
+func (s *State) nextHome(i int) (command, bool) {
 	key := s.homeKey(i)
 	if s.homes[key] != nil && !s.homesOld[key] {
 		return nil, false
@@ -49,17 +51,17 @@ func (s *State) nextHome(i int) (belay.Command, bool) {
 	if s.wanted.keys[key] {
 		return nil, true
 	}
-	w := &belay.Worktree{Text: s.title(), Dir: s.started.Dir}
+	w := effect.AskWorktree{Text: s.title(), Dir: s.started.Dir}
 	if i >= 0 {
 		w.Step = s.prog.Steps[i].ID
 		w.Text += " " + string(w.Step)
 		w.Dir = s.base()
-		w.Merge, w.Wish = s.places[i].Merge == recipe.MergeAuto, s.places[i].Chosen
+		w.Merge, w.Optional = s.places[i].Merge == recipe.MergeAuto, s.places[i].Chosen
 		if was := s.homes[key]; was != nil && was.Dir != "" {
-			w.Merge, w.Wish = was.Merge, false // what was begun there goes on there
+			w.Merge, w.Optional = was.Merge, false // what was begun there goes on there
 		}
 	}
-	return belay.Ask{Key: key, Question: belay.Question{Worktree: w}}, true
+	return effect.Ask{Key: key, Question: w}, true
 }
 
 // doubtHomes has the worktrees asked for again before the next step that begins
@@ -73,8 +75,8 @@ func (s *State) doubtHomes() {
 
 // settleIn makes sure that a step has its place to work in; the second result
 // tells that it waits for one.
-func (s *State) settleIn(i int) (belay.Command, bool) {
-	if (s.prog.Isolate || s.started.Isolate) && s.each == nil {
+func (s *State) settleIn(i int) (command, bool) {
+	if (s.prog.Isolate || s.started.Isolate) && !s.ofStep() {
 		if c, open := s.nextHome(-1); c != nil || open {
 			return c, true
 		}
@@ -93,7 +95,7 @@ func (s *State) settleIn(i int) (belay.Command, bool) {
 	return nil, false
 }
 
-func (s *State) noHome(i int, h *belay.Answer) belay.Command {
+func (s *State) noHome(i int, h *effect.AnswerWorktree) command {
 	return s.refuse(i, belay.Infrastructure, "worktree: "+h.Error, "isolate: needs a git repository with a commit in it, and room for a copy of its files")
 }
 
@@ -132,24 +134,19 @@ func (s *State) under(i int, sub string) string {
 }
 
 // homed folds the answer to a question for a worktree.
-func (s *State) homed(e belay.AnswerGiven) bool {
-	if _, ok := e.Key.Is(belay.TopicWorktree); !ok {
-		return false
-	}
-	a := e.Answer
-	if was := s.homes[e.Key]; was != nil && !a.OK { // what is still open is open there
+func (s *State) homed(k belay.Key, a effect.AnswerWorktree) {
+	if was := s.homes[k]; was != nil && !a.OK { // what is still open is open there
 		a.Dir, a.Ref = was.Dir, was.Ref
 	}
-	s.homes[e.Key] = &a
-	delete(s.homesOld, e.Key)
-	return true
+	s.homes[k] = &a
+	delete(s.homesOld, k)
 }
 
 // Homes are the worktrees of the run, by the question that made them.
-func (s *State) Homes() map[belay.Key]*belay.Answer { return s.homes }
+func (s *State) Homes() map[belay.Key]*effect.AnswerWorktree { return s.homes }
 
 // Home is the worktree of a step, nil when it was never asked for one.
-func (s *State) Home(p belay.Path) *belay.Answer {
+func (s *State) Home(p belay.Path) *effect.AnswerWorktree {
 	i, ok := s.index[p]
 	if !ok {
 		return nil

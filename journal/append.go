@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -19,7 +19,7 @@ const maxRows = 16
 
 // call is one caller of Append: its rows, and then its answer.
 type call struct {
-	recs []belay.Record
+	recs []event.Record
 	rows []row
 	done bool
 	err  error
@@ -35,11 +35,11 @@ type call struct {
 //
 // Callers that come while another one writes are written together, in the order
 // in which they came; a single caller does everything itself.
-func (r *Run) Append(recs []belay.Record) ([]belay.Record, error) {
+func (r *Run) Append(recs []event.Record) ([]event.Record, error) {
 	if len(recs) == 0 {
 		return nil, nil
 	}
-	c := &call{recs: make([]belay.Record, len(recs)), rows: make([]row, len(recs))}
+	c := &call{recs: make([]event.Record, len(recs)), rows: make([]row, len(recs))}
 	c.err = c.encode(recs)
 	r.queue.Lock()
 	r.queue.calls = append(r.queue.calls, c)
@@ -61,7 +61,7 @@ func (r *Run) Append(recs []belay.Record) ([]belay.Record, error) {
 }
 
 // encode makes the bodies, outside of any lock.
-func (c *call) encode(recs []belay.Record) error {
+func (c *call) encode(recs []event.Record) error {
 	for i, rec := range recs {
 		if rec.Event == nil {
 			return errors.New("append to journal: a record without an event")
@@ -134,12 +134,18 @@ func (r *Run) number(group []*call) ([]row, error) {
 }
 
 // store inserts the rows in one transaction. Up to maxRows of them are one
-// statement, which is a transaction by itself.
+// statement, which is a transaction by itself. The first ones bring their table
+// along: a journal is blank or has a record, and a start waits for one sync less.
 func (r *Run) store(rows []row) error {
-	if len(rows) <= maxRows {
+	if len(rows) <= maxRows && !r.blank {
 		return r.insertRows(rows)
 	}
-	return transact(r.conn, func() error {
+	err := transact(r.conn, func() error {
+		if r.blank {
+			if err := upgrade(r.conn, 0, recordSteps); err != nil {
+				return err
+			}
+		}
 		for len(rows) > 0 {
 			n := min(len(rows), maxRows)
 			if err := r.insertRows(rows[:n]); err != nil {
@@ -149,6 +155,8 @@ func (r *Run) store(rows []row) error {
 		}
 		return nil
 	})
+	r.blank = r.blank && err != nil
+	return err
 }
 
 func (r *Run) insertRows(rows []row) error {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -28,6 +30,29 @@ type Beat struct {
 	Done  int64     `json:"done"`
 	At    time.Time `json:"at"`
 	Phase string    `json:"phase"`
+
+	Until   int64 `json:"until,omitempty"`   // when it goes on by itself, in seconds
+	Allowed int64 `json:"allowed,omitempty"` // until when its open attempts may take, by their own limits
+}
+
+// Sign is what a driver says of itself in a beat.
+type Sign struct {
+	Phase   string
+	Done    int64     // work that is finished
+	Until   time.Time // when it goes on by itself; zero = it waits for no moment
+	Allowed time.Time // until when its open attempts may take; zero = none is open
+}
+
+// sign is what the beat says again.
+func (b Beat) sign() Sign {
+	s := Sign{Phase: b.Phase, Done: b.Done}
+	if b.Until != 0 {
+		s.Until = time.Unix(b.Until, 0)
+	}
+	if b.Allowed != 0 {
+		s.Allowed = time.Unix(b.Allowed, 0)
+	}
+	return s
 }
 
 // Driver is the process that wrote the beat.
@@ -73,21 +98,45 @@ func readBeat(f Folder) Beat {
 
 // Beat tells those who watch that this driver lives and what it has done. It
 // costs one write and promises nothing.
-func (r *Run) Beat(phase string, done int64) {
+func (r *Run) Beat(s Sign) {
 	r.write.Lock()
 	defer r.write.Unlock()
-	r.beat(phase, done)
+	r.beat(s)
 }
 
-func (r *Run) beat(phase string, done int64) {
+func (r *Run) beat(s Sign) {
 	self := r.self
 	r.last = Beat{
 		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
-		Seq: r.end.seq, Done: done, At: time.Now().UTC(), Phase: phase,
+		Seq: r.end.seq, Done: s.Done, At: time.Now().UTC(), Phase: s.Phase,
+		Until: seconds(s.Until), Allowed: seconds(s.Allowed),
 	}
 	line, ok := r.last.encode()
 	if !ok || r.beats == nil {
 		return
 	}
 	_, _ = r.beats.WriteAt(line, 0) // no beat is a driver that seems to rest; the journal is the truth
+}
+
+// seconds is a moment in a beat, rounded up; 0 is none.
+func seconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Add(time.Second - 1).Unix()
+}
+
+// waitsFor begins the phase of a run that waits for a working tree.
+const waitsFor = "waiting for the tree: run "
+
+// WaitsForTree is the phase, in a beat, of a run that waits for a tree which
+// another run has.
+func WaitsForTree(by belay.RunID) string { return waitsFor + string(by) }
+
+// Waits is what a driver waits for, by its beat; "" for nothing that others have.
+func (b Beat) Waits() string {
+	if strings.HasPrefix(b.Phase, waitsFor) {
+		return b.Phase
+	}
+	return ""
 }

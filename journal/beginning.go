@@ -8,6 +8,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -52,7 +54,7 @@ func (s *State) Unread(id belay.RunID, err error) error {
 	if driven, _, asked := s.drivenBy(id.Root()); asked != nil || !driven {
 		return err
 	}
-	return belay.Exit(belay.ExitBusy, "read journal", fmt.Errorf("run %s is just beginning: nothing is on record yet", id.Root()),
+	return exit.New(exit.Busy, "read journal", fmt.Errorf("run %s is just beginning: nothing is on record yet", id.Root()),
 		"ask again in a moment")
 }
 
@@ -76,7 +78,7 @@ func (s *State) drivenBy(id belay.RunID) (bool, proc.Identity, error) {
 
 // catchUp writes the line of a run that could not be read before, unless its
 // driver has written one meanwhile.
-func (s *State) catchUp(now Summary, m *Member) error {
+func (s *State) catchUp(now Summary, m *ledger.Member) error {
 	if s.still != nil {
 		return nil
 	}

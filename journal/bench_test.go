@@ -7,12 +7,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // benchRecord has a body of about 200 bytes.
-func benchRecord() []belay.Record {
-	return []belay.Record{{Run: "k3f9q", Event: belay.StepSkipped{Path: "build", By: "me", Why: strings.Repeat("x", 160)}}}
+func benchRecord() []event.Record {
+	return []event.Record{{Run: "k3f9q", Event: event.StepSkipped{Path: "build", By: "me", Why: strings.Repeat("x", 160)}}}
 }
 
 // BenchmarkAppend1 is one writer, one record per commit.
@@ -31,7 +31,7 @@ func BenchmarkAppend1(b *testing.B) {
 func BenchmarkAppend3(b *testing.B) {
 	r := newRun(b, newState(b), 0)
 	rec := benchRecord()
-	recs := []belay.Record{rec[0], rec[0], rec[0]}
+	recs := []event.Record{rec[0], rec[0], rec[0]}
 	for b.Loop() {
 		if _, err := r.Append(recs); err != nil {
 			b.Fatal(err)
@@ -105,7 +105,7 @@ func BenchmarkFsync(b *testing.B) {
 // BenchmarkLoad reads and proves 2,000 records.
 func BenchmarkLoad(b *testing.B) {
 	r := newRun(b, newState(b), 0)
-	recs := make([]belay.Record, 2000)
+	recs := make([]event.Record, 2000)
 	for i := range recs {
 		recs[i] = benchRecord()[0]
 	}
@@ -122,7 +122,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkBeat(b *testing.B) {
 	r := newRun(b, newState(b), 1)
 	for b.Loop() {
-		r.Beat("running", 7)
+		r.Beat(Sign{Phase: "running", Done: 7})
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // TooBig says that a blob is over the size that its reader allows.
@@ -51,12 +52,12 @@ func (f Folder) ReadBlob(sha string, limit int64) ([]byte, error) {
 		return nil, damaged(path, 0, "a value is missing", err)
 	}
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "read value", err, "check the permissions of "+path)
+		return nil, exit.New(exit.Infra, "read value", err, "check the permissions of "+path)
 	}
 	defer file.Close() // opened for reading: nothing can be lost
 	b, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "read value", err, "check the disk")
+		return nil, exit.New(exit.Infra, "read value", err, "check the disk")
 	}
 	if int64(len(b)) > limit {
 		return nil, &TooBig{Sha: sha, Size: sizeOf(file), Max: limit}

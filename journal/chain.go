@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // recordSteps lead a run's journal from one schema number to the next.
@@ -66,8 +67,8 @@ func (u Unread) Kind() string { return u.Name }
 // MarshalJSON gives the body as it was written.
 func (u Unread) MarshalJSON() ([]byte, error) { return u.Body, nil }
 
-func (r *row) record(e belay.Event) belay.Record {
-	return belay.Record{
+func (r *row) record(e event.Event) event.Record {
+	return event.Record{
 		Seq: r.seq, Epoch: r.epoch, At: time.Unix(0, r.at).UTC(), Run: belay.RunID(r.run), Event: e,
 	}
 }

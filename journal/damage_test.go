@@ -12,7 +12,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // damageOf is what both a driver and a view say of a folder; they must agree,
@@ -34,7 +35,7 @@ func damageOf(t *testing.T, f Folder) error {
 	return driver
 }
 
-func driverLoad(t *testing.T, f Folder) ([]belay.Record, error) {
+func driverLoad(t *testing.T, f Folder) ([]event.Record, error) {
 	t.Helper()
 	l, err := takeLock("x", f.in(lockName), self(t))
 	must(t, err)
@@ -50,7 +51,7 @@ func driverLoad(t *testing.T, f Folder) ([]belay.Record, error) {
 	return recs, err
 }
 
-func viewLoad(f Folder) ([]belay.Record, error) {
+func viewLoad(f Folder) ([]event.Record, error) {
 	v, err := OpenView(string(f))
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func TestDamageIsFound(t *testing.T) {
 			tamper(t, f, c.sql...)
 			err := damageOf(t, f)
 			var d *Damaged
-			if !errors.As(err, &d) || belay.ExitCode(err) != belay.ExitDamaged {
+			if !errors.As(err, &d) || exit.Code(err) != exit.Damaged {
 				t.Fatalf("got %v", err)
 			}
 			if d.Seq != c.seq || d.Path != f.Journal() {
@@ -142,8 +143,8 @@ func TestUnknownKind(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 1)
 	seal(t, r, row{kind: "star.fell", body: []byte(`{"where":"sea"}`)})
-	var unknown *belay.UnknownKind
-	if _, err := r.Load(); !errors.As(err, &unknown) || belay.ExitCode(err) != belay.ExitInfra {
+	var unknown *event.UnknownKind
+	if _, err := r.Load(); !errors.As(err, &unknown) || exit.Code(err) != exit.Infra {
 		t.Errorf("a driver: %v", err)
 	}
 	recs, err := viewLoad(r.Folder)
@@ -201,13 +202,13 @@ func TestBrokenFiles(t *testing.T) {
 		f := copyDir(t, c.from)
 		must(t, c.do(f))
 		var d *Damaged
-		if err := damageOf(t, f); !errors.As(err, &d) || belay.ExitCode(err) != belay.ExitDamaged {
+		if err := damageOf(t, f); !errors.As(err, &d) || exit.Code(err) != exit.Damaged {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	gone := copyDir(t, whole)
 	must(t, os.Remove(gone.Journal()))
-	if _, err := viewLoad(gone); belay.ExitCode(err) != belay.ExitDamaged {
+	if _, err := viewLoad(gone); exit.Code(err) != exit.Damaged {
 		t.Errorf("journal gone: %v", err)
 	}
 	if exists(gone.Journal()) {
@@ -218,6 +219,7 @@ func TestBrokenFiles(t *testing.T) {
 // Whatever single byte of the file changes: the load gives an error or exactly
 // what was written, never something else.
 func TestFlippedBytes(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	_, whole := closed(t, s, 12)
 	f := copyDir(t, whole)
@@ -238,7 +240,7 @@ func TestFlippedBytes(t *testing.T) {
 		switch {
 		case err != nil:
 			var newer *TooNew // the number of the schema is a byte of the file too
-			if belay.ExitCode(err) != belay.ExitDamaged && !errors.As(err, &newer) {
+			if exit.Code(err) != exit.Damaged && !errors.As(err, &newer) {
 				t.Errorf("byte %d changed: not called damage: %v", at, err)
 			}
 			found++

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // busyFor is how long a connection waits for another one before it gives up.
@@ -230,26 +231,34 @@ func version(c *sqlite3.Conn, path string, newest int) (int, error) {
 		return 0, err
 	}
 	if v > int64(newest) {
-		return 0, belay.Exit(belay.ExitInfra, "open database",
+		return 0, exit.New(exit.Infra, "open database",
 			&TooNew{Path: path, Have: int(v), Know: newest}, "use the belay that wrote it, or a newer one")
 	}
 	return int(v), nil
 }
 
-// migrate brings a database from schema number at to the newest one: steps[n]
-// leads from n to n+1, each in a transaction of its own.
+// migrate brings a database from schema number at to the newest one in one
+// transaction.
 func migrate(c *sqlite3.Conn, at int, steps []step) error {
+	if max(at, 0) >= len(steps) {
+		return nil
+	}
+	return transact(c, func() error {
+		now, err := askInt(c, "PRAGMA user_version") // another process may have been faster
+		if err != nil {
+			return err
+		}
+		return upgrade(c, int(now), steps)
+	})
+}
+
+// upgrade is migrate inside of a transaction: steps[n] leads from n to n+1.
+func upgrade(c *sqlite3.Conn, at int, steps []step) error {
 	for n := max(at, 0); n < len(steps); n++ {
-		err := transact(c, func() error {
-			now, err := askInt(c, "PRAGMA user_version")
-			if err != nil || now > int64(n) {
-				return err // another process was faster
-			}
-			if err := steps[n](c); err != nil {
-				return err
-			}
-			return c.Exec(fmt.Sprintf("PRAGMA user_version=%d", n+1))
-		})
+		err := steps[n](c)
+		if err == nil {
+			err = c.Exec(fmt.Sprintf("PRAGMA user_version=%d", n+1))
+		}
 		if err != nil {
 			return fmt.Errorf("migrate to schema %d: %w", n+1, err)
 		}

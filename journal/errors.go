@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -110,31 +111,6 @@ func (e *Stale) Error() string {
 	return fmt.Sprintf("epoch %d is stale: the journal is at %d", e.Have, e.Want)
 }
 
-// LimitKind says which limit of the session tree was reached.
-type LimitKind string
-
-const (
-	LimitDepth    LimitKind = "depth"    // sessions that start sessions
-	LimitSessions LimitKind = "sessions" // sessions alive at the same time in one tree
-)
-
-// Limit says that a session tree may not grow.
-type Limit struct {
-	Kind      LimitKind
-	Have, Max int
-	Malformed string // the variable that could not be read and so counts as at the limit
-}
-
-func (e *Limit) Error() string {
-	switch {
-	case e.Malformed != "":
-		return fmt.Sprintf("%s is malformed and counts as at the limit of %s", e.Malformed, e.Kind)
-	case e.Kind == LimitDepth:
-		return fmt.Sprintf("a session at depth %d is over the limit of %d", e.Have, e.Max)
-	}
-	return fmt.Sprintf("%d sessions are alive in this tree, the limit is %d", e.Have, e.Max)
-}
-
 func withCause(text string, err error) string {
 	if err == nil {
 		return text
@@ -143,11 +119,11 @@ func withCause(text string, err error) string {
 }
 
 func refused(op, path, why, hint string, err error) error {
-	return belay.Exit(belay.ExitInfra, op, &Refused{Path: path, Why: why, Err: err}, hint)
+	return exit.New(exit.Infra, op, &Refused{Path: path, Why: why, Err: err}, hint)
 }
 
 func damaged(path string, seq int64, why string, err error) error {
-	return belay.Exit(belay.ExitDamaged, "read journal",
+	return exit.New(exit.Damaged, "read journal",
 		&Damaged{Path: path, Seq: seq, Why: why, Err: err},
 		"nothing was changed; keep the folder "+path+" is in, and restore it from a copy if there is one")
 }
@@ -155,10 +131,10 @@ func damaged(path string, seq int64, why string, err error) error {
 // unwritten types an error of a write by its cause.
 func unwritten(op, path string, err error) error {
 	if isFull(err) {
-		return belay.Exit(belay.ExitInfra, op, &Full{Path: path, Err: err},
+		return exit.New(exit.Infra, op, &Full{Path: path, Err: err},
 			"make room on the disk (or raise the quota or file size limit), then resume the run")
 	}
-	return belay.Exit(belay.ExitInfra, op, &Unwritten{Path: path, Err: err},
+	return exit.New(exit.Infra, op, &Unwritten{Path: path, Err: err},
 		"check the disk and the directory of "+path+", then resume the run")
 }
 

@@ -11,7 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 func TestFileNames(t *testing.T) {
@@ -95,11 +96,11 @@ func TestBlobs(t *testing.T) {
 		}
 	}
 	must(t, os.WriteFile(r.BlobPath(v.Sha), append(big[1:], 'x'), 0o600))
-	if _, err := r.ReadBlob(v.Sha, v.Size); belay.ExitCode(err) != belay.ExitDamaged {
+	if _, err := r.ReadBlob(v.Sha, v.Size); exit.Code(err) != exit.Damaged {
 		t.Errorf("a changed value: %v", err)
 	}
 	must(t, os.Remove(r.BlobPath(v.Sha)))
-	if _, err := r.ReadBlob(v.Sha, v.Size); belay.ExitCode(err) != belay.ExitDamaged {
+	if _, err := r.ReadBlob(v.Sha, v.Size); exit.Code(err) != exit.Damaged {
 		t.Errorf("a missing value: %v", err)
 	}
 	left, err := filepath.Glob(r.in(blobsName) + "/.new-*")
@@ -116,8 +117,8 @@ func TestMailbox(t *testing.T) {
 		t.Fatalf("a new mailbox: %v, %v, %v", none, bad, err)
 	}
 	var ids []string
-	for _, ask := range []belay.RequestKind{belay.RequestStop, belay.RequestCancel, belay.RequestAnswer} {
-		req, err := s.Put(belay.Request{Run: r.ID.Child("build", 1), By: "me", Ask: ask, Why: "\"quoted\"\n"})
+	for _, ask := range []event.RequestKind{event.RequestStop, event.RequestCancel, event.RequestAnswer} {
+		req, err := s.Put(event.Request{Run: r.ID.Child("build", 1), By: "me", Ask: ask, Why: "\"quoted\"\n"})
 		must(t, err)
 		ids = append(ids, req.ID)
 	}
@@ -127,7 +128,7 @@ func TestMailbox(t *testing.T) {
 	}
 	reqs, bad, err := r.Inbox()
 	must(t, err)
-	if len(reqs) != 3 || len(bad) > 0 || reqs[0].Ask != belay.RequestStop || reqs[2].Ask != belay.RequestAnswer || reqs[1].Why != "\"quoted\"\n" {
+	if len(reqs) != 3 || len(bad) > 0 || reqs[0].Ask != event.RequestStop || reqs[2].Ask != event.RequestAnswer || reqs[1].Why != "\"quoted\"\n" {
 		t.Errorf("%+v, %v", reqs, bad)
 	}
 	must(t, os.Chtimes(r.request(ids[0]), same, same.Add(time.Second)))
@@ -142,12 +143,12 @@ func TestMailbox(t *testing.T) {
 		t.Error("a path was taken for a request")
 	}
 	for _, id := range []string{"../x", "a/b", "A", strings.Repeat("x", 65)} {
-		if _, err := s.Put(belay.Request{ID: id, Run: r.ID}); belay.ExitCode(err) != belay.ExitUsage {
+		if _, err := s.Put(event.Request{ID: id, Run: r.ID}); exit.Code(err) != exit.Usage {
 			t.Errorf("request id %q: %v", id, err)
 		}
 	}
 	var unknown *Unknown
-	if _, err := s.Put(belay.Request{Run: "nosuch"}); !errors.As(err, &unknown) {
+	if _, err := s.Put(event.Request{Run: "nosuch"}); !errors.As(err, &unknown) {
 		t.Errorf("a request to no run: %v", err)
 	}
 }
@@ -155,7 +156,7 @@ func TestMailbox(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 1)
-	good, err := s.Put(belay.Request{Run: r.ID, Ask: belay.RequestStop})
+	good, err := s.Put(event.Request{Run: r.ID, Ask: event.RequestStop})
 	must(t, err)
 	in := r.in(inName)
 	must(t, os.WriteFile(filepath.Join(in, "half.json"), []byte(`{"id":"ha`), 0o600))
@@ -185,7 +186,7 @@ func TestBadRequests(t *testing.T) {
 func TestBeat(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 3)
-	r.Beat(strings.Repeat("long ", 100), 1<<62)
+	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now()})
 	b := readBeat(r.Folder)
 	if b.Seq != 3 || b.Done != 1<<62 || len(b.Phase) != maxPhase || b.Driver() != s.self || b.At.IsZero() {
 		t.Errorf("beat %+v", b)
@@ -212,7 +213,7 @@ func TestBeat(t *testing.T) {
 func TestCloseRemembersTheEnd(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 2)
-	_, err := r.Append([]belay.Record{nth(r.ID, 1)})
+	_, err := r.Append([]event.Record{nth(r.ID, 1)})
 	must(t, err)
 	must(t, r.Close())
 	if b := readBeat(r.Folder); b.Seq != 3 || b.Phase != "test" || b.Done != 2 {

@@ -11,11 +11,13 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // promise: X8
 func TestDiskErrors(t *testing.T) {
+	t.Parallel()
 	full := func(err error) bool { var e *Full; return errors.As(err, &e) }
 	other := func(err error) bool { var e *Unwritten; return errors.As(err, &e) }
 	for name, c := range map[string]struct {
@@ -62,18 +64,18 @@ func failOnce(t *testing.T, at opKind, skip int, refusal error, want func(error)
 	}
 	acked := int64(1)
 	for err == nil {
-		var out []belay.Record
-		out, err = r.Append([]belay.Record{nth(r.ID, 1), nth(r.ID, 2)})
+		var out []event.Record
+		out, err = r.Append([]event.Record{nth(r.ID, 1), nth(r.ID, 2)})
 		if err == nil {
 			acked = out[1].Seq
 		}
 	}
-	var coded *belay.Error
-	if !want(err) || belay.ExitCode(err) != belay.ExitInfra || !errors.As(err, &coded) || coded.Hint == "" {
+	var coded *exit.Error
+	if !want(err) || exit.Code(err) != exit.Infra || !errors.As(err, &coded) || coded.Hint == "" {
 		t.Fatalf("after %d operations: %v", skip, err)
 	}
 	tp.fail = nil
-	if _, err := r.Append([]belay.Record{nth(r.ID, 3)}); err == nil {
+	if _, err := r.Append([]event.Record{nth(r.ID, 3)}); err == nil {
 		t.Fatalf("after %d operations: an append after the failed one was accepted", skip)
 	}
 	must(t, r.Close())
@@ -100,10 +102,10 @@ func playGrow(s *State) error {
 	}
 	acked := int64(0)
 	for {
-		out, err := r.Append([]belay.Record{{Run: r.ID, Event: belay.RunStopped{By: strings.Repeat("x", 2000)}}})
+		out, err := r.Append([]event.Record{{Run: r.ID, Event: event.RunStopped{By: strings.Repeat("x", 2000)}}})
 		if err != nil {
 			var full *Full
-			fmt.Println(acked, errors.As(err, &full), belay.ExitCode(err))
+			fmt.Println(acked, errors.As(err, &full), exit.Code(err))
 			return nil
 		}
 		acked = out[0].Seq
@@ -118,7 +120,7 @@ func TestFileSizeLimit(t *testing.T) {
 	var full bool
 	var code int
 	line := c.line()
-	if _, err := fmt.Sscan(line, &acked, &full, &code); err != nil || !full || code != belay.ExitInfra || acked < 5 {
+	if _, err := fmt.Sscan(line, &acked, &full, &code); err != nil || !full || code != exit.Infra || acked < 5 {
 		t.Fatalf("the child said %q: %v", line, err)
 	}
 	c.release()

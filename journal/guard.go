@@ -74,17 +74,38 @@ func writable(path string) error {
 	return nil
 }
 
-// makeDir makes a private directory that is durable when it returns, or checks
-// the one that is there.
-func makeDir(path string) error {
-	err := os.Mkdir(path, dirMode)
+// makeDirs makes a private directory with others in it, where they are not there,
+// and refuses those that cannot be trusted or written.
+func makeDirs(dir string, in ...string) error {
+	outer, err := makeDir(dir)
+	if err == nil && outer {
+		err = syncDir(filepath.Dir(dir))
+	}
+	inner := false
+	for _, name := range in {
+		if err == nil {
+			var made bool
+			made, err = makeDir(filepath.Join(dir, name))
+			inner = inner || made
+		}
+	}
+	if err == nil && inner {
+		err = syncDir(dir)
+	}
+	return err
+}
+
+func makeDir(path string) (made bool, err error) {
+	err = os.Mkdir(path, dirMode)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return private(path, true)
+		err = private(path, true)
 	case err != nil:
-		return refused("make state", path, "cannot be made", "check the permissions of "+filepath.Dir(path), err)
+		return false, refused("make state", path, "cannot be made", "check the permissions of "+filepath.Dir(path), err)
+	default:
+		made = true
 	}
-	return syncDir(filepath.Dir(path))
+	return made, first(err, writable(path))
 }
 
 // syncDir makes the names in a directory durable.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // promise: X8
@@ -85,8 +85,8 @@ func wantRefused(t *testing.T, name, dir string) {
 	t.Helper()
 	_, err := OpenState(dir)
 	var refusal *Refused
-	var coded *belay.Error
-	if !errors.As(err, &refusal) || !errors.As(err, &coded) || coded.Code != belay.ExitInfra || coded.Hint == "" {
+	var coded *exit.Error
+	if !errors.As(err, &refusal) || !errors.As(err, &coded) || coded.Code != exit.Infra || coded.Hint == "" {
 		t.Errorf("%s: %v", name, err)
 	}
 }

@@ -2,15 +2,14 @@ package journal
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -20,30 +19,17 @@ const indexSchema = `
 		status TEXT NOT NULL, code INTEGER NOT NULL, reason TEXT NOT NULL,
 		started INTEGER NOT NULL, updated INTEGER NOT NULL, ended INTEGER NOT NULL,
 		pid INTEGER NOT NULL, start INTEGER NOT NULL, boot TEXT NOT NULL
-	) STRICT;
-	CREATE TABLE sessions (
-		run TEXT PRIMARY KEY, tree TEXT NOT NULL, parent TEXT NOT NULL, depth INTEGER NOT NULL,
-		max_depth INTEGER NOT NULL, max_sessions INTEGER NOT NULL,
-		pid INTEGER NOT NULL, start INTEGER NOT NULL, boot TEXT NOT NULL,
-		keeper_pid INTEGER NOT NULL, keeper_start INTEGER NOT NULL, keeper_boot TEXT NOT NULL,
-		state TEXT NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL
-	) STRICT;
-	CREATE INDEX sessions_tree ON sessions (tree);
-	CREATE INDEX sessions_driver ON sessions (pid, start);
-	CREATE INDEX sessions_keeper ON sessions (keeper_pid, keeper_start);
-	CREATE TABLE caps (
-		run TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (run, name)
 	) STRICT`
 
 // indexSteps lead the index from one schema number to the next. The first one
 // fills it from the journals: a missing index is a rebuilt one.
 func (s *State) indexSteps() []step {
 	return []step{func(c *sqlite3.Conn) error {
-		if err := c.Exec(indexSchema); err != nil {
+		if err := c.Exec(indexSchema + ";" + ledger.SessionSchema); err != nil {
 			return err
 		}
 		return s.fill(c)
-	}, sql(serviceSchema), sql("DROP TABLE IF EXISTS stays"), sql(leaseSchema)} // the third held who worked where; nobody asks for that any more
+	}, sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema)} // the third held who worked where; nobody asks for that any more
 }
 
 // Summary is a run in one line.
@@ -103,8 +89,24 @@ func (s *State) change(op string, do func(c *sqlite3.Conn) error) error {
 	})
 }
 
+// note is change for what is about processes only: who drives, keeps and has
+// left. A power cut ends all of them, so nobody waits for the disk; a later change
+// that does takes it along.
+func (s *State) note(op string, do func(c *sqlite3.Conn) error) error {
+	if s.still != nil {
+		return s.still
+	}
+	return s.inIndex(op, func(c *sqlite3.Conn) error {
+		if err := c.Exec("PRAGMA synchronous=NORMAL"); err != nil {
+			return err
+		}
+		err := transact(c, func() error { return do(c) })
+		return errors.Join(err, c.Exec("PRAGMA synchronous=FULL"))
+	})
+}
+
 func (s *State) indexError(op string, err error) error {
-	var typed *belay.Error
+	var typed *exit.Error
 	switch {
 	case err == nil || errors.As(err, &typed):
 		return err
@@ -148,39 +150,13 @@ func (s *State) prepareIndex(c *sqlite3.Conn) error {
 	if err := durable(c, s.indexPath()); err != nil {
 		return err
 	}
-	if err := migrate(c, at, steps); err != nil {
-		return err
-	}
-	return s.disk.syncDir(s.dir)
-}
-
-// turnWithin is how long a process waits for its turn at the index. A turn
-// takes a millisecond; whoever holds it that long is stopped.
-const turnWithin = 30 * time.Second
-
-// lockDir waits for the directory itself, so that no lock file is needed.
-func lockDir(dir string) (unlock func(), err error) {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil, unwritten("lock state directory", dir, err)
-	}
-	pause := 100 * time.Microsecond
-	for end := time.Now().Add(turnWithin); ; {
-		err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { _ = d.Close() /* opened for its lock only */ }, nil
+	// A log with something in it is of somebody who came here before: it has its name.
+	if fileSize(s.indexPath()+"-wal") == 0 {
+		if err := s.disk.syncDir(s.dir); err != nil {
+			return err
 		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return nil, first(unwritten("lock state directory", dir, err), d.Close())
-		}
-		if time.Now().After(end) {
-			return nil, first(belay.Exit(belay.ExitInfra, "lock state directory",
-				fmt.Errorf("another process has held %s for %s", dir, turnWithin),
-				"look for a stopped belay process (kill -CONT it, or end it), then try again"), d.Close())
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, 5*time.Millisecond)
 	}
+	return migrate(c, at, steps)
 }
 
 // NoteRun keeps a run's line: at its start, hold, stop and end.
@@ -238,41 +214,4 @@ func (s *State) cutOff(sum Summary) bool {
 
 func identityAt(q *sqlite3.Stmt, col int) proc.Identity {
 	return proc.Identity{Pid: q.ColumnInt(col), Start: uint64(q.ColumnInt64(col + 1)), Boot: q.ColumnText(col + 2)}
-}
-
-// RaiseCap keeps the highest count that was ever given for a cap of a run and
-// returns it. It is durable when it returns, so a caller that raises before it
-// acts cannot forget an act. The caps of a lost index are lost with it; a
-// driver goes by the larger of the cap and its own count.
-func (s *State) RaiseCap(id belay.RunID, name string, n int64) (int64, error) {
-	var count int64
-	err := s.inIndex("raise cap", func(c *sqlite3.Conn) error {
-		var err error
-		count, err = askInt(c, `INSERT INTO caps VALUES (?,?,?) ON CONFLICT (run, name)
-			DO UPDATE SET count = max(count, excluded.count) RETURNING count`, id, name, n)
-		return err
-	})
-	return count, err
-}
-
-// ClearCaps forgets the caps of a run whose names begin so, or the one that is
-// named so exactly.
-func (s *State) ClearCaps(id belay.RunID, name string, exactly bool) error {
-	return s.change("clear caps", func(c *sqlite3.Conn) error {
-		if exactly {
-			return run(c, "DELETE FROM caps WHERE run = ? AND name = ?", id, name)
-		}
-		return run(c, "DELETE FROM caps WHERE run = ? AND substr(name, 1, ?) = ?", id, len(name), name)
-	})
-}
-
-// Cap is the highest count of a cap of a run; 0 when none was given.
-func (s *State) Cap(id belay.RunID, name string) (int64, error) {
-	var count int64
-	err := s.inIndex("read cap", func(c *sqlite3.Conn) error {
-		var err error
-		count, err = askInt(c, "SELECT count FROM caps WHERE run = ? AND name = ?", id, name)
-		return err
-	})
-	return count, err
 }

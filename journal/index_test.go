@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -39,7 +42,7 @@ func TestRuns(t *testing.T) {
 func TestCapsOnlyRise(t *testing.T) {
 	s := newState(t)
 	for _, c := range []struct{ give, want int64 }{{3, 3}, {2, 3}, {0, 3}, {7, 7}, {7, 7}} {
-		if got, err := s.RaiseCap("r", "restarts", c.give); got != c.want || err != nil {
+		if got, err := s.Ledger().RaiseCap("r", "restarts", c.give); got != c.want || err != nil {
 			t.Errorf("raise to %d: %d, %v; want %d", c.give, got, err, c.want)
 		}
 	}
@@ -48,7 +51,7 @@ func TestCapsOnlyRise(t *testing.T) {
 	must(t, err)
 	defer other.Close()
 	for key, want := range map[[2]string]int64{{"r", "restarts"}: 7, {"r", "steps"}: 0, {"q", "restarts"}: 0} {
-		if got, err := other.Cap(belay.RunID(key[0]), key[1]); got != want || err != nil {
+		if got, err := other.Ledger().Cap(belay.RunID(key[0]), key[1]); got != want || err != nil {
 			t.Errorf("cap %v: %d, %v; want %d", key, got, err, want)
 		}
 	}
@@ -64,10 +67,10 @@ func TestMissingIndexIsRebuilt(t *testing.T) {
 	live, err := s.Create("live")
 	must(t, err)
 	defer live.Close()
-	_, err = live.Append([]belay.Record{
-		{Run: "live", Event: belay.RunStarted{Name: "l", Session: &belay.Session{Tree: "k3f9q", Parent: "k3f9q", Depth: 1, MaxDepth: 3, MaxSessions: 10}}},
-		{Run: "live", Event: belay.RunAttached{Epoch: 1, Pid: s.self.Pid, Start: s.self.Start, Boot: s.self.Boot}},
-		{Run: "live/a.1", Event: belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed}}},
+	_, err = live.Append([]event.Record{
+		{Run: "live", Event: event.RunStarted{Name: "l", Session: &belay.Session{Tree: "k3f9q", Parent: "k3f9q", Depth: 1, MaxDepth: 3, MaxSessions: 10}}},
+		{Run: "live", Event: event.RunAttached{Epoch: 1, Pid: s.self.Pid, Start: s.self.Start, Boot: s.self.Boot}},
+		{Run: "live/a.1", Event: event.RunEnded{RunResult: belay.RunResult{Status: belay.Failed}}},
 	})
 	must(t, err)
 	bad, badFolder := closed(t, s, 3)
@@ -90,10 +93,10 @@ func TestMissingIndexIsRebuilt(t *testing.T) {
 		if g := got["live"]; g.Status != belay.Running || g.Driver != s.self || !g.Ended.IsZero() {
 			t.Errorf("%s: %+v", how, g)
 		}
-		if g := got[bad]; g.Code != belay.ExitDamaged || g.Reason == "" || len(got) != 3 {
+		if g := got[bad]; g.Code != exit.Damaged || g.Reason == "" || len(got) != 3 {
 			t.Errorf("%s: %+v of %d", how, g, len(got))
 		}
-		tree, err := s.Tree("k3f9q")
+		tree, err := s.Ledger().Tree("k3f9q")
 		must(t, err)
 		if len(tree) != 2 || tree[0].Alive || !tree[1].Alive || tree[1].Session.Parent != "k3f9q" {
 			t.Errorf("%s: %+v", how, tree)
@@ -114,8 +117,8 @@ func TestDamagedIndex(t *testing.T) {
 		must(t, err)
 		_, err = s.Runs()
 		var refusal *Refused
-		var coded *belay.Error
-		if !errors.As(err, &refusal) || refusal.Path != path || belay.ExitCode(err) != belay.ExitInfra {
+		var coded *exit.Error
+		if !errors.As(err, &refusal) || refusal.Path != path || exit.Code(err) != exit.Infra {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if errors.As(err, &coded); !strings.Contains(coded.Hint, "mv "+path) {
@@ -140,7 +143,7 @@ func TestNewerIndex(t *testing.T) {
 	must(t, c.Exec("PRAGMA user_version = 99"))
 	must(t, c.Close())
 	var newer *TooNew
-	if _, err := s.Enter(Claim{Run: "a", Driver: proc.Identity{Pid: 1}}); !errors.As(err, &newer) {
+	if _, err := s.Ledger().Enter(ledger.Claim{Run: "a", Driver: proc.Identity{Pid: 1}}); !errors.As(err, &newer) {
 		t.Errorf("an index of schema 99: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -28,7 +29,7 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		holder := readHolder(f)
 		f.Close() // opened to be locked, and it was not
-		return nil, belay.Exit(belay.ExitBusy, "lock run", &Busy{Run: run, Holder: holder},
+		return nil, exit.New(exit.Busy, "lock run", &Busy{Run: run, Holder: holder},
 			fmt.Sprintf("follow it with belay logs %s, or end it with belay stop %s", run, run))
 	case err != nil:
 		f.Close() // opened to be locked, and it was not

@@ -15,7 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // maxRequest is far more than a request ever needs; a bigger file is no request.
@@ -29,7 +30,7 @@ type BadRequest struct {
 
 // Put leaves a request for the driver of a run, living or to come. It needs no
 // lock, is durable when it returns, and draws an id for a request without one.
-func (s *State) Put(req belay.Request) (belay.Request, error) {
+func (s *State) Put(req event.Request) (event.Request, error) {
 	f, err := s.find(req.Run)
 	if err != nil {
 		return req, err
@@ -39,7 +40,7 @@ func (s *State) Put(req belay.Request) (belay.Request, error) {
 		req.ID = fmt.Sprintf("%013x-%s", time.Now().UnixMicro(), draw(5))
 	}
 	if !validRequestID(req.ID) {
-		return req, belay.Exit(belay.ExitUsage, "put request", fmt.Errorf("%q cannot be the id of a request", req.ID),
+		return req, exit.New(exit.Usage, "put request", fmt.Errorf("%q cannot be the id of a request", req.ID),
 			"use 1 to 64 of a-z, 0-9, - and _, with a letter or digit first")
 	}
 	b, err := json.Marshal(req)
@@ -47,7 +48,7 @@ func (s *State) Put(req belay.Request) (belay.Request, error) {
 		return req, fmt.Errorf("put request: %w", err)
 	}
 	if len(b) > maxRequest {
-		return req, belay.Exit(belay.ExitUsage, "put request", errors.New("it is too long"), "shorten the reason")
+		return req, exit.New(exit.Usage, "put request", errors.New("it is too long"), "shorten the reason")
 	}
 	return req, putFile(f.request(req.ID), b)
 }
@@ -60,13 +61,13 @@ func (f Folder) request(id string) string { return filepath.Join(f.in(inName), i
 
 // Inbox gives the requests that wait, in the order in which they came. What is
 // no request is moved aside, so that it is looked at once, and reported.
-func (f Folder) Inbox() ([]belay.Request, []BadRequest, error) {
+func (f Folder) Inbox() ([]event.Request, []BadRequest, error) {
 	entries, err := os.ReadDir(f.in(inName))
 	if err != nil {
-		return nil, nil, belay.Exit(belay.ExitInfra, "read mailbox", err, "check the permissions of "+f.in(inName))
+		return nil, nil, exit.New(exit.Infra, "read mailbox", err, "check the permissions of "+f.in(inName))
 	}
 	type letter struct {
-		req  belay.Request
+		req  event.Request
 		when time.Time
 	}
 	var mail []letter
@@ -88,14 +89,14 @@ func (f Folder) Inbox() ([]belay.Request, []BadRequest, error) {
 	slices.SortFunc(mail, func(a, b letter) int {
 		return cmp.Or(a.when.Compare(b.when), cmp.Compare(a.req.ID, b.req.ID))
 	})
-	var reqs []belay.Request
+	var reqs []event.Request
 	for _, l := range mail {
 		reqs = append(reqs, l.req)
 	}
 	return reqs, bad, nil
 }
 
-func readRequest(dir, id string) (req belay.Request, when time.Time, err error) {
+func readRequest(dir, id string) (req event.Request, when time.Time, err error) {
 	// Without waiting for whoever has the other end of a pipe.
 	file, err := os.OpenFile(filepath.Join(dir, id+".json"), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/leak"
 	"github.com/belay-run/belay/belaytest/scratch"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(scratch.Use(m.Run))
+	os.Exit(scratch.Use(func() int { return leak.None(m.Run) }))
 }
 
 // play is what a child process does.
@@ -139,15 +141,15 @@ func newRun(t testing.TB, s *State, n int) *Run {
 func fillRun(t testing.TB, r *Run, n int) {
 	t.Helper()
 	for i := range n {
-		_, err := r.Append([]belay.Record{nth(r.ID, i)})
+		_, err := r.Append([]event.Record{nth(r.ID, i)})
 		must(t, err)
 	}
-	r.Beat("test", int64(n))
+	r.Beat(Sign{Phase: "test", Done: int64(n)})
 }
 
 // nth is some record.
-func nth(id belay.RunID, i int) belay.Record {
-	return belay.Record{Run: id, Event: belay.StepSkipped{Path: belay.Path(fmt.Sprintf("step%d", i)), By: "me", Why: "because"}}
+func nth(id belay.RunID, i int) event.Record {
+	return event.Record{Run: id, Event: event.StepSkipped{Path: belay.Path(fmt.Sprintf("step%d", i)), By: "me", Why: "because"}}
 }
 
 // closed is the folder of a run with n records that nobody holds.
@@ -175,7 +177,7 @@ func copyDir(t testing.TB, from Folder) Folder {
 	return Folder(to)
 }
 
-func numbers(recs []belay.Record) string {
+func numbers(recs []event.Record) string {
 	var b strings.Builder
 	for _, r := range recs {
 		fmt.Fprintf(&b, "%d ", r.Seq)

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // life drives a run through two drivers and some checkpoints on a tape.
@@ -28,9 +29,9 @@ func life(t *testing.T, tp *tape, d disk, pragma string) {
 		must(t, r.conn.Exec("PRAGMA wal_autocheckpoint=12; "+pragma))
 		must(t, r.SetEpoch(int64(driver+1)))
 		for range 14 {
-			recs := make([]belay.Record, 1+rng.IntN(20))
+			recs := make([]event.Record, 1+rng.IntN(20))
 			for i := range recs {
-				recs[i] = belay.Record{Run: r.ID, Event: belay.RunStopped{By: strings.Repeat("x", rng.IntN(700))}}
+				recs[i] = event.Record{Run: r.ID, Event: event.RunStopped{By: strings.Repeat("x", rng.IntN(700))}}
 			}
 			out, err := r.Append(recs)
 			must(t, err)
@@ -81,7 +82,7 @@ func cuts(t *testing.T, tp *tape, step int) outcome {
 		if err == nil && int64(len(recs)) < acked {
 			o.lost++
 			// The same with the beat that was written meanwhile: found, not missed.
-			if _, err := viewLoad(put(t, dir, files, acked)); belay.ExitCode(err) != belay.ExitDamaged {
+			if _, err := viewLoad(put(t, dir, files, acked)); exit.Code(err) != exit.Damaged {
 				t.Errorf("cut %d: %d of %d records left and the beat did not tell: %v", n, len(recs), acked, err)
 			}
 			continue
@@ -98,6 +99,7 @@ func cuts(t *testing.T, tp *tape, step int) outcome {
 }
 
 func TestPowerCuts(t *testing.T) {
+	t.Parallel()
 	tp, d := newTape(t)
 	life(t, tp, d, "")
 	o := cuts(t, tp, 1)
@@ -127,7 +129,7 @@ func resume(t *testing.T, tp *tape) {
 		must(t, err)
 		recs, err := r.Load()
 		must(t, err)
-		out, err := r.Append([]belay.Record{nth("x", 1)})
+		out, err := r.Append([]event.Record{nth("x", 1)})
 		must(t, err)
 		if out[0].Seq != int64(len(recs)+1) || out[0].Seq <= acked {
 			t.Errorf("cut %d: %d records, %d acknowledged, the next one is %d", n, len(recs), acked, out[0].Seq)
@@ -138,6 +140,7 @@ func resume(t *testing.T, tp *tape) {
 
 // The harness must see the losses that are there when a promise is taken away.
 func TestPowerCutsHaveTeeth(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		pragma string
 		lying  bool
@@ -166,6 +169,7 @@ func TestPowerCutsHaveTeeth(t *testing.T) {
 
 // The same seed gives the same disk; otherwise no cut could be repeated.
 func TestCutsRepeat(t *testing.T) {
+	t.Parallel()
 	tp, d := newTape(t)
 	life(t, tp, d, "")
 	for n := 0; n < len(tp.ops); n += 50 {

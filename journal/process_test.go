@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 func playHold(s *State, id belay.RunID) error {
@@ -36,7 +38,7 @@ func playWrite(s *State, id belay.RunID) error {
 		if _, err := fmt.Scanln(&word); err != nil {
 			return r.Close()
 		}
-		if _, err := r.Append([]belay.Record{nth(id, i), nth(id, i)}); err != nil {
+		if _, err := r.Append([]event.Record{nth(id, i), nth(id, i)}); err != nil {
 			return err
 		}
 	}
@@ -52,7 +54,7 @@ func TestOneDriver(t *testing.T) {
 		t.Helper()
 		var b *Busy
 		_, err := s.Open(id)
-		if !errors.As(err, &b) || belay.ExitCode(err) != belay.ExitBusy {
+		if !errors.As(err, &b) || exit.Code(err) != exit.Busy {
 			t.Fatalf("%s: open gave %v", when, err)
 		}
 		if b.Holder.Pid != c.cmd.Process.Pid || !b.Holder.Alive() || b.Run != id {
@@ -75,7 +77,7 @@ func TestOneDriver(t *testing.T) {
 	c.kill()
 	r, err := s.Open(id)
 	must(t, err)
-	if _, err := s.Open(id); belay.ExitCode(err) != belay.ExitBusy {
+	if _, err := s.Open(id); exit.Code(err) != exit.Busy {
 		t.Errorf("the same process took the lock twice: %v", err)
 	}
 	must(t, r.Close())
@@ -87,7 +89,7 @@ func TestOneDriver(t *testing.T) {
 func TestCreateTakesTheLock(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 1)
-	if _, err := s.Open(r.ID); belay.ExitCode(err) != belay.ExitBusy {
+	if _, err := s.Open(r.ID); exit.Code(err) != exit.Busy {
 		t.Errorf("open of a run that was just made: %v", err)
 	}
 }
@@ -108,7 +110,7 @@ func TestFollowAnotherProcess(t *testing.T) {
 		}
 		return seqs[len(seqs)-1]
 	}
-	err = v.Follow(deadline(t), 1, time.Millisecond, func(recs []belay.Record) error {
+	err = v.Follow(deadline(t), 1, time.Millisecond, func(recs []event.Record) error {
 		for _, rec := range recs {
 			if rec.Seq != last()+1 {
 				return fmt.Errorf("record %d came after %d", rec.Seq, last())
@@ -134,11 +136,11 @@ func TestFollowEnds(t *testing.T) {
 	must(t, err)
 	defer v.Close()
 	ctx := deadline(t)
-	if err := v.Follow(ctx, 5, time.Millisecond, nil); belay.ExitCode(err) != belay.ExitDamaged {
+	if err := v.Follow(ctx, 5, time.Millisecond, nil); exit.Code(err) != exit.Damaged {
 		t.Errorf("follow after a record that is not there: %v", err)
 	}
 	ctx, cancel := cancelled(ctx)
-	err = v.Follow(ctx, 0, time.Millisecond, func(recs []belay.Record) error {
+	err = v.Follow(ctx, 0, time.Millisecond, func(recs []event.Record) error {
 		if len(recs) != 2 {
 			t.Errorf("saw %v", recs)
 		}

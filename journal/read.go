@@ -8,7 +8,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 const selectRows = "SELECT seq, epoch, at, run, kind, body, hash FROM records WHERE seq > ? ORDER BY seq"
@@ -23,7 +24,7 @@ type reader struct {
 }
 
 // after gives the records that follow from, and the new end of the chain.
-func (r *reader) after(from tip) ([]belay.Record, tip, error) {
+func (r *reader) after(from tip) ([]event.Record, tip, error) {
 	s, _, err := r.conn.Prepare(selectRows)
 	if err != nil {
 		return nil, from, r.broken(err)
@@ -32,7 +33,7 @@ func (r *reader) after(from tip) ([]belay.Record, tip, error) {
 	return recs, end, first(err, s.Close())
 }
 
-func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]belay.Record, tip, error) {
+func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]event.Record, tip, error) {
 	above := end.seq
 	if above == 0 {
 		above = math.MinInt64 // a row below the first is one too many
@@ -40,7 +41,7 @@ func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]belay.Record, tip, error) {
 	if err := s.BindInt64(1, above); err != nil {
 		return nil, end, r.broken(err)
 	}
-	var recs []belay.Record
+	var recs []event.Record
 	for s.Step() {
 		w, hashLen := scan(s)
 		if s.Err() != nil {
@@ -91,9 +92,9 @@ func (r *reader) check(w *row, hashLen int, end tip) error {
 	return nil
 }
 
-func (r *reader) event(w *row) (belay.Event, error) {
-	e, err := belay.DecodeEvent(w.kind, w.body)
-	var unknown *belay.UnknownKind
+func (r *reader) event(w *row) (event.Event, error) {
+	e, err := event.Decode(w.kind, w.body)
+	var unknown *event.UnknownKind
 	switch {
 	case err == nil:
 		return e, nil
@@ -104,7 +105,7 @@ func (r *reader) event(w *row) (belay.Event, error) {
 	case r.lenient:
 		return Unread{Name: w.kind, Body: w.body}, nil
 	}
-	return nil, belay.Exit(belay.ExitInfra, fmt.Sprintf("read journal %s: record %d", r.path, w.seq), err,
+	return nil, exit.New(exit.Infra, fmt.Sprintf("read journal %s: record %d", r.path, w.seq), err,
 		"use the belay that wrote it, or a newer one")
 }
 
@@ -112,20 +113,20 @@ func (r *reader) event(w *row) (belay.Event, error) {
 func (r *reader) broken(err error) error { return unreadable(r.path, err) }
 
 func unreadable(path string, err error) error {
-	var typed *belay.Error
+	var typed *exit.Error
 	switch {
 	case errors.As(err, &typed):
 		return err
 	case isCorrupt(err):
 		return damaged(path, 0, "it cannot be read as a journal", err)
 	}
-	return belay.Exit(belay.ExitInfra, "read journal", fmt.Errorf("%s: %w", path, err),
+	return exit.New(exit.Infra, "read journal", fmt.Errorf("%s: %w", path, err),
 		"check the disk and the permissions of "+path)
 }
 
 // whole reads everything, and holds the end against what the beat remembers:
 // a chain that was cut at its end is a sound, shorter chain.
-func (r *reader) whole(f Folder) ([]belay.Record, tip, error) {
+func (r *reader) whole(f Folder) ([]event.Record, tip, error) {
 	least := readBeat(f).Seq // before the rows: it is never ahead of them
 	recs, end, err := r.after(tip{})
 	if err != nil {

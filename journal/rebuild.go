@@ -6,6 +6,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -33,17 +36,17 @@ func (s *State) fill(c *sqlite3.Conn) error {
 }
 
 // putBoth keeps a run's line and its session, if it has one.
-func putBoth(c *sqlite3.Conn, sum Summary, m *Member) error {
+func putBoth(c *sqlite3.Conn, sum Summary, m *ledger.Member) error {
 	err := putRun(c, sum)
 	if err == nil && m != nil {
-		err = putSession(c, *m)
+		err = ledger.PutSession(tx{c}, *m)
 	}
 	return err
 }
 
 // retell reads a run's line and its session from its journal. One that cannot
 // be read must not hide the other runs: that is the reason in its line.
-func (s *State) retell(id belay.RunID) (Summary, *Member) {
+func (s *State) retell(id belay.RunID) (Summary, *ledger.Member) {
 	recs, err := s.records(id)
 	if err == nil && len(recs) == 0 {
 		err = NeverBegan(id)
@@ -51,8 +54,8 @@ func (s *State) retell(id belay.RunID) (Summary, *Member) {
 	if err == nil {
 		return summarize(id, recs)
 	}
-	sum := Summary{ID: id, Status: Unreadable, Code: belay.ExitInfra, Reason: err.Error()}
-	var coded *belay.Error
+	sum := Summary{ID: id, Status: Unreadable, Code: exit.Infra, Reason: err.Error()}
+	var coded *exit.Error
 	if errors.As(err, &coded) {
 		sum.Code, sum.Reason, sum.Cure = coded.Code, coded.Err.Error(), coded.Hint
 	}
@@ -62,7 +65,7 @@ func (s *State) retell(id belay.RunID) (Summary, *Member) {
 	return sum, nil
 }
 
-func (s *State) records(id belay.RunID) ([]belay.Record, error) {
+func (s *State) records(id belay.RunID) ([]event.Record, error) {
 	f, err := s.folderOf(id)
 	if err != nil {
 		return nil, err
@@ -76,30 +79,30 @@ func (s *State) records(id belay.RunID) ([]belay.Record, error) {
 }
 
 // summarize is what NoteRun and Enter were told while the records were written.
-func summarize(id belay.RunID, recs []belay.Record) (Summary, *Member) {
+func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 	sum := Summary{ID: id}
-	var m *Member
+	var m *ledger.Member
 	for _, rec := range recs {
 		if rec.Run != id {
 			continue // a child run
 		}
 		sum.Updated = rec.At
 		switch e := rec.Event.(type) {
-		case belay.RunStarted:
+		case event.RunStarted:
 			sum.Name, sum.Dir, sum.Started, sum.Status = e.Name, e.Dir, rec.At, belay.Running
 			if e.Session != nil {
-				m = &Member{Run: id, Session: *e.Session, Started: rec.At}
+				m = &ledger.Member{Run: id, Session: *e.Session, Started: rec.At}
 			}
-		case belay.RunAttached:
+		case event.RunAttached:
 			sum.Driver = proc.Identity{Pid: e.Pid, Start: e.Start, Boot: e.Boot}
-			sum.Status, sum.Code, sum.Reason = belay.Running, belay.ExitOK, ""
-		case belay.RunReopened:
-			sum.Status, sum.Code, sum.Reason, sum.Ended = belay.Running, belay.ExitOK, "", fromNanos(0)
-		case belay.RunHeld:
-			sum.Status, sum.Code = belay.Held, belay.ExitHeld
-		case belay.RunStopped:
-			sum.Status, sum.Code = belay.Stopped, belay.ExitTerminated
-		case belay.RunEnded:
+			sum.Status, sum.Code, sum.Reason = belay.Running, exit.OK, ""
+		case event.RunReopened:
+			sum.Status, sum.Code, sum.Reason, sum.Ended = belay.Running, exit.OK, "", fromNanos(0)
+		case event.RunHeld:
+			sum.Status, sum.Code = belay.Held, exit.Held
+		case event.RunStopped:
+			sum.Status, sum.Code = belay.Stopped, exit.Terminated
+		case event.RunEnded:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = e.Status, e.Code, e.Reason, rec.At
 		}
 	}

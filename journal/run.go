@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 )
@@ -35,6 +37,7 @@ type Run struct {
 	buf    []byte
 	end    tip
 	epoch  int64
+	blank  bool  // it has no table yet: that comes with the first record
 	loaded bool  // end is known
 	broken error // why nothing may be appended any more
 	beats  *os.File
@@ -64,10 +67,10 @@ func (r *Run) begin() error {
 	if err := r.conn.Exec("PRAGMA journal_mode=MEMORY"); err != nil {
 		return unreadable(r.Journal(), err)
 	}
-	if err := r.arm(0); err != nil {
+	if err := r.arm(len(recordSteps)); err != nil {
 		return err
 	}
-	r.loaded = true
+	r.blank, r.loaded = true, true
 	return nil
 }
 
@@ -76,9 +79,12 @@ func (r *Run) arm(at int) error {
 	err := durable(r.conn, r.Journal())
 	failpoint.Hit("create.durable")
 	if err == nil {
+		_, err = askInt(r.conn, "PRAGMA user_version") // which makes the log, if there is none
+	}
+	if err == nil {
 		err = migrate(r.conn, at, recordSteps)
 	}
-	var typed *belay.Error
+	var typed *exit.Error
 	switch {
 	case err == nil:
 	case errors.As(err, &typed):
@@ -130,9 +136,10 @@ func (r *Run) inPlace() error {
 }
 
 // Load reads and proves all records. Where one is changed, missing, swapped or
-// cut off it is a *Damaged error and nothing has been written. No records and
-// no error is a run whose driver died before it wrote the first one.
-func (r *Run) Load() ([]belay.Record, error) {
+// cut off it is a *Damaged error and nothing has been written. A run whose driver
+// died before it wrote the first one is *Unbegun; one of an older Belay has no
+// records and no error.
+func (r *Run) Load() ([]event.Record, error) {
 	r.write.Lock()
 	defer r.write.Unlock()
 	at, err := soundVersion(r.conn, r.Folder)
@@ -154,19 +161,27 @@ func (r *Run) Load() ([]belay.Record, error) {
 	return recs, nil
 }
 
+// soundVersion is the schema number of a journal that has records. A driver may
+// begin the run while it is looked at: what comes after the first record is looked
+// for before the number is read again.
 func soundVersion(c *sqlite3.Conn, f Folder) (int, error) {
-	path := f.Journal()
-	at, err := version(c, path, len(recordSteps))
-	if err != nil {
-		return 0, unreadable(path, err)
-	}
-	if at < 1 {
-		if blank(c) && !f.traces() {
-			return 0, NeverBegan(belay.RunID(filepath.Base(string(f))))
+	path, began := f.Journal(), true
+	for look := range 2 {
+		at, err := version(c, path, len(recordSteps))
+		if err != nil {
+			return 0, unreadable(path, err)
 		}
-		return 0, damaged(path, 0, "it is empty: its records are gone, or it was never begun", nil)
+		if at >= 1 {
+			return at, nil
+		}
+		if look == 0 {
+			began = !blank(c) || f.traces()
+		}
 	}
-	return at, nil
+	if !began {
+		return 0, NeverBegan(belay.RunID(filepath.Base(string(f))))
+	}
+	return 0, damaged(path, 0, "it is empty: its records are gone, or it was never begun", nil)
 }
 
 // Epoch is the highest epoch that the journal has seen or was set to.
@@ -203,7 +218,7 @@ func (r *Run) Close() error {
 		return nil
 	}
 	if r.loaded && r.last.Seq != r.end.seq {
-		r.beat(r.last.Phase, r.last.Done) // so that a cut at the end will show
+		r.beat(r.last.sign()) // so that a cut at the end will show
 	}
 	return first(r.closeFiles(), r.lock.release())
 }

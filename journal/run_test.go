@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 func TestWhatIsAppendedIsLoaded(t *testing.T) {
@@ -19,14 +21,14 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	r := newRun(t, s, 0)
 	must(t, r.SetEpoch(1))
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
-	var want []belay.Record
+	var want []event.Record
 	for _, n := range []int{1, 3, maxRows, 2*maxRows + 5, 3} {
-		recs := make([]belay.Record, n)
+		recs := make([]event.Record, n)
 		for i := range recs {
 			recs[i] = nth(r.ID, i)
 			recs[i].At = at
 		}
-		recs[0] = belay.Record{Run: r.ID.Child("build", 1), At: at, Event: belay.RunHeld{Items: []string{"a", "ä\x00"}}}
+		recs[0] = event.Record{Run: r.ID.Child("build", 1), At: at, Event: event.RunHeld{Items: []string{"a", "ä\x00"}}}
 		got, err := r.Append(recs)
 		must(t, err)
 		want = append(want, got...)
@@ -48,7 +50,7 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	if r.Epoch() != 1 || r.Seq() != int64(len(want)) {
 		t.Errorf("epoch %d, seq %d", r.Epoch(), r.Seq())
 	}
-	more, err := r.Append([]belay.Record{nth(r.ID, 0)})
+	more, err := r.Append([]event.Record{nth(r.ID, 0)})
 	must(t, err)
 	if more[0].Seq != int64(len(want)+1) || more[0].At.IsZero() {
 		t.Errorf("after a load: %+v", more[0])
@@ -69,11 +71,11 @@ func TestFilesTakenAway(t *testing.T) {
 				must(t, os.WriteFile(path, nil, 0o600))
 			}
 			var lost *Unwritten
-			if _, err := r.Append([]belay.Record{nth(r.ID, 3)}); !errors.As(err, &lost) {
+			if _, err := r.Append([]event.Record{nth(r.ID, 3)}); !errors.As(err, &lost) {
 				t.Errorf("%s %s: %v", name, how, err)
 			}
 			must(t, os.Rename(path+".away", path))
-			if _, err := r.Append([]belay.Record{nth(r.ID, 3)}); err == nil {
+			if _, err := r.Append([]event.Record{nth(r.ID, 3)}); err == nil {
 				t.Errorf("%s %s: the driver went on", name, how)
 			}
 		}
@@ -87,12 +89,18 @@ func TestNeverBegan(t *testing.T) {
 	r, err := s.Create("")
 	must(t, err)
 	must(t, r.Close())
-	if recs, err := driverLoad(t, copyDir(t, r.Folder)); len(recs) > 0 || err != nil {
+	var never *Unbegun
+	if recs, err := driverLoad(t, copyDir(t, r.Folder)); len(recs) > 0 || !errors.As(err, &never) {
 		t.Errorf("a run without records: %v, %v", recs, err)
 	}
 	r, err = s.Open(r.ID)
 	must(t, err)
 	defer r.Close()
+	if _, err = r.Load(); !errors.As(err, &never) {
+		t.Errorf("a run without records: %v", err)
+	}
+	// An older Belay left the table behind, without a record in it.
+	tamper(t, r.Folder, "CREATE TABLE records (seq INTEGER PRIMARY KEY, epoch, at, run, kind, body, hash); PRAGMA user_version = 1")
 	_, err = r.Load()
 	must(t, err)
 	fillRun(t, r, 2)
@@ -104,7 +112,7 @@ func TestAppendNeedsLoad(t *testing.T) {
 	r, err := s.Open(id)
 	must(t, err)
 	defer r.Close()
-	if _, err := r.Append([]belay.Record{nth(id, 0)}); err == nil {
+	if _, err := r.Append([]event.Record{nth(id, 0)}); err == nil {
 		t.Error("an append before the load was accepted: its place in the chain is not known")
 	}
 }
@@ -119,7 +127,7 @@ func TestEpochNeverFalls(t *testing.T) {
 	}
 	rec := nth(r.ID, 0)
 	rec.Epoch = 3
-	if _, err := r.Append([]belay.Record{rec}); !errors.As(err, &stale) {
+	if _, err := r.Append([]event.Record{rec}); !errors.As(err, &stale) {
 		t.Errorf("a record of an older epoch: %v", err)
 	}
 }
@@ -133,10 +141,10 @@ func (unwritable) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }
 func TestErrorPoisons(t *testing.T) {
 	s := newState(t)
 	r := newRun(t, s, 1)
-	if _, err := r.Append([]belay.Record{nth(r.ID, 1), {Run: r.ID, Event: unwritable{}}}); err == nil {
+	if _, err := r.Append([]event.Record{nth(r.ID, 1), {Run: r.ID, Event: unwritable{}}}); err == nil {
 		t.Fatal("a record without a body was accepted")
 	}
-	if _, err := r.Append([]belay.Record{nth(r.ID, 1)}); err == nil {
+	if _, err := r.Append([]event.Record{nth(r.ID, 1)}); err == nil {
 		t.Error("an append after a failed one was accepted")
 	}
 	recs, err := r.Load()
@@ -152,13 +160,13 @@ func TestGroupCommit(t *testing.T) {
 	r := newRun(t, s, 0)
 	const writers, each = 64, 12
 	var wg sync.WaitGroup
-	got := make([][]belay.Record, writers)
+	got := make([][]event.Record, writers)
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
-				recs, err := r.Append([]belay.Record{
-					{Run: belay.RunID(fmt.Sprintf("w%d", w)), Event: belay.RunStopped{By: fmt.Sprint(2 * i)}},
-					{Run: belay.RunID(fmt.Sprintf("w%d", w)), Event: belay.RunStopped{By: fmt.Sprint(2*i + 1)}},
+				recs, err := r.Append([]event.Record{
+					{Run: belay.RunID(fmt.Sprintf("w%d", w)), Event: event.RunStopped{By: fmt.Sprint(2 * i)}},
+					{Run: belay.RunID(fmt.Sprintf("w%d", w)), Event: event.RunStopped{By: fmt.Sprint(2*i + 1)}},
 				})
 				if err != nil {
 					t.Error(err)
@@ -179,7 +187,7 @@ func TestGroupCommit(t *testing.T) {
 			if !reflect.DeepEqual(all[rec.Seq-1], rec) {
 				t.Fatalf("writer %d was given %+v, the journal has %+v", w, rec, all[rec.Seq-1])
 			}
-			if rec.Event.(belay.RunStopped).By != fmt.Sprint(i) || i%2 == 1 && rec.Seq != got[w][i-1].Seq+1 {
+			if rec.Event.(event.RunStopped).By != fmt.Sprint(i) || i%2 == 1 && rec.Seq != got[w][i-1].Seq+1 {
 				t.Fatalf("writer %d: record %d is %+v", w, i, rec)
 			}
 		}
@@ -198,11 +206,11 @@ func TestCreate(t *testing.T) {
 	must(t, err)
 	fillRun(t, given, 1)
 	must(t, given.Close())
-	if _, err := s.Create("nightly-1_b"); !errors.Is(err, ErrExists) || belay.ExitCode(err) != belay.ExitUsage {
+	if _, err := s.Create("nightly-1_b"); !errors.Is(err, ErrExists) || exit.Code(err) != exit.Usage {
 		t.Errorf("a taken id: %v", err)
 	}
 	for _, bad := range []belay.RunID{"-a", "_a", "A", "a/b", "..", ".", "a.b", "ä", belay.RunID(strings.Repeat("a", 41))} {
-		if _, err := s.Create(bad); belay.ExitCode(err) != belay.ExitUsage {
+		if _, err := s.Create(bad); exit.Code(err) != exit.Usage {
 			t.Errorf("id %q: %v", bad, err)
 		}
 	}
@@ -214,7 +222,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	_, err := r.PutBlob([]byte("x"))
 	must(t, err)
 	must(t, s.NoteRun(Summary{ID: r.ID}))
-	_, err = s.Put(belay.Request{Run: r.ID})
+	_, err = s.Put(event.Request{Run: r.ID})
 	must(t, err)
 	v, err := s.View(r.ID)
 	must(t, err)

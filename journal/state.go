@@ -13,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 )
@@ -47,17 +48,12 @@ func OpenState(dir string) (*State, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), dirMode); err != nil {
 		return nil, refused("open state", dir, "cannot be made", "check the permissions above it", err)
 	}
-	for _, d := range []string{dir, filepath.Join(dir, runsName), filepath.Join(dir, sockName)} {
-		if err := makeDir(d); err != nil {
-			return nil, err
-		}
-		if err := writable(d); err != nil {
-			return nil, err
-		}
+	if err := makeDirs(dir, runsName, sockName); err != nil {
+		return nil, err
 	}
 	self, err := proc.Self()
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "open state", err, "check that process information can be read")
+		return nil, exit.New(exit.Infra, "open state", err, "check that process information can be read")
 	}
 	s := &State{dir: dir, self: self, dead: proven}
 	if exists(s.indexPath()) {
@@ -67,6 +63,10 @@ func OpenState(dir string) (*State, error) {
 	}
 	return s, nil
 }
+
+// Proven tells whether a process is known to be dead: that there is no news of it
+// proves nothing.
+func (s *State) Proven(id proc.Identity) bool { return s.dead(id) }
 
 // Dir is the state directory.
 func (s *State) Dir() string { return s.dir }
@@ -98,7 +98,7 @@ func (s *State) Close() error {
 	if unlock, err := lockDir(s.dir); err == nil { // else it is closed without tidying in turn
 		defer unlock()
 	}
-	err := closeSound(s.index)
+	err := s.index.Close() // the last one to close it leaves one file
 	s.index = nil
 	if err != nil {
 		return unwritten("close index", s.indexPath(), err)
@@ -110,7 +110,7 @@ func (s *State) Close() error {
 // drawn; a given one that exists is ErrExists, unless it never began.
 func (s *State) Create(id belay.RunID) (*Run, error) {
 	if id != "" && !validID(string(id)) {
-		return nil, belay.Exit(belay.ExitUsage, "create run", fmt.Errorf("%q cannot be the id of a run", id),
+		return nil, exit.New(exit.Usage, "create run", fmt.Errorf("%q cannot be the id of a run", id),
 			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
 	}
 	unlock, err := s.lockRuns()
@@ -249,7 +249,7 @@ func (s *State) folderOf(id belay.RunID) (Folder, error) {
 }
 
 func unknown(id string) error {
-	return belay.Exit(belay.ExitUsage, "find run", &Unknown{ID: id}, "list the runs with belay runs")
+	return exit.New(exit.Usage, "find run", &Unknown{ID: id}, "list the runs with belay runs")
 }
 
 // Resolve finds the run that a prefix names. The id of a child run is found by
@@ -278,7 +278,7 @@ func (s *State) Resolve(prefix string) (belay.RunID, error) {
 	case 1:
 		return fit[0] + belay.RunID(rest), nil
 	}
-	return "", belay.Exit(belay.ExitUsage, "find run", &Ambiguous{Prefix: root, IDs: fit}, "give more of its id")
+	return "", exit.New(exit.Usage, "find run", &Ambiguous{Prefix: root, IDs: fit}, "give more of its id")
 }
 
 func isDir(path string) bool {

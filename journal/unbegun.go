@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -23,7 +24,7 @@ func (e *Unbegun) Error() string { return fmt.Sprintf("run %s never began", e.Ru
 
 // NeverBegan is that error, with what can be done about it.
 func NeverBegan(id belay.RunID) error {
-	return belay.Exit(belay.ExitInvalid, "read journal", &Unbegun{Run: id}, fmt.Sprintf(
+	return exit.New(exit.Invalid, "read journal", &Unbegun{Run: id}, fmt.Sprintf(
 		"it was killed before its first record: start it again with belay run RECIPE --id %s, or remove it with belay gc", id))
 }
 
@@ -207,6 +208,6 @@ func free(path string) bool {
 }
 
 func taken(id belay.RunID) error {
-	return belay.Exit(belay.ExitUsage, "create run "+string(id), ErrExists,
+	return exit.New(exit.Usage, "create run "+string(id), ErrExists,
 		"choose another id, or resume it with belay resume "+string(id))
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // unbegun makes what a driver leaves that is killed at some point before its
@@ -60,7 +61,7 @@ func TestUnbegun(t *testing.T) {
 			if s.Begun("gone") {
 				t.Error("it counts as begun")
 			}
-			if _, err := viewLoad(f); err != nil && belay.ExitCode(err) == belay.ExitDamaged && exists(f.Journal()) {
+			if _, err := viewLoad(f); err != nil && exit.Code(err) == exit.Damaged && exists(f.Journal()) {
 				t.Errorf("to read it: %v", err)
 			}
 			if v, err := s.View("gone"); err != nil {
@@ -94,6 +95,7 @@ func TestUnbegun(t *testing.T) {
 
 // What has a record, had one, or is driven is neither removed nor taken over.
 func TestBegunStays(t *testing.T) {
+	t.Parallel()
 	for name, make := range map[string]func(*State, *Run){
 		"a record":             func(_ *State, r *Run) { fillRun(t, r, 1); must(t, r.Close()) },
 		"its journal was lost": func(_ *State, r *Run) { fillRun(t, r, 1); must(t, r.Close()); must(t, os.Remove(r.Journal())) },

@@ -2,12 +2,13 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 )
 
 // View reads a run's journal while another process may write it, or a copy of
@@ -19,6 +20,16 @@ type View struct {
 
 // OpenView opens the folder of a run, or a copy of it.
 func OpenView(dir string) (*View, error) { return openView(Folder(dir), disk{}) }
+
+// Records is all that a journal holds.
+func Records(dir string) ([]event.Record, error) {
+	view, err := OpenView(dir)
+	if err != nil {
+		return nil, err
+	}
+	recs, err := view.Load()
+	return recs, errors.Join(err, view.Close())
+}
 
 func openView(f Folder, d disk) (*View, error) {
 	if !exists(f.Journal()) {
@@ -33,7 +44,7 @@ func openView(f Folder, d disk) (*View, error) {
 
 // Load reads and proves all records. A kind that this Belay does not know is
 // given as Unread.
-func (v *View) Load() ([]belay.Record, error) {
+func (v *View) Load() ([]event.Record, error) {
 	if _, err := soundVersion(v.conn, v.Folder); err != nil {
 		return nil, err
 	}
@@ -51,7 +62,7 @@ func (v *View) Beat() Beat { return readBeat(v.Folder) }
 // Follow gives the records after number after to see, then every new one, in
 // order and each once, until ctx is done or see returns an error, which it
 // returns. It looks every so often, and reads only when something was written.
-func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see func([]belay.Record) error) error {
+func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see func([]event.Record) error) error {
 	end, err := v.tipAt(after)
 	if err != nil {
 		return err
@@ -65,7 +76,7 @@ func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see
 			return v.unreadable(err)
 		}
 		if now != seen {
-			var recs []belay.Record
+			var recs []event.Record
 			if recs, end, err = rd.after(end); err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // ErrKeeperSilent says that a keeper holds the run and does not answer: it is
@@ -130,7 +131,7 @@ func takeStock(o Options, open []belay.Key) (map[belay.Key]State, error) {
 	var guessed []belay.Key
 	for _, key := range open {
 		states[key] = b.found(key, boot)
-		if states[key].Found == belay.Lost && !b.born[key] && !b.lost[key] {
+		if states[key].Found == fault.Lost && !b.born[key] && !b.lost[key] {
 			guessed = append(guessed, key)
 		}
 	}
@@ -161,10 +162,10 @@ func writeLost(dir string, keys []belay.Key) error {
 func compare(dir string, open []belay.Key, answer *held) (map[belay.Key]State, error) {
 	states := map[belay.Key]State{}
 	for _, key := range answer.Running {
-		states[key] = State{Found: belay.Adopted}
+		states[key] = State{Found: fault.Adopted}
 	}
 	for i := range answer.Done {
-		states[answer.Done[i].Key] = State{Found: belay.Harvested, Exit: &answer.Done[i]}
+		states[answer.Done[i].Key] = State{Found: fault.Harvested, Exit: &answer.Done[i]}
 	}
 	var unseen []belay.Key
 	for _, key := range open {
@@ -200,6 +201,10 @@ func begin(ctx context.Context, o Options) (*Keeper, error) {
 	return k, nil
 }
 
+// oneThread lets a keeper begin with what it sets itself otherwise, which stops
+// and starts its world. Its attempts have an environment of their own.
+const oneThread = "GOMAXPROCS=1"
+
 // startKeeper starts the keeper in a session of its own and waits until it says
 // that it is ready.
 func startKeeper(ctx context.Context, o Options) (int, error) {
@@ -215,7 +220,7 @@ func startKeeper(ctx context.Context, o Options) (int, error) {
 	}
 	defer null.Close()
 	pid, err := syscall.ForkExec(o.Exe[0], o.Exe, &syscall.ProcAttr{
-		Dir: o.Dir, Env: os.Environ(), Files: []uintptr{null.Fd(), w.Fd(), null.Fd()},
+		Dir: o.Dir, Env: append(os.Environ(), oneThread), Files: []uintptr{null.Fd(), w.Fd(), null.Fd()},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	_ = w.Close() // the keeper has its own
@@ -332,7 +337,7 @@ func mayRetry(err error) error {
 // a higher epoch comes. It needs no driver: it works while the driver hangs or
 // is dead. It tells how many attempts were told to end; with no keeper that is
 // none.
-func Halt(ctx context.Context, o Options, why belay.KilledBy, grace time.Duration) (int, error) {
+func Halt(ctx context.Context, o Options, why fault.KilledBy, grace time.Duration) (int, error) {
 	if _, err := os.Stat(filepath.Join(o.Dir, lockName)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil // there was never a keeper
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // driverRole attaches, starts three steps and waits to be killed.
@@ -60,13 +61,13 @@ func TestKilledDriverEndsNoStep(t *testing.T) {
 	}
 	r.o.Epoch = 2
 	k, states := r.attach(r.key("short"), r.key("long"), r.key("never"))
-	if s := states[r.key("short")]; s.Found != belay.Harvested || s.Exit == nil || s.Exit.Code != 5 {
+	if s := states[r.key("short")]; s.Found != fault.Harvested || s.Exit == nil || s.Exit.Code != 5 {
 		t.Errorf("short: %+v", s)
 	}
-	if s := states[r.key("long")]; s.Found != belay.Adopted || s.Exit != nil {
+	if s := states[r.key("long")]; s.Found != fault.Adopted || s.Exit != nil {
 		t.Errorf("long: %+v", s)
 	}
-	if s := states[r.key("never")]; s.Found != belay.Unborn {
+	if s := states[r.key("never")]; s.Found != fault.Unborn {
 		t.Errorf("never: %+v", s)
 	}
 	if err := os.WriteFile(r.file("go"), nil, 0o600); err != nil {
@@ -99,10 +100,10 @@ func TestHarvestAfterTheKeeperLeft(t *testing.T) {
 		return err != nil || p.zombie
 	})
 	k2, states := r.attach(s.Key, r.key("b"))
-	if st := states[s.Key]; st.Found != belay.Harvested || st.Exit.Code != 9 || string(st.Exit.Tail) != "bye\n" {
+	if st := states[s.Key]; st.Found != fault.Harvested || st.Exit.Code != 9 || string(st.Exit.Tail) != "bye\n" {
 		t.Errorf("a: %+v", st)
 	}
-	if st := states[r.key("b")]; st.Found != belay.Unborn {
+	if st := states[r.key("b")]; st.Found != fault.Unborn {
 		t.Errorf("b: %+v", st)
 	}
 	r.close(k2)
@@ -145,7 +146,7 @@ func TestKilledKeeper(t *testing.T) {
 			t.Errorf("process %d was not reaped: %v", id.Pid, err)
 		}
 	}
-	want := map[string]belay.Found{"done": belay.Harvested, "run": belay.Lost, "next": belay.Unborn}
+	want := map[string]fault.Found{"done": fault.Harvested, "run": fault.Lost, "next": fault.Unborn}
 	for name, how := range want {
 		if got := states[r.key(name)]; got.Found != how {
 			t.Errorf("%s: %+v", name, got)
@@ -160,13 +161,13 @@ func TestKilledKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	k3, states := r.attach(r.key("done"), r.key("run"), r.key("next"), r.key("other"))
-	want["other"] = belay.Adopted
+	want["other"] = fault.Adopted
 	for name, how := range want {
 		if got := states[r.key(name)]; got.Found != how {
 			t.Errorf("again %s: %+v", name, got)
 		}
 	}
-	if err := k3.Signal("", belay.KilledCancel, 0); err != nil {
+	if err := k3.Signal("", fault.KilledCancel, 0); err != nil {
 		t.Fatal(err)
 	}
 	r.exit(k3, r.key("other"))
@@ -181,7 +182,7 @@ func TestEpochFence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	k, _ := r.attach()
-	count := map[belay.Found]int{}
+	count := map[fault.Found]int{}
 	for i := range 40 {
 		pid := r.keeper().Pid // another one when the last had nothing to do
 		s := r.bash("f"+itoa(i), `echo x >> ran`+itoa(i))
@@ -219,13 +220,13 @@ func TestEpochFence(t *testing.T) {
 		}
 		count[state.Found]++
 		ran := "ran" + itoa(i)
-		if state.Found == belay.Unborn {
+		if state.Found == fault.Unborn {
 			r.do(k, r.bash("g"+itoa(i), `true`)) // whatever was on its way has arrived
 			if r.text(ran) != "" {
 				t.Fatal("born after the answer said that it was not")
 			}
 			r.do(k, s)
-		} else if state.Found == belay.Adopted {
+		} else if state.Found == fault.Adopted {
 			r.exit(k, s.Key)
 		}
 		if got := r.text(ran); got != "x\n" {
@@ -310,7 +311,7 @@ func TestStoppedKeeperIsSilent(t *testing.T) {
 	pid := k.pid
 	r.o.Epoch, r.o.silence = 3, 0
 	k2, states := r.attach(s.Key)
-	if states[s.Key].Found != belay.Adopted {
+	if states[s.Key].Found != fault.Adopted {
 		t.Errorf("%+v", states)
 	}
 	if err := os.WriteFile(r.file("go"), nil, 0o600); err != nil {
@@ -341,10 +342,10 @@ func TestGraceWithoutDriver(t *testing.T) {
 		return err != nil || p.zombie
 	})
 	k2, states := r.attach(free.Key, bound.Key)
-	if s := states[free.Key]; s.Found != belay.Harvested || s.Exit.KilledBy != belay.KilledGrace {
+	if s := states[free.Key]; s.Found != fault.Harvested || s.Exit.KilledBy != fault.KilledGrace {
 		t.Errorf("free: %+v", s)
 	}
-	if s := states[bound.Key]; s.Found != belay.Harvested || s.Exit.KilledBy != "" || s.Exit.Code != 8 {
+	if s := states[bound.Key]; s.Found != fault.Harvested || s.Exit.KilledBy != "" || s.Exit.Code != 8 {
 		t.Errorf("bound: %+v", s)
 	}
 	r.close(k2)
@@ -378,7 +379,7 @@ func TestLostByRebootStaysLost(t *testing.T) {
 	r.o.Epoch = 2
 	for range 2 {
 		k, states := r.attach(r.key("a"))
-		if states[r.key("a")].Found != belay.Lost {
+		if states[r.key("a")].Found != fault.Lost {
 			t.Errorf("%+v", states)
 		}
 		r.close(k)
@@ -416,7 +417,7 @@ func TestLostLogIsNoProof(t *testing.T) {
 				k, states := r.attach(r.key("a"), r.key("b"))
 				r.gone(ids)
 				for key, st := range states {
-					if st.Found != belay.Lost {
+					if st.Found != fault.Lost {
 						t.Errorf("%s: %+v", key, st)
 					}
 				}
@@ -433,7 +434,7 @@ func TestHarvestOfManyBigOutputs(t *testing.T) {
 	r := newRig(t)
 	k, _ := r.attach()
 	const many = 720 // each takes about 24 KiB of the answer
-	r.spawn(k, r.bash("long", `while [ ! -e go ]; do sleep 0.01; done`))
+	r.spawn(k, r.bash("long", `while [ ! -e go ]; do sleep 0.2; done`))
 	open := []belay.Key{r.key("long")}
 	for i := range many {
 		s := Spawn{Key: r.key("s" + itoa(i)), Argv: []string{"head", "-c", itoa(belay.MaxInline), "/dev/zero"}, Dir: r.dir}
@@ -448,11 +449,11 @@ func TestHarvestOfManyBigOutputs(t *testing.T) {
 	r.o.silence = 5 * time.Second
 	k2, states := r.attach(open...)
 	for _, key := range open[1:] {
-		if s := states[key]; s.Found != belay.Harvested || len(s.Exit.OutInline) != belay.MaxInline {
+		if s := states[key]; s.Found != fault.Harvested || len(s.Exit.OutInline) != belay.MaxInline {
 			t.Fatalf("%s: %s", key, s.Found)
 		}
 	}
-	if states[open[0]].Found != belay.Adopted {
+	if states[open[0]].Found != fault.Adopted {
 		t.Errorf("long: %+v", states[open[0]])
 	}
 	r.touch("go")

@@ -11,9 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/failpoint"
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/failpoint"
 )
 
 // attempt is one started program, from its birth to its written exit.
@@ -26,7 +27,7 @@ type attempt struct {
 	pumps   sync.WaitGroup
 
 	// Under the keeper's lock.
-	why    belay.KilledBy
+	why    fault.KilledBy
 	killAt time.Time // when its grace ends; zero: nobody ended it
 	ending bool      // the leader was seen to have ended
 	reaped bool
@@ -45,11 +46,11 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	k.live[s.Key] = a
 	failpoint.Hit("keeper.before_birth")
 	if err := k.ledger.add(birthLine{Birth: s.Key}, s.Sync); err != nil {
-		return a, a.unborn(belay.FaultDisk, err)
+		return a, a.unborn(fault.Disk, err)
 	}
 	failpoint.Hit("keeper.after_birth")
-	if fault, err := k.start(a); err != nil {
-		return a, a.unborn(fault, err)
+	if bad, err := k.start(a); err != nil {
+		return a, a.unborn(bad, err)
 	}
 	k.leaders[a.child.pid] = a
 	for _, other := range k.live {
@@ -58,14 +59,14 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	a.groups[a.child.pid] = true
 	a.timers = append(a.timers, time.AfterFunc(notShort, func() { k.identify(a) }))
 	if s.Deadline > 0 {
-		a.timers = append(a.timers, time.AfterFunc(s.Deadline, func() { k.end(a, belay.KilledDeadline, 0) }))
+		a.timers = append(a.timers, time.AfterFunc(s.Deadline, func() { k.end(a, fault.KilledDeadline, 0) }))
 	}
 	k.reapSoon()
 	k.work.Go(func() { k.accompany(a) })
 	return a, nil
 }
 
-func (a *attempt) unborn(f belay.Fault, err error) *Exit {
+func (a *attempt) unborn(f fault.Fault, err error) *Exit {
 	var began *unwatched
 	return &Exit{
 		Key: a.s.Key, Code: noCode, Began: errors.As(err, &began), Fault: f, Detail: err.Error(),
@@ -74,21 +75,21 @@ func (a *attempt) unborn(f belay.Fault, err error) *Exit {
 }
 
 // start makes the pipes and forks.
-func (k *keeper) start(a *attempt) (belay.Fault, error) {
+func (k *keeper) start(a *attempt) (fault.Fault, error) {
 	if len(a.s.Argv) == 0 {
-		return belay.FaultInput, errors.New("no program is named")
+		return fault.Input, errors.New("no program is named")
 	}
 	env := k.env.with(a.s.Env, a.s.Key)
 	for _, list := range [][]string{a.s.Argv, env} {
 		for _, text := range list {
 			if strings.IndexByte(text, 0) >= 0 {
-				return belay.FaultInput, errors.New("an argument or variable holds a NUL byte")
+				return fault.Input, errors.New("an argument or variable holds a NUL byte")
 			}
 		}
 	}
 	path, err := k.env.find(a.s.Argv[0], env)
 	if err != nil {
-		return belay.FaultProgram, err
+		return fault.Program, err
 	}
 	ends, err := k.openPipes(a)
 	if err == nil {
@@ -105,7 +106,7 @@ func (k *keeper) start(a *attempt) (belay.Fault, error) {
 		return faultOf(err, a.s.Dir)
 	}
 	k.startPumps(a)
-	return belay.FaultNone, nil
+	return fault.None, nil
 }
 
 // openPipes makes one pipe for both streams when nothing tells them apart, so
@@ -162,22 +163,22 @@ func (k *keeper) pump(r *os.File, w io.WriteCloser) {
 
 // faultOf sorts the error of a fork by its number, and names the working
 // directory where it is to blame: the fork itself does not tell.
-func faultOf(err error, dir string) (belay.Fault, error) {
+func faultOf(err error, dir string) (fault.Fault, error) {
 	var began *unwatched
 	if errors.As(err, &began) {
-		return belay.FaultSpawn, err
+		return fault.Spawn, err
 	}
 	if dirErr := enterable(dir); dirErr != nil {
-		return belay.FaultDir, fmt.Errorf("working directory %s: %w", dir, dirErr)
+		return fault.Dir, fmt.Errorf("working directory %s: %w", dir, dirErr)
 	}
 	switch {
 	case errors.Is(err, syscall.E2BIG):
-		return belay.FaultTooBig, err
+		return fault.TooBig, err
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOEXEC),
 		errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
-		return belay.FaultProgram, err
+		return fault.Program, err
 	}
-	return belay.FaultSpawn, err
+	return fault.Spawn, err
 }
 
 // enterable tells why a folder cannot be a working directory.
@@ -246,14 +247,14 @@ func (k *keeper) bury(a *attempt) *Exit {
 			continue
 		}
 		if err != nil {
-			exit.Fault, exit.Detail, exit.Code = belay.FaultSpawn, "reap: "+err.Error(), noCode
+			exit.Fault, exit.Detail, exit.Code = fault.Spawn, "reap: "+err.Error(), noCode
 		}
 		break
 	}
 	a.reaped = true
 	delete(k.leaders, a.child.pid)
 	a.child.release()
-	if exit.Fault == belay.FaultNone {
+	if exit.Fault == fault.None {
 		fill(exit, status, &usage)
 	}
 	return exit
@@ -266,7 +267,7 @@ func fill(e *Exit, status syscall.WaitStatus, usage *syscall.Rusage) {
 		e.Code = 128 + e.Signal
 	}
 	e.CPUUS = (usage.Utime.Nano() + usage.Stime.Nano()) / int64(time.Microsecond)
-	e.RSSKB = int64(usage.Maxrss) / rssUnit
+	e.RSSKB = peak(usage)
 }
 
 // drain waits for the last bytes. Everybody who could write is dead; a pipe
@@ -310,7 +311,7 @@ func (k *keeper) write(e *Exit, sync bool) (place, []byte) {
 			return place{at: at, size: len(line)}, line
 		}
 	}
-	e.Fault, e.Detail = belay.FaultDisk, err.Error()
+	e.Fault, e.Detail = fault.Disk, err.Error()
 	line, _ = json.Marshal(exitLine{Exit: e}) // on an error there is nothing to send; a hello asks again
 	return place{exit: e}, line
 }

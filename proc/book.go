@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // book is what the keeper's log says about some keys.
@@ -31,13 +32,13 @@ type book struct {
 func (b *book) found(key belay.Key, boot string) State {
 	switch exit := b.exits[key]; {
 	case exit != nil:
-		return State{Found: belay.Harvested, Exit: exit}
+		return State{Found: fault.Harvested, Exit: exit}
 	case b.born[key] || b.lost[key]:
-		return State{Found: belay.Lost}
+		return State{Found: fault.Lost}
 	case b.kept && b.keeper.Boot == boot:
-		return State{Found: belay.Unborn}
+		return State{Found: fault.Unborn}
 	}
-	return State{Found: belay.Lost}
+	return State{Found: fault.Lost}
 }
 
 // readBook reads the log for the keys. It decodes only the lines that matter:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // What a dead keeper's log says of a key.
@@ -23,23 +24,23 @@ func TestFound(t *testing.T) {
 	const exit = `{"exit":{"key":"k:a.1","began":true,"code":5}}` + "\n"
 	tests := []struct {
 		name, log, boot string
-		want            belay.Found
+		want            fault.Found
 	}{
-		{"no log", "", "one", belay.Lost},
-		{"no keeper line", birth[:5], "one", belay.Lost},
-		{"never seen", k1, "one", belay.Unborn},
-		{"never seen, rebooted", k1, "two", belay.Lost},
-		{"born", k1 + birth, "one", belay.Lost},
-		{"born, rebooted", k1 + birth, "two", belay.Lost},
-		{"ended", k1 + birth + exit, "one", belay.Harvested},
-		{"ended, rebooted", k1 + birth + exit, "two", belay.Harvested},
-		{"torn birth", k1 + birth[:len(birth)-1], "one", belay.Unborn},
-		{"torn exit", k1 + birth + exit[:20], "one", belay.Lost},
-		{"torn exit, then more", k1 + birth + exit[:20] + "\n" + k1, "one", belay.Lost},
-		{"another key", k1 + strings.ReplaceAll(birth+exit, ":a.1", ":a.11"), "one", belay.Unborn},
-		{"a later keeper", k1 + birth + k2, "two", belay.Lost},
-		{"never seen, later keeper", k1 + k2, "two", belay.Unborn},
-		{"concluded lost", k1 + `{"lost":"k:a.1"}` + "\n" + k2, "two", belay.Lost},
+		{"no log", "", "one", fault.Lost},
+		{"no keeper line", birth[:5], "one", fault.Lost},
+		{"never seen", k1, "one", fault.Unborn},
+		{"never seen, rebooted", k1, "two", fault.Lost},
+		{"born", k1 + birth, "one", fault.Lost},
+		{"born, rebooted", k1 + birth, "two", fault.Lost},
+		{"ended", k1 + birth + exit, "one", fault.Harvested},
+		{"ended, rebooted", k1 + birth + exit, "two", fault.Harvested},
+		{"torn birth", k1 + birth[:len(birth)-1], "one", fault.Unborn},
+		{"torn exit", k1 + birth + exit[:20], "one", fault.Lost},
+		{"torn exit, then more", k1 + birth + exit[:20] + "\n" + k1, "one", fault.Lost},
+		{"another key", k1 + strings.ReplaceAll(birth+exit, ":a.1", ":a.11"), "one", fault.Unborn},
+		{"a later keeper", k1 + birth + k2, "two", fault.Lost},
+		{"never seen, later keeper", k1 + k2, "two", fault.Unborn},
+		{"concluded lost", k1 + `{"lost":"k:a.1"}` + "\n" + k2, "two", fault.Lost},
 	}
 	for _, tt := range tests {
 		dir := t.TempDir()
@@ -53,7 +54,7 @@ func TestFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := b.found("k:a.1", tt.boot)
-		if got.Found != tt.want || (got.Exit != nil) != (tt.want == belay.Harvested) || got.Exit != nil && got.Exit.Code != 5 {
+		if got.Found != tt.want || (got.Exit != nil) != (tt.want == fault.Harvested) || got.Exit != nil && got.Exit.Code != 5 {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}

@@ -80,4 +80,5 @@ func pipe() (*os.File, int, error) {
 	return os.NewFile(uintptr(p[0]), "pipe"), p[1], nil
 }
 
-const rssUnit = 1024 // the kernel counts in bytes
+// peak is the most memory that an ended child had, in KiB.
+func peak(usage *syscall.Rusage) int64 { return usage.Maxrss / 1024 }

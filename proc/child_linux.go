@@ -116,4 +116,13 @@ func pipe() (*os.File, int, error) {
 	return os.NewFile(uintptr(p[0]), "pipe"), p[1], nil
 }
 
-const rssUnit = 1 // the kernel counts in KiB
+// peak is the most memory that an ended child had, in KiB; 0 when that cannot be
+// told. A child shares our memory until its exec, and the kernel counts that as
+// its own: only what is above our own peak was surely the child's.
+func peak(usage *syscall.Rusage) int64 {
+	var own syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &own) != nil || usage.Maxrss <= own.Maxrss {
+		return 0
+	}
+	return usage.Maxrss
+}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // A child that was forked and cannot be watched does not run on unheld, and is
@@ -32,9 +32,9 @@ func TestUnwatchedChildIsEnded(t *testing.T) {
 	if p, err := look(pid); !errors.Is(err, ErrGone) {
 		t.Errorf("it is there: %+v %v", p, err)
 	}
-	fault, err := faultOf(err, "/no/such/folder")
-	e := (&attempt{}).unborn(fault, err)
-	if e.Fault != belay.FaultSpawn || !e.Began || e.Code != noCode || e.Detail == "" {
+	bad, err := faultOf(err, "/no/such/folder")
+	e := (&attempt{}).unborn(bad, err)
+	if e.Fault != fault.Spawn || !e.Began || e.Code != noCode || e.Detail == "" {
 		t.Errorf("%+v", e)
 	}
 }

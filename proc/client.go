@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // ErrKeeperGone says that the keeper died or hung up.
@@ -54,7 +55,7 @@ func (k *Keeper) Spawn(s Spawn) error {
 
 // Signal ends an attempt, or all of them when key is empty: TERM to the whole
 // tree, KILL after the grace (0 = the attempt's own).
-func (k *Keeper) Signal(key belay.Key, why belay.KilledBy, grace time.Duration) error {
+func (k *Keeper) Signal(key belay.Key, why fault.KilledBy, grace time.Duration) error {
 	if err := k.link.send(request{Signal: &signalAsk{Key: key, Why: why, Grace: grace}}); err != nil {
 		return fmt.Errorf("signal %s: %w", key, err)
 	}
@@ -63,7 +64,7 @@ func (k *Keeper) Signal(key belay.Key, why belay.KilledBy, grace time.Duration) 
 
 // Stop ends all attempts and closes the door: in this epoch nothing is born any
 // more. A Spawn that comes too late is answered by an exit that never began.
-func (k *Keeper) Stop(why belay.KilledBy, grace time.Duration) error {
+func (k *Keeper) Stop(why fault.KilledBy, grace time.Duration) error {
 	if err := k.link.send(request{Signal: &signalAsk{Why: why, Grace: grace, Close: true}}); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // A driver may ask for everything before it listens to anything: neither end
@@ -42,7 +43,7 @@ func TestSpawnNeverWaitsForItsEvents(t *testing.T) {
 	for len(seen) < many {
 		select {
 		case e := <-k.Events():
-			if e.Exit == nil || e.Exit.Fault != belay.FaultDir || seen[e.Exit.Key] {
+			if e.Exit == nil || e.Exit.Fault != fault.Dir || seen[e.Exit.Key] {
 				t.Fatalf("after %d: %+v", len(seen), e)
 			}
 			seen[e.Exit.Key] = true

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // converse serves one connection until it ends or says something refused.
@@ -64,7 +65,7 @@ func (k *keeper) graceOver() {
 	}
 	k.mu.Unlock()
 	for _, a := range over {
-		k.end(a, belay.KilledGrace, 0)
+		k.end(a, fault.KilledGrace, 0)
 	}
 }
 
@@ -195,7 +196,7 @@ func (k *keeper) spawn(c *link, s *spawnAsk) bool {
 	}
 	if k.closed || k.leaving {
 		k.mu.Unlock()
-		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: belay.KilledStop})
+		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: fault.KilledStop})
 		return true
 	}
 	a, exit := k.birth(&s.Spawn)

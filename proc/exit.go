@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // noCode is the exit code of an attempt that never began.
@@ -40,8 +41,8 @@ type Exit struct {
 	Began     bool           `json:"began,omitempty"`
 	Code      int            `json:"code,omitempty"`
 	Signal    int            `json:"signal,omitempty"`
-	KilledBy  belay.KilledBy `json:"killed_by,omitempty"`
-	Fault     belay.Fault    `json:"fault,omitempty"`
+	KilledBy  fault.KilledBy `json:"killed_by,omitempty"`
+	Fault     fault.Fault    `json:"fault,omitempty"`
 	Detail    string         `json:"detail,omitempty"`
 	Started   time.Time      `json:"started,omitzero"`
 	Ended     time.Time      `json:"ended,omitzero"`
@@ -54,13 +55,13 @@ type Exit struct {
 	OutInline []byte         `json:"out,omitempty"`    // the whole output when it is at most belay.MaxInline
 	Hidden    bool           `json:"hidden,omitempty"` // a secret was hidden in the output: it belongs into Observation.Hidden
 	CPUUS     int64          `json:"cpu_us,omitempty"`
-	RSSKB     int64          `json:"rss_kb,omitempty"` // at least that of the keeper: the kernel counts from the fork
+	RSSKB     int64          `json:"rss_kb,omitempty"` // left out where it cannot be told: below the keeper's own
 	Strays    int            `json:"strays,omitempty"` // descendants that had to be ended after it
 }
 
 // State is what became of an attempt that was open when a driver attached.
 type State struct {
-	Found belay.Found
+	Found fault.Found
 	Exit  *Exit // set when it was harvested
 }
 

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // memory is the peak of a process, in KiB.
@@ -34,22 +35,27 @@ func memory(t *testing.T, pid int) int {
 	return 0
 }
 
-// A flood, and one line of a gigabyte, cost neither memory nor disk.
+// A flood, and one line that is as long, cost neither memory nor disk. Both are more
+// than the keeper may grow by; with BELAY_SWEEPS=all they are longer.
 func TestFlood(t *testing.T) {
 	r := newRig(t)
 	k, _ := r.attach()
+	times := 1
+	if os.Getenv("BELAY_SWEEPS") == "all" {
+		times = 3
+	}
 	tests := []struct {
 		name, script string
 		size         int64
 	}{
-		{"flood", `head -c 200M /dev/zero`, 200 << 20},
-		{"line", `head -c 1G /dev/zero | tr '\0' x`, 1 << 30},
+		{"flood", `head -c ` + itoa(times*100) + `M /dev/zero`, int64(times) * 100 << 20},
+		{"line", `head -c ` + itoa(times*100) + `M /dev/zero | tr '\0' x`, int64(times) * 100 << 20},
 	}
 	for _, tt := range tests {
 		s := r.bash(tt.name, tt.script)
 		s.Out, s.MaxLog, s.MaxOut = r.file(tt.name+".out"), 8<<20, 1<<20
 		e := r.do(k, s)
-		if e.Code != 0 || e.LogSize != tt.size || e.LogKept > 8<<20 || e.LogKept < 7<<20 || e.Fault != belay.FaultOutput {
+		if e.Code != 0 || e.LogSize != tt.size || e.LogKept > 8<<20 || e.LogKept < 7<<20 || e.Fault != fault.Output {
 			t.Errorf("%s: size %d kept %d fault %s", tt.name, e.LogSize, e.LogKept, e.Fault)
 		}
 		if !utf8.Valid(e.Tail) || len(e.Tail) > maxTail {
@@ -106,9 +112,17 @@ func TestBinaryOutput(t *testing.T) {
 
 func TestParallelChildrenNeedNoThreads(t *testing.T) {
 	r := newRig(t)
+	if err := syscall.Mkfifo(r.file("go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start, err := os.OpenFile(r.file("go"), os.O_RDWR, 0) // both ends: nobody waits for the other
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = start.Close() }() // both ends are ours
 	k, _ := r.attach()
 	for i := range 100 {
-		r.spawn(k, r.bash("p"+itoa(i), `while [ ! -e go ]; do sleep 0.2; done; exit `+itoa(i)))
+		r.spawn(k, r.bash("p"+itoa(i), `read <go; exit `+itoa(i)))
 	}
 	r.wait("all are born", func() bool { return strings.Count(r.text(ledgerName), `"pid"`) >= 100 })
 	tasks, err := os.ReadDir("/proc/" + itoa(k.pid) + "/task")
@@ -118,7 +132,9 @@ func TestParallelChildrenNeedNoThreads(t *testing.T) {
 	if len(tasks) > 32 {
 		t.Errorf("%d threads for 100 children", len(tasks))
 	}
-	r.touch("go")
+	if _, err := start.WriteString(strings.Repeat("\n", 100)); err != nil {
+		t.Fatal(err)
+	}
 	for range 100 {
 		ev := <-k.Events()
 		if ev.Exit == nil {

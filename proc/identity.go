@@ -25,6 +25,7 @@ type process struct {
 	pid, ppid, pgid, sid int
 	start                uint64
 	zombie               bool
+	frozen               bool // stopped by a signal, or traced
 }
 
 // Self is the identity of the calling process.
@@ -51,6 +52,18 @@ func (id Identity) Alive() bool {
 	p, err := look(id.Pid)
 	return err == nil && p.start == id.Start && !p.zombie
 }
+
+// Frozen tells whether exactly this process is there and is stopped by a signal.
+func (id Identity) Frozen() bool {
+	if !id.thisBoot() {
+		return false
+	}
+	p, err := look(id.Pid)
+	return err == nil && p.start == id.Start && p.frozen
+}
+
+// BootID names the time since this machine was booted.
+func BootID() (string, error) { return bootID() }
 
 // Signal sends sig to exactly this process, or gives ErrGone.
 func (id Identity) Signal(sig syscall.Signal) error {

@@ -7,11 +7,23 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-const stateZombie = 5 // SZOMB
+const (
+	stateStopped = 4 // SSTOP
+	stateZombie  = 5 // SZOMB
+)
+
+// Awake is how long this machine has been awake since it was booted: it stands
+// still while the machine is suspended, and nobody can set it.
+func Awake() (time.Duration, error) {
+	var t unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_UPTIME_RAW, &t)
+	return time.Duration(t.Nano()), err
+}
 
 func bootID() (string, error) { return unix.Sysctl("kern.bootsessionuuid") }
 
@@ -53,6 +65,7 @@ func fromKernel(k *unix.KinfoProc) process {
 		pid: int(k.Proc.P_pid), ppid: int(k.Eproc.Ppid), pgid: int(k.Eproc.Pgid),
 		start:  uint64(k.Proc.P_starttime.Sec)*1e6 + uint64(k.Proc.P_starttime.Usec),
 		zombie: k.Proc.P_stat == stateZombie,
+		frozen: k.Proc.P_stat == stateStopped,
 	}
 	if sid, err := unix.Getsid(p.pid); err == nil {
 		p.sid = sid

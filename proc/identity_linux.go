@@ -9,9 +9,18 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// Awake is how long this machine has been awake since it was booted: it stands
+// still while the machine is suspended, and nobody can set it.
+func Awake() (time.Duration, error) {
+	var t unix.Timespec
+	err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
+	return time.Duration(t.Nano()), err
+}
 
 func bootID() (string, error) {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -75,7 +84,7 @@ func parseStat(pid int, b []byte) (process, error) {
 	if len(f) <= statStart {
 		return process{}, fmt.Errorf("stat of process %d: %d fields", pid, len(f))
 	}
-	p := process{pid: pid, zombie: f[statState] == "Z" || f[statState] == "X"}
+	p := process{pid: pid, zombie: f[statState] == "Z" || f[statState] == "X", frozen: strings.EqualFold(f[statState], "T")}
 	var errs [4]error
 	p.ppid, errs[0] = strconv.Atoi(f[statPpid])
 	p.pgid, errs[1] = strconv.Atoi(f[statPgid])

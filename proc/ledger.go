@@ -64,14 +64,15 @@ func openLedger(dir string) (*ledger, error) {
 		return nil, fmt.Errorf("open keeper log: %w", err)
 	}
 	l := &ledger{f: f}
-	if err := l.measure(); err != nil {
+	if err := l.findEnd(); err != nil {
 		_ = f.Close() // the first error is what counts
 		return nil, fmt.Errorf("open keeper log: %w", err)
 	}
 	return l, nil
 }
 
-func (l *ledger) measure() error {
+// findEnd looks how long the log is, and whether its last line is whole.
+func (l *ledger) findEnd() error {
 	end, err := l.f.Seek(0, io.SeekEnd)
 	if err != nil || end == 0 {
 		return err

@@ -7,31 +7,43 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Left is the living processes of this user that carry the mark of a run's
-// folder, and whether a keeper holds them.
-func Left(dir string, run belay.RunID) (list []Identity, held bool, err error) {
+// Census is the living processes of this user that carry the mark of a run's
+// folder, of all runs at once: who asks about many looks at the processes once.
+type Census map[string][]Identity // by mark
+
+// TakeCensus looks at all processes.
+func TakeCensus() (Census, error) {
+	boot, err := bootID()
+	if err != nil {
+		return nil, fmt.Errorf("read boot id: %w", err)
+	}
+	all, err := processes()
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	found := Census{}
+	for _, p := range all {
+		if p.zombie || p.pid == os.Getpid() || !ownUser(p.pid) {
+			continue
+		}
+		if mark := markOf(p.pid); mark != "" {
+			found[mark] = append(found[mark], Identity{Pid: p.pid, Start: p.start, Boot: boot})
+		}
+	}
+	return found, nil
+}
+
+// Left is what a census found of one run, and whether a keeper holds it.
+func (c Census) Left(dir string, run belay.RunID) (list []Identity, held bool, err error) {
 	mark, err := readMark(dir, run)
-	if err != nil || mark == "" {
+	if err != nil || len(c[mark]) == 0 {
 		return nil, false, err
 	}
 	held, err = keeperLives(dir)
 	if err != nil {
 		return nil, false, err
 	}
-	boot, err := bootID()
-	if err != nil {
-		return nil, false, fmt.Errorf("read boot id: %w", err)
-	}
-	all, err := processes()
-	if err != nil {
-		return nil, false, fmt.Errorf("list processes: %w", err)
-	}
-	for _, p := range all {
-		if !p.zombie && p.pid != os.Getpid() && ownUser(p.pid) && marked(p.pid, mark) {
-			list = append(list, Identity{Pid: p.pid, Start: p.start, Boot: boot})
-		}
-	}
-	return list, held, nil
+	return c[mark], held, nil
 }
 
 // Sweep ends what a dead keeper left of a run. While a keeper lives it ends

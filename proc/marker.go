@@ -78,13 +78,16 @@ func variable(env []byte, name string) (string, bool) {
 }
 
 // marked tells whether the process carries exactly this mark.
-func marked(pid int, mark string) bool {
+func marked(pid int, mark string) bool { return mark != "" && markOf(pid) == mark }
+
+// markOf is the mark that a process carries; "" for none.
+func markOf(pid int) string {
 	env, err := environ(pid)
 	if err != nil {
-		return false // gone, or another user's
+		return "" // gone, or another user's
 	}
-	v, ok := variable(env, markVar)
-	return ok && v == mark
+	v, _ := variable(env, markVar)
+	return v
 }
 
 // descendants is every process below the roots, the roots left out. stop holds

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // Users choose the ids of their runs: two state directories may hold the same
@@ -26,17 +26,17 @@ func TestSameIDInAnotherFolderIsSpared(t *testing.T) {
 	}
 	mine.close(k)
 	k2, states := mine.attach(mine.key("a"))
-	if states[mine.key("a")].Found != belay.Lost {
+	if states[mine.key("a")].Found != fault.Lost {
 		t.Errorf("%+v", states)
 	}
 	mine.gone(ended)
 	if !spared[0].Alive() {
 		t.Error("a process of the same id in another folder was ended")
 	}
-	if err := kk.Signal("", belay.KilledCancel, 0); err != nil {
+	if err := kk.Signal("", fault.KilledCancel, 0); err != nil {
 		t.Fatal(err)
 	}
-	if e := other.exit(kk, other.key("a")); e.KilledBy != belay.KilledCancel {
+	if e := other.exit(kk, other.key("a")); e.KilledBy != fault.KilledCancel {
 		t.Errorf("%+v", e)
 	}
 	other.close(kk)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // maxTail is how much of the end of the output travels with the exit.
@@ -27,7 +28,7 @@ type output struct {
 	tail   []byte
 	sum    hash.Hash
 	size   int64
-	fault  belay.Fault
+	fault  fault.Fault
 	detail string
 }
 
@@ -64,18 +65,18 @@ func (o *output) take(p []byte, std bool) {
 	o.size += int64(len(p))
 	o.tail = keepTail(o.tail, p)
 	if err := o.log.write(p); err != nil {
-		o.fail(belay.FaultDisk, err.Error())
+		o.fail(fault.Disk, err.Error())
 	}
 	if std && o.out != nil {
-		if fault, err := o.out.write(p); err != nil {
-			o.fail(fault, err.Error())
+		if bad, err := o.out.write(p); err != nil {
+			o.fail(bad, err.Error())
 		}
 	}
 }
 
 // fail keeps the first fault; what follows is often its echo.
-func (o *output) fail(f belay.Fault, detail string) {
-	if o.fault == belay.FaultNone {
+func (o *output) fail(f fault.Fault, detail string) {
+	if o.fault == fault.None {
 		o.fault, o.detail = f, detail
 	}
 }
@@ -85,20 +86,20 @@ func (o *output) settle(e *Exit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.log.close(); err != nil {
-		o.fail(belay.FaultDisk, err.Error())
+		o.fail(fault.Disk, err.Error())
 	}
 	e.LogSize, e.LogKept = o.size, o.log.kept
 	e.LogSha, e.Tail = digest(o.sum), cleanTail(o.tail)
 	if o.out != nil {
 		if err := o.out.close(); err != nil {
-			o.fail(belay.FaultDisk, err.Error())
+			o.fail(fault.Disk, err.Error())
 		}
 		e.OutSize, e.OutSha, e.OutInline = o.out.size, digest(o.out.sum), o.out.inline()
 		if d, ok := o.door.(interface{ Hid() bool }); ok {
 			e.Hidden = d.Hid()
 		}
 	}
-	if e.Fault == belay.FaultNone {
+	if e.Fault == fault.None {
 		e.Fault, e.Detail = o.fault, o.detail
 	}
 }
@@ -158,13 +159,13 @@ func newCapture(path string, limit int64) *capture {
 	return &capture{path: path, max: limit}
 }
 
-func (c *capture) write(p []byte) (belay.Fault, error) {
+func (c *capture) write(p []byte) (fault.Fault, error) {
 	if c.over {
-		return belay.FaultNone, nil
+		return fault.None, nil
 	}
 	if c.size+int64(len(p)) > c.max {
 		c.over = true
-		return belay.FaultOutput, fmt.Errorf("output is over %d bytes", c.max)
+		return fault.Output, fmt.Errorf("output is over %d bytes", c.max)
 	}
 	if c.sum == nil {
 		c.sum = sha256.New()
@@ -173,13 +174,13 @@ func (c *capture) write(p []byte) (belay.Fault, error) {
 	c.size += int64(len(p))
 	if c.file == nil && c.size <= belay.MaxInline {
 		c.mem = append(c.mem, p...)
-		return belay.FaultNone, nil
+		return fault.None, nil
 	}
 	if err := c.spill(p); err != nil {
 		c.over = true
-		return belay.FaultDisk, err
+		return fault.Disk, err
 	}
-	return belay.FaultNone, nil
+	return fault.None, nil
 }
 
 func (c *capture) spill(p []byte) error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 func TestTail(t *testing.T) {
@@ -141,7 +141,7 @@ func TestDiskRefuses(t *testing.T) {
 	}
 	var e Exit
 	o.settle(&e)
-	if e.Fault != belay.FaultDisk || e.LogSize != 15 || e.LogKept != 0 || string(e.OutInline) != "hellohellohello" {
+	if e.Fault != fault.Disk || e.LogSize != 15 || e.LogKept != 0 || string(e.OutInline) != "hellohellohello" {
 		t.Errorf("%+v", e)
 	}
 }

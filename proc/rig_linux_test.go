@@ -3,17 +3,19 @@ package proc
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay"
-	"go.uber.org/goleak"
+	"github.com/belay-run/belay/belaytest/leak"
 )
 
 // The test binary is also the keeper and the driver that is killed.
@@ -29,7 +31,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	// Most of a test here is waiting for a process, so more of them than there are
+	// processors run at once. What the caller asks for wins.
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(leak.None(m.Run))
 }
 
 var roles = map[string]func([]string) error{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // undecidedFor is how long an orphan in the middle of an exec, whose marks
@@ -15,7 +16,7 @@ const undecidedFor = 50 * time.Millisecond
 
 // end ends an attempt that runs: TERM to its tree now, KILL after the grace (0
 // = its own). The first reason stays; a later call can only shorten the grace.
-func (k *keeper) end(a *attempt, why belay.KilledBy, grace time.Duration) {
+func (k *keeper) end(a *attempt, why fault.KilledBy, grace time.Duration) {
 	if grace <= 0 {
 		grace = a.s.Grace
 	}
@@ -24,7 +25,7 @@ func (k *keeper) end(a *attempt, why belay.KilledBy, grace time.Duration) {
 		k.mu.Unlock()
 		return // it ended by itself
 	}
-	first := a.why == belay.KilledNot
+	first := a.why == fault.KilledNot
 	killAt := time.Now().Add(grace)
 	if !first && !killAt.Before(a.killAt) {
 		k.mu.Unlock()

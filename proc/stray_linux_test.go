@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // Ways to leave something behind. Each writes the pids of what it leaves to
@@ -28,13 +28,13 @@ var escapes = map[string]string{
 
 var endings = map[string]struct {
 	script string
-	why    belay.KilledBy
+	why    fault.KilledBy
 	code   int
 }{
 	"success":  {"exit 0", "", 0},
 	"failure":  {"exit 3", "", 3},
-	"deadline": {"exec sleep 300", belay.KilledDeadline, 143},
-	"signal":   {"exec sleep 300", belay.KilledCancel, 143},
+	"deadline": {"exec sleep 300", fault.KilledDeadline, 143},
+	"signal":   {"exec sleep 300", fault.KilledCancel, 143},
 }
 
 // promise: K5
@@ -63,7 +63,7 @@ func leavesNothing(t *testing.T, way, escape, ending string, limit time.Duration
 	defer r.close(k)
 	s := r.bash("a", escape+"; touch ready; while [ ! -e go ]; do sleep 0.01; done; "+end.script)
 	s.Grace = 200 * time.Millisecond
-	if end.why == belay.KilledDeadline {
+	if end.why == fault.KilledDeadline {
 		s.Deadline = limit
 	}
 	r.spawn(k, s)
@@ -72,11 +72,11 @@ func leavesNothing(t *testing.T, way, escape, ending string, limit time.Duration
 		n = 3
 	}
 	ids, e := r.pidsInTime(k, "pids", n)
-	if e != nil && e.KilledBy == belay.KilledDeadline && limit < time.Minute {
+	if e != nil && e.KilledBy == fault.KilledDeadline && limit < time.Minute {
 		return false
 	}
 	r.touch("go")
-	if end.why == belay.KilledCancel {
+	if end.why == fault.KilledCancel {
 		if err := k.Signal(s.Key, end.why, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +210,11 @@ func TestSignalReachesTheWholeTree(t *testing.T) {
 	r.spawn(k, s)
 	ids := r.pids("pids", 1)
 	began := time.Now()
-	if err := k.Signal(s.Key, belay.KilledStop, 0); err != nil {
+	if err := k.Signal(s.Key, fault.KilledStop, 0); err != nil {
 		t.Fatal(err)
 	}
 	e := r.exit(k, s.Key)
-	if e.Code != 9 || e.Signal != 0 || e.KilledBy != belay.KilledStop || !strings.Contains(string(e.Tail), "heard") {
+	if e.Code != 9 || e.Signal != 0 || e.KilledBy != fault.KilledStop || !strings.Contains(string(e.Tail), "heard") {
 		t.Errorf("%+v\n%s", e, e.Tail)
 	}
 	if took := time.Since(began); took > s.Grace/2 {

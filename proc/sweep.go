@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -43,7 +44,7 @@ func sweep(dir string, run belay.RunID, orphans bool) error {
 		if err != nil {
 			return fmt.Errorf("sweep %s: %w", run, err)
 		}
-		prey := livingTree(all, rootsOf(all, mark, orphans, spare), spare)
+		prey := h.withDying(all, livingTree(all, rootsOf(all, mark, orphans, spare), spare))
 		h.reapOwn()
 		if len(prey) == 0 {
 			return nil
@@ -138,6 +139,18 @@ func (h *hunt) round(prey []process) bool {
 	time.Sleep(pause)
 	h.pause = min(2*h.pause, lookAtMost)
 	return true
+}
+
+// withDying adds those that were hunted before and are still there: a process that
+// dies loses its memory, and with it the mark, a moment before it is a zombie.
+func (h *hunt) withDying(all, prey []process) []process {
+	for _, p := range all {
+		old, known := h.seen[p.pid]
+		if known && old.start == p.start && !p.zombie && !slices.ContainsFunc(prey, func(q process) bool { return q.pid == p.pid }) {
+			prey = append(prey, p)
+		}
+	}
+	return prey
 }
 
 // kills tells whether the grace is over.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 )
 
 // The protocol between driver and keeper: frames of JSON, each with its length
@@ -59,7 +60,7 @@ type spawnAsk struct {
 
 type signalAsk struct {
 	Key   belay.Key      `json:"key,omitempty"` // "" = all
-	Why   belay.KilledBy `json:"why"`
+	Why   fault.KilledBy `json:"why"`
 	Grace time.Duration  `json:"grace,omitempty"` // 0 = the attempt's own
 	Close bool           `json:"close,omitempty"` // no births from now on in this epoch
 }

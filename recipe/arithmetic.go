@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// arithmetic warns of scripts that reckon with a variable of the environment whose
+// arithmetic warns of scripts that calculate with a variable of the environment whose
 // value the recipes or their caller set: unlike a placeholder, nothing checks
 // that it is a number, and bash runs commands that are hidden in it.
 func (g *callGraph) arithmetic(given []string) {
@@ -61,6 +61,10 @@ func (g *callGraph) exported(given []string) (names, hidden map[string]string) {
 			if s.Foreach != "" {
 				add(s.As)
 			}
+			if s.Repeat != nil {
+				add(RoundVar)
+				add(LastVar)
+			}
 		}
 	}
 	delete(names, "")
@@ -77,7 +81,7 @@ func (g *callGraph) reads(file string, script *Script, names, hidden map[string]
 		if !ours {
 			continue
 		}
-		u := reckoning{name: read.name, prompt: read.prompt}
+		u := arithmeticUse{name: read.name, prompt: read.prompt}
 		g.add(Problem{
 			File: file, Line: read.pos.Line, Col: read.pos.Col, Warning: true, Hint: u.cure("{{" + name + "}}"),
 			Msg: fmt.Sprintf("$%s holds the value of %q, and %s", read.name, name, u.harm()),

@@ -3,10 +3,11 @@ package recipe
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // unquoted reports {{name}} without quotes, which is a mapping to YAML, and goes
@@ -32,12 +33,12 @@ func (p *parser) unquoted(n *yaml.Node) {
 	n.Kind, n.Style, n.Tag, n.Value, n.Content = yaml.ScalarNode, 0, "!!str", text, nil
 }
 
-var bareBrace = regexp.MustCompile(`(?:^|[:,\[-]) +(\{\{)`)
+var bareBrace = pattern.Lazy(`(?:^|[:,\[-]) +(\{\{)`)
 
 // bareBraces is the column of a value in a line that begins with {{, 0 when
 // there is none.
 func bareBraces(line string) int {
-	m := bareBrace.FindStringSubmatchIndex(line)
+	m := bareBrace().FindStringSubmatchIndex(line)
 	if m == nil {
 		return 0
 	}

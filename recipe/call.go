@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // Ref is a call of a sub-recipe.
@@ -28,7 +28,7 @@ func (r *Recipe) SubRecipes() []Ref {
 		for c := range s.calls {
 			refs = append(refs, Ref{
 				Name: c.name, Step: s.ID, Pos: c.pos, Fallback: c.fallback, file: s.where(r),
-				Unconditional: s.Condition == nil && !c.fallback && !s.StandIn,
+				Unconditional: s.Condition == nil && !c.fallback && !s.IsFallback,
 			})
 		}
 	}
@@ -164,7 +164,7 @@ func (g *callGraph) circle(cycle []int) {
 // from a map, so they are sorted: the same mistake gets the same hint.
 func nearest(word string, words []string) string {
 	slices.Sort(words)
-	return didYouMean(expr.Near(word, words))
+	return didYouMean(spelling.Near(word, words))
 }
 
 // RecipePos is the position of the sub-recipe's name.

@@ -1,13 +1,13 @@
 package recipe
 
 import (
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/spelling"
 	"github.com/belay-run/belay/recovery"
 )
 
@@ -66,7 +66,7 @@ func readRecovery(p *parser, d *draft, k, v *yaml.Node) {
 
 // RoleName is the form of a role's own name, which a recipe writes as
 // custom:NAME.
-var RoleName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+var RoleName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,31}$`)
 
 func readRole(p *parser, d *draft, k, v *yaml.Node) {
 	text, ok := p.filled(k, v)
@@ -78,7 +78,7 @@ func readRole(p *parser, d *draft, k, v *yaml.Node) {
 	switch {
 	case err != nil:
 		p.fail(posOf(v), roleHint(text), "%q is not a role", clip(text))
-	case custom && !RoleName.MatchString(own):
+	case custom && !RoleName().MatchString(own):
 		p.fail(posOf(v), "", "%q cannot be a role: its name is a small letter, then small letters, digits, _ and -, 32 at most", clip(text))
 	default:
 		d.Role, d.rolePos = string(role), posOf(v)
@@ -95,10 +95,10 @@ func roleHint(text string) string {
 	for _, r := range recovery.Roles() {
 		words = append(words, string(r))
 	}
-	if near := expr.Near(text, words); near != "" {
+	if near := spelling.Near(text, words); near != "" {
 		return didYouMean(near)
 	}
-	if RoleName.MatchString(text) {
+	if RoleName().MatchString(text) {
 		return "write custom:" + text + " for a role of your own"
 	}
 	return "write one of " + strings.Join(words, ", ") + ", or custom:NAME"
@@ -111,7 +111,7 @@ func rolePattern() string {
 	for _, r := range recovery.Roles() {
 		forms = append(forms, "_*"+anyCase(strings.ReplaceAll(string(r), "_", ""), "_*"))
 	}
-	return "^(" + strings.Join(forms, "|") + "|" + anyCase("custom", "") + ":" + strings.Trim(RoleName.String(), "^$") + ")$"
+	return "^(" + strings.Join(forms, "|") + "|" + anyCase("custom", "") + ":" + strings.Trim(RoleName().String(), "^$") + ")$"
 }
 
 // anyCase is a word in small and in capital letters, with something after each.
@@ -132,7 +132,7 @@ type callee struct {
 
 // calls are the recipes that a step calls: its own, and the one instead.
 func (s *Step) calls(yield func(callee) bool) {
-	if s.Type == belay.TypeRecipe && !yield(callee{name: s.Recipe, pos: s.recipePos}) {
+	if s.Type.Child() && !yield(callee{name: s.Recipe, pos: s.recipePos}) {
 		return
 	}
 	if s.Fallback != nil && s.Fallback.Recipe != "" {

@@ -10,7 +10,7 @@ import (
 // the stead of another step or not at all, so they have no place in the order.
 func (l *linker) fallbacks() {
 	for i := range l.steps {
-		l.steps[i].StandIn, l.steps[i].Item = false, ""
+		l.steps[i].IsFallback, l.steps[i].Item = false, ""
 	}
 	var edges [][]int // made when there is one
 	for i := range l.steps {
@@ -29,7 +29,7 @@ func (l *linker) fallbacks() {
 			if edges == nil {
 				edges = make([][]int, len(l.steps))
 			}
-			l.steps[j].StandIn, edges[i] = true, []int{j}
+			l.steps[j].IsFallback, edges[i] = true, []int{j}
 		}
 	}
 	for _, cycle := range findCycles(edges) {
@@ -38,25 +38,25 @@ func (l *linker) fallbacks() {
 		l.fail(s, s.Fallback.Pos, "", "steps are each other's fallback in a circle: %s", chain(l.steps, cycle))
 	}
 	if edges != nil && !l.circle {
-		l.stand = originals(l.steps)
+		l.original = originals(l.steps)
 		l.items()
 	}
 }
 
-// standIns checks the steps that run only as a fallback, and gives them the
+// fallbackSteps checks the steps that run only as a fallback, and gives them the
 // needs of the step that they stand in for: what is there when that one starts
 // is there for them, too.
-func (l *linker) standIns() {
+func (l *linker) fallbackSteps() {
 	for i := range l.steps {
 		s := &l.steps[i]
-		if !s.StandIn {
+		if !s.IsFallback {
 			continue
 		}
 		s.Needs = []int{}
 		if l.circle {
 			continue // said so
 		}
-		of := &l.steps[l.stand[i]]
+		of := &l.steps[l.original[i]]
 		s.Needs = of.Needs
 		for _, m := range s.misplaced() {
 			l.fail(s, m.pos, fmt.Sprintf("leave it out; when it runs is up to step %q", of.ID),
@@ -71,7 +71,7 @@ func (l *linker) items() {
 	known := make([]bool, len(l.steps))
 	for i := range l.steps {
 		s, item := &l.steps[i], ""
-		if s.StandIn {
+		if s.IsFallback {
 			continue // it is come by from the step that it stands in for
 		}
 		if s.Foreach != "" {
@@ -100,8 +100,8 @@ func (s *Step) isItem(u use) bool {
 // notAwaited reports a need for a step that runs only as a fallback.
 func (l *linker) notAwaited(s *Step, n need) {
 	hint := ""
-	if l.stand != nil {
-		hint = "need the step that it stands in for: " + string(l.steps[l.stand[l.index[n.id]]].ID)
+	if l.original != nil {
+		hint = "need the step that it stands in for: " + string(l.steps[l.original[l.index[n.id]]].ID)
 	}
 	l.fail(s, n.pos, hint, "the step %q runs only as a fallback, and nothing can wait for it", n.id)
 }
@@ -132,6 +132,7 @@ func (s *Step) misplaced() []misplacedKey {
 	add(len(s.Tags) > 0, "when_tags", Pos{})
 	add(s.Condition != nil, "condition", s.condPlace.whole)
 	add(s.Foreach != "", "foreach", Pos{})
+	add(s.Repeat != nil, "repeat", Pos{})
 	return list
 }
 
@@ -142,7 +143,7 @@ func (s *Step) misplaced() []misplacedKey {
 func originals(steps []Step) []int {
 	any := false
 	for i := range steps {
-		any = any || steps[i].StandIn
+		any = any || steps[i].IsFallback
 	}
 	if !any {
 		return nil

@@ -21,7 +21,7 @@ func parsed(t *testing.T, src string) *Recipe {
 
 // A step that is a fallback has no place in the order: the one after it waits
 // for the one before it, and groups close over it.
-func TestStandInsHaveNoPlace(t *testing.T) {
+func TestFallbackStepsHaveNoPlace(t *testing.T) {
 	r := parsed(t, `name: x
 steps:
   - {id: first, command: a, fallback: {step: plan-b}}
@@ -38,8 +38,8 @@ steps:
 	}
 	for _, s := range r.Steps {
 		stand := strings.HasPrefix(string(s.ID), "plan") || s.ID == "late"
-		if s.StandIn != stand || s.Needs == nil || !slices.Equal(s.Needs, want[s.ID]) {
-			t.Errorf("%s: stands in %v, needs %v, want %v", s.ID, s.StandIn, s.Needs, want[s.ID])
+		if s.IsFallback != stand || s.Needs == nil || !slices.Equal(s.Needs, want[s.ID]) {
+			t.Errorf("%s: stands in %v, needs %v, want %v", s.ID, s.IsFallback, s.Needs, want[s.ID])
 		}
 	}
 	if f := r.Steps[0].Fallback; f == nil || *f != (Fallback{Step: "plan-b", Pos: Pos{3, 46}}) {
@@ -58,7 +58,7 @@ func TestFallbackOfAParent(t *testing.T) {
 	}
 	var got []string
 	for _, s := range m.Steps {
-		got = append(got, fmt.Sprintf("%s %v %v", s.ID, s.StandIn, s.Needs))
+		got = append(got, fmt.Sprintf("%s %v %v", s.ID, s.IsFallback, s.Needs))
 	}
 	if want := []string{"a false []", "b false [0]", "c true []", "d false [1]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -151,7 +151,7 @@ func TestManyFallbacks(t *testing.T) {
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("%v", took)
 	}
-	if !r.Steps[0].StandIn || r.Steps[n-1].StandIn {
+	if !r.Steps[0].IsFallback || r.Steps[n-1].IsFallback {
 		t.Error("the first stands in, the last does not")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // The limits of the numbers in a recipe: more is a slip of the keyboard.
@@ -161,7 +162,7 @@ func (p *parser) choice(k, v *yaml.Node, words ...string) string {
 		if slices.Contains(words, v.Value) {
 			return v.Value
 		}
-		p.fail(posOf(v), didYouMean(expr.Near(v.Value, words)), "%q is one of %s, found %q", k.Value, strings.Join(words, ", "), clip(v.Value))
+		p.fail(posOf(v), didYouMean(spelling.Near(v.Value, words)), "%q is one of %s, found %q", k.Value, strings.Join(words, ", "), clip(v.Value))
 		return ""
 	}
 	p.wrong(k, v, "one of "+strings.Join(words, ", "), "")

@@ -58,7 +58,7 @@ func checkRecipe(t *testing.T, r *Recipe) {
 			t.Fatalf("the step %+v", s)
 		}
 		ids[s.ID] = true
-		if (s.Type == belay.TypeBash) != (s.Script != nil) || (s.Type == belay.TypeAgent) != (s.Prompt != nil) || (s.Type == belay.TypeRecipe) != (s.Recipe != "") {
+		if s.Type.Row().Shell != (s.Script != nil) || s.Type.Agent() != (s.Prompt != nil) || s.Type.Child() != (s.Recipe != "") {
 			t.Fatalf("the step %+v", s)
 		}
 		for _, a := range s.Context {

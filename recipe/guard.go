@@ -52,9 +52,6 @@ func badGlob(glob string) string {
 	return ""
 }
 
-// interpreters run the file that is their first argument.
-var interpreters = []string{"bash", "sh", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun"}
-
 // builders read a file that says what they do, when no other is named.
 var builders = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
@@ -73,8 +70,8 @@ func (s *Script) RunsFiles() []string {
 		if strings.Contains(name, "/") && !path.IsAbs(name) {
 			return []string{name}
 		}
-		if name != "" && slices.Contains(interpreters, path.Base(name)) {
-			return interpreted(rest)
+		if lang, _ := named(name); name != "" && lang.runs {
+			return interpreted(lang, rest)
 		}
 		return nil
 	})
@@ -136,13 +133,15 @@ func unwrapped(args []*syntax.Word) []*syntax.Word {
 	return args
 }
 
-// interpreted is the file that an interpreter runs.
-func interpreted(rest []*syntax.Word) []string {
-	for _, arg := range rest {
-		word := nameOf(arg)
-		switch {
-		case word == "-c" || word == "-m" || word == "" || path.IsAbs(word): // a text or a module, or nobody knows what
+// interpreted is the file that an interpreter runs; none where it runs a text or a
+// module, or where nobody knows what.
+func interpreted(lang language, rest []*syntax.Word) []string {
+	for i := 0; i < len(rest); i++ {
+		switch word := nameOf(rest[i]); {
+		case word == "" || path.IsAbs(word) || lang.takes(word) || lang.attached(word) || slices.Contains(lang.files, word):
 			return nil
+		case lang.skips(word):
+			i++
 		case !strings.HasPrefix(word, "-"):
 			return []string{word}
 		}

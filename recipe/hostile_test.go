@@ -16,6 +16,10 @@ func TestHostile(t *testing.T) {
 	for c := 'b'; c <= 'z'; c++ {
 		laughs += fmt.Sprintf("%c: &%c [*%c, *%c, *%c, *%c, *%c, *%c]\n", c, c, c-1, c-1, c-1, c-1, c-1, c-1)
 	}
+	steps := 10_000
+	if sweepsWhole() {
+		steps = 100_000
+	}
 	many := func(n int, extra func(i int) string) string {
 		var b bytes.Buffer
 		b.WriteString("name: x\ncontext: {v: 1}\nsteps:\n")
@@ -26,7 +30,7 @@ func TestHostile(t *testing.T) {
 	}
 	var keys strings.Builder
 	keys.WriteString("name: x\ncontext:\n")
-	for i := range 200_000 {
+	for i := range 2 * steps {
 		fmt.Fprintf(&keys, "  v%d: 1\n", i)
 	}
 	for _, c := range []struct {
@@ -36,11 +40,11 @@ func TestHostile(t *testing.T) {
 		{"billion laughs", laughs + oneStep, "anchors are not supported"},
 		{"ten megabytes of text", "name: x\ndescription: |\n" + strings.Repeat("  all work and no play\n", 450_000) + oneStep, ""},
 		{"ten megabytes of script", "name: x\nsteps:\n  - id: a\n    command: |\n" + strings.Repeat("      echo all work and no play\n", 300_000), ""},
-		{"a hundred thousand steps", many(100_000, func(int) string { return "" }), ""},
-		{"steps that read the one after", many(30_000, func(i int) string { return fmt.Sprintf(", condition: \"o%d == 1\"", i+1) }), "which runs later"},
-		{"twenty thousand mistakes", many(20_000, func(i int) string { return fmt.Sprintf(", outputt: o%d, env: {A-B: x}, needs: [s%dx]", i, i) }), "unknown key"},
-		{"steps that wait for nothing", many(20_000, func(int) string { return ", needs: []" }), ""},
-		{"a group of all", many(10_000, func(int) string { return ", parallel_group: g" }), "a group has at most 256 steps"},
+		{"very many steps", many(steps, func(int) string { return "" }), ""},
+		{"steps that read the one after", many(steps/3, func(i int) string { return fmt.Sprintf(", condition: \"o%d == 1\"", i+1) }), "which runs later"},
+		{"a mistake in every step", many(steps/5, func(i int) string { return fmt.Sprintf(", outputt: o%d, env: {A-B: x}, needs: [s%dx]", i, i) }), "unknown key"},
+		{"steps that wait for nothing", many(steps/5, func(int) string { return ", needs: []" }), ""},
+		{"a group of all", many(steps/10, func(int) string { return ", parallel_group: g" }), "a group has at most 256 steps"},
 		{"keys", keys.String() + oneStep, ""},
 		{"deep flow", "name: x\ncontext: {a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}\n" + oneStep, "nested more than 64 deep"},
 		{"deep block", deepBlock(300) + oneStep, "nested more than 64 deep"},

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/belay-run/belay"
 )
 
 // Isolation is what a recipe says about where a step works.
@@ -65,7 +63,7 @@ func (c *crowd) place(i int) Placing {
 		}
 		return Placing{Isolated: true, Merge: cmp.Or(s.Merge, c.merge, usual), Why: "the recipe says so"}
 	}
-	if s.StandIn || !c.hasAgents(i) {
+	if s.IsFallback || !c.hasAgents(i) {
 		return Placing{}
 	}
 	why := c.beside(i)
@@ -87,7 +85,7 @@ func (c *crowd) beside(i int) string {
 	}
 	for j := range c.steps {
 		other := &c.steps[j]
-		if j == i || other.StandIn || other.Isolate == IsolateWorktree || other.Type == belay.TypeBash && other.Isolate == IsolateOff {
+		if j == i || other.IsFallback || other.Isolate == IsolateWorktree || !other.writes() {
 			continue
 		}
 		if !c.order.before(j, i) && !c.order.before(i, j) {
@@ -97,10 +95,17 @@ func (c *crowd) beside(i int) string {
 	return ""
 }
 
+// writes tells whether a step can change the tree of the run. A script that is not
+// isolated promises that it does not.
+func (s *Step) writes() bool {
+	row := s.Type.Row()
+	return row.Writes && (!row.Shell || s.Isolate != IsolateOff)
+}
+
 // hasAgents tells whether agents work in a step, in the tree of the run.
 func (c *crowd) hasAgents(i int) bool {
 	s := &c.steps[i]
-	return s.Type == belay.TypeAgent || s.Type == belay.TypeRecipe && c.calls(s.Recipe)
+	return s.Type.Agent() || s.Type.Child() && c.calls(s.Recipe)
 }
 
 // calls tells whether agents work in a sub-recipe, where it is called.
@@ -118,7 +123,7 @@ func (c *crowd) calls(name string) bool {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Isolate != IsolateWorktree && (s.Type == belay.TypeAgent || s.Type == belay.TypeRecipe && c.calls(s.Recipe)) {
+		if s.Isolate != IsolateWorktree && (s.Type.Agent() || s.Type.Child() && c.calls(s.Recipe)) {
 			c.agents[name] = true
 			break
 		}
@@ -138,7 +143,7 @@ func (r *Recipe) stranded() bool { return r.Isolate && r.Merge == MergeAuto }
 // crowds refuses an agent that shares its tree with others and that nothing
 // checks: what changed there can be the work of any of them.
 func (l *linker) crowds() {
-	if !slices.ContainsFunc(l.steps, func(s Step) bool { return s.Isolate == IsolateOff && s.Type == belay.TypeAgent }) {
+	if !slices.ContainsFunc(l.steps, func(s Step) bool { return s.Isolate == IsolateOff && s.Type.Agent() }) {
 		return
 	}
 	for i, p := range Placings(&Recipe{Steps: l.steps}, nil) {

@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // key is a word of the language: where it may stand, what it holds, how it is
@@ -97,9 +97,9 @@ func readKeys[T any](p *parser, n *yaml.Node, t *table[T], kind stepKinds, to *T
 		t.mark(&found, at)
 		switch known := &t.keys[at]; {
 		case kind != 0 && known.later&kind != 0:
-			p.loose(posOf(k), "", "%q on %s is not supported by this version", k.Value, kind)
+			p.loose(posOf(k), "", "%q on %s is not supported by this version", k.Value, kind.row().noun)
 		case kind != 0 && known.on&kind == 0:
-			p.loose(posOf(k), known.why, "%q does not apply to %s", k.Value, kind)
+			p.loose(posOf(k), known.why, "%q does not apply to %s", k.Value, kind.row().noun)
 		case known.read == nil:
 			p.fail(posOf(k), "", "%q is not supported by this version", k.Value)
 		default:
@@ -121,7 +121,7 @@ func unknown[T any](p *parser, k *yaml.Node, t *table[T]) string {
 	}
 	meant := t.others[k.Value]
 	if meant == "" {
-		meant = expr.Near(k.Value, t.names())
+		meant = spelling.Near(k.Value, t.names())
 	}
 	if p.compat {
 		p.warn(posOf(k), didYouMean(meant), "unknown key %q, which has no effect", k.Value)

@@ -36,6 +36,9 @@ func (r *Recipe) lenient() {
 		for j := range s.Context {
 			text(s.Context[j].Text)
 		}
+		for j := range s.With {
+			text(s.With[j].Text)
+		}
 		if s.Condition != nil {
 			s.Condition.Lenient()
 		}
@@ -55,7 +58,7 @@ func (p *parser) ownBraces(root *yaml.Node) {
 			switch k.Value {
 			case "prompt", "working_dir":
 				p.bracesIn(k, v, false)
-			case "context":
+			case "context", "with":
 				for j := 0; j+1 < len(v.Content); j += 2 {
 					p.bracesIn(v.Content[j], v.Content[j+1], false)
 				}

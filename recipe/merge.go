@@ -83,6 +83,9 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)
 	m.Steps = overlay(written(parent), written(child), func(s Step) string { return string(s.ID) })
+	if m.Ends == nil {
+		m.Ends, m.endsPlace = parent.Ends, parent.endsPlace
+	}
 	if m.Tests == nil {
 		m.Tests = parent.Tests
 	}

@@ -21,13 +21,13 @@ func (p *parser) link(steps []Step, parent bool) {
 // linker resolves the needs of a list of steps.
 type linker struct {
 	*report
-	file   string // for steps that do not name theirs
-	steps  []Step
-	parent bool
-	clamp  func(Pos) Pos
-	index  map[belay.Path]int
-	stand  []int // see originals
-	circle bool  // of fallbacks
+	file     string // for steps that do not name theirs
+	steps    []Step
+	parent   bool
+	clamp    func(Pos) Pos
+	index    map[belay.Path]int
+	original []int // see originals
+	circle   bool  // of fallbacks
 }
 
 func (l *linker) fail(s *Step, at Pos, hint, format string, args ...any) {
@@ -44,14 +44,14 @@ func (l *linker) link() {
 	l.fallbacks()
 	prior := []int{} // what a step without needs waits for
 	for i := 0; i < len(l.steps); {
-		if l.steps[i].StandIn { // it has no place in the order
+		if l.steps[i].IsFallback { // it has no place in the order
 			i++
 			continue
 		}
 		end := l.group(i)
 		next := make([]int, 0, end-i)
 		for ; i < end; i++ {
-			if l.steps[i].StandIn {
+			if l.steps[i].IsFallback {
 				continue
 			}
 			l.steps[i].Needs = prior
@@ -65,7 +65,7 @@ func (l *linker) link() {
 		}
 		prior = next
 	}
-	l.standIns()
+	l.fallbackSteps()
 	if !l.full() {
 		l.cycles()
 	}
@@ -77,7 +77,7 @@ func (l *linker) link() {
 // group is the end of the group that starts at i; a step without one is alone.
 func (l *linker) group(i int) int {
 	end := i + 1
-	for l.steps[i].Group != "" && end < len(l.steps) && (l.steps[end].StandIn || l.steps[end].Group == l.steps[i].Group) {
+	for l.steps[i].Group != "" && end < len(l.steps) && (l.steps[end].IsFallback || l.steps[end].Group == l.steps[i].Group) {
 		end++
 	}
 	return end
@@ -109,7 +109,7 @@ func (l *linker) needed(i int) []int {
 			l.noStep(s, n)
 		case j == i || n.id == s.ID:
 			l.fail(s, n.pos, "", "the step %q needs itself", n.id)
-		case l.steps[j].StandIn:
+		case l.steps[j].IsFallback:
 			l.notAwaited(s, n)
 		default:
 			needs = append(needs, j)

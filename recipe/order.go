@@ -5,12 +5,12 @@ package recipe
 // that a long recipe is not walked step by step; the walks of one recipe are
 // bounded all together.
 type order struct {
-	steps []Step
-	head  []int // the first step of the stretch
-	stand []int // whom a step stands in for, nil when there is no such step; itself for all others
-	seen  []int
-	round int
-	left  int // visits before it gives up
+	steps    []Step
+	head     []int // the first step of the stretch
+	original []int // whose fallback a step is, nil when there is no such step; itself for all others
+	seen     []int
+	round    int
+	left     int // visits before it gives up
 }
 
 func newOrder(steps []Step) *order {
@@ -21,15 +21,15 @@ func newOrder(steps []Step) *order {
 			o.head[i] = o.head[i-1]
 		}
 	}
-	o.stand = originals(steps)
+	o.original = originals(steps)
 	return o
 }
 
 // before tells whether step i waits for step j, or for the step that j stands
 // in for. Out of breath, it says yes: what is not known is not reported.
 func (o *order) before(j, i int) bool {
-	if o.stand != nil {
-		j = o.stand[j]
+	if o.original != nil {
+		j = o.original[j]
 	}
 	if j == i {
 		return false

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // Parse reads a recipe. It reports every problem it finds, up to MaxProblems;
@@ -96,9 +96,9 @@ func (p *parser) recipe() *Recipe {
 		r.lenient()
 	}
 	if r.Shell == "" {
-		r.Shell = belay.ShellStrict
+		r.Shell = effect.ShellStrict
 		if p.compat {
-			r.Shell = belay.ShellPlain
+			r.Shell = effect.ShellPlain
 		}
 	}
 	for i := range r.Steps {

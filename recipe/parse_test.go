@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 func mustParse(t *testing.T, src string) *Recipe {
@@ -63,8 +64,8 @@ steps:
     needs: []
 `
 	r := mustParse(t, src)
-	if r.Name != "deploy (all)" || r.Description != "Builds and ships.\n" || r.Version != "2.10" || r.Author != "me" ||
-		!slices.Equal(r.Tags, []string{"a", "5"}) || r.Recursion != (Recursion{4, 50}) || !r.AllowEmpty || r.Shell != belay.ShellPlain ||
+	if r.Name != "deploy (all)" || r.Description != "Builds and ships.\n" || r.Version != "2.10" ||
+		!slices.Equal(r.Tags, []string{"a", "5"}) || r.Recursion != (Recursion{4, 50}) || !r.AllowEmpty || r.Shell != effect.ShellPlain ||
 		r.File != "r.yaml" || r.Digest != Digest([]byte(src)) || len(r.Digest) != 64 {
 		t.Errorf("the head is %+v", r)
 	}
@@ -72,12 +73,12 @@ steps:
 	if b.ID != "build" || b.Type != belay.TypeBash || b.Script.Source != "make" || b.Output != "build_log" || b.Condition.String() != "target == 'prod'" ||
 		b.Dir.String() != "src/{{target}}" || b.Timeout != 90*time.Second || b.Retry != (Retry{3, 500 * time.Millisecond}) || b.Verify.Source != "test -f out" ||
 		!b.Once || !b.Optional || !reflect.DeepEqual(b.Env, map[string]string{"CC": "gcc", "LEVEL": "2", "EMPTY": ""}) ||
-		b.Shell != belay.ShellStrict || b.Failure != belay.Infrastructure || !b.Escalate || b.Pos != (Pos{13, 5}) {
+		b.Shell != effect.ShellStrict || b.Failure != belay.Infrastructure || !b.Escalate || b.Pos != (Pos{13, 5}) {
 		t.Errorf("the first step is %+v", b)
 	}
 	s := r.Steps[1]
-	if s.ID != "5" || s.Type != belay.TypeRecipe || s.Recipe != "ship-it" || s.Timeout != 5*time.Minute || s.Retry != (Retry{2, 0}) ||
-		!s.Optional || s.Verify.Source != "test -e done" || s.Shell != belay.ShellPlain || s.Escalate || s.Once {
+	if s.ID != "5" || !s.Type.Child() || s.Recipe != "ship-it" || s.Timeout != 5*time.Minute || s.Retry != (Retry{2, 0}) ||
+		!s.Optional || s.Verify.Source != "test -e done" || s.Shell != effect.ShellPlain || s.Escalate || s.Once {
 		t.Errorf("the second step is %+v", s)
 	}
 	var args []string
@@ -96,10 +97,10 @@ steps:
 func TestDefaults(t *testing.T) {
 	r := mustParse(t, "name: x\ncontext:\ntags:\nsteps:\n  - id: a\n    command: x\n")
 	s := r.Steps[0]
-	if r.Version != "1.0.0" || r.Shell != belay.ShellStrict || r.Recursion != (Recursion{}) || r.AllowEmpty || len(r.Context) != 0 {
+	if r.Version != "1.0.0" || r.Shell != effect.ShellStrict || r.Recursion != (Recursion{}) || r.AllowEmpty || len(r.Context) != 0 {
 		t.Errorf("the head is %+v", r)
 	}
-	if s.Shell != belay.ShellStrict || s.Retry != (Retry{MaxAttempts: 1}) || s.Timeout != 0 || s.Needs == nil || s.Condition != nil || s.Dir != nil || s.Optional {
+	if s.Shell != effect.ShellStrict || s.Retry != (Retry{MaxAttempts: 1}) || s.Timeout != 0 || s.Needs == nil || s.Condition != nil || s.Dir != nil || s.Optional {
 		t.Errorf("the step is %+v", s)
 	}
 }
@@ -280,7 +281,7 @@ func TestManySteps(t *testing.T) {
 		if r != nil {
 			checkNeeds(t, r)
 		}
-		if took > 3*time.Second {
+		if took > 20*time.Second {
 			t.Errorf("%s: %v for %d steps", name, took, n)
 		}
 		t.Logf("%s: %v", name, took)

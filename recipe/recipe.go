@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/expr"
 )
 
@@ -19,29 +20,30 @@ type Recipe struct {
 	Name        string
 	Description string
 	Version     string
-	Author      string
 	Tags        []string
 	Context     []Var // in the order of the file
 	Recursion   Recursion
-	AllowEmpty  bool        // no step may run at all, and that is fine
-	Shell       belay.Shell // for every step that does not say otherwise
-	Compat      bool        // read as the older runner would, where that is safe
-	Rules       []Rule      // context_validation: looked at before the first step
+	AllowEmpty  bool         // no step may run at all, and that is fine
+	Shell       effect.Shell // for every step that does not say otherwise
+	Compat      bool         // read as the older runner would, where that is safe
+	Rules       []Rule       // context_validation: looked at before the first step
 	Hooks       Hooks
-	Extends     string    // the parent's name; "" once it is merged in (see Merge)
-	Secrets     []string  // variables whose values are hidden
-	Isolate     bool      // the run has a worktree of its own
-	Merge       MergeMode // what becomes of the work of its isolated steps, where they do not say it
-	Guard       *Guard    // files that its agents may not change; nil = not said
-	Policy      string    // who chooses recoveries from failures: "" = not said, belay or classic
-	Recovery    string    // about failed sub-recipes: "" = not said, on, off or classic
-	Tests       *Script   // the check of agent steps with expect: tests and no verify; nil = not said
+	Extends     string     // the parent's name; "" once it is merged in (see Merge)
+	Secrets     []string   // variables whose values are hidden
+	Isolate     bool       // the run has a worktree of its own
+	Merge       MergeMode  // what becomes of the work of its isolated steps, where they do not say it
+	Guard       *Guard     // files that its agents may not change; nil = not said
+	Policy      string     // who chooses recoveries from failures: "" = not said, belay or classic
+	Recovery    string     // about failed sub-recipes: "" = not said, on, off or classic
+	Tests       *Script    // the check of agent steps with expect: tests and no verify; nil = not said
+	Ends        *expr.Expr // the status that it amounts to, where that is lower; nil = not said
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
 
 	extendsPos Pos   // of the parent's name
-	hookUses   []use // what the hooks read
+	hookUses   []use // what the hooks read, and ends
+	endsPlace  place
 	secretPos  []Pos // of the names of secrets
 }
 
@@ -89,7 +91,7 @@ type Script struct {
 	Text   string // what bash gets
 	Uses   []Use  // the variables that Text refers to
 
-	env []envRead // variables of the environment that it reckons with
+	env []envRead // variables of the environment that it calculates with
 }
 
 // Use is a placeholder of a script.
@@ -105,51 +107,56 @@ type Pos struct{ Line, Col int }
 
 // Step is one node of the graph.
 type Step struct {
-	ID        belay.Path
-	Type      belay.StepType
-	Script    *Script    // bash
-	Agent     string     // agent: who does it; "" = whoever is there
-	Prompt    *expr.Text // agent
-	Model     string     // agent
-	Recipe    string     // recipe: the name of the sub-recipe
-	Context   []Arg      // recipe: what is handed down, over the parent's context
-	Output    string     // the variable that gets the result; "" = none
-	Condition *expr.Expr
-	Dir       *expr.Text // nil = the run's directory
-	Timeout   time.Duration
-	Needs     []int // indexes of steps, ascending; resolved, never nil after Parse
-	Retry     Retry
-	Verify    *Script
-	OwnTests  bool     // Verify is the tests: of the recipe
-	Group     string   // parallel_group; adjacent steps of one group run together
-	Tags      []string // when_tags
-	JSON      belay.JSONMode
-	Outputs   []belay.OutputSpec
-	Foreach   string // the list variable; "" = none
-	As        string // the name of the item
-	MaxItems  int    // max_parallel of foreach; 0 = no limit of its own
-	Expect    string // agent, recipe: none, answer, change, tests, pr
-	Role      string // agent: a role of recovery, "" = none
-	Policy    string // who chooses recoveries from its failures: "" = that of the run, belay or classic
-	Recovery  string // recipe: "" = not said, on, off or classic
-	Guard     *Guard // files that its agents may not change; nil = that of the recipe
-	Isolate   Isolation
-	Merge     MergeMode // what becomes of its work when it is isolated
-	Once      bool
-	Optional  bool
-	Env       map[string]string
-	Shell     belay.Shell
-	Failure   belay.FailureKind // "" = by the evidence
-	Escalate  bool              // on_failure: escalate
-	Fallback  *Fallback         // what is done instead when it stays failed; nil = nothing
-	StandIn   bool              // it never starts by itself: another step has it as its fallback
-	Item      string            // of one that stands in for the items of a foreach: the variable that holds the item
-	Pos       Pos
+	ID         belay.Path
+	Type       belay.StepType
+	Script     *Script    // bash
+	Agent      string     // agent: who does it; "" = whoever is there
+	Prompt     *expr.Text // agent
+	Model      string     // agent
+	Recipe     string     // recipe: the name of the sub-recipe
+	Context    []Arg      // recipe: what is handed down, over the parent's context
+	Call       string     // call: the name of the function
+	With       []Arg      // call: its inputs
+	Output     string     // the variable that gets the result; "" = none
+	Failed     string     // the variable that gets why it failed, when it is optional; "" = none
+	Condition  *expr.Expr
+	Dir        *expr.Text // nil = the run's directory
+	Timeout    time.Duration
+	Needs      []int // indexes of steps, ascending; resolved, never nil after Parse
+	Retry      Retry
+	Verify     *Script
+	OwnTests   bool     // Verify is the tests: of the recipe
+	Group      string   // parallel_group; adjacent steps of one group run together
+	Tags       []string // when_tags
+	JSON       effect.JSONMode
+	Outputs    []effect.OutputSpec
+	Foreach    string  // the list variable; "" = none
+	Repeat     *Repeat // rounds; nil = the step is done once
+	As         string  // the name of the item
+	MaxItems   int     // max_parallel of foreach; 0 = no limit of its own
+	Expect     string  // agent, recipe: none, answer, change, tests, pr
+	Role       string  // agent: a role of recovery, "" = none
+	Policy     string  // who chooses recoveries from its failures: "" = that of the run, belay or classic
+	Recovery   string  // recipe: "" = not said, on, off or classic
+	Guard      *Guard  // files that its agents may not change; nil = that of the recipe
+	Isolate    Isolation
+	Merge      MergeMode // what becomes of its work when it is isolated
+	Once       bool
+	Optional   bool
+	Env        map[string]string
+	Shell      effect.Shell
+	Failure    belay.FailureKind // "" = by the evidence
+	Escalate   bool              // on_failure: escalate
+	Fallback   *Fallback         // what is done instead when it stays failed; nil = nothing
+	IsFallback bool              // it never starts by itself: another step has it as its fallback
+	Item       string            // of one that stands in for the items of a foreach: the variable that holds the item
+	Pos        Pos
 
 	file      string // where it was written, when a merge brought it here
 	idPos     Pos
 	rolePos   Pos    // of the role's name
 	recipePos Pos    // of the sub-recipe's name
+	callPos   Pos    // of the function's name
 	groupPos  Pos    // of the key
 	needs     []need // as written
 	hasNeeds  bool   // it says what it needs
@@ -158,7 +165,7 @@ type Step struct {
 	condPlace place
 }
 
-// Arg is a value handed to a sub-recipe: text with {{names}} in it, or JSON.
+// Arg is a value handed to a sub-recipe or a function: text with {{names}} in it, or JSON.
 type Arg struct {
 	Name string
 	Text *expr.Text      // set for a string

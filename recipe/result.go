@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 func readOutput(p *parser, d *draft, k, v *yaml.Node) {
@@ -26,9 +26,9 @@ func readParseJSON(p *parser, d *draft, k, v *yaml.Node) {
 	}
 	switch {
 	case k.Value == "parse_json_required":
-		d.JSON = belay.JSONRequired
-	case d.JSON == belay.JSONAuto:
-		d.JSON = belay.JSONExtract
+		d.JSON = effect.JSONRequired
+	case d.JSON == effect.JSONAuto:
+		d.JSON = effect.JSONExtract
 	}
 }
 
@@ -48,7 +48,7 @@ func readOutputs(p *parser, d *draft, k, v *yaml.Node) {
 			p.wrong(name, what, "a mapping", form)
 			continue
 		}
-		spec := belay.OutputSpec{Name: name.Value}
+		spec := effect.OutputSpec{Name: name.Value}
 		readKeys(p, what, outputKeys, 0, &spec)
 		switch {
 		case spec.File != "" && spec.Path != "":
@@ -65,8 +65,8 @@ func readOutputs(p *parser, d *draft, k, v *yaml.Node) {
 }
 
 var outputKeys = newTable(map[string]string{"path": "file"},
-	key[belay.OutputSpec]{name: "file", bound: bounds{text: formFile}, types: []string{typeText}, form: "PATH", doc: "A file that the step wrote, from its directory on.",
-		read: func(p *parser, o *belay.OutputSpec, k, v *yaml.Node) {
+	key[effect.OutputSpec]{name: "file", bound: bounds{text: formFile}, types: []string{typeText}, form: "PATH", doc: "A file that the step wrote, from its directory on.",
+		read: func(p *parser, o *effect.OutputSpec, k, v *yaml.Node) {
 			name, ok := p.filled(k, v)
 			switch {
 			case !ok:
@@ -78,8 +78,8 @@ var outputKeys = newTable(map[string]string{"path": "file"},
 				o.File = name
 			}
 		}},
-	key[belay.OutputSpec]{name: "json", bound: bounds{text: formPath}, types: []string{typeText}, form: "items[0].id", doc: "A place in the JSON that the step printed.",
-		read: func(p *parser, o *belay.OutputSpec, k, v *yaml.Node) {
+	key[effect.OutputSpec]{name: "json", bound: bounds{text: formPath}, types: []string{typeText}, form: "items[0].id", doc: "A place in the JSON that the step printed.",
+		read: func(p *parser, o *effect.OutputSpec, k, v *yaml.Node) {
 			path, ok := p.filled(k, v)
 			if ok && !pathForm(path) {
 				p.fail(posOf(v), "write it like items[0].id", "%q is no place in JSON", clip(path))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 const oneStep = "steps:\n  - {id: a, command: x}\n"
@@ -67,8 +68,8 @@ func TestRows(t *testing.T) {
 		{"7 defaults", "name: x\n" + oneStep, false, fine(func(r *Recipe) bool {
 			return r.Version == "1.0.0" && r.Recursion == (Recursion{}) && r.Hooks == (Hooks{}) && belay.DefaultLimits().MaxDepth == 6 && belay.DefaultLimits().MaxTotalSteps == 200
 		})},
-		{"11 skill", steps("  - {id: a, type: skill}\n"), false, has("bash, agent or recipe")},
-		{"11 loop, compat", steps("  - {id: a, type: loop}\n"), true, has("bash, agent or recipe")},
+		{"11 skill", steps("  - {id: a, type: skill}\n"), false, has("bash, agent, recipe or call")},
+		{"11 loop, compat", steps("  - {id: a, type: loop}\n"), true, has("bash, agent, recipe or call")},
 		{"12 quoted number", steps("  - {id: a, command: x, timeout: '3'}\n"), false, has("needs a duration")},
 		{"12 quoted boolean", steps("  - {id: a, command: x, parse_json: 'true', output: o}\n"), false, has("needs true or false")},
 		{"12 negative timeout", steps("  - {id: a, command: x, timeout: -3}\n"), true, has("more than 0")},
@@ -98,12 +99,12 @@ func TestCompatStillWarns(t *testing.T) {
 }
 
 func TestCompatShell(t *testing.T) {
-	for src, want := range map[string]belay.Shell{
-		"":                              belay.ShellStrict,
-		"compat: true\n":                belay.ShellPlain,
-		"compat: false\n":               belay.ShellStrict,
-		"compat: true\nshell: strict\n": belay.ShellStrict,
-		"shell: plain\n":                belay.ShellPlain,
+	for src, want := range map[string]effect.Shell{
+		"":                              effect.ShellStrict,
+		"compat: true\n":                effect.ShellPlain,
+		"compat: false\n":               effect.ShellStrict,
+		"compat: true\nshell: strict\n": effect.ShellStrict,
+		"shell: plain\n":                effect.ShellPlain,
 	} {
 		r := mustParse(t, "name: x\n"+oneStep+src) // also when it comes after the steps
 		if r.Shell != want || r.Steps[0].Shell != want {
@@ -123,13 +124,13 @@ steps:
 defaults: {timeout: 7, optional: true, retry: {max_attempts: 3, backoff: 1s}, model: m, working_dir: "{{dir}}", shell: plain, max_parallel: 2}
 `)
 	a, b, c, d := &r.Steps[0], &r.Steps[1], &r.Steps[2], &r.Steps[3]
-	if a.Timeout.Seconds() != 7 || !a.Optional || a.Retry.MaxAttempts != 3 || a.Dir.String() != "{{dir}}" || a.Shell != belay.ShellPlain || a.Model != "" || a.MaxItems != 0 {
+	if a.Timeout.Seconds() != 7 || !a.Optional || a.Retry.MaxAttempts != 3 || a.Dir.String() != "{{dir}}" || a.Shell != effect.ShellPlain || a.Model != "" || a.MaxItems != 0 {
 		t.Errorf("a is %+v", a)
 	}
 	if b.Timeout.Seconds() != 5 || b.Optional || b.Retry != (Retry{MaxAttempts: 1}) {
 		t.Errorf("b is %+v", b)
 	}
-	if c.Timeout.Seconds() != 7 || c.Shell != belay.ShellStrict || d.Model != "m" || !d.Optional {
+	if c.Timeout.Seconds() != 7 || c.Shell != effect.ShellStrict || d.Model != "m" || !d.Optional {
 		t.Errorf("c is %+v\nd is %+v", c, d)
 	}
 	if got := CheckCalls(r, map[string]*Recipe{"y": mustParse(t, "name: y\n"+oneStep)}); len(got) > 0 {
@@ -178,13 +179,13 @@ steps:
   - {id: d, command: "echo {{it}}", foreach: j, as: it, max_parallel: 4, when_tags: [fast, 5]}
   - {id: e, command: x, output: q, parse_json: false}
 `)
-	modes := []belay.JSONMode{belay.JSONExtract, belay.JSONRequired, belay.JSONAuto, belay.JSONAuto, belay.JSONAuto}
+	modes := []effect.JSONMode{effect.JSONExtract, effect.JSONRequired, effect.JSONAuto, effect.JSONAuto, effect.JSONAuto}
 	for i, s := range r.Steps {
 		if s.JSON != modes[i] {
 			t.Errorf("%s: %q", s.ID, s.JSON)
 		}
 	}
-	want := []belay.OutputSpec{{Name: "f", File: "../out/a.txt"}, {Name: "j", Path: "items[0].id"}, {Name: "k", Path: "[2]"}}
+	want := []effect.OutputSpec{{Name: "f", File: "../out/a.txt"}, {Name: "j", Path: "items[0].id"}, {Name: "k", Path: "[2]"}}
 	if d := r.Steps[3]; !slices.Equal(r.Steps[2].Outputs, want) || d.Foreach != "j" || d.As != "it" || d.MaxItems != 4 || !slices.Equal(d.Tags, []string{"fast", "5"}) {
 		t.Errorf("got %+v and %+v", r.Steps[2].Outputs, d)
 	}

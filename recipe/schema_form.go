@@ -87,7 +87,7 @@ func duration(zero bool) map[string]any {
 
 // stepRules are what the keys of a step, or of the defaults, mean for each other.
 func stepRules() []any {
-	return append(sharedRules(), notBoth("parallel_group", "needs"), notBoth("foreach", "outputs"), kinds())
+	return append(sharedRules(), notBoth("parallel_group", "needs"), notBoth("foreach", "outputs"), notBoth("foreach", "repeat"), kinds())
 }
 
 // sharedRules hold for the defaults of all steps as well.
@@ -116,33 +116,33 @@ func notBoth(a, b string) map[string]any {
 // kinds tells which keys go with which type of step. The type is told, or
 // follows from the keys in the same way as for the parser.
 func kinds() map[string]any {
-	told := func(kind string) map[string]any {
-		return map[string]any{"required": []string{"type"}, "properties": map[string]any{"type": map[string]any{"const": kind}}}
-	}
-	untold := func(has map[string]any) map[string]any {
-		return map[string]any{"allOf": []any{map[string]any{"not": map[string]any{"required": []string{"type"}}}, has}}
-	}
 	has := func(key string) map[string]any { return map[string]any{"required": []string{key}} }
-	asked := map[string]any{"anyOf": []any{has("agent"), map[string]any{"required": []string{"prompt"}, "not": has("command")}}}
-	return map[string]any{
-		"if":   map[string]any{"anyOf": []any{told("recipe"), untold(has("recipe"))}},
-		"then": only(onRecipe, "recipe"),
-		"else": map[string]any{
-			"if":   map[string]any{"anyOf": []any{told("agent"), untold(asked)}},
-			"then": only(onAgent, "prompt"),
-			"else": only(onBash, "command"),
-		},
+	rest := only(kindRows[0])
+	for _, row := range kindRows[1:] {
+		told := has("type")
+		told["properties"] = map[string]any{"type": map[string]any{"const": string(row.typ)}}
+		var marks []any
+		for _, m := range row.marks {
+			marked := has(m.key)
+			if m.unless != "" {
+				marked["not"] = has(m.unless)
+			}
+			marks = append(marks, marked)
+		}
+		untold := map[string]any{"allOf": []any{map[string]any{"not": has("type")}, map[string]any{"anyOf": marks}}}
+		rest = map[string]any{"if": map[string]any{"anyOf": []any{told, untold}}, "then": only(row), "else": rest}
 	}
+	return rest
 }
 
 // only is a step of one kind: it has the key that makes it one, and none of
 // those that do not apply.
-func only(kind stepKinds, needs string) map[string]any {
+func only(row kindRow) map[string]any {
 	never := map[string]any{}
 	for i := range stepKeys.keys {
-		if k := &stepKeys.keys[i]; k.read != nil && k.on&kind == 0 {
+		if k := &stepKeys.keys[i]; k.read != nil && k.on&row.on == 0 {
 			never[k.name] = false
 		}
 	}
-	return map[string]any{"required": []string{needs}, "properties": never}
+	return map[string]any{"required": []string{row.key}, "properties": never}
 }

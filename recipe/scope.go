@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // variables checks that every variable which root reads is set by something before
@@ -151,7 +151,7 @@ func (sc *scope) setters(name string) (steps []int, found bool) {
 func (sc *scope) step(i int) {
 	s := &sc.r.Steps[i]
 	for _, u := range s.uses {
-		if u.maybe || sc.first[u.name] || s.isItem(u) {
+		if u.maybe || sc.first[u.name] || s.isItem(u) || s.ofRound(u) {
 			continue
 		}
 		setters, found := sc.setters(u.name)
@@ -197,10 +197,10 @@ func (sc *scope) when(i int, u use, setters []int) {
 		switch by := &sc.r.Steps[meanwhile]; {
 		case s.Group != "":
 			p.Hint = "take one of them out of the group"
-		case s.StandIn && sc.order.stand[i] == meanwhile:
+		case s.IsFallback && sc.order.original[i] == meanwhile:
 			p.Msg = fmt.Sprintf("%q is set by step %q, which has failed when this step runs", u.name, setter)
 			p.Hint = "give it a default under context:"
-		case s.StandIn || by.StandIn:
+		case s.IsFallback || by.IsFallback:
 			p.Hint = "give it a default under context:"
 		}
 	case setters[0] == i && len(setters) == 1:
@@ -221,7 +221,7 @@ func (sc *scope) nobody(r *Recipe, file string, u use) {
 	if u.maybe || sc.g.full() {
 		return
 	}
-	hint := didYouMean(expr.Near(u.name, slices.Sorted(maps.Keys(sc.known))))
+	hint := didYouMean(spelling.Near(u.name, slices.Sorted(maps.Keys(sc.known))))
 	switch {
 	case hint == "" && sc.open:
 		return // the recipe that could not be read may set it

@@ -3,7 +3,6 @@ package recipe
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // The bounds of a script with placeholders. The shell's parser calls itself for
@@ -264,4 +264,4 @@ func (s *scriptReader) verify(m *marked, script *Script) {
 	s.say(m.spots[first].hole.Start, false, viaVariable, "the placeholders of this script cannot be put in safely")
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:+@%/-]+$`)
+var plainWord = pattern.Lazy(`^[A-Za-z0-9_.,:+@%/-]+$`)

@@ -26,12 +26,15 @@ var forks = []struct{ name, before, each, after, end string }{
 
 // promise: L
 func TestHostileValuesInOtherProcesses(t *testing.T) {
-	values := hostileValues()
 	const together = 100
-	for len(values)%together != 0 {
-		values = append(values, "rest")
-	}
-	for _, f := range forks {
+	for i, f := range forks {
+		values := hostileValues()
+		if !sweepsWhole() {
+			values = share(values, i)
+		}
+		for len(values)%together != 0 {
+			values = append(values, "rest")
+		}
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			var template, set strings.Builder
@@ -79,8 +82,12 @@ func TestHostileValuesOutOfSubstitution(t *testing.T) {
 // A file is named by the value, whatever it holds.
 func TestHostileFileNames(t *testing.T) {
 	t.Parallel()
+	all := hostileValues()
+	if !sweepsWhole() {
+		all = share(all, 0)
+	}
 	var values []string
-	for _, v := range hostileValues() {
+	for _, v := range all {
 		if v = strings.ReplaceAll(v, "/", "_"); v != "" && v != "." && v != ".." && len(v) < 200 {
 			values = append(values, v)
 		}

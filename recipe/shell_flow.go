@@ -14,12 +14,12 @@ type flow struct {
 	holds   map[string]*spot    // a variable to a placeholder that it is set from
 	set     map[string]bool     // variables that the script sets
 	guarded map[string]bool     // variables that the script looks at with case or =~
-	used    []reckoning
+	used    []arithmeticUse
 }
 
-// reckoning is a variable whose text bash reads as arithmetic, or as a prompt:
+// arithmeticUse is a variable whose text bash reads as arithmetic, or as a prompt:
 // commands that are hidden in it run.
-type reckoning struct {
+type arithmeticUse struct {
 	name   string
 	offset int
 	prompt bool
@@ -149,8 +149,8 @@ func (f *flow) origins(name string) (sp *spot, names []string) {
 	return sp, names
 }
 
-// reckons notes a variable that stands in arithmetic.
-func (w *walker) reckons(n syntax.Node, s setting) {
+// inArithmetic notes a variable that stands in arithmetic.
+func (w *walker) inArithmetic(n syntax.Node, s setting) {
 	if w.flow == nil {
 		return
 	}
@@ -160,7 +160,7 @@ func (w *walker) reckons(n syntax.Node, s setting) {
 			return
 		}
 		if name := n.Lit(); envForm(name) {
-			w.flow.used = append(w.flow.used, reckoning{name: name, offset: int(n.Pos().Offset())})
+			w.flow.used = append(w.flow.used, arithmeticUse{name: name, offset: int(n.Pos().Offset())})
 		}
 	case *syntax.ParamExp:
 		if n.Param == nil || n.Length {
@@ -168,12 +168,12 @@ func (w *walker) reckons(n syntax.Node, s setting) {
 		}
 		prompt := n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P"
 		if s.integer || prompt {
-			w.flow.used = append(w.flow.used, reckoning{n.Param.Value, int(n.Pos().Offset()), prompt})
+			w.flow.used = append(w.flow.used, arithmeticUse{n.Param.Value, int(n.Pos().Offset()), prompt})
 		}
 	}
 }
 
-// envRead is a variable of the environment that a script reckons with, or that
+// envRead is a variable of the environment that a script calculates with, or that
 // it may take for one of the recipe.
 type envRead struct {
 	name   string
@@ -188,12 +188,12 @@ func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
 	if f == nil {
 		return nil
 	}
-	said := map[reckoning]bool{}
+	said := map[arithmeticUse]bool{}
 	for _, u := range f.used {
 		if len(said) >= MaxProblems {
 			break
 		}
-		key := reckoning{name: u.name, prompt: u.prompt}
+		key := arithmeticUse{name: u.name, prompt: u.prompt}
 		if said[key] {
 			continue
 		}
@@ -212,14 +212,14 @@ func (s *scriptReader) flows(m *marked, f *flow) (reads []envRead) {
 	return reads
 }
 
-func (u reckoning) harm() string {
+func (u arithmeticUse) harm() string {
 	if u.prompt {
 		return "bash would run commands hidden in it here: @P reads it as a prompt"
 	}
 	return "bash would run commands hidden in it here, in arithmetic"
 }
 
-func (u reckoning) cure(value string) string {
+func (u arithmeticUse) cure(value string) string {
 	if u.prompt {
 		return "leave the @P out"
 	}

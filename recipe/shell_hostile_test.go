@@ -168,7 +168,7 @@ func TestHostileValues(t *testing.T) {
 	all := values
 	for i, p := range places {
 		values := all
-		if os.Getenv("BELAY_HOSTILE") != "all" {
+		if !sweepsWhole() {
 			values = share(all, i)
 		}
 		t.Run(p.name, func(t *testing.T) {
@@ -190,12 +190,26 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
-// share is every piece alone and each third of what is made of them, beginning at
+// sweepsWhole tells whether everything is tried, not only what a change is held against.
+func sweepsWhole() bool { return os.Getenv("BELAY_SWEEPS") == "all" }
+
+// sweep is how many of n a change is held against.
+func sweep(n int) int {
+	if sweepsWhole() {
+		return n
+	}
+	return n / 3
+}
+
+// shares is among how many places the values are divided.
+const shares = 8
+
+// share is every piece alone and a part of what is made of them, beginning at
 // another one for the next place: all values are tried in some places, and in all
-// places with BELAY_HOSTILE=all.
+// places with BELAY_SWEEPS=all.
 func share(values []string, place int) []string {
 	some := slices.Clone(values[:len(pieces)])
-	for i := len(pieces) + place%3; i < len(values); i += 3 {
+	for i := len(pieces) + place%shares; i < len(values); i += shares {
 		some = append(some, values[i])
 	}
 	return some

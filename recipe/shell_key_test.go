@@ -3,7 +3,7 @@ package recipe
 import "testing"
 
 // A subscript is a word only where the array surely is an associative one;
-// elsewhere bash reckons with it.
+// elsewhere bash calculates with it.
 func TestKeysOfArrays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

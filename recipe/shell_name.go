@@ -1,21 +1,22 @@
 package recipe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
-// names are the variables of a script that are more than text: bash reckons
+// names are the variables of a script that are more than text: bash calculates
 // with what is assigned to some, and reads what is declared for others.
 type names struct {
 	whole map[string]bool // integers
 	lists map[string]bool // arrays
 }
 
-// bashIntegers are bash's own variables that it reckons with.
+// bashIntegers are bash's own variables that it calculates with.
 var bashIntegers = []string{
 	"BASHPID", "BASH_SUBSHELL", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PPID", "RANDOM", "SECONDS", "SRANDOM", "UID",
 }
@@ -39,7 +40,7 @@ func namesOf(nodes tour) names {
 	return n
 }
 
-// integer tells whether bash reckons with what a variable holds.
+// integer tells whether bash calculates with what a variable holds.
 func (n names) integer(name string) bool { return n.whole[name] || slices.Contains(bashIntegers, name) }
 
 func (n names) declared(d *syntax.DeclClause) {
@@ -129,7 +130,7 @@ func (w *walker) assign(n *syntax.Assign, s setting) {
 }
 
 // beforeValue is a declaration in quotes up to its value.
-var beforeValue = regexp.MustCompile(`^["']?([A-Za-z_][A-Za-z0-9_]*)\+?=`)
+var beforeValue = pattern.Lazy(`^["']?([A-Za-z_][A-Za-z0-9_]*)\+?=`)
 
 // declare knows that bash reads a declared value once more where an array, a
 // number or another name is declared.
@@ -148,7 +149,7 @@ func (w *walker) declare(d *syntax.DeclClause) {
 			name = a.Name.Value
 		default:
 			word := w.text[a.Value.Pos().Offset():a.Value.End().Offset()]
-			if m := beforeValue.FindStringSubmatch(word); m != nil && !w.holds(m[1]) {
+			if m := beforeValue().FindStringSubmatch(word); m != nil && !w.holds(m[1]) {
 				name = m[1]
 				w.bashVariable(name, a.Value)
 			} else {
@@ -209,13 +210,13 @@ func (w *walker) readNames(args []*syntax.Word) {
 }
 
 // element is a name with a subscript.
-var element = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\[`)
+var element = pattern.Lazy(`^([A-Za-z_][A-Za-z0-9_]*)\[`)
 
 // named refuses a value in a word that is the name of a variable, or of an
 // element of an array.
 func (w *walker) named(a *syntax.Word) {
 	why := notName
-	if m := element.FindStringSubmatch(w.source(a)); m != nil && w.keys(m[1], int(a.Pos().Offset())) {
+	if m := element().FindStringSubmatch(w.source(a)); m != nil && w.keys(m[1], int(a.Pos().Offset())) {
 		why = notElement
 	}
 	w.role(a, refuse(why))

@@ -118,7 +118,7 @@ func TestHostileNesting(t *testing.T) {
 	const harmless = "SAFE"
 	rnd := nester{rand.New(rand.NewPCG(3, 4))}
 	all := hostileValues()
-	for range 80 {
+	for range sweep(80) {
 		template := "u= pq=pq\nunset u\nshow \"$(" + rnd.command(3) + "\n)\""
 		values := []string{harmless}
 		for range 12 {

@@ -168,7 +168,7 @@ func (w *walker) verbatim(n *syntax.Redirect, end string, s setting) {
 	switch {
 	case s.ticks && s.locked.msg == "":
 		s.refused = refusal{"it is in a here-document inside `…`", "write $(…) instead of `…`"}
-	case !plainWord.MatchString(end):
+	case !plainWord().MatchString(end):
 		s.refused = refusal{"the here-document ends with an unusual word", "end it with a plain word such as 'EOF'"}
 	}
 	w.place(n.Hdoc, s, func(int, *spot) form { return formOpen })

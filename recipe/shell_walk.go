@@ -38,7 +38,7 @@ type walker struct {
 	keyed        []keyed
 	functions    []*syntax.FuncDecl
 	strict       []*syntax.Assign // declarations with a subscript
-	flow         *flow            // nil when the script does not reckon
+	flow         *flow            // nil when the script does not calculate
 	again        bool             // the script was looked through before
 	edits        []edit
 	doubt        int // the place after a quote that bash and our reading take differently; 0 = none
@@ -96,8 +96,8 @@ func (w *walker) role(n syntax.Node, f func(*setting)) {
 func arithmetic(s *setting) {
 	s.math, s.integer, s.refused = true, true, refusal{}
 }
-func whole(s *setting)   { s.integer = true }
-func pattern(s *setting) { s.quote, s.math = bare, false }
+func whole(s *setting)     { s.integer = true }
+func inPattern(s *setting) { s.quote, s.math = bare, false }
 
 func refuse(r refusal) func(*setting) { return func(s *setting) { s.refused = r } }
 
@@ -120,7 +120,7 @@ func (w *walker) enter(n syntax.Node, s *setting) bool {
 	case *syntax.ProcSubst:
 		*s = s.inner()
 	case *syntax.ParamExp:
-		w.reckons(n, *s)
+		w.inArithmetic(n, *s)
 		w.parameter(n, *s)
 	case *syntax.ExtGlob:
 		s.refused = refusal{"it is inside an extended pattern", viaVariable}
@@ -201,7 +201,7 @@ func (w *walker) enterRest(n syntax.Node, s setting) bool {
 			w.role(n.Name, refuse(notName))
 		}
 	case *syntax.Word:
-		w.reckons(n, s)
+		w.inArithmetic(n, s)
 		return !w.done(n)
 	}
 	return true
@@ -275,7 +275,7 @@ func (w *walker) parameter(n *syntax.ParamExp, s setting) {
 func (w *walker) matched(words ...*syntax.Word) {
 	for _, word := range words {
 		if word != nil {
-			w.role(word, pattern)
+			w.role(word, inPattern)
 		}
 	}
 }

@@ -2,9 +2,6 @@ package recipe
 
 import (
 	"go.yaml.in/yaml/v3"
-
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
 )
 
 // draft is a step while it is read.
@@ -51,24 +48,15 @@ func (p *parser) step(d *draft, n *yaml.Node) {
 	if !stepKeys.holds(&found, "id") {
 		p.fail(posOf(n), "", "a step needs an id")
 	}
-	switch d.kind {
-	case onBash:
-		d.Type = belay.TypeBash
-		if !stepKeys.holds(&found, "command") {
-			p.loose(posOf(n), "", "a bash step needs a command")
-			d.Script = &Script{}
-		}
-	case onRecipe:
-		d.Type = belay.TypeRecipe
-		if !stepKeys.holds(&found, "recipe") {
-			p.fail(posOf(n), "", "a recipe step needs a recipe")
-		}
-	case onAgent:
-		d.Type = belay.TypeAgent
-		if !stepKeys.holds(&found, "prompt") {
-			p.loose(posOf(n), "", "an agent step needs a prompt")
-			d.Prompt = new(expr.Text)
-		}
+	row := d.kind.row()
+	d.Type = row.typ
+	switch has := stepKeys.holds(&found, row.key); {
+	case has, row.key == "":
+	case row.bare == nil:
+		p.fail(posOf(n), "", "%s needs a %s", row.noun, row.key)
+	default:
+		p.loose(posOf(n), "", "%s needs a %s", row.noun, row.key)
+		row.bare(d)
 	}
 	p.together(d, n, &found)
 	p.to = nil
@@ -110,68 +98,4 @@ func (p *parser) fillIn(d *draft, found *keySet) {
 		}
 	}
 	p.muted = false
-}
-
-// kindOfStep tells which hand does the step: its type, else by its keys. It is
-// 0 when the type makes no sense.
-func (p *parser) kindOfStep(n *yaml.Node) stepKinds {
-	var typ, recipe, agent, prompt, command *yaml.Node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if p.twice[n.Content[i]] {
-			continue
-		}
-		switch v := n.Content[i+1]; n.Content[i].Value {
-		case "type":
-			typ = v
-		case "recipe":
-			recipe = v
-		case "agent":
-			agent = v
-		case "prompt":
-			prompt = v
-		case "command":
-			command = v
-		}
-	}
-	switch {
-	case typ != nil:
-		return p.typed(typ)
-	case recipe != nil:
-		return onRecipe
-	case agent != nil, prompt != nil && command == nil:
-		return onAgent
-	}
-	return onBash
-}
-
-func (p *parser) typed(v *yaml.Node) stepKinds {
-	if v.Kind != yaml.ScalarNode {
-		p.fail(posOf(v), "", "the type of a step is bash, agent or recipe, found %s", kindOf(v))
-		return 0
-	}
-	switch v.Value {
-	case "bash":
-		return onBash
-	case "recipe":
-		return onRecipe
-	case "agent":
-		return onAgent
-	}
-	p.fail(posOf(v), typeHint(v.Value), "the type of a step is bash, agent or recipe, found %q", clip(v.Value))
-	return 0
-}
-
-// typeHint says what a type of another tool is called here.
-func typeHint(word string) string {
-	switch word {
-	case "shell", "sh", "command", "script", "run":
-		return didYouMean("bash")
-	case "loop", "matrix":
-		return "leave type out and write foreach: with the name of a list"
-	case "skill", "prompt", "llm", "ai":
-		return didYouMean("agent")
-	case "workflow", "subrecipe", "sub-recipe":
-		return didYouMean("recipe")
-	}
-	return didYouMean(expr.Near(word, []string{"bash", "agent", "recipe"}))
 }

@@ -95,10 +95,14 @@ func (p *parser) recipeName(v *yaml.Node, name string) bool {
 // readArgs reads what is handed to a sub-recipe: texts, also those inside lists
 // and objects, are filled in when the step starts; everything else is handed on
 // as it is.
-func readArgs(p *parser, d *draft, k, v *yaml.Node) {
+func readArgs(p *parser, d *draft, k, v *yaml.Node) { d.Context = p.arguments(k, v) }
+
+// arguments reads values by their names.
+func (p *parser) arguments(k, v *yaml.Node) []Arg {
 	if !p.mapping(k, v) {
-		return
+		return nil
 	}
+	var list []Arg
 	for i := 0; i+1 < len(v.Content); i += 2 {
 		name, value := v.Content[i], v.Content[i+1]
 		if p.twice[name] || !p.variable(name, name.Value, varForm) {
@@ -115,8 +119,9 @@ func readArgs(p *parser, d *draft, k, v *yaml.Node) {
 				arg.tree = &tree
 			}
 		}
-		d.Context = append(d.Context, arg)
+		list = append(list, arg)
 	}
+	return list
 }
 
 func readDir(p *parser, d *draft, k, v *yaml.Node) {

@@ -6,43 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/task"
 )
-
-// stepKinds is a set of the types of a step.
-type stepKinds uint8
-
-const (
-	onBash stepKinds = 1 << iota
-	onRecipe
-	onAgent
-
-	onAll = onBash | onRecipe | onAgent
-)
-
-func (k stepKinds) String() string {
-	switch k {
-	case onBash:
-		return "a bash step"
-	case onRecipe:
-		return "a recipe step"
-	case onAgent:
-		return "an agent step"
-	}
-	return "a step"
-}
-
-func (k stepKinds) words() []string {
-	var words []string
-	for _, w := range []struct {
-		kind stepKinds
-		word belay.StepType
-	}{{onBash, belay.TypeBash}, {onAgent, belay.TypeAgent}, {onRecipe, belay.TypeRecipe}} {
-		if k&w.kind != 0 {
-			words = append(words, string(w.word))
-		}
-	}
-	return words
-}
 
 // stepKeys are the keys of a step, in the order in which they are best written.
 var stepKeys = newTable(
@@ -50,8 +15,9 @@ var stepKeys = newTable(
 		"allow_failure": "optional", "check": "verify", "cmd": "command", "cwd": "working_dir", "depends_on": "needs", "dir": "working_dir",
 		"environment": "env", "if": "condition", "ignore_errors": "optional", "max_retries": "retry", "name": "id", "on_error": "on_failure",
 		"retries": "retry", "run": "command", "script": "command", "sub_context": "context", "when": "condition", "workdir": "working_dir",
-		"loop": "foreach", "for_each": "foreach", "matrix": "foreach", "items": "foreach", "with": "context", "parallel": "parallel_group",
-		"tags": "when_tags", "uses": "recipe", "label": "title",
+		"loop": "foreach", "for_each": "foreach", "matrix": "foreach", "items": "foreach", "parallel": "parallel_group",
+		"tags": "when_tags", "uses": "recipe", "label": "title", "inputs": "with", "args": "with", "function": "call",
+		"until": "repeat", "rounds": "repeat", "while": "repeat",
 	},
 	slices.Concat(whatKeys, whenKeys, resultKeys, otherKeys)...,
 )
@@ -63,8 +29,8 @@ var whatKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
 	{name: "description", bound: bounds{text: formAny}, on: onAll, own: true, types: []string{typeText}, doc: "What the step is for.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
-	{name: "type", on: onAll, own: true, types: []string{typeText}, enum: []string{"bash", "agent", "recipe"},
-		def:  "recipe with recipe:, agent with agent: or with prompt: and no command:, else bash",
+	{name: "type", on: onAll, own: true, types: []string{typeText}, enum: onAll.words(),
+		def:  "call with call:, recipe with recipe:, agent with agent: or with prompt: and no command:, else bash",
 		doc:  "Which hand does it.",
 		read: func(*parser, *draft, *yaml.Node, *yaml.Node) {}}, // read before all others
 	{name: "needs", bound: bounds{must: true}, on: onAll, own: true, types: []string{typeTexts}, form: "[id, id]", def: "the step listed before it",
@@ -77,10 +43,12 @@ var whatKeys = []key[draft]{
 	{name: "condition", bound: bounds{text: formCondition}, on: onAll, types: []string{typeText}, form: "EXPR", doc: "The step is left out unless this is true.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Condition = p.condition(k, v) }},
 	{name: "foreach", bound: bounds{text: formList}, on: onAll, own: true, types: []string{typeText}, form: "NAME", read: readForeach,
-		doc: "A variable that holds a list, or a place in one (`plan.items`), of at most 1,000 items and 1 MiB: the step runs once for each. With `optional: true` an item that fails does not stop the others."},
+		doc: "A variable that holds a list, or a place in one (`plan.items`), of at most 1,000 items and 1 MiB: the step runs once for each. With `optional: true` an item that fails does not stop the others. Items that are objects with an `id` may name others in `needs: [ids]`: such an item starts when those are done and merged, and not at all when one of them failed."},
 	{name: "as", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", def: "item", read: readAs, doc: "What the item of foreach is called."},
 	{name: "max_parallel", bound: bounds{most: maxCount}, on: onAll, types: []string{typeCount}, doc: "How many items of foreach run at the same time.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.MaxItems, d.maxPos = p.count(k, v, maxCount), posOf(k) }},
+	{name: "repeat", bound: bounds{must: true}, on: onWork, own: true, types: []string{typeMapping}, form: "{max: 3, until: EXPR}", read: readRepeat, inner: inner(repeatKeys),
+		doc: "The step is done in rounds, one after the other in the same tree, until a condition holds. In each, `round` is its number and `last` is what the round before gave: its outputs by their names (`last.output` is what a bash or agent step printed), `ok`, `status` and `failure`; in round 1 it is empty. A round that fails is followed by the next; what only a person or the machine can mend ends the rounds. They end without success after `max` rounds, or when a round gives the same as the one before and leaves the same files."},
 	{name: "command", on: onBash, own: true, types: []string{typeScript}, doc: "The script of a bash step.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Script = p.script(k, v) }},
 	{name: "agent", bound: bounds{text: formAgent}, on: onAgent, types: []string{typeText}, form: "NAME or namespace:name", def: "that of --agent, of the settings, or the first one found", read: readAgent,
@@ -90,6 +58,11 @@ var whatKeys = []key[draft]{
 	{name: "context", bound: bounds{names: formVar}, on: onRecipe, own: true, types: []string{typeMapping}, form: "{name: value}", read: readArgs,
 		why: "only a sub-recipe is handed a context; a script reads the recipe's",
 		doc: "Values for the sub-recipe, over those of this recipe; {{names}} in texts are filled in."},
+	{name: "call", on: onCall, own: true, types: []string{typeText}, enum: task.Names(), read: readCall,
+		doc: "The function of a call step: one of those that Belay ships. It looks at its inputs and at nothing else, and no process is started for it. `belay calls` lists them."},
+	{name: "with", bound: bounds{names: formVar}, on: onCall, own: true, types: []string{typeMapping}, form: "{name: value}", read: readWith,
+		why: "only a function has inputs; a sub-recipe is handed values by context:",
+		doc: "The inputs of the function. {{names}} in texts are filled in; a text that is one placeholder and nothing else stands for the value itself, so that a list stays a list."},
 	{name: "model", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Which model an agent uses.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Model = p.text(k, v) }},
 	{name: "mode", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Accepted and without effect.",
@@ -99,20 +72,20 @@ var whatKeys = []key[draft]{
 
 // whenKeys say where and how long a step runs.
 var whenKeys = []key[draft]{
-	{name: "working_dir", on: onAll, types: []string{typeText}, form: "PATH", def: "the run's directory", read: readDir,
+	{name: "working_dir", on: onWork, types: []string{typeText}, form: "PATH", def: "the run's directory", read: readDir,
 		doc: "Where it runs, from the run's directory on; {{names}} are filled in."},
 	{name: "shell", on: onBash, types: []string{typeText}, enum: []string{"strict", "plain"}, def: "that of the recipe", doc: "How the script runs.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Shell = p.shell(k, v) }},
 	{name: "env", bound: bounds{names: formEnv}, on: onBash | onAgent, types: []string{typeMapping}, form: "{NAME: text}", why: "a sub-recipe is handed values by context:",
 		doc: "More variables of the environment, as they are written.", read: readEnv},
-	{name: "timeout", on: onAll, types: []string{typeDuration}, form: `90 or "5m"`, read: readTimeout, doc: "How long an attempt may take; a number is seconds."},
-	{name: "timeout_seconds", on: onAll, same: "timeout", types: []string{typeDuration}, read: readTimeout, doc: "Another spelling of timeout."},
-	{name: "retry", bound: bounds{must: true, most: maxAttempts}, on: onAll, types: []string{typeCount, typeMapping}, form: "N or {max_attempts: N, backoff: 500ms}", def: "1", read: readRetry,
+	{name: "timeout", on: onWork, types: []string{typeDuration}, form: `90 or "5m"`, read: readTimeout, doc: "How long an attempt may take; a number is seconds."},
+	{name: "timeout_seconds", on: onWork, same: "timeout", types: []string{typeDuration}, read: readTimeout, doc: "Another spelling of timeout."},
+	{name: "retry", bound: bounds{must: true, most: maxAttempts}, on: onWork, types: []string{typeCount, typeMapping}, form: "N or {max_attempts: N, backoff: 500ms}", def: "1", read: readRetry,
 		inner: inner(retryKeys), doc: "How often the step is started in all when it fails."},
 	{name: "once", on: onBash | onAgent, types: []string{typeBool}, def: "false", why: "a child run is never repeated on a guess; its own steps say once",
-		doc:  "Never run it twice on a guess: an outcome that is not known is settled by verify, else by a person.",
+		doc:  "Never run it twice on a guess: an outcome that is not known is settled by verify, else by a person. A lost connection leaves it unknown where there is a verify.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Once = p.boolean(k, v) }},
-	{name: "verify", on: onAll, types: []string{typeScript}, read: readVerify,
+	{name: "verify", on: onWork, types: []string{typeScript}, read: readVerify,
 		doc: "A script that tells by exit 0 that the work is there; in the same place as the step, after it, and before it is started again."},
 	{name: "optional", on: onAll, types: []string{typeBool}, def: "false", doc: "Its failure does not fail the run.", read: readOptional},
 	{name: "continue_on_error", on: onAll, same: "optional", types: []string{typeBool}, doc: "Another spelling of optional.", read: readOptional},
@@ -127,10 +100,17 @@ var whenKeys = []key[draft]{
 
 // resultKeys say what becomes of what a step prints or leaves behind.
 var resultKeys = []key[draft]{
-	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a recipe step an object of what its steps gave, of a foreach step the list of the results in the order of the items, at most 16 MiB, with null for an item that failed or was left out.", read: readOutput},
-	{name: "parse_json", on: onAll, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
+	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a call step what the function gives, of a recipe step an object of what its steps gave, of a foreach step the list of the results in the order of the items, at most 16 MiB, with null for an item that failed or was left out; of a repeat step what the last round gave, with `round`, `rounds` (what each gave) and `stopped`.", read: readOutput},
+	{name: "parse_json", on: onWork, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
 		read: readParseJSON},
-	{name: "parse_json_required", on: onAll, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
+	{name: "parse_json_required", on: onWork, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
+	{name: "failed", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that says why the step failed, where it is `optional` and did: an object with `kind`, `class` and `text`. It is not set when the step did not fail.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) {
+			if name, ok := p.filled(k, v); ok && p.variable(v, name, varForm) {
+				d.Failed = name
+				p.sets(v, name)
+			}
+		}},
 	{name: "outputs", bound: bounds{must: true, names: formVar}, on: onBash | onAgent, own: true, types: []string{typeMapping}, form: "{name: {file: PATH}, other: {json: PATH}}", read: readOutputs,
 		why: "the variables of a sub-recipe are those of its caller", doc: "More results: a file that the step wrote, inside of its tree also after links are followed, or a place in the JSON that it printed. Not together with foreach, where output is the list of the results."},
 	{name: "expect", on: onAgent | onRecipe, later: onBash, types: []string{typeText}, enum: expectations(), def: "change; answer where somebody reads it or the agent may only read; nothing on a recipe step",
@@ -145,21 +125,21 @@ var otherKeys = []key[draft]{
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.boolean(k, v) }},
 	{name: "role", bound: bounds{text: formRole}, on: onAgent, types: []string{typeText}, form: "coder or custom:NAME", read: readRole,
 		doc: "What the agent is there for: orchestrator, spec, coder, tester, reviewer, architect, security_auditor, devops, document_writer or custom:NAME. Behind a role stands a profile, the settings `roles.NAME`: agent, model, access, tools and persona, for whatever the step itself does not say."},
-	{name: "policy", on: onAll, types: []string{typeText}, enum: policies(), def: "that of the run",
+	{name: "policy", on: onWork, types: []string{typeText}, enum: policies(), def: "that of the run",
 		doc:  "Who chooses the recoveries from its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Policy = p.choice(k, v, policies()...) }},
-	{name: "isolate", on: onAll, types: []string{typeText}, enum: []string{"worktree", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
+	{name: "isolate", on: onWork, types: []string{typeText}, enum: []string{"worktree", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
 		doc: "worktree: the step has a git worktree and a branch of its own to work in. off on an agent step: it shares the tree with the steps beside it, and must have verify. " +
 			"off on a bash step: it does not write into the tree, so agents beside it need no worktree.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
 			d.Isolate = Isolation(p.choice(k, v, string(IsolateWorktree), string(IsolateOff)))
 		}},
-	{name: "merge", on: onAll, types: []string{typeText}, enum: []string{"auto", "branch"}, def: "auto; branch with isolate: worktree on a step without foreach",
+	{name: "merge", on: onWork, types: []string{typeText}, enum: []string{"auto", "branch"}, def: "auto; branch with isolate: worktree on a step without foreach",
 		doc: "What becomes of the work of an isolated step when it is done: auto merges it into the run's tree, branch leaves it on its branch.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
 			d.Merge = MergeMode(p.choice(k, v, string(MergeAuto), string(MergeBranch)))
 		}},
-	{name: "guard", on: onAll, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
+	{name: "guard", on: onWork, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
 		doc: "Files that an agent of the step may not change, as patterns: one without a slash is a name in any folder, one with a slash is a path from the step's directory, ** stands for any folders. A change there fails the attempt. An empty list also lifts what is guarded by itself: the scripts that its check runs by their path and, for an agent that repairs or recovers it, its test files."},
 	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
 		inner: inner(fallbackKeys), doc: "What is done instead when it stays failed: a recipe, or another step of this one."},
@@ -204,5 +184,5 @@ var fallbackKeys = newTable(nil,
 	key[Fallback]{name: "recipe", bound: bounds{text: formRecipe}, types: []string{typeText}, form: "NAME", read: readFallbackRecipe,
 		doc: "A recipe, called in the step's stead with the same variables, and with the context of a recipe step."},
 	key[Fallback]{name: "step", bound: bounds{text: formID}, types: []string{typeText}, form: "ID", read: readFallbackStep,
-		doc: "A step of this recipe. It no longer starts by itself and nothing waits for it: it has no needs, parallel_group, condition, when_tags or foreach of its own."},
+		doc: "A step of this recipe. It no longer starts by itself and nothing waits for it: it has no needs, parallel_group, condition, when_tags, foreach or repeat of its own."},
 )

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // maxUnset is how many names a recipe with errors is told of that nothing sets.
@@ -32,7 +33,7 @@ func (p *parser) survey(root *yaml.Node, r *Recipe) {
 		if u.maybe || words[u.name] || told == maxUnset {
 			continue
 		}
-		hint := didYouMean(expr.Near(u.name, own))
+		hint := didYouMean(spelling.Near(u.name, own))
 		if hint == "" && open {
 			continue // a sub-recipe may set it
 		}
@@ -56,6 +57,9 @@ func collect(n *yaml.Node, words map[string]bool) {
 			switch key := n.Content[i-1].Value; key {
 			case "foreach":
 				words["item"] = true
+				continue
+			case "repeat":
+				words[RoundVar], words[LastVar] = true, true
 				continue
 			case "condition":
 				continue

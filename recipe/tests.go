@@ -10,7 +10,7 @@ func giveTests(steps []Step, tests *Script) {
 		if s.OwnTests {
 			s.Verify, s.OwnTests = nil, false // another recipe's word
 		}
-		if tests != nil && s.Type == belay.TypeAgent && s.Expect == string(belay.ExpectTests) && s.Verify == nil {
+		if tests != nil && s.Type.Agent() && s.Expect == string(belay.ExpectTests) && s.Verify == nil {
 			s.Verify, s.OwnTests = tests, true
 		}
 	}

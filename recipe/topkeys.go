@@ -6,8 +6,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // topKeys are the keys at the top of a recipe.
@@ -22,7 +22,7 @@ var topKeys = newTable(
 	key[Recipe]{name: "version", bound: bounds{text: formAny}, types: []string{typeText}, def: "1.0.0", doc: "The version of the recipe itself.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Version = p.text(k, v) }},
 	key[Recipe]{name: "author", bound: bounds{text: formAny}, types: []string{typeText}, doc: "Who answers for it.",
-		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Author = p.text(k, v) }},
+		read: func(p *parser, _ *Recipe, k, v *yaml.Node) { p.text(k, v) }},
 	key[Recipe]{name: "tags", types: []string{typeTexts}, form: "[one, two]", doc: "Words to find the recipe by; steps are chosen by their own when_tags.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Tags = p.texts(k, v) }},
 	key[Recipe]{name: "extends", bound: bounds{text: formRecipe}, types: []string{typeText}, form: "NAME", read: readExtends,
@@ -48,6 +48,8 @@ var topKeys = newTable(
 	key[Recipe]{name: "tests", types: []string{typeScript}, form: "make check",
 		doc:  "The command that tests the work of agent steps with expect: tests and no verify; without it that of the settings, else the repository's own is looked for.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Tests = p.script(k, v) }},
+	key[Recipe]{name: "ends", bound: bounds{text: formCondition}, types: []string{typeText}, form: "EXPR", read: readEnds,
+		doc: "The status that the run amounts to, asked when all steps are settled: ACHIEVED, PARTIAL, NOT_ACHIEVED, HOLLOW, STALEMATE or FAILED, alone or before ` -- ` and a reason. It only lowers what the steps amount to. Anything else, or a name that nothing set, ends the run as FAILED."},
 	key[Recipe]{name: "allow_empty", types: []string{typeBool}, def: "false", doc: "It is fine when no step runs at all.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.AllowEmpty = p.boolean(k, v) }},
 	key[Recipe]{name: "secrets", bound: bounds{text: formVar}, types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,
@@ -165,7 +167,7 @@ func (p *parser) rule(name, v *yaml.Node) RuleKind {
 		}
 	}
 	if v.Kind == yaml.ScalarNode {
-		p.loose(posOf(v), didYouMean(expr.Near(v.Value, words)), "the rule for %q is one of %s, found %q", name.Value, strings.Join(words, ", "), clip(v.Value))
+		p.loose(posOf(v), didYouMean(spelling.Near(v.Value, words)), "the rule for %q is one of %s, found %q", name.Value, strings.Join(words, ", "), clip(v.Value))
 	} else {
 		p.wrong(name, v, "one of "+strings.Join(words, ", "), "")
 	}
@@ -185,6 +187,6 @@ func readSecrets(p *parser, r *Recipe, k, v *yaml.Node) {
 	}
 }
 
-func (p *parser) shell(k, v *yaml.Node) belay.Shell {
-	return belay.Shell(p.choice(k, v, string(belay.ShellStrict), string(belay.ShellPlain)))
+func (p *parser) shell(k, v *yaml.Node) effect.Shell {
+	return effect.Shell(p.choice(k, v, string(effect.ShellStrict), string(effect.ShellPlain)))
 }

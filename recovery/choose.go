@@ -14,6 +14,10 @@ const (
 	PolicyClassic = "classic"
 )
 
+// RuleHelperTampered is the rule of a failure by an agent that helps and changed
+// guarded files again after it was told: nothing more is tried.
+const RuleHelperTampered = "evidence.guard.helper"
+
 // maxWays is how many recoveries one step gets, whatever its failures are. What
 // the recipe itself allows (retry:, fallback:) is not among them.
 const maxWays = 8
@@ -81,7 +85,7 @@ func (c *chooser) stopped() bool {
 // told: what runs after it shows nothing.
 func (c *chooser) spoiled() bool {
 	f := c.s.Failure
-	return f.Rule == belay.RuleHelperTampered || f.Class == belay.ClassTampered && c.s.Type != belay.TypeAgent
+	return f.Rule == RuleHelperTampered || f.Class == belay.ClassTampered && !c.s.Type.Agent()
 }
 
 // declared is the recipe's own retry:. It comes first and counts for nothing
@@ -92,7 +96,7 @@ func (c *chooser) declared() (belay.Plan, bool) {
 	most := s.Declared.MaxAttempts
 	why := ""
 	pause, asked := Backoff(s.Declared.Backoff, s.History.Failed, s.History.Key), time.Duration(0)
-	if s.Type == belay.TypeAgent {
+	if s.Type.Agent() {
 		asked = s.hint()
 		pause = max(pause, asked)
 	}
@@ -103,9 +107,9 @@ func (c *chooser) declared() (belay.Plan, bool) {
 		return belay.Plan{}, false
 	case s.History.Failed >= most:
 		why = fmt.Sprintf("all %d allowed attempts are used up", most)
-	case s.Type == belay.TypeAgent && hopeless(s.Failure):
+	case s.Type.Agent() && hopeless(s.Failure):
 		why = "no further try cures it"
-	case s.Type == belay.TypeAgent && s.Spent:
+	case s.Type.Agent() && s.Spent:
 		why = serviceSpent
 	case asked > longWait:
 		why = longWords(asked)

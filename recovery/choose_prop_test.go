@@ -124,16 +124,6 @@ func TestEveryStreamEnds(t *testing.T) {
 	}
 }
 
-func TestClassicStreamsEnd(t *testing.T) {
-	t.Parallel()
-	each(t, 2, classic(3), func(Situation, belay.Plan) {}, func(y *story) {
-		own := max(y.s.Declared.MaxAttempts-1, 0)
-		if last := y.plans[len(y.plans)-1]; !ended(last.Act) || len(y.plans) > own+3+y.s.maxReplans()+2 {
-			t.Errorf("%d decisions, the last is %+v", len(y.plans), last)
-		}
-	})
-}
-
 // promise: R10
 func TestNobodyIsVisitedTwice(t *testing.T) {
 	t.Parallel()
@@ -212,7 +202,7 @@ func TestWaitsStayInBounds(t *testing.T) {
 		case !starting:
 		case p.Due.Before(s.Now), !s.Deadline.IsZero() && p.Due.After(s.Deadline):
 			t.Errorf("due %s, now %s, deadline %s", p.Due, s.Now, s.Deadline)
-		case p.Act == belay.ActRetry && s.Type == belay.TypeAgent && p.Due.Before(s.Now.Add(f.After)):
+		case p.Act == belay.ActRetry && s.Type.Agent() && p.Due.Before(s.Now.Add(f.After)):
 			t.Errorf("due %s, asked for %s from %s", p.Due, f.After, s.Now)
 		case p.Due.After(s.Now.Add(maxPark)):
 			t.Errorf("due %s, now %s", p.Due, s.Now)

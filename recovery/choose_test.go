@@ -238,7 +238,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 			s.Failure.Print = "q"
 			s.Past = []Past{{Act: belay.ActRetry, Class: belay.ClassUnknown, Print: "p", Agent: "a", Role: Coder}}
 		}),
-		"its session cannot go on":                    with(agentStep(), func(s *Situation) { s.Failure.Class = belay.ClassHollow }),
+		"the agent cannot continue its session":       with(agentStep(), func(s *Situation) { s.Failure.Class = belay.ClassHollow }),
 		"the wait would end after the run's deadline": with(agentStep(), func(s *Situation) { s.Deadline = now.Add(time.Second) }),
 		"the run's time is over":                      with(agentStep(), func(s *Situation) { s.Deadline = now.Add(-1) }),
 		"the other side asks to wait 10m0s":           with(agentStep(), func(s *Situation) { s.Failure.After = 10 * time.Minute }),

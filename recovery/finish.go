@@ -20,7 +20,7 @@ func (c *chooser) finish() belay.Plan {
 	case s.Declared.Escalate:
 		return c.hold("on_failure", "the recipe asks for a person when it fails")
 	case s.Optional:
-		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no recovery is left, and the run can do without it: " + s.cause()}
+		return belay.Plan{Act: belay.ActGiveUp, Rule: c.giveUpRule(), Reason: "no recovery is left, and the step is optional: " + s.cause()}
 	case c.wrongSetup():
 		return belay.Plan{Act: belay.ActAbort, Rule: c.rule(), Reason: "the recipe or the set-up is wrong, and no further step can cure that: " + s.cause()}
 	case c.persons():
@@ -82,7 +82,7 @@ func (c *chooser) failedWords() string {
 
 func (c *chooser) giveUpRule() string {
 	f := c.s.Failure
-	if f.Class == belay.ClassHollow && (c.s.Type == belay.TypeAgent || f.Kind == belay.HollowSuccess) {
+	if f.Class == belay.ClassHollow && (c.s.Type.Agent() || f.Kind == belay.HollowSuccess) {
 		return "hollow"
 	}
 	return "attempts_spent"
@@ -99,7 +99,7 @@ func (c *chooser) wrongSetup() bool {
 func (c *chooser) persons() bool {
 	s := &c.s
 	f := s.Failure
-	if s.Type == belay.TypeRecipe || s.Type != belay.TypeAgent && !proven(f.Level) && f.Level != belay.LevelAct {
+	if s.Type.Child() || !s.Type.Agent() && !proven(f.Level) && f.Level != belay.LevelAct {
 		return false
 	}
 	switch {

@@ -36,8 +36,12 @@ func Outage(f belay.Failure) bool {
 	return false
 }
 
+// DefaultPatience is how long a step waits for a service where nobody set
+// another time.
+const DefaultPatience = 30 * time.Minute
+
 // outage tells that the step waits for a service.
-func (s *Situation) outage() bool { return s.Type == belay.TypeAgent && Outage(s.Failure) }
+func (s *Situation) outage() bool { return s.Type.Agent() && Outage(s.Failure) }
 
 // patient is a wait for a service that is down: twice before another agent is
 // asked, and afterwards as long as the patience lasts. The last try is at its
@@ -78,7 +82,7 @@ func (s *Situation) patience() time.Duration {
 	case s.Patience < 0:
 		return 0
 	case s.Patience == 0:
-		return belay.DefaultPatience
+		return DefaultPatience
 	}
 	return s.Patience
 }

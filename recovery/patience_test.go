@@ -17,7 +17,7 @@ func TestPatience(t *testing.T) {
 	for _, want := range []time.Duration{0, time.Minute, 2 * time.Hour} {
 		y := play(with(alone, func(s *Situation) { s.Patience = want }), down, false, Choose)
 		if want == 0 {
-			want = belay.DefaultPatience
+			want = DefaultPatience
 		}
 		last := time.Duration(0)
 		at := now
@@ -36,7 +36,7 @@ func TestPatience(t *testing.T) {
 		if at.Sub(now) != want {
 			t.Errorf("the last try was after %s, want %s", at.Sub(now), want)
 		}
-		if want == belay.DefaultPatience && (n < 8 || n > 20) {
+		if want == DefaultPatience && (n < 8 || n > 20) {
 			t.Errorf("%d tries in %s", n, want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPatience(t *testing.T) {
 func TestPatienceIsNotBegunAnew(t *testing.T) {
 	t.Parallel()
 	s := with(agentStep(), func(s *Situation) {
-		s.Others, s.Failure, s.Down = nil, failure(belay.ClassRateLimit, belay.LevelTyped, belay.ActRetryAfter), now.Add(-belay.DefaultPatience)
+		s.Others, s.Failure, s.Down = nil, failure(belay.ClassRateLimit, belay.LevelTyped, belay.ActRetryAfter), now.Add(-DefaultPatience)
 	})
 	if p := Choose(s); p.Act != belay.ActGiveUp {
 		t.Errorf("%+v", p)

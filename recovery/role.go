@@ -50,26 +50,3 @@ func (r *Role) UnmarshalText(text []byte) error {
 	*r = got
 	return nil
 }
-
-// AlternateRole is who takes over from a role under the classic policy: by a
-// word of the error, else by the role.
-func AlternateRole(role Role, text string) Role {
-	switch {
-	case mentions(text, "security") || mentions(text, "vulnerability"):
-		return SecurityAuditor
-	case mentions(text, "deploy") || mentions(text, "infrastructure"):
-		return DevOps
-	case mentions(text, "design") || mentions(text, "architecture"):
-		return Architect
-	}
-	switch role {
-	case Coder, DocumentWriter:
-		return Reviewer
-	case Tester:
-		return Coder
-	case Reviewer, Spec:
-		return Architect
-	case Orchestrator, Architect, SecurityAuditor, DevOps:
-	}
-	return Orchestrator
-}

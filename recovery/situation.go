@@ -15,6 +15,7 @@ type Situation struct {
 	Title    string // what the step is there for, in words
 	Optional bool   // its failure does not fail the run
 	Once     bool   // it must not run twice on a guess
+	Merging  bool   // its work is there, and is to be merged
 	Declared Policy // what the recipe itself allows
 	History  History
 	Past     []Past // recoveries that were taken for this step so far, the oldest first

@@ -17,6 +17,7 @@ const (
 	serviceSpent = "the service has no retries left"
 	pastDeadline = "the wait would end after the run's deadline"
 	timeOver     = "the run's time is over"
+	isEnd        = "it is an end"
 )
 
 // NoAgent is why a sub-recipe is not recovered when nobody is there to do it.
@@ -50,8 +51,8 @@ func (c *chooser) try(w way) (belay.Plan, string) {
 		why = c.decompose()
 	case w.act == belay.ActRecover:
 		p.Rule, why = "recover", c.recover()
-	case w.act == belay.ActFallback, w.act == belay.ActSkip, w.act == belay.ActGiveUp, w.act == belay.ActAbort, w.act == belay.ActHold: // ends, see finish
-		why = "it is an end"
+	default: // an end, see finish
+		why = isEnd
 	}
 	if why != "" {
 		return belay.Plan{}, why
@@ -76,7 +77,7 @@ func (c *chooser) rule() string {
 func (c *chooser) barred(w way) string {
 	s, act := &c.s, w.act
 	spends := act == belay.ActFailover || act == belay.ActReassign || act == belay.ActRepair || act == belay.ActDecompose || act == belay.ActRecover
-	calls := s.Type == belay.TypeAgent || spends
+	calls := s.Type.Agent() || spends
 	switch {
 	case s.late(0):
 		return timeOver
@@ -96,7 +97,7 @@ func (c *chooser) retry(w way) (due time.Time, why string) {
 	s := &c.s
 	n := s.tries(w.every)
 	switch {
-	case s.Type != belay.TypeAgent && !restartable(s.Failure):
+	case !s.Type.Agent() && !restartable(s.Failure):
 		return due, "a shell step runs again by its own retry: only, or when more than a text shows that the failure passes"
 	case w.park && s.hint() == 0:
 		return due, "nobody knows when it can go on"
@@ -164,7 +165,7 @@ func (c *chooser) resume(w way) string {
 	s := &c.s
 	switch n := s.tries(w.every); {
 	case !s.Resumes:
-		return "its session cannot go on"
+		return "the agent cannot continue its session"
 	case s.resumed():
 		return "the session went on once for this failure already"
 	case n >= w.limit:
@@ -184,7 +185,7 @@ func (c *chooser) failover(w way) (string, string) {
 	s := &c.s
 	there := false
 	switch n := s.times(belay.ActFailover); {
-	case s.Type != belay.TypeAgent:
+	case !s.Type.Agent():
 		return "", onlyAgents
 	case w.limit > 0 && n >= w.limit:
 		return "", "another agent said the same"
@@ -207,7 +208,7 @@ func (c *chooser) failover(w way) (string, string) {
 func (c *chooser) reassign(w way) (string, string) {
 	s := &c.s
 	switch {
-	case s.Type != belay.TypeAgent:
+	case !s.Type.Agent():
 		return "", onlyAgents
 	case s.Failure.Move == belay.ActEscalate:
 		return "", "another system said no: no role of ours changes that"
@@ -233,7 +234,7 @@ func (c *chooser) repair(w way) string {
 		}
 	}
 	switch {
-	case s.Type == belay.TypeAgent && plain(s.Failure.Class) == belay.ClassUnknown && !s.Checked:
+	case s.Type.Agent() && plain(s.Failure.Class) == belay.ClassUnknown && !s.Checked:
 		return "the step has no check that could show it mended"
 	case rounds == 0:
 		return ""
@@ -249,7 +250,7 @@ func (c *chooser) repair(w way) string {
 
 func (c *chooser) decompose() string {
 	switch s := &c.s; {
-	case s.Type != belay.TypeAgent:
+	case !s.Type.Agent():
 		return onlyAgents
 	case s.took(belay.ActDecompose):
 		return "it was split already"

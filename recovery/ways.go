@@ -47,7 +47,12 @@ func (c *chooser) ways() []way {
 	case belay.TypeAgent:
 		return c.agentWays()
 	case belay.TypeRecipe:
+		if c.s.Merging && c.s.Failure.Class == belay.ClassMergeConflict {
+			return c.shellWays() // its work is done: to merge it is no matter of its steps
+		}
 		return []way{{act: belay.ActRecover}} // its steps had their own recoveries
+	case belay.TypeCall:
+		return nil // the same inputs give the same result, and there is nothing to mend
 	case belay.TypeBash:
 	}
 	return c.shellWays()

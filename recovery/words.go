@@ -56,6 +56,8 @@ func (c *chooser) reason(p belay.Plan, w way) string {
 		what += ": it is split into smaller parts"
 	case p.Act == belay.ActRecover:
 		what = "the sub-recipe failed: an agent tries to finish its work"
+	default:
+		what += ": " + p.Act.Row().Words
 	}
 	if p.Timeout > 0 {
 		what += fmt.Sprintf(", with %s instead of %s", p.Timeout, s.Timeout)
@@ -70,7 +72,7 @@ func (c *chooser) brief(act belay.Act) string {
 	switch {
 	case act == belay.ActRetry, act == belay.ActResume:
 		switch {
-		case s.Type != belay.TypeAgent:
+		case !s.Type.Agent():
 			return ""
 		case s.Failure.Class == belay.ClassHollow:
 			return "Your last attempt was not accepted as work: " + s.cause() + ".\n" +

@@ -213,12 +213,17 @@ func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
 
 // next is the first place from i on where a secret may begin.
 func (r *Redactor) next(b []byte, i int) int {
-	filter, shift := r.filter, r.shift&31
+	return nextIn(r.filter, r.shift, b, i, len(b))
+}
+
+// nextIn is the first place from i up to the end at which a filter knows the next
+// bytes. The last bytes of b, which may grow, are such places.
+func nextIn(filter []uint64, shift uint, b []byte, i, to int) int {
 	bit := func(three uint32) uint64 {
-		h := hash(three) >> shift
+		h := hash(three) >> (shift & 31)
 		return filter[h>>6] >> (h & 63)
 	}
-	for ; i+8 <= len(b); i += 4 { // four places at once
+	for ; i < to && i+8 <= len(b); i += 4 { // four places at once
 		w := binary.LittleEndian.Uint64(b[i:])
 		one, two, three, four := bit(uint32(w)<<8), bit(uint32(w)&^0xff), bit(uint32(w>>8)&^0xff), bit(uint32(w>>16)&^0xff)
 		if (one|two|three|four)&1 == 0 {
@@ -234,7 +239,7 @@ func (r *Redactor) next(b []byte, i int) int {
 		}
 		return i + 3
 	}
-	for ; i+startLen <= len(b); i++ {
+	for ; i < to && i+startLen <= len(b); i++ {
 		if bit(word(b[i:i+startLen]))&1 != 0 {
 			return i
 		}

@@ -112,12 +112,20 @@ const (
 	maxUser = 256 // bytes of the user, and of the password
 )
 
-// second tells which two bytes can begin a token, so that most places of a
-// long run cost one look.
-var second = makeSecond()
+// begins has a bit for the hash of the first three bytes of every token, so that
+// most places of a long run cost one look.
+var begins = makeBegins()
 
-func makeSecond() (t [256][4]uint64) {
-	add := func(prefix string) { t[prefix[0]][prefix[1]>>6] |= 1 << (prefix[1] & 63) }
+const (
+	tokenBits  = 12
+	tokenShift = 32 - tokenBits
+)
+
+func makeBegins() (t [1 << tokenBits / 64]uint64) {
+	add := func(prefix string) {
+		h := hash(word([]byte(prefix))) >> tokenShift
+		t[h>>6] |= 1 << (h & 63)
+	}
 	for _, list := range tokens {
 		for _, k := range list {
 			add(k.prefix)

@@ -1,6 +1,8 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+)
 
 // span is a part of the bytes that is hidden.
 type span struct {
@@ -100,13 +102,7 @@ func (s *shapes) runs() {
 // run looks at every place of a run of token bytes.
 func (s *shapes) run(from, to int) {
 	b := s.b
-	for i := from; i < to; i++ {
-		if i+1 < to {
-			c := b[i+1]
-			if second[b[i]][c>>6]&(1<<(c&63)) == 0 {
-				continue
-			}
-		}
+	for i := nextToken(b, from, to); i < to; i = nextToken(b, i+1, to) {
 		list := tokens[b[i]]
 		for k := range list {
 			s.token(i, &list[k])
@@ -117,6 +113,10 @@ func (s *shapes) run(from, to int) {
 	}
 	s.header(from, to)
 }
+
+// nextToken is the first place from i on where a token may begin; the last bytes
+// of b, which may grow, are such places.
+func nextToken(b []byte, i, to int) int { return nextIn(begins[:], tokenShift, b, i, to) }
 
 // whole tells whether b has the text at i; it waits when b ends within it.
 func (s *shapes) whole(i int, text string) bool {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // Facts is what only the machine knows about a run.
@@ -23,6 +24,8 @@ type Account struct {
 	Blocked []Blocked
 	Asked   []Asked
 	Next    Next
+
+	reviewed bool // the rounds that came to a stalemate said so themselves
 }
 
 // Account is that of a run of the tree.
@@ -30,6 +33,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	a := &Account{Run: top, Standing: s.standing(top, f), Steps: s.Steps(top), Blocked: s.Blocked(top)}
 	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps)
 	started, _ := s.Tree.Run(top).Started()
+	a.reviewed = s.Tree.EndedByRounds()
 	a.Next = a.next(started.File)
 	return a
 }
@@ -69,7 +73,7 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 	case w.Status == belay.Running && !w.Crashed:
 		last = f.Now
 	case w.Status == belay.Held:
-		code := belay.ExitHeld
+		code := exit.Held
 		w.Code, w.Reason = &code, ""
 	case w.Status == belay.Running:
 		w.Died++

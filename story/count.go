@@ -63,15 +63,17 @@ func (c *Count) add(p *Placed) {
 }
 
 // Unsettled are the steps of a tree but those that a failed child run left and
-// that were done otherwise, by an agent or on a person's word.
+// that were done otherwise, by an agent or on a person's word, and rounds from
+// which nothing follows.
 func Unsettled(tree *flow.Tree) []Placed {
 	var list []Placed
 	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
 	Walk(tree, "", func(run belay.RunID, depth int, v flow.StepView) {
-		if settled[run] || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
+		moot := tree.Run(run).Moot(v.Path)
+		if settled[run] || moot || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
 			settled[v.Child] = true
 		}
-		if !settled[run] || v.Phase == flow.Done {
+		if !moot && !settled[run] || v.Phase == flow.Done {
 			list = append(list, Placed{run, depth, v})
 		}
 	})

@@ -6,10 +6,14 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 )
 
 // Add tells records, in their order, and gives the news of each.
-func (s *Story) Add(recs ...belay.Record) []News {
+func (s *Story) Add(recs ...event.Record) []News {
 	list := make([]News, len(recs))
 	for i, r := range recs {
 		list[i] = s.add(r)
@@ -20,7 +24,7 @@ func (s *Story) Add(recs ...belay.Record) []News {
 	return list
 }
 
-func (s *Story) add(r belay.Record) News {
+func (s *Story) add(r event.Record) News {
 	if s.Root == "" {
 		s.Root = r.Run.Root()
 	}
@@ -31,28 +35,28 @@ func (s *Story) add(r belay.Record) News {
 	run := s.run(r.Run)
 	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunHeld
 	switch e := r.Event.(type) {
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		s.started(&n, e)
-	case belay.AttemptNoted:
+	case event.AttemptNoted:
 		n.Attempt = s.of(&n, e.Key)
 		n.Note = n.Attempt.note(r.At, e)
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		s.found(&n, e)
-	case belay.AttemptStopping:
+	case event.AttemptStopping:
 		n.Attempt = s.of(&n, e.Key)
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		s.ended(&n, e)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		s.judged(&n, e.Key, e.Verdict)
-	case belay.StepRefused:
+	case event.StepRefused:
 		n.Path, n.Failure = e.Path, &e.Failure
 		st := s.step(n.Place)
 		st.Failure = &e.Failure
 		st.began(r.At, &e.Failure)
 		s.fail(r.Run)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		n.Path, n.Why = e.Path, e.Why
-	case belay.AnswerGiven:
+	case event.AnswerGiven:
 		s.answered(&n, e)
 	default:
 		s.addDecision(&n, r)
@@ -63,18 +67,18 @@ func (s *Story) add(r belay.Record) News {
 
 // addRun takes in what is about a run as a whole, or about who asks something
 // of it.
-func (s *Story) addRun(n *News, r belay.Record) {
+func (s *Story) addRun(n *News, r event.Record) {
 	switch e := r.Event.(type) {
-	case belay.RunAttached:
+	case event.RunAttached:
 		n.Driver = e.Epoch
 		s.Drivers = append(s.Drivers, Driver{RunAttached: e, At: r.At, Arrival: n.Arrival})
 		s.Status, s.Rest = belay.Running, nil
-	case belay.RunHeld:
-		s.rest(r.Run, belay.RunResult{Status: belay.Held, Code: belay.ExitHeld, Reason: "a person must act"})
-	case belay.RunStopped:
+	case event.RunHeld:
+		s.rest(r.Run, belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: "a person must act"})
+	case event.RunStopped:
 		n.By, s.StoppedBy = e.By, e.By
-		s.rest(r.Run, belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated, Reason: "stopped by " + e.By})
-	case belay.RunEnded:
+		s.rest(r.Run, belay.RunResult{Status: belay.Stopped, Code: exit.Terminated, Reason: "stopped by " + e.By})
+	case event.RunEnded:
 		n.Result = &e.RunResult
 		s.run(r.Run).Ended = r.At
 		s.rest(r.Run, e.RunResult)
@@ -84,11 +88,11 @@ func (s *Story) addRun(n *News, r belay.Record) {
 				s.mark(st)
 			}
 		}
-	case belay.RequestReceived:
+	case event.RequestReceived:
 		n.Request = &e.Request
-	case belay.RequestRefused:
-		n.Request, n.Why = &belay.Request{ID: e.ID}, e.Why
-	case belay.RunStarted: // the tree has it
+	case event.RequestRefused:
+		n.Request, n.Why = &event.Request{ID: e.ID}, e.Why
+	case event.RunStarted: // the tree has it
 	}
 }
 
@@ -100,32 +104,32 @@ func (s *Story) rest(run belay.RunID, res belay.RunResult) {
 }
 
 // addDecision takes in what somebody decided.
-func (s *Story) addDecision(n *News, r belay.Record) {
+func (s *Story) addDecision(n *News, r event.Record) {
 	switch e := r.Event.(type) {
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		s.chosen(n, e)
-	case belay.StepSkipped:
+	case event.StepSkipped:
 		s.decide(n, e.Path, e.Why).By = e.By
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		d := s.decide(n, e.Path, e.Ask)
 		d.Item, d.Choices = e.ID, e.Choices
 		st := s.step(n.Place)
 		st.Question = &Question{ID: e.ID, Ask: e.Ask, Choices: e.Choices, At: r.At}
 		st.began(r.At, nil)
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		d := s.decide(n, e.Path, e.Why)
 		d.By, d.Choice, d.Check, d.Item = e.By, e.Choice, e.Check, e.ID
 		s.step(n.Place).Answer = &Answer{By: e.By, Why: e.Why}
-	case belay.RunCleared:
+	case event.RunCleared:
 		d := s.decide(n, e.Path, e.Why)
 		d.By, d.Choice = e.By, string(e.What)
-		if e.What == belay.CountBreakers {
+		if e.What == event.CountBreakers {
 			for st := range s.waits {
 				st.Blocked = nil
 				s.mark(st)
 			}
 		}
-	case belay.RunReopened:
+	case event.RunReopened:
 		s.decide(n, "", e.Why).By = e.By
 		for _, st := range s.steps {
 			st.Trouble = Trouble{}
@@ -178,12 +182,12 @@ func (s *Story) of(n *News, k belay.Key) *Attempt {
 	return a
 }
 
-func (s *Story) started(n *News, e belay.AttemptStarted) {
+func (s *Story) started(n *News, e event.AttemptStarted) {
 	n.Path = e.Path
 	a := s.attempt(e.Key)
 	again := a.Known()
 	n.Attempt = a
-	a.Since, a.Agent, a.Starts = n.At, e.Agent, 0
+	a.Since, a.Agent, a.Starts, a.startedAt = n.At, e.Agent, 0, s.Records
 	if e.Agent != "" {
 		a.Starts = 1
 	}
@@ -211,20 +215,21 @@ func (s *Story) started(n *News, e belay.AttemptStarted) {
 	}
 }
 
-func (s *Story) found(n *News, e belay.AttemptFound) {
+func (s *Story) found(n *News, e event.AttemptFound) {
 	a := s.of(n, e.Key)
 	n.Attempt, n.How = a, e.How
 	a.Found = append(a.Found, e.How)
 	switch e.How {
-	case belay.Unborn:
+	case fault.Unborn:
 		a.Starts = 0
 		s.close(a)
-	case belay.Lost:
+	case fault.Lost:
+		a.left = e.Left
 		if a.Known() && a.Role != belay.RoleHook && !Helps(a.Role) {
 			s.step(a.Place).Broken = Broken{N: a.N}
 		}
 		s.close(a)
-	case belay.Adopted, belay.Harvested:
+	case fault.Adopted, fault.Harvested:
 	}
 }
 
@@ -252,7 +257,7 @@ func (s *Story) close(a *Attempt) {
 	}
 }
 
-func (s *Story) ended(n *News, e belay.AttemptEnded) {
+func (s *Story) ended(n *News, e event.AttemptEnded) {
 	a := s.of(n, e.Key)
 	n.Attempt, a.endedAt = a, s.Records
 	a.see(&e.Observation)
@@ -261,12 +266,12 @@ func (s *Story) ended(n *News, e belay.AttemptEnded) {
 	}
 	switch by := e.Observation.KilledBy; {
 	case a.Role == belay.RoleVerify, a.Role == belay.RoleHook, // nobody judges them
-		Helps(a.Role) && (by == belay.KilledStop || by == belay.KilledCancel): // ended together with the run
+		Helps(a.Role) && (by == fault.KilledStop || by == fault.KilledCancel): // ended together with the run
 		s.close(a)
 	}
 }
 
-func (s *Story) judged(n *News, k belay.Key, v belay.Verdict) {
+func (s *Story) judged(n *News, k belay.Key, v effect.Verdict) {
 	a := s.of(n, k)
 	n.Attempt, a.judgedAt, a.Verdict = a, s.Records, &v
 	s.close(a)
@@ -339,28 +344,25 @@ func (s *Story) forgive(at Place) {
 
 // answered takes in an answer to a question of the brain: whether an agent may
 // start, a working tree, a worktree.
-func (s *Story) answered(n *News, e belay.AnswerGiven) {
+func (s *Story) answered(n *News, e event.AnswerGiven) {
 	p, _ := belay.ParseKey(e.Key)
 	of, _, _ := e.Key.Question()
-	n.Path, n.Topic, n.Answer, n.Attempt = p.Path, p.Topic, &e.Answer, named(of)
-	switch p.Topic {
-	case belay.TopicAgent:
-		s.permit(n, s.step(n.Place), e.Answer)
-	case belay.TopicTree:
-		n.Path = n.Attempt.Beside()
+	n.Path, n.Answer, n.Attempt = p.Path, e.Answer, named(of)
+	switch a := e.Answer.(type) {
+	case effect.AnswerAgent:
+		s.permit(n, s.step(n.Place), a)
+	case effect.AnswerTree:
+		n.Path = n.Attempt.InRun()
 		st := s.step(n.Place)
-		st.TreeOf = ""
-		if a := e.Answer; !a.OK && a.By != "" && a.Error == "" {
-			st.TreeOf = a.By
-		}
+		st.TreeOf = a.WaitsFor()
 		s.mark(st)
-	case belay.TopicStep, belay.TopicCond, belay.TopicText, belay.TopicList, belay.TopicTests, belay.TopicWorktree, belay.TopicProbe, belay.TopicLook:
+	case effect.AnswerStep, effect.AnswerCond, effect.AnswerText, effect.AnswerList, effect.AnswerTests, effect.AnswerWorktree, effect.AnswerProbe, effect.AnswerLook:
 	}
 }
 
 // permit takes in whether the agent of a step, or one that helps with it, may
 // start.
-func (s *Story) permit(n *News, st *Step, a belay.Answer) {
+func (s *Story) permit(n *News, st *Step, a effect.AnswerAgent) {
 	defer s.mark(st)
 	was, told := st.Blocked, st.told
 	st.Blocked, st.told = nil, ""
@@ -379,14 +381,14 @@ func (s *Story) permit(n *News, st *Step, a belay.Answer) {
 }
 
 // chosen takes in a recovery from a failure, with all that it is chosen for.
-func (s *Story) chosen(n *News, e belay.RecoveryChosen) {
+func (s *Story) chosen(n *News, e event.RecoveryChosen) {
 	d := s.decide(n, e.Path, e.Plan.Reason)
 	st := s.step(n.Place)
 	defer s.mark(st)
 	d.Plan, d.Agent, d.Role, d.N, d.Failure, d.Broken = &e.Plan, st.Agent, s.role(st), st.N, st.Failure, st.Broken
 	st.Blocked, st.Again = nil, nil
 	row := e.Plan.Act.Row()
-	own := e.Plan.Act == belay.ActRepair && s.View(n.Place).Type == belay.TypeAgent // who did it mends it
+	own := e.Plan.Act == belay.ActRepair && s.View(n.Place).Type.Agent() // who did it mends it
 	switch {
 	case row.Again, own, len(e.Plan.Parts) > 0:
 		if e.Plan.Role != "" && e.Plan.Act == belay.ActReassign {

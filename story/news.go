@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 )
 
 // What is the kind of a record, by the same words.
@@ -44,15 +47,14 @@ type News struct {
 	Decision *Decision        // of what was decided about a step or the run
 	Arrival  Arrival          // of a driver
 	Driver   int64            // its number
-	Note     belay.AgentNote  // of a running agent
-	How      belay.Found      // an open attempt was found
-	Topic    belay.Topic      // of an answer: what was asked
-	Answer   *belay.Answer    // to a question of the brain
+	Note     effect.AgentNote // of a running agent
+	How      fault.Found      // an open attempt was found
+	Answer   effect.Answer    // to a question of the brain
 	Blocks   bool             // the answer keeps an agent from starting for a while
 	Repeated bool             // the same was told before, and still stands
 	Failure  *belay.Failure   // of a step that failed before it started
 	Result   *belay.RunResult // of a run that ended
-	Request  *belay.Request   // that was received; of one that was refused its id
+	Request  *event.Request   // that was received; of one that was refused its id
 	By       string           // who did it
 	Why      string
 }
@@ -138,7 +140,7 @@ type Answer struct {
 
 // Driver is a process that drove the run.
 type Driver struct {
-	belay.RunAttached
+	event.RunAttached
 	At      time.Time
 	Arrival Arrival
 }

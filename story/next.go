@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -31,6 +33,8 @@ const (
 	Mend        Advice = "mend"         // mend the cause, then go on
 	MendClear   Advice = "mend_clear"   // the same, and say what is different now
 	LookHollow  Advice = "look_hollow"  // look at what the agent left, then go on
+	ChangeFirst Advice = "change_first" // rounds came to a standstill: change something, or say what is different now
+	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, or begin the review from nothing
 	ClearHollow Advice = "clear_hollow" // the same, and say what is different now
 )
 
@@ -62,11 +66,18 @@ func (a *Account) next(file string) Next {
 		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
 	case belay.Stopped:
 		return Next{GoOn, []Command{resume}}
+	case belay.NotAchieved:
+		return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
 	case belay.Partial:
 		if len(a.Count.LeftOut) == 0 {
 			return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
 		}
 		return Next{Reopen, []Command{append(resume, "--why", "TEXT")}}
+	case belay.Stalemate:
+		if a.reviewed {
+			return Next{EditPlan, []Command{{"clear", string(a.Run.Root()), string(event.CountReview), "--why", "TEXT"}, resume}}
+		}
+		return Next{ChangeFirst, []Command{{"clear", string(a.Run.Root()), string(event.CountAttempts), "--why", "TEXT"}, resume}}
 	case belay.Failed, belay.Hollow:
 		return a.nextAfterFailure(resume)
 	}
@@ -81,7 +92,7 @@ func (a *Account) nextAfterFailure(resume Command) Next {
 		cmds = append(cmds, Show(c.At()))
 	}
 	if stale {
-		cmds = append(cmds, Command{"clear", string(c.Run), string(belay.CountAttempts) + ":" + string(c.Path), "--why", "TEXT"})
+		cmds = append(cmds, Command{"clear", string(c.Run), string(event.CountAttempts) + ":" + string(c.Path), "--why", "TEXT"})
 	}
 	cmds = append(cmds, resume)
 	switch {
@@ -132,7 +143,7 @@ func Quote(s string) string {
 
 // AnswerOnly tells whether a step is done by the answer of its agent alone.
 func AnswerOnly(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == belay.BasisAnswer
+	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == effect.BasisAnswer
 }
 
 // OnWord tells whether a step is done because a person said so.

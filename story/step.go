@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -49,28 +52,31 @@ type Step struct {
 
 // Attempt is one attempt, from its start to what it amounts to.
 type Attempt struct {
-	Key         belay.Key          `json:"key"`
-	Role        belay.Role         `json:"role"`
-	Hook        string             `json:"hook,omitempty"` // pre_step, post_step or on_error
-	N           int                `json:"attempt"`
-	StartedAt   time.Time          `json:"started_at"`
-	Child       belay.RunID        `json:"child,omitempty"`
-	Agent       string             `json:"agent,omitempty"`   // who does it
-	Session     string             `json:"session,omitempty"` // of the agent, as far as it is known
-	Resume      bool               `json:"resume,omitempty"`  // the session of an earlier attempt goes on
-	Notes       []belay.AgentNote  `json:"notes,omitempty"`   // of an agent that has not reported yet
-	Found       []belay.Found      `json:"found,omitempty"`
-	Observation *belay.Observation `json:"observation,omitempty"`
-	Verdict     *belay.Verdict     `json:"verdict,omitempty"`
+	Key         belay.Key           `json:"key"`
+	Role        belay.Role          `json:"role"`
+	Hook        string              `json:"hook,omitempty"` // pre_step, post_step or on_error
+	N           int                 `json:"attempt"`
+	StartedAt   time.Time           `json:"started_at"`
+	Child       belay.RunID         `json:"child,omitempty"`
+	Agent       string              `json:"agent,omitempty"`   // who does it
+	Session     string              `json:"session,omitempty"` // of the agent, as far as it is known
+	Resume      bool                `json:"resume,omitempty"`  // the session of an earlier attempt goes on
+	Notes       []effect.AgentNote  `json:"notes,omitempty"`   // of an agent that has not reported yet
+	Found       []fault.Found       `json:"found,omitempty"`
+	Observation *effect.Observation `json:"observation,omitempty"`
+	Verdict     *effect.Verdict     `json:"verdict,omitempty"`
 
 	Place  `json:"-"` // of a hook: STEP@HOOK
 	Since  time.Time  `json:"-"` // of its last start: one that was never born starts again
 	Of     int        `json:"-"` // how many its step may have
 	Starts int        `json:"-"` // processes of its agent
 
-	open              bool
-	opened            int // how often
-	endedAt, judgedAt int // how many records had been told then
+	left *belay.Evidence // of a lost agent: what somebody saw of its work all the same
+
+	open   bool
+	opened int // how often
+
+	startedAt, endedAt, judgedAt int // how many records had been told then
 }
 
 // Known tells whether the start of the attempt was told.
@@ -80,10 +86,10 @@ func (a *Attempt) Known() bool { return !a.Since.IsZero() }
 func (a *Attempt) Over() bool { return a.Observation != nil || a.Lost() }
 
 // Lost tells whether the attempt is over and nobody saw its end.
-func (a *Attempt) Lost() bool { return a.Observation == nil && slices.Contains(a.Found, belay.Lost) }
+func (a *Attempt) Lost() bool { return a.Observation == nil && slices.Contains(a.Found, fault.Lost) }
 
 // Report is what is known of the attempt's agent; nil when there is none.
-func (a *Attempt) Report() *belay.AgentReport {
+func (a *Attempt) Report() *effect.AgentReport {
 	if a.Observation == nil {
 		return nil
 	}
@@ -98,9 +104,9 @@ func (a *Attempt) Took() (time.Duration, bool) {
 	return a.Observation.Ended.Sub(a.Observation.Started), true
 }
 
-// Beside is the name of the attempt in its run: that of an agent that helps, or
+// InRun is the name of the attempt in its run: that of an agent that helps, or
 // of a merge, is beside the step, under the name of its role.
-func (a *Attempt) Beside() belay.Path {
+func (a *Attempt) InRun() belay.Path {
 	if Helps(a.Role) || a.Role == belay.RoleMerge {
 		return a.Path.WithHook(string(a.Role))
 	}
@@ -118,18 +124,18 @@ func named(k belay.Key) *Attempt {
 }
 
 // note keeps what became known of an agent while it ran.
-func (a *Attempt) note(at time.Time, e belay.AttemptNoted) belay.AgentNote {
-	if e.What == belay.NoteSession {
+func (a *Attempt) note(at time.Time, e event.AttemptNoted) effect.AgentNote {
+	if e.What == effect.NoteSession {
 		a.Session = e.Text
 	}
-	n := belay.AgentNote{At: at, What: e.What, Text: e.Text}
+	n := effect.AgentNote{At: at, What: e.What, Text: e.Text}
 	a.Notes = append(a.Notes, n)
 	return n
 }
 
 // see keeps what was observed. A report has all notes, and the session that the
 // agent really had.
-func (a *Attempt) see(o *belay.Observation) {
+func (a *Attempt) see(o *effect.Observation) {
 	a.Observation = o
 	if o.Agent == nil {
 		return
@@ -172,5 +178,5 @@ func Helps(r belay.Role) bool {
 
 // Recovered tells whether an agent finished a step whose sub-recipe had failed.
 func Recovered(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Type == belay.TypeRecipe && v.Main != nil && v.Main.Agent != nil
+	return v.Phase == flow.Done && v.Type.Child() && v.Main != nil && v.Main.Agent != nil
 }

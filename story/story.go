@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
@@ -76,7 +77,7 @@ func New(tree *flow.Tree) *Story {
 
 // Tell is the story of all records of a run. Without a tree it does not know
 // how the steps stand.
-func Tell(tree *flow.Tree, recs []belay.Record) *Story {
+func Tell(tree *flow.Tree, recs []event.Record) *Story {
 	s := New(tree)
 	s.Add(recs...)
 	return s

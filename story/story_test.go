@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
@@ -15,21 +19,21 @@ import (
 var night = time.Date(2026, 3, 1, 2, 10, 0, 0, time.UTC)
 
 // told makes records of events, one second after the other.
-func told(run belay.RunID, events ...belay.Event) []belay.Record {
-	recs := make([]belay.Record, len(events))
+func told(run belay.RunID, events ...event.Event) []event.Record {
+	recs := make([]event.Record, len(events))
 	for i, e := range events {
-		recs[i] = belay.Record{Seq: int64(i + 1), At: night.Add(time.Duration(i) * time.Second), Run: run, Event: e}
+		recs[i] = event.Record{Seq: int64(i + 1), At: night.Add(time.Duration(i) * time.Second), Run: run, Event: e}
 	}
 	return recs
 }
 
-func start(key belay.Key) belay.AttemptStarted {
+func start(key belay.Key) event.AttemptStarted {
 	p, _ := belay.ParseKey(key)
-	return belay.AttemptStarted{Key: key, Path: p.Path, Role: p.Role, Attempt: p.Attempt}
+	return event.AttemptStarted{Key: key, Path: p.Path, Role: p.Role, Attempt: p.Attempt}
 }
 
-func failed(key belay.Key, cause string) belay.AttemptJudged {
-	return belay.AttemptJudged{Key: key, Verdict: belay.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: cause}}}
+func failed(key belay.Key, cause string) event.AttemptJudged {
+	return event.AttemptJudged{Key: key, Verdict: effect.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: cause}}}
 }
 
 // Only records of the root say that the run rests, and a driver that comes takes
@@ -37,16 +41,16 @@ func failed(key belay.Key, cause string) belay.AttemptJudged {
 func TestRestIsOnRecord(t *testing.T) {
 	t.Parallel()
 	s := story.New(nil)
-	end := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1}}
+	end := event.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1}}
 	s.Add(told("r/a.1", end)...)
 	if s.Rest != nil || s.Status != "" || !s.Run("r/a.1").Rests {
 		t.Error("the end of a child is taken for the end of the run")
 	}
-	s.Add(told("r", belay.RunHeld{})...)
-	if s.Rest == nil || s.Rest.Code != belay.ExitHeld || !s.Run("r").Rests {
+	s.Add(told("r", event.RunHeld{})...)
+	if s.Rest == nil || s.Rest.Code != exit.Held || !s.Run("r").Rests {
 		t.Errorf("held: %+v", s.Rest)
 	}
-	s.Add(told("r", belay.RunAttached{})...)
+	s.Add(told("r", event.RunAttached{})...)
 	if s.Rest != nil || s.Status != belay.Running || s.Run("r").Rests {
 		t.Error("a run that was taken again still rests")
 	}
@@ -59,16 +63,16 @@ func TestRestIsOnRecord(t *testing.T) {
 // without a driver says nothing about the last one.
 func TestDriversThatDied(t *testing.T) {
 	t.Parallel()
-	attach := belay.RunAttached{}
+	attach := event.RunAttached{}
 	for name, c := range map[string]struct {
-		events []belay.Event
+		events []event.Event
 		want   []story.Arrival
 	}{
-		"first":                    {[]belay.Event{attach}, []story.Arrival{story.Came}},
-		"died":                     {[]belay.Event{attach, start("r:a.1"), attach}, []story.Arrival{story.Came, story.TookOver}},
-		"stopped":                  {[]belay.Event{attach, belay.RunStopped{By: "ada"}, attach}, []story.Arrival{story.Came, story.WentOn}},
-		"held, and skipped by ada": {[]belay.Event{attach, belay.RunHeld{}, belay.ItemAnswered{Path: "a"}, belay.StepSkipped{Path: "a"}, attach}, []story.Arrival{story.Came, story.Came}},
-		"failed, and cleared":      {[]belay.Event{attach, belay.RunEnded{}, belay.RunCleared{}, belay.RunReopened{}, attach}, []story.Arrival{story.Came, story.Came}},
+		"first":                    {[]event.Event{attach}, []story.Arrival{story.Came}},
+		"died":                     {[]event.Event{attach, start("r:a.1"), attach}, []story.Arrival{story.Came, story.TookOver}},
+		"stopped":                  {[]event.Event{attach, event.RunStopped{By: "ada"}, attach}, []story.Arrival{story.Came, story.WentOn}},
+		"held, and skipped by ada": {[]event.Event{attach, event.RunHeld{}, event.ItemAnswered{Path: "a"}, event.StepSkipped{Path: "a"}, attach}, []story.Arrival{story.Came, story.Came}},
+		"failed, and cleared":      {[]event.Event{attach, event.RunEnded{}, event.RunCleared{}, event.RunReopened{}, attach}, []story.Arrival{story.Came, story.Came}},
 	} {
 		s := story.Tell(nil, told("r", c.events...))
 		var got []story.Arrival
@@ -86,11 +90,11 @@ func TestUnbornStartsAgain(t *testing.T) {
 	t.Parallel()
 	first := start("r:a.1")
 	first.Agent = "claude"
-	s := story.Tell(nil, told("r", first, belay.AttemptFound{Key: "r:a.1", How: belay.Unborn}))
+	s := story.Tell(nil, told("r", first, event.AttemptFound{Key: "r:a.1", How: fault.Unborn}))
 	if a := s.Attempts[0]; a.Starts != 0 || len(s.Open()) != 0 {
 		t.Errorf("unborn: %+v", a)
 	}
-	s.Add(told("r", belay.RunAttached{}, first)[1])
+	s.Add(told("r", event.RunAttached{}, first)[1])
 	a := s.Attempts[0]
 	if len(s.Attempts) != 1 || a.Starts != 1 || !a.StartedAt.Equal(night) || !a.Since.Equal(night.Add(time.Second)) || len(s.Open()) != 1 {
 		t.Errorf("started again: %+v of %d", a, len(s.Attempts))
@@ -102,7 +106,7 @@ func TestUnbornStartsAgain(t *testing.T) {
 func TestNewsIsAsOfThen(t *testing.T) {
 	t.Parallel()
 	s := story.New(nil)
-	news := s.Add(told("r", start("r:a.1"), failed("r:a.1", "one"), belay.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActRetry}}, start("r:a.2"))...)
+	news := s.Add(told("r", start("r:a.1"), failed("r:a.1", "one"), event.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActRetry}}, start("r:a.2"))...)
 	d := news[2].Decision
 	if d.Broken.N != 1 || d.Broken.Failure.Cause != "one" || d.N != 1 || d.Failure.Cause != "one" {
 		t.Errorf("%+v", d)
@@ -110,7 +114,7 @@ func TestNewsIsAsOfThen(t *testing.T) {
 	if st := s.Step(story.Place{Run: "r", Path: "a"}); st.Broken.N != 0 || st.Again != nil || st.N != 2 || st.Trouble.Cause != "one" {
 		t.Errorf("the step: %+v", st)
 	}
-	s.Add(told("r", belay.RunReopened{}, failed("r:a.2", "two"))...)
+	s.Add(told("r", event.RunReopened{}, failed("r:a.2", "two"))...)
 	if st := s.Step(story.Place{Run: "r", Path: "a"}); st.Trouble.Cause != "two" {
 		t.Errorf("after it was opened again the trouble began with %q", st.Trouble.Cause)
 	}
@@ -120,12 +124,12 @@ func TestNewsIsAsOfThen(t *testing.T) {
 // or the run is over.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
-	wait := func(why string) belay.Event {
-		return belay.AnswerGiven{Key: "r:a.1?agent", Answer: belay.Answer{Error: why, Until: night.Add(time.Hour)}}
+	wait := func(why string) event.Event {
+		return event.AnswerGiven{Key: "r:a.1?agent", Answer: effect.AnswerAgent{Error: why, Until: night.Add(time.Hour)}}
 	}
-	for name, over := range map[string]belay.Event{
-		"started": start("r:a.1"), "granted": belay.AnswerGiven{Key: "r:a.1?agent", Answer: belay.Answer{OK: true}},
-		"cleared": belay.RunCleared{What: belay.CountBreakers}, "ended": belay.RunEnded{}, "given up": belay.RecoveryChosen{Path: "a"},
+	for name, over := range map[string]event.Event{
+		"started": start("r:a.1"), "granted": event.AnswerGiven{Key: "r:a.1?agent", Answer: effect.AnswerAgent{OK: true}},
+		"cleared": event.RunCleared{What: event.CountBreakers}, "ended": event.RunEnded{}, "given up": event.RecoveryChosen{Path: "a"},
 	} {
 		s := story.New(nil)
 		news := s.Add(told("r", wait("down"), wait("down"), wait("worse"))...)
@@ -151,8 +155,8 @@ func TestToldAtOnceOrOneByOne(t *testing.T) {
 	}
 	tree := flow.NewTree("r", flow.Library{Recipes: map[string]*recipe.Recipe{r.Digest: r}})
 	live, one := story.Live(tree), story.New(tree)
-	var recs []belay.Record
-	turn := func(e belay.Event) {
+	var recs []event.Record
+	turn := func(e event.Event) {
 		turn, err := tree.Turn(night.Add(time.Duration(len(recs))*time.Second), flow.Fact{Run: "r", Event: e})
 		if err != nil {
 			t.Fatal(err)
@@ -164,12 +168,12 @@ func TestToldAtOnceOrOneByOne(t *testing.T) {
 		}
 	}
 	end := func(key belay.Key, exit int) {
-		turn(belay.AttemptEnded{Key: key, Observation: belay.Observation{Began: true, Exit: exit}})
+		turn(event.AttemptEnded{Key: key, Observation: effect.Observation{Began: true, Exit: exit}})
 	}
-	turn(belay.RunStarted{Schema: belay.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()})
-	turn(belay.RunAttached{Epoch: 1})
+	turn(event.RunStarted{Schema: event.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()})
+	turn(event.RunAttached{Epoch: 1})
 	end("r:a.1", 1)
-	turn(belay.RequestReceived{Request: belay.Request{ID: "x", Run: "r", Ask: belay.RequestAnswer}})
+	turn(event.RequestReceived{Request: event.Request{ID: "x", Run: "r", Ask: event.RequestAnswer}})
 	for _, k := range tree.Open() {
 		end(k, 0)
 	}
@@ -190,13 +194,13 @@ func TestToldAtOnceOrOneByOne(t *testing.T) {
 func BenchmarkTell(b *testing.B) {
 	for _, n := range []int{1000, 16000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var open, over []belay.Record
+			var open, over []event.Record
 			for i := range n {
 				run := belay.RunID("r").Child(belay.Path(fmt.Sprintf("s%d", i)), 1)
 				key := belay.KeyOf(run, "a", belay.RoleMain, 1)
-				wait := belay.AnswerGiven{Key: key.About(belay.TopicAgent), Answer: belay.Answer{Error: "down", Until: night}}
+				wait := event.AnswerGiven{Key: key.About(belay.TopicAgent), Answer: effect.AnswerAgent{Error: "down", Until: night}}
 				open = append(open, told(run, wait, start(key))...)
-				over = append(over, told(run, failed(key, "x"), belay.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActGiveUp}}, belay.RunEnded{})...)
+				over = append(over, told(run, failed(key, "x"), event.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActGiveUp}}, event.RunEnded{})...)
 			}
 			recs := append(open, over...)
 			for b.Loop() {
@@ -220,8 +224,8 @@ func TestEveryKindIsNews(t *testing.T) {
 	} {
 		known[w] = true
 	}
-	for _, e := range belay.Events() {
-		n := story.New(nil).Add(belay.Record{At: night, Run: "r", Event: e})[0]
+	for _, e := range event.All() {
+		n := story.New(nil).Add(event.Record{At: night, Run: "r", Event: e})[0]
 		if !known[n.What] {
 			t.Errorf("%s has no word", e.Kind())
 		}

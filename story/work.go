@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // Work is where the work of a run is, as far as the records say.
@@ -30,26 +31,27 @@ func (s *Story) Work(top belay.RunID) Work {
 	w := Work{Dir: started.Dir}
 	for i := range s.News {
 		n := &s.News[i]
+		made, _ := n.Answer.(effect.AnswerWorktree)
 		switch {
 		case !n.Run.Under(top):
 		case n.What == AttemptEnded && n.Attempt.Report() != nil:
 			w.Looks = append(w.Looks, n.Attempt)
 			w.Seen = n.At.UTC()
-		case n.What == AnswerGiven && n.Topic == belay.TopicWorktree && n.Answer.OK && n.Answer.Dir != "":
-			w.settle(n)
+		case made.OK && made.Dir != "":
+			w.settle(n, made)
 		}
 	}
 	return w
 }
 
 // settle keeps a worktree; one that was asked for again stays one.
-func (w *Work) settle(n *News) {
-	if slices.ContainsFunc(w.Trees, func(t Worktree) bool { return t.Dir == n.Answer.Dir }) {
+func (w *Work) settle(n *News, made effect.AnswerWorktree) {
+	if slices.ContainsFunc(w.Trees, func(t Worktree) bool { return t.Dir == made.Dir }) {
 		return
 	}
 	step := ""
 	if n.Path != "" || n.Run.Depth() > 0 {
 		step = strings.TrimSuffix(n.Name(), "/")
 	}
-	w.Trees = append(w.Trees, Worktree{Step: step, Dir: n.Answer.Dir, Branch: n.Answer.Ref})
+	w.Trees = append(w.Trees, Worktree{Step: step, Dir: made.Dir, Branch: made.Ref})
 }

@@ -2,9 +2,12 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // The confidences of a judgement about an agent: what Belay saw for itself is
@@ -29,7 +32,7 @@ func (c Case) agentFailure() *belay.Failure {
 	}
 	a := r.Result
 	switch {
-	case c.Main.Fault == belay.FaultOutput && c.Main.KilledBy == belay.KilledNot: // we may have ended it for that: how it left says nothing
+	case c.Main.Fault == fault.Output && c.Main.KilledBy == fault.KilledNot: // we may have ended it for that: how it left says nothing
 		f := c.failure(c.Main, "")
 		f.Class = faultClass(c.Main.Fault)
 		return f
@@ -42,9 +45,12 @@ func (c Case) agentFailure() *belay.Failure {
 	case a.Stop == belay.StopTruncated && c.Expect != belay.ExpectNone:
 		return c.fail(belay.BashFailure, belay.ClassTokenLimit, "the answer was cut off at the model's output limit",
 			"ask for files instead of a long answer, or split the task")
+	case c.finished() && c.JSON && slices.Contains(c.Main.Hidden, effect.Stdout): // half a value would do harm in silence
+		return c.fail(belay.BashFailure, belay.ClassWorkFailure, "there is a secret in the answer, which was hidden: what is left of it cannot be used",
+			"keep the secret from the agent, or tell it not to repeat it")
 	case c.finished():
 		return c.tampered()
-	case c.Main.Fault != belay.FaultNone: // it ended well, and what it left is not what was asked for
+	case c.Main.Fault != fault.None: // it ended well, and what it left is not what was asked for
 		f := c.failure(c.Main, "")
 		f.Class = belay.ClassWorkFailure
 		if f.Kind == belay.Infrastructure {
@@ -67,16 +73,16 @@ func (c Case) agentFailure() *belay.Failure {
 // agents write one.
 func (c Case) finished() bool {
 	o := c.Main
-	return o.Began && o.Exit == 0 && o.Signal == 0 && o.KilledBy == belay.KilledNot && o.Fault == belay.FaultNone
+	return o.Began && o.Exit == 0 && o.Signal == 0 && o.KilledBy == fault.KilledNot && o.Fault == fault.None
 }
 
 // unreported is the failure of an agent whose attendant left no report.
 func (c Case) unreported() *belay.Failure {
 	o := c.Main
 	switch {
-	case o.KilledBy == belay.KilledDeadline || o.KilledBy == belay.KilledGrace:
+	case o.KilledBy == fault.KilledDeadline || o.KilledBy == fault.KilledGrace:
 		return c.fail(belay.AgentTimeout, belay.ClassTimeout, ending(o, c.Timeout), "")
-	case o.Fault != belay.FaultNone:
+	case o.Fault != fault.None:
 		f := c.failure(o, "")
 		f.Class = belay.ClassInfrastructure
 		return f
@@ -113,24 +119,24 @@ func (c Case) classified(a belay.AgentResult) *belay.Failure {
 	return c.fail(kind, class, cause, hint)
 }
 
-func endedBy(by belay.EndedBy, c Case) string {
+func endedBy(by effect.EndedBy, c Case) string {
 	switch by {
-	case belay.EndedDeadline:
+	case effect.EndedDeadline:
 		if c.Timeout > 0 {
 			return "timed out after " + c.Timeout.String()
 		}
 		return "timed out"
-	case belay.EndedFirst:
+	case effect.EndedFirst:
 		return "ended by belay: it never said anything"
-	case belay.EndedSilence:
+	case effect.EndedSilence:
 		return "ended by belay: it fell silent"
-	case belay.EndedTool:
+	case effect.EndedTool:
 		return "ended by belay: one tool took too long"
-	case belay.EndedBabble:
+	case effect.EndedBabble:
 		return "ended by belay: it talked on and on without doing anything"
-	case belay.EndedRetries:
+	case effect.EndedRetries:
 		return "ended by belay: it did nothing but retry"
-	case belay.EndedSignal, belay.EndedOutput, belay.EndedItself:
+	case effect.EndedSignal, effect.EndedOutput, effect.EndedItself:
 	}
 	return ""
 }
@@ -160,7 +166,7 @@ func (c Case) fail(kind belay.FailureKind, class belay.Class, cause, hint string
 // ofAgent judges an attempt of an agent step by what Belay saw: the tree, and
 // the check that it ran. A check that passes is never in the place of what the
 // step expects, and one that fails always fails the step.
-func (c Case) ofAgent() belay.Verdict {
+func (c Case) ofAgent() effect.Verdict {
 	if f := c.agentFailure(); f != nil {
 		return c.verdictOf(f, sureRecord)
 	}
@@ -183,7 +189,7 @@ func (c Case) ofAgent() belay.Verdict {
 }
 
 // passed adds to a verdict that the step's check passed.
-func (c Case) passed(v belay.Verdict) belay.Verdict {
+func (c Case) passed(v effect.Verdict) effect.Verdict {
 	v.For = append(v.For, CheckedFor(*c.Check)...)
 	if t := c.Check.Tally; t != nil && t.None && c.Expect != belay.ExpectTests { // it may look at more than tests
 		v.Against = append(v.Against, "verify: the end of its output tells that no test ran")
@@ -191,8 +197,8 @@ func (c Case) passed(v belay.Verdict) belay.Verdict {
 	switch {
 	case v.OK:
 		v.Sure = sureSeen
-		if v.Basis == belay.BasisAnswer || v.Basis == belay.BasisExit {
-			v.Basis = belay.BasisVerify
+		if v.Basis == effect.BasisAnswer || v.Basis == effect.BasisExit {
+			v.Basis = effect.BasisVerify
 		}
 	case v.Failure.Kind == belay.HollowSuccess && c.Expect == belay.ExpectChange:
 		v.Failure.Hint = "its check passes, and the step demands a change all the same: say expect: none where there may be nothing to do"
@@ -201,8 +207,8 @@ func (c Case) passed(v belay.Verdict) belay.Verdict {
 }
 
 // verdictOf wraps a failure with what was seen of the work all the same.
-func (c Case) verdictOf(f *belay.Failure, sure int) belay.Verdict {
-	v := belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sure}
+func (c Case) verdictOf(f *belay.Failure, sure int) effect.Verdict {
+	v := effect.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sure}
 	if r := c.Main.Agent; r != nil {
 		v.For = changes(r.Evidence)
 	}

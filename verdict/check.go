@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // Passed tells whether a check ran to its own end and found what it looked for.
-func Passed(check *belay.Observation) bool {
+func Passed(check *effect.Observation) bool {
 	return Spoke(check) && check.Exit == 0 && (check.Check == nil || Shortfall(*check.Check) == nil)
 }
 
@@ -31,7 +32,7 @@ func (c Case) checkFailure() *belay.Failure {
 
 // Shortfall is what is missing in what a check of Belay's own has seen, nil when
 // nothing is.
-func Shortfall(r belay.CheckReport) *belay.Failure {
+func Shortfall(r effect.CheckReport) *belay.Failure {
 	if r.PR != nil {
 		return requested(*r.PR)
 	}
@@ -41,7 +42,7 @@ func Shortfall(r belay.CheckReport) *belay.Failure {
 // tested wants every test command to end with 0, and at least one test that was
 // counted wherever the runner counts, or where the command is not the one that
 // was there before the agent.
-func tested(r belay.CheckReport) *belay.Failure {
+func tested(r effect.CheckReport) *belay.Failure {
 	if len(r.Tests) == 0 {
 		return hollow("no test command was found from "+r.Dir+" upwards", "name it with tests: in the recipe or the settings, or give the step a verify:")
 	}
@@ -74,7 +75,7 @@ func tested(r belay.CheckReport) *belay.Failure {
 }
 
 // broken is what is wrong with one test command by itself.
-func broken(t belay.TestRun) *belay.Failure {
+func broken(t effect.TestRun) *belay.Failure {
 	switch {
 	case t.Swapped != "":
 		return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassTampered,
@@ -104,17 +105,17 @@ func hollow(cause, hint string) *belay.Failure {
 
 // requested wants a pull request that is open, or was merged since the base,
 // with a commit of the attempt as its head; the request or the commit is new.
-func requested(r belay.PRReport) *belay.Failure {
+func requested(r effect.PRReport) *belay.Failure {
 	switch r.Trouble {
-	case belay.PRNoTrouble:
-	case belay.PRSwapped:
+	case effect.PRNoTrouble:
+	case effect.PRSwapped:
 		return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassTampered, Cause: "the forge was not asked: " + r.Detail,
 			Hint: "put the program back, or take away what hides it on the PATH"}
-	case belay.PRNoLogin:
+	case effect.PRNoLogin:
 		return &belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Cause: "the forge was not asked: " + r.Detail, Hint: "log in with: gh auth login"}
-	case belay.PRNoCommit:
+	case effect.PRNoCommit:
 		return hollow("there is no pull request: "+r.Detail, "")
-	case belay.PRNoRemote, belay.PRNoProgram, belay.PRNoAnswer, belay.PRUnreadable:
+	case effect.PRNoRemote, effect.PRNoProgram, effect.PRNoAnswer, effect.PRUnreadable:
 		return &belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Cause: "the forge gave no answer: " + r.Detail,
 			Hint: "belay asks with gh or glab: install it, log in, and add a remote; or give the step a verify: that shows the pull request"}
 	}
@@ -131,20 +132,20 @@ func requested(r belay.PRReport) *belay.Failure {
 }
 
 // match is the pull request of the attempt.
-func match(r belay.PRReport) (belay.PullRequest, bool) {
+func match(r effect.PRReport) (effect.PullRequest, bool) {
 	for _, p := range r.Found {
-		live := p.State == belay.PROpen || p.State == belay.PRMerged && !p.Merged.Before(r.Since)
+		live := p.State == effect.PROpen || p.State == effect.PRMerged && !p.Merged.Before(r.Since)
 		for _, h := range r.Heads {
 			if live && p.Head != "" && p.Head == h.Commit && (h.New || !p.Created.Before(r.Since)) {
 				return p, true
 			}
 		}
 	}
-	return belay.PullRequest{}, false
+	return effect.PullRequest{}, false
 }
 
 // Requested is what the forge said, in words.
-func Requested(r belay.PRReport) string {
+func Requested(r effect.PRReport) string {
 	if p, ok := match(r); ok {
 		return fmt.Sprintf("pull request: %s (%s)", p.URL, p.State)
 	}
@@ -152,7 +153,7 @@ func Requested(r belay.PRReport) string {
 }
 
 // CheckedFor is what a check that passed speaks for, in words.
-func CheckedFor(o belay.Observation) []string {
+func CheckedFor(o effect.Observation) []string {
 	switch {
 	case o.Check == nil:
 		return []string{"verify: exit 0"}
@@ -167,7 +168,7 @@ func CheckedFor(o belay.Observation) []string {
 }
 
 // Ran is a test command with what it counted.
-func Ran(t belay.TestRun) string {
+func Ran(t effect.TestRun) string {
 	switch {
 	case t.Tally == nil:
 		return t.Command

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // claim is an agent's run that ended by itself and without an error: what was
@@ -15,8 +16,8 @@ type claim struct {
 	expect   belay.Expect
 	result   belay.AgentResult
 	evidence belay.Evidence
-	text     string             // the final text, or its beginning and its end
-	check    *belay.Observation // the check that Belay ran; nil = none
+	text     string              // the final text, or its beginning and its end
+	check    *effect.Observation // the check that Belay ran; nil = none
 }
 
 // claim is what the agent's run claims.
@@ -37,7 +38,7 @@ func visible(text string) string {
 // judge says whether what was expected is there. What the agent says and what
 // its records tell decides nothing here but whether there is an answer, and
 // whether a tool was denied on the way to it.
-func (c claim) judge() belay.Verdict {
+func (c claim) judge() effect.Verdict {
 	switch c.expect {
 	case belay.ExpectNone:
 		return c.none()
@@ -54,16 +55,16 @@ func (c claim) judge() belay.Verdict {
 
 // answer wants a final text, and no tool that was denied on the way to it and
 // never worked. The text is the product: what it says is not judged.
-func (c claim) answer() belay.Verdict {
+func (c claim) answer() effect.Verdict {
 	switch missed := c.missed(); {
 	case c.text == "":
 		return c.empty("there is no answer", sureSeen)
 	case len(missed) > 0:
 		f := &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassPermission, Cause: "tools were denied: " + joined(missed),
 			Hint: "allow the tool to the agent, or take it out of the task; if the answer does not need it, say expect: none"}
-		return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sureRecord}
+		return effect.Verdict{Failure: f, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sureRecord}
 	}
-	return c.done(belay.BasisAnswer, sureRecord)
+	return c.done(effect.BasisAnswer, sureRecord)
 }
 
 // missed are the tools that were denied and did not end well at another time.
@@ -81,8 +82,8 @@ func (c claim) missed() []string {
 func endedWell(t belay.ToolCall) bool { return !t.Failed && !t.Denied && !t.Open }
 
 // none wants nothing; that nothing was done is told all the same.
-func (c claim) none() belay.Verdict {
-	v := c.done(belay.BasisExit, sureRecord)
+func (c claim) none() effect.Verdict {
+	v := c.done(effect.BasisExit, sureRecord)
 	if !Changed(c.evidence) {
 		v.For = append(v.For, "nothing changed, and nothing was expected")
 	}
@@ -90,15 +91,15 @@ func (c claim) none() belay.Verdict {
 }
 
 // change wants the working tree or its history to be another than before.
-func (c claim) change() belay.Verdict {
+func (c claim) change() effect.Verdict {
 	switch e := c.evidence; {
 	case e.Before.Error != "" || e.After.Error != "":
 		f := &belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure,
 			Cause: "the working tree could not be looked at: " + first(e.Before.Error, e.After.Error),
 			Hint:  "a change was expected and nobody can tell whether there is one"}
-		return belay.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
+		return effect.Verdict{Failure: f, Against: []string{f.Cause}, Sure: sureSeen}
 	case Changed(e):
-		return c.done(belay.BasisChange, sureSeen)
+		return c.done(effect.BasisChange, sureSeen)
 	case e.TakenBack:
 		v := c.empty("it only took back uncommitted work that was there before", sureSeen)
 		v.Against[0] += kept(e.Earlier)
@@ -112,26 +113,26 @@ func (c claim) change() belay.Verdict {
 
 // tests wants a check that Belay ran and that passed, and that did not run no
 // test at all.
-func (c claim) tests() belay.Verdict {
+func (c claim) tests() effect.Verdict {
 	switch k := c.check; {
 	case k == nil:
 		return c.empty("no test was run by Belay", sureSeen)
 	case k.Exit == 0 && k.Tally != nil && k.Tally.None:
 		return c.empty("the check passed, and its output tells that no test ran", sureSeen)
 	}
-	return c.done(belay.BasisTests, sureSeen) // one that failed is looked at for every step
+	return c.done(effect.BasisTests, sureSeen) // one that failed is looked at for every step
 }
 
 // pr wants a check that says that a pull request is there.
-func (c claim) pr() belay.Verdict {
+func (c claim) pr() effect.Verdict {
 	if c.check == nil {
 		return c.empty("nothing shows a pull request", sureSeen)
 	}
-	return c.done(belay.BasisPR, sureSeen)
+	return c.done(effect.BasisPR, sureSeen)
 }
 
-func (c claim) done(basis belay.Basis, sure int) belay.Verdict {
-	v := belay.Verdict{OK: true, Basis: basis, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sure}
+func (c claim) done(basis effect.Basis, sure int) effect.Verdict {
+	v := effect.Verdict{OK: true, Basis: basis, For: c.evidenceFor(), Against: c.evidenceAgainst(), Sure: sure}
 	if len(v.For) == 0 {
 		v.For = []string{"it ended by itself, without an error"}
 	}
@@ -139,19 +140,19 @@ func (c claim) done(basis belay.Basis, sure int) belay.Verdict {
 }
 
 // empty is the verdict about a run without what was expected of it.
-func (c claim) empty(cause string, sure int) belay.Verdict {
+func (c claim) empty(cause string, sure int) effect.Verdict {
 	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
 		Hint: "nothing counts as done without evidence; if nothing had to be done, say expect: none"}
-	return belay.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
+	return effect.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
 }
 
 // classic is the old text rule alone: hollow only when the agent says that it
 // has no access, describes nothing and refers to nothing.
-func (c claim) classic() belay.Verdict {
+func (c claim) classic() effect.Verdict {
 	if emptyWords(c.text) {
 		return c.empty("it says that it could not reach the files, and names no finding", sureText)
 	}
-	return c.done(belay.BasisAnswer, sureText)
+	return c.done(effect.BasisAnswer, sureText)
 }
 
 // Changed tells whether the files or the history are others than before. HEAD

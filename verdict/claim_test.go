@@ -5,17 +5,19 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/verdict"
 )
 
 var (
-	same   = belay.Evidence{Before: belay.Print{Repo: true, Tree: "t1", Head: "c1"}, After: belay.Print{Repo: true, Tree: "t1", Head: "c1"}}
+	same   = belay.Evidence{Before: belay.TreeState{Repo: true, Tree: "t1", Head: "c1"}, After: belay.TreeState{Repo: true, Tree: "t1", Head: "c1"}}
 	edited = belay.Evidence{
-		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1"}, After: belay.Print{Repo: true, Tree: "t2", Head: "c1"},
+		Before: belay.TreeState{Repo: true, Tree: "t1", Head: "c1"}, After: belay.TreeState{Repo: true, Tree: "t2", Head: "c1"},
 		Files: 1, Added: 1, Deleted: 1, Changed: []belay.FileChange{{Path: "a.go", Change: belay.FileModified, Added: 1, Deleted: 1}},
 	}
 	aside = belay.Evidence{Before: same.Before, After: same.After, Commits: []string{"c2"}}
-	blind = belay.Evidence{Before: belay.Print{Error: "git: not found"}}
+	blind = belay.Evidence{Before: belay.TreeState{Error: "git: not found"}}
 )
 
 func exit(n int) *int { return &n }
@@ -23,16 +25,16 @@ func exit(n int) *int { return &n }
 // moved is a new commit with the same files.
 func moved(before, after bool) belay.Evidence {
 	return belay.Evidence{
-		Before: belay.Print{Repo: true, Tree: "t1", Head: "c1", Dirty: before}, After: belay.Print{Repo: true, Tree: "t1", Head: "c2", Dirty: after},
+		Before: belay.TreeState{Repo: true, Tree: "t1", Head: "c1", Dirty: before}, After: belay.TreeState{Repo: true, Tree: "t1", Head: "c2", Dirty: after},
 		Commits: []string{"c2"},
 	}
 }
 
 // agentSaid is the verdict about an agent that ended well.
-func agentSaid(expect belay.Expect, e belay.Evidence, r belay.AgentResult, check *belay.Observation) belay.Verdict {
+func agentSaid(expect belay.Expect, e belay.Evidence, r belay.AgentResult, check *effect.Observation) effect.Verdict {
 	r.Final = true
 	return verdict.Of(verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: expect, Check: check,
-		Main: belay.Observation{Began: true, Agent: &belay.AgentReport{Name: "claude", Evidence: e, Result: r}}})
+		Main: effect.Observation{Began: true, Agent: &effect.AgentReport{Name: "claude", Evidence: e, Result: r}}})
 }
 
 // A denial on the way to an answer counts, unless the same tool worked later.
@@ -63,41 +65,41 @@ func TestDenialsOnTheWayToAnAnswer(t *testing.T) {
 // promise: H3 H4 H5
 func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 	t.Parallel()
-	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
-	none := &belay.Observation{Began: true, Tally: &belay.Tally{None: true}}
-	mute := &belay.Observation{Began: true, Exit: -1, Signal: 9}
+	pass, fail := &effect.Observation{Began: true}, &effect.Observation{Began: true, Exit: 1}
+	none := &effect.Observation{Began: true, Tally: &belay.Tally{None: true}}
+	mute := &effect.Observation{Began: true, Exit: -1, Signal: 9}
 	const hollow, bad = belay.HollowSuccess, belay.BashFailure
 	for name, row := range map[string]struct {
 		expect   belay.Expect
 		evidence belay.Evidence
-		check    *belay.Observation
+		check    *effect.Observation
 		denied   []string
 		want     belay.FailureKind
-		basis    belay.Basis // "" = not done
+		basis    effect.Basis // "" = not done
 	}{
 		"no change":                            {belay.ExpectChange, same, nil, nil, hollow, ""},
 		"no change, and the check passes":      {belay.ExpectChange, same, pass, nil, hollow, ""},
-		"a change":                             {belay.ExpectChange, edited, nil, nil, "", belay.BasisChange},
-		"a change, and the check passes":       {belay.ExpectChange, edited, pass, nil, "", belay.BasisChange},
+		"a change":                             {belay.ExpectChange, edited, nil, nil, "", effect.BasisChange},
+		"a change, and the check passes":       {belay.ExpectChange, edited, pass, nil, "", effect.BasisChange},
 		"a change, and the check fails":        {belay.ExpectChange, edited, fail, nil, bad, ""},
 		"nobody could look":                    {belay.ExpectChange, blind, nil, nil, belay.Infrastructure, ""},
-		"nothing expected":                     {belay.ExpectNone, same, nil, nil, "", belay.BasisExit},
-		"nothing expected, and a check":        {belay.ExpectNone, same, pass, nil, "", belay.BasisVerify},
-		"an answer":                            {belay.ExpectAnswer, same, nil, nil, "", belay.BasisAnswer},
-		"an answer, and a check":               {belay.ExpectAnswer, same, pass, nil, "", belay.BasisVerify},
+		"nothing expected":                     {belay.ExpectNone, same, nil, nil, "", effect.BasisExit},
+		"nothing expected, and a check":        {belay.ExpectNone, same, pass, nil, "", effect.BasisVerify},
+		"an answer":                            {belay.ExpectAnswer, same, nil, nil, "", effect.BasisAnswer},
+		"an answer, and a check":               {belay.ExpectAnswer, same, pass, nil, "", effect.BasisVerify},
 		"an answer that was denied its tools":  {belay.ExpectAnswer, same, nil, []string{"Write"}, bad, ""},
-		"a denial that did not matter":         {belay.ExpectChange, edited, nil, []string{"WebFetch"}, "", belay.BasisChange},
+		"a denial that did not matter":         {belay.ExpectChange, edited, nil, []string{"WebFetch"}, "", effect.BasisChange},
 		"tests that nobody ran":                {belay.ExpectTests, edited, nil, nil, hollow, ""},
-		"tests that passed":                    {belay.ExpectTests, same, pass, nil, "", belay.BasisTests},
+		"tests that passed":                    {belay.ExpectTests, same, pass, nil, "", effect.BasisTests},
 		"tests that failed":                    {belay.ExpectTests, edited, fail, nil, bad, ""},
 		"a run of no test":                     {belay.ExpectTests, edited, none, nil, hollow, ""},
 		"tests that were cut off":              {belay.ExpectTests, edited, mute, nil, bad, ""},
 		"empty commits":                        {belay.ExpectChange, moved(false, false), nil, nil, hollow, ""},
 		"empty commits over others' work":      {belay.ExpectChange, moved(true, true), nil, nil, hollow, ""},
-		"a commit of what was there":           {belay.ExpectChange, moved(true, false), nil, nil, "", belay.BasisChange},
-		"a commit on another branch":           {belay.ExpectChange, aside, nil, nil, "", belay.BasisChange},
+		"a commit of what was there":           {belay.ExpectChange, moved(true, false), nil, nil, "", effect.BasisChange},
+		"a commit on another branch":           {belay.ExpectChange, aside, nil, nil, "", effect.BasisChange},
 		"a pull request that nobody looked up": {belay.ExpectPR, edited, nil, nil, hollow, ""},
-		"a pull request that was looked up":    {belay.ExpectPR, edited, pass, nil, "", belay.BasisPR},
+		"a pull request that was looked up":    {belay.ExpectPR, edited, pass, nil, "", effect.BasisPR},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +127,7 @@ func TestEvidenceDecidesAndTextsDoNot(t *testing.T) {
 // promise: H4
 func TestABlankAnswerIsNone(t *testing.T) {
 	t.Parallel()
-	for _, check := range []*belay.Observation{nil, {Began: true}} {
+	for _, check := range []*effect.Observation{nil, {Began: true}} {
 		if v := agentSaid(belay.ExpectAnswer, edited, belay.AgentResult{Excerpt: " \n\t"}, check); v.OK || v.Failure.Kind != belay.HollowSuccess {
 			t.Errorf("%+v", v)
 		}
@@ -137,11 +139,11 @@ func TestABlankAnswerIsNone(t *testing.T) {
 // promise: A6 K1
 func TestLost(t *testing.T) {
 	t.Parallel()
-	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
+	pass, fail := &effect.Observation{Began: true}, &effect.Observation{Began: true, Exit: 1}
 	for name, row := range map[string]struct {
 		expect belay.Expect
 		seen   *belay.Evidence
-		check  *belay.Observation
+		check  *effect.Observation
 		done   bool
 	}{
 		"a change and a check":            {belay.ExpectChange, &edited, pass, true},
@@ -170,34 +172,34 @@ func TestLost(t *testing.T) {
 // promise: F2 F5 F7
 func TestAgentsThatDidNotEndWell(t *testing.T) {
 	t.Parallel()
-	report := func(ended belay.EndedBy, r belay.AgentResult) *belay.AgentReport {
-		return &belay.AgentReport{Name: "claude", Ended: ended, Result: r, Evidence: edited}
+	report := func(ended effect.EndedBy, r belay.AgentResult) *effect.AgentReport {
+		return &effect.AgentReport{Name: "claude", Ended: ended, Result: r, Evidence: edited}
 	}
 	for name, row := range map[string]struct {
-		o     belay.Observation
+		o     effect.Observation
 		kind  belay.FailureKind
 		class belay.Class
 		says  string
 	}{
-		"timed out": {belay.Observation{Began: true, Exit: 1, KilledBy: belay.KilledDeadline, Agent: report(belay.EndedDeadline, belay.AgentResult{})},
+		"timed out": {effect.Observation{Began: true, Exit: 1, KilledBy: fault.KilledDeadline, Agent: report(effect.EndedDeadline, belay.AgentResult{})},
 			belay.AgentTimeout, belay.ClassTimeout, "timed out"},
-		"fell silent": {belay.Observation{Began: true, Exit: 1, Agent: report(belay.EndedSilence, belay.AgentResult{Tools: []belay.ToolCall{{Name: "Bash", Command: "make", Open: true}}})},
+		"fell silent": {effect.Observation{Began: true, Exit: 1, Agent: report(effect.EndedSilence, belay.AgentResult{Tools: []belay.ToolCall{{Name: "Bash", Command: "make", Open: true}}})},
 			belay.AgentTimeout, belay.ClassTimeout, "Bash make"},
-		"login": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassAuth, Status: 401, Cause: "bad key", Exit: 1})},
+		"login": {effect.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassAuth, Status: 401, Cause: "bad key", Exit: 1})},
 			belay.Infrastructure, belay.ClassAuth, "HTTP 401"},
-		"error flag and exit 0": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassTransient})},
+		"error flag and exit 0": {effect.Observation{Began: true, Agent: report("", belay.AgentResult{Error: true, Final: true, Class: belay.ClassTransient})},
 			belay.Infrastructure, belay.ClassTransient, "exit 0"},
-		"refused": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopRefused})},
+		"refused": {effect.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopRefused})},
 			belay.BashFailure, belay.ClassRefusal, "refused"},
-		"truncated": {belay.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopTruncated})},
+		"truncated": {effect.Observation{Began: true, Agent: report("", belay.AgentResult{Final: true, Stop: belay.StopTruncated})},
 			belay.BashFailure, belay.ClassTokenLimit, "cut off"},
-		"no final record": {belay.Observation{Began: true, Exit: 1, Agent: &belay.AgentReport{Name: "claude", Evidence: same}},
+		"no final record": {effect.Observation{Began: true, Exit: 1, Agent: &effect.AgentReport{Name: "claude", Evidence: same}},
 			belay.HollowSuccess, belay.ClassHollow, "without the record"},
-		"no final record, and work": {belay.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{})},
+		"no final record, and work": {effect.Observation{Began: true, Exit: 1, Agent: report("", belay.AgentResult{})},
 			belay.BashFailure, belay.ClassUnknown, "there is work"},
-		"no report": {belay.Observation{Began: true, Exit: -1, Signal: 9},
+		"no report": {effect.Observation{Began: true, Exit: -1, Signal: 9},
 			belay.Infrastructure, belay.ClassInfrastructure, "no report"},
-		"no report, and a reason": {belay.Observation{Began: true, Exit: 8, Tail: "write report: no space left on device\n"},
+		"no report, and a reason": {effect.Observation{Began: true, Exit: 8, Tail: "write report: no space left on device\n"},
 			belay.Infrastructure, belay.ClassInfrastructure, "no report (exit 8): write report: no space left"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,8 +219,8 @@ func TestAgentsThatDidNotEndWell(t *testing.T) {
 // promise: A6
 func TestAClaimIsChecked(t *testing.T) {
 	t.Parallel()
-	c := verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: belay.ExpectChange, Main: belay.Observation{Began: true,
-		Agent: &belay.AgentReport{Name: "codex", Evidence: same, Result: belay.AgentResult{Final: true, Excerpt: "done"}}}}
+	c := verdict.Case{Step: "fix", Type: belay.TypeAgent, Expect: belay.ExpectChange, Main: effect.Observation{Began: true,
+		Agent: &effect.AgentReport{Name: "codex", Evidence: same, Result: belay.AgentResult{Final: true, Excerpt: "done"}}}}
 	if !verdict.NeedsCheck(c) {
 		t.Error("a claim without a change is not checked")
 	}
@@ -229,12 +231,12 @@ func TestAClaimIsChecked(t *testing.T) {
 // promise: H3 H4
 func TestTheClosingLineOnlyLowers(t *testing.T) {
 	t.Parallel()
-	pass, fail := &belay.Observation{Began: true}, &belay.Observation{Began: true, Exit: 1}
+	pass, fail := &effect.Observation{Began: true}, &effect.Observation{Began: true, Exit: 1}
 	const done, hollow, incomplete, work = "done", "hollow", "incomplete", "work_failure"
 	for name, row := range map[string]struct {
 		expect   belay.Expect
 		evidence belay.Evidence
-		check    *belay.Observation
+		check    *effect.Observation
 		want     map[belay.ClosingWord]string
 	}{
 		"a change": {belay.ExpectChange, edited, nil, map[belay.ClosingWord]string{

@@ -87,10 +87,11 @@ func (c *Classifier) Classify(f Facts) Finding {
 	if text == "" && f.Agent != nil {
 		text = tail(f.Agent.Cause)
 	}
+	read := pattern.NewText(text)
 	if f.Tool == "" {
-		f.Tool = c.toolOf(text, f.Exit)
+		f.Tool = c.toolOf(read, f.Exit)
 	}
-	found := c.climb(f, text)
+	found := c.climb(f, read)
 	found.Tool = f.Tool
 	found.Fingerprint = fingerprint(f, text)
 	if found.Move == "" {
@@ -102,7 +103,7 @@ func (c *Classifier) Classify(f Facts) Finding {
 	return repeated(f, found)
 }
 
-func (c *Classifier) climb(f Facts, text string) Finding {
+func (c *Classifier) climb(f Facts, text *pattern.Text) Finding {
 	for _, rung := range []func() (Finding, bool){
 		func() (Finding, bool) { return ownAct(f) },
 		func() (Finding, bool) { return typed(f) },
@@ -169,7 +170,7 @@ func killed(f Facts) (Finding, bool) {
 
 // surely takes what an exit code says by itself. Words never add a retry to it,
 // but they can take one away: who was refused is refused again.
-func (c *Classifier) surely(f Facts, text string) (Finding, bool) {
+func (c *Classifier) surely(f Facts, text *pattern.Text) (Finding, bool) {
 	found, ok := byExit(f, surely())
 	if !ok || found.Class != belay.ClassTransient {
 		return found, ok
@@ -227,7 +228,7 @@ func repeated(f Facts, found Finding) Finding {
 // byText asks the rules: first what shows that a test runner or a compiler
 // speaks, so that words that they quote decide nothing, then the rules of the
 // tool, then those that hold for all.
-func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
+func (c *Classifier) byText(f Facts, text *pattern.Text) (Finding, bool) {
 	if f.Exit == 0 {
 		return c.quietly(f, text)
 	}
@@ -235,7 +236,7 @@ func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
 		if r.Exit0 || r.Tool != "" && r.Tool != outputTool && r.Tool != f.Tool {
 			continue
 		}
-		if r.re.MatchString(text) {
+		if r.re.In(text) {
 			return Finding{Class: r.Class, Move: r.Move, Level: belay.LevelText, Rule: r.ID}, true
 		}
 	}
@@ -244,12 +245,12 @@ func (c *Classifier) byText(f Facts, text string) (Finding, bool) {
 
 // quietly looks at a text that came with exit 0: words of failure in it are
 // mostly quoted, so only few rules hold.
-func (c *Classifier) quietly(f Facts, text string) (Finding, bool) {
-	if strings.TrimSpace(text) == "" {
+func (c *Classifier) quietly(f Facts, text *pattern.Text) (Finding, bool) {
+	if strings.TrimSpace(text.String()) == "" {
 		return Finding{Class: belay.ClassHollow, Level: belay.LevelProcess, Rule: "exit0.empty"}, true
 	}
 	for _, r := range c.rules {
-		if !r.re.MatchString(text) {
+		if !r.re.In(text) {
 			continue
 		}
 		switch {
@@ -262,9 +263,9 @@ func (c *Classifier) quietly(f Facts, text string) (Finding, bool) {
 		}
 	}
 	switch {
-	case declines(text):
+	case declines(text.String()):
 		return Finding{Class: belay.ClassRefusal, Level: belay.LevelText, Rule: "exit0.declines"}, true
-	case emptyWords(text):
+	case emptyWords(text.String()):
 		return Finding{Class: belay.ClassHollow, Level: belay.LevelText, Rule: "exit0.excuse"}, true
 	}
 	return Finding{Class: belay.ClassBenign, Level: belay.LevelProcess, Rule: "exit0"}, true

@@ -3,7 +3,6 @@ package verdict
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,12 +18,8 @@ const lastBytes = 64 << 10
 var (
 	escapes  = pattern.Lazy("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 	printURL = pattern.Lazy(`\b[a-z][a-z0-9+.-]*://[^\s"'<>)]+`)
-	printID  = pattern.Lazy(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b|\b[a-z]+_[a-z0-9]*[0-9][a-z0-9]*\b`)
-	printHex = pattern.Lazy(`\b(?:0x[0-9a-f]+|[0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]*|[0-9a-f]*[a-f][0-9a-f]*[0-9][0-9a-f]*)\b`)
-	printDay = pattern.Lazy(`\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\b[ap]m\b|\b(?:utc|gmt|z)\b`)
-	printNum = pattern.Lazy(`[0-9]+(?:[.:,][0-9]+)*(?:(?:st|nd|rd|th|ns|us|µs|ms|[smhd]|[kmgt]i?b)\b)?`)
+	printID  = pattern.Lazy(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b`)
 	printDir = pattern.Lazy(`(?:^|[\s"'(=:])(?:~|[a-z]:)?[/\\][^\s"'():,]+`)
-	spaces   = pattern.Lazy(`[\s#]+`)
 )
 
 // tail is the part of a text that is looked at: its last lines, without colours
@@ -33,7 +28,10 @@ func tail(text string) string {
 	if len(text) > lastBytes {
 		text = text[len(text)-lastBytes:]
 	}
-	text = escapes().ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if strings.Contains(text, "\x1b") {
+		text = escapes().ReplaceAllString(text, "")
+	}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2019", "'", "\u2018", "'").Replace(text)
 	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
 	if len(lines) > lastLines {
@@ -56,10 +54,16 @@ func essence(text, repo string) string {
 		text = strings.ReplaceAll(text, repo+"/", "./")
 	}
 	text = strings.ToLower(text)
-	for _, re := range []*regexp.Regexp{printURL(), printDir(), printID(), printHex(), printDay(), printNum()} {
-		text = re.ReplaceAllString(text, " # ")
+	if strings.Contains(text, "://") {
+		text = printURL().ReplaceAllString(text, " # ")
 	}
-	return strings.TrimSpace(spaces().ReplaceAllString(text, " "))
+	if hasDir(text) {
+		text = printDir().ReplaceAllString(text, " # ")
+	}
+	if strings.Contains(text, "-") {
+		text = printID().ReplaceAllString(text, " # ")
+	}
+	return plainWords(text)
 }
 
 func named(tool string, code int) string {

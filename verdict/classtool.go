@@ -1,8 +1,9 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // outputTool is the scope of rules that recognise what test runners, compilers
@@ -17,7 +18,7 @@ type mark struct {
 
 type compiledMark struct {
 	tool string
-	re   *regexp.Regexp
+	re   *pattern.Any
 }
 
 // marks is in the order in which they are tried: those that only one tool has
@@ -64,9 +65,9 @@ func marks() []mark {
 
 // toolOf finds the program that printed a text. Exit codes that only one tool
 // has help where the text says nothing.
-func (c *Classifier) toolOf(text string, exit int) string {
+func (c *Classifier) toolOf(text *pattern.Text, exit int) string {
 	for _, m := range c.marks {
-		if m.re.MatchString(text) {
+		if m.re.In(text) {
 			return m.tool
 		}
 	}

@@ -1,11 +1,14 @@
 package verdict
 
-import "github.com/belay-run/belay"
+import (
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+)
 
 // lowered is a verdict after the closing line of the agent was heard: one that
 // says itself that it is not done is not done, and one that says so without any
 // evidence has claimed nothing. The line never makes a verdict better.
-func (c Case) lowered(v belay.Verdict) belay.Verdict {
+func (c Case) lowered(v effect.Verdict) effect.Verdict {
 	said := c.Main.Agent.Result.Closing
 	if said == nil || c.Classic {
 		return v
@@ -20,7 +23,7 @@ func (c Case) lowered(v belay.Verdict) belay.Verdict {
 		return v
 	case belay.ClosedNothing:
 		if !hollow {
-			if v.Basis == belay.BasisChange {
+			if v.Basis == effect.BasisChange {
 				v.Against = append(v.Against, "closing line: "+line)
 			}
 			return v
@@ -36,7 +39,7 @@ func (c Case) lowered(v belay.Verdict) belay.Verdict {
 		cause = v.Failure.Cause + ", and the agent says: " + line
 	}
 	if v.OK && !Shows(&v) && Changed(c.Main.Agent.Evidence) {
-		v.Basis = belay.BasisChange // nothing of the kind was asked, and there is work all the same
+		v.Basis = effect.BasisChange // nothing of the kind was asked, and there is work all the same
 	}
 	v.OK, v.Sure = false, sureRecord
 	v.Against = append(v.Against, "closing line: "+line)
@@ -50,14 +53,14 @@ func (c Case) lowered(v belay.Verdict) belay.Verdict {
 
 // Shows tells whether a verdict rests on something that Belay saw: of an attempt
 // that is not complete, that something was done.
-func Shows(v *belay.Verdict) bool {
+func Shows(v *effect.Verdict) bool {
 	if v == nil {
 		return false
 	}
 	switch v.Basis {
-	case belay.BasisChange, belay.BasisTests, belay.BasisPR, belay.BasisVerify:
+	case effect.BasisChange, effect.BasisTests, effect.BasisPR, effect.BasisVerify:
 		return true
-	case belay.BasisAnswer, belay.BasisExit, "":
+	case effect.BasisAnswer, effect.BasisExit, "":
 	}
 	return false
 }

@@ -2,11 +2,14 @@ package verdict
 
 import (
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // Look is what is known of a failure beyond its own attempt.
 type Look struct {
-	Probe   *belay.Probe // a direct look at the machine; nil = not looked
+	Probe   *effect.Probe // a direct look at the machine; nil = not looked
 	Earlier Earlier
 	Dir     string // the working directory: paths below it belong to the fingerprint
 }
@@ -24,13 +27,13 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 		text = tail(f.Cause)
 	}
 	if facts.Tool == "" {
-		facts.Tool = c.toolOf(text, facts.Exit)
+		facts.Tool = c.toolOf(pattern.NewText(text), facts.Exit)
 	}
 	found, known := it.decided(*f, facts)
 	if !known {
 		facts.Text = text
 		found = c.Classify(facts)
-		if facts.Agent == nil && found.Level == belay.LevelProcess && c.toolOf(text, NoExit) == "" {
+		if facts.Agent == nil && found.Level == belay.LevelProcess && c.toolOf(pattern.NewText(text), NoExit) == "" {
 			found.Level = belay.LevelText // a code without its tool is no better than a word
 		}
 		found = locked(found, look.Probe)
@@ -56,16 +59,16 @@ func (c *Classifier) Explain(it Case, f *belay.Failure, look Look) {
 
 // locked looks behind the words about a lock: one that somebody holds goes away
 // by itself, one whose owner is dead stays until a person takes it away.
-func locked(found Finding, p *belay.Probe) Finding {
+func locked(found Finding, p *effect.Probe) Finding {
 	if p == nil || found.Class != belay.ClassConflict || found.Level != belay.LevelText {
 		return found
 	}
 	switch p.Lock {
-	case belay.LockAlive:
+	case effect.LockAlive:
 		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_alive", belay.ActRetry
-	case belay.LockDead:
+	case effect.LockDead:
 		found.Level, found.Rule, found.Move = belay.LevelProbe, "probe.lock_dead", belay.ActEscalate
-	case belay.LockNone:
+	case effect.LockNone:
 	}
 	return found
 }
@@ -74,7 +77,7 @@ func locked(found Finding, p *belay.Probe) Finding {
 func explainChild(c Case, f *belay.Failure) {
 	down := c.Main.Child.Failure
 	switch {
-	case c.Main.KilledBy == belay.KilledDeadline:
+	case c.Main.KilledBy == fault.KilledDeadline:
 		f.Class, f.Level, f.Rule, f.Move = belay.ClassTimeout, belay.LevelAct, "act.deadline", belay.ActDecompose
 	case down == nil || down.Class == belay.ClassNone:
 		f.Class, f.Level, f.Rule, f.Move = belay.ClassUnknown, belay.LevelUnknown, "unknown", belay.ClassUnknown.Row().First
@@ -95,11 +98,11 @@ func (c Case) facts(look Look) Facts {
 		x.Probes = Probes{DiskFull: &p.DiskFull, ReadOnly: &p.ReadOnly, OOMKill: &p.OOMKill, NoProgram: p.NoProgram != "", NoHost: p.NoHost != "", NoLogin: p.NoLogin != ""}
 	}
 	switch o.KilledBy {
-	case belay.KilledDeadline, belay.KilledGrace:
+	case fault.KilledDeadline, fault.KilledGrace:
 		x.Act = ActDeadline
-	case belay.KilledStop, belay.KilledCancel:
+	case fault.KilledStop, fault.KilledCancel:
 		x.Act = ActCancel
-	case belay.KilledNot:
+	case fault.KilledNot:
 	}
 	if r := c.Main.Agent; r != nil {
 		x.Agent, x.Tool, x.Exit, x.Signal = &r.Result, r.Name, r.Result.Exit, r.Result.Signal
@@ -116,14 +119,14 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	switch {
 	case c.Declared != "" && c.Declared == f.Kind && f.Kind != belay.BashFailure:
 		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, "declared"
-	case c.agent() && c.Main.Agent != nil && c.Main.Fault != belay.FaultOutput:
+	case c.agent() && c.Main.Agent != nil && c.Main.Fault != fault.Output:
 		return c.decidedAgent(found, x)
 	case Spoke(c.Check) && c.good():
 		if p, ok := probed(x); ok { // the check could not look
 			return p, true
 		}
 		found.Class, found.Level, found.Rule = belay.ClassWorkFailure, belay.LevelProcess, "verify"
-	case c.Main.Fault != belay.FaultNone:
+	case c.Main.Fault != fault.None:
 		found.Class, found.Level, found.Rule = faultClass(c.Main.Fault), belay.LevelProcess, "fault."+string(c.Main.Fault)
 		if p, ok := probed(x); ok {
 			return p, true
@@ -177,25 +180,25 @@ func seenByUs() map[belay.Class]struct {
 		belay.ClassHollow:        {belay.LevelProbe, "evidence"},
 		belay.ClassWorkFailure:   {belay.LevelProcess, "verify"},
 		belay.ClassIncomplete:    {belay.LevelTyped, "agent.closing_line"},
-		belay.ClassTampered:      {belay.LevelProbe, belay.RuleGuard},
+		belay.ClassTampered:      {belay.LevelProbe, RuleGuard},
 		belay.ClassMergeConflict: {belay.LevelProcess, "merge"},
 	}
 }
 
 // overtime says what the end of an agent's time asks for.
-func overtime(found Finding, a *belay.AgentReport, progress bool) Finding {
+func overtime(found Finding, a *effect.AgentReport, progress bool) Finding {
 	found.Level, found.Rule, found.Move = belay.LevelAct, "act."+string(a.Ended), belay.ActDecompose
 	switch a.Ended {
-	case belay.EndedItself: // the CLI's own words: the network's clock
+	case effect.EndedItself: // the CLI's own words: the network's clock
 		found.Level, found.Rule, found.Move = belay.LevelTyped, "agent.timeout", belay.ActRetry
-	case belay.EndedRetries: // it did not hang: its service is down
+	case effect.EndedRetries: // it did not hang: its service is down
 		found.Class, found.Move = belay.ClassTransient, belay.ActRetry
 		if a.Result.Class == belay.ClassRateLimit {
 			found.Class, found.Move = a.Result.Class, belay.ActRetryAfter
 		}
-	case belay.EndedFirst, belay.EndedSilence: // it hangs, and was given a second chance already
+	case effect.EndedFirst, effect.EndedSilence: // it hangs, and was given a second chance already
 		found.Move = belay.ActFailover
-	case belay.EndedTool, belay.EndedBabble, belay.EndedDeadline, belay.EndedSignal, belay.EndedOutput:
+	case effect.EndedTool, effect.EndedBabble, effect.EndedDeadline, effect.EndedSignal, effect.EndedOutput:
 		switch {
 		case progress:
 			found.Move = belay.ActRetry
@@ -237,15 +240,15 @@ func Refused(f belay.Failure) belay.Failure {
 }
 
 // faultClass is the class of what the hands could not do.
-func faultClass(f belay.Fault) belay.Class {
+func faultClass(f fault.Fault) belay.Class {
 	switch f {
-	case belay.FaultProgram, belay.FaultDisk, belay.FaultSpawn, belay.FaultAgent:
+	case fault.Program, fault.Disk, fault.Spawn, fault.Agent:
 		return belay.ClassInfrastructure
-	case belay.FaultDir, belay.FaultTooBig, belay.FaultOutput, belay.FaultInput, belay.FaultHidden:
+	case fault.Dir, fault.TooBig, fault.Output, fault.Input, fault.Hidden:
 		return belay.ClassInvalidInput
-	case belay.FaultJSON, belay.FaultResult:
+	case fault.JSON, fault.Result:
 		return belay.ClassWorkFailure
-	case belay.FaultNone:
+	case fault.None:
 	}
 	return belay.ClassUnknown
 }

@@ -1,19 +1,22 @@
 package verdict
 
-import "github.com/belay-run/belay"
+import (
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+)
 
 // Lost judges an attempt of which nobody saw the end, by what it left: seen is
 // what Belay found since its base, nil = nobody looked. It is done only when all
 // that the step expects is there and its check passes; of everything else nobody
 // can tell. Whether its outputs are there is for the caller to look at.
-func Lost(c Case, seen *belay.Evidence) belay.Verdict {
-	unknown := func(why string) belay.Verdict {
-		return belay.Verdict{Unknown: true, Against: []string{"lost", why}}
+func Lost(c Case, seen *belay.Evidence) effect.Verdict {
+	unknown := func(why string) effect.Verdict {
+		return effect.Verdict{Unknown: true, Against: []string{"lost", why}}
 	}
 	if !Passed(c.Check) {
 		return unknown("no check says that the work is there")
 	}
-	v := belay.Verdict{OK: true, Basis: belay.BasisVerify, For: append([]string{"lost"}, CheckedFor(*c.Check)...), Sure: sureSeen}
+	v := effect.Verdict{OK: true, Basis: effect.BasisVerify, For: append([]string{"lost"}, CheckedFor(*c.Check)...), Sure: sureSeen}
 	if !c.agent() || c.Classic {
 		return v
 	}
@@ -31,14 +34,14 @@ func Lost(c Case, seen *belay.Evidence) belay.Verdict {
 		if seen == nil || seen.Before.Error != "" || seen.After.Error != "" || !Changed(*seen) {
 			return unknown("the step expects a change, and none was seen")
 		}
-		v.Basis = belay.BasisChange
+		v.Basis = effect.BasisChange
 	case belay.ExpectTests:
 		if t := c.Check.Tally; t != nil && t.None {
 			return unknown("the check passed, and its output tells that no test ran")
 		}
-		v.Basis = belay.BasisTests
+		v.Basis = effect.BasisTests
 	case belay.ExpectPR:
-		v.Basis = belay.BasisPR
+		v.Basis = effect.BasisPR
 	case belay.ExpectAnswer, "":
 		return unknown("the answer is lost")
 	}

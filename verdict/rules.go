@@ -1,10 +1,10 @@
 package verdict
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // Rule gives a class to a text. Rules are data: the first that fits decides,
@@ -21,16 +21,16 @@ type Rule struct {
 
 type compiledRule struct {
 	Rule
-	re *regexp.Regexp
+	re *pattern.Any
 }
 
 func newClassifier(rules []Rule) *Classifier {
 	c := &Classifier{rules: make([]compiledRule, 0, len(rules))}
 	for _, r := range rules {
-		c.rules = append(c.rules, compiledRule{r, regexp.MustCompile(`(?im)` + r.Pattern)})
+		c.rules = append(c.rules, compiledRule{r, pattern.NewAny(`(?im)` + r.Pattern)})
 	}
 	for _, m := range marks() {
-		c.marks = append(c.marks, compiledMark{m.tool, regexp.MustCompile(m.pattern)})
+		c.marks = append(c.marks, compiledMark{m.tool, pattern.NewAny(m.pattern)})
 	}
 	return c
 }

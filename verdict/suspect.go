@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/pattern"
 )
 
@@ -23,9 +25,9 @@ var (
 // Suspect is what a look at the machine should look for, where it could say
 // more: something killed the process, or its words speak of the machine. Words
 // prove nothing; what they name can be looked for.
-func (c Case) Suspect(f belay.Failure) (belay.Question, bool) {
+func (c Case) Suspect(f belay.Failure) (effect.AskProbe, bool) {
 	o, words := c.speaker()
-	q := belay.Question{}
+	q := effect.AskProbe{}
 	text := f.Level == belay.LevelText
 	switch {
 	case text && f.Class == belay.ClassConflict:
@@ -36,17 +38,17 @@ func (c Case) Suspect(f belay.Failure) (belay.Question, bool) {
 	case text && f.Class == belay.ClassAuth && strings.Contains(words, "gh auth"):
 		q.Login = "gh" // it can be asked whether somebody is logged in
 		return q, true
-	case c.Main.KilledBy != belay.KilledNot:
+	case c.Main.KilledBy != fault.KilledNot:
 		return q, false
 	}
 	const killed = 9
 	m := c.Main
-	return q, m.Signal == killed || m.Exit == 128+killed || m.Fault == belay.FaultDisk || m.Fault == belay.FaultSpawn
+	return q, m.Signal == killed || m.Exit == 128+killed || m.Fault == fault.Disk || m.Fault == fault.Spawn
 }
 
 // speaker is the process whose end is the failure, and what it said. What an
 // agent says is read by its adapter.
-func (c Case) speaker() (belay.Observation, string) {
+func (c Case) speaker() (effect.Observation, string) {
 	switch {
 	case Spoke(c.Check):
 		return *c.Check, tail(c.Check.Tail)
@@ -72,9 +74,9 @@ func lastNamed(re *regexp.Regexp, text string) string {
 
 // lacking makes a failure of a script one of the machine, where more than words
 // shows that: the kind says whom to blame.
-func (c Case) lacking(f *belay.Failure, p *belay.Probe) {
+func (c Case) lacking(f *belay.Failure, p *effect.Probe) {
 	_, words := c.speaker()
-	if f.Kind != belay.BashFailure || c.Declared != "" || words == "" && c.Main.Fault == belay.FaultNone && f.Level != belay.LevelProbe {
+	if f.Kind != belay.BashFailure || c.Declared != "" || words == "" && c.Main.Fault == fault.None && f.Level != belay.LevelProbe {
 		return
 	}
 	if f.Class != belay.ClassInfrastructure && f.Class != belay.ClassAuth || f.Level != belay.LevelProcess && f.Level != belay.LevelProbe {
@@ -87,7 +89,7 @@ func (c Case) lacking(f *belay.Failure, p *belay.Probe) {
 }
 
 // lackHint says what a person can do about what the machine lacks.
-func lackHint(f *belay.Failure, p *belay.Probe) string {
+func lackHint(f *belay.Failure, p *effect.Probe) string {
 	switch {
 	case f.Class == belay.ClassAuth:
 		return "log in again, then resume the run"

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // What the last words name is looked for, and nothing else.
@@ -11,7 +12,7 @@ import (
 func TestWhatWordsName(t *testing.T) {
 	t.Parallel()
 	c := NewClassifier()
-	for text, want := range map[string]belay.Question{
+	for text, want := range map[string]effect.AskProbe{
 		"bash: line 1: gh: command not found":                                        {Program: "gh"},
 		"/bin/sh: 1: protoc: not found\nmake: *** [Makefile:2: gen] Error 127":       {Program: "protoc"},
 		"/usr/bin/env: ‘node’: No such file or directory":                            {Program: "node"},
@@ -23,7 +24,7 @@ func TestWhatWordsName(t *testing.T) {
 		"Error: getaddrinfo ENOTFOUND registry.example.org":                          {Host: "registry.example.org"},
 		"ssh: Could not resolve hostname git.example.org: Name or service not known": {Host: "git.example.org"},
 	} {
-		it := Case{Type: belay.TypeBash, Main: belay.Observation{Began: true, Exit: 127, Tail: text}}
+		it := Case{Type: belay.TypeBash, Main: effect.Observation{Began: true, Exit: 127, Tail: text}}
 		f := belay.Failure{Kind: belay.BashFailure}
 		c.Explain(it, &f, Look{})
 		q, ok := it.Suspect(f)

@@ -5,7 +5,11 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
+
+// RuleGuard marks a failure that is about guarded files.
+const RuleGuard = "evidence.guard"
 
 // maxTold is how many guarded files a failure names.
 const maxTold = 10
@@ -34,7 +38,7 @@ func (c Case) tamperedIn(e belay.Evidence) *belay.Failure {
 // Guarded looks at what an agent that helps did to guarded files, however it
 // ended: what runs after it shows nothing when they were changed. saw is what
 // Belay saw itself, where the agent's attendant did not tell.
-func Guarded(c Case, v belay.Verdict, saw *belay.Evidence) belay.Verdict {
+func Guarded(c Case, v effect.Verdict, saw *belay.Evidence) effect.Verdict {
 	if c.Main.Agent != nil {
 		saw = &c.Main.Agent.Evidence
 	}
@@ -45,8 +49,8 @@ func Guarded(c Case, v belay.Verdict, saw *belay.Evidence) belay.Verdict {
 	if f == nil {
 		return v
 	}
-	f.Level, f.Rule, f.Move = belay.LevelProbe, belay.RuleGuard, belay.ActResume
-	return belay.Verdict{Failure: f, For: v.For, Against: append(slices.Clone(v.Against), f.Cause), Sure: sureSeen}
+	f.Level, f.Rule, f.Move = belay.LevelProbe, RuleGuard, belay.ActResume
+	return effect.Verdict{Failure: f, For: v.For, Against: append(slices.Clone(v.Against), f.Cause), Sure: sureSeen}
 }
 
 // Tampered names the guarded files that were changed.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // Case is everything that is known about one main attempt.
@@ -19,11 +21,12 @@ type Case struct {
 	Once     bool
 	Timeout  time.Duration
 	Declared belay.FailureKind // what the recipe says a failure stands for
-	Main     belay.Observation
-	Check    *belay.Observation // the step's verify, when it ran
+	Main     effect.Observation
+	Check    *effect.Observation // the step's verify, when it ran
 
 	// Of an agent step:
 	Expect  belay.Expect
+	JSON    bool   // somebody reads its answer as JSON
 	Classic bool   // hollow success is judged by the text alone
 	Shared  string // who can have been at work in the same tree, as its author meant; "" = nobody
 }
@@ -38,17 +41,17 @@ func NeedsCheck(c Case) bool {
 }
 
 // agent tells whether an agent did it, or was to do it.
-func (c Case) agent() bool { return c.Type == belay.TypeAgent && c.Main.Child == nil }
+func (c Case) agent() bool { return c.Type.Agent() && c.Main.Child == nil }
 
 // Spoke tells whether a check ran to its own end. One that could not start or
 // was cut off says nothing about the work.
-func Spoke(check *belay.Observation) bool {
-	return check != nil && check.Began && check.Fault == belay.FaultNone &&
-		check.Signal == 0 && check.KilledBy == belay.KilledNot
+func Spoke(check *effect.Observation) bool {
+	return check != nil && check.Began && check.Fault == fault.None &&
+		check.Signal == 0 && check.KilledBy == fault.KilledNot
 }
 
 // Of judges an attempt.
-func Of(c Case) belay.Verdict {
+func Of(c Case) effect.Verdict {
 	v := of(c)
 	if c.Shared != "" && c.agent() && !v.GivenBack && !v.Unknown { // a change there can be anybody's
 		v.Against = append(slices.Clone(v.Against), "shared tree: "+c.Shared)
@@ -56,7 +59,7 @@ func Of(c Case) belay.Verdict {
 	return v
 }
 
-func of(c Case) belay.Verdict {
+func of(c Case) effect.Verdict {
 	if Passed(c.Check) {
 		switch report := c.Main.Agent; {
 		case c.agent() && report != nil && !c.unknown():
@@ -66,37 +69,37 @@ func of(c Case) belay.Verdict {
 		case c.agent():
 			return Lost(c, nil)
 		}
-		return belay.Verdict{OK: true, Basis: belay.BasisVerify, Partial: c.partial(), For: append([]string{c.how()}, CheckedFor(*c.Check)...), Against: c.degraded()}
+		return effect.Verdict{OK: true, Basis: effect.BasisVerify, Partial: c.partial(), For: append([]string{c.how()}, CheckedFor(*c.Check)...), Against: c.degraded()}
 	}
 	silent := c.Check != nil && !Spoke(c.Check)
 	switch {
 	case c.unknown() && !Spoke(c.Check):
-		return belay.Verdict{Unknown: true, Against: []string{c.how()}}
+		return effect.Verdict{Unknown: true, Against: []string{c.how()}}
 	case c.Once && silent: // it may be there: a second run would be a guess
-		return belay.Verdict{Unknown: true, Against: []string{c.how(), "verify: " + ending(*c.Check, 0)}}
+		return effect.Verdict{Unknown: true, Against: []string{c.how(), "verify: " + ending(*c.Check, 0)}}
 	case c.ended():
-		return belay.Verdict{GivenBack: true, Against: []string{c.how()}}
+		return effect.Verdict{GivenBack: true, Against: []string{c.how()}}
 	case c.agent():
 		return c.ofAgent()
 	case c.Check != nil && c.good():
 		return failed(c.checkFailure(), c.how())
 	case c.good():
-		return belay.Verdict{OK: true, Basis: belay.BasisExit, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
+		return effect.Verdict{OK: true, Basis: effect.BasisExit, Partial: c.partial(), For: []string{c.how()}, Against: c.degraded()}
 	}
 	return failed(c.failure(c.Main, ""), c.how())
 }
 
-func failed(f *belay.Failure, against string) belay.Verdict {
-	return belay.Verdict{Failure: f, Against: []string{against}}
+func failed(f *belay.Failure, against string) effect.Verdict {
+	return effect.Verdict{Failure: f, Against: []string{against}}
 }
 
 // good tells whether the attempt by itself ended well.
 func (c Case) good() bool {
 	o := c.Main
 	if o.Child != nil {
-		return o.KilledBy == belay.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial && o.Child.Failure == nil)
+		return o.KilledBy == fault.KilledNot && (o.Child.Status == belay.Achieved || o.Child.Status == belay.Partial && o.Child.Failure == nil)
 	}
-	return o.Began && o.Exit == 0 && o.Signal == 0 && o.Fault == belay.FaultNone && o.KilledBy == belay.KilledNot
+	return o.Began && o.Exit == 0 && o.Signal == 0 && o.Fault == fault.None && o.KilledBy == fault.KilledNot
 }
 
 // degraded says what speaks against an attempt that ended well all the same.
@@ -116,35 +119,40 @@ func (c Case) partial() bool {
 // not be kept: its effect may or may not be there.
 func (c Case) unknown() bool {
 	o := c.Main
-	unkept := o.Fault != belay.FaultNone && o.Exit <= 0
-	return c.Once && o.Began && o.Child == nil && (o.KilledBy != belay.KilledNot || o.Signal != 0 || unkept)
+	unkept := o.Fault != fault.None && o.Exit <= 0
+	return c.Once && o.Began && o.Child == nil && (o.KilledBy != fault.KilledNot || o.Signal != 0 || unkept)
 }
 
 // ended tells whether the attempt was ended by a stop or a cancel, which is
 // nobody's failure.
 func (c Case) ended() bool {
-	return c.Main.KilledBy == belay.KilledStop || c.Main.KilledBy == belay.KilledCancel
+	return c.Main.KilledBy == fault.KilledStop || c.Main.KilledBy == fault.KilledCancel
 }
 
 // how says in a few words how the attempt ended.
-func (c Case) how() string { return ending(c.Main, c.Timeout) }
+func (c Case) how() string {
+	if c.Type.Inside() && c.good() {
+		return "the function gave its result"
+	}
+	return ending(c.Main, c.Timeout)
+}
 
-func ending(o belay.Observation, timeout time.Duration) string {
+func ending(o effect.Observation, timeout time.Duration) string {
 	switch {
-	case o.KilledBy == belay.KilledDeadline:
+	case o.KilledBy == fault.KilledDeadline:
 		if timeout > 0 {
 			return "timed out after " + timeout.String()
 		}
 		return "timed out"
-	case o.KilledBy == belay.KilledGrace:
+	case o.KilledBy == fault.KilledGrace:
 		return "ended by its keeper: no driver came back in time"
-	case o.KilledBy != belay.KilledNot:
+	case o.KilledBy != fault.KilledNot:
 		return "ended by " + string(o.KilledBy)
 	case o.Child != nil:
 		return "child run " + string(o.Child.Status)
-	case o.Fault != belay.FaultNone && o.Detail != "":
+	case o.Fault != fault.None && o.Detail != "":
 		return o.Detail
-	case o.Fault != belay.FaultNone:
+	case o.Fault != fault.None:
 		return "fault: " + string(o.Fault)
 	case o.Signal != 0:
 		return fmt.Sprintf("signal %d", o.Signal)
@@ -152,21 +160,21 @@ func ending(o belay.Observation, timeout time.Duration) string {
 	return fmt.Sprintf("exit %d", o.Exit)
 }
 
-func (c Case) failure(o belay.Observation, prefix string) *belay.Failure {
+func (c Case) failure(o effect.Observation, prefix string) *belay.Failure {
 	f := &belay.Failure{Kind: belay.BashFailure, Op: "step " + string(c.Step)}
 	f.Cause = prefix + ending(o, c.Timeout)
 	switch {
-	case o.Fault != belay.FaultNone:
+	case o.Fault != fault.None:
 		f.Kind, f.Hint = faultKind(o.Fault)
-	case c.Type == belay.TypeRecipe && prefix == "":
+	case c.Type.Child() && prefix == "":
 		f.Kind = belay.RecipeFailure
-		if o.Child != nil && o.Child.Failure != nil && o.KilledBy == belay.KilledNot {
+		if o.Child != nil && o.Child.Failure != nil && o.KilledBy == fault.KilledNot {
 			f.Cause = o.Child.Failure.Error()
 			f.Hint = o.Child.Failure.Hint
 		}
 	default:
-		if last := lastLine(o.Tail); last != "" {
-			f.Cause += ": " + last
+		if line := Telling(o.Tail); line != "" {
+			f.Cause += ": " + line
 		}
 		f.Hint = tooLong(o)
 	}
@@ -182,7 +190,7 @@ const cannotExecute = 126
 
 // tooLong is the hint for a program that bash could not execute, when a value
 // was there that is too big to be an argument.
-func tooLong(o belay.Observation) string {
+func tooLong(o effect.Observation) string {
 	if o.Exit != cannotExecute || len(o.Big) == 0 {
 		return ""
 	}
@@ -191,33 +199,47 @@ func tooLong(o belay.Observation) string {
 		name, strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
-func faultKind(f belay.Fault) (belay.FailureKind, string) {
+func faultKind(f fault.Fault) (belay.FailureKind, string) {
 	switch f {
-	case belay.FaultProgram:
+	case fault.Program:
 		return belay.Infrastructure, "install bash, or put it on PATH"
-	case belay.FaultDisk:
+	case fault.Disk:
 		return belay.Infrastructure, "free some disk space, then resume the run"
-	case belay.FaultSpawn:
+	case fault.Spawn:
 		return belay.Infrastructure, "check the limits on processes and memory, then resume the run"
-	case belay.FaultDir:
+	case fault.Dir:
 		return belay.BashFailure, "make the directory in an earlier step, or correct working_dir"
-	case belay.FaultTooBig:
+	case fault.TooBig:
 		return belay.BashFailure, "hand big values over in files: $NAME_FILE holds the path of a value"
-	case belay.FaultOutput:
+	case fault.Output:
 		return belay.BashFailure, "write big results to a file and print its path instead"
-	case belay.FaultInput:
+	case fault.Input:
 		return belay.BashFailure, "check the values that the step reads"
-	case belay.FaultHidden:
+	case fault.Hidden:
 		return belay.BashFailure, "name the secret under secrets: and read it where it comes from"
-	case belay.FaultJSON:
+	case fault.JSON:
 		return belay.BashFailure, "print JSON and nothing else, or ask for parse_json without parse_json_required"
-	case belay.FaultResult:
+	case fault.Result:
 		return belay.BashFailure, "write the result before the step ends, or correct outputs:"
-	case belay.FaultAgent:
+	case fault.Agent:
 		return belay.Infrastructure, "belay doctor tells which agents are there"
-	case belay.FaultNone:
+	case fault.None:
 	}
 	return belay.BashFailure, ""
+}
+
+// Telling is the line of a message that says most: the first complaint of git in its
+// last lines, which ends in advice; else the last line.
+func Telling(tail string) string {
+	const few = 12
+	lines := strings.Split(strings.TrimSpace(tail), "\n")
+	for _, line := range lines[max(0, len(lines)-few):] {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "! [") {
+			return lastLine(line)
+		}
+	}
+	return lastLine(tail)
 }
 
 // lastLine is the last line of a tail that has something on it, cut to a

@@ -4,14 +4,15 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/verdict"
 )
 
 // judgeText is the verdict about an agent that left nothing but a text, by the
 // classic rule.
 func judgeText(text string) string {
-	v := verdict.Of(verdict.Case{Type: belay.TypeAgent, Expect: belay.ExpectChange, Classic: true, Main: belay.Observation{Began: true,
-		Agent: &belay.AgentReport{Evidence: same, Result: belay.AgentResult{Final: true, Excerpt: text}}}})
+	v := verdict.Of(verdict.Case{Type: belay.TypeAgent, Expect: belay.ExpectChange, Classic: true, Main: effect.Observation{Began: true,
+		Agent: &effect.AgentReport{Evidence: same, Result: belay.AgentResult{Final: true, Excerpt: text}}}})
 	switch {
 	case v.OK:
 		return "done"

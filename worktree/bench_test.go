@@ -55,7 +55,7 @@ func BenchmarkPrint(b *testing.B) {
 	look := func(b *testing.B) {
 		b.Helper()
 		for b.Loop() {
-			if p := tree.Print(b.Context()); p.Error != "" {
+			if p := tree.State(b.Context()); p.Error != "" {
 				b.Fatal(p.Error)
 			}
 		}

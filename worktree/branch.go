@@ -5,9 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/branchname"
 )
+
+// Branch is a name for a branch on which a task is worked; see branchname.Of.
+func Branch(text, prefix string, issue int, run belay.RunID) string {
+	return branchname.Of(text, prefix, issue, string(run))
+}
 
 // CheckedBranch is Branch, with git itself asked about the name: a git that
 // knows more rules than this room gets the fallback. Without a git to ask the
@@ -16,7 +23,7 @@ func CheckedBranch(ctx context.Context, program, text, prefix string, issue int,
 	name := Branch(text, prefix, issue, run)
 	var refused *GitError
 	if err := checkBranch(ctx, git{program: program, dir: os.TempDir()}, name); errors.As(err, &refused) && refused.Code > 0 {
-		return fallback(prefix, issue, run)
+		return branchname.Fallback(prefix, issue, string(run))
 	}
 	return name
 }
@@ -31,4 +38,15 @@ func checkBranch(ctx context.Context, g git, name string) error {
 		return fmt.Errorf("check branch name: %q stands for another name", name)
 	}
 	return nil
+}
+
+// plainName tells whether a name is one of words and hyphens: git need not be asked
+// whether it takes it before it is told to make it.
+func plainName(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || part[0] == '-' {
+			return false
+		}
+	}
+	return true
 }

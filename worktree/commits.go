@@ -14,7 +14,7 @@ import (
 // hold something: those that HEAD has gained, and those that were made here on
 // another branch, as the log of HEAD tells. What was made in another work tree
 // of the repository is not of this one.
-func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
+func newCommits(ctx context.Context, at place, base, now belay.TreeState) ([]string, error) {
 	list, err := gained(ctx, at, base, now)
 	if err != nil {
 		return nil, err
@@ -30,25 +30,23 @@ func newCommits(ctx context.Context, at place, base, now belay.Print) ([]string,
 
 // gained are the commits that HEAD has and had not. New commits that end in
 // the same files are none: they are empty, or undo each other.
-func gained(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
+func gained(ctx context.Context, at place, base, now belay.TreeState) ([]string, error) {
 	if now.Head == "" || now.Head == base.Head {
 		return nil, nil
 	}
-	seen, err := at.describe(ctx, []string{now.Head, base.Head})
+	seen, err := at.treesOf(ctx, now.Head, base.Head)
 	if err != nil {
 		return nil, err
 	}
-	before := seen[base.Head].tree
+	before := seen[base.Head]
 	if base.Head == "" {
-		if before, err = at.emptyTree(ctx); err != nil {
-			return nil, err
-		}
+		before = at.emptyTree()
 	}
 	left := maxMoved
-	if after := seen[now.Head].tree; after == before || after != "" && at.sameFiles(ctx, before, after, 0, &left) {
+	if after := seen[now.Head]; after == before || after != "" && at.onlyNested(ctx, before, after) && at.sameFiles(ctx, before, after, 0, &left) {
 		return nil, nil
 	}
-	if base.Head != "" && at.rewound(ctx, base.Head, now.Head, seen[now.Head].tree) {
+	if base.Head != "" && at.rewound(ctx, base.Head, now.Head, seen[now.Head]) {
 		return nil, nil
 	}
 	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}
@@ -59,6 +57,15 @@ func gained(ctx context.Context, at place, base, now belay.Print) ([]string, err
 	return strings.Fields(out), err
 }
 
+// onlyNested tells whether two trees differ in nothing but the commits of
+// repositories inside.
+func (p place) onlyNested(ctx context.Context, a, b string) bool {
+	list, err := p.edits(ctx, a, b)
+	return err == nil && !slices.ContainsFunc(list, func(e delta) bool {
+		return !strings.HasPrefix(e.was, "160000") || !strings.HasPrefix(e.now, "160000")
+	})
+}
+
 // rewound tells whether HEAD was taken back to an older commit, and what was
 // committed on top since then left its files as they are.
 func (p place) rewound(ctx context.Context, before, now, tree string) bool {
@@ -66,14 +73,14 @@ func (p place) rewound(ctx context.Context, before, now, tree string) bool {
 	if err != nil || meet == before { // no common one, or HEAD only went on
 		return false
 	}
-	seen, err := p.describe(ctx, []string{meet})
-	return err == nil && seen[meet].tree == tree
+	seen, err := p.treesOf(ctx, meet)
+	return err == nil && seen[meet] == tree
 }
 
 // madeHere lists the commits that the new part of HEAD's log shows being made,
 // that something still leads to, and that are part of a change of files. The
 // last ones come first.
-func madeHere(ctx context.Context, at place, base, now belay.Print) ([]string, error) {
+func madeHere(ctx context.Context, at place, base, now belay.TreeState) ([]string, error) {
 	if base.Log == 0 && base.Head != "" {
 		return nil, nil // no log was kept then, so it cannot be told what is new in it
 	}
@@ -82,7 +89,7 @@ func madeHere(ctx context.Context, at place, base, now belay.Print) ([]string, e
 
 // part are those of the commits that a log shows being made that still stand and
 // are part of a change of files.
-func part(ctx context.Context, at place, log []move, base, now belay.Print) ([]string, error) {
+func part(ctx context.Context, at place, log []move, base, now belay.TreeState) ([]string, error) {
 	made, visited := sorted(log)
 	made, err := at.standing(ctx, made, base.Head, now.Head)
 	if err != nil || len(made) == 0 {
@@ -178,9 +185,18 @@ func (p place) describe(ctx context.Context, ids []string) (map[string]described
 	return seen, nil
 }
 
+// The ids of a tree without files, which git knows without an object.
+const (
+	emptySHA1   = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	emptySHA256 = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+)
+
 // emptyTree is the id of a tree without files.
-func (p place) emptyTree(ctx context.Context) (string, error) {
-	return p.line(ctx, "hash-object", "-t", "tree", "--stdin")
+func (p place) emptyTree() string {
+	if len(p.zero) == len(emptySHA256) {
+		return emptySHA256
+	}
+	return emptySHA1
 }
 
 // work is what was committed here, and where HEAD was besides.
@@ -244,8 +260,8 @@ func (w *work) surround(ctx context.Context, tips []string) error {
 	if w.around, err = w.describe(ctx, ids); err != nil {
 		return err
 	}
-	w.empty, err = w.emptyTree(ctx)
-	return err
+	w.empty = w.emptyTree()
+	return nil
 }
 
 // changes tells whether a tip has other files than the commit that its work

@@ -143,7 +143,7 @@ func TestSinceWhenTheRepositoryBreaks(t *testing.T) {
 			base := r.timed()
 			r.sh(c.script)
 			tree := Tree{Dir: r.dir}
-			e := tree.Since(t.Context(), base, tree.Print(t.Context()), nil)
+			e := tree.Since(t.Context(), base, tree.State(t.Context()), nil)
 			if e.After.Error == "" || e.Error == "" {
 				t.Errorf("%+v", e)
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/branchname"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -218,8 +219,10 @@ func (b *builder) covers(ctx context.Context) error {
 // would have to be, no name in that folder can be had: hyphens stand for its slashes.
 func (b *builder) names(ctx context.Context) ([]string, error) {
 	name := b.o.Branch
-	if err := checkBranch(ctx, b.git, name); err != nil {
-		return nil, err
+	if !plainName(name) {
+		if err := checkBranch(ctx, b.git, name); err != nil {
+			return nil, err
+		}
 	}
 	for i, c := range name {
 		if c != '/' {
@@ -238,7 +241,7 @@ func (b *builder) names(ctx context.Context) ([]string, error) {
 	for n := 2; n <= maxNames; n++ {
 		list = append(list, name+"-"+strconv.Itoa(n))
 	}
-	return list, nil
+	return append(list, name+"-"+string(b.o.Run.Root())), nil // nobody else has that
 }
 
 // folder is where the worktree goes: a readable name, and a digest that keeps
@@ -252,7 +255,7 @@ func folder(o Options) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(string(o.Run) + "\x00" + string(o.Step)))
-	name := strings.Trim(Slug(string(o.Step)), "-._")
+	name := strings.Trim(branchname.Slug(string(o.Step)), "-._")
 	if name == "" {
 		name = "tree"
 	}

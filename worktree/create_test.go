@@ -122,7 +122,9 @@ func TestCreateTakesNothingFromOthers(t *testing.T) {
 		for n := 2; n <= maxNames; n++ {
 			r.git("branch", fmt.Sprintf("feat/x-%d", n))
 		}
-		if m, err := Create(t.Context(), r.dir, r.options()); err == nil {
+		o := r.options()
+		r.git("branch", "feat/x-"+string(o.Run)) // the last name that is tried
+		if m, err := Create(t.Context(), r.dir, o); err == nil {
 			t.Errorf("%+v", m)
 		}
 		if marks, err := (git{dir: r.dir}).owners(t.Context()); err != nil || len(marks) != 0 {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,7 +202,10 @@ type place struct {
 	git         // in its top folder
 	top  string // the top folder of the work tree, without symbolic links
 	own  string // the git folder of this work tree
+	all  string // the git folder that all work trees of the repository share
 	zero string // the id of nothing
+
+	index string // a copy of the index that git is given instead; "" = the real one
 }
 
 // errNoTree is given for a folder that belongs to no work tree.
@@ -213,6 +217,18 @@ func find(ctx context.Context, program, dir string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
+	if p, ok := recalled(program, real); ok {
+		return p, nil
+	}
+	p, err := ask(ctx, program, real)
+	if err == nil {
+		remember(program, real, p)
+	}
+	return p, err
+}
+
+// ask lets git say which work tree a folder belongs to.
+func ask(ctx context.Context, program, real string) (place, error) {
 	g := git{program: program, dir: real}
 	out, err := g.run(ctx, "rev-parse", "--is-inside-work-tree", "--show-object-format", "--show-cdup", "--absolute-git-dir")
 	if err != nil {
@@ -227,11 +243,29 @@ func find(ctx context.Context, program, dir string) (place, error) {
 		zero = strings.Repeat("0", 64)
 	}
 	top := joined(real, f[2])
-	return place{git: g.in(top), top: top, own: strings.TrimSuffix(f[3], "\n"), zero: zero}, nil
+	p := place{git: g.in(top), top: top, own: strings.TrimSuffix(f[3], "\n"), zero: zero}
+	p.all, err = sharedBy(p.own)
+	return p, err
+}
+
+// sharedBy is the git folder that a work tree's own one belongs to, as git notes it
+// there; one without such a note is shared itself.
+func sharedBy(own string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(own, "commondir"))
+	if errors.Is(err, os.ErrNotExist) {
+		return realPath(own)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find repository: %w", err)
+	}
+	return realPath(joined(own, strings.TrimSuffix(string(b), "\n")))
 }
 
 // common is the git folder that all worktrees of the repository share.
 func (g git) common(ctx context.Context) (string, error) {
+	if p, err := find(ctx, g.program, g.dir); err == nil {
+		return p.all, nil
+	}
 	out, err := g.line(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
 		return "", fmt.Errorf("find repository: %w", err)

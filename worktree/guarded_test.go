@@ -81,7 +81,7 @@ func TestGuardWithoutALook(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	tree := Tree{Dir: dir, Guard: &belay.Guarding{Globs: []string{"x"}}}
-	base := tree.Print(t.Context())
+	base := tree.State(t.Context())
 	if e := tree.Since(t.Context(), base, base, nil); e.Unseen == "" {
 		t.Error("a folder that is no repository")
 	}
@@ -89,7 +89,7 @@ func TestGuardWithoutALook(t *testing.T) {
 	tree.Dir = r.dir
 	base = r.look()
 	r.remove(".git")
-	if e := tree.Since(t.Context(), base, tree.Print(t.Context()), nil); e.Unseen == "" {
+	if e := tree.Since(t.Context(), base, tree.State(t.Context()), nil); e.Unseen == "" {
 		t.Error("a repository that is gone")
 	}
 }

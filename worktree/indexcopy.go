@@ -22,7 +22,7 @@ func (p place) apart(ctx context.Context) (own place, done func(), err error) {
 		done()
 		return p, nil, err
 	}
-	p.git = p.with("GIT_INDEX_FILE=" + index)
+	p.git, p.index = p.with("GIT_INDEX_FILE="+index), index
 	if err := p.unflag(ctx); err != nil {
 		done()
 		return p, nil, err
@@ -35,18 +35,17 @@ func (p place) apart(ctx context.Context) (own place, done func(), err error) {
 // the file is there. A file that a sparse checkout leaves out is not deleted,
 // so its entry stays as it is.
 func (p place) unflag(ctx context.Context) error {
-	out, err := p.run(ctx, "ls-files", "--cached", "-v", "-z")
+	flagged, err := p.fromIndex(ctx, func(r rawEntry) bool { return r.assumed || r.skipped })
 	if err != nil {
 		return err
 	}
 	var assumed, skipped strings.Builder
-	for rec := range strings.SplitSeq(out, "\x00") {
-		tag, path, _ := strings.Cut(rec, " ")
-		if tag == "h" || tag == "s" {
-			assumed.WriteString(path + "\x00")
+	for _, e := range flagged {
+		if e.assumed {
+			assumed.WriteString(e.path + "\x00")
 		}
-		if (tag == "S" || tag == "s") && exists(filepath.Join(p.top, path)) {
-			skipped.WriteString(path + "\x00")
+		if e.skipped && exists(filepath.Join(p.top, e.path)) {
+			skipped.WriteString(e.path + "\x00")
 		}
 	}
 	// one call takes off one kind of flag only

@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -60,9 +62,14 @@ func pause(ctx context.Context, d time.Duration) error {
 // patient calls git again when it fails: another git may hold one of its locks
 // for a moment, and which failure that is only its words would tell.
 func (g git) patient(ctx context.Context, args ...string) error {
+	return g.patientFeed(ctx, "", args...)
+}
+
+// patientFeed is patient, with something on git's stdin.
+func (g git) patientFeed(ctx context.Context, stdin string, args ...string) error {
 	wait := firstPause
 	for n := 1; ; n++ {
-		_, err := g.run(ctx, args...)
+		_, err := g.feed(ctx, []byte(stdin), args...)
 		if err == nil || n == tries {
 			return err
 		}
@@ -70,5 +77,29 @@ func (g git) patient(ctx context.Context, args ...string) error {
 			return err
 		}
 		wait *= 2
+	}
+}
+
+// Alone keeps other Belays with the same state from working in the tree of a
+// directory for as long as the process lives; free is false while another does.
+// The locks are files in a folder of the state.
+func Alone(folder, dir string) (release func(), free bool, err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, false, fmt.Errorf("take the directory: %w", err)
+	}
+	sum := sha256.Sum256([]byte(Whole(dir)))
+	f, err := os.OpenFile(filepath.Join(folder, hex.EncodeToString(sum[:8])), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, false, fmt.Errorf("take the directory: %w", err)
+	}
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case err == nil:
+		return func() { _ = f.Close() }, true, nil // nothing was written
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		_ = f.Close() // nothing was written
+		return nil, false, nil
+	default:
+		_ = f.Close() // nothing was written
+		return nil, false, fmt.Errorf("take the directory: %w", err)
 	}
 }

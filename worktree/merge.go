@@ -99,6 +99,7 @@ type merger struct {
 	branch  string
 	own     owner
 	file    string // of the plan
+	seen    sight  // the files that the plan changes, as they were when it was made
 	release func()
 }
 
@@ -179,12 +180,12 @@ func (m *merger) merge(ctx context.Context) (MergeResult, error) {
 }
 
 // looks are the two trees as they are now.
-func (m *merger) looks(ctx context.Context) (ours, theirs belay.Print, err error) {
+func (m *merger) looks(ctx context.Context) (ours, theirs belay.TreeState, err error) {
 	for _, l := range []struct {
 		dir string
-		to  *belay.Print
+		to  *belay.TreeState
 	}{{m.run.top, &ours}, {m.step.top, &theirs}} {
-		*l.to = Tree{Dir: l.dir, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.Print(ctx)
+		*l.to = Tree{Dir: l.dir, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.State(ctx)
 		if l.to.Error != "" {
 			return ours, theirs, fmt.Errorf("look at %s: %s", l.dir, l.to.Error)
 		}
@@ -223,16 +224,18 @@ func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
 	if err := m.commits(ctx, &p, ours, theirs); err != nil {
 		return plan{}, MergeResult{}, err
 	}
+	if p.Answer, err = m.answer(ctx, p); err != nil { // it tells the edits too
+		return plan{}, MergeResult{}, err
+	}
 	edits, err := m.run.edits(ctx, p.Ours, p.Result)
 	if err != nil {
 		return plan{}, MergeResult{}, err
 	}
-	if stuck, err := m.run.blocked(ctx, edits); err != nil || len(stuck) > 0 {
+	stuck, seen, err := m.run.blocked(ctx, edits)
+	if err != nil || len(stuck) > 0 {
 		return plan{}, conflicted(stuck), err
 	}
-	if p.Answer, err = m.answer(ctx, p); err != nil {
-		return plan{}, MergeResult{}, err
-	}
+	m.seen = seen
 	p.Answer.Left = f.left
 	if p.Answer.Outcome == OutcomeNothing {
 		return m.nothing(p)
@@ -255,7 +258,7 @@ func (m *merger) nothing(p plan) (plan, MergeResult, error) {
 
 // answer is what the merge will have done.
 func (m *merger) answer(ctx context.Context, p plan) (MergeResult, error) {
-	e := belay.Evidence{Before: belay.Print{Tree: p.Ours}, After: belay.Print{Tree: p.Result}}
+	e := belay.Evidence{Before: belay.TreeState{Tree: p.Ours}, After: belay.TreeState{Tree: p.Result}}
 	if _, _, err := changes(ctx, m.run, &e); err != nil {
 		return MergeResult{}, err
 	}
@@ -280,7 +283,7 @@ func conflicted(list []Clash) MergeResult {
 // finish does a plan that is on disk.
 func (m *merger) finish(ctx context.Context, p plan) (MergeResult, error) {
 	for n := 0; !p.Undo; n++ {
-		others, err := m.run.apply(ctx, p.Ours, p.Result, m.o, false)
+		others, err := m.run.apply(ctx, p.Ours, p.Result, m.o, m.seen, false)
 		if err != nil {
 			return MergeResult{}, err
 		}
@@ -320,7 +323,7 @@ func (m *merger) settle(ctx context.Context, p *plan) error {
 // the plan is merged into the files as they are now. Where that is a conflict,
 // or something that no look sees is in the way, the plan is undone.
 func (m *merger) replan(ctx context.Context, p *plan, others []delta) error {
-	now := Tree{Dir: m.run.top, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.Print(ctx)
+	now := Tree{Dir: m.run.top, Git: m.o.Git, Skip: m.o.Skip, Secret: m.o.Secret}.State(ctx)
 	if now.Error != "" {
 		return errors.New(now.Error)
 	}
@@ -338,7 +341,7 @@ func (m *merger) replan(ctx context.Context, p *plan, others []delta) error {
 		if err != nil {
 			return err
 		}
-		if stuck, err = m.run.blocked(ctx, edits); err != nil {
+		if stuck, m.seen, err = m.run.blocked(ctx, edits); err != nil {
 			return err
 		}
 	}
@@ -353,7 +356,7 @@ func (m *merger) replan(ctx context.Context, p *plan, others []delta) error {
 
 // undo takes back what a plan wrote, and nothing else, and the plan itself.
 func (m *merger) undo(ctx context.Context, p plan) (MergeResult, error) {
-	if _, err := m.run.apply(ctx, p.Result, p.Ours, m.o, true); err != nil {
+	if _, err := m.run.apply(ctx, p.Result, p.Ours, m.o, sight{}, true); err != nil {
 		return MergeResult{}, err
 	}
 	failpoint.Hit("worktree.merge_after_undo")

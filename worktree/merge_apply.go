@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ func (g git) edits(ctx context.Context, from, to string) ([]delta, error) {
 	if from == to {
 		return nil, nil
 	}
+	if list, known := diffs.get(from, to); known {
+		return slices.Clone(list), nil
+	}
 	out, err := g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", "--end-of-options", from, to)
 	if err != nil {
 		return nil, err
@@ -34,6 +38,7 @@ func (g git) edits(ctx context.Context, from, to string) ([]delta, error) {
 		}
 		list = append(list, delta{rec[i+1], entryOf(w[0], w[2]), entryOf(w[1], w[3])})
 	}
+	tell(from, to, list)
 	return list, nil
 }
 
@@ -69,18 +74,19 @@ func (p place) entries(ctx context.Context, list []delta) (map[string]string, er
 	if err := s.fill(ctx, look); err != nil {
 		return nil, err
 	}
-	out, err := own.run(ctx, "ls-files", "--stage", "-z")
+	found, err := own.fromIndex(ctx, func(r rawEntry) bool {
+		stub, cut := bytes.CutPrefix(r.path, []byte(unkeptRoot+"/"))
+		return want[string(r.path)] || cut && want[string(stub)]
+	})
 	if err != nil {
 		return nil, err
 	}
 	is := map[string]string{}
-	for _, rec := range records(out) {
-		about, path, _ := strings.Cut(rec, "\t")
-		f := strings.Fields(about)
-		if stub, cut := strings.CutPrefix(path, unkeptRoot+"/"); cut && want[stub] {
+	for _, e := range found {
+		if stub, cut := strings.CutPrefix(e.path, unkeptRoot+"/"); cut && want[stub] {
 			is[stub] = unseen
-		} else if len(f) == 3 && want[path] {
-			is[path] = f[0] + " " + f[1]
+		} else {
+			is[e.path] = e.entry()
 		}
 	}
 	return is, nil
@@ -98,8 +104,8 @@ type applier struct {
 // apply makes the files in which two trees differ what the second has. One that
 // is as in the second is left alone; one that is neither as in the first nor as
 // in the second is given back, and then nothing is written, unless these are
-// left alone too.
-func (p place) apply(ctx context.Context, from, to string, o MergeOrder, leave bool) ([]delta, error) {
+// left alone too. What was seen of the files before may save a look.
+func (p place) apply(ctx context.Context, from, to string, o MergeOrder, seen sight, leave bool) ([]delta, error) {
 	list, err := p.edits(ctx, from, to)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -108,17 +114,14 @@ func (p place) apply(ctx context.Context, from, to string, o MergeOrder, leave b
 	if err != nil {
 		keep = p.top
 	}
-	a := applier{place: p, stage: filepath.Join(p.own, "belay-"+planName(o.Key)), keep: keep, stats: map[string]os.FileInfo{}, dirs: map[string]bool{}}
-	for _, e := range list {
-		a.stats[e.path], _ = os.Lstat(filepath.Join(p.top, e.path)) // nil: nothing is there
-	}
-	now, err := p.entries(ctx, list)
+	seen, err = p.seeAgain(ctx, list, seen)
 	if err != nil {
 		return nil, err
 	}
+	a := applier{place: p, stage: filepath.Join(p.own, "belay-"+planName(o.Key)), keep: keep, stats: seen.stats, dirs: map[string]bool{}}
 	var todo, others []delta
 	for _, e := range list {
-		switch now[e.path] {
+		switch seen.now[e.path] {
 		case e.now:
 		case e.was:
 			todo = append(todo, e)

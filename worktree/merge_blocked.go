@@ -9,11 +9,11 @@ import (
 )
 
 // blocked are the edits that cannot be done in the tree as it is: what no look
-// sees is in the way, or they lead out of the tree.
-func (p place) blocked(ctx context.Context, list []delta) ([]Clash, error) {
-	now, err := p.entries(ctx, list)
+// sees is in the way, or they lead out of the tree. It gives what it saw.
+func (p place) blocked(ctx context.Context, list []delta) ([]Clash, sight, error) {
+	seen, err := p.see(ctx, list)
 	if err != nil {
-		return nil, err
+		return nil, seen, err
 	}
 	goes := map[string]bool{} // paths at which nothing or something else will be
 	for _, e := range list {
@@ -23,11 +23,11 @@ func (p place) blocked(ctx context.Context, list []delta) ([]Clash, error) {
 	}
 	var stuck []Clash
 	for _, e := range list {
-		if why := p.obstacle(e, now[e.path], goes); why != "" {
+		if why := p.obstacle(e, seen.now[e.path], goes); why != "" {
 			stuck = append(stuck, Clash{e.path, why})
 		}
 	}
-	return stuck, nil
+	return stuck, seen, nil
 }
 
 // obstacle says why an edit cannot be done; "" = it can.

@@ -22,7 +22,7 @@ const maxReplayed = 200
 // branch is the same and went on by commits only, and no file that they change
 // has uncommitted changes. Otherwise the plan stays as it is: the work arrives as
 // changes.
-func (m *merger) commits(ctx context.Context, p *plan, ours, theirs belay.Print) error {
+func (m *merger) commits(ctx context.Context, p *plan, ours, theirs belay.TreeState) error {
 	base := *m.own.Base
 	if !base.Clean || theirs.Head == base.Commit || ours.Branch != base.Branch || m.run.midway() != "" {
 		return nil
@@ -53,6 +53,9 @@ func (m *merger) commits(ctx context.Context, p *plan, ours, theirs belay.Print)
 
 // descends tells whether a commit is another one or came after it.
 func (g git) descends(ctx context.Context, from, id string) (bool, error) {
+	if from == id {
+		return true, nil
+	}
 	_, err := g.run(ctx, "merge-base", "--is-ancestor", from, id)
 	var no *GitError
 	if errors.As(err, &no) && no.Code == 1 {
@@ -84,29 +87,23 @@ func (g git) chain(ctx context.Context, from, to string) ([]string, error) {
 
 // replay makes commits again on top of another one. Those that change nothing
 // there are left out. No head: it cannot be done for one of them.
-func (g git) replay(ctx context.Context, ids []string, onto string) (head string, made []string, err error) {
+func (p place) replay(ctx context.Context, ids []string, onto string) (head string, made []string, err error) {
 	head = onto
 	for _, id := range ids {
-		trees, err := g.run(ctx, "rev-parse", "--verify", id+"^{tree}")
-		if err != nil {
+		out, err := p.run(ctx, "rev-parse", id+"^{tree}", id+"^1^{tree}", head+"^{tree}")
+		trees := strings.Fields(out)
+		if err != nil || len(trees) != 3 {
 			return "", nil, err
 		}
-		var t three
-		t.theirs = strings.TrimSpace(trees)
-		if t.base, err = g.line(ctx, "rev-parse", "--verify", id+"^1^{tree}"); err != nil {
-			return "", nil, err
-		}
-		if t.ours, err = g.line(ctx, "rev-parse", "--verify", head+"^{tree}"); err != nil {
-			return "", nil, err
-		}
-		w, err := g.threeWay(ctx, t)
+		t := three{theirs: trees[0], base: trees[1], ours: trees[2]}
+		w, err := p.threeWay(ctx, t)
 		if err != nil || len(w.clashes) > 0 {
 			return "", nil, err
 		}
 		if w.tree == t.ours && t.base != t.theirs {
 			continue // all of it is there
 		}
-		if head, err = g.again(ctx, id, w.tree, head); err != nil {
+		if head, err = p.again(ctx, id, w.tree, head); err != nil {
 			return "", nil, err
 		}
 		made = append(made, head)
@@ -139,12 +136,20 @@ func (g git) again(ctx context.Context, id, tree, parent string) (string, error)
 
 // fits tells whether a new HEAD goes with the files that the merge gives: what it
 // changes has no uncommitted change, staged or not, and comes out the same way.
-func (m *merger) fits(ctx context.Context, p plan, head string, theirs belay.Print) (bool, error) {
-	moved, err := m.run.edits(ctx, p.Head+"^{tree}", head+"^{tree}")
+func (m *merger) fits(ctx context.Context, p plan, head string, theirs belay.TreeState) (bool, error) {
+	was, err := m.run.treeOf(ctx, p.Head)
 	if err != nil {
 		return false, err
 	}
-	dirty, err := m.run.edits(ctx, p.Head+"^{tree}", p.Ours)
+	is, err := m.run.treeOf(ctx, head)
+	if err != nil {
+		return false, err
+	}
+	moved, err := m.run.edits(ctx, was, is)
+	if err != nil {
+		return false, err
+	}
+	dirty, err := m.run.edits(ctx, was, p.Ours)
 	if err != nil {
 		return false, err
 	}
@@ -152,7 +157,7 @@ func (m *merger) fits(ctx context.Context, p plan, head string, theirs belay.Pri
 	for _, e := range dirty {
 		touched[e.path] = true
 	}
-	index, err := m.run.indexed(ctx)
+	index, err := m.run.indexed(ctx, moved)
 	if err != nil {
 		return false, err
 	}
@@ -165,28 +170,26 @@ func (m *merger) fits(ctx context.Context, p plan, head string, theirs belay.Pri
 		return true, nil
 	}
 	// nothing is uncommitted there: so the files must be those of the commits
-	rest, err := m.run.edits(ctx, head+"^{tree}", p.Result)
+	rest, err := m.run.edits(ctx, is, p.Result)
 	if err != nil {
 		return false, err
 	}
 	return !slices.ContainsFunc(rest, func(e delta) bool { return !touched[e.path] }), nil
 }
 
-// indexed are the entries of the real index. A path in conflict has none that is
-// equal to anything.
-func (p place) indexed(ctx context.Context) (map[string]string, error) {
-	out, err := p.run(ctx, "ls-files", "--stage", "-z")
+// indexed are the entries of the index for the paths of a list, "mode id" by path.
+func (p place) indexed(ctx context.Context, list []delta) (map[string]string, error) {
+	wanted := map[string]bool{}
+	for _, e := range list {
+		wanted[e.path] = true
+	}
+	found, err := p.fromIndex(ctx, func(r rawEntry) bool { return wanted[string(r.path)] })
 	if err != nil {
 		return nil, err
 	}
 	is := map[string]string{}
-	for _, rec := range records(out) {
-		about, path, _ := strings.Cut(rec, "\t")
-		if f := strings.Fields(about); len(f) == 3 && f[2] == "0" {
-			is[path] = f[0] + " " + f[1]
-		} else {
-			is[path] = unseen
-		}
+	for _, e := range found {
+		is[e.path] = e.entry()
 	}
 	return is, nil
 }
@@ -227,21 +230,26 @@ func (m *merger) move(ctx context.Context, p *plan) error {
 
 // head is the commit and the branch that are checked out.
 func (p place) head(ctx context.Context) (id, branch string, err error) {
-	if id, err = p.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
-		return "", "", err
+	out, err := p.run(ctx, "rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	id, ref, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
+	if err != nil || ref == "HEAD" { // no branch
+		return id, "", err
 	}
-	ref, err := p.line(ctx, "symbolic-ref", "--quiet", "HEAD")
-	var detached *GitError
-	if errors.As(err, &detached) && detached.Code == 1 {
-		return id, "", nil
-	}
-	return id, strings.TrimPrefix(ref, "refs/heads/"), err
+	return id, strings.TrimPrefix(ref, "refs/heads/"), nil
 }
 
 // follow gives the files that differ between two commits their new entries in the
 // real index, where they have the old ones.
 func (m *merger) follow(ctx context.Context, from, to string) error {
-	moved, err := m.run.edits(ctx, from+"^{tree}", to+"^{tree}")
+	was, err := m.run.treeOf(ctx, from)
+	if err != nil {
+		return err
+	}
+	is, err := m.run.treeOf(ctx, to)
+	if err != nil {
+		return err
+	}
+	moved, err := m.run.edits(ctx, was, is)
 	if err != nil {
 		return err
 	}
@@ -249,7 +257,7 @@ func (m *merger) follow(ctx context.Context, from, to string) error {
 		if err := m.quiet(ctx); err != nil {
 			return err
 		}
-		is, err := m.run.indexed(ctx)
+		is, err := m.run.indexed(ctx, moved)
 		if err != nil {
 			return err
 		}

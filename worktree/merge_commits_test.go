@@ -113,15 +113,15 @@ func TestMergeAgainAfterMoreWork(t *testing.T) {
 	made := Made{Repo: p.dir, Run: "r1", Step: "s"}
 	s.write("more", "more\n")
 	var unsafe *Unsafe
-	if err := RemoveMerged(t.Context(), made); !errors.As(err, &unsafe) {
+	if err := RemoveMerged(t.Context(), made, Tree{}); !errors.As(err, &unsafe) {
 		t.Errorf("a worktree with work that is not merged: %v", err)
 	}
 	s.remove("more")
 	s.write("x.log", "ignored\n")
-	if err := RemoveMerged(t.Context(), made); err != nil || exists(s.dir) {
+	if err := RemoveMerged(t.Context(), made, Tree{}); err != nil || exists(s.dir) {
 		t.Errorf("remove what is merged: %v", err)
 	}
-	if err := RemoveMerged(t.Context(), made); err != nil {
+	if err := RemoveMerged(t.Context(), made, Tree{}); err != nil {
 		t.Errorf("remove it again: %v", err)
 	}
 }

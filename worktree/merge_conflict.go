@@ -68,7 +68,7 @@ func (m *merger) conflict(ctx context.Context) (MergeResult, error) {
 		}
 		failpoint.Hit("worktree.conflict_after_plan")
 	}
-	others, err := m.step.apply(ctx, p.Ours, p.Result, m.o, false)
+	others, err := m.step.apply(ctx, p.Ours, p.Result, m.o, m.seen, false)
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -123,9 +123,11 @@ func (m *merger) conflictPlan(ctx context.Context) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	if stuck, err := m.step.blocked(ctx, edits); err != nil || len(stuck) > 0 {
+	stuck, seen, err := m.step.blocked(ctx, edits)
+	if err != nil || len(stuck) > 0 {
 		return plan{Answer: conflicted(stuck)}, err
 	}
+	m.seen = seen
 	next := Base{Tree: ours.Tree, Commit: theirs.Head, Head: theirs.Head, Branch: ours.Branch, Stand: f.stand}
 	return plan{Key: m.o.Key, Ours: t.theirs, Result: tree, Next: next, Puzzle: &z, Answer: conflicted(w.clashes)}, nil
 }

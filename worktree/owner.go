@@ -85,6 +85,11 @@ func markOf(marks map[string]owner, run belay.RunID, step belay.Path) (string, b
 
 // tip is the commit of a branch; "" when there is no such branch.
 func (g git) tip(ctx context.Context, branch string) (string, error) {
+	if p, err := find(ctx, g.program, g.dir); err == nil {
+		if id, sure := p.readRef(branch); sure {
+			return id, nil
+		}
+	}
 	out, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
 	var none *GitError
 	if errors.As(err, &none) && none.Code == 1 {
@@ -106,6 +111,16 @@ type linked struct {
 
 // worktrees lists the worktrees of the repository, the main one first.
 func (g git) worktrees(ctx context.Context) ([]linked, error) {
+	if p, err := find(ctx, g.program, g.dir); err == nil {
+		if list, sure := p.readWorktrees(); sure {
+			return list, nil
+		}
+	}
+	return g.toldWorktrees(ctx)
+}
+
+// toldWorktrees are the worktrees as git lists them.
+func (g git) toldWorktrees(ctx context.Context) ([]linked, error) {
 	out, err := g.run(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("list worktrees: %w", err)
@@ -151,4 +166,19 @@ func elsewhere(list []linked, branch, path string) (linked, bool) {
 		}
 	}
 	return linked{}, false
+}
+
+// MadeFor tells whether the branch that is checked out in a directory was made for a
+// run, or for one of its steps: only there may the run commit.
+func MadeFor(ctx context.Context, dir string, run belay.RunID) bool {
+	at, err := find(ctx, "", dir)
+	if err != nil {
+		return false
+	}
+	branch, err := at.line(ctx, "branch", "--show-current")
+	if err != nil || branch == "" {
+		return false
+	}
+	marks, err := at.owners(ctx)
+	return err == nil && marks[branch].Run.Root() == run.Root()
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -10,19 +11,30 @@ import (
 // Prefix is where a directory lies in its working tree: "" for the top, else
 // its path from there.
 func Prefix(ctx context.Context, dir string) (string, error) {
-	out, err := git{dir: dir}.run(ctx, "rev-parse", "--show-prefix")
-	return strings.TrimSuffix(strings.TrimSuffix(out, "\n"), "/"), err
+	at, err := find(ctx, "", dir)
+	if err != nil {
+		return "", err
+	}
+	real, err := realPath(dir)
+	if err != nil {
+		return "", err
+	}
+	below, err := filepath.Rel(at.top, real)
+	if below == "." {
+		below = ""
+	}
+	return filepath.ToSlash(below), err
 }
 
 // At is the state that a revision stands for, as if nothing else were there.
-func (t Tree) At(ctx context.Context, rev string) (belay.Print, error) {
+func (t Tree) At(ctx context.Context, rev string) (belay.TreeState, error) {
 	g := git{program: t.Git, dir: t.Dir}
 	head, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
 	if err != nil {
-		return belay.Print{}, err
+		return belay.TreeState{}, err
 	}
 	tree, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{tree}")
-	return belay.Print{Repo: true, Head: strings.TrimSpace(head), Tree: strings.TrimSpace(tree)}, err
+	return belay.TreeState{Repo: true, Head: strings.TrimSpace(head), Tree: strings.TrimSpace(tree)}, err
 }
 
 // Top is the main working tree of the repository that a directory lies in: the

@@ -58,8 +58,9 @@ func Remove(ctx context.Context, m Made, force bool, aside ...Reason) error {
 
 // RemoveMerged takes away a worktree of a step, and its branch, when all that was
 // done in it is merged: nothing in it is otherwise than at its last merge, or
-// than it began. Files that git ignores go with it. Otherwise it gives *Unsafe.
-func RemoveMerged(ctx context.Context, m Made, skip ...string) error {
+// than it began. Files that git ignores go with it. Otherwise it gives *Unsafe. how
+// says how it is looked at, wherever it is.
+func RemoveMerged(ctx context.Context, m Made, how Tree) error {
 	g := git{dir: m.Repo}
 	marks, err := g.owners(ctx)
 	if err != nil {
@@ -68,7 +69,8 @@ func RemoveMerged(ctx context.Context, m Made, skip ...string) error {
 	branch, ours := markOf(marks, m.Run, m.Step)
 	own := marks[branch]
 	if ours && exists(own.Path) {
-		p := Tree{Dir: own.Path, Skip: skip}.Print(ctx)
+		how.Dir = own.Path
+		p := how.State(ctx)
 		busy, err := occupied(ctx, own.Path)
 		switch {
 		case p.Error != "" || own.Base == nil || err != nil:
@@ -114,7 +116,7 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 		}
 		return &Unsafe{Path: m.Path, Branch: m.Branch, Why: []Reason{ReasonForeign}}
 	}
-	o := g.assess(ctx, branch, own, list)
+	o := g.assess(ctx, branch, own, list, aside...)
 	if committed {
 		g.forgive(ctx, []*Owned{&o})
 	}
@@ -157,21 +159,24 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, known,
 	if err != nil {
 		return err
 	}
+	refs := ""
 	if tip != "" && o.tip != "" {
-		if err := g.patient(ctx, "update-ref", "-d", "refs/heads/"+branch, o.tip); err != nil {
-			return err
-		}
+		refs = "delete refs/heads/" + branch + " " + o.tip + "\n"
 	}
 	if own.Base != nil {
-		if err := g.patient(ctx, "update-ref", "-d", baseRef(own.Run, own.Step)); err != nil {
+		refs += "delete " + baseRef(own.Run, own.Step) + "\n"
+	}
+	if refs != "" {
+		if err := g.patientFeed(ctx, refs, "update-ref", "--stdin"); err != nil {
 			return err
 		}
 	}
 	return g.unmark(ctx, branch)
 }
 
-// assess looks at what a mark stands for.
-func (g git) assess(ctx context.Context, branch string, own owner, list []linked) Owned {
+// assess looks at what a mark stands for. What somebody said does not matter is not
+// looked for.
+func (g git) assess(ctx context.Context, branch string, own owner, list []linked, aside ...Reason) Owned {
 	o := Owned{Kind: KindWorktree, Repo: g.dir, Path: own.Path, Branch: branch, Run: own.Run, Step: own.Step}
 	why := func(r Reason) {
 		if !slices.Contains(o.Why, r) {
@@ -187,7 +192,7 @@ func (g git) assess(ctx context.Context, branch string, own owner, list []linked
 		}
 	}
 	if known && o.Exists && own.Ready { // else it was never handed out
-		g.assessFolder(ctx, &o, why)
+		g.assessFolder(ctx, &o, why, aside)
 	}
 	if w.locked && own.Ready {
 		why(ReasonLocked)
@@ -200,11 +205,12 @@ func (g git) assess(ctx context.Context, branch string, own owner, list []linked
 		why(ReasonUnknown)
 	}
 	o.tip = tip
-	n, err := g.alone(ctx, branch, tip, w)
-	if err != nil {
-		why(ReasonUnknown)
+	if !slices.Contains(aside, ReasonUnpushed) {
+		if o.Unpushed, err = g.alone(ctx, branch, tip, w); err != nil {
+			why(ReasonUnknown)
+		}
 	}
-	if o.Unpushed = n; n > 0 {
+	if o.Unpushed > 0 {
 		why(ReasonUnpushed)
 	}
 	o.Safe = len(o.Why) == 0
@@ -212,7 +218,7 @@ func (g git) assess(ctx context.Context, branch string, own owner, list []linked
 }
 
 // assessFolder looks into the folder of a worktree.
-func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
+func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason), aside []Reason) {
 	busy, err := occupied(ctx, o.Path)
 	if err != nil {
 		why(ReasonUnknown)
@@ -225,15 +231,18 @@ func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason)) {
 		why(ReasonUnknown)
 		return
 	}
-	if o.Dirty, err = at.dirty(ctx); err != nil {
-		why(ReasonUnknown)
+	if !slices.Contains(aside, ReasonDirty) {
+		if o.Dirty, err = at.dirty(ctx); err != nil {
+			why(ReasonUnknown)
+		}
 	}
 	if o.Dirty {
 		why(ReasonDirty)
 	}
-	o.Ignored, o.IgnoredBytes, err = at.ignored(ctx)
-	if err != nil {
-		why(ReasonUnknown)
+	if !slices.Contains(aside, ReasonIgnored) {
+		if o.Ignored, o.IgnoredBytes, err = at.ignored(ctx); err != nil {
+			why(ReasonUnknown)
+		}
 	}
 	if o.Ignored > 0 {
 		why(ReasonIgnored)

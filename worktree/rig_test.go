@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/belay-run/belay"
@@ -17,23 +18,47 @@ type rig struct {
 	dir string
 }
 
+// pattern is the repository that every other one is a copy of: most tests begin with
+// one, and git makes it by six programs.
+var pattern sync.Once
+
+const (
+	emptyPattern  = "empty"
+	filledPattern = "filled"
+)
+
 // newRig makes a repository with one commit of three files.
 func newRig(t *testing.T) rig {
 	t.Helper()
-	r := emptyRig(t)
-	r.write("a.txt", "one\ntwo\nthree\n")
-	r.write("src/main.go", "package main\n\nfunc main() {}\n")
-	r.write(".gitignore", "*.log\nout/\n")
-	r.commit("first")
+	r := copiedRig(t, filledPattern)
+	r.git("update-index", "-q", "--refresh") // the files are other ones than git saw
 	return r
 }
 
 func emptyRig(t *testing.T) rig {
 	t.Helper()
+	return copiedRig(t, emptyPattern)
+}
+
+func copiedRig(t *testing.T, of string) rig {
+	t.Helper()
+	pattern.Do(func() { makePattern(t) })
 	r := rig{t, filepath.Join(realTemp(t), "repo")}
-	r.mkdir(".")
-	r.git("init", "-q", "-b", "main")
+	r.must(os.CopyFS(r.dir, os.DirFS(filepath.Join(models, of))))
 	return r
+}
+
+func makePattern(t *testing.T) {
+	t.Helper()
+	r := rig{t, filepath.Join(models, filledPattern)}
+	r.mkdir(".")
+	r.git("init", "-q", "-b", "main", "--template=")
+	r.mkdir(".git/info")
+	r.must(os.CopyFS(filepath.Join(models, emptyPattern), os.DirFS(r.dir)))
+	r.write("a.txt", "one\ntwo\nthree\n")
+	r.write("src/main.go", "package main\n\nfunc main() {}\n")
+	r.write(".gitignore", "*.log\nout/\n")
+	r.commit("first")
 }
 
 func realTemp(t *testing.T) string {
@@ -125,16 +150,16 @@ func (r rig) must(err error) {
 
 // look takes a print that must be one of a repository, without its time: that is
 // another one at every look.
-func (r rig) look() belay.Print {
+func (r rig) look() belay.TreeState {
 	r.t.Helper()
 	p := r.timed()
 	p.At = 0
 	return p
 }
 
-func (r rig) timed() belay.Print {
+func (r rig) timed() belay.TreeState {
 	r.t.Helper()
-	p := Tree{Dir: r.dir}.Print(r.t.Context())
+	p := Tree{Dir: r.dir}.State(r.t.Context())
 	if p.Error != "" || !p.Repo || p.Tree == "" {
 		r.t.Fatalf("print: %+v", p)
 	}

@@ -19,7 +19,7 @@ const (
 
 // Since is what happened in the working tree between two prints. The tools of
 // the agent tell which files outside of it they wrote.
-func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.ToolCall) belay.Evidence {
+func (t Tree) Since(ctx context.Context, base, now belay.TreeState, tools []belay.ToolCall) belay.Evidence {
 	at, bad := find(ctx, t.Git, t.Dir)
 	now = t.measured(ctx, base, now, at, bad)
 	e := belay.Evidence{Before: base, After: now}
@@ -40,7 +40,7 @@ func (t Tree) Since(ctx context.Context, base, now belay.Print, tools []belay.To
 // measured is the print after, as one of the same kind as the one before. A
 // repository that was made since is no work: the files in it are. One that is
 // gone, broken or another one leaves nothing to measure with.
-func (t Tree) measured(ctx context.Context, base, now belay.Print, at place, bad error) belay.Print {
+func (t Tree) measured(ctx context.Context, base, now belay.TreeState, at place, bad error) belay.TreeState {
 	switch {
 	case base.Error != "":
 	case !base.Repo && (now.Repo || now.Error != ""):
@@ -54,7 +54,7 @@ func (t Tree) measured(ctx context.Context, base, now belay.Print, at place, bad
 		now.Error = "the repository is gone, or cannot be read: " + bad.Error()
 	case !now.Repo || bad != nil:
 		now.Error = "the repository was changed while it was looked at"
-	case base.Head != "" && !at.has(ctx, base.Head):
+	case base.Head != "" && base.Head != now.Head && !at.has(ctx, base.Head): // the look at now saw its own
 		now.Error = "the commit that the work began at is not there any more: the repository is another one"
 	}
 	return now
@@ -67,7 +67,7 @@ func (p place) has(ctx context.Context, id string) bool {
 }
 
 // unlike says why two prints cannot be compared; "" = they can.
-func unlike(base, now belay.Print) string {
+func unlike(base, now belay.TreeState) string {
 	switch {
 	case base.Error != "":
 		return "print before: " + base.Error
@@ -124,7 +124,9 @@ func changes(ctx context.Context, at place, e *belay.Evidence) ([]change, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	list, unkept := unstubbed(parseDiff(out))
+	list := parseDiff(out)
+	tell(e.Before.Tree, e.After.Tree, deltas(list))
+	list, unkept := unstubbed(list)
 	for _, c := range list {
 		e.Files++
 		e.Added += c.Added
@@ -147,6 +149,7 @@ type change struct {
 	old    string
 	commit [2]string // of a repository inside this one: before and now
 	was    string    // "mode id" before
+	now    string    // "mode id" after
 	mode   bool      // its mode is another
 }
 
@@ -202,7 +205,7 @@ func rawChange(raw string) (change, bool) {
 	if len(w) != 5 {
 		return change{}, false
 	}
-	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}, mode: w[0] != w[1], was: w[0] + " " + w[2]}
+	c := change{FileChange: belay.FileChange{Sha: w[3], Change: belay.FileModified}, mode: w[0] != w[1], was: w[0] + " " + w[2], now: entryOf(w[1], w[3])}
 	if w[0] == "160000" && w[1] == w[0] {
 		c.commit = [2]string{w[2], w[3]}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay"
 )
 
-func (r rig) since(base belay.Print, tools ...belay.ToolCall) belay.Evidence {
+func (r rig) since(base belay.TreeState, tools ...belay.ToolCall) belay.Evidence {
 	r.t.Helper()
 	e := Tree{Dir: r.dir}.Since(r.t.Context(), base, r.look(), tools)
 	if e.Error != "" {
@@ -108,7 +108,7 @@ func TestSinceTellsNoCommitsOfOthers(t *testing.T) {
 	}
 	tree := r.git("rev-parse", "HEAD^{tree}")
 	dated := git{dir: r.dir}.with(author("@1000000000 +0000")...)
-	id, err := commitTree(t.Context(), dated, belay.Print{Tree: tree}, "long ago")
+	id, err := commitTree(t.Context(), dated, belay.TreeState{Tree: tree}, "long ago")
 	r.must(err)
 	r.git("update-ref", "refs/heads/ancient", id)
 	r.git("checkout", "-q", "main")

@@ -22,22 +22,22 @@ func TestSkip(t *testing.T) {
 		}
 		for _, skip := range []string{r.path("state"), link} {
 			tree := Tree{Dir: r.dir, Skip: []string{skip, r.path("state/none"), "/elsewhere"}}
-			before := tree.Print(t.Context())
+			before := tree.State(t.Context())
 			r.write("state/runs/x/journal", skip)
-			after := tree.Print(t.Context())
+			after := tree.State(t.Context())
 			if after.At = before.At; after != before || before.Error != "" {
 				t.Errorf("%s: what lies in %s counts: %+v, then %+v", name, skip, before, after)
 			}
 			r.write("state-of-the-art", skip) // only the name begins so
-			if after := tree.Print(t.Context()); after.Tree == before.Tree {
+			if after := tree.State(t.Context()); after.Tree == before.Tree {
 				t.Errorf("%s: a file beside the folder does not count", name)
 			}
 		}
 		inside := Tree{Dir: r.path("state"), Skip: []string{r.path(".")}}
 		if name == "plain folder" {
-			before := inside.Print(t.Context())
+			before := inside.State(t.Context())
 			r.write("state/more", "x")
-			if inside.Print(t.Context()) == before {
+			if inside.State(t.Context()) == before {
 				t.Errorf("%s: a tree inside of a skipped folder is not seen", name)
 			}
 		}

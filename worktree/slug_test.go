@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/branchname"
 )
 
 // promise: B1, B2, B3, B4, B5, B7
@@ -98,8 +99,8 @@ func FuzzBranch(f *testing.F) {
 		if err := checkBranch(t.Context(), git{dir: dir}, name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		if len(Slug(text)) > maxSlug {
-			t.Errorf("slug of %d", len(Slug(text)))
+		if len(branchname.Slug(text)) > branchname.MaxSlug {
+			t.Errorf("slug of %d", len(branchname.Slug(text)))
 		}
 	})
 }

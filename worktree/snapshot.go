@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay"
 )
@@ -53,28 +54,36 @@ func refPart(s string) string {
 // its tree on top of its HEAD. No branch, index or file is touched. Doing it
 // again gives the same commit. The commit's id is given. Files that are too big
 // to keep, not readable or hold a known secret are not in it, and the message names them.
-func (t Tree) Snapshot(ctx context.Context, p belay.Print, ref, message string) (string, error) {
+func (t Tree) Snapshot(ctx context.Context, p belay.TreeState, ref, message string) (string, error) {
 	if !p.Repo || p.Tree == "" {
 		return "", errors.New("snapshot: the print is not one of a repository")
 	}
-	at, err := t.snapshots(ctx, ref)
+	at, err := t.snapshots(ref)
 	if err != nil {
 		return "", err
 	}
-	tree, missing, err := at.kept(ctx, p.Tree)
+	whole, old, err := at.wholeBeside(ctx, ref, p.Tree)
 	if err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
 	}
-	p.Tree = tree
-	if why := notKept(missing); why != "" {
-		message += "\n\n" + why
+	if !whole {
+		tree, missing, err := at.kept(ctx, p.Tree)
+		if err != nil {
+			return "", fmt.Errorf("snapshot: %w", err)
+		}
+		p.Tree = tree
+		if why := notKept(missing); why != "" {
+			message += "\n\n" + why
+		}
 	}
-	old, err := at.line(ctx, "for-each-ref", "--format=%(objectname) %(tree) %(parent)", ref)
-	if err != nil {
-		return "", fmt.Errorf("snapshot: %w", err)
-	}
-	if id, rest, _ := strings.Cut(old, " "); rest == p.Tree+" "+p.Head {
-		return id, nil
+	if old != "" {
+		seen, err := (place{git: at}).describe(ctx, []string{old})
+		if err != nil {
+			return "", fmt.Errorf("snapshot: %w", err)
+		}
+		if was := seen[old]; was.tree == p.Tree && strings.Join(was.parents, " ") == p.Head {
+			return old, nil
+		}
 	}
 	id, err := commitTree(ctx, at.with(author("")...), p, message)
 	if err != nil {
@@ -87,15 +96,31 @@ func (t Tree) Snapshot(ctx context.Context, p belay.Print, ref, message string) 
 }
 
 // snapshots is the repository, when the ref is one that this room may write.
-func (t Tree) snapshots(ctx context.Context, ref string) (git, error) {
+func (t Tree) snapshots(ref string) (git, error) {
 	at := git{program: t.Git, dir: t.Dir}
 	if !strings.HasPrefix(ref, refRoot) {
 		return at, fmt.Errorf("snapshot: %q is not below %s", ref, refRoot)
 	}
-	if _, err := at.run(ctx, "check-ref-format", ref); err != nil {
-		return at, fmt.Errorf("snapshot: %q is no name of a ref: %w", ref, err)
+	if !refName(ref) {
+		return at, fmt.Errorf("snapshot: %q is no name of a ref", ref)
 	}
 	return at, nil
+}
+
+// refName tells whether git takes a text for the name of a ref. It is stricter than
+// git: every name that SnapshotRef makes passes.
+func refName(ref string) bool {
+	for part := range strings.SplitSeq(ref, "/") {
+		if part == "" || part[0] == '.' || strings.HasSuffix(part, ".") || strings.HasSuffix(part, ".lock") || strings.Contains(part, "..") {
+			return false
+		}
+		for _, c := range part {
+			if c <= ' ' || c == 0x7f || strings.ContainsRune(`~^:?*[\{}@"`, c) {
+				return false
+			}
+		}
+	}
+	return utf8.ValidString(ref)
 }
 
 // author is who commits: the machine has no say in it. A date makes the commit
@@ -112,7 +137,7 @@ func author(date string) []string {
 }
 
 // commitTree makes the commit of a print, and nothing that refers to it.
-func commitTree(ctx context.Context, g git, p belay.Print, message string) (string, error) {
+func commitTree(ctx context.Context, g git, p belay.TreeState, message string) (string, error) {
 	args := []string{"commit-tree", "--no-gpg-sign", p.Tree}
 	if p.Head != "" {
 		args = append(args, "-p", p.Head)
@@ -140,17 +165,23 @@ func (t Tree) Snapshots(ctx context.Context) ([]Kept, error) {
 	return list, nil
 }
 
-// DropSnapshot takes a snapshot away that was looked at as a commit; one that is
-// another by now stays, and is an error. One that is not there is none.
+// DropSnapshot takes a snapshot away that was looked at as a commit, or "" for
+// whatever is there; one that is another by now stays, and is an error. One that is
+// not there is none.
 func (t Tree) DropSnapshot(ctx context.Context, ref, was string) error {
-	at, err := t.snapshots(ctx, ref)
+	at, err := t.snapshots(ref)
 	if err != nil {
 		return err
 	}
-	if id, err := at.line(ctx, "for-each-ref", "--format=%(objectname)", ref); err == nil && id == "" {
-		return nil
+	args := []string{"update-ref", "-d", ref}
+	if was != "" {
+		id, err := at.line(ctx, "for-each-ref", "--format=%(objectname)", ref)
+		if err == nil && id == "" {
+			return nil
+		}
+		args = append(args, was)
 	}
-	if _, err := at.run(ctx, "update-ref", "-d", ref, was); err != nil {
+	if _, err := at.run(ctx, args...); err != nil { // without a commit, a ref that is not there is none
 		return fmt.Errorf("drop snapshot: %w", err)
 	}
 	return nil

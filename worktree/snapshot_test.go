@@ -73,7 +73,7 @@ func TestSnapshotRefusesOtherRefs(t *testing.T) {
 			t.Errorf("%q was dropped", ref)
 		}
 	}
-	if _, err := tree.Snapshot(t.Context(), belay.Print{Tree: "x"}, SnapshotRef("r", "s", 1), "m"); err == nil {
+	if _, err := tree.Snapshot(t.Context(), belay.TreeState{Tree: "x"}, SnapshotRef("r", "s", 1), "m"); err == nil {
 		t.Error("a print of no repository was kept")
 	}
 }

@@ -49,15 +49,12 @@ func (p place) takenBack(ctx context.Context, e belay.Evidence, list []change) (
 // was staged, and of the commit that HEAD was taken back to. back tells whether
 // HEAD now has the files of one of them: it went nowhere else.
 func (p place) statesBefore(ctx context.Context, e belay.Evidence) (trees []string, back bool) {
-	empty, err := p.emptyTree(ctx)
-	if err != nil {
-		return nil, false
-	}
+	empty := p.emptyTree()
 	meet := ""
 	if e.Before.Head != "" && e.After.Head != "" && e.Before.Head != e.After.Head {
 		meet, _ = p.line(ctx, "merge-base", e.Before.Head, e.After.Head) // no common one: nothing to go back to
 	}
-	seen, err := p.describe(ctx, []string{e.Before.Head, e.After.Head, meet})
+	seen, err := p.treesOf(ctx, e.Before.Head, e.After.Head, meet)
 	if err != nil {
 		return nil, false
 	}
@@ -65,7 +62,7 @@ func (p place) statesBefore(ctx context.Context, e belay.Evidence) (trees []stri
 		if head == "" {
 			return empty
 		}
-		return seen[head].tree
+		return seen[head]
 	}
 	trees, now := []string{tree(e.Before.Head)}, tree(e.After.Head)
 	if meet != "" && tree(meet) == now {

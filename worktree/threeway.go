@@ -15,8 +15,11 @@ type three struct{ base, ours, theirs string }
 // lines about files that are not kept. Of these the worktree may have changed
 // none, for nobody could write them into the other tree.
 func (g git) threeTrees(ctx context.Context, base, ours, theirs string) (three, []Clash, error) {
-	var t three
-	var err error
+	t := three{base: base, ours: ours, theirs: theirs}
+	whole, err := g.whole(ctx, base, ours, theirs)
+	if err != nil || whole {
+		return t, nil, err
+	}
 	if t.ours, _, err = g.kept(ctx, ours); err != nil {
 		return t, nil, err
 	}
@@ -48,6 +51,40 @@ func (g git) threeTrees(ctx context.Context, base, ours, theirs string) (three, 
 	return t, big, nil
 }
 
+// whole tells whether nothing in trees stands for a file that is not kept.
+func (g git) whole(ctx context.Context, trees ...string) (bool, error) {
+	whole, _, err := g.wholeBeside(ctx, "", trees...)
+	return whole, err
+}
+
+// wholeBeside is whole, and in the same breath the object that a ref is at; "" where
+// there is no such ref.
+func (g git) wholeBeside(ctx context.Context, ref string, trees ...string) (whole bool, at string, err error) {
+	var ask strings.Builder
+	for _, t := range trees {
+		ask.WriteString(t + "\n" + t + ":" + unkeptRoot + "\n")
+	}
+	out, err := g.feed(ctx, []byte(ask.String()+ref+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectname)")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if err != nil || len(lines) != 2*len(trees)+1 {
+		return false, "", err
+	}
+	whole = true
+	for i, t := range trees {
+		if !strings.HasPrefix(lines[2*i], "tree ") {
+			return false, "", fmt.Errorf("the tree %s is not there", t)
+		}
+		is := strings.HasSuffix(lines[2*i+1], " missing")
+		wholes.put(t, "", is)
+		whole = whole && is
+	}
+	at, _ = strings.CutPrefix(lines[2*len(trees)], "commit ")
+	if !isID(at) {
+		at = ""
+	}
+	return whole, at, nil
+}
+
 // stubs are the lines about files that are not kept, by path.
 func (g git) stubs(ctx context.Context, tree string) (map[string]string, error) {
 	out, err := g.run(ctx, "ls-tree", "-r", "-z", "--full-tree", tree, "--", unkeptRoot+"/")
@@ -73,30 +110,21 @@ type woven struct {
 
 // threeWay merges trees. This git takes commits only, and looks itself for the
 // one that they came from: so they are given commits with the base as parent.
-func (g git) threeWay(ctx context.Context, t three) (woven, error) {
+func (p place) threeWay(ctx context.Context, t three) (woven, error) {
 	switch { // what needs no merge
 	case t.theirs == t.base || t.theirs == t.ours:
 		return woven{tree: t.ours}, nil
 	case t.ours == t.base:
 		return woven{tree: t.theirs}, nil
 	}
-	c := g.with(author("@1 +0000")...)
-	base, err := c.line(ctx, "commit-tree", "--no-gpg-sign", "-m", "base", t.base)
-	if err != nil {
-		return woven{}, err
-	}
-	ours, err := c.line(ctx, "commit-tree", "--no-gpg-sign", "-m", "run", "-p", base, t.ours)
-	if err != nil {
-		return woven{}, err
-	}
-	theirs, err := c.line(ctx, "commit-tree", "--no-gpg-sign", "-m", "step", "-p", base, t.theirs)
+	ids, err := p.commitsOf(ctx, t.base, t.ours, t.theirs)
 	if err != nil {
 		return woven{}, err
 	}
 	// git takes "name-g<id>" for a commit, and the name then stands in the marks
-	w := woven{ours: ourSide + "-g" + ours, theirs: theirSide + "-g" + theirs}
+	w := woven{ours: ourSide + "-g" + ids[1], theirs: theirSide + "-g" + ids[2]}
 	// a file that is made in a folder stays there, though the other side renamed the folder
-	g = g.set("merge.renames", "true", "merge.directoryRenames", "false", "merge.conflictStyle", "zdiff3")
+	g := p.set("merge.renames", "true", "merge.directoryRenames", "false", "merge.conflictStyle", "zdiff3")
 	out, err := g.run(ctx, "merge-tree", "--write-tree", "-z", "--messages", "--end-of-options", w.ours, w.theirs)
 	var clash *GitError
 	if err != nil && !(errors.As(err, &clash) && clash.Code == 1) {

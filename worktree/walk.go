@@ -27,15 +27,15 @@ var errMany = errors.New("too many files and folders: the print covers the first
 // contents of its files in the order of their names. Modes, times and folders
 // without files do not count, nor does what git keeps for itself. A folder with
 // more entries than most gets a print of the first, and an error that says so.
-func walk(ctx context.Context, dir string, most int, out []string) (belay.Print, error) {
+func walk(ctx context.Context, dir string, most int, out []string) (belay.TreeState, error) {
 	w := walker{dir: dir, out: out, most: most, left: maxWalked}
 	sum := sha256.New()
 	w.sum = sum
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { return w.visit(ctx, path, d, err) })
 	if err != nil && !errors.Is(err, errMany) {
-		return belay.Print{}, fmt.Errorf("walk: %w", err)
+		return belay.TreeState{}, fmt.Errorf("walk: %w", err)
 	}
-	return belay.Print{Tree: hex.EncodeToString(sum.Sum(nil))}, err
+	return belay.TreeState{Tree: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
 // walker is one walk under way.

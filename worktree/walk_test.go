@@ -36,9 +36,9 @@ func TestWalkCountsContentAlone(t *testing.T) {
 			r.write("d/f", "f\n")
 			r.must(os.Symlink("a", r.path("l")))
 			tree := Tree{Dir: r.dir}
-			base := tree.Print(t.Context())
+			base := tree.State(t.Context())
 			r.sh(c.script)
-			e := tree.Since(t.Context(), base, tree.Print(t.Context()), nil)
+			e := tree.Since(t.Context(), base, tree.State(t.Context()), nil)
 			if base.Error != "" || base.Repo || e.After.Error != "" || e.After.Repo || e.Error != "" {
 				t.Fatalf("%+v", e)
 			}
@@ -74,7 +74,7 @@ func TestPrintOfABareRepository(t *testing.T) {
 	t.Parallel()
 	r := rig{t, t.TempDir()}
 	r.git("init", "-q", "--bare")
-	if p := (Tree{Dir: r.dir}).Print(t.Context()); p.Error != errBare.Error() || p.Tree != "" {
+	if p := (Tree{Dir: r.dir}).State(t.Context()); p.Error != errBare.Error() || p.Tree != "" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -1,11 +1,14 @@
 package model
 
+import "path"
+
 // ask is what the service needs to know of a request.
 type ask struct {
 	model    string
 	stream   bool
 	tools    []string // names of the tools that are offered
 	answered bool     // the last thing in it is the result of a tool
+	dir      string   // where the CLI works; "" = it does not say
 }
 
 // stop is why an answer ends.
@@ -59,11 +62,11 @@ func (s Script) decide(b Behaviour, a ask) act {
 	case Text, Flaky529x2:
 		return answer
 	case Tool, Denied:
-		return s.afterTool(a, writeFile(a.tools, s.File, s.Content), answer)
+		return s.afterTool(a, s.write(a), answer)
 	case Background:
 		return s.afterTool(a, runCommand(a.tools, s.command()), answer)
 	case ToolThen500:
-		return s.afterTool(a, writeFile(a.tools, s.File, s.Content), act{fault: faultServer})
+		return s.afterTool(a, s.write(a), act{fault: faultServer})
 	case HTTP401:
 		return act{fault: faultAuth}
 	case HTTP403:
@@ -98,6 +101,15 @@ func (s Script) decide(b Behaviour, a ask) act {
 		return act{reply: partial, fate: goesOn}
 	}
 	return answer
+}
+
+// write is the call that writes the file of the script; nil = it cannot be.
+func (s Script) write(a ask) *call {
+	name := s.File
+	if !path.IsAbs(name) && a.dir != "" {
+		name = path.Join(a.dir, name)
+	}
+	return writeFile(a.tools, name, s.Content)
 }
 
 // afterTool asks for the tool first and goes on with then.

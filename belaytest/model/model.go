@@ -6,6 +6,7 @@
 package model
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,11 +53,20 @@ func Behaviours() []Behaviour {
 type Script struct {
 	Steps   []Behaviour // by number of the request; the last one goes on for all that follow
 	Text    string      // the final answer; "Done." when empty
-	File    string      // what the tool writes: an absolute path
+	File    string      // what the tool writes; not absolute: below the directory that the CLI works in
 	Content string      // what is written into it
 	Command string      // what Background starts; it must put itself into the background
 
 	Down time.Duration // for so long from its first call on it is overloaded, whatever the steps say
+
+	Parts []Part // for prompts that differ; the rest of the script is for those that none of them knows
+}
+
+// Part is what the service does when it is asked for one thing of several. A
+// part counts its own requests.
+type Part struct {
+	Has string // words that are in the prompt and in no other; the first part that fits is taken
+	Script
 }
 
 // Say is the script of one behaviour for all requests.
@@ -72,7 +82,20 @@ func (s Script) check() error {
 			return fmt.Errorf("script of the model: no behaviour %q; there are %s", b, names())
 		}
 	}
+	for _, p := range s.Parts {
+		if p.Has == "" || len(p.Parts) > 0 {
+			return fmt.Errorf("script of the model: a part without words, or with parts of its own")
+		}
+		if err := p.check(); err != nil {
+			return fmt.Errorf("part %q: %w", p.Has, err)
+		}
+	}
 	return nil
+}
+
+// part finds the part for a request; -1 = none.
+func (s Script) part(body []byte) int {
+	return slices.IndexFunc(s.Parts, func(p Part) bool { return bytes.Contains(body, []byte(p.Has)) })
 }
 
 func names() string {

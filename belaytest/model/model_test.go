@@ -215,7 +215,7 @@ func TestToolThenAnswer(t *testing.T) {
 
 func TestToolsByOffer(t *testing.T) {
 	t.Parallel()
-	if c := writeFile([]string{"exec_command"}, "/w/a b", "it's"); c.args["cmd"] != `printf '%s' 'it'\''s' > '/w/a b'` {
+	if c := writeFile([]string{"exec_command"}, "/w/a b", "it's"); c.args["cmd"] != `mkdir -p '/w' && printf '%s' 'it'\''s' > '/w/a b'` {
 		t.Errorf("command: %v", c.args)
 	}
 	if c := writeFile([]string{"apply_patch"}, "a", "x\ny"); c.custom != "*** Begin Patch\n*** Add File: a\n+x\n+y\n*** End Patch\n" {

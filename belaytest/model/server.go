@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -36,6 +37,7 @@ type Server struct {
 	mu    sync.Mutex
 	first time.Time // when the model was first called
 	calls int
+	parts map[int]int // calls, by part of the script
 	seen  int
 	log   []Request
 	news  chan struct{} // closed and made anew at each call
@@ -54,7 +56,7 @@ func Listen(script Script, port int) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for model calls: %w", err)
 	}
-	s := &Server{script: script, over: make(chan struct{}), news: make(chan struct{})}
+	s := &Server{script: script, over: make(chan struct{}), news: make(chan struct{}), parts: map[int]int{}}
 	s.http = &httptest.Server{Listener: l, Config: &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}}
 	s.http.Start()
 	return s, nil
@@ -112,17 +114,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // the caller is gone
 	}
 	d := speak(r)
-	n := s.note(r, body, d != nil)
+	n, script := s.note(r, body, d != nil)
 	if d == nil {
 		aside(w, r.URL.Path)
 		return
 	}
 	a := d.read(r.URL.Path, body)
-	b := s.script.at(n)
+	a.dir = workDir(body)
+	b := script.at(n)
 	if s.down() {
 		b = HTTP529
 	}
-	s.play(w, r, d, a, s.script.decide(b, a))
+	s.play(w, r, d, a, script.decide(b, a))
 }
 
 // down tells whether the outage of the script lasts.
@@ -157,8 +160,22 @@ func speak(r *http.Request) dialect {
 	return nil
 }
 
-// note writes a request down and gives the number of the call.
-func (s *Server) note(r *http.Request, body []byte, call bool) int {
+// workDir is where a CLI says that it works; "" = it does not. It stands in the
+// text of a prompt, in words of the CLI's own.
+func workDir(body []byte) string {
+	for _, mark := range [][2]string{{"working directory: ", `\n`}, {"<cwd>", "</cwd>"}} {
+		if _, rest, ok := bytes.Cut(body, []byte(mark[0])); ok {
+			if dir, _, ok := bytes.Cut(rest, []byte(mark[1])); ok {
+				return string(dir)
+			}
+		}
+	}
+	return ""
+}
+
+// note writes a request down and gives what is played for it, with the number of
+// the call in that.
+func (s *Server) note(r *http.Request, body []byte, call bool) (n int, script Script) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := Request{Method: r.Method, Path: r.URL.Path, Body: body[:min(len(body), maxBody)]}
@@ -172,7 +189,14 @@ func (s *Server) note(r *http.Request, body []byte, call bool) int {
 	if len(s.log) < maxRequests {
 		s.log = append(s.log, q)
 	}
-	return s.calls
+	part := s.script.part(body)
+	if part < 0 {
+		return s.calls, s.script
+	}
+	if call {
+		s.parts[part]++
+	}
+	return s.parts[part], s.script.Parts[part].Script
 }
 
 // aside answers what is no call of a model: counting tokens, listing models,

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 )
@@ -50,9 +51,9 @@ func patchers(path, content string) []call {
 
 // writeFile is the call that writes a file with what the CLI offers; nil when
 // it offers nothing that could.
-func writeFile(offered []string, path, content string) *call {
-	command := "printf '%s' " + quote(content) + " > " + quote(path)
-	return pick(offered, slices.Concat(writers(path, content), shells(command), patchers(path, content)))
+func writeFile(offered []string, name, content string) *call {
+	command := "mkdir -p " + quote(path.Dir(name)) + " && printf '%s' " + quote(content) + " > " + quote(name)
+	return pick(offered, slices.Concat(writers(name, content), shells(command), patchers(name, content)))
 }
 
 func runCommand(offered []string, command string) *call {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -90,16 +92,16 @@ func (p *play) ready(w *world) bool {
 func (p *play) act(w *world) {
 	a := p.acts[0]
 	p.acts = p.acts[1:]
-	r := belay.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, What: a.What, Why: "the list says so"}
+	r := event.Request{Run: w.root, By: "somebody", Step: a.Step, Choice: a.Choice, What: a.What, Why: "the list says so"}
 	switch a.Do {
 	case belaytest.Cancel:
-		r.Ask = belay.RequestCancel
+		r.Ask = event.RequestCancel
 		w.post(r)
 	case belaytest.Stop:
-		r.Ask = belay.RequestStop
+		r.Ask = event.RequestStop
 		w.post(r)
 	case belaytest.Clear:
-		if r.Ask = belay.RequestClear; w.driver != nil {
+		if r.Ask = event.RequestClear; w.driver != nil {
 			w.post(r)
 		} else {
 			w.settle(r)
@@ -110,10 +112,10 @@ func (p *play) act(w *world) {
 		w.resumeLater()
 	case belaytest.Reopen:
 		w.after(time.Second, &happening{what: "reopen", do: func() {
-			w.drive(flow.Fact{Run: w.root, Event: belay.RunReopened{By: "somebody", Why: "the list says so"}})
+			w.drive(flow.Fact{Run: w.root, Event: event.RunReopened{By: "somebody", Why: "the list says so"}})
 		}})
 	case belaytest.Answer:
-		r.Ask = belay.RequestAnswer
+		r.Ask = event.RequestAnswer
 		w.settle(r)
 		w.resumeLater()
 	case belaytest.KillKeeper:
@@ -126,7 +128,7 @@ func (p *play) act(w *world) {
 }
 
 // behave reads the script.
-func (p *play) behave(w *world, j belay.Job) program {
+func (p *play) behave(w *world, j effect.Job) program {
 	prog, err := readScript(j.Script)
 	if err != nil {
 		w.violate("script", "%v", err)

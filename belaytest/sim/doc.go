@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -54,7 +56,7 @@ type Result struct {
 	Code      int
 	Steps     map[string]string // "run:step" to phase and number of attempts
 	Vars      map[string]string // the root's context at the end, as JSON
-	Records   []belay.Record
+	Records   []event.Record
 	Stats     Stats
 	Trace     []string
 	Recipes   []string // the sources, the root's first
@@ -73,7 +75,7 @@ type Stats struct {
 	Fenced                      int64 // starts of dead drivers that were refused
 	Stops, Cancels, Answers     int64
 	Reopens, Deadlines          int64
-	Hooks, Items                int64
+	Hooks, Items, Rounds        int64
 	Found                       [4]int64 // adopted, harvested, unborn, lost
 	Ends                        [5]int64 // achieved, failed, partial, aborted, held
 }
@@ -99,6 +101,7 @@ func (s *Stats) Add(o Stats) {
 	s.Deadlines += o.Deadlines
 	s.Hooks += o.Hooks
 	s.Items += o.Items
+	s.Rounds += o.Rounds
 	for i := range s.Found {
 		s.Found[i] += o.Found[i]
 	}
@@ -107,15 +110,15 @@ func (s *Stats) Add(o Stats) {
 	}
 }
 
-func foundIndex(f belay.Found) int {
+func foundIndex(f fault.Found) int {
 	switch f {
-	case belay.Adopted:
+	case fault.Adopted:
 		return 0
-	case belay.Harvested:
+	case fault.Harvested:
 		return 1
-	case belay.Unborn:
+	case fault.Unborn:
 		return 2
-	case belay.Lost:
+	case fault.Lost:
 		return 3
 	}
 	return 3
@@ -125,7 +128,7 @@ func endIndex(s belay.Status) int {
 	switch s {
 	case belay.Achieved:
 		return 0
-	case belay.Failed, belay.Hollow: // no agents here
+	case belay.Failed, belay.Hollow, belay.NotAchieved, belay.Stalemate: // no agents here
 		return 1
 	case belay.Partial:
 		return 2

@@ -1,9 +1,14 @@
 package sim
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -17,7 +22,7 @@ type driver struct {
 	keeper   *keeper
 	attached bool
 	first    []flow.Fact
-	early    []*exit // came before the answer to its hello
+	early    []*ending // came before the answer to its hello
 	facts    []flow.Fact
 	turn     flow.Turn
 	wake     *happening
@@ -115,11 +120,11 @@ func (d *driver) held(open []belay.Key, states []state) {
 func (d *driver) opening() []flow.Fact {
 	var facts []flow.Fact
 	if len(d.first) > 0 {
-		if _, fresh := d.first[0].Event.(belay.RunStarted); fresh {
+		if _, fresh := d.first[0].Event.(event.RunStarted); fresh {
 			facts, d.first = append(facts, d.first[0]), d.first[1:]
 		}
 	}
-	return append(facts, flow.Fact{Run: d.w.root, Event: belay.RunAttached{
+	return append(facts, flow.Fact{Run: d.w.root, Event: event.RunAttached{
 		Epoch: d.epoch, Version: "sim", Pid: d.pid, Boot: fmt.Sprint(d.w.boot),
 	}})
 }
@@ -130,32 +135,32 @@ func (d *driver) found(key belay.Key, s state) []flow.Fact {
 		d.w.violate("open attempts have a job", "%s is open and unknown", key)
 		return nil
 	}
-	e := belay.AttemptFound{Key: key, How: s.found}
+	e := event.AttemptFound{Key: key, How: s.found}
 	facts := []flow.Fact{{Run: job.Run, Event: e}}
 	switch s.found {
-	case belay.Lost:
+	case fault.Lost:
 		v, _ := d.tree.Run(job.Run).Step(job.Path) // the job is one of its steps
 		name := stepName(job.Run, job.Path)
 		d.w.counted[name] = max(v.Lost, d.w.counted[name]) + 1
 		e.Count = d.w.counted[name]
 		facts[0].Event = e
-	case belay.Harvested:
+	case fault.Harvested:
 		facts = append(facts, d.ended(job, s.exit))
-	case belay.Adopted, belay.Unborn:
+	case fault.Adopted, fault.Unborn:
 	}
 	return facts
 }
 
-func (d *driver) ended(j belay.Job, e *exit) flow.Fact {
-	o := belay.Observation{
+func (d *driver) ended(j effect.Job, e *ending) flow.Fact {
+	o := effect.Observation{
 		Began: e.began, Exit: e.code, Signal: e.signal, KilledBy: e.killedBy,
 		Started: e.started, Ended: e.ended, Output: e.output,
 	}
-	return flow.Fact{Run: j.Run, Event: belay.AttemptEnded{Key: j.Key, Observation: o}}
+	return flow.Fact{Run: j.Run, Event: event.AttemptEnded{Key: j.Key, Observation: o}}
 }
 
 // exited takes in that an attempt ended.
-func (d *driver) exited(e *exit) {
+func (d *driver) exited(e *ending) {
 	if !d.alive {
 		return
 	}
@@ -216,10 +221,10 @@ func (d *driver) readMail() bool {
 		d.mail = append(d.mail, r.ID)
 		switch {
 		case s == nil:
-			d.learn(flow.Fact{Run: d.w.root, Event: belay.RequestReceived{Request: r}})
-			d.learn(flow.Fact{Run: d.w.root, Event: belay.RequestRefused{ID: r.ID, Why: "no such run"}})
+			d.learn(flow.Fact{Run: d.w.root, Event: event.RequestReceived{Request: r}})
+			d.learn(flow.Fact{Run: d.w.root, Event: event.RequestRefused{ID: r.ID, Why: "no such run"}})
 		case !s.Seen(r.ID):
-			d.learn(flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
+			d.learn(flow.Fact{Run: r.Run, Event: event.RequestReceived{Request: r}})
 		}
 	}
 	if len(d.facts) == 0 {
@@ -273,7 +278,7 @@ func (d *driver) take(facts []flow.Fact) {
 }
 
 // commit appends a turn; false when the driver did not live to see it.
-func (d *driver) commit(recs []belay.Record) bool {
+func (d *driver) commit(recs []event.Record) bool {
 	w := d.w
 	if w.chaos.dies(w, beforeAppend) {
 		d.die(beforeAppend)
@@ -295,7 +300,7 @@ func (d *driver) commit(recs []belay.Record) bool {
 }
 
 // release does what was written down.
-func (d *driver) release(effects []belay.Command) {
+func (d *driver) release(effects []effect.Effect) {
 	for i, c := range effects {
 		if i > 0 && d.w.chaos.dies(d.w, betweenDeeds) {
 			d.die(betweenDeeds)
@@ -305,7 +310,7 @@ func (d *driver) release(effects []belay.Command) {
 	}
 }
 
-func (d *driver) act(c belay.Command) {
+func (d *driver) act(c effect.Effect) {
 	k, epoch := d.keeper, d.epoch
 	tell := func(what string, key belay.Key, do func()) {
 		d.w.after(d.w.chaos.lag(lagMessage), &happening{
@@ -313,11 +318,15 @@ func (d *driver) act(c belay.Command) {
 		})
 	}
 	switch c := c.(type) {
-	case belay.Do:
+	case effect.Do:
+		if c.Job.Call != nil {
+			d.learn(flow.Fact{Run: c.Job.Run, Event: event.AttemptEnded{Key: c.Job.Key, Observation: d.w.call(c.Job)}})
+			return
+		}
 		tell("spawn", c.Job.Key, func() { k.spawn(d, epoch, c.Job) })
-	case belay.Kill:
+	case effect.Kill:
 		tell("kill", c.Key, func() { k.signal(d, c.Key, c.Why) })
-	case belay.Ask:
+	case effect.Ask:
 		d.learn(d.answer(c))
 	default:
 		d.w.violate("effects are known", "%T", c)
@@ -325,28 +334,54 @@ func (d *driver) act(c belay.Command) {
 }
 
 // answer says what the hands would: the machine of this world is sound, every
-// agent may start, and a condition over values that are too big for the records
-// is evaluated.
-func (d *driver) answer(c belay.Ask) flow.Fact {
+// agent may start, and what is asked about values that are too big for the records
+// is worked out.
+func (d *driver) answer(c effect.Ask) flow.Fact {
 	run, _ := c.Key.Step()
-	switch {
-	case c.Question.Probe != "":
-		a := belay.Answer{OK: true, Probe: &belay.Probe{}}
-		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
-	case c.Question.Look != "": // nothing but scripts works here, and nobody saw them write
-		a := belay.Answer{OK: true, Seen: &belay.Evidence{}}
-		if base := c.Question.Base; base != nil {
-			a.Seen.Before, a.Seen.After = *base, *base
-		}
-		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
-	case c.Question.Tree != nil:
-		q := c.Question.Tree
-		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}}}
-	case c.Question.Agent != "":
-		return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: belay.Answer{OK: true}}}
+	asked := throughJSON(d.w, c)
+	return flow.Fact{Run: run, Event: throughJSON(d.w, event.AnswerGiven{Key: asked.Key, Answer: d.says(asked)})}
+}
+
+// throughJSON is what is left of a value on its way to another process: all of it.
+func throughJSON[T any](w *world, v T) T {
+	var back T
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &back)
 	}
-	a := d.w.answer(c.Question)
-	return flow.Fact{Run: run, Event: belay.AnswerGiven{Key: c.Key, Answer: a}}
+	if err != nil || !reflect.DeepEqual(v, back) {
+		w.violate("questions and answers are whole in JSON", "%+v comes out as %+v (%v)", v, back, err)
+		return v
+	}
+	return back
+}
+
+func (d *driver) says(c effect.Ask) effect.Answer {
+	switch q := c.Question.(type) {
+	case effect.AskProbe:
+		return effect.AnswerProbe{OK: true, Probe: &effect.Probe{}}
+	case effect.AskLook: // nothing but scripts works here, and nobody saw them write
+		seen := &belay.Evidence{}
+		if q.Base != nil {
+			seen.Before, seen.After = *q.Base, *q.Base
+		} else { // a round is over: only what it gave can differ
+			seen.After = belay.TreeState{Repo: true, Head: "head", Tree: "tree"}
+		}
+		return effect.AnswerLook{OK: true, Seen: seen}
+	case effect.AskTree:
+		return effect.AnswerTree{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}
+	case effect.AskAgent:
+		return effect.AnswerAgent{OK: true}
+	case effect.AskCond:
+		return d.w.holds(q)
+	case effect.AskText:
+		return d.w.fill(q)
+	case effect.AskList:
+		return d.w.gather(q)
+	case effect.AskStep, effect.AskTests, effect.AskWorktree: // nobody asks for these here
+	}
+	d.w.violate("questions are known", "%T", c.Question)
+	return nil
 }
 
 // rest waits for what comes next, or leaves when the run rests.

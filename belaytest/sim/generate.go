@@ -25,6 +25,9 @@ type generator struct {
 
 	extra      dice // for what came later: seeds keep their recipes
 	hook, each int
+
+	later  dice // the same, once more
+	repeat int
 }
 
 // generate writes the recipes of a seed. In steady ones no delay can change
@@ -39,6 +42,8 @@ func generate(seed uint64, steady bool) book {
 	}
 	g.extra = newDice(seed, "hooks and items")
 	g.hook, g.each = of(g.extra, 0, 0, 300, 600), of(g.extra, 0, 0, 150, 400)
+	g.later = newDice(seed, "rounds")
+	g.repeat = of(g.later, 0, 0, 150, 400)
 	g.output = max(g.output, g.condition)
 	g.linear = g.maybe(400)
 	if g.linear {
@@ -158,11 +163,19 @@ func (g *generator) writeHooks(b *strings.Builder) {
 // items follow each other: which of them began when one failed is chance.
 func (g *generator) writeForeach(b *strings.Builder) {
 	if !g.extra.maybe(g.each) {
+		g.writeRepeat(b)
 		return
 	}
 	fmt.Fprintf(b, "    foreach: %s\n", of(g.extra, "list", "list", "list", "none"))
 	if most := g.extra.IntN(3); g.steady || most > 0 {
 		fmt.Fprintf(b, "    max_parallel: %d\n", max(1, most*btoi(!g.steady)))
+	}
+}
+
+// writeRepeat makes a step rounds.
+func (g *generator) writeRepeat(b *strings.Builder) {
+	if g.later.maybe(g.repeat) {
+		fmt.Fprintf(b, "    repeat: {max: %d%s}\n", 1+g.later.IntN(4), of(g.later, "", ", until: last.ok", ", until: round == 2", ", until: last.status == 'none'"))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // syncAfter is the life from which on an exit is synced.
@@ -17,7 +19,7 @@ const keeperGrace = 6 * time.Hour
 type line struct {
 	kind   string // keeper, birth, exit, lost
 	key    belay.Key
-	exit   *exit
+	exit   *ending
 	boot   int
 	synced bool
 }
@@ -29,12 +31,12 @@ type keeper struct {
 	epoch  int64
 	driver *driver
 	live   map[belay.Key]*process
-	done   map[belay.Key]*exit
+	done   map[belay.Key]*ending
 	alone  *happening
 }
 
 func (w *world) newKeeper() *keeper {
-	k := &keeper{w: w, live: map[belay.Key]*process{}, done: map[belay.Key]*exit{}}
+	k := &keeper{w: w, live: map[belay.Key]*process{}, done: map[belay.Key]*ending{}}
 	w.keeper = k
 	return k
 }
@@ -46,8 +48,8 @@ func (w *world) write(l line) {
 
 // state is what became of an attempt that was open when a driver attached.
 type state struct {
-	found belay.Found
-	exit  *exit
+	found fault.Found
+	exit  *ending
 }
 
 // lookUp says what the log tells about an attempt that no living keeper knows.
@@ -59,15 +61,15 @@ func (w *world) lookUp(key belay.Key) state {
 			kept, boot = true, l.boot
 		case l.key != key:
 		case l.kind == "exit":
-			return state{belay.Harvested, l.exit}
+			return state{fault.Harvested, l.exit}
 		default: // a birth, or lost before
 			born = true
 		}
 	}
 	if born || kept && boot != w.boot {
-		return state{found: belay.Lost}
+		return state{found: fault.Lost}
 	}
-	return state{found: belay.Unborn}
+	return state{found: fault.Unborn}
 }
 
 // sweep ends what dead keepers left behind and writes down what is lost, so
@@ -78,7 +80,7 @@ func (w *world) sweep(open []belay.Key) {
 		w.procs[0].vanish()
 	}
 	for _, key := range open {
-		if w.lookUp(key).found == belay.Lost {
+		if w.lookUp(key).found == fault.Lost {
 			w.write(line{kind: "lost", key: key, synced: true})
 		}
 	}
@@ -100,9 +102,9 @@ func (k *keeper) hello(d *driver, epoch int64, open []belay.Key) {
 	for i, key := range open {
 		switch e := k.done[key]; {
 		case e != nil:
-			states[i] = state{belay.Harvested, e}
+			states[i] = state{fault.Harvested, e}
 		case k.live[key] != nil:
-			states[i] = state{found: belay.Adopted}
+			states[i] = state{found: fault.Adopted}
 		default:
 			states[i] = k.w.lookUp(key)
 		}
@@ -114,7 +116,7 @@ func (k *keeper) hello(d *driver, epoch int64, open []belay.Key) {
 }
 
 // spawn is the only door for births.
-func (k *keeper) spawn(d *driver, epoch int64, j belay.Job) {
+func (k *keeper) spawn(d *driver, epoch int64, j effect.Job) {
 	if k.w.keeper != k {
 		return
 	}
@@ -135,7 +137,7 @@ func (k *keeper) spawn(d *driver, epoch int64, j belay.Job) {
 	k.birth(j)
 }
 
-func (k *keeper) birth(j belay.Job) {
+func (k *keeper) birth(j effect.Job) {
 	w := k.w
 	w.write(line{kind: "birth", key: j.Key, synced: j.Once})
 	p := &process{w: w, job: j, keeper: k, born: w.now, alive: true}
@@ -152,7 +154,7 @@ func (k *keeper) birth(j belay.Job) {
 		p.pending = append(p.pending, w.after(j.Timeout, &happening{what: "deadline of " + string(j.Key), do: func() {
 			if p.alive && p.keeper == w.keeper {
 				w.stats.Deadlines++
-				p.kill(belay.KilledDeadline)
+				p.kill(fault.KilledDeadline)
 			}
 		}}))
 	}
@@ -160,7 +162,7 @@ func (k *keeper) birth(j belay.Job) {
 }
 
 // exited writes an exit down, then tells the driver of the moment.
-func (k *keeper) exited(p *process, e *exit) {
+func (k *keeper) exited(p *process, e *ending) {
 	k.w.write(line{kind: "exit", key: e.key, exit: e, synced: p.job.Once || e.ended.Sub(e.started) > syncAfter})
 	k.done[e.key] = e
 	delete(k.live, e.key)
@@ -168,7 +170,7 @@ func (k *keeper) exited(p *process, e *exit) {
 	k.leaveIfIdle()
 }
 
-func (k *keeper) send(e *exit) {
+func (k *keeper) send(e *ending) {
 	d := k.driver
 	if d == nil {
 		return
@@ -179,7 +181,7 @@ func (k *keeper) send(e *exit) {
 }
 
 // signal ends one attempt.
-func (k *keeper) signal(d *driver, key belay.Key, why belay.KilledBy) {
+func (k *keeper) signal(d *driver, key belay.Key, why fault.KilledBy) {
 	if k.w.keeper != k || d != k.driver {
 		return
 	}
@@ -204,7 +206,7 @@ func (k *keeper) hungUp(d *driver) {
 		}
 		for _, p := range k.w.procs {
 			if p.keeper == k && p.job.Timeout == 0 {
-				p.kill(belay.KilledGrace)
+				p.kill(fault.KilledGrace)
 			}
 		}
 	}})

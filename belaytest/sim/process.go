@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 )
 
 // killGrace is how long a process may go on after a polite request to end.
@@ -26,25 +28,25 @@ type act struct {
 // process is a fake process.
 type process struct {
 	w       *world
-	job     belay.Job
+	job     effect.Job
 	keeper  *keeper // the one that started it, dead or alive
 	prog    program
 	born    time.Time
 	next    int
 	pending []*happening
-	why     belay.KilledBy
+	why     fault.KilledBy
 	alive   bool
 	out     string
 	out64   *belay.Value // a big output
 }
 
-// exit is what a keeper knows about an end.
-type exit struct {
+// ending is what a keeper knows about an end.
+type ending struct {
 	key      belay.Key
 	began    bool
 	code     int
 	signal   int
-	killedBy belay.KilledBy
+	killedBy fault.KilledBy
 	started  time.Time
 	ended    time.Time
 	output   *belay.Value
@@ -79,8 +81,8 @@ func (p *process) pause(d time.Duration) bool {
 }
 
 // kill asks it to end, and ends it when it does not.
-func (p *process) kill(why belay.KilledBy) {
-	if !p.alive || p.why != belay.KilledNot {
+func (p *process) kill(why fault.KilledBy) {
+	if !p.alive || p.why != fault.KilledNot {
 		return
 	}
 	p.why = why
@@ -108,7 +110,7 @@ func (p *process) end(code, signal int) {
 		return
 	}
 	p.vanish()
-	e := &exit{
+	e := &ending{
 		key: p.job.Key, began: true, code: code, signal: signal, killedBy: p.why, started: p.born, ended: p.w.now,
 	}
 	if p.job.Output {

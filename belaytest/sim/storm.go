@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -22,7 +24,7 @@ type storm struct {
 
 	left    int // faults to come
 	rate    int // in ten thousandths of the happenings
-	kinds   []fault
+	kinds   []trouble
 	slow    bool // messages may take seconds
 	hasty   bool // a dead driver has a successor at once
 	fails   int  // processes that fail, in thousandths
@@ -34,11 +36,11 @@ type storm struct {
 	reopening bool // somebody is about to
 }
 
-// fault is a kind of trouble.
-type fault int
+// trouble is a kind of trouble.
+type trouble int
 
 const (
-	driverCrash fault = iota
+	driverCrash trouble = iota
 	keeperCrash
 	bothCrash
 	powerCut
@@ -64,7 +66,7 @@ func newStorm(seed uint64, o Options) *storm {
 		}
 	}
 	if o.Steady {
-		s.kinds, s.codec = []fault{driverCrash}, false
+		s.kinds, s.codec = []trouble{driverCrash}, false
 		s.left = 1 + d.IntN(12)
 		s.answers = 50
 		s.maxLost = 3
@@ -101,7 +103,7 @@ func (s *storm) lag(l lag) time.Duration {
 }
 
 // has tells whether this seed knows a kind of fault.
-func (s *storm) has(k fault) bool {
+func (s *storm) has(k trouble) bool {
 	for _, o := range s.kinds {
 		if o == k {
 			return true
@@ -111,7 +113,7 @@ func (s *storm) has(k fault) bool {
 }
 
 // hit draws whether a fault of one kind happens here, and counts it.
-func (s *storm) hit(k fault, rate int) bool {
+func (s *storm) hit(k trouble, rate int) bool {
 	if s.left == 0 || !s.has(k) || s.IntN(10_000) >= rate {
 		return false
 	}
@@ -145,10 +147,10 @@ func (s *storm) strike(w *world) {
 		w.powerCut()
 	case diskFull: // only an append can fail
 	case wishStop:
-		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestStop})
+		w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestStop})
 	case wishCancel:
 		w.stats.Cancels++
-		w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestCancel})
+		w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestCancel})
 	case earlyAnswer:
 		s.answerSomething(w)
 	}
@@ -172,7 +174,7 @@ func (s *storm) answerSomething(w *world) {
 		return
 	}
 	run := of(s.dice, w.driver.tree.Runs()...)
-	r := belay.Request{Run: run, By: "somebody", Ask: belay.RequestAnswer, Why: "early", Choice: s.choice("early")}
+	r := event.Request{Run: run, By: "somebody", Ask: event.RequestAnswer, Why: "early", Choice: s.choice("early")}
 	if s.maybe(700) {
 		r.Step = belay.Path(fmt.Sprintf("s%d", s.IntN(4)))
 	}
@@ -180,7 +182,7 @@ func (s *storm) answerSomething(w *world) {
 }
 
 func (s *storm) choice(what string) string {
-	return of(newDice(s.seed, "choice "+what), belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip)
+	return of(newDice(s.seed, "choice "+what), event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip)
 }
 
 // rested acts for the people around a run.
@@ -193,7 +195,7 @@ func (s *storm) rested(w *world, status belay.Status) {
 			s.answers--
 			s.answerHeld(w)
 		}
-	case belay.Failed, belay.Partial, belay.Hollow:
+	case belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
 		if w.truth.reopens < s.reopens && !s.reopening {
 			s.reopening = true
 			s.reopen(w)
@@ -207,7 +209,7 @@ func (s *storm) reopen(w *world) {
 		s.reopening = false
 		if w.driver == nil && w.truth.status.Terminal() {
 			w.stats.Reopens++
-			w.drive(flow.Fact{Run: w.root, Event: belay.RunReopened{By: "somebody", Why: "try again"}})
+			w.drive(flow.Fact{Run: w.root, Event: event.RunReopened{By: "somebody", Why: "try again"}})
 		}
 	}})
 }
@@ -225,8 +227,8 @@ func (s *storm) answerHeld(w *world) {
 			if v.Item == "" || tree.Run(id).Result() != nil {
 				continue
 			}
-			r := belay.Request{
-				Run: id, By: "somebody", Ask: belay.RequestAnswer, Step: v.Path, Why: "looked at it",
+			r := event.Request{
+				Run: id, By: "somebody", Ask: event.RequestAnswer, Step: v.Path, Why: "looked at it",
 				Choice: s.choice(string(id) + string(v.Path) + v.Item),
 			}
 			w.after(s.lag(lagPerson), &happening{what: "answer", outlives: true, do: func() { s.answer(w, r) }})
@@ -236,7 +238,7 @@ func (s *storm) answerHeld(w *world) {
 	w.violate("held means asked", "the run is held and no step asks anything")
 }
 
-func (s *storm) answer(w *world, r belay.Request) {
+func (s *storm) answer(w *world, r event.Request) {
 	if w.driver != nil || w.truth.status.Terminal() {
 		return
 	}
@@ -250,7 +252,7 @@ func (s *storm) answer(w *world, r belay.Request) {
 }
 
 // settle writes a request down without driving the run.
-func (w *world) settle(r belay.Request) {
+func (w *world) settle(r event.Request) {
 	tree, err := w.load()
 	if err != nil {
 		w.violate("fold", "%v", err)
@@ -258,7 +260,7 @@ func (w *world) settle(r belay.Request) {
 	}
 	w.mails++
 	r.ID = fmt.Sprintf("m%d", w.mails)
-	turn, err := tree.Settle(w.now, flow.Fact{Run: r.Run, Event: belay.RequestReceived{Request: r}})
+	turn, err := tree.Settle(w.now, flow.Fact{Run: r.Run, Event: event.RequestReceived{Request: r}})
 	if err != nil {
 		w.violate("turn", "%v", err)
 		return
@@ -271,16 +273,16 @@ func (w *world) settle(r belay.Request) {
 
 // behave draws what a process does from its key alone, so that a crash
 // somewhere else changes nothing here.
-func (s *storm) behave(w *world, j belay.Job) program {
+func (s *storm) behave(w *world, j effect.Job) program {
 	d := newDice(s.seed, "process "+string(j.Key))
 	if j.Role == belay.RoleHook {
 		return program{acts: []act{{d.between(time.Millisecond, s.long), func(*process) (int, bool) { return d.IntN(2), true }}}}
 	}
 	step := stepName(j.Run, j.Path)
-	def := w.truth.deeds[step].def
+	def := w.truth.steps[step].def
 	p := program{stubborn: of(d, 0, 0, 20*time.Millisecond, 2*time.Second, time.Minute)}
 	if j.Role == belay.RoleVerify {
-		forced := def.Type == belay.TypeRecipe && (s.steady || !d.maybe(s.lies))
+		forced := def.Type.Child() && (s.steady || !d.maybe(s.lies))
 		p.acts = []act{{d.between(time.Millisecond, 2*time.Second), func(*process) (int, bool) {
 			if forced || w.effects[step] {
 				return 0, true

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -17,8 +20,8 @@ type truth struct {
 	reopens  int // of the root
 	at       time.Time
 	progs    map[belay.RunID]*recipe.Recipe
-	first    map[belay.RunID]belay.RunStarted
-	deeds    map[string]*deed       // by "run:step"
+	first    map[belay.RunID]event.RunStarted
+	steps    map[string]*stepTruth  // by "run:step"
 	attempts map[belay.Key]*attempt // every key that was ever started
 	open     []belay.Key            // processes that are open by the records
 	due      []belay.Key            // open at attach, not found yet
@@ -27,8 +30,8 @@ type truth struct {
 	requests map[string]bool        // "run id" of requests that were received
 }
 
-// deed is one step of one run.
-type deed struct {
+// stepTruth is one step of one run.
+type stepTruth struct {
 	run     belay.RunID
 	path    belay.Path
 	def     *recipe.Step
@@ -50,13 +53,13 @@ type deed struct {
 
 // attempt is one key.
 type attempt struct {
-	deed   *deed
+	step   *stepTruth
 	role   belay.Role
 	child  belay.RunID
 	open   bool
 	births int
-	exit   *exit
-	ended  *belay.Observation
+	exit   *ending
+	ended  *effect.Observation
 	judged bool
 	unborn bool // found unborn: may be started under the same key again
 }
@@ -64,14 +67,14 @@ type attempt struct {
 func newTruth(w *world) *truth {
 	return &truth{
 		w: w, status: belay.Running,
-		progs: map[belay.RunID]*recipe.Recipe{}, first: map[belay.RunID]belay.RunStarted{}, deeds: map[string]*deed{},
+		progs: map[belay.RunID]*recipe.Recipe{}, first: map[belay.RunID]event.RunStarted{}, steps: map[string]*stepTruth{},
 		attempts: map[belay.Key]*attempt{}, last: map[belay.RunID]bool{}, items: map[string]string{},
 		requests: map[string]bool{},
 	}
 }
 
 // record looks at one record that is on disk now.
-func (t *truth) record(r belay.Record) {
+func (t *truth) record(r event.Record) {
 	if r.At.Before(t.at) {
 		t.w.violate("time never falls", "record %d is from %s, the one before from %s", r.Seq, r.At, t.at)
 	}
@@ -80,57 +83,57 @@ func (t *truth) record(r belay.Record) {
 		t.w.violate("one driver", "record %d has epoch %d after %d", r.Seq, r.Epoch, t.epoch)
 	}
 	switch e := r.Event.(type) {
-	case belay.RunStarted:
+	case event.RunStarted:
 		t.runStarted(r.Run, e)
-	case belay.RunAttached:
+	case event.RunAttached:
 		t.attached(e)
-	case belay.RunReopened:
+	case event.RunReopened:
 		t.reopened(r.Run)
-	case belay.RunHeld:
+	case event.RunHeld:
 		t.resting(r.Run, belay.Held)
-	case belay.RunStopped:
+	case event.RunStopped:
 		t.resting(r.Run, belay.Stopped)
-	case belay.RunEnded:
+	case event.RunEnded:
 		t.runEnded(r.Run, e.RunResult)
-	case belay.RequestReceived:
+	case event.RequestReceived:
 		t.requested(r.Run, e.Request)
-	case belay.RunCleared:
-		if e.What == belay.CountAttempts {
+	case event.RunCleared:
+		if e.What == event.CountAttempts {
 			t.cleared(r.Run, e.Path)
 		}
-	case belay.RequestRefused, belay.AnswerGiven:
+	case event.RequestRefused, event.AnswerGiven:
 	default:
 		t.stepRecord(r)
 	}
 }
 
 // stepRecord looks at a record about a step or an attempt.
-func (t *truth) stepRecord(r belay.Record) {
+func (t *truth) stepRecord(r event.Record) {
 	if t.last[r.Run] {
 		t.w.violate("an end is an end", "record %d: %s in run %s, which has ended", r.Seq, r.Event.Kind(), r.Run)
 	}
 	switch e := r.Event.(type) {
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		t.started(r.Run, e)
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		t.found(e)
-	case belay.AttemptStopping:
+	case event.AttemptStopping:
 		t.mustBeOpen(e.Key, "stopping")
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		t.ended(e)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		t.judged(e)
-	case belay.StepNotTaken:
+	case event.StepNotTaken:
 		t.settle(r.Run, e.Path, "not taken", false)
-	case belay.StepRefused:
+	case event.StepRefused:
 		t.settle(r.Run, e.Path, "refused", false)
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		t.recovery(r.Run, e)
-	case belay.ItemOpened:
+	case event.ItemOpened:
 		t.items[string(r.Run)+" "+e.ID] = stepName(r.Run, e.Path)
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		t.answered(r.Run, e)
-	case belay.AttemptNoted, belay.StepSkipped, belay.RunCleared: // no agent, no policy and no person here makes one
+	case event.AttemptNoted, event.StepSkipped, event.RunCleared: // no agent, no policy and no person here makes one
 	}
 }
 
@@ -141,7 +144,7 @@ func (t *truth) committed() {
 	}
 }
 
-func (t *truth) runStarted(run belay.RunID, e belay.RunStarted) {
+func (t *truth) runStarted(run belay.RunID, e event.RunStarted) {
 	if t.progs[run] != nil {
 		t.w.violate("a run begins once", "%s", run)
 		return
@@ -151,11 +154,11 @@ func (t *truth) runStarted(run belay.RunID, e belay.RunStarted) {
 	t.progs[run] = prog
 	for i := range prog.Steps {
 		def := &prog.Steps[i]
-		t.deeds[stepName(run, def.ID)] = &deed{run: run, path: def.ID, def: def}
+		t.steps[stepName(run, def.ID)] = &stepTruth{run: run, path: def.ID, def: def}
 	}
 }
 
-func (t *truth) attached(e belay.RunAttached) {
+func (t *truth) attached(e event.RunAttached) {
 	if e.Epoch <= t.epoch {
 		t.w.violate("one driver", "epoch %d was attached after %d", e.Epoch, t.epoch)
 	}
@@ -176,9 +179,10 @@ func (t *truth) reopened(run belay.RunID) {
 		t.status = belay.Running
 		t.reopens++
 	}
+	last := t.lastRound(run)
 	for i := range t.progs[run].Steps {
-		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
-		if d.done || d.phase == "not taken" || d.phase == "failed" && d.def.Optional {
+		d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]
+		if d.done || d.phase == "not taken" || d.phase == "failed" && d.def.Optional && d.path != last {
 			continue
 		}
 		d.settled, d.phase, d.hook = false, "", ""
@@ -208,7 +212,7 @@ func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
 		t.w.violate("an end is an end", "%s ended twice", run)
 	}
 	t.last[run] = true
-	if (r.Code == belay.ExitOK) != (r.Status == belay.Achieved) {
+	if (r.Code == exit.OK) != (r.Status == belay.Achieved) {
 		t.w.violate("0 means achieved", "%s is %s with code %d", run, r.Status, r.Code)
 	}
 	if r.Status == belay.Achieved {
@@ -218,7 +222,7 @@ func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
 		t.hooked(run)
 	}
 	for _, k := range t.open {
-		if t.attempts[k].deed.run == run {
+		if t.attempts[k].step.run == run {
 			t.w.violate("nothing outlives its run", "%s is open and %s has ended", k, run)
 		}
 	}
@@ -231,15 +235,15 @@ func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
 // achieved checks that every required step is done or was not to be taken.
 func (t *truth) achieved(run belay.RunID) {
 	for i := range t.progs[run].Steps {
-		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
+		d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]
 		if !d.done && d.phase != "not taken" && !d.def.Optional {
 			t.w.violate("0 means achieved", "%s is achieved and %s is %q", run, d.path, d.phase)
 		}
 	}
 }
 
-func (t *truth) requested(run belay.RunID, r belay.Request) {
-	if r.Ask == belay.RequestStop {
+func (t *truth) requested(run belay.RunID, r event.Request) {
+	if r.Ask == event.RequestStop {
 		t.w.stats.Stops++
 	}
 	id := string(run) + " " + r.ID
@@ -250,7 +254,7 @@ func (t *truth) requested(run belay.RunID, r belay.Request) {
 }
 
 func (t *truth) settle(run belay.RunID, p belay.Path, phase string, done bool) {
-	d := t.deeds[stepName(run, p)]
+	d := t.steps[stepName(run, p)]
 	if d == nil {
 		t.w.violate("records name steps", "%s in %s", p, run)
 		return
@@ -261,13 +265,13 @@ func (t *truth) settle(run belay.RunID, p belay.Path, phase string, done bool) {
 	d.settled, d.done, d.phase = true, done, phase
 }
 
-func (t *truth) recovery(run belay.RunID, e belay.RecoveryChosen) {
+func (t *truth) recovery(run belay.RunID, e event.RecoveryChosen) {
 	if e.Plan.Act == belay.ActGiveUp {
 		t.settle(run, e.Path, "failed", false)
 	}
 }
 
-func (t *truth) answered(run belay.RunID, e belay.ItemAnswered) {
+func (t *truth) answered(run belay.RunID, e event.ItemAnswered) {
 	t.w.stats.Answers++
 	id := string(run) + " " + e.ID
 	name, ok := t.items[id]
@@ -276,18 +280,18 @@ func (t *truth) answered(run belay.RunID, e belay.ItemAnswered) {
 		return
 	}
 	delete(t.items, id)
-	d := t.deeds[name]
+	d := t.steps[name]
 	switch e.Choice {
-	case belay.ChoiceDone:
+	case event.ChoiceDone:
 		if d.vouched = e.Check; !e.Check {
 			t.settle(run, d.path, "done", true)
 		}
-	case belay.ChoiceSkip:
+	case event.ChoiceSkip:
 		t.settle(run, d.path, "skipped", false)
-	case belay.ChoiceFail:
+	case event.ChoiceFail:
 		t.settle(run, d.path, "failed", false)
 		d.pass = "a person said that it failed"
-	case belay.ChoiceAgain:
+	case event.ChoiceAgain:
 		d.grants++
 		d.pass = "a person said again"
 	}

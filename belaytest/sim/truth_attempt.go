@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -17,9 +20,9 @@ func (t *truth) mustBeOpen(k belay.Key, what string) *attempt {
 }
 
 // started looks at the record that an attempt begins.
-func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
+func (t *truth) started(run belay.RunID, e event.AttemptStarted) {
 	at, _ := e.Path.Hook() // a hook stands beside its step
-	d := t.deeds[stepName(run, at)]
+	d := t.steps[stepName(run, at)]
 	if d == nil {
 		t.w.violate("records name steps", "%s in %s", e.Path, run)
 		return
@@ -30,7 +33,7 @@ func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
 		t.w.violate("a key is started once", "%s was recorded as started twice", e.Key)
 		return
 	}
-	t.attempts[e.Key] = &attempt{deed: d, role: e.Role, child: e.Child, open: true}
+	t.attempts[e.Key] = &attempt{step: d, role: e.Role, child: e.Child, open: true}
 	if e.Child == "" {
 		t.open = append(t.open, e.Key)
 	}
@@ -46,7 +49,7 @@ func (t *truth) started(run belay.RunID, e belay.AttemptStarted) {
 
 // cleared takes back what counts against the steps of a run, or against one.
 func (t *truth) cleared(run belay.RunID, p belay.Path) {
-	for _, d := range t.deeds {
+	for _, d := range t.steps {
 		if d.run == run && (p == "" || d.path == p) {
 			d.pardoned += d.lost
 			d.lost = 0
@@ -55,7 +58,7 @@ func (t *truth) cleared(run belay.RunID, p belay.Path) {
 }
 
 // capped checks that a step is not tried more often than it may be.
-func (t *truth) capped(d *deed) {
+func (t *truth) capped(d *stepTruth) {
 	allowed := d.def.Retry.MaxAttempts + d.grants + d.given + d.pardoned + min(d.lost, t.w.limits.MaxLost+d.grants)
 	if d.starts > allowed {
 		t.w.violate("attempts are capped", "%s: attempt %d of %d", stepName(d.run, d.path), d.starts, allowed)
@@ -68,7 +71,7 @@ func (t *truth) close(k belay.Key, a *attempt) {
 }
 
 // found looks at what was said about an attempt that was open at attach.
-func (t *truth) found(e belay.AttemptFound) {
+func (t *truth) found(e event.AttemptFound) {
 	a := t.mustBeOpen(e.Key, "found")
 	if a == nil {
 		return
@@ -81,22 +84,22 @@ func (t *truth) found(e belay.AttemptFound) {
 	}
 	t.due = slices.Delete(t.due, i, i+1)
 	switch e.How {
-	case belay.Adopted:
+	case fault.Adopted:
 		if a.births == 0 {
 			t.w.violate("what is found is true", "%s was adopted and never born", e.Key)
 		}
-	case belay.Harvested:
+	case fault.Harvested:
 		if a.exit == nil {
 			t.w.violate("what is found is true", "%s was harvested and has not ended", e.Key)
 		}
-	case belay.Unborn:
+	case fault.Unborn:
 		t.foundUnborn(e.Key, a)
-	case belay.Lost:
+	case fault.Lost:
 		if a.births == 0 && t.w.stats.PowerCuts == 0 {
 			t.w.violate("what is found is true", "%s is called lost and was never born", e.Key)
 		}
 		if a.role != belay.RoleHook {
-			a.deed.lost++
+			a.step.lost++
 		}
 		t.close(e.Key, a)
 	}
@@ -109,12 +112,12 @@ func (t *truth) foundUnborn(k belay.Key, a *attempt) {
 	a.unborn = true
 	t.close(k, a)
 	if a.role == belay.RoleMain {
-		a.deed.starts--
+		a.step.starts--
 	}
 }
 
 // ended compares what is said about an end with what happened.
-func (t *truth) ended(e belay.AttemptEnded) {
+func (t *truth) ended(e event.AttemptEnded) {
 	a := t.mustBeOpen(e.Key, "ended")
 	if a == nil {
 		return
@@ -129,26 +132,32 @@ func (t *truth) ended(e belay.AttemptEnded) {
 		return
 	}
 	x := a.exit
+	if a.role == belay.RoleMain && a.step.def.Type.Inside() {
+		if x != nil || a.births > 0 {
+			t.w.violate("a call starts no process", "%s: happened %+v", e.Key, x)
+		}
+		return
+	}
 	if x == nil || x.code != o.Exit || x.signal != o.Signal || x.killedBy != o.KilledBy || !o.Began {
 		t.w.violate("what is recorded is true", "%s: recorded %+v, happened %+v", e.Key, o, x)
 		return
 	}
 	if a.role == belay.RoleVerify && clean(o) && o.Exit != 0 {
-		a.deed.checked = true
-		a.deed.pass = "its verify said that the work is not there"
+		a.step.checked = true
+		a.step.pass = "its verify said that the work is not there"
 	}
 }
 
 // clean tells whether a process ended by itself.
-func clean(o belay.Observation) bool {
-	return o.Began && o.Signal == 0 && o.KilledBy == belay.KilledNot && o.Fault == belay.FaultNone
+func clean(o effect.Observation) bool {
+	return o.Began && o.Signal == 0 && o.KilledBy == fault.KilledNot && o.Fault == fault.None
 }
 
 // judged checks a verdict against the ends that it speaks of.
-func (t *truth) judged(e belay.AttemptJudged) {
+func (t *truth) judged(e event.AttemptJudged) {
 	a := t.attempts[e.Key]
 	switch {
-	case a == nil || a.role != belay.RoleMain && !(a.role == belay.RoleVerify && a.deed.vouched && e.Verdict.OK):
+	case a == nil || a.role != belay.RoleMain && !(a.role == belay.RoleVerify && a.step.vouched && e.Verdict.OK):
 		t.w.violate("records fit together", "%s was judged and is no main attempt", e.Key)
 		return
 	case a.judged:
@@ -159,7 +168,7 @@ func (t *truth) judged(e belay.AttemptJudged) {
 		return
 	}
 	a.judged = true
-	v, d := e.Verdict, a.deed
+	v, d := e.Verdict, a.step
 	switch {
 	case v.OK:
 		t.proven(e.Key, a)
@@ -175,13 +184,13 @@ func (t *truth) judged(e belay.AttemptJudged) {
 
 // proven checks that somebody saw the work: the attempt itself, or its verify.
 func (t *truth) proven(k belay.Key, a *attempt) {
-	d := a.deed
+	d := a.step
 	if a.role == belay.RoleMain && a.ended == nil && prints(d.def) {
 		t.w.violate("an output is somebody's", "%s was lost and is judged done, and nobody has what it printed", k)
 		return
 	}
 	if d.def.Verify != nil {
-		if d.def.Type == belay.TypeBash && !t.w.scripted && !t.w.effects[stepName(d.run, d.path)] {
+		if d.def.Type.Row().Shell && !t.w.scripted && !t.w.effects[stepName(d.run, d.path)] {
 			t.w.violate("done means done", "%s was judged done, and its work is not there", k)
 		}
 		return
@@ -196,12 +205,12 @@ func (t *truth) proven(k belay.Key, a *attempt) {
 
 // prints tells whether what a step prints is one of its results.
 func prints(def *recipe.Step) bool {
-	return def.Output != "" || def.JSON == belay.JSONRequired ||
-		slices.ContainsFunc(def.Outputs, func(o belay.OutputSpec) bool { return o.File == "" })
+	return def.Output != "" || def.JSON == effect.JSONRequired ||
+		slices.ContainsFunc(def.Outputs, func(o effect.OutputSpec) bool { return o.File == "" })
 }
 
 // birth looks at a process that begins in the world.
-func (t *truth) birth(j belay.Job) {
+func (t *truth) birth(j effect.Job) {
 	a := t.attempts[j.Key]
 	if a == nil || !a.open {
 		t.w.violate("write it down, then do it", "%s is born, and no record says that it starts", j.Key)
@@ -213,7 +222,7 @@ func (t *truth) birth(j belay.Job) {
 	if a.role != belay.RoleMain {
 		return
 	}
-	d := a.deed
+	d := a.step
 	if d.settled {
 		t.w.violate("done is final", "%s is born and its step is %s", j.Key, d.phase)
 	}
@@ -225,7 +234,7 @@ func (t *truth) birth(j belay.Job) {
 }
 
 // again checks that a step that must not run twice may run again.
-func (t *truth) again(k belay.Key, d *deed) {
+func (t *truth) again(k belay.Key, d *stepTruth) {
 	if d.pass == "" {
 		t.w.violate("once is once", "%s: nobody can tell what the attempt before it did", k)
 	}
@@ -235,10 +244,10 @@ func (t *truth) again(k belay.Key, d *deed) {
 }
 
 // needsSettled checks that everything a step waits for is behind it.
-func (t *truth) needsSettled(d *deed) {
+func (t *truth) needsSettled(d *stepTruth) {
 	steps := t.progs[d.run].Steps
 	for _, n := range d.def.Needs {
-		need := t.deeds[stepName(d.run, steps[n].ID)]
+		need := t.steps[stepName(d.run, steps[n].ID)]
 		if !need.settled {
 			t.w.violate("needs come first", "%s is born before %s is settled", stepName(d.run, d.path), need.path)
 		}
@@ -249,14 +258,14 @@ func (t *truth) needsSettled(d *deed) {
 }
 
 // exited keeps what really became of a process.
-func (t *truth) exited(e *exit) {
+func (t *truth) exited(e *ending) {
 	if a := t.attempts[e.key]; a != nil {
 		a.exit = e
 	}
 }
 
 // signal looks at a signal that a driver sent.
-func (t *truth) signal(k belay.Key, why belay.KilledBy) {
+func (t *truth) signal(k belay.Key, why fault.KilledBy) {
 	if a := t.attempts[k]; a == nil {
 		t.w.violate("write it down, then do it", "%s is ended by %s, and no record knows it", k, why)
 	}

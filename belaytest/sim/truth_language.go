@@ -6,21 +6,29 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 )
 
-// shape is what a run walks through: the recipe with its foreach steps as
-// calls, or one step for each item of a list.
-func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e belay.RunStarted) *recipe.Recipe {
+// shape is what a run walks through: the recipe with its foreach and repeat steps
+// as calls, one step for each item of a list, or one for each round.
+func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e event.RunStarted) *recipe.Recipe {
 	c := *prog
 	c.Steps = nil
-	if e.Each != "" {
+	if e.Each != "" || e.Repeat != "" {
 		c.Hooks = recipe.Hooks{} // they are around the list, not around its items
 	}
 	for i := range prog.Steps {
 		def := prog.Steps[i]
+		if e.Repeat == def.ID {
+			c.Steps = roundsOf(def)
+			t.w.stats.Rounds += int64(len(c.Steps))
+		}
+		if e.Repeat != "" {
+			continue
+		}
 		if e.Each == "" {
-			if def.Foreach != "" {
+			if def.Foreach != "" || def.Repeat != nil {
 				def.Verify, def.Once, def.Retry.MaxAttempts = nil, false, 1
 			}
 			c.Steps = append(c.Steps, def)
@@ -48,6 +56,36 @@ func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e belay.RunStarted) 
 	return &c
 }
 
+// roundsOf are the rounds of a step: one after the other, whatever became of the
+// one before.
+func roundsOf(def recipe.Step) []recipe.Step {
+	list := make([]recipe.Step, def.Repeat.Max)
+	for n := range list {
+		round := def
+		round.ID = belay.Path(fmt.Sprintf("round-%d", n+1))
+		round.Needs, round.Optional, round.Repeat = nil, true, nil
+		if n > 0 {
+			round.Needs = []int{n - 1}
+		}
+		list[n] = round
+	}
+	return list
+}
+
+// lastRound is the last round that was taken in a run that is rounds, "" elsewhere.
+func (t *truth) lastRound(run belay.RunID) belay.Path {
+	last := belay.Path("")
+	if t.first[run].Repeat == "" {
+		return last
+	}
+	for i := range t.progs[run].Steps {
+		if d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]; d.settled && d.phase != "not taken" {
+			last = d.path
+		}
+	}
+	return last
+}
+
 // given is the value that a run began with: its own, or that of the run it
 // inherits from.
 func (t *truth) given(run belay.RunID, name string) json.RawMessage {
@@ -60,7 +98,7 @@ func (t *truth) given(run belay.RunID, name string) json.RawMessage {
 
 // beside checks that a hook begins when its step does not run: the first one
 // before all attempts, the last one when the step is settled.
-func (t *truth) beside(e belay.AttemptStarted, d *deed) {
+func (t *truth) beside(e event.AttemptStarted, d *stepTruth) {
 	_, hook := e.Path.Hook()
 	is := hook != ""
 	if is != (e.Role == belay.RoleHook) {
@@ -72,7 +110,7 @@ func (t *truth) beside(e belay.AttemptStarted, d *deed) {
 	t.w.stats.Hooks++
 	d.hook = hook
 	for _, a := range t.attempts {
-		if a.open && a.deed == d {
+		if a.open && a.step == d {
 			t.w.violate("a hook stands beside its step", "%s starts while its step is busy", e.Key)
 		}
 	}
@@ -88,7 +126,7 @@ func (t *truth) beside(e belay.AttemptStarted, d *deed) {
 func (t *truth) hooked(run belay.RunID) {
 	hooks := t.progs[run].Hooks
 	for i := range t.progs[run].Steps {
-		d := t.deeds[stepName(run, t.progs[run].Steps[i].ID)]
+		d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]
 		failed := d.phase == "failed" || d.phase == "refused"
 		if d.done && hooks.PostStep != nil && d.hook != "post_step" || failed && hooks.OnError != nil && d.hook != "on_error" {
 			t.w.violate("a hook stands beside its step", "%s has ended, and %s is %q without its last hook", run, d.path, d.phase)

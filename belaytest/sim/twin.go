@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -72,10 +71,5 @@ func nth[T any](list []T, i int) string {
 	if err != nil {
 		return err.Error()
 	}
-	switch v := any(list[i]).(type) {
-	case belay.Ask: // parts of a question are not for JSON
-		return fmt.Sprintf("%T %s %s", v, b, fmt.Sprintf("%+v", v.Question))
-	default:
-		return fmt.Sprintf("%T %s", v, b)
-	}
+	return fmt.Sprintf("%T %s", list[i], b)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 )
 
 // Scope bounds an exhaustive exploration.
@@ -197,20 +199,20 @@ func (c *walk) print(w *world) uint64 {
 	return h.Sum64()
 }
 
-func printEvent(h io.Writer, r belay.Record) {
+func printEvent(h io.Writer, r event.Record) {
 	fmt.Fprint(h, r.Epoch, r.Run, r.Event.Kind())
 	switch e := r.Event.(type) {
-	case belay.AttemptStarted:
+	case event.AttemptStarted:
 		fmt.Fprint(h, e.Key)
-	case belay.AttemptFound:
+	case event.AttemptFound:
 		fmt.Fprint(h, e.Key, e.How)
-	case belay.AttemptEnded:
+	case event.AttemptEnded:
 		fmt.Fprint(h, e.Key, e.Observation.Exit, e.Observation.KilledBy)
-	case belay.AttemptJudged:
+	case event.AttemptJudged:
 		fmt.Fprint(h, e.Key, e.Verdict.OK, e.Verdict.Unknown)
-	case belay.RecoveryChosen:
+	case event.RecoveryChosen:
 		fmt.Fprint(h, e.Path, e.Plan.Act)
-	case belay.ItemAnswered:
+	case event.ItemAnswered:
 		fmt.Fprint(h, e.Path, e.Choice)
 	}
 	fmt.Fprintln(h)
@@ -235,7 +237,7 @@ func (c *walk) survivors(_, most int) int { return most }
 func (c *walk) strike(*world)             {}
 
 // behave gives every attempt both codes; its work is there half-way.
-func (c *walk) behave(w *world, j belay.Job) program {
+func (c *walk) behave(w *world, j effect.Job) program {
 	step := stepName(j.Run, j.Path)
 	if j.Role == belay.RoleVerify {
 		return program{acts: []act{{time.Second, func(*process) (int, bool) {
@@ -258,11 +260,11 @@ func (c *walk) rested(w *world, s belay.Status) {
 		return
 	}
 	c.answers--
-	choices := []string{"", belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip}
+	choices := []string{"", event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip}
 	choice := choices[c.choose(len(choices))]
 	if choice == "" {
 		return
 	}
-	w.post(belay.Request{Run: w.root, By: "somebody", Ask: belay.RequestAnswer, Why: "looked", Choice: choice})
+	w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestAnswer, Why: "looked", Choice: choice})
 	w.resumeLater()
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
@@ -47,14 +49,14 @@ const (
 
 // chaos decides everything that the brain and the keeper do not.
 type chaos interface {
-	next(w *world) *happening             // what happens next; nil: nothing is left
-	lag(l lag) time.Duration              // how long something takes
-	dies(w *world, at point) bool         // whether the driver dies here
-	diskFull(w *world) bool               // whether an append fails
-	survivors(least, most int) int        // lines of the keeper's log that outlive a power cut
-	behave(w *world, j belay.Job) program // what a process does
-	strike(w *world)                      // faults and wishes between two happenings
-	rested(w *world, s belay.Status)      // nobody drives the run any more
+	next(w *world) *happening              // what happens next; nil: nothing is left
+	lag(l lag) time.Duration               // how long something takes
+	dies(w *world, at point) bool          // whether the driver dies here
+	diskFull(w *world) bool                // whether an append fails
+	survivors(least, most int) int         // lines of the keeper's log that outlive a power cut
+	behave(w *world, j effect.Job) program // what a process does
+	strike(w *world)                       // faults and wishes between two happenings
+	rested(w *world, s belay.Status)       // nobody drives the run any more
 }
 
 // world is everything outside the brain.
@@ -77,8 +79,8 @@ type world struct {
 	agenda agenda
 	boot   int
 
-	disk    []belay.Record
-	mailbox []belay.Request
+	disk    []event.Record
+	mailbox []event.Request
 	mails   int            // requests so far, for their ids
 	counted map[string]int // lost attempts as the index has them
 	ledger  []line         // the keeper's log
@@ -200,9 +202,9 @@ func (w *world) run() {
 }
 
 // first is the first record of the root run.
-func (w *world) first() belay.RunStarted {
-	return belay.RunStarted{
-		Schema: belay.Schema, Name: w.prog.Name, Recipe: w.prog.Digest, File: w.prog.File,
+func (w *world) first() event.RunStarted {
+	return event.RunStarted{
+		Schema: event.Schema, Name: w.prog.Name, Recipe: w.prog.Digest, File: w.prog.File,
 		Frozen: w.lib.Names, Vars: w.vars, Dir: "/world", Limits: w.limits, Version: "sim",
 	}
 }
@@ -247,10 +249,10 @@ func (w *world) after(d time.Duration, h *happening) *happening {
 }
 
 // append is the disk: all records of a turn, or none.
-func (w *world) append(recs []belay.Record, epoch int64) {
+func (w *world) append(recs []event.Record, epoch int64) {
 	for i := range recs {
 		r := recs[i]
-		if _, answer := r.Event.(belay.AnswerGiven); answer && w.bug == Unwritten {
+		if _, answer := r.Event.(event.AnswerGiven); answer && w.bug == Unwritten {
 			continue
 		}
 		r.Seq, r.Epoch = int64(len(w.disk)+1), epoch
@@ -258,7 +260,7 @@ func (w *world) append(recs []belay.Record, epoch int64) {
 		if w.trace != nil {
 			w.say("  %3d %s %s", r.Seq, r.Run, describe(r.Event))
 		}
-		if e, ok := r.Event.(belay.RunCleared); ok && e.What == belay.CountAttempts {
+		if e, ok := r.Event.(event.RunCleared); ok && e.What == event.CountAttempts {
 			w.clear(r.Run, e.Path)
 		}
 		w.truth.record(r)
@@ -274,7 +276,7 @@ func (w *world) clear(run belay.RunID, p belay.Path) {
 	})
 }
 
-func describe(e belay.Event) string {
+func describe(e event.Event) string {
 	b, err := json.Marshal(e)
 	if err != nil {
 		return e.Kind() + " " + err.Error()
@@ -287,7 +289,7 @@ func describe(e belay.Event) string {
 }
 
 // fold builds the tree of a list of records.
-func fold(root belay.RunID, lib flow.Library, recs []belay.Record, classes *verdict.Classifier) (*flow.Tree, error) {
+func fold(root belay.RunID, lib flow.Library, recs []event.Record, classes *verdict.Classifier) (*flow.Tree, error) {
 	tree := flow.NewTree(root, lib)
 	tree.Classifying(classes)
 	for _, r := range recs {
@@ -319,9 +321,9 @@ func (w *world) load() (*flow.Tree, error) {
 
 // forgetDone drops the last verdict that made a step done, and what came with
 // and after it.
-func forgetDone(recs []belay.Record) []belay.Record {
+func forgetDone(recs []event.Record) []event.Record {
 	for i := len(recs) - 1; i > 0; i-- {
-		if j, ok := recs[i].Event.(belay.AttemptJudged); ok && j.Verdict.OK {
+		if j, ok := recs[i].Event.(event.AttemptJudged); ok && j.Verdict.OK {
 			return recs[:i]
 		}
 	}
@@ -329,8 +331,8 @@ func forgetDone(recs []belay.Record) []belay.Record {
 }
 
 // recode sends records through their bytes.
-func recode(recs []belay.Record) ([]belay.Record, error) {
-	out := make([]belay.Record, len(recs))
+func recode(recs []event.Record) ([]event.Record, error) {
+	out := make([]event.Record, len(recs))
 	for i, r := range recs {
 		b, err := json.Marshal(r)
 		if err != nil {
@@ -380,7 +382,7 @@ func (w *world) resumeLater() {
 }
 
 // post puts a request into the run's mailbox.
-func (w *world) post(r belay.Request) {
+func (w *world) post(r event.Request) {
 	w.mails++
 	r.ID = fmt.Sprintf("m%d", w.mails)
 	w.say("mail %s: %s %s %s %s", r.ID, r.Ask, r.Run, r.Step, r.Choice)

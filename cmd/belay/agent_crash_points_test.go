@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -75,7 +76,7 @@ func (b *bench) agentPoints() ([]point, error) {
 	defer r.wipe()
 	trace := r.inWork("trace")
 	e, err := r.belay([]string{"BELAY_FP_TRACE=" + trace}, agentArgs(2)...)
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return nil, errors.Join(err, fmt.Errorf("%v", e))
 	}
 	most := map[string]int{}
@@ -159,7 +160,7 @@ func (b *bench) agentsKeeperAt(p point) (tally, error) {
 		return tally{}, err
 	}
 	e, err := c.wait()
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return tally{}, errors.Join(err, fmt.Errorf("%v", e))
 	}
 	seen, err := r.agentsSound(died)
@@ -184,7 +185,7 @@ func (r *rig) agentsSound(points int) (tally, error) {
 		return seen, fmt.Errorf("%d starts of agents, with reason for %d", len(starts), 2+lost)
 	}
 	for _, rec := range recs {
-		e, ended := rec.Event.(belay.AttemptEnded)
+		e, ended := rec.Event.(event.AttemptEnded)
 		if !ended || starts[e.Key].Key == "" {
 			continue
 		}

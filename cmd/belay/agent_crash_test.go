@@ -12,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 )
 
 // agentsRecipe has two agents, a shell step between them, and nothing that a
@@ -64,7 +68,7 @@ func agentArgs(starts int) []string {
 }
 
 // agentsEnded looks at a run of the two agents that came to its end.
-func (r *rig) agentsEnded() (tally, []belay.Record, error) {
+func (r *rig) agentsEnded() (tally, []event.Record, error) {
 	recs, err := r.records()
 	if err != nil {
 		return tally{}, nil, err
@@ -83,10 +87,10 @@ func (r *rig) agentsEnded() (tally, []belay.Record, error) {
 
 // agentStarts are the starts of agents on record, by key: an attempt that was
 // never born starts again under the same one.
-func agentStarts(recs []belay.Record) map[belay.Key]belay.AttemptStarted {
-	starts := map[belay.Key]belay.AttemptStarted{}
+func agentStarts(recs []event.Record) map[belay.Key]event.AttemptStarted {
+	starts := map[belay.Key]event.AttemptStarted{}
 	for _, rec := range recs {
-		if e, ok := rec.Event.(belay.AttemptStarted); ok && e.Agent != "" {
+		if e, ok := rec.Event.(event.AttemptStarted); ok && e.Agent != "" {
 			starts[e.Key] = e
 		}
 	}
@@ -98,20 +102,20 @@ func agentStarts(recs []belay.Record) map[belay.Key]belay.AttemptStarted {
 func agentKills() []struct {
 	name                       string
 	driver, keeper, attendant  bool
-	found                      belay.Found
+	found                      fault.Found
 	starts, resumedFrom, begun int
 } {
 	return []struct {
 		name                       string
 		driver, keeper, attendant  bool
-		found                      belay.Found
+		found                      fault.Found
 		starts, resumedFrom, begun int
 	}{
-		{"driver", true, false, false, belay.Adopted, 2, 0, 1},
-		{"driver and attendant", true, false, true, belay.Harvested, 3, 1, 2},
-		{"driver and keeper", true, true, false, belay.Lost, 3, 1, 2},
-		{"driver, keeper and attendant", true, true, true, belay.Lost, 3, 1, 2},
-		{"keeper", false, true, false, belay.Lost, 3, 1, 2},
+		{"driver", true, false, false, fault.Adopted, 2, 0, 1},
+		{"driver and attendant", true, false, true, fault.Harvested, 3, 1, 2},
+		{"driver and keeper", true, true, false, fault.Lost, 3, 1, 2},
+		{"driver, keeper and attendant", true, true, true, fault.Lost, 3, 1, 2},
+		{"keeper", false, true, false, fault.Lost, 3, 1, 2},
 		{"attendant", false, false, true, "", 3, 1, 2},
 	}
 }
@@ -132,20 +136,20 @@ func TestAgentKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.wipe()
-			e, err := r.killAround(k.driver, k.keeper, k.attendant, k.found == belay.Adopted)
-			if err != nil || e.code != belay.ExitOK {
+			e, err := r.killAround(k.driver, k.keeper, k.attendant, k.found == fault.Adopted)
+			if err != nil || e.code != exit.OK {
 				t.Fatalf("%v %v", err, e)
 			}
 			seen, recs, err := r.agentsEnded()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if k.found == belay.Harvested && seen.adopted == 1 {
+			if k.found == fault.Harvested && seen.adopted == 1 {
 				// The keeper was still ending what the attendant left when the new
 				// driver came: then it holds the attempt a moment longer.
 				seen.adopted, seen.harvested = 0, 1
 			}
-			fates := map[belay.Found]int{belay.Adopted: seen.adopted, belay.Harvested: seen.harvested, belay.Lost: seen.lost, belay.Unborn: seen.unborn}
+			fates := map[fault.Found]int{fault.Adopted: seen.adopted, fault.Harvested: seen.harvested, fault.Lost: seen.lost, fault.Unborn: seen.unborn}
 			for how, n := range fates {
 				if want := map[bool]int{true: 1}[how == k.found]; n != want {
 					t.Errorf("%s %d times, want %d", how, n, want)
@@ -203,13 +207,13 @@ func (r *rig) killAround(driver, keeper, attendant, letGo bool) (end, error) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone with the keeper
 		}
 	}
-	e, err := end{code: belay.ExitInfra}, error(nil)
+	e, err := end{code: exit.Infra}, error(nil)
 	if !driver {
 		e, err = c.wait()
 	}
 	// A killed attendant is a failure of its attempt: a person resumes.
 	for range 2 {
-		if err != nil || e.code == belay.ExitOK {
+		if err != nil || e.code == exit.OK {
 			break
 		}
 		e, err = r.resume(letGo)
@@ -235,32 +239,32 @@ func (r *rig) resume(letGo bool) (end, error) {
 // found tells whether a driver looked after an attempt that another left.
 func (r *rig) found() bool {
 	recs, err := r.records()
-	return err == nil && slices.ContainsFunc(recs, func(rec belay.Record) bool {
-		_, ok := rec.Event.(belay.AttemptFound)
+	return err == nil && slices.ContainsFunc(recs, func(rec event.Record) bool {
+		_, ok := rec.Event.(event.AttemptFound)
 		return ok
 	})
 }
 
 // goesOn holds that the second attempt went on with the session of the first
 // and that its work is measured from where the first began; from 0: there is none.
-func (r *rig) goesOn(t *testing.T, recs []belay.Record, from int) {
+func (r *rig) goesOn(t *testing.T, recs []event.Record, from int) {
 	t.Helper()
-	var first, second *belay.AttemptStarted
-	var base, before *belay.Print
+	var first, second *event.AttemptStarted
+	var base, before *belay.TreeState
 	for _, rec := range recs {
 		switch e := rec.Event.(type) {
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			if e.Path == "one" && e.Attempt == 1 {
 				first = &e
 			}
 			if e.Path == "one" && e.Attempt == 2 {
 				second = &e
 			}
-		case belay.AttemptNoted:
-			if e.What == belay.NoteBase && base == nil {
+		case event.AttemptNoted:
+			if e.What == effect.NoteBase && base == nil {
 				base = e.Base
 			}
-		case belay.AttemptEnded:
+		case event.AttemptEnded:
 			if a := e.Observation.Agent; a != nil && second != nil && e.Key == second.Key {
 				before = &a.Evidence.Before
 				if a.Evidence.Files != 1 || a.Evidence.Changed[0].Path != "made" {

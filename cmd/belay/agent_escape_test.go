@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,7 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -44,11 +47,11 @@ func agentEscapes() map[string]string {
 
 func agentDeaths() []ending {
 	return []ending{
-		{"success", "exit 0", belay.ExitOK, let},
-		{"failure", "exit 3", belay.ExitFailed, let},
-		{"timeout", "sleep MARK", belay.ExitFailed, let},
-		{"cancel", "sleep MARK", belay.ExitAborted, cancelled},
-		{"kill -9 and resume", "until [ -e go ]; do sleep 0.02; done", belay.ExitOK, killedAndResumed},
+		{"success", "exit 0", exit.OK, let},
+		{"failure", "exit 3", exit.Failed, let},
+		{"timeout", "sleep MARK", exit.Failed, let},
+		{"cancel", "sleep MARK", exit.Aborted, cancelled},
+		{"kill -9 and resume", "until [ -e go ]; do sleep 0.02; done", exit.OK, killedAndResumed},
 	}
 }
 
@@ -66,7 +69,9 @@ func killedAndResumed(r *rig, c *command) (end, error) {
 }
 
 // TestAgentEscapes holds that nothing an agent started is left when its step is
-// over, whatever it did to get away and however the step ended.
+// over, whatever it did to get away and however the step ended. On a change, one
+// half of that is tried at the one level of containment and the other half at the
+// other; with BELAY_SWEEPS=all everything is tried at both.
 //
 // promise: K5
 func TestAgentEscapes(t *testing.T) {
@@ -97,9 +102,11 @@ func (b *bench) escapeCells(t *testing.T, level int) {
 		death  ending
 	}
 	var cells []cell
-	for escape := range agentEscapes() {
-		for _, d := range agentDeaths() {
-			cells = append(cells, cell{escape, d})
+	for i, escape := range slices.Sorted(maps.Keys(agentEscapes())) {
+		for j, d := range agentDeaths() {
+			if (i+j+level)%2 == 0 || os.Getenv("BELAY_SWEEPS") == "all" {
+				cells = append(cells, cell{escape, d})
+			}
 		}
 	}
 	var bad atomic.Int64
@@ -186,9 +193,9 @@ func (r *rig) seconds() string {
 }
 
 // levelIs holds the recorded level of containment against the one asked for.
-func levelIs(recs []belay.Record, level int) error {
+func levelIs(recs []event.Record, level int) error {
 	for _, rec := range recs {
-		if e, ok := rec.Event.(belay.AttemptEnded); ok && e.Observation.Agent != nil {
+		if e, ok := rec.Event.(event.AttemptEnded); ok && e.Observation.Agent != nil {
 			if got := e.Observation.Agent.Level; got != level {
 				return fmt.Errorf("containment %d is on record, want %d", got, level)
 			}
@@ -229,7 +236,7 @@ func endCarriers(mark string) {
 // more whose it was.
 const nobodys = `( setsid env -i PATH="$PATH" bash -c 'echo up >> up; exec env -i sleep MARK' </dev/null >/dev/null 2>&1 & )`
 
-// With driver, keeper and attendant dead, what is nobody's lives on at level 1:
+// With driver, keeper and attendant dead, what is nobody's may live on at level 1:
 // that is what the level cannot promise. At level 2 the kernel has ended it with
 // the namespace.
 //
@@ -249,9 +256,11 @@ func TestAgentAllKilled(t *testing.T) {
 				}
 			}
 			safe := level >= proc.LevelNamespace
-			if left, err := b.allKilled(nobodys, int(level), safe); err != nil || (left == 0) != safe {
+			left, err := b.allKilled(nobodys, int(level), safe)
+			if err != nil || safe && left > 0 {
 				t.Errorf("nobody's: %d left, %v", left, err)
 			}
+			t.Logf("nobody's: %d left", left) // at level 1 it depends on when its parents die
 		})
 	}
 }
@@ -297,7 +306,7 @@ func (b *bench) allKilled(escape string, level int, safe bool) (int, error) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone with the keeper
 	}
 	e, err := r.belay(nil, "resume", string(r.id()))
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return 0, errors.Join(err, fmt.Errorf("%v", e))
 	}
 	recs, err := r.records()

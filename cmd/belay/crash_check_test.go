@@ -14,6 +14,10 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 )
 
 // tally counts what was seen over many killed runs.
@@ -61,7 +65,7 @@ type outcome struct {
 }
 
 // outcomeOf folds the records by itself: it shares no code with the brain.
-func outcomeOf(recs []belay.Record, ledger map[string]entry) *outcome {
+func outcomeOf(recs []event.Record, ledger map[string]entry) *outcome {
 	o := &outcome{status: belay.Running, steps: map[string]string{}, ledger: map[string]entry{}}
 	root := string(recs[0].Run)
 	name := func(s string) string { return "run" + strings.TrimPrefix(s, root) }
@@ -69,20 +73,20 @@ func outcomeOf(recs []belay.Record, ledger map[string]entry) *outcome {
 	for _, r := range recs {
 		at := name(string(r.Run)) + ":"
 		switch e := r.Event.(type) {
-		case belay.AttemptEnded:
+		case event.AttemptEnded:
 			values[e.Key] = settled(e.Observation)
-		case belay.AttemptJudged:
+		case event.AttemptJudged:
 			step := name(stepOf(e.Key))
 			if e.Verdict.OK {
 				o.steps[step] = "ok " + values[e.Key]
 			} else if e.Verdict.Failure != nil {
 				o.steps[step] = string(e.Verdict.Failure.Kind) + " " + values[e.Key]
 			}
-		case belay.ItemAnswered:
-			o.steps[at+string(e.Path)] = map[string]string{belay.ChoiceDone: "ok "}[e.Choice]
-		case belay.StepNotTaken:
+		case event.ItemAnswered:
+			o.steps[at+string(e.Path)] = map[string]string{event.ChoiceDone: "ok "}[e.Choice]
+		case event.StepNotTaken:
 			o.steps[at+string(e.Path)] = "not taken"
-		case belay.RunEnded:
+		case event.RunEnded:
 			if r.Run == recs[0].Run {
 				o.status = e.Status
 			}
@@ -100,9 +104,9 @@ func stepOf(key belay.Key) string {
 }
 
 // settled is the part of an observation that the next steps can see.
-func settled(o belay.Observation) string {
+func settled(o effect.Observation) string {
 	var list []string
-	if o.KilledBy != belay.KilledNot {
+	if o.KilledBy != fault.KilledNot {
 		list = append(list, string(o.KilledBy))
 	}
 	if o.Output != nil {
@@ -161,7 +165,7 @@ func (b *bench) check(r *rig, exact bool) (tally, error) {
 }
 
 // sound holds the journal against the rules of every journal.
-func sound(recs []belay.Record) error {
+func sound(recs []event.Record) error {
 	var errs []error
 	for _, v := range audit.Check(recs) {
 		errs = append(errs, errors.New("audit: "+v.String()))
@@ -170,25 +174,25 @@ func sound(recs []belay.Record) error {
 }
 
 // count reads fates and repeated starts out of the records and the ledger.
-func count(recs []belay.Record, ledger map[string]entry) tally {
+func count(recs []event.Record, ledger map[string]entry) tally {
 	var n tally
 	done := map[string]bool{}
 	for _, r := range recs {
 		switch e := r.Event.(type) {
-		case belay.AttemptFound:
+		case event.AttemptFound:
 			switch e.How {
-			case belay.Adopted:
+			case fault.Adopted:
 				n.adopted++
-			case belay.Harvested:
+			case fault.Harvested:
 				n.harvested++
-			case belay.Unborn:
+			case fault.Unborn:
 				n.unborn++
-			case belay.Lost:
+			case fault.Lost:
 				n.lost++
 			}
-		case belay.AttemptJudged:
+		case event.AttemptJudged:
 			done[stepOf(e.Key)] = e.Verdict.OK
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			if e.Role == belay.RoleMain && done[string(r.Run)+":"+string(e.Path)] {
 				n.again++
 			}
@@ -204,16 +208,16 @@ func count(recs []belay.Record, ledger map[string]entry) tally {
 
 // onceOnly says which steps that must not run twice did: one may begin again
 // only after its own check has said that the work is not there.
-func onceOnly(recs []belay.Record, ledger map[string]entry) error {
+func onceOnly(recs []event.Record, ledger map[string]entry) error {
 	once := map[string]int{} // step to begins
 	denied := map[string]int{}
 	for _, r := range recs {
 		switch e := r.Event.(type) {
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			if e.Once && e.Role == belay.RoleMain {
 				once[stepOf(e.Key)] = 0
 			}
-		case belay.AttemptEnded:
+		case event.AttemptEnded:
 			if step, check := strings.CutSuffix(stepOf(e.Key), "@verify"); check && e.Observation.Exit != 0 {
 				denied[step]++
 			}
@@ -276,9 +280,9 @@ func (r *rig) finish() (held int, err error) {
 		switch {
 		case err != nil:
 			return held, err
-		case e.code == belay.ExitOK && e.signal == 0:
+		case e.code == exit.OK && e.signal == 0:
 			return held, nil
-		case e.code != belay.ExitHeld:
+		case e.code != exit.Held:
 			return held, fmt.Errorf("resume: %v", e)
 		}
 		held++
@@ -302,9 +306,9 @@ func (r *rig) answerAll() error {
 	open := map[item]bool{}
 	for _, rec := range recs {
 		switch e := rec.Event.(type) {
-		case belay.ItemOpened:
+		case event.ItemOpened:
 			open[item{rec.Run, e.Path}] = true
-		case belay.ItemAnswered:
+		case event.ItemAnswered:
 			delete(open, item{rec.Run, e.Path})
 		}
 	}
@@ -312,7 +316,7 @@ func (r *rig) answerAll() error {
 		return errors.New("the run is held, and nothing is asked")
 	}
 	for it := range open {
-		if err := r.want(belay.ExitOK, "answer", string(it.run), string(it.step), belay.ChoiceDone, "--why", "looked"); err != nil {
+		if err := r.want(exit.OK, "answer", string(it.run), string(it.step), event.ChoiceDone, "--why", "looked"); err != nil {
 			return err
 		}
 	}

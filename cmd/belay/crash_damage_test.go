@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // crashDamage changes one byte of a record: every command that reads it says
@@ -22,7 +22,7 @@ import (
 func crashDamage(t *testing.T, b *bench) {
 	t.Helper()
 	for name, prepare := range map[string]func(*rig) error{
-		"after the end": func(r *rig) error { return r.want(belay.ExitOK, "run", "crash.yaml") },
+		"after the end": func(r *rig) error { return r.want(exit.OK, "run", "crash.yaml") },
 		"after a kill":  killInTheMiddle,
 	} {
 		if err := b.damage(prepare); err != nil {
@@ -64,7 +64,7 @@ func (b *bench) damage(prepare func(*rig) error) error {
 	}
 	id := string(r.id())
 	for _, args := range [][]string{{"resume", id}, {"show", id}, {"show", id, "--json"}, {"show", id, "--records"}, {"logs", id, "start"}} {
-		if err := r.want(belay.ExitDamaged, args...); err != nil {
+		if err := r.want(exit.Damaged, args...); err != nil {
 			return err
 		}
 		after, err := r.print()

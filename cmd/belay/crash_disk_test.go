@@ -10,7 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // crashFull runs the recipe with less and less room for the state directory:
@@ -58,9 +59,9 @@ func (b *bench) withLittleRoom(kb int) (seen tally, how string, err error) {
 	switch {
 	case err != nil:
 		return tally{}, how, err
-	case e.signal != 0 || e.code != belay.ExitOK && e.code != belay.ExitInfra:
+	case e.signal != 0 || e.code != exit.OK && e.code != exit.Infra:
 		return tally{}, how, fmt.Errorf("want exit 8: %v", e)
-	case e.code == belay.ExitInfra && !says(e.err, "space", "full", "too large", "limit"):
+	case e.code == exit.Infra && !says(e.err, "space", "full", "too large", "limit"):
 		return tally{}, how, fmt.Errorf("it is not said why: %s", e.err)
 	}
 	if err := grow(); err != nil {
@@ -78,7 +79,7 @@ func (b *bench) withLittleRoom(kb int) (seen tally, how string, err error) {
 	}
 	seen, err = b.check(r, false)
 	seen.held = held
-	if e.code == belay.ExitInfra {
+	if e.code == exit.Infra {
 		seen.points++
 	}
 	return seen, how, errors.Join(err, b.onlyInFlight(r))
@@ -104,14 +105,14 @@ func (b *bench) onceWithoutRoom() error {
 		return err
 	}
 	e, err := r.belay(nil, "run", "send.yaml")
-	if err != nil || e.code != belay.ExitInfra && e.code != belay.ExitHeld {
+	if err != nil || e.code != exit.Infra && e.code != exit.Held {
 		return errors.Join(err, fmt.Errorf("want exit 8 or 11: %v", e))
 	}
 	if err := grow(); err != nil {
 		return err
 	}
 	for range 3 {
-		if e, err = r.belay(nil, "resume", string(r.id())); err != nil || e.code == belay.ExitOK {
+		if e, err = r.belay(nil, "resume", string(r.id())); err != nil || e.code == exit.OK {
 			break
 		}
 	}
@@ -126,8 +127,8 @@ func (r *rig) onceMore(first error) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	last, ok := recs[len(recs)-1].Event.(belay.RunEnded)
-	if !ok || last.Code != belay.ExitInfra { // of the step itself, or of one in a sub-recipe
+	last, ok := recs[len(recs)-1].Event.(event.RunEnded)
+	if !ok || last.Code != exit.Infra { // of the step itself, or of one in a sub-recipe
 		return 0, first
 	}
 	return r.finish()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // slowRecipe has a step that goes on until the file go is there.
@@ -34,9 +36,9 @@ func crashDrivers(t *testing.T, b *bench) {
 	}{
 		{"two at once", twoDrivers},
 		{"stopped driver", stoppedDriver},
-		{"SIGINT", func(r *rig) error { return signalled(r, belay.ExitInterrupt, syscall.SIGINT) }},
-		{"SIGTERM", func(r *rig) error { return signalled(r, belay.ExitTerminated, syscall.SIGTERM) }},
-		{"SIGHUP", func(r *rig) error { return signalled(r, belay.ExitHangup, syscall.SIGHUP) }},
+		{"SIGINT", func(r *rig) error { return signalled(r, exit.Interrupt, syscall.SIGINT) }},
+		{"SIGTERM", func(r *rig) error { return signalled(r, exit.Terminated, syscall.SIGTERM) }},
+		{"SIGHUP", func(r *rig) error { return signalled(r, exit.Hangup, syscall.SIGHUP) }},
 		{"SIGINT twice", func(r *rig) error { return signalledTwice(r) }},
 	}
 	var failed atomic.Int64
@@ -103,14 +105,14 @@ func twoDrivers(r *rig) error {
 	if b.ended() {
 		loser, winner = b, a
 	}
-	if e := loser.result(); e.code != belay.ExitBusy {
+	if e := loser.result(); e.code != exit.Busy {
 		return fmt.Errorf("the second driver: %v", e)
 	}
 	if err := r.put("go", ""); err != nil {
 		return err
 	}
 	e, err := winner.wait()
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return errors.Join(err, fmt.Errorf("the first driver: %v", e))
 	}
 	return r.begins(map[string]int{"before": 1, "long": 1, "after": 1})
@@ -126,7 +128,7 @@ func stoppedDriver(r *rig) error {
 	if err := until("the driver is stopped", func() bool { return state(c.pid()) == "T" }); err != nil {
 		return err
 	}
-	if err := r.want(belay.ExitBusy, "resume", string(r.id())); err != nil {
+	if err := r.want(exit.Busy, "resume", string(r.id())); err != nil {
 		return err
 	}
 	c.signal(syscall.SIGCONT)
@@ -134,7 +136,7 @@ func stoppedDriver(r *rig) error {
 		return err
 	}
 	e, err := c.wait()
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return errors.Join(err, fmt.Errorf("the driver went on: %v", e))
 	}
 	return r.begins(map[string]int{"before": 1, "long": 1, "after": 1})
@@ -188,7 +190,7 @@ func signalledTwice(r *rig) error {
 		if err != nil || len(recs) == 0 {
 			return false
 		}
-		_, ok := recs[len(recs)-1].Event.(belay.AttemptStopping)
+		_, ok := recs[len(recs)-1].Event.(event.AttemptStopping)
 		return ok
 	}
 	if err := until("the stop is on record", stopping); err != nil {
@@ -197,7 +199,7 @@ func signalledTwice(r *rig) error {
 	second := time.Now()
 	c.signal(syscall.SIGINT)
 	e, err := c.wait()
-	if err != nil || e.code != belay.ExitInterrupt {
+	if err != nil || e.code != exit.Interrupt {
 		return errors.Join(err, fmt.Errorf("second SIGINT: %v", e))
 	}
 	if err := until("nobody is left", func() bool { return len(carrying(r.mark)) == 0 }); err != nil {
@@ -239,7 +241,7 @@ func (r *rig) givenBack(step string) error {
 		return err
 	}
 	for _, rec := range recs {
-		if e, ok := rec.Event.(belay.AttemptJudged); ok && strings.HasSuffix(stepOf(e.Key), ":"+step) {
+		if e, ok := rec.Event.(event.AttemptJudged); ok && strings.HasSuffix(stepOf(e.Key), ":"+step) {
 			if e.Verdict.GivenBack {
 				return nil
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 )
 
 // crashFence leaves a dead driver's start unread in the socket of a keeper that
@@ -27,7 +29,7 @@ func crashFence(t *testing.T, b *bench) {
 	}
 	var mu sync.Mutex
 	var all tally
-	fates := map[belay.Found]int{}
+	fates := map[fault.Found]int{}
 	b.each(counts["engine.before_spawn"], func(i int) {
 		seen, fate, err := b.lateStart(i + 1)
 		if err != nil {
@@ -41,15 +43,15 @@ func crashFence(t *testing.T, b *bench) {
 	if all.adopted == 0 {
 		t.Errorf("no attempt was adopted: %s", &all)
 	}
-	if all.points < 10 || fates[belay.Unborn] == 0 {
-		t.Errorf("only %d late starts were seen, and %d of them came after the greeting", all.points, fates[belay.Unborn])
+	if all.points < 10 || fates[fault.Unborn] == 0 {
+		t.Errorf("only %d late starts were seen, and %d of them came after the greeting", all.points, fates[fault.Unborn])
 	}
 	b.say("fence: late starts refused %d, read in time %d; %s",
-		fates[belay.Unborn], fates[belay.Adopted]+fates[belay.Harvested], &all)
+		fates[fault.Unborn], fates[fault.Adopted]+fates[fault.Harvested], &all)
 }
 
 // lateStart says also what the next driver was told of the start in question.
-func (b *bench) lateStart(n int) (seen tally, fate belay.Found, err error) {
+func (b *bench) lateStart(n int) (seen tally, fate fault.Found, err error) {
 	r, err := b.newRig(b.armed)
 	if err != nil {
 		return seen, "", err
@@ -96,7 +98,7 @@ func (b *bench) lateStart(n int) (seen tally, fate belay.Found, err error) {
 
 // fateOf is what became of the n-th start of a process, as the second driver
 // found it.
-func (r *rig) fateOf(n int) belay.Found {
+func (r *rig) fateOf(n int) fault.Found {
 	recs, err := r.records()
 	if err != nil {
 		return ""
@@ -104,13 +106,13 @@ func (r *rig) fateOf(n int) belay.Found {
 	var key belay.Key
 	for _, rec := range recs {
 		switch e := rec.Event.(type) {
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			if e.Child == "" {
 				if n--; n == 0 {
 					key = e.Key
 				}
 			}
-		case belay.AttemptFound:
+		case event.AttemptFound:
 			if key != "" && e.Key == key {
 				return e.How
 			}

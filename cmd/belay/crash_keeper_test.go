@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // killKeeper kills the keeper and waits until it is gone.
@@ -51,11 +51,11 @@ func (b *bench) killKeeperAt(p point) (tally, error) {
 		return tally{}, err
 	}
 	e, err := c.wait()
-	if err != nil || e.code != belay.ExitOK && e.code != belay.ExitHeld {
+	if err != nil || e.code != exit.OK && e.code != exit.Held {
 		return tally{}, errors.Join(err, fmt.Errorf("%v", e))
 	}
 	held := 0
-	if e.code == belay.ExitHeld {
+	if e.code == exit.Held {
 		if err := r.answerAll(); err != nil {
 			return tally{}, err
 		}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -85,7 +85,7 @@ func (b *bench) mergePoints() ([]point, error) {
 	}
 	defer r.wipe()
 	e, err := r.belay([]string{"BELAY_FP_TRACE=" + r.inWork("trace")}, "run", "merge.yaml", "--agent", "scripted:script.yaml")
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return nil, errors.Join(err, fmt.Errorf("%v", e))
 	}
 	if err := r.merged(); err != nil {

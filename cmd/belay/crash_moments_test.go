@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // moment is a moment of a run at which everything of it is killed: the place of a
@@ -70,12 +70,12 @@ func plots() []plot {
 		{name: "change and output", recipe: strings.Replace(answers, "answer", "change, verify: "+both, 1), moments: one, want: []string{"end:made both", "a.txt:a", "b.txt:b"}},
 		{name: "once", recipe: agent(", expect: change, once: true, verify: " + both), once: true, moments: one},
 		{name: "once, no check", recipe: agent(", expect: change, once: true"), once: true, moments: some(one, "started", "all", "after the report")},
-		{name: "nothing done", recipe: agent(`, expect: change, verify: ". ./moment.sh; moment check; test -f README.md"`), idle: true, code: belay.ExitHollow, moments: some(one, "before the base look", "after the base note", "started", "after the report", "check")},
+		{name: "nothing done", recipe: agent(`, expect: change, verify: ". ./moment.sh; moment check; test -f README.md"`), idle: true, code: exit.Hollow, moments: some(one, "before the base look", "after the base note", "started", "after the report", "check")},
 		{name: "repair", recipe: "name: n\nsteps:\n  - {id: s, command: '. ./moment.sh; [ ! -e a.txt ] || moment check; [ -s a.txt ] && [ -s b.txt ] || { echo \"--- FAIL: TestBoth\"; exit 1; }'}\n" +
 			"  - {id: end, command: 'echo ended > end'}\n", moments: second},
 		{name: "recovery", recipe: "name: n\nsteps:\n  - {id: s, recipe: sub, verify: " + both + "}\n  - {id: end, command: 'echo ended > end'}\n", moments: second},
 		{name: "recovery, nothing done", recipe: "name: n\nsteps:\n  - {id: s, recipe: sub, expect: change, verify: \". ./moment.sh; moment check; test -f README.md\"}\n",
-			idle: true, code: belay.ExitFailed, moments: some(second, "after the base note", "all", "check")},
+			idle: true, code: exit.Failed, moments: some(second, "after the base note", "all", "check")},
 		{name: "recovery, no check", recipe: "name: n\nsteps:\n  - {id: s, recipe: sub, expect: change}\n  - {id: end, command: 'echo ended > end'}\n",
 			moments: some(second, "half", "all", "before the report", "after the report")},
 	}
@@ -150,7 +150,7 @@ func (b *bench) killAt(p plot, m moment) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if e.code == belay.ExitHeld && p.once && m.name != "" {
+	if e.code == exit.Held && p.once && m.name != "" {
 		return true, r.sane()
 	}
 	if e.code != p.code {

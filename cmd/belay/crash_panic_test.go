@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // crashPanic lets Belay itself break: the code is Go's own, and the run can be
@@ -34,7 +34,7 @@ func (b *bench) panicAt(p point) (tally, error) {
 	}
 	defer r.wipe()
 	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:panic", p)}, "run", "crash.yaml")
-	if err != nil || e.code != belay.ExitPanic || !strings.Contains(e.err, "failpoint "+p.name) {
+	if err != nil || e.code != exit.Panic || !strings.Contains(e.err, "failpoint "+p.name) {
 		return tally{}, errors.Join(err, fmt.Errorf("want a panic: %v", e))
 	}
 	if _, err := r.finish(); err != nil {
@@ -70,7 +70,7 @@ func (b *bench) failureStays() error {
 	}
 	c.signal(syscall.SIGCONT)
 	e, err := c.wait()
-	if err != nil || e.code != belay.ExitFailed {
+	if err != nil || e.code != exit.Failed {
 		return errors.Join(err, fmt.Errorf("want the code of the failure: %v", e))
 	}
 	if !strings.Contains(e.err, "index") {

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -141,7 +144,7 @@ func (r *rig) killed(p point) (bool, error) {
 		return false, err
 	case e.signal == syscall.SIGKILL:
 		return true, nil
-	case e.code == belay.ExitOK:
+	case e.code == exit.OK:
 		return false, nil
 	}
 	return false, fmt.Errorf("it was to be killed: %v", e)
@@ -221,15 +224,15 @@ func (b *bench) onlyInFlight(r *rig) error {
 	starts, reasons := map[string]int{}, map[string]int{}
 	for _, rec := range recs {
 		switch e := rec.Event.(type) {
-		case belay.AttemptFound:
-			if e.How == belay.Lost {
+		case event.AttemptFound:
+			if e.How == fault.Lost {
 				reasons[stepOf(e.Key)]++
 			}
-		case belay.AttemptJudged:
+		case event.AttemptJudged:
 			if e.Verdict.Failure != nil || e.Verdict.GivenBack {
 				reasons[stepOf(e.Key)]++
 			}
-		case belay.AttemptStarted:
+		case event.AttemptStarted:
 			if e.Role == belay.RoleMain {
 				starts[stepOf(e.Key)] = max(starts[stepOf(e.Key)], e.Attempt)
 			}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -79,7 +79,7 @@ func (b *bench) killAtRandom(trial uint64) (tally, error) {
 			return seen, err
 		}
 		if !c.killAfter(delay) {
-			if e := c.result(); e.code != belay.ExitOK {
+			if e := c.result(); e.code != exit.OK {
 				return seen, fmt.Errorf("%v, with nobody killing it", e)
 			}
 			seen.missed++
@@ -119,8 +119,8 @@ func (r *rig) nothingBegan() error {
 		return err
 	}
 	e, err := r.belay(nil, "resume", string(r.id()))
-	if err == nil && e.code == belay.ExitOK {
+	if err == nil && e.code == exit.OK {
 		err = errors.New("resume of a run without a record ended in 0")
 	}
-	return errors.Join(err, r.want(belay.ExitOK, "run", "crash.yaml"))
+	return errors.Join(err, r.want(exit.OK, "run", "crash.yaml"))
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
@@ -147,7 +148,7 @@ func (r *rig) folder() journal.Folder {
 }
 
 // records reads the journal as any other process may.
-func (r *rig) records() ([]belay.Record, error) {
+func (r *rig) records() ([]event.Record, error) {
 	v, err := journal.OpenView(string(r.folder()))
 	if err != nil {
 		return nil, err

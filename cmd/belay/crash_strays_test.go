@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 )
@@ -54,12 +54,12 @@ type ending struct {
 func endings() []ending {
 	const forever = "sleep 1000"
 	return []ending{
-		{"success", "exit 0", belay.ExitOK, let},
-		{"failure", "exit 3", belay.ExitFailed, let},
-		{"timeout", forever, belay.ExitFailed, let},
-		{"cancel", forever, belay.ExitAborted, cancelled},
-		{"SIGINT", forever, belay.ExitInterrupt, interrupted},
-		{"kill and resume", "until [ -e go ]; do sleep 0.02; done", belay.ExitOK, resumed},
+		{"success", "exit 0", exit.OK, let},
+		{"failure", "exit 3", exit.Failed, let},
+		{"timeout", forever, exit.Failed, let},
+		{"cancel", forever, exit.Aborted, cancelled},
+		{"SIGINT", forever, exit.Interrupt, interrupted},
+		{"kill and resume", "until [ -e go ]; do sleep 0.02; done", exit.OK, resumed},
 	}
 }
 
@@ -164,7 +164,7 @@ func (b *bench) strayWithin(shape string, how ending, most time.Duration) error 
 func let(_ *rig, c *command) (end, error) { return c.wait() }
 
 func cancelled(r *rig, c *command) (end, error) {
-	if err := r.want(belay.ExitOK, "cancel", string(r.id())); err != nil {
+	if err := r.want(exit.OK, "cancel", string(r.id())); err != nil {
 		return end{}, err
 	}
 	return c.wait()

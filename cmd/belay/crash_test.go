@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -63,7 +65,7 @@ func crashNobody(t *testing.T, b *bench) {
 	}
 	defer r.wipe()
 	began := time.Now()
-	if err := r.want(belay.ExitOK, "run", "crash.yaml"); err != nil {
+	if err := r.want(exit.OK, "run", "crash.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
@@ -90,9 +92,9 @@ func crashNobody(t *testing.T, b *bench) {
 
 // shows holds what belay show prints against the journal: the suite reads the
 // journal itself, users read this.
-func (r *rig) shows(recs []belay.Record) error {
+func (r *rig) shows(recs []event.Record) error {
 	e, err := r.belay(nil, "show", string(r.id()), "--records")
-	if err != nil || e.code != belay.ExitOK {
+	if err != nil || e.code != exit.OK {
 		return errors.Join(err, fmt.Errorf("show: %v", e))
 	}
 	var want strings.Builder

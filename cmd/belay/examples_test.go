@@ -29,9 +29,10 @@ func TestExamples(t *testing.T) {
 		"08-json-outputs":     {"report", "3 files, the largest is a.txt with 120 bytes\neverything looks fine\n"},
 		"09-conditions":       {"deploy", "deploying [\"docs/a.md\",\"go.mod\"]\n"},
 		"10-groups-foreach":   {"report", "lint ok, unit ok\nHello, Lisbon! Hello, Lima!\n"},
+		"25-rounds":           {"report", "2\nuntil after round 3 of 5: 1, 2, 3\n"},
 		"12-secrets":          {"use", "logging in with [REDACTED]\nbase64: [REDACTED]\na token by its shape: [REDACTED]\n"},
 	}
-	byItself := map[string]bool{"11-resume-after-kill": true} // TestExampleResume
+	byItself := map[string]bool{"11-resume-after-kill": true, "26-do": true} // TestExampleResume, TestExampleReadmes
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		t.Fatal(err)

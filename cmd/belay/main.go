@@ -5,10 +5,10 @@ package main
 import (
 	"os"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // version is set by the linker in a release.
 var version string
 
-func main() { os.Exit(belay.ExitCode(start())) }
+func main() { os.Exit(exit.Code(start())) }

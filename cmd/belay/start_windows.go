@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 func start() error {
 	_ = version // a release for Windows has one too, and nothing to say with it
 	fmt.Fprintln(os.Stderr, "belay does not run on Windows yet: it needs Unix process groups and locks")
-	return belay.Exit(belay.ExitUsage, "", errors.New("wrong platform"), "")
+	return exit.New(exit.Usage, "", errors.New("wrong platform"), "")
 }

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -103,8 +103,8 @@ func below(top, dir string) bool {
 
 // Find looks for the test commands of a directory: those of the nearest level
 // that has any. path is the PATH that programs are found on.
-func Find(dir, top, path string) belay.TestPlan {
-	plan := belay.TestPlan{Dir: dir, Top: top}
+func Find(dir, top, path string) effect.TestPlan {
+	plan := effect.TestPlan{Dir: dir, Top: top}
 	for at := dir; below(top, at); at = filepath.Dir(at) {
 		l := level{at}
 		for _, k := range kinds {
@@ -120,8 +120,8 @@ func Find(dir, top, path string) belay.TestPlan {
 }
 
 // command is what was found, with the digests of what it is made of.
-func (f found) command(name string, l level, top, path string) belay.TestCommand {
-	c := belay.TestCommand{Kind: name, From: f.from, Counts: f.counts}
+func (f found) command(name string, l level, top, path string) effect.TestCommand {
+	c := effect.TestCommand{Kind: name, From: f.from, Counts: f.counts}
 	if rel, err := filepath.Rel(top, l.dir); err == nil && rel != "." {
 		c.Dir = rel
 	}
@@ -137,7 +137,7 @@ func (f found) command(name string, l level, top, path string) belay.TestCommand
 	}
 	c.Files = append(c.Files, l.sum(f.from, f.pick))
 	for _, name := range slices.Concat(f.files, l.named(f.text)) {
-		if !slices.ContainsFunc(c.Files, func(s belay.FileSum) bool { return s.Path == name }) {
+		if !slices.ContainsFunc(c.Files, func(s effect.FileSum) bool { return s.Path == name }) {
 			c.Files = append(c.Files, l.sum(name, nil))
 		}
 	}
@@ -146,7 +146,7 @@ func (f found) command(name string, l level, top, path string) belay.TestCommand
 		if len(c.Needs) == maxNeeds {
 			break
 		}
-		known := slices.ContainsFunc(c.Needs, func(p belay.Program) bool { return p.Name == name }) || name == c.Program.Name
+		known := slices.ContainsFunc(c.Needs, func(p effect.Program) bool { return p.Name == name }) || name == c.Program.Name
 		if p := program(name, l.dir, path); !known && (p.Path != "" || runner(name)) {
 			c.Needs = append(c.Needs, p)
 		}
@@ -163,8 +163,8 @@ func runner(name string) bool {
 	}, name)
 }
 
-func (l level) sum(name string, pick picker) belay.FileSum {
-	s := belay.FileSum{Path: name}
+func (l level) sum(name string, pick picker) effect.FileSum {
+	s := effect.FileSum{Path: name}
 	if !l.has(name) {
 		return s
 	}
@@ -179,8 +179,8 @@ func (l level) sum(name string, pick picker) belay.FileSum {
 
 // program finds a program: in the project when its name is a place there, else
 // on the PATH. The digest is of the file behind all links.
-func program(name, dir, path string) belay.Program {
-	p := belay.Program{Name: name}
+func program(name, dir, path string) effect.Program {
+	p := effect.Program{Name: name}
 	if inTree(name) {
 		if at := filepath.Join(dir, name); executable(at) {
 			p.Path = at
@@ -195,8 +195,8 @@ func program(name, dir, path string) belay.Program {
 }
 
 // Programs finds programs on the PATH.
-func Programs(path string, names ...string) []belay.Program {
-	list := make([]belay.Program, len(names))
+func Programs(path string, names ...string) []effect.Program {
+	list := make([]effect.Program, len(names))
 	for i, name := range names {
 		list[i] = program(name, "", path)
 	}
@@ -261,4 +261,4 @@ func interpreter(file string) []string {
 }
 
 // Title is the command as people read it.
-func Title(c belay.TestCommand) string { return title(c.Args) }
+func Title(c effect.TestCommand) string { return title(c.Args) }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // lay makes files in a new directory; a name that ends with * is a program.
@@ -30,7 +30,7 @@ func lay(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func titles(p belay.TestPlan) string {
+func titles(p effect.TestPlan) string {
 	var list []string
 	for _, c := range p.Commands {
 		list = append(list, Title(c))
@@ -114,7 +114,7 @@ func TestProgramsOfACommand(t *testing.T) {
 	bin := lay(t, map[string]string{"make*": "m", "runner*": "r", "npm*": "#!/usr/bin/env -S node\n", "node*": "n", "echo*": ""})
 	dir := lay(t, map[string]string{"Makefile": "test:\n\t@FOO=1 runner --x; ./runner.sh; pytest | tee log\n", "package.json": `{"scripts": {"test": "tsc"}}`})
 	plan := Find(dir, dir, "relative:"+bin)
-	names := func(c belay.TestCommand) string {
+	names := func(c effect.TestCommand) string {
 		list := []string{filepath.Base(c.Program.Path)}
 		for _, p := range c.Needs {
 			list = append(list, p.Name+" "+filepath.Base(p.Path))
@@ -155,7 +155,7 @@ func TestWhatChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen := func(i int) belay.TestRun { return look(plan.Commands[i], dir, bin) }
+	seen := func(i int) effect.TestRun { return look(plan.Commands[i], dir, bin) }
 	for i := range plan.Commands {
 		if r := seen(i); len(r.Changed) > 0 || r.Swapped != "" || r.Late || r.Missing != "" {
 			t.Errorf("nothing changed: %+v", r)
@@ -206,8 +206,8 @@ func TestScriptsThatACommandNames(t *testing.T) {
 // project brings from there.
 func TestPlansMove(t *testing.T) {
 	t.Parallel()
-	p := belay.TestPlan{Dir: "/w/a/b", Top: "/w", Commands: []belay.TestCommand{
-		{Dir: "a", Program: belay.Program{Path: "/w/a/.venv/bin/pytest"}}, {Program: belay.Program{Path: "/usr/bin/make"}},
+	p := effect.TestPlan{Dir: "/w/a/b", Top: "/w", Commands: []effect.TestCommand{
+		{Dir: "a", Program: effect.Program{Path: "/w/a/.venv/bin/pytest"}}, {Program: effect.Program{Path: "/usr/bin/make"}},
 	}}
 	q := moved(p, "/trees/x/a/b")
 	if q.Top != "/trees/x" || q.Commands[0].Program.Path != "/trees/x/a/.venv/bin/pytest" || q.Commands[1].Program.Path != "/usr/bin/make" {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 const (
@@ -29,34 +29,34 @@ const (
 var Forges = []string{"gh", "glab"}
 
 // askForge asks which pull requests have a commit of the attempt as their head.
-func askForge(ctx context.Context, o Order, env []string) belay.PRReport {
+func askForge(ctx context.Context, o Order, env []string) effect.PRReport {
 	q := o.PR
-	r := belay.PRReport{Since: q.Since}
+	r := effect.PRReport{Since: q.Since}
 	g := repo{dir: o.Dir, env: env}
 	head := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if head == "" {
-		return trouble(r, belay.PRNoCommit, "there is no commit in "+o.Dir)
+		return trouble(r, effect.PRNoCommit, "there is no commit in "+o.Dir)
 	}
 	for _, c := range append([]string{head}, q.Commits...) {
-		if len(r.Heads) < maxPulls && !slices.ContainsFunc(r.Heads, func(h belay.PRHead) bool { return h.Commit == c }) {
-			r.Heads = append(r.Heads, belay.PRHead{Commit: c, New: c != head || slices.Contains(q.Commits, c) || g.fresh(ctx, c, q)})
+		if len(r.Heads) < maxPulls && !slices.ContainsFunc(r.Heads, func(h effect.PRHead) bool { return h.Commit == c }) {
+			r.Heads = append(r.Heads, effect.PRHead{Commit: c, New: c != head || slices.Contains(q.Commits, c) || g.fresh(ctx, c, q)})
 		}
 	}
 	remote := g.remote(ctx)
 	if remote == "" {
-		return trouble(r, belay.PRNoRemote, "the repository has no remote")
+		return trouble(r, effect.PRNoRemote, "the repository has no remote")
 	}
 	forge, ok := choose(q.Forges, remote)
 	if !ok {
-		return trouble(r, belay.PRNoProgram, "neither gh nor glab was there at the start of the run")
+		return trouble(r, effect.PRNoProgram, "neither gh nor glab was there at the start of the run")
 	}
 	r.Forge = forge.Name
 	if now := program(forge.Name, "", variable(env, "PATH")); now.Path != forge.Path || now.Sum != forge.Sum {
-		return trouble(r, belay.PRSwapped, forge.Path+" is not the program that it was at the start of the run")
+		return trouble(r, effect.PRSwapped, forge.Path+" is not the program that it was at the start of the run")
 	}
 	for _, branch := range g.branches(ctx, r.Heads) {
 		list, what, why := pulls(ctx, forge, branch, o, env)
-		if what != belay.PRNoTrouble {
+		if what != effect.PRNoTrouble {
 			return trouble(r, what, why)
 		}
 		for _, p := range list {
@@ -68,26 +68,26 @@ func askForge(ctx context.Context, o Order, env []string) belay.PRReport {
 	return r
 }
 
-func trouble(r belay.PRReport, what belay.PRTrouble, why string) belay.PRReport {
+func trouble(r effect.PRReport, what effect.PRTrouble, why string) effect.PRReport {
 	r.Trouble, r.Detail = what, why
 	return r
 }
 
 // choose takes the program that fits the remote, else the first that is there.
-func choose(list []belay.Program, remote string) (belay.Program, bool) {
-	there := slices.DeleteFunc(slices.Clone(list), func(p belay.Program) bool { return p.Path == "" })
+func choose(list []effect.Program, remote string) (effect.Program, bool) {
+	there := slices.DeleteFunc(slices.Clone(list), func(p effect.Program) bool { return p.Path == "" })
 	for _, fit := range [][2]string{{"github", "gh"}, {"gitlab", "glab"}} {
 		if !strings.Contains(remote, fit[0]) {
 			continue
 		}
-		i := slices.IndexFunc(there, func(p belay.Program) bool { return p.Name == fit[1] })
+		i := slices.IndexFunc(there, func(p effect.Program) bool { return p.Name == fit[1] })
 		if i < 0 {
-			return belay.Program{}, false
+			return effect.Program{}, false
 		}
 		return there[i], true
 	}
 	if len(there) == 0 {
-		return belay.Program{}, false
+		return effect.Program{}, false
 	}
 	return there[0], true
 }
@@ -124,7 +124,7 @@ func (g repo) remote(ctx context.Context) string {
 
 // fresh tells whether a commit was made since the base: it is not in the history
 // of the base, and its date is not before it.
-func (g repo) fresh(ctx context.Context, commit string, q *belay.PRQuestion) bool {
+func (g repo) fresh(ctx context.Context, commit string, q *effect.PRQuestion) bool {
 	if commit == q.Base {
 		return false
 	}
@@ -136,7 +136,7 @@ func (g repo) fresh(ctx context.Context, commit string, q *belay.PRQuestion) boo
 }
 
 // branches are the names under which commits may have been pushed.
-func (g repo) branches(ctx context.Context, heads []belay.PRHead) []string {
+func (g repo) branches(ctx context.Context, heads []effect.PRHead) []string {
 	var list []string
 	add := func(name string) {
 		if name != "" && name != "HEAD" && len(list) < maxBranches && !slices.Contains(list, name) {
@@ -156,7 +156,7 @@ func (g repo) branches(ctx context.Context, heads []belay.PRHead) []string {
 }
 
 // pulls asks the forge about one branch.
-func pulls(ctx context.Context, forge belay.Program, branch string, o Order, env []string) ([]belay.PullRequest, belay.PRTrouble, string) {
+func pulls(ctx context.Context, forge effect.Program, branch string, o Order, env []string) ([]effect.PullRequest, effect.PRTrouble, string) {
 	args := []string{"pr", "list", "--head", branch, "--state", "all", "--limit", "30", "--json", "number,url,headRefOid,state,createdAt,mergedAt"}
 	if forge.Name == "glab" {
 		args = []string{"mr", "list", "--source-branch", branch, "--all", "--output", "json"}
@@ -173,17 +173,17 @@ func pulls(ctx context.Context, forge belay.Program, branch string, o Order, env
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return nil, belay.PRNoAnswer, fmt.Sprintf("%s did not answer within %s", forge.Name, within)
+		return nil, effect.PRNoAnswer, fmt.Sprintf("%s did not answer within %s", forge.Name, within)
 	case errors.As(err, &exit) && exit.ExitCode() == noLogin && forge.Name == "gh":
-		return nil, belay.PRNoLogin, "gh is not logged in"
+		return nil, effect.PRNoLogin, "gh is not logged in"
 	case err != nil:
-		return nil, belay.PRNoAnswer, strings.TrimSpace(fmt.Sprintf("%s: %v: %s", forge.Name, err, lastLine(said.String())))
+		return nil, effect.PRNoAnswer, strings.TrimSpace(fmt.Sprintf("%s: %v: %s", forge.Name, err, lastLine(said.String())))
 	}
 	list, err := readPulls(out.Bytes())
 	if err != nil {
-		return nil, belay.PRUnreadable, fmt.Sprintf("the answer of %s could not be read: %v", forge.Name, err)
+		return nil, effect.PRUnreadable, fmt.Sprintf("the answer of %s could not be read: %v", forge.Name, err)
 	}
-	return list, belay.PRNoTrouble, ""
+	return list, effect.PRNoTrouble, ""
 }
 
 // limited keeps the beginning of what is written to it.
@@ -211,22 +211,22 @@ type pull struct {
 	MergedAt time.Time `json:"merged_at"`
 }
 
-func readPulls(text []byte) ([]belay.PullRequest, error) {
+func readPulls(text []byte) ([]effect.PullRequest, error) {
 	var raw []pull
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, err
 	}
-	var list []belay.PullRequest
+	var list []effect.PullRequest
 	for _, p := range raw {
-		r := belay.PullRequest{Number: p.Number, URL: p.URL, Head: p.Head, State: belay.PRClosed, Created: p.Created, Merged: p.Merged}
+		r := effect.PullRequest{Number: p.Number, URL: p.URL, Head: p.Head, State: effect.PRClosed, Created: p.Created, Merged: p.Merged}
 		if p.IID > 0 {
 			r.Number, r.URL, r.Head, r.Created, r.Merged = p.IID, p.WebURL, p.Sha, p.Made, p.MergedAt
 		}
 		switch strings.ToLower(p.State) {
 		case "open", "opened":
-			r.State = belay.PROpen
+			r.State = effect.PROpen
 		case "merged":
-			r.State = belay.PRMerged
+			r.State = effect.PRMerged
 		}
 		list = append(list, r)
 	}

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // kind is one row of the table of test commands: what shows in a directory that
@@ -106,12 +107,14 @@ func scripts(text []byte) []byte {
 }
 
 var (
-	counters = regexp.MustCompile(`(?:^|[\s;&|(/"'])(?:jest|vitest|mocha|ava|tape|pytest|rspec|phpunit|playwright test|bun test|deno test|go test|cargo test|node (?:--\S+ )*--test)(?:[\s;&|)"']|$)`)
-	muters   = regexp.MustCompile(`>|--?(?:reporter|json|silent|quiet|test-reporter|passWithNoTests|list)|\|`)
+	counters = pattern.Lazy(`(?:^|[\s;&|(/"'])(?:jest|vitest|mocha|ava|tape|pytest|rspec|phpunit|playwright test|bun test|deno test|go test|cargo test|node (?:--\S+ )*--test)(?:[\s;&|)"']|$)`)
+	muters   = pattern.Lazy(`>|--?(?:reporter|json|silent|quiet|test-reporter|passWithNoTests|list)|\|`)
 )
 
 // counts tells whether a script is a runner that sums up on its output.
-func counts(script string) bool { return counters.MatchString(script) && !muters.MatchString(script) }
+func counts(script string) bool {
+	return counters().MatchString(script) && !muters().MatchString(script)
+}
 
 // pytest is what runs the tests of a Python project. A program in the project's
 // own environment comes first: others lack what the project needs.
@@ -135,8 +138,8 @@ func pytest(l level) (found, bool) {
 }
 
 var (
-	makeTarget = regexp.MustCompile(`(?m)^test[ \t]*:(?:[^=]|$)[^\n]*(?:\n(?:\t[^\n]*|[ \t]*))*`)
-	makeMore   = regexp.MustCompile(`(?m)^-?s?include[ \t]+([^\s$]+)[ \t]*$`)
+	makeTarget = pattern.Lazy(`(?m)^test[ \t]*:(?:[^=]|$)[^\n]*(?:\n(?:\t[^\n]*|[ \t]*))*`)
+	makeMore   = pattern.Lazy(`(?m)^-?s?include[ \t]+([^\s$]+)[ \t]*$`)
 )
 
 // makefile is the target test of a makefile. Which of the three names is there
@@ -148,12 +151,12 @@ func makefile(l level) (found, bool) {
 			continue
 		}
 		text := l.read(name)
-		target := makeTarget.Find(text)
+		target := makeTarget().Find(text)
 		if target == nil {
 			return found{}, false
 		}
 		files := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
-		for _, m := range makeMore.FindAllSubmatch(text, maxIncludes) {
+		for _, m := range makeMore().FindAllSubmatch(text, maxIncludes) {
 			files = append(files, string(m[1]))
 		}
 		return found{from: name, tries: [][]string{{"make", "test"}}, text: string(target), files: files}, true
@@ -164,11 +167,11 @@ func makefile(l level) (found, bool) {
 // maxIncludes is how many files that a makefile includes are looked at.
 const maxIncludes = 8
 
-var justTarget = regexp.MustCompile(`(?m)^@?test(?:[ \t][^\n:]*)?:(?:[^=]|$)[^\n]*(?:\n(?:[ \t]+[^\n]*|))*`)
+var justTarget = pattern.Lazy(`(?m)^@?test(?:[ \t][^\n:]*)?:(?:[^=]|$)[^\n]*(?:\n(?:[ \t]+[^\n]*|))*`)
 
 func justfile(l level) (found, bool) {
 	for _, name := range []string{"justfile", "Justfile", ".justfile"} {
-		if target := justTarget.Find(l.read(name)); target != nil {
+		if target := justTarget().Find(l.read(name)); target != nil {
 			return found{from: name, tries: [][]string{{"just", "test"}}, text: string(target)}, true
 		}
 	}
@@ -238,12 +241,12 @@ func dart(l level) (found, bool) {
 }
 
 // wordForm is what can be the name of a program in shell text.
-var wordForm = regexp.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_.+-]*`)
+var wordForm = pattern.Lazy(`[A-Za-z0-9_][A-Za-z0-9_.+-]*`)
 
 // words are the words of shell text that may name programs, each once.
 func words(text string) []string {
 	var list []string
-	for _, at := range wordForm.FindAllStringIndex(text, -1) {
+	for _, at := range wordForm().FindAllStringIndex(text, -1) {
 		word := text[at[0]:at[1]]
 		inPath := at[0] > 0 && text[at[0]-1] == '/' || at[1] < len(text) && text[at[1]] == '/'
 		if !inPath && !slices.Contains(list, word) {

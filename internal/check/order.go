@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // Order is what one check is to do.
 type Order struct {
-	Dir    string            `json:"dir"` // of the step
-	Run    string            `json:"run"` // of the run: how far up one looks without a repository
-	Tests  *belay.TestPlan   `json:"tests,omitempty"`
-	PR     *belay.PRQuestion `json:"pr,omitempty"`
-	Report string            `json:"report"`           // the file for what was seen
-	Within time.Duration     `json:"within,omitempty"` // one question to the forge; 0 = the usual
+	Dir    string             `json:"dir"` // of the step
+	Run    string             `json:"run"` // of the run: how far up one looks without a repository
+	Tests  *effect.TestPlan   `json:"tests,omitempty"`
+	PR     *effect.PRQuestion `json:"pr,omitempty"`
+	Report string             `json:"report"`           // the file for what was seen
+	Within time.Duration      `json:"within,omitempty"` // one question to the forge; 0 = the usual
 }
 
 // maxReport is the biggest report that is read.
@@ -52,8 +52,8 @@ func ReadOrder(path string) (Order, error) {
 }
 
 // ReadReport reads what a check has seen.
-func ReadReport(path string) (belay.CheckReport, error) {
-	var r belay.CheckReport
+func ReadReport(path string) (effect.CheckReport, error) {
+	var r effect.CheckReport
 	info, err := os.Stat(path)
 	if err != nil {
 		return r, fmt.Errorf("read the report of a check: %w", err)
@@ -72,7 +72,7 @@ func ReadReport(path string) (belay.CheckReport, error) {
 }
 
 // writeReport puts a report in its place at once: a reader sees all of it or none.
-func writeReport(path string, r belay.CheckReport) error {
+func writeReport(path string, r effect.CheckReport) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write the report of a check: %w", err)

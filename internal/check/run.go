@@ -12,7 +12,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/verdict"
+	"github.com/belay-run/belay/effect"
 )
 
 const (
@@ -24,39 +24,31 @@ const (
 // Streams is where a check prints.
 type Streams struct{ Out, Err io.Writer }
 
-// Run makes a check and leaves its report. The code is 0 when what was seen is
-// enough, and 1 when it is not: the verdict about the step says why.
-func Run(ctx context.Context, o Order, env []string, to Streams) (int, error) {
-	var r belay.CheckReport
+// Run makes a check and leaves its report. Whether what was seen is enough is for
+// the verdict to say.
+func Run(ctx context.Context, o Order, env []string, to Streams) (r effect.CheckReport, err error) {
 	switch {
 	case o.PR != nil:
 		pr := askForge(ctx, o, env)
 		r.PR = &pr
-		_, _ = fmt.Fprintln(to.Out, verdict.Requested(pr)) // the log is for people: the report counts
 	case o.Tests != nil:
 		r.Dir = o.Dir
 		r.Tests = runTests(ctx, o, env, to)
 	default:
-		return 1, errors.New("the order of a check asks for nothing")
+		return r, errors.New("the order of a check asks for nothing")
 	}
-	if err := writeReport(o.Report, r); err != nil {
-		return 1, err
-	}
-	if verdict.Shortfall(r) != nil {
-		return 1, nil
-	}
-	return 0, nil
+	return r, writeReport(o.Report, r)
 }
 
 // runTests runs what was found at the start of the run, or what is found now.
-func runTests(ctx context.Context, o Order, env []string, to Streams) []belay.TestRun {
+func runTests(ctx context.Context, o Order, env []string, to Streams) []effect.TestRun {
 	path := variable(env, "PATH")
 	frozen := moved(*o.Tests, o.Dir)
 	plan, late := frozen, false
 	if len(plan.Commands) == 0 {
 		plan, late = Find(o.Dir, Top(o.Dir, o.Run), path), true
 	}
-	var runs []belay.TestRun
+	var runs []effect.TestRun
 	for _, c := range plan.Commands {
 		t := look(c, filepath.Join(plan.Top, c.Dir), path)
 		t.Late = t.Late || late
@@ -74,7 +66,7 @@ func runTests(ctx context.Context, o Order, env []string, to Streams) []belay.Te
 
 // moved is a plan for the same directory in another working tree: that of a step
 // which is isolated.
-func moved(p belay.TestPlan, dir string) belay.TestPlan {
+func moved(p effect.TestPlan, dir string) effect.TestPlan {
 	rel, err := filepath.Rel(p.Top, p.Dir)
 	if p.Dir == dir || err != nil || rel != "." && !strings.HasSuffix(dir, string(filepath.Separator)+rel) {
 		return p
@@ -83,7 +75,7 @@ func moved(p belay.TestPlan, dir string) belay.TestPlan {
 	if rel != "." {
 		top = strings.TrimSuffix(dir, string(filepath.Separator)+rel)
 	}
-	q := belay.TestPlan{Dir: dir, Top: top, Commands: slices.Clone(p.Commands)}
+	q := effect.TestPlan{Dir: dir, Top: top, Commands: slices.Clone(p.Commands)}
 	for i := range q.Commands {
 		at := &q.Commands[i].Program
 		if in, err := filepath.Rel(p.Top, at.Path); err == nil && at.Path != "" && below(p.Top, at.Path) {
@@ -94,8 +86,8 @@ func moved(p belay.TestPlan, dir string) belay.TestPlan {
 }
 
 // look compares a command with what is there now.
-func look(c belay.TestCommand, dir, path string) belay.TestRun {
-	t := belay.TestRun{Command: title(c.Args), Dir: dir, From: c.From, Counts: c.Counts}
+func look(c effect.TestCommand, dir, path string) effect.TestRun {
+	t := effect.TestRun{Command: title(c.Args), Dir: dir, From: c.From, Counts: c.Counts}
 	l := level{dir}
 	for _, k := range kinds {
 		if f, ok := k.find(l); k.name == c.Kind && ok {
@@ -107,7 +99,7 @@ func look(c belay.TestCommand, dir, path string) belay.TestRun {
 			t.Changed = append(t.Changed, f.Path)
 		}
 	}
-	for _, was := range append([]belay.Program{c.Program}, c.Needs...) {
+	for _, was := range append([]effect.Program{c.Program}, c.Needs...) {
 		is := program(was.Name, dir, path)
 		switch {
 		case was.Path == "" && is.Path == "" && was.Name == c.Program.Name:
@@ -122,7 +114,7 @@ func look(c belay.TestCommand, dir, path string) belay.TestRun {
 }
 
 // pickOf is what counts in a file of a command.
-func pickOf(c belay.TestCommand, file string) picker {
+func pickOf(c effect.TestCommand, file string) picker {
 	if c.Kind == "npm" && file == c.From {
 		return scripts
 	}
@@ -130,7 +122,7 @@ func pickOf(c belay.TestCommand, file string) picker {
 }
 
 // start runs a command and takes down how it ended.
-func start(ctx context.Context, c belay.TestCommand, t *belay.TestRun, env []string, to Streams) {
+func start(ctx context.Context, c effect.TestCommand, t *effect.TestRun, env []string, to Streams) {
 	at := c.Program.Path
 	if at == "" { // it came with the work
 		at = program(c.Program.Name, t.Dir, variable(env, "PATH")).Path

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // A summary counts wherever it stands in a long output.
@@ -18,9 +18,8 @@ func TestSummaryOfALongOutput(t *testing.T) {
 	dir := lay(t, map[string]string{"pytest.ini": ""})
 	plan := Find(dir, dir, bin)
 	o := Order{Dir: dir, Run: dir, Tests: &plan, Report: filepath.Join(t.TempDir(), "report")}
-	code, err := Run(context.Background(), o, []string{"PATH=" + bin + ":/usr/bin:/bin"}, Streams{io.Discard, io.Discard})
-	if err != nil || code != 0 {
-		t.Fatalf("code %d, %v", code, err)
+	if _, err := Run(context.Background(), o, []string{"PATH=" + bin + ":/usr/bin:/bin"}, Streams{io.Discard, io.Discard}); err != nil {
+		t.Fatal(err)
 	}
 	r, err := ReadReport(o.Report)
 	if err != nil || len(r.Tests) != 1 || r.Tests[0].Tally == nil || r.Tests[0].Tally.Passed != 2 {
@@ -35,7 +34,7 @@ func TestForgeThatHangs(t *testing.T) {
 	forge := program("gh", "", bin)
 	began := time.Now()
 	_, what, why := pulls(context.Background(), forge, "main", Order{Dir: bin, Within: 50 * time.Millisecond}, []string{"PATH=/usr/bin:/bin"})
-	if what != belay.PRNoAnswer || !strings.Contains(why, "did not answer within 50ms") {
+	if what != effect.PRNoAnswer || !strings.Contains(why, "did not answer within 50ms") {
 		t.Errorf("%s: %s", what, why)
 	}
 	if took := time.Since(began); took > time.Minute {
@@ -47,12 +46,12 @@ func TestAnswersOfForges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, text string
-		want       belay.PullRequest
+		want       effect.PullRequest
 	}{
 		{"gh", `[{"number":7,"url":"u","headRefOid":"abc","state":"OPEN","createdAt":"2026-01-02T03:04:05Z","mergedAt":null}]`,
-			belay.PullRequest{Number: 7, URL: "u", Head: "abc", State: belay.PROpen, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
+			effect.PullRequest{Number: 7, URL: "u", Head: "abc", State: effect.PROpen, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
 		{"glab", `[{"iid":8,"web_url":"w","sha":"def","state":"merged","created_at":"2026-01-02T03:04:05Z","merged_at":"2026-01-02T03:04:06Z"}]`,
-			belay.PullRequest{Number: 8, URL: "w", Head: "def", State: belay.PRMerged, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Merged: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}},
+			effect.PullRequest{Number: 8, URL: "w", Head: "def", State: effect.PRMerged, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Merged: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}},
 	} {
 		got, err := readPulls([]byte(c.text))
 		if err != nil || len(got) != 1 || got[0] != c.want {

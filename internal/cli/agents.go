@@ -18,14 +18,16 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
-	attendant "github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/doctor"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // agentOptions are the flags about agents of commands that start runs.
@@ -42,11 +44,11 @@ type agentOptions struct {
 func agentFlags(cmd *cobra.Command, o *agentOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.agent, "agent", "", "who does the agent steps that name nobody: claude, codex, … or scripted:FILE (default: the setting agent, else the first one installed and logged in)")
-	f.StringVar(&o.hollow, "hollow", "evidence", "how an agent's claim is judged: evidence, or classic (by its text alone)")
-	f.IntVar(&o.maxAgents, "max-agents", 0, "agents that may be started, with all runs that belong to this one (default: the setting budget.max_agents, 40)")
-	f.Int64Var(&o.maxTokens, "max-tokens", 0, "tokens that they may use before no further one starts")
-	f.StringVar(&o.maxUSD, "max-usd", "", "dollars that they may cost, as far as they tell it")
-	f.DurationVar(&o.maxWall, "max-wall", 0, "time after which no further agent starts")
+	f.StringVar(&o.hollow, "hollow", "evidence", "how an agent's result is judged: by evidence, or classic (by its text alone)")
+	f.IntVar(&o.maxAgents, "max-agents", 0, "start at most this many agents, including those of nested runs (default: the setting budget.max_agents, 40; 200 for belay do)")
+	f.Int64Var(&o.maxTokens, "max-tokens", 0, "stop starting agents once this many tokens were used")
+	f.StringVar(&o.maxUSD, "max-usd", "", "stop starting agents once they reported this cost in dollars")
+	f.DurationVar(&o.maxWall, "max-wall", 0, "stop starting agents after this time")
 	recoveryFlags(cmd, &o.recovery)
 }
 
@@ -91,17 +93,13 @@ func (o agentOptions) noBudget(flags *pflag.FlagSet) error {
 
 // rosterOf is the agents of this machine and of its user.
 func rosterOf(cfg *config.Config, exe string, environ []string) (*roster.Roster, error) {
-	var own []roster.Entry
+	var own []agent.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents.Own)) {
-		a := cfg.Agents.Own[name]
-		own = append(own, roster.Entry{
-			Name: name, Kind: agent.Kind(a.Kind), Program: a.Program, Args: a.Args,
-			Model: a.Model, Access: agent.Access(a.Access), Script: a.Script,
-		})
+		own = append(own, cfg.Agents.Own[name])
 	}
 	r, err := roster.New([]string{exe}, environ, own)
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInvalid, "read config", err, "")
+		return nil, exit.New(exit.Invalid, "read config", err, "")
 	}
 	return r, nil
 }
@@ -111,23 +109,21 @@ func rosterOf(cfg *config.Config, exe string, environ []string) (*roster.Roster,
 func hostOf(cfg *config.Config, r *roster.Roster, exe string) step.Host {
 	return step.Host{
 		Self: []string{exe},
-		Find: func(name string) (step.Agent, error) {
+		Find: func(name string) (agent.Agent, error) {
 			e, err := r.Find(name)
-			return step.Agent{
-				Name: e.Name, Kind: e.Kind, Program: e.Program, Args: e.Args,
-				Model: e.Model, Access: cmp.Or(e.Access, agent.AccessEdit), Script: e.Script,
-			}, err
+			e.Access = cmp.Or(e.Access, agent.AccessEdit)
+			return e, err
 		},
-		Windows: attendant.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
+		Windows: supervise.Windows{First: cfg.Agents.First.Value, Silence: cfg.Agents.Silence.Value, Tool: cfg.Agents.Tool.Value},
 		Contain: containment(cfg.Agents.Containment.Value),
 	}
 }
 
-func containment(level int) attendant.Containment {
+func containment(level int) supervise.Containment {
 	if level >= 2 {
-		return attendant.ContainNamespace
+		return supervise.ContainNamespace
 	}
-	return attendant.ContainSubreaper
+	return supervise.ContainSubreaper
 }
 
 // staff gives a run its agents: who does the steps that name nobody, who may
@@ -166,8 +162,8 @@ func (a *app) staff(cmd *cobra.Command, spec *engine.Spec, cfg *config.Config, r
 		}
 	}
 	if who.nobody && spec.Agent == "" {
-		return belay.Exit(belay.ExitInfra, "find an agent", errors.New("the recipe has agent steps, and there is no agent on this machine"),
-			"install one of claude, codex, gemini, copilot, opencode and qwen and log in, or name one with --agent; belay doctor tells what is there")
+		return exit.New(exit.Infra, "find an agent", errors.New("the recipe has agent steps, and there is no agent on this machine"),
+			"install one ("+agent.Installable()+") and log in, or name one with --agent; belay doctor tells what is there")
 	}
 	if err := present(r, spec.Agent, who); err != nil {
 		return err
@@ -236,22 +232,22 @@ func wholeScript(name string) (string, error) {
 	}
 	abs, err := filepath.Abs(file)
 	if err != nil {
-		return "", belay.Exit(belay.ExitInvalid, "find the script", err, "")
+		return "", exit.New(exit.Invalid, "find the script", err, "")
 	}
 	return string(agent.Scripted) + ":" + abs, nil
 }
 
 // checkScript reads the script of a scripted agent before anything runs.
-func checkScript(e roster.Entry) error {
+func checkScript(e agent.Agent) error {
 	if e.Kind != agent.Scripted {
 		return nil
 	}
 	text, err := os.ReadFile(e.Script)
 	if err != nil {
-		return belay.Exit(belay.ExitInvalid, "read the script of agent "+e.Name, err, "write it first, or name another with --agent scripted:FILE")
+		return exit.New(exit.Invalid, "read the script of agent "+e.Name, err, "write it first, or name another with --agent scripted:FILE")
 	}
 	if err := scripted.Check(text); err != nil {
-		return belay.Exit(belay.ExitInvalid, "agent "+e.Name, fmt.Errorf("%s: %w", e.Script, err), "nothing was started")
+		return exit.New(exit.Invalid, "agent "+e.Name, fmt.Errorf("%s: %w", e.Script, err), "nothing was started")
 	}
 	return nil
 }
@@ -260,13 +256,13 @@ func checkScript(e roster.Entry) error {
 func noAgent(err error) error {
 	var unknown *roster.Unknown
 	if errors.As(err, &unknown) {
-		return belay.Exit(belay.ExitInvalid, "", err, "there are "+strings.Join(unknown.All, ", ")+"; an own one is made with agents.NAME in the settings")
+		return exit.New(exit.Invalid, "", err, "there are "+strings.Join(unknown.All, ", ")+"; an own one is made with agents.NAME in the settings")
 	}
 	var mute *roster.Unscripted
 	if errors.As(err, &mute) {
-		return belay.Exit(belay.ExitInvalid, "", err, "name it with --agent scripted:FILE, or set agents."+mute.Name+".script")
+		return exit.New(exit.Invalid, "", err, "name it with --agent scripted:FILE, or set agents."+mute.Name+".script")
 	}
-	return belay.Exit(belay.ExitInfra, "", err, "install it, or set agents.NAME.program; belay doctor tells what is there")
+	return exit.New(exit.Infra, "", err, "install it, or set agents.NAME.program; belay doctor tells what is there")
 }
 
 // loggedIn refuses a run whose agents are known to be logged out, before
@@ -282,7 +278,7 @@ func (a *app) loggedIn(ctx context.Context, spec *engine.Spec, cfg *config.Confi
 		if err != nil || !p.LoggedOut(ctx, e) {
 			continue // who is not there was told before
 		}
-		return belay.Exit(belay.ExitInfra, "", fmt.Errorf("agent %s is not logged in, and nothing was started", name),
+		return exit.New(exit.Infra, "", fmt.Errorf("agent %s is not logged in, and nothing was started", name),
 			agent.Known(e.Kind).Login.Cure)
 	}
 	return nil
@@ -313,11 +309,11 @@ func (c cast) all(chosen string) []string {
 
 // rolesIn is who the agent steps of all recipes ask for: by name, by persona, or
 // by the profile of their role.
-func rolesIn(lib flow.Library, roles map[string]belay.Profile) cast {
+func rolesIn(lib flow.Library, roles map[string]event.Profile) cast {
 	var c cast
 	for _, r := range lib.Recipes {
 		for _, s := range r.Steps {
-			if s.Type != belay.TypeAgent {
+			if !s.Type.Agent() {
 				continue
 			}
 			c.steps = append(c.steps, s.ID)

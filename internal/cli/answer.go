@@ -10,10 +10,11 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 )
 
 func choices() []string {
-	return []string{belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip}
+	return []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip}
 }
 
 func (a *app) answerCommand() *cobra.Command {
@@ -32,8 +33,8 @@ func (a *app) answerCommand() *cobra.Command {
 			if len(args) == 3 {
 				step = args[1]
 			}
-			return a.answer(ctx, args[0], belay.Request{
-				By: engine.Person(), Ask: belay.RequestAnswer, Step: belay.Path(step), Choice: choice, Why: why,
+			return a.answer(ctx, args[0], event.Request{
+				By: engine.Person(), Ask: event.RequestAnswer, Step: belay.Path(step), Choice: choice, Why: why,
 			}, asJSON)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
@@ -42,7 +43,7 @@ func (a *app) answerCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON bool) (err error) {
+func (a *app) answer(ctx context.Context, arg string, req event.Request, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -68,13 +69,13 @@ func (a *app) answer(ctx context.Context, arg string, req belay.Request, asJSON 
 	if h.left {
 		text += fmt.Sprintf("\nnext: %s resume %s", a.name(), req.Run.Root())
 	}
-	a.wish(lineOfWish(req), asJSON, text)
+	a.tellRequest(lineOfRequest(req), asJSON, text)
 	return nil
 }
 
 // aim turns a step that is named from its root's view into a step of the child
 // run that it belongs to.
-func (a *app) aim(ws *workshop, req belay.Request) (belay.Request, error) {
+func (a *app) aim(ws *workshop, req event.Request) (event.Request, error) {
 	if !nested(req.Step) {
 		return req, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/audit"
+	"github.com/belay-run/belay/exit"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -53,7 +54,7 @@ func (a *app) audit(s *runView, asJSON bool) error {
 		a.object(auditLine{"summary", s.id.Root(), len(found) == 0, len(s.recs), len(found)})
 	}
 	if len(found) > 0 {
-		return belay.Exit(belay.ExitDamaged, "audit run "+string(s.id.Root()), fmt.Errorf("%d rules are broken", len(found)), "keep the folder: this is a bug in belay, or somebody wrote to the journal")
+		return exit.New(exit.Damaged, "audit run "+string(s.id.Root()), fmt.Errorf("%d rules are broken", len(found)), "keep the folder: this is a bug in belay, or somebody wrote to the journal")
 	}
 	if !asJSON {
 		a.out.line("run %s: ok: %d records", s.id.Root(), len(s.recs))

@@ -8,23 +8,25 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
-	return a.endCommand("cancel RUN", "end everything of a run now; final", belay.RequestCancel)
+	return a.endCommand("cancel RUN", "end everything of a run now; final", event.RequestCancel)
 }
 
 func (a *app) stopCommand() *cobra.Command {
-	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", belay.RequestStop)
+	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", event.RequestStop)
 }
 
-func (a *app) endCommand(use, short string, wish belay.RequestKind) *cobra.Command {
+func (a *app) endCommand(use, short string, kind event.RequestKind) *cobra.Command {
 	var why string
 	var asJSON bool
 	cmd := command(use, short, 1, 1, func(ctx context.Context, _ *cobra.Command, args []string) error {
-		return a.end(ctx, args[0], wish, why, asJSON)
+		return a.end(ctx, args[0], kind, why, asJSON)
 	})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
@@ -33,7 +35,7 @@ func (a *app) endCommand(use, short string, wish belay.RequestKind) *cobra.Comma
 }
 
 // end cancels or stops a run, driven or not.
-func (a *app) end(ctx context.Context, arg string, wish belay.RequestKind, why string, asJSON bool) (err error) {
+func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why string, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -43,14 +45,14 @@ func (a *app) end(ctx context.Context, arg string, wish belay.RequestKind, why s
 	if err != nil {
 		return err
 	}
-	if err := a.person(ws.state, string(wish), id); err != nil {
+	if err := a.person(ws.state, string(kind), id); err != nil {
 		return err
 	}
 	if id != id.Root() {
-		return belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("%s is a part of run %s", id, id.Root()),
-			fmt.Sprintf("%s the whole with %s %s %s", wish, a.name(), wish, id.Root()))
+		return exit.New(exit.Invalid, string(kind), fmt.Errorf("%s is a part of run %s", id, id.Root()),
+			fmt.Sprintf("%s the whole with %s %s %s", kind, a.name(), kind, id.Root()))
 	}
-	req := belay.Request{Run: id, By: engine.Person(), Ask: wish, Why: why}
+	req := event.Request{Run: id, By: engine.Person(), Ask: kind, Why: why}
 	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req, asJSON) })
 	if err != nil {
 		return err
@@ -66,19 +68,19 @@ func (a *app) end(ctx context.Context, arg string, wish belay.RequestKind, why s
 	return nil
 }
 
-func (a *app) accepted(req belay.Request, end *belay.RunResult, asJSON bool) {
-	l := lineOfWish(req)
+func (a *app) accepted(req event.Request, end *belay.RunResult, asJSON bool) {
+	l := lineOfRequest(req)
 	switch {
 	case end != nil:
 		l.Status = end.Status
-		a.wish(l, asJSON, fmt.Sprintf("run %s %s", req.Run, end.Status))
+		a.tellRequest(l, asJSON, fmt.Sprintf("run %s %s", req.Run, end.Status))
 	default:
-		a.wish(l, asJSON, fmt.Sprintf("run %s: %s is accepted, its processes are being ended", req.Run, req.Ask))
+		a.tellRequest(l, asJSON, fmt.Sprintf("run %s: %s is accepted, its processes are being ended", req.Run, req.Ask))
 	}
 }
 
-// wish prints what came of a wish, in the form that was asked for.
-func (a *app) wish(l wishLine, asJSON bool, text string) {
+// tellRequest prints what came of a request, in the form that was asked for.
+func (a *app) tellRequest(l requestLine, asJSON bool, text string) {
 	if asJSON {
 		a.object(l)
 		return
@@ -87,16 +89,16 @@ func (a *app) wish(l wishLine, asJSON bool, text string) {
 }
 
 // endFree ends a run that nobody drives: a keeper may still hold processes of
-// it, and the wish becomes a record like any other.
-func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req belay.Request, asJSON bool) error {
-	l, status := lineOfWish(req), o.Tree.Status()
+// it, and the request becomes a record like any other.
+func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req event.Request, asJSON bool) error {
+	l, status := lineOfRequest(req), o.Tree.Status()
 	if done, err := atRest(o.ID, req.Ask, status); done {
 		if e := o.Close(); err == nil {
 			err = e
 		}
 		if err == nil {
 			l.Status = status
-			a.wish(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
+			a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
 		}
 		return err
 	}
@@ -104,19 +106,22 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 	live, _ := watching(o)
 	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), a.style(), tailOf(ws.state.Folder(o.ID)))
 	ctx, at := attend(ctx, nil)
-	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) { screen.Seen(recs) }, flow.Fact{Run: o.ID, Event: belay.RequestReceived{Request: req}})
+	res, err := o.Drive(ctx, at.hard, func(recs []event.Record) { screen.Seen(recs) }, flow.Fact{Run: o.ID, Event: event.RequestReceived{Request: req}})
+	if live.Rest != nil {
+		a.keepReceipt(ctx, ws.state, o)
+	}
 	e := ending{committed: live.Rest, result: res, err: err, signal: at.stop(), cleanup: o.Close()}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
 		a.complain(aside)
 	}
 	want := belay.Aborted
-	if req.Ask == belay.RequestStop {
+	if req.Ask == event.RequestStop {
 		want = belay.Stopped
 	}
 	if live.Rest != nil && res.Status == want {
 		l.Status = res.Status
-		a.wish(l, asJSON, fmt.Sprintf("run %s %s", o.ID, res.Status))
+		a.tellRequest(l, asJSON, fmt.Sprintf("run %s %s", o.ID, res.Status))
 		return nil // the act was done
 	}
 	return err
@@ -124,14 +129,14 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req bel
 
 // atRest tells whether there is nothing left to end, and whether that is what
 // was wanted.
-func atRest(id belay.RunID, wish belay.RequestKind, s belay.Status) (bool, error) {
+func atRest(id belay.RunID, kind event.RequestKind, s belay.Status) (bool, error) {
 	switch s {
 	case belay.Aborted:
 		return true, nil
-	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow:
-		return true, belay.Exit(belay.ExitInvalid, string(wish), fmt.Errorf("run %s has ended: %s", id, s), "")
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
+		return true, exit.New(exit.Invalid, string(kind), fmt.Errorf("run %s has ended: %s", id, s), "")
 	case belay.Held, belay.Stopped:
-		return wish == belay.RequestStop, nil
+		return kind == event.RequestStop, nil
 	case belay.Running:
 	}
 	return false, nil

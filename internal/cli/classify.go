@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -53,7 +54,7 @@ an exit code that is not known.`
 }
 
 func (a *app) classify(cmd *cobra.Command, o classifyOptions) error {
-	exit, err := parseExit(o.exit)
+	code, err := parseExit(o.exit)
 	if err != nil {
 		return usage(cmd, fmt.Errorf("--exit %w", err))
 	}
@@ -70,9 +71,9 @@ func (a *app) classify(cmd *cobra.Command, o classifyOptions) error {
 	}
 	text, err := lastOf(os.Stdin, maxErrorText)
 	if err != nil {
-		return belay.Exit(belay.ExitInvalid, "read error text", err, "")
+		return exit.New(exit.Invalid, "read error text", err, "")
 	}
-	found := verdict.Classify(verdict.Facts{Text: text, Exit: exit, Signal: o.signal, Tool: o.tool})
+	found := verdict.Classify(verdict.Facts{Text: text, Exit: code, Signal: o.signal, Tool: o.tool})
 	if o.json {
 		a.object(found)
 		return nil
@@ -81,7 +82,7 @@ func (a *app) classify(cmd *cobra.Command, o classifyOptions) error {
 	a.out.line("strategy     %s", found.Move)
 	a.out.line("decided by   %s: %s (%s)", found.Level, levelWords(found.Level), found.Rule)
 	if found.Tool != "" {
-		a.out.line("tool         %s", tui.Clean(found.Tool))
+		a.out.line("tool         %s", readable.Clean(found.Tool))
 	}
 	a.out.line("fingerprint  %s", found.Fingerprint)
 	return nil
@@ -98,7 +99,7 @@ func (a *app) classifyTable(o classifyOptions) (err error) {
 	if o.file != "-" {
 		f, err := os.Open(o.file)
 		if err != nil {
-			return belay.Exit(belay.ExitInvalid, "read table", err, "")
+			return exit.New(exit.Invalid, "read table", err, "")
 		}
 		defer func() { _ = f.Close() }() // read only: nothing to lose
 		in = f
@@ -119,13 +120,13 @@ func (a *app) classifyTable(o classifyOptions) (err error) {
 		}
 		facts, err := rowFacts(columns, cells)
 		if err != nil {
-			return belay.Exit(belay.ExitInvalid, "read table", fmt.Errorf("line %d: %w", n, err), "cells are parted by tabs: message, exit, …")
+			return exit.New(exit.Invalid, "read table", fmt.Errorf("line %d: %w", n, err), "cells are parted by tabs: message, exit, …")
 		}
 		row++
 		a.printRow(tableLine{row, c.Classify(facts)}, facts.Text, o.json)
 	}
 	if err := lines.Err(); err != nil {
-		return belay.Exit(belay.ExitInvalid, "read table", err, "")
+		return exit.New(exit.Invalid, "read table", err, "")
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (a *app) printRow(l tableLine, text string, asJSON bool) {
 		return
 	}
 	first, _, _ := strings.Cut(text, "\n")
-	a.out.line("%4d  %-14s  %-11s  %s  %-22s  %.60s", l.Row, l.Class, l.Move, l.Level, l.Rule, tui.Clean(first))
+	a.out.line("%4d  %-14s  %-11s  %s  %-22s  %.60s", l.Row, l.Class, l.Move, l.Level, l.Rule, readable.Clean(first))
 }
 
 // rowFacts reads one row of a table by the names of its columns.

@@ -11,17 +11,19 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 func counts() []string {
-	return []string{string(belay.CountAttempts), string(belay.CountBreakers), string(belay.CountBudget)}
+	return []string{string(event.CountAttempts), string(event.CountBreakers), string(event.CountBudget), string(event.CountRestarts), string(event.CountReview)}
 }
 
 func (a *app) clearCommand() *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command("clear RUN attempts[:STEP]|breakers|budget", "take back what is counted against a run", 2, 2,
+	cmd := command("clear RUN attempts[:STEP]|breakers|budget|restarts|review", "take back what is counted against a run", 2, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			what, step, err := countOf(args[1])
 			if err != nil {
@@ -30,8 +32,8 @@ func (a *app) clearCommand() *cobra.Command {
 			if strings.TrimSpace(why) == "" {
 				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))
 			}
-			return a.clear(ctx, args[0], belay.Request{
-				By: engine.Person(), Ask: belay.RequestClear, What: what, Step: step, Why: why,
+			return a.clear(ctx, args[0], event.Request{
+				By: engine.Person(), Ask: event.RequestClear, What: what, Step: step, Why: why,
 			}, asJSON)
 		})
 	cmd.Long = `Takes back what is counted against a run, on record:
@@ -40,6 +42,8 @@ func (a *app) clearCommand() *cobra.Command {
   breakers        what is counted, for all runs on this machine, of the services
                   that the run's agents call
   budget          what the run's agents have used, and its recoveries from failures
+  restarts        how often belay watch has resumed the run
+  review          what the rounds of a review came to: new ones begin from nothing
 
 A run that is driven hears of it at once; one that is not goes on with belay
 resume. A step that is held still waits for its answer.`
@@ -50,28 +54,28 @@ resume. A step that is held still waits for its answer.`
 }
 
 // countOf reads what is to be cleared.
-func countOf(word string) (belay.Count, belay.Path, error) {
+func countOf(word string) (event.Count, belay.Path, error) {
 	name, step, aimed := strings.Cut(word, ":")
-	wrong := func(msg, hint string) (belay.Count, belay.Path, error) {
-		return "", "", belay.Exit(belay.ExitUsage, "", errors.New(msg), hint)
+	wrong := func(msg, hint string) (event.Count, belay.Path, error) {
+		return "", "", exit.New(exit.Usage, "", errors.New(msg), hint)
 	}
-	const all = "name attempts, attempts:STEP, breakers or budget"
+	const all = "name attempts, attempts:STEP, breakers, budget, restarts or review"
 	switch {
 	case !slices.Contains(counts(), name):
 		hint := all
-		if near := expr.Near(name, counts()); near != "" {
+		if near := spelling.Near(name, counts()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return wrong(fmt.Sprintf("%q is nothing that can be cleared", word), hint)
-	case aimed && belay.Count(name) != belay.CountAttempts:
+	case aimed && event.Count(name) != event.CountAttempts:
 		return wrong(fmt.Sprintf("%s belongs to the whole run, not to a step", name), "leave out :"+step)
 	case aimed && step == "":
 		return wrong("attempts: names no step", all)
 	}
-	return belay.Count(name), belay.Path(step), nil
+	return event.Count(name), belay.Path(step), nil
 }
 
-func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON bool) (err error) {
+func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -82,7 +86,7 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 		return err
 	}
 	about := req.Run
-	if req.What == belay.CountBreakers {
+	if req.What == event.CountBreakers {
 		about = "" // they are those of all runs on this machine
 	}
 	if err := a.person(ws.state, "clear", about); err != nil {
@@ -92,7 +96,7 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 	if err != nil {
 		return err
 	}
-	l := lineOfWish(req)
+	l := lineOfRequest(req)
 	l.Services = services
 	text := fmt.Sprintf("run %s: cleared %s", req.Run, clearedText(req, services))
 	switch {
@@ -101,14 +105,14 @@ func (a *app) clear(ctx context.Context, arg string, req belay.Request, asJSON b
 	case h.left:
 		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
 	}
-	a.wish(l, asJSON, text)
+	a.tellRequest(l, asJSON, text)
 	return nil
 }
 
 // meant finds the run and the step that are meant, and the services that the
 // run's agents call and of which something is counted; final tells that the run
 // cannot go on any more.
-func (a *app) meant(ws *workshop, arg string, req belay.Request) (_ belay.Request, services []string, final bool, err error) {
+func (a *app) meant(ws *workshop, arg string, req event.Request) (_ event.Request, services []string, final bool, err error) {
 	s, err := tell(ws.state, arg)
 	if err != nil {
 		return req, nil, false, err
@@ -119,10 +123,10 @@ func (a *app) meant(ws *workshop, arg string, req belay.Request) (_ belay.Reques
 	return req, services, final, err
 }
 
-func aimed(ws *workshop, s *runView, req belay.Request) (belay.Request, []string, error) {
+func aimed(ws *workshop, s *runView, req event.Request) (event.Request, []string, error) {
 	req.Run = s.id
 	switch req.What {
-	case belay.CountAttempts:
+	case event.CountAttempts:
 		if req.Step == "" {
 			return req, nil, nil
 		}
@@ -132,9 +136,9 @@ func aimed(ws *workshop, s *runView, req belay.Request) (belay.Request, []string
 		}
 		req.Run, req.Step = p.Run, p.Path
 		return req, nil, nil
-	case belay.CountBreakers:
+	case event.CountBreakers:
 		req.Run = s.id.Root()
-		known, err := ws.state.Services()
+		known, err := ws.state.Ledger().Services()
 		var names []string
 		for _, k := range known {
 			if slices.Contains(ws.local.ServicesOf(s.Tree), k.Name) {
@@ -142,21 +146,25 @@ func aimed(ws *workshop, s *runView, req belay.Request) (belay.Request, []string
 			}
 		}
 		return req, names, err
-	case belay.CountBudget:
+	case event.CountBudget, event.CountRestarts, event.CountReview:
 		req.Run = s.id.Root()
 	}
 	return req, nil, nil
 }
 
 // clearedText says what was taken back.
-func clearedText(req belay.Request, services []string) string {
+func clearedText(req event.Request, services []string) string {
 	switch {
 	case req.Step != "":
 		return fmt.Sprintf("the attempts of step %s", req.Step)
-	case req.What == belay.CountAttempts:
+	case req.What == event.CountAttempts:
 		return "the attempts of all steps"
-	case req.What == belay.CountBudget:
+	case req.What == event.CountBudget:
 		return "the budget: what its agents used, and its recoveries from failures"
+	case req.What == event.CountRestarts:
+		return "the restarts: belay watch may resume it again"
+	case req.What == event.CountReview:
+		return "the review: new rounds begin from nothing"
 	case len(services) == 0:
 		return "the breakers: nothing was counted of the services that its agents call"
 	}
@@ -171,7 +179,7 @@ func (a *app) completeClear(cmd *cobra.Command, args []string, begun string) ([]
 	words := counts()
 	steps, _ := a.completeStep(cmd, args, begun)
 	for _, s := range steps {
-		words = append(words, string(belay.CountAttempts)+":"+s)
+		words = append(words, string(event.CountAttempts)+":"+s)
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,6 +1,6 @@
 // Package cli is the command line: it parses, wires the rooms together, prints,
 // and returns an error that knows its exit code. It never ends the process,
-// keeps no state between calls, and decides nothing about a run: a wish is
+// keeps no state between calls, and decides nothing about a run: a request is
 // written down as a fact, and the brain reads it.
 package cli
 
@@ -14,8 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // Streams are the standard streams: Out carries the answer, Err the talk.
@@ -33,6 +34,7 @@ type app struct {
 
 	subject belay.RunID    // the run that the command works on, once it is known
 	agents  *roster.Roster // once the state is open
+	kind    string         // the type of the task that it did, once there is a plan
 	told    *int           // the exit code of the last line, once one was printed
 
 	state    string // the global flags
@@ -83,17 +85,17 @@ with belay resume. Exit code 0 means that every required step is done and checke
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.state, "state", "", "state directory (BELAY_STATE; default ~/.local/state/belay)")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer of a failure, and errors")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but errors and, if the run did not succeed, its summary")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
 	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags
 	root.AddCommand(
-		a.runCommand(), a.resumeCommand(), a.validateCommand(),
+		a.doCommand(), a.runCommand(), a.resumeCommand(), a.watchCommand(), a.validateCommand(),
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.clearCommand(), a.stopCommand(), a.cancelCommand(),
-		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.schemaCommand(), a.branchCommand(),
-		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(),
-		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.historyCommand(), a.inboxCommand(),
+		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.callsCommand(), a.atCommand(), a.schemaCommand(), a.branchCommand(),
+		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.placeCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(),
+		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.receiptCommand(), a.historyCommand(), a.inboxCommand(), a.issueCommand(),
 	)
 	root.SetHelpCommand(a.helpCommand())
 	return root
@@ -116,12 +118,12 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		for _, c := range cmd.Commands() {
 			names = append(names, c.Name())
 		}
-		if near := expr.Near(args[0], names); near != "" {
-			return belay.Exit(belay.ExitUsage, "", err, "did you mean belay "+near+"?")
+		if near := spelling.Near(args[0], names); near != "" {
+			return exit.New(exit.Usage, "", err, "did you mean belay "+near+"?")
 		}
-		return belay.Exit(belay.ExitUsage, "", err, "see belay --help")
+		return exit.New(exit.Usage, "", err, "see belay --help")
 	}
-	return belay.Exit(belay.ExitUsage, "", errors.New("no command was given"), "see belay --help")
+	return exit.New(exit.Usage, "", errors.New("no command was given"), "see belay --help")
 }
 
 func (a *app) helpCommand() *cobra.Command {
@@ -140,7 +142,7 @@ func (a *app) helpCommand() *cobra.Command {
 
 // usage marks an error of the command line itself.
 func usage(cmd *cobra.Command, err error) error {
-	return belay.Exit(belay.ExitUsage, "", err, "see "+cmd.CommandPath()+" --help")
+	return exit.New(exit.Usage, "", err, "see "+cmd.CommandPath()+" --help")
 }
 
 // args checks the number of arguments.

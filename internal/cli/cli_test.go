@@ -13,8 +13,11 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/story"
 )
 
@@ -57,10 +60,10 @@ func TestParseSets(t *testing.T) {
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	achieved := &belay.RunResult{Status: belay.Achieved}
-	failed := &belay.RunResult{Status: belay.Failed, Code: belay.ExitFailed, Reason: "r"}
-	held := &belay.RunResult{Status: belay.Held, Code: belay.ExitHeld}
-	stopped := &belay.RunResult{Status: belay.Stopped, Code: belay.ExitTerminated}
-	full := belay.Exit(belay.ExitInfra, "append", errors.New("no room"), "make room")
+	failed := &belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: "r"}
+	held := &belay.RunResult{Status: belay.Held, Code: exit.Held}
+	stopped := &belay.RunResult{Status: belay.Stopped, Code: exit.Terminated}
+	full := exit.New(exit.Infra, "append", errors.New("no room"), "make room")
 	bad := errors.New("close keeper: gone")
 	sig := &Signalled{Signal: syscall.SIGINT}
 	for _, c := range []struct {
@@ -91,8 +94,8 @@ func TestSettle(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			res, err, aside := c.in.settle("r")
-			if res.Status != c.status || res.Code != c.code || belay.ExitCode(err) != c.code {
-				t.Errorf("status %s, code %d, error %v with code %d", res.Status, res.Code, err, belay.ExitCode(err))
+			if res.Status != c.status || res.Code != c.code || exit.Code(err) != c.code {
+				t.Errorf("status %s, code %d, error %v with code %d", res.Status, res.Code, err, exit.Code(err))
 			}
 			if (aside != nil) != c.aside {
 				t.Errorf("aside: %v", aside)
@@ -107,32 +110,32 @@ func TestSettle(t *testing.T) {
 
 func TestListener(t *testing.T) {
 	t.Parallel()
-	received := belay.RequestReceived{Request: belay.Request{ID: "me", Run: "r"}}
-	ended := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Aborted}}
+	received := event.RequestReceived{Request: event.Request{ID: "me", Run: "r"}}
+	ended := event.RunEnded{RunResult: belay.RunResult{Status: belay.Aborted}}
 	for _, c := range []struct {
 		name   string
-		ask    belay.RequestKind
-		events []belay.Event
+		ask    event.RequestKind
+		events []event.Event
 		done   bool
 		want   reply
 	}{
-		{"nothing yet", belay.RequestCancel, []belay.Event{belay.AttemptEnded{}}, false, ""},
-		{"of another", belay.RequestAnswer, []belay.Event{belay.RequestReceived{Request: belay.Request{ID: "you"}}}, false, ""},
-		{"answer taken", belay.RequestAnswer, []belay.Event{received, belay.ItemAnswered{}}, true, accepted},
-		{"answer refused", belay.RequestAnswer, []belay.Event{received, belay.RequestRefused{ID: "me", Why: "no"}}, true, refused},
-		{"refusal of another", belay.RequestAnswer, []belay.Event{received, belay.RequestRefused{ID: "you"}}, true, accepted},
-		{"cancel waits for the end", belay.RequestCancel, []belay.Event{received}, false, accepted},
-		{"cancelled", belay.RequestCancel, []belay.Event{received, ended}, true, accepted},
-		{"stop taken", belay.RequestStop, []belay.Event{received, belay.RunStopped{}}, true, accepted},
-		{"ended before it was read", belay.RequestCancel, []belay.Event{ended}, false, ""},
-		{"held before it was read", belay.RequestAnswer, []belay.Event{belay.RunHeld{}}, false, ""},
+		{"nothing yet", event.RequestCancel, []event.Event{event.AttemptEnded{}}, false, ""},
+		{"of another", event.RequestAnswer, []event.Event{event.RequestReceived{Request: event.Request{ID: "you"}}}, false, ""},
+		{"answer taken", event.RequestAnswer, []event.Event{received, event.ItemAnswered{}}, true, accepted},
+		{"answer refused", event.RequestAnswer, []event.Event{received, event.RequestRefused{ID: "me", Why: "no"}}, true, refused},
+		{"refusal of another", event.RequestAnswer, []event.Event{received, event.RequestRefused{ID: "you"}}, true, accepted},
+		{"cancel waits for the end", event.RequestCancel, []event.Event{received}, false, accepted},
+		{"cancelled", event.RequestCancel, []event.Event{received, ended}, true, accepted},
+		{"stop taken", event.RequestStop, []event.Event{received, event.RunStopped{}}, true, accepted},
+		{"ended before it was read", event.RequestCancel, []event.Event{ended}, false, ""},
+		{"held before it was read", event.RequestAnswer, []event.Event{event.RunHeld{}}, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := &listener{heardOf: story.New(nil), req: belay.Request{ID: "me", Run: "r", Ask: c.ask}}
-			var recs []belay.Record
+			l := &listener{heardOf: story.New(nil), req: event.Request{ID: "me", Run: "r", Ask: c.ask}}
+			var recs []event.Record
 			for _, e := range c.events {
-				recs = append(recs, belay.Record{Run: "r", Event: e})
+				recs = append(recs, event.Record{Run: "r", Event: e})
 			}
 			l.listen(recs)
 			if l.settled() != c.done || l.reply != c.want {
@@ -162,7 +165,7 @@ func TestFreshIDsDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 100 {
-		id := freshID(belay.RequestAnswer)
+		id := freshID(event.RequestAnswer)
 		if seen[id] {
 			t.Fatalf("%s twice", id)
 		}
@@ -172,19 +175,19 @@ func TestFreshIDsDiffer(t *testing.T) {
 
 func TestTypedErrorsHaveTheirCodes(t *testing.T) {
 	t.Parallel()
-	unknown := belay.Exit(belay.ExitUsage, "find run", &journal.Unknown{ID: "x"}, "list them")
+	unknown := exit.New(exit.Usage, "find run", &journal.Unknown{ID: "x"}, "list them")
 	for _, c := range []struct {
 		err  error
 		code int
 	}{
 		{nil, 0},
 		{unknown, 65},
-		{belay.Exit(belay.ExitUsage, "find run", &journal.Ambiguous{Prefix: "x"}, ""), 65},
-		{belay.Exit(belay.ExitUsage, "create run", journal.ErrExists, ""), 65},
-		{belay.Exit(belay.ExitBusy, "lock", &journal.Busy{Run: "r"}, ""), 9},
+		{exit.New(exit.Usage, "find run", &journal.Ambiguous{Prefix: "x"}, ""), 65},
+		{exit.New(exit.Usage, "create run", journal.ErrExists, ""), 65},
+		{exit.New(exit.Busy, "lock", &journal.Busy{Run: "r"}, ""), 9},
 		{errors.New("anything"), 1},
 	} {
-		if got := belay.ExitCode(typed(c.err)); got != c.code {
+		if got := exit.Code(typed(c.err)); got != c.code {
 			t.Errorf("%v: code %d, want %d", c.err, got, c.code)
 		}
 	}
@@ -206,11 +209,11 @@ func TestQuote(t *testing.T) {
 
 func TestChildrenFollowTheirParents(t *testing.T) {
 	t.Parallel()
-	member := func(run, parent belay.RunID) journal.Member {
-		return journal.Member{Run: run, Session: belay.Session{Parent: parent}}
+	member := func(run, parent belay.RunID) ledger.Member {
+		return ledger.Member{Run: run, Session: belay.Session{Parent: parent}}
 	}
 	var got []string
-	for _, m := range inOrder([]journal.Member{
+	for _, m := range inOrder([]ledger.Member{
 		member("b", ""), member("a", ""), member("c", "a"), member("d", "b"), member("e", "c"), member("lost", "gone"),
 	}) {
 		got = append(got, string(m.Run))
@@ -237,11 +240,11 @@ func TestLostAnswerIsNoSuccess(t *testing.T) {
 		t.Errorf("too early: %v", err)
 	}
 	a.line("and then more than fits")
-	if err := a.settle(nil); belay.ExitCode(err) != belay.ExitInfra || !errors.Is(err, syscall.EPIPE) {
+	if err := a.settle(nil); exit.Code(err) != exit.Infra || !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("got %v", err)
 	}
-	own := &belay.RunError{Result: belay.RunResult{Code: belay.ExitFailed}}
-	if err := a.settle(own); belay.ExitCode(err) != belay.ExitFailed {
+	own := &belay.RunError{Result: belay.RunResult{Code: exit.Failed}}
+	if err := a.settle(own); exit.Code(err) != exit.Failed {
 		t.Errorf("the run's own failure does not win: %v", err)
 	}
 }
@@ -282,7 +285,7 @@ func TestAttention(t *testing.T) {
 	}
 	kill(syscall.SIGTERM)
 	<-at.hard
-	if s := at.stop(); s == nil || s.ExitCode() != belay.ExitHangup {
+	if s := at.stop(); s == nil || s.ExitCode() != exit.Hangup {
 		t.Errorf("signalled: %v", s)
 	}
 }
@@ -330,7 +333,7 @@ func TestVariablesOfTheCaller(t *testing.T) {
 		t.Errorf("%s %v %s", dir, err, a.name())
 	}
 	a.state, a.environ = "", nil
-	if _, err := a.stateDir(); belay.ExitCode(err) != belay.ExitInvalid {
+	if _, err := a.stateDir(); exit.Code(err) != exit.Invalid {
 		t.Errorf("no home: %v", err)
 	}
 }

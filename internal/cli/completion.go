@@ -3,12 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/story"
 )
 
@@ -32,13 +33,19 @@ func (a *app) completionCommand() *cobra.Command {
 	return cmd
 }
 
-// completer proposes the next argument of a command.
-type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
-
-func completeFiles(extensions ...string) completer {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
+// completeRecipe proposes recipe files, and the shipped recipes once a word is begun that
+// one of them begins with: before that files are what is looked for.
+func completeRecipe(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, name := range library.ShippedNames() {
+		if len(args) == 0 && begun != "" && strings.HasPrefix(name, begun) {
+			names = append(names, name+"\tshipped")
+		}
 	}
+	if len(names) > 0 {
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // completeRun proposes run ids for the first argument. What cannot be read is
@@ -90,13 +97,13 @@ func (a *app) completeStep(cmd *cobra.Command, args []string, begun string) ([]s
 }
 
 // attemptOf is the number behind the step in the id of a child run.
-var attemptOf = regexp.MustCompile(`\.[0-9]+(/|$)`)
+var attemptOf = pattern.Lazy(`\.[0-9]+(/|$)`)
 
 // pathOf is how a step is named from the run that was asked for: a/b for the
 // step b of the run that step a started; "" when no such name finds it.
 func (s *runView) pathOf(p story.Placed) belay.Path {
 	in := strings.TrimPrefix(strings.TrimPrefix(string(p.Run), string(s.id)), "/")
-	for _, way := range []string{attemptOf.ReplaceAllString(in, "$1"), in} {
+	for _, way := range []string{attemptOf().ReplaceAllString(in, "$1"), in} {
 		path := belay.Path(strings.TrimPrefix(way+"/"+string(p.Path), "/"))
 		if got, err := s.step(path); err == nil && got.Run == p.Run {
 			return path

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/demo"
 	"github.com/belay-run/belay/internal/tui"
 )
@@ -28,8 +28,8 @@ func (a *app) demoCommand() *cobra.Command {
 
 A temporary repository with a small task, scripted agents, and a real run of
 this program in which a test fails, an agent claims work that it has not done,
-one hangs, an account is used up, a recipe fails and one calls itself for ever;
-and belay itself is killed with kill -9 and goes on. It needs git and bash, and
+one hangs, an account is used up, a recipe fails, one calls itself for ever and
+one has no step for the task; and belay itself is killed with kill -9 and goes on. It needs git and bash, and
 no key or network. It uses a state directory and settings of its own, and
 leaves nothing behind. Exit 0: all that it promises was seen.`
 	f := cmd.Flags()
@@ -41,7 +41,7 @@ leaves nothing behind. Exit 0: all that it promises was seen.`
 func (a *app) demo(ctx context.Context, o demoOptions) error {
 	exe, err := os.Executable()
 	if err != nil {
-		return belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+		return exit.New(exit.Infra, "find own program", err, "start belay by its full path")
 	}
 	show := demo.Demo{Self: exe, Env: a.environ, Out: a.out, Colour: a.sheet().colour, Keep: o.keep}
 	if o.json {
@@ -56,7 +56,7 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 		if !errors.Is(err, s) {
 			err = errors.Join(s, err)
 		}
-		return belay.Exit(s.ExitCode(), "demo", err, "")
+		return exit.New(s.ExitCode(), "demo", err, "")
 	}
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 		a.out.lines(demoTable(told))
 	}
 	if missing := told.Missing(); len(missing) > 0 {
-		return belay.Exit(belay.ExitFailed, "demo", fmt.Errorf("promised and not seen: %s", strings.Join(missing, "; ")), "look for yourself with "+a.name()+" demo --keep")
+		return exit.New(exit.Failed, "demo", fmt.Errorf("promised and not seen: %s", strings.Join(missing, "; ")), "look for yourself with "+a.name()+" demo --keep")
 	}
 	return nil
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"syscall"
 	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
@@ -31,10 +31,10 @@ func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSO
 	}
 	driver, err := a.startDriver(ws, open.ID)
 	if err != nil {
-		return belay.Exit(belay.ExitInfra, "start driver", err, "start it with "+a.name()+" resume "+string(open.ID))
+		return exit.New(exit.Infra, "start driver", err, "start it with "+a.name()+" resume "+string(open.ID))
 	}
 	if err := awaitAttach(ctx, ws.state, open.ID, driver); err != nil {
-		return belay.Exit(belay.ExitInfra, "start driver", err, "see why with "+a.name()+" resume "+string(open.ID))
+		return exit.New(exit.Infra, "start driver", err, "see why with "+a.name()+" resume "+string(open.ID))
 	}
 	if asJSON {
 		a.object(struct {
@@ -50,13 +50,18 @@ func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSO
 // startDriver starts belay resume in a session of its own. It is not waited
 // for: it outlives this process.
 func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
+	cmd := a.driverCommand(ws, id)
+	if err := cmd.Start(); err != nil {
 		return proc.Identity{}, err
 	}
-	defer func() { _ = null.Close() }() // the child has its own
-	// Without a context: its life does not depend on this process.
-	args := []string{"--state", ws.state.Dir(), "resume", string(id)}
+	driver, err := proc.Identify(cmd.Process.Pid)
+	return driver, errors.Join(err, cmd.Process.Release())
+}
+
+// driverCommand is belay resume in a session of its own, with no input and no
+// output. It has no context: its life does not depend on this process.
+func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) *exec.Cmd {
+	args := append([]string{"--state", ws.state.Dir(), "resume", string(id)}, flags...)
 	if a.talks {
 		args = append(args, "--log-level", string(a.logLevel))
 	}
@@ -65,13 +70,8 @@ func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
 	}
 	cmd := exec.Command(ws.local.Keeper[0], args...) //nolint:noctx // it outlives this process on purpose
 	cmd.Env = a.environ
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return proc.Identity{}, err
-	}
-	driver, err := proc.Identify(cmd.Process.Pid)
-	return driver, errors.Join(err, cmd.Process.Release())
+	return cmd
 }
 
 // awaitAttach waits until the driver has taken the run.

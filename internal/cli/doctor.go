@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/doctor"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 type doctorOptions struct {
@@ -40,7 +40,7 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 	ctx, at := attend(ctx, nil)
 	list = append(list, doctor.Examine(ctx, p)...)
 	if s := at.stop(); s != nil {
-		return belay.Exit(s.ExitCode(), "doctor", s, "")
+		return exit.New(s.ExitCode(), "doctor", s, "")
 	}
 	for _, f := range list {
 		if o.json {
@@ -54,7 +54,7 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 			doctor.Count(list, doctor.LevelWarn), doctor.Count(list, doctor.LevelBlock))
 	}
 	if n := doctor.Count(list, doctor.LevelBlock); n > 0 {
-		return belay.Exit(belay.ExitInfra, "doctor", fmt.Errorf("findings that block runs: %d", n), "do what each of them says, then call "+a.name()+" doctor again")
+		return exit.New(exit.Infra, "doctor", fmt.Errorf("findings that block runs: %d", n), "do what each of them says, then call "+a.name()+" doctor again")
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return doctor.Patient{}, nil, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+		return doctor.Patient{}, nil, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
 	}
 	var list []doctor.Finding
 	blocks := func(check string, err error) {
@@ -100,9 +100,9 @@ func (a *app) finding(f doctor.Finding) {
 	if a.colourOut() {
 		word = "\x1b[" + colourOf(f.Level) + "m" + word + "\x1b[0m"
 	}
-	a.out.line("%s  %-20s %s", word, tui.Clean(f.Check), tui.Clean(f.What))
+	a.out.line("%s  %-20s %s", word, readable.Clean(f.Check), readable.Clean(f.What))
 	if f.Cure != "" {
-		a.out.line("       cure: %s", tui.Clean(f.Cure))
+		a.out.line("       cure: %s", readable.Clean(f.Cure))
 	}
 }
 

@@ -10,7 +10,10 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -21,15 +24,21 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	live, before := watching(o)
 	log := a.talk(o, live)
 	defer log.close()
-	show := func(recs []belay.Record) []story.News {
+	show := func(recs []event.Record) []story.News {
+		news := live.Add(recs...)
+		if last := news[len(news)-1]; last.What == story.RunEnded && last.Run == o.ID {
+			a.stuck(o.Tree, live.Rest.Status) // before the last line
+			a.answerLine(o)
+		}
 		a.records(recs)
-		return live.Add(recs...)
+		return news
 	}
 	log.catchUp(before)
 	var tick func(time.Time)
 	done := func() {}
 	if !asJSON {
 		style := a.style()
+		style.Brief = func() bool { return doesTask(o) } // what it is the first record tells
 		screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
 		show, done, log.say = screen.Seen, screen.Close, screen.Say
 		if style.Live {
@@ -39,20 +48,37 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)
 	lastIs := story.What("")
-	res, err := o.Drive(ctx, at.hard, func(recs []belay.Record) {
+	res, err := o.Drive(ctx, at.hard, func(recs []event.Record) {
 		news := show(recs)
+		if !asJSON && !a.quiet && doesTask(o) {
+			for i := range news {
+				log.say(taskLines(o.Tree, &news[i])...)
+			}
+		}
 		log.seen(news)
 		lastIs = news[len(news)-1].What
 	}, facts...)
 	sig := at.stop()
 	done()
 	if !asJSON {
-		for _, line := range pointers(o.Tree, o.Source) {
-			fmt.Fprintln(a.std.Err, line)
+		if !doesTask(o) { // who wrote no recipe is helped by no place in one
+			for _, line := range pointers(o.Tree, o.Source) {
+				fmt.Fprintln(a.std.Err, line)
+			}
+		}
+		a.unreviewed(o.ID, o.Tree, ws.state.Folder(o.ID))
+	}
+	var kept []hand.Kept
+	if live.Rest != nil && live.Rest.Status.Terminal() {
+		if kept = o.Tidy(ctx); !doesTask(o) {
+			a.tellKept(kept)
 		}
 	}
-	if live.Rest != nil && live.Rest.Status.Terminal() {
-		a.tellKept(o.Tidy(ctx))
+	if live.Rest != nil {
+		a.keepReceipt(ctx, ws.state, o)
+	}
+	if t := taskIn(o); t != nil {
+		a.kind = t.Type
 	}
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
@@ -60,7 +86,8 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.complain(aside)
 	}
 	if !asJSON {
-		a.summary(o.ID, o.Tree, res, time.Now())
+		a.stuck(o.Tree, res.Status)
+		a.summary(o, res, time.Now(), kept)
 	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
@@ -108,19 +135,19 @@ func (e ending) settle(id belay.RunID) (res belay.RunResult, err, aside error) {
 	if errors.As(after, &hurry) {
 		after = e.cleanup
 	}
-	if res.Code != belay.ExitOK {
+	if res.Code != exit.OK {
 		return res, &belay.RunError{Run: id, Result: res}, after
 	}
 	if after != nil {
-		res.Code = belay.ExitInfra
-		return res, belay.Exit(belay.ExitInfra, "clean up after the run", after, hint(after)), nil
+		res.Code = exit.Infra
+		return res, exit.New(exit.Infra, "clean up after the run", after, hint(after)), nil
 	}
 	return res, nil, nil
 }
 
 // unsettled is a drive that ended before the run came to rest.
 func (e ending) unsettled(id belay.RunID) (res belay.RunResult, err, aside error) {
-	res = belay.RunResult{Status: belay.Stopped, Code: belay.ExitFailed}
+	res = belay.RunResult{Status: belay.Stopped, Code: exit.Failed}
 	var hurry *engine.Interrupted
 	stopped := e.signal != nil && (e.err == nil || errors.As(e.err, &hurry) ||
 		errors.Is(e.err, context.Canceled) || errors.Is(e.err, e.signal))
@@ -131,7 +158,7 @@ func (e ending) unsettled(id belay.RunID) (res belay.RunResult, err, aside error
 	case e.err == nil:
 		e.err = fmt.Errorf("the run stands at %s", e.result.Status)
 	}
-	res.Code, res.Reason = belay.ExitCode(e.err), e.err.Error()
+	res.Code, res.Reason = exit.Code(e.err), e.err.Error()
 	return res, e.err, nil
 }
 
@@ -157,18 +184,23 @@ type endLine struct {
 
 func (a *app) ended(id belay.RunID, res belay.RunResult) {
 	a.told = &res.Code
-	a.object(endLine{Kind: belay.RunEnded{}.Kind(), At: time.Now().UTC(), Run: id, RunResult: res})
+	a.object(endLine{Kind: event.RunEnded{}.Kind(), At: time.Now().UTC(), Run: id, RunResult: res})
 }
 
 // summary prints how a run stands and what to type next.
-func (a *app) summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, at time.Time) {
-	if a.quiet && res.Code == belay.ExitOK {
-		return
-	}
-	root := tree.Run(id)
+func (a *app) summary(o *engine.Open, res belay.RunResult, at time.Time, kept []hand.Kept) {
+	root := o.Tree.Run(o.ID)
 	if root == nil {
 		return // it never began; the error says why
 	}
 	_, begun := root.Started()
-	a.out.lines(tui.Summary(id, tree, res, at.Sub(begun), a.name()))
+	if t := taskIn(o); t != nil {
+		a.taskEnd(o, t, res, at.Sub(begun), kept)
+		return
+	}
+	if a.quiet && res.Code == exit.OK {
+		return
+	}
+	a.out.lines(tui.Summary(o.ID, o.Tree, res, at.Sub(begun), a.name()))
+	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }

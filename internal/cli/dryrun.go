@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/config"
 )
@@ -32,7 +32,7 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 	a.warnUnread(spec.Set, vars)
 	exe, err := os.Executable()
 	if err != nil {
-		return belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+		return exit.New(exit.Infra, "find own program", err, "start belay by its full path")
 	}
 	agents, err := rosterOf(cfg, exe, a.environ)
 	if err == nil {
@@ -60,7 +60,7 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 		a.out.line("%s", rehearsedLine(s, dir))
 	}
 	if problems > 0 {
-		return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%d %s of %s would be refused", problems, plural(problems, "step"), spec.Set.Root.Name),
+		return exit.New(exit.Invalid, "", fmt.Errorf("%d %s of %s would be refused", problems, plural(problems, "step"), spec.Set.Root.Name),
 			"nothing was started")
 	}
 	if !o.json {

@@ -7,8 +7,9 @@ import (
 	"syscall"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -20,25 +21,25 @@ func typed(err error) error {
 	var notFound *library.NotFound
 	switch {
 	case errors.As(err, &unknown), errors.As(err, &ambiguous), errors.Is(err, journal.ErrExists):
-		return belay.Exit(belay.ExitInvalid, "", err, hint(err))
+		return exit.New(exit.Invalid, "", err, hint(err))
 	case errors.As(err, &notFound):
-		return belay.Exit(belay.ExitInvalid, "", err, "give a file, or a folder to look in with -R")
+		return exit.New(exit.Invalid, "", err, "give a file, or a folder to look in with -R")
 	}
 	return err
 }
 
 // invalid marks an error of what was given, unless it has a code of its own.
 func invalid(op string, err error, hint string) error {
-	var coded *belay.Error
+	var coded *exit.Error
 	if errors.As(err, &coded) {
 		return err
 	}
-	return belay.Exit(belay.ExitInvalid, op, err, hint)
+	return exit.New(exit.Invalid, op, err, hint)
 }
 
 // hint is what the error says a person can do.
 func hint(err error) string {
-	var coded *belay.Error
+	var coded *exit.Error
 	if errors.As(err, &coded) && coded.Hint != "" {
 		return coded.Hint
 	}
@@ -60,9 +61,9 @@ func (a *app) report(err error) {
 }
 
 func (a *app) complain(err error) {
-	fmt.Fprintf(a.std.Err, "belay: error: %s\n", tui.Clean(err.Error()))
+	fmt.Fprintf(a.std.Err, "belay: error: %s\n", readable.Clean(err.Error()))
 	if h := hint(err); h != "" {
-		fmt.Fprintf(a.std.Err, "belay: hint: %s\n", tui.Clean(h))
+		fmt.Fprintf(a.std.Err, "belay: hint: %s\n", readable.Clean(h))
 	}
 }
 
@@ -111,7 +112,7 @@ func (a *answer) hungUp(err error) bool {
 // settle gives the error of the command, or that its answer was not written.
 func (a *answer) settle(err error) error {
 	if a.err != nil && (err == nil || errors.Is(err, a.err)) {
-		return belay.Exit(belay.ExitInfra, "write answer", a.err, "check what standard output is connected to")
+		return exit.New(exit.Infra, "write answer", a.err, "check what standard output is connected to")
 	}
 	return err
 }
@@ -120,6 +121,6 @@ func (a *answer) settle(err error) error {
 // after a failure the failure is what matters.
 func closing(err *error, op string, shut func() error) {
 	if e := shut(); e != nil && *err == nil {
-		*err = belay.Exit(belay.ExitInfra, op, e, hint(e))
+		*err = exit.New(exit.Infra, op, e, hint(e))
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -32,7 +33,7 @@ func sourceFlags(cmd *cobra.Command, o *sourceOptions, asJSON string) {
 	if asJSON != "" {
 		cmd.Flags().BoolVar(&o.json, "json", false, asJSON)
 	}
-	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+	cmd.ValidArgsFunction = completeRecipe
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -84,6 +85,8 @@ type planLine struct {
 	Merge     string     `json:"merge,omitempty"`  // of an isolated step: auto or branch
 	Placed    string     `json:"placed,omitempty"` // where it works, and why, when that is not the run's tree alone
 	Foreach   string     `json:"foreach,omitempty"`
+	Rounds    int        `json:"rounds,omitempty"` // of repeat: how many there are at most
+	Until     string     `json:"until,omitempty"`  // what ends them before
 	Group     string     `json:"parallel_group,omitempty"`
 	Tags      []string   `json:"when_tags,omitempty"`
 	TimeoutMS int64      `json:"timeout_ms,omitempty"`
@@ -178,15 +181,18 @@ const indent = "       "
 
 func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	in := strings.Repeat(indent, depth)
-	a.out.line("%srecipe %s: %d %s", in, tui.Clean(r.Name), len(r.Steps), plural(len(r.Steps), "step"))
+	a.out.line("%srecipe %s: %d %s", in, readable.Clean(r.Name), len(r.Steps), plural(len(r.Steps), "step"))
 	if r.Description != "" {
-		a.out.line("%s  %s", in, tui.Clean(strings.Join(strings.Fields(r.Description), " ")))
+		a.out.line("%s  %s", in, readable.Clean(strings.Join(strings.Fields(r.Description), " ")))
 	}
 	for _, v := range given {
-		a.out.line("%s  %s = %s", in, v.Name, tui.Cut(tui.Clean(string(v.JSON)), 80))
+		a.out.line("%s  %s = %s", in, v.Name, readable.Cut(readable.Clean(string(v.JSON)), 80))
 	}
 	if r.Isolate {
 		a.out.line("%s  isolate: the run has a worktree of its own", in)
+	}
+	if r.Ends != nil {
+		a.out.line("%s  ends: as %s, or worse", in, strings.Join(strings.Fields(r.Ends.String()), " "))
 	}
 	if r.Policy != "" {
 		a.out.line("%s  policy: %s", in, r.Policy)
@@ -208,6 +214,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"after", afterOf(r, st)},
 		{"instead", strings.Join(idsOf(r, standsFor(r, st)), ", ")},
 		{"each", st.Foreach},
+		{"repeat", repeatOf(st)},
 		{"group", st.Group},
 		{"tags", strings.Join(st.Tags, ", ")},
 		{"reads", strings.Join(l.Reads, ", ")},
@@ -224,7 +231,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"else", elseOf(st)},
 	} {
 		if row[1] != "" {
-			a.out.line("%s%s%-7s %s", in, indent, row[0], tui.Clean(row[1]))
+			a.out.line("%s%s%-7s %s", in, indent, row[0], readable.Clean(row[1]))
 		}
 	}
 }
@@ -235,14 +242,14 @@ func guarded(r *recipe.Recipe, st *recipe.Step) string {
 	switch {
 	case said != nil && len(said.Globs) == 0:
 		return "nothing (guard: [])"
-	case st.Type != belay.TypeAgent && said == nil:
+	case !st.Type.Agent() && said == nil:
 		return "" // only an agent that repairs it, by default
 	}
 	var list []string
 	if said != nil {
 		list = said.Globs
 	}
-	if st.Type == belay.TypeAgent {
+	if st.Type.Agent() {
 		list = slices.Concat(list, st.Verify.RunsFiles())
 	}
 	return strings.Join(list, ", ")
@@ -250,14 +257,16 @@ func guarded(r *recipe.Recipe, st *recipe.Step) string {
 
 // doer says who does a step.
 func doer(st *recipe.Step) string {
-	switch st.Type {
-	case belay.TypeAgent:
-		return "agent" + performer(st)
-	case belay.TypeRecipe:
-		return "recipe " + tui.Clean(st.Recipe)
-	case belay.TypeBash:
+	switch word := string(st.Type); {
+	case st.Type.Agent():
+		return word + performer(st)
+	case st.Type.Child():
+		return word + " " + readable.Clean(st.Recipe)
+	case st.Type.Inside():
+		return word + " " + st.Call
+	default:
+		return word
 	}
-	return string(st.Type)
 }
 
 // performer is the agent that does a step: one by name, or as a persona, and
@@ -266,12 +275,12 @@ func performer(st *recipe.Step) string {
 	text := ""
 	switch {
 	case strings.Contains(st.Agent, ":"):
-		text = " as " + tui.Clean(st.Agent)
+		text = " as " + readable.Clean(st.Agent)
 	case st.Agent != "":
-		text = " " + tui.Clean(st.Agent)
+		text = " " + readable.Clean(st.Agent)
 	}
 	if st.Model != "" {
-		text += ", model " + tui.Clean(st.Model)
+		text += ", model " + readable.Clean(st.Model)
 	}
 	return text
 }
@@ -310,7 +319,7 @@ func conditionOf(st *recipe.Step) string {
 // afterOf is what a step waits for; one that stands in for another waits for
 // the end of that one alone.
 func afterOf(r *recipe.Recipe, st *recipe.Step) string {
-	if st.StandIn {
+	if st.IsFallback {
 		return ""
 	}
 	return strings.Join(idsOf(r, st.Needs), ", ")
@@ -350,11 +359,12 @@ func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 }
 
 func planLineOf(r *recipe.Recipe, st *recipe.Step, expect belay.Expect, known exports, depth int) planLine {
+	rounds, until := roundsOf(st)
 	return planLine{
 		Kind: "step", Recipe: r.Name, Depth: depth, ID: st.ID, Type: string(st.Type), Condition: conditionOf(st),
 		Needs: idsOf(r, st.Needs), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
 		Model: st.Model, Expect: string(expect),
-		Foreach: st.Foreach, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
+		Foreach: st.Foreach, Rounds: rounds, Until: until, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
 		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
 		Role: st.Role, Policy: st.Policy, Recovery: st.Recovery, Fallback: elseOf(st), Instead: idsOf(r, standsFor(r, st)),
 	}
@@ -362,6 +372,6 @@ func planLineOf(r *recipe.Recipe, st *recipe.Step, expect belay.Expect, known ex
 
 // tooBig says that a picture would be of no use to anybody.
 func tooBig(steps, most int) error {
-	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("a picture of %d steps is more than can be read, at most %d", steps, most),
+	return exit.New(exit.Invalid, "", fmt.Errorf("a picture of %d steps is more than can be read, at most %d", steps, most),
 		"use --format text, or draw a sub-recipe")
 }

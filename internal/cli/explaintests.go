@@ -32,7 +32,7 @@ type spot struct {
 
 // in is where one step runs.
 func (s spot) in(st *recipe.Step) spot {
-	dir, known := check.DirOf(st, s.dir)
+	dir, known := library.DirOf(st, s.dir)
 	return spot{dir, s.open || !known}
 }
 

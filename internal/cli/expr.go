@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/expr"
 )
 
@@ -125,11 +125,11 @@ func lookupIn(vars map[string]json.RawMessage) expr.Lookup {
 func (a *app) pointed(src string, err error, hint string) error {
 	var e *expr.Error
 	if !errors.As(err, &e) {
-		return belay.Exit(belay.ExitInvalid, "", err, "")
+		return exit.New(exit.Invalid, "", err, "")
 	}
 	line, col := lineAt(src, e.Col)
 	fmt.Fprintf(a.std.Err, "  %s\n  %s^\n", line, strings.Repeat(" ", col-1))
-	return belay.Exit(belay.ExitInvalid, "", err, hint)
+	return exit.New(exit.Invalid, "", err, hint)
 }
 
 // lineAt is the line of a text in which a column, counted over the whole text

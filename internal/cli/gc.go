@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/hand"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
@@ -110,7 +112,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return err
 	}
 	list := append(append(halfRemoved(st, remains), emptyRuns(st, empties)...), a.leftovers(ctx, st, sums, o.ignored)...)
-	measure(ctx, list)
+	countSizes(ctx, list)
 	failed := 0
 	for i := range list {
 		l := &list[i]
@@ -128,7 +130,7 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		a.printLeft(list, o.dry)
 	}
 	if failed > 0 {
-		return belay.Exit(belay.ExitInfra, "gc", fmt.Errorf("%d of %d things could not be removed", failed, len(list)), "each line above says why")
+		return exit.New(exit.Infra, "gc", fmt.Errorf("%d of %d things could not be removed", failed, len(list)), "each line above says why")
 	}
 	return nil
 }
@@ -151,12 +153,12 @@ func (l *leftover) take(ctx context.Context) {
 	}
 }
 
-// measureWithin bounds the counting of sizes, which nothing depends on.
-const measureWithin = 10 * time.Second
+// countWithin bounds the counting of sizes, which nothing depends on.
+const countWithin = 10 * time.Second
 
-// measure counts what the worktrees take on disk.
-func measure(ctx context.Context, list []leftover) {
-	ctx, cancel := context.WithTimeout(ctx, measureWithin)
+// countSizes counts what the worktrees take on disk.
+func countSizes(ctx context.Context, list []leftover) {
+	ctx, cancel := context.WithTimeout(ctx, countWithin)
 	defer cancel()
 	for i := range list {
 		if l := &list[i]; l.Kind == string(worktree.KindWorktree) && !l.Missing {
@@ -173,6 +175,10 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 	repos, seen, asked := []string{}, map[string]bool{}, map[string]bool{}
 	known := map[string]bool{} // folders of worktrees
 	var list []leftover
+	alive, err := proc.TakeCensus()
+	if err != nil {
+		a.say("warning: %v", err)
+	}
 	for _, sum := range sums {
 		if !sum.Gone {
 			l := lineOf(sum)
@@ -180,7 +186,7 @@ func (a *app) leftovers(ctx context.Context, st *journal.State, sums []journal.S
 				l = l.mended(st, sum.Beat)
 			}
 			status[sum.ID] = l
-			list = append(list, processesOf(st, sum.ID, l)...)
+			list = append(list, processesOf(st, alive, sum.ID, l)...)
 		} else {
 			status[sum.ID] = runLine{Status: gone}
 		}
@@ -283,9 +289,9 @@ func ownedBy(o worktree.Owned, runs map[belay.RunID]runLine, ignored bool) lefto
 }
 
 // processesOf are the processes of a run whose keeper is gone.
-func processesOf(st *journal.State, id belay.RunID, run runLine) []leftover {
+func processesOf(st *journal.State, alive proc.Census, id belay.RunID, run runLine) []leftover {
 	dir := string(st.Folder(id))
-	ids, held, err := proc.Left(dir, id)
+	ids, held, err := alive.Left(dir, id)
 	if err != nil {
 		return nil // its folder cannot be read: runs and show tell why
 	}
@@ -321,7 +327,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 		if l.Safe {
 			safe++
 		}
-		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, tui.Clean(l.what()), l.work(), l.size(), l.fate(dry)})
+		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, readable.Clean(l.what()), l.work(), l.size(), l.fate(dry)})
 	}
 	a.out.lines(tui.Table(rows))
 	a.sayCures(list)
@@ -395,17 +401,33 @@ func (s sizes) String() string {
 
 func onDisk(bytes int64, more bool) string {
 	if more {
-		return "at least " + tui.Size(bytes)
+		return "at least " + readable.Size(bytes)
 	}
-	return tui.Size(bytes)
+	return readable.Size(bytes)
+}
+
+// keptBecause explains why a worktree is still there.
+var keptBecause = map[worktree.Reason]string{
+	worktree.ReasonDirty:    "it has uncommitted files",
+	worktree.ReasonUnpushed: "its commits are on no other branch, remote or tag",
+	worktree.ReasonIgnored:  "it has files that git ignores",
+	worktree.ReasonBusy:     "a process works in it",
+	worktree.ReasonUnknown:  "it could not be looked at",
 }
 
 // tellKept says which worktrees of an ended run are still there, and why.
 func (a *app) tellKept(kept []hand.Kept) {
 	for _, k := range kept {
+		if slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
+			continue // there is nothing to look at
+		}
 		var why []string
 		for _, r := range k.Why {
-			why = append(why, string(r))
+			text := string(r)
+			if words := keptBecause[r]; words != "" {
+				text += " (" + words + ")"
+			}
+			why = append(why, text)
 		}
 		if len(why) == 0 {
 			a.say("worktree %s (branch %s)", k.Dir, k.Branch)
@@ -413,7 +435,7 @@ func (a *app) tellKept(kept []hand.Kept) {
 		}
 		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
 		if slices.Contains(k.Why, worktree.ReasonUnpushed) {
-			a.say("take its commits over with: git merge %s", k.Branch)
+			a.say("to take the work: git merge %s", k.Branch)
 		}
 	}
 }
@@ -457,7 +479,7 @@ func (l leftover) work() string {
 		parts = append(parts, fmt.Sprintf("%d unpushed", l.Unpushed))
 	}
 	if l.Ignored > 0 {
-		parts = append(parts, fmt.Sprintf("%d ignored, %s", l.Ignored, tui.Size(l.Bytes)))
+		parts = append(parts, fmt.Sprintf("%d ignored, %s", l.Ignored, readable.Size(l.Bytes)))
 	}
 	if len(parts) == 0 {
 		return "-"

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 // maxDrawn is how many steps a picture has at most.
@@ -79,7 +80,7 @@ func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
 	g, err := a.runPicture(arg)
 	var unknown *journal.Unknown
 	if errors.As(err, &unknown) {
-		return nil, belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%q is neither a recipe nor a run", arg),
+		return nil, exit.New(exit.Invalid, "", fmt.Errorf("%q is neither a recipe nor a run", arg),
 			"give a recipe file, or see the runs with belay runs")
 	}
 	return g, err
@@ -102,7 +103,7 @@ func (s *runView) graph(id belay.RunID) *graph.Graph {
 		if i >= len(g.Nodes) {
 			break // a run has no more steps than its recipe
 		}
-		g.Nodes[i].Phase = tui.PhaseWord(v)
+		g.Nodes[i].Phase = story.PhaseWord(v)
 		if v.Child != "" && s.Tree.Run(v.Child) != nil {
 			g.Nodes[i].Sub = s.graph(v.Child)
 		}

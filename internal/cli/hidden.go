@@ -2,15 +2,19 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/scripted"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/verdict"
 )
 
 // Commands that Belay itself starts, and nobody types.
@@ -19,13 +23,15 @@ import (
 func (a *app) attendCommand() *cobra.Command {
 	cmd := command("attend ORDER", "look after one agent (started by belay itself)", 1, 1,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
-			order, err := attendant.ReadOrder(args[0])
+			order, err := supervise.ReadOrder(args[0])
 			if err != nil {
-				return belay.Exit(belay.ExitInvalid, "attend", err, "")
+				return exit.New(exit.Invalid, "attend", err, "")
 			}
-			code, err := attendant.Attend(ctx, order, attendant.Streams{Out: a.std.Out, Err: a.std.Err})
+			code, err := supervise.Run(ctx, order, supervise.Streams{Out: a.std.Out, Err: a.std.Err}, func(n int) string {
+				return engine.RefusedStart(order.State, order.Tree, belay.Key(order.Tally)+order.Key, n)
+			})
 			if err != nil {
-				return belay.Exit(belay.ExitInfra, "attend", err, "")
+				return exit.New(exit.Infra, "attend", err, "")
 			}
 			return quietly(code)
 		})
@@ -39,13 +45,19 @@ func (a *app) checkCommand() *cobra.Command {
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
 			order, err := check.ReadOrder(args[0])
 			if err != nil {
-				return belay.Exit(belay.ExitInvalid, "check", err, "")
+				return exit.New(exit.Invalid, "check", err, "")
 			}
-			code, err := check.Run(ctx, order, a.environ, check.Streams{Out: a.std.Out, Err: a.std.Err})
+			r, err := check.Run(ctx, order, a.environ, check.Streams{Out: a.std.Out, Err: a.std.Err})
 			if err != nil {
-				return belay.Exit(belay.ExitInfra, "check", err, "")
+				return exit.New(exit.Infra, "check", err, "")
 			}
-			return quietly(code)
+			if r.PR != nil {
+				_, _ = fmt.Fprintln(a.std.Out, verdict.Requested(*r.PR)) // the log is for people: the report counts
+			}
+			if verdict.Shortfall(r) != nil {
+				return quietly(exit.Failed)
+			}
+			return nil
 		})
 	cmd.Hidden = true
 	return cmd
@@ -79,5 +91,5 @@ func quietly(code int) error {
 	if code == 0 {
 		return nil
 	}
-	return &belay.Error{Code: code, Err: status(code)}
+	return &exit.Error{Code: code, Err: status(code)}
 }

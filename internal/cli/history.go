@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -50,7 +51,7 @@ func ofTask(task string) string {
 	if task == "" {
 		return ""
 	}
-	return " about " + tui.Clean(task)
+	return " about " + readable.Clean(task)
 }
 
 // about keeps the decisions about one step: as the screen names it, or by its
@@ -80,10 +81,10 @@ func historyTable(list []decision) []string {
 			class = "-"
 		}
 		rows = append(rows, []string{
-			d.Timestamp.Local().Format(time.DateTime), tui.Clean(step), class, tui.Clean(d.words()), tui.Cut(tui.Clean(d.Reason), reasonWidth),
+			d.Timestamp.Local().Format(time.DateTime), readable.Clean(step), class, readable.Clean(d.words()), readable.Cut(readable.Clean(d.Reason), reasonWidth),
 		})
 		for _, r := range d.Refused {
-			rows = append(rows, []string{"", "", "", "not " + r.Act.Row().Words, tui.Cut(tui.Clean(r.Why), reasonWidth)})
+			rows = append(rows, []string{"", "", "", "not " + r.Act.Row().Words, readable.Cut(readable.Clean(r.Why), reasonWidth)})
 		}
 	}
 	return tui.Table(rows)
@@ -95,7 +96,7 @@ func (d *decision) words() string {
 	case d.of.What == story.ItemOpened:
 		return "a person is asked"
 	case d.of.What == story.AnswerGiven:
-		return "wait " + tui.Took(d.of.Wait()) + " for the service"
+		return "wait " + readable.Took(d.of.Wait()) + " for the service"
 	case d.of.What == story.ItemAnswered:
 		return "decided " + d.of.Choice + " by " + d.By
 	case d.of.What == story.StepSkipped:
@@ -137,7 +138,7 @@ func late(d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}
-	return " after " + tui.Took(d)
+	return " after " + readable.Took(d)
 }
 
 func change(from, to string) string {

@@ -3,13 +3,16 @@ package cli
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 	"github.com/belay-run/belay/story"
 )
 
@@ -52,16 +55,21 @@ func chronicled(w *tale) []decision {
 func TestHistoryOfEveryAct(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "fix", 1, "claude", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassQuota, Level: belay.LevelTyped, Print: "f00"})
+	w.try("k3f9q", "fix", 1, "claude", effect.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassQuota, Level: belay.LevelTyped, Print: "f00"})
 	w.now = night.Add(time.Hour - 1500*time.Millisecond)
 	for _, p := range all() {
-		w.recs = append(w.recs, belay.Record{At: w.now, Run: "k3f9q", Event: belay.RecoveryChosen{Path: "fix", Plan: p}})
+		w.recs = append(w.recs, event.Record{At: w.now, Run: "k3f9q", Event: event.RecoveryChosen{Path: "fix", Plan: p}})
 	}
 	want := []string{
 		`{"retry":{"max_attempts":2,"backoff_ms":1500}}`, `{"resume":{}}`, `{"fresh":{}}`, `{"failover":{"to":"codex"}}`,
 		`{"reassign":{"new_role":"reviewer"}}`, `{"repair":{}}`,
 		`{"decompose":{"subtasks":[{"description":"one","assigned_to":"coder","dependencies":[]},{"description":"two","assigned_to":"coder","dependencies":["one"]}]}}`,
 		`{"recover":{}}`, `{"fallback":{}}`, `{"skip":{"reason":"why 10"}}`, `{"abort":{"reason":"why 11"}}`, `"escalate"`, `{"give_up":{}}`,
+	}
+	for _, a := range belay.Acts() {
+		if a.Row().Planned && !slices.ContainsFunc(all(), func(p belay.Plan) bool { return p.Act == a }) {
+			t.Errorf("no plan with the act %q is tried here", a)
+		}
 	}
 	list := chronicled(w)
 	if len(list) != len(want) {
@@ -101,7 +109,7 @@ func TestHistoryOfEveryAct(t *testing.T) {
 func TestHistoryNamesWhoTakesOver(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "fix", 1, "scripted:/a.yaml", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure})
+	w.try("k3f9q", "fix", 1, "scripted:/a.yaml", effect.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure})
 	plans := []belay.Plan{
 		{Act: belay.ActReassign, Role: "custom:helper"},
 		{Act: belay.ActReassign, Role: "devops", Agent: "codex"},
@@ -110,7 +118,7 @@ func TestHistoryNamesWhoTakesOver(t *testing.T) {
 		{Act: belay.ActRepair},
 	}
 	for _, p := range plans {
-		w.recs = append(w.recs, belay.Record{At: w.now, Run: "k3f9q", Event: belay.RecoveryChosen{Path: "fix", Plan: p}})
+		w.recs = append(w.recs, event.Record{At: w.now, Run: "k3f9q", Event: event.RecoveryChosen{Path: "fix", Plan: p}})
 	}
 	want := []string{
 		"reassign coder → custom:helper", "reassign custom:helper → devops",
@@ -130,7 +138,7 @@ func TestHistoryNamesWhoTakesOver(t *testing.T) {
 func TestHistoryIsARecord(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "fix", 1, "claude", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure})
+	w.try("k3f9q", "fix", 1, "claude", effect.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure})
 	for _, p := range all() {
 		switch p.Act {
 		case belay.ActRetry, belay.ActReassign, belay.ActDecompose, belay.ActSkip, belay.ActAbort, belay.ActHold:
@@ -140,14 +148,14 @@ func TestHistoryIsARecord(t *testing.T) {
 	}
 	b, err := json.Marshal(chronicled(w))
 	must(t, err)
-	var rec recovery.Record
+	var rec classic.Record
 	must(t, json.Unmarshal(b, &rec))
 	if rec.Total() != 6 || len(rec.Of("fix")) != 6 || len(rec.Of("nobody")) != 0 {
 		t.Fatalf("%d entries of %s", rec.Total(), b)
 	}
 	again, err := json.Marshal(rec)
 	must(t, err)
-	var back recovery.Record
+	var back classic.Record
 	must(t, json.Unmarshal(again, &back))
 	if !reflect.DeepEqual(rec.All(), back.All()) {
 		t.Errorf("%+v\n%+v", rec.All(), back.All())
@@ -160,11 +168,11 @@ func TestHistoryIsARecord(t *testing.T) {
 func TestHistoryOfPersons(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.say("k3f9q/deploy.2", belay.ItemOpened{ID: "push.1", Path: "push", Ask: "which?", Choices: []string{"done"}})
-	w.say("k3f9q/deploy.2", belay.ItemAnswered{ID: "push.1", Path: "push", By: "ada", Choice: "skip", Why: "late"})
-	w.say("k3f9q/deploy.2", belay.StepSkipped{Path: "push", By: "ada", Why: "late"})
-	w.say("k3f9q", belay.RunCleared{What: belay.CountAttempts, By: "bob", Why: "mended"})
-	w.say("k3f9q", belay.RunReopened{By: "bob", Why: "again"})
+	w.say("k3f9q/deploy.2", event.ItemOpened{ID: "push.1", Path: "push", Ask: "which?", Choices: []string{"done"}})
+	w.say("k3f9q/deploy.2", event.ItemAnswered{ID: "push.1", Path: "push", By: "ada", Choice: "skip", Why: "late"})
+	w.say("k3f9q/deploy.2", event.StepSkipped{Path: "push", By: "ada", Why: "late"})
+	w.say("k3f9q", event.RunCleared{What: event.CountAttempts, By: "bob", Why: "mended"})
+	w.say("k3f9q", event.RunReopened{By: "bob", Why: "again"})
 	var got []string
 	for _, d := range chronicled(w) {
 		b, err := json.Marshal(d.Chosen)
@@ -191,15 +199,15 @@ func TestHistoryOfClassicRetries(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
 	for n := 1; n <= 2; n++ {
-		w.try("k3f9q", "fix", n, "claude", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.AgentTimeout})
-		rule := recovery.RuleAttemptsLeft
+		w.try("k3f9q", "fix", n, "claude", effect.Observation{Exit: 1}, &belay.Failure{Kind: belay.AgentTimeout})
+		rule := classic.RuleAttemptsLeft
 		if n == 2 {
-			rule = recovery.RuleTimeout
+			rule = classic.RuleTimeout
 		}
 		w.plan("k3f9q", "fix", belay.Plan{Act: belay.ActRetry, Rule: string(rule), Policy: "classic", Reason: "r"})
 	}
 	list := chronicled(w)
-	if a, b := list[0].StrategyChosen.MaxAttempts, list[1].StrategyChosen.MaxAttempts; a != recovery.DefaultMaxRetries || b != 2 {
+	if a, b := list[0].StrategyChosen.MaxAttempts, list[1].StrategyChosen.MaxAttempts; a != classic.DefaultMaxRetries || b != 2 {
 		t.Errorf("max_attempts %d and %d", a, b)
 	}
 }

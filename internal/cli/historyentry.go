@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 	"github.com/belay-run/belay/story"
 )
 
@@ -14,7 +15,7 @@ import (
 // knows, and beside it what else Belay wrote down. Chosen stands for the
 // entry's strategy, because there are more recoveries than the six of an entry.
 type decision struct {
-	recovery.Entry
+	classic.Entry
 	Chosen  any              `json:"strategy_chosen"`
 	Run     belay.RunID      `json:"run"`
 	Kind    string           `json:"kind"` // of the record
@@ -41,7 +42,7 @@ type decision struct {
 // in their order; never nil.
 func (s *runView) decisions() []decision {
 	list := []decision{}
-	retries := recovery.DefaultMaxRetries
+	retries := classic.DefaultMaxRetries
 	if n := s.Tree.Started().MaxRetries; n > 0 {
 		retries = n
 	}
@@ -65,7 +66,7 @@ func (d *decision) write() {
 	case of.Plan != nil:
 		d.chosen(of.Plan)
 	case of.What == story.StepSkipped:
-		d.Chosen = recovery.Strategy{Kind: belay.ActSkip, Reason: of.Why}
+		d.Chosen = classic.Strategy{Kind: belay.ActSkip, Reason: of.Why}
 	case of.What == story.AnswerGiven:
 		d.Chosen = other{"wait": {"until": of.Until.UTC()}}
 	case of.What == story.ItemOpened:
@@ -100,7 +101,7 @@ type other map[string]map[string]any
 
 // wire is the strategy as it is printed.
 func (d *decision) wire(p *belay.Plan) any {
-	s := recovery.Strategy{Reason: p.Reason}
+	s := classic.Strategy{Reason: p.Reason}
 	switch {
 	case p.Act == belay.ActRetry:
 		s.Kind, s.MaxAttempts, s.BackoffMS = belay.ActRetry, d.most(p), d.of.Wait().Milliseconds()
@@ -114,7 +115,7 @@ func (d *decision) wire(p *belay.Plan) any {
 		s.Kind = belay.ActAbort
 	case p.Act == belay.ActHold:
 		s.Kind = belay.ActEscalate
-	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActFailover, p.Act == belay.ActRepair, p.Act == belay.ActRecover, p.Act == belay.ActFallback, p.Act == belay.ActGiveUp:
+	default:
 		body := map[string]any{}
 		if d.To != "" {
 			body["to"] = d.To
@@ -129,7 +130,7 @@ func (d *decision) wire(p *belay.Plan) any {
 func (d *decision) most(p *belay.Plan) int {
 	n := d.of.N
 	if p.Policy == "classic" {
-		if p.Rule == string(recovery.RuleTimeout) {
+		if p.Rule == string(classic.RuleTimeout) {
 			return n // attempts are counted before this failure: one more than those
 		}
 		return d.retries
@@ -137,10 +138,10 @@ func (d *decision) most(p *belay.Plan) int {
 	return max(d.allowed, n+1)
 }
 
-func subtasks(p *belay.Plan) []recovery.Subtask {
-	list := make([]recovery.Subtask, len(p.Parts))
+func subtasks(p *belay.Plan) []classic.Subtask {
+	list := make([]classic.Subtask, len(p.Parts))
 	for i, part := range p.Parts {
-		s := recovery.Subtask{Description: cmp.Or(part.Title, part.Task), AssignedTo: recovery.Role(p.Role), Dependencies: []string{}}
+		s := classic.Subtask{Description: cmp.Or(part.Title, part.Task), AssignedTo: recovery.Role(p.Role), Dependencies: []string{}}
 		for _, n := range part.Needs {
 			if n >= 1 && n <= len(p.Parts) {
 				s.Dependencies = append(s.Dependencies, cmp.Or(p.Parts[n-1].Title, p.Parts[n-1].Task))

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
@@ -25,11 +25,12 @@ func (a *app) inboxCommand() *cobra.Command {
 type letterKind string
 
 const (
-	letterQuestion letterKind = "question" // a held step waits for an answer
-	letterDecided  letterKind = "decided"  // all is answered, and nobody went on
-	letterHollow   letterKind = "hollow"   // success was claimed, nothing was done
-	letterCrashed  letterKind = "crashed"  // its driver died in the middle
-	letterDamaged  letterKind = "damaged"  // its journal cannot be read
+	letterQuestion letterKind = "question"  // a held step waits for an answer
+	letterDecided  letterKind = "decided"   // all is answered, and nobody went on
+	letterHollow   letterKind = "hollow"    // success was claimed, nothing was done
+	letterStuck    letterKind = "stalemate" // it would do the same again until a person acts
+	letterCrashed  letterKind = "crashed"   // its driver died in the middle
+	letterDamaged  letterKind = "damaged"   // its journal cannot be read
 )
 
 // letter is one thing that waits for a person.
@@ -38,6 +39,7 @@ type letter struct {
 	Run      belay.RunID `json:"run"` // of a question: the run that the step belongs to
 	Root     belay.RunID `json:"root"`
 	Recipe   string      `json:"recipe"`
+	Task     string      `json:"task,omitempty"` // its first line, of belay do
 	Dir      string      `json:"dir"`
 	Step     string      `json:"step,omitempty"`
 	Name     string      `json:"name,omitempty"` // of the step, as the screen has it
@@ -55,7 +57,7 @@ func (a *app) inbox(asJSON bool) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, journal.Unreadable) // the others want nothing
+	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, belay.Stalemate, journal.Unreadable) // the others want nothing
 	if err != nil {
 		return err
 	}
@@ -78,20 +80,23 @@ func (a *app) inbox(asJSON bool) (err error) {
 }
 
 // letters are what waits in one run. What the index says decides whether its
-// journal is opened: those that ended, but for the hollow, and those that were
-// stopped on purpose want nothing.
+// journal is opened: those that ended, but for the hollow and those in a stalemate,
+// and those that were stopped on purpose want nothing.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	l := letter{
-		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Choices: []string{},
+		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Task: titleOf(st.Folder(sum.ID), sum.Name), Dir: sum.Dir, Choices: []string{},
 		Since: firstTime(sum.Ended, sum.Beat.At, sum.Updated, sum.Started).UTC(), Command: a.name() + " why " + string(sum.ID),
 	}
 	switch sum.Status {
 	case belay.Hollow:
 		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+sum.Reason
 		return []letter{l}
+	case belay.Stalemate:
+		l.Kind, l.Question = letterStuck, stuckQuestion(sum.Reason)
+		return []letter{l}
 	case belay.Held, belay.Running, journal.Unreadable:
 		return a.opened(st, sum, l)
-	case belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Stopped:
+	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Aborted, belay.Stopped:
 	}
 	return nil
 }
@@ -121,6 +126,9 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	case status == belay.Hollow: // its driver died before it could say so in the index
 		l.Kind, l.Question, l.Command = letterHollow, "an agent claimed success, and nothing was done", a.name()+" why "+string(sum.ID)
 		return []letter{l}
+	case status == belay.Stalemate:
+		l.Kind, l.Question, l.Command = letterStuck, stuckQuestion(""), a.name()+" why "+string(sum.ID)
+		return []letter{l}
 	case status.Terminal() || status == belay.Stopped || len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
@@ -129,6 +137,14 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		l.Kind, l.Question = letterCrashed, "its driver died in the middle"
 	}
 	return []letter{l}
+}
+
+func stuckQuestion(reason string) string {
+	text := "it came to a standstill, and goes on only when somebody acts"
+	if reason != "" {
+		text += ": " + reason
+	}
+	return text
 }
 
 func firstTime(times ...time.Time) time.Time {
@@ -151,10 +167,13 @@ func (a *app) lettersOut(list []letter) {
 			what += " " + l.Name
 		}
 		p.text("", string(l.Kind)+": "+what+", since "+l.Since.Local().Format(time.DateTime)+" ("+ago(time.Since(l.Since))+")")
+		if l.Task != "" {
+			p.text("  task: ", l.Task)
+		}
 		p.text("  ", l.Question)
-		p.whole("  " + tui.Clean(l.Command))
+		p.whole("  " + readable.Clean(l.Command))
 		if l.Then != "" {
-			p.whole("  then " + tui.Clean(l.Then))
+			p.whole("  then " + readable.Clean(l.Then))
 		}
 	}
 	a.out.lines(p.lines)

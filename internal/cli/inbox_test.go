@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -76,13 +78,13 @@ func TestInboxOpensWhatWaits(t *testing.T) {
 // once it is answered, what is left is to go on.
 func TestInboxOfAQuestion(t *testing.T) {
 	t.Parallel()
-	asked := []belay.Event{
-		belay.AttemptStarted{Key: "r1:a.1", Path: "a", Role: belay.RoleMain, Attempt: 1},
-		belay.AttemptEnded{Key: "r1:a.1", Observation: belay.Observation{Began: true, Exit: 1}},
-		belay.AttemptJudged{Key: "r1:a.1", Verdict: belay.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1"}}},
-		belay.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActHold, Rule: "on_failure"}},
-		belay.ItemOpened{ID: "a.1", Path: "a", Ask: "is it there?", Choices: choices()},
-		belay.RunHeld{Items: []string{"a.1"}},
+	asked := []event.Event{
+		event.AttemptStarted{Key: "r1:a.1", Path: "a", Role: belay.RoleMain, Attempt: 1},
+		event.AttemptEnded{Key: "r1:a.1", Observation: effect.Observation{Began: true, Exit: 1}},
+		event.AttemptJudged{Key: "r1:a.1", Verdict: effect.Verdict{Failure: &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1"}}},
+		event.RecoveryChosen{Path: "a", Plan: belay.Plan{Act: belay.ActHold, Rule: "on_failure"}},
+		event.ItemOpened{ID: "a.1", Path: "a", Ask: "is it there?", Choices: choices()},
+		event.RunHeld{Items: []string{"a.1"}},
 	}
 	state := written(t, askedStep, asked...)
 	list := inboxOf(t, state)
@@ -90,7 +92,7 @@ func TestInboxOfAQuestion(t *testing.T) {
 		list[0].Command != "belay answer r1 a done|again|fail|skip --why TEXT" || list[0].Then != "belay resume r1" || list[0].Since.IsZero() {
 		t.Errorf("%+v", list)
 	}
-	state = written(t, askedStep, append(asked, belay.ItemAnswered{ID: "a.1", Path: "a", By: "ada", Choice: belay.ChoiceAgain, Why: "w"})...)
+	state = written(t, askedStep, append(asked, event.ItemAnswered{ID: "a.1", Path: "a", By: "ada", Choice: event.ChoiceAgain, Why: "w"})...)
 	st, err := journal.OpenState(state)
 	must(t, err)
 	must(t, st.NoteRun(journal.Summary{ID: "r1", Name: "one", Status: belay.Held, Started: night}))

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/worktree"
 )
@@ -61,7 +61,7 @@ func (a *app) tellPlaces(ctx context.Context, set *library.Set, path string) {
 	for _, r := range set.Library.Recipes {
 		file := path
 		if r != set.Root {
-			file = tui.Clean(r.File)
+			file = readable.Clean(r.File)
 		}
 		if r.Isolate && r == set.Root && none() != "" {
 			a.out.line("%s: note: isolate: a run here would fail, because there can be no worktree: %s", file, none())

@@ -16,10 +16,11 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
-	attendant "github.com/belay-run/belay/internal/attend"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/verdict"
 	"github.com/belay-run/belay/worktree"
@@ -52,7 +53,7 @@ of codex, …; or plain text) against a git repository: what changed since --bas
 	f.StringVar(&o.repo, "repo", ".", "the repository that it worked in")
 	f.StringVar(&o.base, "base", "HEAD", "the revision that its work is measured against")
 	f.StringVar(&o.expect, "expect", "change", "what it had to leave behind: change, tests, pr, answer or none")
-	f.StringVar(&o.agent, "agent", "", "whose transcript it is: claude, codex, gemini, copilot, opencode, qwen, scripted or command (default: found out)")
+	f.StringVar(&o.agent, "agent", "", "whose transcript it is: "+agent.Installable()+", scripted or command (default: found out)")
 	f.StringVar(&o.hollow, "hollow", "evidence", "how a claim is judged: evidence, or classic (by its text alone)")
 	f.IntVar(&o.exit, "exit", 0, "the exit code that the agent's program ended with")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
@@ -63,7 +64,7 @@ of codex, …; or plain text) against a git repository: what changed since --bas
 // judgement is what judge prints.
 type judgement struct {
 	Verdict  string            `json:"verdict"`         // done, hollow, failed, unknown or given_back
-	Basis    belay.Basis       `json:"basis,omitempty"` // what a good verdict rests on
+	Basis    effect.Basis      `json:"basis,omitempty"` // what a good verdict rests on
 	Code     int               `json:"exit_code"`
 	Sure     int               `json:"confidence"`
 	Expect   belay.Expect      `json:"expect"`
@@ -142,7 +143,7 @@ func (a *app) judgeStep(run string, p belay.Path, o judgeOptions) (j judgement, 
 		return j, nil
 	}
 	if v.Main == nil || v.Main.Agent == nil {
-		return j, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
+		return j, exit.New(exit.Invalid, "judge", fmt.Errorf("step %s has no attempt of an agent to judge", p),
 			"see what it did with "+a.name()+" show "+string(s.id)+" "+string(p))
 	}
 	c, _ := tree.Run(v.Run).Case(v.Path)
@@ -190,37 +191,37 @@ func (s *runView) before(v story.Placed) (*flow.Tree, story.Placed, error) {
 
 // judgeFile judges a transcript against a repository.
 func (a *app) judgeFile(ctx context.Context, o judgeOptions) (judgement, error) {
-	var seen attendant.Witness
+	var seen supervise.Witness
 	kind, result, err := readTranscript(o, &seen)
 	if err != nil {
 		hint := ""
 		if errors.Is(err, errEmpty) {
 			hint = "give judge what the agent printed: its records, or its answer as text"
 		}
-		return judgement{}, belay.Exit(belay.ExitInvalid, "read transcript", err, hint)
+		return judgement{}, exit.New(exit.Invalid, "read transcript", err, hint)
 	}
 	tree := worktree.Tree{Dir: o.repo}
 	base, err := tree.At(ctx, o.base)
 	if err != nil {
-		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", err, "name a git repository with --repo and a revision of it with --base")
+		return judgement{}, exit.New(exit.Invalid, "judge", err, "name a git repository with --repo and a revision of it with --base")
 	}
-	now := tree.Print(ctx)
+	now := tree.State(ctx)
 	var calls []belay.ToolCall
 	result.Tools, calls = seen.Calls(result)
-	report := &belay.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, calls)}
-	exit := o.exit
-	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && exit == 0 {
-		exit = 1 // as the attendant does: without its last record a run has not ended well
+	report := &effect.AgentReport{Name: string(kind), Result: result, Evidence: tree.Since(ctx, base, now, calls)}
+	code := o.exit
+	if ad, ok := agent.New(kind); ok && ad.Traits().Final && !result.Final && code == 0 {
+		code = 1 // as the attendant does: without its last record a run has not ended well
 	}
 	c := verdict.Case{
 		Step: "transcript", Type: belay.TypeAgent, Expect: belay.Expect(o.expect), Classic: o.hollow == "classic",
-		Main: belay.Observation{Began: true, Exit: exit, Agent: report},
+		Main: effect.Observation{Began: true, Exit: code, Agent: report},
 	}
 	return judged(c, verdict.Of(c)), nil
 }
 
 // readTranscript reads what an agent printed through the reader of its kind.
-func readTranscript(o judgeOptions, seen *attendant.Witness) (agent.Kind, belay.AgentResult, error) {
+func readTranscript(o judgeOptions, seen *supervise.Witness) (agent.Kind, belay.AgentResult, error) {
 	in := io.Reader(os.Stdin)
 	if o.transcript != "-" {
 		f, err := os.Open(o.transcript)
@@ -249,7 +250,7 @@ func readTranscript(o judgeOptions, seen *attendant.Witness) (agent.Kind, belay.
 		return "", belay.AgentResult{}, fmt.Errorf("there is no reader for %q", o.agent)
 	}
 	r := readLines(ad.Reader(), string(src), o.exit, seen)
-	r.Excerpt, r.TextSize = belay.Excerpt(r.Text), int64(len(r.Text))
+	r.Excerpt, r.TextSize = agent.Excerpt(r.Text), int64(len(r.Text))
 	return kind, r, nil
 }
 
@@ -259,7 +260,7 @@ const maxTranscript = 256 << 20
 // to. To judge an agent by it would judge by the repository alone.
 var errEmpty = errors.New("there is nothing in it")
 
-func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) belay.AgentResult {
+func readLines(r agent.Reader, src string, exit int, seen *supervise.Witness) belay.AgentResult {
 	s := bufio.NewReader(strings.NewReader(src))
 	for {
 		line, err := s.ReadString('\n')
@@ -274,7 +275,7 @@ func readLines(r agent.Reader, src string, exit int, seen *attendant.Witness) be
 	}
 }
 
-func judged(c verdict.Case, v belay.Verdict) judgement {
+func judged(c verdict.Case, v effect.Verdict) judgement {
 	j := judgement{
 		Verdict: verdictWord(v), Basis: v.Basis, Code: flow.CodeOf(v), Sure: v.Sure, Expect: c.Expect, Failure: v.Failure,
 		For: append([]string{}, v.For...), Against: append([]string{}, v.Against...),
@@ -284,7 +285,7 @@ func judged(c verdict.Case, v belay.Verdict) judgement {
 }
 
 // verdictWord is a verdict in one word.
-func verdictWord(v belay.Verdict) string {
+func verdictWord(v effect.Verdict) string {
 	switch {
 	case v.OK:
 		return "done"
@@ -307,8 +308,8 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 		fmt.Fprintf(a.out, "%s (%s by %s, %d %% sure)\n", j.Verdict, j.Role, j.Agent, j.Sure)
 	default:
 		word := j.Verdict
-		if j.Basis == belay.BasisAnswer {
-			word = tui.Answered + ", not checked"
+		if j.Basis == effect.BasisAnswer {
+			word = story.AnsweredWord + ", not checked"
 		}
 		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", word, j.Sure, j.Expect)
 	}

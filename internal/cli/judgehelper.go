@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/story"
 )
@@ -12,7 +13,7 @@ import (
 // helperNamed is the step and the role that a name such as call@recovery or
 // call@recovery.2 speaks of; the number is 0 for the last attempt.
 func helperNamed(p belay.Path) (step belay.Path, role belay.Role, n int, ok bool) {
-	m := besideForm.FindStringSubmatch(string(p))
+	m := besideForm().FindStringSubmatch(string(p))
 	if m == nil {
 		return "", "", 0, false
 	}
@@ -35,7 +36,7 @@ func (a *app) judgeHelper(s *runView, name belay.Path) (judgement, error) {
 		}
 	}
 	if last == nil {
-		return judgement{}, belay.Exit(belay.ExitInvalid, "judge", fmt.Errorf("there is no verdict about %s", name),
+		return judgement{}, exit.New(exit.Invalid, "judge", fmt.Errorf("there is no verdict about %s", name),
 			"see what was done about the step with "+a.name()+" show "+string(s.id)+" "+string(p))
 	}
 	return helperJudged(last), nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/redact"
@@ -30,7 +30,7 @@ func (a *app) keeperCommand() *cobra.Command {
 				Filter: door(),
 			})
 			if err != nil {
-				return belay.Exit(belay.ExitInfra, "keep processes", err, "")
+				return exit.New(exit.Infra, "keep processes", err, "")
 			}
 			return nil
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // The words for how a command stands that has no status of a run to tell.
@@ -21,7 +22,7 @@ const (
 // process ends, also when it ends before there is a run, or otherwise than the
 // line said that was printed last.
 func (a *app) lastLine(err error) {
-	code := belay.ExitCode(err)
+	code := exit.Code(err)
 	if err == nil || a.told != nil && *a.told == code {
 		return
 	}
@@ -30,24 +31,26 @@ func (a *app) lastLine(err error) {
 
 func statusFor(code int) belay.Status {
 	switch code {
-	case belay.ExitUsage:
+	case exit.Usage:
 		return statusUsage
-	case belay.ExitInvalid:
+	case exit.Invalid:
 		return statusInvalid
-	case belay.ExitHollow:
+	case exit.Hollow:
 		return belay.Hollow
-	case belay.ExitBusy:
+	case exit.Busy:
 		return statusBusy
-	case belay.ExitDamaged:
+	case exit.Damaged:
 		return statusDamaged
-	case belay.ExitInfra:
+	case exit.Infra:
 		return statusInfra
 	}
 	return belay.Failed
 }
 
 // waits tells whether a command waits for a run.
-func waits(cmd *cobra.Command) bool { return cmd.Name() == "run" || cmd.Name() == "resume" }
+func waits(cmd *cobra.Command) bool {
+	return slices.Contains([]string{"do", "run", "resume"}, cmd.Name())
+}
 
 // wantsJSON tells whether lines of JSON were asked for. After a flag that is not
 // known the rest of the line is not parsed, so its words are looked at too.

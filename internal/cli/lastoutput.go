@@ -9,7 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -44,7 +44,7 @@ func tailOf(folder journal.Folder) func(belay.Key) string {
 		if a := agents[k]; a != nil {
 			return a.last(readTail(segment(path, n), agentTail))
 		}
-		return tui.LastLine(text)
+		return readable.LastLine(text)
 	}
 }
 
@@ -71,7 +71,7 @@ func (a *agentLine) last(text string) string {
 	}
 	var b strings.Builder
 	_, _ = newTranscript(&b, a.kind).Write([]byte(text)) // a builder takes everything
-	if line := tui.LastLine(b.String()); line != "" {
+	if line := readable.LastLine(b.String()); line != "" {
 		a.shown = line
 	}
 	return a.shown

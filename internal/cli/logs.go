@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
 )
@@ -217,7 +219,7 @@ func (h *headed) Write(p []byte) (int, error) {
 		}
 		h.shown = h.from
 	}
-	if d, ok := h.std.Out.(*tui.Door); ok && h.strict == nil {
+	if d, ok := h.std.Out.(*readable.Door); ok && h.strict == nil {
 		h.strict = &answer{w: d.Strict()} // all that follows is text from outside
 	}
 	if h.strict == nil {
@@ -234,7 +236,7 @@ func (r *reading) follow(ctx context.Context) error {
 	for r.run.Status == belay.Running {
 		alive := r.alive()
 		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
-		err := r.run.view.Follow(step, r.run.Seq, followEvery/2, func(recs []belay.Record) error {
+		err := r.run.view.Follow(step, r.run.Seq, followEvery/2, func(recs []event.Record) error {
 			r.run.Add(recs...)
 			r.take()
 			return errHeard
@@ -246,7 +248,7 @@ func (r *reading) follow(ctx context.Context) error {
 		var s *Signalled
 		switch {
 		case errors.As(context.Cause(ctx), &s):
-			return belay.Exit(s.ExitCode(), "follow logs", s, "")
+			return exit.New(s.ExitCode(), "follow logs", s, "")
 		case !errors.Is(err, errNoReply) && !errors.Is(err, errHeard):
 			return err
 		case !alive && r.run.Status == belay.Running && errors.Is(err, errNoReply):
@@ -270,6 +272,6 @@ func (r *reading) close() {
 }
 
 // driverOf is the process that an attach names.
-func driverOf(e belay.RunAttached) proc.Identity {
+func driverOf(e event.RunAttached) proc.Identity {
 	return proc.Identity{Pid: e.Pid, Start: e.Start, Boot: e.Boot}
 }

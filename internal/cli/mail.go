@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
@@ -38,11 +39,11 @@ type heard struct {
 	check bool // a step's own check has the last word about the answer
 }
 
-// ask puts a wish to a run. If nobody drives the run, free does it with the
-// run's lock in hand; otherwise the wish goes through the mailbox, once. A
+// ask puts a request to a run. If nobody drives the run, free does it with the
+// run's lock in hand; otherwise the request goes through the mailbox, once. A
 // driver may leave or die while it is being asked: then the run is free after
 // all, and the letter is taken back.
-func ask(ctx context.Context, ws *workshop, req belay.Request, free func(*engine.Open) error) (heard, error) {
+func ask(ctx context.Context, ws *workshop, req event.Request, free func(*engine.Open) error) (heard, error) {
 	open, err := ws.local.Resume(req.Run.Root())
 	if err == nil {
 		return heard{left: true}, free(open)
@@ -80,7 +81,7 @@ func isBusy(err error) bool {
 }
 
 // post leaves a letter and begins to read the journal for the reply.
-func post(st *journal.State, req belay.Request) (*listener, error) {
+func post(st *journal.State, req event.Request) (*listener, error) {
 	view, err := st.View(req.Run)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ var (
 
 // listener reads the journal for the reply to one request.
 type listener struct {
-	req     belay.Request
+	req     event.Request
 	view    *journal.View
 	heardOf *story.Story // what was written since the letter
 	last    int64        // the record up to which it has read
@@ -114,7 +115,7 @@ type listener struct {
 func (l *listener) wait(ctx context.Context, d time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, d, errNoReply)
 	defer cancel()
-	err := l.view.Follow(ctx, l.last, mailEvery, func(recs []belay.Record) error {
+	err := l.view.Follow(ctx, l.last, mailEvery, func(recs []event.Record) error {
 		if l.listen(recs); l.settled() {
 			return errHeard
 		}
@@ -127,7 +128,7 @@ func (l *listener) wait(ctx context.Context, d time.Duration) error {
 }
 
 // listen takes a batch of records; one turn of the driver is never split.
-func (l *listener) listen(recs []belay.Record) {
+func (l *listener) listen(recs []event.Record) {
 	for _, n := range l.heardOf.Add(recs...) {
 		mine := n.Request != nil && n.Request.ID == l.req.ID
 		switch d := n.Decision; {
@@ -147,12 +148,12 @@ func (l *listener) listen(recs []belay.Record) {
 // settled tells whether there is nothing more to wait for. The end of a run
 // that is cancelled is worth waiting for.
 func (l *listener) settled() bool {
-	return l.reply == refused || l.reply == accepted && (l.req.Ask != belay.RequestCancel || l.end != nil)
+	return l.reply == refused || l.reply == accepted && (l.req.Ask != event.RequestCancel || l.end != nil)
 }
 
 // relieve goes on with the lock of the run in hand. What the last driver wrote
 // before it left counts; a letter that it did not take in is taken back, so
-// that no later driver finds it, and the wish is done here.
+// that no later driver finds it, and the request is done here.
 func (l *listener) relieve(ctx context.Context, open *engine.Open, free func(*engine.Open) error) (heard, error) {
 	l.left = true
 	err := l.wait(ctx, mailEvery)
@@ -167,6 +168,6 @@ func (l *listener) relieve(ctx context.Context, open *engine.Open, free func(*en
 
 // freshID is a name that no request of any run has had: of one process only one
 // request is made at a time.
-func freshID(wish belay.RequestKind) string {
-	return fmt.Sprintf("free-%s-%x-%d", wish, time.Now().UnixNano(), os.Getpid())
+func freshID(kind event.RequestKind) string {
+	return fmt.Sprintf("free-%s-%x-%d", kind, time.Now().UnixNano(), os.Getpid())
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/story"
 )
 
@@ -14,8 +15,8 @@ import (
 func TestAnswerOfAnotherStep(t *testing.T) {
 	t.Parallel()
 	for step, want := range map[belay.Path]bool{"a": true, "": true, "b": false} {
-		l := listener{heardOf: story.New(nil), req: belay.Request{ID: "1", Run: "r", By: "me", Ask: belay.RequestAnswer, Step: step}}
-		l.listen([]belay.Record{{Run: "r", Seq: 1, Event: belay.ItemAnswered{Path: "a", By: "me", Choice: belay.ChoiceDone, Check: true}}})
+		l := listener{heardOf: story.New(nil), req: event.Request{ID: "1", Run: "r", By: "me", Ask: event.RequestAnswer, Step: step}}
+		l.listen([]event.Record{{Run: "r", Seq: 1, Event: event.ItemAnswered{Path: "a", By: "me", Choice: event.ChoiceDone, Check: true}}})
 		if l.check != want {
 			t.Errorf("%s: its check is asked: %v", step, l.check)
 		}

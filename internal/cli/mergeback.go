@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/step"
 )
 
@@ -14,7 +14,7 @@ func (a *app) mergebackCommand() *cobra.Command {
 	cmd := command("mergeback ORDER", "bring isolated work into its run's tree (started by belay itself)", 1, 1,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
 			if err := step.MergeBack(ctx, args[0]); err != nil {
-				return belay.Exit(belay.ExitInfra, "", err, "")
+				return exit.New(exit.Infra, "", err, "")
 			}
 			return nil
 		})

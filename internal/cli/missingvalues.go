@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 )
@@ -33,7 +33,7 @@ func (a *app) unmet(spec engine.Spec, name string) error {
 		}))
 	}
 	if bad {
-		return belay.Exit(belay.ExitInvalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
+		return exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
 	}
 	return nil
 }

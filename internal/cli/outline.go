@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -32,7 +32,7 @@ func newOutline(set *library.Set) *outline { return &outline{set: set, shown: ma
 // callee is the recipe that a step calls, nil when it is not known before the
 // run or was shown already.
 func (o *outline) callee(st *recipe.Step) *recipe.Recipe {
-	if st.Type != belay.TypeRecipe {
+	if !st.Type.Child() {
 		return nil
 	}
 	return o.fresh(st.Recipe)
@@ -95,10 +95,10 @@ func (o *outline) graph(r *recipe.Recipe) *graph.Graph {
 
 // shapeOf is a recipe as boxes and arrows, without what it calls.
 func shapeOf(r *recipe.Recipe, expects func(i int) belay.Expect) *graph.Graph {
-	g := &graph.Graph{Title: tui.Clean(r.Name)}
+	g := &graph.Graph{Title: readable.Clean(r.Name)}
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		n := graph.Node{ID: string(st.ID), Type: string(st.Type), Note: tui.Clean(noteOf(st, expects(i))), Needs: st.Needs}
+		n := graph.Node{ID: string(st.ID), Type: string(st.Type), Note: readable.Clean(noteOf(st, expects(i))), Needs: st.Needs}
 		if n.For = standsFor(r, st); len(n.For) > 0 {
 			n.Needs = nil // it starts when those have failed
 		}
@@ -109,7 +109,7 @@ func shapeOf(r *recipe.Recipe, expects func(i int) belay.Expect) *graph.Graph {
 
 // standsFor are the steps that have a step as their fallback.
 func standsFor(r *recipe.Recipe, st *recipe.Step) []int {
-	if !st.StandIn {
+	if !st.IsFallback {
 		return nil
 	}
 	var list []int
@@ -124,10 +124,13 @@ func standsFor(r *recipe.Recipe, st *recipe.Step) []int {
 // noteOf says in a few words what is special about a step.
 func noteOf(st *recipe.Step, expect belay.Expect) string {
 	var words []string
-	if st.Type == belay.TypeRecipe {
+	if st.Type.Child() {
 		words = append(words, st.Recipe)
 	}
-	if st.Type == belay.TypeAgent {
+	if st.Type.Inside() {
+		words = append(words, st.Call)
+	}
+	if st.Type.Agent() {
 		if who := strings.TrimPrefix(strings.TrimPrefix(performer(st), ","), " "); who != "" {
 			words = append(words, who)
 		}
@@ -138,6 +141,9 @@ func noteOf(st *recipe.Step, expect belay.Expect) string {
 	}
 	if st.Foreach != "" {
 		words = append(words, "for each "+st.As+" in "+st.Foreach)
+	}
+	if text := repeatOf(st); text != "" {
+		words = append(words, text)
 	}
 	if st.Condition != nil {
 		words = append(words, "if "+strings.Join(strings.Fields(st.Condition.String()), " "))
@@ -152,6 +158,29 @@ func noteOf(st *recipe.Step, expect belay.Expect) string {
 		words = append(words, "fallback recipe "+st.Fallback.Recipe)
 	}
 	return strings.Join(words, ", ")
+}
+
+// roundsOf is how many rounds a step has at most, and what ends them before.
+func roundsOf(st *recipe.Step) (most int, until string) {
+	switch {
+	case st.Repeat == nil:
+		return 0, ""
+	case st.Repeat.Until == nil:
+		return st.Repeat.Max, ""
+	}
+	return st.Repeat.Max, strings.Join(strings.Fields(st.Repeat.Until.String()), " ")
+}
+
+// repeatOf is the same in words, "" for a step that is done once.
+func repeatOf(st *recipe.Step) string {
+	most, until := roundsOf(st)
+	switch {
+	case most == 0:
+		return ""
+	case until == "":
+		until = "one is done"
+	}
+	return fmt.Sprintf("up to %d rounds, until %s", most, until)
 }
 
 // exports are variables by their names in a script.
@@ -169,7 +198,7 @@ func exportsOf(names []string) exports {
 	return known
 }
 
-var shellName = regexp.MustCompile(`\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)`)
+var shellName = pattern.Lazy(`\$\{?[#!]?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // reads are the variables that a step looks at, sorted: those it names, and of
 // the known ones those that its scripts mention as $NAME.
@@ -185,11 +214,11 @@ func reads(st *recipe.Step, known exports) []string {
 		if len(known) == 0 {
 			continue
 		}
-		for _, m := range shellName.FindAllStringSubmatch(s.Source, -1) {
+		for _, m := range shellName().FindAllStringSubmatch(s.Source, -1) {
 			names = append(names, known[m[1]]...)
 		}
 	}
-	for _, arg := range st.Context {
+	for _, arg := range slices.Concat(st.Context, st.With) {
 		for _, t := range arg.Texts() {
 			names = append(names, t.Names()...)
 		}
@@ -205,6 +234,12 @@ func reads(st *recipe.Step, known exports) []string {
 	}
 	if st.Foreach != "" {
 		names = append(names, st.List())
+	}
+	if st.Repeat != nil {
+		if st.Repeat.Until != nil {
+			names = append(names, st.Repeat.Until.Names()...)
+		}
+		names = slices.DeleteFunc(names, func(n string) bool { return n == recipe.RoundVar || n == recipe.LastVar })
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -232,6 +267,9 @@ func variables(r *recipe.Recipe) []string {
 		names = append(names, gives(&r.Steps[i])...)
 		if r.Steps[i].Foreach != "" {
 			names = append(names, r.Steps[i].As)
+		}
+		if r.Steps[i].Repeat != nil {
+			names = append(names, recipe.RoundVar, recipe.LastVar)
 		}
 	}
 	slices.Sort(names)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -24,7 +25,7 @@ func (a *app) person(st *journal.State, act string, id belay.RunID) error {
 	if id != "" {
 		what += " " + string(id)
 	}
-	return belay.Exit(belay.ExitFailed, what,
+	return exit.New(exit.Failed, what,
 		fmt.Errorf("only a person may decide this, and this process is part of a step of run %s", inside),
 		"a step may decide about runs that it started itself; let a person type it, outside of all runs")
 }
@@ -34,11 +35,11 @@ func (a *app) person(st *journal.State, act string, id belay.RunID) error {
 func (a *app) inside(st *journal.State) (belay.RunID, engine.Origin, error) {
 	origin, err := engine.FindOrigin(st)
 	if err != nil {
-		return "", origin, belay.Exit(belay.ExitInfra, "look who asks", err, "check that process information can be read")
+		return "", origin, exit.New(exit.Infra, "look who asks", err, "check that process information can be read")
 	}
 	if len(origin.Keepers) > 0 {
 		return origin.Keepers[0].Run, origin, nil
 	}
-	id, err := st.DrivenAbove(origin.Ancestors)
+	id, err := st.Ledger().DrivenAbove(origin.Ancestors)
 	return id, origin, err
 }

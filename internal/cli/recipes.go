@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -34,6 +35,7 @@ type foundLine struct {
 	Description string `json:"description,omitempty"`
 	Steps       int    `json:"steps"`
 	OK          bool   `json:"ok"`
+	Shipped     bool   `json:"shipped,omitempty"`
 	Hidden      bool   `json:"hidden,omitempty"` // one of the same name is found before it
 }
 
@@ -53,8 +55,7 @@ func (a *app) recipes(o sourceOptions) error {
 		return err
 	}
 	shelf := a.shelf(o.shelves, dir, most)
-	rows := [][]string{{"RECIPE", "STEPS", "FOLDER", "DESCRIPTION"}}
-	seen := map[string]bool{}
+	var list []foundLine
 	folders := append(append(append([]string{}, shelf.Dirs...), shelf.Work), shelf.More...)
 	for _, folder := range folders {
 		for _, file := range filesIn(folder) {
@@ -62,23 +63,48 @@ func (a *app) recipes(o sourceOptions) error {
 			if !ok {
 				continue
 			}
-			l.Hidden = seen[l.Name]
-			seen[l.Name] = true
-			if o.json {
-				a.object(l)
-				continue
-			}
-			rows = append(rows, l.row())
+			list = append(list, l)
 		}
 	}
-	switch {
-	case o.json:
-	case len(rows) > 1:
+	if len(list) == 0 {
+		a.say("no recipes in %s: only the shipped ones", strings.Join(folders, ", "))
+	}
+	for _, name := range library.ShippedNames() {
+		list = append(list, shippedLine(shelf, name))
+	}
+	rows := [][]string{{"RECIPE", "STEPS", "FOLDER", "DESCRIPTION"}}
+	seen := map[string]bool{}
+	for _, l := range list {
+		l.Hidden = seen[l.Name]
+		seen[l.Name] = true
+		if o.json {
+			a.object(l)
+			continue
+		}
+		rows = append(rows, l.row())
+	}
+	if !o.json {
 		a.out.lines(tui.Table(rows))
-	default:
-		a.say("no recipes in %s", strings.Join(folders, ", "))
 	}
 	return nil
+}
+
+// shippedLine is a recipe that is part of Belay.
+func shippedLine(shelf library.Shelf, name string) foundLine {
+	l := foundLine{Name: name, File: filepath.Join(library.ShippedPlace, name+".yaml"), Folder: library.ShippedPlace, Shipped: true}
+	if set, err := shelf.LoadShipped(name); err == nil {
+		l.read(set)
+	}
+	return l
+}
+
+// read takes over what is listed of a recipe.
+func (l *foundLine) read(set *library.Set) {
+	if set.Root == nil {
+		return
+	}
+	l.Description = strings.Join(strings.Fields(set.Root.Description), " ")
+	l.Steps, l.OK = len(set.Root.Steps), !set.Errors()
 }
 
 // filesIn are the recipe files of a folder, in the order in which a name is
@@ -111,8 +137,7 @@ func found(shelf library.Shelf, folder, file string) (foundLine, bool) {
 	if set.Root == nil {
 		return l, looksLike(path)
 	}
-	l.Description = strings.Join(strings.Fields(set.Root.Description), " ")
-	l.Steps, l.OK = len(set.Root.Steps), !set.Errors()
+	l.read(set)
 	return l, true
 }
 
@@ -134,10 +159,12 @@ func looksLike(path string) bool {
 func (l foundLine) row() []string {
 	steps, about := strconv.Itoa(l.Steps), l.Description
 	switch {
+	case !l.OK && l.Shipped: // only with recipes of the user's that it calls
+		steps, about = "-", "cannot be run with the recipes here: see belay validate "+l.Name
 	case !l.OK:
 		steps, about = "-", "cannot be run: see belay validate "+story.Quote(l.File)
 	case l.Hidden:
 		about = "(not used: one of the same name is found first) " + about
 	}
-	return []string{tui.Clean(l.Name), steps, tui.Clean(l.Folder), tui.Cut(tui.Clean(about), 100)}
+	return []string{readable.Clean(l.Name), steps, readable.Clean(l.Folder), readable.Cut(readable.Clean(about), 100)}
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/roster"
 )
@@ -125,8 +125,8 @@ func everyone(r *roster.Roster, chosen string) []string {
 
 // profiles are the roles of the settings. One whose agent is not on this
 // machine cannot be taken: it is left out, and refused when a step has it.
-func (a *app) profiles(cfg *config.Config, r *roster.Roster, who cast) (map[string]belay.Profile, error) {
-	roles := map[string]belay.Profile{}
+func (a *app) profiles(cfg *config.Config, r *roster.Roster, who cast) (map[string]event.Profile, error) {
+	roles := map[string]event.Profile{}
 	for _, role := range slices.Sorted(maps.Keys(cfg.Recovery.Roles)) {
 		p := cfg.Recovery.Roles[role]
 		if p.Agent != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/rehearse"
-	"github.com/belay-run/belay/internal/step"
 )
 
 // rehearsalCommand drives the run of a rehearsal: belay rehearse starts it, so
@@ -36,7 +36,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 		err = json.Unmarshal(text, &orders)
 	}
 	if err != nil {
-		return belay.Exit(belay.ExitInvalid, "read the rehearsal", err, "")
+		return exit.New(exit.Invalid, "read the rehearsal", err, "")
 	}
 	ws, err := a.open()
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.Spec, error) {
 	vars, err := parseSets(o.Sets)
 	if err != nil {
-		return engine.Spec{}, belay.Exit(belay.ExitUsage, "rehearse", err, "")
+		return engine.Spec{}, exit.New(exit.Usage, "rehearse", err, "")
 	}
 	shelf := a.shelf(o.Shelves, o.From, ws.cfg.RecipeBytes.Value)
 	shelf.Compat = o.Compat
@@ -93,7 +93,7 @@ func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.
 	local := ws.local
 	local.Speed, local.Stage = o.Speed, stage.Set
 	self := local.Host.Self
-	local.Host.Find = func(name string) (step.Agent, error) { return rehearse.Agent(name, self, script), nil }
+	local.Host.Find = func(name string) (agent.Agent, error) { return rehearse.Agent(name, self, script), nil }
 	local.Host.Windows = rehearse.Windows(o.Speed, local.Host.Windows)
 	return spec, nil
 }

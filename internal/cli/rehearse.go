@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/scripted"
+	"github.com/belay-run/belay/journal"
 )
 
 const (
@@ -36,6 +37,7 @@ type rehearseOptions struct {
 	keep     bool
 	here     bool
 	matrix   bool
+	sample   int
 	limit    time.Duration
 }
 
@@ -63,6 +65,7 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	f.BoolVar(&o.keep, "keep", false, "keep the state and the copy, and say where they are")
 	f.BoolVar(&o.here, "here", false, "work in the directory itself and not in a copy")
 	f.BoolVar(&o.matrix, "matrix", false, "try every fault at every step of the recipes, or of those in a directory, and print a table")
+	f.IntVar(&o.sample, "sample", 0, "of a matrix, play a good day and so many faults of each recipe, chosen by --seed (default: all)")
 	f.DurationVar(&o.limit, "limit", 0, "end a rehearsal that takes longer on the clock of this machine (default 2m; each of a matrix 1m)")
 	f.BoolVar(&o.run.json, "json", false, "print every record, and what came of it, as lines of JSON")
 	f.StringVarP(&o.run.dir, "dir", "C", "", "the directory that is copied (default: here; of a matrix, the folder of each recipe)")
@@ -70,7 +73,7 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	compatFlag(cmd, &o.run.compat)
 	recoveryFlags(cmd, &o.recovery)
 	f.Lookup("staff").Usage = "agents that may take over from another, played as well; \"\" for none (default: the setting recovery.staff, else two of no name)"
-	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+	cmd.ValidArgsFunction = completeRecipe
 	return cmd
 }
 
@@ -88,6 +91,8 @@ func (a *app) rehearse(ctx context.Context, cmd *cobra.Command, args []string, o
 		return usage(cmd, fmt.Errorf("--speed %d: 1 to %d is wanted", o.speed, maxSpeed))
 	case o.limit < 0:
 		return usage(cmd, fmt.Errorf("--limit %s: it cannot end before it begins", o.limit))
+	case o.sample < 0 || o.sample > 0 && !o.matrix:
+		return usage(cmd, fmt.Errorf("--sample %d: it is how many faults of a --matrix are played", o.sample))
 	case !o.matrix && len(args) > 1:
 		return usage(cmd, fmt.Errorf("one recipe is rehearsed, and %q is too much; many are with --matrix", args[1]))
 	case o.matrix && (len(o.inject) > 0 || o.here || o.keep):
@@ -129,9 +134,9 @@ func (a *app) toldStory(s rehearse.Story, asJSON bool) error {
 	}
 	switch {
 	case s.Endless:
-		return belay.Exit(belay.ExitFailed, "rehearse", errors.New("it did not end in its time"), "see where it stands with --keep, or give it more with --limit")
+		return exit.New(exit.Failed, "rehearse", errors.New("it did not end in its time"), "see where it stands with --keep, or give it more with --limit")
 	case s.False():
-		return belay.Exit(belay.ExitFailed, "rehearse", errors.New("the run ended in 0, and no attempt did the work of a step that had a fault"), "give the step a verify: or an expect:")
+		return exit.New(exit.Failed, "rehearse", errors.New("the run ended in 0, and no attempt did the work of a step that had a fault"), "give the step a verify: or an expect:")
 	}
 	return quietly(s.Code)
 }
@@ -260,7 +265,7 @@ func (a *app) goodDay(spec engine.Spec, o rehearseOptions) ([]byte, error) {
 		err = scripted.Check(text)
 	}
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInvalid, "read the script", err, "nothing was started")
+		return nil, exit.New(exit.Invalid, "read the script", err, "nothing was started")
 	}
 	return text, nil
 }
@@ -269,13 +274,13 @@ func (a *app) goodDay(spec engine.Spec, o rehearseOptions) ([]byte, error) {
 func (a *app) perform(ctx context.Context, p *rehearsal, aloud bool) (story rehearse.Story, err error) {
 	folder, err := os.MkdirTemp("", "belay-rehearsal-")
 	if err != nil {
-		return story, belay.Exit(belay.ExitInfra, "make a folder for the rehearsal", err, "")
+		return story, exit.New(exit.Infra, "make a folder for the rehearsal", err, "")
 	}
 	if !p.keep {
-		defer closing(&err, "remove the rehearsal", func() error { return rehearse.Clear(folder) })
+		defer closing(&err, "remove the rehearsal", func() error { return journal.RemoveAll(folder) })
 	}
 	if err := p.furnish(ctx, folder); err != nil {
-		return story, belay.Exit(belay.ExitInfra, "rehearse", err, "work in the directory itself with --here, or name another with -C")
+		return story, exit.New(exit.Infra, "rehearse", err, "work in the directory itself with --here, or name another with -C")
 	}
 	show, err := a.players(p, folder, aloud)
 	if err != nil {
@@ -283,11 +288,11 @@ func (a *app) perform(ctx context.Context, p *rehearsal, aloud bool) (story rehe
 	}
 	end, err := a.play(ctx, p, show, aloud)
 	if err != nil {
-		return story, belay.Exit(belay.ExitInfra, "rehearse", err, "")
+		return story, exit.New(exit.Infra, "rehearse", err, "")
 	}
 	told, err := rehearse.Read(show.Run)
-	if err != nil && (end.Code == belay.ExitOK || end.Endless) {
-		return story, belay.Exit(belay.ExitInfra, "read the journal of the rehearsal", err, "")
+	if err != nil && (end.Code == exit.OK || end.Endless) {
+		return story, exit.New(exit.Infra, "read the journal of the rehearsal", err, "")
 	}
 	story = rehearse.Tell(p.name, told, p.targets, p.orders.Faults, end)
 	if p.keep {
@@ -357,7 +362,7 @@ func (p *rehearsal) furnish(ctx context.Context, folder string) error {
 func (a *app) players(p *rehearsal, folder string, aloud bool) (rehearse.Show, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return rehearse.Show{}, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+		return rehearse.Show{}, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
 	}
 	state := filepath.Join(folder, "state")
 	argv := []string{exe, "--state", state, "--color", a.color}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/rehearse"
 )
@@ -47,7 +47,11 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 			p.limit = cellLimit
 		}
 		plays[name] = p
-		cells = append(cells, rehearse.Cells(name, p.targets)...)
+		list := rehearse.Cells(name, p.targets)
+		if o.sample > 0 {
+			rehearse.Sample(list, o.sample, o.seed)
+		}
+		cells = append(cells, list...)
 	}
 	if len(cells) > maxCells {
 		return usage(cmd, fmt.Errorf("%d rehearsals are too many: at most %d", len(cells), maxCells))
@@ -70,7 +74,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		}
 	})
 	if ctx.Err() != nil {
-		return belay.Exit(belay.ExitTerminated, "rehearse", context.Cause(ctx), "")
+		return exit.New(exit.Terminated, "rehearse", context.Cause(ctx), "")
 	}
 	return a.matrixTold(cells, played, time.Since(began), o.run.json)
 }
@@ -111,7 +115,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 		}
 	}
 	if bad > 0 {
-		return belay.Exit(belay.ExitFailed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), hint)
+		return exit.New(exit.Failed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), hint)
 	}
 	return nil
 }
@@ -131,7 +135,7 @@ func (a *app) recipesIn(args []string, o rehearseOptions) ([]string, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, belay.Exit(belay.ExitInvalid, "find recipes", fmt.Errorf("there is none in %s", arg), "")
+			return nil, exit.New(exit.Invalid, "find recipes", fmt.Errorf("there is none in %s", arg), "")
 		}
 		files = append(files, found...)
 	}
@@ -162,7 +166,7 @@ func (a *app) recipesBelow(dir string, o rehearseOptions) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInvalid, "find recipes", err, "")
+		return nil, exit.New(exit.Invalid, "find recipes", err, "")
 	}
 	return slices.DeleteFunc(files, func(f string) bool { return called[digest[f]] }), nil
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -52,7 +53,7 @@ at the class of the failure: --class, or what classify makes of --error and --ex
 at what the run and the step allow.`
 	f := cmd.Flags()
 	f.StringVar(&o.policy, "policy", recovery.PolicyClassic, "the policy: classic or belay")
-	f.IntVar(&o.retries, "max-retries", recovery.DefaultMaxRetries, "retries before the error is looked at")
+	f.IntVar(&o.retries, "max-retries", classic.DefaultMaxRetries, "retries before the error is looked at")
 	f.StringVar(&o.role, "role", string(recovery.Coder), "who did the task: coder, tester, reviewer, …, or custom:NAME")
 	f.IntVar(&o.attempts, "attempts", 0, "failed attempts before this one")
 	f.StringVar(&o.text, "error", "", "what the failed attempt said")
@@ -75,9 +76,9 @@ at what the run and the step allow.`
 
 // replanned is what replan prints.
 type replanned struct {
-	Strategy recovery.Strategy `json:"strategy"`
-	Reason   string            `json:"reason"`
-	Rule     recovery.Rule     `json:"rule"`
+	Strategy classic.Strategy `json:"strategy"`
+	Reason   string           `json:"reason"`
+	Rule     classic.Rule     `json:"rule"`
 }
 
 func (a *app) replan(cmd *cobra.Command, o replanOptions) error {
@@ -105,11 +106,11 @@ func (a *app) replan(cmd *cobra.Command, o replanOptions) error {
 			return usage(cmd, fmt.Errorf("--%s is for --policy belay", name))
 		}
 	}
-	x := recovery.Context{
+	x := classic.Context{
 		TaskID: o.task, Description: o.about, AssignedTo: role,
 		ErrorMessage: o.text, AttemptCount: o.attempts, IsCritical: o.critical,
 	}
-	d := recovery.Classic{MaxRetries: o.retries}.Decide(x)
+	d := classic.Policy{MaxRetries: o.retries}.Decide(x)
 	if a.verbose {
 		a.say("%s", d.Line(x))
 	}
@@ -117,12 +118,12 @@ func (a *app) replan(cmd *cobra.Command, o replanOptions) error {
 		a.object(replanned{d.Strategy, d.Reason(x), d.Rule})
 		return nil
 	}
-	a.out.line("%s", tui.Clean(strategyWords(d.Strategy)))
-	a.out.line("  %s (rule %s)", tui.Clean(d.Reason(x)), d.Rule)
+	a.out.line("%s", readable.Clean(strategyWords(d.Strategy)))
+	a.out.line("  %s (rule %s)", readable.Clean(d.Reason(x)), d.Rule)
 	return nil
 }
 
-func strategyWords(s recovery.Strategy) string {
+func strategyWords(s classic.Strategy) string {
 	switch {
 	case s.Kind == belay.ActRetry:
 		return fmt.Sprintf("retry after %s, %d attempts at most", time.Duration(s.BackoffMS)*time.Millisecond, s.MaxAttempts)
@@ -154,10 +155,10 @@ func (a *app) replanBelay(cmd *cobra.Command, o replanOptions, role recovery.Rol
 		a.object(line)
 		return nil
 	}
-	a.out.line("%s", tui.Clean(planWords(p, s)))
-	a.out.line("  %s (rule %s, class %s)", tui.Clean(p.Reason), p.Rule, p.Class)
+	a.out.line("%s", readable.Clean(planWords(p, s)))
+	a.out.line("  %s (rule %s, class %s)", readable.Clean(p.Reason), p.Rule, p.Class)
 	for _, r := range p.Refused {
-		a.out.line("  no %s: %s", r.Act, tui.Clean(r.Why))
+		a.out.line("  no %s: %s", r.Act, readable.Clean(r.Why))
 	}
 	return nil
 }
@@ -262,10 +263,7 @@ func levelNames() []belay.Level {
 }
 
 func moveNames() []belay.Act {
-	return []belay.Act{
-		belay.ActNone, belay.ActVerify, belay.ActRetry, belay.ActRetryAfter, belay.ActResume, belay.ActFailover, belay.ActReassign,
-		belay.ActRepair, belay.ActDecompose, belay.ActEscalate, belay.ActAbort, belay.ActStop,
-	}
+	return slices.DeleteFunc(belay.Acts(), func(a belay.Act) bool { return !a.Row().Asked })
 }
 
 func factNames() []string {
@@ -308,29 +306,29 @@ func planStrategy(p belay.Plan, s recovery.Situation) json.RawMessage {
 	var v any
 	switch {
 	case p.Act == belay.ActRetry:
-		v = recovery.Strategy{Kind: belay.ActRetry, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds()}
+		v = classic.Strategy{Kind: belay.ActRetry, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds()}
 	case p.Act == belay.ActReassign:
-		v = recovery.Strategy{Kind: belay.ActReassign, NewRole: recovery.Role(p.Role)}
+		v = classic.Strategy{Kind: belay.ActReassign, NewRole: recovery.Role(p.Role)}
 	case p.Act == belay.ActDecompose: // the parts are an agent's to name
-		v = recovery.Strategy{Kind: belay.ActDecompose}
+		v = classic.Strategy{Kind: belay.ActDecompose}
 	case p.Act == belay.ActSkip:
-		v = recovery.Strategy{Kind: belay.ActSkip, Reason: p.Reason}
+		v = classic.Strategy{Kind: belay.ActSkip, Reason: p.Reason}
 	case p.Act == belay.ActAbort:
-		v = recovery.Strategy{Kind: belay.ActAbort, Reason: p.Reason}
+		v = classic.Strategy{Kind: belay.ActAbort, Reason: p.Reason}
 	case p.Act == belay.ActHold:
-		v = recovery.Strategy{Kind: belay.ActEscalate}
+		v = classic.Strategy{Kind: belay.ActEscalate}
 	case p.Act == belay.ActFailover:
 		v = map[belay.Act]any{p.Act: map[string]string{"to": p.Agent}}
 	case p.Act == belay.ActGiveUp:
 		v = map[belay.Act]any{p.Act: map[string]string{"reason": p.Reason}}
-	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActRepair, p.Act == belay.ActRecover:
+	case p.Act == belay.ActFallback:
+		v = map[belay.Act]any{p.Act: struct{}{}}
+	default:
 		body := map[string]string{}
 		if p.Brief != "" {
 			body["brief"] = p.Brief
 		}
 		v = map[belay.Act]any{p.Act: body}
-	case p.Act == belay.ActFallback:
-		v = map[belay.Act]any{p.Act: struct{}{}}
 	}
 	text, err := json.Marshal(v)
 	if err != nil { // cannot be: all of it is text and numbers

@@ -8,6 +8,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
@@ -16,14 +19,14 @@ import (
 // haltWithin is how long a keeper may take to hear that all must end.
 const haltWithin = 5 * time.Second
 
-// wishLine is what came of a cancel, a stop, an answer or a clear, as --json
+// requestLine is what came of a cancel, a stop, an answer or a clear, as --json
 // prints it.
-type wishLine struct {
+type requestLine struct {
 	Run    belay.RunID       `json:"run"`
-	Ask    belay.RequestKind `json:"ask"`
+	Ask    event.RequestKind `json:"ask"`
 	Step   belay.Path        `json:"step,omitempty"`
 	Choice string            `json:"choice,omitempty"`
-	What   belay.Count       `json:"what,omitempty"` // that was cleared
+	What   event.Count       `json:"what,omitempty"` // that was cleared
 	Reply  reply             `json:"reply"`
 	Status belay.Status      `json:"status,omitempty"` // how the run stands, where that is known
 	Reason string            `json:"reason,omitempty"`
@@ -32,13 +35,13 @@ type wishLine struct {
 	Services []string `json:"services,omitempty"` // whose counts were cleared
 }
 
-func lineOfWish(req belay.Request) wishLine {
-	return wishLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, What: req.What, Reply: accepted}
+func lineOfRequest(req event.Request) requestLine {
+	return requestLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, What: req.What, Reply: accepted}
 }
 
-// grant puts a wish to a run, driven or not; every reply but a good one is an
+// grant puts a request to a run, driven or not; every reply but a good one is an
 // error.
-func (a *app) grant(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) (heard, error) {
+func (a *app) grant(ctx context.Context, ws *workshop, req event.Request, asJSON bool) (heard, error) {
 	check := false
 	h, err := ask(ctx, ws, req, func(o *engine.Open) (err error) {
 		check, err = a.grantFree(o, req, asJSON)
@@ -58,15 +61,15 @@ func (a *app) grant(ctx context.Context, ws *workshop, req belay.Request, asJSON
 	return h, nil
 }
 
-// grantFree writes the wish to a run that nobody drives; check tells that the
+// grantFree writes the request to a run that nobody drives; check tells that the
 // check of a step has the last word.
-func (a *app) grantFree(o *engine.Open, req belay.Request, asJSON bool) (check bool, err error) {
+func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check bool, err error) {
 	defer closing(&err, "close run", o.Close)
 	if err := inRun(o.Tree.Run(req.Run) != nil, req.Run); err != nil {
 		return false, err
 	}
 	req.ID = freshID(req.Ask)
-	recs, err := o.Write(flow.Fact{Run: req.Run, Event: belay.RequestReceived{Request: req}})
+	recs, err := o.Write(flow.Fact{Run: req.Run, Event: event.RequestReceived{Request: req}})
 	if err != nil {
 		return false, err
 	}
@@ -79,26 +82,26 @@ func (a *app) grantFree(o *engine.Open, req belay.Request, asJSON bool) (check b
 	return check, nil
 }
 
-// refuse is a wish that the run did not grant.
-func (a *app) refuse(req belay.Request, why string, asJSON bool) error {
+// refuse is a request that the run did not grant.
+func (a *app) refuse(req event.Request, why string, asJSON bool) error {
 	if asJSON {
-		l := lineOfWish(req)
+		l := lineOfRequest(req)
 		l.Reply, l.Reason = refused, why
 		a.object(l)
 	}
 	hint := ""
-	if req.Ask == belay.RequestAnswer {
+	if req.Ask == event.RequestAnswer {
 		hint = "see what it waits for with " + a.name() + " show " + string(req.Run.Root())
 	}
-	return belay.Exit(belay.ExitInvalid, string(req.Ask)+" run "+string(req.Run), errors.New(why), hint)
+	return exit.New(exit.Invalid, string(req.Ask)+" run "+string(req.Run), errors.New(why), hint)
 }
 
-// unanswered is a wish to a driver that does not answer: the letter stays for
+// unanswered is a request to a driver that does not answer: the letter stays for
 // it. What must end is ended through the keeper, which needs no driver.
-func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, asJSON bool) error {
-	l := lineOfWish(req)
+func (a *app) unanswered(ctx context.Context, ws *workshop, req event.Request, asJSON bool) error {
+	l := lineOfRequest(req)
 	l.Reply, l.Reason = queued, "the driver does not answer (is it suspended?); the request waits in its mailbox"
-	if req.Ask == belay.RequestCancel || req.Ask == belay.RequestStop {
+	if req.Ask == event.RequestCancel || req.Ask == event.RequestStop {
 		n, err := halt(ctx, ws, req)
 		if err != nil {
 			a.complain(fmt.Errorf("end the processes of run %s: %w", req.Run.Root(), err))
@@ -110,14 +113,14 @@ func (a *app) unanswered(ctx context.Context, ws *workshop, req belay.Request, a
 	if asJSON {
 		a.object(l)
 	}
-	return belay.Exit(belay.ExitBusy, string(req.Ask)+" run "+string(req.Run), errors.New(l.Reason),
+	return exit.New(exit.Busy, string(req.Ask)+" run "+string(req.Run), errors.New(l.Reason),
 		"let the driver go on, or end it and type the same again")
 }
 
-func halt(ctx context.Context, ws *workshop, req belay.Request) (int, error) {
-	why := belay.KilledCancel
-	if req.Ask == belay.RequestStop {
-		why = belay.KilledStop
+func halt(ctx context.Context, ws *workshop, req event.Request) (int, error) {
+	why := fault.KilledCancel
+	if req.Ask == event.RequestStop {
+		why = fault.KilledStop
 	}
 	ctx, cancel := context.WithTimeout(ctx, haltWithin)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 )
@@ -17,16 +18,20 @@ type resumeOptions struct {
 	why     string
 	json    bool
 	secrets []string
+
+	unattended bool // a watch started it: nothing that has ended is opened again
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
-	cmd := command("resume RUN", "go on with a run: after a crash, a stop, an answer, a failure", 1, 1,
+	cmd := command("resume RUN", "go on with a run: after a crash, a stop, an answer, a failure, a plan", 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.resume(ctx, cmd, args[0], o)
 		})
 	cmd.Flags().StringVar(&o.why, "why", "", "why an ended run is opened again, for the record")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print every new record as a line of JSON")
+	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has not ended (for belay watch)")
+	_ = cmd.Flags().MarkHidden("unattended") // it is there: the line above made it
 	secretFlag(cmd, &o.secrets)
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
@@ -54,26 +59,49 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if err != nil {
 		return err
 	}
-	facts, more, err := a.reopening(ws.state, open, o.why)
+	if o.unattended && open.Tree.Status().Terminal() {
+		return a.rest(ctx, ws, open, nil, o.json)
+	}
+	if !o.unattended && onlyPlanned(open) {
+		return a.carryOut(ctx, cmd, open, o)
+	}
+	if usedUp(open) {
+		if !o.json {
+			a.say("no round of run %s is left: there is nothing to go on with", id)
+		}
+		return a.rest(ctx, ws, open, nil, o.json)
+	}
+	facts, more, err := a.reopening(ctx, ws.state, open, o.why)
 	if err != nil || !more {
-		return a.rest(ws, open, err, o.json)
+		return a.rest(ctx, ws, open, err, o.json)
+	}
+	if changesInPlace(open) {
+		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
+		if err != nil {
+			return a.rest(ctx, ws, open, err, o.json)
+		}
+		defer release()
 	}
 	return a.drive(ctx, ws, open, o.json, facts...)
 }
 
 // reopening decides what resume means for a run as it stands: the facts to
 // begin with, and whether there is anything to drive.
-func (a *app) reopening(st *journal.State, o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
+func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
 	switch status := o.Tree.Status(); status {
-	case belay.Failed, belay.Partial, belay.Hollow:
+	case belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
 		inside, _, err := a.inside(st)
 		if err != nil {
 			return nil, false, err
 		}
 		if inside != "" { // its step started it; to open it again is a person's all the same
-			return nil, false, belay.Exit(belay.ExitFailed, "resume",
+			return nil, false, exit.New(exit.Failed, "resume",
 				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),
 				"type it in a terminal of your own")
+		}
+		if err := stands(ctx, o); err != nil {
+			a.stuck(o.Tree, belay.Stalemate)
+			return nil, false, err
 		}
 		return o.Tree.Reopen(engine.Person(), why), true, nil
 	case belay.Achieved, belay.Aborted:
@@ -83,25 +111,41 @@ func (a *app) reopening(st *journal.State, o *engine.Open, why string) (facts []
 	return nil, true, nil
 }
 
+// stands refuses to go on with rounds that came to a standstill while the files
+// are as they left them: the next round would be the last one again.
+func stands(ctx context.Context, o *engine.Open) error {
+	dir, left, ok := o.Tree.Standstill()
+	if !ok {
+		return nil
+	}
+	if now := o.LookAt(ctx, dir); left.Tree != "" && (now.Error != "" || now.Tree != left.Tree || now.Head != left.Head) {
+		return nil
+	}
+	return exit.New(exit.Stalemate, "resume",
+		fmt.Errorf("STALEMATE: the rounds of run %s came to a standstill, and nothing has changed in %s since", o.ID, dir),
+		fmt.Sprintf("change something there, or belay clear %s attempts --why TEXT, then resume; a changed recipe or --set needs a new run", o.ID))
+}
+
 // rest shows a run that is not driven any further, and gives it back. Its last
 // driver may have died before it could note the result for those who list runs.
-func (a *app) rest(ws *workshop, o *engine.Open, err error, asJSON bool) error {
+func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error, asJSON bool) error {
 	res, at := o.Result(), lastAt(ws.state, o.ID)
 	if err == nil {
 		err = noteEnd(ws.state, o, res, at)
+		a.keepReceipt(ctx, ws.state, o)
 	}
 	if e := o.Close(); err == nil {
 		err = e
 	}
-	if err == nil && res.Code != belay.ExitOK {
+	if err == nil && res.Code != exit.OK {
 		err = &belay.RunError{Run: o.ID, Result: res}
 	}
 	if asJSON {
-		res.Code = belay.ExitCode(err)
+		res.Code = exit.Code(err)
 		a.ended(o.ID, res)
 		return err
 	}
-	a.summary(o.ID, o.Tree, res, at)
+	a.summary(o, res, at, nil)
 	if res.Status == belay.Aborted {
 		a.say("run %s was cancelled, which is final; start a new one", o.ID)
 	}

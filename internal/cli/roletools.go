@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/roster"
@@ -18,7 +18,7 @@ import (
 // toolless are the agents to whom single tools cannot be allowed: what a role
 // names is no ability of theirs. None where no role names any.
 func toolless(cfg *config.Config, r *roster.Roster) []string {
-	if !slices.ContainsFunc(slices.Collect(maps.Values(cfg.Recovery.Roles)), func(p belay.Profile) bool { return len(p.Tools) > 0 }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(cfg.Recovery.Roles)), func(p event.Profile) bool { return len(p.Tools) > 0 }) {
 		return nil
 	}
 	var names []string
@@ -54,7 +54,7 @@ func vainTools(cfg *config.Config, r *roster.Roster, set *library.Set, usual str
 		rec := set.Library.Recipes[digest]
 		for i := range rec.Steps {
 			s := &rec.Steps[i]
-			agents = agents || s.Type == belay.TypeAgent
+			agents = agents || s.Type.Agent()
 			p := cfg.Recovery.Roles[s.Role]
 			who := firstDoer(s, p, usual)
 			if len(p.Tools) == 0 || who == p.Agent || !unheeding(r, who) {
@@ -74,7 +74,7 @@ func vainTools(cfg *config.Config, r *roster.Roster, set *library.Set, usual str
 }
 
 // firstDoer is who does a step of a role at first.
-func firstDoer(s *recipe.Step, p belay.Profile, usual string) string {
+func firstDoer(s *recipe.Step, p event.Profile, usual string) string {
 	if s.Agent != "" && !strings.Contains(s.Agent, ":") {
 		return s.Agent
 	}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
@@ -16,8 +15,10 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 type runOptions struct {
@@ -35,6 +36,8 @@ type runOptions struct {
 	dry         bool
 	agents      agentOptions
 	isolate     bool
+	ownRecipes  bool   // one that replaces a shipped one is the user's, not the project's
+	alone       string // the directory that no other task may change in place; "" = it has none
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,6 +49,19 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.Long = "Start a run and drive it to its end.\n\n" + setHelp
 	setFlag(cmd, &o.sets)
 	f := cmd.Flags()
+	startFlags(cmd, &o)
+	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
+	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
+	compatFlag(cmd, &o.compat)
+	f.BoolVar(&o.isolate, "isolate", false, "give the run a git worktree and a branch of its own, as isolate: worktree in the recipe does")
+	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
+	cmd.ValidArgsFunction = completeRecipe
+	return cmd
+}
+
+// startFlags are those of every command that starts a run.
+func startFlags(cmd *cobra.Command, o *runOptions) {
+	f := cmd.Flags()
 	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
 	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
 	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default: the setting limits.max_parallel, 8)")
@@ -53,30 +69,28 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
 	secretFlag(cmd, &o.secrets)
-	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
-	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
-	compatFlag(cmd, &o.compat)
-	f.BoolVar(&o.isolate, "isolate", false, "give the run a git worktree and a branch of its own, as isolate: worktree in the recipe does")
-	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	agentFlags(cmd, &o.agents)
-	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
-	return cmd
 }
 
 // idForm is the form of ids that the journal takes. It is asked here as well,
 // because a name that was given is input (65) and refused before a recipe is read.
-var idForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+var idForm = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
-func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) (err error) {
+func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) error {
 	vars, err := parseSets(o.sets)
 	if err != nil {
 		return usage(cmd, err)
 	}
+	return a.begin(ctx, cmd, name, vars, o)
+}
+
+// begin starts a run with its variables and drives it.
+func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars map[string]json.RawMessage, o runOptions) (err error) {
 	if cmd.Flags().Changed("max-parallel") && o.maxParallel < 1 {
 		return usage(cmd, fmt.Errorf("--max-parallel %d: must be at least 1", o.maxParallel))
 	}
-	if cmd.Flags().Changed("id") && !idForm.MatchString(o.id) {
-		return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
+	if cmd.Flags().Changed("id") && !idForm().MatchString(o.id) {
+		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
 			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
 	}
 	dir, err := workDir(o.dir)
@@ -91,6 +105,17 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
+	if o.alone != "" {
+		release, err := a.alone(ws.state.Dir(), o.alone)
+		if err != nil {
+			return err
+		}
+		if o.detach {
+			release() // its driver takes it
+		} else {
+			defer release()
+		}
+	}
 	if o.maxParallel > 0 {
 		if err := ws.cfg.SetMaxParallel(o.maxParallel, "--max-parallel"); err != nil {
 			return usage(cmd, err)
@@ -106,6 +131,7 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err != nil {
 		return err
 	}
+	a.sayReplaced(spec.Set)
 	a.warnUnread(spec.Set, vars)
 	if err := a.unmet(spec, name); err != nil {
 		return err
@@ -121,6 +147,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		return err
 	}
 	a.subject = open.ID
+	if spec.Set.Root.Name == doRecipe {
+		keepTitle(ws.state.Folder(open.ID), vars)
+	}
 	if o.detach {
 		return a.detach(ctx, ws, open, o.json)
 	}
@@ -133,6 +162,9 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 // spec is the run that a command line asks for.
 func (a *app) spec(cfg *config.Config, name, dir string, vars map[string]json.RawMessage, o runOptions) (engine.Spec, error) {
 	shelf := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value)
+	if o.ownRecipes {
+		shelf.Own = append([]string{}, library.OwnPlaces(a.env)...)
+	}
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	set, err := a.load(shelf, name)
 	return engine.Spec{
@@ -148,10 +180,10 @@ func workDir(dir string) (string, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "")
+		return "", exit.New(exit.Invalid, "find directory", err, "")
 	}
 	if !utf8.ValidString(abs) {
-		return "", belay.Exit(belay.ExitInvalid, "find directory", fmt.Errorf("the name of %q is not valid UTF-8", abs),
+		return "", exit.New(exit.Invalid, "find directory", fmt.Errorf("the name of %q is not valid UTF-8", abs),
 			"a journal holds text only; rename the directory, or reach it through a link with another name")
 	}
 	info, err := os.Stat(abs)
@@ -159,7 +191,7 @@ func workDir(dir string) (string, error) {
 		err = fmt.Errorf("%s is not a directory", abs)
 	}
 	if err != nil {
-		return "", belay.Exit(belay.ExitInvalid, "find directory", err, "make it first, or name another with -C")
+		return "", exit.New(exit.Invalid, "find directory", err, "make it first, or name another with -C")
 	}
 	return abs, nil
 }
@@ -179,7 +211,7 @@ func (a *app) load(shelf library.Shelf, name string) (*library.Set, error) {
 		fmt.Fprintln(a.std.Err, text)
 	}
 	if set.Errors() || set.Root == nil {
-		return nil, belay.Exit(belay.ExitInvalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
+		return nil, exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
 	}
 	return set, nil
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/engine"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -14,7 +14,7 @@ import (
 // be written is said once and stops nothing.
 type talk struct {
 	app    *app
-	teller teller
+	lines  logLines
 	log    *engine.RunLog
 	say    func(lines ...string)
 	broken bool
@@ -22,7 +22,7 @@ type talk struct {
 
 // talk is the log of a run that is driven.
 func (a *app) talk(o *engine.Open, live *story.Story) *talk {
-	return &talk{app: a, teller: teller{live}, log: o.Log(), say: func(lines ...string) {
+	return &talk{app: a, lines: logLines{live}, log: o.Log(), say: func(lines ...string) {
 		fmt.Fprintln(a.std.Err, strings.Join(lines, "\n"))
 	}}
 }
@@ -35,7 +35,7 @@ const maxRecent = 256
 func (t *talk) catchUp(news []story.News) {
 	news = news[max(0, len(news)-maxRecent):]
 	for i := range news {
-		for _, e := range t.teller.lines(&news[i]) {
+		for _, e := range t.lines.of(&news[i]) {
 			word := strings.ToUpper(string(e.level))
 			if e.level == logDebug || !t.log.Missed(e.at, word, e.text) {
 				continue
@@ -58,7 +58,7 @@ func (t *talk) fail(err error) {
 // seen takes in what became known.
 func (t *talk) seen(news []story.News) {
 	for i := range news {
-		for _, e := range t.teller.lines(&news[i]) {
+		for _, e := range t.lines.of(&news[i]) {
 			t.tell(e)
 		}
 	}
@@ -76,7 +76,7 @@ func (t *talk) tell(e entry) {
 	}
 	asked := t.app.talks || !e.decision && !t.app.quiet
 	if asked && e.level.rank() >= level.rank() {
-		text := strings.ReplaceAll(tui.Harmless(t.log.Hide(e.text)), "\n", "\n    ")
+		text := strings.ReplaceAll(readable.Harmless(t.log.Hide(e.text)), "\n", "\n    ")
 		t.say(word + " " + strings.TrimRight(text, " \n"))
 	}
 }

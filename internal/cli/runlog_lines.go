@@ -8,7 +8,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 	"github.com/belay-run/belay/story"
 )
 
@@ -20,26 +22,27 @@ type entry struct {
 	decision bool // the story on the screen tells it already
 }
 
-// teller makes the lines of a run's log out of its story: one for each decision
+// logLines makes the lines of a run's log out of its story: one for each decision
 // and one more that it is on record, and what is asked of an agent that finishes
 // a sub-recipe, and what came of it. It is pure.
-type teller struct {
+type logLines struct {
 	story *story.Story
 }
 
-// lines are the entries that news is worth.
-func (t teller) lines(n *story.News) []entry {
+// of is the entries that news is worth.
+func (t logLines) of(n *story.News) []entry {
 	if n.Decision != nil && n.Decision.Plan != nil {
 		return t.chosen(n.Decision)
 	}
 	if n.Attempt == nil || n.Attempt.Role != belay.RoleRecovery { // it finishes a sub-recipe
 		return nil
 	}
+	permit, asked := n.Answer.(effect.AnswerAgent)
 	switch {
 	case n.What == story.AttemptStarted:
 		return t.prompted(n)
-	case n.What == story.AnswerGiven && n.Topic == belay.TopicAgent && !n.Answer.OK:
-		return say(n.At, logWarning, "Agent recovery invocation failed for sub-recipe '%s': %s", t.recipe(n.Place), n.Answer.Error)
+	case asked && !permit.OK:
+		return say(n.At, logWarning, "Agent recovery invocation failed for sub-recipe '%s': %s", t.recipe(n.Place), permit.Error)
 	case n.What == story.AttemptJudged:
 		return t.recovered(n)
 	}
@@ -51,7 +54,7 @@ func say(at time.Time, level logLevel, format string, args ...any) []entry {
 }
 
 // recipe is the name of the sub-recipe that a step calls.
-func (t teller) recipe(at story.Place) string {
+func (t logLines) recipe(at story.Place) string {
 	if def := t.story.Def(at); def != nil {
 		return def.Recipe
 	}
@@ -59,12 +62,12 @@ func (t teller) recipe(at story.Place) string {
 }
 
 // chosen is a recovery that was chosen.
-func (t teller) chosen(d *story.Decision) []entry {
+func (t logLines) chosen(d *story.Decision) []entry {
 	p := d.Plan
 	lines := []entry{
 		{at: d.At, level: logInfo, text: decisionLine(d), decision: true},
-		{at: d.At, level: logInfo, decision: true, text: recovery.Entry{
-			TaskID: d.Name(), StrategyChosen: recovery.Strategy{Kind: strategyOf(p.Act)}, Reason: p.Reason,
+		{at: d.At, level: logInfo, decision: true, text: classic.Entry{
+			TaskID: d.Name(), StrategyChosen: classic.Strategy{Kind: strategyOf(p.Act)}, Reason: p.Reason,
 		}.Line()},
 	}
 	if p.Act == belay.ActRecover {
@@ -93,23 +96,23 @@ func decisionLine(of *story.Decision) string {
 	if p.Policy == recovery.PolicyClassic {
 		attempt = max(attempt-1, 0) // it counts the failures before this one
 	}
-	x := recovery.Context{TaskID: of.Name(), AttemptCount: attempt, AssignedTo: recovery.Role(of.Role)}
-	d := recovery.Decision{Rule: recovery.Rule(p.Rule), Strategy: recovery.Strategy{
+	x := classic.Context{TaskID: of.Name(), AttemptCount: attempt, AssignedTo: recovery.Role(of.Role)}
+	d := classic.Decision{Rule: classic.Rule(p.Rule), Strategy: classic.Strategy{
 		Kind: strategyOf(p.Act), BackoffMS: max(p.Due.Sub(of.At), 0).Milliseconds(),
-		NewRole: recovery.Role(p.Role), Subtasks: make([]recovery.Subtask, len(p.Parts)),
+		NewRole: recovery.Role(p.Role), Subtasks: make([]classic.Subtask, len(p.Parts)),
 	}}
 	line := d.Line(x)
 	switch {
 	case p.Act == belay.ActFailover:
 		return fmt.Sprintf("%s from=%s to=%s", line, story.AgentName(of.Agent), story.AgentName(p.Agent))
-	case p.Act == belay.ActResume, p.Act == belay.ActFresh, p.Act == belay.ActRepair, p.Act == belay.ActRecover, p.Act == belay.ActFallback:
+	case p.Act.Row().Classic == "" && p.Act != belay.ActGiveUp:
 		return fmt.Sprintf("%s attempt=%d", line, attempt)
 	}
 	return line
 }
 
 // prompted is what an agent that finishes a sub-recipe is asked.
-func (t teller) prompted(n *story.News) []entry {
+func (t logLines) prompted(n *story.News) []entry {
 	job, ok := t.story.Tree.Job(n.Attempt.Key)
 	if !ok || job.Agent == nil || len(job.Agent.Prompt) == 0 {
 		return nil // it has ended already: the prompt is among the files of the attempt
@@ -122,7 +125,7 @@ func (t teller) prompted(n *story.News) []entry {
 }
 
 // recovered is what an agent that was to finish a sub-recipe came to.
-func (t teller) recovered(n *story.News) []entry {
+func (t logLines) recovered(n *story.News) []entry {
 	name, report, v := t.recipe(n.Place), n.Attempt.Report(), n.Attempt.Verdict
 	why := "nobody knows"
 	if v.Failure != nil {

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/story"
 )
 
-func told(t *testing.T) func(belay.Event) string {
+func told(t *testing.T) func(event.Event) string {
 	t.Helper()
 	r, problems := recipe.Parse("r.yaml", []byte("name: r\nsteps:\n- {id: fix, agent: one, prompt: x, role: tester}\n- {id: call, recipe: sub}\n"))
 	if r == nil {
@@ -20,13 +22,13 @@ func told(t *testing.T) func(belay.Event) string {
 	}
 	tree := flow.NewTree("k", flow.Library{Recipes: map[string]*recipe.Recipe{r.Digest: r}, Names: map[string]string{}})
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	if _, err := tree.Turn(now, flow.Fact{Run: "k", Event: belay.RunStarted{Schema: belay.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()}}); err != nil {
+	if _, err := tree.Turn(now, flow.Fact{Run: "k", Event: event.RunStarted{Schema: event.Schema, Name: "r", Recipe: r.Digest, Dir: "/d", Limits: belay.DefaultLimits()}}); err != nil {
 		t.Fatal(err)
 	}
-	teller := teller{story.Live(tree)}
-	return func(e belay.Event) string {
+	teller := logLines{story.Live(tree)}
+	return func(e event.Event) string {
 		var lines []string
-		for _, l := range teller.lines(&teller.story.Add(belay.Record{At: now, Run: "k", Event: e})[0]) {
+		for _, l := range teller.of(&teller.story.Add(event.Record{At: now, Run: "k", Event: e})[0]) {
 			lines = append(lines, strings.ToUpper(string(l.level))+" "+l.text)
 		}
 		return strings.Join(lines, "\n")
@@ -49,11 +51,11 @@ func TestOneLineForEachDecisionAndOneThatItIsRecorded(t *testing.T) {
 	} {
 		p.Reason = "because \"so\"\nand so"
 		tell := told(t)
-		tell(belay.AttemptStarted{Key: "k:fix.2", Path: "fix", Role: belay.RoleMain, Attempt: 2, Agent: "one"})
+		tell(event.AttemptStarted{Key: "k:fix.2", Path: "fix", Role: belay.RoleMain, Attempt: 2, Agent: "one"})
 		_, kind, _ := strings.Cut(want, "strategy=")
 		kind, _, _ = strings.Cut(kind, " ")
 		whole := "INFO task=\"fix\" " + want + "\nINFO task=\"fix\" recorded=" + kind + ` reason="because \"so\"\nand so"`
-		if got := tell(belay.RecoveryChosen{Path: "fix", Plan: p}); got != whole {
+		if got := tell(event.RecoveryChosen{Path: "fix", Plan: p}); got != whole {
 			t.Errorf("got\n%s\nwant\n%s", got, whole)
 		}
 	}
@@ -61,38 +63,38 @@ func TestOneLineForEachDecisionAndOneThatItIsRecorded(t *testing.T) {
 
 // promise: A10
 func TestLinesOfRecoveries(t *testing.T) {
-	agentEnded := func(r belay.AgentResult) belay.Observation {
-		return belay.Observation{Agent: &belay.AgentReport{Result: r}}
+	agentEnded := func(r belay.AgentResult) effect.Observation {
+		return effect.Observation{Agent: &effect.AgentReport{Result: r}}
 	}
-	failed := belay.Verdict{Failure: &belay.Failure{Cause: "the cause"}}
+	failed := effect.Verdict{Failure: &belay.Failure{Cause: "the cause"}}
 	for want, c := range map[string]struct {
-		ended belay.Observation
-		v     belay.Verdict
+		ended effect.Observation
+		v     effect.Verdict
 	}{
-		"INFO Agent recovery succeeded for sub-recipe 'sub' (step 'call')":                              {agentEnded(belay.AgentResult{Final: true, Excerpt: "x"}), belay.Verdict{OK: true}},
+		"INFO Agent recovery succeeded for sub-recipe 'sub' (step 'call')":                              {agentEnded(belay.AgentResult{Final: true, Excerpt: "x"}), effect.Verdict{OK: true}},
 		"WARNING Agent recovery returned empty output for sub-recipe 'sub'":                             {agentEnded(belay.AgentResult{Final: true, Excerpt: " \n"}), failed},
 		"WARNING Agent recovery reported unrecoverable failure for sub-recipe 'sub': unrecoverable, no": {agentEnded(belay.AgentResult{Final: true, Excerpt: "unrecoverable,\nno", GaveUp: true}), failed},
 		"WARNING Agent recovery invocation failed for sub-recipe 'sub': the cause":                      {agentEnded(belay.AgentResult{Final: true, Error: true}), failed},
 		"WARNING Agent recovery of sub-recipe 'sub' was not accepted: the cause":                        {agentEnded(belay.AgentResult{Final: true, Excerpt: "x"}), failed},
 	} {
 		tell := told(t)
-		tell(belay.AttemptEnded{Key: "k:call@recovery.1", Observation: c.ended})
-		if got := tell(belay.AttemptJudged{Key: "k:call@recovery.1", Verdict: c.v}); got != want {
+		tell(event.AttemptEnded{Key: "k:call@recovery.1", Observation: c.ended})
+		if got := tell(event.AttemptJudged{Key: "k:call@recovery.1", Verdict: c.v}); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
 	tell := told(t)
-	if got := tell(belay.AttemptJudged{Key: "k:call@recovery.1", Verdict: failed}); got != "WARNING Agent recovery invocation failed for sub-recipe 'sub': the cause" {
+	if got := tell(event.AttemptJudged{Key: "k:call@recovery.1", Verdict: failed}); got != "WARNING Agent recovery invocation failed for sub-recipe 'sub': the cause" {
 		t.Errorf("without a report: %s", got)
 	}
-	if got := tell(belay.AnswerGiven{Key: "k:call@recovery.1?agent", Answer: belay.Answer{Error: "the service is down"}}); got != "WARNING Agent recovery invocation failed for sub-recipe 'sub': the service is down" {
+	if got := tell(event.AnswerGiven{Key: "k:call@recovery.1?agent", Answer: effect.AnswerAgent{Error: "the service is down"}}); got != "WARNING Agent recovery invocation failed for sub-recipe 'sub': the service is down" {
 		t.Errorf("an agent that may not start: %s", got)
 	}
 	p := belay.Plan{Act: belay.ActGiveUp, Refused: []belay.NotTaken{{Act: belay.ActRecover, Why: recovery.NoAgent}}}
-	if got := tell(belay.RecoveryChosen{Path: "call", Plan: p}); !strings.HasSuffix(got, "\nWARNING Cannot attempt agent recovery: no adapter configured") {
+	if got := tell(event.RecoveryChosen{Path: "call", Plan: p}); !strings.HasSuffix(got, "\nWARNING Cannot attempt agent recovery: no adapter configured") {
 		t.Errorf("without an agent: %s", got)
 	}
-	if got := tell(belay.AttemptJudged{Key: "k:fix.1", Verdict: failed}); got != "" {
+	if got := tell(event.AttemptJudged{Key: "k:fix.1", Verdict: failed}); got != "" {
 		t.Errorf("another attempt: %s", got)
 	}
 }

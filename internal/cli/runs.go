@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 )
@@ -28,6 +29,7 @@ type runLine struct {
 	Crashed bool         `json:"crashed,omitempty"` // nobody drives it, and nobody said so
 	Code    int          `json:"exit_code"`
 	Recipe  string       `json:"recipe"`
+	Task    string       `json:"task,omitempty"` // its first line, of belay do
 	Dir     string       `json:"dir"`
 	Started time.Time    `json:"started,omitzero"`
 	Ended   time.Time    `json:"ended,omitzero"`
@@ -50,12 +52,13 @@ func (a *app) runs(asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE"}}
+	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE", "TASK"}}
 	for _, sum := range sums {
 		if sum.Gone {
 			continue
 		}
 		l := lineOf(sum)
+		l.Task = titleOf(st.Folder(sum.ID), sum.Name)
 		if l.Crashed {
 			l = l.mended(st, sum.Beat)
 		}
@@ -138,7 +141,7 @@ func (l runLine) row(sum journal.Summary, now time.Time) []string {
 		default:
 			end = sum.Beat.At
 		}
-		took = tui.Took(end.Sub(l.Started))
+		took = readable.Took(end.Sub(l.Started))
 	}
-	return []string{string(l.ID), status, tui.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10)}
+	return []string{string(l.ID), status, readable.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10), l.Task}
 }

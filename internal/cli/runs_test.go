@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
@@ -19,7 +21,7 @@ import (
 
 // written is a state directory with one run whose driver is dead. The index says
 // RUNNING, as it does when the driver had no time to note the end.
-func written(t *testing.T, source string, events ...belay.Event) string {
+func written(t *testing.T, source string, events ...event.Event) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	st, err := journal.OpenState(dir)
@@ -33,15 +35,15 @@ func written(t *testing.T, source string, events ...belay.Event) string {
 	_, err = run.PutBlob([]byte(source))
 	must(t, err)
 	must(t, run.SetEpoch(1))
-	recs := []belay.Record{
-		{Run: "r1", Event: belay.RunStarted{
-			Schema: belay.Schema, Name: r.Name, Recipe: r.Digest, Dir: "/", Limits: belay.DefaultLimits(),
+	recs := []event.Record{
+		{Run: "r1", Event: event.RunStarted{
+			Schema: event.Schema, Name: r.Name, Recipe: r.Digest, Dir: "/", Limits: belay.DefaultLimits(),
 			Session: &belay.Session{Tree: "r1", MaxDepth: 3, MaxSessions: 10},
 		}},
-		{Run: "r1", Event: belay.RunAttached{Epoch: 1, Pid: 1 << 30}},
+		{Run: "r1", Event: event.RunAttached{Epoch: 1, Pid: 1 << 30}},
 	}
 	for _, e := range events {
-		recs = append(recs, belay.Record{Run: "r1", Event: e})
+		recs = append(recs, event.Record{Run: "r1", Event: e})
 	}
 	_, err = run.Append(recs)
 	must(t, err)
@@ -77,15 +79,15 @@ func belayOn(t *testing.T, state string, args ...string) (string, string, int) {
 	var out, talk bytes.Buffer
 	env := []string{"BELAY_STATE=" + state, "XDG_CONFIG_HOME=" + state}
 	err := Main(t.Context(), Streams{Out: &out, Err: &talk}, args, env, "test")
-	return out.String(), talk.String(), belay.ExitCode(err)
+	return out.String(), talk.String(), exit.Code(err)
 }
 
 const oneStep = "name: one\nallow_empty: true\ncontext: {n: 1}\nsteps:\n  - {id: a, command: \"true\", condition: \"n > 2\"}\n"
 
 func TestRunsOfADriverThatDiedAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	end := belay.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}}
-	state := written(t, oneStep, belay.StepNotTaken{Path: "a", Why: "no"}, end)
+	end := event.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}}
+	state := written(t, oneStep, event.StepNotTaken{Path: "a", Why: "no"}, end)
 	beat(t, state, belay.Running)
 	if out, _, code := belayOn(t, state, "runs"); code != 0 || !strings.Contains(out, crashedText) {
 		t.Errorf("by a beat before the end: %d %s", code, out)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
@@ -24,7 +24,7 @@ func secretFlag(cmd *cobra.Command, names *[]string) {
 // hides nothing is likely a slip, and is said.
 func (a *app) hide(cmd *cobra.Command, ws *workshop, names []string) error {
 	for _, n := range names {
-		if !variableForm.MatchString(n) {
+		if !variableForm().MatchString(n) {
 			return usage(cmd, fmt.Errorf("--secret %q: it takes the name of a variable, not its value", n))
 		}
 		if a.env(n) == "" {
@@ -57,7 +57,7 @@ func (a *app) secretSets(vars map[string]json.RawMessage, set *library.Set, name
 }
 
 func secretSet(name, why, env string) error {
-	return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("--set %s: %s, and what is set is written to the journal", name, why),
+	return exit.New(exit.Invalid, "", fmt.Errorf("--set %s: %s, and what is set is written to the journal", name, why),
 		fmt.Sprintf("put it into the environment instead: export %s=… and read $%s in the script", env, env))
 }
 

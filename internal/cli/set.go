@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -27,7 +27,7 @@ func setFlag(cmd *cobra.Command, sets *[]string) {
 	cmd.Flags().StringArrayVar(sets, "set", nil, "a variable: NAME=VALUE, where VALUE is JSON or else text: n=3, ok=true, list=[1,2], who=ann")
 }
 
-var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var variableForm = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // parseSets reads the values of --set; of the same name the last one counts.
 func parseSets(sets []string) (map[string]json.RawMessage, error) {
@@ -37,7 +37,7 @@ func parseSets(sets []string) (map[string]json.RawMessage, error) {
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("--set %q: there is no =", s)
-		case !variableForm.MatchString(name):
+		case !variableForm().MatchString(name):
 			return nil, fmt.Errorf("--set %q: %q cannot name a variable: it is a letter or _, then letters, digits, _ and -", s, name)
 		case recipe.Denied(name):
 			return nil, fmt.Errorf("--set %q: a variable named %q would overwrite one that the system or belay itself relies on", s, name)

@@ -3,13 +3,17 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
@@ -65,19 +69,26 @@ func (a *app) showRun(s *runView) {
 	}
 	head := [][]string{
 		{"run", string(s.id)},
-		{"recipe", tui.Clean(started.Name) + "  " + tui.Clean(started.File)},
+		{"recipe", readable.Clean(started.Name) + "  " + readable.Clean(started.File)},
+		{"task", ""},
 		{"status", status},
 		{"started", begun.Local().Format(time.DateTime)},
-		{"elapsed", tui.Took(end.Sub(begun))},
-		{"dir", tui.Clean(started.Dir)},
+		{"elapsed", readable.Took(end.Sub(begun))},
+		{"dir", readable.Clean(started.Dir)},
 		{"containment", proc.Level(s.Driver().Containment).String()},
+	}
+	t := story.TaskOf(s.Tree, blobs(s.view.ReadBlob))
+	if t != nil {
+		head[2][1] = tui.Title(t.Title())
+	} else {
+		head = slices.Delete(head, 2, 3)
 	}
 	if died := s.Takeovers(); len(died) > 0 {
 		head = append(head, []string{"crashes", fmt.Sprintf("%d: the driver died; the last time another went on at %s",
 			len(died), died[len(died)-1].At.Local().Format(time.DateTime))})
 	}
 	if starts, used := s.Tree.Spent(); starts > 0 {
-		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), tui.Used(used)), ", ")})
+		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), readable.Used(used)), ", ")})
 	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
@@ -85,15 +96,19 @@ func (a *app) showRun(s *runView) {
 	for _, p := range s.steps() {
 		row := stepRow(p, s.Over(p.Run), s.agentOf(p))
 		if t, ok := s.takenFor(p); ok {
-			row[len(row)-1] = tui.Cut(tui.Clean(t.words()), resultWidth)
+			row[len(row)-1] = readable.Cut(readable.Clean(t.words()), resultWidth)
 		}
 		if hooks := hookTroubles(s.Hooks(p.At())); hooks != "" {
-			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+tui.Clean(hooks), "; ")
+			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+readable.Clean(hooks), "; ")
 		}
 		rows = append(rows, row)
 	}
 	a.out.lines(tui.Table(rows))
-	if next := tui.Next(s.id.Root(), s.Tree, s.Tree.Status(), a.name()); next != "" && (s.Tree.Status() != belay.Running || s.crashed()) {
+	next := tui.Next(s.id.Root(), s.Tree, s.Tree.Status(), a.name())
+	if t != nil {
+		next = tui.TaskNext(s.id.Root(), s.Tree, s.Tree.Status(), t, a.name())
+	}
+	if next != "" && (s.Tree.Status() != belay.Running || s.crashed()) {
 		a.out.line("\nnext: %s", next)
 	}
 }
@@ -114,7 +129,7 @@ func stepRow(p story.Placed, over bool, agent string) []string {
 		result = "agent " + agent + " works"
 	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + string(p.Path), tui.PhaseWord(p.StepView), attempts, stepTook(p), tui.Cut(tui.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + string(p.Path), story.PhaseWord(p.StepView), attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
 	}
 }
 
@@ -122,7 +137,7 @@ func stepTook(p story.Placed) string {
 	if p.Main == nil || p.Main.Started.IsZero() {
 		return "-"
 	}
-	return tui.Took(p.Main.Ended.Sub(p.Main.Started))
+	return readable.Took(p.Main.Ended.Sub(p.Main.Started))
 }
 
 // result is the outcome of a step in a few words. Of a run that is over nothing
@@ -134,7 +149,7 @@ func stepResult(p story.Placed, over bool) string {
 	}
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
-		words = append(words, tui.Reason(p.Failure))
+		words = append(words, story.Reason(p.Failure))
 	case p.Phase == flow.Held && over:
 		words = append(words, "was not answered")
 	case p.Phase == flow.Held && story.OverBudget(p.StepView):
@@ -160,18 +175,18 @@ func stepResult(p story.Placed, over bool) string {
 // agentOf is the name of the agent that does a step, "" for none.
 func (s *runView) agentOf(p story.Placed) string {
 	tries := s.Step(p.At()).Attempts
-	if p.Type != belay.TypeAgent || len(tries) == 0 {
+	if !p.Type.Agent() || len(tries) == 0 {
 		return ""
 	}
 	return story.AgentName(tries[len(tries)-1].Agent)
 }
 
 // exitText is how a process ended, in words.
-func exitText(o *belay.Observation) string {
+func exitText(o *effect.Observation) string {
 	switch {
-	case o.Fault != belay.FaultNone:
+	case o.Fault != fault.None:
 		return string(o.Fault) + ": " + o.Detail
-	case o.KilledBy != belay.KilledNot:
+	case o.KilledBy != fault.KilledNot:
 		return "ended by " + string(o.KilledBy)
 	case o.Signal != 0:
 		return fmt.Sprintf("signal %d", o.Signal)

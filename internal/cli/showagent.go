@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
@@ -25,7 +27,7 @@ type adder = func(name, format string, args ...any)
 
 // agentRows tell of an agent's attempt: who, how it went, what it used, what it
 // did and what is there to be seen of it.
-func agentRows(r *belay.AgentReport, dir string, add adder) {
+func agentRows(r *effect.AgentReport, dir string, add adder) {
 	if r.Program != "" {
 		add("program", "%s %s", r.Program, r.Version)
 	}
@@ -38,7 +40,7 @@ func agentRows(r *belay.AgentReport, dir string, add adder) {
 	noteRows(r.Notes, add)
 }
 
-func resultRows(r *belay.AgentReport, add adder) {
+func resultRows(r *effect.AgentReport, add adder) {
 	a := r.Result
 	if r.Resumes > 0 {
 		add("resumed", "%s within this attempt", times(r.Resumes))
@@ -51,7 +53,7 @@ func resultRows(r *belay.AgentReport, add adder) {
 	if !a.Reset.IsZero() {
 		add("limit until", "%s", a.Reset.Local().Format(time.DateTime))
 	} else if a.RetryAfter > 0 {
-		add("limit for", "%s", tui.Took(a.RetryAfter))
+		add("limit for", "%s", readable.Took(a.RetryAfter))
 	}
 	if a.Retries > 0 {
 		add("retries", "%d of its own", a.Retries)
@@ -91,25 +93,25 @@ func agentExit(a belay.AgentResult) string {
 }
 
 // endedText says who ended an agent.
-func endedText(by belay.EndedBy) string {
+func endedText(by effect.EndedBy) string {
 	switch by {
-	case belay.EndedItself:
+	case effect.EndedItself:
 		return "itself"
-	case belay.EndedFirst:
+	case effect.EndedFirst:
 		return "belay: it never said anything (first_event)"
-	case belay.EndedSilence:
+	case effect.EndedSilence:
 		return "belay: it said nothing for too long (silence)"
-	case belay.EndedTool:
+	case effect.EndedTool:
 		return "belay: one tool took too long (tool)"
-	case belay.EndedBabble:
+	case effect.EndedBabble:
 		return "belay: it went on without an end or a tool (babble)"
-	case belay.EndedDeadline:
+	case effect.EndedDeadline:
 		return "belay: its time was over (deadline)"
-	case belay.EndedSignal:
+	case effect.EndedSignal:
 		return "belay: the run was stopped or cancelled (signal)"
-	case belay.EndedRetries:
+	case effect.EndedRetries:
 		return "belay: it only retried (retries)"
-	case belay.EndedOutput:
+	case effect.EndedOutput:
 		return "belay: its answer is over the limit (output)"
 	}
 	return "belay: " + string(by)
@@ -130,7 +132,7 @@ func usageText(u belay.Usage) string {
 		text = "tokens: " + strings.Join(words, ", ")
 	}
 	if u.MicroUSD > 0 {
-		text = strings.TrimPrefix(text+"; "+tui.Dollars(u.MicroUSD), "; ")
+		text = strings.TrimPrefix(text+"; "+readable.Dollars(u.MicroUSD), "; ")
 	}
 	return text
 }
@@ -198,7 +200,7 @@ func evidenceRows(e belay.Evidence, dir string, add adder) {
 }
 
 // printRow is the state of a working tree.
-func printRow(name string, p belay.Print, add adder) {
+func printRow(name string, p belay.TreeState, add adder) {
 	switch {
 	case p.Error != "":
 		add(name, "cannot be told: %s", p.Error)
@@ -254,13 +256,13 @@ func some(list []string, visit func(string)) {
 
 // noteRows are what happened while the agent ran; the session and the base have
 // rows of their own.
-func noteRows(notes []belay.AgentNote, add adder) {
-	var told []belay.AgentNote
+func noteRows(notes []effect.AgentNote, add adder) {
+	var told []effect.AgentNote
 	for _, n := range notes {
 		switch n.What {
-		case belay.NoteQuiet, belay.NoteInterrupt, belay.NoteResume, belay.NoteKill, belay.NoteRetry:
+		case effect.NoteQuiet, effect.NoteInterrupt, effect.NoteResume, effect.NoteKill, effect.NoteRetry:
 			told = append(told, n)
-		case belay.NoteSession, belay.NoteBase:
+		case effect.NoteSession, effect.NoteBase:
 		}
 	}
 	if left := len(told) - shownNotes; left > 0 {
@@ -299,7 +301,7 @@ func (f attemptFacts) agentHead(add adder) {
 // place is the directory that an agent worked in, for commands that look at
 // what it left; the run's when it is not there any more.
 func (s *runView) place(k belay.Key) string {
-	order, err := attendant.ReadOrder(orderPath(s.view, k))
+	order, err := supervise.ReadOrder(orderPath(s.view, k))
 	if err == nil && there(order.Dir) {
 		return order.Dir
 	}

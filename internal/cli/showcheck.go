@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/verdict"
 )
 
 // checkRows are what a check that Belay itself made has seen.
-func checkRows(r *belay.CheckReport, add func(name, format string, args ...any)) {
+func checkRows(r *effect.CheckReport, add func(name, format string, args ...any)) {
 	if r == nil {
 		return
 	}
@@ -37,7 +37,7 @@ func checkRows(r *belay.CheckReport, add func(name, format string, args ...any))
 }
 
 // testLine is one test command with how it ended.
-func testLine(t belay.TestRun) string {
+func testLine(t effect.TestRun) string {
 	text := verdict.Ran(t) + fmt.Sprintf(": exit %d", t.Exit)
 	switch {
 	case t.Swapped != "":

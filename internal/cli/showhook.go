@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -38,7 +38,7 @@ func hookTrouble(f *story.Attempt) string {
 
 // besideForm is the name of what runs beside a step, an agent that helps or a
 // hook, with the number of an attempt: test@repair, test@repair.2.
-var besideForm = regexp.MustCompile(`^(.+)@(repair|plan|recovery|verify|pre_step|post_step|on_error)(?:\.([1-9][0-9]{0,8}))?$`)
+var besideForm = pattern.Lazy(`^(.+)@(repair|plan|recovery|verify|pre_step|post_step|on_error)(?:\.([1-9][0-9]{0,8}))?$`)
 
 // part is a step, or only what runs beside it under a name.
 type part struct {
@@ -50,7 +50,7 @@ type part struct {
 // part finds what a name means.
 func (s *runView) part(p belay.Path) (part, error) {
 	at, err := s.step(p)
-	m := besideForm.FindStringSubmatch(string(p))
+	m := besideForm().FindStringSubmatch(string(p))
 	if err == nil || m == nil {
 		return part{Placed: at}, err
 	}

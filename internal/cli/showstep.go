@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -48,6 +51,7 @@ type stepFacts struct {
 	Run      belay.RunID    `json:"run"`
 	Step     belay.Path     `json:"step"`
 	Type     belay.StepType `json:"type"`
+	Call     string         `json:"call,omitempty"` // the function of a call step
 	Phase    flow.Phase     `json:"phase"`
 	Optional bool           `json:"optional,omitempty"`
 	Attempt  int            `json:"attempt"`
@@ -64,7 +68,7 @@ type stepFacts struct {
 
 func stepObject(s *runView, p story.Placed) stepFacts {
 	facts := stepFacts{
-		Run: p.Run, Step: p.Path, Type: p.Type, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
+		Run: p.Run, Step: p.Path, Type: p.Type, Call: p.Call, Phase: p.Phase, Optional: p.Optional, Attempt: p.Attempt,
 		Allowed: p.StepView.Attempts, Lost: p.Lost, Child: p.Child, Due: p.Due, Failure: p.Failure, Item: p.Item,
 		Attempts: s.attempts(p.At()), Hooks: s.hooks(p.At()),
 	}
@@ -72,6 +76,16 @@ func stepObject(s *runView, p story.Placed) stepFacts {
 		facts.Taken = &t
 	}
 	return facts
+}
+
+// inside tells whether an attempt was a call, for which no process was started.
+func (s *runView) inside(k belay.Key) bool {
+	p, ok := belay.ParseKey(k)
+	if !ok || p.Role != belay.RoleMain {
+		return false
+	}
+	v, ok := s.Tree.Run(p.Run).Step(p.Path)
+	return ok && v.Type.Inside()
 }
 
 // showStep prints all that is known of one step.
@@ -85,16 +99,19 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		return nil
 	}
 	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
+	if p.Call != "" {
+		rows = append(rows, []string{"calls", p.Call})
+	}
 	if p.Child != "" {
 		rows = append(rows, []string{"child run", string(p.Child)})
 	}
 	if t, ok := s.takenFor(p); ok {
-		rows = append(rows, []string{"done", tui.Clean(t.words())})
+		rows = append(rows, []string{"done", readable.Clean(t.words())})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
-		rows = append(rows, []string{"failure", tui.Clean(tui.Reason(p.Failure))})
+		rows = append(rows, []string{"failure", readable.Clean(story.Reason(p.Failure))})
 		if p.Failure.Hint != "" {
-			rows = append(rows, []string{"hint", tui.Clean(p.Failure.Hint)})
+			rows = append(rows, []string{"hint", readable.Clean(p.Failure.Hint)})
 		}
 	}
 	a.out.lines(tui.Table(rows))
@@ -114,7 +131,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		if q := s.Step(p.At()).Question; q != nil && q.ID == p.Item {
 			question = q.Ask
 		}
-		a.out.line("\n%s", tui.Clean(question))
+		a.out.line("\n%s", readable.Clean(question))
 		a.out.line("next: %s", tui.Answer(p.At(), a.name()))
 	}
 	return nil
@@ -124,7 +141,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 func (f attemptFacts) rows(s *runView) [][]string {
 	var rows [][]string
 	add := func(name, format string, args ...any) {
-		rows = append(rows, []string{"  " + name, tui.Clean(fmt.Sprintf(format, args...))})
+		rows = append(rows, []string{"  " + name, readable.Clean(fmt.Sprintf(format, args...))})
 	}
 	add("started", "%s", f.StartedAt.Local().Format(time.DateTime))
 	for _, how := range f.Found {
@@ -153,9 +170,9 @@ func (f attemptFacts) rows(s *runView) [][]string {
 	return rows
 }
 
-func (f attemptFacts) observed(o *belay.Observation, s *runView, add func(name, format string, args ...any)) {
+func (f attemptFacts) observed(o *effect.Observation, s *runView, add func(name, format string, args ...any)) {
 	if !o.Ended.IsZero() && !o.Started.IsZero() {
-		add("took", "%s", tui.Took(o.Ended.Sub(o.Started)))
+		add("took", "%s", readable.Took(o.Ended.Sub(o.Started)))
 	}
 	if o.Child != nil {
 		add("child run", "%s %s %s", f.Child, o.Child.Status, o.Child.Reason)
@@ -163,24 +180,30 @@ func (f attemptFacts) observed(o *belay.Observation, s *runView, add func(name, 
 	}
 	if o.Agent != nil {
 		agentRows(o.Agent, s.place(f.Key), add)
-	} else {
+	} else if !s.inside(f.Key) {
 		add("exit", "%d", o.Exit)
 	}
 	if o.Signal != 0 {
 		add("signal", "%d", o.Signal)
 	}
-	if o.KilledBy != belay.KilledNot {
+	if o.KilledBy != fault.KilledNot {
 		add("killed by", "%s", o.KilledBy)
 	}
-	if o.Fault != belay.FaultNone {
+	if o.Fault != fault.None {
 		add("fault", "%s: %s", o.Fault, o.Detail)
 	}
-	add("cpu", "%s", tui.Took(time.Duration(o.CPU)*time.Microsecond))
-	add("memory", "%s", tui.Size(o.RSS<<10))
+	if !s.inside(f.Key) {
+		add("cpu", "%s", readable.Took(time.Duration(o.CPU)*time.Microsecond))
+	}
+	if o.RSS > 0 {
+		add("memory", "%s", readable.Size(o.RSS<<10))
+	}
 	if o.Strays > 0 {
 		add("strays", "%d descendants had to be ended", o.Strays)
 	}
-	add("printed", "%s", tui.Size(o.LogSize))
+	if !s.inside(f.Key) {
+		add("printed", "%s", readable.Size(o.LogSize))
+	}
 	if o.Output != nil {
 		add("output", "%s", preview(s, *o.Output))
 	}
@@ -188,10 +211,10 @@ func (f attemptFacts) observed(o *belay.Observation, s *runView, add func(name, 
 		add("output "+name, "%s", preview(s, o.Outputs[name]))
 	}
 	if o.Agent != nil && o.Output == nil && o.Agent.Result.Excerpt != "" {
-		add("answer", "%s", tui.Cut(o.Agent.Result.Excerpt, previewSize))
+		add("answer", "%s", readable.Cut(o.Agent.Result.Excerpt, previewSize))
 	}
-	if last := tui.LastLine(o.Tail); last != "" && o.Agent == nil {
-		add("last line", "%s", tui.Cut(last, previewSize))
+	if last := readable.LastLine(o.Tail); last != "" && o.Agent == nil {
+		add("last line", "%s", readable.Cut(last, previewSize))
 	}
 	checkRows(o.Check, add)
 }
@@ -213,8 +236,8 @@ func verdictText(f *story.Attempt) string {
 		return "done, a part was left out"
 	case v.OK && len(v.Against) > 0 && v.Sure == 0:
 		return "done, " + strings.Join(v.Against, ", ")
-	case v.OK && v.Basis == belay.BasisAnswer:
-		return tui.Answered + ", not checked"
+	case v.OK && v.Basis == effect.BasisAnswer:
+		return story.AnsweredWord + ", not checked"
 	case v.OK:
 		return "done"
 	case v.Unknown:
@@ -222,7 +245,7 @@ func verdictText(f *story.Attempt) string {
 	case v.GivenBack:
 		return "given back"
 	case v.Failure != nil:
-		return tui.Reason(v.Failure)
+		return story.Reason(v.Failure)
 	}
 	return "none"
 }
@@ -234,14 +257,14 @@ func preview(s *runView, v belay.Value) string {
 		if json.Unmarshal(v.JSON, &text) != nil {
 			text = string(v.JSON)
 		}
-		return tui.Cut(text, previewSize)
+		return readable.Cut(text, previewSize)
 	}
 	b, err := s.view.ReadBlob(v.Sha, v.Size)
 	if err != nil {
-		return fmt.Sprintf("%s, cannot be read: %v", tui.Size(v.Size), err)
+		return fmt.Sprintf("%s, cannot be read: %v", readable.Size(v.Size), err)
 	}
 	if bytes.IndexByte(b, 0) >= 0 {
-		return tui.Size(v.Size) + " of binary data"
+		return readable.Size(v.Size) + " of binary data"
 	}
-	return tui.Size(v.Size) + ": " + tui.Cut(strings.TrimSpace(string(b[:min(len(b), 4*previewSize)])), previewSize)
+	return readable.Size(v.Size) + ": " + readable.Cut(strings.TrimSpace(string(b[:min(len(b), 4*previewSize)])), previewSize)
 }

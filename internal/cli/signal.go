@@ -7,13 +7,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // redrawEvery is how often a live view is drawn.
 const redrawEvery = 100 * time.Millisecond
 
-// echoWithin is how soon a second SIGTERM is the same wish once more: timeout(1)
+// echoWithin is how soon a second SIGTERM is the same request once more: timeout(1)
 // sends it to the process and then to its group, and a service manager may too.
 const echoWithin = time.Second
 
@@ -34,11 +34,11 @@ func (e *Signalled) Error() string {
 func (e *Signalled) ExitCode() int {
 	switch e.Signal {
 	case syscall.SIGHUP:
-		return belay.ExitHangup
+		return exit.Hangup
 	case syscall.SIGINT:
-		return belay.ExitInterrupt
+		return exit.Interrupt
 	}
-	return belay.ExitTerminated
+	return exit.Terminated
 }
 
 // attention watches for signals, and for the time, while a command works: the

@@ -10,9 +10,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	attendant "github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/step"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/story"
 )
 
@@ -58,7 +58,7 @@ func newTranscript(to io.Writer, kind agent.Kind) *transcript {
 // kindOf is the kind of the agent of an attempt, "" when it cannot be told: the
 // order that its attendant got says it, else its name may.
 func kindOf(files interface{ LogPath(belay.Key) string }, k belay.Key, name string) agent.Kind {
-	order, err := attendant.ReadOrder(orderPath(files, k))
+	order, err := supervise.ReadOrder(orderPath(files, k))
 	if err != nil {
 		return agent.Kind(story.AgentName(name)) // an own name is no kind, and has no reader
 	}
@@ -99,7 +99,7 @@ func (t *transcript) hold(p []byte) {
 func (t *transcript) ended() {
 	if t.long > 0 {
 		t.settle()
-		t.line(fmt.Sprintf("… a line of %s is left out; --raw has it …", tui.Size(t.long)))
+		t.line(fmt.Sprintf("… a line of %s is left out; --raw has it …", readable.Size(t.long)))
 		t.long = 0
 		return
 	}
@@ -129,9 +129,9 @@ func (t *transcript) close() error {
 func badEnd(r belay.AgentResult) string {
 	switch {
 	case r.Cause != "" && r.Class != belay.ClassNone && r.Class != belay.ClassUnknown:
-		return fmt.Sprintf("error (%s): %s", r.Class, tui.Clean(r.Cause))
+		return fmt.Sprintf("error (%s): %s", r.Class, readable.Clean(r.Cause))
 	case r.Cause != "":
-		return "error: " + tui.Clean(r.Cause)
+		return "error: " + readable.Clean(r.Cause)
 	case r.Error:
 		return "error: the agent does not say which"
 	}
@@ -189,7 +189,7 @@ func (t *transcript) sign(s agent.Sign) bool {
 		t.settle()
 		if s.Session != "" && s.Session != t.session {
 			t.session = s.Session
-			t.line("session " + tui.Clean(s.Session))
+			t.line("session " + readable.Clean(s.Session))
 		}
 	case agent.SignFinal:
 		t.fresh()
@@ -203,16 +203,16 @@ func (t *transcript) sign(s agent.Sign) bool {
 }
 
 func retryText(s agent.Sign) string {
-	text := "retry: " + tui.Clean(s.Text)
+	text := "retry: " + readable.Clean(s.Text)
 	if s.Wait > 0 {
-		text += " (in " + tui.Took(s.Wait) + ")"
+		text += " (in " + readable.Took(s.Wait) + ")"
 	}
 	return text
 }
 
 // speak prints what the model says: pieces go on where the last one ended.
 func (t *transcript) speak(text string) {
-	text = tui.Harmless(text)
+	text = readable.Harmless(text)
 	if text == "" {
 		return
 	}
@@ -265,11 +265,11 @@ func callText(c *belay.ToolCall) string {
 	case c == nil:
 		return "· tool"
 	case c.Command != "":
-		return "$ " + tui.Cut(tui.Clean(c.Command), maxCommand)
+		return "$ " + readable.Cut(readable.Clean(c.Command), maxCommand)
 	case c.Path != "":
-		return "· " + tui.Clean(c.Name) + " " + tui.Clean(c.Path)
+		return "· " + readable.Clean(c.Name) + " " + readable.Clean(c.Path)
 	}
-	return "· " + tui.Clean(c.Name)
+	return "· " + readable.Clean(c.Name)
 }
 
 // endText is how a tool call ended, "" when there is nothing to say about it.
@@ -290,7 +290,7 @@ func endText(c *belay.ToolCall) string {
 // plain passes on a line that is no record. One that the model said already is
 // held back: it is the answer once more, unless what follows shows otherwise.
 func (t *transcript) plain(line string) {
-	line = tui.Harmless(line)
+	line = readable.Harmless(line)
 	longer := line
 	if t.again != "" {
 		longer = t.again + "\n" + line

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 )
 
 func (a *app) treeCommand() *cobra.Command {
@@ -48,7 +50,10 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 			return err
 		}
 	}
-	members, err := st.Tree(id)
+	members, err := st.Ledger().Tree(id)
+	if err == nil && id != "" && len(members) == 0 {
+		err = exit.New(exit.Usage, "find run", &journal.Unknown{ID: string(id)}, "list the runs with belay runs")
+	}
 	if err != nil {
 		return err
 	}
@@ -69,12 +74,12 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 
 // inOrder lists the sessions, each with its own behind it. One whose parent is
 // not among them stands at the top.
-func inOrder(all []journal.Member) []journal.Member {
+func inOrder(all []ledger.Member) []ledger.Member {
 	known := map[belay.RunID]bool{}
 	for _, m := range all {
 		known[m.Run] = true
 	}
-	under := map[belay.RunID][]journal.Member{}
+	under := map[belay.RunID][]ledger.Member{}
 	for _, m := range all {
 		p := m.Session.Parent
 		if !known[p] || p == m.Run {
@@ -82,7 +87,7 @@ func inOrder(all []journal.Member) []journal.Member {
 		}
 		under[p] = append(under[p], m)
 	}
-	var list []journal.Member
+	var list []ledger.Member
 	var visit func(belay.RunID)
 	visit = func(p belay.RunID) {
 		for _, m := range under[p] {
@@ -94,7 +99,7 @@ func inOrder(all []journal.Member) []journal.Member {
 	return list
 }
 
-func sessionOf(m journal.Member) session {
+func sessionOf(m ledger.Member) session {
 	s := session{
 		Run: m.Run, Tree: m.Session.Tree, Parent: m.Session.Parent, Depth: m.Session.Depth,
 		MaxDepth: m.Session.MaxDepth, MaxSessions: m.Session.MaxSessions, State: "ended",

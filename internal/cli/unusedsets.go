@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/spelling"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -36,7 +35,7 @@ func unreadSets(set *library.Set, names []string) []unread {
 	var list []unread
 	for _, name := range names {
 		if !seen.any && !seen.reads(name) {
-			list = append(list, unread{name, expr.Near(name, seen.names)})
+			list = append(list, unread{name, spelling.Near(name, seen.names)})
 		}
 	}
 	return list
@@ -69,7 +68,7 @@ func (s *readers) recipe(r *recipe.Recipe) {
 	}
 	for i := range r.Steps {
 		st := &r.Steps[i]
-		s.any = s.any || st.Type == belay.TypeAgent // an agent looks at what it likes
+		s.any = s.any || st.Type.Agent() // an agent looks at what it likes
 		s.names = append(s.names, reads(st, nil)...)
 		s.script(st.Script)
 		s.script(st.Verify)
@@ -77,8 +76,8 @@ func (s *readers) recipe(r *recipe.Recipe) {
 }
 
 var (
-	word     = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-	readsAll = regexp.MustCompile(`\$\{!|\b(env|printenv|eval|declare|typeset|compgen|export -p|environ)\b`)
+	word     = pattern.Lazy(`[A-Za-z_][A-Za-z0-9_]*`)
+	readsAll = pattern.Lazy(`\$\{!|\b(env|printenv|eval|declare|typeset|compgen|export -p|environ)\b`)
 )
 
 func (s *readers) script(sc *recipe.Script) {
@@ -88,11 +87,11 @@ func (s *readers) script(sc *recipe.Script) {
 	if s.words == nil {
 		s.words = map[string]bool{}
 	}
-	s.any = s.any || readsAll.MatchString(sc.Source)
+	s.any = s.any || readsAll().MatchString(sc.Source)
 	for _, u := range sc.Uses {
 		s.names = append(s.names, u.Value.Names()...)
 	}
-	for _, w := range word.FindAllString(sc.Source, -1) {
+	for _, w := range word().FindAllString(sc.Source, -1) {
 		s.words[w] = true
 	}
 }

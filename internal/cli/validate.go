@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/recipe"
@@ -44,7 +44,7 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.explain, "explain-differences", false, "list what belay does unlike the older runner, and why")
 	compatFlag(cmd, &o.compat)
 	setFlag(cmd, &o.sets)
-	cmd.ValidArgsFunction = completeFiles("yaml", "yml")
+	cmd.ValidArgsFunction = completeRecipe
 	return cmd
 }
 
@@ -106,7 +106,7 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 		}
 	}
 	if bad > 0 {
-		return belay.Exit(belay.ExitInvalid, "", fmt.Errorf("%d of %d recipes cannot be run", bad, len(paths)), "")
+		return exit.New(exit.Invalid, "", fmt.Errorf("%d of %d recipes cannot be run", bad, len(paths)), "")
 	}
 	return nil
 }

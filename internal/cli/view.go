@@ -6,6 +6,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
@@ -18,7 +20,7 @@ type runView struct {
 	*story.Story
 	id       belay.RunID // the run that was asked for; its root may be another
 	view     *journal.View
-	recs     []belay.Record
+	recs     []event.Record
 	together story.Together // what the runs used that belong together
 }
 
@@ -31,8 +33,7 @@ func tell(st *journal.State, arg string) (*runView, error) {
 	if err != nil {
 		return nil, st.Unread(id, err)
 	}
-	p, _ := st.BudgetUse(id) // what the index does not tell is left out
-	s := &runView{id: id, view: view, together: story.Together{Starts: p.Starts, Allowed: p.MaxStarts, Tokens: p.Tokens, MicroUSD: p.Micros}}
+	s := &runView{id: id, view: view, together: together(st, id)}
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
 		tree, err = engine.Fold(id.Root(), s.recs, view)
@@ -46,6 +47,12 @@ func tell(st *journal.State, arg string) (*runView, error) {
 	}
 	s.Story = story.Tell(tree, s.recs)
 	return s, nil
+}
+
+// together is what the runs used that belong together.
+func together(st *journal.State, id belay.RunID) story.Together {
+	p, _ := st.Ledger().BudgetUse(id) // what the index does not tell is left out
+	return story.Together{Starts: p.Starts, Allowed: p.MaxStarts, Tokens: p.Tokens, MicroUSD: p.Micros}
 }
 
 // read shows a run to see, and closes it again.
@@ -102,6 +109,6 @@ func (s *runView) step(p belay.Path) (story.Placed, error) {
 func nested(p belay.Path) bool { return strings.Contains(string(p), "/") }
 
 func (s *runView) noStep(p belay.Path) error {
-	return belay.Exit(belay.ExitInvalid, "find step", fmt.Errorf("run %s has no step %q", s.id, p),
+	return exit.New(exit.Invalid, "find step", fmt.Errorf("run %s has no step %q", s.id, p),
 		"see its steps with belay show "+string(s.id))
 }

@@ -74,6 +74,7 @@ type whyFacts struct {
 	Drivers  int          `json:"drivers"` // how many processes drove it, one after the other
 	Died     int          `json:"drivers_died"`
 
+	Task     *whyTask        `json:"task,omitempty"`    // of belay do
 	Failure  *whyFailure     `json:"failure,omitempty"` // the root cause
 	Tried    []moment        `json:"tried"`
 	Cost     story.Cost      `json:"cost"`
@@ -103,7 +104,8 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
 		Waits: waitings(acc.Asked, name),
 	}
-	w.Next = w.next(acc.Next)
+	w.Task = taskFacts(s)
+	w.Next = w.taskNext(w.next(acc.Next))
 	w.Verdict = w.verdict()
 	return w
 }

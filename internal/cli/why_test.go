@@ -11,8 +11,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
@@ -26,7 +29,7 @@ type tale struct {
 	lib  flow.Library
 	root *recipe.Recipe
 	now  time.Time
-	recs []belay.Record
+	recs []event.Record
 }
 
 // night is when the runs of these tests begin.
@@ -39,10 +42,10 @@ func newTale(t *testing.T, source string, subs map[string]string) *tale {
 	for name, src := range subs {
 		w.lib.Names[name] = w.parse(name+".yaml", src).Digest
 	}
-	w.say("k3f9q", belay.RunStarted{
-		Schema: belay.Schema, Name: w.root.Name, File: "/srv/app/nightly.yaml", Recipe: w.root.Digest, Dir: "/srv/app", Limits: belay.DefaultLimits(),
+	w.say("k3f9q", event.RunStarted{
+		Schema: event.Schema, Name: w.root.Name, File: "/srv/app/nightly.yaml", Recipe: w.root.Digest, Dir: "/srv/app", Limits: belay.DefaultLimits(),
 	})
-	w.say("k3f9q", belay.RunAttached{Epoch: 1})
+	w.say("k3f9q", event.RunAttached{Epoch: 1})
 	return w
 }
 
@@ -57,24 +60,24 @@ func (w *tale) parse(file, source string) *recipe.Recipe {
 }
 
 // say writes one record, and lets a second pass.
-func (w *tale) say(run belay.RunID, e belay.Event) {
-	w.recs = append(w.recs, belay.Record{Seq: int64(len(w.recs) + 1), Epoch: 1, At: w.now, Run: run, Event: e})
+func (w *tale) say(run belay.RunID, e event.Event) {
+	w.recs = append(w.recs, event.Record{Seq: int64(len(w.recs) + 1), Epoch: 1, At: w.now, Run: run, Event: e})
 	w.now = w.now.Add(time.Second)
 }
 
 // try is one attempt of a step from its start to what it amounts to.
-func (w *tale) try(run belay.RunID, step string, n int, agent string, o belay.Observation, f *belay.Failure) {
+func (w *tale) try(run belay.RunID, step string, n int, agent string, o effect.Observation, f *belay.Failure) {
 	key := belay.KeyOf(run, belay.Path(step), belay.RoleMain, n)
-	w.say(run, belay.AttemptStarted{Key: key, Path: belay.Path(step), Role: belay.RoleMain, Attempt: n, Agent: agent})
+	w.say(run, event.AttemptStarted{Key: key, Path: belay.Path(step), Role: belay.RoleMain, Attempt: n, Agent: agent})
 	o.Began, o.Started = true, w.now
 	w.now = w.now.Add(90 * time.Second)
 	o.Ended = w.now
-	w.say(run, belay.AttemptEnded{Key: key, Observation: o})
-	w.say(run, belay.AttemptJudged{Key: key, Verdict: belay.Verdict{OK: f == nil, Failure: f}})
+	w.say(run, event.AttemptEnded{Key: key, Observation: o})
+	w.say(run, event.AttemptJudged{Key: key, Verdict: effect.Verdict{OK: f == nil, Failure: f}})
 }
 
 func (w *tale) plan(run belay.RunID, step string, p belay.Plan) {
-	w.say(run, belay.RecoveryChosen{Path: belay.Path(step), Plan: p})
+	w.say(run, event.RecoveryChosen{Path: belay.Path(step), Plan: p})
 }
 
 // story folds the records. A recovery that starts the step again is folded as a
@@ -83,8 +86,8 @@ func (w *tale) story() *runView {
 	w.t.Helper()
 	tree := flow.NewTree("k3f9q", w.lib)
 	for _, r := range w.recs {
-		if e, ok := r.Event.(belay.RecoveryChosen); ok && e.Plan.Act != belay.ActGiveUp && e.Plan.Act != belay.ActHold {
-			r.Event = belay.RecoveryChosen{Path: e.Path, Plan: belay.Plan{Act: belay.ActRetry}}
+		if e, ok := r.Event.(event.RecoveryChosen); ok && e.Plan.Act != belay.ActGiveUp && e.Plan.Act != belay.ActHold {
+			r.Event = event.RecoveryChosen{Path: e.Path, Plan: belay.Plan{Act: belay.ActRetry}}
 		}
 		if err := tree.Apply(r); err != nil {
 			w.t.Fatal(err)
@@ -118,12 +121,12 @@ steps:
   - {id: ship, command: "make ship"}
 `
 
-func report(name string, usage belay.Usage, cause, text string) belay.Observation {
-	return belay.Observation{Exit: 1, Agent: &belay.AgentReport{
+func report(name string, usage belay.Usage, cause, text string) effect.Observation {
+	return effect.Observation{Exit: 1, Agent: &effect.AgentReport{
 		Name: name, Result: belay.AgentResult{Final: true, Error: cause != "", Cause: cause, Usage: usage, Excerpt: text},
 		Evidence: belay.Evidence{
-			Before: belay.Print{Repo: true, Head: "1111111111111", Branch: "main", Tree: "a"},
-			After:  belay.Print{Repo: true, Head: "1111111111111", Branch: "main", Tree: "b", Dirty: true},
+			Before: belay.TreeState{Repo: true, Head: "1111111111111", Branch: "main", Tree: "a"},
+			After:  belay.TreeState{Repo: true, Head: "1111111111111", Branch: "main", Tree: "b", Dirty: true},
 			Files:  2, Added: 31, Deleted: 4, Snapshot: "refs/belay/k3f9q/fix.1",
 		},
 	}}
@@ -135,7 +138,7 @@ func report(name string, usage belay.Usage, cause, text string) belay.Observatio
 func TestWhyFailed(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "build", 1, "", belay.Observation{}, nil)
+	w.try("k3f9q", "build", 1, "", effect.Observation{}, nil)
 	busy := &belay.Failure{
 		Kind: belay.Infrastructure, Class: belay.ClassTransient, Op: "step fix", Cause: "overloaded (HTTP 529)",
 		Level: belay.LevelTyped, Rule: "agent.transient", Print: "9f8e7d6c5b4a39281706",
@@ -162,7 +165,7 @@ func TestWhyFailed(t *testing.T) {
 		Act: belay.ActGiveUp, Rule: "spent", Policy: "belay", Class: belay.ClassWorkFailure, Reason: "no recovery is left",
 		Refused: []belay.NotTaken{{Act: belay.ActRepair, Why: "the failing set does not shrink: 1 before, 1 now"}, {Act: belay.ActFailover, Why: "another agent does not mend a bug"}},
 	})
-	w.say("k3f9q", belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: broken.Error(), Failure: broken}})
+	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: broken.Error(), Failure: broken}})
 	facts := w.golden("failed")
 	if facts.Cost.Starts != 5 || len(facts.Cost.Agents) != 2 || facts.Cost.Replans != 4 || facts.Cost.Agents[0].Starts != 4 {
 		t.Errorf("cost %+v", facts.Cost)
@@ -194,12 +197,12 @@ steps:
 func inDeploy(t *testing.T) *tale {
 	t.Helper()
 	w := newTale(t, outer, map[string]string{"deploy": deploy})
-	w.try("k3f9q", "build", 1, "", belay.Observation{}, nil)
-	w.say("k3f9q", belay.AttemptStarted{Key: "k3f9q:deploy.1", Path: "deploy", Role: belay.RoleMain, Attempt: 1, Child: "k3f9q/deploy.1"})
-	w.say("k3f9q/deploy.1", belay.RunStarted{
-		Schema: belay.Schema, Name: "deploy", Recipe: w.lib.Names["deploy"], Dir: "/srv/app", Parent: "k3f9q:deploy.1", Limits: belay.DefaultLimits(),
+	w.try("k3f9q", "build", 1, "", effect.Observation{}, nil)
+	w.say("k3f9q", event.AttemptStarted{Key: "k3f9q:deploy.1", Path: "deploy", Role: belay.RoleMain, Attempt: 1, Child: "k3f9q/deploy.1"})
+	w.say("k3f9q/deploy.1", event.RunStarted{
+		Schema: event.Schema, Name: "deploy", Recipe: w.lib.Names["deploy"], Dir: "/srv/app", Parent: "k3f9q:deploy.1", Limits: belay.DefaultLimits(),
 	})
-	w.try("k3f9q/deploy.1", "prep", 1, "", belay.Observation{}, nil)
+	w.try("k3f9q/deploy.1", "prep", 1, "", effect.Observation{}, nil)
 	return w
 }
 
@@ -211,10 +214,10 @@ func TestWhyHeld(t *testing.T) {
 		Kind: belay.Infrastructure, Class: belay.ClassAuth, Cause: "exit 128: fatal: Authentication failed",
 		Level: belay.LevelText, Rule: "git.auth", Print: "00aa11bb22cc33dd", Hint: "log in with git credential",
 	}
-	w.try("k3f9q/deploy.1", "push", 1, "", belay.Observation{Exit: 128, Tail: "remote: Invalid username or token.\nfatal: Authentication failed for 'https://git.example/app'\n"}, denied)
+	w.try("k3f9q/deploy.1", "push", 1, "", effect.Observation{Exit: 128, Tail: "remote: Invalid username or token.\nfatal: Authentication failed for 'https://git.example/app'\n"}, denied)
 	w.plan("k3f9q/deploy.1", "push", belay.Plan{Act: belay.ActHold, Rule: "auth", Policy: "belay", Class: belay.ClassAuth, Reason: "only a person can log in"})
-	w.say("k3f9q/deploy.1", belay.ItemOpened{ID: "push.1", Path: "push", Ask: "step push failed (no login). Is the work there, shall it run again, has it failed, or is it left out?", Choices: choices()})
-	w.say("k3f9q", belay.RunHeld{Items: []string{"push.1"}})
+	w.say("k3f9q/deploy.1", event.ItemOpened{ID: "push.1", Path: "push", Ask: "step push failed (no login). Is the work there, shall it run again, has it failed, or is it left out?", Choices: choices()})
+	w.say("k3f9q", event.RunHeld{Items: []string{"push.1"}})
 	facts := w.golden("held")
 	if len(facts.Waits) != 1 || facts.Waits[0].Command != "belay answer k3f9q/deploy.1 push done|again|fail|skip --why TEXT" {
 		t.Errorf("waits %+v", facts.Waits)
@@ -230,9 +233,9 @@ func TestWhyHeld(t *testing.T) {
 func TestWhyCrashed(t *testing.T) {
 	t.Parallel()
 	w := inDeploy(t)
-	w.say("k3f9q/deploy.1", belay.AttemptStarted{Key: "k3f9q/deploy.1:push.1", Path: "push", Role: belay.RoleMain, Attempt: 1})
-	w.say("k3f9q", belay.RunAttached{Epoch: 2})
-	w.say("k3f9q/deploy.1", belay.AttemptFound{Key: "k3f9q/deploy.1:push.1", How: belay.Adopted})
+	w.say("k3f9q/deploy.1", event.AttemptStarted{Key: "k3f9q/deploy.1:push.1", Path: "push", Role: belay.RoleMain, Attempt: 1})
+	w.say("k3f9q", event.RunAttached{Epoch: 2})
+	w.say("k3f9q/deploy.1", event.AttemptFound{Key: "k3f9q/deploy.1:push.1", How: fault.Adopted})
 	facts := w.golden("crashed")
 	if !facts.Crashed || facts.Died != 2 || facts.Failure != nil || facts.Next.Commands[0] != "belay resume k3f9q" {
 		t.Errorf("%+v", facts)
@@ -244,14 +247,14 @@ func TestWhyCrashed(t *testing.T) {
 func TestWhyAchieved(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "build", 1, "", belay.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassConflict, Cause: "exit 1: index.lock exists"})
+	w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 1}, &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassConflict, Cause: "exit 1: index.lock exists"})
 	w.plan("k3f9q", "build", belay.Plan{Act: belay.ActRetry, Rule: "lock", Reason: "a lock was in the way", Due: w.now.Add(2 * time.Second)})
-	w.try("k3f9q", "build", 2, "", belay.Observation{}, nil)
+	w.try("k3f9q", "build", 2, "", effect.Observation{}, nil)
 	o := report("claude", belay.Usage{Input: 20000, Output: 3000, MicroUSD: 410_000}, "", "Mended.")
 	o.Exit = 0
 	w.try("k3f9q", "fix", 1, "claude", o, nil)
-	w.try("k3f9q", "ship", 1, "", belay.Observation{}, nil)
-	w.say("k3f9q", belay.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}})
+	w.try("k3f9q", "ship", 1, "", effect.Observation{}, nil)
+	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}})
 	if facts := w.golden("achieved"); facts.Failure != nil || len(facts.Next.Commands) != 0 {
 		t.Errorf("%+v", facts)
 	}
@@ -262,16 +265,16 @@ func TestWhyAchieved(t *testing.T) {
 func TestWhyPartial(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "build", 1, "", belay.Observation{Exit: 5}, &belay.Failure{Kind: belay.BashFailure, Cause: "exit 5"})
+	w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 5}, &belay.Failure{Kind: belay.BashFailure, Cause: "exit 5"})
 	w.plan("k3f9q", "build", belay.Plan{Act: belay.ActHold, Rule: "on_failure", Reason: "failed 1 of 1 allowed: exit 5"})
-	w.say("k3f9q", belay.ItemOpened{ID: "build.1", Path: "build", Ask: "?", Choices: choices()})
-	w.say("k3f9q", belay.ItemAnswered{ID: "build.1", Path: "build", By: "ada", Choice: belay.ChoiceSkip, Why: "not today"})
-	w.say("k3f9q", belay.StepSkipped{Path: "build", By: "ada", Why: "not today"})
+	w.say("k3f9q", event.ItemOpened{ID: "build.1", Path: "build", Ask: "?", Choices: choices()})
+	w.say("k3f9q", event.ItemAnswered{ID: "build.1", Path: "build", By: "ada", Choice: event.ChoiceSkip, Why: "not today"})
+	w.say("k3f9q", event.StepSkipped{Path: "build", By: "ada", Why: "not today"})
 	o := report("claude", belay.Usage{}, "", "ok")
 	o.Exit = 0
 	w.try("k3f9q", "fix", 1, "claude", o, nil)
-	w.try("k3f9q", "ship", 1, "", belay.Observation{}, nil)
-	w.say("k3f9q", belay.RunEnded{RunResult: belay.RunResult{Status: belay.Partial, Code: 5, Reason: "step build was left out"}})
+	w.try("k3f9q", "ship", 1, "", effect.Observation{}, nil)
+	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Partial, Code: 5, Reason: "step build was left out"}})
 	facts := w.golden("partial")
 	if len(facts.Tried) != 2 || facts.Tried[1].Text != "decided skip by ada" {
 		t.Errorf("tried %+v", facts.Tried)
@@ -291,10 +294,10 @@ func TestWhyManySteps(t *testing.T) {
 	for i := range steps {
 		name := fmt.Sprintf("s%d", i)
 		if i%10 != 3 {
-			w.try("k3f9q", name, 1, "", belay.Observation{}, nil)
+			w.try("k3f9q", name, 1, "", effect.Observation{}, nil)
 			continue
 		}
-		w.try("k3f9q", name, 1, "", belay.Observation{Exit: 1, Tail: strings.Repeat("no\n", 99)}, &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1: no"})
+		w.try("k3f9q", name, 1, "", effect.Observation{Exit: 1, Tail: strings.Repeat("no\n", 99)}, &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1: no"})
 		w.plan("k3f9q", name, belay.Plan{Act: belay.ActGiveUp, Rule: "attempts_spent", Reason: "failed 1 of 1 allowed: exit 1: no"})
 	}
 	facts := explain(w.story(), "belay", w.now)
@@ -313,19 +316,19 @@ func TestWhyIsHarmless(t *testing.T) {
 	t.Parallel()
 	nasty := "a\x1b]0;title\x07b\x1b[31mred\x1b[0m\u202eevil\r\x00" + strings.Repeat(" word", 80)
 	w := newTale(t, nightly, nil)
-	w.try("k3f9q", "build", 1, "", belay.Observation{Exit: 1, Tail: "50%\r100%\n" + nasty + "\n\tindented\n"}, &belay.Failure{
+	w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 1, Tail: "50%\r100%\n" + nasty + "\n\tindented\n"}, &belay.Failure{
 		Kind: belay.BashFailure, Cause: nasty, Hint: nasty, Rule: "x", Level: belay.LevelText, Print: nasty,
 	})
 	w.plan("k3f9q", "build", belay.Plan{Act: belay.ActGiveUp, Reason: nasty, Refused: []belay.NotTaken{{Act: belay.ActRepair, Why: nasty}}})
-	w.say("k3f9q", belay.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: nasty}})
+	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: nasty}})
 	facts := explain(w.story(), "belay", w.now)
 	for _, width := range []int{40, 80, 110} {
 		for _, l := range facts.page(sheet{width: width}) {
 			if strings.ContainsAny(l, "\x1b\x07\r\x00\u202e\n") {
 				t.Errorf("width %d: %q", width, l)
 			}
-			if tui.Width(l) > width && !strings.Contains(l, "belay ") {
-				t.Errorf("width %d: %d places: %q", width, tui.Width(l), l)
+			if readable.Width(l) > width && !strings.Contains(l, "belay ") {
+				t.Errorf("width %d: %d places: %q", width, readable.Width(l), l)
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -58,7 +58,7 @@ func rootCause(c *story.Cause) *whyFailure {
 	if c.Failure != nil {
 		f.take(c.Failure)
 	} else {
-		f.Cause = tui.HeldWords(c.StepView)
+		f.Cause = story.HeldWords(c.StepView)
 		if story.OverBudget(c.StepView) {
 			f.Class = belay.ClassBudget
 		}
@@ -115,7 +115,7 @@ func endOf(text string) []string {
 
 // indented is a clean line that keeps the blanks in front: they carry sense.
 func indented(l string) string {
-	l = strings.ReplaceAll(tui.Harmless(l), "\t", "    ")
+	l = strings.ReplaceAll(readable.Harmless(l), "\t", "    ")
 	return strings.TrimRight(strings.ReplaceAll(l, "\n", " "), " ")
 }
 
@@ -142,15 +142,11 @@ func decidedFrom(l belay.Level) string {
 
 // who says what kind of step it is, and who did it.
 func (f *whyFailure) who() string {
-	switch f.Type {
-	case belay.TypeAgent:
-		return strings.TrimSpace("agent step " + prefixed("of ", f.Agent))
-	case belay.TypeRecipe:
-		return "sub-recipe"
-	case belay.TypeBash:
-		return "shell step"
+	row := f.Type.Row()
+	if row.Agent {
+		return strings.TrimSpace(row.Words + " " + prefixed("of ", f.Agent))
 	}
-	return ""
+	return row.Words
 }
 
 func prefixed(before, text string) string {

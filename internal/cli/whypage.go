@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 )
 
@@ -16,6 +17,7 @@ import (
 func (w *whyFacts) page(on sheet) []string {
 	p := &page{sheet: on}
 	p.text("", w.Verdict)
+	w.taskPart(p)
 	w.failurePart(p)
 	w.triedPart(p)
 	w.stepsPart(p)
@@ -30,7 +32,7 @@ func (w *whyFacts) page(on sheet) []string {
 // verdict is how the run stands in one sentence.
 func (w *whyFacts) verdict() string {
 	run := fmt.Sprintf("run %s (%s)", w.Run, w.Recipe)
-	ended := "at " + w.when(w.Ended) + ", after " + tui.Took(w.wall())
+	ended := "at " + w.when(w.Ended) + ", after " + readable.Took(w.wall())
 	code := 0
 	if w.ExitCode != nil {
 		code = *w.ExitCode
@@ -38,7 +40,12 @@ func (w *whyFacts) verdict() string {
 	switch w.Status {
 	case belay.Achieved:
 		how := "done and checked"
-		if len(w.Taken) > 0 {
+		if w.Task != nil && w.Task.of.Planned {
+			return fmt.Sprintf("PLANNED, exit %d: %s made its plan %s", code, run, ended)
+		}
+		if w.Task != nil {
+			how = "done, with evidence for every criterion,"
+		} else if len(w.Taken) > 0 {
 			how = "done, in part on a person's word,"
 		} else if len(w.Answered) > 0 {
 			how = "done, in part by answers that nobody checked,"
@@ -50,17 +57,21 @@ func (w *whyFacts) verdict() string {
 		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(w.Reason, "a required step was left out"))
 	case belay.Hollow:
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
+	case belay.NotAchieved:
+		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, w.Reason)
+	case belay.Stalemate:
+		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the rounds came to a standstill: the next would change nothing", code, run, ended)
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:
-		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, tui.Took(w.wall()), w.when(w.Ended))
+		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, readable.Took(w.wall()), w.when(w.Ended))
 	case belay.Stopped:
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
 	case belay.Running:
 		if w.Crashed {
 			return fmt.Sprintf("STOPPED (crashed): belay itself died under %s; last sign %s; it can go on", run, ended)
 		}
-		return fmt.Sprintf("RUNNING: %s has run for %s", run, tui.Took(w.wall()))
+		return fmt.Sprintf("RUNNING: %s has run for %s", run, readable.Took(w.wall()))
 	}
 	return run
 }
@@ -85,7 +96,7 @@ func ago(d time.Duration) string {
 	if days := int(d.Hours() / 24); days >= 2 {
 		return fmt.Sprintf("%d days ago", days)
 	}
-	return tui.Took(d) + " ago"
+	return readable.Took(d) + " ago"
 }
 
 // failurePart is the root cause and how it is known.
@@ -112,7 +123,7 @@ func (w *whyFacts) failurePart(p *page) {
 	if against := f.telling(); len(against) > 0 {
 		p.text("  against it: ", strings.Join(against[:min(len(against), 3)], "; "))
 	}
-	if f.Hint != "" {
+	if f.Hint != "" && (w.Task == nil || f.Hint == f.Class.Row().Hint) { // others are for who writes recipes
 		p.text("  hint: ", f.Hint)
 	}
 	if len(f.Output) > 0 {
@@ -146,7 +157,7 @@ func (f *whyFailure) title(over bool) string {
 
 // telling is the evidence against an agent that the cause does not name already.
 func (f *whyFailure) telling() []string {
-	if f.Type != belay.TypeAgent {
+	if !f.Type.Agent() {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(f.Against), func(s string) bool { return strings.Contains(f.Cause, s) })
@@ -254,7 +265,7 @@ func (w *whyFacts) moment(p *page, m *moment) {
 	}
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)
-	under := strings.Repeat(" ", tui.Width(head)+2)
+	under := strings.Repeat(" ", readable.Width(head)+2)
 	for _, r := range m.Refused {
 		p.text(under, fmt.Sprintf("refused: %s, because %s", r.Act.Row().Words, r.Why))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -14,7 +15,7 @@ import (
 func (w *whyFacts) workPart(p *page) {
 	k := w.Work
 	p.head("STATE OF THE WORK")
-	p.text("  ", "directory "+k.Dir)
+	p.whole("  directory " + readable.Clean(k.Dir))
 	for i, t := range k.Worktrees {
 		if i == shownPlaces {
 			p.whole(fmt.Sprintf("  … %d more worktrees", len(k.Worktrees)-i))
@@ -79,7 +80,7 @@ func (w *whyFacts) snapshots(p *page) {
 	if len(list) == 0 {
 		return
 	}
-	if w.Status == belay.Achieved {
+	if w.Status == belay.Achieved || w.Task != nil && !w.Work.Dirty { // the rounds of a task commit it
 		p.text("  ", fmt.Sprintf("%d %s of uncommitted work kept below refs/belay", len(list), plural(len(list), "snapshot")))
 		for _, k := range newestOf(list) {
 			k.left(p)
@@ -119,26 +120,26 @@ func (w *whyFacts) costPart(p *page) {
 	w.ownCost(p)
 	if t := w.Cost.Together; t != nil {
 		p.text("  ", "with all runs that belong to it: "+joined([]string{
-			fmt.Sprintf("%d of %d agent starts", t.Starts, t.Allowed), tui.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD}),
+			fmt.Sprintf("%d of %d agent starts", t.Starts, t.Allowed), readable.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD}),
 		}, ", "))
 	}
 }
 
 func (w *whyFacts) ownCost(p *page) {
-	c, text := w.Cost, tui.Took(w.wall())+" in all"
+	c, text := w.Cost, readable.Took(w.wall())+" in all"
 	if c.Starts == 0 {
 		p.text("  ", joined([]string{text, "no agent was started", replans(c)}, ", "))
 		return
 	}
 	p.text("  ", joined([]string{
-		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), cmp.Or(tui.Used(c.Usage), "tokens and dollars not told"), replans(c),
+		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), cmp.Or(readable.Used(c.Usage), "tokens and cost not reported"), replans(c),
 	}, ", "))
 	if len(c.Agents) < 2 {
 		return
 	}
 	for _, a := range c.Agents {
 		p.text("    ", joined([]string{
-			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), tui.Used(a.Usage), "worked " + tui.Took(a.Wall()),
+			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), readable.Used(a.Usage), "worked " + readable.Took(a.Wall()),
 		}, ", "))
 	}
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // page is a page in the making.
@@ -23,8 +23,8 @@ func (p *page) head(title string) {
 // text is a paragraph. Its lines after the first stand under the text behind
 // its head, which is not broken.
 func (p *page) text(head, text string) {
-	under := strings.Repeat(" ", tui.Width(head))
-	for i, l := range wrap(tui.Clean(text), p.width-tui.Width(head)) {
+	under := strings.Repeat(" ", readable.Width(head))
+	for i, l := range wrap(readable.Clean(text), p.width-readable.Width(head)) {
 		if i > 0 {
 			head = under
 		}
@@ -32,13 +32,13 @@ func (p *page) text(head, text string) {
 	}
 }
 
-// whole is a line that is not broken: a command that can be copied.
+// whole is a line that is not broken: a command or a path that can be copied.
 func (p *page) whole(line string) { p.lines = append(p.lines, line) }
 
 // quoted are lines of somebody else, cut where the page ends.
 func (p *page) quoted(lines []string) {
 	for _, l := range lines {
-		p.lines = append(p.lines, tui.Cut("    | "+l, p.width))
+		p.lines = append(p.lines, readable.Cut("    | "+l, p.width))
 	}
 }
 
@@ -52,17 +52,17 @@ func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
-		for tui.Width(word) > width {
+		for readable.Width(word) > width {
 			if line != "" {
 				lines, line = append(lines, line), ""
 			}
-			head := strings.TrimSuffix(tui.Cut(word, width), "…")
+			head := strings.TrimSuffix(readable.Cut(word, width), "…")
 			lines, word = append(lines, head), word[len(head):]
 		}
 		switch {
 		case line == "":
 			line = word
-		case tui.Width(line)+1+tui.Width(word) <= width:
+		case readable.Width(line)+1+readable.Width(word) <= width:
 			line += " " + word
 		default:
 			lines, line = append(lines, line), word
@@ -73,7 +73,7 @@ func wrap(text string, width int) []string {
 	}
 	if len(lines) > maxParagraph {
 		lines = lines[:maxParagraph]
-		lines[maxParagraph-1] = tui.Cut(lines[maxParagraph-1]+" …", width)
+		lines[maxParagraph-1] = readable.Cut(lines[maxParagraph-1]+" …", width)
 	}
 	return lines
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
 
@@ -41,14 +40,14 @@ func (s *runView) takenFor(p story.Placed) (takenFor, bool) {
 
 // words say on whose word it is done, and why.
 func (t takenFor) words() string {
-	return fmt.Sprintf("%s (%s: %s)", tui.TakenWords, t.By, t.Why)
+	return fmt.Sprintf("%s (%s: %s)", story.TakenWords, t.By, t.Why)
 }
 
 // goodEnd says what kind of a good end it is.
 func (w *whyFacts) goodEnd() string {
 	switch {
 	case len(w.Taken) == 0 && len(w.Answered) > 0:
-		return "nothing; answered, and not checked: " + someNames(w.Answered)
+		return "nothing; not independently checked: " + someNames(w.Answered)
 	case len(w.Taken) == 0:
 		return "nothing: every required step is done and checked"
 	}

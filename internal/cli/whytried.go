@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/story"
 )
 
@@ -116,31 +118,31 @@ func helped(a *story.Attempt) string {
 
 // restsOn is the evidence of a verdict: what speaks against one that is no
 // success, and for one that is.
-func restsOn(v belay.Verdict) []string {
+func restsOn(v effect.Verdict) []string {
 	if v.OK {
 		return slices.Concat(v.For, v.Against)
 	}
 	return v.Against
 }
 
-func foundWords(how belay.Found) string {
+func foundWords(how fault.Found) string {
 	switch how {
-	case belay.Adopted:
+	case fault.Adopted:
 		return "it still ran, and was adopted"
-	case belay.Harvested:
+	case fault.Harvested:
 		return "it had ended meanwhile; its exit was kept"
-	case belay.Lost:
+	case fault.Lost:
 		return "it was lost: its keeper died with it"
-	case belay.Unborn:
+	case fault.Unborn:
 	}
 	return "" // nothing of it had happened
 }
 
 // interruption is why an agent was interrupted the last time.
-func interruption(notes []belay.AgentNote) string {
+func interruption(notes []effect.AgentNote) string {
 	text := ""
 	for _, n := range notes {
-		if n.What == belay.NoteInterrupt {
+		if n.What == effect.NoteInterrupt {
 			text = n.Text
 		}
 	}

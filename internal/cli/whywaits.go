@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/story"
 )
 
@@ -41,13 +42,13 @@ func (w *waiting) command(name, choice string) string {
 // choiceWords say what an answer does.
 func choiceWords(choice string) string {
 	switch choice {
-	case belay.ChoiceDone:
+	case event.ChoiceDone:
 		return "the work is there"
-	case belay.ChoiceAgain:
+	case event.ChoiceAgain:
 		return "run it again"
-	case belay.ChoiceFail:
+	case event.ChoiceFail:
 		return "it failed"
-	case belay.ChoiceSkip:
+	case event.ChoiceSkip:
 		return "leave it out; the run is PARTIAL at best"
 	}
 	return ""
@@ -89,13 +90,17 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.GoOn:
 		return "go on with it: what is done is not done again"
 	case story.LookAtWork:
-		return "look at the work; a verify on the step that was recovered or split would check it the next time"
+		return "look at the work: nothing checked a part of it; with a verify on that step Belay checks it the next time"
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
 		return fmt.Sprintf("look at what the agent left; it did nothing %d times, so say what is different now before it runs again", w.Failure.Same)
 	case story.LookHollow:
 		return "look at what the agent left; then let the step run again, what is done is not done again"
+	case story.ChangeFirst:
+		return "the next round would be the last one again: change what the rounds work on, or say what is different now, then go on (a changed recipe needs a new run)"
+	case story.EditPlan:
+		return "the same would be found again: edit the plan (plan.json in the folder of the run), or have it reviewed from nothing, then go on; belay do --no-plan-review starts without a review"
 	case story.MendClear:
 		return fmt.Sprintf("%s; it failed %d times in the same way, so say what is different now", w.cure(), w.Failure.Same)
 	case story.Mend:

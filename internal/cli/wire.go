@@ -11,7 +11,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
@@ -40,7 +42,7 @@ func (a *app) stateDir() (string, error) {
 	case a.env("HOME") != "":
 		return filepath.Join(a.env("HOME"), ".local", "state", "belay"), nil
 	}
-	return "", belay.Exit(belay.ExitInvalid, "find state directory", errors.New("there is no home directory"),
+	return "", exit.New(exit.Invalid, "find state directory", errors.New("there is no home directory"),
 		"name one with --state or BELAY_STATE")
 }
 
@@ -64,9 +66,9 @@ func (a *app) listed(st *journal.State, of ...belay.Status) ([]journal.Summary, 
 	sums, err := st.Runs(of...)
 	for _, sum := range sums {
 		if sum.Status == journal.Unreadable && !sum.Gone {
-			a.say("run %s cannot be read: %s", sum.ID, tui.Clean(sum.Reason))
+			a.say("run %s cannot be read: %s", sum.ID, readable.Clean(sum.Reason))
 			if sum.Cure != "" {
-				a.say("hint: %s", tui.Clean(sum.Cure))
+				a.say("hint: %s", readable.Clean(sum.Cure))
 			}
 		}
 	}
@@ -86,7 +88,7 @@ func (a *app) name() string {
 func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "find own program", err, "start belay by its full path")
+		return nil, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
 	}
 	agents, err := rosterOf(cfg, exe, a.environ)
 	if err != nil {
@@ -160,10 +162,10 @@ func terminal(w any) (int, bool) {
 // behindDoors puts a door before each stream that is a terminal.
 func behindDoors(std Streams) Streams {
 	if _, ok := terminal(std.Out); ok {
-		std.Out = tui.NewDoor(std.Out)
+		std.Out = readable.NewDoor(std.Out)
 	}
 	if _, ok := terminal(std.Err); ok {
-		std.Err = tui.NewDoor(std.Err)
+		std.Err = readable.NewDoor(std.Err)
 	}
 	return std
 }
@@ -171,7 +173,7 @@ func behindDoors(std Streams) Streams {
 // runID is the run that an argument means.
 func runID(st *journal.State, arg string) (belay.RunID, error) {
 	if arg == "" {
-		return "", belay.Exit(belay.ExitInvalid, "find run", errors.New("the id is empty"), "list the runs with belay runs")
+		return "", exit.New(exit.Invalid, "find run", errors.New("the id is empty"), "list the runs with belay runs")
 	}
 	return st.Resolve(arg)
 }
@@ -181,5 +183,5 @@ func inRun(known bool, id belay.RunID) error {
 	if known {
 		return nil
 	}
-	return belay.Exit(belay.ExitInvalid, "find run", fmt.Errorf("no run %q", id), "see the runs of a tree with belay show "+string(id.Root()))
+	return exit.New(exit.Invalid, "find run", fmt.Errorf("no run %q", id), "see the runs of a tree with belay show "+string(id.Root()))
 }

@@ -2,11 +2,13 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // Agents is what is set about agents and what they may use.
@@ -21,17 +23,7 @@ type Agents struct {
 	MaxTokens   Setting[int64]         // budget.max_tokens; 0 = no limit
 	MaxMicroUSD Setting[int64]         // budget.max_usd, in millionths; 0 = no limit
 	MaxWall     Setting[time.Duration] // budget.max_wall; 0 = no limit
-	Own         map[string]*Agent      // agents.NAME.*
-}
-
-// Agent is what is set about one agent.
-type Agent struct {
-	Kind    string
-	Program []string
-	Args    []string
-	Model   string
-	Access  string
-	Script  string
+	Own         map[string]agent.Agent // agents.NAME.*
 }
 
 // agentSettings are the settings with fixed names.
@@ -88,27 +80,24 @@ func Dollars(text string) (int64, error) {
 }
 
 // AgentName is the form of an agent's name.
-var AgentName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+var AgentName = pattern.Lazy(`^[a-z][a-z0-9_-]{0,31}$`)
 
 var agentKeys = []string{"kind", "program", "args", "model", "access", "script"}
 
 // ownAgent reads a key of the form agents.NAME.KEY; ok tells whether it is one.
 func ownAgent(key string) (s setting, ok bool) {
 	parts := strings.Split(key, ".")
-	if len(parts) != 3 || parts[0] != "agents" || !slices.Contains(agentKeys, parts[2]) || !AgentName.MatchString(parts[1]) {
+	if len(parts) != 3 || parts[0] != "agents" || !slices.Contains(agentKeys, parts[2]) || !AgentName().MatchString(parts[1]) {
 		return setting{}, false
 	}
 	name, field := parts[1], parts[2]
 	list := field == "program" || field == "args"
 	return setting{key: key, list: list, set: func(c *Config, words []string, _ Origin) error {
 		a := c.Agents.Own[name]
-		if a == nil {
-			a = &Agent{}
-			c.Agents.Own[name] = a
-		}
+		a.Name = name
 		switch field {
 		case "kind":
-			a.Kind = words[0]
+			a.Kind = agent.Kind(words[0])
 		case "program":
 			a.Program = words
 		case "args":
@@ -119,10 +108,11 @@ func ownAgent(key string) (s setting, ok bool) {
 			if !slices.Contains([]string{"read", "edit", "full"}, words[0]) {
 				return fmt.Errorf("%q is none of read, edit and full", words[0])
 			}
-			a.Access = words[0]
+			a.Access = agent.Access(words[0])
 		case "script":
 			a.Script = words[0]
 		}
+		c.Agents.Own[name] = a
 		return nil
 	}}, true
 }
@@ -130,5 +120,5 @@ func ownAgent(key string) (s setting, ok bool) {
 // isAgent tells whether a key is the group of one agent: agents.NAME.
 func isAgent(key string) bool {
 	name, ok := strings.CutPrefix(key, "agents.")
-	return ok && AgentName.MatchString(name) && !slices.Contains(keys(), key)
+	return ok && AgentName().MatchString(name) && !slices.Contains(keys(), key)
 }

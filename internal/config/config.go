@@ -14,24 +14,31 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/task"
 	"github.com/belay-run/belay/worktree"
 )
 
 // Config is every setting.
 type Config struct {
-	LogBytes    Setting[int64]         // logs.max_bytes: kept of one attempt's output
-	RecipeBytes Setting[int64]         // limits.recipe_bytes: of one recipe file
-	OutputBytes Setting[int64]         // limits.output_bytes: of stdout taken as a value
-	MaxParallel Setting[int]           // limits.max_parallel: processes of a run at the same time
-	KeeperGrace Setting[time.Duration] // keeper.grace: for a step without a deadline and without a driver
-	KillGrace   Setting[time.Duration] // kill.grace: between TERM and KILL
-	Include     Setting[[]string]      // isolate.include: ignored files that a worktree shall have, too
-	Secrets     Setting[[]string]      // secrets: names of variables whose values are hidden
-	Tests       Setting[string]        // tests: the test command for steps that expect tests and name none
-	Agents      Agents
-	Recovery    Recovery
+	LogBytes     Setting[int64]         // logs.max_bytes: kept of one attempt's output
+	RecipeBytes  Setting[int64]         // limits.recipe_bytes: of one recipe file
+	OutputBytes  Setting[int64]         // limits.output_bytes: of stdout taken as a value
+	MaxParallel  Setting[int]           // limits.max_parallel: processes of a run at the same time
+	KeeperGrace  Setting[time.Duration] // keeper.grace: for a step without a deadline and without a driver
+	KillGrace    Setting[time.Duration] // kill.grace: between TERM and KILL
+	Include      Setting[[]string]      // isolate.include: ignored files that a worktree shall have, too
+	Secrets      Setting[[]string]      // secrets: names of variables whose values are hidden
+	Tests        Setting[string]        // tests: the test command for steps that expect tests and name none
+	PlanReview   Setting[string]        // plan_review: always, never, or several: with more than one workstream
+	ReviewRounds Setting[int]           // plan_review_rounds: how often a plan is reviewed at most
+	Issues       Issues
+	Watch        Watch
+	Agents       Agents
+	Recovery     Recovery
 }
 
 // Setting is a value and where it came from.
@@ -49,19 +56,23 @@ const OriginDefault Origin = "default"
 // Defaults is the configuration where nobody set anything.
 func Defaults() *Config {
 	return &Config{
-		LogBytes:    Setting[int64]{256 << 20, OriginDefault},
-		RecipeBytes: Setting[int64]{recipe.MaxBytes, OriginDefault},
-		OutputBytes: Setting[int64]{proc.DefaultMaxOut, OriginDefault},
-		MaxParallel: Setting[int]{belay.DefaultLimits().MaxParallel, OriginDefault},
-		KeeperGrace: Setting[time.Duration]{proc.DefaultKeeperGrace, OriginDefault},
-		KillGrace:   Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
-		Include:     Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
-		Secrets:     Setting[[]string]{nil, OriginDefault},
-		Tests:       Setting[string]{"", OriginDefault},
+		LogBytes:     Setting[int64]{256 << 20, OriginDefault},
+		RecipeBytes:  Setting[int64]{recipe.MaxBytes, OriginDefault},
+		OutputBytes:  Setting[int64]{proc.DefaultMaxOut, OriginDefault},
+		MaxParallel:  Setting[int]{belay.DefaultLimits().MaxParallel, OriginDefault},
+		KeeperGrace:  Setting[time.Duration]{proc.DefaultKeeperGrace, OriginDefault},
+		KillGrace:    Setting[time.Duration]{proc.DefaultGrace, OriginDefault},
+		Include:      Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
+		Secrets:      Setting[[]string]{nil, OriginDefault},
+		Tests:        Setting[string]{"", OriginDefault},
+		PlanReview:   Setting[string]{ReviewSeveral, OriginDefault},
+		ReviewRounds: Setting[int]{task.DefaultReviewRounds, OriginDefault},
+		Issues:       defaultIssues(),
+		Watch:        defaultWatch(),
 		Agents: Agents{
 			Containment: Setting[int]{1, OriginDefault},
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
-			Own:         map[string]*Agent{},
+			Own:         map[string]agent.Agent{},
 		},
 		Recovery: defaultRecovery(),
 	}
@@ -86,7 +97,7 @@ func Load(environ []string) (*Config, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !asked:
 		case err != nil:
-			return nil, belay.Exit(belay.ExitInvalid, "read config", err, "check BELAY_CONFIG and the permissions of the file")
+			return nil, exit.New(exit.Invalid, "read config", err, "check BELAY_CONFIG and the permissions of the file")
 		default:
 			if err := c.read(path, src); err != nil {
 				return nil, invalid(err)
@@ -100,7 +111,7 @@ func Load(environ []string) (*Config, error) {
 }
 
 func invalid(err error) error {
-	return belay.Exit(belay.ExitInvalid, "read config", err, "known settings: "+strings.Join(keys(), ", "))
+	return exit.New(exit.Invalid, "read config", err, "known settings: "+strings.Join(keys(), ", "))
 }
 
 // file is where the settings lie, and whether somebody asked for that place.

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -42,20 +45,23 @@ func TestLaterPlacesWin(t *testing.T) {
 		Include:     Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
 		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
 		Tests:       Setting[string]{"make check", Origin("file " + path + ":14")},
+		PlanReview:  Setting[string]{"several", OriginDefault}, ReviewRounds: Setting[int]{5, OriginDefault},
+		Issues: defaultIssues(),
+		Watch:  defaultWatch(),
 		Agents: Agents{
 			Default:     Setting[string]{"codex", Origin("file " + path + ":7")},
 			Silence:     Setting[time.Duration]{time.Minute, Origin("file " + path + ":9")},
 			Containment: Setting[int]{1, OriginDefault},
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
 			MaxMicroUSD: Setting[int64]{2_500_000, Origin("file " + path + ":11")},
-			Own:         map[string]*Agent{"mybot": {Kind: "command", Program: []string{"mybot", "--go"}, Access: "read"}},
+			Own:         map[string]agent.Agent{"mybot": {Name: "mybot", Kind: "command", Program: []string{"mybot", "--go"}, Access: "read"}},
 		},
 		Recovery: Recovery{
 			Policy:     Setting[string]{"classic", Origin("file " + path + ":12")},
 			MaxRetries: Setting[int]{4, Origin("file " + path + ":12")},
 			Staff:      Setting[[]string]{nil, Origin("file " + path + ":12")},
 			MaxReplans: Setting[int]{3, "environment BELAY_LIMITS_MAX_REPLANS"},
-			Roles: map[string]belay.Profile{
+			Roles: map[string]event.Profile{
 				"coder": {Agent: "codex", Tools: []string{"Read"}}, "custom:poet": {Model: "big", Access: "read", Persona: "a:b"},
 			},
 			Tools: map[string]Place{"coder": {File: path, Line: 13, Col: 31, Text: []byte(text)}},
@@ -111,7 +117,7 @@ func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
 			if strings.Contains(err.Error(), "hunter") {
 				t.Errorf("what may be a secret is repeated: %v", err)
 			}
-			if code := belay.ExitCode(err); code != belay.ExitInvalid {
+			if code := exit.Code(err); code != exit.Invalid {
 				t.Errorf("exit code %d", code)
 			}
 			var bad *Invalid
@@ -141,7 +147,7 @@ func TestMissingFile(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(c, Defaults()) {
 		t.Errorf("no file: %+v, %v", c, err)
 	}
-	if _, err := Load([]string{"BELAY_CONFIG=" + filepath.Join(dir, "none.yaml")}); belay.ExitCode(err) != belay.ExitInvalid {
+	if _, err := Load([]string{"BELAY_CONFIG=" + filepath.Join(dir, "none.yaml")}); exit.Code(err) != exit.Invalid {
 		t.Errorf("a file that was asked for: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, ".config", "belay"), 0o700); err != nil {

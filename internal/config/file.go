@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // read takes the settings of one file.
@@ -89,7 +89,7 @@ func unknown(key string) string {
 			names = append(names, group)
 		}
 	}
-	if near := expr.Near(key, names); near != "" {
+	if near := spelling.Near(key, names); near != "" {
 		return fmt.Sprintf("unknown setting %q; did you mean %q?", key, near)
 	}
 	return fmt.Sprintf("unknown setting %q", key)

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/internal/supervise"
+	"github.com/belay-run/belay/recovery"
 )
 
 // TestPageHasEverySetting holds the page of the manual against the settings: a
@@ -31,17 +31,27 @@ func TestPageHasEverySetting(t *testing.T) {
 		"secrets":             "none",
 		"tests":               "the repository's own",
 		"isolate.include":     "`.env*`, `node_modules`, `.venv`",
+		"watch.poll":          brief(d.Watch.Poll.Value),
+		"watch.stall":         brief(d.Watch.Stall.Value),
+		"watch.max_resume":    fmt.Sprint(d.Watch.MaxResume.Value),
+		"issues.repo":         "none: issues stay on this machine",
+		"issues.timeout":      brief(d.Issues.Timeout.Value),
+		"issues.settle":       brief(d.Issues.Settle.Value),
 		"agent":               "the first one installed and logged in",
-		"agents.first_event":  brief(attend.DefaultWindows().First),
-		"agents.silence":      brief(attend.DefaultWindows().Silence),
-		"agents.tool":         brief(attend.DefaultWindows().Tool),
-		"agents.patience":     brief(belay.DefaultPatience),
+		"agents.first_event":  brief(supervise.DefaultWindows().First),
+		"agents.silence":      brief(supervise.DefaultWindows().Silence),
+		"agents.tool":         brief(supervise.DefaultWindows().Tool),
+		"agents.patience":     brief(recovery.DefaultPatience),
 		"agents.containment":  fmt.Sprint(d.Agents.Containment.Value),
 		"budget.max_agents":   fmt.Sprint(d.Agents.MaxAgents.Value),
 		"budget.max_tokens":   "no limit",
 		"budget.max_usd":      "no limit",
 		"budget.max_wall":     "no limit",
 
+		"build_stall_threshold_ms": "none",
+
+		"plan_review":          "`" + d.PlanReview.Value + "`",
+		"plan_review_rounds":   fmt.Sprint(d.ReviewRounds.Value),
 		"limits.max_replans":   fmt.Sprint(d.Recovery.MaxReplans.Value),
 		"recovery.policy":      "belay",
 		"recovery.max_retries": fmt.Sprint(d.Recovery.MaxRetries.Value),

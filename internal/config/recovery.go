@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/recovery"
+	"github.com/belay-run/belay/recovery/classic"
 )
 
 // Recovery is what is set about recoveries from failures.
@@ -16,7 +18,7 @@ type Recovery struct {
 	MaxRetries Setting[int]             // recovery.max_retries: of the classic policy
 	Staff      Setting[[]string]        // recovery.staff: agents that may take over; by default all that are there
 	MaxReplans Setting[int]             // limits.max_replans: recoveries in one run
-	Roles      map[string]belay.Profile // roles.NAME.*, by role as recipes name it: coder, custom:poet
+	Roles      map[string]event.Profile // roles.NAME.*, by role as recipes name it: coder, custom:poet
 	Tools      map[string]Place         // where roles.NAME.tools stands, by role
 }
 
@@ -30,10 +32,10 @@ type Place struct {
 func defaultRecovery() Recovery {
 	return Recovery{
 		Policy:     Setting[string]{"", OriginDefault},
-		MaxRetries: Setting[int]{recovery.DefaultMaxRetries, OriginDefault},
+		MaxRetries: Setting[int]{classic.DefaultMaxRetries, OriginDefault},
 		Staff:      Setting[[]string]{nil, OriginDefault},
 		MaxReplans: Setting[int]{belay.DefaultMaxReplans, OriginDefault},
-		Roles:      map[string]belay.Profile{},
+		Roles:      map[string]event.Profile{},
 		Tools:      map[string]Place{},
 	}
 }
@@ -98,13 +100,13 @@ func roleOf(name string) (string, error) {
 	if role, err := recovery.ParseRole(name); err == nil && !strings.Contains(name, ":") {
 		return string(role), nil
 	}
-	if !recipe.RoleName.MatchString(name) {
+	if !recipe.RoleName().MatchString(name) {
 		return "", fmt.Errorf("%q is not the name of a role", name)
 	}
 	return "custom:" + name, nil
 }
 
-func setProfile(p *belay.Profile, field string, words []string) error {
+func setProfile(p *event.Profile, field string, words []string) error {
 	var err error
 	switch field {
 	case "agent":

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // setting is one key: how its text becomes a value.
@@ -30,7 +31,9 @@ func settings() []setting {
 		{"secrets", true, secrets},
 		{"tests", false, one(word, func(c *Config) *Setting[string] { return &c.Tests })},
 		{"isolate.include", true, include},
-	}, agentSettings(), recoverySettings())
+		{"plan_review", false, one(review, func(c *Config) *Setting[string] { return &c.PlanReview })},
+		{"plan_review_rounds", false, one(reviews, func(c *Config) *Setting[int] { return &c.ReviewRounds })},
+	}, issueSettings(), watchSettings(), agentSettings(), recoverySettings())
 }
 
 func keys() []string {
@@ -93,7 +96,7 @@ func duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // include is in the syntax of gitignore; an empty list copies nothing.
 func include(c *Config, words []string, from Origin) error {
@@ -103,7 +106,7 @@ func include(c *Config, words []string, from Origin) error {
 
 func secrets(c *Config, words []string, from Origin) error {
 	for _, w := range words {
-		if !variableName.MatchString(w) {
+		if !variableName().MatchString(w) {
 			// Somebody may have put the secret itself here: it is not repeated.
 			return errors.New("secrets is a list of names of variables, and one of these is not a name")
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/story"
 )
 
@@ -24,6 +26,8 @@ type sights struct {
 	starts  []int // of that agent, by its own account
 	code    int   // the exit code of the run
 	why     int   // the exit code of belay why
+	recheck int   // the exit code of belay receipt --check
+	receipt string
 	commits reply
 	dirty   reply
 	test    reply
@@ -94,13 +98,13 @@ func claims(s sights) []claim {
 			failed("readme", belay.HollowSuccess), chosen("readme", belay.ActResume, ""), checked("readme"), good("readme", belay.RoleMain),
 		}},
 		{string(belay.AgentTimeout), "an agent that hangs is ended, and goes on", []sight{
-			ended("changes", belay.KilledDeadline), failed("changes", belay.AgentTimeout), chosen("changes", belay.ActResume, ""), resumed("changes"), good("changes", belay.RoleMain),
+			ended("changes", fault.KilledDeadline), failed("changes", belay.AgentTimeout), chosen("changes", belay.ActResume, ""), resumed("changes"), good("changes", belay.RoleMain),
 		}},
 		{"kill -9", "Belay dies, the agent does not", []sight{
 			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent lived on", is: s.lived}, attached(1), attached(2),
 		}},
 		{"adopted", "what runs is not started again", []sight{
-			found("review", belay.Adopted), goodBy("review", 1), {what: "started once by its own account", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
+			found("review", fault.Adopted), goodBy("review", 1), {what: "started once by its own account", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
 		}},
 		{string(belay.Infrastructure), "who is used up hands over to another", []sight{
 			failed("translate", belay.Infrastructure), chosen("translate", belay.ActFailover, "bruno"), startedBy("translate", "bruno"), good("translate", belay.RoleMain),
@@ -111,12 +115,19 @@ func claims(s sights) []claim {
 		{string(belay.RecursionLimit), "endless nesting ends in the fallback", []sight{
 			refused(belay.RecursionLimit), chosen("archive", belay.ActFallback, ""), good("archive", belay.RoleMain),
 		}},
+		{string(belay.RoutingGap), "a recipe that did nothing is no success", []sight{
+			unrouted(), chosen("notes", belay.ActFallback, ""), good("notes", belay.RoleMain),
+		}},
 		{"the end", "exit 0 means: done and checked", []sight{
-			achieved(), {what: "exit 0", is: s.code == belay.ExitOK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == belay.ExitOK, but: fmt.Sprintf("exit %d", s.why)},
+			achieved(), {what: "exit 0", is: s.code == exit.OK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == exit.OK, but: fmt.Sprintf("exit %d", s.why)},
 		}},
 		{"the work", "the repair is in the repository", []sight{
 			{what: "its test passes", is: s.test.err == nil && s.test.text != ""}, {what: "one new commit", is: s.commits.err == nil && strings.Count(s.commits.text, "\n") == 1, but: s.commits.text},
 			{what: "nothing uncommitted", is: s.dirty.err == nil && s.dirty.text == "", but: s.dirty.text},
+		}},
+		{"the receipt", "the proof can be asked for again", []sight{
+			{what: "the receipt says ACHIEVED", is: strings.Contains(s.receipt, string(belay.Achieved))},
+			{what: "its checks pass again", is: s.recheck == exit.OK, but: fmt.Sprintf("exit %d", s.recheck)},
 		}},
 		{"nothing left", "nothing stays behind", []sight{{what: "no process", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
 	}
@@ -135,6 +146,13 @@ func failed(step belay.Path, kind belay.FailureKind) sight {
 
 func refused(kind belay.FailureKind) sight {
 	return sight{what: string(kind), in: func(n *story.News) bool { return n.What == story.StepRefused && n.Failure.Kind == kind }}
+}
+
+// unrouted is a child run in which every condition was false.
+func unrouted() sight {
+	return sight{what: string(belay.RoutingGap), in: func(n *story.News) bool {
+		return n.What == story.RunEnded && n.Run != runID && n.Result.Failure != nil && n.Result.Failure.Kind == belay.RoutingGap
+	}}
 }
 
 func chosen(step belay.Path, act belay.Act, agent string) sight {
@@ -167,7 +185,7 @@ func checked(step belay.Path) sight {
 	}}
 }
 
-func ended(step belay.Path, by belay.KilledBy) sight {
+func ended(step belay.Path, by fault.KilledBy) sight {
 	return sight{what: "ended by " + string(by), in: func(n *story.News) bool {
 		return of(n, story.AttemptEnded, step, belay.RoleMain) && n.Attempt.Observation.KilledBy == by
 	}}
@@ -185,7 +203,7 @@ func startedBy(step belay.Path, agent string) sight {
 	}}
 }
 
-func found(step belay.Path, how belay.Found) sight {
+func found(step belay.Path, how fault.Found) sight {
 	return sight{what: string(how), in: func(n *story.News) bool {
 		return of(n, story.AttemptFound, step, belay.RoleMain) && n.Attempt.N == 1 && n.How == how
 	}}
@@ -197,6 +215,6 @@ func attached(epoch int64) sight {
 
 func achieved() sight {
 	return sight{what: string(belay.Achieved), in: func(n *story.News) bool {
-		return n.What == story.RunEnded && n.Run == runID && n.Result.Status == belay.Achieved && n.Result.Code == belay.ExitOK
+		return n.What == story.RunEnded && n.Run == runID && n.Result.Status == belay.Achieved && n.Result.Code == exit.OK
 	}}
 }

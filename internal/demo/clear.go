@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -46,7 +47,7 @@ func (s *stage) leave() error {
 		for _, p := range left {
 			_ = p.Signal(sig) // it may be gone
 		}
-		s.until(partFor)
+		s.until(cmp.Or(s.part, partFor))
 	}
 	var err error
 	if n := len(s.processes()); n > 0 {
@@ -55,7 +56,7 @@ func (s *stage) leave() error {
 	if s.keep {
 		return err
 	}
-	return errors.Join(err, rehearse.Clear(s.folder))
+	return errors.Join(err, journal.RemoveAll(s.folder))
 }
 
 // processes are those that carry the mark of this showing. Where there is no

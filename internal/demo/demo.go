@@ -11,11 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 // runID is the name of the run that is shown.
@@ -119,12 +122,25 @@ func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
 	if seen.why, err = d.wait(ctx); err != nil {
 		return seen, err
 	}
+	v.say("Does it still hold? belay receipt %s --check:", runID)
+	if d, err = s.start(v, "receipt", string(runID), "--check"); err != nil {
+		return seen, err
+	}
+	if seen.recheck, err = d.wait(ctx); err != nil {
+		return seen, err
+	}
 	return seen, s.look(ctx, &seen)
+}
+
+// told is the story of the run, as far as it is written down.
+func (s *stage) told() (*story.Story, error) {
+	recs, err := journal.Records(s.path("state", "runs", string(runID)))
+	return story.Tell(nil, recs), err
 }
 
 // look gathers what is there after the run, outside of what it printed.
 func (s *stage) look(ctx context.Context, seen *sights) error {
-	told, err := rehearse.Read(s.path("state", "runs", string(runID)))
+	told, err := s.told()
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
@@ -132,6 +148,11 @@ func (s *stage) look(ctx context.Context, seen *sights) error {
 	if seen.starts, err = started(s.path("starts")); err != nil {
 		return err
 	}
+	receipt, err := os.ReadFile(s.path("state", "runs", string(runID), "receipt.md"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // that there is none is seen by its promise
+		return fmt.Errorf("read the receipt: %w", err)
+	}
+	seen.receipt = string(receipt)
 	seen.commits = s.ask(ctx, "git", "log", "--format=%s")
 	seen.dirty = s.ask(ctx, "git", "status", "--porcelain")
 	seen.test = s.ask(ctx, "bash", "test.sh")

@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/story"
 )
 
@@ -43,7 +42,7 @@ func (s *stage) start(v *voice, args ...string) (*driver, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = hangOn
 	if err := cmd.Start(); err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "start belay "+args[0], err, "")
+		return nil, exit.New(exit.Infra, "start belay "+args[0], err, "")
 	}
 	d := &driver{cmd: cmd, gone: make(chan error, 1)}
 	go func() { d.gone <- cmd.Wait() }() // every recovery from this file receives it
@@ -73,7 +72,7 @@ func (d *driver) untilStarted(ctx context.Context, file string) (pid int, err er
 // the exit code of the run.
 func (d *driver) goOn(ctx context.Context, s *stage) (code int, err error) {
 	err = d.until(ctx, "the adoption", func() (bool, error) {
-		told, err := rehearse.Read(s.path("state", "runs", string(runID)))
+		told, err := s.told()
 		if slices.ContainsFunc(told.Attempts, func(a *story.Attempt) bool { return len(a.Found) > 0 }) {
 			return true, nil
 		}

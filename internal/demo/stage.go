@@ -9,9 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/journal"
 )
 
 //go:embed files
@@ -28,6 +29,7 @@ type stage struct {
 	env    []string
 	color  string
 	keep   bool
+	part   time.Duration // between the polite signal and the last one; 0 = partFor
 }
 
 // newStage makes the folder: a repository, the recipes and the script of the
@@ -35,7 +37,7 @@ type stage struct {
 func newStage(ctx context.Context, d Demo) (*stage, error) {
 	for _, tool := range []string{"git", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			return nil, belay.Exit(belay.ExitInfra, "look for "+tool, err, "install "+tool)
+			return nil, exit.New(exit.Infra, "look for "+tool, err, "install "+tool)
 		}
 	}
 	folder, err := os.MkdirTemp("", "belay-demo-")
@@ -43,15 +45,15 @@ func newStage(ctx context.Context, d Demo) (*stage, error) {
 		folder, err = filepath.EvalSymlinks(folder)
 	}
 	if err != nil {
-		return nil, belay.Exit(belay.ExitInfra, "make a folder", err, "check the TMPDIR")
+		return nil, exit.New(exit.Infra, "make a folder", err, "check the TMPDIR")
 	}
 	s := &stage{self: d.Self, folder: folder, env: environ(d.Env, folder), color: "never", keep: d.Keep}
 	if d.Colour {
 		s.color = "always"
 	}
 	if err := s.furnish(ctx); err != nil {
-		err = belay.Exit(belay.ExitInfra, "prepare", because(ctx, err), "")
-		return nil, errors.Join(err, rehearse.Clear(folder))
+		err = exit.New(exit.Infra, "prepare", because(ctx, err), "")
+		return nil, errors.Join(err, journal.RemoveAll(folder))
 	}
 	return s, nil
 }
@@ -82,7 +84,7 @@ func (s *stage) furnish(ctx context.Context) error {
 		}
 	}
 	for name, to := range map[string]string{
-		"ship.yaml": "", "version.yaml": "", "archive.yaml": "", "flat.yaml": "", "agents.yaml": "", "total.sh": "repo", "test.sh": "repo",
+		"ship.yaml": "", "version.yaml": "", "archive.yaml": "", "flat.yaml": "", "route.yaml": "", "notes.yaml": "", "agents.yaml": "", "total.sh": "repo", "test.sh": "repo",
 	} {
 		text, err := files.ReadFile("files/" + name)
 		if err == nil {

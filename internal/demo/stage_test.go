@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What belongs to the user does not reach the runs.
@@ -48,7 +49,7 @@ func TestLeaveEndsWhatIsLeft(t *testing.T) {
 	}
 	deaf, deafEnd := sleeper(t, folder, `trap "" TERM; echo up; while :; do read -t 60; done`)
 	other, _ := sleeper(t, folder+"1", `echo up; read -t 60`)
-	s := &stage{folder: folder}
+	s := &stage{folder: folder, part: 300 * time.Millisecond}
 	if got := s.processes(); len(got) != 1 || got[0].Pid != deaf.Process.Pid {
 		t.Fatalf("processes %v, want %d", got, deaf.Process.Pid)
 	}

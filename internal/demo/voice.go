@@ -5,9 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // act is a part of the show: a step, and what is told before it is heard of for
@@ -23,12 +24,13 @@ func acts() []act {
 		{"translate", "5. An account is used up. Another agent takes over."},
 		{"version", "6. A recipe fails. A recovery agent finishes its work, and a check proves it."},
 		{"archive", "7. A recipe calls itself for ever. It is refused, and the fallback is done."},
-		{"commit", "8. What is right is committed, once."},
+		{"notes", "8. No step of a recipe is for this task. That is no success, and the fallback is done."},
+		{"commit", "9. What is right is committed, once."},
 	}
 }
 
 // ansi is a colour.
-var ansi = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var ansi = pattern.Lazy("\x1b\\[[0-9;]*m")
 
 // voice tells the story: what the runs print, line by line as it comes, with a
 // word before each act. It is given to processes as their output.
@@ -101,7 +103,7 @@ func (v *voice) line(text string) {
 // stepOf is the step that a line about one is about: its second word, without
 // what it is nested in or done for it.
 func stepOf(line string) string {
-	line = ansi.ReplaceAllString(line, "")
+	line = ansi().ReplaceAllString(line, "")
 	words := strings.Fields(line)
 	if len(words) < 2 || !strings.HasPrefix(line, "  ") {
 		return ""

@@ -68,13 +68,13 @@ func (p Patient) agent(ctx context.Context, name string) []Finding {
 	return append(list, quirks(e, version)...)
 }
 
-func facts(e roster.Entry) map[string]string {
+func facts(e agent.Agent) map[string]string {
 	return map[string]string{"kind": string(e.Kind), "program": strings.Join(e.Program, " ")}
 }
 
 // absent is an agent that is not installed. Only somebody who asked for it
 // misses it.
-func (p Patient) absent(e roster.Entry, err error) Finding {
+func (p Patient) absent(e agent.Agent, err error) Finding {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelNote, What: err.Error(), Facts: map[string]string{"kind": string(e.Kind)}}
 	if f.Cure = agent.Known(e.Kind).Install; f.Cure == "" || len(e.Program) > 0 {
 		f.Cure = "check agents." + e.Name + ".program in the settings"
@@ -87,7 +87,7 @@ func (p Patient) absent(e roster.Entry, err error) Finding {
 }
 
 // scripted plays a script, which must be there.
-func (p Patient) scripted(e roster.Entry) Finding {
+func (p Patient) scripted(e agent.Agent) Finding {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, What: "built in: plays a script, for rehearsals", Facts: map[string]string{"kind": string(e.Kind)}}
 	switch {
 	case e.Script == "" && e.Name == string(agent.Scripted): // it gets one where it is named
@@ -112,7 +112,7 @@ func (p Patient) absolute(path string) string {
 }
 
 // version asks a CLI for its version.
-func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) {
+func (p Patient) version(ctx context.Context, e agent.Agent) (Finding, string) {
 	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, Facts: facts(e)}
 	argv := slices.Concat(e.Program, agent.VersionArgs(e.Kind))
 	r := p.ask(ctx, argv...)
@@ -138,7 +138,7 @@ func (p Patient) version(ctx context.Context, e roster.Entry) (Finding, string) 
 // login looks for a sign of a login, and without one asks the CLI, if it can
 // tell and answered before: one that hung would hang again. No secret is read and
 // no service asked.
-func (p Patient) login(ctx context.Context, e roster.Entry, answers bool) Finding {
+func (p Patient) login(ctx context.Context, e agent.Agent, answers bool) Finding {
 	f := Finding{Check: checkAgent + e.Name + ".login", Level: LevelOK}
 	sign := agent.Known(e.Kind).Login
 	if !p.Roster.LoggedIn(e) {
@@ -171,7 +171,7 @@ func (p Patient) signed(sign agent.LoginSign) string {
 
 // quirks are the oddities of a version. Those that Belay sees to are told as
 // well: they are what a person who starts the CLI by hand will meet.
-func quirks(e roster.Entry, version string) []Finding {
+func quirks(e agent.Agent, version string) []Finding {
 	var list []Finding
 	for _, q := range agent.Known(e.Kind).Quirks {
 		if version == "" || !covers(q.Versions, version) {

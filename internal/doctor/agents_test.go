@@ -9,11 +9,11 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/effect"
 )
 
 func TestAgents(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.program("claude", "echo '2.1.325 (Claude Code)'")
 	r.program("codex", "echo codex-cli 0.999.1")
 	r.program("gemini", "echo broken >&2; exit 7")
@@ -50,11 +50,11 @@ func TestOwnAgents(t *testing.T) {
 	r.program("near", "exit 0")
 	r.p.Default = "qwen"
 	r.own(
-		roster.Entry{Name: "mine", Kind: agent.Command, Program: []string{tool, "-x"}},
-		roster.Entry{Name: "gone", Kind: agent.ACP, Program: []string{"no-such-program"}},
-		roster.Entry{Name: "play", Kind: agent.Scripted, Script: "no-such-script"},
-		roster.Entry{Name: "near", Kind: agent.Command, Program: []string{"./near"}},
-		roster.Entry{Name: "mute", Kind: agent.Scripted},
+		agent.Agent{Name: "mine", Kind: agent.Command, Program: []string{tool, "-x"}},
+		agent.Agent{Name: "gone", Kind: agent.ACP, Program: []string{"no-such-program"}},
+		agent.Agent{Name: "play", Kind: agent.Scripted, Script: "no-such-script"},
+		agent.Agent{Name: "near", Kind: agent.Command, Program: []string{"./near"}},
+		agent.Agent{Name: "mute", Kind: agent.Scripted},
 	)
 	list := Examine(t.Context(), r.p)
 	want(t, list, "agent.mine", LevelOK, tool)
@@ -87,14 +87,14 @@ func TestCovers(t *testing.T) {
 
 // The scripted agent stands for agents that answer, fail and hang.
 func TestProbe(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.p.Probe = true
 	r.p.Environ[1] += ":/usr/bin:/bin"
 	r.own(
-		roster.Entry{Name: "good", Kind: agent.Scripted, Script: r.file("good.yaml", "- tokens: {input: 5, output: 2}\n- answer: Ready.\n")},
-		roster.Entry{Name: "odd", Kind: agent.Scripted, Script: r.file("odd.yaml", "- answer: what?\n")},
-		roster.Entry{Name: "keyless", Kind: agent.Scripted, Script: r.file("keyless.yaml", "- error: {class: auth, status: 401, text: no key}\n")},
-		roster.Entry{Name: "plain", Kind: agent.Command, Program: []string{r.program("plain", "cat >/dev/null; echo ready")}},
+		agent.Agent{Name: "good", Kind: agent.Scripted, Script: r.file("good.yaml", "- tokens: {input: 5, output: 2}\n- answer: Ready.\n")},
+		agent.Agent{Name: "odd", Kind: agent.Scripted, Script: r.file("odd.yaml", "- answer: what?\n")},
+		agent.Agent{Name: "keyless", Kind: agent.Scripted, Script: r.file("keyless.yaml", "- error: {class: auth, status: 401, text: no key}\n")},
+		agent.Agent{Name: "plain", Kind: agent.Command, Program: []string{r.program("plain", "cat >/dev/null; echo ready")}},
 	)
 	list := Examine(t.Context(), r.p)
 	f := want(t, list, "probe.good", LevelOK, `answered "Ready." in `)
@@ -120,9 +120,9 @@ func TestProbe(t *testing.T) {
 }
 
 func TestProbeOfAHangingAgent(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.p.Probe, r.p.Patience = true, 300*time.Millisecond
-	r.own(roster.Entry{Name: "stuck", Kind: agent.Scripted, Script: r.file("stuck.yaml", "- say: hm\n- ignore_term: true\n- hang: true\n")})
+	r.own(agent.Agent{Name: "stuck", Kind: agent.Scripted, Script: r.file("stuck.yaml", "- say: hm\n- ignore_term: true\n- hang: true\n")})
 	began := time.Now()
 	want(t, Examine(t.Context(), r.p), "probe.stuck", LevelWarn, "was ended after ")
 	if took := time.Since(began); took > 20*time.Second {
@@ -132,19 +132,19 @@ func TestProbeOfAHangingAgent(t *testing.T) {
 
 // An agent that cannot be asked is a finding, and no end of the doctor.
 func TestProbeWithoutAnAttendant(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.p.Probe, r.p.Self = true, []string{r.program("self", "echo no attendant here >&2; exit 4")}
-	r.own(roster.Entry{Name: "any", Kind: agent.Command, Program: []string{r.program("any", "exit 0")}})
+	r.own(agent.Agent{Name: "any", Kind: agent.Command, Program: []string{r.program("any", "exit 0")}})
 	want(t, Examine(t.Context(), r.p), "probe.any", LevelWarn, "exit status 4: no attendant here")
 }
 
 func TestEveryTroubleHasACure(t *testing.T) {
-	e := roster.Entry{Name: "x", Kind: agent.Claude}
+	e := agent.Agent{Name: "x", Kind: agent.Claude}
 	for _, c := range []belay.Class{
 		belay.ClassNone, belay.ClassAuth, belay.ClassRateLimit, belay.ClassQuota, belay.ClassTimeout, belay.ClassInfrastructure,
 		belay.ClassInvalidInput, belay.ClassPermission, belay.ClassUnknown, belay.Class("of a later version"),
 	} {
-		r := belay.AgentReport{Result: belay.AgentResult{Class: c, Exit: 1, Cause: "why\nand more", Excerpt: "ready"}}
+		r := effect.AgentReport{Result: belay.AgentResult{Class: c, Exit: 1, Cause: "why\nand more", Excerpt: "ready"}}
 		f := judgeProbe(Finding{Check: "probe.x", Level: LevelWarn, Facts: map[string]string{}}, e, r, false, time.Second)
 		want(t, []Finding{f}, "probe.x", LevelWarn, "ended after 1s with exit code 1")
 		if strings.Contains(f.What, "and more") {

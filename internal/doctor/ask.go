@@ -7,11 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 const (
@@ -86,11 +87,11 @@ func (p Patient) find(name string) string {
 // release is the first two numbers of a version.
 type release struct{ major, minor int }
 
-var releaseNumber = regexp.MustCompile(`(\d{1,6})\.(\d{1,6})[\w.()-]*`)
+var releaseNumber = pattern.Lazy(`(\d{1,6})\.(\d{1,6})[\w.()-]*`)
 
 // releaseIn finds the version that a program prints, and its text as printed.
 func releaseIn(out string) (release, string) {
-	m := releaseNumber.FindStringSubmatch(out)
+	m := releaseNumber().FindStringSubmatch(out)
 	if m == nil {
 		return release{}, ""
 	}

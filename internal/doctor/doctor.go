@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -46,12 +46,12 @@ type Patient struct {
 	Dir      string // the working directory
 	State    string // the state directory; "" = not looked at
 	Roster   *roster.Roster
-	Default  string             // the agent of steps that name none; "" = nobody said
-	Contain  int                // the containment that is asked for
-	Within   attend.Containment // how steps contain an agent; so does a probe
-	Probe    bool               // ask every agent for one word
-	Etc      string             // where the system's settings are; "" = /etc
-	Patience time.Duration      // with one program; 0 = ten seconds
+	Default  string                // the agent of steps that name none; "" = nobody said
+	Contain  int                   // the containment that is asked for
+	Within   supervise.Containment // how steps contain an agent; so does a probe
+	Probe    bool                  // ask every agent for one word
+	Etc      string                // where the system's settings are; "" = /etc
+	Patience time.Duration         // with one program; 0 = ten seconds
 }
 
 const (

@@ -14,9 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// No test here is parallel: what the doctor leaves behind it looks for below
-// its own process, and that is the test's.
-
 func names(list []Finding) []string {
 	var n []string
 	for _, f := range list {
@@ -27,7 +24,7 @@ func names(list []Finding) []string {
 
 // The order does not depend on who answers first.
 func TestFixedOrder(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.program("git", `[ "$1" = --version ] || exit 1; /bin/sleep 0.2; echo git version 2.45.1`)
 	r.program("bash", "echo GNU bash, version 5.2.15")
 	r.program("gh", "echo gh version 2.40.0")
@@ -101,7 +98,7 @@ func TestForeignChildrenLive(t *testing.T) {
 
 // A call of the system that does not come back does not hold the doctor up.
 func TestSystemGivesNoAnswer(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.p.Patience = 50 * time.Millisecond
 	dir := filepath.Join(r.p.Etc, "systemd")
 	pipe := filepath.Join(dir, "logind.conf")
@@ -122,7 +119,7 @@ func TestSystemGivesNoAnswer(t *testing.T) {
 }
 
 func TestMissingPrograms(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	list := Examine(t.Context(), r.p)
 	want(t, list, "git", LevelBlock, "git is not on the PATH")
 	want(t, list, "bash", LevelBlock, "bash is not on the PATH")
@@ -155,14 +152,16 @@ func TestVersionsOfTools(t *testing.T) {
 		{"gh", "echo gh version 2.40.0", LevelNote, "no sign of a login"},
 		{"gh", "exit 1", LevelNote, "exit status 1"},
 	} {
-		r := newRig(t)
-		r.program(c.program, c.says)
-		want(t, Examine(t.Context(), r.p), c.program, c.level, c.text)
+		t.Run(c.program, func(t *testing.T) {
+			r := newParallelRig(t)
+			r.program(c.program, c.says)
+			want(t, Examine(t.Context(), r.p), c.program, c.level, c.text)
+		})
 	}
 }
 
 func TestAuthorAndLogins(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.program("git", `case "$1$3" in --version) echo git version 2.45.1;; configuser.name) echo Ada;; *) exit 1;; esac`)
 	f := want(t, Examine(t.Context(), r.p), "git.author", LevelNote, "user.email")
 	if strings.Contains(f.What, "user.name") {
@@ -183,7 +182,7 @@ func TestAuthorAndLogins(t *testing.T) {
 }
 
 func TestStateDirectory(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	list := Examine(t.Context(), r.p)
 	want(t, list, "state", LevelOK, "holds 0 runs")
 	want(t, list, "disk", LevelOK, r.p.State)
@@ -198,7 +197,7 @@ func TestStateDirectory(t *testing.T) {
 }
 
 func TestTemp(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.setenv("TMPDIR=" + filepath.Join(r.home, "gone"))
 	want(t, Examine(t.Context(), r.p), "tmpdir", LevelBlock, "gone")
 }
@@ -234,7 +233,7 @@ func TestClock(t *testing.T) {
 }
 
 func TestLogind(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	r.p.Etc = r.home
 	for _, c := range []struct {
 		file, text string
@@ -256,7 +255,7 @@ func TestLogind(t *testing.T) {
 }
 
 func TestContainment(t *testing.T) {
-	r := newRig(t)
+	r := newParallelRig(t)
 	want(t, r.p.containment(t.Context()), "containment", LevelOK, "level 1 (subreaper)")
 	r.p.Contain = 2
 	want(t, r.p.containment(t.Context()), "containment", LevelWarn, "level 2 is asked for")

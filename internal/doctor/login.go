@@ -8,13 +8,12 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/internal/roster"
 )
 
 // LoggedOut tells whether an agent is known to be logged out: there is no sign
 // of a login, and its CLI says so itself, without spending a token. Who is in
 // doubt is let in: a run finds out.
-func (p Patient) LoggedOut(ctx context.Context, e roster.Entry) bool {
+func (p Patient) LoggedOut(ctx context.Context, e agent.Agent) bool {
 	args := agent.Known(e.Kind).AskLogin
 	if len(args) == 0 || len(e.Program) == 0 || len(e.Args) > 0 || p.Roster.LoggedIn(e) {
 		return false // its arguments may name another way in

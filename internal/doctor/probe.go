@@ -15,8 +15,8 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/internal/attend"
-	"github.com/belay-run/belay/internal/roster"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 const (
@@ -37,11 +37,11 @@ func (p Patient) Probed() []string {
 
 // probed are the agents that can be asked: those that are there. The scripted
 // one without a script has nothing to say.
-func (p Patient) probed() []roster.Entry {
+func (p Patient) probed() []agent.Agent {
 	if !p.Probe || p.Roster == nil {
 		return nil
 	}
-	var list []roster.Entry
+	var list []agent.Agent
 	for _, name := range p.Roster.Names() {
 		e, err := p.Roster.Find(name)
 		if err == nil && (e.Kind != agent.Scripted || e.Script != "") {
@@ -53,7 +53,7 @@ func (p Patient) probed() []roster.Entry {
 
 // probe asks an agent for one word, in an empty folder and with an attendant,
 // as a step would.
-func (p Patient) probe(ctx context.Context, e roster.Entry) []Finding {
+func (p Patient) probe(ctx context.Context, e agent.Agent) []Finding {
 	f := Finding{Check: checkProbe + e.Name, Level: LevelWarn, Facts: map[string]string{}}
 	dir, err := os.MkdirTemp(p.tempDir(), "belay-probe-")
 	if err != nil {
@@ -72,16 +72,16 @@ func (p Patient) probe(ctx context.Context, e roster.Entry) []Finding {
 }
 
 // attend has an attendant look after the one question.
-func (p Patient) attend(ctx context.Context, e roster.Entry, dir string) (r belay.AgentReport, well bool, err error) {
+func (p Patient) attend(ctx context.Context, e agent.Agent, dir string) (r effect.AgentReport, well bool, err error) {
 	work, order := filepath.Join(dir, "work"), filepath.Join(dir, "order.json")
-	o := attend.Order{
+	o := supervise.Order{
 		Key: "doctor:probe.1", Run: "doctor", Step: "probe", Attempt: 1,
-		Name: e.Name, Kind: e.Kind, Program: e.Program, Args: e.Args, Model: e.Model, Access: agent.AccessRead,
-		Dir: work, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
+		Agent: e, Dir: work, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
-		Expect: belay.ExpectAnswer, Resumes: -1, Windows: attend.Windows{Timeout: p.probeTimeout()},
+		Expect: belay.ExpectAnswer, Resumes: -1, Windows: supervise.Windows{Timeout: p.probeTimeout(), Gentle: p.patience() / 2},
 		Contain: p.Within, Init: slices.Concat(p.Self, []string{"nsinit", "--"}),
 	}
+	o.Access = agent.AccessRead
 	if e.Script != "" {
 		o.Script = p.absolute(e.Script)
 	}
@@ -96,7 +96,7 @@ func (p Patient) attend(ctx context.Context, e roster.Entry, dir string) (r bela
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it ends the agent, then itself
 	cmd.WaitDelay = endDelay
 	ended := cmd.Run()
-	r, err = attend.ReadReport(o.Report)
+	r, err = supervise.ReadReport(o.Report)
 	if err != nil {
 		return r, false, fmt.Errorf("%w (%s)", err, reply{talk: talk.String(), err: ended}.trouble())
 	}
@@ -105,7 +105,7 @@ func (p Patient) attend(ctx context.Context, e roster.Entry, dir string) (r bela
 
 // judgeProbe weighs the answer. An agent that does not answer blocks nothing:
 // another one may.
-func judgeProbe(f Finding, e roster.Entry, r belay.AgentReport, well bool, took time.Duration) Finding {
+func judgeProbe(f Finding, e agent.Agent, r effect.AgentReport, well bool, took time.Duration) Finding {
 	answer := strings.Join(strings.Fields(r.Result.Excerpt), " ")
 	if runes := []rune(answer); len(runes) > maxAnswer {
 		answer = string(runes[:maxAnswer]) + "…"
@@ -136,9 +136,9 @@ func judgeProbe(f Finding, e roster.Entry, r belay.AgentReport, well bool, took 
 }
 
 // trouble says how an agent ended that did not end well.
-func trouble(r belay.AgentReport, took time.Duration) string {
+func trouble(r effect.AgentReport, took time.Duration) string {
 	text := fmt.Sprintf("ended after %s with exit code %d", took, r.Result.Exit)
-	if r.Ended != belay.EndedItself {
+	if r.Ended != effect.EndedItself {
 		text = fmt.Sprintf("was ended after %s (%s)", took, r.Ended)
 	}
 	if r.Result.Class != belay.ClassNone {
@@ -151,7 +151,7 @@ func trouble(r belay.AgentReport, took time.Duration) string {
 }
 
 // cureOf says what to do about a class of failure.
-func cureOf(e roster.Entry, c belay.Class) string {
+func cureOf(e agent.Agent, c belay.Class) string {
 	hand := "start it by hand and look what it says"
 	switch c {
 	case belay.ClassAuth:

@@ -2,16 +2,21 @@ package doctor
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/leak"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/scripted"
+	"github.com/belay-run/belay/internal/supervise"
 )
 
 // TestMain lets the test binary play the parts of the program that the doctor
@@ -27,16 +32,22 @@ func TestMain(m *testing.M) {
 			os.Exit(1) // no namespace here
 		}
 	}
-	os.Exit(m.Run())
+	// These tests wait for programs and use no processor meanwhile, so more of
+	// them than there are processors run at once. A flag of the caller wins.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(leak.None(m.Run))
 }
 
 func playAttendant(path string) int {
-	o, err := attend.ReadOrder(path)
+	o, err := supervise.ReadOrder(path)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	code, err := attend.Attend(context.Background(), o, attend.Streams{Out: os.Stdout, Err: os.Stderr})
+	code, err := supervise.Run(context.Background(), o, supervise.Streams{Out: os.Stdout, Err: os.Stderr}, nil)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -63,14 +74,29 @@ func newRig(t *testing.T) *rig {
 	}
 	r.p = Patient{
 		Self: []string{os.Args[0]}, Dir: r.home, State: filepath.Join(dir, "state"), Etc: filepath.Join(dir, "etc"),
-		Environ: []string{"HOME=" + r.home, "PATH=" + r.bin, "TMPDIR=" + dir}, Patience: 5 * time.Second,
+		Environ: []string{"HOME=" + r.home, "PATH=" + r.bin, "TMPDIR=" + dir}, Patience: 20 * time.Second,
 	}
 	r.own()
 	return r
 }
 
+// newParallelRig is a rig for a test that runs beside others. The doctor ends
+// what is left below its own process, which is the test's, unless a child was
+// there before: so each such test has one, and the doctor of none ends the
+// programs of another.
+func newParallelRig(t *testing.T) *rig {
+	t.Helper()
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "sleep", "1000")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Wait() }) // it is killed when the test is over: that is its error
+	return newRig(t)
+}
+
 // own gives the patient agents of its own.
-func (r *rig) own(list ...roster.Entry) {
+func (r *rig) own(list ...agent.Agent) {
 	r.t.Helper()
 	var err error
 	if r.p.Roster, err = roster.New(r.p.Self, r.p.Environ, list); err != nil {
@@ -82,6 +108,10 @@ func (r *rig) own(list ...roster.Entry) {
 func (r *rig) program(name, script string) string {
 	r.t.Helper()
 	path := filepath.Join(r.bin, name)
+	// A process that is started meanwhile would hold the file open for writing for
+	// a moment, and such a file cannot be run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		r.t.Fatal(err)
 	}

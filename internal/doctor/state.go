@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
@@ -53,7 +53,7 @@ func runsIn(dir string) (runs []journal.Summary, err error) {
 
 // hint is what an error says that a person can do.
 func hint(err error) string {
-	var coded *belay.Error
+	var coded *exit.Error
 	if errors.As(err, &coded) && coded.Hint != "" {
 		return coded.Hint
 	}

@@ -14,7 +14,7 @@ type Graph struct {
 // Node is one step.
 type Node struct {
 	ID    string
-	Type  string // bash, agent or recipe
+	Type  string // a type of step
 	Note  string // what else there is to say, in a few words
 	Phase string // how it stands in a run; "" for a recipe
 	Needs []int  // indexes of nodes

@@ -11,9 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/output"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/recipe"
 )
 
 // values reads values that may lie outside the records, decoded.
@@ -44,7 +45,7 @@ func (h *Hand) jsonOf(v belay.Value) (json.RawMessage, error) {
 	if !utf8.Valid(b) {
 		return nil, errors.New("it is not text: it has bytes that are no UTF-8")
 	}
-	return recipe.Typed(string(b)), nil
+	return output.Typed(string(b)), nil
 }
 
 // exact decodes with numbers as they are written.
@@ -55,39 +56,39 @@ func exact(raw []byte, to *any) error {
 }
 
 // fillIn puts values into texts.
-func (h *Hand) fillIn(q belay.Question, a *belay.Answer) error {
+func (h *Hand) fillIn(q effect.AskText) (a effect.AnswerText, err error) {
 	vals, err := h.values(q.Vars)
 	if err != nil {
-		return err
+		return a, err
 	}
 	look := func(name string) (any, bool) { v, ok := vals[name]; return v, ok || q.Lenient }
-	a.Texts = make(map[string]belay.Filled, len(q.Texts))
+	a.Texts = make(map[string]effect.Filled, len(q.Texts))
 	for _, src := range q.Texts {
 		text, err := render(src, look, q.Lenient)
 		var wrong *expr.Error
 		if errors.As(err, &wrong) {
-			a.Texts[src] = belay.Filled{Problem: wrong.Msg, Col: wrong.Col}
+			a.Texts[src] = effect.Filled{Problem: wrong.Msg, Col: wrong.Col}
 			continue
 		}
 		if err != nil {
-			return err
+			return a, err
 		}
 		v, err := h.textValue(text)
 		if err != nil {
-			return err
+			return a, err
 		}
-		a.Texts[src] = belay.Filled{Value: v}
+		a.Texts[src] = effect.Filled{Value: v}
 	}
 	if q.List == "" {
-		return nil
+		return a, nil
 	}
 	list, err := render(q.List, look, false)
 	var wrong *expr.Error
 	if errors.As(err, &wrong) {
-		return errors.New(wrong.Msg)
+		return a, errors.New(wrong.Msg)
 	}
 	a.List = json.RawMessage(list)
-	return err
+	return a, err
 }
 
 func render(src string, look expr.Lookup, lenient bool) (string, error) {
@@ -109,8 +110,30 @@ func (h *Hand) textValue(text string) (belay.Value, error) {
 	return h.Store.PutBlob([]byte(text))
 }
 
+// gather makes many values one.
+func (h *Hand) gather(q effect.AskList) (*belay.Value, error) {
+	switch {
+	case q.As != "":
+		return h.withList(q)
+	case len(q.Pieces) > 0:
+		return h.list(q.Pieces)
+	}
+	return h.object(q.Object)
+}
+
+// withList makes an object of which the list is a field.
+func (h *Hand) withList(q effect.AskList) (*belay.Value, error) {
+	list, err := h.list(q.Pieces)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(q.Object)
+	all[q.As] = *list
+	return h.object(all)
+}
+
 // list makes pieces one list.
-func (h *Hand) list(pieces []belay.Piece) (*belay.Value, error) {
+func (h *Hand) list(pieces []effect.Piece) (*belay.Value, error) {
 	most := h.mostOut()
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -149,7 +172,7 @@ func (h *Hand) object(values map[string]belay.Value) (*belay.Value, error) {
 	if most := h.mostOut(); all > most {
 		return nil, fmt.Errorf("all outputs together have %d bytes; at most %d can be one object", all, most)
 	}
-	raw, err := h.pieceOf(belay.Piece{Object: values})
+	raw, err := h.pieceOf(effect.Piece{Object: values})
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +181,7 @@ func (h *Hand) object(values map[string]belay.Value) (*belay.Value, error) {
 }
 
 // pieceOf is one item of a list as JSON.
-func (h *Hand) pieceOf(p belay.Piece) (json.RawMessage, error) {
+func (h *Hand) pieceOf(p effect.Piece) (json.RawMessage, error) {
 	switch {
 	case p.Value != nil:
 		return h.jsonOf(*p.Value)

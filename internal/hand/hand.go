@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/attend"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/step"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -30,26 +33,27 @@ type Hand struct {
 	Store   Store
 	Limits  step.Limits
 	Host    step.Host
-	Path    string                    // the PATH of all steps
-	Mask    []string                  // secrets of the run
-	State   string                    // the directory of the state: its disk may be full
-	Trees   string                    // where worktrees are made
-	Include []string                  // ignored files that a worktree gets
-	Stage   func(belay.Job) belay.Job // changes a job on its way to its process; nil = none
-	Look    func(ctx context.Context, q belay.Question) belay.Probe
+	Path    string                      // the PATH of all steps
+	Mask    []string                    // secrets of the run
+	State   string                      // the directory of the state: its disk may be full
+	Trees   string                      // where worktrees are made
+	Include []string                    // ignored files that a worktree gets
+	Stage   func(effect.Job) effect.Job // changes a job on its way to its process; nil = none
+	Look    func(ctx context.Context, q effect.AskProbe) effect.Probe
 
 	notes map[belay.Key]noteMark
 	seen  seen
+	taken map[stepOf]bool // worktrees that were taken away: nobody has to look for them again
 }
 
 // New is the hand with what it must remember. It looks at the machine from now
 // on: kills for want of memory are those that come after.
 func New(h Hand) *Hand {
-	h.notes = map[belay.Key]noteMark{}
+	h.notes, h.taken = map[belay.Key]noteMark{}, map[stepOf]bool{}
 	if h.Look == nil {
 		before := OOMKills()
-		h.Look = func(ctx context.Context, q belay.Question) belay.Probe {
-			p := Look(q.Probe, h.State, before)
+		h.Look = func(ctx context.Context, q effect.AskProbe) effect.Probe {
+			p := Look(q.Dir, h.State, before)
 			lookNamed(ctx, q, &p)
 			return p
 		}
@@ -64,12 +68,12 @@ const maxNotes = 60
 const worktreeWithin = 10 * time.Minute
 
 // Prepare makes the process of a job.
-func (h *Hand) Prepare(ctx context.Context, j belay.Job) (proc.Spawn, error) {
+func (h *Hand) Prepare(ctx context.Context, j effect.Job) (proc.Spawn, error) {
 	if h.Stage != nil {
 		j = h.Stage(j)
 	}
 	if err := h.pose(ctx, j); err != nil {
-		return proc.Spawn{}, &step.Fault{Kind: belay.FaultDisk, Err: err}
+		return proc.Spawn{}, &step.Fault{Kind: fault.Disk, Err: err}
 	}
 	if j.Role == belay.RoleMerge {
 		return step.PrepareMerge(j, h.Store, h.Limits, h.mask(j), h.Host)
@@ -84,13 +88,13 @@ func (h *Hand) Prepare(ctx context.Context, j belay.Job) (proc.Spawn, error) {
 }
 
 // Observe is what the end of a process amounts to, as facts.
-func (h *Hand) Observe(j belay.Job, e proc.Exit) belay.Observation {
+func (h *Hand) Observe(j effect.Job, e proc.Exit) effect.Observation {
 	return step.Observe(j, e, h.Store, h.Limits, h.mask(j))
 }
 
 // Left is what the attendant of a lost agent saw, if that lived long enough to
 // report: the next attempt is measured by it. nil = it did not.
-func (h *Hand) Left(j belay.Job) *belay.Evidence {
+func (h *Hand) Left(j effect.Job) *belay.Evidence {
 	if j.Agent == nil {
 		return nil
 	}
@@ -102,7 +106,7 @@ func (h *Hand) Left(j belay.Job) *belay.Evidence {
 }
 
 // Notes are the notes of one attempt that are not records yet.
-func (h *Hand) Notes(job belay.Job) ([]flow.Fact, error) {
+func (h *Hand) Notes(job effect.Job) ([]flow.Fact, error) {
 	if job.Agent == nil {
 		return nil, nil
 	}
@@ -118,7 +122,7 @@ func (h *Hand) NotesOf(key belay.Key) ([]flow.Fact, error) {
 		mark.count = h.Tree.Run(run).Noted(path)
 		mark.skip = mark.count
 	}
-	notes, offset, err := attend.ReadNotes(step.NotesPath(h.Store, key), mark.offset)
+	notes, offset, err := supervise.ReadNotes(step.NotesPath(h.Store, key), mark.offset)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +136,7 @@ func (h *Hand) NotesOf(key belay.Key) ([]flow.Fact, error) {
 		if mark.count++; mark.count > maxNotes {
 			continue
 		}
-		facts = append(facts, flow.Fact{Run: run, Event: belay.AttemptNoted{Key: key, What: n.What, Text: n.Text, Base: n.Base}})
+		facts = append(facts, flow.Fact{Run: run, Event: event.AttemptNoted{Key: key, What: n.What, Text: n.Text, Base: n.Base}})
 	}
 	h.notes[key] = mark
 	return facts, nil
@@ -146,7 +150,7 @@ type noteMark struct {
 }
 
 // findTests looks for the tests of a directory that was not known before.
-func (h *Hand) findTests(dir string) *belay.TestPlan {
+func (h *Hand) findTests(dir string) *effect.TestPlan {
 	plan := check.Find(dir, check.Top(dir, h.Tree.Started().Dir), h.Path)
 	return &plan
 }

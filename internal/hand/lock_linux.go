@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -24,26 +24,26 @@ const (
 // gitLock says whether a lock of git is in the way of work in a directory, and
 // whose, in words too. That one is dead is said only when nobody who could have
 // made it is left: somebody may remove it then.
-func gitLock(dir string) (belay.LockState, string) {
+func gitLock(dir string) (effect.LockState, string) {
 	tree, gitDir := repository(dir)
 	if gitDir == "" {
-		return belay.LockNone, ""
+		return effect.LockNone, ""
 	}
 	locks := gitLocks(gitDir)
 	if len(locks) == 0 {
-		return belay.LockNone, ""
+		return effect.LockNone, ""
 	}
 	pid, sure := holder(locks, []string{tree, gitDir})
 	locks = still(locks)
 	switch {
 	case len(locks) == 0: // it went while we looked
-		return belay.LockNone, ""
+		return effect.LockNone, ""
 	case pid != 0:
-		return belay.LockAlive, fmt.Sprintf("%s: process %d is at work", locks[0].path, pid)
+		return effect.LockAlive, fmt.Sprintf("%s: process %d is at work", locks[0].path, pid)
 	case !sure:
-		return belay.LockNone, ""
+		return effect.LockNone, ""
 	}
-	return belay.LockDead, locks[0].path + " was left behind"
+	return effect.LockDead, locks[0].path + " was left behind"
 }
 
 // repository is the working tree around a directory and its git directory,

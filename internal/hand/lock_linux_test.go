@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -45,10 +45,10 @@ func (r lockRig) lock(parts ...string) string {
 	return path
 }
 
-func (r lockRig) want(when, dir string, want belay.LockState, says string) {
+func (r lockRig) want(when, dir string, want effect.LockState, says string) {
 	r.t.Helper()
 	p := Look(dir, dir, OOMKills())
-	if p.Lock != want || !strings.Contains(p.Detail, says) || (want == belay.LockNone) != (p.Detail == "") {
+	if p.Lock != want || !strings.Contains(p.Detail, says) || (want == effect.LockNone) != (p.Detail == "") {
 		r.t.Errorf("%s: %q (%s), want %q (%s)", when, p.Lock, p.Detail, want, says)
 	}
 }
@@ -94,28 +94,28 @@ func (r lockRig) holds(cmd *exec.Cmd) (end func()) {
 func TestLookAtLocks(t *testing.T) {
 	r := newLockRig(t)
 	own := filepath.Join(r.main, ".git", "worktrees", "tree")
-	r.want("no lock", r.main, belay.LockNone, "")
-	r.want("no repository", filepath.Dir(r.main), belay.LockNone, "")
-	r.want("no directory", filepath.Join(r.main, "nowhere"), belay.LockNone, "")
+	r.want("no lock", r.main, effect.LockNone, "")
+	r.want("no repository", filepath.Dir(r.main), effect.LockNone, "")
+	r.want("no directory", filepath.Join(r.main, "nowhere"), effect.LockNone, "")
 	r.lock(r.main, ".git", worktree.LockName)
-	r.want("Belay's own", r.main, belay.LockNone, "")
+	r.want("Belay's own", r.main, effect.LockNone, "")
 
 	path := r.lock(r.main, ".git", "index.lock")
-	r.want("left behind", r.main, belay.LockDead, path+" was left behind")
-	r.want("below", filepath.Join(r.main, "sub"), belay.LockDead, path)
-	r.want("the worktree has none", r.tree, belay.LockNone, "")
+	r.want("left behind", r.main, effect.LockDead, path+" was left behind")
+	r.want("below", filepath.Join(r.main, "sub"), effect.LockDead, path)
+	r.want("the worktree has none", r.tree, effect.LockNone, "")
 	end := r.holds(exec.Command("sh", "-c", `exec 3<"$1"; echo ready; cat`, "sh", path))
-	r.want("held", r.main, belay.LockAlive, path)
+	r.want("held", r.main, effect.LockAlive, path)
 	end()
-	r.want("let go", r.main, belay.LockDead, path)
+	r.want("let go", r.main, effect.LockDead, path)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	r.want("gone", r.main, belay.LockNone, "")
+	r.want("gone", r.main, effect.LockNone, "")
 
 	path = r.lock(own, "HEAD.lock")
-	r.want("of the worktree", filepath.Join(r.tree, "sub"), belay.LockDead, path)
-	r.want("not of the main one", r.main, belay.LockNone, "")
+	r.want("of the worktree", filepath.Join(r.tree, "sub"), effect.LockDead, path)
+	r.want("not of the main one", r.main, effect.LockNone, "")
 }
 
 // Git closes its lock while somebody edits the message, and keeps it: a git at
@@ -131,16 +131,16 @@ func TestLookAtALockWithoutAHand(t *testing.T) {
 	}
 	path := r.lock(r.main, ".git", "index.lock")
 	end := other.holds(editing(other.main))
-	r.want("a git elsewhere", r.main, belay.LockDead, path)
+	r.want("a git elsewhere", r.main, effect.LockDead, path)
 	end()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	end = r.holds(editing(r.main))
 	r.lock(r.main, ".git", "packed-refs.lock")
-	r.want("a git here", r.main, belay.LockAlive, ".lock")
+	r.want("a git here", r.main, effect.LockAlive, ".lock")
 	end()
-	r.want("it ended", r.main, belay.LockDead, "packed-refs.lock")
+	r.want("it ended", r.main, effect.LockDead, "packed-refs.lock")
 }
 
 // What names no directory is no repository, and nothing is read without an end.
@@ -151,11 +151,11 @@ func TestLookAtAnOddRepository(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r.want("odd", r.tree, belay.LockNone, "")
+		r.want("odd", r.tree, effect.LockNone, "")
 	}
 	if err := os.WriteFile(file, []byte("gitdir: ../main [1]/.git/worktrees/tree\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path := r.lock(r.main, ".git", "worktrees", "tree", "index.lock")
-	r.want("a relative one", r.tree, belay.LockDead, path)
+	r.want("a relative one", r.tree, effect.LockDead, path)
 }

@@ -3,12 +3,12 @@ package hand
 import (
 	"context"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/worktree"
 )
 
 // pose puts a conflict into the worktree of a step, for the agent that resolves it.
-func (h *Hand) pose(ctx context.Context, j belay.Job) error {
+func (h *Hand) pose(ctx context.Context, j effect.Job) error {
 	if j.Agent == nil || j.Merge == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 const (
@@ -28,24 +28,24 @@ const (
 // oomBefore is what OOMKills said when the driver began. A disk that does not
 // answer is left alone: only the system call hangs then, until the disk answers
 // or this process ends.
-func Look(dir, state string, oomBefore int64) belay.Probe {
-	return lookFor(lookWithin, func() belay.Probe { return look(dir, state, oomBefore) })
+func Look(dir, state string, oomBefore int64) effect.Probe {
+	return lookFor(lookWithin, func() effect.Probe { return look(dir, state, oomBefore) })
 }
 
-func lookFor(limit time.Duration, look func() belay.Probe) belay.Probe {
-	found := make(chan belay.Probe, 1)
+func lookFor(limit time.Duration, look func() effect.Probe) effect.Probe {
+	found := make(chan effect.Probe, 1)
 	go func() { found <- look() }()
 	tick := time.NewTicker(max(limit/lookTimes, time.Microsecond))
 	defer tick.Stop()
 	if p, ok := hear(found, tick.C); ok {
 		return p
 	}
-	return belay.Probe{Detail: fmt.Sprintf("the disks gave no answer within %s", limit)}
+	return effect.Probe{Detail: fmt.Sprintf("the disks gave no answer within %s", limit)}
 }
 
 // hear waits for an answer, for a number of ticks: a machine that stands still
 // for a while has few of them, and is no disk that does not answer.
-func hear(found <-chan belay.Probe, tick <-chan time.Time) (belay.Probe, bool) {
+func hear(found <-chan effect.Probe, tick <-chan time.Time) (effect.Probe, bool) {
 	for range lookTimes {
 		select {
 		case p := <-found:
@@ -53,11 +53,11 @@ func hear(found <-chan belay.Probe, tick <-chan time.Time) (belay.Probe, bool) {
 		case <-tick:
 		}
 	}
-	return belay.Probe{}, false
+	return effect.Probe{}, false
 }
 
-func look(dir, state string, oomBefore int64) belay.Probe {
-	var p belay.Probe
+func look(dir, state string, oomBefore int64) effect.Probe {
+	var p effect.Probe
 	var details []string
 	say := func(at *bool, text string) {
 		if text != "" {

@@ -3,7 +3,7 @@ package hand
 import (
 	"os"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // scratch is a new file of a directory.
@@ -13,4 +13,4 @@ func scratch(dir string) (*os.File, func() error, error) { return named(dir) }
 func OOMKills() int64 { return 0 }
 
 // gitLock says nothing: whose a lock is cannot be seen here.
-func gitLock(string) (belay.LockState, string) { return belay.LockNone, "" }
+func gitLock(string) (effect.LockState, string) { return effect.LockNone, "" }

@@ -17,7 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/leak"
+	"github.com/belay-run/belay/effect"
 )
 
 // childVar names the part that a second process of the test binary plays.
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 	case "hog":
 		err = playHog()
 	default:
-		os.Exit(m.Run())
+		os.Exit(leak.None(m.Run))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 }
 
 // looks are what was found, by when.
-type looks map[string]belay.Probe
+type looks map[string]effect.Probe
 
 func (l looks) print() error { return json.NewEncoder(os.Stdout).Encode(l) }
 
@@ -273,10 +274,10 @@ func TestMemoryFiles(t *testing.T) {
 func TestLookDoesNotWaitForEver(t *testing.T) {
 	hang := make(chan struct{})
 	done := make(chan struct{})
-	p := lookFor(10*time.Millisecond, func() belay.Probe {
+	p := lookFor(10*time.Millisecond, func() effect.Probe {
 		defer close(done)
 		<-hang
-		return belay.Probe{DiskFull: true}
+		return effect.Probe{DiskFull: true}
 	})
 	if p.DiskFull || !strings.Contains(p.Detail, "no answer") {
 		t.Errorf("%+v", p)
@@ -296,12 +297,12 @@ func BenchmarkLook(b *testing.B) {
 func TestStandstillIsNoSilentDisk(t *testing.T) {
 	t.Parallel()
 	for ticks, want := range map[int]bool{1: true, lookTimes - 1: true, lookTimes: false} {
-		found, tick := make(chan belay.Probe, 1), make(chan time.Time)
+		found, tick := make(chan effect.Probe, 1), make(chan time.Time)
 		go func() {
 			for range ticks {
 				tick <- time.Time{}
 			}
-			found <- belay.Probe{ReadOnly: true}
+			found <- effect.Probe{ReadOnly: true}
 		}()
 		if p, ok := hear(found, tick); ok != want || p.ReadOnly != want {
 			t.Errorf("an answer after %d ticks: %v, %+v", ticks, ok, p)

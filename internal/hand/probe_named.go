@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 // askWithin is how long a name server or a tool may take to answer. Whoever
@@ -18,7 +18,7 @@ const askWithin = 5 * time.Second
 
 // lookNamed looks for what the words of a failure name: a program, a host, a
 // login. Only a clear no is noted.
-func lookNamed(ctx context.Context, q belay.Question, p *belay.Probe) {
+func lookNamed(ctx context.Context, q effect.AskProbe, p *effect.Probe) {
 	say := func(text string) {
 		p.Detail = strings.TrimPrefix(p.Detail+"; "+text, "; ")
 	}

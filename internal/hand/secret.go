@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/recipe"
@@ -82,7 +82,7 @@ func Hidden(lib flow.Library) []string {
 
 // mask are the values that must not be seen of a job: those of the run, and
 // those of its own context and environment whose names say what they are.
-func (h *Hand) mask(j belay.Job) []string {
+func (h *Hand) mask(j effect.Job) []string {
 	var env []string
 	for _, name := range slices.Sorted(maps.Keys(j.Vars)) {
 		if v := j.Vars[name]; v.Inline() && redact.Surely(name) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/worktree"
 )
@@ -21,33 +22,43 @@ type Kept struct {
 	Why         []worktree.Reason
 }
 
-// Tidy removes the worktrees of an achieved run in which nothing is that could
-// be lost, and says which are kept. A run that can go on keeps all of its own.
+// Tidy removes the worktrees of an ended run in which nothing is that could be
+// lost, and says which are kept. One that goes on later is made again for it.
 func (h *Hand) Tidy(ctx context.Context) []Kept {
-	status := h.Tree.Status()
+	achieved := h.Tree.Status() == belay.Achieved
 	var kept []Kept
-	for _, id := range h.Tree.Runs() {
+	for _, id := range slices.Backward(h.Tree.Runs()) { // those of a run are made from its own
 		s := h.Tree.Run(id)
-		homes := s.Homes()
-		for key, home := range homes {
-			if !home.OK || home.Dir == "" {
+		for key, home := range s.Homes() {
+			_, step := key.Step()
+			if !home.OK || home.Dir == "" || h.taken[stepOf{id, step}] {
 				continue
 			}
-			_, step := key.Step()
 			k := Kept{Dir: home.Dir, Branch: home.Ref}
-			gone := status == belay.Achieved
 			v, ok := s.Step(step)
-			if !home.Merge && (gone || ok && v.Phase == flow.Done) {
+			done := ok && v.Phase == flow.Done
+			if !home.Merge && (achieved || done) {
 				k.Branch = h.commit(ctx, id, step, home)
 			}
-			if ok && home.Merge && v.Phase == flow.Done {
-				gone, k.Why = true, remove(ctx, id, step, s.Base(), home, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
-			} else if gone {
-				k.Why = remove(ctx, id, step, h.Tree.Started().Dir, home)
+			made := worktree.Made{Path: home.Dir, Branch: home.Ref, Run: id, Step: step}
+			switch {
+			case home.Merge && done:
+				made.Repo = s.Base()
+				k.Why = remove(ctx, made, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored)
+			case home.Merge && !achieved:
+				made.Repo = s.Base()
+				k.Why = h.removeUnused(ctx, made)
+			default:
+				made.Repo = h.Tree.Started().Dir
+				k.Why = remove(ctx, made)
 			}
-			if !gone || len(k.Why) > 0 {
-				kept = append(kept, k)
+			if len(k.Why) == 0 {
+				continue
 			}
+			if !achieved && !(home.Merge && done) {
+				k.Why = nil // it is kept for who goes on with the run
+			}
+			kept = append(kept, k)
 		}
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
@@ -56,7 +67,7 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 
 // commit puts what an agent left uncommitted on the branch of its worktree: that
 // is where the user is told to find it. It gives the branch that has the work.
-func (h *Hand) commit(ctx context.Context, run belay.RunID, step belay.Path, home *belay.Answer) string {
+func (h *Hand) commit(ctx context.Context, run belay.RunID, step belay.Path, home *effect.AnswerWorktree) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
 	defer cancel()
 	of := "run " + string(run)
@@ -71,10 +82,21 @@ func (h *Hand) commit(ctx context.Context, run belay.RunID, step belay.Path, hom
 }
 
 // remove takes a worktree away when that is safe; otherwise it gives the reasons.
-func remove(ctx context.Context, run belay.RunID, step belay.Path, repo string, h *belay.Answer, aside ...worktree.Reason) []worktree.Reason {
+func remove(ctx context.Context, made worktree.Made, aside ...worktree.Reason) []worktree.Reason {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
 	defer cancel()
-	err := worktree.Remove(ctx, worktree.Made{Repo: repo, Path: h.Dir, Branch: h.Ref, Run: run, Step: step}, false, aside...)
+	return reasons(worktree.Remove(ctx, made, false, aside...))
+}
+
+// removeUnused takes the worktree of a step away that was not done, when all in it
+// is as it began: a snapshot of a tree that nobody committed is no work of its own.
+func (h *Hand) removeUnused(ctx context.Context, made worktree.Made) []worktree.Reason {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
+	defer cancel()
+	return reasons(worktree.RemoveMerged(ctx, made, worktree.Tree{Skip: h.Host.Skip, Secret: h.secretIn()}))
+}
+
+func reasons(err error) []worktree.Reason {
 	var unsafe *worktree.Unsafe
 	switch {
 	case err == nil:

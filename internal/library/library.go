@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/recipe"
 )
@@ -26,6 +28,11 @@ type Shelf struct {
 	MaxBytes int64    // of one file
 	Compat   bool     // read all of them as the older runner would
 	Given    []string // variables that whoever starts the root sets
+
+	// Own are the only directories beside Dirs in which a recipe is looked for that has
+	// the name of a shipped one: a project that somebody cloned must not bring its own
+	// judge. nil = all.
+	Own []string
 }
 
 // Set is a recipe with all that it calls.
@@ -35,16 +42,38 @@ type Set struct {
 	Sources  map[string][]byte // by digest
 	Problems []recipe.Problem
 	Compat   bool
+	Replaced []Replaced
 	Parents  map[string]string // digest of a recipe to that of the one it extends
 	texts    map[string][]byte // by file, for messages
 	readers  *recipe.Readers
+}
+
+// Replaced is a file that is taken instead of a shipped recipe, or that is not.
+type Replaced struct {
+	Name  string
+	File  string
+	Taken bool
+}
+
+// Instead are the shipped recipes that a file is taken for, and the file; nil for none.
+func (s *Set) Instead() map[string]string {
+	var m map[string]string
+	for _, r := range s.Replaced {
+		if r.Taken {
+			if m == nil {
+				m = map[string]string{}
+			}
+			m[r.Name] = r.File
+		}
+	}
+	return m
 }
 
 // Expects is what a step of one of the recipes must leave behind: what it says,
 // else the default of an agent step; "" for a step that owes nothing but its end.
 func (s *Set) Expects(r *recipe.Recipe, i int) belay.Expect {
 	st := &r.Steps[i]
-	if st.Expect != "" || st.Type != belay.TypeAgent {
+	if st.Expect != "" || !st.Type.Agent() {
 		return belay.Expect(st.Expect)
 	}
 	if s.readers == nil {
@@ -100,18 +129,36 @@ func (e *NotFound) Error() string {
 
 // Load reads the recipe of a file or a name and, by name, all that it calls.
 func (f Shelf) Load(arg string) (*Set, error) {
-	path, err := f.find(arg)
+	if f.Own != nil && Shipped(arg) != nil {
+		path, src, err := f.open(arg, nil) // a file of that name where the user stands is the project's
+		if err != nil {
+			return nil, err
+		}
+		return f.load(path, src)
+	}
+	path, src, err := f.find(arg)
 	if err != nil {
 		return nil, err
 	}
+	return f.load(path, src)
+}
+
+// LoadShipped reads a shipped recipe, whether or not one of the same name is found
+// before it.
+func (f Shelf) LoadShipped(name string) (*Set, error) {
+	src := Shipped(name)
+	if src == nil {
+		return nil, &NotFound{Name: name}
+	}
+	return f.load(filepath.Join(ShippedPlace, name+".yaml"), src)
+}
+
+func (f Shelf) load(path string, src []byte) (*Set, error) {
 	s := &Set{
 		Library: flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}},
 		Sources: map[string][]byte{}, Parents: map[string]string{}, texts: map[string][]byte{}, Compat: f.Compat,
 	}
-	src, err := f.read(path)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	s.Root, err = f.add(s, path, src)
 	if s.Root == nil || err != nil {
 		return s, err
@@ -122,9 +169,34 @@ func (f Shelf) Load(arg string) (*Set, error) {
 	if err := f.follow(s, s.Root, dirs, byName); err != nil {
 		return nil, err
 	}
+	if f.Own != nil {
+		s.Replaced = f.replaced(append(slices.Sorted(maps.Keys(byName)), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), dirs)
+	}
 	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given}
 	s.Problems = append(s.Problems, calls.Check(s.Root)...)
 	return s, nil
+}
+
+// replaced tells which of the recipes have the name of a shipped one and lie in a
+// directory.
+func (f Shelf) replaced(names, dirs []string) []Replaced {
+	var list []Replaced
+	for _, name := range names {
+		if Shipped(name) == nil {
+			continue
+		}
+		file, _, err := f.open(name, nil)
+		if err == nil && filepath.Dir(file) != ShippedPlace {
+			list = append(list, Replaced{Name: name, File: file, Taken: true})
+			continue
+		}
+		all := f
+		all.Own = nil
+		if file, _, err = all.open(name, dirs); err == nil && filepath.Dir(file) != ShippedPlace {
+			list = append(list, Replaced{Name: name, File: file})
+		}
+	}
+	return list
 }
 
 // distinct are the directories without those that stand there twice.
@@ -168,32 +240,43 @@ func (f Shelf) follow(s *Set, r *recipe.Recipe, dirs []string, byName map[string
 	return nil
 }
 
-// find gives the file of a recipe that is named by path or by name.
-func (f Shelf) find(arg string) (string, error) {
+// find reads the file of a recipe that is named by path or by name.
+func (f Shelf) find(arg string) (string, []byte, error) {
 	if st, err := os.Stat(arg); err == nil {
 		if st.IsDir() {
-			return "", fmt.Errorf("recipe %s is a directory", arg)
+			return "", nil, fmt.Errorf("recipe %s is a directory", arg)
 		}
-		return filepath.Abs(arg)
+		path, err := filepath.Abs(arg)
+		if err != nil {
+			return "", nil, fmt.Errorf("recipe %s: %w", arg, err)
+		}
+		src, err := f.read(path)
+		return path, src, err
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("recipe %s: %w", arg, err)
+		return "", nil, fmt.Errorf("recipe %s: %w", arg, err)
 	}
 	if strings.ContainsAny(arg, "/\\") || strings.HasPrefix(arg, ".") || filepath.Ext(arg) != "" {
-		return "", &NotFound{Name: arg}
+		return "", nil, &NotFound{Name: arg}
 	}
 	dirs := append(append([]string{}, f.Dirs...), f.Work)
 	dirs = append(dirs, f.More...)
-	path, _, err := f.open(arg, dirs)
+	path, src, err := f.open(arg, dirs)
 	if err == nil && path == "" {
 		err = &NotFound{Name: arg, Dirs: dirs}
 	}
-	return path, err
+	return path, src, err
 }
 
-// open looks a name up in the directories; "" when it is in none. A link that
-// leads out of its directory is not followed.
+// open looks a name up in the directories, then among the shipped recipes; "" when
+// it is in none. A link that leads out of its directory is not followed.
 func (f Shelf) open(name string, dirs []string) (string, []byte, error) {
+	if f.Own != nil && Shipped(name) != nil {
+		dirs = append(slices.Clone(f.Dirs), f.Own...)
+	}
 	for _, dir := range dirs {
+		if dir == ShippedPlace {
+			continue // it stands for no folder
+		}
 		for _, ext := range []string{".yaml", ".yml"} {
 			path := filepath.Join(dir, name+ext)
 			src, err := f.readUnder(dir, name+ext)
@@ -206,6 +289,9 @@ func (f Shelf) open(name string, dirs []string) (string, []byte, error) {
 			abs, err := filepath.Abs(path)
 			return abs, src, err
 		}
+	}
+	if src := Shipped(name); src != nil {
+		return filepath.Join(ShippedPlace, name+".yaml"), src, nil
 	}
 	return "", nil, nil
 }
@@ -250,7 +336,7 @@ func regular(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return belay.Exit(belay.ExitInvalid, "read recipe", fmt.Errorf("%s is not a regular file", path), "write the recipe into a file")
+	return exit.New(exit.Invalid, "read recipe", fmt.Errorf("%s is not a regular file", path), "write the recipe into a file")
 }
 
 // slurp reads one file up to the limit.
@@ -265,7 +351,7 @@ func (f Shelf) slurp(file *os.File) ([]byte, error) {
 		return nil, fmt.Errorf("read recipe: %w", err)
 	}
 	if int64(len(src)) > limit {
-		return nil, belay.Exit(belay.ExitInvalid, "read recipe",
+		return nil, exit.New(exit.Invalid, "read recipe",
 			fmt.Errorf("%s is over %d bytes", file.Name(), limit), "split it into sub-recipes, or raise limits.recipe_bytes")
 	}
 	return src, nil

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/belay-run/belay/internal/pattern"
 )
 
 // maxPersona is the biggest text of a persona.
 const maxPersona = 1 << 20
 
-var personaPart = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var personaPart = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
 // PersonaPlaces are the folders that hold personas, best first: those of the
 // run's directory, then the user's.
@@ -38,7 +39,7 @@ func Persona(places []string, ref string) (text, file string, err error) {
 		return "", "", fmt.Errorf("persona %q: write namespace:name or namespace:category:name", ref)
 	}
 	for _, p := range parts {
-		if !personaPart.MatchString(p) {
+		if !personaPart().MatchString(p) {
 			return "", "", fmt.Errorf("persona %q: letters, digits, - and _ only", ref)
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/library"
-	"github.com/belay-run/belay/recipe"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/recipe"
 )
 
 // act is one act of a script: one name with what belongs to it.
@@ -31,10 +34,10 @@ func Script(set *library.Set, seed int) ([]byte, error) {
 	for _, r := range set.Library.Recipes {
 		for i := range r.Steps {
 			s := &r.Steps[i]
-			if s.Type == belay.TypeRecipe {
+			if s.Type.Child() {
 				recoveries[string(s.ID)] = append(c.files(s, set.Expects(r, i)), c.note("recovery.txt", "a recovery"), mended)
 			}
-			if s.Type == belay.TypeAgent {
+			if s.Type.Agent() {
 				steps[string(s.ID)] = c.acts(s, set.Expects(r, i))
 				plans[string(s.ID)] = []act{{"answer": plan(string(s.ID))}}
 				parts = append(parts, map[string]any{"when": partOf(string(s.ID)), "acts": steps[string(s.ID)]})
@@ -82,10 +85,10 @@ func (c *cast) note(file, who string) act {
 }
 
 var (
-	fileWord   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])([A-Za-z0-9_][A-Za-z0-9_/-]+\.[a-z][a-z0-9]{0,4})\b`)
-	testFile   = regexp.MustCompile(`(?:test|\[)\s+-[efs]\s+["']?([A-Za-z0-9_][A-Za-z0-9_./-]*)`)
-	grepFile   = regexp.MustCompile(`grep\s+(?:-\w+\s+)*(?:"([^"$]*)"|'([^']*)'|([\w.-]+))\s+["']?([A-Za-z0-9_][A-Za-z0-9_./-]*)`)
-	saysCommit = regexp.MustCompile(`(?i)\bcommit`)
+	fileWord   = pattern.Lazy(`(?:^|[\s"'(` + "`" + `])([A-Za-z0-9_][A-Za-z0-9_/-]+\.[a-z][a-z0-9]{0,4})\b`)
+	testFile   = pattern.Lazy(`(?:test|\[)\s+-[efs]\s+["']?([A-Za-z0-9_][A-Za-z0-9_./-]*)`)
+	grepFile   = pattern.Lazy(`grep\s+(?:-\w+\s+)*(?:"([^"$]*)"|'([^']*)'|([\w.-]+))\s+["']?([A-Za-z0-9_][A-Za-z0-9_./-]*)`)
+	saysCommit = pattern.Lazy(`(?i)\bcommit`)
 )
 
 // acts are those of one step.
@@ -99,7 +102,7 @@ func (c *cast) acts(s *recipe.Step, expect belay.Expect) []act {
 			files = []act{c.note(string(s.ID)+".txt", "step "+string(s.ID))}
 		}
 		list = append(list, files...)
-		if saysCommit.MatchString(prompt) {
+		if saysCommit().MatchString(prompt) {
 			list = append(list, act{"commit": fmt.Sprintf("rehearse %s", s.ID)})
 		}
 	case belay.ExpectPR:
@@ -124,10 +127,10 @@ func (c *cast) files(s *recipe.Step, expect belay.Expect) []act {
 	}
 	said := fmt.Sprintf("step %s, rehearsed with seed %d", s.ID, c.seed)
 	if s.Verify != nil {
-		for _, m := range grepFile.FindAllStringSubmatch(s.Verify.Source, -1) {
+		for _, m := range grepFile().FindAllStringSubmatch(s.Verify.Source, -1) {
 			add(m[4], m[1]+m[2]+m[3])
 		}
-		for _, m := range testFile.FindAllStringSubmatch(s.Verify.Source, -1) {
+		for _, m := range testFile().FindAllStringSubmatch(s.Verify.Source, -1) {
 			add(m[1], said)
 		}
 	}
@@ -138,7 +141,10 @@ func (c *cast) files(s *recipe.Step, expect belay.Expect) []act {
 	}
 	switch expect {
 	case belay.ExpectChange, belay.ExpectTests, belay.ExpectPR:
-		for _, m := range fileWord.FindAllStringSubmatch(s.Prompt.String(), -1) {
+		if s.Prompt == nil { // it calls a recipe
+			break
+		}
+		for _, m := range fileWord().FindAllStringSubmatch(s.Prompt.String(), -1) {
 			add(m[1], said)
 		}
 	case belay.ExpectNone, belay.ExpectAnswer, "":
@@ -154,13 +160,13 @@ func (c *cast) answer(s *recipe.Step, text string) any {
 			value = put(value, words(o.Path), "rehearsed")
 		}
 	}
-	if s.Output != "" && s.JSON != belay.JSONAuto {
+	if s.Output != "" && s.JSON != effect.JSONAuto {
 		value = c.fields(s.Output, value)
 	}
 	if s.Output != "" {
 		value = c.lists(s.Output, value)
 	}
-	if value == nil && s.JSON != belay.JSONAuto {
+	if value == nil && s.JSON != effect.JSONAuto {
 		value = map[string]any{"ok": true, "note": text}
 	}
 	if value == nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/journal"
 )
 
 func file(t *testing.T, path, text string) {
@@ -63,7 +65,7 @@ func TestCopyRepository(t *testing.T) {
 		t.Errorf("the copy holds\n%s\nwant\n%s", got, want)
 	}
 	sh(t, dir, `echo spoilt > a.txt; git commit -qam spoilt`)
-	if err := Clear(folder); err != nil {
+	if err := journal.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
 	if after := sh(t, from, "rmdir tmp; git status --short; git rev-parse HEAD"); after != before {
@@ -109,7 +111,7 @@ func TestClear(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "closed"), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	if err := Clear(dir); err != nil {
+	if err := journal.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
@@ -95,13 +95,13 @@ func (p *player) start(argv []string) error {
 
 // over takes in how the driver left.
 func (p *player) over(err error) (Ended, error) {
-	var exit *exec.ExitError
+	var code *exec.ExitError
 	switch {
 	case err == nil:
-	case errors.As(err, &exit) && exit.ExitCode() >= 0:
-		p.ended.Code = exit.ExitCode()
-	case errors.As(err, &exit):
-		p.ended.Code, p.ended.Signal = belay.ExitFailed, exit.String()
+	case errors.As(err, &code) && code.ExitCode() >= 0:
+		p.ended.Code = code.ExitCode()
+	case errors.As(err, &code):
+		p.ended.Code, p.ended.Signal = exit.Failed, code.String()
 	default:
 		return p.ended, fmt.Errorf("wait for the driver: %w", err)
 	}
@@ -175,10 +175,6 @@ func epoch(run string) int64 {
 
 // Read is the story of the run in a folder.
 func Read(run string) (*story.Story, error) {
-	view, err := journal.OpenView(run)
-	if err != nil {
-		return story.New(nil), err
-	}
-	recs, err := view.Load()
-	return story.Tell(nil, recs), errors.Join(err, view.Close())
+	recs, err := journal.Records(run)
+	return story.Tell(nil, recs), err
 }

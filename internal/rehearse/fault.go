@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // Fault is the closed list of bad days.
@@ -132,7 +132,7 @@ func known(f Fault) error {
 		names = append(names, string(k))
 	}
 	near := ""
-	if n := expr.Near(string(f), names); n != "" {
+	if n := spelling.Near(string(f), names); n != "" {
 		near = fmt.Sprintf("; did you mean %q?", n)
 	}
 	return fmt.Errorf("there is no fault %q%s; there are %s", f, near, strings.Join(names, ", "))

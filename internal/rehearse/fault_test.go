@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 )
 
 func TestParse(t *testing.T) {
@@ -65,16 +66,16 @@ func TestStage(t *testing.T) {
 		{Step: "all", Type: belay.TypeBash, Each: true}, {Step: "call", Type: belay.TypeRecipe, Agents: true},
 	}
 	env := map[string]string{"A": "b"}
-	job := func(run, path string, role belay.Role, n int, agent bool) belay.Job {
-		j := belay.Job{Run: belay.RunID(run), Path: belay.Path(path), Role: role, Attempt: n, Script: "echo x", Env: env, Timeout: time.Hour}
+	job := func(run, path string, role belay.Role, n int, agent bool) effect.Job {
+		j := effect.Job{Run: belay.RunID(run), Path: belay.Path(path), Role: role, Attempt: n, Script: "echo x", Env: env, Timeout: time.Hour}
 		if agent {
-			j.Script, j.Agent = "", &belay.AgentJob{Name: "claude"}
+			j.Script, j.Agent = "", &effect.AgentJob{Name: "claude"}
 		}
 		return j
 	}
 	for name, c := range map[string]struct {
 		fault string
-		job   belay.Job
+		job   effect.Job
 		hit   bool
 	}{
 		"the first attempt":       {"build=crash", job("r", "build", belay.RoleMain, 1, false), true},
@@ -115,7 +116,7 @@ func TestStageTime(t *testing.T) {
 	t.Parallel()
 	targets := []Target{{Step: "build", Type: belay.TypeBash, Timeout: time.Hour}}
 	s := Stage{Speed: 1000, Targets: targets, Faults: []Injection{{Step: "build", Fault: Hang, Times: 1}}}
-	j := belay.Job{Path: "build", Role: belay.RoleMain, Attempt: 1, Timeout: time.Hour}
+	j := effect.Job{Path: "build", Role: belay.RoleMain, Attempt: 1, Timeout: time.Hour}
 	if got := s.Set(j).Timeout; got != 3600*time.Millisecond {
 		t.Errorf("a hang has %s", got)
 	}
@@ -131,7 +132,7 @@ func TestStageTime(t *testing.T) {
 	if got := s.Set(j).Timeout; got != time.Minute {
 		t.Errorf("a slow command has %s", got)
 	}
-	j.Agent = &belay.AgentJob{}
+	j.Agent = &effect.AgentJob{}
 	if got := s.Set(j).Timeout; got != minAgent {
 		t.Errorf("an agent has %s", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 )
 
 // Cell is one rehearsal of a matrix: a fault at a step of a recipe.
@@ -40,7 +42,7 @@ func Cells(recipe string, targets []Target) []Cell {
 			c := Cell{Recipe: recipe, Step: t.Step, Fault: f, Run: true, Word: "-"}
 			if err := t.Fits(f); err != nil {
 				c.Run, c.Why = false, err.Error()
-				if f == Hang && t.Type == belay.TypeBash {
+				if f == Hang && t.Type.Row().Shell {
 					c.Word = "endless"
 				}
 			}
@@ -48,6 +50,17 @@ func Cells(recipe string, targets []Target) []Cell {
 		}
 	}
 	return list
+}
+
+// Sample leaves so many of the faults of a recipe to be played, chosen by the seed,
+// and the good day.
+func Sample(cells []Cell, n, seed int) {
+	list := order(cells)
+	list = slices.DeleteFunc(list, func(i int) bool { return cells[i].Fault == "" })
+	rand.New(rand.NewPCG(uint64(seed), 0)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for _, i := range list[min(n, len(list)):] {
+		cells[i].Run, cells[i].Word, cells[i].Why = false, "not played", "it is not in the sample"
+	}
 }
 
 // Fill plays all cells, so many side by side.
@@ -99,23 +112,23 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 	}
 	switch {
 	case err != nil:
-		c.Code, c.Bad, c.Word, c.Why = belay.ExitCode(err), true, "error", err.Error()
+		c.Code, c.Bad, c.Word, c.Why = exit.Code(err), true, "error", err.Error()
 	case s.Endless:
 		c.Bad, c.Word, c.Why = true, "endless", "it did not end in its time"
 	case s.False():
 		c.Bad, c.Word, c.Why = true, "FALSE", "it ended in 0, and no attempt did the work"
 	case s.Missed():
 		c.Bad, c.Word, c.Why = true, "missed", "the driver was not killed"
-	case c.Fault == "" && s.Code != belay.ExitOK:
+	case c.Fault == "" && s.Code != exit.OK:
 		c.Bad, c.Word = true, strings.ToLower(string(s.Status))
 		c.Why = "a good day does not reach its goal, so that the faults show nothing: " + cmp.Or(s.Reason, c.Word)
 	case !hit:
 		c.Word = NotHit
 	case s.claimed():
 		c.Word = "claim"
-	case s.Code == belay.ExitOK && c.lost(s):
+	case s.Code == exit.OK && c.lost(s):
 		c.Word = "optional"
-	case s.Code == belay.ExitOK:
+	case s.Code == exit.OK:
 		c.Word = "ok"
 	default:
 		c.Word = strings.ToLower(string(s.Status))

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/story"
 )
 
@@ -158,16 +161,16 @@ func (b *book) good(a *story.Attempt) bool {
 		return false
 	}
 	if o.Child != nil {
-		return o.Child.Code == belay.ExitOK
+		return o.Child.Code == exit.OK
 	}
-	if !o.Began || o.Exit != 0 || o.Signal != 0 || o.KilledBy != belay.KilledNot || o.Fault != belay.FaultNone {
+	if !o.Began || o.Exit != 0 || o.Signal != 0 || o.KilledBy != fault.KilledNot || o.Fault != fault.None {
 		return false
 	}
 	if o.Agent == nil {
 		return true
 	}
 	r := o.Agent.Result
-	if !r.Final || r.Error || r.Exit != 0 || r.Stop != belay.StopDone && r.Stop != belay.StopUnknown || o.Agent.Ended != belay.EndedItself {
+	if !r.Final || r.Error || r.Exit != 0 || r.Stop != belay.StopDone && r.Stop != belay.StopUnknown || o.Agent.Ended != effect.EndedItself {
 		return false
 	}
 	e := o.Agent.Evidence

@@ -5,14 +5,17 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/story"
 )
 
 // records makes the journal of one run: each line is an attempt, as
 // "[RUN] STEP ROLE N OUTCOME".
-func records(t *testing.T, lines ...string) []belay.Record {
+func records(t *testing.T, lines ...string) []event.Record {
 	t.Helper()
-	recs := []belay.Record{{Run: "r", Event: belay.RunStarted{}}}
+	recs := []event.Record{{Run: "r", Event: event.RunStarted{}}}
 	for _, l := range lines {
 		w := strings.Fields(l)
 		if len(w) != 5 {
@@ -20,31 +23,31 @@ func records(t *testing.T, lines ...string) []belay.Record {
 		}
 		run, path, role, n := belay.RunID(w[0]), belay.Path(w[1]), belay.Role(w[2]), int(w[3][0]-'0')
 		key := belay.KeyOf(run, path, role, n)
-		o := belay.Observation{Began: true}
+		o := effect.Observation{Began: true}
 		var child belay.RunID
 		switch w[4] {
 		case "ok":
 		case "bad":
 			o.Exit = 1
 		case "killed":
-			o.KilledBy = belay.KilledDeadline
+			o.KilledBy = fault.KilledDeadline
 		case "claim":
-			o.Agent = &belay.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopDone}}
+			o.Agent = &effect.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopDone}}
 		case "change":
-			o.Agent = &belay.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopDone}, Evidence: belay.Evidence{Files: 1}}
+			o.Agent = &effect.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopDone}, Evidence: belay.Evidence{Files: 1}}
 		case "cut":
-			o.Agent = &belay.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopTruncated}, Evidence: belay.Evidence{Files: 1}}
+			o.Agent = &effect.AgentReport{Result: belay.AgentResult{Final: true, Stop: belay.StopTruncated}, Evidence: belay.Evidence{Files: 1}}
 		case "child":
 			child, o.Child = run.Child(path, n), &belay.RunResult{Status: belay.Achieved}
 		default:
 			t.Fatalf("%q", l)
 		}
 		recs = append(recs,
-			belay.Record{Run: run, Event: belay.AttemptStarted{Key: key, Path: path, Role: role, Attempt: n, Child: child}},
-			belay.Record{Run: run, Event: belay.AttemptEnded{Key: key, Observation: o}},
-			belay.Record{Run: run, Event: belay.AttemptJudged{Key: key, Verdict: belay.Verdict{OK: true}}}) // whatever it says
+			event.Record{Run: run, Event: event.AttemptStarted{Key: key, Path: path, Role: role, Attempt: n, Child: child}},
+			event.Record{Run: run, Event: event.AttemptEnded{Key: key, Observation: o}},
+			event.Record{Run: run, Event: event.AttemptJudged{Key: key, Verdict: effect.Verdict{OK: true}}}) // whatever it says
 	}
-	return append(recs, belay.Record{Run: "r", Event: belay.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}}})
+	return append(recs, event.Record{Run: "r", Event: event.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}}})
 }
 
 // A 0 is false when the journal holds no attempt that did the work, whatever

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/story"
 )
 
@@ -66,7 +67,7 @@ func Tell(name string, st *story.Story, targets []Target, faults []Injection, en
 		}
 		b := newBook(st, targets, t, in)
 		told := b.told()
-		told.False = end.Code == belay.ExitOK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
+		told.False = end.Code == exit.OK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
 			!b.excused(targets) && !b.proven()
 		told.Unverified = told.False && t.takesClaims(in.Fault)
 		told.False = told.False && !told.Unverified

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/spelling"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -19,6 +21,7 @@ type Target struct {
 	Step     belay.Path     `json:"step"`
 	Type     belay.StepType `json:"type"`
 	Each     bool           `json:"each,omitempty"`     // it is a list of items, and each of them has the fault
+	Rounds   bool           `json:"rounds,omitempty"`   // it is done in rounds, and the first of them have the fault
 	Timeout  time.Duration  `json:"timeout,omitempty"`  // 0 = none
 	Optional bool           `json:"optional,omitempty"` // the run does without it
 	Checked  bool           `json:"checked,omitempty"`  // it has a check of its own
@@ -34,7 +37,7 @@ func Targets(set *library.Set) []Target {
 	for _, r := range set.Library.Recipes {
 		recipes = append(recipes, r)
 		for i := range r.Steps {
-			agents = agents || r.Steps[i].Type == belay.TypeAgent
+			agents = agents || r.Steps[i].Type.Agent()
 		}
 	}
 	slices.SortFunc(recipes, func(a, b *recipe.Recipe) int {
@@ -53,7 +56,7 @@ func Targets(set *library.Set) []Target {
 			}
 			seen[s.ID] = true
 			list = append(list, Target{
-				Recipe: r.Name, Step: s.ID, Type: s.Type, Each: s.Foreach != "", Timeout: s.Timeout,
+				Recipe: r.Name, Step: s.ID, Type: s.Type, Each: s.Foreach != "", Rounds: s.Repeat != nil, Timeout: s.Timeout,
 				Optional: s.Optional, Checked: s.Verify != nil, Expect: set.Expects(r, i), Agents: agents,
 			})
 		}
@@ -78,7 +81,7 @@ func Find(list []Target, in Injection) (Target, error) {
 		names = append(names, string(t.Step))
 	}
 	near := ""
-	if n := expr.Near(string(in.Step), names); n != "" {
+	if n := spelling.Near(string(in.Step), names); n != "" {
 		near = fmt.Sprintf("; did you mean %q?", n)
 	}
 	return Target{}, fmt.Errorf("there is no step %q%s; there are %s", in.Step, near, strings.Join(names, ", "))
@@ -99,6 +102,8 @@ func (t Target) Fits(f Fault) error {
 			return nil
 		}
 		return fmt.Errorf("%s calls a recipe: name one of its steps, or lying_recovery", t.Step)
+	case belay.TypeCall:
+		return fmt.Errorf("%s calls a function of Belay, to which nothing can happen: name the step that gives it its inputs", t.Step)
 	}
 	return fmt.Errorf("%s is of type %s, to which nothing can happen", t.Step, t.Type)
 }
@@ -133,20 +138,36 @@ type place struct {
 	child   bool // it is a run of its own, and starts no process that could have a fault
 }
 
-func placeOf(j belay.Job) place {
+func placeOf(j effect.Job) place {
 	return place{run: j.Run, path: j.Path, role: j.Role, attempt: j.Attempt}
 }
 
-// itemPrefix begins the ids of the items of a list.
-const itemPrefix = "item-"
+// What the ids of the items of a list and of rounds begin with.
+const (
+	itemPrefix  = "item-"
+	roundPrefix = "round-"
+)
 
-// own tells whether the attempt is one of the step itself, or of one of its items.
+// own tells whether the attempt is one of the step itself, or of one of its items
+// or rounds.
 func (t Target) own(p place) bool {
-	if !t.Each {
+	prefix := itemPrefix
+	switch {
+	case t.Rounds:
+		prefix = roundPrefix
+	case !t.Each:
 		return p.path == t.Step
 	}
 	_, last := parents(p.run)
-	return last.path == t.Step && strings.HasPrefix(string(p.path), itemPrefix)
+	return last.path == t.Step && strings.HasPrefix(string(p.path), prefix)
+}
+
+// number is which attempt of the step it is: a round is one more.
+func (t Target) number(p place) int {
+	if round, err := strconv.Atoi(strings.TrimPrefix(string(p.path), roundPrefix)); t.Rounds && err == nil {
+		return p.attempt + round - 1
+	}
+	return p.attempt
 }
 
 // below is the attempt of the step that this one is a part of; 0 = it is none.
@@ -180,14 +201,20 @@ func (in Injection) hits(t Target, p place) bool {
 	if p.role != belay.RoleMain || p.child {
 		return false
 	}
-	if in.Fault == LyingRecovery && t.Type != belay.TypeAgent {
+	if in.Fault == LyingRecovery && !t.Type.Agent() {
 		in.Times = Always // nobody mends it
 	}
-	if t.Type == belay.TypeRecipe {
+	if t.Type.Child() {
 		n := t.below(p)
 		return n > 0 && in.covers(n)
 	}
-	return t.own(p) && in.covers(p.attempt)
+	return t.own(p) && in.covers(t.number(p))
+}
+
+// unproven tells whether a check looks at an attempt that had the fault, ended well
+// all the same, and did nothing. Each of those is checked, so their numbers agree.
+func (in Injection) unproven(t Target, p place) bool {
+	return p.role == belay.RoleVerify && (in.Fault == HollowClaim || in.Fault == Denied) && t.own(p) && in.covers(t.number(p))
 }
 
 // mends tells whether an attempt is there to mend something.

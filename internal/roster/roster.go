@@ -11,31 +11,20 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/expr"
+	"github.com/belay-run/belay/internal/spelling"
 )
-
-// Entry is one agent as somebody wants it.
-type Entry struct {
-	Name    string
-	Kind    agent.Kind
-	Program []string // nil = looked for on the PATH
-	Args    []string
-	Model   string
-	Access  agent.Access
-	Script  string // of a scripted agent
-}
 
 // Roster is all agents that can be named.
 type Roster struct {
 	self    []string // how this program is called: it plays the scripted agent
 	env     map[string]string
-	entries map[string]Entry
+	entries map[string]agent.Agent
 }
 
 // New makes a roster of the agents that Belay knows and of the user's own, in
 // the given environment.
-func New(self, environ []string, own []Entry) (*Roster, error) {
-	r := &Roster{self: self, env: map[string]string{}, entries: map[string]Entry{}}
+func New(self, environ []string, own []agent.Agent) (*Roster, error) {
+	r := &Roster{self: self, env: map[string]string{}, entries: map[string]agent.Agent{}}
 	for _, kv := range environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			r.env[name] = value
@@ -43,7 +32,7 @@ func New(self, environ []string, own []Entry) (*Roster, error) {
 	}
 	for _, k := range agent.Kinds() {
 		if !agent.Known(k).Named {
-			r.entries[string(k)] = Entry{Name: string(k), Kind: k}
+			r.entries[string(k)] = agent.Agent{Name: string(k), Kind: k}
 		}
 	}
 	for _, e := range own {
@@ -120,14 +109,14 @@ func (e *Unscripted) Error() string {
 
 // Get is the entry of a name, with its program still to be found.
 // "scripted:FILE" is the scripted agent with its script.
-func (r *Roster) Get(name string) (Entry, error) {
+func (r *Roster) Get(name string) (agent.Agent, error) {
 	script := ""
 	if rest, ok := strings.CutPrefix(name, string(agent.Scripted)+":"); ok {
 		name, script = string(agent.Scripted), rest
 	}
 	e, ok := r.entries[name]
 	if !ok {
-		return Entry{}, &Unknown{Name: name, Near: expr.Near(name, r.Names()), All: r.Names()}
+		return agent.Agent{}, &Unknown{Name: name, Near: spelling.Near(name, r.Names()), All: r.Names()}
 	}
 	if script != "" {
 		e.Script = script
@@ -139,7 +128,7 @@ func (r *Roster) Get(name string) (Entry, error) {
 }
 
 // Find is the entry of a name with the program that was found for it.
-func (r *Roster) Find(name string) (Entry, error) {
+func (r *Roster) Find(name string) (agent.Agent, error) {
 	e, err := r.Get(name)
 	if err != nil {
 		return e, err
@@ -194,7 +183,7 @@ func runs(path string) bool {
 }
 
 // LoggedIn tells whether there is a sign of a login, without asking anybody.
-func (r *Roster) LoggedIn(e Entry) bool {
+func (r *Roster) LoggedIn(e agent.Agent) bool {
 	sign := agent.Known(e.Kind).Login
 	if len(sign.Env)+len(sign.Files) == 0 {
 		return true // it needs none that could be seen

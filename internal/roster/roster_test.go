@@ -29,7 +29,7 @@ func (m machine) put(name string, mode os.FileMode) string {
 	return path
 }
 
-func (m machine) roster(own []Entry, env ...string) *Roster {
+func (m machine) roster(own []agent.Agent, env ...string) *Roster {
 	m.t.Helper()
 	r, err := New([]string{"/bin/belay"}, append([]string{"PATH=" + filepath.Join(m.dir, "bin"), "HOME=" + filepath.Join(m.dir, "home")}, env...), own)
 	if err != nil {
@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 	codex := m.put("bin/codex", 0o700)
 	m.put("bin/gemini", 0o600) // nobody can run it
 	bot := m.put("bot", 0o700)
-	r := m.roster([]Entry{
+	r := m.roster([]agent.Agent{
 		{Name: "bot", Kind: agent.Command, Program: []string{bot, "--go"}},
 		{Name: "played", Kind: agent.Scripted, Script: "/s/one.yaml"},
 		{Name: "codex", Model: "big"},
@@ -83,7 +83,7 @@ func TestPathsAreWhole(t *testing.T) {
 	m := machine{t, t.TempDir()}
 	bot := m.put("bot", 0o700)
 	t.Chdir(m.dir)
-	r := m.roster([]Entry{{Name: "bot", Kind: agent.Command, Program: []string{"./bot"}}})
+	r := m.roster([]agent.Agent{{Name: "bot", Kind: agent.Command, Program: []string{"./bot"}}})
 	if e, err := r.Find("bot"); err != nil || !filepath.IsAbs(e.Program[0]) || filepath.Base(e.Program[0]) != filepath.Base(bot) {
 		t.Errorf("%v, %v", e.Program, err)
 	}
@@ -111,13 +111,13 @@ func TestDefault(t *testing.T) {
 }
 
 func TestBadEntries(t *testing.T) {
-	for want, e := range map[string]Entry{
+	for want, e := range map[string]agent.Agent{
 		"there is no kind":     {Name: "bot", Kind: "robot"},
 		"kind command needs":   {Name: "bot", Kind: agent.Command},
 		"kind acp needs":       {Name: "bot", Kind: agent.ACP},
 		`there is no kind "x"`: {Name: "x"},
 	} {
-		if _, err := New(nil, nil, []Entry{e}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(nil, nil, []agent.Agent{e}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", e, err, want)
 		}
 	}
@@ -133,11 +133,11 @@ func TestLoginInAMovedFolder(t *testing.T) {
 		m := machine{t, t.TempDir()}
 		moved := c.env + "=" + filepath.Join(m.dir, "moved")
 		m.put(filepath.Join("home", c.usual, c.file), 0o600)
-		if !m.roster(nil).LoggedIn(Entry{Kind: kind}) || m.roster(nil, moved).LoggedIn(Entry{Kind: kind}) {
+		if !m.roster(nil).LoggedIn(agent.Agent{Kind: kind}) || m.roster(nil, moved).LoggedIn(agent.Agent{Kind: kind}) {
 			t.Errorf("%s: the usual folder", kind)
 		}
 		m.put(filepath.Join("moved", c.file), 0o600)
-		if !m.roster(nil, moved).LoggedIn(Entry{Kind: kind}) {
+		if !m.roster(nil, moved).LoggedIn(agent.Agent{Kind: kind}) {
 			t.Errorf("%s: the moved folder", kind)
 		}
 	}

@@ -26,7 +26,7 @@ func (r *Roster) Service(name string) string {
 
 // account tells logins of one kind apart, as far as that can be seen: by the
 // program that is started, and by whose model it is told to use.
-func (r *Roster) account(e Entry) string {
+func (r *Roster) account(e agent.Agent) string {
 	words := e.Program
 	if len(words) == 0 {
 		words = agent.Known(e.Kind).Programs[:1]

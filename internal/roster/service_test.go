@@ -13,7 +13,7 @@ func TestServiceOfAnAgent(t *testing.T) {
 	claude := m.put("bin/claude", 0o700)
 	m.put("bin/wrapped", 0o700)
 	m.put("bin/acp", 0o700)
-	r := m.roster([]Entry{
+	r := m.roster([]agent.Agent{
 		{Name: "fast", Kind: agent.Claude, Model: "haiku"},
 		{Name: "full", Kind: agent.Claude, Program: []string{claude}},
 		{Name: "work", Kind: agent.Claude, Program: []string{"wrapped"}},

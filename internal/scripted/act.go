@@ -103,7 +103,7 @@ func (a *act) readFault(n *yaml.Node) error {
 	if err := strict(n, &a.fault, "class", "status", "retry_after", "reset", "text"); err != nil {
 		return err
 	}
-	if !slices.Contains(classes(), belay.Class(a.fault.Class)) {
+	if a.fault.Class != "" && !slices.Contains(belay.Classes(), belay.Class(a.fault.Class)) {
 		return bad(n, "no class %q", a.fault.Class)
 	}
 	var err error
@@ -165,15 +165,5 @@ func signals() map[string]syscall.Signal {
 	return map[string]syscall.Signal{
 		"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "QUIT": syscall.SIGQUIT, "ABRT": syscall.SIGABRT,
 		"KILL": syscall.SIGKILL, "SEGV": syscall.SIGSEGV, "PIPE": syscall.SIGPIPE, "TERM": syscall.SIGTERM,
-	}
-}
-
-func classes() []belay.Class {
-	return []belay.Class{
-		belay.ClassNone, belay.ClassCancelled, belay.ClassTimeout, belay.ClassTransient, belay.ClassRateLimit,
-		belay.ClassQuota, belay.ClassAuth, belay.ClassPermission, belay.ClassTokenLimit, belay.ClassTurnLimit,
-		belay.ClassComplexity, belay.ClassBudget, belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict,
-		belay.ClassInfrastructure, belay.ClassInvalidInput, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict,
 	}
 }

@@ -20,6 +20,7 @@ const (
 // cue is what a script is chosen by.
 type cue struct {
 	step   string // path of the step
+	item   string // which of its items or rounds, item-1 and so on
 	role   string // what the attempt is for
 	agent  string // who plays
 	start  int    // how many times it was started before
@@ -95,7 +96,7 @@ func pick(key string, n *yaml.Node, c cue) (*yaml.Node, error) {
 		}
 		return n.Content[min(c.start, len(n.Content)-1)], nil
 	case "steps":
-		return pickName(key, n, c.step, c.step[strings.LastIndexByte(c.step, '/')+1:])
+		return pickName(key, n, c.item, c.step, c.step[strings.LastIndexByte(c.step, '/')+1:])
 	case "roles":
 		return pickRole(n, c.role)
 	case "agents":

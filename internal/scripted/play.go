@@ -89,7 +89,7 @@ func Play(ctx context.Context, s Scene) (int, error) {
 		return 1, err
 	}
 	p := &player{scene: s, out: s.Out, cue: cue{
-		step: s.Getenv("BELAY_STEP"), role: s.Getenv("BELAY_ROLE"), agent: s.Getenv("BELAY_AGENT_NAME"),
+		step: s.Getenv("BELAY_STEP"), item: s.Getenv("BELAY_ITEM"), role: s.Getenv("BELAY_ROLE"), agent: s.Getenv("BELAY_AGENT_NAME"),
 		start: start, prompt: string(prompt),
 	}}
 	list, err := choose(s.Script, p.cue)
@@ -138,7 +138,7 @@ func count(s Scene) (int, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, fmt.Errorf("count starts: %w", err)
 	}
-	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Getenv("BELAY_STEP")))
+	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Getenv("BELAY_STEP") + "\x00" + s.Getenv("BELAY_ITEM")))
 	path := filepath.Join(dir, "scripted-"+hex.EncodeToString(sum[:8])+".starts")
 	n := 0
 	b, err := os.ReadFile(path)

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
-	"github.com/belay-run/belay/internal/attend"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/supervise"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -24,25 +27,13 @@ const (
 	maxKill     = 10 * time.Second
 )
 
-// Agent is one agent as this machine has it.
-type Agent struct {
-	Name    string
-	Kind    agent.Kind
-	Program []string
-	Args    []string
-	Version string
-	Model   string
-	Access  agent.Access
-	Script  string
-}
-
 // Host is what agent steps need of this machine and of their run.
 type Host struct {
 	Self    []string // how this program is called
-	Find    func(name string) (Agent, error)
+	Find    func(name string) (agent.Agent, error)
 	Persona func(ref string) string // the text of a persona; "" = none
-	Windows attend.Windows
-	Contain attend.Containment
+	Windows supervise.Windows
+	Contain supervise.Containment
 	Secrets []string  // names of variables
 	State   string    // the state directory, and
 	Tree    string    // the tree of sessions in it whose budget counts
@@ -68,10 +59,10 @@ func reportPath(files interface{ LogPath(belay.Key) string }, k belay.Key) strin
 }
 
 // PrepareAgent makes the process of an agent's job: an attendant with an order.
-func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (proc.Spawn, error) {
+func PrepareAgent(j effect.Job, files Files, lim Limits, mask []string, h Host) (proc.Spawn, error) {
 	who, err := h.Find(j.Agent.Name)
 	if err != nil {
-		return proc.Spawn{}, &Fault{belay.FaultAgent, err}
+		return proc.Spawn{}, &Fault{fault.Agent, err}
 	}
 	if access := accessOf(j.Agent, who); j.Agent.Unsaid && access == agent.AccessRead {
 		owes := *j.Agent
@@ -84,19 +75,19 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 	}
 	dir := agentDir(files, j.Key)
 	if err := keepPrompts(dir, brief); err != nil {
-		return proc.Spawn{}, &Fault{belay.FaultDisk, fmt.Errorf("keep the prompt: %w", err)}
+		return proc.Spawn{}, &Fault{fault.Disk, fmt.Errorf("keep the prompt: %w", err)}
 	}
 	// An attempt that was never born may have left these.
 	for _, old := range []string{reportPath(files, j.Key), NotesPath(files, j.Key)} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return proc.Spawn{}, &Fault{belay.FaultDisk, err}
+			return proc.Spawn{}, &Fault{fault.Disk, err}
 		}
 	}
 	order := h.order(j, who, dir)
 	order.Most = lim.MaxOut
 	path := filepath.Join(dir, "order.json")
 	if err := order.Write(path); err != nil {
-		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
+		return proc.Spawn{}, &Fault{fault.Disk, err}
 	}
 	env, _, err := environment(j, files)
 	if err != nil {
@@ -111,12 +102,11 @@ func PrepareAgent(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 }
 
 // order says what the attendant is to do.
-func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
+func (h Host) order(j effect.Job, who agent.Agent, dir string) supervise.Order {
 	a := j.Agent
-	o := attend.Order{
+	o := supervise.Order{
 		Key: j.Key, Run: j.Run, Step: j.Path, Attempt: j.Attempt,
-		Name: who.Name, Kind: who.Kind, Program: who.Program, Args: who.Args, Version: who.Version,
-		Model: a.Model, Access: accessOf(a, who), Tools: a.Tools, Script: who.Script,
+		Agent: who, Tools: a.Tools,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
 		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Closes: a.Closes, Base: a.Base, Guard: a.Guard,
@@ -126,24 +116,19 @@ func (h Host) order(j belay.Job, who Agent, dir string) attend.Order {
 	if o.Resume != "" {
 		o.Fresh = filepath.Join(dir, "fresh")
 	}
-	if o.Model == "" {
-		o.Model = who.Model
-	}
+	o.Access, o.Model = accessOf(a, who), cmp.Or(a.Model, who.Model)
 	if j.Timeout > 0 {
 		o.Windows.Timeout = j.Timeout
 	}
 	if o.Windows.Timeout <= 0 {
-		o.Windows.Timeout = attend.DefaultWindows().Timeout
+		o.Windows.Timeout = supervise.DefaultWindows().Timeout
 	}
 	return o
 }
 
 // accessOf is what an agent may do: what its role says, else its settings.
-func accessOf(j *belay.AgentJob, who Agent) agent.Access {
-	if j.Access != "" {
-		return agent.Access(j.Access)
-	}
-	return who.Access
+func accessOf(j *effect.AgentJob, who agent.Agent) agent.Access {
+	return cmp.Or(agent.Access(j.Access), who.Access)
 }
 
 // keepPrompts writes what the agent is told, and what a new session is told
@@ -161,23 +146,23 @@ func keepPrompts(dir string, brief agent.Brief) error {
 }
 
 // briefOf joins the parts of a prompt and adds what every agent is told.
-func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
+func briefOf(j effect.Job, files Files, h Host) (agent.Brief, error) {
 	var b strings.Builder
 	for _, v := range j.Agent.Prompt {
 		text := Plain(v.JSON)
 		if !v.Inline() {
 			raw, err := os.ReadFile(files.BlobPath(v.Sha))
 			if err != nil {
-				return agent.Brief{}, &Fault{belay.FaultInput, fmt.Errorf("read a value of the prompt: %w", err)}
+				return agent.Brief{}, &Fault{fault.Input, fmt.Errorf("read a value of the prompt: %w", err)}
 			}
 			text = string(raw)
 		}
 		if b.Len()+len(text) > maxPrompt {
-			return agent.Brief{}, &Fault{belay.FaultInput, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)}
+			return agent.Brief{}, &Fault{fault.Input, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)}
 		}
 		b.WriteString(text)
 	}
-	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != "", Note: j.Agent.Brief, Closes: j.Agent.Closes}
+	brief := agent.Brief{Prompt: b.String(), Expect: j.Agent.Expect, Cut: j.Agent.Cut, Resumed: j.Agent.Resume != "", Note: j.Agent.Brief, Closes: j.Agent.Closes, JSON: j.JSON != effect.JSONAuto}
 	if j.Agent.Persona != "" && h.Persona != nil {
 		brief.Persona = h.Persona(j.Agent.Persona)
 	}
@@ -185,22 +170,22 @@ func briefOf(j belay.Job, files Files, h Host) (agent.Brief, error) {
 }
 
 // Report is what the attendant of an attempt reported, if it came to that.
-func Report(files interface{ LogPath(belay.Key) string }, k belay.Key) (belay.AgentReport, bool) {
-	r, err := attend.ReadReport(reportPath(files, k))
+func Report(files interface{ LogPath(belay.Key) string }, k belay.Key) (effect.AgentReport, bool) {
+	r, err := supervise.ReadReport(reportPath(files, k))
 	return r, err == nil
 }
 
 // reported adds what the attendant of an agent reported to what the keeper saw.
-func reported(o *belay.Observation, k belay.Key, files interface{ LogPath(belay.Key) string }) {
+func reported(o *effect.Observation, k belay.Key, files interface{ LogPath(belay.Key) string }) {
 	r, ok := Report(files, k)
 	if !ok {
 		return // the verdict says that there is none
 	}
 	o.Agent = &r
-	if r.Ended == belay.EndedDeadline && o.KilledBy == belay.KilledNot {
-		o.KilledBy = belay.KilledDeadline
+	if r.Ended == effect.EndedDeadline && o.KilledBy == fault.KilledNot {
+		o.KilledBy = fault.KilledDeadline
 	}
-	if r.Result.Cut != "" && o.KilledBy == belay.KilledNot && o.Fault == belay.FaultNone {
-		o.Fault, o.Detail = belay.FaultOutput, r.Result.Cut
+	if r.Result.Cut != "" && o.KilledBy == fault.KilledNot && o.Fault == fault.None {
+		o.Fault, o.Detail = fault.Output, r.Result.Cut
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/proc"
 )
@@ -23,16 +25,16 @@ func checkReport(files interface{ LogPath(belay.Key) string }, k belay.Key) stri
 
 // PrepareCheck makes the process of a check that Belay itself makes: this
 // program, with an order. run is the directory of the run.
-func PrepareCheck(j belay.Job, files Files, lim Limits, mask, self []string, run string) (proc.Spawn, error) {
+func PrepareCheck(j effect.Job, files Files, lim Limits, mask, self []string, run string) (proc.Spawn, error) {
 	report := checkReport(files, j.Key)
 	// An attempt that was never born may have left one.
 	if err := os.Remove(report); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
+		return proc.Spawn{}, &Fault{fault.Disk, err}
 	}
 	path := filepath.Join(checkDir(files, j.Key), "order.json")
 	order := check.Order{Dir: j.Dir, Run: run, Tests: j.Check.Tests, PR: j.Check.PR, Report: report}
 	if err := order.Write(path); err != nil {
-		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
+		return proc.Spawn{}, &Fault{fault.Disk, err}
 	}
 	env, _, err := environment(j, files)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -31,7 +33,7 @@ type environ struct {
 // environment is what the step gets on top of the run's environment, and what
 // the shell must do before the script: read the values that no environment can
 // hold. Those are variables of the script alone; its children get the file.
-func environment(j belay.Job, files Files) (env []string, before string, err error) {
+func environment(j effect.Job, files Files) (env []string, before string, err error) {
 	e := &environ{files: files, room: maxEnvAll, words: wordsOf(j.Script)}
 	for _, n := range slices.Sorted(maps.Keys(j.Args)) {
 		if slices.Contains(j.Ints, n) {
@@ -59,7 +61,11 @@ func environment(j belay.Job, files Files) (env []string, before string, err err
 	for _, n := range slices.Sorted(maps.Keys(j.Env)) {
 		e.list = append(e.list, n+"="+j.Env[n])
 	}
-	e.list = append(e.list, "BELAY_STEP="+string(j.Path), "BELAY_ATTEMPT="+strconv.Itoa(j.Attempt))
+	step, item := j.Path, belay.Path("")
+	if j.Of != "" {
+		step, item = j.Of, j.Path
+	}
+	e.list = append(e.list, "BELAY_STEP="+string(step), "BELAY_ITEM="+string(item), "BELAY_ATTEMPT="+strconv.Itoa(j.Attempt))
 	return e.list, e.before(), nil
 }
 
@@ -88,7 +94,7 @@ func (e *environ) add(what string, v belay.Value, names ...string) error {
 }
 
 func nul(what string) error {
-	return &Fault{belay.FaultInput, fmt.Errorf("the value of %s has a NUL byte and cannot be in an environment", what)}
+	return &Fault{fault.Input, fmt.Errorf("the value of %s has a NUL byte and cannot be in an environment", what)}
 }
 
 // spill hands a value over as a file.
@@ -96,7 +102,7 @@ func (e *environ) spill(what string, v belay.Value, names []string) error {
 	if v.Inline() {
 		kept, err := e.files.PutBlob([]byte(Plain(v.JSON)))
 		if err != nil {
-			return &Fault{belay.FaultDisk, fmt.Errorf("keep the value of %s: %w", what, err)}
+			return &Fault{fault.Disk, fmt.Errorf("keep the value of %s: %w", what, err)}
 		}
 		v = kept
 	}
@@ -114,7 +120,7 @@ func (e *environ) spill(what string, v belay.Value, names []string) error {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return &Fault{belay.FaultInput, fmt.Errorf("read the value of %s: %w", what, err)}
+		return &Fault{fault.Input, fmt.Errorf("read the value of %s: %w", what, err)}
 	}
 	if bytes.IndexByte(b, 0) >= 0 {
 		return nul(what)
@@ -173,7 +179,7 @@ func whole(v belay.Value, files Files) error {
 		return err
 	}
 	if !recipe.WholeNumber(text) {
-		return &Fault{belay.FaultInput, fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", clip(text))}
+		return &Fault{fault.Input, fmt.Errorf("%s stands in arithmetic and is not a whole decimal number", clip(text))}
 	}
 	return nil
 }
@@ -191,11 +197,11 @@ func textOf(what string, v belay.Value, files Files) (string, error) {
 		return Plain(v.JSON), nil
 	}
 	if v.Size > maxEnvValue {
-		return "", &Fault{belay.FaultInput, errors.New("the value of " + what + " is too big")}
+		return "", &Fault{fault.Input, errors.New("the value of " + what + " is too big")}
 	}
 	b, err := os.ReadFile(files.BlobPath(v.Sha))
 	if err != nil {
-		return "", &Fault{belay.FaultInput, fmt.Errorf("read the value of %s: %w", what, err)}
+		return "", &Fault{fault.Input, fmt.Errorf("read the value of %s: %w", what, err)}
 	}
 	return string(b), nil
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/redact"
@@ -28,7 +30,7 @@ type mergeOrder struct {
 }
 
 // MergeOrder is the order for the work of a step to be brought back.
-func (h Host) MergeOrder(j belay.Job) worktree.MergeOrder {
+func (h Host) MergeOrder(j effect.Job) worktree.MergeOrder {
 	return worktree.MergeOrder{
 		Key: string(j.Merge.Key), Dir: h.Merges, Tree: j.Merge.Tree, Run: j.Run, Step: j.Path, Skip: h.Skip,
 	}
@@ -40,10 +42,10 @@ func mergePath(files interface{ LogPath(belay.Key) string }, k belay.Key, what s
 
 // PrepareMerge makes the process that brings isolated work back: this program,
 // with an order. It is a process of its own so that it outlives the driver.
-func PrepareMerge(j belay.Job, files Files, lim Limits, mask []string, h Host) (proc.Spawn, error) {
+func PrepareMerge(j effect.Job, files Files, lim Limits, mask []string, h Host) (proc.Spawn, error) {
 	order := mergeOrder{MergeOrder: h.MergeOrder(j), Report: mergePath(files, j.Key, "report"), Secrets: h.Secrets}
 	if err := os.Remove(order.Report); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt that was never born
-		return proc.Spawn{}, &Fault{belay.FaultDisk, err}
+		return proc.Spawn{}, &Fault{fault.Disk, err}
 	}
 	path := mergePath(files, j.Key, "order")
 	b, err := json.Marshal(order)
@@ -51,7 +53,7 @@ func PrepareMerge(j belay.Job, files Files, lim Limits, mask []string, h Host) (
 		err = os.WriteFile(path, b, 0o600)
 	}
 	if err != nil {
-		return proc.Spawn{}, &Fault{belay.FaultDisk, fmt.Errorf("keep the order of the merge: %w", err)}
+		return proc.Spawn{}, &Fault{fault.Disk, fmt.Errorf("keep the order of the merge: %w", err)}
 	}
 	env, _, err := environment(j, files)
 	if err != nil {
@@ -80,13 +82,13 @@ func MergeBack(ctx context.Context, path string) error {
 		return err
 	}
 	failpoint.Hit("mergeback.before_report")
-	m := belay.Merged{Outcome: belay.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits, Left: r.Left}
+	m := effect.Merged{Outcome: effect.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits, Left: r.Left}
 	for n, c := range r.Conflicts {
 		if n == maxConflicts {
 			m.More = len(r.Conflicts) - n
 			break
 		}
-		m.Conflicts = append(m.Conflicts, belay.Conflict{Path: c.Path, Why: c.Why})
+		m.Conflicts = append(m.Conflicts, effect.Conflict{Path: c.Path, Why: c.Why})
 	}
 	if b, err = json.Marshal(m); err != nil {
 		return err
@@ -99,12 +101,12 @@ func MergeBack(ctx context.Context, path string) error {
 }
 
 // merged is what the process of a merge reported, nil when it did not.
-func merged(files interface{ LogPath(belay.Key) string }, k belay.Key) *belay.Merged {
+func merged(files interface{ LogPath(belay.Key) string }, k belay.Key) *effect.Merged {
 	b, err := os.ReadFile(mergePath(files, k, "report"))
 	if err != nil {
 		return nil
 	}
-	var m belay.Merged
+	var m effect.Merged
 	if json.Unmarshal(b, &m) != nil {
 		return nil
 	}

@@ -14,7 +14,10 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/internal/check"
+	"github.com/belay-run/belay/internal/output"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
@@ -30,8 +33,8 @@ type Blobs interface {
 }
 
 // Observe turns the end of a process into facts, and what it left into values.
-func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) belay.Observation {
-	o := belay.Observation{
+func Observe(j effect.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) effect.Observation {
+	o := effect.Observation{
 		Began: e.Began, Exit: e.Code, Signal: e.Signal, KilledBy: e.KilledBy, Fault: e.Fault, Detail: e.Detail,
 		Started: e.Started, Ended: e.Ended, LogSize: e.LogSize, LogSha: e.LogSha, LogKept: e.LogKept,
 		Tail: string(e.Tail), CPU: e.CPUUS, RSS: e.RSSKB, Strays: e.Strays,
@@ -57,8 +60,8 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 		o.Big = bigRead(j)
 	}
 	w := &results{job: j, exit: e, blobs: blobs, most: lim.MaxOut, mask: mask, to: &o}
-	if err := w.collect(); err != nil && o.Fault == belay.FaultNone {
-		o.Fault, o.Detail = belay.FaultDisk, "keep the output: "+err.Error()
+	if err := w.collect(); err != nil && o.Fault == fault.None {
+		o.Fault, o.Detail = fault.Disk, "keep the output: "+err.Error()
 		var f *Fault
 		if errors.As(err, &f) {
 			o.Fault, o.Detail = f.Kind, f.Error()
@@ -72,7 +75,7 @@ func Observe(j belay.Job, e proc.Exit, blobs Blobs, lim Limits, mask []string) b
 const cannotExecute = 126
 
 // bigRead are the variables that a script reads and no argument can hold.
-func bigRead(j belay.Job) []string {
+func bigRead(j effect.Job) []string {
 	words := wordsOf(j.Script)
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(j.Vars)) {
@@ -94,24 +97,25 @@ func bigRead(j belay.Job) []string {
 
 // results collects what an attempt produced.
 type results struct {
-	job   belay.Job
-	exit  proc.Exit
-	blobs Blobs
-	most  int64
-	mask  []string
-	to    *belay.Observation
-	text  []byte          // stdout, trimmed
-	found json.RawMessage // the JSON in it, nil when there is none
+	job    effect.Job
+	exit   proc.Exit
+	blobs  Blobs
+	most   int64
+	mask   []string
+	to     *effect.Observation
+	text   []byte          // stdout, trimmed
+	mended bool            // it had bytes that are no text
+	found  json.RawMessage // the JSON in it, nil when there is none
 }
 
 // good tells whether the attempt ended well, so that its results must be there.
 func (w *results) good() bool {
 	e := w.exit
-	return e.Began && e.Code == 0 && e.Signal == 0 && e.Fault == belay.FaultNone && e.KilledBy == belay.KilledNot
+	return e.Began && e.Code == 0 && e.Signal == 0 && e.Fault == fault.None && e.KilledBy == fault.KilledNot
 }
 
 func (w *results) collect() error {
-	if w.job.Output && w.exit.Fault != belay.FaultOutput {
+	if w.job.Output && w.exit.Fault != fault.Output {
 		if err := w.stdout(); err != nil {
 			return err
 		}
@@ -139,9 +143,12 @@ func (w *results) stdout() error {
 		return err
 	}
 	if w.exit.Hidden {
-		w.to.Hidden = append(w.to.Hidden, belay.Stdout)
+		w.to.Hidden = append(w.to.Hidden, effect.Stdout)
 	}
 	w.text = bytes.TrimSpace(raw)
+	if w.job.Agent != nil && !utf8.Valid(w.text) { // an answer is text, whatever bytes are in it
+		w.text, w.mended = bytes.ToValidUTF8(w.text, []byte("\uFFFD")), true
+	}
 	v, err := w.typed(raw)
 	if err != nil {
 		return err
@@ -164,13 +171,13 @@ func (w *results) printed() ([]byte, error) {
 
 // typed is the value of stdout by the rules of the job.
 func (w *results) typed(raw []byte) (belay.Value, error) {
-	if w.job.JSON != belay.JSONAuto && len(w.text) > 0 || w.job.JSON == belay.JSONRequired {
-		if found, ok := recipe.Extract(string(w.text)); ok {
+	if w.job.JSON != effect.JSONAuto && len(w.text) > 0 || w.job.JSON == effect.JSONRequired {
+		if found, ok := output.Extract(string(w.text)); ok {
 			w.found = found
 			return keep(found, w.blobs)
 		}
-		if w.good() && w.job.JSON == belay.JSONRequired {
-			return belay.Value{}, &Fault{belay.FaultJSON, errors.New("the output had to be JSON, and there is none in it")}
+		if w.good() && w.job.JSON == effect.JSONRequired {
+			return belay.Value{}, &Fault{fault.JSON, errors.New("the output had to be JSON, and there is none in it")}
 		}
 		w.to.Degraded = w.good()
 		return w.plain(raw, false)
@@ -181,7 +188,7 @@ func (w *results) typed(raw []byte) (belay.Value, error) {
 // plain keeps the trimmed text; a big one that needs no trimming is taken over
 // as the file that it is.
 func (w *results) plain(raw []byte, guess bool) (belay.Value, error) {
-	if len(w.text) == len(raw) && w.exit.OutSize > belay.MaxInline {
+	if !w.mended && len(w.text) == len(raw) && w.exit.OutSize > belay.MaxInline {
 		return w.blobs.AdoptBlob(w.blobs.OutPath(w.job.Key), w.exit.OutSha, w.exit.OutSize)
 	}
 	return value(w.text, guess, w.blobs)
@@ -194,7 +201,7 @@ func value(text []byte, guess bool, blobs Blobs) (belay.Value, error) {
 	case len(text) > belay.MaxInline, !utf8.Valid(text), bytes.IndexByte(text, 0) >= 0:
 		return blobs.PutBlob(text)
 	case guess:
-		return belay.Value{JSON: recipe.Typed(string(text))}, nil
+		return belay.Value{JSON: output.Typed(string(text))}, nil
 	}
 	return belay.Text(string(text)), nil
 }
@@ -208,30 +215,30 @@ func keep(raw json.RawMessage, blobs Blobs) (belay.Value, error) {
 }
 
 // result is one of the results beyond stdout.
-func (w *results) result(spec belay.OutputSpec) (belay.Value, error) {
+func (w *results) result(spec effect.OutputSpec) (belay.Value, error) {
 	if spec.File != "" {
 		return w.file(spec)
 	}
 	if w.found == nil {
-		w.found, _ = recipe.Extract(string(w.text)) // without any the walk below says so
+		w.found, _ = output.Extract(string(w.text)) // without any the walk below says so
 	}
 	raw, ok := walk(w.found, spec.Path)
 	if !ok {
 		return belay.Value{}, missing("output %s: there is no %s in what the step printed", spec.Name, spec.Path)
 	}
 	// Something was hidden in what was printed; here, if its mark is.
-	if slices.Contains(w.to.Hidden, belay.Stdout) && bytes.Contains(raw, []byte(redact.Replacement)) {
+	if slices.Contains(w.to.Hidden, effect.Stdout) && bytes.Contains(raw, []byte(redact.Replacement)) {
 		w.to.Hidden = append(w.to.Hidden, spec.Name)
 	}
 	return keep(raw, w.blobs)
 }
 
 func missing(format string, args ...any) error {
-	return &Fault{belay.FaultResult, fmt.Errorf(format, args...)}
+	return &Fault{fault.Result, fmt.Errorf(format, args...)}
 }
 
 // file reads a result that the step wrote to a file.
-func (w *results) file(spec belay.OutputSpec) (belay.Value, error) {
+func (w *results) file(spec effect.OutputSpec) (belay.Value, error) {
 	f, err := openWithin(w.job.Dir, spec.File)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

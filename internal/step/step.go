@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -41,7 +43,7 @@ type Limits struct {
 
 // Fault is why a job could not even be handed over.
 type Fault struct {
-	Kind belay.Fault
+	Kind fault.Fault
 	Err  error
 }
 
@@ -50,7 +52,7 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 // Prepare makes the process of a job. The script is data to bash; values reach
 // it in the environment, and big ones in files.
-func Prepare(j belay.Job, files Files, lim Limits, mask []string) (proc.Spawn, error) {
+func Prepare(j effect.Job, files Files, lim Limits, mask []string) (proc.Spawn, error) {
 	env, before, err := environment(j, files)
 	if err != nil {
 		return proc.Spawn{}, err
@@ -69,13 +71,13 @@ func Prepare(j belay.Job, files Files, lim Limits, mask []string) (proc.Spawn, e
 	return s, nil
 }
 
-func argv(j belay.Job, before string, files Files) ([]string, error) {
+func argv(j effect.Job, before string, files Files) ([]string, error) {
 	args := []string{"bash"}
-	if j.Shell != belay.ShellPlain {
+	if j.Shell != effect.ShellPlain {
 		args = append(args, "-euo", "pipefail")
 	}
 	if strings.IndexByte(j.Script, 0) >= 0 {
-		return nil, &Fault{belay.FaultInput, errors.New("the script has a NUL byte")}
+		return nil, &Fault{fault.Input, errors.New("the script has a NUL byte")}
 	}
 	script := before + j.Script
 	if len(script) <= maxArgScript {
@@ -83,14 +85,14 @@ func argv(j belay.Job, before string, files Files) ([]string, error) {
 	}
 	v, err := files.PutBlob([]byte(script))
 	if err != nil {
-		return nil, &Fault{belay.FaultDisk, fmt.Errorf("keep the script: %w", err)}
+		return nil, &Fault{fault.Disk, fmt.Errorf("keep the script: %w", err)}
 	}
 	return append(args, files.BlobPath(v.Sha)), nil
 }
 
 // Unstarted is the observation of a job that could not be handed over.
-func Unstarted(err error, now time.Time) belay.Observation {
-	o := belay.Observation{Fault: belay.FaultInput, Detail: err.Error(), Exit: -1, Started: now, Ended: now}
+func Unstarted(err error, now time.Time) effect.Observation {
+	o := effect.Observation{Fault: fault.Input, Detail: err.Error(), Exit: -1, Started: now, Ended: now}
 	var f *Fault
 	if errors.As(err, &f) {
 		o.Fault = f.Kind

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -34,7 +36,7 @@ func (f folder) AdoptBlob(path, sha string, size int64) (belay.Value, error) {
 }
 
 // run does a job with a real bash and gives what it printed.
-func run(t *testing.T, files folder, j belay.Job, inherited ...string) string {
+func run(t *testing.T, files folder, j effect.Job, inherited ...string) string {
 	t.Helper()
 	s, err := Prepare(j, files, Limits{}, nil)
 	if err != nil {
@@ -72,7 +74,7 @@ func TestBigValuesArriveWhole(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			j := belay.Job{
+			j := effect.Job{
 				Script: `printf %s "$BELAY_ARG_1"; printf %s "$BIG"; printf %s "$RECIPE_VAR_big"`,
 				Args:   map[string]belay.Value{"BELAY_ARG_1": v}, Vars: map[string]belay.Value{"big": v},
 			}
@@ -87,7 +89,7 @@ func TestBigValuesAreFilesForChildren(t *testing.T) {
 	t.Parallel()
 	files := folder(t.TempDir())
 	text := strings.Repeat("z", 500_000)
-	j := belay.Job{
+	j := effect.Job{
 		Script: `test ${#BIG} = 500000; bash -c 'echo "[${BIG-unset}] $(wc -c <"$BIG_FILE") $(wc -c <"$RECIPE_VAR_big_FILE")"'`,
 		Vars:   map[string]belay.Value{"big": belay.Text(text)},
 	}
@@ -99,7 +101,7 @@ func TestBigValuesAreFilesForChildren(t *testing.T) {
 // Many values that are small each must not be too much together.
 func TestSumOfValues(t *testing.T) {
 	t.Parallel()
-	j := belay.Job{Script: `test ${#V39} = 90000; echo ${#V1} ${#V20}`, Vars: map[string]belay.Value{}}
+	j := effect.Job{Script: `test ${#V39} = 90000; echo ${#V1} ${#V20}`, Vars: map[string]belay.Value{}}
 	for i := range 40 {
 		j.Vars["v"+string(rune('0'+i/10))+string(rune('0'+i%10))] = belay.Text(strings.Repeat("v", 90_000))
 	}
@@ -111,7 +113,7 @@ func TestSumOfValues(t *testing.T) {
 
 func TestFieldsOfObjects(t *testing.T) {
 	t.Parallel()
-	j := belay.Job{
+	j := effect.Job{
 		Script: `echo "$OBJ|$RECIPE_VAR_obj__a__b|$RECIPE_VAR_obj__n_o|$RECIPE_VAR_obj__yes|${RECIPE_VAR_obj__list-none}"`,
 		Vars:   map[string]belay.Value{"obj": {JSON: json.RawMessage(`{"a": {"b": "x y"}, "n-o": null, "yes": true, "list": [1]}`)}},
 	}
@@ -123,8 +125,8 @@ func TestFieldsOfObjects(t *testing.T) {
 
 func TestRefusedBeforeStart(t *testing.T) {
 	t.Parallel()
-	number := func(text string) belay.Job {
-		return belay.Job{
+	number := func(text string) effect.Job {
+		return effect.Job{
 			Script: `echo $((BELAY_ARG_1))`, Ints: []string{"BELAY_ARG_1"},
 			Args: map[string]belay.Value{"BELAY_ARG_1": belay.Text(text)},
 		}
@@ -134,16 +136,16 @@ func TestRefusedBeforeStart(t *testing.T) {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
-	nul := belay.Job{Script: `echo "$V"`, Vars: map[string]belay.Value{"v": belay.Text("a\x00b")}}
-	bigNUL := belay.Job{Script: `echo "$V"`, Vars: map[string]belay.Value{"v": belay.Text(strings.Repeat("a", 200_000) + "\x00b")}}
-	jobs := map[string]belay.Job{"a NUL": nul, "a NUL in a big one": bigNUL}
+	nul := effect.Job{Script: `echo "$V"`, Vars: map[string]belay.Value{"v": belay.Text("a\x00b")}}
+	bigNUL := effect.Job{Script: `echo "$V"`, Vars: map[string]belay.Value{"v": belay.Text(strings.Repeat("a", 200_000) + "\x00b")}}
+	jobs := map[string]effect.Job{"a NUL": nul, "a NUL in a big one": bigNUL}
 	for _, bad := range []string{"", " 1", "1 ", "010", "0x1", "1.5", "a", "a[$(touch x)]", "9223372036854775808", "1\n"} {
 		jobs["number "+bad] = number(bad)
 	}
 	for name, j := range jobs {
 		_, err := Prepare(j, folder(t.TempDir()), Limits{}, nil)
 		var f *Fault
-		if !errors.As(err, &f) || f.Kind != belay.FaultInput {
+		if !errors.As(err, &f) || f.Kind != fault.Input {
 			t.Errorf("%s: got %v, want a fault of kind input", name, err)
 		}
 	}
@@ -159,25 +161,25 @@ func TestObserveTypes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, text string
-		mode       belay.JSONMode
+		mode       effect.JSONMode
 		want       string
 		degraded   bool
-		fault      belay.Fault
+		fault      fault.Fault
 	}{
-		{"number", " 42\n", belay.JSONAuto, `42`, false, ""},
-		{"text", "hello\n", belay.JSONAuto, `"hello"`, false, ""},
-		{"zeros", "007", belay.JSONAuto, `"007"`, false, ""},
-		{"nothing", "\n", belay.JSONAuto, `""`, false, ""},
-		{"found", "so: {\"a\": 1}.", belay.JSONExtract, `{"a":1}`, false, ""},
-		{"not found", "so what", belay.JSONExtract, `"so what"`, true, ""},
-		{"nothing to find in", "", belay.JSONExtract, `""`, false, ""},
-		{"required", "[1]", belay.JSONRequired, `[1]`, false, ""},
-		{"required and missing", "no", belay.JSONRequired, "", false, belay.FaultJSON},
-		{"required and empty", "", belay.JSONRequired, "", false, belay.FaultJSON},
+		{"number", " 42\n", effect.JSONAuto, `42`, false, ""},
+		{"text", "hello\n", effect.JSONAuto, `"hello"`, false, ""},
+		{"zeros", "007", effect.JSONAuto, `"007"`, false, ""},
+		{"nothing", "\n", effect.JSONAuto, `""`, false, ""},
+		{"found", "so: {\"a\": 1}.", effect.JSONExtract, `{"a":1}`, false, ""},
+		{"not found", "so what", effect.JSONExtract, `"so what"`, true, ""},
+		{"nothing to find in", "", effect.JSONExtract, `""`, false, ""},
+		{"required", "[1]", effect.JSONRequired, `[1]`, false, ""},
+		{"required and missing", "no", effect.JSONRequired, "", false, fault.JSON},
+		{"required and empty", "", effect.JSONRequired, "", false, fault.JSON},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			o := Observe(belay.Job{Output: true, JSON: c.mode}, exit(c.text), folder(t.TempDir()), Limits{}, nil)
+			o := Observe(effect.Job{Output: true, JSON: c.mode}, exit(c.text), folder(t.TempDir()), Limits{}, nil)
 			got := ""
 			if o.Output != nil {
 				got = plainJSON(o.Output.JSON)
@@ -201,8 +203,8 @@ func TestObserveFailureComesFirst(t *testing.T) {
 	t.Parallel()
 	e := exit("no")
 	e.Code = 3
-	j := belay.Job{Output: true, JSON: belay.JSONRequired, Outputs: []belay.OutputSpec{{Name: "x", File: "gone"}}}
-	if o := Observe(j, e, folder(t.TempDir()), Limits{}, nil); o.Fault != belay.FaultNone || o.Degraded || o.Exit != 3 {
+	j := effect.Job{Output: true, JSON: effect.JSONRequired, Outputs: []effect.OutputSpec{{Name: "x", File: "gone"}}}
+	if o := Observe(j, e, folder(t.TempDir()), Limits{}, nil); o.Fault != fault.None || o.Degraded || o.Exit != 3 {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -215,23 +217,23 @@ func TestObserveResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	observe := func(spec belay.OutputSpec) belay.Observation {
+	observe := func(spec effect.OutputSpec) effect.Observation {
 		spec.Name = "x"
-		j := belay.Job{Output: true, Dir: dir, Outputs: []belay.OutputSpec{spec}}
+		j := effect.Job{Output: true, Dir: dir, Outputs: []effect.OutputSpec{spec}}
 		return Observe(j, exit(`see {"items": [{"id": 12345678901234567890}]}`), folder(t.TempDir()), Limits{MaxOut: 25}, []string{"hunter2-hunter2"})
 	}
-	if o := observe(belay.OutputSpec{File: "a.txt"}); string(o.Outputs["x"].JSON) != `"from a file"` {
+	if o := observe(effect.OutputSpec{File: "a.txt"}); string(o.Outputs["x"].JSON) != `"from a file"` {
 		t.Errorf("file: %+v", o)
 	}
-	if o := observe(belay.OutputSpec{Path: "items[0].id"}); string(o.Outputs["x"].JSON) != `12345678901234567890` {
+	if o := observe(effect.OutputSpec{Path: "items[0].id"}); string(o.Outputs["x"].JSON) != `12345678901234567890` {
 		t.Errorf("place: %+v", o)
 	}
-	o := observe(belay.OutputSpec{File: "secret.txt"})
+	o := observe(effect.OutputSpec{File: "secret.txt"})
 	if strings.Contains(string(o.Outputs["x"].JSON), "hunter2") || !slices.Contains(o.Hidden, "x") {
 		t.Errorf("secret: %+v", o)
 	}
-	for _, spec := range []belay.OutputSpec{{File: "gone"}, {File: "."}, {Path: "items[1]"}, {Path: "items.id"}, {Path: "other"}} {
-		if o := observe(spec); o.Fault != belay.FaultResult {
+	for _, spec := range []effect.OutputSpec{{File: "gone"}, {File: "."}, {Path: "items[1]"}, {Path: "items.id"}, {Path: "other"}} {
+		if o := observe(spec); o.Fault != fault.Result {
 			t.Errorf("%+v: fault %q", spec, o.Fault)
 		}
 	}
@@ -247,14 +249,14 @@ func TestObserveBigOutputTwice(t *testing.T) {
 	if err := os.WriteFile(files.OutPath(""), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first := Observe(belay.Job{Output: true}, e, files, Limits{}, nil)
+	first := Observe(effect.Job{Output: true}, e, files, Limits{}, nil)
 	if first.Output == nil || first.Output.Sha != e.OutSha {
 		t.Fatalf("got %+v", first)
 	}
 	if err := os.WriteFile(files.OutPath(""), []byte(text+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if trimmed := Observe(belay.Job{Output: true}, e, files, Limits{}, nil); trimmed.Output == nil || trimmed.Output.Sha != first.Output.Sha {
+	if trimmed := Observe(effect.Job{Output: true}, e, files, Limits{}, nil); trimmed.Output == nil || trimmed.Output.Sha != first.Output.Sha {
 		t.Errorf("a newline at the end makes another value: %+v", trimmed.Output)
 	}
 }

@@ -5,30 +5,20 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
 // AgentWork is who did an attempt, what it used and what it left behind, in one
 // short phrase.
-func AgentWork(r *belay.AgentReport) string {
+func AgentWork(r *effect.AgentReport) string {
 	words := []string{story.AgentName(r.Name)}
-	if used := Used(r.Result.Usage); used != "" {
+	if used := readable.Used(r.Result.Usage); used != "" {
 		words = append(words, used)
 	}
 	if left := Left(r.Evidence); left != "" {
 		words = append(words, left)
-	}
-	return strings.Join(words, ", ")
-}
-
-// Used is what an agent told about its use, "" when it told nothing.
-func Used(u belay.Usage) string {
-	var words []string
-	if n := u.Tokens(); n > 0 {
-		words = append(words, Count(n)+" tokens")
-	}
-	if u.MicroUSD > 0 {
-		words = append(words, Dollars(u.MicroUSD))
 	}
 	return strings.Join(words, ", ")
 }
@@ -52,40 +42,6 @@ func Left(e belay.Evidence) string {
 		words = append(words, "pull request")
 	}
 	return strings.Join(words, ", ")
-}
-
-// Reason is a failure without the step that was named already. A class that
-// says no more than the kind is left out.
-func Reason(f *belay.Failure) string { return f.Name() + ": " + f.Cause }
-
-// Count is a big number as people say it: 950, 1.5k, 23k, 1.2M.
-func Count(n int64) string {
-	const kilo, mega, giga = 1e3, 1e6, 1e9
-	switch f := float64(n); {
-	case n < kilo:
-		return fmt.Sprint(n)
-	case n < 9950:
-		return fmt.Sprintf("%.1fk", f/kilo)
-	case n < mega-500:
-		return fmt.Sprintf("%.0fk", f/kilo)
-	case n < giga:
-		return fmt.Sprintf("%.1fM", f/mega)
-	default:
-		return fmt.Sprintf("%.1fG", f/giga)
-	}
-}
-
-// Dollars is an amount of millionths of a dollar. Less than ten cents are shown
-// with all their places: a sum of them is what matters.
-func Dollars(micro int64) string {
-	if micro >= 100_000 {
-		return fmt.Sprintf("$%.2f", float64(micro)/1e6)
-	}
-	text := strings.TrimRight(fmt.Sprintf("%.6f", float64(micro)/1e6), "0")
-	for len(text) < len("0.00") {
-		text += "0"
-	}
-	return "$" + text
 }
 
 func plural(n int, word string) string {
@@ -129,17 +85,17 @@ func noted(n *story.News) []Line {
 		return []Line{l}
 	}
 	switch n.Note.What {
-	case belay.NoteInterrupt:
+	case effect.NoteInterrupt:
 		return line("interrupt", n.Note.Text, false)
-	case belay.NoteResume:
+	case effect.NoteResume:
 		return line("resumed", "its session goes on", false)
-	case belay.NoteKill:
+	case effect.NoteKill:
 		return line("killed", n.Note.Text, false)
-	case belay.NoteQuiet:
+	case effect.NoteQuiet:
 		return line("quiet", n.Note.Text, true)
-	case belay.NoteRetry:
+	case effect.NoteRetry:
 		return line("note", "the agent calls its model again: "+n.Note.Text, true)
-	case belay.NoteSession, belay.NoteBase:
+	case effect.NoteSession, effect.NoteBase:
 	}
 	return nil
 }

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -22,27 +25,27 @@ steps:
 // grant lets the agent of an attempt start.
 func (s *tale) grant(key string) {
 	s.t.Helper()
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: belay.Key("k3f9q:" + key + "?agent"), Answer: belay.Answer{OK: true}}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.AnswerGiven{Key: belay.Key("k3f9q:" + key + "?agent"), Answer: effect.AnswerAgent{OK: true}}})
 }
 
 // report ends an agent's attempt after d with what is known of it.
-func (s *tale) report(key string, d time.Duration, r belay.AgentReport) {
+func (s *tale) report(key string, d time.Duration, r effect.AgentReport) {
 	s.t.Helper()
 	began := s.now
 	s.now = s.now.Add(d)
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptEnded{Key: belay.Key("k3f9q:" + key), Observation: belay.Observation{
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.AttemptEnded{Key: belay.Key("k3f9q:" + key), Observation: effect.Observation{
 		Began: true, Exit: r.Result.Exit, Started: began, Ended: s.now, Agent: &r,
 	}}})
 }
 
-func (s *tale) note(key string, what belay.NoteKind, text string) {
+func (s *tale) note(key string, what effect.NoteKind, text string) {
 	s.t.Helper()
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptNoted{Key: belay.Key("k3f9q:" + key), What: what, Text: text}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.AttemptNoted{Key: belay.Key("k3f9q:" + key), What: what, Text: text}})
 }
 
 func seen(before, after string, files ...belay.FileChange) belay.Evidence {
 	e := belay.Evidence{
-		Before: belay.Print{Repo: true, Head: "c0ffee", Tree: before}, After: belay.Print{Repo: true, Head: "c0ffee", Tree: after},
+		Before: belay.TreeState{Repo: true, Head: "c0ffee", Tree: before}, After: belay.TreeState{Repo: true, Head: "c0ffee", Tree: after},
 		Files: len(files), Changed: files,
 	}
 	for _, f := range files {
@@ -57,22 +60,22 @@ func TestStoryOfAgents(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
 	s.grant("fix.1")
-	s.note("fix.1", belay.NoteSession, "5e55-10")
-	s.note("fix.1", belay.NoteQuiet, "silence: 5m0s of 10m0s have passed")
-	s.note("fix.1", belay.NoteRetry, "overloaded 529")
-	s.note("fix.1", belay.NoteInterrupt, "silence: it said nothing for 10m0s")
-	s.note("fix.1", belay.NoteResume, "5e55-10")
-	s.report("fix.1", 12*time.Minute, belay.AgentReport{Name: "claude", Evidence: seen("a", "a"), Result: belay.AgentResult{
+	s.note("fix.1", effect.NoteSession, "5e55-10")
+	s.note("fix.1", effect.NoteQuiet, "silence: 5m0s of 10m0s have passed")
+	s.note("fix.1", effect.NoteRetry, "overloaded 529")
+	s.note("fix.1", effect.NoteInterrupt, "silence: it said nothing for 10m0s")
+	s.note("fix.1", effect.NoteResume, "5e55-10")
+	s.report("fix.1", 12*time.Minute, effect.AgentReport{Name: "claude", Evidence: seen("a", "a"), Result: belay.AgentResult{
 		Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9, Usage: belay.Usage{Input: 20_000, Output: 3_400},
 	}})
 	s.now = s.now.Add(time.Minute)
 	s.turn()
 	s.grant("fix.2")
 	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ go test ./..." }), "\n") + "\n"
-	s.report("fix.2", 3*time.Minute, belay.AgentReport{Name: "claude", Evidence: seen("a", "b", belay.FileChange{Path: "x.go", Change: belay.FileModified, Added: 3, Deleted: 1}),
+	s.report("fix.2", 3*time.Minute, effect.AgentReport{Name: "claude", Evidence: seen("a", "b", belay.FileChange{Path: "x.go", Change: belay.FileModified, Added: 3, Deleted: 1}),
 		Result: belay.AgentResult{Final: true, Stop: belay.StopDone, Excerpt: "done", TextSize: 4, Usage: belay.Usage{Input: 5, CacheRead: 1_200_000, MicroUSD: 1_234_567}}})
 	s.grant("look.1")
-	s.report("look.1", time.Second, belay.AgentReport{Name: "claude", Evidence: seen("b", "b"), Result: belay.AgentResult{
+	s.report("look.1", time.Second, effect.AgentReport{Name: "claude", Evidence: seen("b", "b"), Result: belay.AgentResult{
 		Final: true, Error: true, Exit: 1, Stop: belay.StopError, Class: belay.ClassAuth, Status: 401, Cause: "invalid key",
 	}})
 	golden(t, "agents", s.text()+"--\n"+live+"--\n"+summary(s))
@@ -85,7 +88,7 @@ func TestStoryOfAHollowRun(t *testing.T) {
 	for n := 1; n <= 2; n++ { // it is asked once more, for evidence
 		k := fmt.Sprintf("fix.%d", n)
 		s.grant(k)
-		s.report(k, time.Second, belay.AgentReport{Name: "codex", Evidence: seen("a", "a"), Result: belay.AgentResult{
+		s.report(k, time.Second, effect.AgentReport{Name: "codex", Evidence: seen("a", "a"), Result: belay.AgentResult{
 			Final: true, Stop: belay.StopDone, Excerpt: "All done!", TextSize: 9,
 		}})
 		s.now = s.now.Add(time.Minute)
@@ -109,7 +112,7 @@ func TestStoryOfAHollowRun(t *testing.T) {
 func TestStoryOfABudget(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: belay.Answer{Error: "40 of 40 agent starts are used"}}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: effect.AnswerAgent{Error: "40 of 40 agent starts are used"}}})
 	if want := "  held      fix                  step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
 		t.Errorf("got\n%s", s.text())
 	}
@@ -124,9 +127,9 @@ func TestQuietNotesAreForTheCurious(t *testing.T) {
 	s := begin(t, agents, nil)
 	s.grant("fix.1")
 	from := len(s.recs)
-	s.note("fix.1", belay.NoteQuiet, "half")
-	s.note("fix.1", belay.NoteRetry, "529")
-	s.note("fix.1", belay.NoteKill, "over")
+	s.note("fix.1", effect.NoteQuiet, "half")
+	s.note("fix.1", effect.NoteRetry, "529")
+	s.note("fix.1", effect.NoteKill, "over")
 	var plain, verbose bytes.Buffer
 	NewScreen(&plain, NewBoard(story.Live(s.tree)), Style{}, none).Seen(s.recs[from:])
 	NewScreen(&verbose, NewBoard(story.Live(s.tree)), Style{Verbose: true}, none).Seen(s.recs[from:])
@@ -164,12 +167,12 @@ func TestLeft(t *testing.T) {
 func TestNumbersForPeople(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 9949: "9.9k", 9950: "10k", 23_400: "23k", 999_499: "999k", 999_500: "1.0M", 1_250_000: "1.2M", 3e9: "3.0G"} {
-		if got := Count(n); got != want {
+		if got := readable.Count(n); got != want {
 			t.Errorf("Count(%d) = %q, want %q", n, got, want)
 		}
 	}
 	for n, want := range map[int64]string{1: "$0.000001", 12_300: "$0.0123", 10_000: "$0.01", 50_000: "$0.05", 100_000: "$0.10", 1_234_567: "$1.23"} {
-		if got := Dollars(n); got != want {
+		if got := readable.Dollars(n); got != want {
 			t.Errorf("Dollars(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -184,7 +187,7 @@ func TestReasonNamesTheClassThatSaysMore(t *testing.T) {
 		"bash_failure (refusal): x": {Kind: belay.BashFailure, Class: belay.ClassRefusal, Cause: "x"},
 		"bash_failure: x":           {Kind: belay.BashFailure, Cause: "x"},
 	} {
-		if got := Reason(&f); got != want {
+		if got := story.Reason(&f); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -200,7 +203,7 @@ func TestHarmless(t *testing.T) {
 		"cut \xff byte":          "cut \uFFFD byte",
 		"日本語 👍":                  "日本語 👍",
 	} {
-		if got := Harmless(in); got != want {
+		if got := readable.Harmless(in); got != want {
 			t.Errorf("Harmless(%q) = %q, want %q", in, got, want)
 		}
 	}

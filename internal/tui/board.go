@@ -11,7 +11,11 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -39,7 +43,7 @@ func (b *Board) Lines(n *story.News) []Line {
 	case story.RecoveryChosen:
 		return b.recovery(n.Decision)
 	case story.StepRefused:
-		return []Line{line("failed", n.Place, "", Reason(n.Failure))}
+		return []Line{line("failed", n.Place, "", story.Reason(n.Failure))}
 	case story.StepNotTaken:
 		return []Line{line("not taken", n.Place, "", n.Why)}
 	case story.StepSkipped:
@@ -52,7 +56,7 @@ func (b *Board) Lines(n *story.News) []Line {
 		if d.Check {
 			text += "; its check decides"
 		}
-		return []Line{line(Decided, n.Place, "", text)}
+		return []Line{line(story.DecidedWord, n.Place, "", text)}
 	case story.RequestReceived:
 		return request(*n.Request)
 	case story.RequestRefused:
@@ -64,8 +68,8 @@ func (b *Board) Lines(n *story.News) []Line {
 
 // request is a line for what a person asked; what a run asks of its child is
 // not news.
-func request(r belay.Request) []Line {
-	if r.Run.Depth() > 0 || r.Ask == belay.RequestAnswer {
+func request(r event.Request) []Line {
+	if r.Run.Depth() > 0 || r.Ask == event.RequestAnswer {
 		return nil
 	}
 	text := "asked by " + r.By
@@ -81,13 +85,13 @@ func found(n *story.News) []Line {
 	}
 	text := ""
 	switch n.How {
-	case belay.Adopted:
+	case fault.Adopted:
 		text = "still running, not started again"
-	case belay.Harvested:
+	case fault.Harvested:
 		text = "ended meanwhile, its exit was kept"
-	case belay.Unborn:
+	case fault.Unborn:
 		text = "it never began"
-	case belay.Lost:
+	case fault.Lost:
 		text = "its keeper died with it, the outcome is not known"
 	}
 	return []Line{line(string(n.How), beside(n.Attempt), "", text)}
@@ -114,7 +118,7 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		return mergeJudged(a)
 	case a.Role == belay.RoleVerify && !a.Verdict.OK: // what follows says why
 		return nil
-	case a.Role == belay.RoleVerify && a.Verdict.Basis == belay.BasisPR:
+	case a.Role == belay.RoleVerify && a.Verdict.Basis == effect.BasisPR:
 		return []Line{line("done", a.Place, took(a), "the forge was asked again")}
 	case a.Role == belay.RoleVerify: // judged only where a person called it done
 		return []Line{line("done", a.Place, took(a), "its check passes, as a person said")}
@@ -139,8 +143,8 @@ func (b *Board) judged(a *story.Attempt) []Line {
 			return []Line{line("degraded", a.Place, took(a), joined("no JSON in its output, which stays text", part, again, work))}
 		}
 		word := "done"
-		if v.Basis == belay.BasisAnswer {
-			word = Answered
+		if v.Basis == effect.BasisAnswer {
+			word = story.AnsweredWord
 		}
 		return []Line{line(word, a.Place, took(a), joined(part, again, work))}
 	case v.GivenBack:
@@ -169,7 +173,7 @@ func joined(words ...string) string {
 // givenBack says what follows for an attempt that we ended: after a stop it is
 // started again, after a cancel nothing is.
 func givenBack(a *story.Attempt) string {
-	if a.Observation != nil && a.Observation.KilledBy == belay.KilledCancel {
+	if a.Observation != nil && a.Observation.KilledBy == fault.KilledCancel {
 		return "ended by cancel"
 	}
 	return "given back: it is started again at resume"
@@ -180,12 +184,12 @@ func line(word string, at story.Place, took, text string) Line {
 }
 
 // beside is where an attempt is shown.
-func beside(a *story.Attempt) story.Place { return story.Place{Run: a.Run, Path: a.Beside()} }
+func beside(a *story.Attempt) story.Place { return story.Place{Run: a.Run, Path: a.InRun()} }
 
 // took is how long an attempt ran, "" when nobody knows.
 func took(a *story.Attempt) string {
 	if d, ok := a.Took(); ok {
-		return Took(d)
+		return readable.Took(d)
 	}
 	return ""
 }

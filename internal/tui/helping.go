@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/story"
 )
@@ -22,9 +23,9 @@ func helperBegan(a *story.Attempt) []Line {
 // judges it.
 func helperEnded(a *story.Attempt) []Line {
 	switch a.Observation.KilledBy {
-	case belay.KilledStop, belay.KilledCancel:
+	case fault.KilledStop, fault.KilledCancel:
 		return []Line{line("stopped", beside(a), took(a), givenBack(a))}
-	case belay.KilledNot, belay.KilledDeadline, belay.KilledGrace:
+	case fault.KilledNot, fault.KilledDeadline, fault.KilledGrace:
 	}
 	return nil
 }
@@ -53,7 +54,7 @@ func helperJudged(a *story.Attempt) []Line {
 	case v.OK:
 		return []Line{done}
 	case v.Failure != nil:
-		text := Reason(v.Failure)
+		text := story.Reason(v.Failure)
 		if work != "" {
 			text += " (" + work + ")"
 		}
@@ -77,7 +78,7 @@ func recoveredLine(run belay.RunID, v flow.StepView) Line {
 		text += ", " + flow.TakenAnswer
 	}
 	if v.Failure != nil {
-		text += " (" + Reason(v.Failure) + ")"
+		text += " (" + story.Reason(v.Failure) + ")"
 	}
 	return Line{Word: "recovered", Step: story.StepName(run, v.Path), Text: text}
 }

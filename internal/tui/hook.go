@@ -3,7 +3,9 @@ package tui
 import (
 	"fmt"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -18,13 +20,13 @@ func hookEnded(a *story.Attempt) []Line {
 }
 
 // HookTrouble says how a hook ended, "" when it ended well.
-func HookTrouble(o *belay.Observation) string {
+func HookTrouble(o *effect.Observation) string {
 	switch {
-	case o.KilledBy == belay.KilledStop, o.KilledBy == belay.KilledCancel, o.KilledBy == belay.KilledGrace:
+	case o.KilledBy == fault.KilledStop, o.KilledBy == fault.KilledCancel, o.KilledBy == fault.KilledGrace:
 		return "cut off: it comes again when the run goes on"
-	case o.KilledBy == belay.KilledDeadline:
+	case o.KilledBy == fault.KilledDeadline:
 		return "failed: it timed out; the run goes on"
-	case o.Fault != belay.FaultNone:
+	case o.Fault != fault.None:
 		return "failed: " + o.Detail + "; the run goes on"
 	case o.Signal != 0:
 		return fmt.Sprintf("failed: signal %d; the run goes on", o.Signal)
@@ -32,8 +34,8 @@ func HookTrouble(o *belay.Observation) string {
 		return ""
 	}
 	text := fmt.Sprintf("failed: exit %d", o.Exit)
-	if last := LastLine(o.Tail); last != "" {
-		text += ": " + Cut(last, 100)
+	if last := readable.LastLine(o.Tail); last != "" {
+		text += ": " + readable.Cut(last, 100)
 	}
 	return text + "; the run goes on"
 }

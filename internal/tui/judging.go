@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // Judging says which files that judge the work the agent of a done step changed:
@@ -17,10 +18,10 @@ func Judging(v flow.StepView) string {
 	var names []string
 	for _, f := range v.Main.Agent.Evidence.Guards {
 		if len(names) < most {
-			names = append(names, Clean(f.Path))
+			names = append(names, readable.Clean(f.Path))
 		}
 	}
-	text := "changed files that the work is judged by: " + strings.Join(names, ", ")
+	text := "changed test or CI files, review these first: " + strings.Join(names, ", ")
 	if more := len(v.Main.Agent.Evidence.Guards) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

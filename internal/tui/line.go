@@ -1,6 +1,11 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
+)
 
 // Line is one plain line about a step: what became of it, which one, how long
 // it took, and what there is to say.
@@ -25,9 +30,9 @@ func (l Line) Format(colour bool) string {
 	if colour {
 		word = paint(l.Word, word)
 	}
-	s := "  " + word + " " + pad(Clean(l.Step), stepWidth) + " " + padLeft(l.Took, tookWidth)
+	s := "  " + word + " " + pad(readable.Clean(l.Step), stepWidth) + " " + padLeft(l.Took, tookWidth)
 	if l.Text != "" {
-		s += "  " + Clean(l.Text)
+		s += "  " + readable.Clean(l.Text)
 	}
 	return strings.TrimRight(s, " ")
 }
@@ -36,7 +41,7 @@ func (l Line) Format(colour bool) string {
 func paint(word, text string) string {
 	code := ""
 	switch word {
-	case "done", Answered, Decided, "recovered":
+	case "done", story.AnsweredWord, story.DecidedWord, "recovered":
 		code = "32"
 	case "failed", "lost", "killed":
 		code = "31"
@@ -62,7 +67,7 @@ func Table(rows [][]string) []string {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], Width(cell))
+			widths[i] = max(widths[i], readable.Width(cell))
 		}
 	}
 	lines := make([]string, len(rows))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -24,18 +25,18 @@ func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []st
 		if running++; running > maxLanes {
 			continue
 		}
-		lines = append(lines, Cut(lane(a, now, tail), width))
+		lines = append(lines, readable.Cut(lane(a, now, tail), width))
 	}
 	if running > maxLanes {
 		lines = append(lines, fmt.Sprintf("  … and %d more", running-maxLanes))
 	}
 	retries := b.story.Retries()
 	if len(retries) > 0 {
-		lines = append(lines, Cut(retry(&retries[0], now), width))
+		lines = append(lines, readable.Cut(retry(&retries[0], now), width))
 	}
 	for _, st := range b.story.ForTrees() {
-		text := WaitsForTree(st.Run, belay.Answer{By: st.TreeOf})
-		lines = append(lines, Cut(Line{Word: "waiting", Step: st.Name(), Text: text}.Format(false), width))
+		text := WaitsForTree(st.Run, st.TreeOf)
+		lines = append(lines, readable.Cut(Line{Word: "waiting", Step: st.Name(), Text: text}.Format(false), width))
 	}
 	if len(lines) == 0 {
 		return nil
@@ -47,7 +48,7 @@ func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []st
 	if len(retries) > 0 {
 		counts += fmt.Sprintf(", %d to be tried again", len(retries))
 	}
-	return append(lines, Cut(counts, width))
+	return append(lines, readable.Cut(counts, width))
 }
 
 // lane is the line of an attempt that runs.
@@ -67,14 +68,14 @@ func lane(a *story.Attempt, now time.Time, tail func(belay.Key) string) string {
 		notes = append(notes, last)
 	}
 	return Line{
-		Word: word, Step: beside(a).Name(), Took: Took(now.Sub(a.Since)), Text: strings.Join(notes, "  "),
+		Word: word, Step: beside(a).Name(), Took: readable.Took(now.Sub(a.Since)), Text: strings.Join(notes, "  "),
 	}.Format(false)
 }
 
 // retry is the line of a step that waits for its time.
 func retry(st *story.Step, now time.Time) string {
 	return Line{
-		Word: "waiting", Step: st.Name(), Took: Took(st.Again.Due.Sub(now)),
+		Word: "waiting", Step: st.Name(), Took: readable.Took(st.Again.Due.Sub(now)),
 		Text: fmt.Sprintf("then attempt %d of %d", st.Again.N, st.Again.Of),
 	}.Format(false)
 }

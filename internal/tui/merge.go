@@ -3,7 +3,7 @@ package tui
 import (
 	"strings"
 
-	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/story"
 )
 
@@ -15,7 +15,7 @@ func mergeJudged(a *story.Attempt) []Line {
 	text := "merged"
 	if a.Observation != nil && a.Observation.Merge != nil {
 		switch m := a.Observation.Merge; {
-		case m.Outcome == belay.MergeNothing:
+		case m.Outcome == effect.MergeNothing:
 			text = "nothing to be merged"
 		case len(m.Commits) > 0:
 			text = "merged: " + plural(m.Files, "file") + ", " + plural(len(m.Commits), "commit")

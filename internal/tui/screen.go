@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -19,6 +21,8 @@ type Style struct {
 	Colour  bool       // words in colour
 	Live    bool       // the writer is a terminal: running steps are redrawn in place
 	Width   func() int // of the terminal, asked at each drawing
+
+	Brief func() bool // steps that were not taken are left out, unless Verbose; nil: never
 }
 
 // Screen writes a run to a terminal or a file as it goes. Seen is called by the
@@ -39,7 +43,7 @@ func NewScreen(w io.Writer, board *Board, style Style, tail func(belay.Key) stri
 }
 
 // Seen tells and shows records that are on disk.
-func (s *Screen) Seen(recs []belay.Record) []story.News {
+func (s *Screen) Seen(recs []event.Record) []story.News {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	news := s.board.story.Add(recs...)
@@ -52,7 +56,7 @@ func (s *Screen) Seen(recs []belay.Record) []story.News {
 			b.WriteString(recordLine(r) + "\n")
 		}
 		for _, l := range s.board.Lines(&news[i]) {
-			if l.Detail && !s.style.Verbose {
+			if !s.style.Verbose && (l.Detail || news[i].What == story.StepNotTaken && s.brief()) {
 				continue
 			}
 			b.WriteString(l.Format(s.style.Colour) + "\n")
@@ -63,6 +67,8 @@ func (s *Screen) Seen(recs []belay.Record) []story.News {
 	}
 	return news
 }
+
+func (s *Screen) brief() bool { return s.style.Brief != nil && s.style.Brief() }
 
 // Tick draws what runs now.
 func (s *Screen) Tick(now time.Time) {
@@ -75,13 +81,16 @@ func (s *Screen) Tick(now time.Time) {
 	back, out := s.erase(), ""
 	for _, l := range lines {
 		out += l + "\n"
-		s.drawn = append(s.drawn, Width(l))
+		s.drawn = append(s.drawn, readable.Width(l))
 	}
 	s.put(back, out)
 }
 
 // Say prints lines of others above the live view.
 func (s *Screen) Say(lines ...string) {
+	if len(lines) == 0 {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(s.erase(), strings.Join(lines, "\n")+"\n")
@@ -111,18 +120,18 @@ func (s *Screen) erase() string {
 // put writes text after the moves that take the last drawing away. It is talk:
 // the run does not depend on who listens.
 func (s *Screen) put(back, text string) {
-	if d, ok := s.w.(*Door); ok {
-		_, _ = d.redraw(back, []byte(text)) // see above
+	if d, ok := s.w.(*readable.Door); ok {
+		_, _ = d.Redraw(back, []byte(text)) // see above
 	} else if back+text != "" {
 		_, _ = io.WriteString(s.w, back+text) // see above
 	}
 }
 
 // recordLine is a record as one line for people who want everything.
-func recordLine(r belay.Record) string {
+func recordLine(r event.Record) string {
 	body, err := json.Marshal(r.Event)
 	if err != nil {
 		body = []byte("{}") // the record on disk is whole; this is only talk
 	}
-	return fmt.Sprintf("%5d %s %-16s %s %s", r.Seq, r.At.Format("15:04:05.000"), r.Event.Kind(), r.Run, Clean(string(body)))
+	return fmt.Sprintf("%5d %s %-16s %s %s", r.Seq, r.At.Format("15:04:05.000"), r.Event.Kind(), r.Run, readable.Clean(string(body)))
 }

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -37,7 +40,7 @@ func count(tree *flow.Tree) tally {
 			t.recovered = append(t.recovered, recoveredLine(p.Run, p.StepView))
 			t.unsure = t.unsure || p.Verdict != nil && p.Verdict.Partial
 		case story.OnWord(p.StepView):
-			t.taken = append(t.taken, Line{Word: "done", Step: name, Text: TakenWords})
+			t.taken = append(t.taken, Line{Word: "done", Step: name, Text: story.TakenWords})
 		case story.AnswerOnly(p.StepView):
 			t.answered++
 		}
@@ -52,7 +55,7 @@ func (t tally) String() string {
 		word string
 	}{
 		{t.Done - len(t.recovered) - t.answered, "done"},
-		{t.answered, Answered},
+		{t.answered, story.AnsweredWord},
 		{len(t.recovered), "recovered"},
 		{len(t.Failed), "failed"},
 		{len(t.Optional), "optional failed"},
@@ -76,26 +79,26 @@ func (t tally) String() string {
 // is how the program is called.
 func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
 	t := count(tree)
-	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, Took(took), t)}
+	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), t)}
 	for _, v := range t.bad {
 		lines = append(lines, badLine(v).Format(false))
 		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
-			lines = append(lines, "  hint: "+Clean(v.Failure.Hint))
+			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
 		}
 	}
 	for _, l := range slices.Concat(t.recovered, t.taken, t.judging) {
 		lines = append(lines, l.Format(false))
 	}
 	if len(t.bad) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
-		lines = append(lines, "  "+Clean(res.Reason))
+		lines = append(lines, "  "+readable.Clean(res.Reason))
 		if res.Failure != nil && res.Failure.Hint != "" {
-			lines = append(lines, "  hint: "+Clean(res.Failure.Hint))
+			lines = append(lines, "  hint: "+readable.Clean(res.Failure.Hint))
 		}
 	}
 	if starts, used := tree.Spent(); starts > 0 {
-		lines = append(lines, strings.TrimSuffix("agents: "+plural(starts, "start")+", "+Used(used), ", "))
+		lines = append(lines, strings.TrimSuffix("agents: "+plural(starts, "start")+", "+readable.Used(used), ", "))
 	}
-	if res.Code != belay.ExitOK {
+	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
 	if next := Next(id, tree, res.Status, belayCmd); next != "" {
@@ -108,44 +111,15 @@ func badLine(v story.Placed) Line {
 	l := Line{Word: string(v.Phase), Step: v.At().Name()}
 	switch {
 	case v.Failure != nil:
-		l.Text = Reason(v.Failure)
+		l.Text = story.Reason(v.Failure)
 	case v.Phase == flow.Held:
-		l.Text = HeldWords(v.StepView)
+		l.Text = story.HeldWords(v.StepView)
 	}
 	if v.Optional && v.Phase == flow.Failed {
 		l.Text = "optional: " + l.Text
 	}
 	return l
 }
-
-// HeldWords say why a step is held that did not fail.
-func HeldWords(v flow.StepView) string {
-	switch {
-	case story.Stale(v):
-		return fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
-	case story.OverBudget(v):
-		return "no further agent may start: the budget is used up"
-	}
-	return "nobody can tell whether its work was done"
-}
-
-// Answered is the word for a step that is done because its agent gave an answer:
-// nobody checked what it says.
-const Answered = "answered"
-
-// PhaseWord is how a step stands, as every screen says it.
-func PhaseWord(v flow.StepView) string {
-	if story.AnswerOnly(v) {
-		return Answered
-	}
-	return string(v.Phase)
-}
-
-// Decided is the word for what a person answered about a held step.
-const Decided = "decided"
-
-// TakenWords say of a step that nobody saw it pass.
-const TakenWords = "taken on a person's word, not checked"
 
 // Next is what a person may type now, "" when there is nothing left to do.
 func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) string {
@@ -159,16 +133,16 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 			}
 		}
 		return resume.Text(belayCmd)
-	case belay.Failed, belay.Hollow:
+	case belay.Failed, belay.Hollow, belay.Stalemate:
 		text := resume.Text(belayCmd)
 		for _, v := range t.bad {
-			if v.Type != belay.TypeRecipe && v.Phase == flow.Failed && !v.Optional {
+			if !v.Type.Child() && v.Phase == flow.Failed && !v.Optional {
 				at := v.At()
 				return story.Show(at).Text(belayCmd) + or + story.Logs(at).Text(belayCmd) + or + text
 			}
 		}
 		return text
-	case belay.Partial, belay.Stopped, belay.Running:
+	case belay.Partial, belay.NotAchieved, belay.Stopped, belay.Running:
 		return show.Text(belayCmd) + or + resume.Text(belayCmd)
 	case belay.Achieved, belay.Aborted:
 	}
@@ -177,5 +151,5 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 
 // Answer is the command that answers for a held step.
 func Answer(at story.Place, belayCmd string) string {
-	return story.AnswerFor(at, belay.ChoiceDone, belay.ChoiceAgain, belay.ChoiceFail, belay.ChoiceSkip).Text(belayCmd)
+	return story.AnswerFor(at, event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip).Text(belayCmd)
 }

@@ -12,7 +12,11 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
@@ -28,10 +32,10 @@ type tale struct {
 	board *Board
 	now   time.Time
 	lines []Line
-	recs  []belay.Record
+	recs  []event.Record
 }
 
-func begin(t *testing.T, source string, subs map[string]string, change ...func(*belay.RunStarted)) *tale {
+func begin(t *testing.T, source string, subs map[string]string, change ...func(*event.RunStarted)) *tale {
 	t.Helper()
 	lib := flow.Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 	parse := func(name, src string) *recipe.Recipe {
@@ -48,14 +52,14 @@ func begin(t *testing.T, source string, subs map[string]string, change ...func(*
 	}
 	tree := flow.NewTree("k3f9q", lib)
 	s := &tale{t: t, tree: tree, board: NewBoard(story.Live(tree)), now: start}
-	first := belay.RunStarted{
-		Schema: belay.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(),
+	first := event.RunStarted{
+		Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: belay.DefaultLimits(),
 		Vars: map[string]belay.Value{"n": {JSON: []byte("1")}},
 	}
 	for _, f := range change {
 		f(&first)
 	}
-	s.turn(flow.Fact{Run: "k3f9q", Event: first}, flow.Fact{Run: "k3f9q", Event: belay.RunAttached{Epoch: 1}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: first}, flow.Fact{Run: "k3f9q", Event: event.RunAttached{Epoch: 1}})
 	return s
 }
 
@@ -71,14 +75,21 @@ func (s *tale) turn(facts ...flow.Fact) {
 		s.lines = append(s.lines, s.board.take(r)...)
 	}
 	for _, c := range turn.Effects { // a look at the machine shows nothing
-		if ask, ok := c.(belay.Ask); ok && (ask.Question.Probe != "" || ask.Question.Tree != nil) {
-			run, _, _ := strings.Cut(string(ask.Key), ":")
-			a := belay.Answer{OK: true, Probe: &belay.Probe{}}
-			if q := ask.Question.Tree; q != nil {
-				a = belay.Answer{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}
-			}
-			s.turn(flow.Fact{Run: belay.RunID(run), Event: belay.AnswerGiven{Key: ask.Key, Answer: a}})
+		ask, ok := c.(effect.Ask)
+		if !ok {
+			continue
 		}
+		var a effect.Answer
+		switch q := ask.Question.(type) {
+		case effect.AskProbe:
+			a = effect.AnswerProbe{OK: true, Probe: &effect.Probe{}}
+		case effect.AskTree:
+			a = effect.AnswerTree{OK: true, Dir: q.Dir, Tree: q.Dir, Taken: 1}
+		default:
+			continue
+		}
+		run, _ := ask.Key.Step()
+		s.turn(flow.Fact{Run: run, Event: event.AnswerGiven{Key: ask.Key, Answer: a}})
 	}
 }
 
@@ -90,7 +101,7 @@ func (s *tale) later() *Board {
 }
 
 // take tells one record, and gives its lines.
-func (b *Board) take(r belay.Record) []Line {
+func (b *Board) take(r event.Record) []Line {
 	news := b.story.Add(r)
 	return b.Lines(&news[0])
 }
@@ -100,7 +111,7 @@ func (s *tale) end(run belay.RunID, key string, exit int, d time.Duration, tail 
 	s.t.Helper()
 	began := s.now
 	s.now = s.now.Add(d)
-	s.turn(flow.Fact{Run: run, Event: belay.AttemptEnded{Key: belay.Key(string(run) + ":" + key), Observation: belay.Observation{
+	s.turn(flow.Fact{Run: run, Event: event.AttemptEnded{Key: belay.Key(string(run) + ":" + key), Observation: effect.Observation{
 		Began: true, Exit: exit, Started: began, Ended: s.now, Tail: tail,
 	}}})
 }
@@ -179,8 +190,8 @@ func TestStoryOfAHeldRun(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: held\nsteps:\n  - {id: publish, command: ./publish, once: true}\n", nil)
 	s.now = s.now.Add(time.Second)
-	s.turn(flow.Fact{Run: "k3f9q", Event: belay.RunAttached{Epoch: 2}},
-		flow.Fact{Run: "k3f9q", Event: belay.AttemptFound{Key: "k3f9q:publish.1", How: belay.Lost, Count: 1}})
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.RunAttached{Epoch: 2}},
+		flow.Fact{Run: "k3f9q", Event: event.AttemptFound{Key: "k3f9q:publish.1", How: fault.Lost, Count: 1}})
 	golden(t, "held", s.text()+"--\n"+summary(s))
 }
 
@@ -194,12 +205,12 @@ steps:
   - {id: c, command: "true", needs: []}
 `, nil)
 	s.board = s.later()
-	fact := func(e belay.Event) flow.Fact { return flow.Fact{Run: "k3f9q", Event: e} }
-	s.turn(fact(belay.RunAttached{Epoch: 2}),
-		fact(belay.AttemptFound{Key: "k3f9q:a.1", How: belay.Adopted}),
-		fact(belay.AttemptFound{Key: "k3f9q:b.1", How: belay.Harvested}),
-		fact(belay.AttemptEnded{Key: "k3f9q:b.1", Observation: belay.Observation{Began: true, Started: start, Ended: start.Add(time.Second)}}),
-		fact(belay.AttemptFound{Key: "k3f9q:c.1", How: belay.Unborn}))
+	fact := func(e event.Event) flow.Fact { return flow.Fact{Run: "k3f9q", Event: e} }
+	s.turn(fact(event.RunAttached{Epoch: 2}),
+		fact(event.AttemptFound{Key: "k3f9q:a.1", How: fault.Adopted}),
+		fact(event.AttemptFound{Key: "k3f9q:b.1", How: fault.Harvested}),
+		fact(event.AttemptEnded{Key: "k3f9q:b.1", Observation: effect.Observation{Began: true, Started: start, Ended: start.Add(time.Second)}}),
+		fact(event.AttemptFound{Key: "k3f9q:c.1", How: fault.Unborn}))
 	live := strings.Join(s.board.Live(start.Add(90*time.Second), 60, func(k belay.Key) string {
 		return fmt.Sprintf("last line of %s 日本語 and a long rest that does not fit", k)
 	}), "\n")
@@ -215,7 +226,7 @@ func TestManyLanesAreCounted(t *testing.T) {
 	s := begin(t, src, nil)
 	s.tree = nil
 	for i := range 20 {
-		s.board.take(belay.Record{At: start, Run: "k3f9q", Event: belay.AttemptStarted{
+		s.board.take(event.Record{At: start, Run: "k3f9q", Event: event.AttemptStarted{
 			Key: belay.Key(fmt.Sprintf("k3f9q:s%02d.1", i)), Path: belay.Path(fmt.Sprintf("s%02d", i)), Role: belay.RoleMain, Attempt: 1,
 		}})
 	}
@@ -243,7 +254,7 @@ func TestClean(t *testing.T) {
 		"\x1b[12\nrest of an unfinished one":   "rest of an unfinished one",
 		"\x1b]unfinished\nstill shown in full": "still shown in full",
 	} {
-		if got := Clean(in); got != want {
+		if got := readable.Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -264,7 +275,7 @@ func TestCutCountsPlaces(t *testing.T) {
 		{"e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"},
 		{"x", 0, ""},
 	} {
-		if got := Cut(c.in, c.width); got != c.want || Width(got) > c.width {
+		if got := readable.Cut(c.in, c.width); got != c.want || readable.Width(got) > c.width {
 			t.Errorf("Cut(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
 		}
 	}
@@ -280,7 +291,7 @@ func TestLastLine(t *testing.T) {
 		"\x1b[1mbold\x1b[0m\n":  "bold",
 		"over\rwritten\nlast\r": "last",
 	} {
-		if got := LastLine(in); got != want {
+		if got := readable.LastLine(in); got != want {
 			t.Errorf("LastLine(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -292,7 +303,7 @@ func TestTook(t *testing.T) {
 		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 12500 * time.Millisecond: "12s",
 		64 * time.Second: "1m04s", 2*time.Hour + 3*time.Minute: "2h03m",
 	} {
-		if got := Took(d); got != want {
+		if got := readable.Took(d); got != want {
 			t.Errorf("Took(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -335,18 +346,18 @@ func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
 
 func TestEndedByCancelIsNotStartedAgain(t *testing.T) {
 	t.Parallel()
-	for why, want := range map[belay.KilledBy]string{
-		belay.KilledCancel: "ended by cancel",
-		belay.KilledStop:   "given back: it is started again at resume",
+	for why, want := range map[fault.KilledBy]string{
+		fault.KilledCancel: "ended by cancel",
+		fault.KilledStop:   "given back: it is started again at resume",
 	} {
 		s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
-		ask := belay.RequestCancel
-		if why == belay.KilledStop {
-			ask = belay.RequestStop
+		ask := event.RequestCancel
+		if why == fault.KilledStop {
+			ask = event.RequestStop
 		}
-		s.turn(flow.Fact{Run: "k3f9q", Event: belay.RequestReceived{Request: belay.Request{ID: "x", Run: "k3f9q", Ask: ask}}})
+		s.turn(flow.Fact{Run: "k3f9q", Event: event.RequestReceived{Request: event.Request{ID: "x", Run: "k3f9q", Ask: ask}}})
 		s.now = s.now.Add(time.Second)
-		s.turn(flow.Fact{Run: "k3f9q", Event: belay.AttemptEnded{Key: "k3f9q:a.1", Observation: belay.Observation{
+		s.turn(flow.Fact{Run: "k3f9q", Event: event.AttemptEnded{Key: "k3f9q:a.1", Observation: effect.Observation{
 			Began: true, Signal: 15, KilledBy: why, Started: start, Ended: s.now,
 		}}})
 		if got := s.text(); !strings.Contains(got, "stopped   a                1s  "+want) {
@@ -405,9 +416,9 @@ func TestTableIsAligned(t *testing.T) {
 // board has never heard of what it names.
 func TestEveryKindCanBeTaken(t *testing.T) {
 	t.Parallel()
-	for _, e := range belay.Events() {
+	for _, e := range event.All() {
 		s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n", nil)
-		for _, l := range s.board.take(belay.Record{At: start, Run: "k3f9q", Event: e}) {
+		for _, l := range s.board.take(event.Record{At: start, Run: "k3f9q", Event: e}) {
 			if strings.TrimSpace(l.Format(false)) == "" {
 				t.Errorf("%s: an empty line", e.Kind())
 			}

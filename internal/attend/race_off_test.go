@@ -1,6 +1,0 @@
-//go:build linux && !race
-
-package attend
-
-// memoryTimes is how much more memory this build makes a process need.
-const memoryTimes = 1

@@ -1,6 +1,0 @@
-//go:build linux && race
-
-package attend
-
-// memoryTimes is how much more memory the race detector makes a process need.
-const memoryTimes = 4

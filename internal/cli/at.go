@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/check"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/verdict"
+)
+
+// atCommand runs something in a copy of a commit.
+func (a *app) atCommand() *cobra.Command {
+	var t check.Trial
+	var asJSON bool
+	var id string
+	cmd := command("at COMMIT [-- COMMAND…]", "run a command, or the tests, in a copy of a commit", 1, -1,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			t.Commit, t.Args = args[0], args[1:]
+			if t.Tests == (len(t.Args) > 0) {
+				return usage(cmd, errors.New("give a command after --, or --tests"))
+			}
+			dir, err := workDir(t.Dir)
+			if err != nil {
+				return err
+			}
+			cfg, err := config.Load(a.environ)
+			if err != nil {
+				return err
+			}
+			t.Dir, t.Script = dir, cfg.Tests.Value
+			if t.Copy, err = a.copyPlace(); err != nil {
+				return exit.New(exit.Infra, "at", err, "")
+			}
+			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.std.Out, Err: a.std.Err}, verdict.Shortfall)
+			if err != nil {
+				return exit.New(exit.Infra, "at", err, "it says nothing about the commit: try again when this is mended")
+			}
+			if r.ID = id; asJSON {
+				a.object(r)
+				return nil
+			}
+			if !r.Passed && r.Exit == 0 {
+				a.say("%s", r.Why)
+				return quietly(exit.Failed)
+			}
+			return quietly(r.Exit)
+		})
+	cmd.Long = `Run a command, or the tests of the repository, in a copy of a commit.
+
+The copy has the files of the commit, and of the ignored files those that the ignore
+rules of --base hide. What the command writes is thrown away. The exit code is that of
+the command; 1 where it exits with 0 and says that no test ran; 8 where the copy could
+not be made, which says nothing about the commit. An empty COMMIT copies the folder as
+it is.`
+	cmd.Example = `  belay at HEAD --tests
+  belay at belay/add-rate-limiting --base main -- go test ./...`
+	f := cmd.Flags()
+	f.StringVarP(&t.Dir, "dir", "C", "", "the directory")
+	f.StringVar(&t.Base, "base", "", "what the work began with: ignored files that its rules hide are in the copy")
+	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
+	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
+	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
+	f.StringVar(&id, "id", "", "a name for it in the JSON")
+	return cmd
+}
+
+// copyPlace is the folder for a copy: of a step of a run one in its folder, where the
+// next attempt finds what a killed one left.
+func (a *app) copyPlace() (string, error) {
+	if run := belay.RunID(a.env("BELAY_RUN_ID")).Root(); run != "" {
+		state, err := a.stateDir()
+		if err != nil {
+			return "", err
+		}
+		of := filepath.Join(state, "runs", string(run))
+		if _, err := os.Stat(of); err == nil {
+			return filepath.Join(of, "copy-"+a.env("BELAY_STEP")+"-"+a.env("BELAY_ITEM")), nil
+		}
+	}
+	return os.MkdirTemp("", "belay-at-")
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/hand"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
+)
+
+// taskIn is the task of an open run; nil when it is a run of another recipe.
+func taskIn(o *engine.Open) *story.Task {
+	return story.TaskOf(o.Tree, blobs(o.Blob))
+}
+
+// blobs reads values that are too big for the records.
+func blobs(read func(sha string, most int64) ([]byte, error)) func(belay.Value) []byte {
+	return func(v belay.Value) []byte {
+		b, err := read(v.Sha, recipe.MaxBytes)
+		if err != nil {
+			return nil // it is told without
+		}
+		return b
+	}
+}
+
+// wordsOf is the result of a task that is one in words: of a question and of an
+// investigation. What an operation says of itself is a report, too.
+func wordsOf(t *story.Task) string {
+	if t == nil || t.Type == development {
+		return ""
+	}
+	return t.Answer
+}
+
+// answerLine prints the answer as a line for programs.
+func (a *app) answerLine(o *engine.Open) {
+	t := taskIn(o)
+	if text := wordsOf(t); text != "" {
+		a.object(struct {
+			Kind string      `json:"kind"`
+			Run  belay.RunID `json:"run"`
+			Type string      `json:"type"`
+			Text string      `json:"text"`
+		}{"task.answer", o.ID, t.Type, text})
+	}
+}
+
+// taskEnd prints the end of a task: first the answer or the plan, which are the
+// result, then what it came to and what to type next.
+func (a *app) taskEnd(o *engine.Open, t *story.Task, res belay.RunResult, took time.Duration, kept []hand.Kept) {
+	next := tui.TaskNext(o.ID, o.Tree, res.Status, t, a.name())
+	if t.Planned && res.Status == belay.Achieved {
+		a.out.lines(plannedLines(o))
+		if !a.quiet {
+			a.out.line("next: %s", next)
+		}
+		return
+	}
+	said := wordsOf(t)
+	if said != "" {
+		a.out.lines(strings.Split(readable.Harmless(said), "\n"))
+	}
+	if a.quiet && res.Code == exit.OK {
+		return
+	}
+	if said != "" {
+		a.out.line("")
+	}
+	a.out.lines(tui.TaskSummary(o.ID, o.Tree, res, took, t, a.workLines(o, t, kept), a.name()))
+	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
+}
+
+// workLines say where the work of a task is: the branch of the result, and those of
+// workstreams whose work is not part of it.
+func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []string {
+	var lines []string
+	ours := ""
+	for _, k := range kept {
+		if k.Dir == t.Dir {
+			ours = k.Branch
+		}
+	}
+	if ours == "" && t.Branch != "" && there(t.Dir) && o.Tree.Status().Terminal() {
+		ours = t.Branch
+	}
+	if ours != "" {
+		lines = append(lines, "to take the work: git merge "+story.Quote(ours))
+	}
+	for _, k := range kept {
+		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("not part of it: branch %[1]s   # look: git log -p %[1]s", story.Quote(k.Branch)))
+	}
+	return lines
+}

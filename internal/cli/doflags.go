@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/config"
+)
+
+// oneTask takes the task as one argument: several are words without quotes.
+func oneTask(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage(cmd, fmt.Errorf("the task is one argument, and there are %d: put it in quotes", len(args)))
+	}
+	return nil
+}
+
+// flags says what is wrong with the flags, before anything is read.
+func (o doOptions) flags(cmd *cobra.Command) error {
+	kind, known := taskTypes[strings.ToLower(o.taskType)]
+	given := cmd.Flags().Changed
+	switch {
+	case !known:
+		return fmt.Errorf("--type %q: must be one of qa, operations, investigation, development", o.taskType)
+	case !slices.Contains([]string{"", string(belay.ExpectChange), string(belay.ExpectTests)}, o.expect):
+		return fmt.Errorf("--expect %q: must be change or tests", o.expect)
+	case !slices.Contains([]string{"none", "branch", "pr"}, o.publish):
+		return fmt.Errorf("--publish %q: must be one of none, branch, pr", o.publish)
+	case o.rounds < 1 || o.rounds > mostRounds:
+		return fmt.Errorf("--rounds %d: must be from 1 to %d", o.rounds, mostRounds)
+	case o.review && o.noReview:
+		return errors.New("--plan-review and --no-plan-review exclude each other")
+	case given("plan-review-rounds") && (o.reviews < 1 || o.reviews > config.MostReviews):
+		return fmt.Errorf("--plan-review-rounds %d: must be from 1 to %d", o.reviews, config.MostReviews)
+	}
+	if kind == "" || kind == development {
+		return nil
+	}
+	for name, set := range map[string]bool{"expect": o.expect != "", "publish": o.publish != "none", "issue": o.track} {
+		if set {
+			return fmt.Errorf("--%s is for Development tasks, and --type says %s", name, kind)
+		}
+	}
+	return nil
+}
+
+// development is the type of a task that changes files.
+const development = "Development"
+
+// criteriaOf reads success criteria: a JSON list, or one on each line.
+func criteriaOf(file string) (json.RawMessage, error) {
+	if file == "" {
+		return json.RawMessage("[]"), nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.New(exit.Invalid, "read the criteria", err, "")
+	}
+	const hint = "write a JSON list, or one criterion on each line"
+	refuse := func(format string, args ...any) (json.RawMessage, error) {
+		return nil, exit.New(exit.Invalid, "read the criteria", fmt.Errorf("%s: %w", file, fmt.Errorf(format, args...)), hint)
+	}
+	b = bytes.TrimSpace(b)
+	var list []any
+	switch {
+	case !utf8.Valid(b):
+		return refuse("it is not valid UTF-8")
+	case bytes.HasPrefix(b, []byte("[")):
+		if err := json.Unmarshal(b, &list); err != nil {
+			return refuse("%w", err)
+		}
+		for i, x := range list {
+			if !isCriterion(x) {
+				return refuse("number %d is neither a text nor an object with a text", i+1)
+			}
+		}
+	case bytes.HasPrefix(b, []byte("{")):
+		return refuse("a JSON list is expected, and it begins with {")
+	default:
+		for line := range strings.Lines(string(b)) {
+			if line = strings.TrimSpace(strings.TrimLeft(line, "-* ")); line != "" {
+				list = append(list, line)
+			}
+		}
+	}
+	if len(list) == 0 {
+		return refuse("there are none in it")
+	}
+	return json.Marshal(list)
+}
+
+// isCriterion tells whether a value of a list can be a criterion.
+func isCriterion(x any) bool {
+	o, isObject := x.(map[string]any)
+	if isObject {
+		x = o["text"]
+		for _, key := range []string{"criterion", "description"} { // as agents call it
+			if x == nil {
+				x = o[key]
+			}
+		}
+	}
+	text, ok := x.(string)
+	return ok && strings.TrimSpace(text) != ""
+}

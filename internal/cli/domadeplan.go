@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+)
+
+// madePlan is a plan that a run of belay do --plan made.
+type madePlan struct {
+	task           string
+	criteria, plan json.RawMessage
+}
+
+// onlyPlanned tells whether all that a run had to do was a plan, and it is there.
+func onlyPlanned(o *engine.Open) bool {
+	return doesTask(o) && planOnly(o.Tree) && o.Tree.Status() == belay.Achieved
+}
+
+// usedUp tells whether a task ended with a verdict of its rounds: to go on with it
+// would do nothing.
+func usedUp(o *engine.Open) bool {
+	t := taskIn(o)
+	if t == nil || t.Best == 0 {
+		return false
+	}
+	status := o.Tree.Status()
+	return status == belay.Partial || status == belay.NotAchieved || status == belay.Hollow
+}
+
+// carryOut starts a run that carries out the plan of another one. The plan was read
+// by who asks for it: it is not reviewed again.
+func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, ro resumeOptions) error {
+	vars, read := o.Tree.Run(o.ID).Vars(), blobs(o.Blob)
+	raw := func(name string) json.RawMessage {
+		v := vars[name]
+		if v.Inline() {
+			return v.JSON
+		}
+		return read(v)
+	}
+	get := func(name string, into any) {
+		_ = json.Unmarshal(raw(name), into) // one that is not there keeps its default
+	}
+	do := doOptions{rounds: doRounds, publish: "none", noReview: true, decided: &madePlan{criteria: raw("criteria"), plan: raw("plan")}}
+	tests := true
+	get("task_description", &do.decided.task)
+	get("max_rounds", &do.rounds)
+	get("publish", &do.publish)
+	get("single", &do.single)
+	get("trust_reflection", &do.trust)
+	get("track", &do.track)
+	get(inPlaceVar, &do.inPlace)
+	var plan struct{ Type string }
+	get("plan", &plan)
+	if do.taskType = plan.Type; plan.Type != development {
+		do.publish, do.track = "none", false // what was asked for in case it is one
+	}
+	if get("has_tests", &tests); !tests && plan.Type == development {
+		do.expect = string(belay.ExpectChange)
+	}
+	started := o.Tree.Started()
+	do.dir, do.agents.agent, do.json, do.secrets = started.Dir, started.Agent, ro.json, ro.secrets
+	do.agents.hollow = "evidence"
+	from := o.ID
+	if err := o.Close(); err != nil {
+		return err
+	}
+	if !ro.json {
+		a.say("the plan of run %s is carried out by a new run", from)
+	}
+	return a.do(ctx, cmd, nil, do)
+}

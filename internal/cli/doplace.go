@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/worktree"
+)
+
+// inPlaceVar is the variable of a task whose changes are made in the directory itself.
+const inPlaceVar = "in_place"
+
+// workPlace is where a task is worked on.
+type workPlace struct {
+	isolate bool   // Development has a worktree and a branch of its own
+	why     string // it has not: why
+	dirty   int    // files that are not in that worktree
+}
+
+// placeOf decides where a task is worked on, or refuses before any agent starts:
+// 8 for what is wrong with the machine, 65 for a directory that nobody can work in.
+// Which of them it is never becomes known from the words of git.
+func placeOf(g worktree.Ground, dir string, inPlace bool) (workPlace, error) {
+	refuse := func(code int, cause, hint string) (workPlace, error) {
+		return workPlace{}, exit.New(code, "look at "+dir, errors.New(cause), hint)
+	}
+	const orHere = "; or work in the directory itself with --in-place"
+	switch g.Kind {
+	case worktree.GroundNoGit:
+		return refuse(exit.Infra, "it is in a git repository, and there is no git: "+g.Words, "install git, or put it on the PATH")
+	case worktree.GroundUnreadable:
+		return refuse(exit.Infra, "git does not read its repository: "+g.Words, "make this work first: git -C "+dir+" status")
+	case worktree.GroundBare:
+		return refuse(exit.Invalid, "it is a bare repository: there are no files to work on", "start in a clone: git clone "+dir+" FOLDER")
+	case worktree.GroundInside:
+		return refuse(exit.Invalid, "it is in the folder that git keeps for itself", "start in the working tree of the repository")
+	case worktree.GroundUnfinished:
+		return refuse(exit.Invalid, g.Words, "finish or abort it first: git status says how")
+	case worktree.GroundNone:
+		return workPlace{why: "it is in no git repository"}, nil
+	case worktree.GroundEmpty, worktree.GroundUnlike:
+		return workPlace{why: g.Words}, nil
+	case worktree.GroundUncovered:
+		if !inPlace {
+			return refuse(exit.Invalid, g.Words+": a worktree would not have it", "commit something in it"+orHere)
+		}
+	case worktree.GroundUnfit:
+		if !inPlace {
+			return refuse(exit.Infra, g.Words+": there can be no worktree", "mend that"+orHere)
+		}
+	case worktree.GroundReady:
+	}
+	if inPlace {
+		return workPlace{why: "--in-place"}, nil
+	}
+	return workPlace{isolate: true, dirty: g.Dirty}, nil
+}
+
+// settle has the run work there. What is only looked at and what is an operation is
+// in the directory itself anyway: a worktree would be made for nothing.
+func (a *app) settle(p workPlace, dir, kind string, o *doOptions) error {
+	if o.planOnly {
+		return nil
+	}
+	change := kind == "" || kind == development
+	o.isolate = p.isolate && change
+	if p.isolate || !change {
+		a.announce(p, dir, kind)
+		return nil
+	}
+	if o.publish != "none" {
+		return exit.New(exit.Invalid, "", fmt.Errorf("--publish %s: there is no branch to publish, because changes are made in %s itself (%s)", o.publish, dir, p.why), "leave --publish out")
+	}
+	o.single, o.alone = true, dir
+	a.announce(p, dir, kind)
+	return nil
+}
+
+// announce says where a task is worked on, when that is not what everybody expects.
+func (a *app) announce(p workPlace, dir, kind string) {
+	switch {
+	case kind != "" && kind != development:
+	case !p.isolate:
+		a.say("changes are made in %s itself (%s): one workstream at a time, no branch, no commit", dir, p.why)
+	case p.dirty == 1:
+		a.say("1 uncommitted file is not part of a change of the program: commit it, or use --in-place")
+	case p.dirty > 1:
+		a.say("%d uncommitted files are not part of a change of the program: commit them, or use --in-place", p.dirty)
+	}
+}
+
+// alone keeps a second task from changing the same directory in place.
+func (a *app) alone(state, dir string) (func(), error) {
+	release, free, err := worktree.Alone(filepath.Join(state, "in-place"), dir)
+	switch {
+	case err != nil:
+		return nil, exit.New(exit.Infra, "", err, "")
+	case !free:
+		return nil, exit.New(exit.Busy, "", fmt.Errorf("another task changes %s in place", worktree.Whole(dir)),
+			"wait until it is done (belay runs), or leave --in-place out where the directory is in a git repository with a commit")
+	}
+	return release, nil
+}
+
+// changesInPlace tells whether a run that was begun before does its work in the
+// directory itself.
+func changesInPlace(o *engine.Open) bool {
+	v, ok := o.Tree.Started().Vars[inPlaceVar]
+	var is bool
+	return ok && v.Inline() && json.Unmarshal(v.JSON, &is) == nil && is && doesTask(o)
+}
+
+// beginTask starts the run of a task, and says at its end what it did to the user's files.
+func (a *app) beginTask(ctx context.Context, cmd *cobra.Command, vars map[string]json.RawMessage, dir string, o doOptions) error {
+	was := look{}
+	o.ownRecipes = true
+	if !o.planOnly && !o.detach {
+		state, _ := a.stateDir() // begin says what is wrong with it
+		was = lookAt(ctx, dir, state, o.alone != "")
+	}
+	err := a.begin(ctx, cmd, doRecipe, vars, o.runOptions)
+	if a.subject != "" {
+		a.tellSince(ctx, was)
+	}
+	return err
+}
+
+// sayReplaced says which recipe is not the shipped one, and which file that could be
+// taken for one is not.
+func (a *app) sayReplaced(set *library.Set) {
+	for _, r := range set.Replaced {
+		if r.Taken {
+			a.say("%s is taken from %s, not the shipped one", r.Name, r.File)
+		} else {
+			a.say("%s is the shipped one; %s is of the project, and is taken with -R %s", r.Name, r.File, filepath.Dir(r.File))
+		}
+	}
+}
+
+// look is how the user's own files stood when a task began.
+type look struct {
+	dir, state string
+	files      worktree.Listing // of work in place: the files themselves
+	standing   worktree.Standing
+}
+
+// standWithin bounds the look at the user's own files.
+const standWithin = time.Minute
+
+// lookAt looks at the user's own files. What git does not tell is not missed: the
+// look is for a warning.
+func lookAt(ctx context.Context, dir, state string, inPlace bool) look {
+	ctx, cancel := context.WithTimeout(ctx, standWithin)
+	defer cancel()
+	l := look{dir: dir, state: state}
+	if inPlace {
+		l.files, _ = worktree.ListFiles(ctx, dir, state) // nothing is known, and nothing is said
+	} else {
+		l.standing, _ = worktree.Stands(ctx, dir) // as above
+	}
+	return l
+}
+
+// tellSince says at the end what is not as it was: of work in place what changed, of
+// other work what nobody should have touched.
+func (a *app) tellSince(ctx context.Context, was look) {
+	now := lookAt(context.WithoutCancel(ctx), was.dir, was.state, was.files != nil)
+	switch {
+	case was.files != nil && now.files != nil:
+		list := now.files.Since(was.files)
+		if len(list) == 0 {
+			a.say("no file in %s was changed", was.dir)
+			return
+		}
+		a.say("%d %s changed in %s, and nothing was committed: %s", len(list), plural(len(list), "file"), was.dir, named(list))
+	case was.standing != nil && now.standing != nil:
+		list := now.standing.Since(was.standing)
+		switch {
+		case len(list) == 0:
+		case a.kind == "Operations":
+			a.say("not as before in %s: %s", was.dir, named(list))
+		default:
+			a.say("warning: %s is not as it was when the task began, by an agent or by somebody else: %s", was.dir, named(list))
+		}
+	}
+}
+
+// shownPaths is how many paths are named in a line.
+const shownPaths = 5
+
+func named(list []string) string {
+	more := ""
+	if len(list) > shownPaths {
+		list, more = list[:shownPaths], fmt.Sprintf(" and %d more", len(list)-shownPaths)
+	}
+	return readable.Clean(strings.Join(list, ", ")) + more
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/internal/receipt"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
+)
+
+type receiptOptions struct {
+	json  bool
+	check bool
+}
+
+func (a *app) receiptCommand() *cobra.Command {
+	var o receiptOptions
+	cmd := command("receipt RUN", "print what a run did, on what evidence, and what is left", 1, 1,
+		func(ctx context.Context, _ *cobra.Command, args []string) error {
+			return a.read(args[0], func(s *runView) error { return a.receipt(ctx, s, o) })
+		})
+	cmd.Long = `receipt prints the receipt of a run as Markdown: its task and criteria with the
+evidence for each, the answer, what changed, what failed and was recovered, what is unproven,
+what it cost, what is left, and how to look, go on and undo.
+
+With --check it runs the checks again that Belay ran and that passed: those of the
+criteria, on a copy of the commit that has the work, and the verify of a step and
+tests, in the original place, where they may write files. It says where each ran. It
+exits with the code of the run when all pass, with 1 when one fails, and with 5 when
+none fails but not all could be run.`
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&o.check, "check", false, "run the recorded checks again, and say whether it still holds")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
+	r := s.receipt(ctx, a.name())
+	if o.check {
+		if err := a.checkAgain(ctx, s, r); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		a.object(r)
+	} else {
+		a.out.lines(r.Markdown())
+	}
+	if o.check {
+		return quietly(r.Check.Code)
+	}
+	return nil
+}
+
+// receipt is that of the run, with what can be seen on this machine now.
+func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt {
+	f := seenNow(ctx, program, s.view.ReadBlob)
+	f.Alive, f.Beat, f.Together = s.alive(), s.view.Beat().At, s.together
+	return receipt.Of(s.Story, s.id, f)
+}
+
+// seenNow is what a receipt has from the machine.
+func seenNow(ctx context.Context, program string, blob func(sha string, most int64) ([]byte, error)) receipt.Facts {
+	return receipt.Facts{
+		Facts: story.Facts{Now: time.Now()}, Program: program, There: there, Top: worktree.Whole,
+		State:  func(dir string) belay.TreeState { return worktree.Glance(ctx, dir) },
+		Commit: func(dir, name string) string { return worktree.CommitOf(ctx, dir, name) },
+		Between: func(dir, from, tip, tree string) (worktree.Range, error) {
+			return worktree.Between(ctx, dir, from, tip, tree)
+		},
+		Holding: func(dir, from, to, tree string) string { return worktree.Holding(ctx, dir, from, to, tree) },
+		Text: func(v belay.Value) []byte {
+			b, err := blob(v.Sha, recipe.MaxBytes)
+			if err != nil {
+				return nil // it is told without
+			}
+			return b
+		},
+	}
+}
+
+// keepReceipt writes the receipt of a run that rests into its folder, while the
+// run is still open. It can be made anew from the journal at any time: that it
+// could not be written is worth a word, and does not change how the run ended.
+func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open) {
+	if err := a.writeReceipt(context.WithoutCancel(ctx), st, o); err != nil {
+		a.complain(fmt.Errorf("keep the receipt: %w", err))
+	}
+}
+
+func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open) error {
+	recs, err := o.Records()
+	if err != nil {
+		return err
+	}
+	f := seenNow(ctx, a.name(), o.Blob)
+	f.Alive, f.Together = true, together(st, o.ID)
+	r := receipt.Of(story.Tell(o.Tree, recs), o.ID, f)
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	dir := string(st.Folder(o.ID))
+	if err := putFile(filepath.Join(dir, "receipt.json"), append(b, '\n')); err != nil {
+		return err
+	}
+	return putFile(filepath.Join(dir, "receipt.md"), []byte(strings.Join(r.Markdown(), "\n")+"\n"))
+}
+
+// putFile puts a file in its place at once: a reader sees all of it or none.
+func putFile(path string, b []byte) error {
+	part := path + ".part"
+	if err := os.WriteFile(part, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}

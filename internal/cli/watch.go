@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/watch"
+)
+
+type watchOptions struct {
+	all, once, dry, json bool
+	window               time.Duration
+	rules                watch.Rules
+}
+
+func (a *app) watchCommand() *cobra.Command {
+	var o watchOptions
+	cmd := command("watch [RUN...]", "look after runs: resume what died, refuse what will not come to an end, call a person", 0, -1,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			if err := a.watchSettings(cmd, &o); err != nil {
+				return err
+			}
+			return a.watch(ctx, args, o)
+		})
+	cmd.Long = `Looks at runs again and again. A run that nobody drives any more is resumed, up
+to --max-resume times in a row with nothing finished. A run that is held, came to
+a standstill, ended badly or finishes nothing is left alone, and a person is told.
+A run that has ended is never opened again.
+
+Without RUN it watches every run that has not ended, and those that begin later.
+One watch of a state directory acts; others stand by and take over when it ends.
+
+It ends when no run is left that can go on by itself, and at the end of its
+window: 0 every run reached its goal, 11 a person must act, 12 runs still go on,
+20 a run failed, 30 the watch itself failed; the first of 30, 11, 20, 12 counts.`
+	f := cmd.Flags()
+	f.BoolVar(&o.all, "all", false, "watch every run that has not ended (as without RUN)")
+	f.BoolVar(&o.once, "once", false, "look once")
+	f.DurationVar(&o.window, "window", watch.DefaultWindow, "end after this time; 0 = never")
+	f.DurationVar(&o.rules.Poll, "poll", watch.DefaultPoll, "look this often")
+	f.DurationVar(&o.rules.Stall, "stall", watch.DefaultStall, "call a person when nothing was finished for this long; watch.stall in the settings")
+	f.IntVar(&o.rules.Resumes, "max-resume", watch.DefaultResumes, "resume a run so often in a row with nothing finished; 0 = never; watch.max_resume in the settings")
+	f.IntVar(&o.rules.Total, "max-resume-total", watch.DefaultTotal, "resume a run so often in its life")
+	f.BoolVar(&o.dry, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&o.json, "json", false, "print one JSON object per event")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+// watchSettings takes what no flag said from the settings.
+func (a *app) watchSettings(cmd *cobra.Command, o *watchOptions) error {
+	cfg, err := config.Load(a.environ)
+	if err != nil {
+		return err
+	}
+	unset := func(flag string) bool { return !cmd.Flags().Changed(flag) }
+	if unset("poll") {
+		o.rules.Poll = cfg.Watch.Poll.Value
+	}
+	if unset("stall") {
+		o.rules.Stall = cfg.Watch.StallAfter()
+	}
+	if unset("max-resume") {
+		o.rules.Resumes = cfg.Watch.MaxResume.Value
+		if older := a.env(olderMaxResume); cfg.Watch.MaxResume.Origin == config.OriginDefault && older != "" {
+			if o.rules.Resumes, err = strconv.Atoi(older); err != nil || o.rules.Resumes < 0 {
+				return exit.New(exit.Invalid, "read settings", fmt.Errorf("%s=%q is not a number from 0 up", olderMaxResume, older),
+					"set BELAY_WATCH_MAX_RESUME instead")
+			}
+		}
+	}
+	switch r := o.rules; {
+	case r.Poll < time.Millisecond || r.Stall <= 0 || o.window < 0:
+		return usage(cmd, errors.New("--poll and --stall must be above 0, and --window not below it"))
+	case r.Resumes < 0 || r.Total < 0:
+		return usage(cmd, errors.New("--max-resume and --max-resume-total must not be below 0"))
+	}
+	return nil
+}
+
+// olderMaxResume is what older watches read.
+const olderMaxResume = "GSTACK_MONITOR_MAX_AUTO_RESUME"
+
+// watch looks until nothing is left to look after, or the window ends.
+func (a *app) watch(ctx context.Context, args []string, o watchOptions) (err error) {
+	if o.all && len(args) > 0 {
+		return exit.New(exit.Usage, "", errors.New("--all and RUN exclude each other"), "leave one out")
+	}
+	ws, err := a.open()
+	if err != nil {
+		return watchFailed(err)
+	}
+	defer closing(&err, "close state", ws.close)
+	w := &watcher{app: a, ws: ws, o: o, drivers: drivers{}, read: map[belay.RunID]readRun{}, told: map[belay.RunID]bool{}}
+	for _, arg := range args {
+		id, err := runID(ws.state, arg)
+		if err != nil {
+			return err
+		}
+		w.named = append(w.named, id.Root())
+	}
+	ctx, at := attend(ctx, nil)
+	err = w.loop(ctx)
+	if sig := at.stop(); sig != nil {
+		return quietly(sig.ExitCode())
+	}
+	return err
+}
+
+// watchFailed is an error of the watch itself.
+func watchFailed(err error) error {
+	return exit.New(exit.Watch, "watch", err, hint(err))
+}
+
+// loop is the watch: lead, look, sleep.
+func (w *watcher) loop(ctx context.Context) (err error) {
+	end := time.Now().Add(w.o.window)
+	tick := time.NewTicker(w.o.rules.Poll)
+	defer tick.Stop()
+	var lead *journal.WatchLock
+	defer func() {
+		if lead != nil {
+			lead.Release()
+		}
+	}()
+	for {
+		if lead == nil {
+			if lead, err = w.ws.state.LeadWatch(); err != nil {
+				return w.broken(err)
+			}
+		}
+		var all []watch.Decision
+		if lead != nil || w.o.dry {
+			if all, err = w.look(); err != nil {
+				return w.broken(err)
+			}
+		} else {
+			w.standBy()
+		}
+		over := lead != nil && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > 0)
+		if over || w.o.once || w.o.window != 0 && !time.Now().Before(end) {
+			return w.end(all, over)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// end says with what the watch ends.
+func (w *watcher) end(all []watch.Decision, over bool) error {
+	worst, some := watch.Worst(all)
+	last := watch.Decision{Event: watch.Reenter, Reason: "the window of the watch ended"}
+	switch {
+	case !some && w.stoodBy:
+		last.Reason = "another watch leads"
+	case !some:
+		last = watch.Decision{Event: watch.AllDone, Reason: "no run is left to watch"}
+	case worst.Code() == exit.OK:
+		last = watch.Decision{Event: watch.AllDone, Reason: "every run reached its goal"}
+	case over:
+		last = worst
+	}
+	if last.Run == "" {
+		w.tell(last, journal.Summary{})
+	}
+	code := last.Code()
+	if some {
+		code = worst.Code()
+	}
+	if code == exit.OK {
+		return nil
+	}
+	return quietly(code)
+}
+
+// broken says that the watch itself failed.
+func (w *watcher) broken(err error) error {
+	w.tell(watch.Decision{Event: watch.Broken, Reason: err.Error()}, journal.Summary{})
+	return watchFailed(err)
+}
+
+// standBy says once that another watch leads.
+func (w *watcher) standBy() {
+	if !w.stoodBy {
+		w.app.say("another watch leads; this one takes over when that ends")
+	}
+	w.stoodBy = true
+}
+
+// watchLine is an event as a program reads it.
+type watchLine struct {
+	Event     watch.Event  `json:"event"`
+	At        time.Time    `json:"timestamp"`
+	Run       belay.RunID  `json:"runId,omitempty"` //nolint:tagliatelle // as older watches have it
+	Recipe    string       `json:"recipe,omitempty"`
+	Status    belay.Status `json:"status,omitempty"`
+	Message   string       `json:"message"`
+	Reason    string       `json:"reason,omitempty"`          // of USER_ACTION_REQUIRED
+	Stalemate string       `json:"stalemateStatus,omitempty"` //nolint:tagliatelle // of RUN_HALTED_STALEMATE; as older watches have it
+	Attempted bool         `json:"resumeAttempted,omitempty"` //nolint:tagliatelle // of RUN_RESUMED; as older watches have it
+	Resumes   *int         `json:"resumeCount,omitempty"`     //nolint:tagliatelle // of RUN_RESUMED and RUN_HALTED_RESTART_CAP; as older watches have it
+	Most      *int         `json:"maxResumes,omitempty"`      //nolint:tagliatelle // as older watches have it
+	Next      string       `json:"next,omitempty"`
+}
+
+// tell prints an event, once for each change of it.
+func (w *watcher) tell(d watch.Decision, sum journal.Summary) {
+	l := watchLine{Event: d.Event, At: time.Now().UTC(), Run: d.Run, Recipe: sum.Name, Status: sum.Status, Message: d.Reason}
+	if d.Next != "" {
+		l.Next = w.app.name() + " " + d.Next
+	}
+	switch d.Event {
+	case watch.NeedsYou:
+		l.Reason = d.Reason
+	case watch.Stalemate:
+		l.Stalemate = d.Reason
+	case watch.Resumed, watch.RestartCap:
+		l.Attempted, l.Resumes, l.Most = d.Start && !w.o.dry, &d.Count, &d.Most
+	case watch.Running, watch.Stale, watch.Failed, watch.Complete, watch.AllDone, watch.Broken, watch.Reenter:
+	}
+	if w.o.json {
+		w.app.object(l)
+		return
+	}
+	parts := []string{l.At.Local().Format(time.TimeOnly), string(l.Event)}
+	if d.Run != "" {
+		parts = append(parts, string(d.Run))
+	}
+	text := strings.Join(parts, " ") + ": " + d.Reason
+	if d.Event == watch.Resumed && d.Most > 0 && !d.Wake {
+		text += fmt.Sprintf("; resume %d of %d", d.Count, d.Most)
+	}
+	if l.Next != "" {
+		text += " (" + l.Next + ")"
+	}
+	w.app.out.line("%s", text)
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
+)
+
+// whyTask is what a run of belay do is about, and what became of each criterion.
+type whyTask struct {
+	Text     string                `json:"text"`
+	Type     string                `json:"type,omitempty"`
+	Goal     string                `json:"goal,omitempty"`
+	Criteria []story.TaskCriterion `json:"criteria,omitempty"`
+	Rounds   int                   `json:"rounds"`
+	Best     int                   `json:"best_round,omitempty"`
+	Answer   string                `json:"answer,omitempty"`
+	Branch   string                `json:"branch,omitempty"` // that the result is on
+
+	of *story.Task
+}
+
+func taskFacts(s *runView) *whyTask {
+	t := story.TaskOf(s.Tree, blobs(s.view.ReadBlob))
+	if t == nil || s.id != s.id.Root() {
+		return nil
+	}
+	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
+	if there(t.Dir) {
+		w.Branch = t.Branch
+	}
+	return w
+}
+
+// taskPart is the task, its criteria, and why those are not met that are not.
+func (w *whyFacts) taskPart(p *page) {
+	t := w.Task
+	if t == nil {
+		return
+	}
+	p.head("TASK")
+	p.text("  ", readable.Cut(readable.Clean(t.Text), 3*pageWidth))
+	if t.Goal != "" && t.Goal != t.Text {
+		p.text("  goal: ", t.Goal)
+	}
+	if t.Rounds == 0 {
+		return
+	}
+	p.head("CRITERIA")
+	for i := range t.Criteria {
+		c := &t.Criteria[i]
+		p.text(fmt.Sprintf("  %-8s  ", tui.CriterionWord(c)), c.ID+": "+c.Text)
+		if c.Met() {
+			continue
+		}
+		p.text("            ", c.Why)
+		if c.Exit != nil && *c.Exit != 0 {
+			p.whole("            check: " + readable.Clean(c.Check))
+			p.whole(fmt.Sprintf("            exit code %d", *c.Exit))
+			p.quoted(endOf(c.Printed))
+		}
+	}
+	if t.Answer != "" {
+		p.head("ANSWER")
+		p.quoted(endOf(t.Answer))
+	}
+}
+
+// taskNext is what to do about a task, where that is another thing than for a run of
+// a recipe.
+func (w *whyFacts) taskNext(n whyNext) whyNext {
+	t := w.Task
+	switch {
+	case t == nil:
+		return n
+	case w.Status == belay.Achieved && t.of.Planned:
+		return whyNext{Say: "the plan is made; carry it out", Commands: []string{story.Resume(w.Run).Text(w.belay)}}
+	case w.Status == belay.Achieved && t.Branch != "":
+		return whyNext{Say: "take the work", Commands: []string{"git merge " + story.Quote(t.Branch)}}
+	case w.Status == belay.Achieved:
+		return whyNext{Say: "nothing: there is evidence for every criterion", Commands: []string{}}
+	case t.Best == 0 || w.Status != belay.Partial && w.Status != belay.NotAchieved && w.Status != belay.Hollow:
+		return n
+	}
+	next := whyNext{Say: "no round of this run is left, so resume would do nothing: look at the work, then start a new run", Commands: []string{}}
+	if t.Branch != "" {
+		next.Commands = append(next.Commands, "git log -p "+story.Quote(t.Branch))
+	}
+	next.Commands = append(next.Commands, tui.StartAgain(w.Status, t.of, w.belay))
+	return next
+}

@@ -1,0 +1,146 @@
+// Package output turns what a program or an agent printed into a value. It reads
+// texts with bounds on time and memory, and keeps nothing.
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of looking for JSON in a text: what people and programs print
+// needs a fraction of it, and a hostile text does not get more.
+const (
+	maxTries = 20_000   // places at which JSON is looked for
+	maxLooks = 64 << 20 // bytes read in all of them
+)
+
+// Extract finds the JSON in what a program or an agent printed: the whole text;
+// else the first fenced block that holds JSON; else the first object in the
+// text, or the first list where there is no object. What does not parse is
+// passed over. The result is compact.
+func Extract(text string) (json.RawMessage, bool) {
+	if raw, ok := asJSONText(text); ok {
+		return raw, true
+	}
+	if raw, ok := fenced(text); ok {
+		return raw, true
+	}
+	s := &search{text: text, tries: maxTries, looks: maxLooks}
+	if raw, ok := s.first('{'); ok {
+		return raw, true
+	}
+	return s.first('[')
+}
+
+// Typed is the value of an output: the JSON that the whole of it is, else the
+// text itself. A number that no value can hold, or one such as 007, stays a text.
+func Typed(text string) json.RawMessage {
+	if raw, ok := asJSONText(text); ok {
+		return raw
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)                 // a value goes to scripts, not into a page
+	if err := enc.Encode(text); err != nil { // a string always encodes
+		return json.RawMessage(`""`)
+	}
+	return json.RawMessage(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
+
+// asJSONText reads a text that is JSON as a whole.
+func asJSONText(text string) (json.RawMessage, bool) {
+	text = strings.Trim(text, " \t\r\n") // the blanks of JSON: with any other the whole is a text
+	if text == "" || !strings.ContainsRune(`{["-0123456789tfn`, rune(text[0])) {
+		return nil, false // most texts are known by their first letter
+	}
+	return compact([]byte(text))
+}
+
+// compact checks that JSON holds only what a value can hold, and leaves the
+// blanks out.
+func compact(raw []byte) (json.RawMessage, bool) {
+	if !utf8.Valid(raw) || !json.Valid(raw) {
+		return nil, false
+	}
+	var v any
+	if json.Unmarshal(raw, &v) != nil { // a number out of range
+		return nil, false
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil { // it is valid
+		return nil, false
+	}
+	return b.Bytes(), true
+}
+
+// fenced reads the blocks between ``` that are marked as JSON or not at all.
+func fenced(text string) (json.RawMessage, bool) {
+	const fence = "```"
+	for range maxTries {
+		_, after, found := strings.Cut(text, fence)
+		if !found {
+			return nil, false
+		}
+		body, rest, closed := strings.Cut(after, fence)
+		if !closed {
+			return nil, false
+		}
+		label := len(body) - len(strings.TrimLeft(body, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+		switch strings.ToLower(body[:label]) {
+		case "json", "jsonc":
+			body = body[label:]
+		}
+		if raw, ok := asJSONText(body); ok {
+			return raw, true
+		}
+		text = rest
+	}
+	return nil, false
+}
+
+// search looks for JSON that begins anywhere in a text.
+type search struct {
+	text         string
+	tries, looks int
+}
+
+// first is the first JSON that begins with the given bracket.
+func (s *search) first(bracket byte) (json.RawMessage, bool) {
+	for at := 0; at < len(s.text); at++ {
+		i := strings.IndexByte(s.text[at:], bracket)
+		if i < 0 {
+			return nil, false
+		}
+		at += i
+		if s.tries--; s.tries < 0 || s.looks < 0 {
+			return nil, false
+		}
+		if raw, ok := s.read(at); ok {
+			return raw, true
+		}
+	}
+	return nil, false
+}
+
+// read takes the JSON that begins at a place; it stops at the first character
+// that cannot belong to it.
+func (s *search) read(at int) (json.RawMessage, bool) {
+	dec := json.NewDecoder(strings.NewReader(s.text[at:]))
+	var raw json.RawMessage
+	err := dec.Decode(&raw)
+	var bad *json.SyntaxError
+	switch {
+	case err == nil:
+		s.looks -= len(raw)
+		return compact(raw)
+	case errors.As(err, &bad):
+		s.looks -= int(bad.Offset)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s.looks -= len(s.text) - at
+	}
+	return nil, false
+}

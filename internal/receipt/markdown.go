@@ -1,0 +1,483 @@
+package receipt
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
+)
+
+// Markdown is the receipt as lines of Markdown.
+func (r *Receipt) Markdown() []string {
+	p := &page{}
+	r.head(p)
+	r.checkPart(p)
+	r.criteriaPart(p)
+	r.testsPart(p)
+	r.answerPart(p)
+	r.changesPart(p)
+	r.judgingPart(p)
+	r.unprovenPart(p)
+	r.leftPart(p)
+	r.commandsPart(p)
+	r.troublesPart(p)
+	r.stepsPart(p)
+	r.costPart(p)
+	return p.lines
+}
+
+func (r *Receipt) head(p *page) {
+	status := string(r.Status)
+	if r.Crashed {
+		status = "STOPPED (crashed)"
+	}
+	p.lines = append(p.lines, "# Receipt of run "+string(r.Run)+": "+status)
+	rest := ""
+	if r.Code != nil {
+		rest = fmt.Sprintf(", exit %d", *r.Code)
+	}
+	p.line("")
+	if t := r.Task; t != nil {
+		p.line("- task: %s", plain(t.Text))
+		if t.Goal != "" {
+			p.line("- goal: %s", plain(t.Goal))
+		}
+		if t.Verdict != "" {
+			p.line("- verdict: %s%s", plain(t.Verdict), roundWords(t))
+		}
+	}
+	if r.Reason != "" && r.Status != belay.Achieved && (r.Task == nil || !strings.Contains(r.Task.Verdict, r.Reason)) {
+		p.line("- reason: %s", plain(r.Reason))
+	}
+	p.line("- recipe: %s%s", plain(r.Recipe), inBrackets(code(r.File)))
+	for _, name := range slices.Sorted(maps.Keys(r.Instead)) {
+		p.line("- %s is not the shipped recipe but %s", plain(name), code(r.Instead[name]))
+	}
+	p.line("- directory: %s", code(r.Dir))
+	p.line("- started %s, %s after %s%s", stamp(r.Started), ended(r), readable.Took(time.Duration(r.Cost.WallMS)*time.Millisecond), rest)
+	if r.Died > 0 {
+		p.line("- driven by %d processes; %d died and the run went on", r.Drivers, r.Died)
+	}
+}
+
+func roundWords(t *Task) string {
+	if t.Rounds < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", round %d of %d", t.Round, t.Rounds)
+}
+
+func ended(r *Receipt) string {
+	switch {
+	case r.Ended.IsZero():
+		return "not ended"
+	case r.Status.Terminal():
+		return "ended"
+	}
+	return "came to rest"
+}
+
+func (r *Receipt) checkPart(p *page) {
+	c := r.Check
+	if c == nil {
+		return
+	}
+	p.head("Checks run again: " + c.Verdict)
+	rows := [][]string{{"check", "verdict", "seen", "where"}}
+	for _, a := range c.Checks {
+		where := code(a.Dir)
+		if a.Commit != "" {
+			where = plain(a.Where)
+		}
+		rows = append(rows, []string{plain(a.Step) + prefixed(": ", code(a.Check)), a.Verdict, plain(a.Text), where})
+	}
+	if len(c.Checks) == 0 {
+		p.line("No check that passed is on record: there is nothing to run again.")
+	} else {
+		p.table(rows)
+	}
+	for _, dir := range c.Changed {
+		p.line("")
+		p.line("The checks changed files in %s.", code(dir))
+	}
+}
+
+func (r *Receipt) criteriaPart(p *page) {
+	if len(r.Criteria) == 0 {
+		return
+	}
+	p.head("Criteria")
+	rows := [][]string{{"id", "criterion", "verdict", "evidence"}}
+	for _, c := range r.Criteria {
+		rows = append(rows, []string{plain(c.ID), plain(c.Text), c.Verdict, c.proof()})
+	}
+	p.table(rows)
+}
+
+// testsPart says whether the tests of the repository passed on what is left.
+func (r *Receipt) testsPart(p *page) {
+	if r.Task == nil || r.Task.Tests == nil {
+		return
+	}
+	t, on := r.Task.Tests, ""
+	if t.Commit != "" {
+		on = fmt.Sprintf(" on a copy of %.12s", t.Commit)
+	}
+	p.line("")
+	if t.Passed {
+		p.line("The tests of the repository passed%s.", on)
+	} else {
+		p.line("The tests of the repository did not pass%s: %s", on, plain(t.Why))
+	}
+}
+
+// proof is what the verdict about a criterion rests on.
+func (c *Criterion) proof() string {
+	text := plain(c.Evidence)
+	if c.Check == "" {
+		return text
+	}
+	check := "check " + code(c.Check)
+	switch {
+	case c.Exit == nil:
+		check += " was not run"
+	case c.CheckDir != "":
+		check += fmt.Sprintf(" exited %d on the files of %s", *c.Exit, code(c.CheckDir))
+	case c.Commit != "":
+		check += fmt.Sprintf(" exited %d on a copy of %.12s", *c.Exit, c.Commit)
+	default:
+		check += fmt.Sprintf(" exited %d", *c.Exit)
+	}
+	if text == "" || text == "its check passed" || text == "its check failed" {
+		return check
+	}
+	return text + "; " + check
+}
+
+// answerPart is the answer itself, word for word: as code, so that nothing of it is
+// taken for a part of the receipt and nobody is called by it.
+func (r *Receipt) answerPart(p *page) {
+	if r.Task == nil || r.Task.Answer == "" {
+		return
+	}
+	p.head("Answer")
+	for line := range strings.SplitSeq(strings.TrimSpace(r.Task.Answer), "\n") {
+		p.line("    %s", readable.Clean(line))
+	}
+}
+
+func (r *Receipt) stepsPart(p *page) {
+	p.head("Steps")
+	rows := [][]string{{"step", "verdict", "evidence"}}
+	for _, s := range r.Steps {
+		var words []string
+		for _, e := range s.Evidence {
+			if r.Task == nil || !saysNothing(e) {
+				words = append(words, plain(e))
+			}
+		}
+		for _, e := range s.Against {
+			words = append(words, "against it: "+plain(e))
+		}
+		dull := r.Task != nil && len(words) == 0 && slices.Contains([]string{"done", story.AnsweredWord, notReached}, s.Verdict)
+		if s.Verdict == notTaken || dull || s.Verdict == "done" && s.Type == string(belay.TypeCall) {
+			continue
+		}
+		verdict := s.Verdict
+		if s.Optional {
+			verdict += " (optional)"
+		}
+		rows = append(rows, []string{plain(s.Step), verdict, strings.Join(words, "; ")})
+	}
+	p.table(rows)
+	if left := len(r.Steps) + 1 - len(rows); left > 0 {
+		p.line("")
+		p.line("Left out: %s that were not taken or have nothing to tell.", count(left, "step"))
+	}
+}
+
+// saysNothing tells evidence that is true of every step of a task that ended.
+func saysNothing(evidence string) bool {
+	return evidence == "exit 0" || evidence == "child run ACHIEVED" || strings.HasPrefix(evidence, "an answer of ")
+}
+
+func (r *Receipt) changesPart(p *page) {
+	c := r.Changes
+	p.head("What changed")
+	if len(c.Trees) == 0 {
+		p.line("No change is left. Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.")
+		r.besideWords(p)
+		return
+	}
+	p.line("%s, +%d −%d, %s; %s.", count(c.Files, "file"), c.Added, c.Deleted, count(len(c.Commits), "commit"), c.pushedWords())
+	p.line("")
+	for _, t := range c.Trees {
+		if t.Settled && t.Own {
+			p.line("- branch %s%s", code(t.Branch), treeWords(t))
+		} else {
+			p.line("- %s%s", code(t.Dir), treeWords(t))
+		}
+	}
+	r.besideWords(p)
+	if len(c.List) == 0 {
+		return
+	}
+	p.line("")
+	rows := [][]string{{"file", "change", "lines", "step"}}
+	for _, f := range c.List {
+		rows = append(rows, []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(strings.Join(f.Steps, ", "))})
+	}
+	p.table(rows)
+	if more := c.Files - len(c.List); more > 0 {
+		p.line("")
+		p.line("… and %s more.", count(more, "file"))
+	}
+}
+
+// pushedWords say what left the machine.
+func (c *Changes) pushedWords() string {
+	switch {
+	case len(c.Remote) > 0:
+		return "pushed to " + plain(strings.Join(c.Remote, ", "))
+	case c.Pushed:
+		return "pushed by an agent"
+	}
+	return "nothing was pushed, as far as Belay saw"
+}
+
+// besideWords are what there is to say beside the numbers.
+func (r *Receipt) besideWords(p *page) {
+	c := r.Changes
+	if d := r.Task.dropped(); d != nil {
+		kept := "nothing keeps that"
+		if d.Ref != "" {
+			kept = "it is kept as " + code(d.Ref)
+		}
+		p.line("- the branch was put back to round %d (%.12s); what later rounds did, up to %.12s, was dropped: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
+	}
+	for _, u := range c.Unasked {
+		p.line("- %s was to change nothing, and changed %s", plain(u.Step), codes(u.Files, u.More))
+	}
+	for _, w := range c.Merges {
+		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), count(w.Files, "file"), count(len(w.Commits), "commit"))
+	}
+	for _, pr := range c.PRs {
+		p.line("- pull request: %s", code(pr))
+	}
+	for _, f := range c.Outside {
+		p.line("- written outside: %s", code(f))
+	}
+	for _, t := range c.Trouble {
+		p.line("- not all was seen: %s", plain(t))
+	}
+}
+
+func treeWords(t Tree) string {
+	if !t.Repo {
+		return ": no git repository"
+	}
+	text := ""
+	if t.Branch != "" && (!t.Settled || !t.Own) {
+		text += ", branch " + code(t.Branch)
+	}
+	switch {
+	case t.From == "":
+	case t.From == t.To:
+		text += fmt.Sprintf(", at %.12s", t.To)
+	default:
+		text += fmt.Sprintf(", from %.12s to %.12s", t.From, t.To)
+	}
+	if t.moved() {
+		text += ", which was on " + code(t.Was) + " before"
+	}
+	if t.Dirty {
+		text += ", with uncommitted work"
+	}
+	return text
+}
+
+func (r *Receipt) judgingPart(p *page) {
+	if len(r.Judging) == 0 {
+		return
+	}
+	p.head("Changed test and CI files: review these first")
+	for _, j := range r.Judging {
+		for _, f := range j.Files {
+			p.line("- %s: %s %s +%d −%d", plain(cmp.Or(j.Step, "no agent was seen to do it")), code(f.Path), string(f.Change), f.Added, f.Deleted)
+		}
+	}
+}
+
+func (r *Receipt) troublesPart(p *page) {
+	p.head("What failed, and what was done about it")
+	if len(r.Troubles) == 0 {
+		p.line("Nothing failed.")
+	}
+	for _, t := range r.Troubles {
+		if r.repeats(t) {
+			continue
+		}
+		p.line("- %s%s", plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
+		for _, m := range t.Moments {
+			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, plain(m.Text))
+		}
+		if t.More > 0 {
+			p.line("  - … and %d more", t.More)
+		}
+	}
+}
+
+// repeats tells whether a trouble is only that of a step inside, told again by the
+// step around it.
+func (r *Receipt) repeats(t Trouble) bool {
+	inner := func(o Trouble) bool { return t.Step != "" && strings.HasPrefix(o.Step, t.Step+"/") }
+	own := func(m Moment) bool { return m.What != failedWord && m.What != belay.ActGiveUp.Row().Words }
+	return slices.ContainsFunc(r.Troubles, inner) && !slices.ContainsFunc(t.Moments, own)
+}
+
+func (r *Receipt) unprovenPart(p *page) {
+	p.head("What is unproven")
+	if len(r.Unproven) == 0 {
+		p.line("Nothing rests on an answer, a person's word or an unchecked change alone.")
+	}
+	var answered, failed []string
+	for _, u := range r.Unproven {
+		switch {
+		case u.Kind == story.AnsweredWord:
+			add(&answered, r.stepWord(u.What))
+			continue
+		case u.Kind == "optional" && r.Task != nil:
+			add(&failed, r.stepWord(u.What))
+			continue
+		}
+		p.line("- %s: %s: %s", plain(u.What), u.Kind, plain(u.Text))
+	}
+	if len(failed) > 0 {
+		p.line("- failed, and the run went on without: %s", plain(strings.Join(failed, ", ")))
+	}
+	if len(answered) > 0 {
+		p.line("- answers that nobody checked: %s", plain(strings.Join(answered, ", ")))
+	}
+}
+
+// stepWord is the name of a step: of a task its own alone, for they are the same in
+// each round.
+func (r *Receipt) stepWord(step string) string {
+	if r.Task == nil {
+		return step
+	}
+	return step[strings.LastIndexByte(step, '/')+1:]
+}
+
+func (r *Receipt) costPart(p *page) {
+	c := r.Cost
+	p.head("Cost")
+	used := "no agent was started"
+	if c.Starts > 0 {
+		used = fmt.Sprintf("%d of %d agent starts, %s", c.Starts, c.Allowed, cmp.Or(readable.Used(c.Usage), "tokens and dollars unknown"))
+	}
+	p.line("- %s; %s", readable.Took(time.Duration(c.WallMS)*time.Millisecond), used)
+	if len(c.Agents) > 1 {
+		for _, a := range c.Agents {
+			p.line("  - %s: %s%s, worked %s", plain(a.Agent), count(a.Starts, "start"), prefixed(", ", readable.Used(a.Usage)), readable.Took(a.Wall()))
+		}
+	}
+	if c.Replans > 0 {
+		p.line("- %d of %d recoveries", c.Replans, c.MaxPlan)
+	}
+	if t := c.Together; t != nil {
+		p.line("- with all runs that belong to it: %d of %d agent starts%s", t.Starts, t.Allowed,
+			prefixed(", ", readable.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD})))
+	}
+}
+
+func (r *Receipt) leftPart(p *page) {
+	l := r.Left
+	p.head("What is left")
+	from := len(p.lines)
+	for _, h := range l.Held {
+		p.line("- %s waits for a person: %s", plain(h.Step), plain(h.Ask))
+	}
+	if len(l.Unfinished) > 0 && r.Status != belay.Achieved && (r.Task == nil || r.Task.Verdict == "") {
+		p.line("- not finished or not reached: %s", plain(strings.Join(l.Unfinished, ", ")))
+	}
+	for _, b := range l.Branches {
+		switch {
+		case b.NotTaken:
+			p.line("- branch %s has work of %s that was not taken into the result", code(b.Branch), plain(b.Step))
+		case b.Empty:
+			p.line("- branch %s, with no commit on it", code(b.Branch))
+		default:
+			p.line("- work of %s is on branch %s", plain(cmp.Or(b.Step, "the run")), code(b.Branch))
+		}
+	}
+	for _, w := range l.Worktrees {
+		p.line("- worktree of %s: %s", plain(cmp.Or(w.Step, "the run")), code(w.Dir))
+	}
+	committed := 0
+	for _, s := range l.Snapshots {
+		switch {
+		case s.Committed:
+			committed++
+		case s.Before:
+			p.line("- uncommitted work of before %s is kept as %s", plain(s.Step), code(s.Ref))
+		default:
+			p.line("- uncommitted work after %s is kept as %s", plain(s.Step), code(s.Ref))
+		}
+	}
+	if committed > 0 && len(p.lines) == from {
+		p.line("Nothing, but %s of work that is committed: %s clears them.", count(committed, "snapshot"), code("belay gc --yes"))
+	}
+	if len(p.lines) == from {
+		p.line("Nothing.")
+	}
+}
+
+func (r *Receipt) commandsPart(p *page) {
+	p.head("How to look")
+	p.commands(r.Look)
+	list := r.goOnWords()
+	for _, b := range r.Left.Branches {
+		if !b.NotTaken && !b.Empty {
+			list = append(list, Command{"take the work of " + cmp.Or(b.Step, "the run"), b.Take})
+		}
+	}
+	if list = append(list, r.Take...); len(list) > 0 {
+		p.head("How to go on")
+		p.commands(list)
+	}
+	p.head("How to undo")
+	if len(r.Undo) > 0 {
+		p.commands(r.Undo)
+	}
+	for _, n := range r.NoUndo {
+		p.line("- %s", plain(n))
+	}
+	if len(r.Undo)+len(r.NoUndo) == 0 {
+		p.line("Nothing is left to undo.")
+	}
+}
+
+// goOnWords are the commands of advice with words for it.
+func (r *Receipt) goOnWords() []Command {
+	words := map[string]string{
+		string(story.StartNew): "start it anew: this run was cancelled", string(story.Adopt): "go on: its driver died",
+		string(story.AnswerNow): "answer", string(story.WaitService): "when the service is back",
+		string(story.Watch): "watch it", string(story.AnswerFirst): "answer, then go on", string(story.GoOn): "go on",
+		string(story.Answered): "go on", string(story.LookAtWork): "look at the work",
+		string(story.Reopen): "do what was left out", string(story.Mend): "mend the cause, then go on",
+		string(story.MendClear):  "say what is different now, then go on",
+		string(story.LookHollow): "look at what is there, then go on", string(story.ClearHollow): "say what is different now, then go on",
+	}
+	var list []Command
+	for _, c := range r.GoOn {
+		list = append(list, Command{cmp.Or(words[c.For], c.For), c.Type})
+	}
+	return list
+}

@@ -1,0 +1,194 @@
+// Package receipt is what is left in a person's hand when a run rests: the steps
+// and criteria with the evidence for each, what changed, what failed and was
+// recovered, what is unproven, what it cost, what is left, and what to type. It
+// renders a story, as a value that is JSON and as Markdown; it folds no record,
+// reads no clock and looks at no disk: what only the machine knows comes in.
+package receipt
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
+)
+
+// Format is the number of the form of the JSON. Fields are only ever added.
+const Format = 1
+
+// Facts is what the records do not know.
+type Facts struct {
+	story.Facts
+	Program  string                   // how belay is called
+	Together story.Together           // what the runs used that belong together
+	Top      func(dir string) string  // of the working tree that a directory is in
+	There    func(dir string) bool    // a directory is there
+	Text     func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
+
+	State   func(dir string) belay.TreeState                          // of a working tree, now
+	Commit  func(dir, name string) string                             // the commit that a name stands for; "" = none
+	Between func(dir, from, tip, tree string) (worktree.Range, error) // what a commit, or a tree on it, has over another one
+	Holding func(dir, from, to, tree string) string                   // the first commit there that has what the tree has over the first; "" = none
+}
+
+// Receipt is the receipt of one run.
+type Receipt struct {
+	Format  int               `json:"format"`
+	Run     belay.RunID       `json:"run"`
+	Recipe  string            `json:"recipe"`
+	File    string            `json:"file,omitempty"`
+	Instead map[string]string `json:"instead,omitempty"` // shipped recipes that a file of the user stands for, and the file
+	Dir     string            `json:"dir"`
+	Status  belay.Status      `json:"status"`
+	Crashed bool              `json:"crashed,omitempty"` // nobody drives it, and nobody said so
+	Code    *int              `json:"exit_code,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Started time.Time         `json:"started"`
+	Ended   time.Time         `json:"ended,omitzero"` // or came to rest
+	Drivers int               `json:"drivers"`
+	Died    int               `json:"drivers_died"`
+
+	Task     *Task       `json:"task,omitempty"` // of belay do
+	Criteria []Criterion `json:"criteria,omitempty"`
+	Steps    []Step      `json:"steps"`
+	Changes  Changes     `json:"changes"`
+	Judging  []Judging   `json:"judging"` // changed files that the work is judged by
+	Troubles []Trouble   `json:"troubles"`
+	Unproven []Unproven  `json:"unproven"`
+	Cost     story.Cost  `json:"cost"`
+	Left     Left        `json:"left"`
+	Look     []Command   `json:"look"`
+	GoOn     []Command   `json:"go_on"`
+	Undo     []Command   `json:"undo"`
+	Take     []Command   `json:"take,omitempty"`    // how to take the work, where no branch is left for it
+	NoUndo   []string    `json:"no_undo,omitempty"` // what no command can undo, and why
+
+	Check *Checked `json:"check,omitempty"` // the recorded checks, run again
+}
+
+// Step is one step with what its verdict rests on.
+type Step struct {
+	Step     string       `json:"step"`
+	Type     string       `json:"type"`
+	Verdict  string       `json:"verdict"`
+	Basis    effect.Basis `json:"basis,omitempty"`
+	Optional bool         `json:"optional,omitempty"`
+	Attempts int          `json:"attempts"`
+	Evidence []string     `json:"evidence"`
+	Against  []string     `json:"against"`
+}
+
+// Command is a line to be typed, and what it is for.
+type Command struct {
+	For  string `json:"for"`
+	Type string `json:"type"`
+}
+
+// The verdicts about a step whose condition was false, and about one that the run
+// did not come to.
+const (
+	notTaken   = "not taken"
+	notReached = "not reached"
+)
+
+// maker makes one receipt.
+type maker struct {
+	*story.Story
+	Facts
+	top   belay.RunID
+	acc   *story.Account
+	trees []story.Worktree // made by Belay
+	asked *story.Task      // of belay do
+
+	putBack bool // the branch, to the best round
+}
+
+// Of is the receipt of a run of the story.
+func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
+	m := &maker{Story: s, Facts: f, top: top, acc: s.Account(top, f.Facts), trees: s.Work(top).Trees}
+	started, _ := s.Tree.Run(top).Started()
+	r := &Receipt{
+		Format: Format, Run: top, Recipe: started.Name, File: started.File, Instead: started.Replaced, Dir: started.Dir,
+		Status: m.acc.Status, Crashed: m.acc.Crashed, Code: m.acc.Code, Reason: m.acc.Reason,
+		Started: m.acc.Started, Ended: m.acc.Ended, Drivers: len(s.Drivers), Died: m.acc.Died,
+		Task: m.task(), Criteria: m.criteria(), Steps: []Step{}, Judging: []Judging{}, Cost: s.Cost(top, m.acc.Wall, f.Together),
+	}
+	m.proofs(r.Criteria)
+	for i := range m.acc.Steps {
+		r.Steps = append(r.Steps, m.step(&m.acc.Steps[i]))
+	}
+	changes := s.Changes(top)
+	r.Changes, r.Judging = m.changes(changes)
+	r.Troubles, r.Unproven = m.troubles(), m.unproven(r.Criteria, changes)
+	r.Left = m.left(r, changes)
+	r.Look, r.GoOn, r.Take = m.look(r, changes), m.goOn(), m.take(r)
+	r.Undo, r.NoUndo = m.undo(r)
+	return r
+}
+
+// step is a step with its evidence.
+func (m *maker) step(p *story.Placed) Step {
+	st := Step{
+		Step: p.At().Name(), Type: string(p.Type), Verdict: m.word(p), Optional: p.Optional,
+		Attempts: p.Attempt, Evidence: []string{}, Against: []string{},
+	}
+	if v := p.Verdict; v != nil && p.Phase != flow.NotTaken {
+		st.Evidence, st.Against = append(st.Evidence, v.For...), append(st.Against, v.Against...)
+		if v.OK {
+			st.Basis = v.Basis
+		}
+	}
+	if line := m.roundLine(p); line != "" {
+		st.Evidence = []string{line}
+	}
+	if w := m.Merged(p.At()); w != nil {
+		text := mergeWords(w)
+		if w.Outcome == effect.MergeConflict {
+			st.Against = append(st.Against, text)
+		} else {
+			st.Evidence = append(st.Evidence, text)
+		}
+	}
+	switch {
+	case story.OnWord(p.StepView):
+		st.Evidence = append(st.Evidence, m.onWhoseWord(p))
+	case p.Failure != nil && (p.Phase == flow.Failed || p.Phase == flow.Held):
+		reason := story.Reason(p.Failure)
+		st.Against = append(slices.DeleteFunc(st.Against, func(s string) bool { return strings.Contains(reason, s) }), reason)
+	case p.Phase == flow.Held:
+		st.Against = append(st.Against, story.HeldWords(p.StepView))
+	}
+	return st
+}
+
+// word is the verdict about a step, in a word.
+func (m *maker) word(p *story.Placed) string {
+	over := m.Over(p.Run)
+	switch {
+	case story.OnWord(p.StepView):
+		return story.DecidedWord
+	case story.Recovered(p.StepView):
+		return "recovered"
+	case p.Phase == flow.Skipped:
+		return "left out"
+	case p.Phase == flow.NotTaken:
+		return notTaken
+	case p.Phase == flow.Waiting && p.Attempt == 0:
+		return notReached
+	case p.Phase == flow.Waiting, over && (p.Phase == flow.Running || p.Phase == flow.Broken):
+		return "not finished"
+	}
+	return story.PhaseWord(p.StepView)
+}
+
+func (m *maker) onWhoseWord(p *story.Placed) string {
+	text := story.TakenWords
+	if a := m.Step(p.At()).Answer; a != nil {
+		text += " (" + a.By + ": " + a.Why + ")"
+	}
+	return text
+}

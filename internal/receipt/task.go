@@ -1,0 +1,181 @@
+package receipt
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
+)
+
+// Task is what a run of belay do was asked for, and what came of it.
+type Task struct {
+	Text    string `json:"text"`
+	Type    string `json:"type,omitempty"`
+	Goal    string `json:"goal,omitempty"`
+	Verdict string `json:"verdict,omitempty"` // in one line
+	Round   int    `json:"round,omitempty"`   // the one that counts
+	Rounds  int    `json:"rounds,omitempty"`  // how many there were
+	Commit  string `json:"commit,omitempty"`  // that it left
+	Dropped *Drop  `json:"dropped,omitempty"` // later rounds that do not count
+	Tests   *Tests `json:"tests,omitempty"`   // of the repository, on the commit of the round
+	Answer  string `json:"answer,omitempty"`  // of a question, an operation, or the report of an investigation
+}
+
+// Tests are those that Belay ran on the commit that a round left.
+type Tests struct {
+	Passed bool   `json:"passed"`
+	Why    string `json:"why,omitempty"` // they did not
+	Commit string `json:"commit,omitempty"`
+}
+
+// Drop is the work of rounds that were worse than an earlier one.
+type Drop struct {
+	Commit string `json:"commit"`
+	Ref    string `json:"ref,omitempty"` // that keeps it; "" = nothing does
+}
+
+// keepBest is the step that puts the branch back to the best round. It keeps what
+// came after it under a ref of its own.
+const keepBest = "keep-best"
+
+// maxAnswer is how much of an answer a receipt has.
+const maxAnswer = 64 << 10
+
+// task reads what the run was asked for; nil: it is no task in words.
+func (m *maker) task() *Task {
+	if m.top != m.Root {
+		return nil
+	}
+	if m.asked = story.TaskOf(m.Tree, m.bytes); m.asked == nil {
+		return nil
+	}
+	a := m.asked
+	t := &Task{Text: a.Text, Type: a.Type, Goal: a.Goal, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
+	if a.Best == 0 {
+		return t
+	}
+	t.Round, t.Rounds, t.Commit, t.Verdict = a.Best, a.Rounds, a.Commit, a.Line
+	if n := len(a.Criteria); n > 0 && !strings.Contains(a.Line, " of "+strconv.Itoa(n)+" ") {
+		t.Verdict += fmt.Sprintf(" (%d of %s met)", a.Met, plural(n, "criterion", "criteria"))
+	}
+	var tests Tests
+	if m.output(m.round(a.Best), "tested", &tests) {
+		t.Tests = &Tests{tests.Passed, tests.Why, m.checkedCommit()}
+	}
+	t.Dropped = m.dropped()
+	m.putBack = t.Dropped != nil
+	return t
+}
+
+// best is the number of the round that counts; 0 = there is none.
+func (m *maker) best() int {
+	if m.asked == nil {
+		return 0
+	}
+	return m.asked.Best
+}
+
+// roundLine is what a round of the task amounts to, and what all of them do. That
+// all steps of a round ended well says nothing about the task.
+func (m *maker) roundLine(p *story.Placed) string {
+	var judged struct {
+		Line string `json:"line"`
+	}
+	switch {
+	case m.best() == 0 || p.Phase != flow.Done:
+	case p.Run == m.top && p.Path == "rounds":
+		return fmt.Sprintf("the best is round %d of %d", m.asked.Best, m.asked.Rounds)
+	case p.Child != "" && m.output(p.Child, "judged", &judged):
+		return judged.Line
+	}
+	return ""
+}
+
+// output reads what a done step of a run gave under a name.
+func (m *maker) output(run belay.RunID, name string, into any) bool {
+	v, ok := m.Output(run, name)
+	return ok && json.Unmarshal(m.bytes(v), into) == nil
+}
+
+// round is the run of a round; "" = there is none.
+func (m *maker) round(n int) belay.RunID {
+	for i := range m.acc.Steps {
+		if p := &m.acc.Steps[i]; p.At().Name() == fmt.Sprintf("rounds/round-%d", n) {
+			return p.Child
+		}
+	}
+	return ""
+}
+
+// dropped is what became of later rounds; nil without a task, too.
+func (t *Task) dropped() *Drop {
+	if t == nil {
+		return nil
+	}
+	return t.Dropped
+}
+
+// dropped is the work of the rounds after the one that counts, when the branch
+// was put back to that one.
+func (m *maker) dropped() *Drop {
+	b := m.asked
+	last := ""
+	if b.Last || b.Commit == "" || !m.output(m.round(b.Rounds), "commit", &last) || last == b.Commit {
+		return nil
+	}
+	if own := m.own(); own == nil || !m.done(keepBest) || m.tip(own.Branch) != b.Commit {
+		return nil
+	}
+	d := &Drop{Commit: last}
+	if ref := worktree.SnapshotRef(m.top, keepBest, 1); m.Commit(m.repo(), ref) != "" {
+		d.Ref = ref
+	}
+	return d
+}
+
+// done tells whether a step of the run is done.
+func (m *maker) done(step belay.Path) bool {
+	return m.View(story.Place{Run: m.top, Path: step}).Phase == flow.Done
+}
+
+// proofs fill in what the criteria rest on: the command of each check, the commit
+// that it ran on, and its exit code.
+func (m *maker) proofs(list []Criterion) {
+	if m.asked == nil {
+		return
+	}
+	commit := m.checkedCommit()
+	for i := range list {
+		c := &list[i]
+		for _, p := range m.asked.Criteria {
+			if p.ID != c.ID || p.Check == "" {
+				continue
+			}
+			if c.Check, c.Exit = p.Check, p.Exit; c.Exit == nil {
+				continue
+			}
+			if c.Commit = commit; commit == "" {
+				c.CheckDir = m.repo()
+			}
+		}
+	}
+}
+
+// checkedCommit is the commit that the checks of the best round ran on; "" = they
+// ran on the files of the directory that the run was started in.
+func (m *maker) checkedCommit() string {
+	if m.own() == nil || m.asked.Type != "Development" {
+		return ""
+	}
+	commit := ""
+	if !m.output(m.round(m.best()), "judged_commit", &commit) {
+		m.output(m.round(m.best()), "commit", &commit)
+	}
+	return cmp.Or(strings.TrimSpace(commit), m.asked.Commit)
+}

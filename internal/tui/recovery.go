@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
+)
+
+// recovery is a line for a recovery as soon as it is chosen: what is done, by
+// whom, when, and what went wrong. What failed is kept until the step starts
+// again: an agent that helps may fail, and then another way is chosen for it.
+func (b *Board) recovery(d *story.Decision) []Line {
+	was, p := d.Broken, d.Plan
+	line := func(text string) []Line {
+		if wait := p.Due.Sub(d.At); wait > 0 {
+			text += " in " + readable.Took(wait)
+		}
+		if p.Timeout > 0 {
+			text += ", with " + readable.Took(p.Timeout) + " for it"
+		}
+		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+why(d))}
+	}
+	next := fmt.Sprintf("attempt %d", was.N+1)
+	switch {
+	case p.Act == belay.ActRetry:
+		if was.Failure == nil { // after a loss: the caps of failed attempts do not count
+			return line("again")
+		}
+		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
+	case p.Act == belay.ActResume:
+		return line("its session goes on, " + next)
+	case p.Act == belay.ActFresh:
+		return line("a new session goes on with the work, " + next)
+	case p.Act == belay.ActFailover, p.Act == belay.ActReassign:
+		return line(takesOver(*p) + ", " + next)
+	case p.Act == belay.ActRepair:
+		if b.story.View(d.Place).Type.Agent() { // who did it mends it
+			return line("it is told what fails, " + next)
+		}
+		return line("an agent is asked to mend it")
+	case p.Act == belay.ActDecompose:
+		return split(d)
+	case p.Act == belay.ActRecover:
+		return line("an agent is asked to finish what the sub-recipe left")
+	case p.Act == belay.ActFallback:
+		return line(b.fallback(d.Place) + " instead")
+	case p.Act == belay.ActGiveUp, p.Act == belay.ActAbort:
+		return b.gaveUp(d)
+	case p.Act == belay.ActSkip, p.Act == belay.ActHold: // a line of its own follows
+		return nil
+	}
+	return line(p.Act.Row().Words + ", " + next)
+}
+
+// why is what went wrong, in words.
+func why(d *story.Decision) string {
+	text, was := d.Plan.Reason, d.Broken
+	if was.Failure != nil {
+		text = story.Reason(was.Failure)
+	}
+	if was.Attempt != nil && was.Attempt.Role == belay.RoleMain && was.Attempt.Report() != nil {
+		text += " (" + AgentWork(was.Attempt.Report()) + ")"
+	}
+	return text
+}
+
+// takesOver says who goes on with the work.
+func takesOver(p belay.Plan) string {
+	var who []string
+	if p.Role != "" {
+		who = append(who, "role "+p.Role)
+	}
+	if p.Agent != "" {
+		who = append(who, story.AgentName(p.Agent))
+	}
+	return strings.Join(who, ", ") + " takes over"
+}
+
+// maxTitles is how much of the titles of parts is shown.
+const maxTitles = 100
+
+// split is a line for a task that is to be split, or was.
+func split(d *story.Decision) []Line {
+	p, took := d.Plan, took(d.Broken.Attempt)
+	if len(p.Parts) == 0 {
+		return []Line{line(string(p.Act), d.Place, took, "an agent is asked to split the task: "+why(d))}
+	}
+	titles := make([]string, len(p.Parts))
+	for i, part := range p.Parts {
+		if titles[i] = strings.TrimSpace(part.Title); titles[i] == "" {
+			titles[i] = strings.Join(strings.Fields(part.Task), " ")
+		}
+	}
+	text := fmt.Sprintf("%s instead (%s): %s", plural(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), why(d))
+	return []Line{line(string(p.Act), d.Place, took, text)}
+}
+
+// fallback names what the recipe has in the stead of a step.
+func (b *Board) fallback(at story.Place) string {
+	def := b.story.Def(at)
+	switch {
+	case def == nil || def.Fallback == nil:
+		return "what the recipe names"
+	case def.Fallback.Step != "":
+		return "step " + string(def.Fallback.Step)
+	}
+	return "recipe " + def.Fallback.Recipe
+}
+
+func (b *Board) gaveUp(d *story.Decision) []Line {
+	text := why(d)
+	switch {
+	case d.Plan.Act == belay.ActAbort:
+		text = "nothing else starts: " + text
+	case b.story.View(d.Place).Optional:
+		text = "optional, the run goes on: " + text
+	}
+	return []Line{line("failed", d.Place, took(d.Broken.Attempt), text)}
+}

@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
+)
+
+// titleWidth is how much of a task names it in a line.
+const titleWidth = 72
+
+// Title is a task in one short line.
+func Title(text string) string { return readable.Cut(readable.Clean(text), titleWidth) }
+
+// TaskSummary says what a task came to: the verdict, each criterion with the reason
+// where it is not met, where the work is, and what to type next. others are lines
+// about work that is not part of the result.
+func TaskSummary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, t *story.Task, others []string, belayCmd string) []string {
+	starts, used := tree.Spent()
+	lines := []string{
+		fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)),
+		"task: " + Title(t.Title()),
+	}
+	lines = append(lines, Criteria(t)...)
+	if res.Status != belay.Achieved {
+		lines = append(lines, taskReason(t, res)...)
+		lines = append(lines, troubles(tree)...)
+	}
+	for _, l := range count(tree).judging {
+		lines = append(lines, l.Format(false))
+	}
+	if text := readable.Used(used); text != "" {
+		lines = append(lines, "agents: "+text)
+	}
+	lines = append(lines, others...)
+	if res.Code != exit.OK {
+		lines = append(lines, "why: "+belayCmd+" why "+string(id))
+	}
+	if next := TaskNext(id, tree, res.Status, t, belayCmd); next != "" {
+		lines = append(lines, "next: "+next)
+	}
+	return lines
+}
+
+func taskCount(t *story.Task, starts int) string {
+	var parts []string
+	if t.Rounds > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s met", t.Met, counted(len(t.Criteria), "criterion", "criteria")), counted(t.Rounds, "round", "rounds"))
+	}
+	return joined(append(parts, counted(starts, "agent start", "agent starts"))...)
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Criteria are lines about the criteria of a task that was judged: what became of
+// each, and why one is not met.
+func Criteria(t *story.Task) []string {
+	var lines []string
+	for i := range t.Criteria {
+		c := &t.Criteria[i]
+		if c.Verdict == "" {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("  %-8s  %s  %s", CriterionWord(c), readable.Clean(c.ID), readable.Clean(c.Text)))
+		if !c.Met() {
+			lines = append(lines, notMet(c)...)
+		}
+	}
+	return lines
+}
+
+// CriterionWord is what became of a criterion.
+func CriterionWord(c *story.TaskCriterion) string {
+	switch {
+	case c.Met():
+		return "met"
+	case c.Unproven():
+		return "unproven"
+	}
+	return "not met"
+}
+
+// notMet says why a criterion is not met.
+func notMet(c *story.TaskCriterion) []string {
+	const under = "              "
+	if c.Exit == nil || *c.Exit == 0 {
+		return []string{under + readable.Clean(c.Why)}
+	}
+	text := fmt.Sprintf("exit %d", *c.Exit)
+	if last := readable.LastLine(c.Printed); last != "" {
+		text += ": " + last
+	}
+	return []string{under + "check: " + readable.Clean(strings.Join(strings.Fields(c.Check), " ")), under + text}
+}
+
+// taskReason says why the result is what it is, where the criteria do not say it.
+func taskReason(t *story.Task, res belay.RunResult) []string {
+	reason := readable.Clean(res.Reason)
+	if t.Rounds > 0 && res.Status == belay.Partial {
+		return nil
+	}
+	within := string(belay.RecipeFailure) + ": " // of each recipe around the one that failed
+	if i := strings.LastIndex(reason, within); i >= 0 {
+		reason = reason[i+len(within):]
+	}
+	if reason == "" {
+		return nil
+	}
+	return []string{"  " + reason}
+}
+
+// mostTroubles is how many failures the end of a task shows.
+const mostTroubles = 4
+
+// troubles are the failures below a task that did not end well, each once: not of
+// the steps that only contain one, and not those that only report the verdict.
+func troubles(tree *flow.Tree) []string {
+	var lines, seen []string
+	more := 0
+	for _, p := range count(tree).bad {
+		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == "flag-hollow" {
+			continue
+		}
+		text := story.HeldWords(p.StepView)
+		if p.Failure != nil {
+			text = readable.Clean(p.Failure.Cause)
+		}
+		if key := string(p.Path) + ": " + text; slices.Contains(seen, key) {
+			continue
+		} else if seen = append(seen, key); len(seen) > mostTroubles {
+			more++
+			continue
+		}
+		lines = append(lines, "  "+pad(string(p.Phase), wordWidth)+" "+p.At().Name()+": "+text)
+		if f := p.Failure; f != nil && f.Hint != "" && f.Class.Row().Hint == f.Hint { // others are for who writes recipes
+			lines = append(lines, "            hint: "+readable.Clean(f.Hint))
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("  … %d more", more))
+	}
+	return lines
+}
+
+// TaskNext is what a person may type about a task now. A run whose rounds are used
+// up has nothing to resume.
+func TaskNext(id belay.RunID, tree *flow.Tree, s belay.Status, t *story.Task, belayCmd string) string {
+	if s == belay.Achieved && t.Planned {
+		return story.Resume(id).Text(belayCmd) + "   # carries out this plan"
+	}
+	if t.Best == 0 || s == belay.Failed || s == belay.Held || s == belay.Stopped || s == belay.Running {
+		return Next(id, tree, s, belayCmd)
+	}
+	if s == belay.Achieved || s == belay.Aborted {
+		return ""
+	}
+	return StartAgain(s, t, belayCmd)
+}
+
+// StartAgain is the command for a new run of a task that was not achieved.
+func StartAgain(s belay.Status, t *story.Task, belayCmd string) string {
+	start := belayCmd + " do " + quotedTask(t)
+	if slices.ContainsFunc(t.Criteria, func(c story.TaskCriterion) bool { return !c.Met() && !c.Unproven() }) || s != belay.Partial {
+		return start + "   # a new run; no round of this one is left"
+	}
+	return start + " --criteria FILE   # a new run with a check for each criterion; or --trust-reflection"
+}
+
+// quotedTask is the task as an argument, or what stands for one that is too long.
+func quotedTask(t *story.Task) string {
+	text := strings.TrimSpace(t.Text)
+	if text == "" || text != readable.Clean(text) || readable.Width(text) > titleWidth {
+		return "--file FILE"
+	}
+	return story.Quote(text)
+}

@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// watchName is the lock of the watch that leads.
+const watchName = "watch.lock"
+
+// WatchLock is the right to act as the watch of a state directory. The kernel
+// gives it back at the death of its process.
+type WatchLock struct{ file *os.File }
+
+// LeadWatch takes the right to act as the watch; nil when another process has it.
+func (s *State) LeadWatch() (*WatchLock, error) {
+	if s.still != nil {
+		return nil, s.still
+	}
+	path := filepath.Join(s.dir, watchName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_CLOEXEC, fileMode)
+	if err != nil {
+		return nil, unwritten("lead the watch", path, err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		writeHolder(f, s.self)
+		return &WatchLock{f}, nil
+	}
+	f.Close() // opened to be locked, and it was not
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, nil
+	}
+	return nil, unwritten("lead the watch", path, err)
+}
+
+// WatchLeads tells whether a watch looks after the runs of this state directory.
+func (s *State) WatchLeads() bool {
+	f, err := os.OpenFile(filepath.Join(s.dir, watchName), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
+// Release gives the right back.
+func (l *WatchLock) Release() {
+	_ = (&lock{file: l.file}).release() // the end of the process does it otherwise
+}
+
+// Changed is when the journal of a run was written last; zero when that cannot
+// be told.
+func (f Folder) Changed() (last time.Time) {
+	for _, name := range []string{journalName, journalName + "-wal"} {
+		if info, err := os.Stat(f.in(name)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}

@@ -1,0 +1,216 @@
+package story
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// taskRecipe is the recipe that carries out a task in words.
+const taskRecipe = "smart-orchestrator"
+
+// Task is what a run of belay do is about, and what it came to.
+type Task struct {
+	Text     string // as it was given
+	Type     string // "" while there is no plan
+	Goal     string
+	Criteria []TaskCriterion // of the plan; judged when a round was
+	Planned  bool            // only the plan was asked for
+	Rounds   int             // how many were judged
+	Most     int             // how many it may have
+	Best     int             // the number of the round that counts; 0 = none was chosen yet
+	Last     bool            // it was the last one
+	Commit   string          // that it left; "" = none
+	Line     string          // its status with the reason
+	Met      int
+	Answer   string // of a question, an investigation, an operation
+	Branch   string // that the result is on; "" = the work was done in the directory itself
+	Dir      string // of the worktree with that branch
+}
+
+// TaskCriterion is a criterion with what became of it.
+type TaskCriterion struct {
+	ID      string   `json:"id"`
+	Text    string   `json:"text"`
+	Check   string   `json:"check,omitempty"`
+	Files   []string `json:"files,omitempty"`
+	Verdict string   `json:"verdict,omitempty"` // met, unmet or unproven; "" = nobody judged it
+	Why     string   `json:"why,omitempty"`
+	Exit    *int     `json:"exit,omitempty"`    // of its check; nil = it was not run
+	Printed string   `json:"printed,omitempty"` // the end of what its check printed
+}
+
+// Met tells whether there is evidence for it.
+func (c TaskCriterion) Met() bool { return c.Verdict == "met" }
+
+// Unproven tells whether only an agent says that it is met.
+func (c TaskCriterion) Unproven() bool { return c.Verdict == "unproven" }
+
+// TaskOf reads the task of a tree; nil for a run of any other recipe. read gives
+// values that are too big for the records; one that it cannot read is left out.
+func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
+	if len(tree.Runs()) == 0 {
+		return nil
+	}
+	root := tree.Run(tree.Runs()[0])
+	started, _ := root.Started()
+	if started.Name != taskRecipe {
+		return nil
+	}
+	r := taskReader{tree, read}
+	t := &Task{Planned: slices.Contains(started.Exclude, "work"), Most: 3}
+	r.get(root, "task_description", &t.Text)
+	r.get(root, "max_rounds", &t.Most)
+	var plan struct {
+		Type, Goal string
+		Criteria   []TaskCriterion
+	}
+	r.get(root, "plan", &plan)
+	t.Type, t.Goal, t.Criteria = plan.Type, plan.Goal, plan.Criteria
+	for _, h := range root.Homes() {
+		if h.OK && h.Dir != "" {
+			t.Branch, t.Dir = h.Ref, h.Dir
+		}
+	}
+	var best struct {
+		Round, Met   int
+		Last         bool
+		Line, Commit string
+		Criteria     []TaskCriterion
+	}
+	r.get(root, "best", &best)
+	t.Best, t.Met, t.Line, t.Last, t.Commit = best.Round, best.Met, best.Line, best.Last, best.Commit
+	rounds := r.rounds()
+	t.Rounds = len(rounds)
+	round := rounds[t.Best]
+	if round == nil {
+		round = rounds[t.Rounds]
+	}
+	if round != nil {
+		r.judged(t, round)
+	}
+	return t
+}
+
+// Title is the first line of the task.
+func (t *Task) Title() string {
+	for l := range strings.Lines(t.Text) {
+		if l = strings.TrimSpace(l); l != "" {
+			return l
+		}
+	}
+	return t.Goal
+}
+
+type taskReader struct {
+	tree *flow.Tree
+	read func(belay.Value) []byte
+}
+
+// get reads a variable of a run; one that is not there, or has another form, leaves
+// what is there.
+func (r taskReader) get(s *flow.State, name string, into any) {
+	if v, ok := s.Vars()[name]; ok {
+		r.value(v, into)
+	}
+}
+
+func (r taskReader) value(v belay.Value, into any) {
+	raw := []byte(v.JSON)
+	if !v.Inline() && r.read != nil {
+		raw = r.read(v)
+	}
+	_ = json.Unmarshal(raw, into) // it is told without
+}
+
+// rounds are the runs of the rounds that were judged, by their numbers.
+func (r taskReader) rounds() map[int]*flow.State {
+	list := map[int]*flow.State{}
+	for _, id := range r.tree.Runs() {
+		parent, ok := id.Parent()
+		number, isRound := strings.CutPrefix(string(parent.Path), "round-")
+		s := r.tree.Run(id)
+		if started, _ := s.Started(); !ok || !isRound || started.Name != "round" {
+			continue
+		}
+		v, _ := s.Step("judge-round") // the variables of the round before are there, too
+		if n, err := strconv.Atoi(number); err == nil && v.Phase == flow.Done {
+			list[n] = s
+		}
+	}
+	return list
+}
+
+// judged takes over what a round came to.
+func (r taskReader) judged(t *Task, round *flow.State) {
+	var j struct {
+		Line     string
+		Met      int
+		Criteria []TaskCriterion
+	}
+	r.get(round, "judged", &j)
+	if t.Best == 0 {
+		t.Met, t.Line = j.Met, j.Line
+	}
+	for i := range t.Criteria {
+		c := &t.Criteria[i]
+		if at := slices.IndexFunc(j.Criteria, func(x TaskCriterion) bool { return x.ID == c.ID }); at >= 0 {
+			c.Verdict, c.Why = j.Criteria[at].Verdict, j.Criteria[at].Why
+		}
+		r.checked(c, round)
+	}
+	var qa, ops struct{ Answer string }
+	var found, instead struct{ Findings struct{ Report string } }
+	r.get(round, "qa_result", &qa)
+	r.get(round, "operations_result", &ops)
+	r.get(round, "investigation_result", &found)
+	r.get(round, "adaptive_investigation", &instead)
+	for _, text := range []string{qa.Answer, ops.Answer, found.Findings.Report, instead.Findings.Report} {
+		if t.Answer == "" {
+			t.Answer = strings.TrimSpace(text)
+		}
+	}
+}
+
+// checked is what the check of a criterion came to in a round.
+func (r taskReader) checked(c *TaskCriterion, round *flow.State) {
+	v, ok := round.Step("check-criteria")
+	if !ok || c.Check == "" {
+		return
+	}
+	items := r.tree.Run(v.Child)
+	if items == nil {
+		return
+	}
+	for _, item := range items.Steps() {
+		if item.Main == nil || item.Main.Output == nil {
+			continue
+		}
+		var got struct {
+			ID   string
+			Exit *int
+			Said string // the end of what it printed
+		}
+		r.value(*item.Main.Output, &got)
+		if got.ID == c.ID && got.Exit != nil {
+			c.Exit, c.Printed = got.Exit, cmp.Or(strings.TrimSpace(got.Said), withoutAnswer(item.Main.Tail))
+		}
+	}
+}
+
+// withoutAnswer is what a check printed without the line of JSON that tells its
+// exit code.
+func withoutAnswer(tail string) string {
+	var lines []string
+	for l := range strings.Lines(tail) {
+		if !strings.HasPrefix(l, `{"id":`) {
+			lines = append(lines, l)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, ""))
+}

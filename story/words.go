@@ -1,0 +1,41 @@
+package story
+
+import (
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+)
+
+// Reason is a failure without the step that was named already. A class that
+// says no more than the kind is left out.
+func Reason(f *belay.Failure) string { return f.Name() + ": " + f.Cause }
+
+// HeldWords say why a step is held that did not fail.
+func HeldWords(v flow.StepView) string {
+	switch {
+	case Stale(v):
+		return fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
+	case OverBudget(v):
+		return "no further agent may start: the budget is used up"
+	}
+	return "nobody can tell whether its work was done"
+}
+
+// AnsweredWord is the word for a step that is done because its agent gave an answer:
+// nobody checked what it says.
+const AnsweredWord = "answered"
+
+// PhaseWord is how a step stands, as every screen says it.
+func PhaseWord(v flow.StepView) string {
+	if AnswerOnly(v) {
+		return AnsweredWord
+	}
+	return string(v.Phase)
+}
+
+// DecidedWord is the word for what a person answered about a held step.
+const DecidedWord = "decided"
+
+// TakenWords say of a step that nobody saw it pass.
+const TakenWords = "taken on a person's word, not checked"

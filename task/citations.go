@@ -1,0 +1,100 @@
+package task
+
+import (
+	"encoding/json"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
+)
+
+// maxCitations is how many citations of a text are looked at.
+const maxCitations = 200
+
+// Citation is a place in a file that a text refers to.
+type Citation struct {
+	Path  string `json:"path"`
+	Line  int    `json:"line"`
+	End   int    `json:"end,omitempty"`   // the last line, of several
+	Quote string `json:"quote,omitempty"` // what the text says is there
+}
+
+func callCitations() Function {
+	return Function{
+		Name:   "citations",
+		Does:   "Which places in files and which commits a text cites; whether they are there is for another step to look.",
+		Inputs: []Field{{"text", TypeText, true, "An answer or a report."}},
+		Outputs: []Field{
+			{"places", TypeList, true, "Objects with `path` and `line`, with `end` and `quote` where they are given; each once, only paths inside of the repository."},
+			{"commits", TypeList, true, "Commits, as they are written; each once."},
+			{"count", TypeNumber, true, "How many there are of both."},
+		},
+		Example: Example{
+			With:  json.RawMessage("{\"text\": \"The limit is read in config/limit.go:12-14 (`max := 3`), since commit 1f0e9d8c.\"}"),
+			Gives: json.RawMessage(`{"places": [{"path": "config/limit.go", "line": 12, "end": 14, "quote": "max := 3"}], "commits": ["1f0e9d8c"], "count": 2}`),
+		},
+		do: func(in *inputs) any {
+			var out struct {
+				Places  []Citation `json:"places"`
+				Commits []string   `json:"commits"`
+				Count   int        `json:"count"`
+			}
+			text := in.text("text")
+			text = text[:min(len(text), maxLook)]
+			out.Places, out.Commits = places(text), commits(text)
+			out.Count = len(out.Places) + len(out.Commits)
+			return out
+		},
+	}
+}
+
+var (
+	aCitation = pattern.Lazy(`(?:^|[\s(\[<"'` + "`" + `,;])((?:\./)?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,9}|(?:[\w.@+-]+/)+[\w@+-]+|Makefile|Dockerfile):(\d{1,7})(?:[-–](\d{1,7}))?`)
+	aQuote    = pattern.Lazy("^`?[\\s()\\[\\]:,*-]{0,6}(?:`([^`\\n]{1,300})`|\"([^\"\\n]{1,300})\")")
+	beforeIt  = pattern.Lazy("(?:`([^`\\n]{1,300})`|\"([^\"\\n]{1,300})\")[^`\"\\n]{1,40}[`(]?$")
+	aCommit   = pattern.Lazy(`(?i)\b(?:commits?|revision|sha)\s+[` + "`" + `"'(]?([0-9a-f]{7,40})\b|` + "`" + `([0-9a-f]{7,40})` + "`" + `|\b([0-9a-f]{40})\b`)
+)
+
+func places(text string) []Citation {
+	list := []Citation{}
+	seen := map[Citation]bool{}
+	for _, m := range aCitation().FindAllStringSubmatchIndex(text, -1) {
+		file := path.Clean(text[m[2]:m[3]])
+		n, err := strconv.Atoi(text[m[4]:m[5]])
+		if err != nil || n == 0 || strings.HasPrefix(file, "../") || len(list) == maxCitations {
+			continue
+		}
+		c := Citation{Path: file, Line: n}
+		if m[6] >= 0 {
+			if end, err := strconv.Atoi(text[m[6]:m[7]]); err == nil && end > n {
+				c.End = end
+			}
+		}
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		rest := text[m[1]:]
+		if q := aQuote().FindStringSubmatch(rest[:min(len(rest), 400)]); q != nil {
+			c.Quote = q[1] + q[2]
+		} else if q := beforeIt().FindStringSubmatch(text[max(0, m[2]-400):m[2]]); q != nil {
+			c.Quote = q[1] + q[2]
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func commits(text string) []string {
+	list := []string{}
+	seen := map[string]bool{}
+	for _, m := range aCommit().FindAllStringSubmatch(text, -1) {
+		sha := strings.ToLower(m[1] + m[2] + m[3])
+		if !seen[sha] && strings.ContainsAny(sha, "0123456789") && len(list) < maxCitations {
+			seen[sha] = true
+			list = append(list, sha)
+		}
+	}
+	return list
+}

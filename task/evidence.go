@@ -1,0 +1,233 @@
+package task
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay/internal/pattern"
+)
+
+// evidence is what Belay saw of a round.
+type evidence struct {
+	checks  map[string]bool   // by the id of the criterion
+	whys    map[string]string // why a check did not pass
+	before  map[string]bool   // checks that passed before the work
+	changed []string
+	old     []string // of these, test files that were there before the work
+	added   []string // and those that came with it
+	tests   bool
+	cited   map[string]bool
+	proven  bool // some criterion was not met before the work, and is now
+}
+
+func readEvidence(in *inputs) evidence {
+	e := evidence{cited: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+	e.checks = checksOf(in.any("checks"), e.whys)
+	e.before = checksOf(in.any("checks_before"), nil)
+	e.changed = pathsOf(in.any("changed"))
+	there := map[string]bool{}
+	for _, file := range pathsOf(in.any("changed_before")) {
+		if there[file] = true; testFile().MatchString(file) {
+			e.old = append(e.old, file)
+		}
+	}
+	for _, file := range e.changed {
+		if !there[file] && testFile().MatchString(file) {
+			e.added = append(e.added, file)
+		}
+	}
+	for _, x := range in.list("citations") {
+		o, _ := x.(map[string]any)
+		id := first(o, "criterion", "id") // none: it is for all of them
+		e.cited[id] = e.cited[id] || passed(o)
+	}
+	return e
+}
+
+// testFile is a file that tests are in, by its name.
+var testFile = pattern.Lazy(`(?i)(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|[/._-])(?:test|spec)s?\.|(?:^|/)test_`)
+
+// checksOf reads the results of checks by the id of their criterion. One that is
+// there twice passed when both did.
+func checksOf(v any, whys map[string]string) map[string]bool {
+	checks := map[string]bool{}
+	switch v := unwrapped(v).(type) {
+	case map[string]any:
+		for id, x := range v {
+			checks[id] = passed(x)
+		}
+	case []any:
+		for _, x := range v {
+			o, _ := x.(map[string]any)
+			id := first(o, "id", "criterion")
+			if id == "" || !ran(o) {
+				continue
+			}
+			before, again := checks[id]
+			checks[id] = passed(o) && (!again || before)
+			if whys != nil && !passed(o) {
+				whys[id] = line(first(o, "why"), maxLine)
+			}
+		}
+	}
+	return checks
+}
+
+// pathsOf are paths: a list of them or of objects, or one on each line.
+func pathsOf(v any) []string {
+	var paths []string
+	if list, ok := unwrapped(v).([]any); ok {
+		for _, x := range list {
+			if o, isObject := x.(map[string]any); isObject {
+				x = first(o, "path")
+			}
+			paths = append(paths, texts(x)...)
+		}
+		return paths
+	}
+	for l := range strings.SplitSeq(strings.ReplaceAll(textOf(v), "\x00", "\n"), "\n") {
+		paths = append(paths, texts(l)...)
+	}
+	return paths
+}
+
+// compare finds out whether some check shows that the work did something.
+func (e *evidence) compare(list []Criterion) {
+	for _, c := range list {
+		if e.checks[c.ID] && !e.before[c.ID] && !void(c.Check) {
+			e.proven = true
+		}
+	}
+}
+
+// ran tells whether an object has the result of a check: one without was not run.
+func ran(o map[string]any) bool {
+	return slices.ContainsFunc([]string{"passed", "holds", "ok", "exit"}, func(key string) bool { return o[key] != nil })
+}
+
+// passed reads the result of something that Belay ran or looked at. Only a plain
+// yes is one.
+func passed(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case string:
+		word := strings.ToLower(strings.TrimSpace(v))
+		return word == "passed" || word == "pass" || word == "true"
+	case map[string]any:
+		for _, key := range []string{"passed", "holds", "ok"} {
+			if x, ok := v[key]; ok {
+				return passed(x)
+			}
+		}
+		if x, ok := v["exit"]; ok {
+			return textOf(x) == "0"
+		}
+	}
+	return false
+}
+
+// judge says what becomes of one criterion.
+func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
+	v := judged{ID: c.ID, Text: c.Text, Verdict: isUnmet}
+	proof, against := e.look(c)
+	said, spoke := r.met[c.ID]
+	vouched := said || !spoke && r.status == Achieved
+	switch {
+	case proof != "" && spoke && !said:
+		v.Why = proof + ", but the reflecting agent denies it"
+		if r.note[c.ID] != "" {
+			v.Why += ": " + r.note[c.ID]
+		}
+	case proof != "":
+		v.Verdict, v.Why = isMet, proof
+		if len(e.old) > 0 {
+			v.Why += "; tests that were there before the work were changed: " + line(strings.Join(e.old, ", "), maxGoal)
+		}
+	case e.ran(c.ID) && !e.checks[c.ID]:
+		v.Why = against
+	case e.checks[c.ID] && !vouched && !spoke:
+		v.Verdict, v.Why = isUnproven, against
+	case vouched && r.status != "" && trust:
+		v.Verdict, v.Why = isMet, against+"; the reflecting agent says that it is met, and is trusted"
+	case vouched && r.status != "":
+		v.Verdict, v.Why = isUnproven, against+"; only the reflecting agent says that it is met"
+	case spoke && r.note[c.ID] != "":
+		v.Why = against + "; the reflecting agent denies it: " + r.note[c.ID]
+	case spoke:
+		v.Why = against + "; the reflecting agent denies it"
+	default:
+		v.Why = against
+	}
+	return v
+}
+
+// ran tells whether the check of a criterion was run.
+func (e *evidence) ran(id string) bool {
+	_, ok := e.checks[id]
+	return ok
+}
+
+// look says what proves a criterion, or why nothing does.
+func (e *evidence) look(c Criterion) (proof, against string) {
+	if passed, ran := e.checks[c.ID]; ran {
+		return e.byCheck(c, passed)
+	}
+	_, ok := e.cited[c.ID]
+	_, forAll := e.cited[""]
+	if e.cited[c.ID] || e.cited[""] {
+		return "a citation for it holds", ""
+	} else if ok || forAll {
+		against = "no citation for it holds"
+	}
+	if len(c.Files) > 0 {
+		at := slices.IndexFunc(e.changed, func(file string) bool { return matches(c.Files, file) })
+		switch {
+		case at >= 0 && e.tests:
+			return line(e.changed[at], maxGoal) + " is changed, and the tests passed", ""
+		case at >= 0:
+			return "", "a file that it names is changed, but no tests passed"
+		}
+		return "", "no file that it names is changed"
+	}
+	switch {
+	case against != "":
+	case c.Check != "":
+		against = "its check was not run"
+	default:
+		against = "it names no check and no files"
+	}
+	return "", against
+}
+
+// byCheck says what the check of a criterion proves. One that passed before the work
+// proves it only as something that was kept: beside another one that the work met, or
+// with tests that came with the work.
+func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
+	switch {
+	case !passed && e.whys[c.ID] != "":
+		return "", "its check failed: " + e.whys[c.ID]
+	case !passed:
+		return "", "its check failed"
+	case void(c.Check):
+		return "", "its check passes whatever was done"
+	case !e.before[c.ID]:
+		return "its check passed", ""
+	case len(e.added) > 0:
+		return "its check passed, as it did before the work; tests came with it: " + line(strings.Join(e.added, ", "), maxGoal), ""
+	case e.proven:
+		return "its check passed, as it did before the work", ""
+	}
+	return "", "its check passed before the work, too"
+}
+
+// beyond tells whether no further work could prove a criterion that is unproven.
+func (e *evidence) beyond(c Criterion, tests bool) bool {
+	if c.Check != "" {
+		return true // it passed, and still proves nothing
+	}
+	if len(c.Files) > 0 { // changed, and there are no tests that could pass
+		return !tests && !e.tests && slices.ContainsFunc(e.changed, func(file string) bool { return matches(c.Files, file) })
+	}
+	return len(e.cited) == 0
+}

@@ -1,0 +1,240 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// judgement is what a round amounts to.
+type judgement struct {
+	Status   Status   `json:"status"`
+	Line     string   `json:"line"`
+	Met      int      `json:"met"`
+	Total    int      `json:"total"`
+	Criteria []judged `json:"criteria"`
+	Missing  []string `json:"missing"`
+	Said     Status   `json:"said"`
+	Readable bool     `json:"readable"`
+	Summary  string   `json:"summary"`
+	Reasons  []string `json:"reasons"`
+	Stuck    bool     `json:"stuck,omitempty"`
+
+	caps   []string // why it is PARTIAL at best, whatever the criteria say
+	beyond int      // criteria that no further work can prove
+}
+
+// judged is what became of one criterion.
+type judged struct {
+	ID      string     `json:"id"`
+	Text    string     `json:"text"`
+	Verdict metVerdict `json:"verdict"`
+	Why     string     `json:"why"`
+}
+
+// metVerdict is the closed list of what becomes of a criterion.
+type metVerdict string
+
+const (
+	isMet      metVerdict = "met"      // Belay has evidence, and nobody denies it
+	isUnmet    metVerdict = "unmet"    // the evidence is against it, or it is denied, or nothing speaks for it
+	isUnproven metVerdict = "unproven" // only the reflecting agent says so
+)
+
+func callCriteriaStatus() Function {
+	return Function{
+		Name: "criteria-status",
+		Does: "What a round amounts to: each criterion by Belay's own evidence; the reflecting agent can only lower it.",
+		Inputs: []Field{
+			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
+			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary` and `criteria`, or a text that ends in a status. One that nobody can read counts as NOT_ACHIEVED."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), and with `why` where it did not pass; or an object of such by id."},
+			{"checks_before", TypeAny, false, "Results of the same checks before the work. One that passed already proves nothing by itself."},
+			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
+			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
+			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
+			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
+			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
+			{"instead", TypeAny, false, "What the recipe gave that did the work instead of that step."},
+			{"instead_failed", TypeAny, false, "Why that failed."},
+			{"merged_failed", TypeAny, false, "Why the step failed that looks at merged workstreams."},
+			{"streams", TypeAny, false, "What each workstream gave; null for one that was not done."},
+			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
+			{"notes", TypeAny, false, "What else is to be said about the work, one on each line."},
+			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best; `undone` where that was taken back."},
+			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
+			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
+			{"trust_reflection", TypeFlag, false, "What only the reflecting agent says counts, too."},
+			{"before", TypeObject, false, "What it gave for the round before; nothing in the first."},
+			{"result", TypeAny, false, "What the round answered: one that says honestly that nothing was reached is NOT_ACHIEVED, not HOLLOW."},
+		},
+		Outputs: []Field{
+			{"status", TypeText, true, "ACHIEVED, PARTIAL, NOT_ACHIEVED or HOLLOW."},
+			{"line", TypeText, true, "The status with what is missing, on one line."},
+			{"met", TypeNumber, true, "How many criteria are met."},
+			{"total", TypeNumber, true, "How many there are."},
+			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`."},
+			{"missing", TypeList, true, "The ids of those that are not met."},
+			{"said", TypeText, true, "The status of the reflecting agent; empty where nobody can read it."},
+			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},
+			{"summary", TypeText, true, "What the reflecting agent said."},
+			{"reasons", TypeList, true, "Why it is this status, in words."},
+			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
+		},
+		Example: Example{
+			With: json.RawMessage(`{"criteria": [{"id": "c1", "text": "429 over the limit", "check": "go test ./limit"}, {"id": "c2", "text": "documented", "files": ["docs/**"]}],
+				"checks": [{"id": "c1", "passed": true}], "changed": ["limit/limit.go"], "tests": "passed", "expect_change": true,
+				"reflection": {"goal_status": "ACHIEVED", "summary": "all there", "criteria": [{"id": "c1", "met": true}, {"id": "c2", "met": true}]}}`),
+			Gives: json.RawMessage(`{"status": "PARTIAL", "line": "PARTIAL -- c2 is unproven", "met": 1, "total": 2,
+				"criteria": [{"id": "c1", "text": "429 over the limit", "verdict": "met", "why": "its check passed"},
+					{"id": "c2", "text": "documented", "verdict": "unproven", "why": "no file that it names is changed; only the reflecting agent says that it is met"}],
+				"missing": ["c2"], "said": "ACHIEVED", "readable": true, "summary": "all there",
+				"reasons": ["1 of 2 criteria is met"]}`),
+		},
+		do: criteriaStatus,
+	}
+}
+
+func criteriaStatus(in *inputs) any {
+	list, _ := readCriteria(in.any("criteria"))
+	if len(list) == 0 {
+		in.fail("criteria", "there is none in it")
+		return nil
+	}
+	r := readReflection(in.any("reflection"))
+	seen := readEvidence(in)
+	j := judgement{
+		Total: len(list), Criteria: []judged{}, Missing: []string{}, Reasons: []string{},
+		Said: r.status, Readable: r.status != "", Summary: cut(r.summary, maxLine),
+	}
+	seen.compare(list)
+	unproven := 0
+	for _, c := range list {
+		v := seen.judge(c, r, in.flag("trust_reflection"))
+		j.Criteria = append(j.Criteria, v)
+		if v.Verdict == isUnproven && seen.beyond(c, in.flag("expect_tests")) {
+			j.beyond++
+		}
+		switch v.Verdict {
+		case isMet:
+			j.Met++
+			continue
+		case isUnproven:
+			unproven++
+		case isUnmet:
+		}
+		j.Missing = append(j.Missing, c.ID)
+	}
+	j.settle(in, seen, r, unproven)
+	j.Stuck = j.Stuck || j.Status == Partial && len(j.caps) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	j.Line = j.closing(r, unproven)
+	return j
+}
+
+// settle finds the status: first by the evidence, then lowered by the reflection.
+func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int) {
+	switch {
+	case j.Met == j.Total:
+		j.Status = Achieved
+	case j.Met > 0 || unproven > 0:
+		j.Status = Partial
+	default:
+		j.Status = NotAchieved
+	}
+	are := "are"
+	if j.Met == 1 {
+		are = "is"
+	}
+	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
+	j.limit(in)
+	if in.flag("expect_change") && len(seen.changed) == 0 {
+		if j.unchanged(in) {
+			return
+		}
+	}
+	switch said := r.status; {
+	case said == "":
+		j.because("nobody can read the reflection: %s", r.why)
+		j.lower(NotAchieved)
+	case said == Hollow && j.Met > 0:
+		j.because("the reflecting agent says HOLLOW, and something is there")
+		j.lower(Partial)
+	case said == Hollow && len(seen.changed) > 0:
+		j.because("the reflecting agent says HOLLOW, and files are changed")
+		j.lower(NotAchieved)
+	case said.rank() > j.Status.rank():
+		j.because("the reflecting agent says %s", said)
+		j.lower(said)
+	}
+}
+
+// unchanged settles a round that changed nothing where it had to. Without a claim it
+// is a failure like others; with one it is hollow, and nothing else counts.
+func (j *judgement) unchanged(in *inputs) (hollow bool) {
+	if f := workFailed(in); f != nil && f.class != belay.ClassHollow {
+		j.lower(NotAchieved)
+		j.because("nothing was changed: %s", f.text)
+		return false
+	}
+	if word, honest := honestly(in.any("result")); honest {
+		j.because("nothing was changed, and the round says so itself: %s", word)
+		j.lower(NotAchieved)
+		return false
+	}
+	j.lower(Hollow)
+	// What agents say differs each time, so only this tells that the rounds lead nowhere.
+	if j.Stuck = first(in.object("before"), "status") == string(Hollow); j.Stuck {
+		j.because("nothing was changed, where a change was expected, and nothing in the round before")
+	} else {
+		j.because("nothing was changed, where a change was expected")
+	}
+	return true
+}
+
+func (j *judgement) because(format string, args ...any) {
+	j.Reasons = append(j.Reasons, fmt.Sprintf(format, args...))
+}
+
+// lower lowers the status; it never raises it.
+func (j *judgement) lower(to Status) {
+	if to.rank() > j.Status.rank() {
+		j.Status = to
+	}
+}
+
+// closing is the status as the last line of an answer has it.
+func (j *judgement) closing(r reflection, unproven int) string {
+	switch {
+	case j.Status == Achieved:
+		return string(Achieved)
+	case j.Status == Partial && len(j.Missing) > 0:
+		word := "missing"
+		if unproven == len(j.Missing) {
+			word = "unproven"
+		}
+		are := "are"
+		if len(j.Missing) == 1 {
+			are = "is"
+		}
+		text := fmt.Sprintf("%s -- %s %s %s", j.Status, strings.Join(j.Missing, ", "), are, word)
+		if len(j.caps) > 0 {
+			text += "; " + line(j.caps[0], maxGoal)
+		}
+		return text
+	case j.Status == Partial && len(j.caps) > 0:
+		return fmt.Sprintf("%s -- %s", j.Status, line(strings.Join(j.caps, "; "), maxGoal))
+	case j.Status == Partial && len(r.missing) > 0:
+		return fmt.Sprintf("%s -- %s", j.Status, line(strings.Join(r.missing, "; "), maxGoal))
+	}
+	return fmt.Sprintf("%s -- %s", j.Status, line(j.Reasons[len(j.Reasons)-1], maxGoal))
+}
+
+// honestly tells whether an answer ends in a line that says that not all, or
+// nothing, was reached.
+func honestly(result any) (belay.ClosingWord, bool) {
+	text := strings.TrimRight(textOf(result), " \t\r\n")
+	c, ok := belay.ReadClosing(text[strings.LastIndexByte(text, '\n')+1:])
+	return c.Word, ok && (c.Word == belay.ClosedPartial || c.Word == belay.ClosedNot)
+}

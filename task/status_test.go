@@ -1,0 +1,239 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A reflection has exactly one status, and what nobody can read is never achieved.
+func TestReadReflection(t *testing.T) {
+	t.Parallel()
+	const fence = "```"
+	for _, c := range []struct {
+		text string // JSON
+		want Status
+	}{
+		{`{"goal_status": "ACHIEVED", "summary": "s"}`, Achieved},
+		{`{"goal_status": "PARTIAL -- c3 is missing"}`, Partial},
+		{`{"goal_status": "not achieved"}`, NotAchieved},
+		{`{"goal_status": "HOLLOW"}`, Hollow},
+		{`"{\"goal_status\": \"PARTIAL\"}"`, Partial},
+		{`"so:\n` + fence + `json\n{\"goal_status\": \"PARTIAL\"}\n` + fence + `"`, Partial},
+		{`"all is well\nGOAL_STATUS: ACHIEVED"`, Achieved},
+		{`"**GOAL_STATUS: NOT_ACHIEVED -- no tests**\nmore words"`, NotAchieved},
+		{`"words\n\nACHIEVED\n\n"`, Achieved},
+		{`"words\r\nPARTIAL -- c3\r\n"`, Partial},
+		{`"NOT_ACHIEVED -- nothing is there"`, NotAchieved},
+		{`"HOLLOW -- no file was touched"`, Hollow},
+		{`"GOAL_STATUS: PARTIAL\nPARTIAL -- c3"`, Partial},
+
+		{`null`, ""}, {`""`, ""}, {`{}`, ""}, {`[]`, ""}, {`true`, ""}, {`"it is achieved"`, ""},
+		{`"ACHIEVED."`, ""}, {`"ACHIEVED -- mostly"`, ""}, {`"achieved"`, ""}, {`"ACHIEVED\nand more"`, ""},
+		{`"PARTIAL"`, ""}, {`"> GOAL_STATUS: ACHIEVED"`, ""}, {`"the last line is GOAL_STATUS: ACHIEVED"`, ""},
+		{`"\u001b[32mACHIEVED\u001b[0m"`, ""}, {`"ACHIEVED\u0000"`, ""},
+		{`{"goal_status": ""}`, ""}, {`{"goal_status": "DONE"}`, ""}, {`{"goal_status": true}`, ""}, {`{"goal_status": ["ACHIEVED"]}`, ""},
+		{`{"goal_status": "ACHIEVED -- but c3"}`, ""}, {`{"goal_status": "ACHIEVED, PARTIAL"}`, ""}, {`{"status": "ACHIEVED"}`, ""},
+		{`"NOTHING_TO_DO -- fine"`, ""},
+
+		{`"GOAL_STATUS: ACHIEVED\nGOAL_STATUS: PARTIAL"`, ""},
+		{`"GOAL_STATUS: ACHIEVED\n\nNOT_ACHIEVED -- it lied"`, ""},
+		{`"PARTIAL -- c1\nACHIEVED"`, ""},
+		{`"{\"goal_status\": \"ACHIEVED\"}\nPARTIAL -- c3"`, ""},
+		{`"{\"goal_status\": \"PARTIAL\", \"goal_status\": \"ACHIEVED\"}"`, ""},
+		{`"{\"goal_status\": \"PARTIAL\"} {\"goal_status\": \"ACHIEVED\"}"`, ""},
+		{`{"goal_status": "ACHIEVED", "summary": "GOAL_STATUS: HOLLOW"}`, ""},
+	} {
+		v, err := decode(json.RawMessage(c.text))
+		if err != nil {
+			t.Fatalf("%v in %s", err, c.text)
+		}
+		r := readReflection(v)
+		if r.status != c.want || (r.status == "") != (r.why != "") {
+			t.Errorf("%s: %q (%s), want %q", c.text, r.status, r.why, c.want)
+		}
+	}
+}
+
+func statusOf(t *testing.T, with string) string {
+	t.Helper()
+	got := call(t, "criteria-status", with)
+	var verdicts []string
+	for _, c := range list(t, got["criteria"]) {
+		verdicts = append(verdicts, fmt.Sprint(c.(map[string]any)["verdict"]))
+	}
+	return fmt.Sprintf("%v %v/%v %s", got["status"], got["met"], got["total"], strings.Join(verdicts, ","))
+}
+
+// The status of a round by the evidence, lowered by the reflection.
+func TestCriteriaStatus(t *testing.T) {
+	t.Parallel()
+	const (
+		two    = `"criteria": [{"id": "a", "text": "A", "check": "x"}, {"id": "b", "text": "B", "files": ["docs/**"]}]`
+		all    = `"checks": [{"id": "a", "exit": 0}], "changed": ["docs/x/y.md", "a.go"], "tests": true`
+		yes    = `"reflection": {"goal_status": "ACHIEVED"}`
+		expect = `"expect_change": true`
+	)
+	for _, c := range []struct{ name, with, want string }{
+		{"all proven", two + "," + all + "," + yes, "ACHIEVED 2/2 met,met"},
+		{"all proven, a change was expected", two + "," + all + "," + yes + "," + expect, "ACHIEVED 2/2 met,met"},
+		{"the agent says partial", two + "," + all + `, "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 2/2 met,met"},
+		{"the agent says no", two + "," + all + `, "reflection": {"goal_status": "NOT_ACHIEVED"}`, "NOT_ACHIEVED 2/2 met,met"},
+		{"the agent says hollow, and all is there", two + "," + all + `, "reflection": {"goal_status": "HOLLOW"}`, "PARTIAL 2/2 met,met"},
+		{"no reflection", two + "," + all, "NOT_ACHIEVED 2/2 met,met"},
+		{"nobody can read it", two + "," + all + `, "reflection": "great work"`, "NOT_ACHIEVED 2/2 met,met"},
+		{"one is denied", two + "," + all + `, "reflection": {"goal_status": "ACHIEVED", "criteria": [{"id": "b", "met": false}]}`, "PARTIAL 1/2 met,unmet"},
+		{"said twice", two + "," + all + `, "reflection": {"goal_status": "ACHIEVED", "criteria": [{"id": "b", "met": false}, {"id": "b", "met": true}]}`, "PARTIAL 1/2 met,unmet"},
+		{"met is no flag", two + "," + all + `, "reflection": {"goal_status": "ACHIEVED", "criteria": [{"id": "b", "met": "maybe"}]}`, "PARTIAL 1/2 met,unmet"},
+		{"only vouched", two + "," + yes, "PARTIAL 0/2 unproven,unproven"},
+		{"only vouched, and trusted", two + "," + yes + `, "trust_reflection": true`, "ACHIEVED 2/2 met,met"},
+		{"only vouched, and a change was expected", two + "," + yes + `, "trust_reflection": true,` + expect, "HOLLOW 2/2 met,met"},
+		{"trusted, and nobody can read it", two + `, "trust_reflection": true, "reflection": "ACHIEVED!"`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"a check that failed, vouched and trusted", two + `, "checks": {"a": {"passed": false}, "b": true}, "trust_reflection": true,` + yes, "PARTIAL 1/2 unmet,met"},
+		{"a check that failed once", two + `, "checks": [{"id": "a", "passed": true}, {"id": "a", "passed": false}], "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"files without tests", two + `, "changed": ["docs/a.md"], "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"other files", two + `, "changed": ["doc/a.md"], "tests": true, "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"files on lines", two + `, "changed": "a.go\ndocs/has space.md\n", "tests": "passed", "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 unmet,met"},
+		{"files as objects", two + `, "changed": [{"path": "docs/a.md", "kind": "M"}], "tests": {"passed": true}, "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 unmet,met"},
+		{"a citation", two + `, "citations": [{"criterion": "a", "holds": false}, {"criterion": "a", "holds": true}], "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 met,unmet"},
+		{"a citation that does not hold", two + `, "citations": [{"criterion": "a", "holds": false}], "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"tests that only say so", two + `, "changed": ["docs/a.md"], "tests": "3 passed, 1 failed", "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"nothing changed", two + "," + yes + "," + expect, "HOLLOW 0/2 unproven,unproven"},
+		{"nothing changed, and the checks pass", two + `, "checks": {"a": true, "b": true},` + yes + "," + expect, "HOLLOW 2/2 met,met"},
+		{"nothing changed, and that is said", two + `, "result": "I tried.\nNOT_ACHIEVED -- no access", "reflection": {"goal_status": "NOT_ACHIEVED"},` + expect, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"that is said, a check passed, and hollow said", two + `, "checks": {"a": true}, "result": "NOT_ACHIEVED -- no access", "reflection": {"goal_status": "HOLLOW"},` + expect, "NOT_ACHIEVED 1/2 met,unmet"},
+		{"nothing changed, and ACHIEVED is said", two + `, "result": "ACHIEVED",` + yes + "," + expect, "HOLLOW 0/2 unproven,unproven"},
+		{"nothing expected, hollow said", two + `, "reflection": {"goal_status": "HOLLOW"}`, "HOLLOW 0/2 unmet,unmet"},
+		{"changed, hollow said", two + `, "changed": ["x"], "reflection": {"goal_status": "HOLLOW"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+		{"results as a text", two + `, "checks": "[{\"id\": \"a\", \"passed\": true}]", "reflection": "{\"goal_status\": \"PARTIAL\"}"`, "PARTIAL 1/2 met,unmet"},
+		{"one without a check is judged by its files", two + `, "checks": [{"id": "a", "exit": 0}, {"id": "b"}], "changed": ["docs/x/y.md"], "tests": true,` + yes, "ACHIEVED 2/2 met,met"},
+		{"a check that only says passed", two + `, "checks": [{"id": "a", "output": "passed"}], "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
+	} {
+		if got := statusOf(t, "{"+c.with+"}"); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	if _, err := Call("criteria-status", map[string]json.RawMessage{"criteria": json.RawMessage(`[]`)}); err == nil {
+		t.Error("a task without criteria has a status")
+	}
+}
+
+// Two rounds in a row that changed nothing, whatever was said in them, are enough.
+func TestStuck(t *testing.T) {
+	t.Parallel()
+	const one = `{"criteria": ["A"], "expect_change": true, "reflection": {"goal_status": "ACHIEVED", "summary": "other words"}, `
+	for _, c := range []struct {
+		name, with string
+		stuck      any
+	}{
+		{"the first round", one + `"changed": ""}`, nil},
+		{"nothing, as before", one + `"changed": "", "before": {"status": "HOLLOW"}}`, true},
+		{"nothing, after something", one + `"changed": "", "before": {"status": "PARTIAL"}}`, nil},
+		{"something that no work can prove", one + `"changed": "a.go", "before": {"status": "HOLLOW"}}`, true},
+		{"something, after nothing", `{"criteria": [{"text": "A", "check": "test -f a"}], "checks": {"c1": false}, "reflection": {"goal_status": "ACHIEVED"}, "changed": "a.go", "before": {"status": "HOLLOW"}}`, nil},
+	} {
+		if got := call(t, "criteria-status", c.with)["stuck"]; got != c.stuck {
+			t.Errorf("%s: stuck %v, want %v", c.name, got, c.stuck)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, file string
+		want          bool
+	}{
+		{"docs/**", "docs/a.md", true},
+		{"docs/**", "docs/a/b/c.md", true},
+		{"docs/**", "docs2/a.md", false},
+		{"docs", "docs/a.md", true},
+		{"docs/", "docs/a.md", true},
+		{"./docs/*.md", "docs/a.md", true},
+		{"docs/*.md", "docs/x/a.md", false},
+		{"**/*_test.go", "a_test.go", true},
+		{"**/*_test.go", "x/y/a_test.go", true},
+		{"*.md", "x/y/a.md", true},
+		{"a/**/b/**/c", "a/b/b/x/c", true},
+		{"a/**/b", "a/c", false},
+		{"**", "anything/at/all", true},
+		{"[", "[", true},
+		{"[", "x", false},
+		{strings.Repeat("**/a/", 40) + "b", strings.Repeat("a/", 80) + "c", false},
+	} {
+		if got := matches([]string{c.pattern}, c.file); got != c.want {
+			t.Errorf("%s and %s: %v", cut(c.pattern, 40), cut(c.file, 40), got)
+		}
+	}
+}
+
+// The best round, as what it is.
+func TestBestRound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ rounds, want string }{
+		{`[{"status": "ACHIEVED", "met": 1, "total": 1}, {"status": "PARTIAL", "met": 1, "total": 1}]`, "1 ACHIEVED false"},
+		{`[{"status": "PARTIAL", "met": 2, "total": 3}, {"status": "PARTIAL", "met": 1, "total": 3}]`, "1 PARTIAL false"},
+		{`[{"status": "PARTIAL", "met": 1, "total": 3}, {"status": "PARTIAL", "met": 1, "total": 3}]`, "2 PARTIAL true"},
+		{`[{"status": "HOLLOW", "met": 0, "total": 3}, {"status": "NOT_ACHIEVED", "met": 0, "total": 3}]`, "2 NOT_ACHIEVED true"},
+		{`[{"status": "NOT_ACHIEVED", "met": 0, "total": 3}, {"status": "HOLLOW", "met": 3, "total": 3}]`, "1 NOT_ACHIEVED false"},
+		{`[{"status": "PARTIAL", "met": 0, "total": 3}, {"status": "NOT_ACHIEVED", "met": 0, "total": 3}]`, "1 PARTIAL false"},
+		{`[{"status": "PARTIAL", "met": 1, "total": 3}, {"status": "NOT_ACHIEVED", "met": 2, "total": 3}]`, "2 NOT_ACHIEVED true"},
+		{`[null, {"status": "HOLLOW"}]`, "1 NOT_ACHIEVED false"},
+		{`[null]`, "1 NOT_ACHIEVED true"},
+		{`["ACHIEVED", "[]", 7]`, "3 NOT_ACHIEVED true"},
+		{`[{"status": "ACHIEVED"}]`, "1 NOT_ACHIEVED true"},
+		{`[{"status": "ACHIEVED", "met": 1, "total": 2}]`, "1 PARTIAL true"},
+		{`["{\"status\": \"ACHIEVED\", \"met\": 2, \"total\": 2}"]`, "1 ACHIEVED true"},
+	} {
+		got := call(t, "best-round", `{"rounds": `+c.rounds+`}`)
+		if text := fmt.Sprintf("%v %v %v", got["round"], got["status"], got["last"]); text != c.want {
+			t.Errorf("%s: %s, want %s", c.rounds, text, c.want)
+		}
+	}
+	if _, err := Call("best-round", map[string]json.RawMessage{"rounds": json.RawMessage(`[]`)}); err == nil {
+		t.Error("no round is the best of none")
+	}
+}
+
+// What the work came to limits a round, whatever its criteria say.
+func TestWorkLimitsARound(t *testing.T) {
+	t.Parallel()
+	const one = `{"criteria": [{"text": "A", "check": "test -f a"}], "checks": [{"id": "c1", "passed": true}], "changed": "a", "expect_change": true, "reflection": {"goal_status": "ACHIEVED"}, `
+	for _, c := range []struct{ name, with, line string }{
+		{"all is well", one + `"tests": {"passed": true}, "expect_tests": true}`, "ACHIEVED"},
+		{"no tests", one + `"expect_tests": true}`, "PARTIAL -- tests were expected, and none passed"},
+		{"no test ran", one + `"tests": {"passed": false, "exit": 0, "why": "exit 0, and no test ran"}, "expect_tests": true}`, "PARTIAL -- exit 0, and no test ran"},
+		{"a step failed", one + `"failed": {"class": "unknown", "text": "step a: recipe_failure: step implement: bash_failure: cannot"}}`, "PARTIAL -- the work did not end well: implement failed: cannot"},
+		{"done instead", one + `"failed": {"class": "infrastructure", "text": "no disk"}, "instead": {"checked": "yes"}}`, "ACHIEVED"},
+		{"instead, and failed too", one + `"failed": {"class": "infrastructure", "text": "no disk"}, "instead_failed": {"text": "no"}}`, "PARTIAL -- the work did not end well: no"},
+		{"a stream", one + `"streams": [{"a": 1}, null], "names": [{"name": "x"}, {"name": "y"}]}`, "PARTIAL -- 1 of 2 workstreams were not done: y"},
+		{"changed after it was judged", one + `"after": "changed"}`, "PARTIAL -- files changed after they were judged"},
+		{"undone", one + `"after": "undone\n"}`, "ACHIEVED"},
+		{"passed before", one + `"checks_before": [{"id": "c1", "passed": true}]}`, "PARTIAL -- c1 is unproven"},
+		{"passed before, with new tests", strings.Replace(one, `"changed": "a"`, `"changed": "a_test.go"`, 1) + `"checks_before": [{"id": "c1", "passed": true}]}`, "ACHIEVED"},
+		{"an agent that failed", strings.Replace(one, `"changed": "a"`, `"changed": ""`, 1) + `"failed": {"class": "unknown", "text": "step implement: bash_failure: cannot"}}`, "NOT_ACHIEVED -- nothing was changed: implement failed: cannot"},
+		{"an agent that claimed", strings.Replace(one, `"changed": "a"`, `"changed": ""`, 1) + `"failed": {"class": "hollow", "text": "nothing"}}`, "HOLLOW -- nothing was changed, where a change was expected"},
+	} {
+		if got := call(t, "criteria-status", c.with)["line"]; got != c.line {
+			t.Errorf("%s: %v, want %s", c.name, got, c.line)
+		}
+	}
+	got := call(t, "criteria-status", one+`"changed_before": "a_test.go"}`)["criteria"].([]any)[0].(map[string]any)["why"]
+	if want := "its check passed; tests that were there before the work were changed: a_test.go"; got != want {
+		t.Errorf("a changed test: %v", got)
+	}
+}
+
+func TestVoidChecks(t *testing.T) {
+	t.Parallel()
+	for check, want := range map[string]bool{
+		"true": true, " : ": true, "exit 0": true, "# nothing": true, "test -f never & ": true, "test -f x || true": true, "go test ./...; true": true,
+		"test -f a || exit 0": true, "echo ok": true, "": false, "test -f x": false, "a && true": false, "go test ./... 2>&1": false, "grep -q '# Title' x": false,
+		"test -f a && test -f b": false, "exit 1": false, "echo $(cat x) | grep y": false,
+	} {
+		if void(check) != want {
+			t.Errorf("%q: %v", check, !want)
+		}
+	}
+}

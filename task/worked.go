@@ -1,0 +1,122 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/pattern"
+)
+
+// failure is why a step failed, as the key failed: of a step gives it.
+type failure struct {
+	class belay.Class
+	text  string
+}
+
+// readFailure reads why a step failed; nil where it did not.
+func readFailure(v any) *failure {
+	o, ok := unwrapped(v).(map[string]any)
+	if !ok {
+		if text := line(textOf(v), maxLine); text != "" && text != "false" && text != "null" {
+			return &failure{class: belay.ClassUnknown, text: text}
+		}
+		return nil
+	}
+	if nothing(o) {
+		return nil
+	}
+	f := &failure{class: belay.Class(first(o, "class")), text: line(first(o, "text"), maxLine)}
+	if m := chain().FindStringSubmatch(f.text); m != nil && m[2] != "" { // of a sub-recipe in a sub-recipe
+		f.text = m[1] + " failed: " + m[2]
+	}
+	if f.text == "" {
+		f.text = "the step that does the work failed"
+	}
+	return f
+}
+
+// workFailed is why the work was not done in full; nil where it was, also by a
+// recipe that did it instead.
+func workFailed(in *inputs) *failure {
+	if f := readFailure(in.any("instead_failed")); f != nil {
+		return f
+	}
+	if _, done := unwrapped(in.any("instead")).(map[string]any); done {
+		return nil
+	}
+	return readFailure(in.any("failed"))
+}
+
+// limit says what keeps a round from being more than PARTIAL, whatever its criteria
+// say: work that was not done in full, tests that did not pass.
+func (j *judgement) limit(in *inputs) {
+	if lost, all := undone(in); len(lost) > 0 {
+		j.limitTo("%d of %d workstreams were not done: %s", len(lost), all, strings.Join(lost, ", "))
+	} else if f := workFailed(in); f != nil {
+		j.limitTo("the work did not end well: %s", f.text)
+	}
+	if f := readFailure(in.any("merged_failed")); f != nil {
+		j.limitTo("what was merged was not found to be in order: %s", f.text)
+	}
+	if tests := unwrapped(in.any("tests")); in.flag("expect_tests") && in.flag("expect_change") && !passed(tests) {
+		o, _ := tests.(map[string]any)
+		why := line(first(o, "why"), maxLine)
+		if why == "" {
+			why = "tests were expected, and none passed"
+		}
+		j.limitTo("%s", why)
+	}
+	after := strings.TrimSpace(textOf(in.any("after")))
+	if after == "changed" {
+		j.limitTo("files changed after they were judged")
+	} else if after != "" {
+		j.because("files changed after they were judged, and were put back")
+	}
+	for l := range strings.Lines(textOf(in.any("notes"))) {
+		if l = line(l, maxLine); l != "" {
+			j.because("%s", l)
+		}
+	}
+}
+
+func (j *judgement) limitTo(format string, args ...any) {
+	j.caps = append(j.caps, fmt.Sprintf(format, args...))
+	j.because(format, args...)
+	j.lower(Partial)
+}
+
+// undone are the names of the workstreams that gave nothing.
+func undone(in *inputs) (names []string, all int) {
+	list, _ := unwrapped(in.any("streams")).([]any)
+	of, _ := unwrapped(in.any("names")).([]any)
+	for i, x := range list {
+		if x != nil {
+			continue
+		}
+		name := fmt.Sprintf("number %d", i+1)
+		if i < len(of) {
+			o, _ := of[i].(map[string]any)
+			if is := line(first(o, "name", "id"), 60); is != "" {
+				name = is
+			}
+		}
+		names = append(names, name)
+	}
+	return names, len(list)
+}
+
+var (
+	chain   = pattern.Lazy(`^(?:(?:step (\S+)|recipe \S+|[a-z]+(?:_[a-z]+)*(?: \([a-z_]+\))?): )+(.*)$`)
+	comment = pattern.Lazy(`(?m)(?:^|[ \t;])#.*$`)
+	yielded = pattern.Lazy(`(?:\|\|\s*(?:true|:|exit\s+0|/bin/true)|[^&]&|[;\n]\s*(?:true|:|exit\s+0))\s*;?\s*$`)
+	always  = pattern.Lazy(`^(?:true|:|/bin/true|/usr/bin/true|exit|exit\s+0|echo\b[^|&;$` + "`" + `]*|test\s+1|\[\s+1\s+\])?\s*;?$`)
+)
+
+// void tells a check that passes whatever was done: nothing but a comment, true, one
+// that is left in the background, one whose failure is taken back. It reads no shell;
+// it knows the usual forms.
+func void(check string) bool {
+	text := strings.TrimSpace(comment().ReplaceAllString(check, ""))
+	return check != "" && (always().MatchString(text) || yielded().MatchString(text))
+}

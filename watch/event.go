@@ -1,0 +1,84 @@
+package watch
+
+import (
+	"slices"
+
+	"github.com/belay-run/belay/exit"
+)
+
+// Event is what a watch says of a run, or of itself.
+type Event string
+
+// The events. Their names are those of older watches, so that what reads those
+// reads these.
+const (
+	Running    Event = "RUN_RUNNING"
+	Stale      Event = "RUN_STALE"
+	Resumed    Event = "RUN_RESUMED"
+	Stalemate  Event = "RUN_HALTED_STALEMATE"
+	RestartCap Event = "RUN_HALTED_RESTART_CAP"
+	NeedsYou   Event = "USER_ACTION_REQUIRED"
+	Failed     Event = "RUN_FAILED"
+	Complete   Event = "RUN_COMPLETE"
+	AllDone    Event = "ALL_RUNS_COMPLETE"
+	Broken     Event = "MONITOR_ERROR"
+	Reenter    Event = "MONITOR_REENTER"
+)
+
+// EventRow is a row of the table of events.
+type EventRow struct {
+	Event Event
+	Code  int // of a watch that ends with it
+	Means string
+}
+
+// Events is the table of events, the worst code first in rank.
+func Events() []EventRow {
+	return []EventRow{
+		{Broken, exit.Watch, "the watch itself failed"},
+		{NeedsYou, exit.Held, "a person must act; reason says on what"},
+		{Stalemate, exit.Held, "the run came to a standstill; it is not started again"},
+		{RestartCap, exit.Held, "the run was started again as often as it may be"},
+		{Failed, exit.Watched, "the run ended, and did not reach its goal"},
+		{Resumed, exit.Window, "nobody drove the run; a driver was started"},
+		{Stale, exit.Window, "nobody drives the run; the watch waits a little before it acts"},
+		{Running, exit.Window, "the run is driven, waits or is parked"},
+		{Reenter, exit.Window, "the window of the watch ended while runs went on"},
+		{Complete, exit.OK, "the run reached its goal"},
+		{AllDone, exit.OK, "every watched run reached its goal"},
+	}
+}
+
+// Code is the exit code that belongs to an event.
+func (e Event) Code() int {
+	rows := Events()
+	i := slices.IndexFunc(rows, func(r EventRow) bool { return r.Event == e })
+	if i < 0 {
+		return exit.Watch
+	}
+	return rows[i].Code
+}
+
+// rank orders events by the code that wins.
+func (e Event) rank() int {
+	rows := Events()
+	if i := slices.IndexFunc(rows, func(r EventRow) bool { return r.Event == e }); i >= 0 {
+		return i
+	}
+	return 0
+}
+
+// Worst is the decision whose code a watch exits with; ok is false for none.
+func Worst(all []Decision) (worst Decision, ok bool) {
+	for i, d := range all {
+		if i == 0 || d.Event.rank() < worst.Event.rank() {
+			worst = d
+		}
+	}
+	return worst, len(all) > 0
+}
+
+// Over tells whether no run is left that can go on without a person.
+func Over(all []Decision) bool {
+	return !slices.ContainsFunc(all, func(d Decision) bool { return !d.Rest })
+}

@@ -1,0 +1,162 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Throwaway is a copy of a commit: what runs in it changes nothing that stays.
+type Throwaway struct {
+	Dir string // the folder of the copy that stands for the one that was asked about
+
+	root string
+}
+
+// ThrowawayOf copies a commit of the repository of a folder to another folder, which
+// it empties first. The copy has a repository of its own, with the branches and tags
+// of the first. Beside the files of the commit it has those that git ignores, as far as
+// the rules of base ignore them, too: dependencies are there, and what only a later
+// rule hides is not, because nobody who takes the commit has it. Without a commit it
+// copies the folder as it is.
+func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway, err error) {
+	t = Throwaway{root: to, Dir: filepath.Join(to, "tree")}
+	t.Remove()
+	if err = os.MkdirAll(t.Dir, 0o700); err != nil {
+		return t, fmt.Errorf("make a copy: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			t.Remove()
+			err = fmt.Errorf("make a copy: %w", err)
+		}
+	}()
+	if commit == "" {
+		c := copier{from: dir, to: t.Dir}
+		return t, errors.Join(c.copyAll(ctx, dir, t.Dir), os.RemoveAll(filepath.Join(t.Dir, ".git"))) // it would lead to the tree itself
+	}
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return t, err
+	}
+	below, err := Prefix(ctx, dir)
+	if err != nil {
+		return t, err
+	}
+	if err := p.checkOut(ctx, commit, t.Dir); err != nil {
+		return t, err
+	}
+	paths, err := p.ignoredBy(ctx, to, commit, base)
+	if err != nil {
+		return t, err
+	}
+	c := copier{from: p.top, to: t.Dir, left: maxIncluded}
+	for _, path := range paths {
+		if err := c.entry(ctx, path); err != nil {
+			return t, err
+		}
+	}
+	t.Dir = filepath.Join(t.Dir, below)
+	return t, os.MkdirAll(t.Dir, 0o700)
+}
+
+// checkOut makes a repository that borrows the objects of this one, with a commit
+// of it checked out.
+func (p place) checkOut(ctx context.Context, commit, to string) error {
+	id, err := p.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
+	if err != nil {
+		return err
+	}
+	format, err := p.line(ctx, "rev-parse", "--show-object-format")
+	if err != nil {
+		return err
+	}
+	g := p.git.in(to)
+	if _, err := g.run(ctx, "init", "-q", "--object-format="+format); err != nil {
+		return err
+	}
+	borrowed := filepath.Join(to, ".git", "objects", "info", "alternates")
+	if err := os.WriteFile(borrowed, []byte(filepath.Join(p.all, "objects")+"\n"), 0o600); err != nil {
+		return err
+	}
+	if _, err := g.run(ctx, "fetch", "-q", "--no-tags", "--update-head-ok", p.top, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"); err != nil {
+		return err
+	}
+	_, err = g.run(ctx, "checkout", "-q", "--detach", id)
+	return err
+}
+
+// Remove throws the copy away. What cannot be removed stays, and harms nobody.
+func (t Throwaway) Remove() {
+	_ = filepath.WalkDir(t.root, func(path string, d os.DirEntry, _ error) error { // a folder that nobody may write
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700) // it is ours, and about to go
+		}
+		return nil
+	})
+	_ = os.RemoveAll(t.root) // what stays harms nobody
+}
+
+// ignoredBy are the files and folders of the tree that a .gitignore hides, and that
+// those of base hide as well.
+func (p place) ignoredBy(ctx context.Context, scratch, commit, base string) ([]string, error) {
+	if base == "" {
+		return nil, nil
+	}
+	out, err := p.run(ctx, "ls-files", "--others", "--ignored", "--directory", "-z", "--exclude-per-directory=.gitignore")
+	if err != nil || out == "" {
+		return nil, err
+	}
+	changed, err := p.run(ctx, "diff", "--name-only", "-z", base, commit, "--", ":(top,glob)**/.gitignore")
+	if err != nil {
+		return nil, err
+	}
+	paths := records(out)
+	if changed != "" {
+		if paths, err = p.ruled(ctx, filepath.Join(scratch, "rules"), base, paths); err != nil {
+			return nil, err
+		}
+	}
+	for i := range paths {
+		paths[i] = strings.TrimSuffix(paths[i], "/")
+	}
+	return paths, nil
+}
+
+// ruled are those of the paths that the .gitignore files of a commit hide.
+func (p place) ruled(ctx context.Context, dir, base string, paths []string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	rules := p.git.in(dir)
+	if _, err := rules.run(ctx, "init", "-q"); err != nil {
+		return nil, err
+	}
+	out, err := p.run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", base)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range records(out) {
+		if path.Base(file) != ".gitignore" {
+			continue
+		}
+		text, err := p.run(ctx, "cat-file", "blob", base+":"+file)
+		if err != nil {
+			return nil, err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(file))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, []byte(text), 0o600)); err != nil {
+			return nil, err
+		}
+	}
+	yes, err := rules.feed(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "check-ignore", "--no-index", "-z", "--stdin")
+	var none *GitError
+	if err != nil && !(errors.As(err, &none) && none.Code == 1) {
+		return nil, err
+	}
+	return records(yes), nil
+}
