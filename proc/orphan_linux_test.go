@@ -14,8 +14,8 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// zombiesOf counts the dead children of a process that nobody took away.
-func zombiesOf(t *testing.T, pid int) int {
+// childrenOf counts the children of a process, the dead ones among them.
+func childrenOf(t *testing.T, pid int) int {
 	t.Helper()
 	all, err := processes()
 	if err != nil {
@@ -23,7 +23,7 @@ func zombiesOf(t *testing.T, pid int) int {
 	}
 	n := 0
 	for _, p := range all {
-		if p.ppid == pid && p.zombie {
+		if p.ppid == pid {
 			n++
 		}
 	}
@@ -53,7 +53,8 @@ func TestOrphansAreReapedWhileStepsRun(t *testing.T) {
 		}
 	}
 	r.wait("the orphans are made", func() bool { return exists(r.file("made")) })
-	r.wait("no zombie is left", func() bool { return zombiesOf(t, k.pid) == 0 })
+	// On a busy machine an orphan may still be about to sleep: it is a stray then.
+	r.wait("only the step itself is left", func() bool { return childrenOf(t, k.pid) == 1 })
 	r.touch("go")
 	if e := r.exit(k, long.Key); e.Code != 7 || e.Strays != 0 {
 		t.Errorf("%+v", e)
