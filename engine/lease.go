@@ -93,10 +93,21 @@ func (w *drive) giveTrees() error {
 // beat tells those who list runs how this one stands.
 func (w *drive) beat() {
 	phase := string(w.turn.Status)
+	if a, ok := w.Tree.NextDue(); ok && w.turn.Status == belay.Running {
+		phase = journal.WaitsFor(awaitedWords(a))
+	}
 	for _, wait := range w.trees {
 		if w.turn.Status == belay.Running && wait.by != w.Root {
 			phase = journal.WaitsForTree(wait.by)
 		}
 	}
 	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed()})
+}
+
+// awaitedWords say what a run waits for.
+func awaitedWords(a flow.Awaited) string {
+	if a.Service != "" {
+		return "the service of " + a.Service
+	}
+	return "step " + string(a.Path) + ", to try it again"
 }

@@ -126,16 +126,31 @@ func seconds(t time.Time) int64 {
 	return t.Add(time.Second - 1).Unix()
 }
 
-// waitsFor begins the phase of a run that waits for a working tree.
-const waitsFor = "waiting for the tree: run "
+// waiting begins the phase of a run in which nothing runs.
+const (
+	waiting  = "waiting for "
+	waitsFor = waiting + "the tree: run "
+)
 
 // WaitsForTree is the phase, in a beat, of a run that waits for a tree which
 // another run has.
 func WaitsForTree(by belay.RunID) string { return waitsFor + string(by) }
 
+// WaitsFor is the phase of a run that waits for something else, until a moment
+// which the beat has, too.
+func WaitsFor(what string) string { return waiting + what }
+
 // Waits is what a driver waits for, by its beat; "" for nothing that others have.
 func (b Beat) Waits() string {
 	if strings.HasPrefix(b.Phase, waitsFor) {
+		return b.Phase
+	}
+	return ""
+}
+
+// Waiting is what a driver waits for, by its beat, whatever it is; "" for nothing.
+func (b Beat) Waiting() string {
+	if strings.HasPrefix(b.Phase, waiting) {
 		return b.Phase
 	}
 	return ""

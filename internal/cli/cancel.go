@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -19,7 +20,25 @@ func (a *app) cancelCommand() *cobra.Command {
 }
 
 func (a *app) stopCommand() *cobra.Command {
-	return a.endCommand("stop RUN", "end everything of a run now; it can be resumed", event.RequestStop)
+	cmd := a.endCommand("stop RUN|--all", "end everything of a run now; it can be resumed", event.RequestStop)
+	cmd.Args = args(0, 1, "RUN or --all")
+	one := cmd.RunE
+	var all bool
+	cmd.Flags().BoolVar(&all, "all", false, "stop every run that has not ended or come to rest")
+	cmd.RunE = func(cmd *cobra.Command, given []string) error {
+		switch {
+		case all && len(given) > 0:
+			return usage(cmd, errors.New("--all and RUN exclude each other"))
+		case !all && len(given) == 0:
+			return usage(cmd, errors.New("stop needs RUN or --all"))
+		case !all:
+			return one(cmd, given)
+		}
+		why, _ := cmd.Flags().GetString("why")   // both are there: endCommand
+		asJSON, _ := cmd.Flags().GetBool("json") // made them
+		return a.stopAll(cmd.Context(), why, asJSON)
+	}
+	return cmd
 }
 
 func (a *app) endCommand(use, short string, kind event.RequestKind) *cobra.Command {
@@ -48,6 +67,11 @@ func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why s
 	if err := a.person(ws.state, string(kind), id); err != nil {
 		return err
 	}
+	return a.endRun(ctx, ws, id, kind, why, asJSON)
+}
+
+// endRun cancels or stops one run.
+func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, asJSON bool) error {
 	if id != id.Root() {
 		return exit.New(exit.Invalid, string(kind), fmt.Errorf("%s is a part of run %s", id, id.Root()),
 			fmt.Sprintf("%s the whole with %s %s %s", kind, a.name(), kind, id.Root()))
@@ -59,6 +83,9 @@ func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why s
 	}
 	switch h.reply {
 	case accepted:
+		if kind == event.RequestStop && h.end != nil {
+			awaitLeave(ctx, ws.state, id)
+		}
 		a.accepted(req, h.end, asJSON)
 	case refused:
 		return a.refuse(req, h.why, asJSON)

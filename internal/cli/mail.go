@@ -140,15 +140,18 @@ func (l *listener) listen(recs []event.Record) {
 			l.check = l.check || d.Run == l.req.Run && d.By == l.req.By && (d.Path == l.req.Step || l.req.Step == "")
 		case n.What == story.RunEnded && n.Run == l.req.Run.Root():
 			l.end = n.Result
+		case n.What == story.RunStopped:
+			l.end = l.heardOf.Rest
 		}
 	}
 	l.last = l.heardOf.Seq
 }
 
 // settled tells whether there is nothing more to wait for. The end of a run
-// that is cancelled is worth waiting for.
+// that is cancelled or stopped is worth waiting for.
 func (l *listener) settled() bool {
-	return l.reply == refused || l.reply == accepted && (l.req.Ask != event.RequestCancel || l.end != nil)
+	ends := l.req.Ask == event.RequestCancel || l.req.Ask == event.RequestStop
+	return l.reply == refused || l.reply == accepted && (!ends || l.end != nil)
 }
 
 // relieve goes on with the lock of the run in hand. What the last driver wrote

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -36,8 +38,12 @@ type runLine struct {
 	Done    int64        `json:"done"`
 	Pid     int          `json:"pid,omitempty"`   // of its driver
 	Waits   string       `json:"waits,omitempty"` // what it waits for that another run has
-	Reason  string       `json:"reason,omitempty"`
-	Cure    string       `json:"cure,omitempty"` // of one that cannot be read
+
+	State  story.RunState `json:"state"`          // in one word, with its driver looked at
+	For    string         `json:"for,omitempty"`  // of one that waits or is held: what or whom it waits for
+	Until  time.Time      `json:"until,omitzero"` // of one that waits or is parked
+	Reason string         `json:"reason,omitempty"`
+	Cure   string         `json:"cure,omitempty"` // of one that cannot be read
 
 	unbegun bool // there is a folder, and no record was ever written
 }
@@ -62,6 +68,7 @@ func (a *app) runs(asJSON bool) (err error) {
 		if l.Crashed {
 			l = l.mended(st, sum.Beat)
 		}
+		l.standing(sum, time.Now())
 		l.unbegun = l.Status == journal.Unreadable && !st.Begun(sum.ID)
 		if asJSON {
 			a.object(l)
@@ -100,7 +107,7 @@ func lineOf(sum journal.Summary) runLine {
 // and before it could say so in the index. The beat tells that it is such a run,
 // so that the journals of all others stay closed.
 func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
-	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running || beat.Waits() != "" {
+	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running || beat.Waiting() != "" {
 		return l
 	}
 	s, err := tell(st, string(l.ID))
@@ -119,17 +126,60 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 	return l
 }
 
+// standing says in one word how a run stands, and for what or whom it waits.
+func (l *runLine) standing(sum journal.Summary, now time.Time) {
+	known := story.Listed{
+		Status: l.Status, Owned: l.Pid != 0 || sum.Beginning, Busy: sum.Beat.Allowed != 0, Waits: sum.Beat.Waiting(),
+	}
+	if l.Crashed {
+		known.Status = belay.Running
+	}
+	if sum.Beat.Until != 0 {
+		known.Until = time.Unix(sum.Beat.Until, 0)
+	}
+	l.State, l.Until = known.State(now), known.Till(now).UTC()
+	switch l.State {
+	case story.StateWaiting:
+		l.For = strings.TrimPrefix(known.Waits, "waiting for ")
+	case story.StateHeld:
+		l.For = "a person"
+	case story.StateRunning, story.StateParked, story.StateStopped, story.StateLost, story.StateEnded:
+	}
+	if l.Status == journal.Unreadable {
+		l.State = ""
+	}
+}
+
+// status is how a run stands, for the list.
+func (l runLine) status() string {
+	text := string(l.Status)
+	switch l.State {
+	case story.StateWaiting:
+		text = "waiting"
+		if l.For != "" {
+			text += " for " + l.For
+		}
+	case story.StateParked:
+		text = "PARKED"
+	case story.StateHeld:
+		text += " for " + l.For
+	case story.StateLost:
+		text = lostText
+	case story.StateRunning, story.StateStopped, story.StateEnded:
+	}
+	if !l.Until.IsZero() {
+		text += ", until " + l.Until.Local().Format(time.DateTime)
+	}
+	return text
+}
+
 func (l runLine) row(sum journal.Summary, now time.Time) []string {
-	status, started, took := string(l.Status), "-", "-"
+	status, started, took := l.status(), "-", "-"
 	switch {
-	case l.Crashed:
-		status = crashedText
 	case l.unbegun:
 		status = "(never began)"
 	case l.Status == journal.Unreadable:
 		status = "(unreadable)"
-	case l.Waits != "":
-		status = l.Waits
 	}
 	if !l.Started.IsZero() {
 		started = l.Started.Local().Format(time.DateTime)

@@ -89,7 +89,7 @@ func TestRunsOfADriverThatDiedAfterTheEnd(t *testing.T) {
 	end := event.RunEnded{RunResult: belay.RunResult{Status: belay.Achieved}}
 	state := written(t, oneStep, event.StepNotTaken{Path: "a", Why: "no"}, end)
 	beat(t, state, belay.Running)
-	if out, _, code := belayOn(t, state, "runs"); code != 0 || !strings.Contains(out, crashedText) {
+	if out, _, code := belayOn(t, state, "runs"); code != 0 || !strings.Contains(out, lostText) {
 		t.Errorf("by a beat before the end: %d %s", code, out)
 	}
 	beat(t, state, belay.Achieved)

@@ -81,12 +81,12 @@ func (s *runView) source(digest string) ([]byte, error) {
 // running, whatever its journal says.
 func (s *runView) standing() string {
 	if s.crashed() {
-		return crashedText
+		return lostText
 	}
 	return string(s.Tree.Status())
 }
 
-const crashedText = "STOPPED (crashed)"
+const lostText = "LOST"
 
 func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
 

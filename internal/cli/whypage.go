@@ -69,7 +69,7 @@ func (w *whyFacts) verdict() string {
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
 	case belay.Running:
 		if w.Crashed {
-			return fmt.Sprintf("STOPPED (crashed): belay itself died under %s; last sign %s; it can go on", run, ended)
+			return fmt.Sprintf("LOST: belay itself died under %s; last sign %s; it can go on", run, ended)
 		}
 		return fmt.Sprintf("RUNNING: %s has run for %s", run, readable.Took(w.wall()))
 	}

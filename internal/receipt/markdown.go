@@ -35,7 +35,7 @@ func (r *Receipt) Markdown() []string {
 func (r *Receipt) head(p *page) {
 	status := string(r.Status)
 	if r.Crashed {
-		status = "STOPPED (crashed)"
+		status = "LOST"
 	}
 	p.lines = append(p.lines, "# Receipt of run "+string(r.Run)+": "+status)
 	rest := ""
