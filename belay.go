@@ -111,6 +111,9 @@ type Limits struct {
 	// Patience is how long a step waits for the service of its agent that is
 	// down; 0 = the default, below it not at all.
 	Patience time.Duration `json:"patience,omitempty"`
+	// RecipeAgents: nobody said how many agents may start, and the recipe does
+	// (max_agents), up to the number of the budget.
+	RecipeAgents bool `json:"recipe_agents,omitempty"`
 	Budget
 }
 
@@ -137,6 +140,10 @@ func (l Limits) Replans() int {
 
 // DefaultMaxAgents is how many agents a run may start where nobody set another number.
 const DefaultMaxAgents = 40
+
+// MostAgents is how many agents a recipe can let a run start by itself: more is for
+// whoever starts it to allow.
+const MostAgents = 200
 
 // Starts is how many agents may be started.
 func (b Budget) Starts() int {

@@ -116,7 +116,7 @@ func (o indexLedger) Clear(recs []event.Record) error {
 			if o.session.Depth > 0 {
 				continue // what all may use is the business of the run that began the tree
 			}
-			if err := o.local.State.Ledger().ClearBudget(o.session.Tree, o.Tree.Started().Limits.Budget, r.At); err != nil {
+			if err := o.local.State.Ledger().ClearBudget(o.session.Tree, o.budget(), r.At); err != nil {
 				return err
 			}
 		case event.CountRestarts:
@@ -133,24 +133,41 @@ func (o indexLedger) Clear(recs []event.Record) error {
 	return nil
 }
 
-// setBudget tells all sessions of the tree what its root run may use.
+// setBudget tells all sessions of the tree what its root run may use, and anew when
+// its recipe says another number.
 func (o *Open) setBudget() error {
-	if o.session.Depth > 0 || o.budgeted {
+	if o.session.Depth > 0 {
 		return nil
 	}
-	first := o.Tree.Started()
+	budget := o.budget()
+	if o.told == budget.MaxAgents {
+		return nil
+	}
 	_, began := o.Tree.Run(o.ID).Started()
 	if o.anew.After(began) {
 		began = o.anew
 	}
-	err := o.local.State.Ledger().SetBudget(o.session.Tree, first.Limits.Budget, began)
-	o.budgeted = err == nil
+	err := o.local.State.Ledger().SetBudget(o.session.Tree, budget, began)
+	if err == nil {
+		o.told = budget.MaxAgents
+	}
 	return err
+}
+
+// budget is what the run may use, by what is known now.
+func (o *Open) budget() belay.Budget {
+	b := o.Tree.Started().Limits.Budget
+	b.MaxAgents = o.Tree.Allowed()
+	return b
 }
 
 // announce tells a budget of its own at once: a run inside a step may come to
 // start an agent before the root does.
-func (o *Open) announce(b belay.Budget) error {
+func (o *Open) announce(l belay.Limits) error {
+	b := l.Budget
+	if l.RecipeAgents {
+		b.MaxAgents = belay.DefaultMaxAgents // its variables are not there yet
+	}
 	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == belay.DefaultMaxAgents {
 		return nil
 	}

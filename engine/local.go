@@ -91,8 +91,8 @@ type Open struct {
 
 	before []event.Record // those that were there
 
-	budgeted bool      // all sessions of the tree know what may be used
-	anew     time.Time // when a person took back what was used; zero = nobody did
+	told int       // the agent starts that all sessions of the tree know of; 0 = they know nothing yet
+	anew time.Time // when a person took back what was used; zero = nobody did
 }
 
 // Create makes the folder of a new run and freezes its recipes. The run has no
@@ -118,7 +118,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		started.Session = &o.session
 	}
 	if err == nil {
-		err = o.announce(started.Limits.Budget)
+		err = o.announce(started.Limits)
 	}
 	if err == nil {
 		err = o.note(started, belay.RunResult{Status: belay.Running})
@@ -203,6 +203,10 @@ func (spec Spec) First() event.RunStarted {
 		lim.MaxParallel = spec.MaxParallel
 	}
 	lim.Budget, lim.MaxReplans, lim.Patience = spec.Budget, spec.MaxReplans, spec.Patience
+	if lim.RecipeAgents = lim.MaxAgents == 0 && root.MaxAgents != nil; lim.RecipeAgents {
+		lim.MaxAgents = belay.MostAgents
+	}
+	lim.MaxAgents = lim.Starts()
 	vars := map[string]belay.Value{}
 	for n, raw := range spec.context() {
 		vars[n] = belay.Value{JSON: raw}

@@ -226,6 +226,31 @@ func TestBudgetsBeyondStarts(t *testing.T) {
 	}
 }
 
+// A recipe says how many agents may start as soon as its variables tell it, and never
+// more than a recipe can.
+//
+// promise: G4
+func TestAgentsThatARecipeAllows(t *testing.T) {
+	for says, want := range map[string]int{
+		`{"n": 3}`: 3, `{"n": "7"}`: 7, `{"n": 500}`: belay.MostAgents, `{"n": 0}`: belay.DefaultMaxAgents,
+		`{"n": -2}`: belay.DefaultMaxAgents, `{"n": "many"}`: belay.DefaultMaxAgents, `{}`: belay.DefaultMaxAgents, `"text"`: belay.DefaultMaxAgents,
+	} {
+		lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
+		root := load(t, "root", "name: n\nmax_agents: plan.n\nsteps:\n- {id: p, command: x, parse_json: true, output: plan}\n- {id: b, command: x}\n", lib)
+		w := &world{t: t, lib: lib, now: start, tree: NewTree("r", lib), jobs: map[belay.Key]effect.Job{}}
+		lim := belay.DefaultLimits()
+		lim.RecipeAgents, lim.MaxAgents = true, belay.MostAgents
+		w.turn(Fact{"r", event.RunStarted{Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: lim}}, Fact{"r", event.RunAttached{Epoch: 1}})
+		if n := w.tree.Allowed(); n != belay.DefaultMaxAgents {
+			t.Errorf("%s: %d before it is known", says, n)
+		}
+		w.end("r:p.1", effect.Observation{Began: true, Output: &belay.Value{JSON: []byte(says)}})
+		if n := w.tree.Allowed(); n != want {
+			t.Errorf("%s: %d, want %d", says, n, want)
+		}
+	}
+}
+
 // Where tokens or money have a limit, the first agent runs alone, and each that
 // runs is counted for the most that one has used. Shell steps do not wait.
 //

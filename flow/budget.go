@@ -8,6 +8,7 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/recipe"
 )
 
 // spent is what the agents of a tree have used, from the facts alone.
@@ -33,12 +34,12 @@ func (s spent) count() int {
 func (t *Tree) overBudget(k belay.Key, now time.Time) string {
 	b := t.started.Limits.Budget
 	u := t.spent.usage
-	used := t.spent.count()
+	used, most := t.spent.count(), t.Allowed()
 	switch begun := t.runs[t.root].begun; {
 	case t.spent.starts[k] > 0:
 		return ""
-	case used >= b.Starts():
-		return fmt.Sprintf("%d of %d agent starts are used", used, b.Starts())
+	case used >= most:
+		return fmt.Sprintf("%d of %d agent starts are used", used, most)
 	case b.MaxTokens > 0 && u.Tokens() >= b.MaxTokens:
 		return fmt.Sprintf("%d of %d tokens are used", u.Tokens(), b.MaxTokens)
 	case b.MaxMicroUSD > 0 && u.MicroUSD >= b.MaxMicroUSD:
@@ -108,6 +109,22 @@ func (t *Tree) spend(r event.Record) {
 			t.spent.starts[e.Key] = a.Starts()
 		}
 	}
+}
+
+// Allowed is how many agents may start, by what is known now: where the recipe says
+// it, that may come with a plan. A variable that is not in the records tells nothing.
+func (t *Tree) Allowed() int {
+	limits, root := t.started.Limits, t.runs[t.root]
+	if !limits.RecipeAgents || root == nil || root.prog == nil || root.prog.MaxAgents == nil {
+		return limits.Starts()
+	}
+	n, most := belay.DefaultMaxAgents, root.prog.MaxAgents
+	if !root.vars.big(most.Names()) {
+		if said, ok := recipe.Agents(most, root.vars.lookup()); ok {
+			n = said
+		}
+	}
+	return min(n, limits.Starts())
 }
 
 // Spent is what the agents of the tree have used: starts, and what they told.

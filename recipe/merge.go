@@ -86,6 +86,9 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	if m.Ends == nil {
 		m.Ends, m.endsPlace = parent.Ends, parent.endsPlace
 	}
+	if m.MaxAgents == nil {
+		m.MaxAgents = parent.MaxAgents
+	}
 	if m.Tests == nil {
 		m.Tests = parent.Tests
 	}

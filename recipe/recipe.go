@@ -37,12 +37,13 @@ type Recipe struct {
 	Recovery    string     // about failed sub-recipes: "" = not said, on, off or classic
 	Tests       *Script    // the check of agent steps with expect: tests and no verify; nil = not said
 	Ends        *expr.Expr // the status that it amounts to, where that is lower; nil = not said
+	MaxAgents   *expr.Expr // how many agents a run of it may start; nil = not said
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
 	File        string
 
 	extendsPos Pos   // of the parent's name
-	hookUses   []use // what the hooks read, and ends
+	hookUses   []use // what the hooks read, ends and max_agents
 	endsPlace  place
 	secretPos  []Pos // of the names of secrets
 }

@@ -50,7 +50,7 @@ func AgentName(name string) string {
 // Cost is what a run and all runs below it used.
 func (s *Story) Cost(top belay.RunID, wall time.Duration, with Together) Cost {
 	limits := s.Tree.Started().Limits
-	c := Cost{WallMS: wall.Milliseconds(), Allowed: limits.Starts(), MaxPlan: limits.Replans(), Agents: []AgentCost{}}
+	c := Cost{WallMS: wall.Milliseconds(), Allowed: s.Tree.Allowed(), MaxPlan: limits.Replans(), Agents: []AgentCost{}}
 	for _, a := range s.Attempts {
 		if a.Agent != "" && a.Run.Under(top) {
 			c.of(AgentName(a.Agent)).add(a)

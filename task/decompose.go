@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/branchname"
 )
 
@@ -31,6 +32,7 @@ type decomposition struct {
 	Criteria []Criterion `json:"criteria"`
 	Streams  []Stream    `json:"streams"`
 	Count    int         `json:"count"`
+	Agents   int         `json:"max_agents"`
 	Said     string      `json:"said"`
 	Fallback bool        `json:"fallback"`
 	Warnings []string    `json:"warnings"`
@@ -55,6 +57,7 @@ func callTaskType() Function {
 			{"criteria", TypeList, true, "Objects with `id` and `text`, and `check` and `files` where they were named; at least one."},
 			{"streams", TypeList, true, "Objects with `id`, `name`, `description`, `needs`, `criteria` and `recipe`; at least one."},
 			{"count", TypeNumber, true, "How many workstreams there are."},
+			{"max_agents", TypeNumber, true, "How many agents may start for it: 40 for each workstream, 200 at most."},
 			{"said", TypeText, true, "The type as the agent said it."},
 			{"fallback", TypeFlag, true, "The agent's answer could not be used."},
 			{"warnings", TypeList, true, "What was left out or changed, in words."},
@@ -67,7 +70,7 @@ func callTaskType() Function {
 				"criteria": [{"id": "c1", "text": "over the limit: 429"}, {"id": "conf", "text": "configurable", "files": ["config/**"]}],
 				"streams": [{"id": "limiter", "name": "limiter", "description": "count and refuse", "needs": [], "criteria": [], "recipe": "default-workflow"},
 					{"id": "docs", "name": "docs", "description": "say so", "needs": ["limiter"], "criteria": [], "recipe": "default-workflow"}],
-				"count": 2, "said": "Q&A", "fallback": false,
+				"count": 2, "max_agents": 80, "said": "Q&A", "fallback": false,
 				"warnings": ["the agent said Q&A, but the task asks for tests: it is Development"]}`),
 		},
 		do: taskType,
@@ -95,6 +98,7 @@ func taskType(in *inputs) any {
 	d.criteria(in, o)
 	d.streams(in, text, o)
 	d.Count = len(d.Streams)
+	d.Agents = min(d.Count*belay.DefaultMaxAgents, belay.MostAgents)
 	return d
 }
 

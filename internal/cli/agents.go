@@ -45,7 +45,7 @@ func agentFlags(cmd *cobra.Command, o *agentOptions) {
 	f := cmd.Flags()
 	f.StringVar(&o.agent, "agent", "", "who does the agent steps that name nobody: claude, codex, … or scripted:FILE (default: the setting agent, else the first one installed and logged in)")
 	f.StringVar(&o.hollow, "hollow", "evidence", "how an agent's result is judged: by evidence, or classic (by its text alone)")
-	f.IntVar(&o.maxAgents, "max-agents", 0, "start at most this many agents, including those of nested runs (default: the setting budget.max_agents, 40; 200 for belay do)")
+	f.IntVar(&o.maxAgents, "max-agents", 0, "start at most this many agents, including those of nested runs (default: the setting budget.max_agents, else max_agents of the recipe, else 40; belay do: 40 for each workstream, at most 200)")
 	f.Int64Var(&o.maxTokens, "max-tokens", 0, "stop starting agents once this many tokens were used")
 	f.StringVar(&o.maxUSD, "max-usd", "", "stop starting agents once they reported this cost in dollars")
 	f.DurationVar(&o.maxWall, "max-wall", 0, "stop starting agents after this time")
@@ -55,11 +55,14 @@ func agentFlags(cmd *cobra.Command, o *agentOptions) {
 // budget is what the flags allow, over the settings.
 func (o agentOptions) budget(cfg *config.Config) (belay.Budget, error) {
 	b := belay.Budget{
-		MaxAgents: cfg.Agents.MaxAgents.Value, MaxTokens: cfg.Agents.MaxTokens.Value,
+		MaxTokens:   cfg.Agents.MaxTokens.Value,
 		MaxMicroUSD: cfg.Agents.MaxMicroUSD.Value, MaxWall: cfg.Agents.MaxWall.Value,
 	}
-	if o.maxAgents > 0 {
+	switch {
+	case o.maxAgents > 0:
 		b.MaxAgents = o.maxAgents
+	case cfg.Agents.MaxAgents.Origin != config.OriginDefault: // else the recipe may say it
+		b.MaxAgents = cfg.Agents.MaxAgents.Value
 	}
 	if o.maxTokens > 0 {
 		b.MaxTokens = o.maxTokens

@@ -32,7 +32,6 @@ const (
 
 	doRounds   = 3
 	mostRounds = 9
-	doAgents   = 200 // agent starts of a task that may have several workstreams
 )
 
 type doOptions struct {
@@ -127,9 +126,6 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	}
 	if o.planOnly {
 		o.exclude = []string{workTag}
-	}
-	if !cmd.Flags().Changed("max-agents") && !o.single {
-		o.agents.maxAgents = doAgents
 	}
 	place, err := placeOf(worktree.Survey(ctx, dir, dir), dir, o.inPlace)
 	if err != nil {

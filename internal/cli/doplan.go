@@ -42,8 +42,9 @@ type taskPlan struct {
 		Description string   `json:"description"`
 		Needs       []string `json:"needs"`
 	} `json:"streams"`
-	Warnings []string `json:"warnings"`
-	Fallback bool     `json:"fallback"`
+	MaxAgents int      `json:"max_agents"`
+	Warnings  []string `json:"warnings"`
+	Fallback  bool     `json:"fallback"`
 }
 
 // doesTask tells whether a run is one of belay do, however it was started.
@@ -165,7 +166,8 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 		}
 	}
 	lines := []string{
-		fmt.Sprintf("plan      %s · %s · %s (%d with a check)", p.Type, fmt.Sprint(len(p.Streams), " ", plural(len(p.Streams), "workstream")), criteria(len(p.Criteria)), checked),
+		fmt.Sprintf("plan      %s · %s · %s (%d with a check) · %s", p.Type, fmt.Sprint(len(p.Streams), " ", plural(len(p.Streams), "workstream")),
+			criteria(len(p.Criteria)), checked, p.most(tree)),
 		"  goal    " + readable.Clean(p.Goal),
 	}
 	for _, c := range p.Criteria {
@@ -197,6 +199,17 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 		lines = append(lines, "  note    "+text)
 	}
 	return lines
+}
+
+// most is how far the work may go: rounds, and agents.
+func (p taskPlan) most(tree *flow.Tree) string {
+	limits, rounds := tree.Started().Limits, doRounds
+	_ = json.Unmarshal(tree.Run(tree.Runs()[0]).Vars()["max_rounds"].JSON, &rounds) // as usual where nobody says it
+	starts := limits.Starts()
+	if limits.RecipeAgents && p.MaxAgents > 0 {
+		starts = min(p.MaxAgents, starts)
+	}
+	return fmt.Sprintf("up to %d %s, %d agent %s", rounds, plural(rounds, "round"), starts, plural(starts, "start"))
 }
 
 // unprovable names the criteria that nothing can prove, whatever the agents do.

@@ -61,6 +61,7 @@ type recipeLine struct {
 	Isolate     bool              `json:"isolate,omitempty"`
 	Policy      string            `json:"policy,omitempty"`
 	Recovery    string            `json:"recovery,omitempty"`
+	MaxAgents   string            `json:"max_agents,omitempty"` // a number, or an expression that gives one
 	Rules       map[string]string `json:"context_validation,omitempty"`
 }
 
@@ -193,6 +194,9 @@ func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	}
 	if r.Ends != nil {
 		a.out.line("%s  ends: as %s, or worse", in, strings.Join(strings.Fields(r.Ends.String()), " "))
+	}
+	if r.MaxAgents != nil && depth == 0 {
+		a.out.line("%s  max_agents: %s", in, strings.Join(strings.Fields(r.MaxAgents.String()), " "))
 	}
 	if r.Policy != "" {
 		a.out.line("%s  policy: %s", in, r.Policy)
@@ -354,6 +358,9 @@ func recipeLineOf(r *recipe.Recipe, given []recipe.Var, depth int) recipeLine {
 	}
 	for _, rule := range r.Rules {
 		l.Rules[rule.Name] = string(rule.Kind)
+	}
+	if r.MaxAgents != nil {
+		l.MaxAgents = r.MaxAgents.String()
 	}
 	return l
 }
