@@ -202,7 +202,7 @@ func TestCreateAfterACrashAnywhere(t *testing.T) {
 			o.Git = dyingGit(t, n, when)
 			m, err := Create(t.Context(), r.dir, o)
 			if err == nil {
-				if n < 8 {
+				if n < 5 {
 					t.Errorf("%s: only %d calls of git: nothing was tried", when, n)
 				}
 				r.whole(m)

@@ -220,7 +220,10 @@ func find(ctx context.Context, program, dir string) (place, error) {
 	if p, ok := recalled(program, real); ok {
 		return p, nil
 	}
-	p, err := ask(ctx, program, real)
+	p, sure, err := readPlace(program, real)
+	if !sure {
+		p, err = ask(ctx, program, real)
+	}
 	if err == nil {
 		remember(program, real, p)
 	}

@@ -28,6 +28,10 @@ var shapes = map[string]string{
 	"replaced, packed": "echo z > z; git add z; git commit -qm three; git replace HEAD HEAD~1; git pack-refs --all",
 	"bare":             "git config core.bare false; git config user.name x",
 	"no index":         "rm .git/index",
+	"marked":           `for b in a deep/b 'ü' 'a"b'; do git config "branch.$b.belay-owner" '{"run":"t1","path":"/a \\ b"}'; git config "branch.$b.x" y; done; git config branch.A.belay-owner '{}'`,
+	"marked twice":     `git config --add branch.a.belay-owner 1; git config --add branch.a.belay-owner 2`,
+	"marked oddly":     `git config branch.a.belay-owner 'a#b'; git config branch.b.belay-owner ' c'`,
+	"marked by hand":   `printf '[branch.x]\n\tBelay-Owner=1 ; 2\n' >> .git/config`,
 }
 
 // What is read from git's own files is what git says, or it is not believed.
@@ -64,6 +68,14 @@ func TestFilesSayWhatGitSays(t *testing.T) {
 				t.Errorf("%s: worktrees %s, git says %s", name, byPath(list), byPath(want))
 			}
 		}
+		if marks, ok := p.readMarks(); ok {
+			believed["marks"]++
+			want, err := p.toldMarks(t.Context())
+			r.must(err)
+			if !maps.Equal(marks, want) {
+				t.Errorf("%s: marks %q, git says %q", name, marks, want)
+			}
+		}
 		for _, branch := range []string{"main", "b", "deep", "deep/w3", "none", "w1"} {
 			want, _ := r.try("rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
 			if id, ok := p.readRef(branch); ok && id != want {
@@ -75,7 +87,7 @@ func TestFilesSayWhatGitSays(t *testing.T) {
 			t.Errorf("%s: tree %q (%v), git says %q", name, tree, err, want)
 		}
 	}
-	if believed["index"] < 9 || believed["worktrees"] < 14 {
+	if believed["index"] < 9 || believed["worktrees"] < 14 || believed["marks"] < 15 {
 		t.Errorf("read themselves: %v", believed)
 	}
 }

@@ -29,6 +29,32 @@ type owner struct {
 
 // owners are the marks by branch.
 func (g git) owners(ctx context.Context) (map[string]owner, error) {
+	texts, err := g.marks(ctx)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	marks := map[string]owner{}
+	for name, text := range texts {
+		var o owner
+		if json.Unmarshal([]byte(text), &o) == nil { // else it is not a mark of ours, so nothing of ours
+			marks[name] = o
+		}
+	}
+	return marks, nil
+}
+
+// marks are the texts of the marks by branch.
+func (g git) marks(ctx context.Context) (map[string]string, error) {
+	if p, err := find(ctx, g.program, g.dir); err == nil {
+		if marks, sure := p.readMarks(); sure {
+			return marks, nil
+		}
+	}
+	return g.toldMarks(ctx)
+}
+
+// toldMarks are the marks as git tells them.
+func (g git) toldMarks(ctx context.Context) (map[string]string, error) {
 	out, err := g.run(ctx, "config", "--local", "-z", "--get-regexp", `^branch\..*\.`+ownerKey+`$`)
 	var none *GitError
 	if errors.As(err, &none) && none.Code == 1 {
@@ -37,15 +63,12 @@ func (g git) owners(ctx context.Context) (map[string]owner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read marks: %w", err)
 	}
-	marks := map[string]owner{}
+	marks := map[string]string{}
 	for rec := range strings.SplitSeq(out, "\x00") {
 		key, value, _ := strings.Cut(rec, "\n")
-		name, ok := strings.CutPrefix(strings.TrimSuffix(key, "."+ownerKey), "branch.")
-		var o owner
-		if !ok || json.Unmarshal([]byte(value), &o) != nil { // not a mark of ours, so nothing of ours
-			continue
+		if name, ok := strings.CutPrefix(strings.TrimSuffix(key, "."+ownerKey), "branch."); ok {
+			marks[name] = value
 		}
-		marks[name] = o
 	}
 	return marks, nil
 }
@@ -175,7 +198,10 @@ func MadeFor(ctx context.Context, dir string, run belay.RunID) bool {
 	if err != nil {
 		return false
 	}
-	branch, err := at.line(ctx, "branch", "--show-current")
+	_, branch, sure := at.readHead(at.own)
+	if !sure {
+		branch, err = at.line(ctx, "branch", "--show-current")
+	}
 	if err != nil || branch == "" {
 		return false
 	}

@@ -28,13 +28,16 @@ func Prefix(ctx context.Context, dir string) (string, error) {
 
 // At is the state that a revision stands for, as if nothing else were there.
 func (t Tree) At(ctx context.Context, rev string) (belay.TreeState, error) {
-	g := git{program: t.Git, dir: t.Dir}
-	head, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	p, err := find(ctx, t.Git, t.Dir)
 	if err != nil {
 		return belay.TreeState{}, err
 	}
-	tree, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{tree}")
-	return belay.TreeState{Repo: true, Head: strings.TrimSpace(head), Tree: strings.TrimSpace(tree)}, err
+	head, err := p.line(ctx, "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	if err != nil {
+		return belay.TreeState{}, err
+	}
+	tree, err := p.treeOf(ctx, head)
+	return belay.TreeState{Repo: true, Head: head, Tree: tree}, err
 }
 
 // Top is the main working tree of the repository that a directory lies in: the

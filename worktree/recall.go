@@ -51,9 +51,7 @@ func (p place) settings() string {
 	branch := false
 	for line := range strings.Lines(string(b)) {
 		if text := strings.TrimSpace(line); strings.HasPrefix(text, "[") {
-			name, ok := strings.CutPrefix(text, `[branch "`)
-			name, end := strings.CutSuffix(name, `"]`)
-			branch = ok && end && !strings.ContainsAny(name, `"\]`)
+			_, branch = sectionOfBranch(text)
 		}
 		if !branch {
 			rest.WriteString(line)
