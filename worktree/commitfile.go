@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// maxCommit is how long a commit may be to be read here.
-const maxCommit = 1 << 20
+// maxObject is how long an object may be to be read here.
+const maxObject = 1 << 20
 
 // treeOf is the tree of a commit. Most looks ask it of a commit that was made a
 // moment ago, and lies in a file of its own: that is read here, and believed when its
@@ -45,26 +45,51 @@ func (p place) treesOf(ctx context.Context, commits ...string) (map[string]strin
 }
 
 func (p place) looseTree(commit string) (string, bool) {
-	if !isID(commit) || len(commit) != len(p.zero) || p.replaced() {
+	body, ok := p.loose("commit", commit)
+	if !ok {
 		return "", false
 	}
-	f, err := os.Open(filepath.Join(p.all, "objects", commit[:2], commit[2:]))
+	line, _, _ := strings.Cut(string(body), "\n")
+	tree, ok := strings.CutPrefix(line, "tree ")
+	return tree, ok && isID(tree)
+}
+
+// looseNames are the names in the top folder of a tree.
+func (p place) looseNames(tree string) (names []string, ok bool) {
+	body, ok := p.loose("tree", tree)
+	for ok && len(body) > 0 {
+		head, rest, found := bytes.Cut(body, []byte{0})
+		_, name, spaced := bytes.Cut(head, []byte{' '})
+		if !found || !spaced || len(rest) < len(p.zero)/2 {
+			return nil, false
+		}
+		names = append(names, string(name))
+		body = rest[len(p.zero)/2:]
+	}
+	return names, ok
+}
+
+// loose is an object that lies in a file of its own, without its head. It is believed
+// when its bytes have its name.
+func (p place) loose(kind, id string) (body []byte, ok bool) {
+	if !isID(id) || len(id) != len(p.zero) || p.replaced() {
+		return nil, false
+	}
+	f, err := os.Open(filepath.Join(p.all, "objects", id[:2], id[2:]))
 	if err != nil {
-		return "", false
+		return nil, false
 	}
 	defer func() { _ = f.Close() }() // only read
 	z, err := zlib.NewReader(f)
 	if err != nil {
-		return "", false
+		return nil, false
 	}
-	b, err := io.ReadAll(io.LimitReader(z, maxCommit))
-	if err != nil || p.digest(b) != commit {
-		return "", false
+	b, err := io.ReadAll(io.LimitReader(z, maxObject))
+	if err != nil || p.digest(b) != id {
+		return nil, false
 	}
 	head, body, _ := bytes.Cut(b, []byte{0})
-	line, _, _ := strings.Cut(string(body), "\n")
-	tree, ok := strings.CutPrefix(line, "tree ")
-	return tree, ok && bytes.HasPrefix(head, []byte("commit ")) && isID(tree)
+	return body, bytes.HasPrefix(head, []byte(kind+" "))
 }
 
 // replaced tells whether another object may stand in the place of one: git replace

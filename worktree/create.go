@@ -191,10 +191,9 @@ func (b *builder) start(ctx context.Context) (string, error) {
 	if rev == "" {
 		rev = "HEAD"
 	}
-	if p, err := find(ctx, b.program, b.dir); err == nil && rev == "HEAD" {
-		head, _, sure := p.readHead(p.own)
-		if _, there := p.looseTree(head); sure && there {
-			return head, nil
+	if p, err := find(ctx, b.program, b.dir); err == nil {
+		if id, sure := p.readCommit(rev); sure && id != "" {
+			return id, nil
 		}
 	}
 	id, err := b.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", rev+"^{commit}")

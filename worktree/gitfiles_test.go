@@ -82,12 +82,24 @@ func TestFilesSayWhatGitSays(t *testing.T) {
 				t.Errorf("%s: branch %s at %q, git says %q", name, branch, id, want)
 			}
 		}
+		if id, ok := p.readCommit("HEAD"); ok {
+			believed["commits"]++
+			if want := r.git("rev-parse", "HEAD^{commit}"); id != want {
+				t.Errorf("%s: HEAD is at %q, git says %q", name, id, want)
+			}
+		}
+		if list, ok := p.looseNames(r.git("rev-parse", "HEAD^{tree}")); ok {
+			believed["trees"]++
+			if want := records(r.git("ls-tree", "-z", "--name-only", "HEAD")); !slices.Equal(list, want) {
+				t.Errorf("%s: in the top folder is %q, git says %q", name, list, want)
+			}
+		}
 		tree, err := p.treeOf(t.Context(), r.git("rev-parse", "HEAD"))
 		if want := r.git("rev-parse", "HEAD^{tree}"); err != nil || tree != want {
 			t.Errorf("%s: tree %q (%v), git says %q", name, tree, err, want)
 		}
 	}
-	if believed["index"] < 9 || believed["worktrees"] < 14 || believed["marks"] < 15 {
+	if believed["index"] < 9 || believed["worktrees"] < 14 || believed["marks"] < 15 || believed["commits"] < 14 || believed["trees"] < 14 {
 		t.Errorf("read themselves: %v", believed)
 	}
 }

@@ -59,6 +59,9 @@ func Between(ctx context.Context, dir, from, tip, tree string) (Range, error) {
 // commitsBetween are the commits that one has and another has not, the oldest
 // first.
 func (p place) commitsBetween(ctx context.Context, from, to string) []string {
+	if from == to {
+		return nil
+	}
 	args := []string{"rev-list", "--reverse", fmt.Sprintf("--max-count=%d", maxRange), "--end-of-options", to}
 	if from != "" {
 		args = append(args, "^"+from)
@@ -72,7 +75,14 @@ func (p place) commitsBetween(ctx context.Context, from, to string) []string {
 
 // CommitOf is the commit that a name stands for; "" = there is none.
 func CommitOf(ctx context.Context, dir, name string) string {
-	id, err := git{dir: dir}.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return ""
+	}
+	if id, sure := p.readCommit(name); sure {
+		return id
+	}
+	id, err := p.line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
 		return ""
 	}
@@ -87,11 +97,15 @@ func Holding(ctx context.Context, dir, from, to, tree string) string {
 	if tree == "" || to == "" || err != nil {
 		return ""
 	}
+	commits := p.commitsBetween(ctx, from, to)
+	if len(commits) == 0 {
+		return ""
+	}
 	work, err := p.others(ctx, cmp.Or(from, p.emptyTree()), tree)
 	if err != nil {
 		return ""
 	}
-	for _, id := range p.commitsBetween(ctx, from, to) {
+	for _, id := range commits {
 		differ, err := p.others(ctx, tree, id)
 		if err == nil && !slices.ContainsFunc(differ, func(path string) bool { return slices.Contains(work, path) }) {
 			return id

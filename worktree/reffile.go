@@ -16,7 +16,28 @@ func (p place) plainRefs() bool { return !exists(filepath.Join(p.all, "reftable"
 // readRef is the commit of a branch, "" when there is none. It is sure or says no:
 // then git is to be asked.
 func (p place) readRef(branch string) (id string, sure bool) {
-	name := "refs/heads/" + branch
+	return p.readRefOf("refs/heads/" + branch)
+}
+
+// readCommit is the commit that HEAD or a ref stands at, "" when there is none. It is
+// sure or says no, as readRef: of other names, and of objects that are not at hand in
+// a file of their own.
+func (p place) readCommit(name string) (id string, sure bool) {
+	switch {
+	case name == "HEAD":
+		id, _, sure = p.readHead(p.own)
+	case strings.HasPrefix(name, "refs/heads/"), strings.HasPrefix(name, refRoot):
+		id, sure = p.readRefOf(name)
+	}
+	if sure && id != "" && id != p.zero {
+		_, sure = p.looseTree(id)
+		return id, sure
+	}
+	return "", sure
+}
+
+// readRefOf is what a ref of all worktrees stands at.
+func (p place) readRefOf(name string) (id string, sure bool) {
 	if !p.plainRefs() || !refName(name) {
 		return "", false
 	}

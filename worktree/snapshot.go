@@ -58,9 +58,12 @@ func (t Tree) Snapshot(ctx context.Context, p belay.TreeState, ref, message stri
 	if !p.Repo || p.Tree == "" {
 		return "", errors.New("snapshot: the print is not one of a repository")
 	}
-	at, err := t.snapshots(ref)
-	if err != nil {
+	if _, err := t.snapshots(ref); err != nil {
 		return "", err
+	}
+	at, err := find(ctx, t.Git, t.Dir)
+	if err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
 	}
 	whole, old, err := at.wholeBeside(ctx, ref, p.Tree)
 	if err != nil {
@@ -77,7 +80,7 @@ func (t Tree) Snapshot(ctx context.Context, p belay.TreeState, ref, message stri
 		}
 	}
 	if old != "" {
-		seen, err := (place{git: at}).describe(ctx, []string{old})
+		seen, err := at.describe(ctx, []string{old})
 		if err != nil {
 			return "", fmt.Errorf("snapshot: %w", err)
 		}

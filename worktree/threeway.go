@@ -14,26 +14,26 @@ type three struct{ base, ours, theirs string }
 // threeTrees are the trees of three looks as git can merge them: without the
 // lines about files that are not kept. Of these the worktree may have changed
 // none, for nobody could write them into the other tree.
-func (g git) threeTrees(ctx context.Context, base, ours, theirs string) (three, []Clash, error) {
+func (p place) threeTrees(ctx context.Context, base, ours, theirs string) (three, []Clash, error) {
 	t := three{base: base, ours: ours, theirs: theirs}
-	whole, err := g.whole(ctx, base, ours, theirs)
+	whole, err := p.whole(ctx, base, ours, theirs)
 	if err != nil || whole {
 		return t, nil, err
 	}
-	if t.ours, _, err = g.kept(ctx, ours); err != nil {
+	if t.ours, _, err = p.kept(ctx, ours); err != nil {
 		return t, nil, err
 	}
-	if t.base, _, err = g.kept(ctx, base); err != nil {
+	if t.base, _, err = p.kept(ctx, base); err != nil {
 		return t, nil, err
 	}
-	if t.theirs, _, err = g.kept(ctx, theirs); err != nil {
+	if t.theirs, _, err = p.kept(ctx, theirs); err != nil {
 		return t, nil, err
 	}
-	was, err := g.stubs(ctx, base)
+	was, err := p.stubs(ctx, base)
 	if err != nil {
 		return t, nil, err
 	}
-	is, err := g.stubs(ctx, theirs)
+	is, err := p.stubs(ctx, theirs)
 	if err != nil {
 		return t, nil, err
 	}
@@ -52,19 +52,22 @@ func (g git) threeTrees(ctx context.Context, base, ours, theirs string) (three, 
 }
 
 // whole tells whether nothing in trees stands for a file that is not kept.
-func (g git) whole(ctx context.Context, trees ...string) (bool, error) {
-	whole, _, err := g.wholeBeside(ctx, "", trees...)
+func (p place) whole(ctx context.Context, trees ...string) (bool, error) {
+	whole, _, err := p.wholeBeside(ctx, "", trees...)
 	return whole, err
 }
 
 // wholeBeside is whole, and in the same breath the object that a ref is at; "" where
 // there is no such ref.
-func (g git) wholeBeside(ctx context.Context, ref string, trees ...string) (whole bool, at string, err error) {
+func (p place) wholeBeside(ctx context.Context, ref string, trees ...string) (whole bool, at string, err error) {
+	if whole, at, sure := p.readWhole(ref, trees); sure {
+		return whole, at, nil
+	}
 	var ask strings.Builder
 	for _, t := range trees {
 		ask.WriteString(t + "\n" + t + ":" + unkeptRoot + "\n")
 	}
-	out, err := g.feed(ctx, []byte(ask.String()+ref+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectname)")
+	out, err := p.feed(ctx, []byte(ask.String()+ref+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectname)")
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	if err != nil || len(lines) != 2*len(trees)+1 {
 		return false, "", err
@@ -83,6 +86,26 @@ func (g git) wholeBeside(ctx context.Context, ref string, trees ...string) (whol
 		at = ""
 	}
 	return whole, at, nil
+}
+
+// readWhole is wholeBeside where the trees and the ref can be read.
+func (p place) readWhole(ref string, trees []string) (whole bool, at string, sure bool) {
+	if ref != "" {
+		if at, sure = p.readCommit(ref); !sure {
+			return false, "", false
+		}
+	}
+	whole = true
+	for _, t := range trees {
+		names, ok := p.looseNames(t)
+		if !ok {
+			return false, "", false
+		}
+		is := !slices.Contains(names, unkeptRoot)
+		wholes.put(t, "", is)
+		whole = whole && is
+	}
+	return whole, at, true
 }
 
 // stubs are the lines about files that are not kept, by path.
