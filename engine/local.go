@@ -71,6 +71,7 @@ type Spec struct {
 	Patience    time.Duration // with a service that is down; 0 = the default, below it none
 	Tests       string        // the test command of the settings
 	Isolate     bool          // the run has a worktree of its own, whatever its recipe says
+	Shelves     []string      // folders that recipes were looked for in before all others
 }
 
 // Open is a run whose lock this process holds.
@@ -222,7 +223,7 @@ func (spec Spec) First() event.RunStarted {
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
 		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, Isolate: spec.Isolate, TestScript: strings.TrimSpace(spec.Tests),
-		Replaced: spec.Set.Instead(),
+		Replaced: spec.Set.Instead(), Shelves: spec.Shelves,
 	}
 }
 

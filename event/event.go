@@ -67,6 +67,7 @@ type RunStarted struct {
 	Forges     []effect.Program  `json:"forges,omitempty"`      // programs that ask about pull requests
 
 	Replaced map[string]string `json:"replaced,omitempty"` // of belay do: shipped recipes that a file of the user stands for, and the file; root only
+	Shelves  []string          `json:"shelves,omitempty"`  // folders that recipes were looked for in before all others; root only
 }
 
 // Profile is what stands behind a role.

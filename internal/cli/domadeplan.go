@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 )
 
 // madePlan is a plan that a run of belay do --plan made.
@@ -66,6 +69,12 @@ func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, 
 	started := o.Tree.Started()
 	do.dir, do.agents.agent, do.json, do.secrets = started.Dir, started.Agent, ro.json, ro.secrets
 	do.agents.hollow = "evidence"
+	do.like, do.shelves, do.maxParallel = &started, started.Shelves, started.Limits.MaxParallel
+	for _, name := range started.Secrets {
+		if a.env(name) != "" && !slices.Contains(do.secrets, name) {
+			do.secrets = append(do.secrets, name)
+		}
+	}
 	from := o.ID
 	if err := o.Close(); err != nil {
 		return err
@@ -74,4 +83,20 @@ func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, 
 		a.say("the plan of run %s is carried out by a new run", from)
 	}
 	return a.do(ctx, cmd, nil, do)
+}
+
+// sameAs gives a run the budget, the recoveries and the staff that another one was
+// started with, whatever flags and settings say now. Who is not here any more cannot
+// take over.
+func (a *app) sameAs(was event.RunStarted, spec *engine.Spec) {
+	spec.Budget, spec.MaxReplans, spec.Patience = was.Limits.Budget, was.Limits.MaxReplans, was.Limits.Patience
+	if was.Limits.RecipeAgents {
+		spec.Budget.MaxAgents = 0 // the recipe says it
+	}
+	spec.Classic, spec.MaxRetries = was.Classic, was.MaxRetries
+	spec.Policy, spec.Recovery = cmp.Or(was.Policy, "belay"), cmp.Or(was.Recovery, "on")
+	spec.Staff = slices.DeleteFunc(slices.Clone(was.Staff), func(name string) bool {
+		_, err := a.agents.Find(name)
+		return err != nil
+	})
 }

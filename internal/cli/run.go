@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
@@ -38,6 +39,8 @@ type runOptions struct {
 	isolate     bool
 	ownRecipes  bool   // one that replaces a shipped one is the user's, not the project's
 	alone       string // the directory that no other task may change in place; "" = it has none
+
+	like *event.RunStarted // the run whose agents, budget and recoveries this one has; nil = the flags say it
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -139,6 +142,9 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	if err := a.staff(cmd, &spec, ws.cfg, a.agents, o.agents); err != nil {
 		return err
 	}
+	if o.like != nil {
+		a.sameAs(*o.like, &spec)
+	}
 	if err := a.loggedIn(ctx, &spec, ws.cfg, a.agents); err != nil {
 		return err
 	}
@@ -167,10 +173,25 @@ func (a *app) spec(cfg *config.Config, name, dir string, vars map[string]json.Ra
 	}
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	set, err := a.load(shelf, name)
+	shelves := slices.Clone(o.shelves)
+	for i := range shelves {
+		shelves[i], err = absolute(shelves[i], err)
+	}
 	return engine.Spec{
 		Set: set, Vars: vars, Dir: dir, ID: belay.RunID(o.id), MaxParallel: cfg.MaxParallel.Value,
-		Include: o.include, Exclude: o.exclude, Isolate: o.isolate, Tests: cfg.Tests.Value,
+		Include: o.include, Exclude: o.exclude, Isolate: o.isolate, Tests: cfg.Tests.Value, Shelves: shelves,
 	}, err
+}
+
+// absolute is the whole path of a folder, unless something is wrong already.
+func absolute(dir string, err error) (string, error) {
+	if err != nil {
+		return dir, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return dir, exit.New(exit.Invalid, "find the folder of recipes", err, "")
+	}
+	return dir, nil
 }
 
 // workDir is the absolute directory of a run.
