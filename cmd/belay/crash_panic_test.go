@@ -24,7 +24,58 @@ func crashPanic(t *testing.T, b *bench) {
 	if err := b.failureStays(); err != nil {
 		t.Errorf("a clean-up that fails after a failure: %v", err)
 	}
+	for _, c := range []struct {
+		step string
+		fp   string
+		code int
+	}{
+		{"command: exit 7", "panic", exit.Failed},
+		{"command: exit 7, on_failure: escalate", "panic", exit.Held},
+		{"command: exit 7, failure: infrastructure", "panic", exit.Infra},
+		{`command: "true"`, "panic", exit.Panic},
+		{"command: exit 7", "stop", exit.Failed}, // and two signals while it stands there
+		{"command: exit 7, on_failure: escalate", "stop", exit.Held},
+		{`command: "true"`, "stop", exit.OK},
+	} {
+		if err := b.afterTheEnd(c.step, c.fp, c.code); err != nil {
+			t.Errorf("%s after the end of a run with %q: %v", c.fp, c.step, err)
+		}
+	}
 	b.say("panic: %d points; %s", len(points), &all)
+}
+
+// afterTheEnd breaks belay, or interrupts it twice, when the end of a run is on
+// disk and it only has to clean up: the code of the run stays, and after a success
+// a panic is no success.
+func (b *bench) afterTheEnd(step, action string, code int) error {
+	r, err := b.newRig(b.armed)
+	if err != nil {
+		return err
+	}
+	defer r.wipe()
+	if err := r.put("end.yaml", "name: end\nsteps:\n  - {id: one, "+step+"}\n"); err != nil {
+		return err
+	}
+	c, err := r.start([]string{"BELAY_FP=drive.rested=1:" + action}, "run", "end.yaml")
+	if err != nil {
+		return err
+	}
+	if action == "stop" {
+		if err := until("the driver stops at the end", func() bool { return c.ended() || state(c.pid()) == "T" }); err != nil {
+			return err
+		}
+		c.signal(syscall.SIGINT)
+		c.signal(syscall.SIGTERM)
+		c.signal(syscall.SIGCONT)
+	}
+	e, err := c.wait()
+	if err != nil || e.signal != 0 || e.code != code {
+		return errors.Join(err, fmt.Errorf("want code %d: %v", code, e))
+	}
+	if action == "panic" && !strings.Contains(e.err, "failpoint drive.rested") {
+		return fmt.Errorf("the panic is not said: %s", e.err)
+	}
+	return nil
 }
 
 func (b *bench) panicAt(p point) (tally, error) {

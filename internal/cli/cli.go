@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,8 @@ type app struct {
 	kind    string         // the type of the task that it did, once there is a plan
 	told    *int           // the exit code of the last line, once one was printed
 
+	rested *belay.RunResult // of the run that it drove, once that is on disk
+
 	state    string // the global flags
 	color    string
 	quiet    bool
@@ -47,10 +50,11 @@ type app struct {
 
 // Main runs one command line and says how it went. What a person must know was
 // printed when it returns.
-func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
+func Main(ctx context.Context, std Streams, args, environ []string, version string) (err error) {
 	defer catchPipe()()
 	std = behindDoors(std)
 	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version, logLevel: logInfo}
+	defer a.panicked(&err)
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -61,6 +65,18 @@ func Main(ctx context.Context, std Streams, args, environ []string, version stri
 	err = a.out.settle(err)
 	a.report(err)
 	return err
+}
+
+// panicked keeps the code of a run that did not end well, when belay itself breaks
+// while it cleans up after it. Any other panic goes on, and ends in Go's own code.
+func (a *app) panicked(err *error) {
+	if a.rested == nil || a.rested.Code == exit.OK {
+		return
+	}
+	if p := recover(); p != nil {
+		fmt.Fprintf(a.std.Err, "belay: error: after the run: panic: %v\n%s\n", p, debug.Stack())
+		*err = quietly(a.rested.Code)
+	}
 }
 
 // root is the tree of commands.

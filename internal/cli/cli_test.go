@@ -87,6 +87,8 @@ func TestSettle(t *testing.T) {
 		{"cut off by something", ending{err: bad}, belay.Stopped, 1, false, false},
 		{"two signals", ending{err: &engine.Interrupted{}, signal: sig}, belay.Stopped, 130, false, true},
 		{"two signals, stopped before the second", ending{committed: stopped, err: &engine.Interrupted{}, signal: sig}, belay.Stopped, 130, false, true},
+		{"failed, then two signals", ending{committed: failed, err: &engine.Interrupted{}, signal: sig}, belay.Failed, 1, false, true},
+		{"held, then a signal", ending{committed: held, signal: sig}, belay.Held, 11, false, true},
 		{"a signal while attaching", ending{err: fmt.Errorf("reach keeper: %w", context.Canceled), signal: sig}, belay.Stopped, 130, false, true},
 		{"a signal and a full disk", ending{err: full, signal: sig}, belay.Stopped, 8, false, false},
 		{"no error and no end", ending{result: belay.RunResult{Status: belay.Running}}, belay.Stopped, 1, false, false},

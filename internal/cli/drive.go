@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
@@ -58,7 +59,12 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		log.seen(news)
 		lastIs = news[len(news)-1].What
 	}, facts...)
-	sig := at.stop()
+	sig := at.settle()
+	defer at.release()
+	if live.Rest != nil {
+		a.rested = live.Rest
+		failpoint.Hit("drive.rested")
+	}
 	done()
 	if !asJSON {
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one

@@ -119,12 +119,21 @@ func number(s os.Signal) syscall.Signal {
 // stop ends the watch, waits for it, and gives the signal that came, nil when
 // none did.
 func (t *attention) stop() *Signalled {
-	signal.Stop(t.sigs)
+	t.release()
+	return t.settle()
+}
+
+// settle is stop, but signals that come later do nothing until release: how the
+// process ends is known, and a signal during the clean-up does not change it.
+func (t *attention) settle() *Signalled {
 	close(t.quit)
 	<-t.done
 	t.cancel(nil) // nobody is left to be told
 	return t.first
 }
+
+// release lets signals do again what they do without us.
+func (t *attention) release() { signal.Stop(t.sigs) }
 
 // catchPipe makes a broken pipe an error of the write. It is caught and not
 // ignored, because what is ignored would be inherited by every step.

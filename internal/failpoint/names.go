@@ -33,6 +33,7 @@ func Names() []string {
 		"create.lock",
 		"create.noted",
 		"create.rooms",
+		"drive.rested",
 		"engine.after_spawn",
 		"engine.before_spawn",
 		"engine.tree_taken",
