@@ -34,6 +34,15 @@ func PhaseWord(v flow.StepView) string {
 	return string(v.Phase)
 }
 
+// StatusWord is how a run stands: what was only to be planned has achieved a plan, and
+// nothing of the task.
+func StatusWord(s belay.Status, planOnly bool) string {
+	if planOnly && s == belay.Achieved {
+		return "PLANNED"
+	}
+	return string(s)
+}
+
 // DecidedWord is the word for what a person answered about a held step.
 const DecidedWord = "decided"
 

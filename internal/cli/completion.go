@@ -66,7 +66,8 @@ func (a *app) completeRun(_ *cobra.Command, args []string, _ string) ([]string, 
 	var ids []string
 	for _, s := range sums {
 		if !s.Gone {
-			ids = append(ids, string(s.ID)+"\t"+s.Name+" "+string(s.Status))
+			_, planOnly := titleOf(st.Folder(s.ID), s.Name)
+			ids = append(ids, string(s.ID)+"\t"+s.Name+" "+story.StatusWord(s.Status, planOnly))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

@@ -14,24 +14,33 @@ import (
 // those who list many runs and open no journal.
 const titleFile = "task.txt"
 
+// planMark is the second line of that file where only a plan is asked for.
+const planMark = "plan"
+
 // keepTitle writes the title of a task. It is said anew by the journal: that it could
 // not be written is not worth a word.
-func keepTitle(folder journal.Folder, vars map[string]json.RawMessage) {
+func keepTitle(folder journal.Folder, vars map[string]json.RawMessage, planOnly bool) {
 	var text string
 	if json.Unmarshal(vars["task_description"], &text) == nil && strings.TrimSpace(text) != "" {
 		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		_ = putFile(filepath.Join(string(folder), titleFile), []byte(tui.Title(first)+"\n")) // the journal has it
+		first = tui.Title(first) + "\n"
+		if planOnly {
+			first += planMark + "\n"
+		}
+		_ = putFile(filepath.Join(string(folder), titleFile), []byte(first)) // the journal has it
 	}
 }
 
-// titleOf is the title of the task of a run; "" for a run of any other recipe.
-func titleOf(folder journal.Folder, recipe string) string {
+// titleOf is the title of the task of a run, and whether only its plan is asked for; ""
+// for a run of any other recipe.
+func titleOf(folder journal.Folder, recipe string) (title string, planOnly bool) {
 	if recipe != doRecipe {
-		return ""
+		return "", false
 	}
 	b, err := os.ReadFile(filepath.Join(string(folder), titleFile))
 	if err != nil {
-		return "" // it is named by its recipe alone
+		return "", false // it is named by its recipe alone
 	}
-	return tui.Title(string(b))
+	title, mark, _ := strings.Cut(string(b), "\n")
+	return tui.Title(title), strings.TrimSpace(mark) == planMark
 }

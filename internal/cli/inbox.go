@@ -83,8 +83,9 @@ func (a *app) inbox(asJSON bool) (err error) {
 // journal is opened: those that ended, but for the hollow and those in a stalemate,
 // and those that were stopped on purpose want nothing.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
+	title, _ := titleOf(st.Folder(sum.ID), sum.Name)
 	l := letter{
-		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Task: titleOf(st.Folder(sum.ID), sum.Name), Dir: sum.Dir, Choices: []string{},
+		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Task: title, Dir: sum.Dir, Choices: []string{},
 		Since: firstTime(sum.Ended, sum.Beat.At, sum.Updated, sum.Started).UTC(), Command: a.name() + " why " + string(sum.ID),
 	}
 	switch sum.Status {

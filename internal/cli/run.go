@@ -154,7 +154,7 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	}
 	a.subject = open.ID
 	if spec.Set.Root.Name == doRecipe {
-		keepTitle(ws.state.Folder(open.ID), vars)
+		keepTitle(ws.state.Folder(open.ID), vars, slices.Contains(o.exclude, workTag))
 	}
 	if o.detach {
 		return a.detach(ctx, ws, open, o.json)

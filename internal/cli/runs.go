@@ -31,7 +31,8 @@ type runLine struct {
 	Crashed bool         `json:"crashed,omitempty"` // nobody drives it, and nobody said so
 	Code    int          `json:"exit_code"`
 	Recipe  string       `json:"recipe"`
-	Task    string       `json:"task,omitempty"` // its first line, of belay do
+	Task    string       `json:"task,omitempty"`    // its first line, of belay do
+	Planned bool         `json:"planned,omitempty"` // only a plan was asked for
 	Dir     string       `json:"dir"`
 	Started time.Time    `json:"started,omitzero"`
 	Ended   time.Time    `json:"ended,omitzero"`
@@ -64,7 +65,7 @@ func (a *app) runs(asJSON bool) (err error) {
 			continue
 		}
 		l := lineOf(sum)
-		l.Task = titleOf(st.Folder(sum.ID), sum.Name)
+		l.Task, l.Planned = titleOf(st.Folder(sum.ID), sum.Name)
 		if l.Crashed {
 			l = l.mended(st, sum.Beat)
 		}
@@ -152,7 +153,7 @@ func (l *runLine) standing(sum journal.Summary, now time.Time) {
 
 // status is how a run stands, for the list.
 func (l runLine) status() string {
-	text := string(l.Status)
+	text := story.StatusWord(l.Status, l.Planned)
 	switch l.State {
 	case story.StateWaiting:
 		text = "waiting"

@@ -83,7 +83,7 @@ func (s *runView) standing() string {
 	if s.crashed() {
 		return lostText
 	}
-	return string(s.Tree.Status())
+	return story.StatusWord(s.Tree.Status(), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
 }
 
 const lostText = "LOST"

@@ -33,7 +33,7 @@ func (r *Receipt) Markdown() []string {
 }
 
 func (r *Receipt) head(p *page) {
-	status := string(r.Status)
+	status := story.StatusWord(r.Status, r.Task != nil && r.Task.Planned)
 	if r.Crashed {
 		status = "LOST"
 	}

@@ -24,6 +24,7 @@ type Task struct {
 	Commit  string `json:"commit,omitempty"`  // that it left
 	Dropped *Drop  `json:"dropped,omitempty"` // later rounds that do not count
 	Tests   *Tests `json:"tests,omitempty"`   // of the repository, on the commit of the round
+	Planned bool   `json:"planned,omitempty"` // only its plan was asked for
 	Answer  string `json:"answer,omitempty"`  // of a question, an operation, or the report of an investigation
 }
 
@@ -56,7 +57,7 @@ func (m *maker) task() *Task {
 		return nil
 	}
 	a := m.asked
-	t := &Task{Text: a.Text, Type: a.Type, Goal: a.Goal, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
+	t := &Task{Text: a.Text, Type: a.Type, Goal: a.Goal, Planned: a.Planned, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
 	if a.Best == 0 {
 		return t
 	}
