@@ -14,12 +14,15 @@ import (
 	"github.com/belay-run/belay"
 )
 
+// maxContent is the size of a file that is kept; of a bigger one only a digest is.
+// Only tests set it.
+var maxContent = int64(100 << 20)
+
 // Limits of a print.
 const (
-	maxContent = 100 << 20 // of a file that is kept; of a bigger one only a digest is
-	maxHashed  = 1 << 30   // of a file that is read; of a bigger one size and time count
-	maxReading = 8 << 30   // of all files together that are read for their digest
-	maxNesting = 4         // repositories inside repositories
+	maxHashed  = 1 << 30 // of a file that is read; of a bigger one size and time count
+	maxReading = 8 << 30 // of all files together that are read for their digest
+	maxNesting = 4       // repositories inside repositories
 )
 
 // Tree is a working tree to look at. It is the whole work tree that Dir
