@@ -27,7 +27,7 @@ AGENTS ?=
 # the pure rooms and the simulator, which have no goroutine at all, and tests of
 # one goroutine and much data. make race ALL=1 leaves out nothing.
 RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/supervise ./internal/doctor ./internal/rehearse \
-                ./internal/demo ./internal/cli ./internal/tui ./internal/step ./belaytest ./belaytest/model
+                ./internal/demo ./internal/notify ./internal/cli ./internal/tui ./internal/step ./belaytest ./belaytest/model
 RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestHarvestOfManyBigOutputs)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$
 # A program that watches itself waits a second before it exits, which is longer

@@ -51,6 +51,7 @@ var ranks = map[string]int{
 	"audit":              3,
 	"internal/supervise": 3,
 	"internal/check":     3,
+	"internal/notify":    3,
 
 	"story":            4, // what records tell
 	"internal/library": 4,
@@ -97,6 +98,7 @@ var pure = map[string][]string{
 	"audit":    nil,
 	"agent":    nil,
 	"task":     nil,
+	"watch":    nil,
 	"recipe":   {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax"},
 	"flow":     nil,
 	"story":    nil,
@@ -119,7 +121,7 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "internal/hand", "proc", "internal/supervise", "internal/doctor", "internal/rehearse", "internal/demo", "internal/cli/signal.go", "journal/turn.go")
+var mayGo = set("engine", "internal/hand", "proc", "internal/supervise", "internal/doctor", "internal/rehearse", "internal/demo", "internal/notify", "internal/cli/signal.go", "journal/turn.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
 // failpoints end it on purpose, and only in a build made for tests.

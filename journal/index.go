@@ -29,7 +29,7 @@ func (s *State) indexSteps() []step {
 			return err
 		}
 		return s.fill(c)
-	}, sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema)} // the third held who worked where; nobody asks for that any more
+	}, sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema), sql(ledger.NoticeSchema)} // the third held who worked where; nobody asks for that any more
 }
 
 // Summary is a run in one line.

@@ -89,6 +89,7 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	if m.MaxAgents == nil {
 		m.MaxAgents = parent.MaxAgents
 	}
+	m.Notify = cmp.Or(child.Notify, parent.Notify)
 	if m.Tests == nil {
 		m.Tests = parent.Tests
 	}

@@ -36,6 +36,7 @@ type Recipe struct {
 	Policy      string     // who chooses recoveries from failures: "" = not said, belay or classic
 	Recovery    string     // about failed sub-recipes: "" = not said, on, off or classic
 	Tests       *Script    // the check of agent steps with expect: tests and no verify; nil = not said
+	Notify      *Notify    // who is told about its runs; nil = not said
 	Ends        *expr.Expr // the status that it amounts to, where that is lower; nil = not said
 	MaxAgents   *expr.Expr // how many agents a run of it may start; nil = not said
 	Steps       []Step

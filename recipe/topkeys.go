@@ -52,6 +52,8 @@ var topKeys = newTable(
 		doc: "The status that the run amounts to, asked when all steps are settled: ACHIEVED, PARTIAL, NOT_ACHIEVED, HOLLOW, STALEMATE or FAILED, alone or before ` -- ` and a reason. It only lowers what the steps amount to. Anything else, or a name that nothing set, ends the run as FAILED."},
 	key[Recipe]{name: "max_agents", bound: bounds{text: formCondition}, types: []string{typeText}, form: "EXPR", def: "40", read: readMaxAgents,
 		doc: "How many agents a run may start, with all runs below it: a number from 1 to 200, or an expression over the variables that gives one, asked anew before every start. While it gives none, the number is 40. --max-agents and the setting budget.max_agents are over it. Only that of the recipe that is run counts."},
+	key[Recipe]{name: "notify", types: []string{typeMapping}, form: "{on: [held, stalled], to: [desktop]}", inner: inner(notifyKeys), read: readNotify,
+		doc: "Who is told when a run of the recipe is held, ends or stalls; without it as the settings have it. Only that of the recipe that is run counts."},
 	key[Recipe]{name: "allow_empty", types: []string{typeBool}, def: "false", doc: "It is fine when no step runs at all.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.AllowEmpty = p.boolean(k, v) }},
 	key[Recipe]{name: "secrets", bound: bounds{text: formVar}, types: []string{typeTexts}, form: "[token, API_KEY]", read: readSecrets,

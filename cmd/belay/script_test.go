@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == talkerName {
 		os.Exit(talkACP(os.Args[1:]))
 	}
+	if filepath.Base(os.Args[0]) == receiverName {
+		os.Exit(receive(os.Args[1:]))
+	}
 	if filepath.Base(os.Args[0]) == forgeName {
 		os.Exit(playForge(os.Args[1:]))
 	}
@@ -75,7 +78,7 @@ func withProgram(run func() int) int {
 		err = build.Run()
 	}
 	if err == nil {
-		err = errors.Join(linkTalker(dir), linkForge(dir), os.Setenv("PROGRAM_UNDER_TEST", program), os.Setenv("GORACE", raceLog(dir)))
+		err = errors.Join(linkTalker(dir), linkForge(dir), linkReceiver(dir), os.Setenv("PROGRAM_UNDER_TEST", program), os.Setenv("GORACE", raceLog(dir)))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build belay:", err)

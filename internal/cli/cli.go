@@ -106,7 +106,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags
 	root.AddCommand(
-		a.doCommand(), a.runCommand(), a.resumeCommand(), a.watchCommand(), a.validateCommand(),
+		a.doCommand(), a.runCommand(), a.resumeCommand(), a.watchCommand(), a.notifyCommand(), a.validateCommand(),
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.clearCommand(), a.stopCommand(), a.cancelCommand(),
 		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.callsCommand(), a.atCommand(), a.schemaCommand(), a.branchCommand(),

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/hand"
+	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -65,6 +66,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.rested = live.Rest
 		failpoint.Hit("drive.rested")
 	}
+	told := a.tellRest(ws, o, live.Rest)
 	done()
 	if !asJSON {
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one
@@ -99,7 +101,27 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	} else {
 		a.ended(o.ID, res)
 	}
+	if told != nil {
+		told.ring(ctx, o.ID)
+	}
 	return err
+}
+
+// tellRest keeps what people are told about a run that came to rest; nil when
+// there is nothing to send.
+func (a *app) tellRest(ws *workshop, o *engine.Open, rest *belay.RunResult) *bell {
+	if rest == nil || ws.rehearses {
+		return nil
+	}
+	b := a.bell(ws)
+	if root := o.Tree.Run(o.ID); root == nil || len(b.wanted(root.Recipe().Notify, notify.OnTest)) == 0 {
+		return nil
+	}
+	if err := b.rest(o.ID); err != nil {
+		a.say("people could not be told: %s", err)
+		return nil
+	}
+	return b
 }
 
 // watching is the story of a run that is about to be driven, and the news of what

@@ -43,6 +43,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
+	ws.rehearses = true
 	spec, err := a.rehearsed(ws, orders, folder)
 	if err != nil {
 		return err

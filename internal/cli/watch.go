@@ -101,7 +101,7 @@ func (a *app) watch(ctx context.Context, args []string, o watchOptions) (err err
 		return watchFailed(err)
 	}
 	defer closing(&err, "close state", ws.close)
-	w := &watcher{app: a, ws: ws, o: o, drivers: drivers{}, read: map[belay.RunID]readRun{}, told: map[belay.RunID]bool{}}
+	w := &watcher{app: a, ws: ws, o: o, drivers: drivers{}, read: map[belay.RunID]readRun{}, told: map[belay.RunID]bool{}, bell: a.bell(ws)}
 	for _, arg := range args {
 		id, err := runID(ws.state, arg)
 		if err != nil {
@@ -144,6 +144,7 @@ func (w *watcher) loop(ctx context.Context) (err error) {
 			if all, err = w.look(); err != nil {
 				return w.broken(err)
 			}
+			w.send(ctx)
 		} else {
 			w.standBy()
 		}

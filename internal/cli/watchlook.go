@@ -22,6 +22,9 @@ type watcher struct {
 	drivers drivers
 	read    map[belay.RunID]readRun
 	told    map[belay.RunID]bool // what is said of it was said by this watch
+	bell    *bell
+	deaf    bool                   // it was said that people cannot be told
+	rung    map[belay.RunID]string // what people were told, at this look
 	stoodBy bool
 }
 
@@ -44,6 +47,9 @@ func (w *watcher) look() ([]watch.Decision, error) {
 	}
 	kept, err := w.ws.state.Ledger().Watched()
 	if err != nil {
+		return nil, err
+	}
+	if w.rung, err = w.ws.state.Ledger().Told(); err != nil {
 		return nil, err
 	}
 	for _, e := range w.drivers.ended() {
@@ -90,6 +96,7 @@ func (w *watcher) lookAt(sum journal.Summary, was string, now watch.Clock) watch
 		w.tell(d, sum)
 		w.told[sum.ID] = true
 	}
+	w.ring(d, sum, run)
 	return d
 }
 
@@ -188,6 +195,7 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 		return r
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
+	w.bell.heard(s, stamp)
 	r.Status, r.Done = s.Tree.Status(), max(r.Done, s.Tree.Done())
 	if s.Rest != nil {
 		r.Code, r.Reason = s.Rest.Code, s.Rest.Reason

@@ -110,6 +110,8 @@ type workshop struct {
 	state *journal.State
 	local *engine.Local
 	cfg   *config.Config
+
+	rehearses bool // nobody is told of its runs
 }
 
 func (a *app) open() (*workshop, error) {

@@ -37,6 +37,7 @@ type Config struct {
 	ReviewRounds Setting[int]           // plan_review_rounds: how often a plan is reviewed at most
 	Issues       Issues
 	Watch        Watch
+	Notify       Notify
 	Agents       Agents
 	Recovery     Recovery
 }
@@ -69,6 +70,7 @@ func Defaults() *Config {
 		ReviewRounds: Setting[int]{task.DefaultReviewRounds, OriginDefault},
 		Issues:       defaultIssues(),
 		Watch:        defaultWatch(),
+		Notify:       defaultNotify(),
 		Agents: Agents{
 			Containment: Setting[int]{1, OriginDefault},
 			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},

@@ -48,6 +48,7 @@ func TestLaterPlacesWin(t *testing.T) {
 		PlanReview:  Setting[string]{"several", OriginDefault}, ReviewRounds: Setting[int]{5, OriginDefault},
 		Issues: defaultIssues(),
 		Watch:  defaultWatch(),
+		Notify: defaultNotify(),
 		Agents: Agents{
 			Default:     Setting[string]{"codex", Origin("file " + path + ":7")},
 			Silence:     Setting[time.Duration]{time.Minute, Origin("file " + path + ":9")},

@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/notify"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
+	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/redact"
+	"github.com/belay-run/belay/watch"
+)
+
+// webhookSecret is the variable with what webhooks are signed with. It is no
+// setting: it does not belong into the file.
+const webhookSecret = "BELAY_WEBHOOK_SECRET"
+
+// bell is how this process tells people about runs: it keeps what they are told,
+// and sends what is kept.
+type bell struct {
+	app   *app
+	state *journal.State
+	cfg   config.Notify
+	words []string         // names of secrets
+	door  *redact.Redactor // made when it is needed
+	known map[belay.RunID]aboutRun
+}
+
+// aboutRun is what there is to tell of a run, by its journal.
+type aboutRun struct {
+	stamp  time.Time // of the journal, when it was read
+	items  []watch.Item
+	notice notify.Notice // its items are those of the list, in the same order
+	wants  *recipe.Notify
+}
+
+func (a *app) bell(ws *workshop) *bell {
+	return &bell{app: a, state: ws.state, cfg: ws.cfg.Notify, words: ws.local.Secrets, known: map[belay.RunID]aboutRun{}}
+}
+
+// secret is what webhooks are signed with, "" for nothing.
+func (b *bell) secret() string {
+	if s := b.app.env(webhookSecret); s != "" {
+		return strings.TrimSpace(s)
+	}
+	text, err := os.ReadFile(b.cfg.SecretFile.Value)
+	if err != nil {
+		return "" // the try says that there is none
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// clean takes secrets out of a text: values of the environment, addresses that
+// are secrets in themselves, and what looks like a token.
+func (b *bell) clean(text []byte) (out []byte, hid bool) {
+	if b.door == nil {
+		values := redact.FromEnv(b.app.environ, b.words)
+		values = append(values, b.secret(), b.cfg.Slack.Value, b.cfg.Webhook.Value, b.cfg.Ntfy.Value)
+		b.door = redact.New(slices.DeleteFunc(values, func(v string) bool { return v == "" }))
+	}
+	return b.door.Hide(text)
+}
+
+func (b *bell) hide(text string) string {
+	out, _ := b.clean([]byte(text))
+	return string(out)
+}
+
+// wanted are those who are told of an occasion, each with the address that is not
+// in the settings.
+func (b *bell) wanted(r *recipe.Notify, on watch.Occasion) []ledger.Notice {
+	when, own := b.cfg.On.Value, []string(nil)
+	if r != nil {
+		own = r.Command
+		if r.On != nil {
+			when = r.On
+		}
+	}
+	if on != notify.OnTest && !slices.Contains(when, string(on)) {
+		return nil
+	}
+	var list []ledger.Notice
+	for _, k := range notify.Kinds() {
+		n := ledger.Notice{Target: string(k)}
+		switch {
+		case k == notify.Command && len(own) > 0:
+			text, err := json.Marshal(own)
+			if err != nil {
+				continue // a list of texts has no such error
+			}
+			n.Address = string(text)
+		case r != nil && r.To != nil && !slices.Contains(r.To, string(k)), !b.has(k):
+			continue
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// has tells whether the settings have a target.
+func (b *bell) has(k notify.Kind) bool {
+	switch k {
+	case notify.Command:
+		return len(b.cfg.Command.Value) > 0
+	case notify.Desktop:
+		return b.cfg.Desktop.Value && notify.DesktopCommand(b.app.environ, "", "") != nil
+	case notify.Webhook:
+		return b.cfg.Webhook.Value != ""
+	case notify.Slack:
+		return b.cfg.Slack.Value != ""
+	case notify.Ntfy:
+		return b.cfg.Ntfy.Value != ""
+	}
+	return false
+}
+
+// find is the target that a notice goes to.
+func (b *bell) find(k notify.Kind, address string) (notify.Target, *notify.Trouble) {
+	t := notify.Target{Kind: k, Environ: b.app.environ, Version: b.app.version, Secret: b.secret, Argv: b.cfg.Command.Value}
+	switch k {
+	case notify.Command:
+		if address != "" {
+			t.Argv = nil
+			_ = json.Unmarshal([]byte(address), &t.Argv) // none is refused when it is sent
+		}
+	case notify.Desktop:
+	case notify.Webhook:
+		t.URL = b.cfg.Webhook.Value
+	case notify.Slack:
+		t.URL = b.cfg.Slack.Value
+	case notify.Ntfy:
+		t.URL = b.cfg.Ntfy.Value
+	}
+	if address == "" && !b.has(k) {
+		return t, &notify.Trouble{Text: "the settings do not have it any more: notify." + string(k)}
+	}
+	return t, nil
+}
+
+// post is what sends.
+func (b *bell) post() *notify.Post {
+	return &notify.Post{
+		Books: b.state.Ledger(), Find: b.find, Hide: b.hide, Within: b.cfg.Timeout.Value, Now: time.Now,
+		Patience: watch.Patience{First: b.cfg.Retry.Value, Most: b.cfg.MaxTries.Value},
+	}
+}
+
+// about is what a journal tells of a run. One that has not changed is not read again.
+func (b *bell) about(id belay.RunID) (aboutRun, error) {
+	stamp := b.state.Folder(id).Changed()
+	if got, ok := b.known[id]; ok && got.stamp.Equal(stamp) && !stamp.IsZero() {
+		return got, nil
+	}
+	s, err := tell(b.state, string(id))
+	if err != nil {
+		return aboutRun{}, err
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	return b.heard(s, stamp), nil
+}
+
+// heard takes in what a run that was read tells.
+func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
+	root, name := s.Tree.Run(s.id), b.app.name()
+	status := s.Tree.Status()
+	e, _ := root.Started()
+	r := aboutRun{stamp: stamp, wants: root.Recipe().Notify, notice: notify.Notice{
+		Run: s.id, Recipe: e.Name, Task: titleOf(b.state.Folder(s.id), e.Name), Dir: e.Dir, Status: string(status), Next: name + " why " + string(s.id),
+	}}
+	if s.Rest != nil {
+		r.notice.Code, r.notice.Reason = s.Rest.Code, s.Rest.Reason
+	}
+	switch status {
+	case belay.Held:
+		r.notice.Next = name + " inbox"
+		for _, w := range waitings(s.Questions(s.steps()), name) {
+			r.items = append(r.items, watch.Item{Key: fmt.Sprintf("held %s:%s@%d", w.Run, w.Item, w.Since.UnixNano()), On: watch.OnHeld, Since: w.Since})
+			r.notice.Items = append(r.notice.Items, notify.Item{Item: w.Item, Step: w.Name, Question: w.Question, Choices: w.Choices, Next: w.Command})
+		}
+	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Stalemate:
+		at := s.Run(s.id).Ended
+		r.items = []watch.Item{{Key: fmt.Sprintf("ended@%d", at.UnixNano()), On: watch.OnEnded, Since: at}}
+	case belay.Running, belay.Stopped, belay.Aborted: // nobody waits, or somebody did it on purpose
+	}
+	b.known[s.id] = r
+	return r
+}
+
+// rest tells how a run that this process drove came to rest. What is told is
+// kept when it returns, and sent later.
+func (b *bell) rest(id belay.RunID) error {
+	b.hide("") // before several need it at once
+	r, err := b.about(id)
+	if err != nil || len(r.items) == 0 {
+		return err
+	}
+	inside, _, err := b.app.inside(b.state)
+	if err != nil || inside != "" && r.items[0].On == watch.OnEnded { // who started it hears of it
+		return err
+	}
+	was, err := b.state.Ledger().ToldOf(id)
+	if err != nil {
+		return err
+	}
+	return b.tell(id, was, r.items, func() (aboutRun, error) { return r, nil })
+}
+
+// tell keeps what is due of the items of a run, with the notices that say it.
+// Whoever was faster has told it.
+func (b *bell) tell(id belay.RunID, was string, items []watch.Item, about func() (aboutRun, error)) error {
+	told := map[string]watch.Told{}
+	_ = json.Unmarshal([]byte(was), &told) // what cannot be read is nothing that was said
+	now := time.Now()
+	due, nth, next := watch.Due(items, told, watch.Nudges{Every: b.cfg.Nudge.Value, Most: b.cfg.MaxNudges.Value}, now)
+	var list []ledger.Notice
+	if len(due) > 0 {
+		r, err := about()
+		if err != nil {
+			return err
+		}
+		if list = b.wanted(r.wants, due[0].On); len(list) == 0 {
+			return nil // nobody is told, and nobody counts as told
+		}
+		n := r.notice
+		n.Occasion, n.At, n.Nudge = due[0].On, now.UTC(), nth
+		n.ID = noticeID(id, due, now)
+		n.Items = slices.DeleteFunc(slices.Clone(n.Items), func(i notify.Item) bool {
+			at := slices.IndexFunc(r.notice.Items, func(o notify.Item) bool { return o.Item == i.Item && o.Step == i.Step })
+			return at < len(items) && !slices.Contains(due, items[at])
+		})
+		body, err := b.body(n)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			list[i].ID, list[i].Body = n.ID, body
+		}
+	}
+	is, err := json.Marshal(next)
+	if err != nil || string(is) == was || was == "" && len(next) == 0 {
+		return err
+	}
+	_, err = b.state.Ledger().Tell(id, was, string(is), list, now)
+	return err
+}
+
+// body is a notice as it is kept, with nothing secret in it.
+func (b *bell) body(n notify.Notice) (string, error) {
+	n.Host, _ = os.Hostname() // a notice without it will do
+	n = n.Trimmed()
+	text, err := json.Marshal(n)
+	if err != nil {
+		return "", err
+	}
+	if clean, hid := b.clean(text); hid && json.Valid(clean) {
+		return string(clean), nil
+	} else if !hid {
+		return string(text), nil
+	}
+	n.Reason, n.Task, n.Items = "", "", []notify.Item{} // a secret that broke its form
+	text, err = json.Marshal(n)
+	return b.hide(string(text)), err
+}
+
+func noticeID(id belay.RunID, due []watch.Item, now time.Time) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s %d", id, now.UnixNano())
+	for _, i := range due {
+		fmt.Fprintf(sum, "\n%s", i.Key)
+	}
+	return "msg_" + hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// ringFor is how long a driver that is done waits for those whom it tells.
+const ringFor = 15 * time.Second
+
+// ring sends what is to be sent, and leaves the rest to others. It changes
+// nothing about how the process ends.
+func (b *bell) ring(ctx context.Context, id belay.RunID) {
+	ctx, at := attend(context.WithoutCancel(ctx), nil)
+	left, err := b.post().Stay(ctx, id, ringFor)
+	at.stop()
+	if err != nil {
+		b.app.say("people could not be told: %s", err)
+	}
+	for _, n := range left {
+		if n.State != ledger.NoticeOpen {
+			continue // somebody else tries it
+		}
+		b.app.say("%s could not be told: %s; belay watch tries again, and %s notify send", n.Target, n.Trouble, b.app.name())
+	}
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/notify"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/watch"
+)
+
+// ring tells people what a look came to. What their driver told them already is
+// not told again, but for reminders.
+func (w *watcher) ring(d watch.Decision, sum journal.Summary, run watch.Run) {
+	if err := w.rings(d, sum, run); err != nil && !w.deaf {
+		w.deaf = true // once: the next look tries again
+		w.app.say("people could not be told about run %s: %s", sum.ID, err)
+	}
+}
+
+func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) error {
+	if w.o.dry {
+		return nil
+	}
+	was := w.rung[sum.ID]
+	about := func() (aboutRun, error) { return w.bell.about(sum.ID) }
+	switch {
+	case !calls(d.Event):
+		if was == "" {
+			return nil
+		}
+		return w.bell.tell(sum.ID, was, nil, about) // what is over is forgotten after a while
+	case run.Status == belay.Held || run.Status.Terminal():
+		r, err := about()
+		if err != nil {
+			return err
+		}
+		return w.bell.tell(sum.ID, was, r.items, about)
+	}
+	item := watch.Item{Key: fmt.Sprintf("%s %s@%d", d.Event, d.Next, run.Done), On: watch.OnStalled}
+	return w.bell.tell(sum.ID, was, []watch.Item{item}, func() (aboutRun, error) {
+		r, err := about()
+		if err != nil { // its journal cannot be read: a person has to know all the same
+			r = aboutRun{notice: notify.Notice{Run: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Status: string(sum.Status)}}
+		}
+		r.notice.Code, r.notice.Reason, r.notice.Items = d.Code(), d.Reason, []notify.Item{}
+		r.notice.Next = w.app.name() + " " + d.Next
+		return r, nil
+	})
+}
+
+// calls tells whether an event is one that a person should hear of.
+func calls(e watch.Event) bool {
+	switch e {
+	case watch.NeedsYou, watch.Stalemate, watch.RestartCap, watch.Failed, watch.Complete:
+		return true
+	case watch.Running, watch.Stale, watch.Resumed, watch.AllDone, watch.Broken, watch.Reenter:
+	}
+	return false
+}
+
+// send delivers what is due, of all runs.
+func (w *watcher) send(ctx context.Context) {
+	if w.o.dry {
+		return
+	}
+	w.bell.hide("") // before several need it at once
+	if err := w.bell.post().Round(ctx); err != nil && !w.deaf {
+		w.deaf = true
+		w.app.say("people could not be told: %s", err)
+	}
+}
