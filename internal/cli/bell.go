@@ -174,8 +174,9 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 	root, name := s.Tree.Run(s.id), b.app.name()
 	status := s.Tree.Status()
 	e, _ := root.Started()
+	title, _ := titleOf(b.state.Folder(s.id), e.Name)
 	r := aboutRun{stamp: stamp, wants: root.Recipe().Notify, notice: notify.Notice{
-		Run: s.id, Recipe: e.Name, Task: titleOf(b.state.Folder(s.id), e.Name), Dir: e.Dir, Status: string(status), Next: name + " why " + string(s.id),
+		Run: s.id, Recipe: e.Name, Task: title, Dir: e.Dir, Status: string(status), Next: name + " why " + string(s.id),
 	}}
 	if s.Rest != nil {
 		r.notice.Code, r.notice.Reason = s.Rest.Code, s.Rest.Reason
