@@ -5,10 +5,11 @@ package belay
 type StepType string
 
 const (
-	TypeBash   StepType = "bash"   // a shell script
-	TypeRecipe StepType = "recipe" // a child run
-	TypeAgent  StepType = "agent"  // an agent CLI
-	TypeCall   StepType = "call"   // a function that Belay ships
+	TypeBash    StepType = "bash"    // a shell script
+	TypeRecipe  StepType = "recipe"  // a child run
+	TypeAgent   StepType = "agent"   // an agent CLI
+	TypeCall    StepType = "call"    // a function that Belay ships
+	TypeApprove StepType = "approve" // a person
 )
 
 // StepRow is what is known of one type of step.
@@ -20,6 +21,7 @@ type StepRow struct {
 	Shell  bool        // a script does it, which runs as long as it likes and ends with an exit code
 	Writes bool        // it can change the files of its tree
 	Inside bool        // Belay does it by itself, without a process: the same inputs give the same result each time
+	Asks   bool        // a person does it, by an answer: it starts no process and takes no slot
 	Fails  FailureKind // what its failure is when nothing more is known
 }
 
@@ -29,6 +31,7 @@ var stepTypes = []StepRow{
 	{Type: TypeAgent, Words: "agent step", Agent: true, Writes: true, Fails: BashFailure},
 	{Type: TypeRecipe, Words: "sub-recipe", Child: true, Writes: true, Fails: RecipeFailure},
 	{Type: TypeCall, Words: "call", Inside: true, Fails: BashFailure},
+	{Type: TypeApprove, Words: "approval", Asks: true, Fails: BashFailure},
 }
 
 // StepTypes lists all types of step.
@@ -58,3 +61,6 @@ func (t StepType) Child() bool { return t.Row().Child }
 
 // Inside tells whether Belay does such a step by itself.
 func (t StepType) Inside() bool { return t.Row().Inside }
+
+// Asks tells whether such a step is a question to a person.
+func (t StepType) Asks() bool { return t.Row().Asks }

@@ -18,13 +18,13 @@ func TestStepRows(t *testing.T) {
 		}
 		seen[typ] = true
 		doers := 0
-		for _, is := range []bool{row.Agent, row.Child, row.Shell, row.Inside} {
+		for _, is := range []bool{row.Agent, row.Child, row.Shell, row.Inside, row.Asks} {
 			if is {
 				doers++
 			}
 		}
 		if doers > 1 {
-			t.Errorf("type %q is done by an agent, a child run, a script or Belay, not by %d of them", typ, doers)
+			t.Errorf("type %q is done by an agent, a child run, a script, Belay or a person, not by %d of them", typ, doers)
 		}
 	}
 	for _, c := range readWords(t).consts["StepType"] {

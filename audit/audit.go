@@ -151,6 +151,8 @@ func (c *checker) event(i int) {
 		c.onItem(e)
 	case event.ItemAnswered:
 		c.onAnswer(e)
+	case event.ItemExpired:
+		c.onExpired(e)
 	case event.RequestReceived:
 		c.onRequest(e)
 	case event.RequestRefused:

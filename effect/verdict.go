@@ -26,4 +26,5 @@ const (
 	BasisTests  Basis = "tests"  // tests that Belay ran
 	BasisPR     Basis = "pr"     // a pull request that the forge knows
 	BasisVerify Basis = "verify" // the step's own check
+	BasisPerson Basis = "person" // a person's answer, or the timeout of the question: an approval has no other work
 )

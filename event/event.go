@@ -191,11 +191,23 @@ type AnswerGiven struct {
 
 // ItemOpened is a question for a person.
 type ItemOpened struct {
-	ID      string     `json:"item"`
-	Path    belay.Path `json:"step"`
-	Ask     string     `json:"ask"`
-	Choices []string   `json:"choices"`
+	ID        string     `json:"item"`
+	Path      belay.Path `json:"step"`
+	Ask       string     `json:"ask"`
+	Choices   []string   `json:"choices"`
+	About     ItemKind   `json:"about,omitempty"`
+	Who       []string   `json:"who,omitempty"`        // of an approval: who may answer; empty = anybody who is a person
+	Until     time.Time  `json:"until,omitzero"`       // of an approval: when it times out; zero = never
+	OnTimeout string     `json:"on_timeout,omitempty"` // and what that means: hold, reject or a choice
 }
+
+// ItemKind is the closed list of what a person is asked for.
+type ItemKind string
+
+const (
+	ItemHeld     ItemKind = ""         // what becomes of a step that cannot go on by itself
+	ItemApproval ItemKind = "approval" // the step is the question
+)
 
 // ItemAnswered is a person's answer; it settles the step, unless Check says
 // that the step's own check has the last word.
@@ -206,6 +218,14 @@ type ItemAnswered struct {
 	Choice string     `json:"choice"`
 	Why    string     `json:"why"`
 	Check  bool       `json:"check,omitempty"` // of done: the step's check is asked, and decides
+	About  ItemKind   `json:"about,omitempty"` // as it was opened
+}
+
+// ItemExpired says that nobody answered an item in time, and what that means.
+type ItemExpired struct {
+	ID   string     `json:"item"`
+	Path belay.Path `json:"step"`
+	Then string     `json:"then"` // hold: it stays open; reject, or the choice that it counts as
 }
 
 // RunCleared says that a person took counts back; what they held back may be
@@ -247,6 +267,7 @@ func (RecoveryChosen) Kind() string  { return "recovery.chosen" }
 func (AnswerGiven) Kind() string     { return "answer.given" }
 func (ItemOpened) Kind() string      { return "item.opened" }
 func (ItemAnswered) Kind() string    { return "item.answered" }
+func (ItemExpired) Kind() string     { return "item.expired" }
 func (RunCleared) Kind() string      { return "run.cleared" }
 func (RequestReceived) Kind() string { return "request.received" }
 func (RequestRefused) Kind() string  { return "request.refused" }
@@ -257,7 +278,7 @@ func All() []Event {
 		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunEnded{},
 		AttemptStarted{}, AttemptNoted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
 		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
-		ItemOpened{}, ItemAnswered{}, RunCleared{}, RequestReceived{}, RequestRefused{},
+		ItemOpened{}, ItemAnswered{}, ItemExpired{}, RunCleared{}, RequestReceived{}, RequestRefused{},
 	}
 }
 
@@ -309,6 +330,8 @@ func Decode(kind string, body []byte) (Event, error) {
 		return decode[ItemOpened](body)
 	case "item.answered":
 		return decode[ItemAnswered](body)
+	case "item.expired":
+		return decode[ItemExpired](body)
 	case "run.cleared":
 		return decode[RunCleared](body)
 	case "request.received":

@@ -19,6 +19,7 @@ type Request struct {
 	By     string      `json:"by"`
 	Ask    RequestKind `json:"ask"`
 	Step   belay.Path  `json:"step,omitempty"`
+	Item   string      `json:"item,omitempty"` // of an answer: the item, or its step
 	Choice string      `json:"choice,omitempty"`
 	Why    string      `json:"why,omitempty"`
 	What   Count       `json:"what,omitempty"` // of a clear

@@ -44,9 +44,11 @@ func (s *State) apply(r event.Record) error {
 		s.decided(e.ID)
 		return nil
 	case event.ItemOpened:
-		return s.hold(e)
+		return s.hold(e, r.At)
 	case event.ItemAnswered:
-		return s.answered(e)
+		return s.answered(e, r.At)
+	case event.ItemExpired:
+		return s.expired(e, r.At)
 	case event.AnswerGiven:
 		return s.told(e, r.At)
 	case event.RunCleared:
@@ -394,8 +396,11 @@ func (s *State) drop(i int) {
 	}
 }
 
-func (s *State) hold(e event.ItemOpened) error {
+func (s *State) hold(e event.ItemOpened, at time.Time) error {
 	return s.withStep(e.Path, func(i int) error {
+		if e.About == event.ItemApproval {
+			return s.asking(i, e, at)
+		}
 		s.drop(i)
 		st := &s.steps[i]
 		if st.phase == Waiting { // it is asked about before it starts
@@ -405,21 +410,21 @@ func (s *State) hold(e event.ItemOpened) error {
 		if st.vouched != nil {
 			st.agent.broke, st.vouched = st.unstarted, nil
 		}
-		s.items[e.ID] = i
-		st.item = e.ID
-		return s.move(i, Held)
+		return s.openItem(i, e.ID)
 	})
 }
 
-func (s *State) answered(e event.ItemAnswered) error {
+func (s *State) answered(e event.ItemAnswered, at time.Time) error {
 	i, ok := s.items[e.ID]
 	if !ok {
 		return fmt.Errorf("run %s: item %s is not open", s.id, e.ID)
 	}
 	s.decidedFor(i)
-	delete(s.items, e.ID)
+	if s.steps[i].question != nil {
+		return s.approved(i, e, at)
+	}
+	s.closeItem(i, fmt.Sprintf("%s answered it with %s", e.By, e.Choice))
 	st := &s.steps[i]
-	st.item = ""
 	budget := st.agent.broke
 	st.agent.broke = false
 	if e.Choice == event.ChoiceDone && e.Check {

@@ -20,6 +20,9 @@ const checkTimeout = 10 * time.Minute
 // called again after each command, until it says Wait or End.
 func (s *State) next(now time.Time, room int) command {
 	s.cramped = false
+	if c := s.nextExpired(now); c != nil {
+		return c // an answer that comes later is too late
+	}
 	if c := s.nextRequest(); c != nil {
 		return c
 	}
@@ -73,10 +76,23 @@ func (s *State) nextRequest() command {
 		return refuse(fmt.Sprintf("unknown request %q", r.Ask))
 	}
 	if i < 0 {
+		if why := s.closed.about(r); why != "" {
+			return refuse(why)
+		}
+		if r.Item != "" {
+			return refuse(fmt.Sprintf("there is no item %s in this run", r.Item))
+		}
 		if r.Step == "" {
 			return refuse("no step of this run waits for an answer, or several do: name one")
 		}
 		return refuse(fmt.Sprintf("step %s does not wait for an answer", r.Step))
+	}
+	if s.steps[i].question != nil {
+		answer, why := s.answerApproval(i, r)
+		if why != "" {
+			return refuse(why)
+		}
+		return note{Event: answer}
 	}
 	switch r.Choice {
 	case event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip:
@@ -90,6 +106,15 @@ func (s *State) nextRequest() command {
 
 // target is the held step that a request speaks of, -1 when there is none.
 func (s *State) target(r event.Request) int {
+	if i, ok := s.items[r.Item]; ok {
+		return i
+	}
+	if r.Item != "" {
+		if i, ok := s.index[belay.Path(r.Item)]; ok && s.steps[i].item != "" {
+			return i
+		}
+		return -1
+	}
 	if r.Step != "" {
 		if i, ok := s.index[r.Step]; ok && s.steps[i].item != "" {
 			return i
@@ -242,7 +267,7 @@ func (s *State) nextStart(now time.Time, room int) (command, bool) {
 			crowded = true
 			continue // a shell step behind it need not wait
 		}
-		c, wants := s.nextStep(i, room, spare)
+		c, wants := s.nextStep(i, now, room, spare)
 		if c != nil {
 			return c, false
 		}
@@ -264,7 +289,7 @@ func (s *State) nextStart(now time.Time, room int) (command, bool) {
 			crowded = true
 			continue
 		}
-		c, wants := s.nextStep(t.step, room, spare)
+		c, wants := s.nextStep(t.step, now, room, spare)
 		if c != nil {
 			return c, false
 		}
@@ -274,7 +299,7 @@ func (s *State) nextStart(now time.Time, room int) (command, bool) {
 }
 
 // nextStep begins one step: its condition, its permit, then the step itself.
-func (s *State) nextStep(i, room, spare int) (command, bool) {
+func (s *State) nextStep(i int, now time.Time, room, spare int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	if st.asked || s.wantsTree(s.mainKey(i, st.attempt+1).About(belay.TopicTree)) {
 		return nil, false
@@ -307,7 +332,8 @@ func (s *State) nextStep(i, room, spare int) (command, bool) {
 	if c := s.nextTexts(i); c != nil {
 		return c, false
 	}
-	if room == 0 && !s.reserved(i) {
+	asks := def.Type.Asks() && def.Foreach == ""
+	if room == 0 && !s.reserved(i) && (!asks || s.prog.Hooks.PreStep != nil) {
 		return nil, true
 	}
 	if s.id.Depth() > 0 && !s.ofStep() {
@@ -340,6 +366,8 @@ func (s *State) nextStep(i, room, spare int) (command, bool) {
 		return s.startRounds(i), false
 	case def.Type.Child():
 		return s.startRun(i), false
+	case asks:
+		return s.nextApproval(i, now), false
 	}
 	if err := s.renders(i); err != nil {
 		return s.refuseText(i, belay.BashFailure, err), false
@@ -429,6 +457,9 @@ func (s *State) wait(now time.Time, crowded bool) command {
 		}
 		w.Until = t.at
 		break
+	}
+	if open := s.expiries.list; len(open) > 0 && s.cancel == nil && (w.Until.IsZero() || open[0].at.Before(w.Until)) {
+		w.Until = open[0].at
 	}
 	switch {
 	case crowded || s.cramped:

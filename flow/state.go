@@ -35,29 +35,31 @@ type State struct {
 	each    *each   // set when the run is the items of a foreach step
 	rounds  *rounds // set when it is the rounds of a repeat step
 
-	steps   []step
-	places  []recipe.Placing // where they work
-	index   map[belay.Path]int
-	ready   indexes // waiting steps that could start now
-	timers  timetable
-	inbox   []event.Request // requests not decided yet
-	attend  []int           // ended and broken steps, to be settled in this order
-	hooking []int           // steps that are over but for their last hook
-	open    map[belay.Key]int
-	items   map[string]int
-	seen    map[string]bool
-	outputs map[string]bool
-	left    int                // steps not settled
-	running int                // open attempts
-	trees   map[belay.Key]bool // working trees that others have, by the question for each: nothing else waits for them
-	leased  map[int]bool       // steps that have a tree
-	stirred indexes            // steps that are not settled and of which something is on record or asked
-	cancel  *event.Request
-	failing bool
-	ran     bool
-	listed  *effect.AnswerList // the list of all results, of a run that is items
-	handed  *scope             // what the run inherits, until it begins
-	result  *belay.RunResult
+	steps    []step
+	places   []recipe.Placing // where they work
+	index    map[belay.Path]int
+	ready    indexes // waiting steps that could start now
+	timers   timetable
+	expiries timetable       // when open questions time out
+	inbox    []event.Request // requests not decided yet
+	attend   []int           // ended and broken steps, to be settled in this order
+	hooking  []int           // steps that are over but for their last hook
+	open     map[belay.Key]int
+	items    map[string]int
+	closed   settledItems // items that were answered or timed out
+	seen     map[string]bool
+	outputs  map[string]bool
+	left     int                // steps not settled
+	running  int                // open attempts
+	trees    map[belay.Key]bool // working trees that others have, by the question for each: nothing else waits for them
+	leased   map[int]bool       // steps that have a tree
+	stirred  indexes            // steps that are not settled and of which something is on record or asked
+	cancel   *event.Request
+	failing  bool
+	ran      bool
+	listed   *effect.AnswerList // the list of all results, of a run that is items
+	handed   *scope             // what the run inherits, until it begins
+	result   *belay.RunResult
 
 	tree   *Tree // that it is a part of; nil in a rehearsal of texts
 	depth  int   // how often its task was split
@@ -103,6 +105,7 @@ type step struct {
 	unheard   string                   // why they could not
 	asked     bool                     // it asks something in this turn; not state
 	item      string
+	question  *event.ItemOpened   // the open item, of a step that is a question
 	leave     *event.ItemAnswered // a person said to leave it out
 	reask     bool                // its work may be there, and who can tell is asked again (askAgain)
 	vouched   *event.ItemAnswered // a person said that it is done, and its check is to say so too
@@ -137,7 +140,7 @@ func newState(id belay.RunID, lib Library) *State {
 	return &State{
 		id: id, lib: lib,
 		open: map[belay.Key]int{}, items: map[string]int{},
-		seen: map[string]bool{}, outputs: map[string]bool{}, trees: map[belay.Key]bool{}, leased: map[int]bool{},
+		seen: map[string]bool{}, closed: settledItems{}, outputs: map[string]bool{}, trees: map[belay.Key]bool{}, leased: map[int]bool{},
 		homes: map[belay.Key]*effect.AnswerWorktree{}, homesOld: map[belay.Key]bool{},
 	}
 }

@@ -207,8 +207,15 @@ func (t *Tree) note(s *State, r event.Record) {
 		}
 	case event.ItemAnswered:
 		t.held = false
-		if e.Choice == event.ChoiceDone && !e.Check {
+		if e.Choice == event.ChoiceDone && !e.Check || e.About == event.ItemApproval && e.Choice != belay.ChoiceReject {
 			t.done++
+		}
+	case event.ItemExpired:
+		if e.Then != belay.TimeoutHold {
+			t.held = false
+			if e.Then != belay.ChoiceReject {
+				t.done++
+			}
 		}
 	case event.AttemptStarted:
 		t.attemptStarted(r.Run, e)

@@ -30,8 +30,9 @@ type StepView struct {
 	Verdict  *effect.Verdict
 	Failure  *belay.Failure
 	Item     string
-	Hook     string // the hook that is open, "" if none
-	Same     int    // of an agent's step: failures in a row that were alike, with nothing changed in between
+	Question *event.ItemOpened // of an approval that waits for its answer
+	Hook     string            // the hook that is open, "" if none
+	Same     int               // of an agent's step: failures in a row that were alike, with nothing changed in between
 }
 
 // Steps lists the steps of the run in the order of its recipe.
@@ -58,7 +59,7 @@ func (s *State) view(i int) StepView {
 		Path: def.ID, Type: def.Type, Call: def.Call, Phase: st.phase, Optional: def.Optional,
 		Attempt: st.attempt, Attempts: def.Retry.MaxAttempts + st.extra, Lost: st.lost,
 		Key: st.key, Child: st.child, Since: st.since, Output: def.Output,
-		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Hook: st.hook,
+		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Question: st.question, Hook: st.hook,
 	}
 	if s.typeOf(i).Agent() {
 		v.Same = st.same

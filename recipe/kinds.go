@@ -19,12 +19,16 @@ const (
 	onAgent
 	onRecipe
 	onCall
+	onApprove
 
 	onAll stepKinds = 1<<iota - 1
 
 	// onWork are the types of steps that do work: it takes time, it can be tried
 	// again, and somebody can look at what it left behind.
 	onWork = onBash | onAgent | onRecipe
+
+	// onDone are those that do something at all: the others only ask.
+	onDone = onWork | onCall
 )
 
 // kindRow is what the language knows of one type of step. What everybody else
@@ -65,6 +69,11 @@ var kindRows = []kindRow{
 		on: onCall, typ: belay.TypeCall, noun: "a call step", key: "call",
 		marks: []tells{{key: "call"}},
 		also:  []string{"function", "func"},
+	},
+	{
+		on: onApprove, typ: belay.TypeApprove, noun: "an approve step", key: "approve",
+		marks: []tells{{key: "approve"}},
+		also:  []string{"approval", "gate", "confirm", "manual", "human", "input"},
 	},
 }
 

@@ -113,12 +113,13 @@ type Step struct {
 	Type       belay.StepType
 	Script     *Script    // bash
 	Agent      string     // agent: who does it; "" = whoever is there
-	Prompt     *expr.Text // agent
+	Prompt     *expr.Text // agent, approve
 	Model      string     // agent
 	Recipe     string     // recipe: the name of the sub-recipe
 	Context    []Arg      // recipe: what is handed down, over the parent's context
 	Call       string     // call: the name of the function
 	With       []Arg      // call: its inputs
+	Approve    *Approval  // approve: the question; its text is Prompt
 	Output     string     // the variable that gets the result; "" = none
 	Failed     string     // the variable that gets why it failed, when it is optional; "" = none
 	Condition  *expr.Expr

@@ -68,8 +68,8 @@ func TestRows(t *testing.T) {
 		{"7 defaults", "name: x\n" + oneStep, false, fine(func(r *Recipe) bool {
 			return r.Version == "1.0.0" && r.Recursion == (Recursion{}) && r.Hooks == (Hooks{}) && belay.DefaultLimits().MaxDepth == 6 && belay.DefaultLimits().MaxTotalSteps == 200
 		})},
-		{"11 skill", steps("  - {id: a, type: skill}\n"), false, has("bash, agent, recipe or call")},
-		{"11 loop, compat", steps("  - {id: a, type: loop}\n"), true, has("bash, agent, recipe or call")},
+		{"11 skill", steps("  - {id: a, type: skill}\n"), false, has("bash, agent, recipe, call or approve")},
+		{"11 loop, compat", steps("  - {id: a, type: loop}\n"), true, has("bash, agent, recipe, call or approve")},
 		{"12 quoted number", steps("  - {id: a, command: x, timeout: '3'}\n"), false, has("needs a duration")},
 		{"12 quoted boolean", steps("  - {id: a, command: x, parse_json: 'true', output: o}\n"), false, has("needs true or false")},
 		{"12 negative timeout", steps("  - {id: a, command: x, timeout: -3}\n"), true, has("more than 0")},

@@ -1,5 +1,7 @@
 package recipe
 
+import "github.com/belay-run/belay"
+
 // bounds are what a schema can tell about the value of a key beyond its type.
 type bounds struct {
 	text  textForm // of a text, or of the texts of a list
@@ -27,6 +29,8 @@ const (
 	formList                      // the name of a list, or a place in a variable
 	formAgent                     // the name of an agent, or a persona
 	formRole                      // a role: a word, or custom:NAME
+	formChoice                    // a choice of a question
+	formThen                      // what it means that nobody answered
 )
 
 // schema is the form as a schema. A number, true and false are texts, too.
@@ -42,6 +46,10 @@ func (f textForm) schema() map[string]any {
 		text["not"] = map[string]any{"type": "string", "pattern": `^/|\{\{`}
 	case formID, formVar, formEnv, formRecipe:
 		text["maxLength"] = maxName
+	case formChoice:
+		text["maxLength"], text["not"] = maxName, map[string]any{"const": belay.TimeoutHold}
+	case formThen:
+		text["maxLength"], text["not"] = maxName, map[string]any{"const": belay.ChoiceApprove}
 	case formFilled, formName, formPath, formList, formAgent, formRole:
 	}
 	text["pattern"] = f.pattern()
@@ -52,7 +60,7 @@ func (f textForm) pattern() string {
 	switch f {
 	case formName:
 		return `^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$`
-	case formID:
+	case formID, formChoice, formThen:
 		return `^[A-Za-z0-9_][A-Za-z0-9_.-]*$`
 	case formVar:
 		return `^[A-Za-z_][A-Za-z0-9_-]*$`

@@ -53,7 +53,7 @@ func (p *parser) step(d *draft, n *yaml.Node) {
 	switch has := stepKeys.holds(&found, row.key); {
 	case has, row.key == "":
 	case row.bare == nil:
-		p.fail(posOf(n), "", "%s needs a %s", row.noun, row.key)
+		p.fail(posOf(n), "", "%s needs the key %s", row.noun, row.key)
 	default:
 		p.loose(posOf(n), "", "%s needs a %s", row.noun, row.key)
 		row.bare(d)

@@ -30,7 +30,7 @@ var whatKeys = []key[draft]{
 	{name: "description", bound: bounds{text: formAny}, on: onAll, own: true, types: []string{typeText}, doc: "What the step is for.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { p.text(k, v) }},
 	{name: "type", on: onAll, own: true, types: []string{typeText}, enum: onAll.words(),
-		def:  "call with call:, recipe with recipe:, agent with agent: or with prompt: and no command:, else bash",
+		def:  "approve with approve:, call with call:, recipe with recipe:, agent with agent: or with prompt: and no command:, else bash",
 		doc:  "Which hand does it.",
 		read: func(*parser, *draft, *yaml.Node, *yaml.Node) {}}, // read before all others
 	{name: "needs", bound: bounds{must: true}, on: onAll, own: true, types: []string{typeTexts}, form: "[id, id]", def: "the step listed before it",
@@ -63,6 +63,9 @@ var whatKeys = []key[draft]{
 	{name: "with", bound: bounds{names: formVar}, on: onCall, own: true, types: []string{typeMapping}, form: "{name: value}", read: readWith,
 		why: "only a function has inputs; a sub-recipe is handed values by context:",
 		doc: "The inputs of the function. {{names}} in texts are filled in; a text that is one placeholder and nothing else stands for the value itself, so that a list stays a list."},
+	{name: "approve", bound: bounds{must: true}, on: onApprove, own: true, types: []string{typeMapping}, form: "{prompt: TEXT, choices: [approve, reject], who: [NAME], timeout: 1h, on_timeout: hold}", read: readApprove, inner: inner(approveKeys),
+		why: "a step asks or works: put the question into a step of its own, before this one",
+		doc: "A person is asked, and nothing is started. A step that is approved is done, and its `output` is the choice; one that is rejected has failed. On a terminal the question is asked there, otherwise it waits in `belay inbox`; while it waits it takes no slot. No agent can answer it."},
 	{name: "model", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Which model an agent uses.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Model = p.text(k, v) }},
 	{name: "mode", bound: bounds{text: formAny}, on: onAgent, types: []string{typeText}, doc: "Accepted and without effect.",
@@ -92,7 +95,7 @@ var whenKeys = []key[draft]{
 	{name: "nonfatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "Another spelling of optional.", read: readOptional},
 	{name: "fatal", on: onAll, same: "optional", types: []string{typeBool}, doc: "The opposite of optional.", read: readOptional},
 	{name: "failure", on: onBash, types: []string{typeText}, enum: failureWords(), doc: "Which kind of failure it stands for when the script fails.", read: readFailure},
-	{name: "on_failure", on: onAll, types: []string{typeText}, enum: []string{"fail", "escalate"}, def: "fail", doc: "Whether a person is asked when it stays failed.",
+	{name: "on_failure", on: onDone, types: []string{typeText}, enum: []string{"fail", "escalate"}, def: "fail", doc: "Whether a person is asked when it stays failed.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
 			d.Escalate = p.choice(k, v, "fail", "escalate") == "escalate"
 		}},
@@ -100,7 +103,7 @@ var whenKeys = []key[draft]{
 
 // resultKeys say what becomes of what a step prints or leaves behind.
 var resultKeys = []key[draft]{
-	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a call step what the function gives, of a recipe step an object of what its steps gave, of a foreach step the list of the results in the order of the items, at most 16 MiB, with null for an item that failed or was left out; of a repeat step what the last round gave, with `round`, `rounds` (what each gave) and `stopped`.", read: readOutput},
+	{name: "output", bound: bounds{text: formVar}, on: onAll, own: true, types: []string{typeText}, form: "NAME", doc: "The variable that gets what the step prints; of a call step what the function gives, of an approve step the choice, of a recipe step an object of what its steps gave, of a foreach step the list of the results in the order of the items, at most 16 MiB, with null for an item that failed or was left out; of a repeat step what the last round gave, with `round`, `rounds` (what each gave) and `stopped`.", read: readOutput},
 	{name: "parse_json", on: onWork, types: []string{typeBool}, def: "false", doc: "Look for JSON in what the step prints; without any the text stays and the step counts as degraded.",
 		read: readParseJSON},
 	{name: "parse_json_required", on: onWork, types: []string{typeBool}, def: "false", doc: "As parse_json, but without any JSON the step fails.", read: readParseJSON},
@@ -141,13 +144,12 @@ var otherKeys = []key[draft]{
 		}},
 	{name: "guard", on: onWork, types: []string{typeTexts}, form: `["tests/**", "*.golden"]`, def: "that of the recipe", read: func(p *parser, d *draft, k, v *yaml.Node) { d.Guard = p.guard(k, v) },
 		doc: "Files that an agent of the step may not change, as patterns: one without a slash is a name in any folder, one with a slash is a path from the step's directory, ** stands for any folders. A change there fails the attempt. An empty list also lifts what is guarded by itself: the scripts that its check runs by their path and, for an agent that repairs or recovers it, its test files."},
-	{name: "fallback", bound: bounds{must: true, one: true}, on: onAll, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
+	{name: "fallback", bound: bounds{must: true, one: true}, on: onDone, types: []string{typeMapping}, form: "{recipe: NAME} or {step: ID}", read: readFallback,
 		inner: inner(fallbackKeys), doc: "What is done instead when it stays failed: a recipe, or another step of this one."},
 	{name: "recovery", on: onRecipe, types: []string{typeText}, enum: recoveries(), def: "that of the run", why: noRecovery, read: readRecovery,
 		doc: "Whether an agent is asked to finish what a failed sub-recipe left, in a run that uses agents: on checks its work by verify and expect, classic takes its word, off asks none."},
 	{name: "recovery_on_failure", on: onRecipe, same: "recovery", types: []string{typeBool}, why: noRecovery, read: readRecovery,
 		doc: "The older spelling of recovery: true is on, false is off; recovery wins."},
-	{name: "approve", on: onAll, types: []string{typeMapping}, form: "{prompt, choices, timeout, on_timeout}", doc: "Ask a person first."},
 	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
 }
 

@@ -53,6 +53,8 @@ func (c *chooser) ways() []way {
 		return []way{{act: belay.ActRecover}} // its steps had their own recoveries
 	case belay.TypeCall:
 		return nil // the same inputs give the same result, and there is nothing to mend
+	case belay.TypeApprove:
+		return nil // a person said no
 	case belay.TypeBash:
 	}
 	return c.shellWays()

@@ -112,14 +112,22 @@ func (s *Story) addDecision(n *News, r event.Record) {
 		s.decide(n, e.Path, e.Why).By = e.By
 	case event.ItemOpened:
 		d := s.decide(n, e.Path, e.Ask)
-		d.Item, d.Choices = e.ID, e.Choices
+		d.Item, d.Choices, d.About, d.Until = e.ID, e.Choices, e.About, e.Until
 		st := s.step(n.Place)
-		st.Question = &Question{ID: e.ID, Ask: e.Ask, Choices: e.Choices, At: r.At}
-		st.began(r.At, nil)
+		q := questionOf(e, r.At)
+		st.Question = &q
+		if e.About == event.ItemHeld {
+			st.began(r.At, nil)
+		}
 	case event.ItemAnswered:
 		d := s.decide(n, e.Path, e.Why)
-		d.By, d.Choice, d.Check, d.Item = e.By, e.Choice, e.Check, e.ID
+		d.By, d.Choice, d.Check, d.Item, d.About = e.By, e.Choice, e.Check, e.ID, e.About
 		s.step(n.Place).Answer = &Answer{By: e.By, Why: e.Why}
+		s.approve(n, e.About, e.Choice)
+	case event.ItemExpired:
+		d := s.decide(n, e.Path, "nobody answered in time")
+		d.Choice, d.Item, d.About = e.Then, e.ID, event.ItemApproval
+		s.approve(n, event.ItemApproval, e.Then)
 	case event.RunCleared:
 		d := s.decide(n, e.Path, e.Why)
 		d.By, d.Choice = e.By, string(e.What)
@@ -134,6 +142,17 @@ func (s *Story) addDecision(n *News, r event.Record) {
 		for _, st := range s.steps {
 			st.Trouble = Trouble{}
 		}
+	}
+}
+
+// approve counts what settles an approval.
+func (s *Story) approve(n *News, about event.ItemKind, choice string) {
+	switch {
+	case about != event.ItemApproval || choice == belay.TimeoutHold:
+	case choice == belay.ChoiceReject:
+		s.fail(n.Run)
+	default:
+		s.Done++
 	}
 }
 

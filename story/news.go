@@ -33,6 +33,7 @@ const (
 	AnswerGiven     What = "answer.given"
 	ItemOpened      What = "item.opened"
 	ItemAnswered    What = "item.answered"
+	ItemExpired     What = "item.expired"
 	RequestReceived What = "request.received"
 	RequestRefused  What = "request.refused"
 )
@@ -69,10 +70,11 @@ type Decision struct {
 	By   string // the person
 	Plan *belay.Plan
 
-	Choice  string   // of an answer; of a clearing: what
-	Check   bool     // of an answer: the step's own check has the last word
-	Item    string   // of a question and its answer
-	Choices []string // of a question
+	Choice  string         // of an answer; of a clearing: what
+	Check   bool           // of an answer: the step's own check has the last word
+	Item    string         // of a question and its answer
+	About   event.ItemKind // the same
+	Choices []string       // of a question
 	Until   time.Time
 
 	// What was known then about the step.
@@ -130,6 +132,11 @@ type Question struct {
 	Ask     string
 	Choices []string
 	At      time.Time
+
+	About     event.ItemKind
+	Who       []string  // may answer; empty = any person
+	Until     time.Time // when it times out; zero = never
+	OnTimeout string
 }
 
 // Answer is a person's.
@@ -197,7 +204,7 @@ func (w *driverWatch) take(what What, ofRoot bool) Arrival {
 		w.inOrder, w.stopped = true, true
 	case RunEnded, RunHeld:
 		w.inOrder = ofRoot
-	case ItemAnswered, StepSkipped, RequestReceived, RequestRefused, RunReopened, RunCleared:
+	case ItemAnswered, ItemExpired, StepSkipped, RequestReceived, RequestRefused, RunReopened, RunCleared:
 	case RunStarted, AttemptStarted, AttemptNoted, AttemptFound, AttemptStopping, AttemptEnded, AttemptJudged,
 		StepNotTaken, StepRefused, RecoveryChosen, AnswerGiven, ItemOpened:
 		w.inOrder = false

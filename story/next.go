@@ -1,7 +1,9 @@
 package story
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
@@ -127,8 +129,44 @@ func AnswerFor(at Place, choices ...string) Command {
 	return Command{"answer", string(at.Run), string(at.Path), strings.Join(choices, "|"), "--why", "TEXT"}
 }
 
-// Command answers the question.
-func (q Asked) Command() Command { return AnswerFor(q.Place, q.Choices...) }
+// Item names the item of the question in the whole state.
+func (q Asked) Item() string { return string(q.Run) + ":" + q.ID }
+
+// Command answers the question: the first one to type.
+func (q Asked) Command() Command {
+	if q.About == event.ItemHeld {
+		return AnswerFor(q.Place, q.Choices...)
+	}
+	if slices.Equal(q.Choices, []string{belay.ChoiceApprove, belay.ChoiceReject}) {
+		return q.With(belay.ChoiceApprove)
+	}
+	return Command{"answer", q.Item(), strings.Join(q.Choices, "|")}
+}
+
+// With answers the question with one choice.
+func (q Asked) With(choice string) Command {
+	switch {
+	case q.About == event.ItemHeld:
+		return AnswerFor(q.Place, choice)
+	case choice == belay.ChoiceApprove:
+		return Command{"approve", q.Item()}
+	case choice == belay.ChoiceReject:
+		return Command{"reject", q.Item(), "--why", "TEXT"}
+	}
+	return Command{"answer", q.Item(), choice}
+}
+
+// Held is the question about a step that waits for a person.
+func Held(p Placed) Asked {
+	if q := p.StepView.Question; q != nil {
+		return Asked{p.At(), questionOf(*q, p.Since)}
+	}
+	return Asked{p.At(), Question{ID: p.Item, Choices: []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip}}}
+}
+
+func questionOf(e event.ItemOpened, at time.Time) Question {
+	return Question{ID: e.ID, Ask: e.Ask, Choices: e.Choices, At: at, About: e.About, Who: e.Who, Until: e.Until, OnTimeout: e.OnTimeout}
+}
 
 // Quote makes one word of a shell out of a text.
 func Quote(s string) string {

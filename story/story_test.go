@@ -220,7 +220,7 @@ func TestEveryKindIsNews(t *testing.T) {
 		story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunEnded, story.RunCleared,
 		story.AttemptStarted, story.AttemptNoted, story.AttemptFound, story.AttemptStopping, story.AttemptEnded, story.AttemptJudged,
 		story.StepNotTaken, story.StepSkipped, story.StepRefused, story.RecoveryChosen, story.AnswerGiven,
-		story.ItemOpened, story.ItemAnswered, story.RequestReceived, story.RequestRefused,
+		story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.RequestReceived, story.RequestRefused,
 	} {
 		known[w] = true
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -14,12 +15,30 @@ func Reason(f *belay.Failure) string { return f.Name() + ": " + f.Cause }
 // HeldWords say why a step is held that did not fail.
 func HeldWords(v flow.StepView) string {
 	switch {
+	case v.Question != nil:
+		return "it asks: " + v.Question.Ask
 	case Stale(v):
 		return fmt.Sprintf("it failed %d times in the same way, and nothing has changed since", v.Same)
 	case OverBudget(v):
 		return "no further agent may start: the budget is used up"
 	}
 	return "nobody can tell whether its work was done"
+}
+
+// HeldWord is the word for a step that begins to wait for a person.
+func HeldWord(about event.ItemKind) string {
+	if about == event.ItemApproval {
+		return "asks"
+	}
+	return "held"
+}
+
+// ExpiredWords say what it means that nobody answered a question in time.
+func ExpiredWords(d *Decision) string {
+	if d.Choice == belay.TimeoutHold {
+		return "nobody answered in time: it stays open"
+	}
+	return "nobody answered in time: it counts as " + d.Choice
 }
 
 // AnsweredWord is the word for a step that is done because its agent gave an answer:

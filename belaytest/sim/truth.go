@@ -131,8 +131,11 @@ func (t *truth) stepRecord(r event.Record) {
 		t.recovery(r.Run, e)
 	case event.ItemOpened:
 		t.items[string(r.Run)+" "+e.ID] = stepName(r.Run, e.Path)
+		t.asked(r.Run, e)
 	case event.ItemAnswered:
 		t.answered(r.Run, e)
+	case event.ItemExpired:
+		t.expired(r.Run, e)
 	case event.AttemptNoted, event.StepSkipped, event.RunCleared: // no agent, no policy and no person here makes one
 	}
 }
@@ -281,6 +284,10 @@ func (t *truth) answered(run belay.RunID, e event.ItemAnswered) {
 	}
 	delete(t.items, id)
 	d := t.steps[name]
+	if d.def.Type.Asks() {
+		t.decided(run, d, e.Choice)
+		return
+	}
 	switch e.Choice {
 	case event.ChoiceDone:
 		if d.vouched = e.Check; !e.Check {

@@ -99,7 +99,7 @@ func readingRows() []row {
 		}),
 		holds("11", "`type: skill` or `type: loop`", "an error that lists the types", func(p *place) {
 			p.validate(65, "steps: [{id: a, type: skill}, {id: b, type: loop}]\n")
-			p.says("bash, agent, recipe or call", `"skill"`, `"loop"`)
+			p.says("bash, agent, recipe, call or approve", `"skill"`, `"loop"`)
 		}),
 		holds("12a", "a number or boolean in quotes, a negative timeout, a list as command", "errors", refusedFile(
 			"name: r\nsteps: [{id: a, command: 'true', timeout: '3'}]\n",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/event"
 )
 
+// choices are the answers to a held step; an approval has its own.
 func choices() []string {
 	return []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip}
 }
@@ -20,30 +22,60 @@ func choices() []string {
 func (a *app) answerCommand() *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command("answer RUN [STEP] done|again|fail|skip", "answer for a held step", 2, 3,
+	cmd := command("answer RUN:ITEM|RUN [STEP] CHOICE", "answer an item of the inbox: a held step (done, again, fail, skip) or an approval", 2, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			choice := args[len(args)-1]
-			if !slices.Contains(choices(), choice) {
-				return usage(cmd, fmt.Errorf("%q is no answer: done, again, fail or skip", choice))
-			}
-			if why == "" {
+			if slices.Contains(choices(), choice) && why == "" {
 				return usage(cmd, errors.New("answer needs --why: the reason becomes part of the record"))
 			}
-			step := ""
-			if len(args) == 3 {
-				step = args[1]
+			req := event.Request{By: engine.Person(), Ask: event.RequestAnswer, Choice: choice, Why: why}
+			run, item, named := strings.Cut(args[0], ":")
+			switch {
+			case named && len(args) == 3:
+				return usage(cmd, fmt.Errorf("%s names the item, and %q is too much", args[0], args[1]))
+			case named:
+				req.Item = item
+			case len(args) == 3:
+				req.Step = belay.Path(args[1])
 			}
-			return a.answer(ctx, args[0], event.Request{
-				By: engine.Person(), Ask: event.RequestAnswer, Step: belay.Path(step), Choice: choice, Why: why,
-			}, asJSON)
+			return a.answer(ctx, "answer", run, req, asJSON)
 		})
-	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required for a held step)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
 	cmd.ValidArgsFunction = a.completeAnswer
 	return cmd
 }
 
-func (a *app) answer(ctx context.Context, arg string, req event.Request, asJSON bool) (err error) {
+func (a *app) approveCommand() *cobra.Command {
+	return a.decideCommand("approve", "approve what a run asks", belay.ChoiceApprove, "the reason, for the record")
+}
+
+func (a *app) rejectCommand() *cobra.Command {
+	return a.decideCommand("reject", "reject what a run asks: the step fails", belay.ChoiceReject, "the reason, for the record (required)")
+}
+
+// decideCommand answers an approval with one choice.
+func (a *app) decideCommand(name, short, choice, whyHelp string) *cobra.Command {
+	var why string
+	var asJSON bool
+	cmd := command(name+" RUN:ITEM", short, 1, 1,
+		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			run, item, named := strings.Cut(args[0], ":")
+			if !named || item == "" {
+				return usage(cmd, fmt.Errorf("%s needs an item, as %s inbox shows it: RUN:ITEM, and %q names none", name, a.name(), args[0]))
+			}
+			if choice == belay.ChoiceReject && why == "" {
+				return usage(cmd, errors.New("reject needs --why: the reason becomes part of the record"))
+			}
+			return a.answer(ctx, name, run, event.Request{By: engine.Person(), Ask: event.RequestAnswer, Item: item, Choice: choice, Why: why}, asJSON)
+		})
+	cmd.Flags().StringVar(&why, "why", "", whyHelp)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
+	cmd.ValidArgsFunction = a.completeItem
+	return cmd
+}
+
+func (a *app) answer(ctx context.Context, act, arg string, req event.Request, asJSON bool) (err error) {
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -52,7 +84,7 @@ func (a *app) answer(ctx context.Context, arg string, req event.Request, asJSON 
 	if req.Run, err = runID(ws.state, arg); err != nil {
 		return err
 	}
-	if err := a.person(ws.state, "answer", req.Run); err != nil {
+	if err := a.person(ws.state, act, req.Run); err != nil {
 		return err
 	}
 	if req, err = a.aim(ws, req); err != nil {
@@ -76,6 +108,9 @@ func (a *app) answer(ctx context.Context, arg string, req event.Request, asJSON 
 // aim turns a step that is named from its root's view into a step of the child
 // run that it belongs to.
 func (a *app) aim(ws *workshop, req event.Request) (event.Request, error) {
+	if nested(belay.Path(req.Item)) { // of an item, its step can be named so
+		req.Step, req.Item = belay.Path(req.Item), ""
+	}
 	if !nested(req.Step) {
 		return req, nil
 	}

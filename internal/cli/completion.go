@@ -113,6 +113,29 @@ func (s *runView) pathOf(p story.Placed) belay.Path {
 	return ""
 }
 
+// completeItem proposes what waits for a person.
+func (a *app) completeItem(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	st, err := a.openState()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer func() { _ = st.Close() }() // read only: nothing to lose
+	list, err := a.allLetters(st)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var items []string
+	for _, l := range list {
+		if l.Item != "" {
+			items = append(items, string(l.Run)+":"+l.Item+"\t"+l.Recipe)
+		}
+	}
+	return items, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeAnswer proposes a run, a step, an answer.
 func (a *app) completeAnswer(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 2 {

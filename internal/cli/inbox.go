@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
@@ -26,6 +28,7 @@ type letterKind string
 
 const (
 	letterQuestion letterKind = "question"  // a held step waits for an answer
+	letterApproval letterKind = "approval"  // a step asks a person
 	letterDecided  letterKind = "decided"   // all is answered, and nobody went on
 	letterHollow   letterKind = "hollow"    // success was claimed, nothing was done
 	letterStuck    letterKind = "stalemate" // it would do the same again until a person acts
@@ -49,6 +52,11 @@ type letter struct {
 	Since    time.Time   `json:"since"`
 	Command  string      `json:"command"`
 	Then     string      `json:"then,omitempty"`
+
+	Others    []string  `json:"commands,omitempty"` // of an approval: one for each choice
+	Who       []string  `json:"who,omitempty"`
+	Until     time.Time `json:"until,omitzero"`
+	OnTimeout string    `json:"on_timeout,omitempty"`
 }
 
 func (a *app) inbox(asJSON bool) (err error) {
@@ -57,17 +65,10 @@ func (a *app) inbox(asJSON bool) (err error) {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
-	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, belay.Stalemate, journal.Unreadable) // the others want nothing
+	list, err := a.allLetters(st)
 	if err != nil {
 		return err
 	}
-	list := []letter{}
-	for _, sum := range sums {
-		if !sum.Gone && !sum.Beginning {
-			list = append(list, a.letters(st, sum)...)
-		}
-	}
-	slices.SortStableFunc(list, func(x, y letter) int { return x.Since.Compare(y.Since) })
 	switch {
 	case asJSON:
 		a.object(list)
@@ -77,6 +78,22 @@ func (a *app) inbox(asJSON bool) (err error) {
 		a.lettersOut(list)
 	}
 	return nil
+}
+
+// allLetters are what waits in all runs, the oldest first.
+func (a *app) allLetters(st *journal.State) ([]letter, error) {
+	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, belay.Stalemate, journal.Unreadable) // the others want nothing
+	if err != nil {
+		return nil, err
+	}
+	list := []letter{}
+	for _, sum := range sums {
+		if !sum.Gone && !sum.Beginning {
+			list = append(list, a.letters(st, sum)...)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y letter) int { return x.Since.Compare(y.Since) })
+	return list, nil
 }
 
 // letters are what waits in one run. What the index says decides whether its
@@ -114,11 +131,22 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	resume := story.Resume(sum.ID).Text(a.name())
+	then := resume
+	if s.Tree.Status() == belay.Running && !s.crashed() {
+		then = "" // who drives it goes on by itself
+	}
 	var list []letter
 	for _, w := range waitings(s.Questions(s.steps()), a.name()) {
 		q := l
 		q.Kind, q.Run, q.Step, q.Name, q.Item = letterQuestion, w.Run, w.Step, w.Name, w.Item
-		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, resume
+		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, then
+		q.Who, q.Until, q.OnTimeout = w.Who, w.Until, w.OnTimeout
+		if w.About == string(event.ItemApproval) {
+			q.Kind = letterApproval
+			for _, c := range w.Choices {
+				q.Others = append(q.Others, w.command(a.name(), c))
+			}
+		}
 		list = append(list, q)
 	}
 	status := s.Tree.Status()
@@ -172,7 +200,19 @@ func (a *app) lettersOut(list []letter) {
 			p.text("  task: ", l.Task)
 		}
 		p.text("  ", l.Question)
-		p.whole("  " + readable.Clean(l.Command))
+		if !l.Until.IsZero() {
+			p.text("  ", "it times out at "+l.Until.Local().Format(time.DateTime)+" ("+l.OnTimeout+")")
+		}
+		if len(l.Who) > 0 {
+			p.text("  ", "for "+strings.Join(l.Who, ", ")+" to answer")
+		}
+		cmds := l.Others
+		if len(cmds) == 0 {
+			cmds = []string{l.Command}
+		}
+		for _, c := range cmds {
+			p.whole("  " + readable.Clean(c))
+		}
 		if l.Then != "" {
 			p.whole("  then " + readable.Clean(l.Then))
 		}

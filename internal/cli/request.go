@@ -25,6 +25,7 @@ type requestLine struct {
 	Run    belay.RunID       `json:"run"`
 	Ask    event.RequestKind `json:"ask"`
 	Step   belay.Path        `json:"step,omitempty"`
+	Item   string            `json:"item,omitempty"`
 	Choice string            `json:"choice,omitempty"`
 	What   event.Count       `json:"what,omitempty"` // that was cleared
 	Reply  reply             `json:"reply"`
@@ -36,7 +37,7 @@ type requestLine struct {
 }
 
 func lineOfRequest(req event.Request) requestLine {
-	return requestLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Choice: req.Choice, What: req.What, Reply: accepted}
+	return requestLine{Run: req.Run, Ask: req.Ask, Step: req.Step, Item: req.Item, Choice: req.Choice, What: req.What, Reply: accepted}
 }
 
 // grant puts a request to a run, driven or not; every reply but a good one is an

@@ -132,7 +132,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 			question = q.Ask
 		}
 		a.out.line("\n%s", readable.Clean(question))
-		a.out.line("next: %s", tui.Answer(p.At(), a.name()))
+		a.out.line("next: %s", story.Held(p).Command().Text(a.name()))
 	}
 	return nil
 }

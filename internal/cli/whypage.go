@@ -334,7 +334,7 @@ func (w *whyFacts) waitsPart(p *page) {
 		p.text("  "+w.clock(q.Since)+"  ", q.Name+": "+q.Question)
 		var rows [][]string
 		for _, c := range q.Choices {
-			rows = append(rows, []string{"    " + q.command(w.belay, c), prefixed("# ", choiceWords(c))})
+			rows = append(rows, []string{"    " + q.command(w.belay, c), prefixed("# ", q.choiceWords(c))})
 		}
 		for _, l := range tui.Table(rows) {
 			p.whole(l)

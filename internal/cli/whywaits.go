@@ -20,6 +20,13 @@ type waiting struct {
 	Since    time.Time   `json:"since"`
 	Command  string      `json:"command"` // TEXT, and one of the choices, are the person's
 	Then     string      `json:"then"`
+
+	About     string    `json:"about,omitempty"` // approval; nothing for a held step
+	Who       []string  `json:"who,omitempty"`
+	Until     time.Time `json:"until,omitzero"`
+	OnTimeout string    `json:"on_timeout,omitempty"`
+
+	asked story.Asked
 }
 
 // waitings are open questions as --json prints them.
@@ -29,6 +36,7 @@ func waitings(asked []story.Asked, name string) []waiting {
 		list = append(list, waiting{
 			Run: q.Run, Step: string(q.Path), Name: q.Name(), Item: q.ID, Question: q.Ask, Choices: q.Choices, Since: q.At.UTC(),
 			Command: q.Command().Text(name), Then: story.Resume(q.Run).Text(name),
+			About: string(q.About), Who: q.Who, Until: q.Until.UTC(), OnTimeout: q.OnTimeout, asked: q,
 		})
 	}
 	return list
@@ -36,12 +44,16 @@ func waitings(asked []story.Asked, name string) []waiting {
 
 // command is the answer with one choice.
 func (w *waiting) command(name, choice string) string {
-	return story.AnswerFor(story.Place{Run: w.Run, Path: belay.Path(w.Step)}, choice).Text(name)
+	return w.asked.With(choice).Text(name)
 }
 
 // choiceWords say what an answer does.
-func choiceWords(choice string) string {
+func (w *waiting) choiceWords(choice string) string {
 	switch choice {
+	case belay.ChoiceReject:
+		return "no: the step fails"
+	case belay.ChoiceApprove:
+		return "yes: the run goes on"
 	case event.ChoiceDone:
 		return "the work is there"
 	case event.ChoiceAgain:
@@ -50,6 +62,9 @@ func choiceWords(choice string) string {
 		return "it failed"
 	case event.ChoiceSkip:
 		return "leave it out; the run is PARTIAL at best"
+	}
+	if w.About != "" {
+		return "the run goes on with this choice"
 	}
 	return ""
 }

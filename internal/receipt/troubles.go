@@ -90,7 +90,7 @@ func moment(n *story.News) Moment {
 		}
 	case story.RunStopped:
 		what, text = "stopped", "by "+n.By
-	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.StepSkipped, story.RunCleared, story.RunReopened, story.AnswerGiven:
+	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.StepSkipped, story.RunCleared, story.RunReopened, story.AnswerGiven:
 		what, text = decided(n.Decision)
 	case story.RunStarted, story.RunHeld, story.RunEnded, story.AttemptStarted, story.AttemptNoted, story.AttemptStopping,
 		story.AttemptEnded, story.StepNotTaken, story.RequestReceived, story.RequestRefused:
@@ -108,7 +108,13 @@ func decided(d *story.Decision) (what, text string) {
 	case d.What == story.ItemOpened:
 		return "asked", d.Why
 	case d.What == story.ItemAnswered:
-		return "answered", fmt.Sprintf("%s by %s: %s", d.Choice, d.By, d.Why)
+		text := d.Choice + " by " + d.By
+		if d.Why != "" {
+			text += ": " + d.Why
+		}
+		return "answered", text
+	case d.What == story.ItemExpired:
+		return "timed out", story.ExpiredWords(d)
 	case d.What == story.StepSkipped:
 		return "left out", "by " + d.By + ": " + d.Why
 	case d.What == story.RunCleared:

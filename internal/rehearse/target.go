@@ -102,6 +102,8 @@ func (t Target) Fits(f Fault) error {
 			return nil
 		}
 		return fmt.Errorf("%s calls a recipe: name one of its steps, or lying_recovery", t.Step)
+	case belay.TypeApprove:
+		return fmt.Errorf("%s asks a person, to whom nothing can happen: say what is answered with --answer %s=CHOICE", t.Step, t.Step)
 	case belay.TypeCall:
 		return fmt.Errorf("%s calls a function of Belay, to which nothing can happen: name the step that gives it its inputs", t.Step)
 	}

@@ -49,10 +49,15 @@ func (b *Board) Lines(n *story.News) []Line {
 	case story.StepSkipped:
 		return []Line{line("skipped", n.Place, "", n.Why)}
 	case story.ItemOpened:
-		return []Line{line("held", n.Place, "", n.Why)}
+		return []Line{line(story.HeldWord(n.Decision.About), n.Place, "", n.Why)}
+	case story.ItemExpired:
+		return []Line{line("timeout", n.Place, "", story.ExpiredWords(n.Decision))}
 	case story.ItemAnswered:
 		d := n.Decision
-		text := d.Choice + " by " + d.By + ": " + d.Why
+		text := d.Choice + " by " + d.By
+		if d.Why != "" {
+			text += ": " + d.Why
+		}
 		if d.Check {
 			text += "; its check decides"
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/readable"
@@ -129,7 +128,7 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 	case belay.Held:
 		for _, v := range t.bad {
 			if v.Phase == flow.Held {
-				return Answer(v.At(), belayCmd) + ", then " + resume.Text(belayCmd)
+				return story.Held(v).Command().Text(belayCmd) + ", then " + resume.Text(belayCmd)
 			}
 		}
 		return resume.Text(belayCmd)
@@ -147,9 +146,4 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 	case belay.Achieved, belay.Aborted:
 	}
 	return ""
-}
-
-// Answer is the command that answers for a held step.
-func Answer(at story.Place, belayCmd string) string {
-	return story.AnswerFor(at, event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip).Text(belayCmd)
 }
