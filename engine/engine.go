@@ -64,6 +64,7 @@ type Driver struct {
 	Version string
 	Seen    func([]event.Record) // called with every batch of records once it is on disk
 	Clock   Clock
+	Asker   Asker // who is asked beside the inbox; nil = nobody
 }
 
 // drive is one drive of a run: a driver at work.
@@ -78,6 +79,7 @@ type drive struct {
 	treesAt time.Time              // when they were asked for
 	limits  limits                 // until when open attempts may take
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
+	heard   int                    // answers of the asker
 }
 
 // Drive attaches to the run and drives it until it ends, is held or is
@@ -88,6 +90,7 @@ func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.
 		d.Clock = NewClock(1, time.Time{})
 	}
 	w := &drive{Driver: d, trees: map[belay.Key]treeWait{}}
+	d.Tree.Attend(d.Asker != nil)
 	if err := w.attach(ctx, first); err != nil {
 		return belay.Running, err
 	}
@@ -267,6 +270,9 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			}
 		case <-mail.C:
 			if err := errors.Join(w.readMail(), w.readNotes()); err != nil {
+				return err
+			}
+			if err := w.hearAnswers(ctx); err != nil {
 				return err
 			}
 			w.askTrees()

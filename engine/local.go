@@ -91,6 +91,7 @@ type Open struct {
 	reached bool      // had a keeper before: what that one left behind came to this process
 
 	before []event.Record // those that were there
+	asker  Asker          // who is asked while it is driven; nil = nobody
 
 	told int       // the agent starts that all sessions of the tree know of; 0 = they know nothing yet
 	anew time.Time // when a person took back what was used; zero = nobody did
@@ -346,7 +347,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]even
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Hand: o.hands(),
 		Attach: o.attach, Ledger: indexLedger{o},
 		Self: o.self, Version: o.local.Version, Seen: seen,
-		Clock: NewClock(o.local.Speed, o.last),
+		Clock: NewClock(o.local.Speed, o.last), Asker: o.asker,
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

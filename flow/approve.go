@@ -193,3 +193,31 @@ func oneOf(words []string) string {
 	}
 	return strings.Join(words, "")
 }
+
+// Asking is an open question of a run.
+type Asking struct {
+	Run belay.RunID
+	event.ItemOpened
+}
+
+// Asking are the questions that are open, run by run.
+func (t *Tree) Asking() []Asking {
+	var list []Asking
+	for _, b := range t.holding.list {
+		s := t.born[b]
+		for i := range s.steps {
+			if q := s.steps[i].question; q != nil {
+				list = append(list, Asking{s.id, *q})
+			}
+		}
+	}
+	return list
+}
+
+// Attend says whether somebody is there who can be asked: then a run is not held
+// while a question is open. It tells whether that is nothing new.
+func (t *Tree) Attend(there bool) (same bool) {
+	same = t.attended == there
+	t.attended = there
+	return same
+}

@@ -59,6 +59,8 @@ type Tree struct {
 	classes  *verdict.Classifier // made when it is first needed
 	reading  *recipe.Readers     // the same
 
+	attended bool // somebody is there who can be asked; not state
+
 	schedule
 	asks
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 
 // Streams are the standard streams: Out carries the answer, Err the talk.
 type Streams struct {
+	In  *os.File // nil = nobody types anything
 	Out io.Writer
 	Err io.Writer
 }

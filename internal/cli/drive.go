@@ -46,6 +46,9 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		if style.Live {
 			tick = screen.Tick
 		}
+		if err := a.askHere(ws, o, screen); err != nil {
+			return errors.Join(err, o.Close())
+		}
 	}
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)

@@ -61,6 +61,9 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 	if !asJSON && !again {
 		a.say("rehearsal %s of recipe %s", open.ID, spec.Set.Root.Name)
 	}
+	if len(orders.Answers) > 0 {
+		open.Attend(orders.Answers)
+	}
 	return a.drive(ctx, ws, open, asJSON)
 }
 

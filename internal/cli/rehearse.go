@@ -31,6 +31,7 @@ type rehearseOptions struct {
 	run      runOptions
 	recovery recoveryOptions
 	inject   []string
+	answers  []string
 	seed     int
 	speed    int
 	script   string
@@ -59,6 +60,7 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	setFlag(cmd, &o.run.sets)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.inject, "inject", nil, "a fault: STEP=FAULT[:N]")
+	f.StringArrayVar(&o.answers, "answer", nil, "what a person answers to a step that asks for approval: STEP=CHOICE (default: nobody answers, and the run is held)")
 	f.IntVar(&o.seed, "seed", 1, "the same number gives the same rehearsal")
 	f.IntVar(&o.speed, "speed", defaultSpeed, "how many times as fast the run's clock is; 1 to 100000")
 	f.StringVar(&o.script, "script", "", "what the agents do on a good day (default: made up from the recipe)")
@@ -166,6 +168,7 @@ type rehearsalOrders struct {
 	ID      string               `json:"id"`
 	Speed   int                  `json:"speed"`
 	Faults  []rehearse.Injection `json:"faults,omitempty"`
+	Answers rehearse.Answers     `json:"answers,omitempty"`
 
 	Policy     string   `json:"policy,omitempty"`
 	Recovery   string   `json:"recovery,omitempty"`
@@ -223,6 +226,9 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 	}
 	if err := p.inject(o.inject); err != nil {
 		return nil, usage(cmd, err)
+	}
+	if p.orders.Answers, err = rehearse.ParseAnswers(o.answers, spec.Set); err != nil {
+		return nil, usage(cmd, fmt.Errorf("--answer %w", err))
 	}
 	p.script, err = a.goodDay(spec, o)
 	return p, err

@@ -35,6 +35,7 @@ type Screen struct {
 	w     io.Writer
 	board *Board
 	drawn []int // how many places each line of the live view takes
+	asks  bool  // a question stands in the last line, and somebody may type behind it
 }
 
 // NewScreen shows what the board makes of the records on w.
@@ -77,6 +78,9 @@ func (s *Screen) Tick(now time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.asks {
+		return // nobody writes over what is typed
+	}
 	lines := s.board.Live(now, s.style.Width()-1, s.tail)
 	back, out := s.erase(), ""
 	for _, l := range lines {
@@ -94,6 +98,29 @@ func (s *Screen) Say(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(s.erase(), strings.Join(lines, "\n")+"\n")
+}
+
+// Ask prints a question, behind which an answer is typed.
+func (s *Screen) Ask(lines []string, prompt string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := ""
+	for _, l := range lines {
+		text += l + "\n"
+	}
+	s.put(s.erase(), text+prompt)
+	s.asks = true
+}
+
+// Asked says that nobody is to type any more; the cursor stands behind the question
+// when nothing was typed.
+func (s *Screen) Asked(typed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asks && !typed {
+		s.put("", "\n")
+	}
+	s.asks = false
 }
 
 // Close takes the live view away.
@@ -120,6 +147,9 @@ func (s *Screen) erase() string {
 // put writes text after the moves that take the last drawing away. It is talk:
 // the run does not depend on who listens.
 func (s *Screen) put(back, text string) {
+	if s.asks && text != "" && !strings.HasPrefix(text, "\n") {
+		text = "\n" + text // not behind the question
+	}
 	if d, ok := s.w.(*readable.Door); ok {
 		_, _ = d.Redraw(back, []byte(text)) // see above
 	} else if back+text != "" {

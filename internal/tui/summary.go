@@ -135,7 +135,7 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 	case belay.Failed, belay.Hollow, belay.Stalemate:
 		text := resume.Text(belayCmd)
 		for _, v := range t.bad {
-			if !v.Type.Child() && v.Phase == flow.Failed && !v.Optional {
+			if !v.Type.Child() && !v.Type.Asks() && v.Phase == flow.Failed && !v.Optional {
 				at := v.At()
 				return story.Show(at).Text(belayCmd) + or + story.Logs(at).Text(belayCmd) + or + text
 			}
