@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,13 +15,15 @@ import (
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/watch"
 )
 
 func (a *app) inboxCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, wait bool
 	cmd := command("inbox", "list what waits for a person, over all runs", 0, 0,
-		func(context.Context, *cobra.Command, []string) error { return a.inbox(asJSON) })
+		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.inbox(ctx, asJSON, wait) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until something waits; runs that failed before do not count")
 	return cmd
 }
 
@@ -33,6 +37,9 @@ const (
 	letterHollow   letterKind = "hollow"    // success was claimed, nothing was done
 	letterStuck    letterKind = "stalemate" // it would do the same again until a person acts
 	letterCrashed  letterKind = "crashed"   // its driver died in the middle
+	letterRefused  letterKind = "refused"   // the same, and the watch does not start it again
+	letterStalled  letterKind = "stalled"   // somebody drives it, and the watch calls a person
+	letterFailed   letterKind = "failed"    // it failed, and nobody has run it since
 	letterDamaged  letterKind = "damaged"   // its journal cannot be read
 )
 
@@ -52,6 +59,7 @@ type letter struct {
 	Since    time.Time   `json:"since"`
 	Command  string      `json:"command"`
 	Then     string      `json:"then,omitempty"`
+	Times    int         `json:"times,omitempty"` // of failed runs: how many in a row
 
 	Others    []string  `json:"commands,omitempty"` // of an approval: one for each choice
 	Who       []string  `json:"who,omitempty"`
@@ -59,13 +67,19 @@ type letter struct {
 	OnTimeout string    `json:"on_timeout,omitempty"`
 }
 
-func (a *app) inbox(asJSON bool) (err error) {
+// inboxEvery is how often a waiting inbox is looked into.
+const inboxEvery = time.Second
+
+func (a *app) inbox(ctx context.Context, asJSON, wait bool) (err error) {
 	st, err := a.openState()
 	if err != nil {
 		return err
 	}
 	defer closing(&err, "close state", st.Close)
 	list, err := a.allLetters(st)
+	if err == nil && wait {
+		list, err = a.awaitLetters(ctx, st, list)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,31 +94,130 @@ func (a *app) inbox(asJSON bool) (err error) {
 	return nil
 }
 
+// awaitLetters looks again until something waits that is not just a failure from
+// before. A signal ends it.
+func (a *app) awaitLetters(ctx context.Context, st *journal.State, list []letter) ([]letter, error) {
+	ctx, at := attend(ctx, nil)
+	old := map[belay.RunID]bool{}
+	for _, l := range list {
+		old[l.Run] = l.Kind == letterFailed
+	}
+	waits := func(l letter) bool { return l.Kind != letterFailed || !old[l.Run] }
+	var err error
+	for err == nil && !slices.ContainsFunc(list, waits) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(inboxEvery):
+			list, err = a.allLetters(st)
+		}
+	}
+	if sig := at.stop(); sig != nil {
+		return nil, quietly(sig.ExitCode())
+	}
+	return list, err
+}
+
 // allLetters are what waits in all runs, the oldest first.
 func (a *app) allLetters(st *journal.State) ([]letter, error) {
-	sums, err := st.Runs(belay.Held, belay.Running, belay.Hollow, belay.Stalemate, journal.Unreadable) // the others want nothing
+	sums, err := st.Runs()
+	if err != nil {
+		return nil, err
+	}
+	watched, err := st.Ledger().Watched()
 	if err != nil {
 		return nil, err
 	}
 	list := []letter{}
+	failed := failures(sums)
 	for _, sum := range sums {
-		if !sum.Gone && !sum.Beginning {
-			list = append(list, a.letters(st, sum)...)
+		if sum.Gone || sum.Beginning {
+			continue
+		}
+		if n := failed[sum.ID]; n > 0 {
+			list = append(list, a.failed(st, sum, n))
+			continue
+		}
+		var mem watch.Memory
+		_ = json.Unmarshal([]byte(watched[sum.ID]), &mem) // what cannot be read is nothing that is known
+		for _, l := range a.letters(st, sum) {
+			list = append(list, a.watched(l, sum, mem))
+		}
+		if l := a.letterOf(st, sum); sum.Status == belay.Running && mem.Event == watch.NeedsYou && !slices.ContainsFunc(list, func(o letter) bool { return o.Root == sum.ID }) {
+			l.Kind, l.Question = letterStalled, mem.Reason
+			list = append(list, l)
 		}
 	}
 	slices.SortStableFunc(list, func(x, y letter) int { return x.Since.Compare(y.Since) })
 	return list, nil
 }
 
+// failures are the failed runs that are worth a look, each with how often in a row
+// that recipe failed there: the last run of a recipe in a directory, and no other. sums
+// are the newest first.
+func failures(sums []journal.Summary) map[belay.RunID]int {
+	type place struct{ name, dir string }
+	last, count, over := map[place]belay.RunID{}, map[belay.RunID]int{}, map[place]bool{}
+	for _, sum := range sums {
+		at := place{sum.Name, sum.Dir}
+		switch {
+		case sum.Gone || over[at]:
+		case sum.Status != belay.Failed && sum.Status != belay.NotAchieved:
+			over[at] = true // it was run since, or goes on
+		default:
+			if last[at] == "" {
+				last[at] = sum.ID
+			}
+			count[last[at]]++
+		}
+	}
+	return count
+}
+
+// failed is a run that failed.
+func (a *app) failed(st *journal.State, sum journal.Summary, times int) letter {
+	l := a.letterOf(st, sum)
+	l.Kind, l.Question = letterFailed, sum.Reason
+	if l.Question == "" {
+		l.Question = "it ended as " + string(sum.Status)
+	}
+	if times > 1 {
+		l.Times = times
+		l.Question += fmt.Sprintf(" (%d runs in a row)", times)
+	}
+	return l
+}
+
+// watched adds what the watch has decided about a run: one that it does not start
+// again is no mere crash.
+func (a *app) watched(l letter, sum journal.Summary, mem watch.Memory) letter {
+	if l.Kind != letterCrashed {
+		return l
+	}
+	switch mem.Event {
+	case watch.RestartCap:
+		l.Kind, l.Question, l.Then = letterRefused, mem.Reason, l.Command
+		l.Command = story.Command{"clear", string(sum.ID), string(event.CountRestarts), "--why", "TEXT"}.Text(a.name())
+	case watch.Stalemate, watch.NeedsYou:
+		l.Kind, l.Question, l.Command = letterRefused, mem.Reason, a.name()+" why "+string(sum.ID)
+	case watch.Running, watch.Stale, watch.Resumed, watch.AllDone, watch.Broken, watch.Reenter, watch.Failed, watch.Complete:
+	}
+	return l
+}
+
+// letterOf is a letter about a run, of no kind yet.
+func (a *app) letterOf(st *journal.State, sum journal.Summary) letter {
+	title, _ := titleOf(st.Folder(sum.ID), sum.Name)
+	return letter{
+		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Task: title, Dir: sum.Dir, Choices: []string{},
+		Since: firstTime(sum.Ended, sum.Beat.At, sum.Updated, sum.Started).UTC(), Command: a.name() + " why " + string(sum.ID),
+	}
+}
+
 // letters are what waits in one run. What the index says decides whether its
 // journal is opened: those that ended, but for the hollow and those in a stalemate,
 // and those that were stopped on purpose want nothing.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
-	title, _ := titleOf(st.Folder(sum.ID), sum.Name)
-	l := letter{
-		Run: sum.ID, Root: sum.ID, Recipe: sum.Name, Task: title, Dir: sum.Dir, Choices: []string{},
-		Since: firstTime(sum.Ended, sum.Beat.At, sum.Updated, sum.Started).UTC(), Command: a.name() + " why " + string(sum.ID),
-	}
+	l := a.letterOf(st, sum)
 	switch sum.Status {
 	case belay.Hollow:
 		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+sum.Reason

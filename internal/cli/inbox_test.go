@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/watch"
 )
 
 const askedStep = "name: one\nsteps:\n  - {id: a, command: 'true', on_failure: escalate}\n"
@@ -99,5 +101,41 @@ func TestInboxOfAQuestion(t *testing.T) {
 	must(t, st.Close())
 	if list := inboxOf(t, state); len(list) != 1 || list[0].Kind != letterDecided || list[0].Command != "belay resume r1" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// A failed run is worth a look when it is the last of its recipe in its directory:
+// once, with how many failed in a row, until that recipe is run again.
+func TestFailuresAreOneItem(t *testing.T) {
+	t.Parallel()
+	sum := func(id, name, dir string, s belay.Status) journal.Summary {
+		return journal.Summary{ID: belay.RunID(id), Name: name, Dir: dir, Status: s}
+	}
+	got := failures([]journal.Summary{ // the newest first
+		sum("a4", "a", "/x", belay.Failed), sum("b2", "b", "/x", belay.Achieved), sum("a3", "a", "/x", belay.NotAchieved),
+		sum("a2", "a", "/y", belay.Failed), sum("b1", "b", "/x", belay.Failed), sum("a1", "a", "/x", belay.Achieved), sum("a0", "a", "/x", belay.Failed),
+		sum("c2", "c", "/x", belay.Running), sum("c1", "c", "/x", belay.Failed),
+	})
+	want := map[belay.RunID]int{"a4": 2, "a2": 1}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// What the watch refuses is no mere crash: it says why, and what to type.
+func TestARefusedResumeIsALetter(t *testing.T) {
+	t.Parallel()
+	a := &app{}
+	crashed := letter{Kind: letterCrashed, Run: "r1", Root: "r1", Command: "belay resume r1"}
+	for event, want := range map[watch.Event]string{
+		watch.RestartCap: "refused belay clear r1 restarts --why TEXT belay resume r1",
+		watch.Stalemate:  "refused belay why r1 ",
+		watch.NeedsYou:   "refused belay why r1 ",
+		watch.Stale:      "crashed belay resume r1 ",
+	} {
+		l := a.watched(crashed, journal.Summary{ID: "r1"}, watch.Memory{Event: event, Reason: "so"})
+		if got := string(l.Kind) + " " + l.Command + " " + l.Then; got != want {
+			t.Errorf("%s: %q, want %q", event, got, want)
+		}
 	}
 }
