@@ -70,7 +70,11 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	}, func(c rehearse.Cell) {
 		played++
 		if a.verbose {
-			a.say("%s %s %s: %s, %s", c.Recipe, c.Step, c.Fault, c, c.Took.Round(time.Millisecond))
+			bad := ""
+			if c.Bad {
+				bad = ", bad: " + c.Why
+			}
+			a.say("%s %s %s: %s, %s%s", c.Recipe, c.Step, c.Fault, c, c.Took.Round(time.Millisecond), bad)
 		}
 	})
 	if ctx.Err() != nil {
