@@ -51,6 +51,12 @@ func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) er
 	if r.Task != nil && r.Task.Tests != nil && r.Task.Tests.Passed {
 		list = append(list, s.testsAgain(ctx, lab, r))
 	}
+	if r.Task != nil {
+		for _, c := range r.Task.Cited {
+			again := receipt.Again{Step: fmt.Sprintf("citation %s:%d", c.Path, c.Line), Verdict: receipt.NotRun, Dir: r.Dir, Check: c.Quote}
+			list = append(list, ranAgain(again, recheck.Cited(r.Dir, c.Path, c.Line, c.Quote)))
+		}
+	}
 	for i, c := range checks {
 		list = append(list, s.stepAgain(ctx, lab, r, c, jobs[i]))
 	}

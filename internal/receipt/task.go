@@ -15,17 +15,18 @@ import (
 
 // Task is what a run of belay do was asked for, and what came of it.
 type Task struct {
-	Text    string `json:"text"`
-	Type    string `json:"type,omitempty"`
-	Goal    string `json:"goal,omitempty"`
-	Verdict string `json:"verdict,omitempty"` // in one line
-	Round   int    `json:"round,omitempty"`   // the one that counts
-	Rounds  int    `json:"rounds,omitempty"`  // how many there were
-	Commit  string `json:"commit,omitempty"`  // that it left
-	Dropped *Drop  `json:"dropped,omitempty"` // later rounds that do not count
-	Tests   *Tests `json:"tests,omitempty"`   // of the repository, on the commit of the round
-	Planned bool   `json:"planned,omitempty"` // only its plan was asked for
-	Answer  string `json:"answer,omitempty"`  // of a question, an operation, or the report of an investigation
+	Text    string  `json:"text"`
+	Type    string  `json:"type,omitempty"`
+	Goal    string  `json:"goal,omitempty"`
+	Verdict string  `json:"verdict,omitempty"`   // in one line
+	Round   int     `json:"round,omitempty"`     // the one that counts
+	Rounds  int     `json:"rounds,omitempty"`    // how many there were
+	Commit  string  `json:"commit,omitempty"`    // that it left
+	Dropped *Drop   `json:"dropped,omitempty"`   // later rounds that do not count
+	Tests   *Tests  `json:"tests,omitempty"`     // of the repository, on the commit of the round
+	Planned bool    `json:"planned,omitempty"`   // only its plan was asked for
+	Cited   []Cited `json:"citations,omitempty"` // of an answer or a report: what Belay looked up and found
+	Answer  string  `json:"answer,omitempty"`    // of a question, an operation, or the report of an investigation
 }
 
 // Tests are those that Belay ran on the commit that a round left.
@@ -69,6 +70,7 @@ func (m *maker) task() *Task {
 	if m.output(m.round(a.Best), "tested", &tests) {
 		t.Tests = &Tests{tests.Passed, tests.Why, m.checkedCommit()}
 	}
+	t.Cited = m.cited(m.round(a.Best))
 	t.Dropped = m.dropped()
 	m.putBack = t.Dropped != nil
 	return t
