@@ -29,7 +29,7 @@ func agentExamples() map[string]agentExample {
 				"a knot holds the night\nthe rope remembers each hand\nmorning, still hanging\n",
 		},
 		"14-hollow-caught": {
-			code: 6, talk: "hollow_success: nothing changed in the working tree", then: []string{"judge", "x", "fix"},
+			code: 6, talk: "it ended without work: nothing changed in the working tree", then: []string{"judge", "x", "fix"},
 			answer: "hollow (95 % sure; expected: change)\n" +
 				"  step fix: hollow_success: nothing changed in the working tree\n" +
 				"  for      1 tool call ended well\n  for      an answer of 50 characters\n" +
@@ -49,11 +49,11 @@ func agentExamples() map[string]agentExample {
 			then: []string{"answer", "x", "second", "again", "--why", "one more is fine"}, answer: "*",
 		},
 		"19-repair": {
-			talk: "an agent is asked to mend it: bash_failure: exit 1: --- FAIL: Test_subtract",
+			talk: "an agent is asked to mend it: exit 1: --- FAIL: Test_subtract",
 			then: []string{"logs", "x", "report"}, answer: "one and one is two\ntwo less one is one\n",
 		},
 		"20-failover": {
-			args: []string{"--staff", "understudy"}, talk: "understudy takes over, attempt 2: infrastructure (quota)",
+			args: []string{"--staff", "understudy"}, talk: "understudy takes over, attempt 2: the account is used up",
 			then: []string{"logs", "x", "report"}, answer: "it is called Ariadne\n",
 		},
 		"21-fallback": {

@@ -43,7 +43,7 @@ func (b *Board) Lines(n *story.News) []Line {
 	case story.RecoveryChosen:
 		return b.recovery(n.Decision)
 	case story.StepRefused:
-		return []Line{line("failed", n.Place, "", story.Reason(n.Failure))}
+		return []Line{line("failed", n.Place, "", story.Plainly(b.story.Tree, n.Place, n.Failure))}
 	case story.StepNotTaken:
 		return []Line{line("not taken", n.Place, "", n.Why)}
 	case story.StepSkipped:

@@ -54,7 +54,7 @@ func helperJudged(a *story.Attempt) []Line {
 	case v.OK:
 		return []Line{done}
 	case v.Failure != nil:
-		text := story.Reason(v.Failure)
+		text := story.Worded(v.Failure)
 		if work != "" {
 			text += " (" + work + ")"
 		}

@@ -21,7 +21,7 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		if p.Timeout > 0 {
 			text += ", with " + readable.Took(p.Timeout) + " for it"
 		}
-		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+why(d))}
+		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+b.why(d))}
 	}
 	next := fmt.Sprintf("attempt %d", was.N+1)
 	switch {
@@ -42,7 +42,7 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		}
 		return line("an agent is asked to mend it")
 	case p.Act == belay.ActDecompose:
-		return split(d)
+		return b.split(d)
 	case p.Act == belay.ActRecover:
 		return line("an agent is asked to finish what the sub-recipe left")
 	case p.Act == belay.ActFallback:
@@ -56,10 +56,10 @@ func (b *Board) recovery(d *story.Decision) []Line {
 }
 
 // why is what went wrong, in words.
-func why(d *story.Decision) string {
+func (b *Board) why(d *story.Decision) string {
 	text, was := d.Plan.Reason, d.Broken
 	if was.Failure != nil {
-		text = story.Reason(was.Failure)
+		text = story.Plainly(b.story.Tree, d.Place, was.Failure)
 	}
 	if was.Attempt != nil && was.Attempt.Role == belay.RoleMain && was.Attempt.Report() != nil {
 		text += " (" + AgentWork(was.Attempt.Report()) + ")"
@@ -83,10 +83,10 @@ func takesOver(p belay.Plan) string {
 const maxTitles = 100
 
 // split is a line for a task that is to be split, or was.
-func split(d *story.Decision) []Line {
+func (b *Board) split(d *story.Decision) []Line {
 	p, took := d.Plan, took(d.Broken.Attempt)
 	if len(p.Parts) == 0 {
-		return []Line{line(string(p.Act), d.Place, took, "an agent is asked to split the task: "+why(d))}
+		return []Line{line(string(p.Act), d.Place, took, "an agent is asked to split the task: "+b.why(d))}
 	}
 	titles := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
@@ -94,7 +94,7 @@ func split(d *story.Decision) []Line {
 			titles[i] = strings.Join(strings.Fields(part.Task), " ")
 		}
 	}
-	text := fmt.Sprintf("%s instead (%s): %s", plural(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), why(d))
+	text := fmt.Sprintf("%s instead (%s): %s", plural(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), b.why(d))
 	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 
@@ -111,7 +111,7 @@ func (b *Board) fallback(at story.Place) string {
 }
 
 func (b *Board) gaveUp(d *story.Decision) []Line {
-	text := why(d)
+	text := b.why(d)
 	switch {
 	case d.Plan.Act == belay.ActAbort:
 		text = "nothing else starts: " + text
