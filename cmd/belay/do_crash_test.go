@@ -46,7 +46,7 @@ func TestDoKilled(t *testing.T) {
 	if wholeSweep() {
 		trials = 10
 	}
-	seed := rand.Uint64()
+	seed := uint64(chosenSeed())
 	for trial := range trials {
 		t.Run(fmt.Sprint(trial), func(t *testing.T) {
 			t.Parallel()

@@ -32,6 +32,15 @@ func newForgeRig(t *testing.T) *forgeRig {
 // wholeSweep tells whether all of a long sweep is asked for, not a part of it.
 func wholeSweep() bool { return os.Getenv("BELAY_SWEEPS") == "all" }
 
+// chosenSeed is the same on every change, and another one each time all of a sweep is
+// asked for.
+func chosenSeed() int {
+	if wholeSweep() {
+		return rand.IntN(1_000_000)
+	}
+	return 1
+}
+
 // belay is a call on a machine: a state directory of its own.
 func (r *forgeRig) belay(machine, faults string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(r.t.Context(), program, append([]string{"issue"}, args...)...)
@@ -104,7 +113,7 @@ func TestIssuesOnce(t *testing.T) {
 		processes, prints, faults = 8, 50, "fail=10 lose=15 hang=2 listlag=200ms"
 	}
 	r := newForgeRig(t)
-	faults += fmt.Sprintf(" seed=%d", time.Now().UnixNano()%1_000_000)
+	faults += fmt.Sprintf(" seed=%d", chosenSeed())
 	t.Log(faults)
 	var hands sync.WaitGroup
 	for p := range processes {
