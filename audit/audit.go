@@ -159,6 +159,8 @@ func (c *checker) event(i int) {
 		c.onRefusal(e)
 	case event.AnswerGiven:
 		c.onAnswerGiven(e)
+	case event.RunParked:
+		c.onParked()
 	case event.RunStarted, event.RunHeld, event.RunStopped, event.RunCleared:
 		// nothing beyond what every record of a stream must keep
 	}

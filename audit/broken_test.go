@@ -37,6 +37,7 @@ func brokenStreams() []broken {
 		{RuleRoot, "another tree", journal(began(), in("zzzzz/sub.1", stray)), 0},
 		{RuleRoot, "a child is stopped", journal(began(), kidUp, in(kid, event.RunStopped{})), 0},
 		{RuleRoot, "a child is held", journal(began(), kidUp, in(kid, event.RunHeld{})), 0},
+		{RuleParked, "parked while something is at work", journal(began(), do(start("a", 1), event.RunParked{})), 0},
 		{RuleChild, "a child of nobody", journal(began(), in(kid, stray)), 0},
 		{RuleChild, "a child of another attempt", journal(began(), do(startKid(1, kid)), in(kid, event.RunStarted{Schema: 1, Parent: key("a", 1)})), 0},
 		{RuleChild, "a name that no child has", journal(began(), do(startKid(1, "k3f9q/sub.7")), in("k3f9q/sub.7", kidStarted())), 3},

@@ -7,7 +7,7 @@ const (
 	RuleAttach    = "attach"    // each driver raises the epoch, to the number in its record
 	RuleEpoch     = "epoch"     // a record is written in the epoch of the driver that is attached
 	RuleFirst     = "first"     // a stream begins with run.started, of a known schema, and has only one
-	RuleRoot      = "root"      // the root comes first, and only it is attached, held and stopped
+	RuleRoot      = "root"      // the root comes first, and only it is attached, held, stopped and parked
 	RuleChild     = "child"     // a child run exists because an open attempt names it
 	RuleChildEnd  = "child_end" // an attempt that is a child run ends when that run has ended, as it ended
 	RuleKey       = "key"       // a key is made of run, step, role and number
@@ -22,6 +22,7 @@ const (
 	RuleOnce      = "once"      // a once step of unknown outcome starts again only on a check's or a person's word
 	RuleEnd       = "end"       // a run ends with nothing open and nobody asked; only ACHIEVED is 0
 	RuleAchieved  = "achieved"  // an achieved run has settled every step that it started
+	RuleParked    = "parked"    // a run is parked with no process open
 	RuleLost      = "lost"      // a step is lost at most as often as the limits allow
 	RuleItem      = "item"      // an item is opened once and answered once
 	RuleRequest   = "request"   // a request is received once and refused at most once
@@ -37,6 +38,6 @@ func Rules() []string {
 	return []string{
 		RuleSeq, RuleTime, RuleAttach, RuleEpoch, RuleFirst, RuleRoot, RuleChild, RuleChildEnd, RuleKey, RuleOpen,
 		RuleNumber, RuleFound, RuleHarvested, RuleJudged, RuleFinal, RuleTerminal, RuleReopen, RuleOnce, RuleEnd,
-		RuleAchieved, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook, RuleMerge,
+		RuleAchieved, RuleParked, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook, RuleMerge,
 	}
 }

@@ -71,7 +71,7 @@ func (c *checker) naming(id belay.RunID) *attempt {
 // mayFollow checks that the record may stand where it does in its stream.
 func (c *checker) mayFollow(s *stream) bool {
 	switch c.rec.Event.(type) {
-	case event.RunAttached, event.RunHeld, event.RunStopped:
+	case event.RunAttached, event.RunHeld, event.RunStopped, event.RunParked:
 		if s.id != c.root {
 			c.say(RuleRoot, "%s in the child run %s", c.rec.Event.Kind(), s.id)
 			return false
@@ -94,6 +94,15 @@ func (c *checker) onAttached() {
 	c.leftOver()
 	for _, a := range c.open {
 		a.unfound = a.child == ""
+	}
+}
+
+// onParked checks that nothing is at work in a run whose driver leaves.
+func (c *checker) onParked() {
+	for _, k := range slices.Sorted(maps.Keys(c.open)) {
+		if c.open[k].child == "" {
+			c.say(RuleParked, "the run is parked while attempt %s is open", k)
+		}
 	}
 }
 

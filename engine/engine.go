@@ -65,6 +65,7 @@ type Driver struct {
 	Seen    func([]event.Record) // called with every batch of records once it is on disk
 	Clock   Clock
 	Asker   Asker // who is asked beside the inbox; nil = nobody
+	Park    Park
 }
 
 // drive is one drive of a run: a driver at work.
@@ -78,11 +79,12 @@ type drive struct {
 	trees   map[belay.Key]treeWait // trees that others have
 	treesAt time.Time              // when they were asked for
 	limits  limits                 // until when open attempts may take
+	ledAt   time.Time              // when it was asked whether a watch leads
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 	heard   int                    // answers of the asker
 }
 
-// Drive attaches to the run and drives it until it ends, is held or is
+// Drive attaches to the run and drives it until it ends, is held, parked or
 // stopped. Cancelling ctx stops it in order; closing hard after it ends
 // everything at once, and that is written down if it is heard of soon. first are facts that belong into the first turn.
 func (d *Driver) Drive(ctx context.Context, hard <-chan struct{}, first ...flow.Fact) (belay.Status, error) {
@@ -257,6 +259,15 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			}
 			continue
 		}
+		if leave, ok := w.parking(); ok {
+			if err := w.readMail(); err != nil { // what was asked comes first
+				return err
+			}
+			if len(w.facts) == 0 {
+				w.facts = append(w.facts, leave)
+			}
+			continue
+		}
 		wake := timer.C
 		if w.turn.Until.IsZero() {
 			wake = nil
@@ -381,10 +392,10 @@ func (w *drive) readMail() error {
 	return nil
 }
 
-// lastMail looks into the mailbox before a held run is given up: an answer may
-// lie there already.
+// lastMail looks into the mailbox before a run is given up that is held or
+// parked: an answer may lie there already.
 func (w *drive) lastMail() error {
-	if w.turn.Status != belay.Held {
+	if w.turn.Status != belay.Held && w.turn.Status != belay.Parked {
 		return nil
 	}
 	return w.readMail()

@@ -26,6 +26,7 @@ import (
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/recipe"
+	"github.com/belay-run/belay/story"
 )
 
 // Local runs recipes on this machine, out of one state directory.
@@ -40,6 +41,8 @@ type Local struct {
 	Host    step.Host                 // for agent steps; Persona and Secrets are the run's own
 	Include []string                  // ignored files that a worktree shall have, too; see worktree.Include
 	Service func(agent string) string // the service that an agent calls; nil = named as the agent is
+
+	ParkAfter time.Duration // leave a run whose next act is further away, while a watch leads; 0 = never
 
 	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a
 	// job on its way to its process (nil = nothing does).
@@ -325,8 +328,8 @@ func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 	return recs, indexLedger{o}.Clear(recs)
 }
 
-// Drive drives the run until it ends, is held or is stopped, and says how it
-// stands.
+// Drive drives the run until it ends, is held, parked or stopped, and says how
+// it stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {
 	o.before = nil // who wanted them has them
 	if err := proc.BecomeSubreaper(); err != nil {
@@ -348,6 +351,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]even
 		Attach: o.attach, Ledger: indexLedger{o},
 		Self: o.self, Version: o.local.Version, Seen: seen,
 		Clock: NewClock(o.local.Speed, o.last), Asker: o.asker,
+		Park:  Park{After: o.local.ParkAfter, Led: o.local.State.WatchLeads},
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch
@@ -399,6 +403,9 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 		return belay.RunResult{Status: status, Code: exit.Held, Reason: "a person must act"}
 	case belay.Stopped:
 		return belay.RunResult{Status: status, Code: exit.Terminated, Reason: "stopped, can be resumed"}
+	case belay.Parked:
+		p, _ := t.Parked()
+		return story.ParkedResult(p)
 	case belay.Running:
 		return belay.RunResult{Status: status, Code: exit.Failed, Reason: "not finished"}
 	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted:

@@ -105,6 +105,13 @@ type RunStopped struct {
 	By string `json:"by,omitempty"`
 }
 
+// RunParked says that the driver left: nothing is to be done before a moment that
+// is far away, and a watch leads that starts a driver then.
+type RunParked struct {
+	Until time.Time `json:"until"`
+	For   string    `json:"for"` // what is to be done then
+}
+
 // RunEnded is the last record of a run, unless a person reopens it.
 type RunEnded struct {
 	belay.RunResult
@@ -253,6 +260,7 @@ func (RunAttached) Kind() string     { return "run.attached" }
 func (RunReopened) Kind() string     { return "run.reopened" }
 func (RunHeld) Kind() string         { return "run.held" }
 func (RunStopped) Kind() string      { return "run.stopped" }
+func (RunParked) Kind() string       { return "run.parked" }
 func (RunEnded) Kind() string        { return "run.ended" }
 func (AttemptStarted) Kind() string  { return "attempt.started" }
 func (AttemptFound) Kind() string    { return "attempt.found" }
@@ -275,7 +283,7 @@ func (RequestRefused) Kind() string  { return "request.refused" }
 // All is one zero value of every kind, in the order of the reference page.
 func All() []Event {
 	return []Event{
-		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunEnded{},
+		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunParked{}, RunEnded{},
 		AttemptStarted{}, AttemptNoted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
 		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
 		ItemOpened{}, ItemAnswered{}, ItemExpired{}, RunCleared{}, RequestReceived{}, RequestRefused{},
@@ -302,6 +310,8 @@ func Decode(kind string, body []byte) (Event, error) {
 		return decode[RunHeld](body)
 	case "run.stopped":
 		return decode[RunStopped](body)
+	case "run.parked":
+		return decode[RunParked](body)
 	case "run.ended":
 		return decode[RunEnded](body)
 	case "attempt.started":

@@ -20,7 +20,7 @@ const (
 	Infra      = 8   // disk, login, tool, network
 	Busy       = 9   // another process drives this run
 	Held       = 11  // a person must act
-	Window     = 12  // watch: runs went on when its window ended
+	Window     = 12  // runs go on without this process: the window of a watch ended, or the run is parked
 	Watched    = 20  // watch: a watched run failed
 	Watch      = 30  // watch: the watch itself failed
 	Usage      = 64  // wrong usage
@@ -50,7 +50,7 @@ func Table() []Row {
 		{Infra, "infrastructure: disk, tool, keeper, state directory"},
 		{Busy, "another process drives this run"},
 		{Held, "a person must act; the run is held and can go on"},
-		{Window, "watch: runs still went on when its window ended"},
+		{Window, "runs go on without this process: the window of a watch ended, or a run is parked"},
 		{Watched, "watch: a watched run ended without reaching its goal"},
 		{Watch, "watch: the watch itself failed"},
 		{Usage, "wrong usage"},

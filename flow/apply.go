@@ -25,7 +25,7 @@ func (s *State) apply(r event.Record) error {
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		return s.begin(e, r.At)
-	case event.RunAttached, event.RunHeld, event.RunStopped:
+	case event.RunAttached, event.RunHeld, event.RunStopped, event.RunParked:
 		return nil // the tree's business
 	case event.RunReopened:
 		return s.reopen()

@@ -31,8 +31,40 @@ func (t *Tree) Status() belay.Status {
 		return belay.Held
 	case t.stopped:
 		return belay.Stopped
+	case t.parked != nil:
+		return belay.Parked
 	}
 	return belay.Running
+}
+
+// Parked is when a tree that nobody drives wants to go on, and with what; ok is
+// false for one that is not parked.
+func (t *Tree) Parked() (p event.RunParked, ok bool) {
+	if t.Status() != belay.Parked {
+		return p, false
+	}
+	return *t.parked, true
+}
+
+// Parking is the fact that the driver leaves until the next moment at which a run
+// wants to be asked; ok is false where there is none. Only a turn that ends idle
+// has nothing else to wait for.
+func (t *Tree) Parking() (f Fact, ok bool) {
+	at := t.until()
+	if at.IsZero() {
+		return f, false
+	}
+	s := t.born[t.alarms[0].run]
+	what := "run " + string(s.id)
+	for _, timer := range s.timers.list {
+		if timer.at.Equal(at) && timer.key == "" {
+			what = "step " + string(s.prog.Steps[timer.step].ID)
+			if s.id != t.root {
+				what += " of run " + string(s.id)
+			}
+		}
+	}
+	return Fact{t.root, event.RunParked{Until: at, For: what}}, true
 }
 
 // Reopen are the facts that make an ended tree go on.

@@ -50,6 +50,7 @@ type Tree struct {
 	stopping *event.Request
 	held     bool
 	stopped  bool
+	parked   *event.RunParked
 	pardoned bool // a person cleared attempts since it last ended
 	anew     bool // a person cleared the review since: new rounds begin from nothing
 	spent    spent
@@ -100,6 +101,7 @@ type Turn struct {
 	Effects []effect.Effect // Do, Ask and Kill, to be released after the commit
 	Until   time.Time       // when to turn again by itself; zero = only on a new fact
 	Status  belay.Status    // how the tree stands after it
+	Idle    bool            // no process is open and no question is out: only time, or a person, moves it
 	More    bool            // there is more to be said at once: it would have become too big
 }
 
@@ -196,14 +198,16 @@ func (t *Tree) note(s *State, r event.Record) {
 		t.held, t.stopped = true, false
 	case event.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped = false, true
-		for _, b := range t.live.list {
-			t.born[b].giveAllBack()
-		}
+		t.giveAllBack()
+	case event.RunParked: // the same
+		t.parked = &e
+		t.giveAllBack()
 	case event.RunReopened:
-		t.pardoned = false
+		t.pardoned, t.parked = false, nil
 		t.live.push(s.birth)
 		t.held, t.stopped = false, false
 	case event.RequestReceived:
+		t.parked = nil // somebody wants something of it now
 		if e.Request.Ask == event.RequestStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
 			t.stopping = &e.Request
 		}
@@ -312,13 +316,20 @@ func (t *Tree) attach(e event.RunAttached) {
 	if t.stopped || e.Pid != was.Pid || e.Start != was.Start || e.Boot != was.Boot {
 		t.stopping = nil
 	}
-	t.held, t.stopped = false, false
+	t.held, t.stopped, t.parked = false, false, nil
 	for _, b := range t.live.list {
 		s := t.born[b]
 		t.touch(s)
 		s.doubtHomes()
 		s.giveAllBack()
 		clear(s.trees)
+	}
+}
+
+// giveAllBack gives the working trees back of all steps whose agent is not at work.
+func (t *Tree) giveAllBack() {
+	for _, b := range t.live.list {
+		t.born[b].giveAllBack()
 	}
 }
 

@@ -252,6 +252,7 @@ func (w *turn) rest() error {
 	}
 	until, person, busy := w.horizon()
 	w.out.Until = until
+	w.out.Idle = !busy && t.stopping == nil
 	resting := !busy && until.IsZero() && t.runs[t.root].result == nil
 	if resting && person && !t.held && t.stopping == nil && !(t.attended && len(t.Asking()) > 0) {
 		if err := w.write(t.root, event.RunHeld{Items: t.items()}); err != nil {

@@ -140,6 +140,11 @@ func WaitsForTree(by belay.RunID) string { return waitsFor + string(by) }
 // which the beat has, too.
 func WaitsFor(what string) string { return waiting + what }
 
+// Parked tells whether the driver left the run, and until when, by its beat.
+func (b Beat) Parked() (bool, time.Time) {
+	return b.Phase == string(belay.Parked) && b.Until != 0, time.Unix(b.Until, 0)
+}
+
 // Waits is what a driver waits for, by its beat; "" for nothing that others have.
 func (b Beat) Waits() string {
 	if strings.HasPrefix(b.Phase, waitsFor) {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,12 +178,40 @@ func putRun(c *sqlite3.Conn, sum Summary) error {
 // those that have one of these statuses in the index. It opens no journal but of
 // those that could not be read before, and no file of a run that it does not list.
 func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
-	query, args := "SELECT * FROM runs", []any{}
-	if len(of) > 0 {
-		query += " WHERE status IN (?" + strings.Repeat(",?", len(of)-1) + ")"
+	if len(of) == 0 {
+		return s.list("")
 	}
-	for _, status := range of {
-		args = append(args, string(status))
+	args := make([]any, len(of))
+	for i, status := range of {
+		args[i] = string(status)
+	}
+	return s.list("status", args...)
+}
+
+// RunsNamed lists those of the runs that are there, the newest first, as Runs does.
+func (s *State) RunsNamed(ids ...belay.RunID) (sums []Summary, err error) {
+	for chunk := range slices.Chunk(ids, maxNamed) {
+		args := make([]any, len(chunk))
+		for i, id := range chunk {
+			args[i] = string(id)
+		}
+		some, err := s.list("id", args...)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, some...)
+	}
+	return sums, nil
+}
+
+// maxNamed is how many runs are asked for at once.
+const maxNamed = 500
+
+// list are the runs of which a column has one of the values, or all.
+func (s *State) list(column string, args ...any) ([]Summary, error) {
+	query := "SELECT * FROM runs"
+	if column != "" {
+		query += " WHERE " + column + " IN (?" + strings.Repeat(",?", len(args)-1) + ")"
 	}
 	var sums []Summary
 	err := s.inIndex("list runs", func(c *sqlite3.Conn) error {

@@ -102,6 +102,8 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 			sum.Status, sum.Code = belay.Held, exit.Held
 		case event.RunStopped:
 			sum.Status, sum.Code = belay.Stopped, exit.Terminated
+		case event.RunParked:
+			sum.Status, sum.Code, sum.Reason = belay.Parked, exit.Window, e.For
 		case event.RunEnded:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = e.Status, e.Code, e.Reason, rec.At
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,16 +13,25 @@ import (
 // watchName is the lock of the watch that leads.
 const watchName = "watch.lock"
 
+// someName is the lock of a watch that was told which runs to look at. It stands
+// back while one leads that looks at all.
+const someName = "watch.some.lock"
+
 // WatchLock is the right to act as the watch of a state directory. The kernel
 // gives it back at the death of its process.
 type WatchLock struct{ file *os.File }
 
-// LeadWatch takes the right to act as the watch; nil when another process has it.
-func (s *State) LeadWatch() (*WatchLock, error) {
+// LeadWatch takes the right to act as the watch of all runs, or of some; nil when
+// another process has it. Who looks at some runs only must ask WatchLeads, too.
+func (s *State) LeadWatch(all bool) (*WatchLock, error) {
 	if s.still != nil {
 		return nil, s.still
 	}
-	path := filepath.Join(s.dir, watchName)
+	name := someName
+	if all {
+		name = watchName
+	}
+	path := filepath.Join(s.dir, name)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_CLOEXEC, fileMode)
 	if err != nil {
 		return nil, unwritten("lead the watch", path, err)
@@ -38,14 +48,15 @@ func (s *State) LeadWatch() (*WatchLock, error) {
 	return nil, unwritten("lead the watch", path, err)
 }
 
-// WatchLeads tells whether a watch looks after the runs of this state directory.
+// WatchLeads tells whether a watch looks after all runs of this state directory.
+// One that is stopped by a signal does not.
 func (s *State) WatchLeads() bool {
 	f, err := os.OpenFile(filepath.Join(s.dir, watchName), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) && !readHolder(f).Frozen()
 }
 
 // Release gives the right back.
@@ -53,13 +64,30 @@ func (l *WatchLock) Release() {
 	_ = (&lock{file: l.file}).release() // the end of the process does it otherwise
 }
 
-// Changed is when the journal of a run was written last; zero when that cannot
-// be told.
+// Changed is when the journal of a run or its mailbox was written last; zero when
+// that cannot be told.
 func (f Folder) Changed() (last time.Time) {
-	for _, name := range []string{journalName, journalName + "-wal"} {
+	for _, name := range []string{journalName, journalName + "-wal", inName} {
 		if info, err := os.Stat(f.in(name)); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}
 	}
 	return last
+}
+
+// Mailed is when the oldest request was left that waits for a driver; zero for none.
+func (f Folder) Mailed() (at time.Time) {
+	entries, err := os.ReadDir(f.in(inName))
+	if err != nil {
+		return at // whoever drives the run next says why
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if info, err := e.Info(); err == nil && (at.IsZero() || info.ModTime().Before(at)) {
+			at = info.ModTime()
+		}
+	}
+	return at
 }

@@ -1,18 +1,35 @@
 package ledger
 
-import "github.com/belay-run/belay"
+import (
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
 
 // WatchSchema makes the table of what the watch keeps of each run.
 const WatchSchema = `
 	CREATE TABLE watched (run TEXT PRIMARY KEY, memory TEXT NOT NULL) STRICT`
 
-// Watched is what the watch keeps of all runs that it has looked at.
-func (led *Ledger) Watched() (map[belay.RunID]string, error) {
+// maxWatched is how many runs are asked for at once.
+const maxWatched = 500
+
+// Watched is what the watch keeps of runs; it has nothing of those that it has
+// not looked at.
+func (led *Ledger) Watched(ids ...belay.RunID) (map[belay.RunID]string, error) {
 	all := map[belay.RunID]string{}
 	err := led.Store.Read("read what the watch knows", func(c Tx) error {
-		return c.Each("SELECT run, memory FROM watched", nil, func(q Row) {
-			all[belay.RunID(q.ColumnText(0))] = q.ColumnText(1)
-		})
+		for chunk := range slices.Chunk(ids, maxWatched) {
+			args := make([]any, len(chunk))
+			for i, id := range chunk {
+				args[i] = id
+			}
+			query := "SELECT run, memory FROM watched WHERE run IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+			if err := c.Each(query, args, func(q Row) { all[belay.RunID(q.ColumnText(0))] = q.ColumnText(1) }); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return all, err
 }

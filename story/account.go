@@ -75,6 +75,9 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 	case w.Status == belay.Held:
 		code := exit.Held
 		w.Code, w.Reason = &code, ""
+	case w.Status == belay.Parked:
+		p, _ := s.Tree.Parked()
+		w.Reason = "parked until " + p.Until.UTC().Format(time.RFC3339) + " for " + p.For
 	case w.Status == belay.Running:
 		w.Died++
 		w.Reason = ""

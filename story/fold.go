@@ -33,7 +33,7 @@ func (s *Story) add(r event.Record) News {
 	n := News{What: What(r.Event.Kind()), At: r.At, Place: Place{Run: r.Run}}
 	n.Arrival = s.watch.take(n.What, r.Run == s.Root)
 	run := s.run(r.Run)
-	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunHeld
+	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunHeld || n.What == RunParked
 	switch e := r.Event.(type) {
 	case event.AttemptStarted:
 		s.started(&n, e)
@@ -78,6 +78,9 @@ func (s *Story) addRun(n *News, r event.Record) {
 	case event.RunStopped:
 		n.By, s.StoppedBy = e.By, e.By
 		s.rest(r.Run, belay.RunResult{Status: belay.Stopped, Code: exit.Terminated, Reason: "stopped by " + e.By})
+	case event.RunParked:
+		n.Until, n.Why = e.Until, e.For
+		s.rest(r.Run, ParkedResult(e))
 	case event.RunEnded:
 		n.Result = &e.RunResult
 		s.run(r.Run).Ended = r.At
@@ -94,6 +97,11 @@ func (s *Story) addRun(n *News, r event.Record) {
 		n.Request, n.Why = &event.Request{ID: e.ID}, e.Why
 	case event.RunStarted: // the tree has it
 	}
+}
+
+// ParkedResult is how a run stands that is parked.
+func ParkedResult(e event.RunParked) belay.RunResult {
+	return belay.RunResult{Status: belay.Parked, Code: exit.Window, Reason: e.For}
 }
 
 // rest keeps how the root came to rest.

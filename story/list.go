@@ -38,10 +38,10 @@ func (l Listed) State(now time.Time) RunState {
 		return StateHeld
 	case belay.Stopped:
 		return StateStopped
-	case belay.Running:
+	case belay.Running, belay.Parked:
 	}
 	switch {
-	case !l.Owned && !l.Parked.IsZero():
+	case !l.Owned && (!l.Parked.IsZero() || l.Status == belay.Parked):
 		return StateParked
 	case !l.Owned:
 		return StateLost

@@ -18,6 +18,7 @@ const (
 	RunReopened     What = "run.reopened"
 	RunHeld         What = "run.held"
 	RunStopped      What = "run.stopped"
+	RunParked       What = "run.parked"
 	RunEnded        What = "run.ended"
 	RunCleared      What = "run.cleared"
 	AttemptStarted  What = "attempt.started"
@@ -55,6 +56,7 @@ type News struct {
 	Repeated bool             // the same was told before, and still stands
 	Failure  *belay.Failure   // of a step that failed before it started
 	Result   *belay.RunResult // of a run that ended
+	Until    time.Time        // of a run that is parked
 	Request  *event.Request   // that was received; of one that was refused its id
 	By       string           // who did it
 	Why      string
@@ -202,7 +204,7 @@ func (w *driverWatch) take(what What, ofRoot bool) Arrival {
 		return how
 	case RunStopped:
 		w.inOrder, w.stopped = true, true
-	case RunEnded, RunHeld:
+	case RunEnded, RunHeld, RunParked:
 		w.inOrder = ofRoot
 	case ItemAnswered, ItemExpired, StepSkipped, RequestReceived, RequestRefused, RunReopened, RunCleared:
 	case RunStarted, AttemptStarted, AttemptNoted, AttemptFound, AttemptStopping, AttemptEnded, AttemptJudged,

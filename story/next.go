@@ -26,6 +26,7 @@ const (
 	Adopt       Advice = "adopt"        // its driver died: go on with what still runs
 	AnswerNow   Advice = "answer_now"   // somebody drives it, and takes the answer at once
 	WaitService Advice = "wait_service" // it goes on by itself when the service may be called
+	WaitWatch   Advice = "wait_watch"   // it is parked: the watch wakes it
 	Watch       Advice = "watch"        // somebody drives it
 	AnswerFirst Advice = "answer_first" // answer, then go on
 	GoOn        Advice = "go_on"        // it was stopped
@@ -68,6 +69,11 @@ func (a *Account) next(file string) Next {
 		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
 	case belay.Stopped:
 		return Next{GoOn, []Command{resume}}
+	case belay.Parked:
+		if len(a.Asked) > 0 {
+			return Next{AnswerNow, []Command{a.Asked[0].Command()}}
+		}
+		return Next{WaitWatch, []Command{resume}}
 	case belay.NotAchieved:
 		return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
 	case belay.Partial:

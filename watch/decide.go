@@ -98,7 +98,7 @@ func decide(r Run, m Memory, rules Rules, now Clock) Decision {
 		return person("it is held: "+orElse(r.Reason, "a question waits for an answer"), "inbox")
 	case belay.Stopped:
 		return person("it was stopped"+behind(": ", r.Reason), "resume "+string(r.ID))
-	case belay.Running:
+	case belay.Running, belay.Parked:
 	}
 	switch r.Owner {
 	case OwnerAlive:
@@ -134,8 +134,9 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 	wake := r.due()
 	free := !wake.IsZero() && !wake.Equal(m.Woken) // the same one again is a driver that died before it did anything
 	switch {
-	case parked && now.Wall.Before(r.Parked):
-		return Decision{Event: Running, Reason: "it is parked" + behind(": ", r.Waits)}
+	case parked && r.Mail.IsZero() && now.Wall.Before(r.Parked):
+		until := r.Parked.Add(time.Second - 1).UTC().Format(time.RFC3339) // a beat has no parts of a second
+		return Decision{Event: Running, Reason: "it is parked until " + until + behind(" for ", r.For), Again: r.Parked}
 	case !free && !m.left(rules, now):
 		return Decision{Event: Stale, Reason: "nobody drives it"}
 	case r.Stalemate != "":
@@ -145,10 +146,12 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 			"; set them for the watch (EnvironmentFile= in its unit) or resume the run in a shell that has them", "resume "+string(r.ID))
 	case m.Same >= sameExits:
 		return person("the driver that was started for it ended the same way "+times(m.Same)+": "+m.Exit, "resume "+string(r.ID))
+	case free && !r.Mail.IsZero():
+		return Decision{Event: Resumed, Reason: "somebody asks something of it", Start: true, Wake: true}
 	case free && parked:
 		return Decision{Event: Resumed, Reason: "it was parked, and its time has come", Start: true, Wake: true}
 	case free:
-		return Decision{Event: Resumed, Reason: "every question is answered", Start: true, Wake: true}
+		return Decision{Event: Resumed, Reason: "somebody answered", Start: true, Wake: true}
 	case m.Resumes >= rules.Resumes:
 		return capped(r, m.Resumes, rules.Resumes, "in a row with nothing finished")
 	case m.Total >= rules.Total:
@@ -159,7 +162,10 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 
 // due is the moment that lets a run go on which left its processes on purpose.
 func (r Run) due() time.Time {
-	if !r.Parked.IsZero() {
+	switch {
+	case !r.Mail.IsZero():
+		return r.Mail
+	case !r.Parked.IsZero():
 		return r.Parked
 	}
 	return r.Answered
@@ -172,6 +178,14 @@ func (m Memory) left(rules Rules, now Clock) bool {
 
 func person(reason, next string) Decision {
 	return Decision{Event: NeedsYou, Reason: reason, Next: next, Rest: true}
+}
+
+// Forgotten is the decision about a run of which the memory cannot be read: with
+// nothing known, all tries would be given back.
+func Forgotten(id belay.RunID, err error) Decision {
+	d := person("what the watch has counted for it cannot be read: "+err.Error(), "clear "+string(id)+" restarts --why TEXT")
+	d.Run, d.Shown = id, true
+	return d
 }
 
 func halt(r Run) Decision {

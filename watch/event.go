@@ -2,6 +2,7 @@ package watch
 
 import (
 	"slices"
+	"time"
 
 	"github.com/belay-run/belay/exit"
 )
@@ -42,7 +43,7 @@ func Events() []EventRow {
 		{Failed, exit.Watched, "the run ended, and did not reach its goal"},
 		{Resumed, exit.Window, "nobody drove the run; a driver was started"},
 		{Stale, exit.Window, "nobody drives the run; the watch waits a little before it acts"},
-		{Running, exit.Window, "the run is driven, waits or is parked"},
+		{Running, exit.Window, "the run is driven, waits or is parked; message says which"},
 		{Reenter, exit.Window, "the window of the watch ended while runs went on"},
 		{Complete, exit.OK, "the run reached its goal"},
 		{AllDone, exit.OK, "every watched run reached its goal"},
@@ -81,4 +82,19 @@ func Worst(all []Decision) (worst Decision, ok bool) {
 // Over tells whether no run is left that can go on without a person.
 func Over(all []Decision) bool {
 	return !slices.ContainsFunc(all, func(d Decision) bool { return !d.Rest })
+}
+
+// soonest bounds how fast looks follow each other.
+const soonest = 100 * time.Millisecond
+
+// Pause is how long a watch waits before it looks again: a poll, or less when the
+// time of a run comes before.
+func Pause(all []Decision, rules Rules, now time.Time) time.Duration {
+	pause := rules.Poll
+	for _, d := range all {
+		if !d.Again.IsZero() {
+			pause = min(pause, max(d.Again.Sub(now), soonest))
+		}
+	}
+	return pause
 }

@@ -4,6 +4,9 @@
 package watch
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -45,8 +48,10 @@ type Run struct {
 	Until   time.Time // when it goes on by itself
 	Allowed time.Time // until when its open attempts may take, by their own limits
 	Parked  time.Time // it left its processes, and wants to be started again at this time
+	For     string    // of one that is parked: what is to be done then
 
-	Answered time.Time // of a run that was held: when the last of its questions was answered
+	Answered time.Time // of a run that was held or parked: when somebody last said something to it
+	Mail     time.Time // of one that nobody drives: when a request was left in its mailbox
 
 	Stalemate string   // why another try would be the last one again
 	Lacks     []string // variables that its steps were given and that are not there now
@@ -69,6 +74,53 @@ type Memory struct {
 	Same    int           `json:"same,omitempty"`   // how often in a row it ended that way
 	Event   Event         `json:"event,omitempty"`  // what was said of the run last
 	Reason  string        `json:"reason,omitempty"`
+
+	other map[string]json.RawMessage // what another version keeps: it is kept
+}
+
+// Recall is what was kept of a run. What cannot be read is an error and not
+// nothing: nothing would give all tries back.
+func Recall(text string) (m Memory, err error) {
+	if text == "" {
+		return m, nil
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return Memory{}, err
+	}
+	if m.Resumes < 0 || m.Total < 0 || m.Same < 0 {
+		return Memory{}, errors.New("a count is below 0")
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return Memory{}, err
+	}
+	for _, own := range memoryKeys {
+		delete(all, own)
+	}
+	if len(all) > 0 {
+		m.other = all
+	}
+	return m, nil
+}
+
+// Text is the memory as it is kept.
+func (m Memory) Text() (string, error) {
+	b, err := json.Marshal(m)
+	if err != nil || len(m.other) == 0 {
+		return string(b), err
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return "", err
+	}
+	maps.Copy(all, m.other)
+	b, err = json.Marshal(all)
+	return string(b), err
+}
+
+// memoryKeys are the keys of a memory that this version knows.
+var memoryKeys = []string{
+	"done", "driver", "boot", "moved", "dead", "frozen", "resumes", "total", "woken", "exit", "same", "event", "reason",
 }
 
 // Rules are the settings of a watch.
@@ -83,6 +135,7 @@ type Rules struct {
 const (
 	DefaultPoll    = 30 * time.Second
 	DefaultStall   = 30 * time.Minute
+	DefaultPark    = 5 * time.Minute
 	DefaultWindow  = time.Hour
 	DefaultResumes = 3
 	DefaultTotal   = 10
@@ -100,13 +153,14 @@ const sameExits = 2
 type Decision struct {
 	Run    belay.RunID
 	Event  Event
-	Reason string // for a person, one sentence
-	Next   string // what to type, without the name of the program
-	Start  bool   // start a driver now, if Memory can be written first
-	Wake   bool   // of Start: it left its processes on purpose, which costs no try
-	Rest   bool   // nothing will happen to this run without a person
-	Shown  bool   // it is what was said of the run before
-	Count  int    // tries in a row, with this one
+	Reason string    // for a person, one sentence
+	Next   string    // what to type, without the name of the program
+	Start  bool      // start a driver now, if Memory can be written first
+	Wake   bool      // of Start: it left its processes on purpose, which costs no try
+	Rest   bool      // nothing will happen to this run without a person
+	Shown  bool      // it is what was said of the run before
+	Again  time.Time // look at it again no later than this; zero = at the next look
+	Count  int       // tries in a row, with this one
 	Most   int
 }
 

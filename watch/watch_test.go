@@ -1,7 +1,7 @@
 package watch
 
 import (
-	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -38,12 +38,12 @@ func newWorld(t *testing.T) *world {
 func (w *world) pass(d time.Duration) Decision {
 	w.now.Awake += d
 	w.now.Wall = w.now.Wall.Add(d)
-	kept, err := json.Marshal(w.mem)
+	kept, err := w.mem.Text()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var mem Memory
-	if err := json.Unmarshal(kept, &mem); err != nil {
+	mem, err := Recall(kept)
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.last, w.mem = Decide(w.run, mem, w.rules, w.now)
@@ -292,6 +292,20 @@ func TestResume(t *testing.T) {
 				w.t.Errorf("%d starts", w.start)
 			}
 		},
+		"parked, and somebody asks something": func(w *world) {
+			w.run.Status, w.run.Owner, w.run.Parked = belay.Parked, OwnerDead, w.now.Wall.Add(50*time.Hour)
+			w.pass(time.Minute)
+			w.want(Running, "parked until 2026-03-03T04:00:00Z")
+			if !w.last.Again.Equal(w.run.Parked) {
+				w.t.Errorf("%+v", w.last)
+			}
+			w.run.Mail = w.now.Wall
+			w.pass(time.Minute)
+			w.want(Resumed, "somebody asks")
+			if !w.last.Start || !w.last.Wake || w.mem.Total != 0 {
+				w.t.Errorf("%+v", w.last)
+			}
+		},
 		"answered": func(w *world) {
 			w.run.Status, w.run.Owner = belay.Held, OwnerDead
 			w.ticks(time.Hour)
@@ -355,5 +369,64 @@ func TestWorst(t *testing.T) {
 	}
 	if _, ok := Worst(nil); ok {
 		t.Error("the worst of nothing")
+	}
+}
+
+// What was counted and cannot be read gives no tries back, and what another
+// version keeps is kept.
+// promise: W4, W6
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"x", `{"resumes":"3"}`, `{"resumes":-1}`, `[]`, `{"total":3`} {
+		if m, err := Recall(bad); err == nil || m.Resumes != 0 {
+			t.Errorf("%s: %+v, %v", bad, m, err)
+		}
+	}
+	m, err := Recall(`{"resumes":2,"later":{"a":1},"lastSeenPhase":3}`)
+	if err != nil || m.Resumes != 2 {
+		t.Fatal(m, err)
+	}
+	m.Resumes++
+	text, err := m.Text()
+	if err != nil || !strings.Contains(text, `"later":{"a":1}`) || !strings.Contains(text, `"lastSeenPhase":3`) || !strings.Contains(text, `"resumes":3`) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if again, err := Recall(text); err != nil || again.Resumes != 3 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	d := Forgotten("r", errors.New("why"))
+	if d.Start || !d.Rest || d.Code() != exit.Held || !strings.Contains(d.Next, "clear r restarts") {
+		t.Errorf("%+v", d)
+	}
+	whole, err := Memory{
+		Done: 1, Driver: "d", Boot: "b", Moved: 1, Dead: 1, Frozen: 1, Resumes: 1, Total: 1,
+		Woken: time.Unix(1, 0), Exit: "e", Same: 1, Event: Running, Reason: "r",
+	}.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Recall(whole); err != nil || all.other != nil {
+		t.Errorf("memoryKeys lacks %v, %v", all.other, err)
+	}
+}
+
+// A watch looks again when the time of a parked run comes, not only at its poll.
+// promise: W13
+func TestPause(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC)
+	at := func(d time.Duration) Decision { return Decision{Again: now.Add(d)} }
+	for _, c := range []struct {
+		all  []Decision
+		want time.Duration
+	}{
+		{nil, time.Minute},
+		{[]Decision{{}, at(time.Hour)}, time.Minute},
+		{[]Decision{at(40 * time.Second), at(20 * time.Second), {}}, 20 * time.Second},
+		{[]Decision{at(-time.Hour)}, soonest},
+	} {
+		if got := Pause(c.all, rules, now); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
+		}
 	}
 }

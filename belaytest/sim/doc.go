@@ -134,7 +134,7 @@ func endIndex(s belay.Status) int {
 		return 2
 	case belay.Aborted:
 		return 3
-	case belay.Held, belay.Stopped, belay.Running:
+	case belay.Held, belay.Stopped, belay.Parked, belay.Running:
 		return 4
 	}
 	return 4

@@ -93,6 +93,8 @@ func (t *truth) record(r event.Record) {
 		t.resting(r.Run, belay.Held)
 	case event.RunStopped:
 		t.resting(r.Run, belay.Stopped)
+	case event.RunParked:
+		t.resting(r.Run, belay.Parked)
 	case event.RunEnded:
 		t.runEnded(r.Run, e.RunResult)
 	case event.RequestReceived:

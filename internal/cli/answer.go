@@ -98,6 +98,14 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 	if h.check {
 		text += "; the step has a check of its own, and that decides"
 	}
+	if h.parked {
+		if _, err := a.startDriver(ws, req.Run.Root()); err != nil {
+			a.complain(fmt.Errorf("wake run %s: %w", req.Run.Root(), err))
+		} else {
+			h.left = false
+			text += "; it was parked, and goes on"
+		}
+	}
 	if h.left {
 		text += fmt.Sprintf("\nnext: %s resume %s", a.name(), req.Run.Root())
 	}

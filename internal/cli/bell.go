@@ -182,7 +182,7 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 		r.notice.Code, r.notice.Reason = s.Rest.Code, s.Rest.Reason
 	}
 	switch status {
-	case belay.Held:
+	case belay.Held, belay.Parked:
 		r.notice.Next = name + " inbox"
 		for _, w := range waitings(s.Questions(s.steps()), name) {
 			r.items = append(r.items, watch.Item{Key: fmt.Sprintf("held %s:%s@%d", w.Run, w.Item, w.Since.UnixNano()), On: watch.OnHeld, Since: w.Since})

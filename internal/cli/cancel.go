@@ -164,7 +164,7 @@ func atRest(id belay.RunID, kind event.RequestKind, s belay.Status) (bool, error
 		return true, exit.New(exit.Invalid, string(kind), fmt.Errorf("run %s has ended: %s", id, s), "")
 	case belay.Held, belay.Stopped:
 		return kind == event.RequestStop, nil
-	case belay.Running:
+	case belay.Running, belay.Parked:
 	}
 	return false, nil
 }

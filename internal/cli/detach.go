@@ -61,7 +61,7 @@ func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
 // driverCommand is belay resume in a session of its own, with no input and no
 // output. It has no context: its life does not depend on this process.
 func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) *exec.Cmd {
-	args := append([]string{"--state", ws.state.Dir(), "resume", string(id)}, flags...)
+	args := append([]string{"--state", ws.state.Dir(), "resume", string(id), "--detached"}, flags...)
 	if a.talks {
 		args = append(args, "--log-level", string(a.logLevel))
 	}
@@ -96,4 +96,14 @@ func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver 
 		case <-tick.C:
 		}
 	}
+}
+
+// lacks are those of the variables that a run was given which are not set here.
+func (a *app) lacks(given []string) (names []string) {
+	for _, name := range given {
+		if a.env(name) == "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }

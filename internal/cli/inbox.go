@@ -225,7 +225,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	case belay.Stalemate:
 		l.Kind, l.Question = letterStuck, stuckQuestion(sum.Reason)
 		return []letter{l}
-	case belay.Held, belay.Running, journal.Unreadable:
+	case belay.Held, belay.Running, belay.Parked, journal.Unreadable:
 		return a.opened(st, sum, l)
 	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Aborted, belay.Stopped:
 	}

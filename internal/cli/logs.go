@@ -233,7 +233,7 @@ func (h *headed) Write(p []byte) (int, error) {
 // follow goes on with new records and new text until the run rests, its driver
 // is gone, or somebody asks to stop.
 func (r *reading) follow(ctx context.Context) error {
-	for r.run.Status == belay.Running {
+	for r.run.Status == belay.Running || r.run.Status == belay.Parked {
 		alive := r.alive()
 		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
 		err := r.run.view.Follow(step, r.run.Seq, followEvery/2, func(recs []event.Record) error {

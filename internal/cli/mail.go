@@ -36,6 +36,8 @@ type heard struct {
 	end  *belay.RunResult
 	left bool // nobody drives the run any more
 
+	parked bool // the run was parked, and nobody drives it: nothing else wakes it at once
+
 	check bool // a step's own check has the last word about the answer
 }
 

@@ -43,8 +43,9 @@ func lineOfRequest(req event.Request) requestLine {
 // grant puts a request to a run, driven or not; every reply but a good one is an
 // error.
 func (a *app) grant(ctx context.Context, ws *workshop, req event.Request, asJSON bool) (heard, error) {
-	check := false
+	check, parked := false, false
 	h, err := ask(ctx, ws, req, func(o *engine.Open) (err error) {
+		parked = o.Tree.Status() == belay.Parked && len(a.lacks(o.Tree.Started().Given)) == 0
 		check, err = a.grantFree(o, req, asJSON)
 		return err
 	})
@@ -58,7 +59,7 @@ func (a *app) grant(ctx context.Context, ws *workshop, req event.Request, asJSON
 		return h, a.unanswered(ctx, ws, req, asJSON)
 	case accepted:
 	}
-	h.check = h.check || check
+	h.check, h.parked = h.check || check, parked
 	return h, nil
 }
 

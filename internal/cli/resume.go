@@ -19,6 +19,7 @@ type resumeOptions struct {
 	json    bool
 	secrets []string
 
+	detached   bool // nobody waits for it: it may park
 	unattended bool // a watch started it: nothing that has ended is opened again
 }
 
@@ -30,6 +31,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		})
 	cmd.Flags().StringVar(&o.why, "why", "", "why an ended run is opened again, for the record")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print every new record as a line of JSON")
+	cmd.Flags().BoolVar(&o.detached, "detached", false, "leave the run while its next act is far away and belay watch leads (for belay itself)")
+	_ = cmd.Flags().MarkHidden("detached") // it is there: the line above made it
 	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has not ended (for belay watch)")
 	_ = cmd.Flags().MarkHidden("unattended") // it is there: the line above made it
 	secretFlag(cmd, &o.secrets)
@@ -55,6 +58,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	a.subject = id
+	if o.detached {
+		ws.local.ParkAfter = ws.cfg.Watch.Park.Value
+	}
 	open, err := takeRun(ctx, ws, id)
 	if err != nil {
 		return err
@@ -106,7 +112,7 @@ func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, 
 		return o.Tree.Reopen(engine.Person(), why), true, nil
 	case belay.Achieved, belay.Aborted:
 		return nil, false, nil
-	case belay.Held, belay.Stopped, belay.Running:
+	case belay.Held, belay.Stopped, belay.Parked, belay.Running:
 	}
 	return nil, true, nil
 }

@@ -66,7 +66,7 @@ func (a *app) runs(asJSON bool) (err error) {
 		}
 		l := lineOf(sum)
 		l.Task, l.Planned = titleOf(st.Folder(sum.ID), sum.Name)
-		if l.Crashed {
+		if parked, _ := sum.Beat.Parked(); l.Crashed || l.Status == belay.Parked && !parked {
 			l = l.mended(st, sum.Beat)
 		}
 		l.standing(sum, time.Now())
@@ -101,6 +101,9 @@ func lineOf(sum journal.Summary) runLine {
 			l.Status, l.Crashed = belay.Stopped, true
 		}
 	}
+	if parked, until := sum.Beat.Parked(); parked && sum.Status == belay.Parked {
+		l.Until = until
+	}
 	return l
 }
 
@@ -108,7 +111,8 @@ func lineOf(sum journal.Summary) runLine {
 // and before it could say so in the index. The beat tells that it is such a run,
 // so that the journals of all others stay closed.
 func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
-	if phase := belay.Status(beat.Phase); phase == "" || phase == belay.Running || beat.Waiting() != "" {
+	phase := belay.Status(beat.Phase)
+	if l.Crashed && (phase == "" || phase == belay.Running || beat.Waiting() != "") {
 		return l
 	}
 	s, err := tell(st, string(l.ID))
@@ -121,6 +125,9 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 		return l
 	}
 	l.Status, l.Crashed, l.Code, l.Reason = res.Status, false, res.Code, res.Reason
+	if p, parked := s.Tree.Parked(); parked {
+		l.Until = p.Until
+	}
 	if res.Status.Terminal() {
 		l.Ended = s.Last
 	}
@@ -138,13 +145,18 @@ func (l *runLine) standing(sum journal.Summary, now time.Time) {
 	if sum.Beat.Until != 0 {
 		known.Until = time.Unix(sum.Beat.Until, 0)
 	}
+	if l.Status == belay.Parked {
+		known.Parked = l.Until
+	}
 	l.State, l.Until = known.State(now), known.Till(now).UTC()
 	switch l.State {
 	case story.StateWaiting:
 		l.For = strings.TrimPrefix(known.Waits, "waiting for ")
 	case story.StateHeld:
 		l.For = "a person"
-	case story.StateRunning, story.StateParked, story.StateStopped, story.StateLost, story.StateEnded:
+	case story.StateParked:
+		l.For = l.Reason
+	case story.StateRunning, story.StateStopped, story.StateLost, story.StateEnded:
 	}
 	if l.Status == journal.Unreadable {
 		l.State = ""
@@ -172,6 +184,15 @@ func (l runLine) status() string {
 		text += ", until " + l.Until.Local().Format(time.DateTime)
 	}
 	return text
+}
+
+// untilText is a moment that is still to come; today's needs no date.
+func untilText(t, now time.Time) string {
+	t, form := t.Local(), time.DateTime
+	if t.Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
+		form = time.TimeOnly
+	}
+	return t.Format(form)
 }
 
 func (l runLine) row(sum journal.Summary, now time.Time) []string {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -82,6 +83,9 @@ func (s *runView) source(digest string) ([]byte, error) {
 func (s *runView) standing() string {
 	if s.crashed() {
 		return lostText
+	}
+	if p, parked := s.Tree.Parked(); parked {
+		return fmt.Sprintf("%s until %s for %s", belay.Parked, untilText(p.Until, time.Now()), p.For)
 	}
 	return story.StatusWord(s.Tree.Status(), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
 }

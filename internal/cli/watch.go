@@ -27,10 +27,7 @@ func (a *app) watchCommand() *cobra.Command {
 	var o watchOptions
 	cmd := command("watch [RUN...]", "look after runs: resume what died, refuse what will not come to an end, call a person", 0, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if err := a.watchSettings(cmd, &o); err != nil {
-				return err
-			}
-			return a.watch(ctx, args, o)
+			return a.watch(ctx, cmd, args, o)
 		})
 	cmd.Long = `Looks at runs again and again. A run that nobody drives any more is resumed, up
 to --max-resume times in a row with nothing finished. A run that is held, came to
@@ -58,11 +55,7 @@ window: 0 every run reached its goal, 11 a person must act, 12 runs still go on,
 }
 
 // watchSettings takes what no flag said from the settings.
-func (a *app) watchSettings(cmd *cobra.Command, o *watchOptions) error {
-	cfg, err := config.Load(a.environ)
-	if err != nil {
-		return err
-	}
+func (a *app) watchSettings(cmd *cobra.Command, cfg *config.Config, o *watchOptions) (err error) {
 	unset := func(flag string) bool { return !cmd.Flags().Changed(flag) }
 	if unset("poll") {
 		o.rules.Poll = cfg.Watch.Poll.Value
@@ -92,16 +85,26 @@ func (a *app) watchSettings(cmd *cobra.Command, o *watchOptions) error {
 const olderMaxResume = "GSTACK_MONITOR_MAX_AUTO_RESUME"
 
 // watch looks until nothing is left to look after, or the window ends.
-func (a *app) watch(ctx context.Context, args []string, o watchOptions) (err error) {
+func (a *app) watch(ctx context.Context, cmd *cobra.Command, args []string, o watchOptions) (err error) {
 	if o.all && len(args) > 0 {
 		return exit.New(exit.Usage, "", errors.New("--all and RUN exclude each other"), "leave one out")
 	}
-	ws, err := a.open()
+	cfg, err := config.Load(a.environ)
+	if err == nil {
+		err = a.watchSettings(cmd, cfg, &o)
+	}
+	if err != nil {
+		return err
+	}
+	ws, err := a.openWith(cfg)
 	if err != nil {
 		return watchFailed(err)
 	}
 	defer closing(&err, "close state", ws.close)
-	w := &watcher{app: a, ws: ws, o: o, drivers: drivers{}, read: map[belay.RunID]readRun{}, told: map[belay.RunID]bool{}, bell: a.bell(ws)}
+	w := &watcher{
+		app: a, ws: ws, o: o, drivers: drivers{}, read: map[belay.RunID]readRun{}, told: map[belay.RunID]watch.Event{},
+		seen: map[belay.RunID]bool{}, over: map[belay.RunID]watch.Decision{}, bell: a.bell(ws),
+	}
 	for _, arg := range args {
 		id, err := runID(ws.state, arg)
 		if err != nil {
@@ -123,24 +126,22 @@ func watchFailed(err error) error {
 }
 
 // loop is the watch: lead, look, sleep.
-func (w *watcher) loop(ctx context.Context) (err error) {
+func (w *watcher) loop(ctx context.Context) error {
 	end := time.Now().Add(w.o.window)
-	tick := time.NewTicker(w.o.rules.Poll)
-	defer tick.Stop()
-	var lead *journal.WatchLock
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	defer func() {
-		if lead != nil {
-			lead.Release()
+		if w.lead != nil {
+			w.lead.Release()
 		}
 	}()
 	for {
-		if lead == nil {
-			if lead, err = w.ws.state.LeadWatch(); err != nil {
-				return w.broken(err)
-			}
+		leads, err := w.leads()
+		if err != nil {
+			return w.broken(err)
 		}
 		var all []watch.Decision
-		if lead != nil || w.o.dry {
+		if leads {
 			if all, err = w.look(); err != nil {
 				return w.broken(err)
 			}
@@ -148,16 +149,31 @@ func (w *watcher) loop(ctx context.Context) (err error) {
 		} else {
 			w.standBy()
 		}
-		over := lead != nil && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > 0)
+		over := leads && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > 0)
 		if over || w.o.once || w.o.window != 0 && !time.Now().Before(end) {
 			return w.end(all, over)
 		}
+		timer.Reset(watch.Pause(all, w.o.rules, time.Now()))
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-tick.C:
+		case <-timer.C:
 		}
 	}
+}
+
+// leads tells whether this watch is the one that acts. One that looks at some
+// runs, or looks once, stands back while another looks at all; one that only
+// says what it would do is in nobody's way.
+func (w *watcher) leads() (_ bool, err error) {
+	all := len(w.named) == 0 && !w.o.once
+	if w.o.dry {
+		return true, nil
+	}
+	if w.lead == nil {
+		w.lead, err = w.ws.state.LeadWatch(all)
+	}
+	return w.lead != nil && (all || !w.ws.state.WatchLeads()), err
 }
 
 // end says with what the watch ends.

@@ -75,7 +75,7 @@ func (d drivers) ended() (ends []driverEnd) {
 			continue
 		}
 		switch code := ws.ExitStatus(); code {
-		case exit.OK, exit.Busy, exit.Held, -1:
+		case exit.OK, exit.Busy, exit.Held, exit.Window, -1:
 		default:
 			ends = append(ends, driverEnd{v.run, fmt.Sprintf("exit %d: %s", code, lastLine(v.out))})
 		}

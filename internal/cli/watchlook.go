@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,16 +12,23 @@ import (
 	"github.com/belay-run/belay/watch"
 )
 
+// maxStarts is how many drivers are started at one look: a thousand runs that are
+// woken at the same time must not be a thousand new processes at once.
+const maxStarts = 8
+
 // watcher is a watch at work.
 type watcher struct {
 	app     *app
 	ws      *workshop
 	o       watchOptions
 	named   []belay.RunID
-	seen    []belay.RunID // that it has looked at: how they end is told, too
+	lead    *journal.WatchLock             // nil while another watch has it
+	seen    map[belay.RunID]bool           // that had not ended at the last look: how they end is told, too
+	over    map[belay.RunID]watch.Decision // what was said of those that ended meanwhile
 	drivers drivers
+	starts  int // at this look
 	read    map[belay.RunID]readRun
-	told    map[belay.RunID]bool // what is said of it was said by this watch
+	told    map[belay.RunID]watch.Event // what this watch said of it last
 	bell    *bell
 	deaf    bool                   // it was said that people cannot be told
 	rung    map[belay.RunID]string // what people were told, at this look
@@ -30,8 +37,10 @@ type watcher struct {
 
 // readRun is what the journal of a run said when it was last read.
 type readRun struct {
-	stamp time.Time // of the journal, at that time
-	run   watch.Run
+	stamp  time.Time    // of the journal, at that time
+	status belay.Status // in the index, at that time
+	beat   bool         // only the beat was read
+	run    watch.Run
 }
 
 // look is one look at all runs: every run is looked at, whatever comes of
@@ -45,39 +54,65 @@ func (w *watcher) look() ([]watch.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := w.ws.state.Ledger().Watched()
+	ends := w.drivers.ended()
+	kept, err := w.ws.state.Ledger().Watched(w.known(sums, ends)...)
 	if err != nil {
 		return nil, err
 	}
 	if w.rung, err = w.ws.state.Ledger().Told(); err != nil {
 		return nil, err
 	}
-	for _, e := range w.drivers.ended() {
+	for _, e := range ends {
 		w.driverEnded(e, kept)
 	}
-	var all []watch.Decision
+	w.starts = 0
+	all := make([]watch.Decision, 0, len(sums)+len(w.over))
 	for _, sum := range sums {
 		d := w.lookAt(sum, kept[sum.ID], now)
+		if len(w.named) == 0 && !w.seen[sum.ID] { // looked at for the last time, unless it is opened again
+			w.over[sum.ID] = d
+			delete(w.read, sum.ID)
+			continue
+		}
 		all = append(all, d)
 	}
-	return all, nil
+	return slices.AppendSeq(all, maps.Values(w.over)), nil
+}
+
+// known are the runs of which something may be kept.
+func (w *watcher) known(sums []journal.Summary, ends []driverEnd) []belay.RunID {
+	ids := make([]belay.RunID, 0, len(sums)+len(ends))
+	for _, s := range sums {
+		ids = append(ids, s.ID)
+	}
+	for _, e := range ends {
+		ids = append(ids, e.run)
+	}
+	return ids
 }
 
 // lookAt decides about one run and does it. What was decided is kept before it
 // is done; what cannot be kept is not done.
 func (w *watcher) lookAt(sum journal.Summary, was string, now watch.Clock) watch.Decision {
-	var mem watch.Memory
-	_ = json.Unmarshal([]byte(was), &mem) // what cannot be read is nothing that is known
+	mem, err := watch.Recall(was)
+	if err != nil {
+		d := watch.Forgotten(sum.ID, err)
+		w.say(d, sum)
+		return d
+	}
 	run := w.facts(sum)
 	d, next := watch.Decide(run, mem, w.o.rules, now)
 	if w.o.dry {
 		w.tell(d, sum)
 		return d
 	}
-	is, err := json.Marshal(next)
-	kept := string(is) == was
+	if d.Start && w.starts >= maxStarts {
+		return watch.Decision{Run: d.Run, Event: watch.Running, Reason: "many runs are started just now", Again: now.Wall}
+	}
+	is, err := next.Text()
+	kept := is == was
 	if err == nil && !kept {
-		kept, err = w.ws.state.Ledger().KeepWatched(sum.ID, was, string(is))
+		kept, err = w.ws.state.Ledger().KeepWatched(sum.ID, was, is)
 	}
 	switch {
 	case err != nil && d.Start:
@@ -88,48 +123,50 @@ func (w *watcher) lookAt(sum journal.Summary, was string, now watch.Clock) watch
 	case !kept && d.Start: // another watch was faster
 		return watch.Decision{Run: d.Run, Event: watch.Running, Reason: "another watch looks after it"}
 	case d.Start:
+		w.starts++
 		if err := w.drivers.start(w.app, w.ws, sum.ID); err != nil {
 			d.Reason += "; the driver could not be started: " + err.Error()
 		}
 	}
-	if !d.Shown || !w.told[sum.ID] { // the first look says how everything stands
-		w.tell(d, sum)
-		w.told[sum.ID] = true
-	}
+	w.say(d, sum)
 	w.ring(d, sum, run)
 	return d
+}
+
+// say tells a decision that is news; the first look says how everything stands.
+func (w *watcher) say(d watch.Decision, sum journal.Summary) {
+	if !d.Shown || w.told[sum.ID] != d.Event {
+		w.tell(d, sum)
+		w.told[sum.ID] = d.Event
+	}
 }
 
 // list are the runs that are watched: those that were named, or all that have
 // not ended, and those that ended while this watch looked.
 func (w *watcher) list() ([]journal.Summary, error) {
+	gone := func(s journal.Summary) bool { return s.Gone }
 	if len(w.named) > 0 {
-		sums, err := w.ws.state.Runs()
-		return slices.DeleteFunc(sums, func(s journal.Summary) bool { return !slices.Contains(w.named, s.ID) }), err
+		return w.ws.state.RunsNamed(w.named...)
 	}
-	sums, err := w.ws.state.Runs(belay.Running, belay.Held)
+	sums, err := w.ws.state.Runs(belay.Running, belay.Held, belay.Parked)
 	if err != nil {
 		return nil, err
 	}
-	sums = slices.DeleteFunc(sums, func(s journal.Summary) bool { return s.Gone })
-	missing := slices.Clone(w.seen)
+	sums = slices.DeleteFunc(sums, gone)
+	now := make(map[belay.RunID]bool, len(sums))
 	for _, s := range sums {
-		if i := slices.Index(missing, s.ID); i >= 0 {
-			missing = slices.Delete(missing, i, i+1)
-		} else {
-			w.seen = append(w.seen, s.ID)
+		now[s.ID] = true
+		delete(w.over, s.ID)
+	}
+	var missing []belay.RunID
+	for id := range w.seen {
+		if !now[id] {
+			missing = append(missing, id)
 		}
 	}
-	if len(missing) == 0 {
-		return sums, nil
-	}
-	every, err := w.ws.state.Runs()
-	for _, s := range every {
-		if slices.Contains(missing, s.ID) && !s.Gone {
-			sums = append(sums, s)
-		}
-	}
-	return sums, err
+	w.seen = now
+	ended, err := w.ws.state.RunsNamed(missing...)
+	return append(sums, slices.DeleteFunc(ended, gone)...), err
 }
 
 // facts is what is known of a run. The beat tells of one that is driven; before
@@ -147,7 +184,7 @@ func (w *watcher) facts(sum journal.Summary) watch.Run {
 	switch starting := w.drivers.starting(sum.ID); {
 	case sum.Beginning, starting && r.Owner == watch.OwnerDead && sum.Status == belay.Running:
 		r.Owner = watch.OwnerAlive
-	case starting && sum.Status == belay.Held: // and it was answered
+	case starting && (sum.Status == belay.Held || sum.Status == belay.Parked): // and it was answered, or its time came
 		r.Owner, r.Status = watch.OwnerAlive, belay.Running
 	}
 	if sum.Beat.Until != 0 {
@@ -159,7 +196,7 @@ func (w *watcher) facts(sum journal.Summary) watch.Run {
 	switch {
 	case sum.Status == journal.Unreadable:
 		r.Unread = sum.Reason
-	case (r.Status == belay.Running || r.Status == belay.Held) && r.Owner == watch.OwnerDead:
+	case !r.Status.Terminal() && r.Status != belay.Stopped && r.Owner == watch.OwnerDead:
 		return w.readFacts(sum, r)
 	}
 	return r
@@ -180,10 +217,18 @@ func (w *watcher) owner(driver proc.Identity) watch.Owner {
 // readFacts takes from the journal what the beat does not tell. A journal that
 // has not changed is not read again.
 func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
-	stamp := w.ws.state.Folder(sum.ID).Changed()
-	if last, ok := w.read[sum.ID]; ok && last.stamp.Equal(stamp) && !stamp.IsZero() {
+	folder := w.ws.state.Folder(sum.ID)
+	stamp := folder.Changed()
+	last, ok := w.read[sum.ID]
+	due := last.beat && !time.Now().Before(last.run.Parked)
+	if ok && last.stamp.Equal(stamp) && !stamp.IsZero() && last.status == sum.Status && !due {
 		last.run.Owner, last.run.Driver = r.Owner, r.Driver
 		return last.run
+	}
+	if parked, until := sum.Beat.Parked(); !ok && parked && sum.Status == belay.Parked && time.Now().Before(until) && folder.Mailed().IsZero() {
+		r.Parked, r.For = until, sum.Reason // its journal is read before anything is done
+		w.read[sum.ID] = readRun{stamp, sum.Status, true, r}
+		return r
 	}
 	s, err := tell(w.ws.state, string(sum.ID))
 	switch {
@@ -204,15 +249,15 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 	switch {
 	case r.Status == belay.Held && len(questions) > 0:
 		r.Reason = questions[0].Question
-	case sum.Status == belay.Held && r.Status == belay.Running: // it was held, and everything is answered
+	case (sum.Status == belay.Held || sum.Status == belay.Parked) && r.Status == belay.Running: // somebody said something to it
 		r.Answered = s.Last
 	}
-	for _, name := range s.Tree.Started().Given {
-		if w.app.env(name) == "" {
-			r.Lacks = append(r.Lacks, name)
-		}
+	if p, parked := s.Tree.Parked(); parked {
+		r.Parked, r.For = p.Until, p.For
 	}
-	w.read[sum.ID] = readRun{stamp, r}
+	r.Mail = folder.Mailed()
+	r.Lacks = w.app.lacks(s.Tree.Started().Given)
+	w.read[sum.ID] = readRun{stamp, sum.Status, false, r}
 	return r
 }
 
@@ -233,13 +278,15 @@ func clock() (watch.Clock, error) {
 // did not come to rest by it.
 func (w *watcher) driverEnded(e driverEnd, kept map[belay.RunID]string) {
 	was := kept[e.run]
-	var mem watch.Memory
-	_ = json.Unmarshal([]byte(was), &mem) // what cannot be read is nothing that is known
-	is, err := json.Marshal(mem.Ended(e.how))
+	mem, err := watch.Recall(was)
+	if err != nil {
+		return // the run is not started any more
+	}
+	is, err := mem.Ended(e.how).Text()
 	if err != nil {
 		return
 	}
-	if ok, _ := w.ws.state.Ledger().KeepWatched(e.run, was, string(is)); ok { // if not, the cap of tries still holds
-		kept[e.run] = string(is)
+	if ok, _ := w.ws.state.Ledger().KeepWatched(e.run, was, is); ok { // if not, the cap of tries still holds
+		kept[e.run] = is
 	}
 }

@@ -67,6 +67,8 @@ func (w *whyFacts) verdict() string {
 		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, readable.Took(w.wall()), w.when(w.Ended))
 	case belay.Stopped:
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
+	case belay.Parked:
+		return fmt.Sprintf("PARKED: %s has run for %s and is %s; belay watch wakes it then, belay resume now", run, readable.Took(w.wall()), w.Reason)
 	case belay.Running:
 		if w.Crashed {
 			return fmt.Sprintf("LOST: belay itself died under %s; last sign %s; it can go on", run, ended)

@@ -96,6 +96,8 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "answer when you can: somebody drives it, and it takes the answer at once"
 	case story.WaitService:
 		return "nothing: it goes on by itself at " + w.clock(w.Blocked[0].Until) + "; if you know that the service answers again, say so"
+	case story.WaitWatch:
+		return "nothing: belay watch wakes it when its time comes; to have it driven now, resume it"
 	case story.Watch:
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:

@@ -119,6 +119,11 @@ func (a *app) open() (*workshop, error) {
 	if err != nil {
 		return nil, err
 	}
+	return a.openWith(cfg)
+}
+
+// openWith is open with settings that were read already.
+func (a *app) openWith(cfg *config.Config) (*workshop, error) {
 	dir, err := a.stateDir()
 	if err != nil {
 		return nil, err

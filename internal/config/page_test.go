@@ -33,6 +33,7 @@ func TestPageHasEverySetting(t *testing.T) {
 		"isolate.include":     "`.env*`, `node_modules`, `.venv`",
 		"watch.poll":          brief(d.Watch.Poll.Value),
 		"watch.stall":         brief(d.Watch.Stall.Value),
+		"watch.park":          brief(d.Watch.Park.Value),
 		"watch.max_resume":    fmt.Sprint(d.Watch.MaxResume.Value),
 		"notify.on":           "`held`, `ended`, `stalled`",
 		"notify.command":      "none",

@@ -14,6 +14,7 @@ type Watch struct {
 	Poll      Setting[time.Duration] // watch.poll: between two looks
 	Stall     Setting[time.Duration] // watch.stall: without finished work, until a person is called
 	MaxResume Setting[int]           // watch.max_resume: in a row with nothing finished
+	Park      Setting[time.Duration] // watch.park: a detached run whose next act is further away leaves its processes
 	Older     Setting[time.Duration] // build_stall_threshold_ms: what older watches read; 0 = not set
 }
 
@@ -22,6 +23,7 @@ func defaultWatch() Watch {
 		Poll:      Setting[time.Duration]{watch.DefaultPoll, OriginDefault},
 		Stall:     Setting[time.Duration]{watch.DefaultStall, OriginDefault},
 		MaxResume: Setting[int]{watch.DefaultResumes, OriginDefault},
+		Park:      Setting[time.Duration]{watch.DefaultPark, OriginDefault},
 		Older:     Setting[time.Duration]{0, OriginDefault},
 	}
 }
@@ -31,6 +33,7 @@ func watchSettings() []setting {
 		{"watch.poll", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Watch.Poll })},
 		{"watch.stall", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Watch.Stall })},
 		{"watch.max_resume", false, one(fromNone, func(c *Config) *Setting[int] { return &c.Watch.MaxResume })},
+		{"watch.park", false, one(duration, func(c *Config) *Setting[time.Duration] { return &c.Watch.Park })},
 		{"build_stall_threshold_ms", false, one(milliseconds, func(c *Config) *Setting[time.Duration] { return &c.Watch.Older })},
 	}
 }

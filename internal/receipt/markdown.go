@@ -468,7 +468,7 @@ func (r *Receipt) commandsPart(p *page) {
 func (r *Receipt) goOnWords() []Command {
 	words := map[string]string{
 		string(story.StartNew): "start it anew: this run was cancelled", string(story.Adopt): "go on: its driver died",
-		string(story.AnswerNow): "answer", string(story.WaitService): "when the service is back",
+		string(story.AnswerNow): "answer", string(story.WaitService): "when the service is back", string(story.WaitWatch): "do not wait for its time",
 		string(story.Watch): "watch it", string(story.AnswerFirst): "answer, then go on", string(story.GoOn): "go on",
 		string(story.Answered): "go on", string(story.LookAtWork): "look at the work",
 		string(story.Reopen): "do what was left out", string(story.Mend): "mend the cause, then go on",

@@ -92,7 +92,7 @@ func moment(n *story.News) Moment {
 		what, text = "stopped", "by "+n.By
 	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.StepSkipped, story.RunCleared, story.RunReopened, story.AnswerGiven:
 		what, text = decided(n.Decision)
-	case story.RunStarted, story.RunHeld, story.RunEnded, story.AttemptStarted, story.AttemptNoted, story.AttemptStopping,
+	case story.RunStarted, story.RunHeld, story.RunParked, story.RunEnded, story.AttemptStarted, story.AttemptNoted, story.AttemptStopping,
 		story.AttemptEnded, story.StepNotTaken, story.RequestReceived, story.RequestRefused:
 	}
 	return Moment{n.At.UTC(), what, text}

@@ -66,7 +66,7 @@ func (b *Board) Lines(n *story.News) []Line {
 		return request(*n.Request)
 	case story.RequestRefused:
 		return []Line{{Word: "refused", Step: "request", Text: n.Why}}
-	case story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunEnded, story.RunCleared, story.AttemptStopping:
+	case story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared, story.AttemptStopping:
 	}
 	return nil
 }
