@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	"agent":             1,
 	"task":              1,
 	"watch":             1,
+	"internal/service":  1,
 
 	"event":             2, // the facts
 	"verdict":           2,

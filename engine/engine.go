@@ -79,6 +79,8 @@ type drive struct {
 	trees   map[belay.Key]treeWait // trees that others have
 	treesAt time.Time              // when they were asked for
 	limits  limits                 // until when open attempts may take
+	tried   int                    // attempts that ended since work was finished last
+	worked  int64                  // work that was finished then
 	ledAt   time.Time              // when it was asked whether a watch leads
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 	heard   int                    // answers of the asker
@@ -224,6 +226,7 @@ func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow
 // ended is the end of an attempt. What an agent used is counted before it is a
 // record: under its key, so that a crash between the two counts nothing twice.
 func (w *drive) ended(ctx context.Context, job effect.Job, e proc.Exit) (flow.Fact, error) {
+	w.tried++
 	o := w.Hand.Observe(job, e)
 	if err := w.tell(job, o.Agent); err != nil {
 		return flow.Fact{}, err

@@ -101,7 +101,10 @@ func (w *drive) beat() {
 			phase = journal.WaitsForTree(wait.by)
 		}
 	}
-	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed()})
+	if done := w.Tree.Done(); done != w.worked {
+		w.worked, w.tried = done, 0
+	}
+	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried})
 }
 
 // awaitedWords say what a run waits for.

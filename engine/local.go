@@ -351,7 +351,7 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]even
 		Attach: o.attach, Ledger: indexLedger{o},
 		Self: o.self, Version: o.local.Version, Seen: seen,
 		Clock: NewClock(o.local.Speed, o.last), Asker: o.asker,
-		Park:  Park{After: o.local.ParkAfter, Led: o.local.State.WatchLeads},
+		Park: Park{After: o.local.ParkAfter, Led: o.local.State.WatchLeads},
 	}
 	status, err := d.Drive(ctx, hard, first...)
 	o.epoch = d.Epoch

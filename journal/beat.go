@@ -19,6 +19,9 @@ const beatSize = 384
 // maxPhase keeps a beat within its size.
 const maxPhase = 80
 
+// maxTried does the same; more is not worth telling.
+const maxTried = 9999
+
 // Beat is a driver's last sign: cheap to write, cheap to read for those who
 // look at many runs, and not synced. It lags behind the journal and is never
 // ahead of it. Only Done is a sign of work; the time is for people.
@@ -33,6 +36,7 @@ type Beat struct {
 
 	Until   int64 `json:"until,omitempty"`   // when it goes on by itself, in seconds
 	Allowed int64 `json:"allowed,omitempty"` // until when its open attempts may take, by their own limits
+	Tried   int   `json:"tried,omitempty"`   // attempts that ended since work was finished last
 }
 
 // Sign is what a driver says of itself in a beat.
@@ -41,11 +45,12 @@ type Sign struct {
 	Done    int64     // work that is finished
 	Until   time.Time // when it goes on by itself; zero = it waits for no moment
 	Allowed time.Time // until when its open attempts may take; zero = none is open
+	Tried   int       // attempts that ended since work was finished last
 }
 
 // sign is what the beat says again.
 func (b Beat) sign() Sign {
-	s := Sign{Phase: b.Phase, Done: b.Done}
+	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried}
 	if b.Until != 0 {
 		s.Until = time.Unix(b.Until, 0)
 	}
@@ -109,7 +114,7 @@ func (r *Run) beat(s Sign) {
 	r.last = Beat{
 		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
 		Seq: r.end.seq, Done: s.Done, At: time.Now().UTC(), Phase: s.Phase,
-		Until: seconds(s.Until), Allowed: seconds(s.Allowed),
+		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried),
 	}
 	line, ok := r.last.encode()
 	if !ok || r.beats == nil {

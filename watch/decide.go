@@ -118,12 +118,16 @@ func alive(r Run, m Memory, rules Rules, now Clock) Decision {
 	switch {
 	case still <= rules.Stall:
 		return Decision{Event: Running, Reason: "it is driven"}
-	case now.Wall.Before(r.Until) || r.Waits != "":
+	case r.Waits != "", now.Wall.Before(r.Until) && r.Tried < restless:
 		return Decision{Event: Running, Reason: "it waits" + behind(" for ", r.Waits)}
-	case now.Wall.Before(r.Allowed):
+	case now.Wall.Before(r.Allowed) && r.Tried < restless:
 		return Decision{Event: Running, Reason: "its open attempts are within their own limits"}
 	}
-	d := person(fmt.Sprintf("its driver lives, and nothing was finished for more than %s", text(rules.Stall)), "why "+string(r.ID))
+	tried := ""
+	if r.Tried >= restless {
+		tried = fmt.Sprintf(", in %d or more attempts", restless)
+	}
+	d := person(fmt.Sprintf("its driver lives, and nothing was finished for more than %s%s", text(rules.Stall), tried), "why "+string(r.ID))
 	d.Rest = false // it may come to something yet
 	return d
 }
@@ -178,6 +182,14 @@ func (m Memory) left(rules Rules, now Clock) bool {
 
 func person(reason, next string) Decision {
 	return Decision{Event: NeedsYou, Reason: reason, Next: next, Rest: true}
+}
+
+// Uncounted is the decision about a run that nobody drives, when what is known of
+// it cannot be kept: what is not counted is not tried.
+func Uncounted(id belay.RunID, err error) Decision {
+	d := person("nobody drives it, and it is not started: a try cannot be counted: "+err.Error(), "doctor")
+	d.Run, d.Shown = id, true
+	return d
 }
 
 // Forgotten is the decision about a run of which the memory cannot be read: with

@@ -47,6 +47,7 @@ type Run struct {
 	Waits   string    // what it waits for that others have or decide, "" for nothing
 	Until   time.Time // when it goes on by itself
 	Allowed time.Time // until when its open attempts may take, by their own limits
+	Tried   int       // attempts that ended since work was finished last
 	Parked  time.Time // it left its processes, and wants to be started again at this time
 	For     string    // of one that is parked: what is to be done then
 
@@ -144,6 +145,11 @@ const (
 // stalePolls is how many looks long nobody may drive a run before it counts as
 // left: a driver that is just being started has no beat yet.
 const stalePolls = 3
+
+// restless is how many attempts may end with nothing finished before a further one,
+// or a wait for it, is no excuse any more: a run that tries again and again looks
+// busy for ever.
+const restless = 5
 
 // sameExits is how often in a row a driver may end in the same way, with nothing
 // finished, before starting it again is refused.

@@ -120,6 +120,14 @@ func TestStall(t *testing.T) {
 			w.ticks(46 * time.Minute)
 			w.want(NeedsYou, "")
 		},
+		"S16 attempts that end and begin, and nothing is finished": func(w *world) {
+			w.pass(0)
+			for i := range 40 {
+				w.run.Tried, w.run.Allowed, w.run.Until = i, w.now.Wall.Add(6*time.Hour), w.now.Wall.Add(2*time.Minute)
+				w.pass(time.Minute)
+			}
+			w.want(NeedsYou, "nothing was finished for more than 30m, in 5 or more attempts")
+		},
 		"S17 a memory of long ago, and work went on": func(w *world) {
 			w.pass(0)
 			w.run.Done = 7

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,7 +122,13 @@ func (a *app) allLetters(st *journal.State) ([]letter, error) {
 	if err != nil {
 		return nil, err
 	}
-	watched, err := st.Ledger().Watched()
+	var open []belay.RunID // of the others nobody needs to know what the watch decided
+	for _, sum := range sums {
+		if !sum.Status.Terminal() {
+			open = append(open, sum.ID)
+		}
+	}
+	watched, err := st.Ledger().Watched(open...)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +142,11 @@ func (a *app) allLetters(st *journal.State) ([]letter, error) {
 			list = append(list, a.failed(st, sum, n))
 			continue
 		}
-		var mem watch.Memory
-		_ = json.Unmarshal([]byte(watched[sum.ID]), &mem) // what cannot be read is nothing that is known
+		mem, err := watch.Recall(watched[sum.ID])
+		if err != nil {
+			d := watch.Forgotten(sum.ID, err)
+			mem.Event, mem.Reason = d.Event, d.Reason
+		}
 		for _, l := range a.letters(st, sum) {
 			list = append(list, a.watched(l, sum, mem))
 		}

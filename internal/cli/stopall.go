@@ -67,7 +67,7 @@ func (a *app) stopAll(ctx context.Context, why string, asJSON bool) (err error) 
 // unrested are the runs that have not ended or come to rest, but for those that
 // were tried, the oldest first.
 func unrested(st *journal.State, tried map[belay.RunID]bool) ([]belay.RunID, error) {
-	sums, err := st.Runs(belay.Running)
+	sums, err := st.Runs(belay.Running, belay.Parked)
 	slices.SortStableFunc(sums, func(x, y journal.Summary) int { return x.Started.Compare(y.Started) })
 	var ids []belay.RunID
 	for _, sum := range sums {

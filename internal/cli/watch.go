@@ -19,6 +19,7 @@ import (
 
 type watchOptions struct {
 	all, once, dry, json bool
+	install, uninstall   bool
 	window               time.Duration
 	rules                watch.Rules
 }
@@ -27,6 +28,9 @@ func (a *app) watchCommand() *cobra.Command {
 	var o watchOptions
 	cmd := command("watch [RUN...]", "look after runs: resume what died, refuse what will not come to an end, call a person", 0, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			if o.install || o.uninstall {
+				return a.watchAsService(cmd, args, o)
+			}
 			return a.watch(ctx, cmd, args, o)
 		})
 	cmd.Long = `Looks at runs again and again. A run that nobody drives any more is resumed, up
@@ -49,6 +53,8 @@ window: 0 every run reached its goal, 11 a person must act, 12 runs still go on,
 	f.IntVar(&o.rules.Resumes, "max-resume", watch.DefaultResumes, "resume a run so often in a row with nothing finished; 0 = never; watch.max_resume in the settings")
 	f.IntVar(&o.rules.Total, "max-resume-total", watch.DefaultTotal, "resume a run so often in its life")
 	f.BoolVar(&o.dry, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&o.install, "install", false, "write a file by which the system starts belay watch, and say what to type")
+	f.BoolVar(&o.uninstall, "uninstall", false, "remove that file")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd

@@ -115,11 +115,8 @@ func (w *watcher) lookAt(sum journal.Summary, was string, now watch.Clock) watch
 		kept, err = w.ws.state.Ledger().KeepWatched(sum.ID, was, is)
 	}
 	switch {
-	case err != nil && d.Start:
-		d = watch.Decision{
-			Run: d.Run, Event: watch.NeedsYou, Rest: true, Next: "doctor",
-			Reason: "nobody drives it, and it is not started: the try cannot be counted: " + err.Error(),
-		}
+	case err != nil && (d.Start || d.Event == watch.Stale):
+		d = watch.Uncounted(sum.ID, err)
 	case !kept && d.Start: // another watch was faster
 		return watch.Decision{Run: d.Run, Event: watch.Running, Reason: "another watch looks after it"}
 	case d.Start:
@@ -179,7 +176,7 @@ func (w *watcher) facts(sum journal.Summary) watch.Run {
 	r := watch.Run{
 		ID: sum.ID, Status: sum.Status, Code: sum.Code, Reason: sum.Reason, Begun: true,
 		Owner: w.owner(driver), Driver: fmt.Sprintf("%d.%d.%s", driver.Pid, driver.Start, driver.Boot),
-		Done: sum.Beat.Done, Waits: sum.Beat.Waits(),
+		Done: sum.Beat.Done, Waits: sum.Beat.Waits(), Tried: sum.Beat.Tried,
 	}
 	switch starting := w.drivers.starting(sum.ID); {
 	case sum.Beginning, starting && r.Owner == watch.OwnerDead && sum.Status == belay.Running:
