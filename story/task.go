@@ -28,9 +28,10 @@ type Task struct {
 	Commit   string          // that it left; "" = none
 	Line     string          // its status with the reason
 	Met      int
-	Answer   string // of a question, an investigation, an operation
-	Branch   string // that the result is on; "" = the work was done in the directory itself
-	Dir      string // of the worktree with that branch
+	Warnings []string // what is to be looked at before anybody relies on the proof
+	Answer   string   // of a question, an investigation, an operation
+	Branch   string   // that the result is on; "" = the work was done in the directory itself
+	Dir      string   // of the worktree with that branch
 }
 
 // TaskCriterion is a criterion with what became of it.
@@ -152,8 +153,10 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 		Line     string
 		Met      int
 		Criteria []TaskCriterion
+		Warnings []string
 	}
 	r.get(round, "judged", &j)
+	t.Warnings = j.Warnings
 	if t.Best == 0 {
 		t.Met, t.Line = j.Met, j.Line
 	}

@@ -20,6 +20,7 @@ type judgement struct {
 	Readable bool     `json:"readable"`
 	Summary  string   `json:"summary"`
 	Reasons  []string `json:"reasons"`
+	Warnings []string `json:"warnings,omitempty"`
 	Stuck    bool     `json:"stuck,omitempty"`
 
 	caps   []string // why it is PARTIAL at best, whatever the criteria say
@@ -55,6 +56,7 @@ func callCriteriaStatus() Function {
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
+			{"old_tests", TypeAny, false, "What the test files that the work changed come to as they were before it: an object with `files`, `passed` and `why`."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
 			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
 			{"instead", TypeAny, false, "What the recipe gave that did the work instead of that step."},
@@ -81,6 +83,7 @@ func callCriteriaStatus() Function {
 			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},
 			{"summary", TypeText, true, "What the reflecting agent said."},
 			{"reasons", TypeList, true, "Why it is this status, in words."},
+			{"warnings", TypeList, false, "What is to be looked at before anybody relies on the proof, in words. It lowers nothing."},
 			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
 		},
 		Example: Example{
@@ -128,6 +131,7 @@ func criteriaStatus(in *inputs) any {
 		j.Missing = append(j.Missing, c.ID)
 	}
 	j.settle(in, seen, r, unproven)
+	j.oldTests(in)
 	j.Stuck = j.Stuck || j.Status == Partial && len(j.caps) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
@@ -168,6 +172,26 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 		j.because("the reflecting agent says %s", said)
 		j.lower(said)
 	}
+}
+
+// oldTests says what the tests that the work changed come to as they were before. That
+// they fail may be what the task is about: it is for a person to look at.
+func (j *judgement) oldTests(in *inputs) {
+	o, _ := unwrapped(in.any("old_tests")).(map[string]any)
+	files := pathsOf(o["files"])
+	if len(files) == 0 {
+		return
+	}
+	names := line(strings.Join(files, ", "), maxGoal)
+	if passed(o) {
+		j.because("the test files that the work changed pass as they were before, too: %s", names)
+		return
+	}
+	text := "test files that the work changed do not pass as they were before: " + names
+	if why := line(first(o, "why"), maxLine); why != "" {
+		text += " (" + why + ")"
+	}
+	j.Warnings = append(j.Warnings, text)
 }
 
 // unchanged settles a round that changed nothing where it had to. Without a claim it

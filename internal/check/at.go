@@ -28,6 +28,7 @@ type Trial struct {
 	Commit string        // "" = the folder as it is
 	Base   string        // what the work began with: its rules say which ignored files may be in the copy
 	Copy   string        // the folder for the copy: it is emptied before, and removed
+	Old    string        // test files of this tree come back that the commit changed; without any, nothing is run
 	Tests  bool          // the tests of the repository, by Script where the settings name one
 	Args   []string      // else this
 	Script string        // the test command of the settings
@@ -41,6 +42,8 @@ type Tried struct {
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // it did not pass
 	Said   string `json:"said,omitempty"`
+
+	Files []string `json:"files,omitempty"` // test files that are as they were before
 }
 
 // Judge says why tests prove nothing; nil when they passed.
@@ -53,6 +56,13 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		return r, err
 	}
 	defer tree.Remove()
+	if t.Old != "" {
+		files, err := tree.OldTests(ctx, t.Old)
+		if err != nil || len(files) == 0 {
+			return Tried{Passed: err == nil}, err
+		}
+		defer func() { r.Files = files }()
+	}
 	if t.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Within)

@@ -27,6 +27,9 @@ func (a *app) atCommand() *cobra.Command {
 			if t.Tests == (len(t.Args) > 0) {
 				return usage(cmd, errors.New("give a command after --, or --tests"))
 			}
+			if t.Old != "" && (!t.Tests || t.Commit == "") {
+				return usage(cmd, errors.New("--old-tests goes with --tests, and with a commit"))
+			}
 			dir, err := workDir(t.Dir)
 			if err != nil {
 				return err
@@ -61,11 +64,13 @@ the command; 1 where it exits with 0 and says that no test ran; 8 where the copy
 not be made, which says nothing about the commit. An empty COMMIT copies the folder as
 it is.`
 	cmd.Example = `  belay at HEAD --tests
+  belay at belay/add-rate-limiting --tests --old-tests main
   belay at belay/add-rate-limiting --base main -- go test ./...`
 	f := cmd.Flags()
 	f.StringVarP(&t.Dir, "dir", "C", "", "the directory")
 	f.StringVar(&t.Base, "base", "", "what the work began with: ignored files that its rules hide are in the copy")
 	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
+	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree that COMMIT changed, removed or renamed; without any, nothing is run")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
 	f.StringVar(&id, "id", "", "a name for it in the JSON")

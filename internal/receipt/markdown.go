@@ -43,6 +43,11 @@ func (r *Receipt) head(p *page) {
 		rest = fmt.Sprintf(", exit %d", *r.Code)
 	}
 	p.line("")
+	if r.Task != nil {
+		for _, w := range r.Task.Warnings {
+			p.line("- **warning**: %s", plain(w))
+		}
+	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", plain(t.Text))
 		if t.Goal != "" {
@@ -134,6 +139,13 @@ func (r *Receipt) testsPart(p *page) {
 		p.line("The tests of the repository passed%s.", on)
 	} else {
 		p.line("The tests of the repository did not pass%s: %s", on, plain(t.Why))
+	}
+	if old := r.Task.OldTests; old != nil {
+		how := "They pass as they were before, too."
+		if !old.Passed {
+			how = "As they were before, they do not pass: " + plain(old.Why)
+		}
+		p.line("The work changed test files that were there: %s. %s", plain(strings.Join(old.Files, ", ")), how)
 	}
 }
 

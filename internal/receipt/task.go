@@ -15,18 +15,20 @@ import (
 
 // Task is what a run of belay do was asked for, and what came of it.
 type Task struct {
-	Text    string  `json:"text"`
-	Type    string  `json:"type,omitempty"`
-	Goal    string  `json:"goal,omitempty"`
-	Verdict string  `json:"verdict,omitempty"`   // in one line
-	Round   int     `json:"round,omitempty"`     // the one that counts
-	Rounds  int     `json:"rounds,omitempty"`    // how many there were
-	Commit  string  `json:"commit,omitempty"`    // that it left
-	Dropped *Drop   `json:"dropped,omitempty"`   // later rounds that do not count
-	Tests   *Tests  `json:"tests,omitempty"`     // of the repository, on the commit of the round
-	Planned bool    `json:"planned,omitempty"`   // only its plan was asked for
-	Cited   []Cited `json:"citations,omitempty"` // of an answer or a report: what Belay looked up and found
-	Answer  string  `json:"answer,omitempty"`    // of a question, an operation, or the report of an investigation
+	Text     string    `json:"text"`
+	Type     string    `json:"type,omitempty"`
+	Goal     string    `json:"goal,omitempty"`
+	Verdict  string    `json:"verdict,omitempty"`   // in one line
+	Round    int       `json:"round,omitempty"`     // the one that counts
+	Rounds   int       `json:"rounds,omitempty"`    // how many there were
+	Commit   string    `json:"commit,omitempty"`    // that it left
+	Dropped  *Drop     `json:"dropped,omitempty"`   // later rounds that do not count
+	Tests    *Tests    `json:"tests,omitempty"`     // of the repository, on the commit of the round
+	Warnings []string  `json:"warnings,omitempty"`  // what is to be looked at before anybody relies on it
+	OldTests *OldTests `json:"old_tests,omitempty"` // test files that the work changed, as they were before it
+	Planned  bool      `json:"planned,omitempty"`   // only its plan was asked for
+	Cited    []Cited   `json:"citations,omitempty"` // of an answer or a report: what Belay looked up and found
+	Answer   string    `json:"answer,omitempty"`    // of a question, an operation, or the report of an investigation
 }
 
 // Tests are those that Belay ran on the commit that a round left.
@@ -34,6 +36,14 @@ type Tests struct {
 	Passed bool   `json:"passed"`
 	Why    string `json:"why,omitempty"` // they did not
 	Commit string `json:"commit,omitempty"`
+}
+
+// OldTests are the test files that the work changed, as they were before it: Belay ran
+// them on the commit of the round.
+type OldTests struct {
+	Files  []string `json:"files"`
+	Passed bool     `json:"passed"`
+	Why    string   `json:"why,omitempty"` // they did not
 }
 
 // Drop is the work of rounds that were worse than an earlier one.
@@ -69,6 +79,11 @@ func (m *maker) task() *Task {
 	var tests Tests
 	if m.output(m.round(a.Best), "tested", &tests) {
 		t.Tests = &Tests{tests.Passed, tests.Why, m.checkedCommit()}
+	}
+	t.Warnings = a.Warnings
+	var old OldTests
+	if m.output(m.round(a.Best), "tested_old", &old) && len(old.Files) > 0 {
+		t.OldTests = &old
 	}
 	t.Cited = m.cited(m.round(a.Best))
 	t.Dropped = m.dropped()

@@ -28,6 +28,9 @@ func TaskSummary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time
 		fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)),
 		"task: " + Title(t.Title()),
 	}
+	for _, w := range t.Warnings {
+		lines = append(lines, "warning: "+readable.Clean(w))
+	}
 	lines = append(lines, Criteria(t)...)
 	if res.Status != belay.Achieved {
 		lines = append(lines, taskReason(t, res)...)
