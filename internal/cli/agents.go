@@ -43,7 +43,7 @@ type agentOptions struct {
 
 func agentFlags(cmd *cobra.Command, o *agentOptions) {
 	f := cmd.Flags()
-	f.StringVar(&o.agent, "agent", "", "who does the agent steps that name nobody: claude, codex, … or scripted:FILE (default: the setting agent, else the first one installed and logged in)")
+	f.StringVar(&o.agent, "agent", "", "the agent for steps that name none: claude, codex, … or scripted:FILE (default: the setting agent, else the first one that is installed and logged in)")
 	f.StringVar(&o.hollow, "hollow", "evidence", "how an agent's result is judged: by evidence, or classic (by its text alone)")
 	f.IntVar(&o.maxAgents, "max-agents", 0, "start at most this many agents, including those of nested runs (default: the setting budget.max_agents, else max_agents of the recipe, else 40; belay do: 40 for each workstream, at most 200)")
 	f.Int64Var(&o.maxTokens, "max-tokens", 0, "stop starting agents once this many tokens were used")

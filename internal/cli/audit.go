@@ -16,7 +16,7 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	var asJSON, all bool
-	cmd := command("audit RUN", "check a journal against the rules that it must keep", 0, 1,
+	cmd := command("audit RUN", "check that a journal follows the rules for journals", 0, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			switch {
 			case all && len(args) > 0:

@@ -16,11 +16,11 @@ import (
 )
 
 func (a *app) cancelCommand() *cobra.Command {
-	return a.endCommand("cancel RUN", "end everything of a run now; final", event.RequestCancel)
+	return a.endCommand("cancel RUN", "end a run and all its processes now; it cannot be resumed", event.RequestCancel)
 }
 
 func (a *app) stopCommand() *cobra.Command {
-	cmd := a.endCommand("stop RUN|--all", "end everything of a run now; it can be resumed", event.RequestStop)
+	cmd := a.endCommand("stop RUN|--all", "end a run and all its processes now; it can be resumed", event.RequestStop)
 	cmd.Args = args(0, 1, "RUN or --all")
 	one := cmd.RunE
 	var all bool

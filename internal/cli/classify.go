@@ -36,7 +36,7 @@ type classifyOptions struct {
 
 func (a *app) classifyCommand() *cobra.Command {
 	var o classifyOptions
-	cmd := command("classify", "say what kind of failure a text and an exit code are, and what to do first", 0, 0,
+	cmd := command("classify", "classify a failure by its text and exit code, and print the first recovery", 0, 0,
 		func(_ context.Context, cmd *cobra.Command, _ []string) error { return a.classify(cmd, o) })
 	cmd.Long = `classify reads what a tool printed from standard input and gives the failure a
 class, the first move against it, and the level of evidence that decided.

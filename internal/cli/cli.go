@@ -85,10 +85,11 @@ func (a *app) panicked(err *error) {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "belay",
-		Short: "runs recipes and survives its own death",
-		Long: `belay runs recipes: graphs of shell steps and sub-recipes, written in YAML.
-Every fact is on disk before belay acts on it; a run that was cut off goes on
-with belay resume. Exit code 0 means that every required step is done and checked.`,
+		Short: "run tasks and recipes, and continue them after a crash",
+		Long: `Belay runs tasks (belay do) and recipes (belay run). A recipe is a YAML file with
+steps: shell commands, agents and other recipes. Belay writes everything to disk
+before it acts on it, so belay resume can continue a run that was interrupted.
+Exit code 0 means that every required step is done and checked.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          a.noCommand,
@@ -103,7 +104,7 @@ with belay resume. Exit code 0 means that every required step is done and checke
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.state, "state", "", "state directory (BELAY_STATE; default ~/.local/state/belay)")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but errors and, if the run did not succeed, its summary")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors and, if the run did not succeed, its summary")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
 	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags

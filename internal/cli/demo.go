@@ -22,19 +22,20 @@ type demoOptions struct {
 
 func (a *app) demoCommand() *cobra.Command {
 	var o demoOptions
-	cmd := command("demo", "see failures happen and be caught, in seconds: no key, no network, nothing left behind", 0, 0,
+	cmd := command("demo", "show how Belay handles failures, in seconds, without a key or a network", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.demo(ctx, o) })
-	cmd.Long = `See failures happen and be caught, in seconds.
+	cmd.Long = `Show how Belay handles failures, in seconds.
 
-A temporary repository with a small task, scripted agents, and a real run of
-this program in which a test fails, an agent claims work that it has not done,
-one hangs, an account is used up, a recipe fails, one calls itself for ever and
-one has no step for the task; and belay itself is killed with kill -9 and goes on. It needs git and bash, and
-no key or network. It uses a state directory and settings of its own, and
-leaves nothing behind. Exit 0: all that it promises was seen.`
+The demo makes a temporary repository with a small task and scripted agents, and starts
+a real run. In this run a test fails, an agent claims work that it has not done, an
+agent hangs, the quota of an account is used up, a recipe fails, a recipe calls itself
+without end, and a recipe has no step for the task. Belay itself is killed with kill -9
+and resumed. The demo needs git and bash, and no key or network. It uses its own state
+directory and settings and removes them at the end. It exits with 0 if everything that
+it promises was seen.`
 	f := cmd.Flags()
-	f.BoolVar(&o.keep, "keep", false, "keep the folder, and say where it is")
-	f.BoolVar(&o.json, "json", false, "print what was promised and seen as one JSON object; the story goes to stderr")
+	f.BoolVar(&o.keep, "keep", false, "keep the temporary folder, and print its path")
+	f.BoolVar(&o.json, "json", false, "print what was promised and seen as one JSON object; the rest goes to stderr")
 	return cmd
 }
 
@@ -97,13 +98,13 @@ func demoTable(t demo.Told) []string {
 	case t.Kept != "":
 		took += "; kept: " + t.Kept
 	default:
-		took += "; the folder is gone"
+		took += "; the temporary folder is removed"
 	}
 	return append(lines, "", took, "",
 		"Next:",
-		"  belay doctor                      is this machine ready, and which agents has it?",
-		"  belay rehearse RECIPE --matrix    the same faults, in your own recipe",
-		"  docs/tutorial/first-recipe.md     write one, kill it, resume it",
-		"  README.md                         what is promised, and what is not",
+		"  belay doctor                      check this machine, and list its agents",
+		"  belay rehearse RECIPE --matrix    try the same faults in your own recipe",
+		"  docs/tutorial/first-recipe.md     write a recipe, kill it, resume it",
+		"  README.md                         what Belay does, and what it does not",
 	)
 }

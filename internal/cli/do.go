@@ -63,15 +63,16 @@ func (a *app) doCommand() *cobra.Command {
 	cmd.Long = `Carry out a task described in plain words.
 
 An agent classifies the task, names success criteria and divides the work into
-workstreams; the plan is shown. Then come rounds: agents do the work on a branch of its
-own, Belay checks the criteria, and an agent that did not do the work (the reflecting
-agent) judges the result. If something is missing, another round follows. The result is
-ACHIEVED only if Belay has evidence for every criterion. Nothing leaves the machine unless
---publish says so.
+workstreams; the plan is shown. Then agents work in rounds, on a new branch. In each round
+Belay checks the criteria, and an agent that did not do the work (the reflecting agent)
+reviews the result. If something is missing, another round follows. The result is
+ACHIEVED only if Belay has evidence for every criterion. Belay pushes nothing unless
+--publish is given.
 
 The answer to a question and the report of an investigation are printed on standard output.
 
-It is the recipe smart-orchestrator; belay new --from smart-orchestrator copies it.`
+belay do runs the recipe smart-orchestrator. To copy it:
+belay new smart-orchestrator --from smart-orchestrator`
 	cmd.Example = `  belay do "add rate limiting to the API, with tests"
   belay do --file task.md --plan
   echo "why is the build slow?" | belay do -`
@@ -79,10 +80,10 @@ It is the recipe smart-orchestrator; belay new --from smart-orchestrator copies 
 	f.StringVar(&o.file, "file", "", "read the task from a file; - is standard input")
 	f.StringVar(&o.taskType, "type", "", "the type of the task: qa, operations, investigation or development (default: detected)")
 	f.BoolVar(&o.single, "single", false, "do everything in one workstream")
-	f.StringVar(&o.criteria, "criteria", "", "a file with the success criteria: a JSON list, or one on each line; only one with a check can be proven")
-	f.StringVar(&o.expect, "expect", "", "what a Development task must leave behind: change, or tests that pass (default: tests if Belay finds a test command)")
+	f.StringVar(&o.criteria, "criteria", "", "a file with the success criteria: a JSON list, or one per line; a criterion without a check cannot be proven")
+	f.StringVar(&o.expect, "expect", "", "what a Development task must produce: change, or tests that pass (default: tests if Belay finds a test command)")
 	f.IntVar(&o.rounds, "rounds", doRounds, "the maximum number of rounds, 1 to 9")
-	f.StringVar(&o.publish, "publish", "none", "what leaves the machine: none, branch (push it) or pr (open a pull request)")
+	f.StringVar(&o.publish, "publish", "none", "what to publish: none, branch (push it) or pr (open a pull request)")
 	f.BoolVar(&o.review, "plan-review", false, "review the plan before the work (default: if there is more than one workstream)")
 	f.BoolVar(&o.noReview, "no-plan-review", false, "skip the plan review")
 	f.IntVar(&o.reviews, "plan-review-rounds", 0, "the maximum number of plan review rounds (default: the setting plan_review_rounds, 5)")
@@ -122,7 +123,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	}
 	if engine.LastLevel(a.environ) && !o.single {
 		o.single = true
-		a.say("one workstream: this is the deepest level of sessions, and nothing that it starts may start others")
+		a.say("one workstream: this is the deepest level of sessions that is allowed")
 	}
 	if o.planOnly {
 		o.exclude = []string{workTag}
@@ -173,7 +174,7 @@ func (a *app) task(args []string, file string) (string, error) {
 	text := ""
 	switch {
 	case len(args) == 1 && file != "":
-		return "", exit.New(exit.Usage, "", errors.New("the task is given twice: as words and with --file"), "leave one of them out")
+		return "", exit.New(exit.Usage, "", errors.New("the task is given twice: as an argument and with --file"), "leave one of them out")
 	case len(args) == 1 && args[0] != "-":
 		text = args[0]
 	case len(args) == 0 && file == "":

@@ -21,7 +21,7 @@ type doctorOptions struct {
 
 func (a *app) doctorCommand() *cobra.Command {
 	var o doctorOptions
-	cmd := command("doctor", "look whether this machine is fit for runs, and say what to do about what is not", 0, 0,
+	cmd := command("doctor", "check whether this machine is ready for runs, and say what to fix", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.doctor(ctx, o) })
 	f := cmd.Flags()
 	f.BoolVar(&o.probe, "probe", false, "ask each installed agent for one word; this spends tokens")

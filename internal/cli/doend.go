@@ -94,7 +94,7 @@ func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []strin
 		ours = t.Branch
 	}
 	if ours != "" {
-		lines = append(lines, "to take the work: git merge "+story.Quote(ours))
+		lines = append(lines, "to merge the work: git merge "+story.Quote(ours))
 	}
 	for _, k := range kept {
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {

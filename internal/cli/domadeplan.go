@@ -80,7 +80,7 @@ func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, 
 		return err
 	}
 	if !ro.json {
-		a.say("the plan of run %s is carried out by a new run", from)
+		a.say("a new run carries out the plan of run %s", from)
 	}
 	return a.do(ctx, cmd, nil, do)
 }

@@ -57,7 +57,7 @@ func placeOf(g worktree.Ground, dir string, inPlace bool) (workPlace, error) {
 		}
 	case worktree.GroundUnfit:
 		if !inPlace {
-			return refuse(exit.Infra, g.Words+": there can be no worktree", "mend that"+orHere)
+			return refuse(exit.Infra, g.Words+": there can be no worktree", "fix that"+orHere)
 		}
 	case worktree.GroundReady:
 	}
@@ -94,9 +94,9 @@ func (a *app) announce(p workPlace, dir, kind string) {
 	case !p.isolate:
 		a.say("changes are made in %s itself (%s): one workstream at a time, no branch, no commit", dir, p.why)
 	case p.dirty == 1:
-		a.say("1 uncommitted file is not part of a change of the program: commit it, or use --in-place")
+		a.say("1 uncommitted file is not in the worktree of a Development task: commit it, or use --in-place")
 	case p.dirty > 1:
-		a.say("%d uncommitted files are not part of a change of the program: commit them, or use --in-place", p.dirty)
+		a.say("%d uncommitted files are not in the worktree of a Development task: commit them, or use --in-place", p.dirty)
 	}
 }
 
@@ -141,9 +141,9 @@ func (a *app) beginTask(ctx context.Context, cmd *cobra.Command, vars map[string
 func (a *app) sayReplaced(set *library.Set) {
 	for _, r := range set.Replaced {
 		if r.Taken {
-			a.say("%s is taken from %s, not the shipped one", r.Name, r.File)
+			a.say("recipe %s: using %s instead of the shipped one", r.Name, r.File)
 		} else {
-			a.say("%s is the shipped one; %s is of the project, and is taken with -R %s", r.Name, r.File, filepath.Dir(r.File))
+			a.say("recipe %s: using the shipped one; to use %s of the project, add -R %s", r.Name, r.File, filepath.Dir(r.File))
 		}
 	}
 }
@@ -189,9 +189,9 @@ func (a *app) tellSince(ctx context.Context, was look) {
 		switch {
 		case len(list) == 0:
 		case a.kind == "Operations":
-			a.say("not as before in %s: %s", was.dir, named(list))
+			a.say("changed in %s: %s", was.dir, named(list))
 		default:
-			a.say("warning: %s is not as it was when the task began, by an agent or by somebody else: %s", was.dir, named(list))
+			a.say("warning: in %s something changed during the task, by an agent or by somebody else: %s", was.dir, named(list))
 		}
 	}
 }

@@ -38,7 +38,7 @@ func sourceFlags(cmd *cobra.Command, o *sourceOptions, asJSON string) {
 
 func (a *app) explainCommand() *cobra.Command {
 	var o sourceOptions
-	cmd := command("explain RECIPE", "say what a recipe would run, in order; start nothing", 1, 1,
+	cmd := command("explain RECIPE", "show what a recipe would run, in order, without running it", 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.explain(ctx, cmd, args[0], o)
 		})

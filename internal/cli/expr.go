@@ -24,7 +24,7 @@ type exprOptions struct {
 
 func (a *app) exprCommand() *cobra.Command {
 	var o exprOptions
-	cmd := command("expr EXPR", "try a condition: print whether it holds", 1, 1,
+	cmd := command("expr EXPR", "evaluate a condition, and print whether it is true", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error { return a.expr(cmd, args[0], o) })
 	evaluate, check := cmd.RunE, cmd.Args
 	cmd.DisableFlagParsing, cmd.Args = true, nil // -1 < 0 is no flag: they are looked at below

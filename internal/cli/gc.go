@@ -33,7 +33,7 @@ type gcOptions struct {
 
 func (a *app) gcCommand() *cobra.Command {
 	var o gcOptions
-	cmd := command("gc", "list what runs left behind, and remove what is proven safe to go", 0, 0,
+	cmd := command("gc", "list what runs left behind, and remove what is safe to remove", 0, 0,
 		func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			if o.dry && o.yes {
 				return usage(cmd, errors.New("--dry-run and --yes say the opposite"))
@@ -435,7 +435,7 @@ func (a *app) tellKept(kept []hand.Kept) {
 		}
 		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
 		if slices.Contains(k.Why, worktree.ReasonUnpushed) {
-			a.say("to take the work: git merge %s", k.Branch)
+			a.say("to merge the work: git merge %s", k.Branch)
 		}
 	}
 }

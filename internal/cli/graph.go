@@ -22,7 +22,7 @@ const maxDrawn = 1000
 func (a *app) graphCommand() *cobra.Command {
 	var o sourceOptions
 	var format string
-	cmd := command("graph RECIPE|RUN", "draw what waits for what; of a run, with how its steps stand", 1, 1,
+	cmd := command("graph RECIPE|RUN", "draw the steps of a recipe or a run as a graph", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			switch format {
 			case "text", "mermaid":

@@ -19,7 +19,7 @@ import (
 
 func (a *app) inboxCommand() *cobra.Command {
 	var asJSON, wait bool
-	cmd := command("inbox", "list what waits for a person, over all runs", 0, 0,
+	cmd := command("inbox", "list what waits for you, in all runs", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.inbox(ctx, asJSON, wait) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until something waits; runs that failed before do not count")
@@ -282,15 +282,15 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	case status.Terminal() || status == belay.Stopped || len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
-		l.Kind, l.Question = letterDecided, "every question is answered, and nobody has gone on with it"
+		l.Kind, l.Question = letterDecided, "every question is answered, and the run is not resumed yet"
 	default:
-		l.Kind, l.Question = letterCrashed, "its driver died in the middle"
+		l.Kind, l.Question = letterCrashed, "its driver died before the run ended"
 	}
 	return []letter{l}
 }
 
 func stuckQuestion(reason string) string {
-	text := "it came to a standstill, and goes on only when somebody acts"
+	text := "it made no progress, and continues only when somebody acts"
 	if reason != "" {
 		text += ": " + reason
 	}

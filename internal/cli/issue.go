@@ -23,7 +23,7 @@ import (
 const maxBody = 1 << 20
 
 func (a *app) issueCommand() *cobra.Command {
-	cmd := command("issue COMMAND", "file issues, one for each fingerprint, and find them again", 1, 1,
+	cmd := command("issue COMMAND", "file and find issues, one for each fingerprint", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			return usage(cmd, fmt.Errorf("issue has no command %q: file, find, list or sync", args[0]))
 		})

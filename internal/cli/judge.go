@@ -40,7 +40,7 @@ type judgeOptions struct {
 
 func (a *app) judgeCommand() *cobra.Command {
 	var o judgeOptions
-	cmd := command("judge [RUN STEP]", "say what an agent's attempt amounts to, by the evidence", 0, 2,
+	cmd := command("judge [RUN STEP]", "judge an attempt of an agent by its evidence", 0, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error { return a.judge(ctx, cmd, args, o) })
 	cmd.Long = `judge shows the verdict about the last attempt of an agent step: done, hollow or
 failed, with the evidence for and against it and how sure it is. The agents that

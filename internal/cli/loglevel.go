@@ -12,7 +12,7 @@ const (
 	logError   logLevel = "error"
 )
 
-const logLevelHelp = "how much is told on stderr about recoveries from failures: debug (with the prompts of agents that are asked for one), info, warning or error"
+const logLevelHelp = "how much to print on stderr about recoveries from failures: debug (includes the prompts for agents that choose one), info, warning or error"
 
 // rank orders the levels: the higher, the more it matters.
 func (l logLevel) rank() int {

@@ -30,7 +30,7 @@ type logOptions struct {
 
 func (a *app) logsCommand() *cobra.Command {
 	var o logOptions
-	cmd := command("logs RUN [STEP]", "print what steps printed", 1, 2,
+	cmd := command("logs RUN [STEP]", "print the output of steps", 1, 2,
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
 			return a.read(args[0], func(s *runView) error { return a.logs(ctx, s, args[1:], o) })
 		})

@@ -17,13 +17,13 @@ import (
 )
 
 func (a *app) notifyCommand() *cobra.Command {
-	cmd := command("notify COMMAND", "try, list and send the notices that tell people about runs", 1, 1,
+	cmd := command("notify COMMAND", "test, list and send notifications about runs", 1, 1,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			return usage(cmd, fmt.Errorf("notify has no command %q: test, list or send", args[0]))
 		})
-	cmd.Long = `People are told when a run is held, ends or stalls: by a command of theirs, a notice
-on the desktop, a signed webhook, Slack or ntfy, as the settings under notify and
-the notify key of the recipe say.`
+	cmd.Long = `Belay sends notifications when a run is held, ends or stalls: with your own command, on
+the desktop, with a signed webhook, with Slack or with ntfy. The settings under notify
+and the key notify of a recipe say which.`
 	cmd.AddCommand(a.notifyTestCommand(), a.notifyListCommand(), a.notifySendCommand())
 	cmd.ValidArgs = []string{"test", "list", "send"}
 	return cmd
@@ -31,13 +31,13 @@ the notify key of the recipe say.`
 
 func (a *app) notifyTestCommand() *cobra.Command {
 	var asJSON bool
-	cmd := command("test [TARGET...]", "send a test to everybody whom the settings name: 0 all took it, 8 one did not", 0, -1,
+	cmd := command("test [TARGET...]", "send a test notification to all receivers: exit 0 all delivered, 8 one not delivered", 0, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.notifyTest(ctx, cmd, args, asJSON)
 		})
-	cmd.Long = `Sends a test, once, to everybody whom the settings name, or to the TARGETs of
-command, desktop, webhook, slack and ntfy. It ends with 0 when all took it, with 8
-when one did not, and with 65 when the settings name nobody.`
+	cmd.Long = `Send a test notification once, to all receivers in the settings, or only to the given
+TARGETs: command, desktop, webhook, slack, ntfy. The exit code is 0 if all were
+delivered, 8 if one was not, and 65 if the settings name no receiver.`
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each target")
 	for _, k := range notify.Kinds() {
 		cmd.ValidArgs = append(cmd.ValidArgs, string(k))
@@ -47,18 +47,18 @@ when one did not, and with 65 when the settings name nobody.`
 
 func (a *app) notifyListCommand() *cobra.Command {
 	var asJSON bool
-	cmd := command("list", "list the notices of the last 60 days, and what became of them", 0, 0,
+	cmd := command("list", "list the notifications of the last 60 days, and whether they were delivered", 0, 0,
 		func(context.Context, *cobra.Command, []string) error { return a.notifyList(asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notice and target")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notification and target")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
 
 func (a *app) notifySendCommand() *cobra.Command {
 	var asJSON bool
-	cmd := command("send", "try again now what could not be delivered: 0 nothing is left, 8 something is", 0, 0,
+	cmd := command("send", "send again what could not be delivered: exit 0 nothing is left, 8 something is", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.notifySend(ctx, asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notice that is left")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notification that is left")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
@@ -86,7 +86,7 @@ func (a *app) notifyTest(ctx context.Context, cmd *cobra.Command, args []string,
 		return len(args) > 0 && !slices.Contains(args, string(k)) || len(args) == 0 && !b.has(k)
 	})
 	if len(kinds) == 0 {
-		return exit.New(exit.Invalid, "notify", errors.New("the settings name nobody who can be told here"),
+		return exit.New(exit.Invalid, "notify", errors.New("the settings name no receiver that works here"),
 			"set notify.command, notify.desktop, notify.webhook, notify.slack or notify.ntfy")
 	}
 	missed := 0
@@ -152,7 +152,7 @@ func (a *app) notifyList(asJSON bool) (err error) {
 		return err
 	}
 	if len(list) == 0 && !asJSON {
-		a.say("nobody was told of anything")
+		a.say("there are no notifications")
 	}
 	a.notices(list, asJSON)
 	return nil

@@ -103,10 +103,10 @@ func (a *app) unreviewed(id belay.RunID, tree *flow.Tree, folder journal.Folder)
 		}
 		fmt.Fprintf(a.std.Err, "  %-8s  %s%s\n", f.Severity, f.Title, where)
 	}
-	fmt.Fprintf(a.std.Err, `one of these lifts it:
+	fmt.Fprintf(a.std.Err, `do one of these:
   edit the plan in %[1]s, then %[2]s resume %[3]s
   start again without a review: %[2]s do --no-plan-review
-  have the same plan reviewed anew: %[2]s clear %[3]s review --why TEXT, then %[2]s resume %[3]s
+  have the same plan reviewed again: %[2]s clear %[3]s review --why TEXT, then %[2]s resume %[3]s
 `, filepath.Join(string(folder), planFile), a.name(), id)
 }
 

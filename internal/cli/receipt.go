@@ -31,17 +31,17 @@ func (a *app) receiptCommand() *cobra.Command {
 		func(ctx context.Context, _ *cobra.Command, args []string) error {
 			return a.read(args[0], func(s *runView) error { return a.receipt(ctx, s, o) })
 		})
-	cmd.Long = `receipt prints the receipt of a run as Markdown: its task and criteria with the
-evidence for each, the answer, what changed, what failed and was recovered, what is unproven,
-what it cost, what is left, and how to look, go on and undo.
+	cmd.Long = `Print the receipt of a run as Markdown: its task, the criteria with the evidence for
+each, the answer, what changed, what failed and was recovered, what is unproven, what it
+cost, what is left, and the commands to look at the work, continue it and undo it.
 
-With --check it runs the checks again that Belay ran and that passed: those of the
-criteria, on a copy of the commit that has the work, and the verify of a step and
-tests, in the original place, where they may write files. It says where each ran. It
-exits with the code of the run when all pass, with 1 when one fails, and with 5 when
-none fails but not all could be run.`
+--check runs again the checks that Belay ran and that passed. Checks of criteria run on
+a copy of the commit that has the work. The verify commands and tests of steps run in
+the original directory, where they may write files. The receipt says where each check
+ran. The exit code is that of the run if all checks pass, 1 if one fails, and 5 if none
+fails but not all could be run.`
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	cmd.Flags().BoolVar(&o.check, "check", false, "run the recorded checks again, and say whether it still holds")
+	cmd.Flags().BoolVar(&o.check, "check", false, "run the recorded checks again, and say whether they still pass")
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }

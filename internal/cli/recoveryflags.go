@@ -28,10 +28,10 @@ type recoveryOptions struct {
 
 func recoveryFlags(cmd *cobra.Command, o *recoveryOptions) {
 	f := cmd.Flags()
-	f.StringVar(&o.policy, "policy", "", "who chooses the recoveries from failures: belay or classic (default: that of the recipe, else the setting recovery.policy, else belay)")
-	f.IntVar(&o.maxRetries, "max-retries", 0, "retries of the classic policy before it looks at the error (default: the setting recovery.max_retries, 3)")
-	f.IntVar(&o.maxReplans, "max-replans", 0, "recoveries that may be taken, with all runs that belong to this one; 0 = none but what the recipe says itself (default: the setting limits.max_replans, 12)")
-	f.StringVar(&o.recovery, "recovery", "", "whether an agent is asked to finish what a failed sub-recipe left: on, off or classic (default: that of the recipe, else on)")
+	f.StringVar(&o.policy, "policy", "", "the policy that chooses recoveries from failures: belay or classic (default: the policy of the recipe, else the setting recovery.policy, else belay)")
+	f.IntVar(&o.maxRetries, "max-retries", 0, "how often the classic policy retries before it looks at the error (default: the setting recovery.max_retries, 3)")
+	f.IntVar(&o.maxReplans, "max-replans", 0, "the maximum number of recoveries, including those of nested runs; 0 = only those of the recipe itself (default: the setting limits.max_replans, 12)")
+	f.StringVar(&o.recovery, "recovery", "", "whether an agent finishes the work of a failed sub-recipe: on, off or classic (default: the value of the recipe, else on)")
 	f.StringSliceVar(&o.staff, "staff", nil, "agents that may take over from another, in this order; \"\" for none (default: the setting recovery.staff, else all that are installed and logged in)")
 }
 

@@ -44,7 +44,7 @@ type rehearseOptions struct {
 
 func (a *app) rehearseCommand() *cobra.Command {
 	var o rehearseOptions
-	cmd := command("rehearse RECIPE…", "play a recipe with scripted agents and with faults, for nothing", 1, -1,
+	cmd := command("rehearse RECIPE…", "try a recipe with scripted agents and injected faults, without cost", 1, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.rehearse(ctx, cmd, args, o)
 		})

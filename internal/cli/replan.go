@@ -44,7 +44,7 @@ type replanOptions struct {
 
 func (a *app) replanCommand() *cobra.Command {
 	var o replanOptions
-	cmd := command("replan", "ask a policy what it would do about a failure; nothing is done", 0, 0,
+	cmd := command("replan", "show what a recovery policy would do about a failure, without doing it", 0, 0,
 		func(_ context.Context, cmd *cobra.Command, _ []string) error { return a.replan(cmd, o) })
 	cmd.Long = `replan asks a policy what it would do about one failure of one step.
 

@@ -25,7 +25,7 @@ type resumeOptions struct {
 
 func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
-	cmd := command("resume RUN", "go on with a run: after a crash, a stop, an answer, a failure, a plan", 1, 1,
+	cmd := command("resume RUN", "continue a run after a crash, a stop, an answer or a failure, or carry out a plan", 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.resume(ctx, cmd, args[0], o)
 		})
@@ -73,7 +73,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	}
 	if usedUp(open) {
 		if !o.json {
-			a.say("no round of run %s is left: there is nothing to go on with", id)
+			a.say("no round of run %s is left: there is nothing to resume", id)
 		}
 		return a.rest(ctx, ws, open, nil, o.json)
 	}
@@ -128,7 +128,7 @@ func stands(ctx context.Context, o *engine.Open) error {
 		return nil
 	}
 	return exit.New(exit.Stalemate, "resume",
-		fmt.Errorf("STALEMATE: the rounds of run %s came to a standstill, and nothing has changed in %s since", o.ID, dir),
+		fmt.Errorf("STALEMATE: the rounds of run %s made no progress, and nothing has changed in %s since", o.ID, dir),
 		fmt.Sprintf("change something there, or belay clear %s attempts --why TEXT, then resume; a changed recipe or --set needs a new run", o.ID))
 }
 

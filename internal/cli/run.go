@@ -45,18 +45,18 @@ type runOptions struct {
 
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
-	cmd := command("run RECIPE", "start a run and drive it to its end", 1, 1,
+	cmd := command("run RECIPE", "run a recipe", 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.run(ctx, cmd, args[0], o)
 		})
-	cmd.Long = "Start a run and drive it to its end.\n\n" + setHelp
+	cmd.Long = "Run a recipe, and wait for its end.\n\n" + setHelp
 	setFlag(cmd, &o.sets)
 	f := cmd.Flags()
 	startFlags(cmd, &o)
 	f.StringSliceVar(&o.include, "include-tags", nil, "of the steps with when_tags, run only those with one of these")
 	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
 	compatFlag(cmd, &o.compat)
-	f.BoolVar(&o.isolate, "isolate", false, "give the run a git worktree and a branch of its own, as isolate: worktree in the recipe does")
+	f.BoolVar(&o.isolate, "isolate", false, "run in a new git worktree on a new branch, like isolate: worktree in the recipe")
 	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	cmd.ValidArgsFunction = completeRecipe
 	return cmd
@@ -66,10 +66,10 @@ func (a *app) runCommand() *cobra.Command {
 func startFlags(cmd *cobra.Command, o *runOptions) {
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "dir", "C", "", "the directory that steps run in (default: here)")
-	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder to look for recipes in, before all others")
-	f.IntVar(&o.maxParallel, "max-parallel", 0, "processes at the same time (default: the setting limits.max_parallel, 8)")
+	f.StringArrayVarP(&o.shelves, "recipes", "R", nil, "a folder with recipes, searched before all others")
+	f.IntVar(&o.maxParallel, "max-parallel", 0, "the maximum number of processes at the same time (default: the setting limits.max_parallel, 8)")
 	f.StringVar(&o.id, "id", "", "the id of the run (default: a short random one)")
-	f.BoolVar(&o.detach, "detach", false, "print the id and leave the run to a process of its own")
+	f.BoolVar(&o.detach, "detach", false, "run in the background; print the id and return")
 	f.BoolVar(&o.json, "json", false, "print every record as a line of JSON")
 	secretFlag(cmd, &o.secrets)
 	agentFlags(cmd, &o.agents)

@@ -17,7 +17,7 @@ import (
 
 // secretFlag is the flag that names secrets of the environment.
 func secretFlag(cmd *cobra.Command, names *[]string) {
-	cmd.Flags().StringArrayVar(names, "secret", nil, "a variable of the environment whose value is hidden everywhere")
+	cmd.Flags().StringArrayVar(names, "secret", nil, "an environment variable whose value is hidden in all output and records")
 }
 
 // hide adds names of secrets to those that the configuration has. A name that

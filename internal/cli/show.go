@@ -26,7 +26,7 @@ type showOptions struct {
 
 func (a *app) showCommand() *cobra.Command {
 	var o showOptions
-	cmd := command("show RUN [STEP]", "tell the story of a run, or all about one step", 1, 2,
+	cmd := command("show RUN [STEP]", "show what happened in a run, or in one of its steps", 1, 2,
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			if o.records && len(args) > 1 {
 				return usage(cmd, fmt.Errorf("--records is for a whole run"))

@@ -33,7 +33,7 @@ type validateOptions struct {
 
 func (a *app) validateCommand() *cobra.Command {
 	var o validateOptions
-	cmd := command("validate RECIPE…", "check recipes and all they call; start nothing", 0, -1,
+	cmd := command("validate RECIPE…", "check recipes and the recipes that they call, without running them", 0, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.validate(ctx, cmd, args, o)
 		})

@@ -21,7 +21,7 @@ type versionFacts struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	var asJSON bool
-	cmd := command("version", "print the version, and how well processes are held here", 0, 0,
+	cmd := command("version", "print the version, and how processes are contained on this machine", 0, 0,
 		func(context.Context, *cobra.Command, []string) error {
 			level := proc.Containment()
 			v := versionFacts{a.version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, level.String(), int(level)}

@@ -26,32 +26,33 @@ type watchOptions struct {
 
 func (a *app) watchCommand() *cobra.Command {
 	var o watchOptions
-	cmd := command("watch [RUN...]", "look after runs: resume what died, refuse what will not come to an end, call a person", 0, -1,
+	cmd := command("watch [RUN...]", "watch runs: resume those whose driver died, report those that need a person", 0, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if o.install || o.uninstall {
 				return a.watchAsService(cmd, args, o)
 			}
 			return a.watch(ctx, cmd, args, o)
 		})
-	cmd.Long = `Looks at runs again and again. A run that nobody drives any more is resumed, up
-to --max-resume times in a row with nothing finished. A run that is held, came to
-a standstill, ended badly or finishes nothing is left alone, and a person is told.
-A run that has ended is never opened again.
+	cmd.Long = `Check runs at regular intervals. A run whose driver (its belay process) died is
+resumed, up to --max-resume times in a row without a finished step. A run that is held,
+is in a stalemate, failed or finishes nothing is reported and not resumed. A run that
+has ended is never started again.
 
-Without RUN it watches every run that has not ended, and those that begin later.
-One watch of a state directory acts; others stand by and take over when it ends.
+Without RUN, watch every run that has not ended, and runs that start later. Only one
+watch of a state directory acts; others wait and take over when it ends.
 
-It ends when no run is left that can go on by itself, and at the end of its
-window: 0 every run reached its goal, 11 a person must act, 12 runs still go on,
-20 a run failed, 30 the watch itself failed; the first of 30, 11, 20, 12 counts.`
+The watch ends when no run is left that can continue without a person, or when its
+window is over. Exit codes: 0 every run reached its goal, 11 a person must act, 12 runs
+are still running, 20 a run failed, 30 the watch itself failed. If several apply, the
+first of 30, 11, 20, 12 counts.`
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "watch every run that has not ended (as without RUN)")
-	f.BoolVar(&o.once, "once", false, "look once")
+	f.BoolVar(&o.all, "all", false, "watch every run that has not ended (the default without RUN)")
+	f.BoolVar(&o.once, "once", false, "check once, then end")
 	f.DurationVar(&o.window, "window", watch.DefaultWindow, "end after this time; 0 = never")
-	f.DurationVar(&o.rules.Poll, "poll", watch.DefaultPoll, "look this often")
-	f.DurationVar(&o.rules.Stall, "stall", watch.DefaultStall, "call a person when nothing was finished for this long; watch.stall in the settings")
-	f.IntVar(&o.rules.Resumes, "max-resume", watch.DefaultResumes, "resume a run so often in a row with nothing finished; 0 = never; watch.max_resume in the settings")
-	f.IntVar(&o.rules.Total, "max-resume-total", watch.DefaultTotal, "resume a run so often in its life")
+	f.DurationVar(&o.rules.Poll, "poll", watch.DefaultPoll, "the time between two checks")
+	f.DurationVar(&o.rules.Stall, "stall", watch.DefaultStall, "report a run when nothing was finished for this long (setting watch.stall)")
+	f.IntVar(&o.rules.Resumes, "max-resume", watch.DefaultResumes, "how often to resume a run in a row without a finished step; 0 = never (setting watch.max_resume)")
+	f.IntVar(&o.rules.Total, "max-resume-total", watch.DefaultTotal, "how often to resume a run in total")
 	f.BoolVar(&o.dry, "dry-run", false, "say what would be done, and do nothing")
 	f.BoolVar(&o.install, "install", false, "write a file by which the system starts belay watch, and say what to type")
 	f.BoolVar(&o.uninstall, "uninstall", false, "remove that file")
@@ -218,7 +219,7 @@ func (w *watcher) broken(err error) error {
 // standBy says once that another watch leads.
 func (w *watcher) standBy() {
 	if !w.stoodBy {
-		w.app.say("another watch leads; this one takes over when that ends")
+		w.app.say("another watch is active; this one takes over when that one ends")
 	}
 	w.stoodBy = true
 }

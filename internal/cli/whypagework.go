@@ -91,7 +91,7 @@ func (w *whyFacts) snapshots(p *page) {
 	for _, k := range shown {
 		when := "after "
 		if k.Before {
-			when = "of before "
+			when = "from before "
 		}
 		p.text("  ", "uncommitted work "+when+k.Step+" is kept as "+k.Ref)
 		k.left(p)

@@ -79,7 +79,7 @@ func (w *whyFacts) taskNext(n whyNext) whyNext {
 	case w.Status == belay.Achieved && t.of.Planned:
 		return whyNext{Say: "the plan is made; carry it out", Commands: []string{story.Resume(w.Run).Text(w.belay)}}
 	case w.Status == belay.Achieved && t.Branch != "":
-		return whyNext{Say: "take the work", Commands: []string{"git merge " + story.Quote(t.Branch)}}
+		return whyNext{Say: "merge the work", Commands: []string{"git merge " + story.Quote(t.Branch)}}
 	case w.Status == belay.Achieved:
 		return whyNext{Say: "nothing: there is evidence for every criterion", Commands: []string{}}
 	case t.Best == 0 || w.Status != belay.Partial && w.Status != belay.NotAchieved && w.Status != belay.Hollow:

@@ -127,13 +127,13 @@ func (w *whyFacts) advice(a story.Advice) string {
 }
 
 // newRun is the cure for what no second try of the same recipe mends.
-const newRun = "mend what is wrong; if that is the recipe or a value of --set, start a new run: resume takes both as they were"
+const newRun = "fix what is wrong; if that is the recipe or a value of --set, start a new run: resume uses both as they were"
 
 // cure says what a person does about a failure before the run goes on.
 func (w *whyFacts) cure() string {
 	const then = ", then go on; what is done is not done again"
 	if w.Failure == nil {
-		return "mend the cause" + then
+		return "fix the cause" + then
 	}
 	row := w.Failure.Class.Row()
 	switch {
@@ -144,5 +144,5 @@ func (w *whyFacts) cure() string {
 	case row.Cure != "":
 		return row.Cure + then
 	}
-	return "mend the cause" + then + " (a changed recipe needs a new run)"
+	return "fix the cause" + then + " (a changed recipe needs a new run)"
 }

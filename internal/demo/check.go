@@ -91,31 +91,31 @@ func after(news []story.News, fits func(*story.News) bool) (bool, []story.News) 
 
 func claims(s sights) []claim {
 	return []claim{
-		{string(belay.BashFailure), "a failing test is mended", []sight{
+		{string(belay.BashFailure), "a failing test is fixed", []sight{
 			failed("test", belay.BashFailure), chosen("test", belay.ActRepair, ""), good("test", belay.RoleRepair), good("test", belay.RoleMain),
 		}},
 		{string(belay.HollowSuccess), "a claim without work does not count", []sight{
 			failed("readme", belay.HollowSuccess), chosen("readme", belay.ActResume, ""), checked("readme"), good("readme", belay.RoleMain),
 		}},
-		{string(belay.AgentTimeout), "an agent that hangs is ended, and goes on", []sight{
+		{string(belay.AgentTimeout), "an agent that hangs is ended and resumed", []sight{
 			ended("changes", fault.KilledDeadline), failed("changes", belay.AgentTimeout), chosen("changes", belay.ActResume, ""), resumed("changes"), good("changes", belay.RoleMain),
 		}},
-		{"kill -9", "Belay dies, the agent does not", []sight{
-			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent lived on", is: s.lived}, attached(1), attached(2),
+		{"kill -9", "Belay is killed, the agent keeps running", []sight{
+			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent kept running", is: s.lived}, attached(1), attached(2),
 		}},
-		{"adopted", "what runs is not started again", []sight{
-			found("review", fault.Adopted), goodBy("review", 1), {what: "started once by its own account", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
+		{"adopted", "a running step is not started again", []sight{
+			found("review", fault.Adopted), goodBy("review", 1), {what: "started once", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
 		}},
-		{string(belay.Infrastructure), "who is used up hands over to another", []sight{
+		{string(belay.Infrastructure), "another agent takes over from a used-up one", []sight{
 			failed("translate", belay.Infrastructure), chosen("translate", belay.ActFailover, "bruno"), startedBy("translate", "bruno"), good("translate", belay.RoleMain),
 		}},
-		{string(belay.RecipeFailure), "a failed recipe is finished, and checked", []sight{
+		{string(belay.RecipeFailure), "a failed recipe is finished and checked", []sight{
 			failed("version", belay.RecipeFailure), chosen("version", belay.ActRecover, ""), checked("version"), good("version", belay.RoleRecovery),
 		}},
 		{string(belay.RecursionLimit), "endless nesting ends in the fallback", []sight{
 			refused(belay.RecursionLimit), chosen("archive", belay.ActFallback, ""), good("archive", belay.RoleMain),
 		}},
-		{string(belay.RoutingGap), "a recipe that did nothing is no success", []sight{
+		{string(belay.RoutingGap), "a recipe that did nothing is not a success", []sight{
 			unrouted(), chosen("notes", belay.ActFallback, ""), good("notes", belay.RoleMain),
 		}},
 		{"the end", "exit 0 means: done and checked", []sight{
@@ -125,11 +125,11 @@ func claims(s sights) []claim {
 			{what: "its test passes", is: s.test.err == nil && s.test.text != ""}, {what: "one new commit", is: s.commits.err == nil && strings.Count(s.commits.text, "\n") == 1, but: s.commits.text},
 			{what: "nothing uncommitted", is: s.dirty.err == nil && s.dirty.text == "", but: s.dirty.text},
 		}},
-		{"the receipt", "the proof can be asked for again", []sight{
+		{"the receipt", "the checks can be run again", []sight{
 			{what: "the receipt says ACHIEVED", is: strings.Contains(s.receipt, string(belay.Achieved))},
 			{what: "its checks pass again", is: s.recheck == exit.OK, but: fmt.Sprintf("exit %d", s.recheck)},
 		}},
-		{"nothing left", "nothing stays behind", []sight{{what: "no process", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
+		{"nothing left", "no process is left", []sight{{what: "no process", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
 	}
 }
 

@@ -98,9 +98,9 @@ func TestEveryFactIsNeeded(t *testing.T) {
 		seen  string
 	}{
 		{"kill -9", func(s *sights) { s.killed = false }, "not seen: ended by SIGKILL"},
-		{"kill -9", func(s *sights) { s.lived = false }, "not seen: the agent lived on"},
-		{"adopted", func(s *sights) { s.starts = []int{17, 18} }, "not seen: started once by its own account, but 2 times"},
-		{"adopted", func(s *sights) { s.starts = nil }, "not seen: started once by its own account, but 0 times"},
+		{"kill -9", func(s *sights) { s.lived = false }, "not seen: the agent kept running"},
+		{"adopted", func(s *sights) { s.starts = []int{17, 18} }, "not seen: started once, but 2 times"},
+		{"adopted", func(s *sights) { s.starts = nil }, "not seen: started once, but 0 times"},
 		{"the end", func(s *sights) { s.code = exit.Held }, "not seen: exit 0, but exit 11"},
 		{"the end", func(s *sights) { s.why = exit.Infra }, "not seen: explained by belay why, but exit 8"},
 		{"the work", func(s *sights) { s.test.err = errors.New("exit 1") }, "not seen: its test passes"},

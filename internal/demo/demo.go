@@ -67,7 +67,7 @@ func (d Demo) Play(ctx context.Context) (told Told, err error) {
 	v := &voice{out: d.Out, colour: d.Colour, lost: cancel, over: func() bool { return ctx.Err() != nil }, keep: d.Keep}
 	seen, err := s.play(ctx, v)
 	if errors.Is(err, errMissed) {
-		v.say("It cannot go on: %v.", err)
+		v.say("The demo cannot continue: %v.", err)
 		err = s.look(ctx, &seen)
 	}
 	if err != nil {
@@ -93,9 +93,9 @@ func because(ctx context.Context, err error) error {
 
 // play is the show itself: what was seen of it.
 func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
-	v.say("A repository with a failing test, two agents that play a script, and one recipe.")
+	v.say("The demo uses a repository with a failing test, two agents that play a script, and one recipe.")
 	if s.keep {
-		v.say("All of it is in %s, and stays there.", s.folder)
+		v.say("Its files are in %s and are kept.", s.folder)
 	}
 	d, err := s.start(v, "run", s.path("ship.yaml"), "-C", s.path("repo"), "--id", string(runID))
 	if err != nil {
@@ -105,10 +105,10 @@ func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
 	if err != nil {
 		return seen, errors.Join(err, d.stop())
 	}
-	v.say("Belay, process %d, gets kill -9 while the agent, process %d, is at work.", d.pid(), agent)
+	v.say("Belay (process %d) gets kill -9 while the agent (process %d) works.", d.pid(), agent)
 	seen.killed = d.kill()
 	seen.lived = alive(agent)
-	v.say("Belay is dead. The agent lives on. belay resume %s:", runID)
+	v.say("Belay is dead. The agent keeps running. belay resume %s:", runID)
 	if d, err = s.start(v, "resume", string(runID)); err != nil {
 		return seen, err
 	}
@@ -122,7 +122,7 @@ func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
 	if seen.why, err = d.wait(ctx); err != nil {
 		return seen, err
 	}
-	v.say("Does it still hold? belay receipt %s --check:", runID)
+	v.say("Do its checks still pass? belay receipt %s --check:", runID)
 	if d, err = s.start(v, "receipt", string(runID), "--check"); err != nil {
 		return seen, err
 	}

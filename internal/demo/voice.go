@@ -17,15 +17,15 @@ type act struct{ step, text string }
 
 func acts() []act {
 	return []act{
-		{"test", "1. A test fails. An agent gets the evidence and mends the program."},
-		{"readme", "2. An agent claims to be done, and has done nothing. It is asked for evidence."},
-		{"changes", "3. An agent hangs in the middle. Its time ends, and its session goes on."},
+		{"test", "1. A test fails. An agent gets the output of the test and fixes the program."},
+		{"readme", "2. An agent says that it is done, and has done nothing. Belay asks it for the work."},
+		{"changes", "3. An agent hangs. Belay ends it after its timeout and resumes its session."},
 		{"review", "4. Belay itself is killed while an agent works."},
-		{"translate", "5. An account is used up. Another agent takes over."},
-		{"version", "6. A recipe fails. A recovery agent finishes its work, and a check proves it."},
-		{"archive", "7. A recipe calls itself for ever. It is refused, and the fallback is done."},
-		{"notes", "8. No step of a recipe is for this task. That is no success, and the fallback is done."},
-		{"commit", "9. What is right is committed, once."},
+		{"translate", "5. The quota of an account is used up. Another agent takes over."},
+		{"version", "6. A recipe fails. A recovery agent finishes its work, and Belay runs the check."},
+		{"archive", "7. A recipe calls itself without end. Belay stops it and runs the fallback."},
+		{"notes", "8. A recipe has no step for this task. That is not a success, so Belay runs the fallback."},
+		{"commit", "9. The work is committed, once."},
 	}
 }
 

@@ -155,7 +155,7 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 		}
 	}
 	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Ref != "" {
-		list = append(list, Command{"what later rounds did, and was dropped", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Ref)})
+		list = append(list, Command{"the work of later rounds, which was dropped", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Ref)})
 	}
 	run := string(m.top)
 	return append(list,
@@ -195,14 +195,14 @@ func (m *maker) take(r *Receipt) []Command {
 		case t.Own && m.tip(t.Branch) == "" && slices.Contains(r.Changes.Remote, "origin "+t.Branch):
 			list = append(list, Command{takeWork, m.git(m.repo(), "merge", "origin/"+t.Branch)})
 		case t.moved() && m.State(t.Dir).Branch == t.Branch:
-			list = append(list, Command{"go back to the branch of before", m.git(t.Dir, "switch", t.Was)},
+			list = append(list, Command{"switch back to the branch from before the run", m.git(t.Dir, "switch", t.Was)},
 				Command{takeWork, m.git(t.Dir, "merge", t.Branch)})
 		}
 	}
 	return list
 }
 
-const takeWork = "take the work of the run"
+const takeWork = "merge the work of the run"
 
 // moved tells whether the work is on another branch than the user's tree was on.
 func (t *Tree) moved() bool {
@@ -232,7 +232,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		switch {
 		case t.Own:
 		case !t.Repo:
-			no = append(no, t.Dir+" is no git repository: what was changed there is not kept as it was")
+			no = append(no, t.Dir+" is not a git repository: the old content of changed files is not kept")
 		default:
 			list, no = m.undoTree(t, list, no)
 		}
@@ -247,7 +247,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		}
 		back := slices.Clone(w.Commits)
 		slices.Reverse(back)
-		list = append(list, Command{"take back the merged commits of " + w.Step, m.git(m.mergedInto(w.Step), append([]string{"revert", "--no-edit"}, back...)...)})
+		list = append(list, Command{"revert the merged commits of " + w.Step, m.git(m.mergedInto(w.Step), append([]string{"revert", "--no-edit"}, back...)...)})
 	}
 	for _, p := range r.Left.Worktrees {
 		list = append(list, Command{"remove the worktree, and everything that exists only in it", m.git(m.repo(), "worktree", "remove", "--force", p.Dir)})
@@ -256,7 +256,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		list = append(list, Command{"delete the branch, and everything that exists only on it", m.git(m.repo(), "branch", "-D", b.Branch)})
 	}
 	if refs := m.keptRefs(r); len(refs) > 0 {
-		list = append(list, Command{"delete what is kept of the work beside the branch", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
+		list = append(list, Command{"delete the refs that keep states of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
 	}
 	return list, no
 }
@@ -279,19 +279,19 @@ func (m *maker) keptRefs(r *Receipt) []string {
 func (m *maker) undoTree(t Tree, list []Command, no []string) ([]Command, []string) {
 	switch {
 	case t.Dirty && t.Before:
-		no = append(no, "uncommitted work was in "+t.Dir+" before the run: no command can tell it from that of the agents; look at it with git diff")
+		no = append(no, "uncommitted work was in "+t.Dir+" before the run: no command can separate it from the work of the agents; look at it with git diff")
 	case t.Dirty:
-		list = append(list, Command{"put uncommitted work aside (git stash pop brings it back)", m.git(t.Dir, "stash", "push", "--include-untracked")})
+		list = append(list, Command{"stash uncommitted work (git stash pop brings it back)", m.git(t.Dir, "stash", "push", "--include-untracked")})
 	}
 	now := m.State(t.Dir)
 	switch {
 	case t.From == "" || t.To == t.From:
 	case t.moved() && now.Branch == t.Branch && now.Head == t.To && !t.Before:
 		list = append(list,
-			Command{"go back to the branch of before", m.git(t.Dir, "switch", t.Was)},
+			Command{"switch back to the branch from before the run", m.git(t.Dir, "switch", t.Was)},
 			Command{"delete the branch, and everything that exists only on it", m.git(t.Dir, "branch", "-D", t.Branch)})
 	default:
-		list = append(list, Command{"take back the commits of the run", m.git(t.Dir, "revert", "--no-edit", t.From+".."+t.To)})
+		list = append(list, Command{"revert the commits of the run", m.git(t.Dir, "revert", "--no-edit", t.From+".."+t.To)})
 	}
 	return list, no
 }

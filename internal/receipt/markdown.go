@@ -85,7 +85,7 @@ func ended(r *Receipt) string {
 	case r.Status.Terminal():
 		return "ended"
 	}
-	return "came to rest"
+	return "paused"
 }
 
 func (r *Receipt) checkPart(p *page) {
@@ -210,7 +210,7 @@ func (r *Receipt) stepsPart(p *page) {
 	p.table(rows)
 	if left := len(r.Steps) + 1 - len(rows); left > 0 {
 		p.line("")
-		p.line("Left out: %s that were not taken or have nothing to tell.", count(left, "step"))
+		p.line("Not listed: %s that were not taken or have nothing to report.", count(left, "step"))
 	}
 }
 
@@ -267,14 +267,14 @@ func (c *Changes) pushedWords() string {
 func (r *Receipt) besideWords(p *page) {
 	c := r.Changes
 	if d := r.Task.dropped(); d != nil {
-		kept := "nothing keeps that"
+		kept := "it is not kept"
 		if d.Ref != "" {
 			kept = "it is kept as " + code(d.Ref)
 		}
-		p.line("- the branch was put back to round %d (%.12s); what later rounds did, up to %.12s, was dropped: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
+		p.line("- the branch was reset to round %d (%.12s); the work of later rounds, up to %.12s, was dropped: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
 	}
 	for _, u := range c.Unasked {
-		p.line("- %s was to change nothing, and changed %s", plain(u.Step), codes(u.Files, u.More))
+		p.line("- %s should change nothing, but changed %s", plain(u.Step), codes(u.Files, u.More))
 	}
 	for _, w := range c.Merges {
 		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), count(w.Files, "file"), count(len(w.Commits), "commit"))
@@ -283,10 +283,10 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- pull request: %s", code(pr))
 	}
 	for _, f := range c.Outside {
-		p.line("- written outside: %s", code(f))
+		p.line("- written outside of the directory: %s", code(f))
 	}
 	for _, t := range c.Trouble {
-		p.line("- not all was seen: %s", plain(t))
+		p.line("- Belay did not see all changes: %s", plain(t))
 	}
 }
 
@@ -321,7 +321,7 @@ func (r *Receipt) judgingPart(p *page) {
 	p.head("Changed test and CI files: review these first")
 	for _, j := range r.Judging {
 		for _, f := range j.Files {
-			p.line("- %s: %s %s +%d −%d", plain(cmp.Or(j.Step, "no agent was seen to do it")), code(f.Path), string(f.Change), f.Added, f.Deleted)
+			p.line("- %s: %s %s +%d −%d", plain(cmp.Or(j.Step, "Belay did not see who")), code(f.Path), string(f.Change), f.Added, f.Deleted)
 		}
 	}
 }
@@ -356,7 +356,7 @@ func (r *Receipt) repeats(t Trouble) bool {
 func (r *Receipt) unprovenPart(p *page) {
 	p.head("What is unproven")
 	if len(r.Unproven) == 0 {
-		p.line("Nothing rests on an answer, a person's word or an unchecked change alone.")
+		p.line("Nothing: no result depends only on an answer, a person's word or an unchecked change.")
 	}
 	var answered, failed []string
 	for _, u := range r.Unproven {
@@ -422,7 +422,7 @@ func (r *Receipt) leftPart(p *page) {
 	for _, b := range l.Branches {
 		switch {
 		case b.NotTaken:
-			p.line("- branch %s has work of %s that was not taken into the result", code(b.Branch), plain(b.Step))
+			p.line("- branch %s has work of %s that is not part of the result", code(b.Branch), plain(b.Step))
 		case b.Empty:
 			p.line("- branch %s, with no commit on it", code(b.Branch))
 		default:
@@ -438,13 +438,13 @@ func (r *Receipt) leftPart(p *page) {
 		case s.Committed:
 			committed++
 		case s.Before:
-			p.line("- uncommitted work of before %s is kept as %s", plain(s.Step), code(s.Ref))
+			p.line("- uncommitted work from before %s is kept as %s", plain(s.Step), code(s.Ref))
 		default:
 			p.line("- uncommitted work after %s is kept as %s", plain(s.Step), code(s.Ref))
 		}
 	}
 	if committed > 0 && len(p.lines) == from {
-		p.line("Nothing, but %s of work that is committed: %s clears them.", count(committed, "snapshot"), code("belay gc --yes"))
+		p.line("Only %s of work that is already committed: %s removes them.", count(committed, "snapshot"), code("belay gc --yes"))
 	}
 	if len(p.lines) == from {
 		p.line("Nothing.")
@@ -457,7 +457,7 @@ func (r *Receipt) commandsPart(p *page) {
 	list := r.goOnWords()
 	for _, b := range r.Left.Branches {
 		if !b.NotTaken && !b.Empty {
-			list = append(list, Command{"take the work of " + cmp.Or(b.Step, "the run"), b.Take})
+			list = append(list, Command{"merge the work of " + cmp.Or(b.Step, "the run"), b.Take})
 		}
 	}
 	if list = append(list, r.Take...); len(list) > 0 {
@@ -479,13 +479,13 @@ func (r *Receipt) commandsPart(p *page) {
 // goOnWords are the commands of advice with words for it.
 func (r *Receipt) goOnWords() []Command {
 	words := map[string]string{
-		string(story.StartNew): "start it anew: this run was cancelled", string(story.Adopt): "go on: its driver died",
+		string(story.StartNew): "start a new run: this one was cancelled", string(story.Adopt): "go on: its driver died",
 		string(story.AnswerNow): "answer", string(story.WaitService): "when the service is back", string(story.WaitWatch): "do not wait for its time",
 		string(story.Watch): "watch it", string(story.AnswerFirst): "answer, then go on", string(story.GoOn): "go on",
 		string(story.Answered): "go on", string(story.LookAtWork): "look at the work",
-		string(story.Reopen): "do what was left out", string(story.Mend): "mend the cause, then go on",
+		string(story.Reopen): "run the steps that were left out", string(story.Mend): "fix the cause, then go on",
 		string(story.MendClear):  "say what is different now, then go on",
-		string(story.LookHollow): "look at what is there, then go on", string(story.ClearHollow): "say what is different now, then go on",
+		string(story.LookHollow): "look at the work, then go on", string(story.ClearHollow): "say what is different now, then go on",
 	}
 	var list []Command
 	for _, c := range r.GoOn {
