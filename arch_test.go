@@ -39,6 +39,7 @@ var ranks = map[string]int{
 
 	"event":             2, // the facts
 	"verdict":           2,
+	"internal/archive":  2,
 	"internal/roster":   2,
 	"internal/scripted": 2,
 	"recipe":            2,

@@ -1,7 +1,8 @@
 // Package journal keeps the facts of runs on disk: a state directory with one
 // folder per root run, in it an append-only, hash-chained SQLite file, a lock
 // that the kernel holds for the one driver, a beat, a mailbox, logs and blobs;
-// and beside the folders a small shared index of runs, sessions and caps.
+// and beside the folders a small shared index of runs, sessions and caps, and the
+// archives of runs that can only be looked at.
 //
 // What Append acknowledged survives the death of the process and of the
 // machine; what was changed, cut or swapped is found at Load.

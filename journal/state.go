@@ -81,7 +81,9 @@ func (s *State) Socket(id belay.RunID) string {
 	return filepath.Join(s.dir, sockName, string(id.Root()))
 }
 
-func (s *State) indexPath() string { return filepath.Join(s.dir, indexName) }
+func (s *State) indexPath() string { return s.in(indexName) }
+
+func (s *State) in(name string) string { return filepath.Join(s.dir, name) }
 
 // Close closes the index, if it was used.
 func (s *State) Close() error {
@@ -154,6 +156,12 @@ func (s *State) makeFolder(id belay.RunID) (belay.RunID, error) {
 		name := id
 		if name == "" {
 			name = draw(5 + try/10) // crowded: longer ones
+		}
+		if s.hasArchive(name) { // two runs with one id could not be told apart
+			if id != "" {
+				return "", exit.New(exit.Usage, "create run "+string(id), ErrExists, "it is in the archive: choose another id")
+			}
+			continue
 		}
 		err := os.Mkdir(string(s.Folder(name)), dirMode)
 		switch {

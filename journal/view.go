@@ -16,6 +16,7 @@ import (
 type View struct {
 	Folder
 	conn *sqlite3.Conn
+	room *sideRoom // of a run that was unpacked to be looked at
 }
 
 // OpenView opens the folder of a run, or a copy of it.
@@ -122,8 +123,12 @@ func (v *View) tipAt(seq int64) (tip, error) {
 
 // Close ends the view.
 func (v *View) Close() error {
-	if err := v.conn.Close(); err != nil {
-		return v.unreadable(err)
+	err := v.conn.Close()
+	if err != nil {
+		err = v.unreadable(err)
 	}
-	return nil
+	if v.room != nil {
+		err = first(err, v.room.remove())
+	}
+	return err
 }
