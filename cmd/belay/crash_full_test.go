@@ -15,5 +15,6 @@ func parts() []part {
 		{"drivers", crashDrivers},
 		{"strays", crashStrays},
 		{"panic", crashPanic},
+		{"prune", crashPrune},
 	}
 }

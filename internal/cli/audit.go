@@ -32,8 +32,8 @@ func (a *app) auditCommand() *cobra.Command {
 them against the rules that every journal must keep. It exits with 7 when one is
 broken, and with the code of the error when the journal cannot be read.
 
-With --all it does so for every run of the state directory, one line for each, and
-exits with the worst code that one of them has. A run that never began has nothing
+With --all it does so for every run of the state directory, those in archives
+included, one line for each, and exits with the worst code that one of them has. A run that never began has nothing
 to be checked.`
 	cmd.Flags().BoolVar(&all, "all", false, "check every run of the state directory")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per violation, then a summary")
@@ -110,7 +110,23 @@ func (a *app) auditAll(asJSON bool) (err error) {
 			continue
 		}
 		checked++
-		if c := a.auditOne(st, sum.ID, asJSON); c != exit.OK {
+		if c := a.auditOne(sum.ID, asJSON, func() (*runView, error) { return tell(st, string(sum.ID)) }); c != exit.OK {
+			bad++
+			code = exit.Worse(code, c)
+		}
+	}
+	archived, unread, err := st.Archived()
+	if err != nil {
+		return err
+	}
+	for _, e := range unread {
+		a.complain(e)
+		code = exit.Worse(code, exit.Code(e))
+	}
+	bad, checked = bad+len(unread), checked+len(unread)
+	for _, lies := range archived {
+		checked++
+		if c := a.auditOne(lies.Run, asJSON, func() (*runView, error) { return tellCopy(st, lies, "", false) }); c != exit.OK {
 			bad++
 			code = exit.Worse(code, c)
 		}
@@ -129,8 +145,8 @@ func (a *app) auditAll(asJSON bool) (err error) {
 
 // auditOne checks the journal of one run among many, and gives the code that it
 // would have alone.
-func (a *app) auditOne(st *journal.State, id belay.RunID, asJSON bool) int {
-	s, err := tell(st, string(id))
+func (a *app) auditOne(id belay.RunID, asJSON bool, open func() (*runView, error)) int {
+	s, err := open()
 	if err == nil {
 		err = a.audit(s, asJSON)
 		if e := s.close(); err == nil {

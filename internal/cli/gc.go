@@ -111,6 +111,15 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	archived, _, err := st.Archived() // what cannot be read is named by runs --archived
+	if err != nil {
+		return err
+	}
+	for _, lies := range archived {
+		if !lies.Imported { // it cannot go on, and what it left in a repository can go like that of any other
+			sums = append(sums, journal.Summary{ID: lies.Run, Dir: lies.Dir, Gone: true})
+		}
+	}
 	list := append(append(halfRemoved(st, remains), emptyRuns(st, empties)...), a.leftovers(ctx, st, sums, o.ignored)...)
 	countSizes(ctx, list)
 	failed := 0

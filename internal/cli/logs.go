@@ -42,6 +42,7 @@ func (a *app) logsCommand() *cobra.Command {
 }
 
 func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions) (err error) {
+	o.follow = o.follow && s.lies == nil // nothing comes any more
 	r := &reading{app: a, run: s, more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
 	if len(step) > 0 {
 		if r.only, err = s.part(belay.Path(step[0])); err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/receipt"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
@@ -47,6 +49,10 @@ fails but not all could be run.`
 }
 
 func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
+	if o.check && s.lies != nil {
+		return exit.New(exit.Invalid, "check again", &journal.ReadOnly{Run: s.lies.Run, Imported: s.lies.Imported},
+			"what its records name is not run here; leave out --check")
+	}
 	r := s.receipt(ctx, a.name())
 	if o.check {
 		if err := a.checkAgain(ctx, s, r); err != nil {
@@ -68,7 +74,24 @@ func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
 func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt {
 	f := seenNow(ctx, program, s.view.ReadBlob)
 	f.Alive, f.Beat, f.Together = s.alive(), s.view.Beat().At, s.together
+	if f.Lies = s.lies != nil; f.Lies && s.lies.Imported {
+		f = unseen(f)
+	}
 	return receipt.Of(s.Story, s.id, f)
+}
+
+// unseen is a receipt's view of a machine that is another one: nothing of what the
+// run worked on is there, and no program looks at the paths that a stranger wrote.
+func unseen(f receipt.Facts) receipt.Facts {
+	f.There = func(string) bool { return false }
+	f.Top = func(string) string { return "" }
+	f.State = func(string) belay.TreeState { return belay.TreeState{Error: "it is on another machine"} }
+	f.Commit = func(string, string) string { return "" }
+	f.Between = func(string, string, string, string) (worktree.Range, error) {
+		return worktree.Range{}, errors.New("it is on another machine")
+	}
+	f.Holding = func(string, string, string, string) string { return "" }
+	return f
 }
 
 // seenNow is what a receipt has from the machine.

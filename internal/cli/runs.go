@@ -17,9 +17,15 @@ import (
 )
 
 func (a *app) runsCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, archived bool
 	cmd := command("runs", "list runs, the newest first", 0, 0,
-		func(context.Context, *cobra.Command, []string) error { return a.runs(asJSON) })
+		func(context.Context, *cobra.Command, []string) error {
+			if archived {
+				return a.archived(asJSON)
+			}
+			return a.runs(asJSON)
+		})
+	cmd.Flags().BoolVar(&archived, "archived", false, "list those that prune archived, and those that were imported")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
 	return cmd
 }

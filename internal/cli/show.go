@@ -108,7 +108,7 @@ func (a *app) showRun(s *runView) {
 	if t != nil {
 		next = tui.TaskNext(s.id.Root(), s.Tree, s.Tree.Status(), t, a.name())
 	}
-	if next != "" && (s.Tree.Status() != belay.Running || s.crashed()) {
+	if next != "" && s.lies == nil && (s.Tree.Status() != belay.Running || s.crashed()) {
 		a.out.line("\nnext: %s", next)
 	}
 }

@@ -34,12 +34,13 @@ func (s *runView) attempts(at story.Place) []attemptFacts { return s.logged(s.St
 // hooks are the attempts of the hooks of a step.
 func (s *runView) hooks(at story.Place) []attemptFacts { return s.logged(s.Hooks(at)) }
 
-// logged are attempts with their logs; a child run has none of its own.
+// logged are attempts with their logs; a child run has none of its own, and those
+// of a run in an archive are unpacked only for the moment.
 func (s *runView) logged(list []*story.Attempt) []attemptFacts {
 	facts := make([]attemptFacts, len(list))
 	for i, a := range list {
 		facts[i].Attempt = a
-		if a.Child == "" {
+		if a.Child == "" && s.lies == nil {
 			facts[i].Log = s.view.LogPath(a.Key)
 		}
 	}

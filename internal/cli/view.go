@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -22,7 +23,8 @@ type runView struct {
 	id       belay.RunID // the run that was asked for; its root may be another
 	view     *journal.View
 	recs     []event.Record
-	together story.Together // what the runs used that belong together
+	together story.Together    // what the runs used that belong together
+	lies     *journal.Archived // where it lies, for a run that can only be looked at
 }
 
 func tell(st *journal.State, arg string) (*runView, error) {
@@ -34,6 +36,40 @@ func tell(st *journal.State, arg string) (*runView, error) {
 	if err != nil {
 		return nil, st.Unread(id, err)
 	}
+	return tellView(st, view, id)
+}
+
+// tellArchived is tell for a run that lies in an archive.
+func tellArchived(st *journal.State, arg string, logs bool) (*runView, error) {
+	lies, err := st.FindArchived(arg)
+	if err != nil {
+		return nil, err
+	}
+	_, child, _ := strings.Cut(arg, "/")
+	return tellCopy(st, lies, child, logs)
+}
+
+// tellCopy tells the run of an archive, or a child run of it.
+func tellCopy(st *journal.State, lies journal.Archived, child string, logs bool) (*runView, error) {
+	view, err := st.Look(lies, logs)
+	if err != nil {
+		return nil, err
+	}
+	id := lies.Run
+	if child != "" {
+		id += "/" + belay.RunID(child)
+	}
+	s, err := tellView(st, view, id)
+	if err != nil {
+		return nil, err
+	}
+	s.lies = &lies
+	return s, nil
+}
+
+// tellView tells the run that a view is of; where it cannot, the view is closed.
+func tellView(st *journal.State, view *journal.View, id belay.RunID) (*runView, error) {
+	var err error
 	s := &runView{id: id, view: view, together: together(st, id)}
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
@@ -64,6 +100,12 @@ func (a *app) read(arg string, see func(*runView) error) (err error) {
 	}
 	defer closing(&err, "close state", st.Close)
 	s, err := tell(st, arg)
+	var lies *journal.ReadOnly
+	if errors.As(err, &lies) {
+		if s, err = tellArchived(st, arg, true); err == nil {
+			a.say("%v; what follows is how it stood at %s", lies, s.lies.Made.Local().Format(time.DateTime))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -94,8 +136,11 @@ const lostText = "LOST"
 
 func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
 
-// alive tells whether the last driver of the run is there.
-func (s *runView) alive() bool { return driverOf(s.Driver().RunAttached).Alive() }
+// alive tells whether the last driver of the run is there. Of a run from elsewhere
+// nobody here can tell: it is taken as its records say.
+func (s *runView) alive() bool {
+	return s.lies != nil && s.lies.Imported || driverOf(s.Driver().RunAttached).Alive()
+}
 
 // steps lists the steps of the run that was asked for, with its child runs.
 func (s *runView) steps() []story.Placed { return s.Steps(s.id) }

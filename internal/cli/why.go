@@ -106,6 +106,9 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 	}
 	w.Task = taskFacts(s)
 	w.Next = w.taskNext(w.next(acc.Next))
+	if s.lies != nil { // nothing that could be typed here would help
+		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}
+	}
 	w.Verdict = w.verdict()
 	return w
 }

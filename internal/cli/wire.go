@@ -182,7 +182,15 @@ func runID(st *journal.State, arg string) (belay.RunID, error) {
 	if arg == "" {
 		return "", exit.New(exit.Invalid, "find run", errors.New("the id is empty"), "list the runs with belay runs")
 	}
-	return st.Resolve(arg)
+	id, err := st.Resolve(arg)
+	var unknown *journal.Unknown
+	if errors.As(err, &unknown) {
+		if lies, e := st.FindArchived(arg); e == nil {
+			return "", exit.New(exit.Invalid, "find run", &journal.ReadOnly{Run: lies.Run, Imported: lies.Imported},
+				fmt.Sprintf("look at it with belay why, show, logs, history or receipt %s; it cannot go on or be changed", lies.Run))
+		}
+	}
+	return id, err
 }
 
 // inRun checks that a run of a tree is there.

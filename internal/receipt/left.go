@@ -158,10 +158,13 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 		list = append(list, Command{"the work of later rounds, which was dropped", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Ref)})
 	}
 	run := string(m.top)
-	return append(list,
+	list = append(list,
 		Command{"every step", m.belay("show", run)},
-		Command{"what happened, on one page", m.belay("why", run)},
-		Command{"whether the recorded checks still pass", m.belay("receipt", run, "--check")})
+		Command{"what happened, on one page", m.belay("why", run)})
+	if m.Lies {
+		return list
+	}
+	return append(list, Command{"whether the recorded checks still pass", m.belay("receipt", run, "--check")})
 }
 
 // since is what the work of a branch is compared with: the branch that it began
@@ -212,6 +215,9 @@ func (t *Tree) moved() bool {
 // goOn are the commands that move the run, and those that take its work.
 func (m *maker) goOn() []Command {
 	list := []Command{}
+	if m.Lies {
+		return list
+	}
 	for _, c := range m.acc.Next.Commands {
 		list = append(list, Command{string(m.acc.Next.Advice), c.Text(m.Program)})
 	}

@@ -25,6 +25,7 @@ type Facts struct {
 	story.Facts
 	Program  string                   // how belay is called
 	Together story.Together           // what the runs used that belong together
+	Lies     bool                     // in an archive: it can only be looked at
 	Top      func(dir string) string  // of the working tree that a directory is in
 	There    func(dir string) bool    // a directory is there
 	Text     func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
