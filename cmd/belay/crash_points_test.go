@@ -57,7 +57,7 @@ func (b *bench) hits() (map[string]int, error) {
 	}
 	for _, name := range failpoint.Names() {
 		reachedBy := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-		if counts[name] == 0 && !slices.ContainsFunc([]string{gitPoint, mergePoint, treePoint, attendPoint, removePoint}, reachedBy) {
+		if counts[name] == 0 && !slices.ContainsFunc([]string{gitPoint, mergePoint, treePoint, attendPoint, removePoint, retirePoint}, reachedBy) {
 			return nil, fmt.Errorf("the failpoint %s is never reached", name)
 		}
 	}
@@ -81,6 +81,9 @@ const attendPoint = "attend."
 // removePoint begins the names of those that only a removal reaches: see
 // TestCrashBeginning.
 const removePoint = "remove."
+
+// retirePoint begins the names of those that only a prune reaches: see crashPrune.
+const retirePoint = "retire."
 
 // pointsOf lists every hit of the named failpoints.
 func (b *bench) pointsOf(t *testing.T, names ...string) []point {
