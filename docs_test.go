@@ -18,6 +18,25 @@ var (
 	mdCommand = regexp.MustCompile("(?m)(?:^|`|\\| )belay ([a-z]+)")
 )
 
+// The pages about issues, execution, recovery and the house lead to each other.
+// promise: N1
+func TestPagesLeadToEachOther(t *testing.T) {
+	t.Parallel()
+	all := []string{"docs/reference/issues.md", "docs/reference/execution.md", "docs/explanation/recovery.md", "docs/explanation/the-house.md"}
+	pages := readPages(t)
+	for _, page := range all {
+		linked := map[string]bool{page: true}
+		for _, m := range mdLink.FindAllStringSubmatch(pages[page], -1) {
+			linked[filepath.ToSlash(filepath.Join(filepath.Dir(page), m[1]))] = true
+		}
+		for _, other := range all {
+			if !linked[other] {
+				t.Errorf("%s has no link to %s", page, other)
+			}
+		}
+	}
+}
+
 // TestDocsLinkToFiles checks that every relative link of the manual leads to a file.
 func TestDocsLinkToFiles(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 
 // The closing line is read strictly: the last line that is not blank, a word of
 // the list, and a text after " -- " where one is due.
-// promise: H3
+// promise: H3, S7
 func TestClose(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{

@@ -8,6 +8,7 @@ import (
 )
 
 // A reflection has exactly one status, and what nobody can read is never achieved.
+// promise: S5, S7
 func TestReadReflection(t *testing.T) {
 	t.Parallel()
 	const fence = "```"
