@@ -57,6 +57,7 @@ func run() error {
 		{"flat", b.flat},
 		{"parallel", b.parallel},
 		{"runs", b.runs},
+		{"watch", b.watch},
 		{"one", b.one},
 		{"gc", b.gc},
 		{"appends", b.appends},

@@ -47,15 +47,9 @@ type Notice struct {
 	Trouble string    // why that failed
 }
 
-// Told is what people were told, by runs.
-func (led *Ledger) Told() (map[belay.RunID]string, error) {
-	all := map[belay.RunID]string{}
-	err := led.Store.Read("read what people were told", func(c Tx) error {
-		return c.Each("SELECT run, memory FROM notified", nil, func(q Row) {
-			all[belay.RunID(q.ColumnText(0))] = q.ColumnText(1)
-		})
-	})
-	return all, err
+// Told is what people were told of runs.
+func (led *Ledger) Told(ids ...belay.RunID) (map[belay.RunID]string, error) {
+	return led.memories("read what people were told", "notified", ids)
 }
 
 // ToldOf is what people were told of one run.

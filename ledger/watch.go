@@ -17,14 +17,20 @@ const maxWatched = 500
 // Watched is what the watch keeps of runs; it has nothing of those that it has
 // not looked at.
 func (led *Ledger) Watched(ids ...belay.RunID) (map[belay.RunID]string, error) {
+	return led.memories("read what the watch knows", "watched", ids)
+}
+
+// memories are what a table keeps of runs, and nothing of others: what ended long
+// ago costs nothing.
+func (led *Ledger) memories(op, table string, ids []belay.RunID) (map[belay.RunID]string, error) {
 	all := map[belay.RunID]string{}
-	err := led.Store.Read("read what the watch knows", func(c Tx) error {
+	err := led.Store.Read(op, func(c Tx) error {
 		for chunk := range slices.Chunk(ids, maxWatched) {
 			args := make([]any, len(chunk))
 			for i, id := range chunk {
 				args[i] = id
 			}
-			query := "SELECT run, memory FROM watched WHERE run IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+			query := "SELECT run, memory FROM " + table + " WHERE run IN (?" + strings.Repeat(",?", len(args)-1) + ")"
 			if err := c.Each(query, args, func(q Row) { all[belay.RunID(q.ColumnText(0))] = q.ColumnText(1) }); err != nil {
 				return err
 			}

@@ -55,11 +55,12 @@ func (w *watcher) look() ([]watch.Decision, error) {
 		return nil, err
 	}
 	ends := w.drivers.ended()
-	kept, err := w.ws.state.Ledger().Watched(w.known(sums, ends)...)
+	ids := w.known(sums, ends)
+	kept, err := w.ws.state.Ledger().Watched(ids...)
 	if err != nil {
 		return nil, err
 	}
-	if w.rung, err = w.ws.state.Ledger().Told(); err != nil {
+	if w.rung, err = w.ws.state.Ledger().Told(ids...); err != nil {
 		return nil, err
 	}
 	for _, e := range ends {
