@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -23,6 +24,22 @@ type Item struct {
 	Key   string // the same thing has the same key
 	On    Occasion
 	Since time.Time
+}
+
+// Calls tells whether an event is one that a person should hear of.
+func (e Event) Calls() bool {
+	switch e {
+	case NeedsYou, Stalemate, RestartCap, Failed, Complete:
+		return true
+	case Running, Stale, Resumed, AllDone, Broken, Reenter:
+	}
+	return false
+}
+
+// Item is what a decision about a run that neither waits nor has ended has to
+// say: the same thing while the same is to be done and nothing was finished.
+func (d Decision) Item(r Run) Item {
+	return Item{Key: fmt.Sprintf("%s %s@%d", d.Event, d.Next, r.Done), On: OnStalled}
 }
 
 // Told is what was said of an item.

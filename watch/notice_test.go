@@ -99,3 +99,33 @@ func TestTriesHaveACap(t *testing.T) {
 		t.Errorf("%d tries in %s", tries, sum)
 	}
 }
+
+// A run that dies the same way for ever, a week long: three tries, one notice, and
+// reminders that come to an end.
+//
+// promise: W6, W8
+func TestAStormTellsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told, fresh, nudges := map[string]Told(nil), 0, 0
+	for range 7 * 24 * 60 {
+		d := w.pass(time.Minute)
+		w.run.Owner = OwnerDead // whoever is started dies at once
+		var items []Item
+		if d.Event.Calls() {
+			items = []Item{d.Item(w.run)}
+		}
+		due, nth, next := Due(items, told, Nudges{Every: DefaultNudge, Most: DefaultNudges}, w.now.Wall)
+		told = next
+		switch {
+		case len(due) > 0 && nth == 0:
+			fresh++
+		case len(due) > 0:
+			nudges++
+		}
+	}
+	w.want(RestartCap, "")
+	if w.start != w.rules.Resumes || fresh != 1 || nudges != DefaultNudges {
+		t.Errorf("%d starts, %d notices, %d reminders", w.start, fresh, nudges)
+	}
+}

@@ -290,7 +290,7 @@ const ringFor = 15 * time.Second
 func (b *bell) ring(ctx context.Context, id belay.RunID) {
 	ctx, at := attend(context.WithoutCancel(ctx), nil)
 	left, err := b.post().Stay(ctx, id, ringFor)
-	at.stop()
+	_ = at.stop() // how the process ends is known already
 	if err != nil {
 		b.app.say("people could not be told: %s", err)
 	}

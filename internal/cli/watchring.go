@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/notify"
@@ -26,7 +25,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 	was := w.rung[sum.ID]
 	about := func() (aboutRun, error) { return w.bell.about(sum.ID) }
 	switch {
-	case !calls(d.Event):
+	case !d.Event.Calls():
 		if was == "" {
 			return nil
 		}
@@ -38,8 +37,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 		}
 		return w.bell.tell(sum.ID, was, r.items, about)
 	}
-	item := watch.Item{Key: fmt.Sprintf("%s %s@%d", d.Event, d.Next, run.Done), On: watch.OnStalled}
-	return w.bell.tell(sum.ID, was, []watch.Item{item}, func() (aboutRun, error) {
+	return w.bell.tell(sum.ID, was, []watch.Item{d.Item(run)}, func() (aboutRun, error) {
 		r, err := about()
 		if err != nil { // its journal cannot be read: a person has to know all the same
 			r = aboutRun{notice: notify.Notice{Run: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Status: string(sum.Status)}}
@@ -48,16 +46,6 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 		r.notice.Next = w.app.name() + " " + d.Next
 		return r, nil
 	})
-}
-
-// calls tells whether an event is one that a person should hear of.
-func calls(e watch.Event) bool {
-	switch e {
-	case watch.NeedsYou, watch.Stalemate, watch.RestartCap, watch.Failed, watch.Complete:
-		return true
-	case watch.Running, watch.Stale, watch.Resumed, watch.AllDone, watch.Broken, watch.Reenter:
-	}
-	return false
 }
 
 // send delivers what is due, of all runs.

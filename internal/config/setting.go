@@ -114,3 +114,12 @@ func secrets(c *Config, words []string, from Origin) error {
 	c.Secrets = Setting[[]string]{words, from}
 	return nil
 }
+
+// Variables are the names of the variables that are settings.
+func Variables() []string {
+	var list []string
+	for _, k := range keys() {
+		list = append(list, variable(k))
+	}
+	return list
+}

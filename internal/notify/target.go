@@ -162,9 +162,6 @@ func ntfyPlace(address string) (server, topic string, err error) {
 	return u.String(), topic, nil
 }
 
-// maxReply is how much is read of what a receiver answers.
-const maxReply = 64 << 10
-
 // maxAfter is the longest wait that a receiver can ask for.
 const maxAfter = 6 * time.Hour
 

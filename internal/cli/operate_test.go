@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/watch"
+)
+
+// The page for operators knows every stalemate and every halt, and what it tells
+// people to type and to set is there.
+//
+// promise: N2
+func TestPageForOperators(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../docs/howto/operate.md")
+	must(t, err)
+	page := string(b)
+	rows := []string{
+		"max_rounds", "regression", "re_raised_only", "synth_failure_at_round_cap",
+		"synth_failure_promoted_on_resume", "synth_failure_stalemate_carried_over", stuckSame, stuckSaid,
+	}
+	for _, e := range watch.Events() {
+		if e.Code != exit.OK && e.Code != exit.Window {
+			rows = append(rows, string(e.Event))
+		}
+	}
+	for _, r := range rows {
+		if strings.Count(page, "\n| `"+r+"` |") != 1 {
+			t.Errorf("the page has no row for %s", r)
+		}
+	}
+	settings := config.Variables()
+	for _, v := range regexp.MustCompile(`BELAY_[A-Z_]+`).FindAllString(page, -1) {
+		if !slices.Contains(settings, v) {
+			t.Errorf("%s sets nothing", v)
+		}
+	}
+	seen := 0
+	for _, m := range regexp.MustCompile("(?m)`belay ([^`]+)`|^belay ([^#\n]+)").FindAllStringSubmatch(page, -1) {
+		seen++
+		if err := parses(strings.Fields(m[1] + m[2])); err != nil {
+			t.Errorf("belay %s%s: %v", m[1], m[2], err)
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d commands found: the test looks at too little", seen)
+	}
+}
+
+// parses tells whether a command line is one, without doing it.
+func parses(words []string) error {
+	root := (&app{}).root()
+	cmd, rest, err := root.Find(words)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	args := cobra.PositionalArgs(cobra.NoArgs)
+	if cmd.Args != nil {
+		args = cmd.Args
+	}
+	return args(cmd, cmd.Flags().Args())
+}
