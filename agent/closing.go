@@ -13,7 +13,8 @@ End your answer with one line of its own, and nothing after it:
 - ACHIEVED when all of it is done;
 - PARTIAL -- what is missing
 - NOT_ACHIEVED -- why
-- NOTHING_TO_DO -- why`
+- NOTHING_TO_DO -- why
+- NEEDS_INPUT -- your question, when only a person can answer it`
 
 // maxClosing bounds the text of a closing line.
 const maxClosing = 1000

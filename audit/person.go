@@ -102,6 +102,14 @@ func (c *checker) onAnswer(e event.ItemAnswered) {
 		c.decide(it, e.ID, e.Choice)
 		return
 	}
+	if e.About == event.ItemInput {
+		if st.owed = false; e.Choice == belay.ChoiceReject {
+			st.settle("rejected", false)
+		} else {
+			st.again++
+		}
+		return
+	}
 	switch e.Choice {
 	case event.ChoiceDone:
 		if st.vouched = e.Check; !e.Check {

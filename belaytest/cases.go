@@ -10,7 +10,7 @@ import (
 func Cases() []Case {
 	var all []Case
 	for _, part := range [][]Case{
-		order(), failing(), nesting(), language(), holding(), stopping(), losing(), orphaning(), clearing(),
+		order(), failing(), nesting(), language(), holding(), approving(), stopping(), losing(), orphaning(), clearing(),
 		values(), agents(), helpers(), trees(), shared(),
 	} {
 		all = append(all, part...)

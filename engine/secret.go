@@ -15,7 +15,7 @@ func unsecret(facts []flow.Fact, clean func(string) string) []flow.Fact {
 	for i, f := range facts {
 		switch e := f.Event.(type) {
 		case event.RequestReceived:
-			e.Request.Why = clean(e.Request.Why)
+			e.Request.Why, e.Request.Choice = clean(e.Request.Why), clean(e.Request.Choice)
 			out[i].Event = e
 		case event.RunReopened:
 			e.Why = clean(e.Why)

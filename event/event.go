@@ -214,6 +214,7 @@ type ItemKind string
 const (
 	ItemHeld     ItemKind = ""         // what becomes of a step that cannot go on by itself
 	ItemApproval ItemKind = "approval" // the step is the question
+	ItemInput    ItemKind = "input"    // an agent asks, and goes on with the answer: any text, or reject
 )
 
 // ItemAnswered is a person's answer; it settles the step, unless Check says

@@ -403,6 +403,10 @@ func (s *State) hold(e event.ItemOpened, at time.Time) error {
 		}
 		s.drop(i)
 		st := &s.steps[i]
+		if e.About == event.ItemInput {
+			st.question, st.inputs = &e, st.inputs+1
+			return s.openItem(i, e.ID)
+		}
 		if st.phase == Waiting { // it is asked about before it starts
 			s.unqueue(i)
 			st.agent.broke = true

@@ -125,6 +125,9 @@ func (s *State) approved(i int, e event.ItemAnswered, at time.Time) error {
 		by += ": " + e.Why
 	}
 	s.closeItem(i, fmt.Sprintf("%s answered it with %s", e.By, e.Choice))
+	if e.About == event.ItemInput && e.Choice != belay.ChoiceReject {
+		return s.informed(i, e)
+	}
 	return s.chose(i, e.Choice, by, belay.ClassCancelled, at)
 }
 
@@ -178,12 +181,17 @@ func (s *State) closeItem(i int, how string) {
 func (s *State) answerApproval(i int, r event.Request) (event.Event, string) {
 	q := s.steps[i].question
 	switch {
+	case q.About == event.ItemInput && strings.TrimSpace(r.Choice) == "":
+		return nil, fmt.Sprintf("item %s is answered with a text, and there is none", q.ID)
+	case q.About == event.ItemInput && len(r.Choice) > maxQuestion:
+		return nil, fmt.Sprintf("the answer has %d bytes; at most %d are taken: put it into a file, and name that", len(r.Choice), maxQuestion)
+	case q.About == event.ItemInput:
 	case !slices.Contains(q.Choices, r.Choice):
 		return nil, fmt.Sprintf("unknown answer %q: item %s is answered with %s", r.Choice, q.ID, oneOf(q.Choices))
 	case len(q.Who) > 0 && !slices.Contains(q.Who, r.By):
 		return nil, fmt.Sprintf("item %s is for %s to answer, not for %s", q.ID, oneOf(q.Who), r.By)
 	}
-	return event.ItemAnswered{ID: q.ID, Path: q.Path, By: r.By, Choice: r.Choice, Why: r.Why, About: event.ItemApproval}, ""
+	return event.ItemAnswered{ID: q.ID, Path: q.Path, By: r.By, Choice: r.Choice, Why: r.Why, About: q.About}, ""
 }
 
 // oneOf is a list of words of which one is meant.

@@ -141,6 +141,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 		return s.nextHelper(i, now, room)
 	case st.phase == Broken && st.plan != nil:
 		return s.ask(i, held(def.ID, *st.failure, *st.plan)), false
+	case s.needsInput(i):
+		return s.askInput(i), false
 	case st.phase == Broken:
 		return s.chosen(i, s.decide(i, now)), false
 	case st.phase == Merging:

@@ -105,6 +105,7 @@ type step struct {
 	unheard   string                   // why they could not
 	asked     bool                     // it asks something in this turn; not state
 	item      string
+	inputs    int                 // questions that its agents asked a person
 	question  *event.ItemOpened   // the open item, of a step that is a question
 	leave     *event.ItemAnswered // a person said to leave it out
 	reask     bool                // its work may be there, and who can tell is asked again (askAgain)

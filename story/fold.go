@@ -156,7 +156,7 @@ func (s *Story) addDecision(n *News, r event.Record) {
 // approve counts what settles an approval.
 func (s *Story) approve(n *News, about event.ItemKind, choice string) {
 	switch {
-	case about != event.ItemApproval || choice == belay.TimeoutHold:
+	case about == event.ItemHeld || choice == belay.TimeoutHold || about == event.ItemInput && choice != belay.ChoiceReject:
 	case choice == belay.ChoiceReject:
 		s.fail(n.Run)
 	default:

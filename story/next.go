@@ -143,6 +143,9 @@ func (q Asked) Command() Command {
 	if q.About == event.ItemHeld {
 		return AnswerFor(q.Place, q.Choices...)
 	}
+	if q.About == event.ItemInput {
+		return Command{"answer", q.Item(), "TEXT"}
+	}
 	if slices.Equal(q.Choices, []string{belay.ChoiceApprove, belay.ChoiceReject}) {
 		return q.With(belay.ChoiceApprove)
 	}

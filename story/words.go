@@ -27,7 +27,7 @@ func HeldWords(v flow.StepView) string {
 
 // HeldWord is the word for a step that begins to wait for a person.
 func HeldWord(about event.ItemKind) string {
-	if about == event.ItemApproval {
+	if about != event.ItemHeld {
 		return "asks"
 	}
 	return "held"

@@ -101,6 +101,9 @@ func (g *generator) step(b *strings.Builder, name string, i, depth int, above []
 	}
 	if call != "" {
 		fmt.Fprintf(b, "    recipe: %s\n", call)
+	} else if g.asks() {
+		g.writeApproval(b)
+		return false
 	} else {
 		b.WriteString("    command: work\n")
 		if g.maybe(g.once) {
@@ -217,4 +220,15 @@ func (g *generator) writeCondition(b *strings.Builder, name string, i int, above
 	}
 	known = append(known, "flag")
 	fmt.Fprintf(b, "    condition: \"%s %s '%d'\"\n", of(g.dice, known...), of(g.dice, "==", "!="), g.IntN(3))
+}
+
+// asks tells whether a step is a question. A steady recipe has none: it needs nobody.
+func (g *generator) asks() bool { return !g.steady && g.maybe(40) }
+
+// writeApproval writes a question, which may time out.
+func (g *generator) writeApproval(b *strings.Builder) {
+	b.WriteString("    approve:\n      prompt: go on\n      choices: [approve, later]\n")
+	if g.maybe(500) {
+		fmt.Fprintf(b, "      timeout: 2s\n      on_timeout: %s\n", of(g.dice, "hold", "reject", "later"))
+	}
 }

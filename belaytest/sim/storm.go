@@ -181,6 +181,14 @@ func (s *storm) answerSomething(w *world) {
 	w.post(r)
 }
 
+// choiceFor answers a held step; one that is a question has choices of its own.
+func (s *storm) choiceFor(what string, v flow.StepView) string {
+	if v.Question != nil {
+		return of(newDice(s.seed, "choice "+what), v.Question.Choices...)
+	}
+	return s.choice(what)
+}
+
 func (s *storm) choice(what string) string {
 	return of(newDice(s.seed, "choice "+what), event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip)
 }
@@ -229,7 +237,7 @@ func (s *storm) answerHeld(w *world) {
 			}
 			r := event.Request{
 				Run: id, By: "somebody", Ask: event.RequestAnswer, Step: v.Path, Why: "looked at it",
-				Choice: s.choice(string(id) + string(v.Path) + v.Item),
+				Choice: s.choiceFor(string(id)+string(v.Path)+v.Item, v),
 			}
 			w.after(s.lag(lagPerson), &happening{what: "answer", outlives: true, do: func() { s.answer(w, r) }})
 			return

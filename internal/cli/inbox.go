@@ -32,6 +32,7 @@ type letterKind string
 const (
 	letterQuestion letterKind = "question"  // a held step waits for an answer
 	letterApproval letterKind = "approval"  // a step asks a person
+	letterInput    letterKind = "input"     // an agent asks a person
 	letterDecided  letterKind = "decided"   // all is answered, and nobody went on
 	letterHollow   letterKind = "hollow"    // success was claimed, nothing was done
 	letterStuck    letterKind = "stalemate" // it would do the same again until a person acts
@@ -264,6 +265,12 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		q.Who, q.Until, q.OnTimeout = w.Who, w.Until, w.OnTimeout
 		if w.About == string(event.ItemApproval) {
 			q.Kind = letterApproval
+		}
+		if w.About == string(event.ItemInput) {
+			q.Kind = letterInput
+			q.Others = append(q.Others, w.Command)
+		}
+		if w.About != "" {
 			for _, c := range w.Choices {
 				q.Others = append(q.Others, w.command(a.name(), c))
 			}

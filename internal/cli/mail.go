@@ -53,7 +53,8 @@ func ask(ctx context.Context, ws *workshop, req event.Request, free func(*engine
 	if !isBusy(err) {
 		return heard{}, err
 	}
-	req.Why = ws.local.Hide(req.Why) // the letter lies in a file, and its driver may not know the sender's secrets
+	req.Choice = ws.local.Hide(req.Choice) // it may be any text
+	req.Why = ws.local.Hide(req.Why)       // the letter lies in a file, and its driver may not know the sender's secrets
 	l, err := post(ws.state, req)
 	if err != nil {
 		return heard{}, err

@@ -48,7 +48,7 @@ func (t *Terminal) Ask(open []flow.Asking) ([]event.Request, bool) {
 		t.done(false)
 		t.drain() // what was typed before the question is no answer to it
 		t.asked = name
-		t.screen.Ask([]string{"asks: " + story.Place{Run: q.Run, Path: q.Path}.Name() + ": " + readable.Clean(q.Ask)}, prompt(q.Choices))
+		t.screen.Ask([]string{"asks: " + story.Place{Run: q.Run, Path: q.Path}.Name() + ": " + readable.Clean(q.Ask)}, prompt(q))
 		return nil, true
 	}
 	line, ok := t.line()
@@ -60,6 +60,10 @@ func (t *Terminal) Ask(open []flow.Asking) ([]event.Request, bool) {
 		return nil, true
 	}
 	choice, ok := Chosen(line, q.Choices)
+	if q.About == event.ItemInput { // any text
+		choice = strings.TrimSpace(line)
+		ok = choice != ""
+	}
 	t.done(true)
 	if !ok {
 		return nil, true // it is asked again
@@ -76,11 +80,14 @@ func (t *Terminal) done(typed bool) {
 }
 
 // prompt is what stands before the answer.
-func prompt(choices []string) string {
-	if plain(choices) {
+func prompt(q flow.Asking) string {
+	switch {
+	case q.About == event.ItemInput:
+		return "answer, or reject: "
+	case plain(q.Choices):
 		return "[y/n] "
 	}
-	return "[" + strings.Join(choices, "/") + "] "
+	return "[" + strings.Join(q.Choices, "/") + "] "
 }
 
 // plain tells whether a question is one of yes and no.
