@@ -87,6 +87,7 @@ const (
 	Aborted     Status = "ABORTED"      // cancelled
 	Held        Status = "HELD"         // not an end: a person must act
 	Stopped     Status = "STOPPED"      // not an end: can be resumed
+	Paused      Status = "PAUSED"       // not an end: a person said that nothing new starts, and nothing runs any more
 	Parked      Status = "PARKED"       // not an end: its next act is far away, and the watch wakes it
 	Running     Status = "RUNNING"      // not an end: somebody drives it, or a crash left it so
 )
@@ -96,7 +97,7 @@ func (s Status) Terminal() bool {
 	switch s {
 	case Achieved, Failed, Partial, Hollow, NotAchieved, Stalemate, Aborted:
 		return true
-	case Held, Stopped, Parked, Running:
+	case Held, Stopped, Paused, Parked, Running:
 		return false
 	}
 	return false

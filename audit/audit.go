@@ -145,6 +145,8 @@ func (c *checker) event(i int) {
 		c.step(e.Path).settle("skipped", false)
 	case event.StepRefused:
 		c.step(e.Path).settle("refused", false)
+	case event.StepReset:
+		c.onReset(e)
 	case event.RecoveryChosen:
 		c.onRecovery(e)
 	case event.ItemOpened:
@@ -161,7 +163,7 @@ func (c *checker) event(i int) {
 		c.onAnswerGiven(e)
 	case event.RunParked:
 		c.onParked()
-	case event.RunStarted, event.RunHeld, event.RunStopped, event.RunCleared:
+	case event.RunStarted, event.RunHeld, event.RunStopped, event.RunPaused, event.RunResumed, event.RunCleared:
 		// nothing beyond what every record of a stream must keep
 	}
 }

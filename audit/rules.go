@@ -16,7 +16,8 @@ const (
 	RuleFound     = "found"     // each process open at an attach is found once, before anything else of it
 	RuleHarvested = "harvested" // a harvested attempt ends next
 	RuleJudged    = "judged"    // a main attempt is judged once, after it ended; a lost one is done only by its check; a check is judged only if it passed after a person's word
-	RuleFinal     = "final"     // what is done or not taken never starts again; what failed or was left out, not before a reopening
+	RuleFinal     = "final"     // what is done or not taken starts again only after a reset; what failed or was left out, not before a reopening
+	RuleReset     = "reset"     // a step is run again only when it has come to an end, nothing of it is open, and a person asked for it
 	RuleTerminal  = "terminal"  // an ended run stays ended until it is reopened
 	RuleReopen    = "reopen"    // only an ended run is reopened; a child only by an open attempt that names it
 	RuleOnce      = "once"      // a once step of unknown outcome starts again only on a check's or a person's word
@@ -37,7 +38,7 @@ const (
 func Rules() []string {
 	return []string{
 		RuleSeq, RuleTime, RuleAttach, RuleEpoch, RuleFirst, RuleRoot, RuleChild, RuleChildEnd, RuleKey, RuleOpen,
-		RuleNumber, RuleFound, RuleHarvested, RuleJudged, RuleFinal, RuleTerminal, RuleReopen, RuleOnce, RuleEnd,
+		RuleNumber, RuleFound, RuleHarvested, RuleJudged, RuleFinal, RuleReset, RuleTerminal, RuleReopen, RuleOnce, RuleEnd,
 		RuleAchieved, RuleParked, RuleLost, RuleItem, RuleRequest, RuleRecovery, RuleDue, RuleTaken, RuleHook, RuleMerge,
 	}
 }

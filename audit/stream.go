@@ -71,7 +71,7 @@ func (c *checker) naming(id belay.RunID) *attempt {
 // mayFollow checks that the record may stand where it does in its stream.
 func (c *checker) mayFollow(s *stream) bool {
 	switch c.rec.Event.(type) {
-	case event.RunAttached, event.RunHeld, event.RunStopped, event.RunParked:
+	case event.RunAttached, event.RunHeld, event.RunPaused, event.RunResumed, event.RunStopped, event.RunParked:
 		if s.id != c.root {
 			c.say(RuleRoot, "%s in the child run %s", c.rec.Event.Kind(), s.id)
 			return false

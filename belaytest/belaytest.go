@@ -234,7 +234,7 @@ func plain(v belay.Value) string {
 // code is the exit code of a run that rests without an end.
 func code(s belay.Status) int {
 	switch s {
-	case belay.Held:
+	case belay.Held, belay.Paused:
 		return exit.Held
 	case belay.Stopped:
 		return exit.Terminated

@@ -406,6 +406,9 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 	case belay.Parked:
 		p, _ := t.Parked()
 		return story.ParkedResult(p)
+	case belay.Paused:
+		by, _ := t.Paused()
+		return belay.RunResult{Status: status, Code: exit.Held, Reason: "paused by " + by}
 	case belay.Running:
 		return belay.RunResult{Status: status, Code: exit.Failed, Reason: "not finished"}
 	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted:

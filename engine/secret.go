@@ -20,6 +20,12 @@ func unsecret(facts []flow.Fact, clean func(string) string) []flow.Fact {
 		case event.RunReopened:
 			e.Why = clean(e.Why)
 			out[i].Event = e
+		case event.RunResumed:
+			e.Why = clean(e.Why)
+			out[i].Event = e
+		case event.StepReset:
+			e.Why = clean(e.Why)
+			out[i].Event = e
 		}
 	}
 	return out

@@ -112,6 +112,23 @@ type RunParked struct {
 	For   string    `json:"for"` // what is to be done then
 }
 
+// RunPaused says that a person wanted nothing new to start, and that what ran
+// has ended. No driver changes that: only run.resumed and run.reopened do.
+type RunPaused struct {
+	By  string `json:"by"`
+	Why string `json:"why,omitempty"`
+}
+
+// RunResumed says that a person wants the run to go on: a pause is over, and the
+// steps that are started from now on may have another agent.
+type RunResumed struct {
+	By    string      `json:"by"`
+	Why   string      `json:"why,omitempty"`
+	From  belay.Path  `json:"from,omitempty"`  // the step that it goes on from; "" = any that can
+	Child belay.RunID `json:"child,omitempty"` // the child run of that step; "" = it is one of the root
+	Agent string      `json:"agent,omitempty"` // who does that step, or all that are started from now on; "" = as before
+}
+
 // RunEnded is the last record of a run, unless a person reopens it.
 type RunEnded struct {
 	belay.RunResult
@@ -182,6 +199,16 @@ type StepSkipped struct {
 type StepRefused struct {
 	Path    belay.Path    `json:"step"`
 	Failure belay.Failure `json:"failure"`
+}
+
+// StepReset says that a person wants a settled step to run again, and all that
+// build on it: nothing of what they did counts any more.
+type StepReset struct {
+	Path belay.Path   `json:"step"`
+	By   string       `json:"by"`
+	Why  string       `json:"why"`
+	Also []belay.Path `json:"also,omitempty"` // steps that build on it, and run again, too
+	Kept []belay.Path `json:"kept,omitempty"` // steps that build on it and stay done, because they must not run twice
 }
 
 // RecoveryChosen is the recovery from a failure, written before it is taken.
@@ -262,6 +289,8 @@ func (RunReopened) Kind() string     { return "run.reopened" }
 func (RunHeld) Kind() string         { return "run.held" }
 func (RunStopped) Kind() string      { return "run.stopped" }
 func (RunParked) Kind() string       { return "run.parked" }
+func (RunPaused) Kind() string       { return "run.paused" }
+func (RunResumed) Kind() string      { return "run.resumed" }
 func (RunEnded) Kind() string        { return "run.ended" }
 func (AttemptStarted) Kind() string  { return "attempt.started" }
 func (AttemptFound) Kind() string    { return "attempt.found" }
@@ -272,6 +301,7 @@ func (AttemptJudged) Kind() string   { return "attempt.judged" }
 func (StepNotTaken) Kind() string    { return "step.not_taken" }
 func (StepSkipped) Kind() string     { return "step.skipped" }
 func (StepRefused) Kind() string     { return "step.refused" }
+func (StepReset) Kind() string       { return "step.reset" }
 func (RecoveryChosen) Kind() string  { return "recovery.chosen" }
 func (AnswerGiven) Kind() string     { return "answer.given" }
 func (ItemOpened) Kind() string      { return "item.opened" }
@@ -284,9 +314,9 @@ func (RequestRefused) Kind() string  { return "request.refused" }
 // All is one zero value of every kind, in the order of the reference page.
 func All() []Event {
 	return []Event{
-		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunStopped{}, RunParked{}, RunEnded{},
+		RunStarted{}, RunAttached{}, RunReopened{}, RunHeld{}, RunPaused{}, RunResumed{}, RunStopped{}, RunParked{}, RunEnded{},
 		AttemptStarted{}, AttemptNoted{}, AttemptFound{}, AttemptStopping{}, AttemptEnded{}, AttemptJudged{},
-		StepNotTaken{}, StepSkipped{}, StepRefused{}, RecoveryChosen{}, AnswerGiven{},
+		StepNotTaken{}, StepSkipped{}, StepRefused{}, StepReset{}, RecoveryChosen{}, AnswerGiven{},
 		ItemOpened{}, ItemAnswered{}, ItemExpired{}, RunCleared{}, RequestReceived{}, RequestRefused{},
 	}
 }
@@ -313,6 +343,10 @@ func Decode(kind string, body []byte) (Event, error) {
 		return decode[RunStopped](body)
 	case "run.parked":
 		return decode[RunParked](body)
+	case "run.paused":
+		return decode[RunPaused](body)
+	case "run.resumed":
+		return decode[RunResumed](body)
 	case "run.ended":
 		return decode[RunEnded](body)
 	case "attempt.started":
@@ -333,6 +367,8 @@ func Decode(kind string, body []byte) (Event, error) {
 		return decode[StepSkipped](body)
 	case "step.refused":
 		return decode[StepRefused](body)
+	case "step.reset":
+		return decode[StepReset](body)
 	case "recovery.chosen":
 		return decode[RecoveryChosen](body)
 	case "answer.given":

@@ -8,6 +8,7 @@ type RequestKind string
 const (
 	RequestCancel RequestKind = "cancel" // end everything, terminal
 	RequestStop   RequestKind = "stop"   // end everything, can be resumed
+	RequestPause  RequestKind = "pause"  // start nothing new; what runs goes on to its end
 	RequestAnswer RequestKind = "answer" // a person's answer for a held step
 	RequestClear  RequestKind = "clear"  // a person takes a count back
 )

@@ -113,6 +113,9 @@ func (s *State) agentName(i int) string {
 	if c := s.steps[i].nextAttempt; c.agent != "" {
 		return c.agent
 	}
+	if s.tree != nil && s.tree.instead != "" {
+		return s.tree.instead
+	}
 	name := s.prog.Steps[i].Agent
 	if p := s.profile(i); p.Agent != "" && (name == "" || s.steps[i].nextAttempt.role != "") {
 		return p.Agent
@@ -176,7 +179,7 @@ func (s *State) model(i int) string {
 		role = ""
 	}
 	switch {
-	case c.agent != "":
+	case c.agent != "", s.tree != nil && s.tree.instead != "":
 		return ""
 	case c.role == "":
 		return cmp.Or(own, role)

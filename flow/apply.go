@@ -25,8 +25,10 @@ func (s *State) apply(r event.Record) error {
 	switch e := r.Event.(type) {
 	case event.RunStarted:
 		return s.begin(e, r.At)
-	case event.RunAttached, event.RunHeld, event.RunStopped, event.RunParked:
+	case event.RunAttached, event.RunHeld, event.RunPaused, event.RunStopped, event.RunParked:
 		return nil // the tree's business
+	case event.RunResumed:
+		return s.resumed(e)
 	case event.RunReopened:
 		return s.reopen()
 	case event.RunEnded:
@@ -92,6 +94,8 @@ func (s *State) applyStep(r event.Record) error {
 			s.fail(i)
 			return nil
 		})
+	case event.StepReset:
+		return s.reset(e)
 	case event.RecoveryChosen:
 		return s.withStep(e.Path, func(i int) error { return s.recover(i, e.Plan) })
 	}
@@ -429,6 +433,7 @@ func (s *State) answered(e event.ItemAnswered, at time.Time) error {
 	}
 	s.closeItem(i, fmt.Sprintf("%s answered it with %s", e.By, e.Choice))
 	st := &s.steps[i]
+	freed := s.unfree(i)
 	budget := st.agent.broke
 	st.agent.broke = false
 	if e.Choice == event.ChoiceDone && e.Check {
@@ -447,7 +452,10 @@ func (s *State) answered(e event.ItemAnswered, at time.Time) error {
 		return s.accomplish(i)
 	case event.ChoiceAgain:
 		if budget {
-			st.agent.pardon = !strings.HasSuffix(e.ID, staleItem)
+			st.agent.pardon = !freed && !strings.HasSuffix(e.ID, staleItem)
+			if freed {
+				st.extra++ // it may be asked about once more, before anything starts
+			}
 			st.woken = false
 			return s.again(i, time.Time{})
 		}
@@ -546,7 +554,7 @@ func (s *State) receive(r event.Request) {
 		}
 		return
 	}
-	if r.Ask == event.RequestStop && s.result == nil {
+	if (r.Ask == event.RequestStop || r.Ask == event.RequestPause && s.id.Depth() == 0) && s.result == nil {
 		return // the tree's business
 	}
 	s.inbox = append(s.inbox, r)

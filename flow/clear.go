@@ -42,6 +42,7 @@ func (s *State) cleared(e event.RunCleared) {
 	if e.What != event.CountAttempts {
 		return
 	}
+	s.free(e)
 	for i := range s.steps {
 		if st := &s.steps[i]; e.Path == "" || s.prog.Steps[i].ID == e.Path {
 			st.past, st.same, st.lost, st.woken = nil, 0, 0, false

@@ -105,7 +105,7 @@ func endCode(s belay.Status) int {
 		return exit.Hollow
 	case belay.Stalemate:
 		return exit.Stalemate
-	case belay.NotAchieved, belay.Failed, belay.Aborted, belay.Held, belay.Stopped, belay.Parked, belay.Running:
+	case belay.NotAchieved, belay.Failed, belay.Aborted, belay.Held, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
 	}
 	return exit.Failed
 }

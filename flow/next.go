@@ -29,6 +29,9 @@ func (s *State) next(now time.Time, room int) command {
 	if s.result != nil {
 		return wait{For: waitNobody}
 	}
+	if c := s.nextFreed(); c != nil {
+		return c
+	}
 	c, crowded := s.nextHook(room)
 	if c != nil {
 		return c

@@ -96,7 +96,7 @@ func failureCode(st *step) int {
 		switch st.main.Child.Status {
 		case belay.Failed, belay.Hollow, belay.Partial, belay.NotAchieved, belay.Stalemate:
 			return st.main.Child.Code
-		case belay.Achieved, belay.Aborted, belay.Held, belay.Stopped, belay.Parked, belay.Running:
+		case belay.Achieved, belay.Aborted, belay.Held, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
 		}
 	}
 	return exit.Failed

@@ -37,8 +37,8 @@ var moves = map[Phase][]Phase{
 	Held:     {Done, Ended, Waiting, Failed, Skipped, Merging},
 	Skipped:  {Waiting, Ended, Merging},
 	Failed:   {Waiting, Ended, Merging},
-	Done:     nil,
-	NotTaken: nil,
+	Done:     {Waiting}, // a person wants it to run again
+	NotTaken: {Waiting}, // the same
 }
 
 // settled tells whether nothing is left to be done about a step.

@@ -66,6 +66,20 @@ func (c *scope) set(name string, v belay.Value) {
 	}
 }
 
+// unset takes a variable away.
+func (c *scope) unset(name string) {
+	c.bytes -= len(c.vars[name].JSON)
+	delete(c.vars, name)
+	delete(c.known, name)
+	delete(c.hidden, name)
+	long, short := recipe.EnvNames(name)
+	for _, env := range []string{long, short} {
+		if c.env[env] == name {
+			delete(c.env, env)
+		}
+	}
+}
+
 // big tells whether one of the names stands for a value that is not in the
 // records.
 func (c *scope) big(names []string) bool {

@@ -46,6 +46,7 @@ type State struct {
 	hooking  []int           // steps that are over but for their last hook
 	open     map[belay.Key]int
 	items    map[string]int
+	freeing  []int        // held steps that wait for nothing any more
 	closed   settledItems // items that were answered or timed out
 	seen     map[string]bool
 	outputs  map[string]bool
@@ -108,6 +109,8 @@ type step struct {
 	inputs    int                 // questions that its agents asked a person
 	question  *event.ItemOpened   // the open item, of a step that is a question
 	leave     *event.ItemAnswered // a person said to leave it out
+	freed     *event.RunCleared   // a person took back what it is held for
+	kept      bool                // it stays done while what it builds on runs again: who builds on it waits
 	reask     bool                // its work may be there, and who can tell is asked again (askAgain)
 	vouched   *event.ItemAnswered // a person said that it is done, and its check is to say so too
 	unstarted bool                // that was said before an attempt began
@@ -227,6 +230,11 @@ func (s *State) unsettle(i int) {
 // wake puts a waiting step where Next looks for it.
 func (s *State) wake(i int) {
 	st := &s.steps[i]
+	if st.kept && st.waits == 0 { // what it builds on was done again
+		st.kept = false
+		s.settle(i)
+		return
+	}
 	if st.phase != Waiting || st.waits > 0 {
 		return
 	}

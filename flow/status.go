@@ -31,6 +31,8 @@ func (t *Tree) Status() belay.Status {
 		return belay.Held
 	case t.stopped:
 		return belay.Stopped
+	case t.paused:
+		return belay.Paused
 	case t.parked != nil:
 		return belay.Parked
 	}

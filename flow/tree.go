@@ -51,6 +51,8 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	parked   *event.RunParked
+	instead  string // who does agent steps from now on, by a person's word; "" = as the run says
+	pause
 	pardoned bool // a person cleared attempts since it last ended
 	anew     bool // a person cleared the review since: new rounds begin from nothing
 	spent    spent
@@ -195,22 +197,27 @@ func (t *Tree) note(s *State, r event.Record) {
 	case event.RunAttached:
 		t.attach(e)
 	case event.RunHeld:
-		t.held, t.stopped = true, false
+		t.held, t.stopped, t.paused = true, false, false
 	case event.RunStopped: // what it waits for is asked again when it is resumed
-		t.held, t.stopped = false, true
+		t.held, t.stopped, t.pause = false, true, pause{}
 		t.giveAllBack()
 	case event.RunParked: // the same
 		t.parked = &e
 		t.giveAllBack()
+	case event.RunPaused:
+		t.held, t.stopped, t.parked, t.paused = false, false, nil, true
+		t.giveAllBack()
+	case event.RunResumed:
+		t.unpause()
 	case event.RunReopened:
 		t.pardoned, t.parked = false, nil
 		t.live.push(s.birth)
 		t.held, t.stopped = false, false
-	case event.RequestReceived:
-		t.parked = nil // somebody wants something of it now
-		if e.Request.Ask == event.RequestStop && e.Request.Run == t.root && t.runs[t.root].result == nil {
-			t.stopping = &e.Request
+		if r.Run == t.root {
+			t.unpause()
 		}
+	case event.RequestReceived:
+		t.requested(e.Request)
 	case event.ItemAnswered:
 		t.held = false
 		if e.Choice == event.ChoiceDone && !e.Check || e.About == event.ItemApproval && e.Choice != belay.ChoiceReject {
@@ -251,7 +258,7 @@ func (t *Tree) note(s *State, r event.Record) {
 		t.release(r.Run, e.Path)
 	case event.ItemOpened:
 		t.release(r.Run, e.Path)
-	case event.AttemptNoted, event.RequestRefused: // the run's business
+	case event.AttemptNoted, event.RequestRefused, event.StepReset: // the run's business
 	}
 }
 
@@ -287,6 +294,10 @@ func (t *Tree) cleared(e event.RunCleared) {
 	if e.What == event.CountBudget {
 		t.replans, t.spent = 0, spent{starts: map[belay.Key]int{}}
 		t.freed()
+		for _, b := range t.holding.list {
+			t.born[b].free(e)
+			t.touch(t.born[b])
+		}
 	}
 }
 
@@ -316,7 +327,7 @@ func (t *Tree) attach(e event.RunAttached) {
 	if t.stopped || e.Pid != was.Pid || e.Start != was.Start || e.Boot != was.Boot {
 		t.stopping = nil
 	}
-	t.held, t.stopped, t.parked = false, false, nil
+	t.held, t.stopped, t.parked, t.paused = false, false, nil, false
 	for _, b := range t.live.list {
 		s := t.born[b]
 		t.touch(s)

@@ -58,6 +58,11 @@ func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
 	if err := w.think(); err != nil {
 		return Turn{}, err
 	}
+	if t.pausing != nil && t.runs[t.root].result == nil && t.stopping == nil && !t.stopped && len(t.open) == 0 {
+		if err := w.settleDown(time.Time{}, len(t.holding.list) > 0, false); err != nil {
+			return Turn{}, err
+		}
+	}
 	t.doubt()
 	w.out.Status = t.Status()
 	return w.out, nil
@@ -136,7 +141,7 @@ func (w *turn) ask(s *State) error {
 
 // room is how many more processes may start now.
 func (w *turn) room() int {
-	if w.idle || w.tree.stopping != nil {
+	if w.idle || w.tree.stopping != nil || w.tree.pausing != nil {
 		return -1
 	}
 	return max(0, w.tree.started.Limits.MaxParallel-len(w.tree.open)-len(w.tree.granting)-len(w.tree.slots))
@@ -253,15 +258,33 @@ func (w *turn) rest() error {
 	until, person, busy := w.horizon()
 	w.out.Until = until
 	w.out.Idle = !busy && t.stopping == nil
-	resting := !busy && until.IsZero() && t.runs[t.root].result == nil
-	if resting && person && !t.held && t.stopping == nil && !(t.attended && len(t.Asking()) > 0) {
-		if err := w.write(t.root, event.RunHeld{Items: t.items()}); err != nil {
+	if t.runs[t.root].result == nil && t.stopping == nil {
+		if err := w.settleDown(until, person, busy); err != nil {
 			return err
 		}
-		t.quiet()
 	}
 	w.out.Status = t.Status()
 	return nil
+}
+
+// settleDown writes down that the tree is held or paused, once it is.
+func (w *turn) settleDown(until time.Time, person, busy bool) (err error) {
+	t := w.tree
+	pausing := t.pausing != nil && len(t.open) == 0
+	switch {
+	case t.held || t.paused || busy && !pausing || !until.IsZero() && !pausing:
+		return nil
+	case person && !pausing && t.attended && len(t.Asking()) > 0:
+		return nil // who is there is asked
+	case person:
+		err = w.write(t.root, event.RunHeld{Items: t.items()})
+	case pausing:
+		err = w.write(t.root, event.RunPaused{By: t.pausing.By, Why: t.pausing.Why})
+	default:
+		return nil
+	}
+	t.quiet()
+	return err
 }
 
 // stop ends every open process, and says so once none is left.

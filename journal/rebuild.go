@@ -104,6 +104,8 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 			sum.Status, sum.Code = belay.Stopped, exit.Terminated
 		case event.RunParked:
 			sum.Status, sum.Code, sum.Reason = belay.Parked, exit.Window, e.For
+		case event.RunPaused:
+			sum.Status, sum.Code, sum.Reason = belay.Paused, exit.Held, "paused by "+e.By
 		case event.RunEnded:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = e.Status, e.Code, e.Reason, rec.At
 		}

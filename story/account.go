@@ -66,6 +66,9 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 	if s.StoppedBy != "" {
 		w.Reason = "stopped by " + s.StoppedBy
 	}
+	if by, paused := s.Tree.Paused(); paused && w.Status == belay.Paused {
+		w.Reason = "paused by " + by
+	}
 	if res := run.Result(); res != nil {
 		w.Status, w.Reason, w.Code = res.Status, res.Reason, &res.Code
 	}

@@ -33,7 +33,7 @@ func (s *Story) add(r event.Record) News {
 	n := News{What: What(r.Event.Kind()), At: r.At, Place: Place{Run: r.Run}}
 	n.Arrival = s.watch.take(n.What, r.Run == s.Root)
 	run := s.run(r.Run)
-	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunHeld || n.What == RunParked
+	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunPaused || n.What == RunHeld || n.What == RunParked
 	switch e := r.Event.(type) {
 	case event.AttemptStarted:
 		s.started(&n, e)
@@ -81,6 +81,9 @@ func (s *Story) addRun(n *News, r event.Record) {
 	case event.RunParked:
 		n.Until, n.Why = e.Until, e.For
 		s.rest(r.Run, ParkedResult(e))
+	case event.RunPaused:
+		n.By, n.Why = e.By, e.Why
+		s.rest(r.Run, belay.RunResult{Status: belay.Paused, Code: exit.Held, Reason: "paused by " + e.By})
 	case event.RunEnded:
 		n.Result = &e.RunResult
 		s.run(r.Run).Ended = r.At
@@ -145,6 +148,11 @@ func (s *Story) addDecision(n *News, r event.Record) {
 				s.mark(st)
 			}
 		}
+	case event.RunResumed:
+		d := s.decide(n, e.From, e.Why)
+		d.By, d.Agent = e.By, e.Agent
+	case event.StepReset:
+		s.reset(n, e)
 	case event.RunReopened:
 		s.decide(n, "", e.Why).By = e.By
 		for _, st := range s.steps {
@@ -310,20 +318,20 @@ func (s *Story) judged(n *News, k belay.Key, v effect.Verdict) {
 	switch a.Role {
 	case belay.RoleMain:
 		if v.OK && !s.Merges(a.Place) {
-			s.Done++
+			s.finished(st)
 		}
 	case belay.RoleMerge:
 		if v.Failure == nil {
-			s.Done++
+			s.finished(st)
 		}
 	case belay.RoleVerify: // judged only where a person called it done, or wants it asked again
 		if v.OK {
-			s.Done++
+			s.finished(st)
 			return
 		}
 	case belay.RoleRecovery:
 		if v.OK {
-			s.Done++
+			s.finished(st)
 			s.forgive(a.Place)
 		}
 		return
@@ -336,6 +344,12 @@ func (s *Story) judged(n *News, k belay.Key, v effect.Verdict) {
 			st.Broken.N = s.View(a.Place).Attempt
 		}
 	}
+}
+
+// finished counts a step that is done.
+func (s *Story) finished(st *Step) {
+	s.Done++
+	st.done = true
 }
 
 // began keeps how the trouble of a step began.

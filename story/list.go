@@ -14,6 +14,7 @@ const (
 	StateWaiting RunState = "waiting" // somebody drives it, and nothing of it runs
 	StateParked  RunState = "parked"  // nobody drives it before a moment that is on record
 	StateHeld    RunState = "held"    // it waits for a person
+	StatePaused  RunState = "paused"  // a person wants nothing new to start, and nothing runs
 	StateStopped RunState = "stopped" // on request; it can be resumed
 	StateLost    RunState = "lost"    // nobody drives it, and nobody said so
 	StateEnded   RunState = "ended"   // its status says how
@@ -36,6 +37,8 @@ func (l Listed) State(now time.Time) RunState {
 		return StateEnded
 	case belay.Held:
 		return StateHeld
+	case belay.Paused:
+		return StatePaused
 	case belay.Stopped:
 		return StateStopped
 	case belay.Running, belay.Parked:
@@ -60,7 +63,7 @@ func (l Listed) Till(now time.Time) time.Time {
 		}
 	case StateParked:
 		return l.Parked
-	case StateRunning, StateHeld, StateStopped, StateLost, StateEnded:
+	case StateRunning, StateHeld, StatePaused, StateStopped, StateLost, StateEnded:
 	}
 	return time.Time{}
 }

@@ -19,6 +19,8 @@ const (
 	RunHeld         What = "run.held"
 	RunStopped      What = "run.stopped"
 	RunParked       What = "run.parked"
+	RunPaused       What = "run.paused"
+	RunResumed      What = "run.resumed"
 	RunEnded        What = "run.ended"
 	RunCleared      What = "run.cleared"
 	AttemptStarted  What = "attempt.started"
@@ -30,6 +32,7 @@ const (
 	StepNotTaken    What = "step.not_taken"
 	StepSkipped     What = "step.skipped"
 	StepRefused     What = "step.refused"
+	StepReset       What = "step.reset"
 	RecoveryChosen  What = "recovery.chosen"
 	AnswerGiven     What = "answer.given"
 	ItemOpened      What = "item.opened"
@@ -78,9 +81,11 @@ type Decision struct {
 	About   event.ItemKind // the same
 	Choices []string       // of a question
 	Until   time.Time
+	Also    []belay.Path // of a step that runs again: those that run again with it
+	Kept    []belay.Path // and those that stay done
 
 	// What was known then about the step.
-	Agent   string         // who had failed
+	Agent   string         // who had failed; of a resume: who is to do it
 	Role    string         // its role
 	N       int            // the number of its last own attempt
 	Failure *belay.Failure // what was judged last
@@ -204,9 +209,11 @@ func (w *driverWatch) take(what What, ofRoot bool) Arrival {
 		return how
 	case RunStopped:
 		w.inOrder, w.stopped = true, true
+	case RunPaused:
+		w.inOrder, w.stopped = true, true
 	case RunEnded, RunHeld, RunParked:
 		w.inOrder = ofRoot
-	case ItemAnswered, ItemExpired, StepSkipped, RequestReceived, RequestRefused, RunReopened, RunCleared:
+	case ItemAnswered, ItemExpired, StepSkipped, StepReset, RequestReceived, RequestRefused, RunReopened, RunResumed, RunCleared:
 	case RunStarted, AttemptStarted, AttemptNoted, AttemptFound, AttemptStopping, AttemptEnded, AttemptJudged,
 		StepNotTaken, StepRefused, RecoveryChosen, AnswerGiven, ItemOpened:
 		w.inOrder = false

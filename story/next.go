@@ -67,7 +67,7 @@ func (a *Account) next(file string) Next {
 			return Next{Answered, []Command{resume}}
 		}
 		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
-	case belay.Stopped:
+	case belay.Stopped, belay.Paused:
 		return Next{GoOn, []Command{resume}}
 	case belay.Parked:
 		if len(a.Asked) > 0 {

@@ -48,6 +48,7 @@ type Step struct {
 	Answer   *Answer        // a person's, the last one
 
 	told string // why it was blocked, when that was told the last time
+	done bool   // it counts among those that are
 }
 
 // Attempt is one attempt, from its start to what it amounts to.

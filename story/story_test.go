@@ -217,9 +217,9 @@ func TestEveryKindIsNews(t *testing.T) {
 	t.Parallel()
 	known := map[story.What]bool{}
 	for _, w := range []story.What{
-		story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared,
+		story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunPaused, story.RunResumed, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared,
 		story.AttemptStarted, story.AttemptNoted, story.AttemptFound, story.AttemptStopping, story.AttemptEnded, story.AttemptJudged,
-		story.StepNotTaken, story.StepSkipped, story.StepRefused, story.RecoveryChosen, story.AnswerGiven,
+		story.StepNotTaken, story.StepSkipped, story.StepRefused, story.StepReset, story.RecoveryChosen, story.AnswerGiven,
 		story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.RequestReceived, story.RequestRefused,
 	} {
 		known[w] = true

@@ -181,6 +181,9 @@ func (c *Classifier) surely(f Facts, text *pattern.Text) (Finding, bool) {
 	return found, true
 }
 
+// RuleDiskFull is the rule by which a look at the machine found no room on a disk.
+const RuleDiskFull = "probe.disk_full"
+
 // probed believes a look at the machine more than any text.
 func probed(f Facts) (Finding, bool) {
 	p := f.Probes
@@ -189,7 +192,7 @@ func probed(f Facts) (Finding, bool) {
 	}
 	switch {
 	case is(p.DiskFull, true):
-		return infra("probe.disk_full", belay.ActEscalate)
+		return infra(RuleDiskFull, belay.ActEscalate)
 	case is(p.ReadOnly, true):
 		return infra("probe.read_only", belay.ActEscalate)
 	case is(p.OOMKill, true):

@@ -98,6 +98,8 @@ func decide(r Run, m Memory, rules Rules, now Clock) Decision {
 		return person("it is held: "+orElse(r.Reason, "a question waits for an answer"), "inbox")
 	case belay.Stopped:
 		return person("it was stopped"+behind(": ", r.Reason), "resume "+string(r.ID))
+	case belay.Paused:
+		return person("it was paused"+behind(": ", r.Reason), "resume "+string(r.ID))
 	case belay.Running, belay.Parked:
 	}
 	switch r.Owner {

@@ -72,6 +72,8 @@ type Stats struct {
 	KeeperCrashes               int64
 	PowerCuts                   int64
 	DiskFull                    int64
+	Resets                      int64
+	Pauses                      int64
 	Fenced                      int64 // starts of dead drivers that were refused
 	Stops, Cancels, Answers     int64
 	Reopens, Deadlines          int64
@@ -93,6 +95,8 @@ func (s *Stats) Add(o Stats) {
 	s.KeeperCrashes += o.KeeperCrashes
 	s.PowerCuts += o.PowerCuts
 	s.DiskFull += o.DiskFull
+	s.Resets += o.Resets
+	s.Pauses += o.Pauses
 	s.Fenced += o.Fenced
 	s.Stops += o.Stops
 	s.Cancels += o.Cancels
@@ -134,7 +138,7 @@ func endIndex(s belay.Status) int {
 		return 2
 	case belay.Aborted:
 		return 3
-	case belay.Held, belay.Stopped, belay.Parked, belay.Running:
+	case belay.Held, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
 		return 4
 	}
 	return 4

@@ -143,6 +143,7 @@ func counts(s Stats) []count {
 	return []count{
 		{"driver crashes", s.DriverCrashes}, {"keeper crashes", s.KeeperCrashes}, {"power cuts", s.PowerCuts},
 		{"disk full", s.DiskFull}, {"fenced starts", s.Fenced}, {"stops", s.Stops}, {"cancels", s.Cancels},
+		{"pauses", s.Pauses}, {"resets", s.Resets},
 		{"answers", s.Answers}, {"reopens", s.Reopens}, {"deadlines", s.Deadlines},
 		{"cut turns", s.Cut}, {"hooks", s.Hooks}, {"items of lists", s.Items}, {"rounds", s.Rounds},
 		{"adopted", s.Found[foundIndex(fault.Adopted)]}, {"harvested", s.Found[foundIndex(fault.Harvested)]},

@@ -32,8 +32,10 @@ type storm struct {
 	long    time.Duration
 	reopens int
 	answers int
+	resets  int // steps that a person runs again
 
 	reopening bool // somebody is about to
+	resetting bool // the same
 }
 
 // trouble is a kind of trouble.
@@ -48,6 +50,7 @@ const (
 	wishStop
 	wishCancel
 	earlyAnswer
+	wishPause
 )
 
 func newStorm(seed uint64, o Options) *storm {
@@ -65,7 +68,12 @@ func newStorm(seed uint64, o Options) *storm {
 			s.kinds = append(s.kinds, k)
 		}
 	}
+	if newDice(seed, "pause").maybe(250) {
+		s.kinds = append(s.kinds, wishPause)
+	}
+	s.resets = of(newDice(seed, "reset"), 0, 0, 0, 1, 2)
 	if o.Steady {
+		s.resets = 0
 		s.kinds, s.codec = []trouble{driverCrash}, false
 		s.left = 1 + d.IntN(12)
 		s.answers = 50
@@ -148,6 +156,8 @@ func (s *storm) strike(w *world) {
 	case diskFull: // only an append can fail
 	case wishStop:
 		w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestStop})
+	case wishPause:
+		w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestPause})
 	case wishCancel:
 		w.stats.Cancels++
 		w.post(event.Request{Run: w.root, By: "somebody", Ask: event.RequestCancel})
@@ -195,9 +205,14 @@ func (s *storm) choice(what string) string {
 
 // rested acts for the people around a run.
 func (s *storm) rested(w *world, status belay.Status) {
+	if s.rerun(w, status) {
+		return
+	}
 	switch status {
 	case belay.Stopped:
 		w.resumeLater()
+	case belay.Paused:
+		s.unpause(w)
 	case belay.Held:
 		if s.answers > 0 {
 			s.answers--
@@ -210,6 +225,44 @@ func (s *storm) rested(w *world, status belay.Status) {
 		}
 	case belay.Achieved, belay.Aborted, belay.Running:
 	}
+}
+
+// rerun has a person run a settled step of the root again, and tells whether one
+// does.
+func (s *storm) rerun(w *world, status belay.Status) bool {
+	if s.resets == 0 || s.resetting || status == belay.Aborted || status == belay.Held || status == belay.Running {
+		return false
+	}
+	s.resets--
+	s.resetting = true
+	w.after(s.lag(lagPerson), &happening{what: "rerun", outlives: true, do: func() {
+		s.resetting = false
+		if w.driver != nil {
+			return
+		}
+		tree, err := w.load()
+		if err != nil {
+			w.violate("fold", "%v", err)
+			return
+		}
+		for _, i := range s.Perm(len(w.prog.Steps)) {
+			if facts, err := tree.Rerun(w.root, w.prog.Steps[i].ID, "somebody", "once more"); err == nil {
+				w.drive(facts...)
+				return
+			}
+		}
+		s.rested(w, w.truth.status)
+	}})
+	return true
+}
+
+// unpause has a person resume a paused run.
+func (s *storm) unpause(w *world) {
+	w.after(s.lag(lagPerson), &happening{what: "resume by a person", outlives: true, do: func() {
+		if w.driver == nil && !w.truth.status.Terminal() {
+			w.drive(flow.Fact{Run: w.root, Event: event.RunResumed{By: "somebody"}})
+		}
+	}})
 }
 
 func (s *storm) reopen(w *world) {

@@ -17,7 +17,8 @@ type truth struct {
 	w        *world
 	status   belay.Status
 	epoch    int64
-	reopens  int // of the root
+	pausing  bool // a person wants nothing new to start
+	reopens  int  // of the root
 	at       time.Time
 	progs    map[belay.RunID]*recipe.Recipe
 	first    map[belay.RunID]event.RunStarted
@@ -45,6 +46,7 @@ type stepTruth struct {
 
 	pardoned int  // those of them that were cleared
 	grants   int  // attempts that a person allowed
+	anew     int  // those of them that came with a reset
 	given    int  // attempts that were given back
 	checked  bool // its verify has said that the work is not there
 	vouched  bool // a person said that it is there, and its verify is to say so too
@@ -92,9 +94,12 @@ func (t *truth) record(r event.Record) {
 	case event.RunHeld:
 		t.resting(r.Run, belay.Held)
 	case event.RunStopped:
+		t.pausing = false
 		t.resting(r.Run, belay.Stopped)
 	case event.RunParked:
 		t.resting(r.Run, belay.Parked)
+	case event.RunPaused:
+		t.resting(r.Run, belay.Paused)
 	case event.RunEnded:
 		t.runEnded(r.Run, e.RunResult)
 	case event.RequestReceived:
@@ -103,6 +108,8 @@ func (t *truth) record(r event.Record) {
 		if e.What == event.CountAttempts {
 			t.cleared(r.Run, e.Path)
 		}
+	case event.RunResumed:
+		t.pausing = false
 	case event.RequestRefused, event.AnswerGiven:
 	default:
 		t.stepRecord(r)
@@ -129,6 +136,8 @@ func (t *truth) stepRecord(r event.Record) {
 		t.settle(r.Run, e.Path, "not taken", false)
 	case event.StepRefused:
 		t.settle(r.Run, e.Path, "refused", false)
+	case event.StepReset:
+		t.reset(r.Run, e)
 	case event.RecoveryChosen:
 		t.recovery(r.Run, e)
 	case event.ItemOpened:
@@ -181,13 +190,13 @@ func (t *truth) reopened(run belay.RunID) {
 	}
 	delete(t.last, run)
 	if run == t.w.root {
-		t.status = belay.Running
+		t.status, t.pausing = belay.Running, false
 		t.reopens++
 	}
 	last := t.lastRound(run)
 	for i := range t.progs[run].Steps {
 		d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]
-		if d.done || d.phase == "not taken" || d.phase == "failed" && d.def.Optional && d.path != last {
+		if d.done || d.phase == "not taken" || (d.phase == "failed" || d.phase == "refused") && d.def.Optional && d.path != last {
 			continue
 		}
 		d.settled, d.phase, d.hook = false, "", ""
@@ -248,8 +257,15 @@ func (t *truth) achieved(run belay.RunID) {
 }
 
 func (t *truth) requested(run belay.RunID, r event.Request) {
-	if r.Ask == event.RequestStop {
+	switch r.Ask {
+	case event.RequestStop:
 		t.w.stats.Stops++
+	case event.RequestPause:
+		t.w.stats.Pauses++
+		t.pausing = run == t.w.root && !t.last[run]
+	case event.RequestCancel:
+		t.pausing = t.pausing && run != t.w.root
+	case event.RequestAnswer, event.RequestClear:
 	}
 	id := string(run) + " " + r.ID
 	if t.requests[id] {

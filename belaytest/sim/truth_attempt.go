@@ -28,6 +28,9 @@ func (t *truth) started(run belay.RunID, e event.AttemptStarted) {
 		return
 	}
 	t.beside(e, d)
+	if t.pausing {
+		t.w.violate("a pause starts nothing", "%s is started", e.Key)
+	}
 	a := t.attempts[e.Key]
 	if a != nil && !a.unborn {
 		t.w.violate("a key is started once", "%s was recorded as started twice", e.Key)

@@ -215,7 +215,7 @@ func (w *world) atRest() {
 		w.violate("liveness", "the driver waits for something that never comes (until %s)", w.driver.turn.Until)
 		return
 	}
-	if s := w.truth.status; s == belay.Running || s == belay.Stopped && !w.scripted {
+	if s := w.truth.status; s == belay.Running || (s == belay.Stopped || s == belay.Paused) && !w.scripted {
 		w.violate("liveness", "nobody drives the run, and it is %s", s)
 		return
 	}

@@ -191,7 +191,7 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Stalemate:
 		at := s.Run(s.id).Ended
 		r.items = []watch.Item{{Key: fmt.Sprintf("ended@%d", at.UnixNano()), On: watch.OnEnded, Since: at}}
-	case belay.Running, belay.Stopped, belay.Aborted: // nobody waits, or somebody did it on purpose
+	case belay.Running, belay.Stopped, belay.Paused, belay.Aborted: // nobody waits, or somebody did it on purpose
 	}
 	b.known[s.id] = r
 	return r

@@ -162,7 +162,7 @@ func atRest(id belay.RunID, kind event.RequestKind, s belay.Status) (bool, error
 		return true, nil
 	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
 		return true, exit.New(exit.Invalid, string(kind), fmt.Errorf("run %s has ended: %s", id, s), "")
-	case belay.Held, belay.Stopped:
+	case belay.Held, belay.Stopped, belay.Paused:
 		return kind == event.RequestStop, nil
 	case belay.Running, belay.Parked:
 	}

@@ -23,18 +23,23 @@ func counts() []string {
 func (a *app) clearCommand() *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command("clear RUN attempts[:STEP]|breakers|budget|restarts|review", "take back what is counted against a run", 2, 2,
+	cmd := command("clear RUN [attempts[:STEP]|breakers|budget|restarts|review]", "take back what is counted against a run", 1, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			what, step, err := countOf(args[1])
-			if err != nil {
-				return err
-			}
 			if strings.TrimSpace(why) == "" {
 				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))
 			}
-			return a.clear(ctx, args[0], event.Request{
-				By: engine.Person(), Ask: event.RequestClear, What: what, Step: step, Why: why,
-			}, asJSON)
+			for _, word := range append(args[1:], unnamed(args)...) {
+				what, step, err := countOf(word)
+				if err != nil {
+					return err
+				}
+				if err := a.clear(ctx, args[0], event.Request{
+					By: engine.Person(), Ask: event.RequestClear, What: what, Step: step, Why: why,
+				}, asJSON); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	cmd.Long = `Takes back what is counted against a run, on record:
 
@@ -45,12 +50,22 @@ func (a *app) clearCommand() *cobra.Command {
   restarts        how often belay watch has resumed the run
   review          what the rounds of a review came to: new ones begin from nothing
 
-A run that is driven hears of it at once; one that is not goes on with belay
-resume. A step that is held still waits for its answer.`
+Without a word: attempts, restarts and review. A run that is driven hears of it at
+once; one that is not goes on with belay resume. A step that is held for that count
+alone is answered by it; all others still wait for their answer.`
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
 	cmd.ValidArgsFunction = a.completeClear
 	return cmd
+}
+
+// unnamed is what is cleared where nothing is named: what costs nothing, and
+// concerns no other run.
+func unnamed(args []string) []string {
+	if len(args) > 1 {
+		return nil
+	}
+	return []string{string(event.CountAttempts), string(event.CountRestarts), string(event.CountReview)}
 }
 
 // countOf reads what is to be cleared.

@@ -103,6 +103,10 @@ func (d *decision) words() string {
 		return "left out by " + d.By
 	case d.of.What == story.RunCleared:
 		return "cleared " + d.of.Choice + " by " + d.By
+	case d.of.What == story.StepReset:
+		return "to run again by " + d.By
+	case d.of.What == story.RunResumed:
+		return "resumed by " + d.By
 	case d.of.What == story.RunReopened:
 		return "opened again by " + d.By
 	}

@@ -75,6 +75,10 @@ func (d *decision) write() {
 		d.Chosen = other{"answer": {"item": of.Item, "choice": of.Choice}}
 	case of.What == story.RunCleared:
 		d.Chosen = other{"clear": {"what": of.Choice}}
+	case of.What == story.StepReset:
+		d.Chosen = other{"rerun": {"also": of.Also, "kept": of.Kept}}
+	case of.What == story.RunResumed:
+		d.Chosen = other{"resume": {"agent": of.Agent}}
 	case of.What == story.RunReopened:
 		d.Chosen = other{"reopen": {}}
 	}

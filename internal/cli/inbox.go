@@ -236,7 +236,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 		return []letter{l}
 	case belay.Held, belay.Running, belay.Parked, journal.Unreadable:
 		return a.opened(st, sum, l)
-	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Aborted, belay.Stopped:
+	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Aborted, belay.Stopped, belay.Paused:
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	case status == belay.Stalemate:
 		l.Kind, l.Question, l.Command = letterStuck, stuckQuestion(""), a.name()+" why "+string(sum.ID)
 		return []letter{l}
-	case status.Terminal() || status == belay.Stopped || len(list) > 0 || !s.crashed():
+	case status.Terminal() || status == belay.Stopped || status == belay.Paused || len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
 		l.Kind, l.Question = letterDecided, "every question is answered, and the run is not resumed yet"

@@ -49,7 +49,7 @@ func statusFor(code int) belay.Status {
 
 // waits tells whether a command waits for a run.
 func waits(cmd *cobra.Command) bool {
-	return slices.Contains([]string{"do", "run", "resume"}, cmd.Name())
+	return slices.Contains([]string{"do", "run", "resume", "rerun"}, cmd.Name())
 }
 
 // wantsJSON tells whether lines of JSON were asked for. After a flag that is not

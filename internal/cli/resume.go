@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,13 +20,17 @@ type resumeOptions struct {
 	json    bool
 	secrets []string
 
-	detached   bool // nobody waits for it: it may park
+	detached  bool   // nobody waits for it: it may park
+	from      string // the step to go on from
+	agent     string // who does it, or all that are started from now on
+	retryHeld bool   // every step that is held is tried again
+
 	unattended bool // a watch started it: nothing that has ended is opened again
 }
 
 func (a *app) resumeCommand() *cobra.Command {
 	var o resumeOptions
-	cmd := command("resume RUN", "continue a run after a crash, a stop, an answer or a failure, or carry out a plan", 1, 1,
+	cmd := command("resume RUN", "continue a run after a crash, a stop, a pause, an answer or a failure, or carry out a plan", 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.resume(ctx, cmd, args[0], o)
 		})
@@ -33,6 +38,9 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print every new record as a line of JSON")
 	cmd.Flags().BoolVar(&o.detached, "detached", false, "leave the run while its next act is far away and belay watch leads (for belay itself)")
 	_ = cmd.Flags().MarkHidden("detached") // it is there: the line above made it
+	cmd.Flags().StringVar(&o.from, "from", "", "go on from this step: it failed, is held or waits; one that is held is tried again")
+	cmd.Flags().StringVar(&o.agent, "agent", "", "let this agent do the step of --from, or all that are started from now on")
+	cmd.Flags().BoolVar(&o.retryHeld, "retry-held", false, "try every step again that is held")
 	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has not ended (for belay watch)")
 	_ = cmd.Flags().MarkHidden("unattended") // it is there: the line above made it
 	secretFlag(cmd, &o.secrets)
@@ -65,7 +73,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if err != nil {
 		return err
 	}
-	if o.unattended && open.Tree.Status().Terminal() {
+	if status := open.Tree.Status(); o.unattended && (status.Terminal() || status == belay.Paused) {
 		return a.rest(ctx, ws, open, nil, o.json)
 	}
 	if !o.unattended && onlyPlanned(open) {
@@ -77,10 +85,15 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		}
 		return a.rest(ctx, ws, open, nil, o.json)
 	}
-	facts, more, err := a.reopening(ctx, ws.state, open, o.why)
-	if err != nil || !more {
+	more, err := a.goOn(ws, open, o)
+	if err != nil {
+		return errors.Join(err, open.Close())
+	}
+	facts, drive, err := a.reopening(ctx, ws.state, open, o.why)
+	if err != nil || !drive {
 		return a.rest(ctx, ws, open, err, o.json)
 	}
+	facts = append(facts, more...)
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
 		if err != nil {
@@ -112,7 +125,7 @@ func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, 
 		return o.Tree.Reopen(engine.Person(), why), true, nil
 	case belay.Achieved, belay.Aborted:
 		return nil, false, nil
-	case belay.Held, belay.Stopped, belay.Parked, belay.Running:
+	case belay.Held, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
 	}
 	return nil, true, nil
 }

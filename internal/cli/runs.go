@@ -162,7 +162,7 @@ func (l *runLine) standing(sum journal.Summary, now time.Time) {
 		l.For = "a person"
 	case story.StateParked:
 		l.For = l.Reason
-	case story.StateRunning, story.StateStopped, story.StateLost, story.StateEnded:
+	case story.StateRunning, story.StatePaused, story.StateStopped, story.StateLost, story.StateEnded:
 	}
 	if l.Status == journal.Unreadable {
 		l.State = ""
@@ -184,7 +184,7 @@ func (l runLine) status() string {
 		text += " for " + l.For
 	case story.StateLost:
 		text = lostText
-	case story.StateRunning, story.StateStopped, story.StateEnded:
+	case story.StateRunning, story.StatePaused, story.StateStopped, story.StateEnded:
 	}
 	if !l.Until.IsZero() {
 		text += ", until " + l.Until.Local().Format(time.DateTime)

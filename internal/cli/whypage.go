@@ -69,6 +69,8 @@ func (w *whyFacts) verdict() string {
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
 	case belay.Parked:
 		return fmt.Sprintf("PARKED: %s has run for %s and is %s; belay watch wakes it then, belay resume now", run, readable.Took(w.wall()), w.Reason)
+	case belay.Paused:
+		return fmt.Sprintf("PAUSED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "paused"), ended)
 	case belay.Running:
 		if w.Crashed {
 			return fmt.Sprintf("LOST: belay itself died under %s; last sign %s; it can go on", run, ended)

@@ -90,7 +90,9 @@ func moment(n *story.News) Moment {
 		}
 	case story.RunStopped:
 		what, text = "stopped", "by "+n.By
-	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.StepSkipped, story.RunCleared, story.RunReopened, story.AnswerGiven:
+	case story.RunPaused:
+		what, text = "paused", "by "+n.By
+	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.StepSkipped, story.StepReset, story.RunCleared, story.RunReopened, story.RunResumed, story.AnswerGiven:
 		what, text = decided(n.Decision)
 	case story.RunStarted, story.RunHeld, story.RunParked, story.RunEnded, story.AttemptStarted, story.AttemptNoted, story.AttemptStopping,
 		story.AttemptEnded, story.StepNotTaken, story.RequestReceived, story.RequestRefused:
@@ -119,6 +121,12 @@ func decided(d *story.Decision) (what, text string) {
 		return "left out", "by " + d.By + ": " + d.Why
 	case d.What == story.RunCleared:
 		return "cleared", d.Choice + " by " + d.By + ": " + d.Why
+	case d.What == story.StepReset:
+		return "run again", "by " + d.By + ": " + d.Why
+	case d.What == story.RunResumed && d.Agent != "":
+		return "resumed", "by " + d.By + " with " + d.Agent
+	case d.What == story.RunResumed:
+		return "resumed", "by " + d.By
 	case d.What == story.RunReopened && d.Why == "":
 		return "opened again", "by " + d.By
 	case d.What == story.RunReopened:

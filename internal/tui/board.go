@@ -48,6 +48,8 @@ func (b *Board) Lines(n *story.News) []Line {
 		return []Line{line("not taken", n.Place, "", n.Why)}
 	case story.StepSkipped:
 		return []Line{line("skipped", n.Place, "", n.Why)}
+	case story.StepReset:
+		return []Line{line("reset", n.Place, "", "to run again, by "+n.Decision.By+": "+n.Why)}
 	case story.ItemOpened:
 		return []Line{line(story.HeldWord(n.Decision.About), n.Place, "", n.Why)}
 	case story.ItemExpired:
@@ -66,7 +68,7 @@ func (b *Board) Lines(n *story.News) []Line {
 		return request(*n.Request)
 	case story.RequestRefused:
 		return []Line{{Word: "refused", Step: "request", Text: n.Why}}
-	case story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared, story.AttemptStopping:
+	case story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunPaused, story.RunResumed, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared, story.AttemptStopping:
 	}
 	return nil
 }

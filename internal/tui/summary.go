@@ -141,7 +141,7 @@ func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) stri
 			}
 		}
 		return text
-	case belay.Partial, belay.NotAchieved, belay.Stopped, belay.Parked, belay.Running:
+	case belay.Partial, belay.NotAchieved, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
 		return show.Text(belayCmd) + or + resume.Text(belayCmd)
 	case belay.Achieved, belay.Aborted:
 	}

@@ -163,7 +163,7 @@ func TaskNext(id belay.RunID, tree *flow.Tree, s belay.Status, t *story.Task, be
 	if s == belay.Achieved && t.Planned {
 		return story.Resume(id).Text(belayCmd) + "   # carries out this plan"
 	}
-	if t.Best == 0 || s == belay.Failed || s == belay.Held || s == belay.Stopped || s == belay.Running {
+	if t.Best == 0 || s == belay.Failed || s == belay.Held || s == belay.Stopped || s == belay.Paused || s == belay.Running {
 		return Next(id, tree, s, belayCmd)
 	}
 	if s == belay.Achieved || s == belay.Aborted {

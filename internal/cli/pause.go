@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
+)
+
+func (a *app) pauseCommand() *cobra.Command {
+	var why string
+	var asJSON bool
+	cmd := command("pause RUN", "let what runs come to its end, and start nothing new until the run is resumed", 1, 1,
+		func(ctx context.Context, _ *cobra.Command, args []string) error {
+			return a.pause(ctx, args[0], why, asJSON)
+		})
+	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
+	cmd.ValidArgsFunction = a.completeRun
+	return cmd
+}
+
+// pause writes down that nothing new starts in a run, driven or not.
+func (a *app) pause(ctx context.Context, arg, why string, asJSON bool) (err error) {
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer closing(&err, "close state", ws.close)
+	id, err := runID(ws.state, arg)
+	if err != nil {
+		return err
+	}
+	if err := a.person(ws.state, "pause", id); err != nil {
+		return err
+	}
+	if id != id.Root() {
+		return exit.New(exit.Invalid, "pause", fmt.Errorf("%s is a part of run %s", id, id.Root()),
+			fmt.Sprintf("pause the whole with %s pause %s", a.name(), id.Root()))
+	}
+	req := event.Request{Run: id, By: engine.Person(), Ask: event.RequestPause, Why: why}
+	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.pauseFree(ws, o, req, asJSON) })
+	if err != nil || h.left && h.reply == "" {
+		return err
+	}
+	switch h.reply {
+	case refused:
+		return a.refuse(req, h.why, asJSON)
+	case queued:
+		return a.unanswered(ctx, ws, req, asJSON)
+	case accepted:
+	}
+	a.tellRequest(lineOfRequest(req), asJSON, a.pausedText(id))
+	return nil
+}
+
+func (a *app) pausedText(id belay.RunID) string {
+	return fmt.Sprintf("run %s is paused: what runs goes on to its end, and nothing else starts\nnext: %s resume %s", id, a.name(), id)
+}
+
+// pauseFree pauses a run that nobody drives: the wish is on record for whoever goes
+// on with it without a person.
+func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON bool) (err error) {
+	defer closing(&err, "close run", o.Close)
+	l, status := lineOfRequest(req), o.Tree.Status()
+	if status == belay.Stopped || status == belay.Paused {
+		l.Status = status
+		a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
+		return nil
+	}
+	req.ID = freshID(req.Ask)
+	recs, err := o.Write(flow.Fact{Run: o.ID, Event: event.RequestReceived{Request: req}})
+	if err != nil {
+		return err
+	}
+	for _, n := range story.New(nil).Add(recs...) {
+		if n.What == story.RequestRefused {
+			return a.refuse(req, n.Why, asJSON)
+		}
+	}
+	if res := o.Result(); res.Status == belay.Paused {
+		l.Status = res.Status
+		e, begun := o.Tree.Run(o.ID).Started()
+		if err := ws.state.NoteRun(journal.Summary{
+			ID: o.ID, Name: e.Name, Dir: e.Dir, Status: res.Status, Code: res.Code, Reason: res.Reason, Started: begun, Updated: time.Now(),
+		}); err != nil {
+			return err
+		}
+	}
+	a.tellRequest(l, asJSON, a.pausedText(o.ID))
+	return nil
+}
