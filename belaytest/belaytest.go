@@ -238,6 +238,8 @@ func code(s belay.Status) int {
 		return exit.Held
 	case belay.Stopped:
 		return exit.Terminated
+	case belay.Parked:
+		return exit.Window
 	case belay.Running, belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted:
 	}
 	return exit.Failed

@@ -166,6 +166,14 @@ func TestRerunIsRefused(t *testing.T) {
 		w.exit("r/a.1:i.1", 0)
 		return w
 	}
+	after := func(code int) func(*testing.T) *world {
+		return func(t *testing.T) *world {
+			t.Helper()
+			w := nested(t)
+			w.exit("r:b.1", code)
+			return w
+		}
+	}
 	for name, tt := range map[string]struct {
 		until func(*testing.T) *world
 		run   belay.RunID
@@ -173,11 +181,12 @@ func TestRerunIsRefused(t *testing.T) {
 		want  NoRerun
 	}{
 		"something runs":    {nested, "r", "a", RerunOpen},
-		"in an ended child": {func(t *testing.T) *world { w := nested(t); w.exit("r:b.1", 0); return w }, "r/a.1", "i", RerunInside},
-		"no such step":      {func(t *testing.T) *world { w := nested(t); w.exit("r:b.1", 0); return w }, "r", "z", RerunUnknown},
-		"held itself":       {func(t *testing.T) *world { w := nested(t); w.exit("r:b.1", 1); return w }, "r", "b", RerunUndone},
-		"held behind it":    {func(t *testing.T) *world { w := nested(t); w.exit("r:b.1", 1); return w }, "r", "a", RerunMidway},
+		"in an ended child": {after(0), "r/a.1", "i", RerunInside},
+		"no such step":      {after(0), "r", "z", RerunUnknown},
+		"held itself":       {after(1), "r", "b", RerunUndone},
+		"held behind it":    {after(1), "r", "a", RerunMidway},
 		"cancelled": {func(t *testing.T) *world {
+			t.Helper()
 			w := nested(t)
 			w.turn(request("c", event.RequestCancel, ""))
 			w.end("r:b.1", effect.Observation{Signal: 15, KilledBy: fault.KilledCancel})

@@ -60,7 +60,7 @@ func Shows(v *effect.Verdict) bool {
 	switch v.Basis {
 	case effect.BasisChange, effect.BasisTests, effect.BasisPR, effect.BasisVerify:
 		return true
-	case effect.BasisAnswer, effect.BasisExit, "":
+	case effect.BasisAnswer, effect.BasisExit, effect.BasisPerson, "":
 	}
 	return false
 }

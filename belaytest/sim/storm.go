@@ -223,7 +223,7 @@ func (s *storm) rested(w *world, status belay.Status) {
 			s.reopening = true
 			s.reopen(w)
 		}
-	case belay.Achieved, belay.Aborted, belay.Running:
+	case belay.Achieved, belay.Aborted, belay.Running, belay.Parked:
 	}
 }
 
