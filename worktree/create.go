@@ -68,6 +68,7 @@ type Made struct {
 	Step   belay.Path
 	New    bool   // it was not there before
 	Left   string // files to include that were not copied, and why; only of a new one
+	Result bool   // to be removed: its branch is what the user takes
 }
 
 // Create gives a run or a step a worktree with a branch of its own. What was

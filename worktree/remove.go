@@ -120,6 +120,9 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	if committed {
 		g.forgive(ctx, []*Owned{&o})
 	}
+	if m.Result && !slices.Contains(o.Why, ReasonUnpushed) && !g.arrived(ctx, own.Start, o.tip) {
+		o.Why = append(o.Why, ReasonUnpushed)
+	}
 	if why := o.keeps(force, aside); len(why) > 0 {
 		return &Unsafe{Path: own.Path, Branch: branch, Why: why}
 	}
@@ -131,6 +134,17 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	_, known := at(list, marks[branch].Path)
 	o.committed = o.committed || slices.Contains(aside, ReasonDirty)
 	return g.take(ctx, branch, own, o, known, force)
+}
+
+// arrived tells whether the commits of a branch are where its user works, or on a
+// remote. That another local branch has them, too, is chance: two runs can make the
+// same commit.
+func (g git) arrived(ctx context.Context, start, tip string) bool {
+	if tip == "" || tip == start {
+		return true
+	}
+	out, err := g.line(ctx, "rev-list", "--count", tip, "--not", "HEAD", "--remotes")
+	return err == nil && out == "0"
 }
 
 // keeps are the reasons that keep it, less those that somebody said do not

@@ -37,6 +37,25 @@ func TestRemoveWhatIsSafe(t *testing.T) {
 	}
 }
 
+// A branch that the user takes stays until its commits have arrived; another local
+// branch with the same commits is none that anybody was told of.
+func TestResultStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	m := r.create(r.options())
+	r.in(m.Path).sh("echo x > x; git add x; git commit -qm x; git branch other")
+	m.Result = true
+	var unsafe *Unsafe
+	if err := Remove(t.Context(), m, false); !errors.As(err, &unsafe) || !slices.Equal(unsafe.Why, []Reason{ReasonUnpushed}) {
+		t.Fatalf("%v", err)
+	}
+	r.git("merge", "-q", "--ff-only", m.Branch)
+	r.must(Remove(t.Context(), m, false))
+	if exists(m.Path) {
+		t.Error("it is still there")
+	}
+}
+
 // Ignored files are counted, and go only when somebody says so.
 func TestRemoveIgnored(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,10 +20,10 @@ type Throwaway struct {
 
 // ThrowawayOf copies a commit of the repository of a folder to another folder, which
 // it empties first. The copy has a repository of its own, with the branches and tags
-// of the first. Beside the files of the commit it has those that git ignores, as far as
-// the rules of base ignore them, too: dependencies are there, and what only a later
-// rule hides is not, because nobody who takes the commit has it. Without a commit it
-// copies the folder as it is.
+// of the first. Beside the files of the commit it has what is needed to run it and is in
+// no commit: installed dependencies, and the ignored files that a worktree is given.
+// Other ignored files are not in it, because nobody who takes the commit has them.
+// Without a commit it copies the folder as it is.
 func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway, err error) {
 	t = Throwaway{root: to, Dir: filepath.Join(to, "tree")}
 	t.Remove()
@@ -101,8 +102,38 @@ func (t Throwaway) Remove() {
 	_ = os.RemoveAll(t.root) // what stays harms nobody
 }
 
-// ignoredBy are the files and folders of the tree that a .gitignore hides, and that
-// those of base hide as well.
+// dependencies are the folders that package managers install into.
+var dependencies = []string{
+	"node_modules", "bower_components", "jspm_packages", ".yarn", ".pnpm-store", ".venv", "venv", "env", ".tox", ".nox",
+	".eggs", "vendor", "Pods", "Carthage", ".bundle", ".gradle", ".m2", "deps", "elm-stuff", ".dart_tool",
+	".stack-work", "_opam", ".pixi", ".conda", "renv", ".terraform", ".direnv", ".cpanm",
+}
+
+// madeHere tells of an ignored path whether it may be what the work made: it is no
+// folder of dependencies, and not among the files that a worktree is given.
+func (p place) madeHere() func(name string) bool {
+	b, _ := os.ReadFile(filepath.Join(p.own, includedName)) // none: it was given nothing
+	given := strings.Split(string(b), "\x00")
+	return func(name string) bool {
+		whole := strings.TrimSuffix(name, "/")
+		if whole != name && slices.Contains(dependencies, path.Base(whole)) {
+			return false
+		}
+		for _, g := range given {
+			if g = strings.TrimSuffix(g, "/"); g != "" && (g == whole || strings.HasPrefix(whole, g+"/")) {
+				return false
+			}
+		}
+		usual := slices.ContainsFunc(DefaultInclude(), func(pattern string) bool {
+			ok, err := path.Match(pattern, path.Base(whole))
+			return err == nil && ok
+		})
+		return !usual
+	}
+}
+
+// ignoredBy are the files and folders of the tree that a .gitignore hides, that those of
+// base hide as well, and that are no work.
 func (p place) ignoredBy(ctx context.Context, scratch, commit, base string) ([]string, error) {
 	if base == "" {
 		return nil, nil
@@ -115,8 +146,8 @@ func (p place) ignoredBy(ctx context.Context, scratch, commit, base string) ([]s
 	if err != nil {
 		return nil, err
 	}
-	paths := records(out)
-	if changed != "" {
+	paths := slices.DeleteFunc(records(out), p.madeHere())
+	if changed != "" && len(paths) > 0 {
 		if paths, err = p.ruled(ctx, filepath.Join(scratch, "rules"), base, paths); err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 				made.Repo = s.Base()
 				k.Why = h.removeUnused(ctx, made)
 			default:
-				made.Repo = h.Tree.Started().Dir
+				made.Repo, made.Result = h.Tree.Started().Dir, true
 				k.Why = remove(ctx, made)
 			}
 			if len(k.Why) == 0 {
