@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -94,13 +95,22 @@ func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []strin
 		ours = t.Branch
 	}
 	if ours != "" {
-		lines = append(lines, "to merge the work: git merge "+story.Quote(ours))
+		lines = append(lines, "to merge the work: "+gitAt(o.Tree.Started().Dir)+" merge "+story.Quote(ours))
 	}
 	for _, k := range kept {
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("not part of it: branch %[1]s   # look: git log -p %[1]s", story.Quote(k.Branch)))
+		lines = append(lines, fmt.Sprintf("not part of it: branch %[1]s   # look: %[2]s log -p %[1]s", story.Quote(k.Branch), gitAt(o.Tree.Started().Dir)))
 	}
 	return lines
+}
+
+// gitAt is how git is called for the tree of a directory from where the user is.
+func gitAt(dir string) string {
+	here, err := os.Getwd()
+	if err == nil && worktree.Whole(here) == worktree.Whole(dir) {
+		return "git"
+	}
+	return "git -C " + story.Quote(dir)
 }

@@ -418,7 +418,7 @@ func onDisk(bytes int64, more bool) string {
 // keptBecause explains why a worktree is still there.
 var keptBecause = map[worktree.Reason]string{
 	worktree.ReasonDirty:    "it has uncommitted files",
-	worktree.ReasonUnpushed: "its commits are on no other branch, remote or tag",
+	worktree.ReasonUnpushed: "its commits are not merged or pushed",
 	worktree.ReasonIgnored:  "it has files that git ignores",
 	worktree.ReasonBusy:     "a process works in it",
 	worktree.ReasonUnknown:  "it could not be looked at",
