@@ -81,15 +81,16 @@ func (b *bench) lateStart(n int) (seen tally, fate fault.Found, err error) {
 	if err != nil {
 		return seen, "", err
 	}
-	err = until("the next driver greets", func() bool { return heir.ended() || r.knocks() && asleep(heir.pid()) })
-	if err == nil {
-		err = keeper.Signal(syscall.SIGCONT)
-	}
-	if err != nil {
+	unseen := until("the next driver greets", func() bool { return heir.ended() || r.knocks() && asleep(heir.pid()) })
+	if err := keeper.Signal(syscall.SIGCONT); err != nil {
 		return seen, "", err
 	}
 	if e, err := heir.wait(); err != nil || e.code != 0 {
 		return seen, "", errors.Join(err, fmt.Errorf("resume: %v", e))
+	}
+	if unseen != nil { // the moment was not seen: the run must end well, and this start does not count
+		_, err = b.check(r, true)
+		return tally{missed: 1}, "", err
 	}
 	seen, err = b.check(r, true)
 	seen.points++
