@@ -178,15 +178,6 @@ func (h theatre) records(t *testing.T, s tale, put func(name, text string) strin
 	put("tail", tail+line(m{"type": "result", "subtype": "success", "is_error": false, "result": s.Says, "session_id": "s"}))
 }
 
-// playedBy are the agents that play a row: one of them in turn on a change, all of
-// them with BELAY_SWEEPS=all.
-func playedBy(s tale, nth int) []string {
-	if wholeSweep() || len(s.Agents) == 0 {
-		return s.Agents
-	}
-	return s.Agents[nth%len(s.Agents):][:1]
-}
-
 // Every lie and every honest run of the table, through the binary, in both
 // directions: a lie never ends with 0, honest work is never refused.
 // promise: H3 H4
@@ -216,7 +207,7 @@ func TestLiesAndHonestRuns(t *testing.T) {
 			if kind == "lie" && s.Exit == 0 {
 				t.Errorf("the lie %q may pass", s.Name)
 			}
-			for _, agent := range playedBy(s, len(seen)) {
+			for _, agent := range s.Agents {
 				t.Run(kind+"/"+s.Name+"/"+agent, func(t *testing.T) {
 					t.Parallel()
 					code, out := h.play(t, s, agent)

@@ -142,5 +142,5 @@ func appendLine(file string, v any) {
 		return
 	}
 	_, _ = f.Write(append(b, '\n')) // a line that is missing fails the script
-	_ = f.Close() // as above
+	_ = f.Close()                   // as above
 }
