@@ -79,7 +79,7 @@ const (
 	TopicTree     Topic = "tree"     // a working tree, which one agent has at a time
 	TopicWorktree Topic = "worktree" // a worktree of its own
 	TopicProbe    Topic = "probe"    // a look at the machine
-	TopicLook     Topic = "look"     // a look at the tree of a lost agent
+	TopicLook     Topic = "look"     // a look at the tree of a lost agent; of a run as a whole: at the user's checkout
 )
 
 // KeyParts is what a key names.
@@ -132,7 +132,7 @@ func ParseKey(k Key) (KeyParts, bool) {
 	of, topic, _ := k.Question()
 	run, rest, ok := strings.Cut(string(of), ":")
 	p := KeyParts{Run: RunID(run), Topic: topic}
-	if !ok || topic == TopicWorktree || topic == TopicList { // of a step, or of a run: no attempt yet
+	if !ok || rest == "" && topic == TopicLook || topic == TopicWorktree || topic == TopicList { // of a step, or of a run: no attempt yet
 		p.Path = Path(rest)
 		return p, ok
 	}

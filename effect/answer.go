@@ -83,6 +83,8 @@ type AnswerWorktree struct {
 	Dir   string `json:"dir,omitempty"`
 	Ref   string `json:"ref,omitempty"`   // its branch
 	Merge bool   `json:"merge,omitempty"` // it began at the files as they were, and what is done in it comes back
+
+	Stood *belay.Value `json:"stood,omitempty"` // how the checkout stood that was to be looked at
 }
 
 // AnswerProbe is what a look at the machine saw.
@@ -97,6 +99,17 @@ type AnswerLook struct {
 	OK    bool            `json:"ok"`
 	Error string          `json:"error,omitempty"`
 	Seen  *belay.Evidence `json:"seen,omitempty"`
+
+	Beside *Beside `json:"beside,omitempty"` // of a checkout that nobody worked in
+}
+
+// Beside is what is not as it was in the user's own checkout, while steps worked in
+// worktrees: by an agent, by what it left, or by somebody else.
+type Beside struct {
+	Dir     string   `json:"dir"`
+	Files   bool     `json:"files,omitempty"`   // its files were looked at, too
+	Changed []string `json:"changed,omitempty"` // settings, hooks, refs, HEAD and files, the first of them
+	More    int      `json:"more,omitempty"`    // beside those
 }
 
 func (AnswerStep) answers() belay.Topic     { return belay.TopicStep }

@@ -68,6 +68,8 @@ type AskWorktree struct {
 
 	Merge    bool `json:"merge,omitempty"`    // what is done in it comes back: it begins at the files as they are
 	Optional bool `json:"optional,omitempty"` // where there can be none, the step works without
+
+	Stand string `json:"stand,omitempty"` // look how the checkout of this directory stands before it is made; "" = nobody asks
 }
 
 // AskProbe asks for a look at the machine, from a directory, and at what it is for
@@ -81,11 +83,15 @@ type AskProbe struct {
 }
 
 // AskLook asks what changed in the working tree of a directory since Base, and
-// which of the files that Guard names; without both, which state it is in.
+// which of the files that Guard names; without both, which state it is in. With
+// Stood it asks what is not as it stood then in a checkout that nobody worked in.
 type AskLook struct {
 	Dir   string           `json:"dir"`
 	Base  *belay.TreeState `json:"base,omitempty"`
 	Guard *belay.Guarding  `json:"guard,omitempty"`
+
+	Stood *belay.Value `json:"stood,omitempty"`
+	Files bool         `json:"files,omitempty"` // with Stood: its files and what is checked out, too; else what git keeps alone
 }
 
 func (AskStep) asks() belay.Topic     { return belay.TopicStep }

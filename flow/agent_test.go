@@ -342,3 +342,39 @@ func TestReopenAsksForAWorktreeAgain(t *testing.T) {
 		t.Errorf("works in %s", w.jobs["r:a.3"].Dir)
 	}
 }
+
+// The user's checkout is looked at before the first worktree is made and before the
+// run ends, also after it was reopened; what was seen changes no verdict.
+func TestTheCheckoutIsLookedAt(t *testing.T) {
+	w := beginAgents(t, belay.Budget{}, "name: n\nisolate: worktree\nsteps:\n- {id: a, command: x}\n")
+	stood := belay.Value{Sha: "s", Size: 1}
+	if q, _ := w.out.Effects[0].(effect.Ask).Question.(effect.AskWorktree); q.Stand != w.tree.Started().Dir {
+		t.Fatalf("looks at %q", q.Stand)
+	}
+	w.turn(Fact{"r", event.AnswerGiven{Key: "r:?worktree", Answer: effect.AnswerWorktree{OK: true, Dir: "/tree", Stood: &stood}}})
+	end := func(a effect.AnswerLook) {
+		t.Helper()
+		if w.asks() != "r:?look" {
+			t.Fatalf("asks %q at the end", w.asks())
+		}
+		w.wantStatus(belay.Running, 0)
+		if q, _ := w.out.Effects[0].(effect.Ask).Question.(effect.AskLook); q.Stood == nil || q.Stood.Sha != "s" || !q.Files {
+			t.Fatalf("asks %+v", q)
+		}
+		w.turn(Fact{"r", event.AnswerGiven{Key: "r:?look", Answer: a}})
+	}
+	w.exit("r:a.1", 1)
+	end(effect.AnswerLook{Error: "git is gone", Beside: &effect.Beside{}})
+	w.wantStatus(belay.Failed, exit.Failed)
+	w.turn(w.tree.Reopen("ann", "again")...)
+	if q, _ := w.out.Effects[0].(effect.Ask).Question.(effect.AskWorktree); q.Stand != "" {
+		t.Fatalf("looks at %q again, when agents have worked", q.Stand)
+	}
+	w.allow()
+	w.exit("r:a.2", 0)
+	end(effect.AnswerLook{OK: true, Beside: &effect.Beside{Changed: []string{"HEAD"}}})
+	w.wantStatus(belay.Achieved, exit.OK)
+	if b := w.tree.Beside(); b == nil || b.Beside.Changed[0] != "HEAD" {
+		t.Errorf("it tells %+v", b)
+	}
+}

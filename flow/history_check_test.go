@@ -133,6 +133,9 @@ func (t *checker) record(r event.Record) {
 				t.allowed[belay.Key(k)] = t.budget
 			}
 		case effect.AnswerLook:
+			if k == string(r.Run)+":" { // at the user's checkout
+				break
+			}
 			p, _ := pathOf(belay.Key(k))
 			t.of(r.Run, p).looked = a.Seen
 		case effect.AnswerWorktree:

@@ -41,12 +41,19 @@ func (h *history) answer(c effect.Ask) effect.Answer {
 		if q.Optional && h.in(4) {
 			return effect.AnswerWorktree{OK: true, Error: "there can be none"}
 		}
-		return effect.AnswerWorktree{OK: true, Dir: "/tree", Ref: "branch", Merge: q.Merge}
+		a := effect.AnswerWorktree{OK: true, Dir: "/tree", Ref: "branch", Merge: q.Merge}
+		if q.Stand != "" {
+			a.Stood = &belay.Value{Sha: "stood", Size: 1}
+		}
+		return a
 	}
 	return yes(c.Question)
 }
 
 func (h *history) looked(q effect.AskLook) effect.Answer {
+	if q.Stood != nil { // the user's checkout, at the end
+		return effect.AnswerLook{OK: true, Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
+	}
 	if h.in(4) {
 		return effect.AnswerLook{Error: "it could not be looked at"}
 	}

@@ -147,8 +147,12 @@ func (st *step) sawLeft(left *belay.Evidence) {
 }
 
 // looked folds a look at the tree of a lost agent, or at the files that a helper
-// had to leave alone.
+// had to leave alone, or at the user's checkout.
 func (s *State) looked(k belay.Key, a effect.AnswerLook) {
+	if k == s.besideKey() {
+		s.beside = &a
+		return
+	}
 	i, ok := s.endedFor(k)
 	if !ok {
 		s.guardSeen(k, a)

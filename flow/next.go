@@ -434,6 +434,9 @@ func (s *State) nextEnd(room int) command {
 	if s.rounds != nil {
 		return s.endRounds(room)
 	}
+	if c, open := s.nextBeside(room); open {
+		return c
+	}
 	r := s.endsAs(s.outcome())
 	if s.id.Depth() > 0 {
 		r.Outputs = make(map[string]belay.Value, len(s.outputs))

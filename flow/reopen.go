@@ -24,7 +24,7 @@ func (s *State) reopen() error {
 	if s.result == nil {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
-	s.result, s.failing, s.aborts, s.cancel, s.listed = nil, false, false, nil, nil
+	s.result, s.failing, s.aborts, s.cancel, s.listed, s.beside = nil, false, false, nil, nil, nil
 	s.doubtHomes()
 	if s.rounds != nil {
 		s.rounds.seen = nil

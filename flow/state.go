@@ -67,6 +67,7 @@ type State struct {
 	aborts bool  // nothing else starts, whatever may fail
 
 	homes    map[belay.Key]*effect.AnswerWorktree // worktrees
+	beside   *effect.AnswerLook                   // what is not as it was in the user's checkout
 	homesOld map[belay.Key]bool                   // those that may be gone by now: asked for again, and found if they are there
 
 	birth   int       // its place among the runs of the tree

@@ -51,7 +51,8 @@ type Tree struct {
 	held     bool
 	stopped  bool
 	parked   *event.RunParked
-	instead  string // who does agent steps from now on, by a person's word; "" = as the run says
+	stood    *belay.Value // how the user's checkout stood before the first worktree was made
+	instead  string       // who does agent steps from now on, by a person's word; "" = as the run says
 	pause
 	pardoned bool // a person cleared attempts since it last ended
 	anew     bool // a person cleared the review since: new rounds begin from nothing

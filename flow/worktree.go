@@ -61,7 +61,40 @@ func (s *State) nextHome(i int) (command, bool) {
 			w.Merge, w.Optional = was.Merge, false // what was begun there goes on there
 		}
 	}
+	if s.tree != nil && s.tree.stood == nil && s.homes[key] == nil {
+		w.Stand = s.tree.started.Dir
+	}
 	return effect.Ask{Key: key, Question: w}, true
+}
+
+// besideKey names the look at the user's checkout before the root run ends.
+func (s *State) besideKey() belay.Key {
+	return belay.KeyParts{Run: s.id, Topic: belay.TopicLook}.Key()
+}
+
+// nextBeside asks what is not as it was in the user's checkout, once nothing is open
+// any more: steps that have a worktree have no business there. Where the run itself
+// has none, its files are the run's own.
+func (s *State) nextBeside(room int) (command, bool) {
+	if s.tree == nil || s.id != s.tree.root || s.tree.stood == nil || s.beside != nil {
+		return nil, false
+	}
+	if room < 0 {
+		return nil, true // it comes to rest; asked when it goes on
+	}
+	own := s.homes[s.homeKey(-1)]
+	return effect.Ask{Key: s.besideKey(), Question: effect.AskLook{
+		Dir: s.started.Dir, Stood: s.tree.stood, Files: own != nil && own.Dir != "",
+	}}, true
+}
+
+// Beside is what a look at the user's checkout at the end of the run saw; nil = there
+// was none.
+func (t *Tree) Beside() *effect.AnswerLook {
+	if root := t.runs[t.root]; root != nil {
+		return root.beside
+	}
+	return nil
 }
 
 // doubtHomes has the worktrees asked for again before the next step that begins
@@ -137,6 +170,9 @@ func (s *State) under(i int, sub string) string {
 func (s *State) homed(k belay.Key, a effect.AnswerWorktree) {
 	if was := s.homes[k]; was != nil && !a.OK { // what is still open is open there
 		a.Dir, a.Ref = was.Dir, was.Ref
+	}
+	if s.tree != nil && s.tree.stood == nil {
+		s.tree.stood = a.Stood
 	}
 	s.homes[k] = &a
 	delete(s.homesOld, k)

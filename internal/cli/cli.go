@@ -37,7 +37,6 @@ type app struct {
 
 	subject belay.RunID    // the run that the command works on, once it is known
 	agents  *roster.Roster // once the state is open
-	kind    string         // the type of the task that it did, once there is a plan
 	told    *int           // the exit code of the last line, once one was printed
 
 	rested *belay.RunResult // of the run that it drove, once that is on disk

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -125,9 +126,9 @@ func changesInPlace(o *engine.Open) bool {
 func (a *app) beginTask(ctx context.Context, cmd *cobra.Command, vars map[string]json.RawMessage, dir string, o doOptions) error {
 	was := look{}
 	o.ownRecipes = true
-	if !o.planOnly && !o.detach {
+	if !o.planOnly && !o.detach && o.alone != "" {
 		state, _ := a.stateDir() // begin says what is wrong with it
-		was = lookAt(ctx, dir, state, o.alone != "")
+		was = lookAt(ctx, dir, state)
 	}
 	err := a.begin(ctx, cmd, doRecipe, vars, o.runOptions)
 	if a.subject != "" {
@@ -148,52 +149,51 @@ func (a *app) sayReplaced(set *library.Set) {
 	}
 }
 
-// look is how the user's own files stood when a task began.
+// tellBeside says at the end what changed in the user's own checkout while agents
+// worked in worktrees.
+func (a *app) tellBeside(b *story.Beside) {
+	switch {
+	case b.Warns():
+		a.say("warning: %s", readable.Clean(b.Words(shownPaths)))
+	case b != nil && len(b.Changed) > 0:
+		a.say("%s", readable.Clean(b.Words(shownPaths)))
+	}
+}
+
+// look is how the user's own files stood when a task in place began.
 type look struct {
 	dir, state string
-	files      worktree.Listing // of work in place: the files themselves
-	standing   worktree.Standing
+	files      worktree.Listing
 }
 
 // standWithin bounds the look at the user's own files.
 const standWithin = time.Minute
 
-// lookAt looks at the user's own files. What git does not tell is not missed: the
-// look is for a warning.
-func lookAt(ctx context.Context, dir, state string, inPlace bool) look {
+// lookAt looks at the user's own files. What cannot be seen is not missed: the look
+// is for a line at the end.
+func lookAt(ctx context.Context, dir, state string) look {
 	ctx, cancel := context.WithTimeout(ctx, standWithin)
 	defer cancel()
 	l := look{dir: dir, state: state}
-	if inPlace {
-		l.files, _ = worktree.ListFiles(ctx, dir, state) // nothing is known, and nothing is said
-	} else {
-		l.standing, _ = worktree.Stands(ctx, dir) // as above
-	}
+	l.files, _ = worktree.ListFiles(ctx, dir, state) // nothing is known, and nothing is said
 	return l
 }
 
-// tellSince says at the end what is not as it was: of work in place what changed, of
-// other work what nobody should have touched.
+// tellSince says at the end of work in place what changed.
 func (a *app) tellSince(ctx context.Context, was look) {
-	now := lookAt(context.WithoutCancel(ctx), was.dir, was.state, was.files != nil)
-	switch {
-	case was.files != nil && now.files != nil:
-		list := now.files.Since(was.files)
-		if len(list) == 0 {
-			a.say("no file in %s was changed", was.dir)
-			return
-		}
-		a.say("%d %s changed in %s, and nothing was committed: %s", len(list), plural(len(list), "file"), was.dir, named(list))
-	case was.standing != nil && now.standing != nil:
-		list := now.standing.Since(was.standing)
-		switch {
-		case len(list) == 0:
-		case a.kind == "Operations":
-			a.say("changed in %s: %s", was.dir, named(list))
-		default:
-			a.say("warning: in %s something changed during the task, by an agent or by somebody else: %s", was.dir, named(list))
-		}
+	if was.files == nil {
+		return
 	}
+	now := lookAt(context.WithoutCancel(ctx), was.dir, was.state)
+	if now.files == nil {
+		return
+	}
+	list := now.files.Since(was.files)
+	if len(list) == 0 {
+		a.say("no file in %s was changed", was.dir)
+		return
+	}
+	a.say("%d %s changed in %s, and nothing was committed: %s", len(list), plural(len(list), "file"), was.dir, named(list))
 }
 
 // shownPaths is how many paths are named in a line.

@@ -88,9 +88,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if live.Rest != nil {
 		a.keepReceipt(ctx, ws.state, o)
 	}
-	if t := taskIn(o); t != nil {
-		a.kind = t.Type
-	}
+	beside := story.BesideOf(o.Tree, taskIn(o))
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
 	if aside != nil {
@@ -104,6 +102,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	} else {
 		a.ended(o.ID, res)
 	}
+	a.tellBeside(beside)
 	if told != nil {
 		told.ring(ctx, o.ID)
 	}

@@ -90,6 +90,13 @@ func (a *app) showRun(s *runView) {
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), readable.Used(used)), ", ")})
 	}
+	if b := story.BesideOf(s.Tree, t); b != nil && s.id == s.id.Root() {
+		words := readable.Clean(b.Words(shownBeside))
+		if b.Warns() {
+			words = "warning: " + words
+		}
+		head = append(head, []string{"checkout", words})
+	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}

@@ -79,6 +79,7 @@ type whyFacts struct {
 	Tried    []moment        `json:"tried"`
 	Cost     story.Cost      `json:"cost"`
 	Work     whyWork         `json:"work"`
+	Beside   *story.Beside   `json:"beside,omitempty"` // the user's own checkout, where the agents worked in worktrees
 	Steps    story.Count     `json:"steps"`
 	Taken    []takenFor      `json:"taken"`              // steps that are done on a person's word
 	Answered []string        `json:"answered,omitempty"` // steps that are done by an answer alone
@@ -105,6 +106,9 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 		Waits: waitings(acc.Asked, name),
 	}
 	w.Task = taskFacts(s)
+	if s.id == s.id.Root() {
+		w.Beside = story.BesideOf(s.Tree, story.TaskOf(s.Tree, blobs(s.view.ReadBlob)))
+	}
 	w.Next = w.taskNext(w.next(acc.Next))
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

@@ -23,6 +23,14 @@ func (w *whyFacts) workPart(p *page) {
 		}
 		p.text("  ", worktreeWords(t))
 	}
+	if w.Beside.Warns() {
+		p.text("  warning: ", w.Beside.Words(shownBeside))
+		for _, c := range w.Beside.Look() {
+			p.whole("    look: " + c)
+		}
+	} else if w.Beside != nil {
+		p.text("  ", w.Beside.Words(shownBeside))
+	}
 	if k.Seen.IsZero() {
 		if w.Cost.Starts > 0 {
 			p.text("  ", "no agent has ended yet: nobody looked at its work")
@@ -38,6 +46,9 @@ func (w *whyFacts) workPart(p *page) {
 	}
 	w.snapshots(p)
 }
+
+// shownBeside is how many names a page has of what changed in the user's checkout.
+const shownBeside = 20
 
 // shownPlaces is how many worktrees and snapshots a page has.
 const shownPlaces = 3

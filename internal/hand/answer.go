@@ -25,6 +25,10 @@ func (h *Hand) Answer(ctx context.Context, c effect.Ask) (effect.Answer, bool) {
 	case effect.AskTests:
 		return effect.AnswerTests{OK: true, Tests: h.findTests(q.Dir)}, true
 	case effect.AskLook:
+		if q.Stood != nil {
+			a := h.beside(ctx, q)
+			return a, a.OK || ctx.Err() == nil
+		}
 		a := h.since(ctx, q)
 		return a, a.Seen != nil || ctx.Err() == nil
 	case effect.AskWorktree:

@@ -1,7 +1,9 @@
 package hand
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"path/filepath"
 
 	"github.com/belay-run/belay"
@@ -30,17 +32,83 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 	if q.Merge {
 		how.From, how.Skip, how.Secret = worktree.FromState, h.Host.Skip, h.secretIn()
 	}
+	var stood *belay.Value
 	if q.Optional {
 		if ok, why := worktree.CanIsolate(ctx, q.Dir, how.Root); !ok {
 			return effect.AnswerWorktree{OK: true, Error: why}, ctx.Err()
 		}
+	}
+	if q.Stand != "" {
+		v, err := h.stood(ctx, q.Stand)
+		if err != nil {
+			return effect.AnswerWorktree{}, err
+		}
+		stood = &v
 	}
 	made, err := worktree.Create(ctx, q.Dir, how)
 	if err != nil {
 		return effect.AnswerWorktree{}, err
 	}
 	below, err := worktree.Prefix(ctx, q.Dir)
-	return effect.AnswerWorktree{OK: true, Dir: filepath.Join(made.Path, below), Ref: made.Branch, Merge: q.Merge}, err
+	return effect.AnswerWorktree{OK: true, Dir: filepath.Join(made.Path, below), Ref: made.Branch, Merge: q.Merge, Stood: stood}, err
+}
+
+// standing is how a checkout stood, as it is kept beside the records.
+type standing struct {
+	Parts worktree.Standing `json:"parts,omitempty"`
+	Error string            `json:"error,omitempty"` // why nobody knows
+}
+
+// stood looks how a checkout stands before anybody works beside it.
+func (h *Hand) stood(ctx context.Context, dir string) (belay.Value, error) {
+	s := h.stands(ctx, dir)
+	if ctx.Err() != nil {
+		return belay.Value{}, ctx.Err()
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return belay.Value{}, err
+	}
+	return h.Store.PutBlob(b)
+}
+
+func (h *Hand) stands(ctx context.Context, dir string) standing {
+	ctx, cancel := context.WithTimeout(ctx, treeWithin)
+	defer cancel()
+	parts, err := worktree.Stands(ctx, dir, h.Host.Skip...)
+	if err != nil {
+		return standing{Error: h.Clean(err.Error())}
+	}
+	return standing{Parts: parts}
+}
+
+// mostBeside is how many names of what changed become a record.
+const mostBeside = 50
+
+// beside looks what is not as it stood in a checkout that nobody had to work in.
+func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
+	var was standing
+	b, err := h.Store.ReadBlob(q.Stood.Sha, maxAskValue)
+	if err == nil {
+		err = json.Unmarshal(b, &was)
+	}
+	if err != nil {
+		was.Error = err.Error()
+	}
+	now := h.stands(ctx, q.Dir)
+	if why := cmp.Or(was.Error, now.Error); why != "" {
+		return effect.AnswerLook{Error: h.Clean(why), Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
+	}
+	if !q.Files {
+		on := []string{was.Parts.Branch(), now.Parts.Branch()}
+		was.Parts, now.Parts = was.Parts.Kept(on...), now.Parts.Kept(on...)
+	}
+	list := now.Parts.Since(was.Parts)
+	for i := range list {
+		list[i] = h.Clean(list[i])
+	}
+	n := min(len(list), mostBeside)
+	return effect.AnswerLook{OK: true, Beside: &effect.Beside{Dir: q.Dir, Files: q.Files, Changed: list[:n], More: len(list) - n}}
 }
 
 // TakeAway takes away the worktree of a step whose work is in the run's tree. One

@@ -157,6 +157,11 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Ref != "" {
 		list = append(list, Command{"the work of later rounds, which was dropped", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Ref)})
 	}
+	if r.Beside.Warns() {
+		for _, c := range r.Beside.Look() {
+			list = append(list, Command{"what changed in " + r.Beside.Dir + " itself", c})
+		}
+	}
 	run := string(m.top)
 	list = append(list,
 		Command{"every step", m.belay("show", run)},

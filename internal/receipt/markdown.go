@@ -48,6 +48,9 @@ func (r *Receipt) head(p *page) {
 			p.line("- **warning**: %s", plain(w))
 		}
 	}
+	if r.Beside.Warns() {
+		p.line("- **warning**: %s", plain(r.Beside.Words(len(r.Beside.Changed))))
+	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", plain(t.Text))
 		if t.Goal != "" {
@@ -284,6 +287,9 @@ func (r *Receipt) besideWords(p *page) {
 	}
 	for _, f := range c.Outside {
 		p.line("- written outside of the directory: %s", code(f))
+	}
+	if r.Beside != nil && !r.Beside.Warns() {
+		p.line("- %s", plain(r.Beside.Words(len(r.Beside.Changed))))
 	}
 	for _, t := range c.Trouble {
 		p.line("- Belay did not see all changes: %s", plain(t))
