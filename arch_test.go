@@ -24,6 +24,7 @@ var ranks = map[string]int{
 	"internal/branchname": 0,
 	"internal/output":     0,
 	"internal/pattern":    0,
+	"internal/statebytes": 0,
 	"internal/spelling":   0,
 
 	"expr":              1,
@@ -110,6 +111,7 @@ var pure = map[string][]string{
 	"internal/output":     nil,
 	"internal/spelling":   nil,
 	"internal/pattern":    {"sync"}, // compiles once, and the same each time
+	"internal/statebytes": {"reflect"},
 }
 
 // pureStd is what a pure room may use of the standard library. An allow list:

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/audit"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/internal/statebytes"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -117,9 +118,20 @@ func trouble(h *history, err error) []string {
 // refold folds all records anew: the same state, and the same to be done.
 func (h *history) refold() error {
 	fresh, err := h.folded(false)
-	if err != nil {
+	if err == nil {
+		err = h.match(fresh)
+	}
+	if err != nil || h.kept == nil {
 		return err
 	}
+	if fresh, err = h.restored(); err == nil {
+		err = h.match(fresh)
+	}
+	return err
+}
+
+// match compares a tree with the one that lived, field by field.
+func (h *history) match(fresh *Tree) error {
 	if d := alike(reflect.ValueOf(fresh).Elem(), reflect.ValueOf(h.tree).Elem(), besideTree); d != "" {
 		return fmt.Errorf("after record %d another tree: %s", len(h.recs), d)
 	}
@@ -140,21 +152,21 @@ func (h *history) refold() error {
 	return nil
 }
 
-// What is not folded from records, field by field: frozen with the run, looked at
-// by itself, made when it is needed, or only there to save work. Whatever is not
-// in these lists is state, and must be the same in a tree that was built anew.
+// What is looked at by itself; stirred may have more in it than the records say.
+// Whatever is not in these lists and has no tag that says otherwise is state, and
+// must be the same in a tree that was built anew.
 var (
-	besideTree  = []string{"lib", "most", "runs", "born", "classes", "reading", "moves", "schedule", "asks"}
-	besideState = []string{"lib", "prog", "places", "tree", "vars", "steps", "each", "said", "wanted", "cramped", "stirred"}
-	besideScope = []string{"known", "up"}
-	besideStep  = []string{"asked"}
+	besideTree  = []string{"runs", "born"}
+	besideState = []string{"vars", "steps", "stirred"}
+	besideScope = []string{"up"}
+	besideStep  []string
 )
 
 // alike says which field two values differ in, but for those beside them.
 func alike(a, b reflect.Value, beside []string) string {
 	for i := range a.NumField() {
 		name := a.Type().Field(i).Name
-		if slices.Contains(beside, name) {
+		if slices.Contains(beside, name) || a.Type().Field(i).Tag.Get(statebytes.Tag) != "" {
 			continue
 		}
 		if d := apart(name, a.Field(i), b.Field(i)); d != "" {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"reflect"
@@ -39,6 +40,9 @@ type history struct {
 	ids     int
 	bound   int // bytes of records in a turn; 0 = as usual
 	twins   bool
+	snaps   chance      // when a snapshot is taken
+	kept    []byte      // the last one; nil = none yet
+	plant   func(*Tree) // what is done to a tree that was restored; nil = nothing
 }
 
 // newHistory draws the recipes of a run and begins it.
@@ -50,6 +54,7 @@ func newHistory(seed, n uint64, rules *verdict.Classifier) (*history, error) {
 	}
 	h.twins = n%4 == 0 || os.Getenv("BELAY_HISTORIES")+os.Getenv("BELAY_HISTORY") != "" // it costs as much as all the rest
 	h.bound = pick(newChance(seed, n+1<<32), 0, 0, 1, 2000)
+	h.snaps = newChance(seed, n+2<<32)
 	h.luck, h.people = pick(h.chance, 0, 10, 30, 60, 90), h.IntN(6)
 	if err := h.load("leaf", nil); err != nil {
 		return h, err
@@ -90,19 +95,18 @@ func (h *history) load(name string, subs []string) error {
 
 // turn takes in facts, as a driver does.
 func (h *history) turn(facts ...Fact) error {
-	var twin *Tree
-	if h.twins {
-		var err error
-		if twin, err = h.folded(false); err != nil {
-			return err
-		}
+	twins, err := h.others()
+	if err != nil {
+		return err
 	}
 	out, err := h.tree.Turn(h.now, facts...)
 	if err != nil {
 		return err
 	}
-	if err := h.compare(twin, out, facts); err != nil {
-		return err
+	for how, twin := range twins {
+		if err := h.compare(how, twin, out, facts); err != nil {
+			return err
+		}
 	}
 	h.out = out
 	h.asked = slices.DeleteFunc(h.asked, func(a effect.Ask) bool { return !h.tree.runs[runOf(a.Key)].trees[a.Key] })
@@ -125,20 +129,67 @@ func (h *history) turn(facts ...Fact) error {
 		case effect.Kill: // what is killed ends when its turn comes
 		}
 	}
+	if h.twins && h.snaps.in(4) {
+		return h.keep()
+	}
 	return nil
 }
 
-// compare makes the same turn with a tree that was built from the records alone.
-func (h *history) compare(twin *Tree, out Turn, facts []Fact) error {
-	if twin == nil {
-		return nil
+// others are trees that are to make the same turn: one that was built from the
+// records alone, and one from a snapshot and the records after it.
+func (h *history) others() (map[string]*Tree, error) {
+	if !h.twins {
+		return nil, nil
 	}
+	all := map[string]*Tree{}
+	var err error
+	if all["built from the records"], err = h.folded(false); err != nil || h.kept == nil {
+		return all, err
+	}
+	again, err := h.restored()
+	if err == nil && h.plant != nil {
+		h.plant(again)
+	}
+	all["restored from a snapshot"] = again
+	return all, err
+}
+
+// keep takes a snapshot. What is restored from it has the same snapshot.
+func (h *history) keep() (err error) {
+	if h.kept, err = h.tree.Snapshot(); err != nil {
+		return err
+	}
+	t, err := h.restored()
+	if err != nil {
+		return err
+	}
+	if b, err := t.Snapshot(); err != nil || !bytes.Equal(b, h.kept) {
+		return fmt.Errorf("after record %d a restored tree has another snapshot (%w)", len(h.recs), err)
+	}
+	return nil
+}
+
+// restored is the tree of the last snapshot and the records after it.
+func (h *history) restored() (*Tree, error) {
+	t, err := Restore("r", h.lib, h.kept)
+	if err != nil {
+		return nil, err
+	}
+	t.classes = h.rules
+	if h.bound > 0 {
+		t.Bound(h.bound)
+	}
+	return t, t.Follow(h.recs[t.Folded():])
+}
+
+// compare makes the same turn with another tree.
+func (h *history) compare(how string, twin *Tree, out Turn, facts []Fact) error {
 	again, err := twin.Turn(h.now, facts...)
 	if err != nil {
-		return fmt.Errorf("a tree built from the records cannot make the next turn: %w", err)
+		return fmt.Errorf("a tree %s cannot make the next turn: %w", how, err)
 	}
 	if d := apart("", reflect.ValueOf(again), reflect.ValueOf(out)); d != "" {
-		return fmt.Errorf("after record %d a tree built from the records makes another turn: %s", len(h.recs), d)
+		return fmt.Errorf("after record %d a tree %s makes another turn: %s", len(h.recs), how, d)
 	}
 	return nil
 }
@@ -240,6 +291,9 @@ func (h *history) mergeSeen() effect.Observation {
 func (h *history) crash() error {
 	h.asked = nil
 	fresh, err := h.folded(true)
+	if h.kept != nil && h.snaps.in(2) {
+		fresh, err = h.restored()
+	}
 	if err != nil {
 		return err
 	}

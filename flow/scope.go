@@ -25,7 +25,7 @@ const (
 type scope struct {
 	vars  map[string]belay.Value
 	env   map[string]string // name in the environment to variable
-	known map[string]any    // decoded values
+	known map[string]any    `state:"memo"` // decoded values
 	bytes int
 
 	hidden map[string]belay.Path // variables in which a secret was hidden, and the step that made each

@@ -27,18 +27,18 @@ type Library struct {
 // State is one run, folded from its records.
 type State struct {
 	id      belay.RunID
-	lib     Library
-	prog    *recipe.Recipe
+	lib     Library        `state:"memo"`
+	prog    *recipe.Recipe `state:"derived"`
 	started event.RunStarted
 	begun   time.Time
 	vars    *scope
-	each    *each   // set when the run is the items of a foreach step
-	rounds  *rounds // set when it is the rounds of a repeat step
+	each    *each   `state:"derived"` // set when the run is the items of a foreach step
+	rounds  *rounds `state:"derived"` // set when it is the rounds of a repeat step
 
 	steps    []step
-	places   []recipe.Placing // where they work
-	index    map[belay.Path]int
-	ready    indexes // waiting steps that could start now
+	places   []recipe.Placing   `state:"derived"` // where they work
+	index    map[belay.Path]int `state:"derived"`
+	ready    indexes            // waiting steps that could start now
 	timers   timetable
 	expiries timetable       // when open questions time out
 	inbox    []event.Request // requests not decided yet
@@ -62,7 +62,7 @@ type State struct {
 	handed   *scope             // what the run inherits, until it begins
 	result   *belay.RunResult
 
-	tree   *Tree // that it is a part of; nil in a rehearsal of texts
+	tree   *Tree `state:"derived"` // that it is a part of; nil in a rehearsal of texts
 	depth  int   // how often its task was split
 	aborts bool  // nothing else starts, whatever may fail
 
@@ -71,18 +71,18 @@ type State struct {
 	homesOld map[belay.Key]bool                   // those that may be gone by now: asked for again, and found if they are there
 
 	birth   int       // its place among the runs of the tree
-	said    lastSaid  // when it was last asked; not state
-	wanted  questions // that it asks in this turn; not state
-	cramped bool      // a step waits until there is room for one more worktree; not state
+	said    lastSaid  `state:"memo"` // when it was last asked
+	wanted  questions `state:"memo"` // that it asks in this turn
+	cramped bool      `state:"memo"` // a step waits until there is room for one more worktree
 }
 
 // step is what the fold knows of one step.
 type step struct {
 	phase     Phase
-	waits     int // needs that are not settled
-	next      []int
-	attempt   int // number of the last main attempt
-	check     int // number of the last verify
+	waits     int   // needs that are not settled
+	next      []int `state:"derived"`
+	attempt   int   // number of the last main attempt
+	check     int   // number of the last verify
 	failed    int
 	lost      int
 	extra     int // attempts that a person granted
@@ -105,7 +105,7 @@ type step struct {
 	filled    map[string]effect.Filled // texts that the hands filled in
 	list      json.RawMessage          // of a foreach step, when the hands had to look
 	unheard   string                   // why they could not
-	asked     bool                     // it asks something in this turn; not state
+	asked     bool                     `state:"memo"` // it asks something in this turn
 	item      string
 	inputs    int                 // questions that its agents asked a person
 	question  *event.ItemOpened   // the open item, of a step that is a question
@@ -184,21 +184,27 @@ func (s *State) begin(e event.RunStarted, at time.Time) error {
 	}
 	s.places = s.placings(e)
 	s.steps = make([]step, len(prog.Steps))
-	s.index = make(map[belay.Path]int, len(prog.Steps))
+	s.wire()
 	s.left = len(prog.Steps)
 	for i := range prog.Steps {
-		def := &prog.Steps[i]
-		s.index[def.ID] = i
 		s.steps[i].phase = Waiting
-		s.steps[i].waits = len(def.Needs)
-		for _, n := range def.Needs {
-			s.steps[n].next = append(s.steps[n].next, i)
-		}
-		if len(def.Needs) == 0 {
+		if s.steps[i].waits = len(prog.Steps[i].Needs); s.steps[i].waits == 0 {
 			s.ready.push(i)
 		}
 	}
 	return nil
+}
+
+// wire finds the steps by their names, and who waits for each.
+func (s *State) wire() {
+	s.index = make(map[belay.Path]int, len(s.prog.Steps))
+	for i := range s.prog.Steps {
+		def := &s.prog.Steps[i]
+		s.index[def.ID] = i
+		for _, n := range def.Needs {
+			s.steps[n].next = append(s.steps[n].next, i)
+		}
+	}
 }
 
 // at finds the step of a path.

@@ -29,7 +29,7 @@ const (
 // driver drives. Like State it is pure.
 type Tree struct {
 	root     belay.RunID
-	lib      Library
+	lib      Library `state:"memo"`
 	runs     map[belay.RunID]*State
 	order    []belay.RunID // as they began
 	born     []*State      // the same
@@ -43,8 +43,9 @@ type Tree struct {
 	leasing  indexes              // runs in which a step has a working tree
 	permits  map[belay.Key]bool
 	started  event.RunStarted
-	most     int // bytes of records in one turn
-	moves    int // since it last came to rest; not state
+	most     int   `state:"memo"` // bytes of records in one turn
+	moves    int   `state:"memo"` // since it last came to rest
+	folded   int64 // records
 	last     time.Time
 	done     int64
 	stopping *event.Request
@@ -60,13 +61,13 @@ type Tree struct {
 	replans  int                 // recoveries that count
 	granting map[belay.Key]bool  // agents that were allowed and have not started: each has a slot
 	driver   event.RunAttached   // who drives it
-	classes  *verdict.Classifier // made when it is first needed
-	reading  *recipe.Readers     // the same
+	classes  *verdict.Classifier `state:"memo"` // made when it is first needed
+	reading  *recipe.Readers     `state:"memo"` // the same
 
-	attended bool // somebody is there who can be asked; not state
+	attended bool `state:"memo"` // somebody is there who can be asked
 
-	schedule
-	asks
+	schedule `state:"memo"`
+	asks     `state:"memo"`
 }
 
 // opened is an open attempt: its run, and its place among all that started.
@@ -128,6 +129,7 @@ func (t *Tree) Apply(r event.Record) error {
 		s.depth = t.splits(r.Run, e)
 	}
 	t.last = r.At
+	t.folded++
 	t.touch(s)
 	t.note(s, r)
 	t.holding.keep(s.birth, len(s.items) > 0 && s.result == nil)

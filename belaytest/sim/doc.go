@@ -37,7 +37,7 @@ type Options struct {
 	Calm   bool // no faults at all
 	Steady bool // only crashes of the driver, and a recipe whose outcome no delay can change
 	Trace  bool // keep the whole trace
-	Twins  bool // make each turn a second time, with a tree built from the records, and compare
+	Twins  bool // make each turn again, with trees built from the records and from a snapshot, and compare
 }
 
 // Violation is a broken rule.
@@ -66,6 +66,7 @@ type Result struct {
 type Stats struct {
 	Runs, Turns, Events, Births int64
 	Twins                       int64 // turns that a tree built from the records made as well
+	Restored                    int64 // trees that were made from a snapshot
 	Cut                         int64 // turns that would have become too big
 	Virtual                     time.Duration
 	DriverCrashes               int64
@@ -87,6 +88,7 @@ func (s *Stats) Add(o Stats) {
 	s.Runs += o.Runs
 	s.Turns += o.Turns
 	s.Twins += o.Twins
+	s.Restored += o.Restored
 	s.Cut += o.Cut
 	s.Events += o.Events
 	s.Births += o.Births
@@ -159,7 +161,7 @@ func Run(seed uint64, o Options) Result {
 		w.trace = &trace{}
 	}
 	w.codec = s.codec
-	w.twins, w.bound = o.Twins, s.bound
+	w.twins, w.bound, w.snaps = o.Twins, s.bound, s.snapshots()
 	w.run()
 	return w.result(seed)
 }

@@ -251,7 +251,7 @@ func (d *driver) clearMail() {
 func (d *driver) take(facts []flow.Fact) {
 	w := d.w
 	w.stats.Turns++
-	twin := w.twin()
+	twins := w.twinsNow()
 	turn, err := d.tree.Turn(w.now, facts...)
 	if err != nil {
 		w.violate("turn", "%v", err)
@@ -261,13 +261,16 @@ func (d *driver) take(facts []flow.Fact) {
 	if turn.More {
 		w.stats.Cut++
 	}
-	w.compare(twin, turn, facts)
+	for _, twin := range twins {
+		w.compare(twin, turn, facts)
+	}
 	if w.bug == EarlyEffect {
 		d.release(turn.Effects)
 	}
 	if !d.alive || len(turn.Records) > 0 && !d.commit(turn.Records) {
 		return
 	}
+	w.keep(d.tree)
 	d.clearMail()
 	if w.bug != EarlyEffect {
 		d.release(turn.Effects)

@@ -86,6 +86,13 @@ func newStorm(seed uint64, o Options) *storm {
 	return s
 }
 
+// snapshots draws how often drivers keep one.
+func (s *storm) snapshots() func() bool {
+	d := newDice(s.seed, "snapshots")
+	n := of(d, 0, 20, 200, 1000)
+	return func() bool { return d.maybe(n) }
+}
+
 func (s *storm) next(w *world) *happening { return w.agenda.first() }
 
 func (s *storm) lag(l lag) time.Duration {

@@ -8,36 +8,41 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
-// twin is a tree that knows nothing but what is on disk, where one is wanted.
-func (w *world) twin() *flow.Tree {
+// twin is a tree that knows nothing but what is on disk.
+type twin struct {
+	*flow.Tree
+	of string
+}
+
+// twinsNow are those that are to make the next turn as well, where they are
+// wanted: one from the records alone, and one from the last snapshot.
+func (w *world) twinsNow() (list []twin) {
 	if !w.twins {
 		return nil
 	}
-	tree := flow.NewTree(w.root, w.brain)
-	tree.Classifying(w.classes)
-	if w.bound > 0 {
-		tree.Bound(w.bound)
+	tree, err := w.bounded(fold(w.root, w.brain, w.disk, w.classes))
+	list = append(list, twin{tree, "the records"})
+	if err == nil && w.kept != nil {
+		tree, err = w.tree(w.disk)
+		list = append(list, twin{tree, "a snapshot and the records after it"})
 	}
-	if err := tree.Follow(w.disk); err != nil {
+	if err != nil {
 		w.violate("a tree is what its records say", "%v", err)
 		return nil
 	}
-	return tree
+	w.stats.Twins++
+	return list
 }
 
-// compare has the twin make the turn that the driver's tree made.
-func (w *world) compare(twin *flow.Tree, turn flow.Turn, facts []flow.Fact) {
-	if twin == nil {
-		return
-	}
-	w.stats.Twins++
+// compare has a twin make the turn that the driver's tree made.
+func (w *world) compare(twin twin, turn flow.Turn, facts []flow.Fact) {
 	again, err := twin.Turn(w.now, facts...)
 	if err != nil {
-		w.violate("a tree is what its records say", "built from them, it cannot make the next turn: %v", err)
+		w.violate("a tree is what its records say", "built from %s, it cannot make the next turn: %v", twin.of, err)
 		return
 	}
 	if d := differs(turn, again); d != "" {
-		w.violate("a tree is what its records say", "built from %d of them, it makes another turn: %s", len(w.disk), d)
+		w.violate("a tree is what its records say", "built from %s, it makes another turn after record %d: %s", twin.of, len(w.disk), d)
 	}
 }
 

@@ -64,9 +64,11 @@ type world struct {
 	classes *verdict.Classifier
 	chaos   chaos
 	bug     Bug
-	codec   bool // records are read back from their bytes
-	bound   int  // bytes of records in a turn; 0 = as usual
-	twins   bool // each turn is made a second time, by a tree built from the records
+	codec   bool        // records are read back from their bytes
+	bound   int         // bytes of records in a turn; 0 = as usual
+	twins   bool        // each turn is made a second time, by a tree built from the records
+	snaps   func() bool // whether a driver keeps a snapshot after this turn; nil = never
+	kept    []byte      // the last one; nil = none
 	root    belay.RunID
 	limits  belay.Limits
 	sources []string
@@ -312,11 +314,44 @@ func (w *world) load() (*flow.Tree, error) {
 			return nil, err
 		}
 	}
-	tree, err := fold(w.root, w.brain, recs, w.classes)
+	return w.tree(recs)
+}
+
+// tree is what a driver makes of the records, with the snapshot of the one before
+// it where there is one.
+func (w *world) tree(recs []event.Record) (*flow.Tree, error) {
+	if w.kept == nil || w.bug == DoneLost {
+		return w.bounded(fold(w.root, w.brain, recs, w.classes))
+	}
+	tree, err := flow.Restore(w.root, w.brain, w.kept)
+	if err != nil {
+		return nil, err
+	}
+	w.stats.Restored++
+	tree.Classifying(w.classes)
+	return w.bounded(tree, tree.Follow(recs[tree.Folded():]))
+}
+
+// bounded is a tree with the bound of the run.
+func (w *world) bounded(tree *flow.Tree, err error) (*flow.Tree, error) {
 	if err == nil && w.bound > 0 {
 		tree.Bound(w.bound)
 	}
 	return tree, err
+}
+
+// keep keeps a snapshot of a tree whose records are on disk.
+func (w *world) keep(tree *flow.Tree) {
+	if w.snaps == nil || !w.snaps() {
+		return
+	}
+	if n := tree.Folded(); n != int64(len(w.disk)) {
+		w.violate("a tree is what its records say", "it was folded from %d of %d", n, len(w.disk))
+	}
+	var err error
+	if w.kept, err = tree.Snapshot(); err != nil {
+		w.violate("a snapshot can be taken", "%v", err)
+	}
 }
 
 // forgetDone drops the last verdict that made a step done, and what came with
