@@ -70,8 +70,8 @@ func (b *bench) grow() error {
 }
 
 func (b *bench) grown(s shape, small, big driven) {
-	row(s.name, "%7.1f µs a step (%.1f with a fourth of them), longest turn %6.1f ms, fold of %6d records %6.1f ms",
-		us(big.took)/float64(s.steps), us(small.took)/float64(s.steps/4), ms(big.longest), big.records, ms(big.fold))
+	row(s.name, "%7.1f µs a step (%.1f with a fourth of them), longest turn %6.1f ms, fold of %6d records %6.1f ms, from a snapshot %6.1f ms",
+		us(big.took)/float64(s.steps), us(small.took)/float64(s.steps/4), ms(big.longest), big.records, ms(big.fold), ms(big.restore))
 	b.goal("cost of a step, four times as many: "+s.name, us(big.took)/us(small.took)/4, 2)
 	b.goal("cost of a record in the fold, four times as many: "+s.name,
 		us(big.fold)/float64(big.records)/(us(small.fold)/float64(small.records)), 2)
@@ -81,8 +81,8 @@ func us(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
 // driven is what one drive came to.
 type driven struct {
-	took, longest, fold time.Duration
-	records             int
+	took, longest, fold, restore time.Duration
+	records                      int
 }
 
 // drive plays a driver whose attempts end one after the other, each in a turn of
@@ -125,7 +125,8 @@ func (s shape) drive(n int) (driven, error) {
 					out.fold = fold
 				}
 			}
-			return out, nil
+			out.restore, err = restored(tree, lib)
+			return out, err
 		case len(open) > 0:
 			facts = append(facts, s.ended(open[0], at))
 			open = open[1:]
@@ -179,6 +180,17 @@ func foldAll(lib flow.Library, recs []event.Record) (time.Duration, error) {
 		return 0, err
 	}
 	_, err := tree.Turn(recs[len(recs)-1].At)
+	return processor() - begin, err
+}
+
+// restored is the time in which a snapshot becomes a tree again.
+func restored(tree *flow.Tree, lib flow.Library) (time.Duration, error) {
+	b, err := tree.Snapshot()
+	if err != nil {
+		return 0, err
+	}
+	begin := processor()
+	_, err = flow.Restore("r", lib, b)
 	return processor() - begin, err
 }
 

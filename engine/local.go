@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -267,11 +268,20 @@ func (l *Local) Resume(id belay.RunID) (*Open, error) {
 }
 
 func (o *Open) load() error {
-	recs, err := o.run.Load()
+	var lib flow.Library
+	var unread error
+	var parsing sync.WaitGroup
+	defer parsing.Wait()
+	recs, err := o.run.LoadTelling(func(first event.Record) { // its recipes may be big, and so may the rest of the journal
+		parsing.Go(func() { lib, unread = loadFrozen(first, o.run) })
+	})
 	if err != nil {
 		return err
 	}
-	o.Tree, err = Fold(o.ID, recs, o.run)
+	o.Tree, err = fold(o.ID, recs, func(event.Record) (flow.Library, error) {
+		parsing.Wait()
+		return lib, unread
+	})
 	if err != nil {
 		return err
 	}
@@ -291,6 +301,10 @@ type Blobs interface {
 
 // Fold builds the tree of a run from its records and its frozen recipes.
 func Fold(id belay.RunID, recs []event.Record, blobs Blobs) (*flow.Tree, error) {
+	return fold(id, recs, func(first event.Record) (flow.Library, error) { return loadFrozen(first, blobs) })
+}
+
+func fold(id belay.RunID, recs []event.Record, recipes func(event.Record) (flow.Library, error)) (*flow.Tree, error) {
 	if len(recs) == 0 {
 		return nil, journal.NeverBegan(id)
 	}
@@ -298,7 +312,7 @@ func Fold(id belay.RunID, recs []event.Record, blobs Blobs) (*flow.Tree, error) 
 		return nil, exit.New(exit.Invalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
 			"a copy of a run can be looked at, but its folder must keep the run's id as its name")
 	}
-	lib, err := loadFrozen(recs[0], blobs)
+	lib, err := recipes(recs[0])
 	if err != nil {
 		return nil, err
 	}

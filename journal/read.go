@@ -21,6 +21,7 @@ type reader struct {
 	path    string
 	lenient bool // unknown kinds become Unread instead of an error
 	buf     []byte
+	first   func(event.Record) // told of the first record; nil = nobody
 }
 
 // after gives the records that follow from, and the new end of the chain.
@@ -56,6 +57,9 @@ func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]event.Record, tip, error) {
 		}
 		end = tip{seq: w.seq, epoch: w.epoch, hash: w.hash}
 		recs = append(recs, w.record(e))
+		if w.seq == 1 && r.first != nil {
+			r.first(recs[0])
+		}
 	}
 	if err := s.Err(); err != nil {
 		return nil, end, r.broken(err)

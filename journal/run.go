@@ -139,14 +139,18 @@ func (r *Run) inPlace() error {
 // cut off it is a *Damaged error and nothing has been written. A run whose driver
 // died before it wrote the first one is *Unbegun; one of an older Belay has no
 // records and no error.
-func (r *Run) Load() ([]event.Record, error) {
+func (r *Run) Load() ([]event.Record, error) { return r.LoadTelling(nil) }
+
+// LoadTelling is Load that tells of the first record as soon as it is read: what it
+// names can be got ready while the others come. Nothing is known of those yet.
+func (r *Run) LoadTelling(first func(event.Record)) ([]event.Record, error) {
 	r.write.Lock()
 	defer r.write.Unlock()
 	at, err := soundVersion(r.conn, r.Folder)
 	if err != nil {
 		return nil, err
 	}
-	rd := reader{conn: r.conn, path: r.Journal()}
+	rd := reader{conn: r.conn, path: r.Journal(), first: first}
 	recs, end, err := rd.whole(r.Folder)
 	if err != nil {
 		return nil, err
