@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/failpoint"
 )
 
 // ErrKeeperSilent says that a keeper holds the run and does not answer: it is
@@ -304,6 +305,7 @@ func sayHello(l *link, o Options, open []belay.Key) (*held, error) {
 	if err := errors.Join(l.send(request{Hello: h})); err != nil {
 		return nil, mayRetry(err)
 	}
+	failpoint.Hit("attach.greeted")
 	if err := l.receive(&r); err != nil {
 		return nil, mayRetry(err)
 	}

@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/belay-run/belay/event"
-	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -25,147 +21,104 @@ import (
 func TestCrashAgents(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
-	points, err := b.agentPoints()
-	if err != nil {
-		t.Fatal(err)
+	driver, keeper := agentPlaces()
+	alone := b.sweep(t, driver, 1, func(arms []point) (point, tally, error) { return b.agentsDieAt(arms, false) })
+	if alone.harvested == 0 || alone.unborn == 0 || alone.lost > 0 {
+		t.Errorf("the sweep must show harvested and unborn attempts, and none lost: %s", &alone)
 	}
-	driver, keeper := split(points)
-	alone := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, false, shortWork) })
-	b.untilMet(t, &alone, func() bool { return alone.adopted > 0 }, driver, false)
-	if alone.adopted == 0 || alone.harvested == 0 || alone.unborn == 0 || alone.lost > 0 {
-		t.Errorf("the sweep must show adopted, harvested and unborn attempts, and none lost: %s", &alone)
-	}
-	both := b.sweep(t, driver, func(p point) (tally, error) { return b.agentsDieAt(p, true, shortWork) })
-	b.untilMet(t, &both, func() bool { return both.lost > 0 }, driver, true)
-	if both.lost == 0 {
-		t.Errorf("the sweep must show lost attempts: %s", &both)
-	}
-	kept := b.sweep(t, keeper, b.agentsKeeperAt)
+	both := b.sweep(t, driver, 1, func(arms []point) (point, tally, error) { return b.agentsDieAt(arms, true) })
+	kept := b.sweep(t, keeper, 3, b.agentsKeeperAt)
 	if kept.lost == 0 || kept.unborn == 0 {
 		t.Errorf("the sweep must show lost and unborn attempts: %s", &kept)
 	}
-	t.Logf("driver: %d points; %s", len(driver), &alone)
-	t.Logf("driver and keeper: %d points; %s", len(driver), &both)
-	t.Logf("keeper: %d points; %s", len(keeper), &kept)
+	t.Logf("driver: %s", &alone)
+	t.Logf("driver and keeper: %s", &both)
+	t.Logf("keeper: %s", &kept)
 }
 
-// shortWork is how long the first agent works in a sweep.
-const shortWork = 30 * time.Millisecond
-
-// untilMet lets the agent work longer and longer at the points where it has just
-// been started, until a driver, or a death, comes in time to meet it at work.
-func (b *bench) untilMet(t *testing.T, all *tally, met func() bool, points []point, keeper bool) {
-	t.Helper()
-	var started []point
-	for _, p := range points {
-		if p.name == "engine.after_spawn" {
-			started = append(started, p)
-		}
-	}
-	for work := time.Second; !met() && !t.Failed() && work < patience; work *= 4 {
-		all.add(b.sweep(t, started, func(p point) (tally, error) { return b.agentsDieAt(p, keeper, work) }))
-	}
-}
-
-// agentPoints lists every hit of every failpoint in an undisturbed run.
-func (b *bench) agentPoints() ([]point, error) {
-	r, err := b.agents(b.armed, "sleep 0.03")
-	if err != nil {
-		return nil, err
-	}
-	defer r.wipe()
-	trace := r.inWork("trace")
-	e, err := r.belay([]string{"BELAY_FP_TRACE=" + trace}, agentArgs(2)...)
-	if err != nil || e.code != exit.OK {
-		return nil, errors.Join(err, fmt.Errorf("%v", e))
-	}
-	most := map[string]int{}
-	for line := range strings.Lines(text(trace)) {
-		f := strings.Fields(line)
-		n, err := strconv.Atoi(f[len(f)-1])
-		if err != nil || len(f) != 3 {
-			return nil, fmt.Errorf("trace: bad line %q", line)
-		}
-		most[f[1]] = max(most[f[1]], n)
-	}
-	var points []point
+// agentPlaces are all places of the driver and of the keeper but those that other
+// tests have: the moments of one agent, isolated steps and merges, removals.
+func agentPlaces() (driver, keeper []string) {
 	for _, name := range failpoint.Names() {
-		reachedBy := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
-		if most[name] == 0 && !slices.ContainsFunc([]string{gitPoint, mergePoint, removePoint, retirePoint}, reachedBy) {
-			return nil, fmt.Errorf("the failpoint %s is never reached", name)
-		}
-		for n := range most[name] {
-			points = append(points, point{name, n + 1})
-		}
-	}
-	return points, nil
-}
-
-func split(points []point) (driver, keeper []point) {
-	for _, p := range points {
+		in := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 		switch {
-		case strings.HasPrefix(p.name, "keeper."):
-			keeper = append(keeper, p)
-		case !strings.HasPrefix(p.name, attendPoint): // the moments of one agent are swept elsewhere
-			driver = append(driver, p)
+		case in("keeper."):
+			keeper = append(keeper, name)
+		case name != lastPlace && !slices.ContainsFunc([]string{attendPoint, gitPoint, mergePoint, removePoint, retirePoint}, in):
+			driver = append(driver, name)
 		}
 	}
 	return driver, keeper
 }
 
-// agentsDieAt kills the driver at a point, and the keeper too if asked.
-func (b *bench) agentsDieAt(p point, keeper bool, work time.Duration) (tally, error) {
-	r, err := b.agents(b.armed, fmt.Sprintf("sleep %.2f", work.Seconds()))
+// gitPoint begins the names of failpoints that only isolated steps reach: tests of
+// the room worktree kill at each of them.
+const gitPoint = "worktree."
+
+// mergePoint begins those of the process of a merge, and treePoint is where an
+// agent's step got its working tree: TestCrashMerges kills at each of them.
+const (
+	mergePoint = "mergeback."
+	treePoint  = "engine.tree_taken"
+)
+
+// attendPoint begins the names of those in the attendant of an agent: see
+// TestCrashMoments.
+const attendPoint = "attend."
+
+// removePoint begins the names of those that only a removal reaches: see
+// TestCrashBeginning.
+const removePoint = "remove."
+
+// retirePoint begins the names of those that only a prune reaches: see crashPrune.
+const retirePoint = "retire."
+
+// agentsDieAt kills the driver at a point, and the keeper too if asked. What a
+// driver finds of an agent at work is in TestAgentKilled.
+func (b *bench) agentsDieAt(arms []point, keeper bool) (point, tally, error) {
+	r, err := b.agents(b.armed, "sleep 0.03")
 	if err != nil {
-		return tally{}, err
+		return point{}, tally{}, err
 	}
 	defer r.wipe()
 	starts := 2
 	if keeper {
 		starts = 4 // a lost attempt is a start that was made
 	}
-	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:kill", p)}, agentArgs(starts)...)
+	p, err := r.killed(arms, agentArgs(starts)...)
 	switch {
 	case err != nil:
-		return tally{}, err
-	case e.signal != syscall.SIGKILL:
-		return tally{missed: 1}, nil
+		return p, tally{}, err
 	case !r.began():
-		return tally{points: 1}, r.noAgentBegan()
+		return p, tally{points: 1}, r.noAgentBegan()
+	case keeper:
+		err = r.killKeeper()
+	case p.name == "engine.after_spawn": // and nobody comes while it works
+		err = r.keeperLeft()
 	}
-	if keeper {
-		if err := r.killKeeper(); err != nil {
-			return tally{}, err
-		}
+	if err != nil {
+		return p, tally{}, err
 	}
 	if held, err := r.finish(); err != nil || held > 0 {
-		return tally{}, errors.Join(err, fmt.Errorf("held %d times", held))
+		return p, tally{}, errors.Join(err, fmt.Errorf("held %d times", held))
 	}
-	return r.agentsSound(1)
+	seen, err := r.agentsSound(1)
+	return p, seen, err
 }
 
 // agentsKeeperAt kills the keeper at one of its own points, under its driver.
-func (b *bench) agentsKeeperAt(p point) (tally, error) {
+func (b *bench) agentsKeeperAt(arms []point) (point, tally, error) {
 	r, err := b.agents(b.armed, "sleep 0.03")
 	if err != nil {
-		return tally{}, err
+		return point{}, tally{}, err
 	}
 	defer r.wipe()
-	c, err := r.start([]string{fmt.Sprintf("BELAY_FP=%s:stop", p)}, agentArgs(4)...)
-	if err != nil {
-		return tally{}, err
+	p, held, err := r.keeperDies(arms, agentArgs(4)...)
+	if err != nil || held > 0 {
+		return p, tally{}, errors.Join(err, fmt.Errorf("held %d times", held))
 	}
-	died, err := r.killFirstStopped(c)
-	if err != nil {
-		return tally{}, err
-	}
-	e, err := c.wait()
-	if err != nil || e.code != exit.OK {
-		return tally{}, errors.Join(err, fmt.Errorf("%v", e))
-	}
-	seen, err := r.agentsSound(died)
-	seen.missed = 1 - died
-	return seen, err
+	seen, err := r.agentsSound(1)
+	return p, seen, err
 }
 
 // agentsSound looks at the end of a run: what is on record of its agents must

@@ -22,22 +22,27 @@ import (
 func TestCrashBeginning(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
+	type cut struct {
+		at, then string
+		kill     func(at, then string) error
+	}
+	var cuts []cut
 	for _, name := range failpoint.Names() {
-		switch {
-		case strings.HasPrefix(name, "create."):
-			for _, then := range []string{"again", "gc"} {
-				if err := b.cutBeginning(name, then); err != nil {
-					t.Errorf("killed at %s, then %s: %v", name, then, err)
-				}
-			}
-		case strings.HasPrefix(name, removePoint):
-			for _, then := range []string{"again", "gc"} {
-				if err := b.cutRemoval(name, then); err != nil {
-					t.Errorf("gc killed at %s, then %s: %v", name, then, err)
-				}
+		for _, then := range []string{"again", "gc"} {
+			switch {
+			case strings.HasPrefix(name, "create."):
+				cuts = append(cuts, cut{name, then, b.cutBeginning})
+			case strings.HasPrefix(name, removePoint):
+				cuts = append(cuts, cut{name, then, b.cutRemoval})
 			}
 		}
 	}
+	b.each(len(cuts), func(i int) {
+		c := cuts[i]
+		if err := c.kill(c.at, c.then); err != nil {
+			t.Errorf("killed at %s, then %s: %v", c.at, c.then, err)
+		}
+	})
 }
 
 // cutBeginning kills a run before its first record, and then begins it again or

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/belay-run/belay"
@@ -33,68 +32,50 @@ steps:
 func TestCrashCalls(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
-	unborn, points := 0, 0
-	for _, name := range []string{"engine.before_spawn", "engine.after_spawn", "journal.before_append", "journal.after_append"} {
-		for _, all := range []bool{false, true} {
-			if all && strings.Contains(name, "before") {
-				continue // the same is left behind as by the point after it, or less
-			}
-			for n := 1; ; n++ {
-				reached, found, err := b.callsDieAt(point{name, n}, all)
-				if err != nil {
-					t.Errorf("%s=%d, all of it: %v: %v", name, n, all, err)
-				}
-				if !reached || err != nil {
-					break
-				}
-				points++
-				unborn += found
-			}
-		}
+	places := []string{"engine.before_spawn", "engine.after_spawn", "journal.before_append", "journal.after_append"}
+	alone := b.sweep(t, places, 5, func(arms []point) (point, tally, error) { return b.callsDieAt(arms, false) })
+	// With the keeper: a place before another one leaves behind the same as it, or less.
+	all := b.sweep(t, []string{"engine.after_spawn", "journal.after_append"}, 5, func(arms []point) (point, tally, error) { return b.callsDieAt(arms, true) })
+	if alone.unborn == 0 || all.unborn == 0 {
+		t.Errorf("no call was cut off: %s; %s", &alone, &all)
 	}
-	if points < 25 || unborn < 8 {
-		t.Errorf("%d moments, %d calls that were cut off: it shows too little", points, unborn)
-	}
-	t.Logf("%d moments, %d calls that were cut off", points, unborn)
+	t.Logf("driver: %s", &alone)
+	t.Logf("driver and keeper: %s", &all)
 }
 
-// callsDieAt kills a run at a point and resumes it; it tells whether the point was
-// reached, and how many calls were cut off by it.
-func (b *bench) callsDieAt(p point, all bool) (reached bool, unborn int, err error) {
+// callsDieAt kills a run at a point and resumes it; it tells how many calls were
+// cut off by it.
+func (b *bench) callsDieAt(arms []point, all bool) (p point, seen tally, err error) {
 	r, err := b.newRig(b.armed)
 	if err != nil {
-		return false, 0, err
+		return p, seen, err
 	}
 	defer r.wipe()
 	if err := r.put("calls.yaml", callRecipe); err != nil {
-		return false, 0, err
+		return p, seen, err
 	}
-	e, err := r.belay([]string{fmt.Sprintf("BELAY_FP=%s:kill", p)}, "run", "calls.yaml")
-	if err != nil {
-		return false, 0, err
+	if p, err = r.killed(arms, "run", "calls.yaml"); err != nil {
+		return p, seen, err
 	}
-	reached = e.signal == syscall.SIGKILL
+	seen.points++
 	if all {
 		r.killAll()
 	}
-	switch {
-	case reached && r.began():
-		e, err = r.belay(nil, "resume", string(r.id()))
-	case reached:
-		return true, 0, r.nothingBegan()
+	if !r.began() {
+		return p, seen, r.nothingBegan()
 	}
-	if err != nil || e.code != exit.OK {
-		return reached, 0, errors.Join(err, fmt.Errorf("want exit 0: %v", e))
+	if e, err := r.belay(nil, "resume", string(r.id())); err != nil || e.code != exit.OK {
+		return p, seen, errors.Join(err, fmt.Errorf("want exit 0: %v", e))
 	}
 	if got := strings.Fields(text(r.inWork("end"))); len(got)%5 != 0 || strings.Join(got[:5], " ") != "feat/issue-3-fix-it one two 1 PARTIAL" {
-		return reached, 0, fmt.Errorf("the results are %v", got)
+		return p, seen, fmt.Errorf("the results are %v", got)
 	}
 	recs, err := r.records()
 	if err != nil {
-		return reached, 0, err
+		return p, seen, err
 	}
-	unborn, err = callsOnce(recs)
-	return reached, unborn, errors.Join(err, r.sane())
+	seen.unborn, err = callsOnce(recs)
+	return p, seen, errors.Join(err, r.sane())
 }
 
 // callsOnce checks that every call ended once, in its first attempt, and was not lost.

@@ -22,7 +22,7 @@ import (
 
 // tally counts what was seen over many killed runs.
 type tally struct {
-	points, missed                   int // runs that were killed; points that a run did not reach
+	points                           int // runs that were killed
 	adopted, harvested, unborn, lost int
 	again                            int // steps started after they were done
 	twice                            int // attempts that began more than once
@@ -32,7 +32,6 @@ type tally struct {
 
 func (a *tally) add(b tally) {
 	a.points += b.points
-	a.missed += b.missed
 	a.adopted += b.adopted
 	a.harvested += b.harvested
 	a.unborn += b.unborn
@@ -44,9 +43,9 @@ func (a *tally) add(b tally) {
 }
 
 func (a *tally) String() string {
-	return fmt.Sprintf("killed %d, not reached %d, adopted %d, harvested %d, unborn %d, lost %d, held %d; "+
+	return fmt.Sprintf("killed %d, adopted %d, harvested %d, unborn %d, lost %d, held %d; "+
 		"done steps run again %d, started twice %d, orphans %d",
-		a.points, a.missed, a.adopted, a.harvested, a.unborn, a.lost, a.held, a.again, a.twice, a.orphans)
+		a.points, a.adopted, a.harvested, a.unborn, a.lost, a.held, a.again, a.twice, a.orphans)
 }
 
 // sound says what must never have been seen.

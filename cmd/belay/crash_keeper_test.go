@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/belay-run/belay/exit"
 )
@@ -28,70 +27,51 @@ func (r *rig) killKeeper() error {
 // promise: K4, K5
 func crashKeeper(t *testing.T, b *bench) {
 	t.Helper()
-	points := b.pointsOf(t, "keeper.before_birth", "keeper.after_birth", "keeper.before_exit_line", "keeper.after_exit_line")
-	all := b.sweep(t, points, b.killKeeperAt)
+	all := b.sweep(t, []string{"keeper.before_birth", "keeper.after_birth", "keeper.before_exit_line", "keeper.after_exit_line"}, fewest, b.killKeeperAt)
 	if all.harvested == 0 || all.unborn == 0 || all.lost == 0 || all.held == 0 {
 		t.Errorf("the sweep must show harvested, unborn and lost attempts, and held runs: %s", &all)
 	}
-	b.say("keeper: %d points; %s", len(points), &all)
+	b.say("keeper: %s", &all)
 }
 
-func (b *bench) killKeeperAt(p point) (tally, error) {
+func (b *bench) killKeeperAt(arms []point) (point, tally, error) {
 	r, err := b.newRig(b.armed)
 	if err != nil {
-		return tally{}, err
+		return point{}, tally{}, err
 	}
 	defer r.wipe()
-	c, err := r.start([]string{fmt.Sprintf("BELAY_FP=%s:stop", p)}, "run", "crash.yaml")
+	p, held, err := r.keeperDies(arms, "run", "crash.yaml")
 	if err != nil {
-		return tally{}, err
-	}
-	died, err := r.killFirstStopped(c)
-	if err != nil {
-		return tally{}, err
-	}
-	e, err := c.wait()
-	if err != nil || e.code != exit.OK && e.code != exit.Held {
-		return tally{}, errors.Join(err, fmt.Errorf("%v", e))
-	}
-	held := 0
-	if e.code == exit.Held {
-		if err := r.answerAll(); err != nil {
-			return tally{}, err
-		}
-		if held, err = r.finish(); err != nil {
-			return tally{}, fmt.Errorf("after %v: %w", e, err)
-		}
-		held++
+		return p, tally{}, err
 	}
 	seen, err := b.check(r, false)
-	seen.held, seen.points, seen.missed = held, died, 1-died
-	return seen, errors.Join(err, b.onlyInFlight(r))
+	seen.held, seen.points = held, 1
+	return p, seen, errors.Join(err, b.onlyInFlight(r))
 }
 
-// killFirstStopped kills the first keeper that stands at its point. The point
-// is armed in those that follow too: they are told to go on.
-func (r *rig) killFirstStopped(c *command) (died int, err error) {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for late := time.After(patience); ; {
-		select {
-		case <-c.done:
-			return died, nil
-		case <-late:
-			return died, errors.New("the run does not come to an end")
-		case <-tick.C:
-		}
-		keeper, err := r.keeper()
-		switch {
-		case err != nil:
-			return died, err
-		case keeper.Pid == 0 || state(keeper.Pid) != "T":
-		case died == 0:
-			died++
-			_ = keeper.Signal(syscall.SIGKILL) // it stands still: it is there
-		default:
-			_ = keeper.Signal(syscall.SIGCONT) // as above
-		}
+// keeperDies runs belay with a keeper that kills itself at one of the points, under
+// its driver, and brings the run to its end.
+func (r *rig) keeperDies(arms []point, args ...string) (p point, held int, err error) {
+	e, err := r.belay(r.armed("kill", arms...), args...)
+	p, _, met := r.met()
+	switch {
+	case err != nil:
+		return p, 0, err
+	case !met || (e.signal == syscall.SIGKILL) != (p.name == lastPlace):
+		return p, 0, fmt.Errorf("the keeper was to be killed: %v", e)
+	case e.signal == 0 && e.code == exit.OK:
+		return p, 0, nil
+	case e.code == exit.Held:
+		held, err = 1, r.answerAll()
+	case e.signal == 0:
+		return p, 0, fmt.Errorf("with its keeper killed: %v", e)
 	}
+	if err != nil {
+		return p, held, err
+	}
+	more, err := r.finish()
+	if err != nil {
+		err = fmt.Errorf("after %v: %w", e, err)
+	}
+	return p, held + more, err
 }

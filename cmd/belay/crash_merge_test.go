@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/failpoint"
 )
 
@@ -63,87 +62,45 @@ func (r *rig) merged() error {
 func TestCrashMerges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
-	points, err := b.mergePoints()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(points) < 8 {
-		t.Fatalf("only %d moments of a merge: %v", len(points), points)
-	}
-	for _, p := range points {
-		if err := b.mergeDiesAt(p); err != nil {
-			t.Errorf("%s: %v", p, err)
-		}
-	}
-	t.Logf("%d moments", len(points))
-}
-
-func (b *bench) mergePoints() ([]point, error) {
-	r, err := b.mergeRig()
-	if err != nil {
-		return nil, err
-	}
-	defer r.wipe()
-	e, err := r.belay([]string{"BELAY_FP_TRACE=" + r.inWork("trace")}, "run", "merge.yaml", "--agent", "scripted:script.yaml")
-	if err != nil || e.code != exit.OK {
-		return nil, errors.Join(err, fmt.Errorf("%v", e))
-	}
-	if err := r.merged(); err != nil {
-		return nil, err
-	}
-	most := map[string]int{}
-	for line := range strings.Lines(text(r.inWork("trace"))) {
-		f := strings.Fields(line)
-		n, err := strconv.Atoi(f[len(f)-1])
-		if err != nil {
-			return nil, err
-		}
-		most[f[1]] = max(most[f[1]], n)
-	}
-	var points []point
+	elsewhere := []string{"worktree.merge_after_index", "worktree.merge_after_undo", "worktree.merge_before_replan"} // TestDeaths of the room worktree comes by there
+	var places []string
 	for _, name := range failpoint.Names() {
-		if strings.HasPrefix(name, "worktree.merge_") || strings.HasPrefix(name, mergePoint) || name == treePoint {
-			for n := range most[name] {
-				points = append(points, point{name, n + 1})
-			}
+		merge := strings.HasPrefix(name, "worktree.merge_") && !slices.Contains(elsewhere, name)
+		if merge || strings.HasPrefix(name, mergePoint) || name == treePoint {
+			places = append(places, name)
 		}
 	}
-	return points, nil
+	all := b.sweep(t, places, 1, b.mergeDiesAt)
+	t.Logf("%d moments", all.points)
 }
 
-func (b *bench) mergeDiesAt(p point) error {
+func (b *bench) mergeDiesAt(arms []point) (p point, seen tally, err error) {
 	r, err := b.mergeRig()
 	if err != nil {
-		return err
+		return p, seen, err
 	}
 	defer r.wipe()
-	trace := r.inWork("trace")
-	c, err := r.start([]string{fmt.Sprintf("BELAY_FP=%s:stop", p), "BELAY_FP_TRACE=" + trace}, "run", "merge.yaml", "--agent", "scripted:script.yaml")
+	c, err := r.start(r.armed("stop", arms...), "run", "merge.yaml", "--agent", "scripted:script.yaml")
 	if err != nil {
-		return err
+		return p, seen, err
 	}
-	pid := 0
-	err = until("it is stopped at "+p.String(), func() bool {
-		for line := range strings.Lines(text(trace)) {
-			if f := strings.Fields(line); len(f) == 3 && f[1] == p.name && f[2] == strconv.Itoa(p.n) {
-				pid, _ = strconv.Atoi(f[0]) // a bad one is 0, and waited for
-			}
-		}
-		return pid > 0 && state(pid) == "T"
-	})
+	p, pid, err := r.stands(c)
 	if err != nil {
-		return err
+		return p, seen, err
 	}
+	seen.points++
 	c.signal(syscall.SIGKILL)
 	if _, err := c.wait(); err != nil {
-		return err
+		return p, seen, err
 	}
 	if err := r.killKeeper(); err != nil {
-		return err
+		return p, seen, err
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL) // it may be the driver
+	if p.name != lastPlace { // else it is gone, and its number may be another's
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be the driver
+	}
 	if held, err := r.finish(); err != nil || held > 0 {
-		return errors.Join(err, fmt.Errorf("held %d times", held))
+		return p, seen, errors.Join(err, fmt.Errorf("held %d times", held))
 	}
-	return r.merged()
+	return p, seen, r.merged()
 }

@@ -19,25 +19,25 @@ import (
 // failpoint at which a process stands still, or a word at which a script waits.
 type moment struct {
 	name string
-	fp   string // "" = the script waits
+	fp   point // none: the script waits
 }
 
 // agentMoments are those of an agent, from before Belay looks at the tree to after
 // its exit is on disk.
 func agentMoments() []moment {
 	return []moment{
-		{"before the base look", "attend.before_base=1"}, {"after the base note", "attend.after_base=1"},
-		{"started", ""}, {"half", ""}, {"all", ""},
-		{"before the report", "attend.before_report=1"}, {"after the report", "attend.after_report=1"},
+		{"before the base look", point{"attend.before_base", 1}}, {"after the base note", point{"attend.after_base", 1}},
+		{name: "started"}, {name: "half"}, {name: "all"},
+		{"before the report", point{"attend.before_report", 1}}, {"after the report", point{"attend.after_report", 1}},
 	}
 }
 
 // checkMoments are those of a check that follows the n-th process of a keeper.
 func checkMoments(n int) []moment {
 	return []moment{
-		{"ended, not logged", fmt.Sprintf("keeper.before_exit_line=%d", n)}, {"ended, logged", fmt.Sprintf("keeper.after_exit_line=%d", n)},
-		{"check", ""},
-		{"checked, not logged", fmt.Sprintf("keeper.before_exit_line=%d", n+1)}, {"checked, logged", fmt.Sprintf("keeper.after_exit_line=%d", n+1)},
+		{"ended, not logged", point{"keeper.before_exit_line", n}}, {"ended, logged", point{"keeper.after_exit_line", n}},
+		{name: "check"},
+		{"checked, not logged", point{"keeper.before_exit_line", n + 1}}, {"checked, logged", point{"keeper.after_exit_line", n + 1}},
 	}
 }
 
@@ -188,8 +188,8 @@ func (b *bench) staged(p plot) (*rig, error) {
 // dieAt starts the run and kills all of it once the moment has come.
 func (r *rig) dieAt(m moment, args []string) error {
 	var env []string
-	if m.fp != "" {
-		env = append(env, "BELAY_FP="+m.fp+":stop")
+	if m.fp != (point{}) {
+		env = r.armed("stop", m.fp)
 	} else if err := r.put("moment", m.name); err != nil {
 		return err
 	}
@@ -197,15 +197,13 @@ func (r *rig) dieAt(m moment, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = until(m.name, func() bool {
-		if m.fp == "" {
-			_, err := os.Stat(r.inWork("at"))
-			return err == nil
-		}
-		return slices.ContainsFunc(carrying(r.mark), func(pid int) bool { return state(pid) == "T" })
-	})
+	if m.fp == (point{}) {
+		err = r.exists("at")
+	} else if p, _, late := r.stands(c); late != nil || p != m.fp {
+		err = errors.Join(late, fmt.Errorf("it came to %v", p))
+	}
 	if err != nil {
-		return errors.Join(err, fmt.Errorf("%s", text(c.err)))
+		return errors.Join(fmt.Errorf("%s: %w", m.name, err), errors.New(text(c.err)))
 	}
 	r.killAll()
 	<-c.done
@@ -221,13 +219,22 @@ func (r *rig) dieAt(m moment, args []string) error {
 // killAll kills everything that carries the rig's mark. All of it stands still
 // first, so that nothing sees another die.
 func (r *rig) killAll() {
-	pids := carrying(r.mark)
-	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+	var pids []int
+	_ = until("all stand still", func() bool { // else they are killed as they are
+		pids = carrying(r.mark)
+		still := true
 		for _, pid := range pids {
-			_ = syscall.Kill(pid, s) // it may have ended by itself
+			if !stopped(pid) {
+				still = false
+				_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended by itself
+			}
 		}
+		return still
+	})
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // as above
 	}
-	r.wipe() // what was born meanwhile
+	r.wipe()
 }
 
 // sane audits the journal and looks for what was left behind.

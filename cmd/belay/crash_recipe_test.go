@@ -48,7 +48,7 @@ func crashRecipe() string {
 	b.WriteString(step("join", "wide0, wide1, wide2, wide3, wide4, wide5, cut", "true"))
 	b.WriteString(step("flaky", "join", `[ "$BELAY_ATTEMPT" -gt 1 ]`, "retry: {max_attempts: 3, backoff: 40ms}"))
 	b.WriteString(step("pay", "join", "sleep 0.06; echo x >> paid", "once: true", "verify: test -s paid"))
-	b.WriteString(step("send", "join", "sleep 0.06", "once: true"))
+	b.WriteString(step("send", "join", "[ ! -e hold ] || touch sending; until [ ! -e hold -o -e go ]; do sleep 0.02; done; sleep 0.06", "once: true"))
 	b.WriteString("  - {id: inner, needs: [join], type: recipe, recipe: inner}\n")
 	b.WriteString(step("gather", "flaky, pay, send, inner", "true"))
 	last := "gather"

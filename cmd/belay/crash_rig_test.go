@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,23 +52,25 @@ func newBench(t *testing.T, armed bool) *bench {
 		t.Fatal("TestMain built no program")
 	}
 	if armed {
-		b.armed = b.build("belay-armed", "-tags", "failpoints")
+		var err error
+		if b.armed, err = armedProgram(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return b
 }
 
-// build makes a binary out of the sources beside this file.
-func (b *bench) build(name string, flags ...string) string {
-	b.t.Helper()
-	out := filepath.Join(b.dir, name)
-	args := append([]string{"build", "-o", out}, flags...)
-	cmd := exec.CommandContext(b.t.Context(), "go", append(args, ".")...)
+// armedProgram is the program with failpoints, built once for all tests, beside
+// the one without.
+var armedProgram = sync.OnceValues(func() (string, error) {
+	out := os.Getenv("PROGRAM_UNDER_TEST") + "-armed"
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-o", out, "-tags", "failpoints", ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		b.t.Fatalf("go build: %v\n%s", err, text)
+		return "", fmt.Errorf("go build: %w\n%s", err, text)
 	}
-	return out
-}
+	return out, nil
+})
 
 // say adds a line to the summary.
 func (b *bench) say(format string, args ...any) {
@@ -76,22 +79,20 @@ func (b *bench) say(format string, args ...any) {
 	b.lines = append(b.lines, fmt.Sprintf(format, args...))
 }
 
-// each does the work for n cases, some of them at the same time.
+// width is how many cases are tried at the same time: most of a case is waiting.
+const width = 8
+
+// each does the work for n cases.
 func (b *bench) each(n int, work func(i int)) {
-	const width = 4 // most of a case is waiting
 	var hands sync.WaitGroup
-	next := make(chan int)
+	var next atomic.Int64
 	for range width {
 		hands.Go(func() {
-			for i := range next {
-				work(i)
+			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+				work(i - 1)
 			}
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
 	hands.Wait()
 }
 
@@ -369,6 +370,19 @@ func statOf(file string) string {
 		return ""
 	}
 	return string(f[0])
+}
+
+// stopped tells whether a process stands still: each of its threads does. A signal
+// that stops it was only sent when its sender goes on, and until the kernel has
+// told every thread the others may still read, write and answer.
+func stopped(pid int) bool {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks {
+		if statOf(fmt.Sprintf("/proc/%d/task/%s/stat", pid, task.Name())) != "T" {
+			return false
+		}
+	}
+	return err == nil && len(tasks) > 0
 }
 
 // keeper is the last one that wrote its name into the log; its pid is 0 when

@@ -1,17 +1,20 @@
 // Package failpoint names the places in the program at which a test may kill,
 // stop, delay or crash it. It does nothing at all unless the binary is built
-// with -tags failpoints; it never returns an error, changes a value or decides
+// with -tags failpoints, on Linux; it never returns an error, changes a value or decides
 // anything, so a build with it takes the same ways as one without.
 //
-// In a build with the tag two environment variables are read at the first Hit:
+// In a build with the tag three environment variables are read at the first Hit:
 //
 //	BELAY_FP="name=N:action[,name=N:action...]"
 //	BELAY_FP_TRACE=file
+//	BELAY_FP_ONCE=file
 //
 // At the N-th Hit of a name in this process (1-based; * for every one) the
 // action is done: kill (SIGKILL to itself), stop (SIGSTOP to itself), panic,
 // exit(code) or sleep(duration). The trace file gets one line "pid name count"
-// per hit, so that a first run lists all points that a later one can be ended at.
+// per hit. With the other file only the first action is done, of all processes that
+// share it, and the file gets its line: where this run was ended or held is then
+// known from this run, however often it came to a place.
 package failpoint
 
 // Names is every failpoint of the program, sorted. A test compares it with the
@@ -20,6 +23,7 @@ package failpoint
 func Names() []string {
 	return []string{
 		// list
+		"attach.greeted",
 		"attend.after_base",
 		"attend.after_report",
 		"attend.before_base",

@@ -1,10 +1,13 @@
-//go:build failpoints
+//go:build failpoints && linux
 
 package failpoint
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -20,7 +23,7 @@ func Hit(name string) { process().hit(name) }
 // the count of a point belongs to the process, and a table handed through every
 // constructor would put test code in each of them.
 var process = sync.OnceValue(func() *table {
-	t, err := newTable(os.Getenv("BELAY_FP"), os.Getenv("BELAY_FP_TRACE"))
+	t, err := newTable(os.Getenv("BELAY_FP"), os.Getenv("BELAY_FP_TRACE"), os.Getenv("BELAY_FP_ONCE"))
 	if err != nil {
 		panic(err) // a test that arms nothing would pass for the wrong reason
 	}
@@ -32,14 +35,15 @@ type table struct {
 	arms  []arm
 	count map[string]int
 	trace *os.File // nil: not wanted
+	once  string   // the file of the one action; "" = no limit
 }
 
-func newTable(spec, trace string) (*table, error) {
+func newTable(spec, trace, once string) (*table, error) {
 	arms, err := parse(spec)
 	if err != nil {
 		return nil, fmt.Errorf("read BELAY_FP: %w", err)
 	}
-	t := &table{arms: arms, count: map[string]int{}}
+	t := &table{arms: arms, count: map[string]int{}, once: once}
 	if trace == "" {
 		return t, nil
 	}
@@ -63,8 +67,9 @@ func (t *table) due(name string) []arm {
 	defer t.mu.Unlock()
 	t.count[name]++
 	n := t.count[name]
+	line := fmt.Sprintf("%d %s %d\n", os.Getpid(), name, n)
 	if t.trace != nil {
-		if _, err := fmt.Fprintf(t.trace, "%d %s %d\n", os.Getpid(), name, n); err != nil {
+		if _, err := t.trace.WriteString(line); err != nil {
 			panic(fmt.Errorf("write BELAY_FP_TRACE: %w", err)) // a gap in the list would hide a point
 		}
 	}
@@ -74,7 +79,24 @@ func (t *table) due(name string) []arm {
 			due = append(due, a)
 		}
 	}
+	if len(due) > 0 && t.once != "" && !first(t.once, line) {
+		return nil
+	}
 	return due
+}
+
+// first writes the line into a file that is not there yet, in one step for
+// whoever reads it; false: another was first.
+func first(file, line string) bool {
+	own := fmt.Sprintf("%s.%d", file, os.Getpid())
+	err := os.WriteFile(own, []byte(line), 0o600)
+	if err == nil {
+		err = os.Link(own, file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		panic(fmt.Errorf("write BELAY_FP_ONCE: %w", err)) // a death without a name would be nobody's
+	}
+	return err == nil
 }
 
 func (a arm) do() {
@@ -82,11 +104,10 @@ func (a arm) do() {
 	case actKill:
 		signal(syscall.SIGKILL)
 		for { // the kernel may let this thread run on for a moment
-			time.Sleep(settle)
+			time.Sleep(time.Hour)
 		}
 	case actStop:
 		signal(syscall.SIGSTOP)
-		time.Sleep(settle)
 	case actPanic:
 		panic("failpoint " + a.name)
 	case actExit:
@@ -96,12 +117,13 @@ func (a arm) do() {
 	}
 }
 
-// settle is how long a point waits after a signal to its own process: a stop
-// may reach another thread first, and this one must not pass the point meanwhile.
-const settle = 20 * time.Millisecond
-
+// signal sends a signal to the calling thread. One to the process may be taken by
+// another thread, which has to be woken for it: on a busy machine this one would
+// pass the point meanwhile.
 func signal(s syscall.Signal) {
-	if err := syscall.Kill(os.Getpid(), s); err != nil {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := syscall.Tgkill(os.Getpid(), syscall.Gettid(), s); err != nil {
 		panic(fmt.Errorf("send %v to itself: %w", s, err))
 	}
 }

@@ -1,4 +1,4 @@
-//go:build failpoints
+//go:build failpoints && linux
 
 package failpoint
 
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func victim(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a victim that stays stopped must not hold the test
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a victim that stays stopped must not hold the test
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), append(env, "FAILPOINT_VICTIM=1")...)
@@ -118,9 +118,30 @@ func TestTraceListsEveryHit(t *testing.T) {
 	}
 }
 
+// Of all processes that share a file one acts, once, and its name is there before
+// it does.
+func TestOnceOverProcesses(t *testing.T) {
+	once := filepath.Join(t.TempDir(), "once")
+	for i, want := range []syscall.Signal{syscall.SIGKILL, 0, 0} {
+		cmd := victim(t, "BELAY_FP=a=3:kill,b=2:kill", "BELAY_FP_ONCE="+once)
+		_ = cmd.Run() // the signal is read below
+		ws := cmd.ProcessState.Sys().(syscall.WaitStatus)
+		if ws.Signaled() != (want != 0) || ws.Signaled() && ws.Signal() != want {
+			t.Errorf("process %d: %v", i, cmd.ProcessState)
+		}
+		if i > 0 {
+			continue
+		}
+		b, err := os.ReadFile(once)
+		if got := fmt.Sprintf("%d b 2\n", cmd.Process.Pid); err != nil || string(b) != got {
+			t.Errorf("it says %q (%v), want %q", b, err, got)
+		}
+	}
+}
+
 // Of many goroutines that hit one point, exactly one is the n-th.
 func TestCountIsSafe(t *testing.T) {
-	tab, err := newTable("p=50:sleep(0s)", "")
+	tab, err := newTable("p=50:sleep(0s)", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
