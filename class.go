@@ -36,6 +36,9 @@ const (
 // Neither waiting nor the agent cures that.
 const RuleSetup = "evidence.setup"
 
+// RuleDeclared marks a failure whose kind its recipe names: nobody looked for it.
+const RuleDeclared = "declared"
+
 // ClassRow is what is known of one class of failures.
 type ClassRow struct {
 	Class  Class

@@ -10,8 +10,10 @@ import (
 // Facts is what only the machine knows about a run.
 type Facts struct {
 	Now   time.Time
-	Alive bool      // the last driver is there
-	Beat  time.Time // its last sign of life
+	Alive bool                     // the last driver is there
+	Beat  time.Time                // its last sign of life
+	Here  string                   // the directory of who reads it; "" = anywhere
+	Text  func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
 }
 
 // Account is what there is to say about a run at one moment.
@@ -23,6 +25,8 @@ type Account struct {
 	Cause   *Cause
 	Blocked []Blocked
 	Asked   []Asked
+	Task    *Task   // of belay do; nil for a run of another recipe, and for what is below one
+	Refused *Review // of a task that ended because its plan was not approved
 	Next    Next
 
 	reviewed bool // the rounds that came to a stalemate said so themselves
@@ -34,7 +38,17 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps)
 	started, _ := s.Tree.Run(top).Started()
 	a.reviewed = s.Tree.EndedByRounds()
-	a.Next = a.next(started.File)
+	if a.Next = a.next(started.File); top != top.Root() {
+		return a
+	}
+	if a.Task = TaskOf(s.Tree, f.Text); a.Task != nil {
+		if r := ReviewOf(s.Tree); r != nil && !r.Approved && (a.Status == belay.Failed || a.Status == belay.Stalemate) {
+			a.Refused = r
+		}
+		if n, other := a.nextOfTask(a.Task.again(started, f.Here)); other {
+			a.Next = n
+		}
+	}
 	return a
 }
 

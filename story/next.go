@@ -37,7 +37,11 @@ const (
 	MendClear   Advice = "mend_clear"   // the same, and say what is different now
 	LookHollow  Advice = "look_hollow"  // look at what the agent left, then go on
 	ChangeFirst Advice = "change_first" // rounds came to a standstill: change something, or say what is different now
-	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, or begin the review from nothing
+	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, begin the review from nothing, or do without one
+	RaiseBudget Advice = "raise_budget" // no further agent may start: give the run its budget once more, then go on
+	CarryOut    Advice = "carry_out"    // a task was planned: carry out the plan
+	StartAgain  Advice = "start_again"  // no round of a task is left: a new run
+	AddChecks   Advice = "add_checks"   // the same, and only checks are missing
 	ClearHollow Advice = "clear_hollow" // the same, and say what is different now
 )
 
@@ -59,12 +63,15 @@ func (a *Account) next(file string) Next {
 		case len(a.Asked) > 0:
 			return Next{AnswerNow, []Command{a.Asked[0].Command()}}
 		case len(a.Blocked) > 0:
-			return Next{WaitService, []Command{{"clear", string(a.Run.Root()), "breakers", "--why", "TEXT"}}}
+			return Next{WaitService, []Command{Clear(a.Run.Root(), event.CountBreakers)}}
 		}
 		return Next{Watch, []Command{{"logs", string(a.Run.Root()), "-f"}}}
 	case belay.Held:
 		if len(a.Asked) == 0 {
 			return Next{Answered, []Command{resume}}
+		}
+		if a.Asked[0].OverBudget() {
+			return Next{RaiseBudget, []Command{Clear(a.Run.Root(), event.CountBudget), resume}}
 		}
 		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
 	case belay.Stopped, belay.Paused:
@@ -82,14 +89,33 @@ func (a *Account) next(file string) Next {
 		}
 		return Next{Reopen, []Command{append(resume, "--why", "TEXT")}}
 	case belay.Stalemate:
+		what := event.CountAttempts
 		if a.reviewed {
-			return Next{EditPlan, []Command{{"clear", string(a.Run.Root()), string(event.CountReview), "--why", "TEXT"}, resume}}
+			what = event.CountReview
 		}
-		return Next{ChangeFirst, []Command{{"clear", string(a.Run.Root()), string(event.CountAttempts), "--why", "TEXT"}, resume}}
+		return Next{ChangeFirst, []Command{Clear(a.Run.Root(), what), resume}}
 	case belay.Failed, belay.Hollow:
 		return a.nextAfterFailure(resume)
 	}
 	return Next{}
+}
+
+// nextOfTask is what to do about a task, where that is another thing than for a run
+// of a recipe. again starts a new run of it.
+func (a *Account) nextOfTask(again Command) (Next, bool) {
+	switch {
+	case a.Status == belay.Achieved && a.Task.Planned:
+		return Next{CarryOut, []Command{Resume(a.Run)}}, true
+	case a.Status == belay.Aborted:
+		return Next{StartNew, []Command{again}}, true
+	case a.Refused != nil:
+		return Next{EditPlan, []Command{Clear(a.Run, event.CountReview), Resume(a.Run), append(again, "--no-plan-review")}}, true
+	case !a.Task.UsedUp(a.Status):
+		return Next{}, false
+	case a.Status == belay.Partial && a.Task.onlyUnproven():
+		return Next{AddChecks, []Command{append(again, "--criteria", "FILE")}}, true
+	}
+	return Next{StartAgain, []Command{again}}, true
 }
 
 func (a *Account) nextAfterFailure(resume Command) Next {
@@ -121,6 +147,11 @@ type Command []string
 // Text is the line that is typed. name is how the program is called.
 func (c Command) Text(name string) string { return name + " " + strings.Join(c, " ") }
 
+// Clear takes back what is counted against a run.
+func Clear(run belay.RunID, what event.Count) Command {
+	return Command{"clear", string(run), string(what), "--why", "TEXT"}
+}
+
 // Resume goes on with the tree that a run belongs to.
 func Resume(run belay.RunID) Command { return Command{"resume", string(run.Root())} }
 
@@ -134,6 +165,9 @@ func Logs(at Place) Command { return Command{"logs", string(at.Run), string(at.P
 func AnswerFor(at Place, choices ...string) Command {
 	return Command{"answer", string(at.Run), string(at.Path), strings.Join(choices, "|"), "--why", "TEXT"}
 }
+
+// OverBudget tells whether an agent may not start for want of a budget.
+func (q Asked) OverBudget() bool { return strings.HasSuffix(q.ID, budgetItem) }
 
 // Item names the item of the question in the whole state.
 func (q Asked) Item() string { return string(q.Run) + ":" + q.ID }
@@ -203,4 +237,7 @@ func OnWord(v flow.StepView) bool {
 func Stale(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".stale") }
 
 // OverBudget tells whether a step is held because no further agent may start.
-func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, ".budget") }
+func OverBudget(v flow.StepView) bool { return strings.HasSuffix(v.Item, budgetItem) }
+
+// budgetItem is how the item of such a step ends.
+const budgetItem = ".budget"

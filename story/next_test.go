@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -40,6 +41,9 @@ func TestNext(t *testing.T) {
 		{stand(belay.Stopped), GoOn, resume},
 		{stand(belay.Partial), LookAtWork, "x show r"},
 		{with(belay.Partial, func(a *Account) { a.Count.LeftOut = []string{"b"} }), Reopen, resume + " --why TEXT"},
+		{with(belay.Held, func(a *Account) { a.Asked = []Asked{{at, Question{ID: "b.1.budget"}}} }), RaiseBudget, "x clear r budget --why TEXT; " + resume},
+		{stand(belay.Stalemate), ChangeFirst, "x clear r attempts --why TEXT; " + resume},
+		{with(belay.Stalemate, func(a *Account) { a.reviewed = true }), ChangeFirst, "x clear r review --why TEXT; " + resume},
 		{stand(belay.Failed), Mend, resume},
 		{with(belay.Failed, func(a *Account) { a.Cause = cause(1) }), Mend, resume},
 		{with(belay.Failed, func(a *Account) { a.Cause = cause(2) }), MendClear, clears + "; " + resume},
@@ -54,5 +58,57 @@ func TestNext(t *testing.T) {
 		if got := strings.Join(cmds, "; "); n.Advice != c.want || got != c.cmds {
 			t.Errorf("%s: %s %q, want %s %q", c.a.Status, n.Advice, got, c.want, c.cmds)
 		}
+	}
+}
+
+// A task whose rounds are used up has nothing to resume, and a plan that was not approved
+// is not reviewed again by a resume alone: no ending names a command that does nothing.
+func TestNextOfATask(t *testing.T) {
+	t.Parallel()
+	was := event.RunStarted{Dir: "/d", Agent: "bot"}
+	judged := func(verdicts ...string) *Task {
+		task := &Task{Text: "it's a door", Best: 1}
+		for _, v := range verdicts {
+			task.Criteria = append(task.Criteria, TaskCriterion{Verdict: v})
+		}
+		return task
+	}
+	long := judged("unmet")
+	long.Text = strings.Repeat("a door ", 20)
+	const again = `x do 'it'\''s a door' --agent bot`
+	for _, c := range []struct {
+		status belay.Status
+		task   *Task
+		review *Review
+		here   string
+		want   Advice
+		cmds   string
+	}{
+		{belay.Achieved, &Task{Planned: true}, nil, "/d", CarryOut, "x resume r"},
+		{belay.Achieved, judged("met"), nil, "/d", "", ""},
+		{belay.Hollow, judged("unmet"), nil, "/d", StartAgain, again},
+		{belay.NotAchieved, judged("unmet"), nil, "/d", StartAgain, again},
+		{belay.NotAchieved, judged("unproven"), nil, "/d", StartAgain, again},
+		{belay.Partial, judged("met", "unmet"), nil, "/e", StartAgain, `x do 'it'\''s a door' --dir /d --agent bot`},
+		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE"},
+		{belay.Partial, long, nil, "/d", StartAgain, "x do --file FILE --agent bot"},
+		{belay.Aborted, judged(), nil, "/d", StartNew, again},
+		{belay.Stalemate, &Task{Text: "-v"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --file FILE --agent bot --no-plan-review"},
+		{belay.Failed, &Task{Text: "door"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do door --agent bot --no-plan-review"},
+		{belay.Failed, judged(), nil, "/d", "", ""},
+		{belay.Held, judged(), nil, "/d", "", ""},
+	} {
+		a := Account{Run: "r", Standing: Standing{Status: c.status}, Task: c.task, Refused: c.review}
+		n, _ := a.nextOfTask(c.task.again(was, c.here))
+		var cmds []string
+		for _, cmd := range n.Commands {
+			cmds = append(cmds, cmd.Text("x"))
+		}
+		if got := strings.Join(cmds, "; "); n.Advice != c.want || got != c.cmds {
+			t.Errorf("%s: %s %q, want %s %q", c.status, n.Advice, got, c.want, c.cmds)
+		}
+	}
+	if c := (&Task{Text: "door"}).again(event.RunStarted{Dir: "/d", Agent: "claude"}, "/d"); c.Text("x") != "x do door" {
+		t.Errorf("an agent that is found by itself is named: %v", c)
 	}
 }

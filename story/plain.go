@@ -47,29 +47,51 @@ func failedIn(t *flow.Tree, at Place) (Placed, bool) {
 }
 
 // Worded is a failure in the words of its class, where those say more than its cause.
+// The step is not named. Of a kind that only the recipe names there is nothing to say.
 func Worded(f *belay.Failure) string {
-	words := ""
-	switch row := f.Class.Row(); f.Kind {
+	if f.Rule == belay.RuleDeclared {
+		return Plain(f.Cause)
+	}
+	return meaning(f.Kind, f.Class) + Plain(f.Cause)
+}
+
+// meaning is what a kind and a class of failures say in front of a cause.
+func meaning(kind belay.FailureKind, class belay.Class) string {
+	row := class.Row()
+	switch kind {
 	case belay.RoutingGap:
-		words = "nothing ran"
+		return "nothing ran: "
 	case belay.RecursionLimit:
-		words = "recipes or sessions are nested too deep"
+		return "recipes or sessions are nested too deep: "
 	case belay.AgentTimeout:
-		words = belay.ClassTimeout.Row().Words
+		return belay.ClassTimeout.Row().Words + ": "
 	case belay.HollowSuccess:
-		words = belay.ClassHollow.Row().Words
-	case belay.Infrastructure:
-		words = belay.ClassInfrastructure.Row().Words
+		return belay.ClassHollow.Row().Words + ": "
+	case belay.Infrastructure, belay.BashFailure, belay.RecipeFailure:
 		if row.Named {
-			words = row.Words
+			return row.Words + ": "
 		}
-	case belay.BashFailure, belay.RecipeFailure:
-		if row.Named {
-			words = row.Words
+		if kind == belay.Infrastructure && class != belay.ClassNone {
+			return belay.ClassInfrastructure.Row().Words + ": "
 		}
 	}
-	if words == "" {
-		return f.Cause
+	return ""
+}
+
+// Plain is a text on record in the words of the classes: what failed below is told in
+// it by the names of kinds and classes, as Failure.Error gives them.
+func Plain(text string) string {
+	for _, kind := range belay.FailureKinds() {
+		if !strings.Contains(text, string(kind)) {
+			continue
+		}
+		text = strings.ReplaceAll(text, string(kind)+": ", meaning(kind, belay.ClassNone))
+		for _, class := range belay.Classes() {
+			f := belay.Failure{Kind: kind, Class: class}
+			if name := f.Name(); name != string(kind) {
+				text = strings.ReplaceAll(text, name+": ", meaning(kind, class))
+			}
+		}
 	}
-	return words + ": " + f.Cause
+	return text
 }

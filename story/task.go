@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -106,6 +110,38 @@ func (t *Task) Title() string {
 		}
 	}
 	return t.Goal
+}
+
+// UsedUp tells whether the task ended with a verdict of its rounds: to go on with it
+// would do nothing.
+func (t *Task) UsedUp(s belay.Status) bool {
+	return t.Best > 0 && (s == belay.Partial || s == belay.NotAchieved || s == belay.Hollow)
+}
+
+// onlyUnproven tells whether no criterion is known not to be met.
+func (t *Task) onlyUnproven() bool {
+	return !slices.ContainsFunc(t.Criteria, func(c TaskCriterion) bool { return !c.Met() && !c.Unproven() })
+}
+
+// mostTyped is how long a task may be to stand in a command that is typed.
+const mostTyped = 72
+
+// again is the command for a new run of the task, from the directory here. An agent
+// that is not found by itself is named.
+func (t *Task) again(was event.RunStarted, here string) Command {
+	c := Command{"do", "--file", "FILE"} // it has no place on a line
+	text := strings.TrimSpace(t.Text)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if text != "" && text[0] != '-' && utf8.RuneCountInString(text) <= mostTyped && !strings.ContainsFunc(text, odd) {
+		c = Command{"do", Quote(text)}
+	}
+	if was.Dir != here {
+		c = append(c, "--dir", Quote(was.Dir))
+	}
+	if was.Agent != "" && !slices.Contains(agent.Kinds(), agent.Kind(was.Agent)) {
+		c = append(c, "--agent", Quote(was.Agent))
+	}
+	return c
 }
 
 type taskReader struct {

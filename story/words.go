@@ -8,10 +8,6 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
-// Reason is a failure without the step that was named already. A class that
-// says no more than the kind is left out.
-func Reason(f *belay.Failure) string { return f.Name() + ": " + f.Cause }
-
 // HeldWords say why a step is held that did not fail.
 func HeldWords(v flow.StepView) string {
 	switch {

@@ -73,7 +73,7 @@ func callReviewStop() Function {
 			Gives: json.RawMessage(`{"stop": true, "approved": false, "status": "stalemate", "reason": "re_raised_only",
 				"event": {"event": "STALEMATE", "reason": "re_raised_only", "round": 2, "maxRounds": 5, "run": "k3f"},
 				"why": "the same findings are raised again, and nothing new", "round": 2,
-				"ends": "STALEMATE -- re_raised_only: the same findings are raised again, and nothing new"}`),
+				"ends": "STALEMATE -- the same findings are raised again, and nothing new"}`),
 		},
 		do: reviewStop,
 	}
@@ -98,11 +98,11 @@ func reviewStop(in *inputs) any {
 		e.Ends = "PARTIAL -- not approved yet: " + e.Why
 	}
 	if e.Status == synthFailure {
-		e.Ends = "FAILED -- " + synthFailure + ": " + e.Why
+		e.Ends = "FAILED -- " + e.Why
 	}
 	if e.Status == reviewStalemate || e.Status == synthStalemate {
 		e.Stop = true
-		e.Ends = "STALEMATE -- " + e.Reason + ": " + e.Why
+		e.Ends = "STALEMATE -- " + e.Why
 		e.Event = struct {
 			Event     string `json:"event"`
 			Reason    string `json:"reason"`

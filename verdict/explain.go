@@ -118,7 +118,7 @@ func (c Case) decided(f belay.Failure, x Facts) (Finding, bool) {
 	found := Finding{Class: f.Class, Tool: x.Tool}
 	switch {
 	case c.Declared != "" && c.Declared == f.Kind && f.Kind != belay.BashFailure:
-		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, "declared"
+		found.Class, found.Level, found.Rule = declaredClass(f.Kind), belay.LevelAct, belay.RuleDeclared
 	case c.agent() && c.Main.Agent != nil && c.Main.Fault != fault.Output:
 		return c.decidedAgent(found, x)
 	case Spoke(c.Check) && c.good():

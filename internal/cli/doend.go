@@ -58,12 +58,12 @@ func (a *app) answerLine(o *engine.Open) {
 
 // taskEnd prints the end of a task: first the answer or the plan, which are the
 // result, then what it came to and what to type next.
-func (a *app) taskEnd(o *engine.Open, t *story.Task, res belay.RunResult, took time.Duration, kept []hand.Kept) {
-	next := tui.TaskNext(o.ID, o.Tree, res.Status, t, a.name())
+func (a *app) taskEnd(o *engine.Open, acc *story.Account, res belay.RunResult, took time.Duration, kept []hand.Kept) {
+	t := acc.Task
 	if t.Planned && res.Status == belay.Achieved {
 		a.out.lines(plannedLines(o))
 		if !a.quiet {
-			a.out.line("next: %s", next)
+			a.out.line("next: %s", tui.Next(acc, a.name()))
 		}
 		return
 	}
@@ -77,7 +77,7 @@ func (a *app) taskEnd(o *engine.Open, t *story.Task, res belay.RunResult, took t
 	if said != "" {
 		a.out.line("")
 	}
-	a.out.lines(tui.TaskSummary(o.ID, o.Tree, res, took, t, a.workLines(o, t, kept), a.name()))
+	a.out.lines(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(o, t, kept), a.name()))
 	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }
 
@@ -95,7 +95,7 @@ func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []strin
 		ours = t.Branch
 	}
 	if ours != "" {
-		lines = append(lines, "to merge the work: "+gitAt(o.Tree.Started().Dir)+" merge "+story.Quote(ours))
+		lines = append(lines, "to merge the work: "+mergeLine(o.Tree.Started().Dir, ours))
 	}
 	for _, k := range kept {
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
@@ -106,10 +106,21 @@ func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []strin
 	return lines
 }
 
+// mergeLine is the command that merges a branch into the tree of a directory.
+func mergeLine(dir, branch string) string { return gitAt(dir) + " merge " + story.Quote(branch) }
+
+// here is the directory of the user; "" when it is not known.
+func here() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
 // gitAt is how git is called for the tree of a directory from where the user is.
 func gitAt(dir string) string {
-	here, err := os.Getwd()
-	if err == nil && worktree.Whole(here) == worktree.Whole(dir) {
+	if at := here(); at != "" && worktree.Whole(at) == worktree.Whole(dir) {
 		return "git"
 	}
 	return "git -C " + story.Quote(dir)

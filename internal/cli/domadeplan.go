@@ -28,11 +28,7 @@ func onlyPlanned(o *engine.Open) bool {
 // would do nothing.
 func usedUp(o *engine.Open) bool {
 	t := taskIn(o)
-	if t == nil || t.Best == 0 {
-		return false
-	}
-	status := o.Tree.Status()
-	return status == belay.Partial || status == belay.NotAchieved || status == belay.Hollow
+	return t != nil && t.UsedUp(o.Tree.Status())
 }
 
 // carryOut starts a run that carries out the plan of another one. The plan was read

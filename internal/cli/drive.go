@@ -69,7 +69,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.rested = live.Rest
 		failpoint.Hit("drive.rested")
 	}
-	told := a.tellRest(ws, o, live.Rest)
+	rings := a.tellRest(ws, o, live.Rest)
 	done()
 	if !asJSON {
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one
@@ -77,7 +77,6 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 				fmt.Fprintln(a.std.Err, line)
 			}
 		}
-		a.unreviewed(o.ID, o.Tree, ws.state.Folder(o.ID))
 	}
 	var kept []hand.Kept
 	if live.Rest != nil && live.Rest.Status.Terminal() {
@@ -85,9 +84,11 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			a.tellKept(kept)
 		}
 	}
+	told := story.New(o.Tree) // with no word of how it came to this, when it does not rest
 	if live.Rest != nil {
-		a.keepReceipt(ctx, ws.state, o)
+		told = a.keepReceipt(ctx, ws.state, o)
 	}
+	acc := a.account(o, told)
 	beside := story.BesideOf(o.Tree, taskIn(o))
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
@@ -95,16 +96,17 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.complain(aside)
 	}
 	if !asJSON {
+		a.unreviewed(acc, ws.state.Folder(o.ID))
 		a.stuck(o.Tree, res.Status)
-		a.summary(o, res, time.Now(), kept)
+		a.summary(o, acc, res, time.Now(), kept)
 	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
 		a.ended(o.ID, res)
 	}
 	a.tellBeside(beside)
-	if told != nil {
-		told.ring(ctx, o.ID)
+	if rings != nil {
+		rings.ring(ctx, o.ID)
 	}
 	return err
 }
@@ -217,20 +219,28 @@ func (a *app) ended(id belay.RunID, res belay.RunResult) {
 	a.object(endLine{Kind: event.RunEnded{}.Kind(), At: time.Now().UTC(), Run: id, RunResult: res})
 }
 
-// summary prints how a run stands and what to type next.
-func (a *app) summary(o *engine.Open, res belay.RunResult, at time.Time, kept []hand.Kept) {
-	root := o.Tree.Run(o.ID)
-	if root == nil {
-		return // it never began; the error says why
+// account is what there is to say about a run that nobody drives any more; nil for one
+// that never began.
+func (a *app) account(o *engine.Open, told *story.Story) *story.Account {
+	if o.Tree.Run(o.ID) == nil {
+		return nil // the error says why
 	}
-	_, begun := root.Started()
-	if t := taskIn(o); t != nil {
-		a.taskEnd(o, t, res, at.Sub(begun), kept)
+	return told.Account(o.ID, story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob)})
+}
+
+// summary prints how a run stands and what to type next.
+func (a *app) summary(o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept) {
+	if acc == nil {
+		return
+	}
+	begun := acc.Started
+	if acc.Task != nil {
+		a.taskEnd(o, acc, res, at.Sub(begun), kept)
 		return
 	}
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	a.out.lines(tui.Summary(o.ID, o.Tree, res, at.Sub(begun), a.name()))
+	a.out.lines(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name()))
 	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }

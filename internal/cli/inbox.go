@@ -185,7 +185,7 @@ func failures(sums []journal.Summary) map[belay.RunID]int {
 // failed is a run that failed.
 func (a *app) failed(st *journal.State, sum journal.Summary, times int) letter {
 	l := a.letterOf(st, sum)
-	l.Kind, l.Question = letterFailed, sum.Reason
+	l.Kind, l.Question = letterFailed, story.Plain(sum.Reason)
 	if l.Question == "" {
 		l.Question = "it ended as " + string(sum.Status)
 	}
@@ -229,10 +229,10 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	l := a.letterOf(st, sum)
 	switch sum.Status {
 	case belay.Hollow:
-		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+sum.Reason
+		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+story.Plain(sum.Reason)
 		return []letter{l}
 	case belay.Stalemate:
-		l.Kind, l.Question = letterStuck, stuckQuestion(sum.Reason)
+		l.Kind, l.Question = letterStuck, stuckQuestion(story.Plain(sum.Reason))
 		return []letter{l}
 	case belay.Held, belay.Running, belay.Parked, journal.Unreadable:
 		return a.opened(st, sum, l)

@@ -1,71 +1,19 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
-// The step whose rounds are the review of a plan, and the file in the folder of the
-// run in which it leaves a plan that nobody approved.
-const (
-	reviewStep belay.Path = "plan-review"
-	planFile   string     = "plan.json"
-)
-
-// stalemate is the line for programs about a review that came to no approved plan.
-type stalemate struct {
-	Event     string      `json:"event"`
-	Reason    string      `json:"reason"`
-	Round     int         `json:"round"`
-	MaxRounds int         `json:"maxRounds"` //nolint:tagliatelle // a word of the older reviewer, which others read
-	Run       belay.RunID `json:"run"`
-}
-
-// reviewEnd is what the last round of a review amounts to.
-type reviewEnd struct {
-	Approved bool       `json:"approved"`
-	Status   string     `json:"status"`
-	Why      string     `json:"why"`
-	Event    *stalemate `json:"event"`
-
-	Open []struct {
-		Severity string `json:"severity"`
-		Title    string `json:"title"`
-		Where    string `json:"where"`
-	} `json:"-"`
-}
-
-// reviewOf is how the review of a run's plan ended last; nil while there was none.
-func reviewOf(tree *flow.Tree) *reviewEnd {
-	for _, id := range slices.Backward(tree.Runs()) {
-		s := tree.Run(id)
-		if e, _ := s.Started(); e.Repeat != reviewStep {
-			continue
-		}
-		var end reviewEnd
-		r := s.Result()
-		if r == nil || json.Unmarshal(r.Outputs["verdict"].JSON, &end) != nil || end.Status == "" {
-			return nil
-		}
-		var t struct{ Open any }
-		if json.Unmarshal(r.Outputs["review_triaged"].JSON, &t) == nil {
-			b, _ := json.Marshal(t.Open)     // it was read from JSON
-			_ = json.Unmarshal(b, &end.Open) // findings that nobody can read are not shown
-		}
-		if end.Event != nil {
-			end.Event.Run = id.Root()
-		}
-		return &end
-	}
-	return nil
-}
+// planFile is the file in the folder of a run in which the review of a plan leaves one
+// that nobody approved.
+const planFile = "plan.json"
 
 // Why a run is in a stalemate that no review of a plan brought about.
 const (
@@ -78,11 +26,11 @@ func (a *app) stuck(tree *flow.Tree, status belay.Status) {
 	if status != belay.Stalemate {
 		return
 	}
-	if end := reviewOf(tree); end != nil && end.Event != nil {
+	if end := story.ReviewOf(tree); end != nil && end.Event != nil {
 		a.object(end.Event)
 		return
 	}
-	line := stalemate{Event: string(belay.Stalemate), Reason: stuckSaid, Run: tree.Runs()[0].Root()}
+	line := story.Stalemate{Event: string(belay.Stalemate), Reason: stuckSaid, Run: tree.Runs()[0].Root()}
 	if line.Round, line.MaxRounds = tree.StuckRound(); line.Round > 0 && !tree.EndedByRounds() {
 		line.Reason = stuckSame
 	}
@@ -90,11 +38,11 @@ func (a *app) stuck(tree *flow.Tree, status belay.Status) {
 }
 
 // unreviewed says what a person can do about a review that came to no approved plan.
-func (a *app) unreviewed(id belay.RunID, tree *flow.Tree, folder journal.Folder) {
-	end := reviewOf(tree)
-	if end == nil || end.Approved {
+func (a *app) unreviewed(acc *story.Account, folder journal.Folder) {
+	if acc == nil || acc.Refused == nil {
 		return
 	}
+	end := acc.Refused
 	fmt.Fprintf(a.std.Err, "the plan is not approved: %s\n", end.Why)
 	for _, f := range end.Open {
 		where := ""
@@ -103,11 +51,12 @@ func (a *app) unreviewed(id belay.RunID, tree *flow.Tree, folder journal.Folder)
 		}
 		fmt.Fprintf(a.std.Err, "  %-8s  %s%s\n", f.Severity, f.Title, where)
 	}
+	clears, resume, anew := acc.Next.Commands[0].Text(a.name()), acc.Next.Commands[1].Text(a.name()), acc.Next.Commands[2].Text(a.name())
 	fmt.Fprintf(a.std.Err, `do one of these:
-  edit the plan in %[1]s, then %[2]s resume %[3]s
-  start again without a review: %[2]s do --no-plan-review
-  have the same plan reviewed again: %[2]s clear %[3]s review --why TEXT, then %[2]s resume %[3]s
-`, filepath.Join(string(folder), planFile), a.name(), id)
+  edit the plan in %[1]s, then %[2]s
+  start again without a review: %[3]s
+  have the same plan reviewed again: %[4]s, then %[2]s
+`, filepath.Join(string(folder), planFile), resume, anew, clears)
 }
 
 // reviewed says whether the plan is reviewed: always, never, or where there is more

@@ -17,7 +17,6 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/receipt"
 	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
@@ -97,40 +96,36 @@ func unseen(f receipt.Facts) receipt.Facts {
 // seenNow is what a receipt has from the machine.
 func seenNow(ctx context.Context, program string, blob func(sha string, most int64) ([]byte, error)) receipt.Facts {
 	return receipt.Facts{
-		Facts: story.Facts{Now: time.Now()}, Program: program, There: there, Top: worktree.Whole,
+		Facts: story.Facts{Now: time.Now(), Text: blobs(blob)}, Program: program, There: there, Top: worktree.Whole,
 		State:  func(dir string) belay.TreeState { return worktree.Glance(ctx, dir) },
 		Commit: func(dir, name string) string { return worktree.CommitOf(ctx, dir, name) },
 		Between: func(dir, from, tip, tree string) (worktree.Range, error) {
 			return worktree.Between(ctx, dir, from, tip, tree)
 		},
 		Holding: func(dir, from, to, tree string) string { return worktree.Holding(ctx, dir, from, to, tree) },
-		Text: func(v belay.Value) []byte {
-			b, err := blob(v.Sha, recipe.MaxBytes)
-			if err != nil {
-				return nil // it is told without
-			}
-			return b
-		},
 	}
 }
 
 // keepReceipt writes the receipt of a run that rests into its folder, while the
 // run is still open. It can be made anew from the journal at any time: that it
 // could not be written is worth a word, and does not change how the run ended.
-func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open) {
-	if err := a.writeReceipt(context.WithoutCancel(ctx), st, o); err != nil {
+// It gives the story that the receipt tells.
+func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open) *story.Story {
+	recs, err := o.Records()
+	told := story.Tell(o.Tree, recs)
+	if err == nil {
+		err = a.writeReceipt(context.WithoutCancel(ctx), st, o, told)
+	}
+	if err != nil {
 		a.complain(fmt.Errorf("keep the receipt: %w", err))
 	}
+	return told
 }
 
-func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open) error {
-	recs, err := o.Records()
-	if err != nil {
-		return err
-	}
+func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open, told *story.Story) error {
 	f := seenNow(ctx, a.name(), o.Blob)
 	f.Alive, f.Together = true, together(st, o.ID)
-	r := receipt.Of(story.Tell(o.Tree, recs), o.ID, f)
+	r := receipt.Of(told, o.ID, f)
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)

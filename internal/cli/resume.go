@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 type resumeOptions struct {
@@ -149,10 +150,12 @@ func stands(ctx context.Context, o *engine.Open) error {
 // driver may have died before it could note the result for those who list runs.
 func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error, asJSON bool) error {
 	res, at := o.Result(), lastAt(ws.state, o.ID)
+	told := story.New(o.Tree)
 	if err == nil {
 		err = noteEnd(ws.state, o, res, at)
-		a.keepReceipt(ctx, ws.state, o)
+		told = a.keepReceipt(ctx, ws.state, o)
 	}
+	acc := a.account(o, told)
 	if e := o.Close(); err == nil {
 		err = e
 	}
@@ -164,7 +167,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 		a.ended(o.ID, res)
 		return err
 	}
-	a.summary(o, res, at, nil)
+	a.summary(o, acc, res, at, nil)
 	if res.Status == belay.Aborted {
 		a.say("run %s was cancelled, which is final; start a new one", o.ID)
 	}

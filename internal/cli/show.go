@@ -77,8 +77,8 @@ func (a *app) showRun(s *runView) {
 		{"dir", readable.Clean(started.Dir)},
 		{"containment", proc.Level(s.Driver().Containment).String()},
 	}
-	t := story.TaskOf(s.Tree, blobs(s.view.ReadBlob))
-	if t != nil {
+	acc := s.Account(s.id.Root(), s.facts(time.Now()))
+	if t := acc.Task; t != nil {
 		head[2][1] = tui.Title(t.Title())
 	} else {
 		head = slices.Delete(head, 2, 3)
@@ -90,7 +90,7 @@ func (a *app) showRun(s *runView) {
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), readable.Used(used)), ", ")})
 	}
-	if b := story.BesideOf(s.Tree, t); b != nil && s.id == s.id.Root() {
+	if b := story.BesideOf(s.Tree, acc.Task); b != nil && s.id == s.id.Root() {
 		words := readable.Clean(b.Words(shownBeside))
 		if b.Warns() {
 			words = "warning: " + words
@@ -111,11 +111,7 @@ func (a *app) showRun(s *runView) {
 		rows = append(rows, row)
 	}
 	a.out.lines(tui.Table(rows))
-	next := tui.Next(s.id.Root(), s.Tree, s.Tree.Status(), a.name())
-	if t != nil {
-		next = tui.TaskNext(s.id.Root(), s.Tree, s.Tree.Status(), t, a.name())
-	}
-	if next != "" && s.lies == nil && (s.Tree.Status() != belay.Running || s.crashed()) {
+	if next := tui.Next(acc, a.name()); next != "" && s.lies == nil && (s.Tree.Status() != belay.Running || s.crashed()) {
 		a.out.line("\nnext: %s", next)
 	}
 }
@@ -156,7 +152,7 @@ func stepResult(p story.Placed, over bool) string {
 	}
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
-		words = append(words, story.Reason(p.Failure))
+		words = append(words, story.Worded(p.Failure))
 	case p.Phase == flow.Held && over:
 		words = append(words, "was not answered")
 	case p.Phase == flow.Held && story.OverBudget(p.StepView):

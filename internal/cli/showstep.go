@@ -110,7 +110,10 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		rows = append(rows, []string{"done", readable.Clean(t.words())})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
-		rows = append(rows, []string{"failure", readable.Clean(story.Reason(p.Failure))})
+		rows = append(rows, []string{"failure", readable.Clean(story.Worded(p.Failure))})
+		if a.verbose {
+			rows = append(rows, []string{"kind", p.Failure.Name()})
+		}
 		if p.Failure.Hint != "" {
 			rows = append(rows, []string{"hint", readable.Clean(p.Failure.Hint)})
 		}
@@ -246,7 +249,7 @@ func verdictText(f *story.Attempt) string {
 	case v.GivenBack:
 		return "given back"
 	case v.Failure != nil:
-		return story.Reason(v.Failure)
+		return story.Worded(v.Failure)
 	}
 	return "none"
 }

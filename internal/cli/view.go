@@ -113,6 +113,11 @@ func (a *app) read(arg string, see func(*runView) error) (err error) {
 	return see(s)
 }
 
+// facts is what only the machine knows about the run.
+func (s *runView) facts(now time.Time) story.Facts {
+	return story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Here: here(), Text: blobs(s.view.ReadBlob)}
+}
+
 func (s *runView) close() error { return s.view.Close() }
 
 // source is a frozen recipe.

@@ -24,6 +24,7 @@ func (a *app) whyCommand() *cobra.Command {
 
 func (a *app) why(s *runView, asJSON bool) error {
 	w := explain(s, a.name(), time.Now())
+	w.ids = a.verbose
 	if asJSON {
 		a.object(w)
 		return nil
@@ -88,7 +89,10 @@ type whyFacts struct {
 	Waits    []waiting       `json:"waits"`
 	Next     whyNext         `json:"next"`
 
+	refused *story.Review // of its plan
+
 	belay string // how the program is called
+	ids   bool   // the page has the names of kinds, classes and rules, too
 	now   time.Time
 }
 
@@ -96,7 +100,7 @@ type whyFacts struct {
 // on record and asks nobody.
 func explain(s *runView, name string, now time.Time) *whyFacts {
 	started, _ := s.Tree.Run(s.id).Started()
-	acc := s.Account(s.id, story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At})
+	acc := s.Account(s.id, s.facts(now))
 	w := &whyFacts{
 		Run: s.id, Recipe: started.Name, File: started.File, belay: name, now: now,
 		Status: acc.Status, Crashed: acc.Crashed, ExitCode: acc.Code, Reason: acc.Reason, Started: acc.Started, Ended: acc.Ended,
@@ -105,11 +109,11 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
 		Waits: waitings(acc.Asked, name),
 	}
-	w.Task = taskFacts(s)
+	w.Task, w.refused = taskFacts(acc.Task), acc.Refused
 	if s.id == s.id.Root() {
-		w.Beside = story.BesideOf(s.Tree, story.TaskOf(s.Tree, blobs(s.view.ReadBlob)))
+		w.Beside = story.BesideOf(s.Tree, acc.Task)
 	}
-	w.Next = w.taskNext(w.next(acc.Next))
+	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}
 	}

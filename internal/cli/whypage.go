@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/story"
 )
 
 // page writes the facts for a person who has just got up: how it stands, what
@@ -54,12 +55,15 @@ func (w *whyFacts) verdict() string {
 	case belay.Failed:
 		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
 	case belay.Partial:
-		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(w.Reason, "a required step was left out"))
+		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(story.Plain(w.Reason), "a required step was left out"))
 	case belay.Hollow:
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
 	case belay.NotAchieved:
-		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, w.Reason)
+		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, story.Plain(w.Reason))
 	case belay.Stalemate:
+		if w.refused != nil {
+			return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; its plan was not approved: %s", code, run, ended, w.refused.Why)
+		}
 		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the rounds came to a standstill: the next would change nothing", code, run, ended)
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
@@ -110,13 +114,13 @@ func (w *whyFacts) failurePart(p *page) {
 		return
 	}
 	p.head(f.title(w.Status.Terminal()))
-	p.text("  ", f.Name+": "+f.Cause)
+	p.text("  ", f.Name+": "+story.Plain(f.Cause))
 	p.text("  ", f.facts(w.clock))
-	if text := f.classified(); text != "" {
+	if text := f.classified(w.ids); text != "" {
 		p.text("  ", text)
 	}
 	if f.First != "" {
-		p.text("  ", "at first it was another failure: "+f.First)
+		p.text("  ", "at first it was another failure: "+story.Plain(f.First))
 	}
 	if len(f.Above) > 0 {
 		p.text("  ", w.around(f))
@@ -203,22 +207,27 @@ func (f *whyFailure) facts(clock func(time.Time) string) string {
 	return joined(words, ", ")
 }
 
-// classified is the kind and the class of a failure, and how they are known.
-func (f *whyFailure) classified() string {
-	what := []string{prefixed("kind ", string(f.Kind))}
-	switch row := f.Class.Row(); {
-	case f.Class == belay.ClassNone:
-	case row.Words == belay.ClassUnknown.Row().Words:
-		what = append(what, "class "+string(f.Class))
-	default:
-		what = append(what, fmt.Sprintf("class %s (%s)", f.Class, row.Words))
+// classified is what kind of failure it is, and how that is known; with ids also by the
+// names that the records have for it.
+func (f *whyFailure) classified(ids bool) string {
+	known, how := f.Class.Row().Words, f.Decided
+	if known == belay.ClassUnknown.Row().Words {
+		known = ""
 	}
-	text := joined(what, ", ")
-	how := f.Decided
+	if !ids {
+		if f.Rule == belay.RuleDeclared {
+			return ""
+		}
+		return joined([]string{known, how}, "; ")
+	}
+	what := prefixed("class ", string(f.Class))
+	if f.Class != belay.ClassNone && known != "" {
+		what += " (" + known + ")"
+	}
 	if how != "" && f.Rule != "" {
 		how += " (rule " + f.Rule + ")"
 	}
-	return joined([]string{text, how, prefixed("fingerprint ", short(f.Print))}, "; ")
+	return joined([]string{joined([]string{prefixed("kind ", string(f.Kind)), what}, ", "), how, prefixed("fingerprint ", short(f.Print))}, "; ")
 }
 
 // joined leaves out what is empty.
@@ -265,7 +274,7 @@ func (w *whyFacts) moment(p *page, m *moment) {
 		why = strings.TrimSuffix(why, ": "+w.Failure.Cause)
 	}
 	if why != "" {
-		text += ": " + why
+		text += ": " + story.Plain(why)
 	}
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)

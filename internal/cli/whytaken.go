@@ -46,6 +46,10 @@ func (t takenFor) words() string {
 // goodEnd says what kind of a good end it is.
 func (w *whyFacts) goodEnd() string {
 	switch {
+	case w.Task != nil && w.Task.Branch != "":
+		return "merge the work"
+	case w.Task != nil:
+		return "nothing: there is evidence for every criterion"
 	case len(w.Taken) == 0 && len(w.Answered) > 0:
 		return "nothing; not independently checked: " + someNames(w.Answered)
 	case len(w.Taken) == 0:

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
@@ -23,9 +22,8 @@ type whyTask struct {
 	of *story.Task
 }
 
-func taskFacts(s *runView) *whyTask {
-	t := story.TaskOf(s.Tree, blobs(s.view.ReadBlob))
-	if t == nil || s.id != s.id.Root() {
+func taskFacts(t *story.Task) *whyTask {
+	if t == nil {
 		return nil
 	}
 	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
@@ -67,28 +65,4 @@ func (w *whyFacts) taskPart(p *page) {
 		p.head("ANSWER")
 		p.quoted(endOf(t.Answer))
 	}
-}
-
-// taskNext is what to do about a task, where that is another thing than for a run of
-// a recipe.
-func (w *whyFacts) taskNext(n whyNext) whyNext {
-	t := w.Task
-	switch {
-	case t == nil:
-		return n
-	case w.Status == belay.Achieved && t.of.Planned:
-		return whyNext{Say: "the plan is made; carry it out", Commands: []string{story.Resume(w.Run).Text(w.belay)}}
-	case w.Status == belay.Achieved && t.Branch != "":
-		return whyNext{Say: "merge the work", Commands: []string{"git merge " + story.Quote(t.Branch)}}
-	case w.Status == belay.Achieved:
-		return whyNext{Say: "nothing: there is evidence for every criterion", Commands: []string{}}
-	case t.Best == 0 || w.Status != belay.Partial && w.Status != belay.NotAchieved && w.Status != belay.Hollow:
-		return n
-	}
-	next := whyNext{Say: "no round of this run is left, so resume would do nothing: look at the work, then start a new run", Commands: []string{}}
-	if t.Branch != "" {
-		next.Commands = append(next.Commands, "git log -p "+story.Quote(t.Branch))
-	}
-	next.Commands = append(next.Commands, tui.StartAgain(w.Status, t.of, w.belay))
-	return next
 }

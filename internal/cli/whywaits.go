@@ -57,6 +57,9 @@ func (w *waiting) choiceWords(choice string) string {
 	case event.ChoiceDone:
 		return "the work is there"
 	case event.ChoiceAgain:
+		if w.asked.OverBudget() {
+			return "start this one agent, and ask again before the next"
+		}
 		return "run it again"
 	case event.ChoiceFail:
 		return "it failed"
@@ -78,6 +81,17 @@ type whyNext struct {
 // next puts what a person can do into words.
 func (w *whyFacts) next(n story.Next) whyNext {
 	next := whyNext{Say: w.advice(n.Advice), Commands: []string{}}
+	branch := ""
+	if w.Task != nil {
+		branch = w.Task.Branch
+	}
+	switch {
+	case branch == "":
+	case n.Advice == story.Nothing:
+		next.Commands = append(next.Commands, mergeLine(w.Work.Dir, branch))
+	case n.Advice == story.StartAgain, n.Advice == story.AddChecks:
+		next.Commands = append(next.Commands, gitAt(w.Work.Dir)+" log -p "+story.Quote(branch))
+	}
 	for _, c := range n.Commands {
 		next.Commands = append(next.Commands, c.Text(w.belay))
 	}
@@ -117,7 +131,15 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.ChangeFirst:
 		return "the next round would be the last one again: change what the rounds work on, or say what is different now, then go on (a changed recipe needs a new run)"
 	case story.EditPlan:
-		return "the same would be found again: edit the plan (plan.json in the folder of the run), or have it reviewed from nothing, then go on; belay do --no-plan-review starts without a review"
+		return "the same would be found again: edit the plan (plan.json in the folder of the run) or have it reviewed from the start, then go on; or start a new run without a review"
+	case story.RaiseBudget:
+		return "no further agent may start: give the run its budget once more, then go on; belay do and belay run take a larger one with --max-agents N"
+	case story.CarryOut:
+		return "the plan is made; carry it out"
+	case story.StartAgain:
+		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run"
+	case story.AddChecks:
+		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run with a check for each criterion, or with --trust-reflection"
 	case story.MendClear:
 		return fmt.Sprintf("%s; it failed %d times in the same way, so say what is different now", w.cure(), w.Failure.Same)
 	case story.Mend:

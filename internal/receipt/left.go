@@ -291,6 +291,8 @@ func (m *maker) undoTree(t Tree, list []Command, no []string) ([]Command, []stri
 	switch {
 	case t.Dirty && t.Before:
 		no = append(no, "uncommitted work was in "+t.Dir+" before the run: no command can separate it from the work of the agents; look at it with git diff")
+	case t.Dirty && t.From == "":
+		no = append(no, t.Dir+" has no commit: there is no earlier state to go back to; look at the files with git status")
 	case t.Dirty:
 		list = append(list, Command{"stash uncommitted work (git stash pop brings it back)", m.git(t.Dir, "stash", "push", "--include-untracked")})
 	}

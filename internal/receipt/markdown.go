@@ -61,7 +61,7 @@ func (r *Receipt) head(p *page) {
 		}
 	}
 	if r.Reason != "" && r.Status != belay.Achieved && (r.Task == nil || !strings.Contains(r.Task.Verdict, r.Reason)) {
-		p.line("- reason: %s", plain(r.Reason))
+		p.line("- reason: %s", plain(story.Plain(r.Reason)))
 	}
 	p.line("- recipe: %s%s", plain(r.Recipe), inBrackets(code(r.File)))
 	for _, name := range slices.Sorted(maps.Keys(r.Instead)) {
@@ -484,18 +484,23 @@ func (r *Receipt) commandsPart(p *page) {
 
 // goOnWords are the commands of advice with words for it.
 func (r *Receipt) goOnWords() []Command {
-	words := map[string]string{
-		string(story.StartNew): "start a new run: this one was cancelled", string(story.Adopt): "go on: its driver died",
-		string(story.AnswerNow): "answer", string(story.WaitService): "when the service is back", string(story.WaitWatch): "do not wait for its time",
-		string(story.Watch): "watch it", string(story.AnswerFirst): "answer, then go on", string(story.GoOn): "go on",
-		string(story.Answered): "go on", string(story.LookAtWork): "look at the work",
-		string(story.Reopen): "run the steps that were left out", string(story.Mend): "fix the cause, then go on",
-		string(story.MendClear):  "say what is different now, then go on",
-		string(story.LookHollow): "look at the work, then go on", string(story.ClearHollow): "say what is different now, then go on",
+	words := map[story.Advice]string{
+		story.StartNew: "start a new run: this one was cancelled", story.Adopt: "go on: its driver died",
+		story.AnswerNow: "answer", story.WaitService: "when the service is back", story.WaitWatch: "do not wait for its time",
+		story.Watch: "watch it", story.AnswerFirst: "answer, then go on", story.GoOn: "go on",
+		story.Answered: "go on", story.LookAtWork: "look at the work",
+		story.Reopen: "run the steps that were left out", story.Mend: "fix the cause, then go on",
+		story.MendClear:  "say what is different now, then go on",
+		story.LookHollow: "look at the work, then go on", story.ClearHollow: "say what is different now, then go on",
+		story.ChangeFirst: "change what the rounds work on, or say what is different now, then go on",
+		story.EditPlan:    "edit the plan or have it reviewed from the start, then go on; or do without a review",
+		story.RaiseBudget: "give the run its budget once more, then go on", story.CarryOut: "carry out this plan",
+		story.StartAgain: "a new run; no round of this one is left",
+		story.AddChecks:  "a new run with a check for each criterion; or --trust-reflection",
 	}
 	var list []Command
 	for _, c := range r.GoOn {
-		list = append(list, Command{cmp.Or(words[c.For], c.For), c.Type})
+		list = append(list, Command{cmp.Or(words[story.Advice(c.For)], c.For), c.Type})
 	}
 	return list
 }

@@ -23,12 +23,11 @@ const Format = 1
 // Facts is what the records do not know.
 type Facts struct {
 	story.Facts
-	Program  string                   // how belay is called
-	Together story.Together           // what the runs used that belong together
-	Lies     bool                     // in an archive: it can only be looked at
-	Top      func(dir string) string  // of the working tree that a directory is in
-	There    func(dir string) bool    // a directory is there
-	Text     func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
+	Program  string                  // how belay is called
+	Together story.Together          // what the runs used that belong together
+	Lies     bool                    // in an archive: it can only be looked at
+	Top      func(dir string) string // of the working tree that a directory is in
+	There    func(dir string) bool   // a directory is there
 
 	State   func(dir string) belay.TreeState                          // of a working tree, now
 	Commit  func(dir, name string) string                             // the commit that a name stands for; "" = none
@@ -82,6 +81,9 @@ type Step struct {
 	Attempts int          `json:"attempts"`
 	Evidence []string     `json:"evidence"`
 	Against  []string     `json:"against"`
+
+	Kind  belay.FailureKind `json:"failure_kind,omitempty"` // of a step that failed
+	Class belay.Class       `json:"failure_class,omitempty"`
 }
 
 // Command is a line to be typed, and what it is for.
@@ -162,7 +164,8 @@ func (m *maker) step(p *story.Placed) Step {
 	case story.OnWord(p.StepView):
 		st.Evidence = append(st.Evidence, m.onWhoseWord(p))
 	case p.Failure != nil && (p.Phase == flow.Failed || p.Phase == flow.Held):
-		reason := story.Reason(p.Failure)
+		reason := story.Worded(p.Failure)
+		st.Kind, st.Class = p.Failure.Kind, p.Failure.Class
 		st.Against = append(slices.DeleteFunc(st.Against, func(s string) bool { return strings.Contains(reason, s) }), reason)
 	case p.Phase == flow.Held:
 		st.Against = append(st.Against, story.HeldWords(p.StepView))

@@ -61,10 +61,7 @@ const maxAnswer = 64 << 10
 
 // task reads what the run was asked for; nil: it is no task in words.
 func (m *maker) task() *Task {
-	if m.top != m.Root {
-		return nil
-	}
-	if m.asked = story.TaskOf(m.Tree, m.bytes); m.asked == nil {
+	if m.asked = m.acc.Task; m.asked == nil {
 		return nil
 	}
 	a := m.asked

@@ -78,7 +78,7 @@ func recoveredLine(run belay.RunID, v flow.StepView) Line {
 		text += ", " + flow.TakenAnswer
 	}
 	if v.Failure != nil {
-		text += " (" + story.Reason(v.Failure) + ")"
+		text += " (" + story.Worded(v.Failure) + ")"
 	}
 	return Line{Word: "recovered", Step: story.StepName(run, v.Path), Text: text}
 }

@@ -76,7 +76,8 @@ func (t tally) String() string {
 
 // Summary says how a run stands, what went wrong, and what to type next. belay
 // is how the program is called.
-func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
+func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
+	id := acc.Run
 	t := count(tree)
 	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), t)}
 	for _, v := range t.bad {
@@ -89,7 +90,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 		lines = append(lines, l.Format(false))
 	}
 	if len(t.bad) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
-		lines = append(lines, "  "+readable.Clean(res.Reason))
+		lines = append(lines, "  "+readable.Clean(story.Plain(res.Reason)))
 		if res.Failure != nil && res.Failure.Hint != "" {
 			lines = append(lines, "  hint: "+readable.Clean(res.Failure.Hint))
 		}
@@ -100,7 +101,7 @@ func Summary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Dur
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
-	if next := Next(id, tree, res.Status, belayCmd); next != "" {
+	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
 	return lines
@@ -110,7 +111,7 @@ func badLine(v story.Placed) Line {
 	l := Line{Word: string(v.Phase), Step: v.At().Name()}
 	switch {
 	case v.Failure != nil:
-		l.Text = story.Reason(v.Failure)
+		l.Text = story.Worded(v.Failure)
 	case v.Phase == flow.Held:
 		l.Text = story.HeldWords(v.StepView)
 	}
@@ -120,30 +121,38 @@ func badLine(v story.Placed) Line {
 	return l
 }
 
-// Next is what a person may type now, "" when there is nothing left to do.
-func Next(id belay.RunID, tree *flow.Tree, s belay.Status, belayCmd string) string {
-	t, resume, show := count(tree), story.Resume(id), story.Command{"show", string(id)}
-	const or = "  |  "
-	switch s {
-	case belay.Held:
-		for _, v := range t.bad {
-			if v.Phase == flow.Held {
-				return story.Held(v).Command().Text(belayCmd) + ", then " + resume.Text(belayCmd)
-			}
+// Next is what a person may type now, in a line; "" when there is nothing left to do.
+func Next(acc *story.Account, belayCmd string) string {
+	var typed []string
+	for _, c := range acc.Next.Commands {
+		typed = append(typed, c.Text(belayCmd))
+	}
+	const or, then = "  |  ", ", then "
+	show := story.Command{"show", string(acc.Run)}.Text(belayCmd)
+	switch acc.Next.Advice {
+	case story.GoOn, story.WaitWatch, story.Adopt:
+		return show + or + typed[0]
+	case story.Mend, story.MendClear, story.LookHollow, story.ClearHollow:
+		text := strings.Join(typed, then)
+		c := acc.Cause
+		if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
+			return text
 		}
-		return resume.Text(belayCmd)
-	case belay.Failed, belay.Hollow, belay.Stalemate:
-		text := resume.Text(belayCmd)
-		for _, v := range t.bad {
-			if !v.Type.Child() && !v.Type.Asks() && v.Phase == flow.Failed && !v.Optional {
-				at := v.At()
-				return story.Show(at).Text(belayCmd) + or + story.Logs(at).Text(belayCmd) + or + text
-			}
-		}
-		return text
-	case belay.Partial, belay.NotAchieved, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
-		return show.Text(belayCmd) + or + resume.Text(belayCmd)
-	case belay.Achieved, belay.Aborted:
+		looked := story.Show(c.At()).Text(belayCmd)
+		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
+	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst:
+		return strings.Join(typed, then)
+	case story.EditPlan:
+		return strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
+	case story.CarryOut:
+		return typed[0] + "   # carries out this plan"
+	case story.StartAgain:
+		return typed[0] + "   # a new run; no round of this one is left"
+	case story.AddChecks:
+		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
+	case story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork, story.Reopen, story.StartNew:
+		return strings.Join(typed, or)
+	case story.Nothing:
 	}
 	return ""
 }

@@ -22,7 +22,8 @@ func Title(text string) string { return readable.Cut(readable.Clean(text), title
 // TaskSummary says what a task came to: the verdict, each criterion with the reason
 // where it is not met, where the work is, and what to type next. others are lines
 // about work that is not part of the result.
-func TaskSummary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time.Duration, t *story.Task, others []string, belayCmd string) []string {
+func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, others []string, belayCmd string) []string {
+	id, t := acc.Run, acc.Task
 	starts, used := tree.Spent()
 	lines := []string{
 		fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)),
@@ -46,7 +47,7 @@ func TaskSummary(id belay.RunID, tree *flow.Tree, res belay.RunResult, took time
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
-	if next := TaskNext(id, tree, res.Status, t, belayCmd); next != "" {
+	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
 	return lines
@@ -121,7 +122,7 @@ func taskReason(t *story.Task, res belay.RunResult) []string {
 	if reason == "" {
 		return nil
 	}
-	return []string{"  " + reason}
+	return []string{"  " + story.Plain(reason)}
 }
 
 // mostTroubles is how many failures the end of a task shows.
@@ -138,7 +139,7 @@ func troubles(tree *flow.Tree) []string {
 		}
 		text := story.HeldWords(p.StepView)
 		if p.Failure != nil {
-			text = readable.Clean(p.Failure.Cause)
+			text = readable.Clean(story.Worded(p.Failure))
 		}
 		if key := string(p.Path) + ": " + text; slices.Contains(seen, key) {
 			continue
@@ -155,37 +156,4 @@ func troubles(tree *flow.Tree) []string {
 		lines = append(lines, fmt.Sprintf("  … %d more", more))
 	}
 	return lines
-}
-
-// TaskNext is what a person may type about a task now. A run whose rounds are used
-// up has nothing to resume.
-func TaskNext(id belay.RunID, tree *flow.Tree, s belay.Status, t *story.Task, belayCmd string) string {
-	if s == belay.Achieved && t.Planned {
-		return story.Resume(id).Text(belayCmd) + "   # carries out this plan"
-	}
-	if t.Best == 0 || s == belay.Failed || s == belay.Held || s == belay.Stopped || s == belay.Paused || s == belay.Running {
-		return Next(id, tree, s, belayCmd)
-	}
-	if s == belay.Achieved || s == belay.Aborted {
-		return ""
-	}
-	return StartAgain(s, t, belayCmd)
-}
-
-// StartAgain is the command for a new run of a task that was not achieved.
-func StartAgain(s belay.Status, t *story.Task, belayCmd string) string {
-	start := belayCmd + " do " + quotedTask(t)
-	if slices.ContainsFunc(t.Criteria, func(c story.TaskCriterion) bool { return !c.Met() && !c.Unproven() }) || s != belay.Partial {
-		return start + "   # a new run; no round of this one is left"
-	}
-	return start + " --criteria FILE   # a new run with a check for each criterion; or --trust-reflection"
-}
-
-// quotedTask is the task as an argument, or what stands for one that is too long.
-func quotedTask(t *story.Task) string {
-	text := strings.TrimSpace(t.Text)
-	if text == "" || text != readable.Clean(text) || readable.Width(text) > titleWidth {
-		return "--file FILE"
-	}
-	return story.Quote(text)
 }

@@ -93,6 +93,11 @@ func (s *tale) turn(facts ...flow.Fact) {
 	}
 }
 
+// account is that of the whole tale.
+func (s *tale) account() *story.Account {
+	return story.Tell(s.tree, s.recs).Account("k3f9q", story.Facts{Now: s.now})
+}
+
 // later is a board as a later process has it.
 func (s *tale) later() *Board {
 	b := NewBoard(story.Live(s.tree))
@@ -147,7 +152,7 @@ func summary(s *tale) string {
 	if r := s.tree.Run("k3f9q").Result(); r != nil {
 		res = *r
 	}
-	return strings.Join(Summary("k3f9q", s.tree, res, s.now.Sub(start), "belay"), "\n") + "\n"
+	return strings.Join(Summary(s.account(), s.tree, res, s.now.Sub(start), "belay"), "\n") + "\n"
 }
 
 func TestStoryOfAGoodRun(t *testing.T) {
