@@ -157,6 +157,10 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 		if j.unchanged(in) {
 			return
 		}
+	} else {
+		for _, n := range notes(in) {
+			j.because("%s", n)
+		}
 	}
 	switch said := r.status; {
 	case said == "":
@@ -197,23 +201,24 @@ func (j *judgement) oldTests(in *inputs) {
 // unchanged settles a round that changed nothing where it had to. Without a claim it
 // is a failure like others; with one it is hollow, and nothing else counts.
 func (j *judgement) unchanged(in *inputs) (hollow bool) {
+	noted := strings.Join(append([]string{""}, notes(in)...), "; ")
 	if f := workFailed(in); f != nil && f.class != belay.ClassHollow {
 		j.lower(NotAchieved)
-		j.because("nothing was changed: %s", f.text)
+		j.because("nothing was changed: %s%s", f.text, noted)
 		return false
 	}
 	if word, honest := honestly(in.any("result")); honest {
-		j.because("nothing was changed, and the round says so itself: %s", word)
+		j.because("nothing was changed, and the round says so itself: %s%s", word, noted)
 		j.lower(NotAchieved)
 		return false
 	}
 	j.lower(Hollow)
+	before := ""
 	// What agents say differs each time, so only this tells that the rounds lead nowhere.
 	if j.Stuck = first(in.object("before"), "status") == string(Hollow); j.Stuck {
-		j.because("nothing was changed, where a change was expected, and nothing in the round before")
-	} else {
-		j.because("nothing was changed, where a change was expected")
+		before = ", and nothing in the round before"
 	}
+	j.because("nothing was changed, where a change was expected%s%s", before, noted)
 	return true
 }
 

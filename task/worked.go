@@ -73,11 +73,17 @@ func (j *judgement) limit(in *inputs) {
 	} else if after != "" {
 		j.because("files changed after they were judged, and were put back")
 	}
+}
+
+// notes is what else is to be said about the work.
+func notes(in *inputs) []string {
+	var list []string
 	for l := range strings.Lines(textOf(in.any("notes"))) {
 		if l = line(l, maxLine); l != "" {
-			j.because("%s", l)
+			list = append(list, l)
 		}
 	}
+	return list
 }
 
 func (j *judgement) limitTo(format string, args ...any) {

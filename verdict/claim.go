@@ -182,7 +182,10 @@ func changes(e belay.Evidence) []string {
 	case e.Before.Tree != e.After.Tree:
 		list = append(list, "the working tree is not what it was")
 	}
-	if n := len(e.Commits); n > 0 {
+	switch n := len(e.Commits); {
+	case n > 0 && e.Files == 0 && e.Before.Head == e.After.Head: // and gone back
+		list = append(list, count(n, "new commit")+" on another branch; look: git show "+e.Commits[0][:min(len(e.Commits[0]), 12)])
+	case n > 0:
 		list = append(list, count(n, "new commit"))
 	}
 	if n := len(e.Outside); n > 0 {
@@ -220,7 +223,7 @@ func (c claim) evidenceAgainst() []string {
 		list = append(list, "uncommitted work of before is gone from "+joined(e.Gone)+kept(e.Earlier))
 	}
 	if n := len(c.evidence.Guards); n > 0 {
-		list = append(list, count(n, "file")+" changed that the work is judged by: "+c.evidence.Guards[0].Path)
+		list = append(list, count(n, "file")+" changed that the work is judged by: "+judges(c.evidence.Guards))
 	}
 	if c.text == "" {
 		list = append(list, "no final text")
@@ -229,6 +232,21 @@ func (c claim) evidenceAgainst() []string {
 		list = append(list, "evidence is not complete: "+c.evidence.Error)
 	}
 	return list
+}
+
+// judges names the first file that judges the work, and the first that is gone.
+func judges(list []belay.FileChange) string {
+	text := list[0].Path
+	for i, f := range list {
+		if f.Change != belay.FileDeleted {
+			continue
+		}
+		if i > 0 {
+			text += ", " + f.Path
+		}
+		return text + " (deleted)"
+	}
+	return text
 }
 
 // kept says where work is that was taken back.

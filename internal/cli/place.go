@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -21,8 +22,9 @@ import (
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
 //	same NAME      fails, and names them, when there are any
+//	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|list|changed|same [NAME]", "look at the files of a run (started by belay itself)", 1, 2,
+	cmd := command("place own|aside|list|changed|same [NAME]", "look at the files of a run (started by belay itself)", 1, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -38,6 +40,9 @@ func (a *app) placeCommand() *cobra.Command {
 				}
 				return nil
 			}
+			if args[0] == "aside" {
+				return a.asides(ctx)
+			}
 			if len(args) != 2 || !idForm().MatchString(args[1]) {
 				return usage(cmd, errors.New("it needs a name"))
 			}
@@ -48,6 +53,31 @@ func (a *app) placeCommand() *cobra.Command {
 		})
 	cmd.Hidden = true
 	return cmd
+}
+
+// asides names work that was committed on another branch than the one that counts, and
+// how to look at it.
+func (a *app) asides(ctx context.Context) error {
+	list, err := worktree.Asides(ctx, ".")
+	if err != nil {
+		return exit.New(exit.Infra, "look at the files", err, "")
+	}
+	for _, w := range list {
+		where, tip := "on branch "+w.Branch, w.Branch
+		if w.Branch == "" {
+			where, tip = "on no branch", w.Commit[:12]
+		}
+		a.out.line("%d %s %s (%.12s) %s left out: the agent went back from it; look: git log -p %s",
+			w.Commits, plural(w.Commits, "commit"), where, w.Commit, areOr(w.Commits), story.Quote(w.Base[:12]+".."+tip))
+	}
+	return nil
+}
+
+func areOr(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
@@ -79,5 +109,5 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, list, changed, same", verb)
+	return fmt.Errorf("%q is none of own, aside, list, changed, same", verb)
 }
