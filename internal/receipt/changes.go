@@ -28,9 +28,10 @@ type Changes struct {
 	Pushed  bool       `json:"pushed"`              // as far as Belay saw: by a step, a pull request, or an agent's git push
 	Remote  []string   `json:"pushed_to,omitempty"` // what Belay's own steps pushed: remote and branch
 	Merges  []MergedIn `json:"merges"`
-	Outside []string   `json:"outside,omitempty"` // files outside the trees
-	Trouble []string   `json:"trouble,omitempty"` // why a look was not complete
-	Unasked []Unasked  `json:"unasked,omitempty"` // steps that were to give an answer alone, and changed files
+	Outside []string   `json:"outside,omitempty"`     // files outside the trees
+	Trouble []string   `json:"trouble,omitempty"`     // why a look was not complete
+	Blind   []string   `json:"not_counted,omitempty"` // directories in no git repository: something changed there, and nobody counted files or lines
+	Unasked []Unasked  `json:"unasked,omitempty"`     // steps that were to give an answer alone, and changed files
 
 	looked bool // at the tree of the run
 }
@@ -38,7 +39,7 @@ type Changes struct {
 // File is a changed file.
 type File struct {
 	Path    string           `json:"path"`
-	Change  belay.ChangeKind `json:"change"`
+	Change  belay.ChangeKind `json:"change"` // "" = not known: it is in no repository, and its lines are not counted
 	Added   int              `json:"added"`
 	Deleted int              `json:"deleted"`
 	Steps   []string         `json:"steps"`
@@ -111,6 +112,10 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 		if len(t.seen) > 0 {
 			c.Trees = append(c.Trees, t.Tree)
 		}
+		if len(t.seen) > 0 && !t.Repo {
+			add(&c.Blind, t.Dir)
+			c.List = append(c.List, m.listed(t.Dir)...)
+		}
 	}
 	c.Files = len(c.List) + unnamed
 	for _, p := range m.acc.Steps {
@@ -122,6 +127,29 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 	c.Pushed = len(c.PRs) > 0 || len(c.Remote) > 0 || m.pushes()
 	c.Unasked = m.unasked(all)
 	return c, judged
+}
+
+// listed are the files that the rounds of a task saw change in a directory that is in
+// no repository. How much of each is not known.
+func (m *maker) listed(dir string) []File {
+	if m.asked == nil || dir != m.repo() {
+		return nil
+	}
+	var names []string
+	for n := 1; n <= m.asked.Rounds; n++ {
+		var text string
+		m.output(m.round(n), "changed", &text) // without it there is nothing to tell
+		for name := range strings.Lines(text) {
+			if name = strings.TrimSpace(name); name != "" {
+				add(&names, name)
+			}
+		}
+	}
+	var list []File
+	for _, name := range names {
+		list = append(list, File{Path: name, Steps: []string{}})
+	}
+	return list
 }
 
 // sighted are the trees that agents worked in, in the order of the first look.

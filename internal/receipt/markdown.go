@@ -230,7 +230,7 @@ func (r *Receipt) changesPart(p *page) {
 		r.besideWords(p)
 		return
 	}
-	p.line("%s, +%d −%d, %s; %s.", count(c.Files, "file"), c.Added, c.Deleted, count(len(c.Commits), "commit"), c.pushedWords())
+	p.line("%s; %s.", c.counted(), c.pushedWords())
 	p.line("")
 	for _, t := range c.Trees {
 		if t.Settled && t.Own {
@@ -246,13 +246,38 @@ func (r *Receipt) changesPart(p *page) {
 	p.line("")
 	rows := [][]string{{"file", "change", "lines", "step"}}
 	for _, f := range c.List {
-		rows = append(rows, []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(strings.Join(f.Steps, ", "))})
+		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(strings.Join(f.Steps, ", "))}
+		if f.Change == "" {
+			row[1], row[2] = "changed", "not counted"
+		}
+		rows = append(rows, row)
 	}
 	p.table(rows)
 	if more := c.Files - len(c.List); more > 0 {
 		p.line("")
 		p.line("… and %s more.", count(more, "file"))
 	}
+}
+
+// counted says how much changed. What is in no repository has no lines that anybody
+// counted, and often no number of files.
+func (c *Changes) counted() string {
+	known := 0 // files with their lines
+	for _, f := range c.List {
+		if f.Change != "" {
+			known++
+		}
+	}
+	text := fmt.Sprintf("%s, +%d −%d, %s", count(c.Files, "file"), c.Added, c.Deleted, count(len(c.Commits), "commit"))
+	switch {
+	case len(c.Blind) == 0:
+		return text
+	case known > 0 || len(c.Commits) > 0 || len(c.Trees) > len(c.Blind):
+		return text + "; not counted: what changed in " + codes(c.Blind, 0) + " (no git repository)"
+	case c.Files > 0:
+		return count(c.Files, "file") + " changed; lines are not counted (no git repository)"
+	}
+	return "Files changed, and are not counted (no git repository)"
 }
 
 // pushedWords say what left the machine.
