@@ -48,7 +48,7 @@ func TestIdentity(t *testing.T) {
 	if err := id.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(10 * time.Second); id.Alive(); <-time.After(time.Millisecond) {
+	for until := time.Now().Add(time.Minute); id.Alive(); <-time.After(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("it does not die")
 		}

@@ -161,7 +161,7 @@ func (r *rig) attach(open ...belay.Key) (*Keeper, map[belay.Key]State) {
 
 func (r *rig) close(k *Keeper) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := k.Close(ctx); err != nil {
 		r.t.Fatal(err)
@@ -214,7 +214,7 @@ func (r *rig) exit(k *Keeper, key belay.Key) *Exit {
 // wait waits for a condition.
 func (r *rig) wait(what string, ok func() bool) {
 	r.t.Helper()
-	for until := time.Now().Add(30 * time.Second); !ok(); <-time.After(2 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); !ok(); <-time.After(2 * time.Millisecond) {
 		if time.Now().After(until) {
 			r.t.Fatalf("not in time: %s", what)
 		}

@@ -253,7 +253,7 @@ func TestHopperIsCaught(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it hops on")
 		if err := os.WriteFile(r.file("hop.sh"), nil, 0o600); err != nil { // and ends here
 			t.Error(err)

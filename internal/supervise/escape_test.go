@@ -186,7 +186,7 @@ func TestHopper(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("%s: it hops on", c.name)
 			if err := os.WriteFile(pids+".sh", nil, 0o600); err != nil { // and ends here
 				t.Error(err)

@@ -294,6 +294,39 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
+// patiently plays an attempt with longer and longer windows until it is right: what a
+// busy machine spoils in a short window is right in a longer one, and what is wrong
+// is wrong in all of them.
+func patiently(t *testing.T, window time.Duration, play func(window time.Duration) error) {
+	t.Helper()
+	for err := play(window); err != nil; err = play(window) {
+		if window > 10*time.Second {
+			t.Fatal(err)
+		}
+		t.Logf("with a window of %s: %v", window, err)
+		window *= 4
+	}
+}
+
+// stopAll stops the attendant and waits until it stands still: until the kernel has
+// told every thread of it, it may still read and act.
+func stopAll(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it stands still", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", cmd.Process.Pid))
+		for _, name := range threads {
+			b, bad := os.ReadFile(name)
+			if bad == nil && !bytes.Contains(b, []byte(") T ")) && !bytes.Contains(b, []byte(") Z ")) {
+				return false
+			}
+		}
+		return err == nil && len(threads) > 0
+	})
+}
+
 func there(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // carriers is the living processes that have the word in their command line or

@@ -4,6 +4,9 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -20,52 +23,59 @@ import (
 // promise: F2
 func TestStandstillIsNoSilence(t *testing.T) {
 	t.Parallel()
-	r := newRig(t).script("- say: I begin\n- run: touch ../up; until [ -e ../go ]; do sleep 0.01; done\n- answer: done\n")
-	r.order.Windows.Tool, r.order.Windows.Silence, r.order.Windows.Timeout = 2*time.Second, 2*time.Second, 3*time.Second
-	var out, talk bytes.Buffer
-	cmd := r.start(&out, &talk)
-	root := filepath.Dir(r.order.Dir)
-	until(t, "it is up", func() bool { return there(filepath.Join(root, "up")) })
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+	patiently(t, time.Second, func(window time.Duration) error {
+		more := window * 2 / 5 // it is looked at some times more
+		r := newRig(t).script(fmt.Sprintf("- say: I begin\n- run: touch ../up; until [ -e ../go ]; do sleep 0.01; done; sleep %.2f\n- answer: done\n", more.Seconds()))
+		r.order.Windows.Tool, r.order.Windows.Silence, r.order.Windows.Timeout = window, window, 2*window
+		var out, talk bytes.Buffer
+		cmd := r.start(&out, &talk)
+		root := filepath.Dir(r.order.Dir)
+		until(t, "it is up, or late", func() bool { return there(filepath.Join(root, "up")) || there(r.order.Report) })
+		stopAll(t, cmd)
+		<-time.After(3 * window) // what is looked at is that it passes
+		d, err := goOn(r, cmd, &out, &talk)
+		if err != nil || d.Ended != effect.EndedItself || d.Resumes != 0 {
+			return fmt.Errorf("ended %q, resumes %d, notes %v: %w", d.Ended, d.Resumes, d.Notes, err)
+		}
+		return nil
+	})
+}
+
+// goOn lets a stopped attendant and its agent go on, to a good end.
+func goOn(r *rig, cmd *exec.Cmd, out, talk *bytes.Buffer) (done, error) {
+	r.t.Helper()
+	if err := errors.Join(cmd.Process.Signal(syscall.SIGCONT), put(filepath.Join(filepath.Dir(r.order.Dir), "go"), "")); err != nil {
+		r.t.Fatal(err)
 	}
-	<-time.After(2 * r.order.Windows.Timeout) // what is looked at is that it passes
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
+	d := r.wait(cmd, out, talk)
+	if d.code != 0 || d.out != "done" {
+		return d, fmt.Errorf("exit %d, said %q", d.code, d.out)
 	}
-	if err := put(filepath.Join(root, "go"), ""); err != nil {
-		t.Fatal(err)
-	}
-	d := r.wait(cmd, &out, &talk)
-	if d.code != 0 || d.out != "done" || d.Ended != effect.EndedItself || d.Resumes != 0 {
-		t.Fatalf("exit %d, said %q, ended %q, resumes %d, notes %v", d.code, d.out, d.Ended, d.Resumes, d.Notes)
-	}
+	return d, nil
 }
 
 // Who left before the clock was looked at, late, ended by itself.
 func TestLeftBeforeALateLook(t *testing.T) {
 	t.Parallel()
-	r := newRig(t).script("- run: touch ../up; until [ -e ../go ]; do sleep 0.01; done\n- run: touch ../left\n- answer: done\n")
-	r.order.Windows.Timeout = 4 * time.Second
-	var out, talk bytes.Buffer
-	cmd := r.start(&out, &talk)
-	root := filepath.Dir(r.order.Dir)
-	until(t, "it is up", func() bool { return there(filepath.Join(root, "up")) })
-	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	if err := put(filepath.Join(root, "go"), ""); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "it left", func() bool { return there(filepath.Join(root, "left")) })
-	<-time.After(r.order.Windows.Timeout) // what is looked at is that it passes
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
-	d := r.wait(cmd, &out, &talk)
-	if d.code != 0 || d.out != "done" || d.Ended != effect.EndedItself {
-		t.Fatalf("exit %d, said %q, ended %q, notes %v", d.code, d.out, d.Ended, d.Notes)
-	}
+	patiently(t, 2*time.Second, func(window time.Duration) error {
+		r := newRig(t).script("- run: touch ../up; until [ -e ../go ]; do sleep 0.01; done\n- run: touch ../left\n- answer: done\n")
+		r.order.Windows.Timeout = window
+		var out, talk bytes.Buffer
+		cmd := r.start(&out, &talk)
+		root := filepath.Dir(r.order.Dir)
+		until(t, "it is up, or late", func() bool { return there(filepath.Join(root, "up")) || there(r.order.Report) })
+		stopAll(t, cmd)
+		if err := put(filepath.Join(root, "go"), ""); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "it left, or was late", func() bool { return there(filepath.Join(root, "left")) || there(r.order.Report) })
+		<-time.After(window) // what is looked at is that it passes
+		d, err := goOn(r, cmd, &out, &talk)
+		if err != nil || d.Ended != effect.EndedItself {
+			return fmt.Errorf("ended %q, notes %v: %w", d.Ended, d.Notes, err)
+		}
+		return nil
+	})
 }
 
 // What a standstill took is taken off every window, and no more than it took.

@@ -4,6 +4,7 @@ package supervise
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,18 +49,21 @@ func TestSuccess(t *testing.T) {
 // promise: F2
 func TestHangThenResume(t *testing.T) {
 	t.Parallel()
-	r := newRig(t).script("attempts:\n- [say: I begin, run: 'true', hang: true]\n- [write: {path: made.txt, text: x}, answer: done after all]\n")
-	r.order.Windows.Silence = 1500 * time.Millisecond // the second process must keep within it, on a busy machine too
-	d := r.run()
-	if d.code != 0 || d.out != "done after all" || d.Ended != effect.EndedItself || d.Resumes != 1 {
-		t.Fatalf("exit %d, said %q, ended %q, resumes %d, notes %q\n%s", d.code, d.out, d.Ended, d.Resumes, d.told(), d.talk)
-	}
-	if d.told() != "base session quiet interrupt resume" || d.Result.ToolCount != 2 || len(d.Result.Tools) != 2 {
-		t.Fatalf("notes %q, tools %+v", d.told(), d.Result.Tools)
-	}
-	if d.Notes[1].Text != d.Notes[4].Text || d.Result.Session != d.Notes[1].Text {
-		t.Fatalf("another session was gone on with: %+v", d.Notes)
-	}
+	patiently(t, 700*time.Millisecond, func(window time.Duration) error {
+		r := newRig(t).script("attempts:\n- [say: I begin, run: 'true', hang: true]\n- [write: {path: made.txt, text: x}, answer: done after all]\n")
+		r.order.Windows.Silence = window // the second process must keep within it
+		d := r.run()
+		if d.code != 0 || d.out != "done after all" || d.Ended != effect.EndedItself || d.Resumes != 1 {
+			return fmt.Errorf("exit %d, said %q, ended %q, resumes %d, notes %q\n%s", d.code, d.out, d.Ended, d.Resumes, d.told(), d.talk)
+		}
+		if d.told() != "base session quiet interrupt resume" || d.Result.ToolCount != 2 || len(d.Result.Tools) != 2 {
+			return fmt.Errorf("notes %q, tools %+v", d.told(), d.Result.Tools)
+		}
+		if d.Notes[1].Text != d.Notes[4].Text || d.Result.Session != d.Notes[1].Text {
+			return fmt.Errorf("another session was gone on with: %+v", d.Notes)
+		}
+		return nil
+	})
 }
 
 // promise: F2
@@ -234,12 +238,15 @@ func TestGently(t *testing.T) {
 	for _, contain := range []Containment{ContainSubreaper, ContainAuto} {
 		t.Run(string(contain), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t).command("trap 'touch tidied; exit 0' TERM; echo up; while :; do sleep 0.02; done")
-			r.order.Contain = contain
-			r.order.Windows.Timeout, r.order.Windows.Gentle = 3*time.Second, 30*time.Second
-			if d := r.run(); d.Ended != effect.EndedDeadline || d.Evidence.After.Tree != "tidied" {
-				t.Errorf("level %d: ended %q, evidence %+v", d.Level, d.Ended, d.Evidence)
-			}
+			patiently(t, time.Second, func(window time.Duration) error {
+				r := newRig(t).command("trap 'touch tidied; exit 0' TERM; echo up; while :; do sleep 0.02; done")
+				r.order.Contain = contain
+				r.order.Windows.Timeout, r.order.Windows.Gentle = window, 30*time.Second
+				if d := r.run(); d.Ended != effect.EndedDeadline || d.Evidence.After.Tree != "tidied" {
+					return fmt.Errorf("level %d: ended %q, evidence %+v", d.Level, d.Ended, d.Evidence)
+				}
+				return nil
+			})
 		})
 	}
 }
