@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/belay-run/belay/proc"
 )
 
 const (
@@ -34,14 +36,14 @@ func (g GitHub) run(ctx context.Context, args []string, in []byte) reply {
 	out, talk := head{most: maxAnswer}, head{most: maxTalk}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(slices.Clone(g.Environ), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_COLOR=1", "CLICOLOR_FORCE=0", "GH_FORCE_TTY=")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(in), &out, &talk, pipeDelay
+	cmd.Stdin = bytes.NewReader(in)
 	if g.Hold != nil {
 		cmd.ExtraFiles = []*os.File{g.Hold}
 	}
 	cmd.SysProcAttr = withUs()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	runtime.LockOSThread() // the thread that starts it is the one whose death it would hear of
-	err := cmd.Run()
+	err := proc.Capture(cmd, pipeDelay, &out, &talk)
 	runtime.UnlockOSThread()
 	var exit *exec.ExitError
 	r, answered := readReply(out.b)

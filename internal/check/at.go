@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -118,19 +118,14 @@ func tryCommand(ctx context.Context, t Trial, dir string, env []string, to Strea
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with all that it started
-	cmd.WaitDelay = endDelay
 	kept := &extract{to: to.Err}
-	var out io.Writer = kept
-	cmd.Stdout, cmd.Stderr = out, out
-	err = cmd.Run()
+	err = proc.Capture(cmd, endDelay, kept, nil)
 	text := kept.String()
 	r.Said = lastPart(text)
 	var exit *exec.ExitError
 	switch tally := agent.TallyOf(text); {
 	case ctx.Err() != nil:
 		r.Exit, r.Why = 124, fmt.Sprintf("it did not end within %s", t.Within)
-	case errors.Is(err, exec.ErrWaitDelay): // it ended, and left something that holds its output
-		r.Passed = true
 	case errors.As(err, &exit):
 		r.Exit = exit.ExitCode()
 		r.Why = fmt.Sprintf("exit %d", r.Exit)

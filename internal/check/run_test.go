@@ -62,3 +62,14 @@ func TestAnswersOfForges(t *testing.T) {
 		t.Error("a page of a proxy is taken for an answer")
 	}
 }
+
+// A command that says that no test ran has shown nothing, also when what it left
+// behind holds its output.
+func TestNoTestRan(t *testing.T) {
+	t.Parallel()
+	trial := Trial{Args: []string{"sh", "-c", "sleep 3 & echo 'collected 0 items'; echo '==== no tests ran in 0.01s ===='; exit 0"}, Within: time.Minute}
+	r, err := tryCommand(t.Context(), trial, t.TempDir(), []string{"PATH=/usr/bin:/bin"}, Streams{io.Discard, io.Discard})
+	if err != nil || r.Passed || r.Why != "exit 0, and no test ran" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/proc"
 )
 
 const (
@@ -36,14 +36,10 @@ func (p Patient) ask(ctx context.Context, argv ...string) reply {
 	defer cancel()
 	var out, talk head
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.Environ, p.Dir, &out, &talk
+	cmd.Env, cmd.Dir = p.Environ, p.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = pipeDelay // a child that went its own way may hold the pipe
-	err := cmd.Run()
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // the program itself ended well
-	}
+	err := proc.Capture(cmd, pipeDelay, &out, &talk)
 	return reply{out: out.String(), talk: talk.String(), hung: ctx.Err() != nil, err: err}
 }
 

@@ -79,6 +79,10 @@ func TestCommandsEnd(t *testing.T) {
 	if tr := target.Send(t.Context(), Notice{}, begun); tr == nil || tr.Text != "sh: exit status 7: thanks" {
 		t.Errorf("%+v", tr)
 	}
+	target.Argv = []string{"sh", "-c", "sleep 2 & exit 0"} // what it leaves behind holds its output
+	if tr := target.Send(t.Context(), Notice{}, begun); tr != nil {
+		t.Errorf("it was told, and would be again: %+v", tr)
+	}
 	target.Argv = []string{"no-such-program"}
 	if tr := target.Send(t.Context(), Notice{}, begun); tr == nil || tr.Text != "no-such-program is not on the PATH" {
 		t.Errorf("%+v", tr)

@@ -21,6 +21,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -273,13 +274,13 @@ func start(ctx context.Context, argv, env []string, dir string, in []byte) *Trou
 	}
 	talk := tail{most: maxTalk}
 	cmd := exec.CommandContext(ctx, program, argv[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = env, bytes.NewReader(in), &talk, &talk, pipeDelay
+	cmd.Env, cmd.Stdin = env, bytes.NewReader(in)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		cmd.Dir = dir
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	err := cmd.Run()
+	err := proc.Capture(cmd, pipeDelay, &talk, nil)
 	switch {
 	case err == nil:
 		return nil

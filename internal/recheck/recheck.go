@@ -141,11 +141,9 @@ func (l Lab) run(ctx context.Context, s proc.Spawn, limit time.Duration) (code i
 	var out end
 	cmd := exec.CommandContext(ctx, s.Argv[0], s.Argv[1:]...)
 	cmd.Dir, cmd.Env = s.Dir, slices.Concat(l.Env, s.Env, []string{"PWD=" + s.Dir})
-	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = pipeDelay // what it left running may hold the pipe
-	err = cmd.Run()
+	err = proc.Capture(cmd, pipeDelay, &out, nil)
 	if cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left running, if anything
 	}
@@ -155,8 +153,6 @@ func (l Lab) run(ctx context.Context, s proc.Spawn, limit time.Duration) (code i
 		return -1, out.String(), ctx.Err()
 	case errors.As(err, &exit):
 		return exit.ExitCode(), out.String(), nil
-	case errors.Is(err, exec.ErrWaitDelay):
-		return 0, out.String(), nil
 	}
 	return 0, out.String(), err
 }
