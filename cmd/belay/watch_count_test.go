@@ -1,8 +1,11 @@
+//go:build linux
+
 package main_test
 
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -22,18 +25,7 @@ import (
 func TestWatchThatCannotCount(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 1, 1)
-	left := filepath.Join(c.dir, "state", "runs", "w0", "watch.log") // of a driver that a watch started
-	run := c.command("run", "r.yaml", "--id", "w0", "--set", "name=w0")
-	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(20 * time.Second); c.driver("w0") == 0 && time.Now().Before(end); {
-		c.wait(10 * time.Millisecond)
-	}
-	_ = run.Process.Kill() // it may have died by itself: then the watch says so
-	_ = run.Wait()         // killed
-
+	left := c.leave("w0")
 	st, err := journal.OpenState(filepath.Join(c.dir, "state"))
 	if err != nil {
 		t.Fatal(err)
@@ -65,6 +57,46 @@ func TestWatchThatCannotCount(t *testing.T) {
 	if _, err := os.Stat(left); err != nil {
 		t.Errorf("a driver that a watch started leaves no log: %v", err)
 	}
+}
+
+// A run that died, and a disk that is full when its tries are to be counted: nothing
+// is started at all, and one line says so. With room again it goes on.
+//
+// promise: W5, W6
+func TestWatchWithAFullDisk(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 1, 1)
+	if !(exitBench{c.dir}).smallDisk(t) {
+		t.Skip("a full disk needs a disk of its own")
+	}
+	left := c.leave("w0")
+	ballast := filepath.Join(c.dir, "state", "ballast")
+	if out, err := exec.CommandContext(t.Context(), "cp", "/dev/zero", ballast).CombinedOutput(); err == nil {
+		t.Fatalf("the disk has no end: %s", out)
+	}
+	c.refuses("w0", "no space left on device", left)
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	c.settle()
+	c.sound("w0")
+}
+
+// leave starts a run and kills its driver. It gives the log of the driver that a watch
+// would start.
+func (c *crowd) leave(run string) (left string) {
+	c.t.Helper()
+	cmd := c.command("run", "r.yaml", "--id", run, "--set", "name="+run)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); c.driver(run) == 0 && time.Now().Before(end); {
+		c.wait(10 * time.Millisecond)
+	}
+	_ = cmd.Process.Kill() // it may have died by itself: then the watch says so
+	_ = cmd.Wait()         // killed
+	return filepath.Join(c.dir, "state", "runs", run, "watch.log")
 }
 
 // refuses has a watch look at a run for two seconds: it calls a person, once, and

@@ -51,6 +51,7 @@ type crowd struct {
 	seed        uint64
 	dice        *rand.Rand
 	busy        []*exec.Cmd // resumes and watches
+	env         []string
 
 	kills, stops, resumes, watches int
 }
@@ -91,7 +92,7 @@ func (c *crowd) id(i int) string { return fmt.Sprintf("w%d", i) }
 func (c *crowd) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(c.t.Context(), os.Getenv("PROGRAM_UNDER_TEST"), args...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "BELAY_STATE="+filepath.Join(c.dir, "state"))
+	cmd.Env = append(append(os.Environ(), "BELAY_STATE="+filepath.Join(c.dir, "state")), c.env...)
 	return cmd
 }
 
