@@ -25,12 +25,11 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 	was := w.rung[sum.ID]
 	about := func() (aboutRun, error) { return w.bell.about(sum.ID) }
 	switch {
-	case !d.Event.Calls():
-		if was == "" {
-			return nil
-		}
+	case !d.Event.Calls() && was == "":
+		return nil
+	case !d.Event.Calls() && run.Parked.IsZero():
 		return w.bell.tell(sum.ID, was, nil, about) // what is over is forgotten after a while
-	case run.Status == belay.Held || run.Status.Terminal():
+	case run.Status == belay.Held || run.Status.Terminal() || !run.Parked.IsZero(): // one that is parked may have asked something
 		r, err := about()
 		if err != nil {
 			return err
