@@ -189,7 +189,8 @@ func person(reason, next string) Decision {
 // Uncounted is the decision about a run that nobody drives, when what is known of
 // it cannot be kept: what is not counted is not tried.
 func Uncounted(id belay.RunID, err error) Decision {
-	d := person("nobody drives it, and it is not started: a try cannot be counted: "+strings.ReplaceAll(err.Error(), "\n", "; "), "doctor")
+	d := person("nobody drives it, and it is not started: a try cannot be counted: "+err.Error(), "doctor")
+	d.Reason = strings.ReplaceAll(d.Reason, "\n", "; ") // one line
 	d.Run, d.Shown = id, true
 	return d
 }
