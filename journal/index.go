@@ -188,6 +188,9 @@ func (s *State) Runs(of ...belay.Status) ([]Summary, error) {
 	return s.list("status", args...)
 }
 
+// RunsIn lists the runs that work in a directory, the newest first, as Runs does.
+func (s *State) RunsIn(dir string) ([]Summary, error) { return s.list("dir", dir) }
+
 // RunsNamed lists those of the runs that are there, the newest first, as Runs does.
 func (s *State) RunsNamed(ids ...belay.RunID) (sums []Summary, err error) {
 	for chunk := range slices.Chunk(ids, maxNamed) {

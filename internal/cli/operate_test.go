@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,16 +44,46 @@ func TestPageForOperators(t *testing.T) {
 			t.Errorf("%s sets nothing", v)
 		}
 	}
+	scripts, err := filepath.Glob("../../cmd/belay/testdata/script/*.txtar")
+	must(t, err)
+	var typed strings.Builder
+	for _, name := range scripts {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		typed.Write(text)
+	}
 	seen := 0
 	for _, m := range regexp.MustCompile("(?m)`belay ([^`]+)`|^belay ([^#\n]+)").FindAllStringSubmatch(page, -1) {
 		seen++
 		if err := parses(strings.Fields(m[1] + m[2])); err != nil {
 			t.Errorf("belay %s%s: %v", m[1], m[2], err)
 		}
+		if !asTyped(m[1] + m[2]).MatchString(typed.String()) {
+			t.Errorf("belay %s%s: no script types that", m[1], m[2])
+		}
+	}
+	if asTyped("resume ID --never").MatchString(typed.String()) {
+		t.Error("everything counts as typed")
 	}
 	if seen < 30 {
 		t.Errorf("only %d commands found: the test looks at too little", seen)
 	}
+}
+
+// asTyped finds a command of the page as somebody types it.
+func asTyped(command string) *regexp.Regexp {
+	words := strings.Fields(command)
+	for i, w := range words {
+		w = regexp.QuoteMeta(w)
+		for _, name := range []string{"ID", "STEP", "ITEM"} {
+			w = regexp.MustCompile(`\b`+name+`\b`).ReplaceAllLiteralString(w, `[^\s:]+`)
+		}
+		if w == "TEXT" || w == "TASK" {
+			w = `(?:'[^'\n]*'|[^\s-]\S*)(?: -[^\n]*)??`
+		}
+		words[i] = w
+	}
+	return regexp.MustCompile(`(?m)\bbelay (?:--\S+ \S+ )?` + strings.Join(words, " ") + `(?:\s|'|$)`)
 }
 
 // parses tells whether a command line is one, without doing it.

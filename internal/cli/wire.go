@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -13,6 +15,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/internal/tui"
@@ -183,6 +186,9 @@ func runID(st *journal.State, arg string) (belay.RunID, error) {
 		return "", exit.New(exit.Invalid, "find run", errors.New("the id is empty"), "list the runs with belay runs")
 	}
 	id, err := st.Resolve(arg)
+	if m := lastWord().FindStringSubmatch(arg); m != nil && string(id) != arg { // one that is called so is meant
+		return lastRun(st, m[1], m[2])
+	}
 	var unknown *journal.Unknown
 	if errors.As(err, &unknown) {
 		if lies, e := st.FindArchived(arg); e == nil {
@@ -191,6 +197,28 @@ func runID(st *journal.State, arg string) (belay.RunID, error) {
 		}
 	}
 	return id, err
+}
+
+// lastWord is how the newest runs of this directory are named: last, last~1, and a
+// child run of theirs.
+var lastWord = pattern.Lazy(`^last(?:~([0-9]{1,6}))?(/.*)?$`)
+
+// lastRun is the newest run of this directory, or one so many before it.
+func lastRun(st *journal.State, before, child string) (belay.RunID, error) {
+	dir, err := workDir("")
+	if err != nil {
+		return "", err
+	}
+	sums, err := st.RunsIn(dir)
+	if err != nil {
+		return "", err
+	}
+	sums = slices.DeleteFunc(sums, func(s journal.Summary) bool { return s.Gone })
+	n, _ := strconv.Atoi(before) // none is the last one
+	if n >= len(sums) {
+		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("%d runs of directory %s are there", len(sums), dir), "list all runs with belay runs")
+	}
+	return sums[n].ID + belay.RunID(child), nil
 }
 
 // inRun checks that a run of a tree is there.
