@@ -30,6 +30,7 @@ type exitRow struct {
 var exitRows = []exitRow{
 	{exit.OK, "achieved", "", "run ok.yaml --id $ID", true},
 	{exit.OK, "asked", "", "version", false},
+	{exit.OK, "watched and achieved", "belay run ok.yaml --id $ID", "watch $ID --poll 20ms --window 5s", false},
 	{exit.Failed, "a step fails", "", "run bad.yaml --id $ID", true},
 	{exit.Stalemate, "rounds stand still", "", "run fix.yaml --id $ID", true},
 	{exit.Stalemate, "refused again", "belay run fix.yaml --id $ID", "resume $ID", false},
