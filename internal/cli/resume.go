@@ -26,7 +26,7 @@ type resumeOptions struct {
 	agent     string // who does it, or all that are started from now on
 	retryHeld bool   // every step that is held is tried again
 
-	unattended bool // a watch started it: nothing that has ended is opened again
+	unattended bool // a watch started it: nothing is opened again that has ended, or that a person stopped meanwhile
 }
 
 func (a *app) resumeCommand() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.from, "from", "", "go on from this step: it failed, is held or waits; one that is held is tried again")
 	cmd.Flags().StringVar(&o.agent, "agent", "", "let this agent do the step of --from, or all that are started from now on")
 	cmd.Flags().BoolVar(&o.retryHeld, "retry-held", false, "try every step again that is held")
-	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has not ended (for belay watch)")
+	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has neither ended nor been stopped (for belay watch)")
 	_ = cmd.Flags().MarkHidden("unattended") // it is there: the line above made it
 	secretFlag(cmd, &o.secrets)
 	cmd.ValidArgsFunction = a.completeRun
@@ -74,7 +74,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if err != nil {
 		return err
 	}
-	if status := open.Tree.Status(); o.unattended && (status.Terminal() || status == belay.Paused) {
+	if status := open.Tree.Status(); o.unattended && (status.Terminal() || status == belay.Paused || status == belay.Stopped) {
 		return a.rest(ctx, ws, open, nil, o.json)
 	}
 	if !o.unattended && onlyPlanned(open) {
