@@ -134,9 +134,11 @@ func (s *State) noHome(i int, h *effect.AnswerWorktree) command {
 
 // title is what a branch of the run is named after.
 func (s *State) title() string {
-	var text string
-	if v, ok := s.vars.vars["task_description"]; ok && v.Inline() && json.Unmarshal(v.JSON, &text) == nil && text != "" {
-		return text
+	for _, name := range []string{"task_title", "task_description"} { // the first is that of a long task
+		var text string
+		if v, ok := s.vars.vars[name]; ok && v.Inline() && json.Unmarshal(v.JSON, &text) == nil && text != "" {
+			return text
+		}
 	}
 	return s.prog.Name + "-" + strings.ReplaceAll(string(s.id), "/", "-")
 }

@@ -20,7 +20,9 @@ const taskRecipe = "smart-orchestrator"
 
 // Task is what a run of belay do is about, and what it came to.
 type Task struct {
-	Text     string // as it was given
+	Text     string // as it was given; of a long one the beginning
+	File     string // that has all of a long one
+	Bytes    int64  // how long that is
 	Type     string // "" while there is no plan
 	Goal     string
 	Criteria []TaskCriterion // of the plan; judged when a round was
@@ -70,6 +72,8 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	r := taskReader{tree, read}
 	t := &Task{Planned: slices.Contains(started.Exclude, "work"), Most: 3}
 	r.get(root, "task_description", &t.Text)
+	r.get(root, "task_file", &t.File)
+	r.get(root, "task_bytes", &t.Bytes)
 	r.get(root, "max_rounds", &t.Most)
 	var plan struct {
 		Type, Goal string
@@ -132,7 +136,9 @@ func (t *Task) again(was event.RunStarted, here string) Command {
 	c := Command{"do", "--file", "FILE"} // it has no place on a line
 	text := strings.TrimSpace(t.Text)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	if text != "" && text[0] != '-' && utf8.RuneCountInString(text) <= mostTyped && !strings.ContainsFunc(text, odd) {
+	if t.File != "" {
+		c[2] = Quote(t.File)
+	} else if text != "" && text[0] != '-' && utf8.RuneCountInString(text) <= mostTyped && !strings.ContainsFunc(text, odd) {
 		c = Command{"do", Quote(text)}
 	}
 	if was.Dir != here {
@@ -157,10 +163,19 @@ func (r taskReader) get(s *flow.State, name string, into any) {
 	}
 }
 
-func (r taskReader) value(v belay.Value, into any) {
+func (r taskReader) value(v belay.Value, into any) { Decode(v, r.read, into) }
+
+// Decode reads a value, with read where it is not in the records: a text is as it is
+// there, everything else is JSON. What cannot be read, or has another form, leaves what
+// is there.
+func Decode(v belay.Value, read func(belay.Value) []byte, into any) {
 	raw := []byte(v.JSON)
-	if !v.Inline() && r.read != nil {
-		raw = r.read(v)
+	if !v.Inline() && read != nil {
+		raw = read(v)
+		if text, isText := into.(*string); isText {
+			*text = string(raw)
+			return
+		}
 	}
 	_ = json.Unmarshal(raw, into) // it is told without
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -31,6 +32,7 @@ type decomposition struct {
 	Goal     string      `json:"goal"`
 	Criteria []Criterion `json:"criteria"`
 	Streams  []Stream    `json:"streams"`
+	Parts    []string    `json:"parts"`
 	Count    int         `json:"count"`
 	Agents   int         `json:"max_agents"`
 	Said     string      `json:"said"`
@@ -56,6 +58,7 @@ func callTaskType() Function {
 			{"goal", TypeText, true, "One line."},
 			{"criteria", TypeList, true, "Objects with `id` and `text`, and `check` and `files` where they were named; at least one."},
 			{"streams", TypeList, true, "Objects with `id`, `name`, `description`, `needs`, `criteria` and `recipe`; at least one."},
+			{"parts", TypeList, true, "The workstreams that the agent named, each as a text, where one session does all of them; else empty."},
 			{"count", TypeNumber, true, "How many workstreams there are."},
 			{"max_agents", TypeNumber, true, "How many agents may start for it: 40 for each workstream, 200 at most."},
 			{"said", TypeText, true, "The type as the agent said it."},
@@ -70,7 +73,7 @@ func callTaskType() Function {
 				"criteria": [{"id": "c1", "text": "over the limit: 429"}, {"id": "conf", "text": "configurable", "files": ["config/**"]}],
 				"streams": [{"id": "limiter", "name": "limiter", "description": "count and refuse", "needs": [], "criteria": [], "recipe": "default-workflow"},
 					{"id": "docs", "name": "docs", "description": "say so", "needs": ["limiter"], "criteria": [], "recipe": "default-workflow"}],
-				"count": 2, "max_agents": 80, "said": "Q&A", "fallback": false,
+				"parts": [], "count": 2, "max_agents": 80, "said": "Q&A", "fallback": false,
 				"warnings": ["the agent said Q&A, but the task asks for tests: it is Development"]}`),
 		},
 		do: taskType,
@@ -83,7 +86,7 @@ func taskType(in *inputs) any {
 		in.fail("task", "it is empty")
 		return nil
 	}
-	d := decomposition{Warnings: []string{}}
+	d := decomposition{Warnings: []string{}, Parts: []string{}}
 	o, ok := objectIn(in.any("decomposition"), "task_type", "goal", "workstreams", "success_criteria")
 	o = renamed(o)
 	if !ok || in.flag("whole") && !isWhole(o) {
@@ -174,6 +177,7 @@ func (d *decomposition) streams(in *inputs, text string, o map[string]any) {
 	list, _ := unwrapped(o["workstreams"]).([]any)
 	if most == 1 || len(list) <= 1 {
 		d.Streams = []Stream{d.whole(text)}
+		d.oneFor(list, o)
 		return
 	}
 	known := ids{}
@@ -218,6 +222,29 @@ func (d *decomposition) streams(in *inputs, text string, o map[string]any) {
 		return
 	}
 	d.needs(wished, byName)
+}
+
+// oneFor has one session do what several workstreams were planned for: who does the
+// work is told what each of them is about.
+func (d *decomposition) oneFor(list []any, o map[string]any) {
+	if len(list) <= 1 {
+		d.Parts = append(d.Parts, texts(o["parts"])...) // of a plan that was read before
+		return
+	}
+	for _, item := range list {
+		w, _ := item.(map[string]any)
+		name, about := line(first(w, "name", "title", "id"), 80), plain(first(w, "description", "task", "goal"))
+		if s, isText := item.(string); isText {
+			about = plain(s)
+		}
+		if name != "" && about != "" && name != about {
+			about = name + ": " + about
+		}
+		if about = cmp.Or(about, name); about != "" {
+			d.Parts = append(d.Parts, about)
+		}
+	}
+	d.warn("one session instead of %d workstreams", len(list))
 }
 
 // whole is the one workstream of a task that is not split.

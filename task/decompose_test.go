@@ -3,6 +3,7 @@ package task
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -189,5 +190,39 @@ func TestCriteria(t *testing.T) {
 	got := typeOf(t, "t", `{"goal": "g"}`, `"criteria": `+string(raw))
 	if len(list(t, got["criteria"])) != maxCriteria || !strings.Contains(fmt.Sprint(got["warnings"]), "200 criteria") {
 		t.Errorf("%d criteria, %v", len(list(t, got["criteria"])), got["warnings"])
+	}
+}
+
+// One session that does what several workstreams were planned for is told about each of
+// them, also when the plan is read a second time.
+func TestOneSessionForAll(t *testing.T) {
+	t.Parallel()
+	const plan = `{"task_type": "Development", "goal": "a door", "success_criteria": ["it opens"],
+		"workstreams": [{"name": "frame", "description": "of oak\nwith a sill"}, "hang it"]}`
+	d := call(t, "task-type", `{"task": "add a door", "single": true, "decomposition": `+plan+`}`)
+	want := []any{"frame: of oak\nwith a sill", "hang it"}
+	if !reflect.DeepEqual(d["parts"], want) || d["count"] != 1.0 || !reflect.DeepEqual(d["warnings"], []any{"one session instead of 2 workstreams"}) {
+		t.Errorf("%v", d)
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := call(t, "task-type", `{"task": "add a door", "single": true, "decomposition": `+string(raw)+`}`)
+	if !reflect.DeepEqual(again["parts"], want) || len(again["warnings"].([]any)) != 0 {
+		t.Errorf("%v", again)
+	}
+	parts, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []string{`{}`, `{"status": "PARTIAL", "criteria": []}`} {
+		next := call(t, "next-task", `{"task": "add a door", "round": 2, "parts": `+string(parts)+`, "status": `+status+`}`)
+		if text := next["task"].(string); !strings.Contains(text, "Do all of them, in this order:\n- frame: of oak\n  with a sill\n- hang it\n") {
+			t.Errorf("%s", text)
+		}
+	}
+	if d := call(t, "task-type", `{"task": "add a door", "decomposition": `+plan+`}`); len(d["parts"].([]any)) != 0 || d["count"] != 2.0 {
+		t.Errorf("%v", d)
 	}
 }

@@ -18,12 +18,13 @@ func callNextTask() Function {
 			{"goal", TypeText, false, "Its goal."},
 			{"round", TypeNumber, true, "Which round it is for, from 1."},
 			{"criteria", TypeAny, false, "Its criteria, as task-type gives them: who does the work is told what it is judged by."},
+			{"parts", TypeAny, false, "What the plan divides the work into, as task-type gives it: one session does all of it."},
 			{"status", TypeObject, false, "What criteria-status gave for the round before; nothing in the first."},
 			{"checks", TypeAny, false, "Results of the checks of the round before: objects with `id`, `exit` and, where there is some, `said`, the end of what was printed."},
 			{"tried", TypeAny, false, "What was tried in it, in words."},
 		},
 		Outputs: []Field{
-			{"task", TypeText, true, "The text; in the first round the task as it is, with `judging`."},
+			{"task", TypeText, true, "The text; in the first round the task as it is, with the parts and `judging`."},
 			{"judging", TypeText, true, "The goal and the criteria with their checks; empty where they say no more than the task."},
 			{"missing", TypeList, true, "The ids of the criteria that are not met."},
 		},
@@ -49,9 +50,12 @@ func nextTask(in *inputs) any {
 	criteria, _ := readCriteria(in.any("criteria"))
 	out.Task, out.Judging, out.Missing = task, judging(task, goal, criteria), []string{}
 	round, o := in.number("round", 1), in.object("status")
+	divided := divided(texts(in.any("parts")))
 	if round <= 1 || o == nil {
-		if out.Judging != "" {
-			out.Task = strings.TrimRight(task, "\n") + "\n\n" + out.Judging
+		for _, more := range []string{divided, out.Judging} {
+			if more != "" {
+				out.Task = strings.TrimRight(out.Task, "\n") + "\n\n" + more
+			}
 		}
 		return out
 	}
@@ -89,9 +93,24 @@ func nextTask(in *inputs) any {
 			parts = append(parts, part[0]+part[1])
 		}
 	}
+	if divided != "" {
+		parts = append(parts, divided)
+	}
 	parts = append(parts, "The task as it was given:\n"+quoted(plain(task)))
 	out.Task = strings.Join(parts, "\n\n")
 	return out
+}
+
+// divided says what a session does that stands for several workstreams.
+func divided(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	text := "The plan divides the work into these parts. Do all of them, in this order:"
+	for _, p := range parts {
+		text += "\n- " + strings.ReplaceAll(p, "\n", "\n  ")
+	}
+	return text
 }
 
 // judging says what the work is judged by; nothing where that says no more than the

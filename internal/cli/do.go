@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/verdict"
 	"github.com/belay-run/belay/worktree"
 )
@@ -51,6 +52,10 @@ type doOptions struct {
 	trust    bool
 	inPlace  bool
 	track    bool
+
+	title string // of a long task: its first line
+	whole string // the file that has all of it
+	bytes int    // how long that is
 
 	decided *madePlan // the plan of an earlier run, which is carried out; nil = one is made
 }
@@ -105,7 +110,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 		return usage(cmd, err)
 	}
 	kind := taskTypes[strings.ToLower(o.taskType)]
-	task, criteria, err := a.wanted(args, o)
+	task, criteria, err := a.wanted(args, &o)
 	if err != nil {
 		return err
 	}
@@ -123,7 +128,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	}
 	if engine.LastLevel(a.environ) && !o.single {
 		o.single = true
-		a.say("one workstream: this is the deepest level of sessions that is allowed")
+		a.say("at the depth limit of nested sessions: one session does all the work, instead of several workstreams")
 	}
 	if o.planOnly {
 		o.exclude = []string{workTag}
@@ -145,6 +150,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 		"task_description": task, "task_type": kind, "single": o.single, "max_rounds": o.rounds,
 		"has_tests": tested, "publish": o.publish, "plan_review": o.reviewed(cfg), "trust_reflection": o.trust,
 		"review_rounds": cmp.Or(o.reviews, cfg.ReviewRounds.Value), "review_adaptive": !o.noAdapt, "track": o.track,
+		"task_title": o.title, "task_file": o.whole, "task_bytes": o.bytes,
 		"task_origin": dir, inPlaceVar: o.alone != "" || o.planOnly && o.inPlace,
 	} {
 		if vars[name], err = json.Marshal(v); err != nil {
@@ -158,11 +164,14 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 }
 
 // wanted is the task and the criteria that the user gave.
-func (a *app) wanted(args []string, o doOptions) (task string, criteria json.RawMessage, err error) {
+func (a *app) wanted(args []string, o *doOptions) (task string, criteria json.RawMessage, err error) {
 	if o.decided != nil {
 		return o.decided.task, o.decided.criteria, nil
 	}
 	if task, err = a.task(args, o.file); err != nil {
+		return "", nil, err
+	}
+	if task, err = a.shortened(task, o); err != nil {
 		return "", nil, err
 	}
 	criteria, err = criteriaOf(o.criteria)
@@ -194,7 +203,7 @@ func (a *app) task(args []string, file string) (string, error) {
 	case strings.TrimSpace(text) == "":
 		return "", exit.New(exit.Invalid, "read the task", errors.New("there is nothing in it"), "say what is to be done")
 	}
-	return a.shortened(text, file)
+	return text, nil
 }
 
 func (a *app) taskFile(file string) ([]byte, error) {
@@ -218,12 +227,15 @@ func (a *app) taskFile(file string) ([]byte, error) {
 }
 
 // shortened is what of a long task goes into prompts, with the place of the rest.
-func (a *app) shortened(text, file string) (string, error) {
+func (a *app) shortened(text string, o *doOptions) (string, error) {
+	if len(text) > belay.MaxInline/2 { // in a record it may be longer
+		o.title = tui.Title(firstLine(text))
+	}
 	if len(text) <= taskHead {
 		return text, nil
 	}
-	path := file
-	if file == "" || file == "-" {
+	path := o.file
+	if path == "" || path == "-" {
 		f, err := os.CreateTemp("", "belay-task-*.txt")
 		if err == nil {
 			_, err = f.WriteString(text)
@@ -242,6 +254,7 @@ func (a *app) shortened(text, file string) (string, error) {
 	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
+	o.whole, o.bytes = abs, len(text)
 	a.say("the task has %d bytes: its first %d go into prompts, all of it is in %s", len(text), cut, abs)
 	return fmt.Sprintf("%s\n\n(This is the beginning; the whole task has %d bytes and is in the file %s.)", text[:cut], len(text), abs), nil
 }

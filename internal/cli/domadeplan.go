@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/story"
 )
 
 // madePlan is a plan that a run of belay do --plan made.
@@ -42,12 +43,13 @@ func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, 
 		}
 		return read(v)
 	}
-	get := func(name string, into any) {
-		_ = json.Unmarshal(raw(name), into) // one that is not there keeps its default
-	}
+	get := func(name string, into any) { story.Decode(vars[name], read, into) } // one that is not there keeps its default
 	do := doOptions{rounds: doRounds, publish: "none", noReview: true, decided: &madePlan{criteria: raw("criteria"), plan: raw("plan")}}
 	tests := true
 	get("task_description", &do.decided.task)
+	get("task_title", &do.title)
+	get("task_file", &do.whole)
+	get("task_bytes", &do.bytes)
 	get("max_rounds", &do.rounds)
 	get("publish", &do.publish)
 	get("single", &do.single)

@@ -59,25 +59,25 @@ func planOnly(tree *flow.Tree) bool { return slices.Contains(tree.Started().Excl
 // taskLines is what is shown of a task beside its steps: the plan before anything is
 // worked on, that nobody did the work, what each
 // round amounts to, and the best one.
-func taskLines(tree *flow.Tree, n *story.News) []string {
+func taskLines(tree *flow.Tree, read func(belay.Value) []byte, n *story.News) []string {
 	if n.Path == publishStep && n.Run.Depth() == 0 {
 		return publishLines(n)
 	}
 	if n.What != story.AttemptJudged || n.Attempt == nil || n.Attempt.Observation == nil || n.Attempt.Observation.Output == nil {
 		return nil
 	}
-	out := n.Attempt.Observation.Output.JSON
+	out := *n.Attempt.Observation.Output
 	switch depth := n.Run.Depth(); {
 	case n.Path == planStep && depth == 0 && planOnly(tree):
 		return nil // it is the answer, and printed at the end
 	case n.Path == planStep && depth == 0, n.Path == mendStep && depth > 0:
 		var p taskPlan
-		if json.Unmarshal(out, &p) == nil && p.Type != "" && (depth == 0 || !p.Fallback) {
+		if story.Decode(out, read, &p); p.Type != "" && (depth == 0 || !p.Fallback) {
 			return p.lines(tree)
 		}
 	case n.Path == gapStep && depth > 0:
 		var gap struct{ Banner string }
-		if json.Unmarshal(out, &gap) == nil && gap.Banner != "" {
+		if story.Decode(out, read, &gap); gap.Banner != "" {
 			lines := strings.Split(gap.Banner, "\n")
 			for i := range lines {
 				lines[i] = readable.Clean(lines[i])
@@ -85,9 +85,9 @@ func taskLines(tree *flow.Tree, n *story.News) []string {
 			return lines
 		}
 	case n.Path == judgeStep && depth > 0:
-		return roundLines(n.Run, out)
+		return roundLines(n.Run, out, read)
 	case n.Path == bestStep && depth == 0:
-		return bestLines(out)
+		return bestLines(out, read)
 	}
 	return nil
 }
@@ -102,19 +102,19 @@ type judgedRound struct {
 	Rounds int    `json:"rounds"`
 }
 
-func roundLines(run belay.RunID, out []byte) []string {
+func roundLines(run belay.RunID, out belay.Value, read func(belay.Value) []byte) []string {
 	var r judgedRound
 	parent, ok := run.Parent()
 	number, isRound := strings.CutPrefix(string(parent.Path), roundStep)
-	if !ok || !isRound || json.Unmarshal(out, &r) != nil || r.Line == "" {
+	if story.Decode(out, read, &r); !ok || !isRound || r.Line == "" {
 		return nil
 	}
 	return []string{fmt.Sprintf("%-8s  %s", "round "+number, readable.Clean(r.Line))}
 }
 
-func bestLines(out []byte) []string {
+func bestLines(out belay.Value, read func(belay.Value) []byte) []string {
 	var r judgedRound
-	if json.Unmarshal(out, &r) != nil || r.Round == 0 {
+	if story.Decode(out, read, &r); r.Round == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("best      round %d of %d: %s", r.Round, r.Rounds, readable.Clean(r.Line))}
@@ -147,12 +147,7 @@ func publishLines(n *story.News) []string {
 // plannedLines is the plan of a run that only was to make one.
 func plannedLines(o *engine.Open) []string {
 	var p taskPlan
-	v := o.Tree.Run(o.ID).Vars()["plan"]
-	raw := []byte(v.JSON)
-	if !v.Inline() {
-		raw = blobs(o.Blob)(v)
-	}
-	if json.Unmarshal(raw, &p) != nil {
+	if story.Decode(o.Tree.Run(o.ID).Vars()["plan"], blobs(o.Blob), &p); p.Type == "" {
 		return nil
 	}
 	return p.lines(o.Tree)

@@ -22,13 +22,18 @@ const planMark = "plan"
 func keepTitle(folder journal.Folder, vars map[string]json.RawMessage, planOnly bool) {
 	var text string
 	if json.Unmarshal(vars["task_description"], &text) == nil && strings.TrimSpace(text) != "" {
-		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-		first = tui.Title(first) + "\n"
+		first := tui.Title(firstLine(text)) + "\n"
 		if planOnly {
 			first += planMark + "\n"
 		}
 		_ = putFile(filepath.Join(string(folder), titleFile), []byte(first)) // the journal has it
 	}
+}
+
+// firstLine is the first line of a text that says something.
+func firstLine(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return first
 }
 
 // titleOf is the title of the task of a run, and whether only its plan is asked for; ""

@@ -57,7 +57,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		news := show(recs)
 		if !asJSON && !a.quiet && doesTask(o) {
 			for i := range news {
-				log.say(taskLines(o.Tree, &news[i])...)
+				log.say(taskLines(o.Tree, blobs(o.Blob), &news[i])...)
 			}
 		}
 		log.seen(news)

@@ -79,7 +79,7 @@ func (a *app) showRun(s *runView) {
 	}
 	acc := s.Account(s.id.Root(), s.facts(time.Now()))
 	if t := acc.Task; t != nil {
-		head[2][1] = tui.Title(t.Title())
+		head[2][1] = tui.TaskTitle(t)
 	} else {
 		head = slices.Delete(head, 2, 3)
 	}

@@ -40,7 +40,11 @@ func (w *whyFacts) taskPart(p *page) {
 		return
 	}
 	p.head("TASK")
-	p.text("  ", readable.Cut(readable.Clean(t.Text), 3*pageWidth))
+	if t.of.File != "" {
+		p.text("  ", tui.TaskTitle(t.of))
+	} else {
+		p.text("  ", readable.Cut(readable.Clean(t.Text), 3*pageWidth))
+	}
 	if t.Goal != "" && t.Goal != t.Text {
 		p.text("  goal: ", t.Goal)
 	}

@@ -52,7 +52,7 @@ func (r *Receipt) head(p *page) {
 		p.line("- **warning**: %s", plain(r.Beside.Words(len(r.Beside.Changed))))
 	}
 	if t := r.Task; t != nil {
-		p.line("- task: %s", plain(t.Text))
+		p.line("- task: %s", t.words())
 		if t.Goal != "" {
 			p.line("- goal: %s", plain(t.Goal))
 		}

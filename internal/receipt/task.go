@@ -9,13 +9,16 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
 
 // Task is what a run of belay do was asked for, and what came of it.
 type Task struct {
-	Text     string    `json:"text"`
+	Text     string    `json:"text"`            // of a long one the beginning
+	File     string    `json:"file,omitempty"`  // that has all of a long one
+	Bytes    int64     `json:"bytes,omitempty"` // how long that is
 	Type     string    `json:"type,omitempty"`
 	Goal     string    `json:"goal,omitempty"`
 	Verdict  string    `json:"verdict,omitempty"`   // in one line
@@ -56,6 +59,15 @@ type Drop struct {
 // came after it under a ref of its own.
 const keepBest = "keep-best"
 
+// words are the task in a line.
+func (t *Task) words() string {
+	if t.File == "" {
+		return plain(t.Text)
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(t.Text), "\n")
+	return fmt.Sprintf("%s (… %s, in %s)", plain(first), readable.Size(t.Bytes), code(t.File))
+}
+
 // maxAnswer is how much of an answer a receipt has.
 const maxAnswer = 64 << 10
 
@@ -65,7 +77,7 @@ func (m *maker) task() *Task {
 		return nil
 	}
 	a := m.asked
-	t := &Task{Text: a.Text, Type: a.Type, Goal: a.Goal, Planned: a.Planned, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
+	t := &Task{Text: a.Text, File: a.File, Bytes: a.Bytes, Type: a.Type, Goal: a.Goal, Planned: a.Planned, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
 	if a.Best == 0 {
 		return t
 	}

@@ -19,6 +19,15 @@ const titleWidth = 72
 // Title is a task in one short line.
 func Title(text string) string { return readable.Cut(readable.Clean(text), titleWidth) }
 
+// TaskTitle is a task in one line, with the place of the rest of a long one.
+func TaskTitle(t *story.Task) string {
+	title := Title(t.Title())
+	if t.File != "" {
+		title += fmt.Sprintf(" (… %s, in %s)", readable.Size(t.Bytes), readable.Clean(t.File))
+	}
+	return title
+}
+
 // TaskSummary says what a task came to: the verdict, each criterion with the reason
 // where it is not met, where the work is, and what to type next. others are lines
 // about work that is not part of the result.
@@ -27,7 +36,7 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took 
 	starts, used := tree.Spent()
 	lines := []string{
 		fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)),
-		"task: " + Title(t.Title()),
+		"task: " + TaskTitle(t),
 	}
 	for _, w := range t.Warnings {
 		lines = append(lines, "warning: "+readable.Clean(w))
