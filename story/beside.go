@@ -66,6 +66,9 @@ func (b *Beside) Look() []string {
 	if has(".git/config: ") {
 		list = append(list, git+" config --local --list")
 	}
+	if has("~/.gitconfig: ") {
+		list = append(list, "git config --global --list")
+	}
 	if has("refs/") || has("HEAD") {
 		list = append(list, git+" log -g --all -20") // where refs were, with the commands that moved them
 	}

@@ -23,6 +23,7 @@ type Standing map[string]string
 const (
 	headName   = "HEAD"
 	settingsIn = ".git/config: "
+	globalIn   = "~/.gitconfig: " // wherever the settings of the user are
 	refsIn     = "refs/"
 	gitIn      = ".git/"
 	belayIn    = "refs/heads/belay/" // branches that Belay makes
@@ -54,21 +55,26 @@ func Stands(ctx context.Context, dir string, skip ...string) (Standing, error) {
 	return s, nil
 }
 
-// refs are those that are the user's. A branch that is checked out in another
-// worktree is worked on there.
+// refs are the branches, tags and the like, each with its commit and the other
+// worktree that it is checked out in.
 func (s Standing) refs(ctx context.Context, at place) error {
 	out, err := at.run(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)",
 		"refs/heads", "refs/tags", "refs/stash", "refs/replace")
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if len(f) == 3 && (f[2] == "" || f[2] == at.top) {
-			s[f[1]] = f[0]
+		if len(f) < 2 {
+			continue
 		}
+		if len(f) == 3 && f[2] == at.top {
+			f[2] = ""
+		}
+		s[f[1]] = strings.TrimSuffix(f[0]+" "+strings.Join(f[2:], " "), " ")
 	}
 	return err
 }
 
-// settings are those of the repository, without what Belay itself writes there.
+// settings are those of the repository, without what Belay itself writes there, and
+// those of the user.
 func (s Standing) settings(ctx context.Context, at place) error {
 	for _, file := range []string{filepath.Join(at.all, "config"), filepath.Join(at.own, "config.worktree")} {
 		if !exists(file) {
@@ -78,14 +84,25 @@ func (s Standing) settings(ctx context.Context, at place) error {
 		if err != nil {
 			return err
 		}
-		for _, rec := range records(out) {
-			key, value, _ := strings.Cut(rec, "\n")
-			if !ownSetting(key) {
-				s[settingsIn+key] = digest(s[settingsIn+key] + "\x00" + value)
-			}
+		s.set(settingsIn, out)
+	}
+	out, err := at.run(ctx, "config", "--global", "--no-includes", "--list", "-z")
+	var none *GitError
+	if err != nil && (!errors.As(err, &none) || none.Code < 0) { // without a file git has nothing to list
+		return err
+	}
+	s.set(globalIn, out)
+	return nil
+}
+
+// set takes in settings as git lists them.
+func (s Standing) set(in, list string) {
+	for _, rec := range records(list) {
+		key, value, _ := strings.Cut(rec, "\n")
+		if !ownSetting(key) {
+			s[in+key] = digest(s[in+key] + "\x00" + value)
 		}
 	}
-	return nil
 }
 
 // ownSetting tells the settings that Belay and the tools that it calls write: those of
@@ -171,12 +188,16 @@ func (s Standing) unwatched(ctx context.Context, at place) error {
 	return err
 }
 
-// Since is what does not stand as before, in its order, as it can be told. New
-// branches of Belay are left out.
+// Since is what does not stand as before, in its order, as it can be told. Left out
+// are new branches of Belay, and branches on which somebody worked in another worktree
+// before.
 func (s Standing) Since(before Standing) []string {
 	var list []string
 	for name, how := range s {
-		if was := before[name]; was != how && (was != "" || !strings.HasPrefix(name, belayIn)) {
+		was := before[name]
+		at, elsewhere := isElsewhere(name, was)
+		now, _ := isElsewhere(name, how)
+		if now != at && !elsewhere && (was != "" || !strings.HasPrefix(name, belayIn)) {
 			list = append(list, shown(name))
 		}
 	}
@@ -189,12 +210,22 @@ func (s Standing) Since(before Standing) []string {
 	return list
 }
 
+// isElsewhere is how a name stands, and whether it is a branch that is checked out in
+// another worktree.
+func isElsewhere(name, how string) (string, bool) {
+	if !strings.HasPrefix(name, refsIn) {
+		return how, false
+	}
+	id, tree, _ := strings.Cut(how, " ")
+	return id, tree != ""
+}
+
 // Kept is the standing without the files, and without what is checked out and its
 // branch: what nobody changes who works in the files.
 func (s Standing) Kept(branches ...string) Standing {
 	kept := Standing{}
 	for name, how := range s {
-		if (strings.HasPrefix(name, gitIn) || strings.HasPrefix(name, refsIn)) && !slices.Contains(branches, name) {
+		if (strings.HasPrefix(name, gitIn) || strings.HasPrefix(name, globalIn) || strings.HasPrefix(name, refsIn)) && !slices.Contains(branches, name) {
 			kept[name] = how
 		}
 	}

@@ -24,6 +24,8 @@ func TestStanding(t *testing.T) {
 		{"git config --add core.hooksPath /y; git config --unset alias.a", ".git/config: alias.a|.git/config: core.hookspath"},
 		{"git config branch.belay/x.remote origin; git config branch.y.belay-owner '{}'; git branch belay/new", ""},
 		{"mkdir .git/hooks; echo true > .git/hooks/pre-commit; echo '* filter=x' > .git/info/attributes", ".git/hooks/pre-commit|.git/info/attributes"},
+		{"git worktree add -q ../mine -b work", "refs/heads/work"},
+		{"cd ../mine; git commit -q --allow-empty -m theirs", ""},
 		{"chmod +x .git/hooks/pre-commit; git branch mine", ".git/hooks/pre-commit|refs/heads/mine"},
 		{"git branch -q -D mine; git tag t; echo x > new", "new|refs/heads/mine|refs/tags/t"},
 		{"git add new; git -c core.hooksPath=/x commit -qm new", "HEAD|new|refs/heads/main"},

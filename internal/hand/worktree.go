@@ -96,6 +96,9 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 		was.Error = err.Error()
 	}
 	now := h.stands(ctx, q.Dir)
+	if was.Error == "" && now.Error != "" {
+		now.Error = "git could look at it when the run began, and cannot now: " + now.Error
+	}
 	if why := cmp.Or(was.Error, now.Error); why != "" {
 		return effect.AnswerLook{Error: h.Clean(why), Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
 	}

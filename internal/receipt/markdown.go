@@ -49,7 +49,7 @@ func (r *Receipt) head(p *page) {
 		}
 	}
 	if r.Beside.Warns() {
-		p.line("- **warning**: %s", plain(r.Beside.Words(len(r.Beside.Changed))))
+		p.line("- **warning**: %s", plain(r.Beside.Words(namedBeside)))
 	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", t.words())
@@ -280,6 +280,10 @@ func (c *Changes) counted() string {
 	return "Files changed, and are not counted (no git repository)"
 }
 
+// namedBeside is how many names the page has of what changed in the user's checkout;
+// the JSON has more.
+const namedBeside = 10
+
 // pushedWords say what left the machine.
 func (c *Changes) pushedWords() string {
 	switch {
@@ -314,7 +318,7 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- written outside of the directory: %s", code(f))
 	}
 	if r.Beside != nil && !r.Beside.Warns() {
-		p.line("- %s", plain(r.Beside.Words(len(r.Beside.Changed))))
+		p.line("- %s", plain(r.Beside.Words(namedBeside)))
 	}
 	for _, t := range c.Trouble {
 		p.line("- Belay did not see all changes: %s", plain(t))
