@@ -186,8 +186,8 @@ func TestPipeHeldOpenByAStranger(t *testing.T) {
 	r.wait("its output is the pipe again", func() bool { return exists(r.file("ready")) })
 	w := r.openFile("/proc/" + itoa(step.Pid) + "/fd/1")
 	defer w.Close()
-	r.touch("go")
 	began := time.Now()
+	r.touch("go")
 	if e := r.exit(k, s.Key); e.Code != 0 || string(e.Tail) != "last\n" {
 		t.Errorf("%+v", e)
 	}

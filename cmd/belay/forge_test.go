@@ -22,6 +22,7 @@ import (
 //
 //	seed=N fail=P lose=P hang=P   in P of 100 acts: not done, done without an answer, done and never ended
 //	lag=D listlag=D               how late the search, and the list, know of an issue
+//	blind=N                       the first N lists that would show an issue show none
 //	drop=1                        the first create is done without an answer
 //	die=before|after              who calls is killed at its first create
 //	meet=N                        creates wait for each other until there are N
@@ -234,6 +235,11 @@ func (f *forge) serve(method, path string, body map[string]any) (string, any) {
 		}
 	case method == "GET" && len(parts) == 1:
 		list, n := f.known(f.late("listlag"), ""), 100
+		for i := range f.percent("blind") {
+			if len(list) > 0 && f.once(fmt.Sprint("blind", i)) {
+				list = list[:0]
+			}
+		}
 		page, _ := strconv.Atoi(q.Get("page"))
 		slices.Reverse(list)
 		list = list[min(len(list), (page-1)*n):]

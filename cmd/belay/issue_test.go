@@ -138,7 +138,7 @@ func TestIssuesOnce(t *testing.T) {
 func TestIssueAnswerLost(t *testing.T) {
 	t.Parallel()
 	r := newForgeRig(t)
-	out, err := r.file("one", "drop=1 listlag=200ms", "lost").CombinedOutput()
+	out, err := r.file("one", "drop=1 blind=1", "lost").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "an answer of the tracker was lost") || !strings.Contains(string(out), "created    https://github.com/o/r/issues/1\n") {
 		t.Errorf("file: %v\n%s", err, out)
 	}
