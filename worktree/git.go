@@ -115,7 +115,9 @@ func (g git) feed(ctx context.Context, stdin []byte, args ...string) (string, er
 	cmd := exec.CommandContext(ctx, program, append(settings(), args...)...)
 	cmd.Dir = g.dir
 	cmd.Env = append(cleaned(os.Environ()), g.env...)
-	cmd.Stdin = bytes.NewReader(stdin)
+	if len(stdin) > 0 {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // its filters too
 	cmd.WaitDelay = waitDelay                                                            // a filter's child may hold the pipes

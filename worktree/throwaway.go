@@ -68,26 +68,56 @@ func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway
 // checkOut makes a repository that borrows the objects of this one, with a commit
 // of it checked out.
 func (p place) checkOut(ctx context.Context, commit, to string) error {
-	id, err := p.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}")
-	if err != nil {
-		return err
+	id := commit
+	if _, sure := p.looseTree(id); !sure {
+		var err error
+		if id, err = p.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}"); err != nil {
+			return err
+		}
 	}
-	format, err := p.line(ctx, "rev-parse", "--show-object-format")
-	if err != nil {
-		return err
+	format := "sha1"
+	if len(id) > 40 {
+		format = "sha256"
 	}
 	g := p.git.in(to)
-	if _, err := g.run(ctx, "init", "-q", "--object-format="+format); err != nil {
+	if _, err := g.run(ctx, "init", "-q", "--template=", "--object-format="+format); err != nil {
 		return err
 	}
-	borrowed := filepath.Join(to, ".git", "objects", "info", "alternates")
-	if err := os.WriteFile(borrowed, []byte(filepath.Join(p.all, "objects")+"\n"), 0o600); err != nil {
+	info := filepath.Join(to, ".git", "objects", "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
-	if _, err := g.run(ctx, "fetch", "-q", "--no-tags", "--update-head-ok", p.top, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"); err != nil {
+	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(p.all, "objects")+"\n"), 0o600); err != nil {
 		return err
 	}
-	_, err = g.run(ctx, "checkout", "-q", "--detach", id)
+	if err := p.copyRefs(ctx, g); err != nil {
+		return err
+	}
+	_, err := g.run(ctx, "checkout", "-q", "--detach", id)
+	return err
+}
+
+// copyRefs gives a new repository, which has the objects already, the branches and tags
+// of this one.
+func (p place) copyRefs(ctx context.Context, to git) error {
+	dir := filepath.Join(to.dir, ".git")
+	if p.plainRefs() && !exists(filepath.Join(dir, "reftable")) {
+		for _, name := range []string{"packed-refs", "refs/heads", "refs/tags"} {
+			from := filepath.Join(p.all, name)
+			if !exists(from) {
+				continue
+			}
+			c := copier{from: from, to: filepath.Join(dir, name)}
+			if err := c.copyAll(ctx, c.from, c.to); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	refs, err := p.run(ctx, "for-each-ref", "--format=create %(refname) %(objectname)", "refs/heads", "refs/tags")
+	if err == nil {
+		_, err = to.feed(ctx, []byte(refs), "update-ref", "--stdin")
+	}
 	return err
 }
 
@@ -164,7 +194,7 @@ func (p place) ruled(ctx context.Context, dir, base string, paths []string) ([]s
 		return nil, err
 	}
 	rules := p.git.in(dir)
-	if _, err := rules.run(ctx, "init", "-q"); err != nil {
+	if _, err := rules.run(ctx, "init", "-q", "--template="); err != nil {
 		return nil, err
 	}
 	out, err := p.run(ctx, "ls-tree", "-r", "-z", "--full-tree", "--name-only", base)

@@ -78,7 +78,7 @@ func withProgram(run func() int) int {
 		err = build.Run()
 	}
 	if err == nil {
-		err = errors.Join(linkTalker(dir), linkForge(dir), linkReceiver(dir), os.Setenv("PROGRAM_UNDER_TEST", program), os.Setenv("GORACE", raceLog(dir)))
+		err = errors.Join(os.MkdirAll(filepath.Join(dir, "template", "hooks"), 0o700), linkTalker(dir), linkForge(dir), linkReceiver(dir), os.Setenv("PROGRAM_UNDER_TEST", program), os.Setenv("GORACE", raceLog(dir)))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build belay:", err)
@@ -145,7 +145,8 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("BELAY_STATE", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("TZ", "UTC")
-	env.Setenv("BELAY_AGENTS_PATIENCE", "3s") // what is down in a test stays down
+	env.Setenv("GIT_TEMPLATE_DIR", filepath.Join(filepath.Dir(program), "template")) // a new repository needs no examples of hooks
+	env.Setenv("BELAY_AGENTS_PATIENCE", "3s")                                        // what is down in a test stays down
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	env.Setenv("GOCACHE", goCache())
 	env.Setenv("RUSTUP_HOME", rustupHome())

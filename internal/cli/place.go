@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,15 @@ import (
 // placeCommand tells a script of a shipped recipe about the files that it works on.
 //
 //	own            exits with 0 where the branch that is checked out was made for this run
+//	tree           prints the tree of the files as they are and the commit, where it is own
+//	begin NAME [TREE]  tells as JSON where the work begins, and lists the files that are not
+//	                   the run's alone; TREE is what the first round began with
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
 //	same NAME      fails, and names them, when there are any
 //	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|aside|list|changed|same [NAME]", "look at the files of a run (started by belay itself)", 1, 2,
+	cmd := command("place own|tree|begin|aside|list|changed|same [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -34,19 +38,25 @@ func (a *app) placeCommand() *cobra.Command {
 			if run == "" {
 				return exit.New(exit.Invalid, "look at the files", errors.New("this is not a step of a run"), "")
 			}
-			if args[0] == "own" {
+			switch args[0] {
+			case "own":
 				if !worktree.MadeFor(ctx, ".", run) {
 					return quietly(exit.Failed)
 				}
 				return nil
-			}
-			if args[0] == "aside" {
+			case "tree":
+				return a.treeNow(ctx, run)
+			case "aside":
 				return a.asides(ctx)
 			}
-			if len(args) != 2 || !idForm().MatchString(args[1]) {
+			if len(args) < 2 || !idForm().MatchString(args[1]) {
 				return usage(cmd, errors.New("it needs a name"))
 			}
-			if err = a.lookFor(ctx, args[0], filepath.Join(state, "runs", string(run), "files-"+args[1]), state); err != nil {
+			file := filepath.Join(state, "runs", string(run), "files-"+args[1])
+			if args[0] == "begin" {
+				return a.beginIn(ctx, run, append(args, "")[2], file, state)
+			}
+			if err = a.lookFor(ctx, args[0], file, state); err != nil {
 				return invalid("look at the files", err, "")
 			}
 			return nil
@@ -80,6 +90,39 @@ func areOr(n int) string {
 	return "are"
 }
 
+// treeNow prints what is in the tree of a run's own.
+func (a *app) treeNow(ctx context.Context, run belay.RunID) error {
+	if !worktree.MadeFor(ctx, ".", run) {
+		return nil
+	}
+	c, err := worktree.CheckoutOf(ctx, ".", run)
+	if err != nil {
+		return exit.New(exit.Infra, "look at the files", err, "")
+	}
+	a.out.line("%s %s", c.Tree, c.Commit)
+	return nil
+}
+
+// beginIn tells where the work of a round begins.
+func (a *app) beginIn(ctx context.Context, run belay.RunID, origin, file, state string) error {
+	c, err := worktree.CheckoutOf(ctx, ".", run)
+	if err != nil {
+		return exit.New(exit.Infra, "look at the files", err, "")
+	}
+	mine := c.Own && c.Apart
+	if !mine { // the directory is somebody else's
+		if err := a.lookFor(ctx, "list", file, state); err != nil {
+			return invalid("look at the files", err, "")
+		}
+	}
+	a.object(struct {
+		worktree.Checkout
+		Origin string `json:"origin"`
+		Mine   bool   `json:"mine"`
+	}{c, cmp.Or(origin, c.Tree), mine})
+	return nil
+}
+
 func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 	now, err := worktree.ListFiles(ctx, ".", state)
 	if err != nil {
@@ -109,5 +152,5 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, aside, list, changed, same", verb)
+	return fmt.Errorf("%q is none of own, tree, begin, aside, list, changed, same", verb)
 }

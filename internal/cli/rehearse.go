@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/journal"
@@ -145,16 +146,17 @@ func (a *app) toldStory(s rehearse.Story, asJSON bool) error {
 
 // rehearsal is one rehearsal that is about to be played.
 type rehearsal struct {
-	recipe  string
-	name    string
-	orders  rehearsalOrders
-	targets []rehearse.Target
-	script  []byte
-	here    bool
-	alone   bool // the folder is copied without the repository around it
-	keep    bool
-	json    bool
-	limit   time.Duration
+	recipe   string
+	name     string
+	orders   rehearsalOrders
+	targets  []rehearse.Target
+	script   []byte
+	here     bool
+	shipped  bool   // the recipe is in no folder
+	template string // the folder is copied from here, and not from around the recipe; "" = no
+	keep     bool
+	json     bool
+	limit    time.Duration
 }
 
 // rehearsalOrders is what the driver of a rehearsal is told, in a file.
@@ -212,7 +214,7 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 		return nil, err
 	}
 	p := &rehearsal{
-		recipe: name, name: spec.Set.Root.Name, targets: rehearse.Targets(spec.Set),
+		recipe: name, name: spec.Set.Root.Name, shipped: strings.HasPrefix(spec.Set.Root.File, library.ShippedPlace), targets: rehearse.Targets(spec.Set),
 		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
 		orders: rehearsalOrders{
 			Recipe: name, Sets: o.run.sets, Shelves: o.run.shelves, Compat: o.run.compat,
@@ -342,8 +344,8 @@ func (p *rehearsal) furnish(ctx context.Context, folder string) error {
 	var err error
 	switch {
 	case p.here:
-	case p.alone:
-		p.orders.Dir, err = copied, rehearse.CopyAlone(ctx, p.orders.From, copied)
+	case p.template != "":
+		p.orders.Dir, err = copied, rehearse.CopyTemplate(ctx, p.template, copied)
 	default:
 		p.orders.Dir, err = rehearse.Copy(ctx, p.orders.From, copied)
 	}

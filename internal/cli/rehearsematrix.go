@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,13 +18,14 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/rehearse"
+	"github.com/belay-run/belay/journal"
 )
 
 // maxCells bounds a matrix: more would not be read by anybody.
 const maxCells = 20_000
 
 // matrix tries every fault at every step of recipes.
-func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) error {
+func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o rehearseOptions) (err error) {
 	began := time.Now()
 	names, err := a.recipesIn(args, o)
 	if err != nil {
@@ -31,7 +33,12 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	}
 	var cells []rehearse.Cell
 	plays := map[string]*rehearsal{}
-	for _, name := range names {
+	templates, err := os.MkdirTemp("", "belay-rehearsal-")
+	if err != nil {
+		return exit.New(exit.Infra, "make a folder for the rehearsals", err, "")
+	}
+	defer closing(&err, "remove the rehearsals", func() error { return journal.RemoveAll(templates) })
+	for i, name := range names {
 		one := o
 		one.run.json = false
 		alone := o.run.dir == ""
@@ -42,7 +49,11 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		if err != nil {
 			return err
 		}
-		p.alone = alone
+		if alone && !p.here {
+			if p.template, err = p.makeTemplate(ctx, filepath.Join(templates, strconv.Itoa(i))); err != nil {
+				return err
+			}
+		}
 		if o.limit == 0 {
 			p.limit = cellLimit
 		}
@@ -81,6 +92,18 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		return exit.New(exit.Terminated, "rehearse", context.Cause(ctx), "")
 	}
 	return a.matrixTold(cells, played, time.Since(began), o.run.json)
+}
+
+// makeTemplate makes what the folders of its cells are copied from.
+func (p *rehearsal) makeTemplate(ctx context.Context, to string) (string, error) {
+	from := p.orders.From
+	if p.shipped {
+		from = ""
+	}
+	if err := rehearse.Template(ctx, from, to); err != nil {
+		return "", exit.New(exit.Infra, "rehearse", err, "work in the directory itself with --here, or name another with -C")
+	}
+	return to, nil
 }
 
 // matrixTold prints a matrix and says how the command ends.

@@ -44,23 +44,28 @@ func Copy(ctx context.Context, from, to string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o755) // a folder without files is in no commit
 }
 
-// CopyAlone copies a folder without what is around it, and makes it a
-// repository of its own with one commit.
-func CopyAlone(ctx context.Context, from, to string) error {
-	from, to = clean(from), clean(filepath.Dir(to))+"/"+filepath.Base(to)
-	if err := copyPlain(ctx, from, to); err != nil {
-		return err
+// Template makes a repository of its own with one commit, of a folder without what is
+// around it; "" stands for an empty one. CopyTemplate makes the copies to work in: they
+// are cheap, and there are hundreds in a matrix.
+func Template(ctx context.Context, from, to string) error {
+	if from != "" {
+		if err := copyPlain(ctx, clean(from), to); err != nil {
+			return err
+		}
 	}
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "-A"},
-		{"-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost", "commit", "-q", "--allow-empty", "-m", "before the rehearsal"},
+		{"init", "-q", "--template=", to}, {"-C", to, "add", "-A"},
+		{"-C", to, "-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost", "commit", "-q", "--allow-empty", "-m", "before the rehearsal"},
 	} {
-		if _, err := git(ctx, to, args...); err != nil {
+		if _, err := git(ctx, filepath.Dir(to), args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// CopyTemplate copies what Template made.
+func CopyTemplate(ctx context.Context, from, to string) error { return copyPlain(ctx, from, to) }
 
 // clean is the path without links in it, as far as it exists.
 func clean(path string) string {

@@ -83,8 +83,8 @@ func TestCopyPlain(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(to, "a/b.txt")); err != nil || string(b) != "b" {
 		t.Errorf("%q, %v", b, err)
 	}
-	alone := filepath.Join(t.TempDir(), "alone")
-	if err := CopyAlone(t.Context(), from, alone); err != nil {
+	template, alone := filepath.Join(t.TempDir(), "template"), filepath.Join(t.TempDir(), "alone")
+	if err := errors.Join(Template(t.Context(), from, template), CopyTemplate(t.Context(), template, alone)); err != nil {
 		t.Fatal(err)
 	}
 	if out := sh(t, alone, "git status --short; git log --format=%s; cat a/b.txt"); out != "before the rehearsal\nb" {
