@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,30 +151,24 @@ func trouble(r effect.AgentReport, took time.Duration) string {
 	return text
 }
 
-// cureOf says what to do about a class of failure.
+// cureOf says what to do about a class of failure. Most say no more of an agent
+// than that it has to be looked at.
 func cureOf(e agent.Agent, c belay.Class) string {
-	hand := "start it by hand and look what it says"
-	switch c {
-	case belay.ClassAuth:
-		if sign := agent.Known(e.Kind).Login; sign.Cure != "" {
-			return sign.Cure
-		}
-		return "log in with it"
-	case belay.ClassRateLimit:
-		return "try again later"
-	case belay.ClassQuota, belay.ClassBudget:
-		return "the account is used up: add to it, wait for its reset, or name another agent"
-	case belay.ClassTimeout, belay.ClassTransient:
-		return "check the network and the service, then try again"
-	case belay.ClassInvalidInput:
-		return "check its model, args and program (agents." + e.Name + ") and its own settings"
-	case belay.ClassInfrastructure:
-		return "check the network, the disk and its program; " + hand
-	case belay.ClassPermission:
-		return "check its own settings: it was refused something that one word does not need"
-	case belay.ClassNone, belay.ClassCancelled, belay.ClassTokenLimit, belay.ClassTurnLimit, belay.ClassComplexity,
-		belay.ClassRefusal, belay.ClassWorkFailure, belay.ClassConflict, belay.ClassHollow, belay.ClassBenign, belay.ClassUnknown,
-		belay.ClassIncomplete, belay.ClassTampered, belay.ClassMergeConflict:
+	const (
+		hand = "start it by hand and look what it says"
+		paid = "the account is used up: add to it, wait for its reset, or name another agent"
+		net  = "check the network and the service, then try again"
+	)
+	cures := map[belay.Class]string{
+		belay.ClassAuth:           cmp.Or(agent.Known(e.Kind).Login.Cure, "log in with it"),
+		belay.ClassRateLimit:      "try again later",
+		belay.ClassQuota:          paid,
+		belay.ClassBudget:         paid,
+		belay.ClassTimeout:        net,
+		belay.ClassTransient:      net,
+		belay.ClassInvalidInput:   "check its model, args and program (agents." + e.Name + ") and its own settings",
+		belay.ClassInfrastructure: "check the network, the disk and its program; " + hand,
+		belay.ClassPermission:     "check its own settings: it was refused something that one word does not need",
 	}
-	return hand
+	return cmp.Or(cures[c], hand)
 }
