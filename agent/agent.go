@@ -10,16 +10,10 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Kind is the closed list of adapters.
+// Kind is the closed list of adapters. Those of a CLI are in its own file.
 type Kind string
 
 const (
-	Claude   Kind = "claude"
-	Codex    Kind = "codex"
-	Gemini   Kind = "gemini"
-	Copilot  Kind = "copilot"
-	OpenCode Kind = "opencode"
-	Qwen     Kind = "qwen"
 	Command  Kind = "command"  // any program: prompt on stdin, answer on stdout
 	ACP      Kind = "acp"      // any program that speaks the Agent Client Protocol on stdio
 	Scripted Kind = "scripted" // built in: plays a script

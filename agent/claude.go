@@ -10,6 +10,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// Claude is its kind.
+const Claude Kind = "claude"
+
 // claude is Claude Code: claude -p with a stream of JSON records.
 type claude struct{}
 

@@ -9,6 +9,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// Codex is its kind.
+const Codex Kind = "codex"
+
 // codex is OpenAI's Codex: codex exec with JSON records.
 type codex struct{}
 

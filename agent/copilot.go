@@ -8,6 +8,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// Copilot is its kind.
+const Copilot Kind = "copilot"
+
 // copilot is GitHub's Copilot CLI.
 type copilot struct{}
 

@@ -9,6 +9,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// Gemini is its kind.
+const Gemini Kind = "gemini"
+
 // gemini is Google's Gemini CLI.
 type gemini struct{}
 

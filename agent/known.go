@@ -8,7 +8,7 @@ import (
 )
 
 // CLI is all that is known of one kind of agent: adding one is a file with its
-// adapter and its CLI, a name in the list of kinds, and a line here.
+// kind, its adapter and its CLI, and a line here.
 type CLI struct {
 	Kind     Kind
 	Adapter  Adapter   // nil for ACP: that protocol is a conversation, and this room only listens

@@ -9,6 +9,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// OpenCode is its kind.
+const OpenCode Kind = "opencode"
+
 // opencode is OpenCode: opencode run with JSON records.
 type opencode struct{}
 

@@ -10,6 +10,9 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
+// Qwen is its kind.
+const Qwen Kind = "qwen"
+
 // qwen is Qwen Code, a relative of Gemini that speaks the records of Claude.
 type qwen struct{}
 

@@ -1,8 +1,7 @@
 package verdict
 
 import (
-	"slices"
-
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/internal/pattern"
 )
 
@@ -78,6 +77,5 @@ func (c *Classifier) toolOf(text *pattern.Text, exit int) string {
 	return ""
 }
 
-func isAgent(tool string) bool {
-	return slices.Contains([]string{"claude", "codex", "copilot", "gemini", "opencode", "qwen"}, tool)
-}
+// isAgent tells whether a tool is an agent CLI.
+func isAgent(tool string) bool { return len(agent.Known(agent.Kind(tool)).Programs) > 0 }
