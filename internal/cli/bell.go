@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/ledger"
@@ -69,6 +70,15 @@ func (b *bell) clean(text []byte) (out []byte, hid bool) {
 		b.door = redact.New(slices.DeleteFunc(values, func(v string) bool { return v == "" }))
 	}
 	return b.door.Hide(text)
+}
+
+// learn takes in the names of a run's secrets.
+func (b *bell) learn(names []string) {
+	for _, n := range names {
+		if !slices.Contains(b.words, n) {
+			b.words, b.door = append(slices.Clip(b.words), n), nil
+		}
+	}
 }
 
 func (b *bell) hide(text string) string {
@@ -174,6 +184,7 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 	root, name := s.Tree.Run(s.id), b.app.name()
 	status := s.Tree.Status()
 	e, _ := root.Started()
+	b.learn(slices.Concat(hand.Hidden(s.Tree.Library()), s.Tree.Started().Secrets))
 	title, _ := titleOf(b.state.Folder(s.id), e.Name)
 	r := aboutRun{stamp: stamp, wants: root.Recipe().Notify, notice: notify.Notice{
 		Run: s.id, Recipe: e.Name, Task: title, Dir: e.Dir, Status: string(status), Next: name + " why " + string(s.id),
@@ -200,7 +211,6 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 // rest tells how a run that this process drove came to rest. What is told is
 // kept when it returns, and sent later.
 func (b *bell) rest(id belay.RunID) error {
-	b.hide("") // before several need it at once
 	r, err := b.about(id)
 	if err != nil || len(r.items) == 0 {
 		return err
@@ -288,6 +298,7 @@ const ringFor = 15 * time.Second
 // ring sends what is to be sent, and leaves the rest to others. It changes
 // nothing about how the process ends.
 func (b *bell) ring(ctx context.Context, id belay.RunID) {
+	b.hide("") // before several need it at once
 	ctx, at := attend(context.WithoutCancel(ctx), nil)
 	left, err := b.post().Stay(ctx, id, ringFor)
 	_ = at.stop() // how the process ends is known already
