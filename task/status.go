@@ -153,7 +153,8 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
 	j.limit(in)
-	if in.flag("expect_change") && len(seen.changed) == 0 {
+	undone := in.flag("expect_change") && len(seen.changed) == 0
+	if undone {
 		if j.unchanged(in) {
 			return
 		}
@@ -164,7 +165,13 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 	switch said := r.status; {
 	case said == "":
+		if strings.TrimSpace(textOf(in.any("reflection"))) == "" {
+			r.why = "the reflecting agent gave no answer"
+		}
 		j.because("nobody can read the reflection: %s", r.why)
+		if n := len(j.Reasons); undone { // why nothing was done says more, and the last one is told
+			j.Reasons[n-2], j.Reasons[n-1] = j.Reasons[n-1], j.Reasons[n-2]
+		}
 		j.lower(NotAchieved)
 	case said == Hollow && j.Met > 0:
 		j.because("the reflecting agent says HOLLOW, and something is there")

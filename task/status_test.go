@@ -238,3 +238,15 @@ func TestVoidChecks(t *testing.T) {
 		}
 	}
 }
+
+// Agents that failed are the reason for a round that changed nothing, also when the one
+// that judges it failed, too.
+func TestFailedAgentsAreTheReason(t *testing.T) {
+	t.Parallel()
+	j := call(t, "criteria-status", `{"criteria": ["a door"], "expect_change": true, "changed": "", "reflection": "",
+		"failed": {"step": "understand", "class": "auth", "cause": "no login"}}`)
+	line, _ := j["line"].(string)
+	if !strings.HasPrefix(line, "NOT_ACHIEVED -- nothing was changed: ") || strings.Contains(line, "reflection") {
+		t.Errorf("%q", line)
+	}
+}

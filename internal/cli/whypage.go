@@ -215,7 +215,7 @@ func (f *whyFailure) classified(ids bool) string {
 		known = ""
 	}
 	if !ids {
-		if f.Rule == belay.RuleDeclared {
+		if f.Rule == belay.RuleDeclared || f.Type.Child() { // it says nothing by itself
 			return ""
 		}
 		return joined([]string{known, how}, "; ")

@@ -516,20 +516,27 @@ func (r *Receipt) goOnWords() []Command {
 	words := map[story.Advice]string{
 		story.StartNew: "start a new run: this one was cancelled", story.Adopt: "go on: its driver died",
 		story.AnswerNow: "answer", story.WaitService: "when the service is back", story.WaitWatch: "do not wait for its time",
-		story.Watch: "watch it", story.AnswerFirst: "answer, then go on", story.GoOn: "go on",
+		story.Watch: "watch it", story.AnswerFirst: "answer", story.GoOn: "go on",
 		story.Answered: "go on", story.LookAtWork: "look at the work",
 		story.Reopen: "run the steps that were left out", story.Mend: "fix the cause, then go on",
 		story.MendClear:  "say what is different now, then go on",
 		story.LookHollow: "look at the work, then go on", story.ClearHollow: "say what is different now, then go on",
-		story.ChangeFirst: "change what the rounds work on, or say what is different now, then go on",
-		story.EditPlan:    "edit the plan or have it reviewed from the start, then go on; or do without a review",
-		story.RaiseBudget: "give the run its budget once more, then go on", story.CarryOut: "carry out this plan",
+		story.ChangeFirst: "change what the rounds work on, or say what is different now",
+		story.EditPlan:    "edit the plan (plan.json in the folder of the run), or have it reviewed from the start",
+		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.StartAgain: "a new run; no round of this one is left",
 		story.AddChecks:  "a new run with a check for each criterion; or --trust-reflection",
 	}
 	var list []Command
-	for _, c := range r.GoOn {
-		list = append(list, Command{cmp.Or(words[story.Advice(c.For)], c.For), c.Type})
+	for i, c := range r.GoOn {
+		say := cmp.Or(words[story.Advice(c.For)], c.For)
+		switch {
+		case i == 1 && len(r.GoOn) > 1 && strings.Contains(c.Type, " resume "):
+			say = "then go on"
+		case i == 2 && story.Advice(c.For) == story.EditPlan:
+			say = "or start a new run without a review"
+		}
+		list = append(list, Command{say, c.Type})
 	}
 	return list
 }

@@ -43,7 +43,7 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took 
 	}
 	lines = append(lines, Criteria(t)...)
 	if res.Status != belay.Achieved {
-		lines = append(lines, taskReason(t, res)...)
+		lines = append(lines, taskReason(acc, res)...)
 		lines = append(lines, troubles(tree)...)
 	}
 	for _, l := range count(tree).judging {
@@ -119,9 +119,12 @@ func notMet(c *story.TaskCriterion) []string {
 }
 
 // taskReason says why the result is what it is, where the criteria do not say it.
-func taskReason(t *story.Task, res belay.RunResult) []string {
+func taskReason(acc *story.Account, res belay.RunResult) []string {
+	if acc.Refused != nil {
+		return []string{"  its plan was not approved: " + readable.Clean(acc.Refused.Why)}
+	}
 	reason := readable.Clean(res.Reason)
-	if t.Rounds > 0 && res.Status == belay.Partial {
+	if acc.Task.Rounds > 0 && res.Status == belay.Partial {
 		return nil
 	}
 	within := string(belay.RecipeFailure) + ": " // of each recipe around the one that failed
