@@ -124,6 +124,14 @@ func (g git) tip(ctx context.Context, branch string) (string, error) {
 	return out, nil
 }
 
+// HasWork tells whether a branch is there, and is not where it began if Belay made it.
+func HasWork(ctx context.Context, repo, branch string) bool {
+	g := git{dir: repo}
+	marks, err := g.owners(ctx)
+	tip, bad := g.tip(ctx, branch)
+	return err == nil && bad == nil && tip != "" && tip != marks[branch].Start
+}
+
 // linked is one worktree as git knows it.
 type linked struct {
 	path   string

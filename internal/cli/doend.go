@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -58,7 +59,7 @@ func (a *app) answerLine(o *engine.Open) {
 
 // taskEnd prints the end of a task: first the answer or the plan, which are the
 // result, then what it came to and what to type next.
-func (a *app) taskEnd(o *engine.Open, acc *story.Account, res belay.RunResult, took time.Duration, kept []hand.Kept) {
+func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, took time.Duration, kept []hand.Kept) {
 	t := acc.Task
 	if t.Planned && res.Status == belay.Achieved {
 		a.out.lines(plannedLines(o))
@@ -77,13 +78,13 @@ func (a *app) taskEnd(o *engine.Open, acc *story.Account, res belay.RunResult, t
 	if said != "" {
 		a.out.line("")
 	}
-	a.out.lines(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(o, t, kept), a.name()))
+	a.out.lines(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(ctx, o, t, kept), a.name()))
 	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }
 
 // workLines say where the work of a task is: the branch of the result, and those of
 // workstreams whose work is not part of it.
-func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []string {
+func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept []hand.Kept) []string {
 	var lines []string
 	ours := ""
 	for _, k := range kept {
@@ -94,8 +95,14 @@ func (a *app) workLines(o *engine.Open, t *story.Task, kept []hand.Kept) []strin
 	if ours == "" && t.Branch != "" && there(t.Dir) && o.Tree.Status().Terminal() {
 		ours = t.Branch
 	}
-	if ours != "" {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standWithin) // who stopped it wants to know, too
+	defer cancel()
+	switch {
+	case ours == "":
+	case worktree.HasWork(ctx, o.Tree.Started().Dir, ours):
 		lines = append(lines, "to merge the work: "+mergeLine(o.Tree.Started().Dir, ours))
+	case worktree.Glance(ctx, t.Dir).Dirty:
+		lines = append(lines, "nothing is committed; what is there: "+gitAt(t.Dir)+" status")
 	}
 	for _, k := range kept {
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {

@@ -98,7 +98,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if !asJSON {
 		a.unreviewed(acc, ws.state.Folder(o.ID))
 		a.stuck(o.Tree, res.Status)
-		a.summary(o, acc, res, time.Now(), kept)
+		a.summary(ctx, o, acc, res, time.Now(), kept)
 	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
@@ -229,13 +229,13 @@ func (a *app) account(o *engine.Open, told *story.Story) *story.Account {
 }
 
 // summary prints how a run stands and what to type next.
-func (a *app) summary(o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept) {
+func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept) {
 	if acc == nil {
 		return
 	}
 	begun := acc.Started
 	if acc.Task != nil {
-		a.taskEnd(o, acc, res, at.Sub(begun), kept)
+		a.taskEnd(ctx, o, acc, res, at.Sub(begun), kept)
 		return
 	}
 	if a.quiet && res.Code == exit.OK {
