@@ -54,6 +54,49 @@ func (p place) looseTree(commit string) (string, bool) {
 	return tree, ok && isID(tree)
 }
 
+// looseCommit is what a commit says that lies in a file of its own.
+func (p place) looseCommit(id string) (c described, ok bool) {
+	body, ok := p.loose("commit", id)
+	if !ok || exists(filepath.Join(p.all, "shallow")) || exists(filepath.Join(p.all, "info", "grafts")) { // there git tells other parents
+		return c, false
+	}
+	for line := range strings.Lines(string(body)) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case key == "tree" && c.tree == "":
+			c.tree = value
+		case key == "parent":
+			c.parents = append(c.parents, value)
+		default:
+			return c, isID(c.tree) // the author follows
+		}
+	}
+	return c, false
+}
+
+// straight are the commits after one up to a later one, the newest first, where each
+// follows the other and all lie in files of their own. It is sure or says no: then git
+// is to be asked.
+func (p place) straight(from, to string, most int) (ids []string, sure bool) {
+	for id := to; id != from; {
+		c, ok := p.looseCommit(id)
+		if !ok || len(c.parents) != 1 || len(ids) == most {
+			return nil, false // the first one of all, one that joins two, or too many
+		}
+		ids = append(ids, id)
+		id = c.parents[0]
+	}
+	return ids, true
+}
+
+// meeting is the commit that two have in common; an error where there is none.
+func (p place) meeting(ctx context.Context, before, now string) (string, error) {
+	if _, sure := p.straight(before, now, maxCommits); sure {
+		return before, nil
+	}
+	return p.line(ctx, "merge-base", before, now)
+}
+
 // looseNames are the names in the top folder of a tree.
 func (p place) looseNames(tree string) (names []string, ok bool) {
 	body, ok := p.loose("tree", tree)

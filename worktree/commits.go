@@ -49,6 +49,9 @@ func gained(ctx context.Context, at place, base, now belay.TreeState) ([]string,
 	if base.Head != "" && at.rewound(ctx, base.Head, now.Head, seen[now.Head]) {
 		return nil, nil
 	}
+	if ids, sure := at.straight(base.Head, now.Head, maxCommits); sure {
+		return ids, nil
+	}
 	args := []string{"rev-list", "--max-count=" + strconv.Itoa(maxCommits), now.Head}
 	if base.Head != "" {
 		args = append(args, "^"+base.Head)
@@ -69,7 +72,7 @@ func (p place) onlyNested(ctx context.Context, a, b string) bool {
 // rewound tells whether HEAD was taken back to an older commit, and what was
 // committed on top since then left its files as they are.
 func (p place) rewound(ctx context.Context, before, now, tree string) bool {
-	meet, err := p.line(ctx, "merge-base", before, now)
+	meet, err := p.meeting(ctx, before, now)
 	if err != nil || meet == before { // no common one, or HEAD only went on
 		return false
 	}
@@ -127,6 +130,9 @@ func (p place) standing(ctx context.Context, made []string, before, head string)
 	if len(made) == 0 {
 		return nil, nil
 	}
+	if line, sure := p.straight(before, head, maxCommits); sure && !slices.ContainsFunc(made, func(id string) bool { return !slices.Contains(line, id) }) {
+		return made, nil
+	}
 	ids := []byte(strings.Join(made, "\n") + "\n")
 	set := func(args ...string) (map[string]bool, error) {
 		out, err := p.feed(ctx, ids, append([]string{"rev-list", "--ignore-missing", "--stdin"}, args...)...)
@@ -166,6 +172,16 @@ func (p place) describe(ctx context.Context, ids []string) (map[string]described
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return strings.Trim(id, "0") == "" })
 	seen := map[string]described{}
 	if len(ids) == 0 {
+		return seen, nil
+	}
+	for _, id := range ids {
+		c, ok := p.looseCommit(id)
+		if !ok {
+			break
+		}
+		seen[id] = c
+	}
+	if len(seen) == len(slices.Compact(slices.Sorted(slices.Values(ids)))) {
 		return seen, nil
 	}
 	out, err := p.feed(ctx, []byte(strings.Join(ids, "\n")+"\n"),

@@ -210,3 +210,39 @@ func TestSeenAgain(t *testing.T) {
 		}
 	}
 }
+
+// The commits between two, and what each says, are read as git lists them, or not at all.
+func TestCommitsAreReadAsGitListsThem(t *testing.T) {
+	t.Parallel()
+	believed := map[string]int{}
+	for name, more := range map[string]string{
+		"plain": "", "packed": "git gc -q", "shallow": "git rev-parse HEAD~1 > .git/shallow",
+		"replaced": "git replace --graft HEAD HEAD~2", "grafts": "git config advice.graftFileDeprecated false; mkdir -p .git/info; echo $(git rev-parse HEAD) $(git rev-parse HEAD~2) > .git/info/grafts",
+	} {
+		r := newRig(t)
+		r.sh(`for i in 1 2 3; do echo $i > f; git add f; git commit -q -m "$i
+
+parent of all"; done; git checkout -q -b side HEAD~1; echo s > s; git add s; git commit -q -m s; git checkout -q main; git merge -q --no-ff -m joined side; echo 5 > f; git commit -q -am 5;` + more)
+		p, err := find(t.Context(), "", r.dir)
+		r.must(err)
+		all := strings.Fields(r.git("rev-list", "--all"))
+		for _, to := range all {
+			if c, ok := p.looseCommit(to); ok {
+				if want := r.git("log", "-1", "--format=%T %P", to); strings.Join(append([]string{c.tree}, c.parents...), " ") != strings.TrimSpace(want) {
+					t.Errorf("%s: %s says %v, git %q", name, to, c, want)
+				}
+			}
+			for _, from := range all {
+				if ids, sure := p.straight(from, to, 9); sure {
+					believed[name]++
+					if want := strings.Fields(r.git("rev-list", to, "^"+from)); !slices.Equal(ids, want) {
+						t.Errorf("%s: between %s and %s are %v, git says %v", name, from, to, ids, want)
+					}
+				}
+			}
+		}
+	}
+	if believed["plain"] < 12 || believed["packed"]+believed["shallow"] > 14 {
+		t.Errorf("read themselves: %v", believed)
+	}
+}

@@ -62,6 +62,10 @@ func (p place) commitsBetween(ctx context.Context, from, to string) []string {
 	if from == to {
 		return nil
 	}
+	if ids, sure := p.straight(from, to, maxRange); sure {
+		slices.Reverse(ids)
+		return ids
+	}
 	args := []string{"rev-list", "--reverse", fmt.Sprintf("--max-count=%d", maxRange), "--end-of-options", to}
 	if from != "" {
 		args = append(args, "^"+from)

@@ -62,6 +62,9 @@ func (t Tree) measured(ctx context.Context, base, now belay.TreeState, at place,
 
 // has tells whether a commit is in the repository.
 func (p place) has(ctx context.Context, id string) bool {
+	if _, sure := p.looseTree(id); sure {
+		return true
+	}
 	_, err := p.run(ctx, "cat-file", "-e", id+"^{commit}")
 	return err == nil
 }

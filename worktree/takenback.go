@@ -52,7 +52,7 @@ func (p place) statesBefore(ctx context.Context, e belay.Evidence) (trees []stri
 	empty := p.emptyTree()
 	meet := ""
 	if e.Before.Head != "" && e.After.Head != "" && e.Before.Head != e.After.Head {
-		meet, _ = p.line(ctx, "merge-base", e.Before.Head, e.After.Head) // no common one: nothing to go back to
+		meet, _ = p.meeting(ctx, e.Before.Head, e.After.Head) // no common one: nothing to go back to
 	}
 	seen, err := p.treesOf(ctx, e.Before.Head, e.After.Head, meet)
 	if err != nil {
