@@ -101,6 +101,7 @@ func TestMalformedIsRefusedWithItsPlace(t *testing.T) {
 		{"not a policy", "recovery: {policy: old}\n", `:1: recovery.policy: "old" is none of belay and classic`},
 		{"not an access", "roles: {coder: {access: all}}\n", `:1: roles.coder.access: "all" is none of read, edit and full`},
 		{"not a role's key", "roles:\n  coder: {colour: red}\n", `:2: unknown setting "roles.coder.colour"; a role has agent, model, access, tools, persona`},
+		{"not an agent's key", "agents:\n  mine: {command: x}\n", `:2: unknown setting "agents.mine.command"; an agent of your own has kind, program, args, model, access, script`},
 		{"not a role's name", "roles: {'Big One': {model: x}}\n", `:1: unknown setting "roles.Big One"`},
 		{"not a persona", "roles: {poet: {persona: me}}\n", `"me" is not a persona; write namespace:name`},
 		{"roles are no mapping", "roles: coder\n", ":1: roles is not a mapping"},

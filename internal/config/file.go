@@ -84,6 +84,9 @@ func unknown(key string) string {
 	if parts := strings.Split(key, "."); len(parts) == 3 && parts[0] == "roles" {
 		return fmt.Sprintf("unknown setting %q; a role has %s", key, strings.Join(roleKeys, ", "))
 	}
+	if parts := strings.Split(key, "."); len(parts) == 3 && parts[0] == "agents" {
+		return fmt.Sprintf("unknown setting %q; an agent of your own has %s", key, strings.Join(agentKeys, ", "))
+	}
 	for _, k := range keys() {
 		if group, _, ok := strings.Cut(k, "."); ok {
 			names = append(names, group)
