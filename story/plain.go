@@ -66,8 +66,13 @@ func meaning(kind belay.FailureKind, class belay.Class) string {
 	case belay.AgentTimeout:
 		return belay.ClassTimeout.Row().Words + ": "
 	case belay.HollowSuccess:
+		if row.Named && class != belay.ClassHollow {
+			return belay.ClassHollow.Row().Words + ", " + row.Words + ": "
+		}
 		return belay.ClassHollow.Row().Words + ": "
-	case belay.Infrastructure, belay.BashFailure, belay.RecipeFailure:
+	case belay.RecipeFailure:
+		return "" // the step that failed in it says why
+	case belay.Infrastructure, belay.BashFailure:
 		if row.Named {
 			return row.Words + ": "
 		}

@@ -175,7 +175,7 @@ func nameRows() []row {
 				return "roles: {main: [{answer: fine}], recovery: [{answer: '" + answer + "'}]}\n"
 			}
 			p.played(1, "steps: [{id: a, recipe: sub}]\n", script("UNRECOVERABLE: nobody can do this"))
-			p.says("step look: bash_failure: exit 1")
+			p.says("step look: exit 1")
 			p.phases("a failed")
 			p.played(1, "steps: [{id: a, recipe: sub, verify: test -e made}]\n", script("Everything is recovered."))
 			p.phases("a failed")
@@ -221,7 +221,7 @@ func endRows() []row {
 		}),
 		holds("66a", "timeout on an agent step", "ends it, and it failed", func(p *place) {
 			p.played(1, "steps: [{id: a, prompt: p, timeout: 1, output: v, expect: answer}]\n", "roles: {main: [hang], '*': [{exit: 1}]}\n")
-			p.says("agent_timeout: timed out after 1s")
+			p.says("it took too long: timed out after 1s")
 			p.phases("a failed")
 		}),
 		unlike("66c", "what an agent started in a session of its own, after its timeout", "goes on", "killing", func(p *place) {
@@ -233,7 +233,7 @@ func endRows() []row {
 		}),
 		unlike("70", "an agent that ends well and prints nothing", "is done", "hollow", func(p *place) {
 			p.played(6, "steps: [{id: a, prompt: p, output: v, expect: answer}]\n", "[{answer: ''}]\n")
-			p.says("hollow_success: there is no answer")
+			p.says("it ended without work: there is no answer")
 			p.phases("a failed")
 			p.played(0, "steps: [{id: a, prompt: p, expect: none}]\n", "[{answer: ''}]\n")
 			p.phases("a done")

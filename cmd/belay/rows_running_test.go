@@ -23,23 +23,23 @@ func runningRows() []row {
 		}),
 		holds("50a", "the message of a failed script", "has the exit code and what it wrote to stderr", func(p *place) {
 			p.run(1, "steps: [{id: a, command: 'echo went wrong >&2; exit 3'}]\n")
-			p.says("bash_failure", "exit 3", "went wrong")
+			p.says("exit 3", "went wrong")
 		}),
 		holds("50b", "the message of a failed sub-recipe", "names its step, with what that wrote", func(p *place) {
 			p.put("c.yaml", "name: c\nsteps: [{id: inner, command: 'echo went wrong >&2; exit 4'}]\n")
 			p.run(1, "steps: [{id: call, recipe: c}]\n")
-			p.says("recipe_failure", "inner", "exit 4", "went wrong")
+			p.says("inner", "exit 4", "went wrong")
 		}),
 		unlike("51", "max_total_steps: 3 and a recipe of 4 steps", "the fourth fails", "step-limit", func(p *place) {
 			four := "steps: [{id: a, command: 'true'}, {id: b, command: 'true'}, {id: c, command: 'true'}, {id: d, command: 'true'}]\n"
 			p.run(0, "recursion: {max_total_steps: 3}\n"+four)
 			p.put("c.yaml", "name: c\nrecursion: {max_total_steps: 100}\n"+four)
 			p.run(1, "recursion: {max_total_steps: 3}\nsteps: [{id: call, recipe: c}]\n")
-			p.says("recursion_limit", "limit is 3")
+			p.says("nested too deep", "limit is 3")
 		}),
 		holds("52", "a recipe that calls itself", "fails below the sixth level", func(p *place) {
 			p.run(1, "context: {more: true}\nsteps: [{id: again, recipe: r, condition: more}]\n")
-			p.says("recursion_limit", "limit is 6")
+			p.says("nested too deep", "limit is 6")
 		}),
 		holds("53a", "where a sub-recipe is found", "in -R, beside the recipe, in amplifier-bundle/recipes of the directory and of those above it up to .git", func(p *place) {
 			box := "name: box\nsteps: [{id: x, command: 'true'}]\n"
