@@ -127,6 +127,11 @@ type exitBench struct{ dir string }
 func newExitBench(t *testing.T, more string) exitBench {
 	t.Helper()
 	b := exitBench{t.TempDir()}
+	t.Cleanup(func() { // before the folder goes
+		if err := nothingLeft(b.dir); err != nil {
+			t.Error(err)
+		}
+	})
 	signals := func(how string) string {
 		return "touch $BELAY_RUN_ID.began; kill " + how + " " + driver + "; sleep 60"
 	}
@@ -180,7 +185,7 @@ func (b exitBench) bash(t *testing.T, id string, row exitRow, tw exitTwist) (int
 		"[ ! -e $ID.began ] || belay cancel $ID >&2\nexit $code"
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", text)
 	cmd.Dir = b.dir
-	cmd.Env = append(os.Environ(), "ID="+id, "BELAY_STATE="+filepath.Join(b.dir, "state"), "HOME="+b.dir,
+	cmd.Env = append(os.Environ(), "ID="+id, "WORK="+b.dir, "BELAY_STATE="+filepath.Join(b.dir, "state"), "HOME="+b.dir,
 		"PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "BELAY_KILL_GRACE=300ms")
 	out, err := cmd.CombinedOutput()
 	return codeOf(err), string(out)
