@@ -52,7 +52,11 @@ func Worded(f *belay.Failure) string {
 	if f.Rule == belay.RuleDeclared {
 		return Plain(f.Cause)
 	}
-	return meaning(f.Kind, f.Class) + Plain(f.Cause)
+	cause := Plain(f.Cause)
+	if f.Kind == belay.RecipeFailure && cause != f.Cause {
+		return cause // the step that failed in it says why
+	}
+	return meaning(f.Kind, f.Class) + cause
 }
 
 // meaning is what a kind and a class of failures say in front of a cause.
@@ -70,9 +74,7 @@ func meaning(kind belay.FailureKind, class belay.Class) string {
 			return belay.ClassHollow.Row().Words + ", " + row.Words + ": "
 		}
 		return belay.ClassHollow.Row().Words + ": "
-	case belay.RecipeFailure:
-		return "" // the step that failed in it says why
-	case belay.Infrastructure, belay.BashFailure:
+	case belay.Infrastructure, belay.BashFailure, belay.RecipeFailure:
 		if row.Named {
 			return row.Words + ": "
 		}
@@ -90,11 +92,17 @@ func Plain(text string) string {
 		if !strings.Contains(text, string(kind)) {
 			continue
 		}
-		text = strings.ReplaceAll(text, string(kind)+": ", meaning(kind, belay.ClassNone))
+		words := func(class belay.Class) string {
+			if kind == belay.RecipeFailure {
+				return "" // what failed in it follows
+			}
+			return meaning(kind, class)
+		}
+		text = strings.ReplaceAll(text, string(kind)+": ", words(belay.ClassNone))
 		for _, class := range belay.Classes() {
 			f := belay.Failure{Kind: kind, Class: class}
 			if name := f.Name(); name != string(kind) {
-				text = strings.ReplaceAll(text, name+": ", meaning(kind, class))
+				text = strings.ReplaceAll(text, name+": ", words(class))
 			}
 		}
 	}

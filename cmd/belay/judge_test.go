@@ -55,7 +55,7 @@ type judgement struct {
 type court struct{ home, repo string }
 
 const seed = `
-git init -q -b main
+git init -q -b main --template=
 printf 'build/\n' > .gitignore
 printf '# calc\n' > README.md
 printf '#!/bin/sh\nexec true\n' > run.sh

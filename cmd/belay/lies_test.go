@@ -39,7 +39,7 @@ type tales struct {
 type theatre struct{ repo, home string }
 
 const scene = `
-git init -q -b main
+git init -q -b main --template=
 printf 'build/\n*.log\n' > .gitignore
 printf '# calc\n' > README.md
 printf 'one\n' > a.txt
