@@ -72,8 +72,8 @@ func TestBytesAndBack(t *testing.T) {
 
 func TestShapeTellsTypesApart(t *testing.T) {
 	t.Parallel()
-	type one struct{ b int }
-	type two struct{ c int }
+	type one struct{ B int }
+	type two struct{ C int }
 	x, _ := Shape[one]() // all of it has bytes
 	y, _ := Shape[two]()
 	if x == y {
