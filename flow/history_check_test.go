@@ -252,6 +252,9 @@ func (t *checker) judged(r event.Record, e event.AttemptJudged) {
 		s.ending = "partial"
 	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
 		s.ending = "done"
+	case v.OK && strings.Contains(string(e.Key), "@verify."): // the run was opened again, and only its check was left to do
+		s.ending = "done"
+		t.honest(r, s)
 	case strings.Contains(string(e.Key), "@repair."): // the step itself shows whether it is mended
 		s.may = true
 	}
