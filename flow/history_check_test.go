@@ -239,6 +239,11 @@ func (t *checker) ended(r event.Record, e event.AttemptEnded) {
 func (t *checker) judged(r event.Record, e event.AttemptJudged) {
 	p, main := pathOf(e.Key)
 	s, v := t.of(r.Run, p), e.Verdict
+	check := strings.Contains(string(e.Key), "@verify.") // the run was opened again, and only its check was left to do
+	if check && v.OK && !s.passed() {
+		t.say(r, "called done, and its check did not pass")
+	}
+	last := main || check || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"
 	switch {
 	case strings.Contains(string(e.Key), "@merge.") && v.OK:
 		s.ending, s.merging = "done", false
@@ -246,15 +251,12 @@ func (t *checker) judged(r event.Record, e event.AttemptJudged) {
 		s.ending = "failed"
 		s.fails = append(s.fails, fail{mark: v.Failure.Print, agent: s.agent})
 		mark(s.turns, v.Failure.Print, s.agent)
-	case v.OK && s.apart && !s.merging && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
+	case v.OK && s.apart && !s.merging && last:
 		s.ending, s.merging = "to be merged", true
 	case v.OK && (v.Partial || slices.Contains(v.For, "recovered, unverified")):
 		s.ending = "partial"
-	case v.OK && (main || strings.Contains(string(e.Key), "@recovery.") || s.ending == "to be checked"):
+	case v.OK && last:
 		s.ending = "done"
-	case v.OK && strings.Contains(string(e.Key), "@verify."): // the run was opened again, and only its check was left to do
-		s.ending = "done"
-		t.honest(r, s)
 	case strings.Contains(string(e.Key), "@repair."): // the step itself shows whether it is mended
 		s.may = true
 	}
@@ -286,10 +288,13 @@ func mark(m map[string]map[string]bool, failure, who string) {
 	}
 }
 
+func (s *story) passed() bool {
+	return s.check != nil && s.check.Began && s.check.Exit == 0 && s.check.Signal == 0 && s.check.Fault == ""
+}
+
 // honest looks for work that is not there.
 func (t *checker) honest(r event.Record, s *story) {
-	passed := s.check != nil && s.check.Began && s.check.Exit == 0 && s.check.Signal == 0 && s.check.Fault == ""
-	if s.def != nil && s.def.Verify != nil && s.def.Foreach == "" && !passed {
+	if s.def != nil && s.def.Verify != nil && s.def.Foreach == "" && !s.passed() {
 		t.say(r, "called done, and its check did not pass")
 	}
 	if s.main == nil { // lost

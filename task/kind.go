@@ -67,11 +67,12 @@ const (
 )
 
 var (
-	asksPR    = pattern.Lazy(`(?i)\b(?:open|create|make|submit|raise|send|file|prepare)\s+(?:[a-z]+\s+){0,2}(?:pull[ -]requests?|merge[ -]requests?|prs?)\b|\bas a (?:pull request|pr)\b`)
-	asksTests = pattern.Lazy(`(?i)\b(?:add|write|create|extend|fix|update|include|including|with|and|plus)\s+(?:[a-z-]+\s+){0,3}(?:tests|unit test|regression test|test cases?|test suite|test coverage)\b|\bmake\s+(?:[a-z-]+\s+){0,4}tests?\s+pass\b`)
-	asksCode  = pattern.Lazy(`(?i)\b` + changeVerbs + `\s+(?:[^\s.;:!?]+\s+){0,6}?` + codeNouns + `\b`)
-	asksFile  = pattern.Lazy(`(?i)\b` + changeVerbs + `\s+(?:[^\s;:!?]+\s+){0,6}?[^\s;:!?"'` + "`" + `]*[a-z0-9_-]\.(?:go|py|js|jsx|ts|tsx|rs|java|kt|c|h|cc|cpp|cs|rb|php|swift|scala|sql|sh|md|html|css|ya?ml|toml|json|proto)\b`)
-	numbered  = pattern.Lazy(`(?m)^\s*\d{1,2}[.)]\s+\S`)
+	asksPR       = pattern.Lazy(`(?i)\b(?:open|create|make|submit|raise|send|file|prepare)\s+(?:[a-z]+\s+){0,2}(?:pull[ -]requests?|merge[ -]requests?|prs?)\b|\bas a (?:pull request|pr)\b`)
+	asksTests    = pattern.Lazy(`(?i)\b(?:add|write|create|extend|fix|update|include|including|with|and|plus)\s+(?:[a-z-]+\s+){0,3}(?:tests|unit test|regression test|test cases?|test suite|test coverage)\b|\bmake\s+(?:[a-z-]+\s+){0,4}tests?\s+pass\b`)
+	asksCode     = pattern.Lazy(`(?i)\b` + changeVerbs + `\s+(?:[^\s.;:!?]+\s+){0,6}?` + codeNouns + `\b`)
+	asksFile     = pattern.Lazy(`(?i)\b` + changeVerbs + `\s+(?:[^\s;:!?]+\s+){0,6}?[^\s;:!?"'` + "`" + `]*[a-z0-9_-]\.(?:go|py|js|jsx|ts|tsx|rs|java|kt|c|h|cc|cpp|cs|rb|php|swift|scala|sql|sh|md|html|css|ya?ml|toml|json|proto)\b`)
+	beginsChange = pattern.Lazy(`(?i)^(?:` + changeVerbs + `|bump|upgrade|downgrade|move|revert|merge|drop|switch|enable|disable|get rid of|speed up|set|use)\b`)
+	numbered     = pattern.Lazy(`(?m)^\s*\d{1,2}[.)]\s+\S`)
 
 	polite   = pattern.Lazy(`(?i)^(?:please[,\s]+|(?:can|could|would|will) you\s+(?:please\s+)?)+`)
 	alsoDoes = pattern.Lazy(`(?i)\b(?:and|then|also)\s+(?:[a-z]+\s+)?` + changeVerbs + `\b`)
@@ -97,6 +98,10 @@ func demandsWork(text string, said Kind, plan map[string]any) string {
 		return "tests"
 	case asksCode().MatchString(text), asksFile().MatchString(text):
 		return "changes of code"
+	case said == QandA && !asking && !strings.ContainsAny(text, "?？؟"):
+		return "something, and is no question"
+	case said == Investigation && beginsChange().MatchString(text):
+		return "a change"
 	case said == Operations && len(numbered().FindAllString(text, manySteps)) >= manySteps:
 		return "several changes"
 	}

@@ -126,6 +126,9 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	if err != nil {
 		return err
 	}
+	if kind == "" && o.onlyDevelopment() != "" {
+		kind = development // who asks for a branch or for tests asks for a change
+	}
 	if engine.LastLevel(a.environ) && !o.single {
 		o.single = true
 		a.say("at the depth limit of nested sessions: one session does all the work, instead of several workstreams")

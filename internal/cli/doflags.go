@@ -46,12 +46,23 @@ func (o doOptions) flags(cmd *cobra.Command) error {
 	if kind == "" || kind == development {
 		return nil
 	}
-	for name, set := range map[string]bool{"expect": o.expect != "", "publish": o.publish != "none", "issue": o.track} {
-		if set {
-			return fmt.Errorf("--%s is for Development tasks, and --type says %s", name, kind)
-		}
+	if name := o.onlyDevelopment(); name != "" {
+		return fmt.Errorf("--%s is for Development tasks, and --type says %s", name, kind)
 	}
 	return nil
+}
+
+// onlyDevelopment is a flag that was given and is for tasks of that type; "" = none was.
+func (o doOptions) onlyDevelopment() string {
+	switch {
+	case o.expect != "":
+		return "expect"
+	case o.publish != "none":
+		return "publish"
+	case o.track:
+		return "issue"
+	}
+	return ""
 }
 
 // development is the type of a task that changes files.
