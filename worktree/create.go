@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -247,7 +248,30 @@ func (b *builder) names(ctx context.Context) ([]string, error) {
 	for n := 2; n <= maxNames; n++ {
 		list = append(list, name+"-"+strconv.Itoa(n))
 	}
+	if p, err := find(ctx, b.program, b.dir); err == nil {
+		list = slices.DeleteFunc(list, p.remote)
+	}
 	return append(list, name+"-"+string(b.o.Run.Root())), nil // nobody else has that
+}
+
+// remote tells whether a remote is known to have a branch of that name: what is
+// published later must not go there.
+func (p place) remote(name string) bool {
+	if !p.plainRefs() {
+		return false // the push finds out
+	}
+	loose, _ := filepath.Glob(filepath.Join(p.all, "refs", "remotes", "*", name)) // a name has no signs of a pattern
+	if len(loose) > 0 {
+		return true
+	}
+	b, _ := os.ReadFile(filepath.Join(p.all, "packed-refs")) // none: nothing is packed
+	for line := range strings.Lines(string(b)) {
+		_, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if rest, ok := strings.CutPrefix(ref, "refs/remotes/"); ok && strings.HasSuffix(rest, "/"+name) {
+			return true
+		}
+	}
+	return false
 }
 
 // folder is where the worktree goes: a readable name, and a digest that keeps

@@ -278,3 +278,15 @@ func TestCreateAtTheSameTime(t *testing.T) {
 		seen[made[i].Branch] = true
 	}
 }
+
+// A name that a remote has is somebody else's: work that is published must not go there.
+func TestBranchOfARemoteIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]string{"loose": "", "packed": "git pack-refs --all"} {
+		r := newRig(t)
+		r.sh("git update-ref refs/remotes/origin/feat/x HEAD; " + more)
+		if m := r.create(r.options()); m.Branch != "feat/x-2" {
+			t.Errorf("%s: %+v", name, m)
+		}
+	}
+}
