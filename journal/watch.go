@@ -4,10 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/proc"
 )
 
 // watchName is the lock of the watch that leads.
@@ -57,6 +60,23 @@ func (s *State) WatchLeads() bool {
 	}
 	defer f.Close()
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) && !readHolder(f).Frozen()
+}
+
+// Watches tells whether one of the processes is a watch of this state directory, or was
+// the last one.
+func (s *State) Watches(chain []proc.Identity) bool {
+	for _, name := range []string{watchName, someName} {
+		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+		if err != nil {
+			continue
+		}
+		is := slices.Contains(chain, readHolder(f))
+		f.Close() // only read
+		if is {
+			return true
+		}
+	}
+	return false
 }
 
 // Release gives the right back.

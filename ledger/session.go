@@ -289,11 +289,15 @@ func membersOf(c Tx, where string, args ...any) ([]Member, error) {
 }
 
 // DrivenAbove is the run whose driver is the nearest of the processes, "" where
-// none of them drives one.
-func (led *Ledger) DrivenAbove(chain []proc.Identity) (id belay.RunID, err error) {
+// none of them drives one. With rested it may be one that came to rest.
+func (led *Ledger) DrivenAbove(chain []proc.Identity, rested bool) (id belay.RunID, err error) {
+	where := "pid = ? AND start = ? AND boot = ?"
+	if !rested {
+		where += " AND state = 'alive'"
+	}
 	err = led.Store.Read("find session", func(c Tx) error {
 		for _, p := range chain {
-			m, err := member(c, "pid = ? AND start = ? AND boot = ? AND state = 'alive'", p.Pid, p.Start, p.Boot)
+			m, err := member(c, where, p.Pid, p.Start, p.Boot)
 			if err != nil || m != nil {
 				id = runOf(m)
 				return err

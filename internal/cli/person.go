@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -15,6 +17,9 @@ import (
 // allowed; "" as run concerns all of them.
 func (a *app) person(st *journal.State, act string, id belay.RunID) error {
 	inside, origin, err := a.inside(st)
+	if err == nil && inside == "" && act != "resume" {
+		return a.telling(st, act, id, origin)
+	}
 	if err != nil || inside == "" {
 		return err
 	}
@@ -40,6 +45,20 @@ func (a *app) inside(st *journal.State) (belay.RunID, engine.Origin, error) {
 	if len(origin.Keepers) > 0 {
 		return origin.Keepers[0].Run, origin, nil
 	}
-	id, err := st.Ledger().DrivenAbove(origin.Ancestors)
+	id, err := st.Ledger().DrivenAbove(origin.Ancestors, false)
 	return id, origin, err
+}
+
+// telling refuses a process that a driver or a watch started to tell people: a step may
+// have written its program. Both resume runs that way, and decide nothing.
+func (a *app) telling(st *journal.State, act string, id belay.RunID, origin engine.Origin) error {
+	drove, err := st.Ledger().DrivenAbove(origin.Ancestors, true)
+	if err != nil {
+		return exit.New(exit.Infra, "look who asks", err, "")
+	}
+	if drove == "" && !st.Watches(origin.Ancestors) {
+		return nil
+	}
+	return exit.New(exit.Failed, strings.TrimSpace(act+" "+string(id)), errors.New("only a person may decide this, and this process was started by belay itself"),
+		"a command that tells people decides nothing; let a person type it")
 }
