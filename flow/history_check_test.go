@@ -161,7 +161,8 @@ func (t *checker) reopened(r event.Record) {
 func (t *checker) cleared(r event.Record, e event.RunCleared) {
 	switch e.What {
 	case event.CountBudget:
-		t.replans, t.starts, t.pardons, t.budget = 0, 0, 0, t.budget+1
+		t.pardons -= min(t.pardons, max(0, t.starts-t.runs["r"].Limits.Starts())) // what a person allowed and nobody used is still allowed
+		t.replans, t.starts, t.budget = 0, 0, t.budget+1
 	case event.CountAttempts:
 		for k, s := range t.stories {
 			if runOf(k) == r.Run && (e.Path == "" || k == belay.Key(r.Run)+":"+belay.Key(e.Path)) {
