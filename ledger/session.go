@@ -262,6 +262,20 @@ func (led *Ledger) Tree(id belay.RunID) ([]Member, error) {
 	return members, err
 }
 
+// Below are the runs that steps of a run started, and those that steps of them
+// started, and so on, parents before their children.
+func (led *Ledger) Below(id belay.RunID) (ids []belay.RunID, err error) {
+	all, err := led.Tree(id)
+	under := map[belay.RunID]bool{id.Root(): true}
+	for _, m := range all {
+		if under[m.Session.Parent.Root()] && !under[m.Run] {
+			under[m.Run] = true
+			ids = append(ids, m.Run)
+		}
+	}
+	return ids, err
+}
+
 func member(c Tx, where string, args ...any) (*Member, error) {
 	all, err := membersOf(c, where, args...)
 	if err != nil || len(all) == 0 {

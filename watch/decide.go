@@ -143,6 +143,8 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 	case parked && r.Mail.IsZero() && now.Wall.Before(r.Parked):
 		until := r.Parked.Add(time.Second - 1).UTC().Format(time.RFC3339) // a beat has no parts of a second
 		return Decision{Event: Running, Reason: "it is parked until " + until + behind(" for ", r.For), Again: r.Parked}
+	case r.Above != "":
+		return person(fmt.Sprintf("a step of run %s started it, and that one is %s", r.Above, r.How), "resume "+string(r.Above))
 	case !free && !m.left(rules, now):
 		return Decision{Event: Stale, Reason: "nobody drives it"}
 	case r.Stalemate != "":

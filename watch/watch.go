@@ -54,9 +54,11 @@ type Run struct {
 	Answered time.Time // of a run that was held or parked: when somebody last said something to it
 	Mail     time.Time // of one that nobody drives: when a request was left in its mailbox
 
-	Stalemate string   // why another try would be the last one again
-	Lacks     []string // variables that its steps were given and that are not there now
-	Unread    string   // why its journal cannot be read
+	Above     belay.RunID  // a run that was stopped, paused or cancelled after this one, which a step of it started, worked last
+	How       belay.Status // of Above: how it stands
+	Stalemate string       // why another try would be the last one again
+	Lacks     []string     // variables that its steps were given and that are not there now
+	Unread    string       // why its journal cannot be read
 }
 
 // Memory is what the watch keeps of a run from one look to the next, also over

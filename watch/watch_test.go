@@ -213,6 +213,17 @@ func TestResume(t *testing.T) {
 				w.t.Errorf("%+v", w.last)
 			}
 		},
+		"a step of a run that was stopped started it": func(w *world) {
+			w.run.Owner, w.run.Above, w.run.How = OwnerDead, "top", belay.Stopped
+			w.ticks(7 * 24 * time.Hour)
+			w.want(NeedsYou, "a step of run top started it, and that one is STOPPED")
+			if w.start != 0 || w.last.Next != "resume top" {
+				w.t.Errorf("%d starts, %+v", w.start, w.last)
+			}
+			w.run.Above = "" // it was resumed, or this one was
+			w.pass(time.Minute)
+			w.want(Resumed, "")
+		},
 		"M08 an owner that cannot be proven": func(w *world) {
 			w.run.Owner = OwnerUnproven
 			w.ticks(time.Hour)

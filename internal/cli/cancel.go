@@ -70,14 +70,46 @@ func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why s
 	return a.endRun(ctx, ws, id, kind, why, asJSON)
 }
 
-// endRun cancels or stops one run.
+// endRun cancels or stops one run, and the runs that its steps started.
 func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, asJSON bool) error {
+	err := a.endOne(ctx, ws, id, kind, why, asJSON, func(l requestLine, text string) { a.tellRequest(l, asJSON, text) })
+	if err != nil {
+		return err
+	}
+	return a.endBelow(ctx, ws, id, kind)
+}
+
+// endBelow ends the runs that steps of a run started, on every level, as the run itself
+// was ended. Their processes went with those of the run; without a record of it they
+// would be runs that lost their driver, and a watch would go on with them.
+func (a *app) endBelow(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind) error {
+	below, err := ws.state.Ledger().Below(id)
+	if err != nil {
+		return err
+	}
+	sums, err := ws.state.RunsNamed(below...)
+	errs := []error{err}
+	for _, sum := range sums {
+		if done, _ := atRest(sum.ID, kind, sum.Status); done || sum.Gone || !ws.state.Begun(sum.ID) {
+			continue
+		}
+		err := a.endOne(ctx, ws, sum.ID, kind, fmt.Sprintf("the same was asked of run %s, in a step of which it was started", id), false,
+			func(_ requestLine, text string) { a.say("%s", text) })
+		if err != nil && !leaving(ws.state, sum.ID) {
+			errs = append(errs, fmt.Errorf("run %s: %w", sum.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// endOne cancels or stops one run, and no other.
+func (a *app) endOne(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, asJSON bool, tell func(requestLine, string)) error {
 	if id != id.Root() {
 		return exit.New(exit.Invalid, string(kind), fmt.Errorf("%s is a part of run %s", id, id.Root()),
 			fmt.Sprintf("%s the whole with %s %s %s", kind, a.name(), kind, id.Root()))
 	}
 	req := event.Request{Run: id, By: engine.Person(), Ask: kind, Why: why}
-	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req, asJSON) })
+	h, err := ask(ctx, ws, req, func(o *engine.Open) error { return a.endFree(ctx, ws, o, req, tell) })
 	if err != nil {
 		return err
 	}
@@ -86,7 +118,7 @@ func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind eve
 		if kind == event.RequestStop && h.end != nil {
 			awaitLeave(ctx, ws.state, id)
 		}
-		a.accepted(req, h.end, asJSON)
+		accept(req, h.end, tell)
 	case refused:
 		return a.refuse(req, h.why, asJSON)
 	case queued:
@@ -95,14 +127,15 @@ func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind eve
 	return nil
 }
 
-func (a *app) accepted(req event.Request, end *belay.RunResult, asJSON bool) {
+// accept says what came of a request that the driver of a run took.
+func accept(req event.Request, end *belay.RunResult, tell func(requestLine, string)) {
 	l := lineOfRequest(req)
 	switch {
 	case end != nil:
 		l.Status = end.Status
-		a.tellRequest(l, asJSON, fmt.Sprintf("run %s %s", req.Run, end.Status))
+		tell(l, fmt.Sprintf("run %s %s", req.Run, end.Status))
 	default:
-		a.tellRequest(l, asJSON, fmt.Sprintf("run %s: %s is accepted, its processes are being ended", req.Run, req.Ask))
+		tell(l, fmt.Sprintf("run %s: %s is accepted, its processes are being ended", req.Run, req.Ask))
 	}
 }
 
@@ -117,7 +150,7 @@ func (a *app) tellRequest(l requestLine, asJSON bool, text string) {
 
 // endFree ends a run that nobody drives: a keeper may still hold processes of
 // it, and the request becomes a record like any other.
-func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req event.Request, asJSON bool) error {
+func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req event.Request, tell func(requestLine, string)) error {
 	l, status := lineOfRequest(req), o.Tree.Status()
 	if done, err := atRest(o.ID, req.Ask, status); done {
 		if e := o.Close(); err == nil {
@@ -125,7 +158,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req eve
 		}
 		if err == nil {
 			l.Status = status
-			a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
+			tell(l, fmt.Sprintf("run %s is %s already", o.ID, status))
 		}
 		return err
 	}
@@ -148,7 +181,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req eve
 	}
 	if live.Rest != nil && res.Status == want {
 		l.Status = res.Status
-		a.tellRequest(l, asJSON, fmt.Sprintf("run %s %s", o.ID, res.Status))
+		tell(l, fmt.Sprintf("run %s %s", o.ID, res.Status))
 		return nil // the act was done
 	}
 	return err

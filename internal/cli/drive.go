@@ -95,6 +95,9 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if aside != nil {
 		a.complain(aside)
 	}
+	if below := a.endLike(ctx, ws, o.ID, live.Rest); below != nil {
+		a.complain(below)
+	}
 	if !asJSON {
 		a.unreviewed(acc, ws.state.Folder(o.ID))
 		a.stuck(o.Tree, res.Status)
@@ -109,6 +112,18 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		rings.ring(ctx, o.ID)
 	}
 	return err
+}
+
+// endLike ends what the steps of a run started, when the run itself was stopped or
+// cancelled.
+func (a *app) endLike(ctx context.Context, ws *workshop, id belay.RunID, rest *belay.RunResult) error {
+	switch {
+	case rest != nil && rest.Status == belay.Stopped:
+		return a.endBelow(context.WithoutCancel(ctx), ws, id, event.RequestStop)
+	case rest != nil && rest.Status == belay.Aborted:
+		return a.endBelow(context.WithoutCancel(ctx), ws, id, event.RequestCancel)
+	}
+	return nil
 }
 
 // tellRest keeps what people are told about a run that came to rest; nil when

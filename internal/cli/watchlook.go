@@ -41,6 +41,8 @@ type readRun struct {
 	status belay.Status // in the index, at that time
 	beat   bool         // only the beat was read
 	run    watch.Run
+	last   time.Time     // of its records
+	place  belay.Session // where it was started
 }
 
 // look is one look at all runs: every run is looked at, whatever comes of
@@ -195,7 +197,40 @@ func (w *watcher) facts(sum journal.Summary) watch.Run {
 	case sum.Status == journal.Unreadable:
 		r.Unread = sum.Reason
 	case !r.Status.Terminal() && r.Status != belay.Stopped && r.Owner == watch.OwnerDead:
-		return w.readFacts(sum, r)
+		return w.below(w.readFacts(sum, r))
+	}
+	return r
+}
+
+// maxLevels bounds the walk up from a run to those whose steps started it.
+const maxLevels = 64
+
+// below takes in what a person decided about a run of which a step started this one,
+// on any level, since this one worked last.
+func (w *watcher) below(r watch.Run) watch.Run {
+	read := w.read[r.ID]
+	st, place := w.ws.state, read.place
+	if place.Parent != "" && place.Home != "" {
+		home, err := journal.OpenState(place.Home)
+		if err != nil {
+			return r // it is gone, and what was decided there with it
+		}
+		defer func() { _ = home.Close() }() // only read
+		st = home
+	}
+	for range maxLevels {
+		up, err := st.RunsNamed(place.Parent.Root())
+		if place.Parent == "" || err != nil || len(up) == 0 {
+			break
+		}
+		is := up[0].Status
+		if (is == belay.Stopped || is == belay.Paused || is == belay.Aborted) && !read.last.After(up[0].Updated) {
+			r.Above, r.How = up[0].ID, is
+			return r
+		}
+		if place, err = st.SessionOf(up[0].ID); err != nil {
+			break
+		}
 	}
 	return r
 }
@@ -225,7 +260,7 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 	}
 	if parked, until := sum.Beat.Parked(); !ok && parked && sum.Status == belay.Parked && time.Now().Before(until) && folder.Mailed().IsZero() {
 		r.Parked, r.For = until, sum.Reason // its journal is read before anything is done
-		w.read[sum.ID] = readRun{stamp, sum.Status, true, r}
+		w.read[sum.ID] = readRun{stamp: stamp, status: sum.Status, beat: true, run: r}
 		return r
 	}
 	s, err := tell(w.ws.state, string(sum.ID))
@@ -255,7 +290,11 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 	}
 	r.Mail = folder.Mailed()
 	r.Lacks = w.app.lacks(s.Tree.Started().Given)
-	w.read[sum.ID] = readRun{stamp, sum.Status, false, r}
+	read := readRun{stamp: stamp, status: sum.Status, run: r, last: s.Last}
+	if place := s.Tree.Started().Session; place != nil {
+		read.place = *place
+	}
+	w.read[sum.ID] = read
 	return r
 }
 
