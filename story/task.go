@@ -32,6 +32,8 @@ type Task struct {
 	Best     int             // the number of the round that counts; 0 = none was chosen yet
 	Last     bool            // it was the last one
 	Commit   string          // that it left; "" = none
+	Back     bool            // in the directory itself its files were brought back
+	Aside    string          // the folder with what later rounds left there; "" = nothing
 	Line     string          // its status with the reason
 	Met      int
 	Warnings []string // what is to be looked at before anybody relies on the proof
@@ -91,6 +93,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		Last         bool
 		Line, Commit string
 		Criteria     []TaskCriterion
+		Warnings     []string
 	}
 	r.get(root, "best", &best)
 	t.Best, t.Met, t.Line, t.Last, t.Commit = best.Round, best.Met, best.Line, best.Last, best.Commit
@@ -103,6 +106,13 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	if round != nil {
 		r.judged(t, round)
 	}
+	t.Warnings = append(t.Warnings, best.Warnings...)
+	var kept struct {
+		Files int
+		Aside string
+	}
+	r.get(root, "kept", &kept)
+	t.Back, t.Aside = kept.Files > 0, kept.Aside
 	return t
 }
 

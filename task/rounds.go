@@ -15,6 +15,8 @@ func callBestRound() Function {
 		Does: "Which round was the best, for what it is.",
 		Inputs: []Field{
 			{"rounds", TypeList, true, "What criteria-status gave, round by round, itself or under `judged`; null for a round that came to nothing."},
+			{"standing", TypeFlag, false, "The files of a better round are not there: the last one counts."},
+			{"why", TypeText, false, "Why they are not."},
 		},
 		Outputs: []Field{
 			{"round", TypeNumber, true, "Its number, from 1."},
@@ -26,6 +28,7 @@ func callBestRound() Function {
 			{"last", TypeFlag, true, "It is the last one: the tree is as it left it."},
 			{"rounds", TypeNumber, true, "How many there were."},
 			{"criteria", TypeList, false, "Its criteria, each with what became of it."},
+			{"warnings", TypeList, false, "That another round was better, in words."},
 			{"results", TypeObject, true, "All rounds, each as above: `round_1_result`, `round_2_result` and so on; null for one of the first three that there was not."},
 		},
 		Example: Example{
@@ -50,7 +53,8 @@ type ended struct {
 	Last   bool   `json:"last"`
 	Rounds int    `json:"rounds"`
 
-	Criteria []any `json:"criteria,omitempty"`
+	Criteria []any    `json:"criteria,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 
 	Results map[string]*ended `json:"results,omitempty"`
 }
@@ -65,7 +69,7 @@ func bestRound(in *inputs) any {
 	for n := 1; n <= fewRounds; n++ {
 		all[resultName(n)] = nil // a recipe can ask for one that there was not
 	}
-	var best ended
+	var best, last ended
 	for i := range list {
 		r := readRound(list[i], i+1)
 		r.Last, r.Rounds = i+1 == len(list), len(list)
@@ -73,9 +77,23 @@ func bestRound(in *inputs) any {
 			best = r
 		}
 		all[resultName(i+1)] = &r
+		last = r
+	}
+	if in.flag("standing") && best.Round != last.Round {
+		last.Warnings = []string{better(best, line(in.text("why"), maxLine))}
+		best = last
 	}
 	best.Results = all
 	return best
+}
+
+// better says that a round was better whose files are not there.
+func better(r ended, why string) string {
+	text := fmt.Sprintf("round %d was better (%s), but what is there is the work of the last round", r.Round, r.Line)
+	if why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // fewRounds is how many rounds a task has where nobody says it.

@@ -192,6 +192,14 @@ func TestBestRound(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.rounds, text, c.want)
 		}
 	}
+	// what counts is the round whose files are there
+	got := call(t, "best-round", `{"rounds": [{"status": "PARTIAL", "line": "PARTIAL -- c2 is missing", "met": 1, "total": 2}, {"status": "NOT_ACHIEVED", "met": 0, "total": 2}], "standing": true, "why": "a file was changed"}`)
+	if got["round"] != 2.0 || got["status"] != "NOT_ACHIEVED" || fmt.Sprint(got["warnings"]) != "[round 1 was better (PARTIAL -- c2 is missing), but what is there is the work of the last round: a file was changed]" {
+		t.Errorf("standing: %v", got)
+	}
+	if got := call(t, "best-round", `{"rounds": [{"status": "PARTIAL", "met": 1, "total": 2}], "standing": true}`); got["round"] != 1.0 || got["warnings"] != nil {
+		t.Errorf("the best is the last: %v", got)
+	}
 	if _, err := Call("best-round", map[string]json.RawMessage{"rounds": json.RawMessage(`[]`)}); err == nil {
 		t.Error("no round is the best of none")
 	}

@@ -87,7 +87,8 @@ func Kept(name string) bool {
 
 // Left tells whether a folder, or what lies in it, is not looked into at all.
 func Left(name string) bool {
-	if name == "trees" || strings.HasPrefix(name, "trees/") {
+	switch first, _, _ := strings.Cut(name, "/"); first {
+	case "trees", "kept", "later": // worktrees, and files of the user as rounds left them
 		return true
 	}
 	for dir := name; dir != "."; dir = path.Dir(dir) {

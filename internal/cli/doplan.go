@@ -21,6 +21,7 @@ const (
 	gapStep   belay.Path = "detect-execution-gap" // in a round
 	judgeStep belay.Path = "judge-round"          // in a round
 	bestStep  belay.Path = "best-round"           // in the recipe itself
+	standStep belay.Path = "standing-round"       // after it, where the files of the best one are not there
 	roundStep            = "round-"               // and its number
 
 	publishStep belay.Path = "publish" // in the recipe itself
@@ -87,7 +88,9 @@ func taskLines(tree *flow.Tree, read func(belay.Value) []byte, n *story.News) []
 	case n.Path == judgeStep && depth > 0:
 		return roundLines(n.Run, out, read)
 	case n.Path == bestStep && depth == 0:
-		return bestLines(out, read)
+		return bestLines("best", out, read)
+	case n.Path == standStep && depth == 0:
+		return bestLines("left", out, read)
 	}
 	return nil
 }
@@ -112,12 +115,12 @@ func roundLines(run belay.RunID, out belay.Value, read func(belay.Value) []byte)
 	return []string{fmt.Sprintf("%-8s  %s", "round "+number, readable.Clean(r.Line))}
 }
 
-func bestLines(out belay.Value, read func(belay.Value) []byte) []string {
+func bestLines(word string, out belay.Value, read func(belay.Value) []byte) []string {
 	var r judgedRound
 	if story.Decode(out, read, &r); r.Round == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("best      round %d of %d: %s", r.Round, r.Rounds, readable.Clean(r.Line))}
+	return []string{fmt.Sprintf("%-8s  round %d of %d: %s", word, r.Round, r.Rounds, readable.Clean(r.Line))}
 }
 
 // publishLines say where the work went, or that it is reached and went nowhere.

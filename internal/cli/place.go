@@ -26,9 +26,12 @@ import (
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
 //	same NAME      fails, and names them, when there are any
+//	keep NAME      keeps the content of the files that begin has listed
+//	back NAME SEEN brings them back, and tells as JSON whether it could; SEEN is the list of
+//	               the last look
 //	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|tree|begin|aside|list|changed|same [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
+	cmd := command("place own|tree|begin|aside|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -53,8 +56,13 @@ func (a *app) placeCommand() *cobra.Command {
 				return usage(cmd, errors.New("it needs a name"))
 			}
 			file := filepath.Join(state, "runs", string(run), "files-"+args[1])
-			if args[0] == "begin" {
+			switch args[0] {
+			case "begin":
 				return a.beginIn(ctx, run, append(args, "")[2], file, state)
+			case "keep":
+				return keepListed(ctx, file)
+			case "back":
+				return a.putBack(ctx, file, filepath.Join(filepath.Dir(file), "files-"+append(args, "")[2]), state)
 			}
 			if err = a.lookFor(ctx, args[0], file, state); err != nil {
 				return invalid("look at the files", err, "")
@@ -123,6 +131,65 @@ func (a *app) beginIn(ctx context.Context, run belay.RunID, origin, file, state 
 	return nil
 }
 
+// keptFiles and laterFiles are folders of a run that works in a directory itself: the
+// contents of files as rounds left them, and the files of later rounds that a better
+// one replaced.
+const (
+	keptFiles  = "kept"
+	laterFiles = "later"
+)
+
+// keepListed keeps the files of a list; without one there is nothing to keep.
+func keepListed(ctx context.Context, file string) error {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = worktree.KeepFiles(ctx, ".", worktree.ReadListing(b), filepath.Join(filepath.Dir(file), keptFiles))
+	}
+	if err != nil {
+		return exit.New(exit.Infra, "keep the files", err, "")
+	}
+	return nil
+}
+
+// putBack brings the files of a directory back to a list. That it cannot be is an
+// answer, and no failure: then nothing was touched.
+func (a *app) putBack(ctx context.Context, file, seen, state string) error {
+	folder := filepath.Dir(file)
+	got := struct {
+		Kept  bool   `json:"kept"`
+		Why   string `json:"why,omitempty"`
+		Files int    `json:"files"`
+		Aside string `json:"aside,omitempty"`
+	}{}
+	back := worktree.Back{Dir: ".", Store: filepath.Join(folder, keptFiles), Aside: filepath.Join(folder, laterFiles), Skip: []string{state}}
+	to, err := os.ReadFile(file)
+	last, also := os.ReadFile(seen)
+	if err = errors.Join(err, also); err != nil {
+		got.Why = "nobody listed them"
+		a.object(got)
+		return nil
+	}
+	back.To, back.Seen = worktree.ReadListing(to), worktree.ReadListing(last)
+	paths, err := worktree.PutBack(ctx, back)
+	var not *worktree.NotBack
+	switch {
+	case errors.As(err, &not):
+		got.Why = not.Error()
+	case err != nil:
+		return exit.New(exit.Infra, "bring the files back", err, "")
+	default:
+		if got.Kept, got.Files = true, len(paths); there(back.Aside) {
+			got.Aside = back.Aside
+		}
+		_ = os.RemoveAll(back.Store) // what is left of it is of no use, and harms nobody
+	}
+	a.object(got)
+	return nil
+}
+
 func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 	now, err := worktree.ListFiles(ctx, ".", state)
 	if err != nil {
@@ -152,5 +219,5 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, tree, begin, aside, list, changed, same", verb)
+	return fmt.Errorf("%q is none of own, tree, begin, aside, list, changed, same, keep, back", verb)
 }

@@ -103,6 +103,9 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 			continue
 		}
 		for _, ch := range t.seen {
+			if m.isDropped(ch.Run) {
+				continue
+			}
 			c.see(ch)
 			unnamed += max(0, ch.Files-len(ch.Changed))
 			if len(ch.Guards) > 0 {
@@ -136,7 +139,11 @@ func (m *maker) listed(dir string) []File {
 		return nil
 	}
 	var names []string
-	for n := 1; n <= m.asked.Rounds; n++ {
+	last := m.asked.Rounds
+	if m.putBack {
+		last = m.asked.Best
+	}
+	for n := 1; n <= last; n++ {
 		var text string
 		m.output(m.round(n), "changed", &text) // without it there is nothing to tell
 		for name := range strings.Lines(text) {

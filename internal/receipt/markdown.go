@@ -298,7 +298,9 @@ func (c *Changes) pushedWords() string {
 // besideWords are what there is to say beside the numbers.
 func (r *Receipt) besideWords(p *page) {
 	c := r.Changes
-	if d := r.Task.dropped(); d != nil {
+	if d := r.Task.dropped(); d != nil && d.Commit == "" {
+		p.line("- the files were put back to what round %d left%s", r.Task.Round, prefixed("; what later rounds left is in ", code(d.Dir)))
+	} else if d != nil {
 		kept := "it is not kept"
 		if d.Ref != "" {
 			kept = "it is kept as " + code(d.Ref)

@@ -51,8 +51,9 @@ type OldTests struct {
 
 // Drop is the work of rounds that were worse than an earlier one.
 type Drop struct {
-	Commit string `json:"commit"`
+	Commit string `json:"commit,omitempty"`
 	Ref    string `json:"ref,omitempty"` // that keeps it; "" = nothing does
+	Dir    string `json:"dir,omitempty"` // or the folder that has it, of work in the directory itself
 }
 
 // keepBest is the step that puts the branch back to the best round. It keeps what
@@ -152,6 +153,9 @@ func (t *Task) dropped() *Drop {
 // was put back to that one.
 func (m *maker) dropped() *Drop {
 	b := m.asked
+	if b.Back {
+		return &Drop{Dir: b.Aside}
+	}
 	last := ""
 	if b.Last || b.Commit == "" || !m.output(m.round(b.Rounds), "commit", &last) || last == b.Commit {
 		return nil
