@@ -156,8 +156,7 @@ func (p place) digest(b []byte) string {
 }
 
 // commitText is a commit as git keeps it, without its head.
-func commitText(tree, parent, message string) string {
-	const who = "Belay <belay@localhost> 1 +0000"
+func commitText(tree, parent, who, message string) string {
 	text := "tree " + tree + "\n"
 	if parent != "" {
 		text += "parent " + parent + "\n"
@@ -180,7 +179,7 @@ func (p place) commitsOf(ctx context.Context, trees ...string) ([]string, error)
 		if i > 0 {
 			parent = ids[0]
 		}
-		text := commitText(tree, parent, []string{"base", "run", "step"}[min(i, 2)])
+		text := commitText(tree, parent, "Belay <belay@localhost> 1 +0000", []string{"base", "run", "step"}[min(i, 2)])
 		file := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, err

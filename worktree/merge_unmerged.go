@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/belay-run/belay"
 )
 
 // hold puts a step's own work on the branch of its worktree, when it could not be
@@ -109,7 +107,7 @@ func (p place) grown(ctx context.Context, there, parent, tree, message string) (
 	case is.tree == tree && len(is.parents) > 0 && is.parents[0] == parent:
 		return there, nil
 	}
-	return commitTree(ctx, p.signed(ctx), belay.TreeState{Tree: tree, Head: parent}, message)
+	return commitTree(ctx, p.signed(ctx), tree, parent, message)
 }
 
 // signed commits as the user, or as Belay where git does not know who that is.

@@ -74,7 +74,7 @@ func (g git) lying(ctx context.Context, path string) ([]Kept, error) {
 	var list []Kept
 	for _, tree := range []string{p.Tree, index} {
 		p.Tree = tree
-		id, err := commitTree(ctx, g.with(author("@1 +0000")...), p, "files of a worktree")
+		id, err := commitTree(ctx, g.with(author("@1 +0000")...), p.Tree, p.Head, "files of a worktree")
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -59,6 +60,47 @@ func (p place) readRefOf(name string) (id string, sure bool) {
 		}
 	}
 	return "", true
+}
+
+// readRefs are all refs below some folders, with what each stands at. It is sure or says
+// no, as readRef.
+func (p place) readRefs(folders ...string) (list map[string]string, sure bool) {
+	if !p.plainRefs() {
+		return nil, false
+	}
+	list = map[string]string{}
+	b, err := os.ReadFile(filepath.Join(p.all, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false
+	}
+	for line := range strings.Lines(string(b)) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if isID(id) && slices.ContainsFunc(folders, func(f string) bool { return name == f || strings.HasPrefix(name, f+"/") }) {
+			list[name] = id
+		}
+	}
+	for _, folder := range folders {
+		root := filepath.Join(p.all, folder)
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+				if path == root && errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				return err
+			}
+			b, err := os.ReadFile(path)
+			id := strings.TrimSpace(string(b))
+			if err != nil || !isID(id) { // git may be at work on it, or it leads to another ref
+				return errAskGit
+			}
+			list[folder+strings.TrimPrefix(path, root)] = id
+			return nil
+		})
+		if err != nil {
+			return nil, false
+		}
+	}
+	return list, true
 }
 
 // readHead is what HEAD of a work tree stands at, by its git folder: a commit, and

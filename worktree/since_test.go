@@ -108,7 +108,7 @@ func TestSinceTellsNoCommitsOfOthers(t *testing.T) {
 	}
 	tree := r.git("rev-parse", "HEAD^{tree}")
 	dated := git{dir: r.dir}.with(author("@1000000000 +0000")...)
-	id, err := commitTree(t.Context(), dated, belay.TreeState{Tree: tree}, "long ago")
+	id, err := commitTree(t.Context(), dated, tree, "", "long ago")
 	r.must(err)
 	r.git("update-ref", "refs/heads/ancient", id)
 	r.git("checkout", "-q", "main")

@@ -88,11 +88,8 @@ func (t Tree) Snapshot(ctx context.Context, p belay.TreeState, ref, message stri
 			return old, nil
 		}
 	}
-	id, err := commitTree(ctx, at.with(author("")...), p, message)
+	id, err := at.keepCommit(ctx, ref, p.Tree, p.Head, message)
 	if err != nil {
-		return "", fmt.Errorf("snapshot: %w", err)
-	}
-	if _, err := at.run(ctx, "update-ref", "--end-of-options", ref, id); err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
 	}
 	return id, nil
@@ -139,11 +136,11 @@ func author(date string) []string {
 	return env
 }
 
-// commitTree makes the commit of a print, and nothing that refers to it.
-func commitTree(ctx context.Context, g git, p belay.TreeState, message string) (string, error) {
-	args := []string{"commit-tree", "--no-gpg-sign", p.Tree}
-	if p.Head != "" {
-		args = append(args, "-p", p.Head)
+// commitTree makes the commit of a tree, and nothing that refers to it.
+func commitTree(ctx context.Context, g git, tree, parent, message string) (string, error) {
+	args := []string{"commit-tree", "--no-gpg-sign", tree}
+	if parent != "" {
+		args = append(args, "-p", parent)
 	}
 	out, err := g.feed(ctx, []byte(message+"\n"), args...)
 	return strings.TrimSpace(out), err
@@ -175,6 +172,9 @@ func (t Tree) DropSnapshot(ctx context.Context, ref, was string) error {
 	at, err := t.snapshots(ref)
 	if err != nil {
 		return err
+	}
+	if p, err := find(ctx, t.Git, t.Dir); err == nil && p.dropRef(ref, was) {
+		return nil
 	}
 	args := []string{"update-ref", "-d", ref}
 	if was != "" {

@@ -58,6 +58,19 @@ func Stands(ctx context.Context, dir string, skip ...string) (Standing, error) {
 // refs are the branches, tags and the like, each with its commit and the other
 // worktree that it is checked out in.
 func (s Standing) refs(ctx context.Context, at place) error {
+	if list, sure := at.readRefs("refs/heads", "refs/tags", "refs/stash", "refs/replace"); sure {
+		if trees, sure := at.readWorktrees(); sure {
+			for name, id := range list {
+				s[name] = id
+			}
+			for _, w := range trees {
+				if name := "refs/heads/" + w.branch; w.path != at.top && s[name] != "" {
+					s[name] = list[name] + " " + w.path
+				}
+			}
+			return nil
+		}
+	}
 	out, err := at.run(ctx, "for-each-ref", "--format=%(objectname) %(refname) %(worktreepath)",
 		"refs/heads", "refs/tags", "refs/stash", "refs/replace")
 	for line := range strings.Lines(out) {
@@ -80,16 +93,23 @@ func (s Standing) settings(ctx context.Context, at place) error {
 		if !exists(file) {
 			continue
 		}
-		out, err := at.run(ctx, "config", "--file", file, "--no-includes", "--list", "-z")
-		if err != nil {
-			return err
+		out, sure := readSettings(file)
+		if !sure {
+			var err error
+			if out, err = at.run(ctx, "config", "--file", file, "--no-includes", "--list", "-z"); err != nil {
+				return err
+			}
 		}
 		s.set(settingsIn, out)
 	}
-	out, err := at.run(ctx, "config", "--global", "--no-includes", "--list", "-z")
-	var none *GitError
-	if err != nil && (!errors.As(err, &none) || none.Code < 0) { // without a file git has nothing to list
-		return err
+	out, sure := readGlobal()
+	if !sure {
+		var err error
+		out, err = at.run(ctx, "config", "--global", "--no-includes", "--list", "-z")
+		var none *GitError
+		if err != nil && (!errors.As(err, &none) || none.Code < 0) { // without a file git has nothing to list
+			return err
+		}
 	}
 	s.set(globalIn, out)
 	return nil
@@ -175,14 +195,10 @@ func (s Standing) files(ctx context.Context, at place) error {
 
 // unwatched are the files that git was told to look away from.
 func (s Standing) unwatched(ctx context.Context, at place) error {
-	out, err := at.run(ctx, "ls-files", "-v", "-z")
-	for _, rec := range records(out) {
-		tag, path, _ := strings.Cut(rec, " ")
-		if tag != "S" && strings.ToUpper(tag) == tag {
-			continue
-		}
-		if info, err := os.Lstat(filepath.Join(at.top, path)); err == nil { // of a sparse checkout they are not there
-			s[path] = fmt.Sprint("unwatched ", info.Size(), " ", info.ModTime().UnixNano())
+	list, err := at.fromIndex(ctx, func(r rawEntry) bool { return r.assumed || r.skipped })
+	for _, e := range list {
+		if info, err := os.Lstat(filepath.Join(at.top, e.path)); err == nil { // of a sparse checkout they are not there
+			s[e.path] = fmt.Sprint("unwatched ", info.Size(), " ", info.ModTime().UnixNano())
 		}
 	}
 	return err

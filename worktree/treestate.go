@@ -335,6 +335,6 @@ func (s shot) nested(ctx context.Context, dir string) (hand, error) {
 	}
 	// always the same commit for the same files, so that prints stay equal
 	g := at.with(author("@1 +0000")...)
-	id, err := commitTree(ctx, g, sub, "files of a repository inside another")
+	id, err := commitTree(ctx, g, sub.Tree, sub.Head, "files of a repository inside another")
 	return hand{line: "160000 " + id}, err
 }
