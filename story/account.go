@@ -45,7 +45,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 		if r := ReviewOf(s.Tree); r != nil && !r.Approved && (a.Status == belay.Failed || a.Status == belay.Stalemate) {
 			a.Refused = r
 		}
-		if n, other := a.nextOfTask(a.Task.again(started, f.Here)); other {
+		if n, other := a.nextOfTask(started, f.Here); other {
 			a.Next = n
 		}
 	}

@@ -101,21 +101,21 @@ func (a *Account) next(file string) Next {
 }
 
 // nextOfTask is what to do about a task, where that is another thing than for a run
-// of a recipe. again starts a new run of it.
-func (a *Account) nextOfTask(again Command) (Next, bool) {
+// of a recipe. A new run of it begins as this one did, from the directory here.
+func (a *Account) nextOfTask(was event.RunStarted, here string) (Next, bool) {
 	switch {
 	case a.Status == belay.Achieved && a.Task.Planned:
 		return Next{CarryOut, []Command{Resume(a.Run)}}, true
 	case a.Status == belay.Aborted:
-		return Next{StartNew, []Command{again}}, true
+		return Next{StartNew, []Command{a.Task.again(was, here, "")}}, true
 	case a.Refused != nil:
-		return Next{EditPlan, []Command{Clear(a.Run, event.CountReview), Resume(a.Run), append(again, "--no-plan-review")}}, true
+		return Next{EditPlan, []Command{Clear(a.Run, event.CountReview), Resume(a.Run), a.Task.again(was, here, "--plan-review", "--no-plan-review")}}, true
 	case !a.Task.UsedUp(a.Status):
 		return Next{}, false
 	case a.Status == belay.Partial && a.Task.onlyUnproven():
-		return Next{AddChecks, []Command{append(again, "--criteria", "FILE")}}, true
+		return Next{AddChecks, []Command{a.Task.again(was, here, "", "--criteria", "FILE")}}, true
 	}
-	return Next{StartAgain, []Command{again}}, true
+	return Next{StartAgain, []Command{a.Task.again(was, here, "")}}, true
 }
 
 func (a *Account) nextAfterFailure(resume Command) Next {

@@ -73,6 +73,10 @@ func TestNextOfATask(t *testing.T) {
 		}
 		return task
 	}
+	limited := judged("met")
+	limited.Limits = []string{"the tests failed"}
+	flagged := judged("met", "unproven")
+	flagged.Text, flagged.Flags = "-v is loud", []string{"--agent=bot", "--criteria=/a b", "--in-place", "--plan-review"}
 	long := judged("unmet")
 	long.Text = strings.Repeat("a door ", 20)
 	const again = `x do 'it'\''s a door' --agent bot`
@@ -91,15 +95,18 @@ func TestNextOfATask(t *testing.T) {
 		{belay.NotAchieved, judged("unproven"), nil, "/d", StartAgain, again},
 		{belay.Partial, judged("met", "unmet"), nil, "/e", StartAgain, `x do 'it'\''s a door' --dir /d --agent bot`},
 		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE"},
-		{belay.Partial, long, nil, "/d", StartAgain, "x do --file FILE --agent bot"},
+		{belay.Partial, long, nil, "/d", StartAgain, "x do --agent bot --file FILE"},
+		{belay.Partial, limited, nil, "/d", StartAgain, again},
+		{belay.Partial, flagged, nil, "/d", AddChecks, "x do --agent bot --criteria '/a b' --in-place --plan-review -- '-v is loud'"},
+		{belay.Stalemate, flagged, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --criteria '/a b' --in-place --no-plan-review -- '-v is loud'"},
 		{belay.Aborted, judged(), nil, "/d", StartNew, again},
-		{belay.Stalemate, &Task{Text: "-v"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --file FILE --agent bot --no-plan-review"},
+		{belay.Stalemate, &Task{Text: "-v"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --no-plan-review -- -v"},
 		{belay.Failed, &Task{Text: "door"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do door --agent bot --no-plan-review"},
 		{belay.Failed, judged(), nil, "/d", "", ""},
 		{belay.Held, judged(), nil, "/d", "", ""},
 	} {
 		a := Account{Run: "r", Standing: Standing{Status: c.status}, Task: c.task, Refused: c.review}
-		n, _ := a.nextOfTask(c.task.again(was, c.here))
+		n, _ := a.nextOfTask(was, c.here)
 		var cmds []string
 		for _, cmd := range n.Commands {
 			cmds = append(cmds, cmd.Text("x"))
@@ -108,7 +115,7 @@ func TestNextOfATask(t *testing.T) {
 			t.Errorf("%s: %s %q, want %s %q", c.status, n.Advice, got, c.want, c.cmds)
 		}
 	}
-	if c := (&Task{Text: "door"}).again(event.RunStarted{Dir: "/d", Agent: "claude"}, "/d"); c.Text("x") != "x do door" {
+	if c := (&Task{Text: "door"}).again(event.RunStarted{Dir: "/d", Agent: "claude"}, "/d", ""); c.Text("x") != "x do door" {
 		t.Errorf("an agent that is found by itself is named: %v", c)
 	}
 }

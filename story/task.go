@@ -36,6 +36,8 @@ type Task struct {
 	Aside    string          // the folder with what later rounds left there; "" = nothing
 	Line     string          // its status with the reason
 	Met      int
+	Limits   []string // why it is PARTIAL at best, whatever its criteria say
+	Flags    []string // of the command that began it
 	Warnings []string // what is to be looked at before anybody relies on the proof
 	Answer   string   // of a question, an investigation, an operation
 	Branch   string   // that the result is on; "" = the work was done in the directory itself
@@ -77,6 +79,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	r.get(root, "task_file", &t.File)
 	r.get(root, "task_bytes", &t.Bytes)
 	r.get(root, "max_rounds", &t.Most)
+	r.get(root, "flags", &t.Flags)
 	var plan struct {
 		Type, Goal string
 		Criteria   []TaskCriterion
@@ -132,32 +135,52 @@ func (t *Task) UsedUp(s belay.Status) bool {
 	return t.Best > 0 && (s == belay.Partial || s == belay.NotAchieved || s == belay.Hollow)
 }
 
-// onlyUnproven tells whether no criterion is known not to be met.
+// onlyUnproven tells whether proof is all that is missing.
 func (t *Task) onlyUnproven() bool {
-	return !slices.ContainsFunc(t.Criteria, func(c TaskCriterion) bool { return !c.Met() && !c.Unproven() })
+	unmet := func(c TaskCriterion) bool { return !c.Met() && !c.Unproven() }
+	return len(t.Limits) == 0 && slices.ContainsFunc(t.Criteria, TaskCriterion.Unproven) && !slices.ContainsFunc(t.Criteria, unmet)
 }
 
 // mostTyped is how long a task may be to stand in a command that is typed.
 const mostTyped = 72
 
-// again is the command for a new run of the task, from the directory here. An agent
-// that is not found by itself is named.
-func (t *Task) again(was event.RunStarted, here string) Command {
-	c := Command{"do", "--file", "FILE"} // it has no place on a line
-	text := strings.TrimSpace(t.Text)
-	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	if t.File != "" {
-		c[2] = Quote(t.File)
-	} else if text != "" && text[0] != '-' && utf8.RuneCountInString(text) <= mostTyped && !strings.ContainsFunc(text, odd) {
-		c = Command{"do", Quote(text)}
+// again is the command for a new run of the task, from the directory here: with the flags
+// of this one but those that it is to go without, and with more. An agent that is not
+// found by itself is named.
+func (t *Task) again(was event.RunStarted, here string, without string, more ...string) Command {
+	c := Command{"do"}
+	for _, f := range t.Flags {
+		if f == without {
+			continue
+		}
+		name, value, has := strings.Cut(f, "=")
+		if c = append(c, name); has {
+			c = append(c, Quote(value))
+		}
+	}
+	named := func(flag string) bool {
+		return slices.ContainsFunc(t.Flags, func(f string) bool { return strings.HasPrefix(f, flag+"=") })
 	}
 	if was.Dir != here {
 		c = append(c, "--dir", Quote(was.Dir))
 	}
-	if was.Agent != "" && !slices.Contains(agent.Kinds(), agent.Kind(was.Agent)) {
+	if was.Agent != "" && !slices.Contains(agent.Kinds(), agent.Kind(was.Agent)) && !named("--agent") {
 		c = append(c, "--agent", Quote(was.Agent))
 	}
-	return c
+	if len(more) > 0 && !named(more[0]) {
+		c = append(c, more...)
+	}
+	text := strings.TrimSpace(t.Text)
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	switch {
+	case t.File != "":
+		return append(c, "--file", Quote(t.File))
+	case text == "" || utf8.RuneCountInString(text) > mostTyped || strings.ContainsFunc(text, odd):
+		return append(c, "--file", "FILE") // it has no place on a line
+	case text[0] == '-':
+		return append(c, "--", Quote(text))
+	}
+	return slices.Insert(c, 1, Quote(text))
 }
 
 type taskReader struct {
@@ -215,9 +238,10 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 		Met      int
 		Criteria []TaskCriterion
 		Warnings []string
+		Limits   []string
 	}
 	r.get(round, "judged", &j)
-	t.Warnings = j.Warnings
+	t.Warnings, t.Limits = j.Warnings, j.Limits
 	if t.Best == 0 {
 		t.Met, t.Line = j.Met, j.Line
 	}

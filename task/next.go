@@ -85,6 +85,7 @@ func nextTask(in *inputs) any {
 	}
 	for _, part := range [][2]string{
 		{"Not met yet:\n", strings.Join(open, "\n")},
+		{"What else keeps it from being done:\n", listed(o["limits"])},
 		{"Met, and to be kept:\n", strings.Join(kept, "\n")},
 		{"What the agent said that judged the last round:\n", quoted(plain(first(o, "summary")))},
 		{"What was tried in the last round:\n", quoted(cut(plain(textOf(in.any("tried"))), maxTried))},
@@ -99,6 +100,16 @@ func nextTask(in *inputs) any {
 	parts = append(parts, "The task as it was given:\n"+quoted(plain(task)))
 	out.Task = strings.Join(parts, "\n\n")
 	return out
+}
+
+// listed is a list of texts, one on each line.
+func listed(v any) string {
+	rows := ""
+	list, _ := v.([]any)
+	for _, x := range list {
+		rows += "- " + line(textOf(x), maxLine) + "\n"
+	}
+	return strings.TrimSpace(rows)
 }
 
 // divided says what a session does that stands for several workstreams.

@@ -22,9 +22,9 @@ type judgement struct {
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings,omitempty"`
 	Stuck    bool     `json:"stuck,omitempty"`
+	Limits   []string `json:"limits,omitempty"` // why it is PARTIAL at best, whatever the criteria say
 
-	caps   []string // why it is PARTIAL at best, whatever the criteria say
-	beyond int      // criteria that no further work can prove
+	beyond int // criteria that no further work can prove
 }
 
 // judged is what became of one criterion.
@@ -56,7 +56,9 @@ func callCriteriaStatus() Function {
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
-			{"old_tests", TypeAny, false, "What the test files that the work changed come to as they were before it: an object with `files`, `passed` and `why`."},
+			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
+			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing."},
+			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
 			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
 			{"instead", TypeAny, false, "What the recipe gave that did the work instead of that step."},
@@ -84,6 +86,7 @@ func callCriteriaStatus() Function {
 			{"summary", TypeText, true, "What the reflecting agent said."},
 			{"reasons", TypeList, true, "Why it is this status, in words."},
 			{"warnings", TypeList, false, "What is to be looked at before anybody relies on the proof, in words. It lowers nothing."},
+			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
 			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
 		},
 		Example: Example{
@@ -131,8 +134,7 @@ func criteriaStatus(in *inputs) any {
 		j.Missing = append(j.Missing, c.ID)
 	}
 	j.settle(in, seen, r, unproven)
-	j.oldTests(in)
-	j.Stuck = j.Stuck || j.Status == Partial && len(j.caps) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	j.Stuck = j.Stuck || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
 }
@@ -186,23 +188,33 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 }
 
 // oldTests says what the tests that the work changed come to as they were before. That
-// they fail may be what the task is about: it is for a person to look at.
+// they fail may be what the task is about: it is for a person to look at. Where the work
+// changed what the tests are, there is no other proof that they pass.
 func (j *judgement) oldTests(in *inputs) {
 	o, _ := unwrapped(in.any("old_tests")).(map[string]any)
-	files := pathsOf(o["files"])
-	if len(files) == 0 {
-		return
-	}
+	files, defines := pathsOf(o["files"]), pathsOf(o["defines"])
+	tests, _ := unwrapped(in.any("tests")).(map[string]any)
 	names := line(strings.Join(files, ", "), maxGoal)
-	if passed(o) {
+	switch {
+	case len(files)+len(defines) == 0:
+		return
+	case passed(o):
 		j.because("the test files that the work changed pass as they were before, too: %s", names)
 		return
 	}
-	text := "test files that the work changed do not pass as they were before: " + names
-	if why := line(first(o, "why"), maxLine); why != "" {
-		text += " (" + why + ")"
+	why := ""
+	if is := line(first(o, "why"), maxLine); is != "" {
+		why = " (" + is + ")"
 	}
-	j.Warnings = append(j.Warnings, text)
+	given, _ := unwrapped(in.any("given")).([]any)
+	switch {
+	case len(given) > 0 || len(defines) == 0 && passed(tests["counted"]):
+		j.Warnings = append(j.Warnings, "test files that the work changed do not pass as they were before: "+names+why)
+	case len(defines) > 0:
+		j.limitTo("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)
+	default:
+		j.limitTo("the work changed the tests (%s): they count nothing now, and do not pass as they were before%s", names, why)
+	}
 }
 
 // unchanged settles a round that changed nothing where it had to. Without a claim it
@@ -255,12 +267,12 @@ func (j *judgement) closing(r reflection, unproven int) string {
 			are = "is"
 		}
 		text := fmt.Sprintf("%s -- %s %s %s", j.Status, strings.Join(j.Missing, ", "), are, word)
-		if len(j.caps) > 0 {
-			text += "; " + line(j.caps[0], maxGoal)
+		if len(j.Limits) > 0 {
+			text += "; " + line(j.Limits[0], maxGoal)
 		}
 		return text
-	case j.Status == Partial && len(j.caps) > 0:
-		return fmt.Sprintf("%s -- %s", j.Status, line(strings.Join(j.caps, "; "), maxGoal))
+	case j.Status == Partial && len(j.Limits) > 0:
+		return fmt.Sprintf("%s -- %s", j.Status, line(strings.Join(j.Limits, "; "), maxGoal))
 	case j.Status == Partial && len(r.missing) > 0:
 		return fmt.Sprintf("%s -- %s", j.Status, line(strings.Join(r.missing, "; "), maxGoal))
 	}

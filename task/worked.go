@@ -67,6 +67,10 @@ func (j *judgement) limit(in *inputs) {
 		}
 		j.limitTo("%s", why)
 	}
+	j.oldTests(in)
+	if own := pathsOf(in.any("own_path")); len(own) > 0 {
+		j.limitTo("the work names its own worktree, which others do not have: %s", line(strings.Join(own, ", "), maxGoal))
+	}
 	after := strings.TrimSpace(textOf(in.any("after")))
 	if after == "changed" {
 		j.limitTo("files changed after they were judged")
@@ -87,7 +91,7 @@ func notes(in *inputs) []string {
 }
 
 func (j *judgement) limitTo(format string, args ...any) {
-	j.caps = append(j.caps, fmt.Sprintf(format, args...))
+	j.Limits = append(j.Limits, fmt.Sprintf(format, args...))
 	j.because(format, args...)
 	j.lower(Partial)
 }

@@ -69,7 +69,7 @@ func (p place) violations(ctx context.Context, dir string, g belay.Guarding, hea
 	for _, e := range list {
 		name := strings.TrimPrefix(e.path, unkeptRoot+"/")
 		own := slices.ContainsFunc(g.Globs, func(glob string) bool { return Matches(glob, prefix, name) })
-		usual := had[name] && (g.Tests && testFile(name) || slices.Contains(files, name)) ||
+		usual := had[name] && (g.Tests && IsTest(name) || slices.Contains(files, name)) ||
 			g.Tests && e.was == "" && named(name, testSettings)
 		if (own || usual) && len(found) < maxTampered {
 			found = append(found, belay.FileChange{Path: shown(name), Change: kindOf(e)})

@@ -13,7 +13,7 @@ var ciFolders = []string{".github/workflows", ".github/actions", ".circleci", ".
 
 // testNames are names of test files, with * for anything.
 var testNames = []string{
-	"*_test.*", "*_tests.*", "test_*.*", "*.test.*", "*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt",
+	"*_test.*", "*_tests.*", "test_*.*", "test.*", "tests.*", "run_tests*", "run-tests*", "runtests*", "*.test.*", "*.spec.*", "*_spec.*", "*Test.java", "*Tests.java", "*Test.kt",
 	"*Tests.cs", "*Test.php", "*.bats", "*.snap",
 }
 
@@ -34,11 +34,11 @@ var otherGuards = []string{
 // Guard tells whether a file, by its path in the repository, is one that
 // judges the work: a test, its data or settings, or orders for CI.
 func Guard(file string) bool {
-	return testFile(file) || inFolder(file, ciFolders) || named(file, otherGuards)
+	return IsTest(file) || inFolder(file, ciFolders) || named(file, otherGuards)
 }
 
-// testFile tells whether a file is a test, or its data or settings.
-func testFile(file string) bool {
+// IsTest tells whether a file is a test, or its data or settings.
+func IsTest(file string) bool {
 	return inFolder(file, testFolders) || named(file, testNames) || named(file, testSettings)
 }
 

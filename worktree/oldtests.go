@@ -2,16 +2,36 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
+// As has a look at the copy with the files of another commit or tree in the place of
+// its own.
+func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
+	p, err := find(ctx, "", filepath.Join(t.root, "tree"))
+	if err == nil {
+		_, err = p.run(ctx, "read-tree", "-u", "--reset", "--end-of-options", tree)
+	}
+	if err != nil {
+		return err
+	}
+	look()
+	_, err = p.run(ctx, "read-tree", "-u", "--reset", "HEAD")
+	return err
+}
+
 // OldTests gives the copy the test files of base, in the place of those that its
 // commit changed, removed or renamed, and names them. A test that only has another
-// name is the same test.
-func (t Throwaway) OldTests(ctx context.Context, base string) ([]string, error) {
+// name is the same test. The files that also names, from the folder of the copy, come
+// back as well.
+func (t Throwaway) OldTests(ctx context.Context, base string, also []string) ([]string, error) {
 	p, err := find(ctx, "", filepath.Join(t.root, "tree"))
 	if err != nil {
 		return nil, err
@@ -21,13 +41,25 @@ func (t Throwaway) OldTests(ctx context.Context, base string) ([]string, error) 
 		return nil, err
 	}
 	old, gone := changedTests(records(out))
-	if len(old) == 0 {
-		return nil, nil
+	below, err := filepath.Rel(p.top, t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range also {
+		name = path.Join(filepath.ToSlash(below), name)
+		if _, err := p.run(ctx, "cat-file", "-e", base+":"+name); err != nil {
+			gone = append(gone, name) // it came with the work
+		} else if !slices.Contains(old, name) {
+			old = append(old, name)
+		}
 	}
 	for _, path := range gone {
-		if err := os.Remove(filepath.Join(p.top, filepath.FromSlash(path))); err != nil {
+		if err := os.Remove(filepath.Join(p.top, filepath.FromSlash(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("put old tests back: %w", err)
 		}
+	}
+	if len(old) == 0 {
+		return nil, nil
 	}
 	var paths strings.Builder
 	for _, path := range old {
@@ -49,14 +81,14 @@ func changedTests(fields []string) (old, gone []string) {
 			}
 			to := fields[0]
 			fields = fields[1:]
-			if status == "R100" && testFile(to) {
+			if status == "R100" && IsTest(to) {
 				continue
 			}
-			if testFile(path) && testFile(to) {
+			if IsTest(path) && IsTest(to) {
 				gone = append(gone, to)
 			}
 		}
-		if testFile(path) {
+		if IsTest(path) {
 			old = append(old, path)
 		}
 	}

@@ -61,7 +61,7 @@ func TestOldTestsAreBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer copied.Remove()
-	files, err := copied.OldTests(t.Context(), base)
+	files, err := copied.OldTests(t.Context(), base, nil)
 	if err != nil || !slices.Equal(slices.Sorted(slices.Values(files)), []string{":b_test.go", "a_test.go", "c_test.go"}) {
 		t.Fatalf("%q, %v", files, err)
 	}

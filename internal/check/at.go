@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +29,7 @@ type Trial struct {
 	Commit string        // "" = the folder as it is
 	Base   string        // what the work began with: its rules say which ignored files may be in the copy
 	Copy   string        // the folder for the copy: it is emptied before, and removed
-	Old    string        // test files of this tree come back that the commit changed; without any, nothing is run
+	Old    string        // test files of this tree, and what defines its test command, come back where the commit changed them; without any, nothing is run
 	Tests  bool          // the tests of the repository, by Script where the settings name one
 	Args   []string      // else this
 	Script string        // the test command of the settings
@@ -43,7 +44,9 @@ type Tried struct {
 	Why    string `json:"why,omitempty"` // it did not pass
 	Said   string `json:"said,omitempty"`
 
-	Files []string `json:"files,omitempty"` // test files that are as they were before
+	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
+	Files   []string `json:"files,omitempty"`   // test files that are as they were before
+	Defines []string `json:"defines,omitempty"` // files that say what the test command does, and are no tests, as they were before
 }
 
 // Judge says why tests prove nothing; nil when they passed.
@@ -56,28 +59,86 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		return r, err
 	}
 	defer tree.Remove()
-	if t.Old != "" {
-		files, err := tree.OldTests(ctx, t.Old)
-		if err != nil || len(files) == 0 {
-			return Tried{Passed: err == nil}, err
-		}
-		defer func() { r.Files = files }()
-	}
 	if t.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Within)
 		defer cancel()
 	}
-	switch {
-	case t.Tests && t.Script == "":
-		return repositoryTests(ctx, tree.Dir, env, to, judge)
-	case t.Tests:
+	if t.Tests && t.Script != "" {
 		t.Args = []string{"bash", "-c", t.Script}
 	}
-	if len(t.Args) == 0 {
+	run := func() (Tried, error) {
+		if t.Tests && t.Script == "" {
+			return repositoryTests(ctx, tree.Dir, env, to, judge)
+		}
+		return tryCommand(ctx, t, tree.Dir, env, to)
+	}
+	switch {
+	case t.Old != "":
+		return old(ctx, t, tree, variable(env, "PATH"), run)
+	case !t.Tests && len(t.Args) == 0:
 		return r, errors.New("there is nothing to run")
 	}
-	return tryCommand(ctx, t, tree.Dir, env, to)
+	return run()
+}
+
+// old runs the tests with the test files and the test command of t.Old. A script that
+// the command names may be a check or the program itself: with its old text the tests
+// are run once more where they count nothing.
+func old(ctx context.Context, t Trial, tree worktree.Throwaway, path string, run func() (Tried, error)) (Tried, error) {
+	defines, named, err := redefined(ctx, t, tree, path)
+	if err != nil {
+		return Tried{}, err
+	}
+	r := Tried{Passed: true}
+	var files []string
+	for _, also := range [][]string{defines, slices.Concat(defines, named)} {
+		if files, err = tree.OldTests(ctx, t.Old, also); err != nil {
+			return r, err
+		}
+		if len(files)+len(also) > 0 {
+			if r, err = run(); err != nil {
+				return r, err
+			}
+		}
+		defines = slices.DeleteFunc(also, worktree.IsTest)
+		if len(named) == 0 || !r.Passed || r.Counted {
+			break
+		}
+	}
+	r.Files, r.Defines = files, defines
+	return r, nil
+}
+
+// redefined are the files that said what the test command does when the work began, and
+// are not as they were: those that have its text and are tests, and others that it names.
+func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path string) (defines, named []string, err error) {
+	plan := effect.TestPlan{Top: tree.Dir}
+	err = tree.As(ctx, t.Old, func() {
+		if t.Script == "" {
+			plan = Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
+			return
+		}
+		l, c := level{tree.Dir}, effect.TestCommand{Kind: inShell[0]}
+		for _, name := range l.named(t.Script) {
+			c.Files = append(c.Files, l.sum(name, nil))
+		}
+		plan.Commands = []effect.TestCommand{c}
+	})
+	for _, c := range plan.Commands {
+		l := level{filepath.Join(plan.Top, c.Dir)}
+		for _, f := range c.Files {
+			name, outside := filepath.Rel(tree.Dir, filepath.Join(l.dir, f.Path))
+			switch {
+			case outside != nil || !slices.Contains(inShell, c.Kind) || l.sum(f.Path, pickOf(c, f.Path)) == f:
+			case f.Path == c.From || worktree.IsTest(name):
+				defines = append(defines, name)
+			default:
+				named = append(named, name)
+			}
+		}
+	}
+	return defines, named, err
 }
 
 // repositoryTests runs the tests that the copy has, as expect: tests does.
@@ -90,6 +151,7 @@ func repositoryTests(ctx context.Context, dir string, env []string, to Streams, 
 		if t.Exit != 0 {
 			r.Exit = t.Exit
 		}
+		r.Counted = r.Counted || t.Tally != nil && !t.Tally.None
 	}
 	f := judge(effect.CheckReport{Dir: dir, Tests: runs})
 	switch {
@@ -137,7 +199,7 @@ func tryCommand(ctx context.Context, t Trial, dir string, env []string, to Strea
 	case tally != nil && tally.None:
 		r.Why = "exit 0, and no test ran"
 	default:
-		r.Passed = true
+		r.Passed, r.Counted = true, tally != nil
 	}
 	return r, nil
 }

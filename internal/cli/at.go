@@ -70,7 +70,7 @@ it is.`
 	f.StringVarP(&t.Dir, "dir", "C", "", "the directory")
 	f.StringVar(&t.Base, "base", "", "what the work began with: ignored files that its rules hide are in the copy")
 	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
-	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree that COMMIT changed, removed or renamed; without any, nothing is run")
+	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
 	f.StringVar(&id, "id", "", "a name for it in the JSON")

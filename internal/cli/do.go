@@ -57,6 +57,8 @@ type doOptions struct {
 	whole string // the file that has all of it
 	bytes int    // how long that is
 
+	given []string // flags of the command that began the task
+
 	decided *madePlan // the plan of an earlier run, which is carried out; nil = one is made
 }
 
@@ -109,6 +111,9 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	if err := o.flags(cmd); err != nil {
 		return usage(cmd, err)
 	}
+	if o.decided == nil {
+		o.given = givenFlags(cmd)
+	}
 	kind := taskTypes[strings.ToLower(o.taskType)]
 	task, criteria, err := a.wanted(args, &o)
 	if err != nil {
@@ -153,7 +158,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 		"task_description": task, "task_type": kind, "single": o.single, "max_rounds": o.rounds,
 		"has_tests": tested, "publish": o.publish, "plan_review": o.reviewed(cfg), "trust_reflection": o.trust,
 		"review_rounds": cmp.Or(o.reviews, cfg.ReviewRounds.Value), "review_adaptive": !o.noAdapt, "track": o.track,
-		"task_title": o.title, "task_file": o.whole, "task_bytes": o.bytes,
+		"flags": o.given, "task_title": o.title, "task_file": o.whole, "task_bytes": o.bytes,
 		"task_origin": dir, inPlaceVar: o.alone != "" || o.planOnly && o.inPlace,
 	} {
 		if vars[name], err = json.Marshal(v); err != nil {

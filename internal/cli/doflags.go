@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -50,6 +52,36 @@ func (o doOptions) flags(cmd *cobra.Command) error {
 		return fmt.Errorf("--%s is for Development tasks, and --type says %s", name, kind)
 	}
 	return nil
+}
+
+// givenFlags are the flags with which another run of the same task is begun: all but
+// those that say where the task is, what this run is called, and how it is shown.
+func givenFlags(cmd *cobra.Command) []string {
+	list := []string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if cmd.InheritedFlags().Lookup(f.Name) != nil || slices.Contains([]string{"file", "dir", "id", "detach", "json", "plan"}, f.Name) {
+			return
+		}
+		value := f.Value.String()
+		switch several, ok := f.Value.(pflag.SliceValue); {
+		case ok:
+			for _, v := range several.GetSlice() {
+				list = append(list, "--"+f.Name+"="+v)
+			}
+			return
+		case f.Value.Type() == "bool":
+			if value == "true" {
+				list = append(list, "--"+f.Name)
+			}
+			return
+		case f.Name == "criteria":
+			if abs, err := filepath.Abs(value); err == nil { // as it is, else
+				value = abs
+			}
+		}
+		list = append(list, "--"+f.Name+"="+value)
+	})
+	return list
 }
 
 // onlyDevelopment is a flag that was given and is for tasks of that type; "" = none was.

@@ -48,6 +48,7 @@ func (a *app) carryOut(ctx context.Context, cmd *cobra.Command, o *engine.Open, 
 	tests := true
 	get("task_description", &do.decided.task)
 	get("task_title", &do.title)
+	get("flags", &do.given)
 	get("task_file", &do.whole)
 	get("task_bytes", &do.bytes)
 	get("max_rounds", &do.rounds)
