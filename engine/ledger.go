@@ -124,6 +124,10 @@ func (o indexLedger) Clear(recs []event.Record) error {
 				return err
 			}
 		case event.CountReview: // nothing outside the run counts it
+		case event.CountInbox:
+			if err := o.local.State.Seen(o.ID); err != nil {
+				return err
+			}
 		case event.CountAttempts: // those that were lost: the larger of two counts holds
 			if err := o.local.State.Ledger().ClearCaps(o.ID, lostCap(r.Run, e.Path), e.Path != ""); err != nil {
 				return err

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,8 +230,33 @@ func (spec Spec) First() event.RunStarted {
 		Policy: unless("belay", spec.Policy, root.Policy), MaxRetries: spec.MaxRetries,
 		Recovery: unless("on", spec.Recovery, root.Recovery),
 		Agents:   spec.Agents, Staff: spec.Staff, Roles: spec.Roles, Toolless: spec.Toolless, Isolate: spec.Isolate, TestScript: strings.TrimSpace(spec.Tests),
-		Replaced: spec.Set.Instead(), Shelves: spec.Shelves,
+		Replaced: spec.Set.Instead(), Shelves: spec.Shelves, Work: spec.work(),
 	}
+}
+
+// taskVar is the variable with a task in words. Where there is one it says what the
+// work is, and all else only how it is to be done.
+const taskVar = "task_description"
+
+// work is what a run of the recipe was asked for, as a hash: what it was given, not
+// what the recipe says by itself, so that a recipe that is mended does the same work.
+func (spec Spec) work() string {
+	given := map[string]json.RawMessage{}
+	for n, raw := range spec.Vars {
+		given[n] = raw
+	}
+	if task, ok := given[taskVar]; ok {
+		given = map[string]json.RawMessage{taskVar: task}
+	}
+	for _, n := range hand.Secrets(spec.Set.Library) {
+		delete(given, n)
+	}
+	text, err := json.Marshal([]any{given, spec.Include, spec.Exclude}) // the keys of a map are in order
+	if err != nil {
+		return "" // as one of an older Belay; the run itself says what is wrong with the value
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // unless is the first word that was said, and nothing when it is the usual one.
@@ -474,7 +501,7 @@ func (o *Open) Close() error {
 func (o *Open) note(e event.RunStarted, r belay.RunResult) error {
 	now := time.Now()
 	sum := journal.Summary{
-		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: r.Status, Code: r.Code, Reason: r.Reason,
+		ID: o.ID, Name: e.Name, Dir: e.Dir, Work: e.Work, Status: r.Status, Code: r.Code, Reason: r.Reason,
 		Started: now, Updated: now, Driver: o.self,
 	}
 	if o.Tree != nil {

@@ -43,6 +43,7 @@ type RunStarted struct {
 	Items    json.RawMessage        `json:"items,omitempty"`    // those items, when no variable is their list
 	Hidden   map[string]belay.Path  `json:"hidden,omitempty"`   // variables in which a secret was hidden, and the step that made each
 	Session  *belay.Session         `json:"session,omitempty"`  // root only
+	Work     string                 `json:"work,omitempty"`     // what it was asked for: two runs of a recipe in a directory with the same one do the same work; root only
 	Given    []string               `json:"given,omitempty"`    // names of secrets and logins that were set at the start; root only
 	Secrets  []string               `json:"secrets,omitempty"`  // names of variables whose values are hidden; root only
 	Agent    string                 `json:"agent,omitempty"`    // who does agent steps that name nobody

@@ -35,6 +35,7 @@ const (
 	CountBudget   Count = "budget"   // what the run may use, and its recoveries
 	CountRestarts Count = "restarts" // how often the watch started a driver
 	CountReview   Count = "review"   // what rounds came to: new ones begin from nothing
+	CountInbox    Count = "inbox"    // nothing: a person has seen how the run stands, and wants to hear no more of it
 )
 
 // The choices of an answer to a held step.

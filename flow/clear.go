@@ -24,8 +24,13 @@ func (s *State) nextClear(r event.Request) command {
 			return refuse("the budget, the breakers, the restarts and the review belong to the root run")
 		}
 		return cleared
+	case event.CountInbox:
+		if s.id.Depth() > 0 {
+			return refuse("what the inbox lists is the root run")
+		}
+		return cleared
 	}
-	return refuse(fmt.Sprintf("unknown count %q: attempts, breakers, budget, restarts or review", r.What))
+	return refuse(fmt.Sprintf("unknown count %q: attempts, breakers, budget, inbox, restarts or review", r.What))
 }
 
 // cleared folds what a person took back.

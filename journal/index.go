@@ -22,15 +22,10 @@ const indexSchema = `
 		pid INTEGER NOT NULL, start INTEGER NOT NULL, boot TEXT NOT NULL
 	) STRICT`
 
-// indexSteps lead the index from one schema number to the next. The first one
-// fills it from the journals: a missing index is a rebuilt one.
+// indexSteps lead the index from one schema number to the next. The last one
+// fills a new one from the journals: a missing index is a rebuilt one.
 func (s *State) indexSteps() []step {
-	return []step{func(c *sqlite3.Conn) error {
-		if err := c.Exec(indexSchema + ";" + ledger.SessionSchema); err != nil {
-			return err
-		}
-		return s.fill(c)
-	}, sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema), sql(ledger.NoticeSchema)} // the third held who worked where; nobody asks for that any more
+	return []step{sql(indexSchema + ";" + ledger.SessionSchema), sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema), sql(ledger.NoticeSchema), s.tellOpen} // the third held who worked where; nobody asks for that any more
 }
 
 // Summary is a run in one line.
@@ -38,6 +33,7 @@ type Summary struct {
 	ID      belay.RunID
 	Name    string
 	Dir     string
+	Work    string // what it was asked for: with name and directory, what it does; "" of an older Belay
 	Status  belay.Status
 	Code    int
 	Reason  string
@@ -48,6 +44,8 @@ type Summary struct {
 	Beat    Beat   // as the run's folder has it; not stored
 	Gone    bool   // the run's folder is not there any more; not stored
 	Cure    string // of one that cannot be read; not stored
+	Times   int    // in a list of what is open: how many runs in a row it stands for; not stored
+	seen    bool   // a person wants to hear no more of it, as its journal has it
 
 	Beginning bool // its driver has not written the first record yet; not stored
 }
@@ -166,12 +164,21 @@ func (s *State) NoteRun(sum Summary) error {
 }
 
 func putRun(c *sqlite3.Conn, sum Summary) error {
-	return run(c, `INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET
+	open := 0
+	if sum.open() {
+		open = 1
+	}
+	err := run(c, `INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET
+		open = CASE WHEN status = excluded.status AND excluded.ended != 0 THEN min(open, excluded.open) ELSE excluded.open END,
 		name = excluded.name, dir = excluded.dir, status = excluded.status, code = excluded.code,
 		reason = excluded.reason, started = excluded.started, updated = excluded.updated,
-		ended = excluded.ended, pid = excluded.pid, start = excluded.start, boot = excluded.boot`,
+		ended = excluded.ended, pid = excluded.pid, start = excluded.start, boot = excluded.boot, work = excluded.work`,
 		sum.ID, sum.Name, sum.Dir, string(sum.Status), sum.Code, sum.Reason,
-		sum.Started, sum.Updated, sum.Ended, sum.Driver.Pid, sum.Driver.Start, sum.Driver.Boot)
+		sum.Started, sum.Updated, sum.Ended, sum.Driver.Pid, sum.Driver.Start, sum.Driver.Boot, sum.Work, open)
+	if err == nil && sum.Status == belay.Achieved {
+		err = settle(c, sum)
+	}
+	return err
 }
 
 // Runs lists the runs, the newest first, with what their beats say: all, or
@@ -212,21 +219,34 @@ const maxNamed = 500
 
 // list are the runs of which a column has one of the values, or all.
 func (s *State) list(column string, args ...any) ([]Summary, error) {
-	query := "SELECT * FROM runs"
+	where := ""
 	if column != "" {
-		query += " WHERE " + column + " IN (?" + strings.Repeat(",?", len(args)-1) + ")"
+		where = " WHERE " + column + oneOf(len(args))
 	}
-	var sums []Summary
-	err := s.inIndex("list runs", func(c *sqlite3.Conn) error {
-		return each(c, query+" ORDER BY started DESC, id", args, func(q *sqlite3.Stmt) {
+	sums, err := s.lines(where, args...)
+	return s.looked(sums, err)
+}
+
+// oneOf is a condition for so many values.
+func oneOf(n int) string { return " IN (?" + strings.Repeat(",?", n-1) + ")" }
+
+// lines are lines of the index, the newest first.
+func (s *State) lines(where string, args ...any) (sums []Summary, err error) {
+	err = s.inIndex("list runs", func(c *sqlite3.Conn) error {
+		return each(c, "SELECT * FROM runs"+where+" ORDER BY started DESC, id", args, func(q *sqlite3.Stmt) {
 			sums = append(sums, Summary{
-				ID: belay.RunID(q.ColumnText(0)), Name: q.ColumnText(1), Dir: q.ColumnText(2),
+				ID: belay.RunID(q.ColumnText(0)), Name: q.ColumnText(1), Dir: q.ColumnText(2), Work: q.ColumnText(12),
 				Status: belay.Status(q.ColumnText(3)), Code: q.ColumnInt(4), Reason: q.ColumnText(5),
 				Started: fromNanos(q.ColumnInt64(6)), Updated: fromNanos(q.ColumnInt64(7)),
 				Ended: fromNanos(q.ColumnInt64(8)), Driver: identityAt(q, 9),
 			})
 		})
 	})
+	return sums, err
+}
+
+// looked adds what the folders of runs tell.
+func (s *State) looked(sums []Summary, err error) ([]Summary, error) {
 	for i := range sums {
 		f := s.Folder(sums[i].ID)
 		sums[i].Beat = readBeat(f)

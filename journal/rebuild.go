@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -26,9 +27,18 @@ func (s *State) fill(c *sqlite3.Conn) error {
 	if err := c.Exec("DELETE FROM runs; DELETE FROM sessions"); err != nil {
 		return err
 	}
+	type told struct {
+		sum Summary
+		m   *ledger.Member
+	}
+	all := make([]told, 0, len(ids))
 	for _, id := range ids {
 		sum, m := s.retell(id)
-		if err := putBoth(c, sum, m); err != nil {
+		all = append(all, told{sum, m})
+	}
+	slices.SortStableFunc(all, func(x, y told) int { return x.sum.Updated.Compare(y.sum.Updated) }) // what is achieved settles what was before
+	for _, t := range all {
+		if err := putBoth(c, t.sum, t.m); err != nil {
 			return err
 		}
 	}
@@ -89,13 +99,13 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 		sum.Updated = rec.At
 		switch e := rec.Event.(type) {
 		case event.RunStarted:
-			sum.Name, sum.Dir, sum.Started, sum.Status = e.Name, e.Dir, rec.At, belay.Running
+			sum.Name, sum.Dir, sum.Work, sum.Started, sum.Status = e.Name, e.Dir, e.Work, rec.At, belay.Running
 			if e.Session != nil {
 				m = &ledger.Member{Run: id, Session: *e.Session, Started: rec.At}
 			}
 		case event.RunAttached:
 			sum.Driver = proc.Identity{Pid: e.Pid, Start: e.Start, Boot: e.Boot}
-			sum.Status, sum.Code, sum.Reason = belay.Running, exit.OK, ""
+			sum.Status, sum.Code, sum.Reason, sum.seen = belay.Running, exit.OK, "", false
 		case event.RunReopened:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = belay.Running, exit.OK, "", fromNanos(0)
 		case event.RunHeld:
@@ -106,6 +116,8 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 			sum.Status, sum.Code, sum.Reason = belay.Parked, exit.Window, e.For
 		case event.RunPaused:
 			sum.Status, sum.Code, sum.Reason = belay.Paused, exit.Held, "paused by "+e.By
+		case event.RunCleared:
+			sum.seen = sum.seen || e.What == event.CountInbox
 		case event.RunEnded:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = e.Status, e.Code, e.Reason, rec.At
 		}

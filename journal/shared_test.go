@@ -94,7 +94,8 @@ func TestOlderIndexGetsServices(t *testing.T) {
 	must(t, s.Close())
 	c, err := disk{}.write(s.indexPath())
 	must(t, err)
-	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; DROP TABLE watched; DROP TABLE notified; DROP TABLE notices; PRAGMA user_version = 1"))
+	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; DROP TABLE watched; DROP TABLE notified; DROP TABLE notices;"+
+		"DROP INDEX runs_open; DROP INDEX runs_status; DROP INDEX runs_work; ALTER TABLE runs DROP COLUMN work; ALTER TABLE runs DROP COLUMN open; PRAGMA user_version = 1"))
 	must(t, c.Close())
 	must(t, s.Ledger().Report("claude", "r:a.1", belay.ClassQuota, false, time.Now()))
 	defer s.Close()

@@ -93,7 +93,7 @@ func decide(r Run, m Memory, rules Rules, now Clock) Decision {
 	case belay.Stalemate:
 		return halt(r)
 	case belay.Failed, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Aborted:
-		return Decision{Event: Failed, Reason: strings.TrimSuffix(string(r.Status)+": "+r.Reason, ": "), Next: "why " + string(r.ID), Rest: true}
+		return Decision{Event: Failed, Reason: strings.TrimSuffix("it ended "+string(r.Status)+": "+r.Reason, ": "), Next: "why " + string(r.ID), Rest: true}
 	case belay.Held:
 		return person("it is held: "+orElse(r.Reason, "a question waits for an answer"), "inbox")
 	case belay.Stopped:

@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/exit"
@@ -77,6 +79,29 @@ func Worst(all []Decision) (worst Decision, ok bool) {
 		}
 	}
 	return worst, len(all) > 0
+}
+
+// maxLeft is how many runs the last line of a watch names.
+const maxLeft = 5
+
+// Left says which runs a watch leaves alone, and why, in few words; "" for none.
+func Left(all []Decision) string {
+	var names []string
+	for _, d := range all {
+		if d.Rest && d.Code() != exit.OK {
+			why, _, _ := strings.Cut(d.Reason, ":")
+			why, _, _ = strings.Cut(why, ", ")
+			names = append(names, fmt.Sprintf("%s (%s)", d.Run, why))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	if more := len(names) - maxLeft; more > 0 {
+		names = append(names[:maxLeft], fmt.Sprintf("%d more (belay inbox lists them)", more))
+	}
+	return "left alone: " + strings.Join(names, ", ")
 }
 
 // Over tells whether no run is left that can go on without a person.

@@ -449,3 +449,28 @@ func TestPause(t *testing.T) {
 		}
 	}
 }
+
+// The last line of a watch names what it left alone, and why, and no more of them
+// than a person reads.
+//
+// promise: W9
+func TestLeftAlone(t *testing.T) {
+	t.Parallel()
+	rest := func(id belay.RunID, status belay.Status) Decision {
+		d, _ := Decide(Run{ID: id, Status: status, Begun: true, Reason: "so: it is"}, Memory{}, Rules{}, Clock{})
+		return d
+	}
+	all := []Decision{rest("d", belay.Achieved), rest("c", belay.Failed), rest("b", belay.Paused), rest("a", belay.Stopped), {Run: "e", Event: Running}}
+	if got, want := Left(all), "left alone: a (it was stopped), b (it was paused), c (it ended FAILED)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, id := range []belay.RunID{"f", "g", "h", "i"} {
+		all = append(all, rest(id, belay.Held))
+	}
+	if got := Left(all); !strings.HasSuffix(got, "f (it is held), g (it is held), 2 more (belay inbox lists them)") {
+		t.Error(got)
+	}
+	if got := Left(all[:1]); got != "" {
+		t.Error(got)
+	}
+}

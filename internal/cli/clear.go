@@ -17,13 +17,13 @@ import (
 )
 
 func counts() []string {
-	return []string{string(event.CountAttempts), string(event.CountBreakers), string(event.CountBudget), string(event.CountRestarts), string(event.CountReview)}
+	return []string{string(event.CountAttempts), string(event.CountBreakers), string(event.CountBudget), string(event.CountInbox), string(event.CountRestarts), string(event.CountReview)}
 }
 
 func (a *app) clearCommand() *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command("clear RUN [attempts[:STEP]|breakers|budget|restarts|review]", "take back what is counted against a run", 1, 2,
+	cmd := command("clear RUN [attempts[:STEP]|breakers|budget|inbox|restarts|review]", "take back what is counted against a run", 1, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
 				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))
@@ -47,6 +47,8 @@ func (a *app) clearCommand() *cobra.Command {
   breakers        what is counted, for all runs on this machine, of the services
                   that the run's agents call
   budget          what the run's agents have used, and its recoveries from failures
+  inbox           nothing: belay inbox and belay watch say no more of a run that
+                  ended without reaching its goal, or was stopped
   restarts        how often belay watch has resumed the run
   review          what the rounds of a review came to: new ones begin from nothing
 
@@ -74,7 +76,7 @@ func countOf(word string) (event.Count, belay.Path, error) {
 	wrong := func(msg, hint string) (event.Count, belay.Path, error) {
 		return "", "", exit.New(exit.Usage, "", errors.New(msg), hint)
 	}
-	const all = "name attempts, attempts:STEP, breakers, budget, restarts or review"
+	const all = "name attempts, attempts:STEP, breakers, budget, inbox, restarts or review"
 	switch {
 	case !slices.Contains(counts(), name):
 		hint := all
@@ -115,9 +117,9 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	l.Services = services
 	text := fmt.Sprintf("run %s: cleared %s", req.Run, clearedText(req, services))
 	switch {
-	case h.left && final:
+	case h.left && final && req.What != event.CountInbox:
 		text += "; the run was cancelled, which is final: start a new one"
-	case h.left:
+	case h.left && req.What != event.CountInbox:
 		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
 	}
 	a.tellRequest(l, asJSON, text)
@@ -161,6 +163,14 @@ func aimed(ws *workshop, s *runView, req event.Request) (event.Request, []string
 			}
 		}
 		return req, names, err
+	case event.CountInbox:
+		switch status := s.Tree.Status(); status {
+		case belay.Running, belay.Held, belay.Parked, belay.Paused:
+			return req, nil, exit.New(exit.Invalid, "clear run "+string(s.id.Root()), fmt.Errorf("it is %s: it stays in the inbox until it has ended", status),
+				"answer what it asks, resume it or cancel it")
+		case belay.Achieved, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Failed, belay.Stalemate, belay.Aborted, belay.Stopped:
+		}
+		req.Run = s.id.Root()
 	case event.CountBudget, event.CountRestarts, event.CountReview:
 		req.Run = s.id.Root()
 	}
@@ -178,6 +188,8 @@ func clearedText(req event.Request, services []string) string {
 		return "the budget: what its agents used, and its recoveries from failures"
 	case req.What == event.CountRestarts:
 		return "the restarts: belay watch may resume it again"
+	case req.What == event.CountInbox:
+		return "it from the inbox, until it is resumed"
 	case req.What == event.CountReview:
 		return "the review: new rounds begin from nothing"
 	case len(services) == 0:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ func (a *app) inboxCommand() *cobra.Command {
 	cmd := command("inbox", "list what waits for you, in all runs", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.inbox(ctx, asJSON, wait) })
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait until something waits; runs that failed before do not count")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until something waits; runs that ended, or were stopped or paused, before do not count")
 	return cmd
 }
 
@@ -39,7 +40,10 @@ const (
 	letterCrashed  letterKind = "crashed"   // its driver died in the middle
 	letterRefused  letterKind = "refused"   // the same, and the watch does not start it again
 	letterStalled  letterKind = "stalled"   // somebody drives it, and the watch calls a person
-	letterFailed   letterKind = "failed"    // it failed, and nobody has run it since
+	letterFailed   letterKind = "failed"    // it failed, and the same work was not achieved since
+	letterPartial  letterKind = "partial"   // a part is missing, and the same
+	letterStopped  letterKind = "stopped"   // it could go on, and nobody lets it
+	letterPaused   letterKind = "paused"    // the same
 	letterDamaged  letterKind = "damaged"   // its journal cannot be read
 )
 
@@ -59,12 +63,24 @@ type letter struct {
 	Since    time.Time   `json:"since"`
 	Command  string      `json:"command"`
 	Then     string      `json:"then,omitempty"`
-	Times    int         `json:"times,omitempty"` // of failed runs: how many in a row
+	Times    int         `json:"times,omitempty"` // of runs that did not reach their goal: how many in a row
+	Clear    string      `json:"clear,omitempty"` // of one that only is to be known: takes it out of the list
 
 	Others    []string  `json:"commands,omitempty"` // of an approval: one for each choice
 	Who       []string  `json:"who,omitempty"`
 	Until     time.Time `json:"until,omitzero"`
 	OnTimeout string    `json:"on_timeout,omitempty"`
+}
+
+// asks tells whether a letter of this kind wants something done before anything can
+// go on: how a run ended, or that a person stopped it, is only to be known.
+func (k letterKind) asks() bool {
+	switch k {
+	case letterFailed, letterPartial, letterHollow, letterStuck, letterStopped, letterPaused:
+		return false
+	case letterQuestion, letterApproval, letterInput, letterDecided, letterCrashed, letterRefused, letterStalled, letterDamaged:
+	}
+	return true
 }
 
 // inboxEvery is how often a waiting inbox is looked into.
@@ -94,15 +110,15 @@ func (a *app) inbox(ctx context.Context, asJSON, wait bool) (err error) {
 	return nil
 }
 
-// awaitLetters looks again until something waits that is not just a failure from
+// awaitLetters looks again until something waits that is not just how a run stood
 // before. A signal ends it.
 func (a *app) awaitLetters(ctx context.Context, st *journal.State, list []letter) ([]letter, error) {
 	ctx, at := attend(ctx, nil)
 	old := map[belay.RunID]bool{}
 	for _, l := range list {
-		old[l.Run] = l.Kind == letterFailed
+		old[l.Run] = !l.Kind.asks()
 	}
-	waits := func(l letter) bool { return l.Kind != letterFailed || !old[l.Run] }
+	waits := func(l letter) bool { return l.Kind.asks() || !old[l.Run] }
 	var err error
 	for err == nil && !slices.ContainsFunc(list, waits) && ctx.Err() == nil {
 		select {
@@ -119,7 +135,7 @@ func (a *app) awaitLetters(ctx context.Context, st *journal.State, list []letter
 
 // allLetters are what waits in all runs, the oldest first.
 func (a *app) allLetters(st *journal.State) ([]letter, error) {
-	sums, err := st.Runs()
+	sums, err := st.OpenRuns()
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +150,8 @@ func (a *app) allLetters(st *journal.State) ([]letter, error) {
 		return nil, err
 	}
 	list := []letter{}
-	failed := failures(sums)
 	for _, sum := range sums {
-		if sum.Gone || sum.Beginning {
-			continue
-		}
-		if n := failed[sum.ID]; n > 0 {
-			list = append(list, a.failed(st, sum, n))
+		if sum.Beginning {
 			continue
 		}
 		mem, err := watch.Recall(watched[sum.ID])
@@ -158,42 +169,6 @@ func (a *app) allLetters(st *journal.State) ([]letter, error) {
 	}
 	slices.SortStableFunc(list, func(x, y letter) int { return x.Since.Compare(y.Since) })
 	return list, nil
-}
-
-// failures are the failed runs that are worth a look, each with how often in a row
-// that recipe failed there: the last run of a recipe in a directory, and no other. sums
-// are the newest first.
-func failures(sums []journal.Summary) map[belay.RunID]int {
-	type place struct{ name, dir string }
-	last, count, over := map[place]belay.RunID{}, map[belay.RunID]int{}, map[place]bool{}
-	for _, sum := range sums {
-		at := place{sum.Name, sum.Dir}
-		switch {
-		case sum.Gone || over[at]:
-		case sum.Status != belay.Failed && sum.Status != belay.NotAchieved:
-			over[at] = true // it was run since, or goes on
-		default:
-			if last[at] == "" {
-				last[at] = sum.ID
-			}
-			count[last[at]]++
-		}
-	}
-	return count
-}
-
-// failed is a run that failed.
-func (a *app) failed(st *journal.State, sum journal.Summary, times int) letter {
-	l := a.letterOf(st, sum)
-	l.Kind, l.Question = letterFailed, story.Plain(sum.Reason)
-	if l.Question == "" {
-		l.Question = "it ended as " + string(sum.Status)
-	}
-	if times > 1 {
-		l.Times = times
-		l.Question += fmt.Sprintf(" (%d runs in a row)", times)
-	}
-	return l
 }
 
 // watched adds what the watch has decided about a run: one that it does not start
@@ -223,22 +198,36 @@ func (a *app) letterOf(st *journal.State, sum journal.Summary) letter {
 }
 
 // letters are what waits in one run. What the index says decides whether its
-// journal is opened: those that ended, but for the hollow and those in a stalemate,
-// and those that were stopped on purpose want nothing.
+// journal is opened: how one ended is in the index.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	l := a.letterOf(st, sum)
+	said := story.Plain(sum.Reason)
 	switch sum.Status {
-	case belay.Hollow:
-		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+story.Plain(sum.Reason)
-		return []letter{l}
-	case belay.Stalemate:
-		l.Kind, l.Question = letterStuck, stuckQuestion(story.Plain(sum.Reason))
-		return []letter{l}
 	case belay.Held, belay.Running, belay.Parked, journal.Unreadable:
 		return a.opened(st, sum, l)
-	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Aborted, belay.Stopped, belay.Paused:
+	case belay.Hollow:
+		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+said
+	case belay.Stalemate:
+		l.Kind, l.Question = letterStuck, stuckQuestion(said)
+	case belay.Failed, belay.NotAchieved:
+		l.Kind, l.Question = letterFailed, cmp.Or(said, "it ended as "+string(sum.Status))
+	case belay.Partial:
+		l.Kind, l.Question = letterPartial, cmp.Or(said, "a part of it is missing")
+	case belay.Stopped:
+		l.Kind, l.Question, l.Command = letterStopped, cmp.Or(said, "it was stopped"), story.Resume(sum.ID).Text(a.name())
+	case belay.Paused:
+		l.Kind, l.Question, l.Command = letterPaused, cmp.Or(said, "it was paused"), story.Resume(sum.ID).Text(a.name())
+	case belay.Achieved, belay.Aborted: // nothing waits
+		return nil
 	}
-	return nil
+	if sum.Times > 1 {
+		l.Times = sum.Times
+		l.Question += fmt.Sprintf(" (%d runs in a row)", sum.Times)
+	}
+	if sum.Status != belay.Paused {
+		l.Clear = story.Clear(sum.ID, event.CountInbox).Text(a.name())
+	}
+	return []letter{l}
 }
 
 // opened looks into the journal of a run that is held, driven or crashed.
@@ -280,13 +269,13 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	status := s.Tree.Status()
 	l.Since, l.Command = s.Last.UTC(), resume
 	switch {
-	case status == belay.Hollow: // its driver died before it could say so in the index
-		l.Kind, l.Question, l.Command = letterHollow, "an agent claimed success, and nothing was done", a.name()+" why "+string(sum.ID)
-		return []letter{l}
-	case status == belay.Stalemate:
-		l.Kind, l.Question, l.Command = letterStuck, stuckQuestion(""), a.name()+" why "+string(sum.ID)
-		return []letter{l}
-	case status.Terminal() || status == belay.Stopped || status == belay.Paused || len(list) > 0 || !s.crashed():
+	case status.Terminal() || status == belay.Stopped || status == belay.Paused: // its driver died before it could say so in the index
+		sum.Status, sum.Ended = status, l.Since
+		if s.Rest != nil {
+			sum.Reason = s.Rest.Reason
+		}
+		return a.letters(st, sum)
+	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
 		l.Kind, l.Question = letterDecided, "every question is answered, and the run is not resumed yet"
@@ -343,6 +332,9 @@ func (a *app) lettersOut(list []letter) {
 		}
 		if l.Then != "" {
 			p.whole("  then " + readable.Clean(l.Then))
+		}
+		if l.Clear != "" {
+			p.whole("  to hear no more of it: " + readable.Clean(l.Clear))
 		}
 	}
 	a.out.lines(p.lines)

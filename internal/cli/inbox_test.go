@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,13 +49,13 @@ func noted(t *testing.T, state string, sums ...journal.Summary) {
 func TestInboxOpensWhatWaits(t *testing.T) {
 	t.Parallel()
 	state := written(t, askedStep)
-	ended := []belay.Status{belay.Achieved, belay.Failed, belay.Partial, belay.Aborted, belay.Stopped}
+	ended := []belay.Status{belay.Failed, belay.Partial, belay.Aborted, belay.Stopped, belay.Achieved} // and the last one settles what was before
 	var sums []journal.Summary
 	for i := range 300 {
-		sums = append(sums, journal.Summary{ID: belay.RunID(fmt.Sprintf("e%d", i)), Name: "old", Status: ended[i%len(ended)], Started: night})
+		sums = append(sums, journal.Summary{ID: belay.RunID(fmt.Sprintf("e%d", i)), Name: "old", Status: ended[i%len(ended)], Started: night, Updated: night})
 	}
 	noted(t, state, append(sums,
-		journal.Summary{ID: "hollow1", Name: "old", Status: belay.Hollow, Started: night, Ended: night, Reason: "step fix: nothing changed"},
+		journal.Summary{ID: "hollow1", Name: "young", Status: belay.Hollow, Started: night, Ended: night, Reason: "step fix: nothing changed"},
 		journal.Summary{ID: "gone1", Name: "old", Status: belay.Held, Started: night, Updated: night})...)
 	began := time.Now()
 	list := inboxOf(t, state)
@@ -104,21 +103,37 @@ func TestInboxOfAQuestion(t *testing.T) {
 	}
 }
 
-// A failed run is worth a look when it is the last of its recipe in its directory:
-// once, with how many failed in a row, until that recipe is run again.
-func TestFailuresAreOneItem(t *testing.T) {
+// Each way in which a run can stand is a letter or none, by the index alone.
+//
+// promise: X
+func TestLetterOfEachStatus(t *testing.T) {
 	t.Parallel()
-	sum := func(id, name, dir string, s belay.Status) journal.Summary {
-		return journal.Summary{ID: belay.RunID(id), Name: name, Dir: dir, Status: s}
+	state := t.TempDir()
+	must(t, os.Chmod(state, 0o700))
+	want := map[belay.Status]string{
+		belay.Achieved: "", belay.Aborted: "",
+		belay.Failed:      "failed belay why %s / belay clear %s inbox --why TEXT",
+		belay.NotAchieved: "failed belay why %s / belay clear %s inbox --why TEXT",
+		belay.Partial:     "partial belay why %s / belay clear %s inbox --why TEXT",
+		belay.Hollow:      "hollow belay why %s / belay clear %s inbox --why TEXT",
+		belay.Stalemate:   "stalemate belay why %s / belay clear %s inbox --why TEXT",
+		belay.Stopped:     "stopped belay resume %s / belay clear %s inbox --why TEXT",
+		belay.Paused:      "paused belay resume %s / ",
 	}
-	got := failures([]journal.Summary{ // the newest first
-		sum("a4", "a", "/x", belay.Failed), sum("b2", "b", "/x", belay.Achieved), sum("a3", "a", "/x", belay.NotAchieved),
-		sum("a2", "a", "/y", belay.Failed), sum("b1", "b", "/x", belay.Failed), sum("a1", "a", "/x", belay.Achieved), sum("a0", "a", "/x", belay.Failed),
-		sum("c2", "c", "/x", belay.Running), sum("c1", "c", "/x", belay.Failed),
-	})
-	want := map[belay.RunID]int{"a4": 2, "a2": 1}
-	if !maps.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	for status := range want {
+		noted(t, state, journal.Summary{ID: belay.RunID(strings.ToLower(string(status))), Name: string(status), Status: status, Started: night, Updated: night})
+	}
+	got := map[string]string{}
+	for _, l := range inboxOf(t, state) {
+		got[l.Recipe] = string(l.Kind) + " " + l.Command + " / " + l.Clear
+		if l.Kind.asks() {
+			t.Errorf("%s would end --wait", l.Kind)
+		}
+	}
+	for status, text := range want {
+		if text = strings.ReplaceAll(text, "%s", strings.ToLower(string(status))); got[string(status)] != text {
+			t.Errorf("%s: %q, want %q", status, got[string(status)], text)
+		}
 	}
 }
 

@@ -91,7 +91,7 @@ func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON 
 		l.Status = res.Status
 		e, begun := o.Tree.Run(o.ID).Started()
 		if err := ws.state.NoteRun(journal.Summary{
-			ID: o.ID, Name: e.Name, Dir: e.Dir, Status: res.Status, Code: res.Code, Reason: res.Reason, Started: begun, Updated: time.Now(),
+			ID: o.ID, Name: e.Name, Dir: e.Dir, Work: e.Work, Status: res.Status, Code: res.Code, Reason: res.Reason, Started: begun, Updated: time.Now(),
 		}); err != nil {
 			return err
 		}

@@ -179,7 +179,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 func noteEnd(st *journal.State, o *engine.Open, res belay.RunResult, at time.Time) error {
 	e, begun := o.Tree.Run(o.ID).Started()
 	return st.NoteRun(journal.Summary{
-		ID: o.ID, Name: e.Name, Dir: e.Dir, Status: res.Status, Code: res.Code, Reason: res.Reason,
+		ID: o.ID, Name: e.Name, Dir: e.Dir, Work: e.Work, Status: res.Status, Code: res.Code, Reason: res.Reason,
 		Started: begun, Updated: at, Ended: at,
 	})
 }

@@ -35,14 +35,16 @@ func (a *app) watchCommand() *cobra.Command {
 		})
 	cmd.Long = `Check runs at regular intervals. A run whose driver (its belay process) died is
 resumed, up to --max-resume times in a row without a finished step. A run that is held,
-is in a stalemate, failed or finishes nothing is reported and not resumed. A run that
-has ended is never started again.
+paused, stopped, in a stalemate, failed or finishes nothing is reported and not resumed.
+A run that has ended is never started again.
 
-Without RUN, watch every run that has not ended, and runs that start later. Only one
-watch of a state directory acts; others wait and take over when it ends.
+Without RUN, watch every run that has not ended, and runs that start later. Runs that
+ended before without reaching their goal are reported once, and count for the exit code
+while belay inbox lists them. Only one watch of a state directory acts; others wait and
+take over when it ends.
 
 The watch ends when no run is left that can continue without a person, or when its
-window is over. Exit codes: 0 every run reached its goal, 11 a person must act, 12 runs
+window is over; its last line says which runs it left alone, and why. Exit codes: 0 every run reached its goal, 11 a person must act, 12 runs
 are still running, 20 a run failed, 30 the watch itself failed. If several apply, the
 first of 30, 11, 20, 12 counts.`
 	f := cmd.Flags()
@@ -156,7 +158,7 @@ func (w *watcher) loop(ctx context.Context) error {
 		} else {
 			w.standBy()
 		}
-		over := leads && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > 0)
+		over := leads && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > len(w.before))
 		if over || w.o.once || w.o.window != 0 && !time.Now().Before(end) {
 			return w.end(all, over)
 		}
@@ -195,11 +197,15 @@ func (w *watcher) end(all []watch.Decision, over bool) error {
 	case worst.Code() == exit.OK:
 		last = watch.Decision{Event: watch.AllDone, Reason: "every run reached its goal"}
 	case over:
-		last = worst
+		last = watch.Decision{Event: watch.NeedsYou, Reason: "no run is left that goes on without a person"}
+		if worst.Code() == exit.Watched {
+			last.Event = watch.Failed
+		}
 	}
-	if last.Run == "" {
-		w.tell(last, journal.Summary{})
+	if left := watch.Left(all); left != "" {
+		last.Reason += "; " + left
 	}
+	w.tell(last, journal.Summary{})
 	code := last.Code()
 	if some {
 		code = worst.Code()

@@ -24,7 +24,8 @@ type watcher struct {
 	named   []belay.RunID
 	lead    *journal.WatchLock             // nil while another watch has it
 	seen    map[belay.RunID]bool           // that had not ended at the last look: how they end is told, too
-	over    map[belay.RunID]watch.Decision // what was said of those that ended meanwhile
+	over    map[belay.RunID]watch.Decision // what was said of those that ended meanwhile, or before
+	before  map[belay.RunID]bool           // had ended before the first look; nil before that
 	drivers drivers
 	starts  int // at this look
 	read    map[belay.RunID]readRun
@@ -142,21 +143,33 @@ func (w *watcher) say(d watch.Decision, sum journal.Summary) {
 }
 
 // list are the runs that are watched: those that were named, or all that have
-// not ended, and those that ended while this watch looked.
+// not ended, and those that ended while this watch looked. The first look takes in
+// those that ended before without reaching their goal, as far as nobody has done or
+// said anything about it: they are left alone, and no 0 hides them.
 func (w *watcher) list() ([]journal.Summary, error) {
 	gone := func(s journal.Summary) bool { return s.Gone }
 	if len(w.named) > 0 {
 		return w.ws.state.RunsNamed(w.named...)
 	}
-	sums, err := w.ws.state.Runs(belay.Running, belay.Held, belay.Parked)
+	sums, err := w.ws.state.OpenRuns(belay.Running, belay.Held, belay.Parked, belay.Paused, belay.Stopped)
 	if err != nil {
 		return nil, err
 	}
-	sums = slices.DeleteFunc(sums, gone)
+	var before []journal.Summary
+	if w.before == nil {
+		if before, err = w.ws.state.OpenRuns(belay.Failed, belay.NotAchieved, belay.Partial, belay.Hollow, belay.Stalemate); err != nil {
+			return nil, err
+		}
+		w.before = map[belay.RunID]bool{}
+		for _, s := range before {
+			w.before[s.ID] = true
+		}
+	}
 	now := make(map[belay.RunID]bool, len(sums))
 	for _, s := range sums {
 		now[s.ID] = true
 		delete(w.over, s.ID)
+		delete(w.before, s.ID)
 	}
 	var missing []belay.RunID
 	for id := range w.seen {
@@ -166,7 +179,7 @@ func (w *watcher) list() ([]journal.Summary, error) {
 	}
 	w.seen = now
 	ended, err := w.ws.state.RunsNamed(missing...)
-	return append(sums, slices.DeleteFunc(ended, gone)...), err
+	return slices.Concat(sums, slices.DeleteFunc(ended, gone), before), err
 }
 
 // facts is what is known of a run. The beat tells of one that is driven; before

@@ -19,7 +19,7 @@ func (w *watcher) ring(d watch.Decision, sum journal.Summary, run watch.Run) {
 }
 
 func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) error {
-	if w.o.dry {
+	if w.o.dry || run.Status == belay.Stopped || run.Status == belay.Paused { // who did that knows it
 		return nil
 	}
 	was := w.rung[sum.ID]
