@@ -73,7 +73,7 @@ const driver = `$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' "$BELAY_STATE/runs/$BELAY
 
 var exitTwists = []exitTwist{
 	{"nothing", "", "", exit.OK, 0, false},
-	{"stdout closed", ">&-", "", exit.OK, 0, false}, // the runtime puts /dev/null there
+	{"stdout closed", ">&-", "", exit.OK, 0, false}, // what was done is done; see asks
 	{"stdout full", ">/dev/full", "", exit.Infra, 0, false},
 	{"stdout full, JSON", "--json >/dev/full", "", exit.Infra, 0, false},
 	{"stderr closed", "2>&-", "", exit.OK, 0, false},
@@ -111,6 +111,9 @@ func TestExitCodes(t *testing.T) {
 				want := row.code
 				if want == exit.OK {
 					want = tw.success
+				}
+				if asks := row.ends == "version"; asks && strings.Contains(tw.after, ">&-") && !strings.HasPrefix(tw.after, "2") {
+					want = exit.Infra // an answer is all that it has to give
 				}
 				got, said := b.bash(t, fmt.Sprintf("x%d", i), row, tw)
 				if got != want && (tw.instead == 0 || got != tw.instead) {

@@ -42,7 +42,7 @@ func (a *app) atCommand() *cobra.Command {
 			if t.Copy, err = a.copyPlace(); err != nil {
 				return exit.New(exit.Infra, "at", err, "")
 			}
-			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.std.Out, Err: a.std.Err}, verdict.Shortfall)
+			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.out, Err: a.std.Err}, verdict.Shortfall)
 			if err != nil {
 				return exit.New(exit.Infra, "at", err, "it says nothing about the commit: try again when this is mended")
 			}

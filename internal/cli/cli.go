@@ -53,8 +53,10 @@ type app struct {
 // printed when it returns.
 func Main(ctx context.Context, std Streams, args, environ []string, version string) (err error) {
 	defer catchPipe()()
+	out := &answer{closed: closedBefore(std.Out)}
 	std = behindDoors(std)
-	a := &app{std: std, out: &answer{w: std.Out}, environ: environ, version: version, logLevel: logInfo}
+	out.w = std.Out
+	a := &app{std: std, out: out, environ: environ, version: version, logLevel: logInfo}
 	defer a.panicked(&err)
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
@@ -120,7 +122,7 @@ Exit code 0 means that every required step is done and checked.`,
 }
 
 func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
-	a.talks = cmd.Flags().Changed("log-level")
+	a.talks, a.out.acts = cmd.Flags().Changed("log-level"), acts(cmd)
 	switch a.color {
 	case "auto", "always", "never":
 		return nil

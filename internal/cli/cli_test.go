@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -337,5 +341,30 @@ func TestVariablesOfTheCaller(t *testing.T) {
 	a.state, a.environ = "", nil
 	if _, err := a.stateDir(); exit.Code(err) != exit.Invalid {
 		t.Errorf("no home: %v", err)
+	}
+}
+
+// Every command that only answers a question is asked one with its standard output
+// closed, and full: the script closed.txtar has the list.
+//
+// promise: X
+func TestEveryCommandIsAsked(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "cmd", "belay", "testdata", "script", "closed.txtar"))
+	must(t, err)
+	silent := []string{"gc", "issue list", "judge", "notify list"} // have nothing to say in that script
+	var look func(cmd *cobra.Command, name string)
+	look = func(cmd *cobra.Command, name string) {
+		for _, c := range cmd.Commands() {
+			look(c, strings.TrimSpace(name+" "+c.Name()))
+		}
+		if !cmd.HasSubCommands() && !acts(cmd) && !slices.Contains(silent, name) && !strings.Contains(string(text), "\n"+name+" ") && !strings.Contains(string(text), "\n"+name+"\n") {
+			t.Errorf("belay %s: nobody asks it with its standard output closed", name)
+		}
+	}
+	root := (&app{out: &answer{}}).root()
+	look(root, "")
+	if export, _, err := root.Find([]string{"export"}); err != nil || !acts(export) {
+		t.Errorf("export into a file is an act: %v", err)
 	}
 }

@@ -4,7 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -77,12 +82,20 @@ func (a *app) say(format string, args ...any) {
 // answer is standard output. It remembers that it could not be written, so that
 // a command whose answer nobody got does not end in 0.
 type answer struct {
-	w   io.Writer
-	err error
+	w      io.Writer
+	err    error
+	closed bool // it was closed before this process began
+	acts   bool // what the command did is its answer: nobody has to read a word of it
 }
 
 func (a *answer) Write(p []byte) (int, error) {
-	if a.err != nil {
+	switch {
+	case a.err != nil:
+		return 0, a.err
+	case a.closed && a.acts:
+		return len(p), nil
+	case a.closed:
+		a.err = errShut
 		return 0, a.err
 	}
 	n, err := a.w.Write(p)
@@ -90,6 +103,38 @@ func (a *answer) Write(p []byte) (int, error) {
 		a.err = err
 	}
 	return n, err
+}
+
+var errShut = errors.New("standard output is closed")
+
+// closedBefore tells whether a stream was closed before this process began. The
+// runtime of Go then opens /dev/null in its place, for reading and for writing. Some
+// programs hand over just that on purpose, and nobody can tell the two apart: that is
+// why only a command that has nothing but its answer to give takes it for closed.
+func closedBefore(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	var is, null unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &is) != nil || unix.Stat(os.DevNull, &null) != nil {
+		return false
+	}
+	how, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	return err == nil && is.Mode&unix.S_IFMT == unix.S_IFCHR && is.Rdev == null.Rdev && how&unix.O_ACCMODE == unix.O_RDWR
+}
+
+// acts tells the commands that do something: their exit code says that it is done,
+// whoever reads what they print. All others only answer a question.
+func acts(cmd *cobra.Command) bool {
+	if cmd.Name() == "export" {
+		to, err := cmd.Flags().GetString("output")
+		return err == nil && to != "-"
+	}
+	return cmd.Hidden || slices.Contains([]string{
+		"do", "run", "resume", "rerun", "watch", "rehearse", "demo", "at", "stop", "cancel", "pause", "answer", "approve", "reject",
+		"clear", "prune", "import", "new", "test", "send", "file", "find", "sync",
+	}, cmd.Name())
 }
 
 // line writes one line of the answer.
@@ -112,7 +157,7 @@ func (a *answer) hungUp(err error) bool {
 // settle gives the error of the command, or that its answer was not written.
 func (a *answer) settle(err error) error {
 	if a.err != nil && (err == nil || errors.Is(err, a.err)) {
-		return exit.New(exit.Infra, "write answer", a.err, "check what standard output is connected to")
+		return exit.New(exit.Infra, "write answer", a.err, "check what standard output is connected to (what nobody shall read goes to >/dev/null)")
 	}
 	return err
 }

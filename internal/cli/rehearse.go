@@ -386,7 +386,7 @@ func (a *app) players(p *rehearsal, folder string, aloud bool) (rehearse.Show, e
 		argv = append(argv, "--json")
 	}
 	if p.json {
-		s.Out = a.std.Out
+		s.Out = a.out
 	}
 	if aloud || p.json {
 		s.Err = a.std.Err
