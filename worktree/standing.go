@@ -26,8 +26,13 @@ const (
 	globalIn   = "~/.gitconfig: " // wherever the settings of the user are
 	refsIn     = "refs/"
 	gitIn      = ".git/"
-	belayIn    = "refs/heads/belay/" // branches that Belay makes
 )
+
+// isBelays tells whether a branch is one that Belay makes: belay/NAME, or belay-NAME where
+// there is a branch belay.
+func isBelays(ref string) bool {
+	return strings.HasPrefix(ref, "refs/heads/belay/") || strings.HasPrefix(ref, "refs/heads/belay-")
+}
 
 // maxStandingFile is how much of a file that git goes by is looked at.
 const maxStandingFile = 1 << 20
@@ -213,12 +218,12 @@ func (s Standing) Since(before Standing) []string {
 		was := before[name]
 		at, elsewhere := isElsewhere(name, was)
 		now, _ := isElsewhere(name, how)
-		if now != at && !elsewhere && (was != "" || !strings.HasPrefix(name, belayIn)) {
+		if now != at && !elsewhere && (was != "" || !isBelays(name)) {
 			list = append(list, shown(name))
 		}
 	}
 	for name := range before {
-		if _, there := s[name]; !there && !strings.HasPrefix(name, belayIn) {
+		if _, there := s[name]; !there && !isBelays(name) {
 			list = append(list, shown(name))
 		}
 	}

@@ -42,3 +42,11 @@ func TestStanding(t *testing.T) {
 		t.Errorf("kept of it: %v", kept)
 	}
 }
+
+func TestBranchesOfBelay(t *testing.T) {
+	t.Parallel()
+	now := Standing{"refs/heads/belay/a": "1", "refs/heads/belay-a": "1", "refs/heads/belayed": "1"}
+	if got := now.Since(Standing{}); len(got) != 1 || got[0] != "refs/heads/belayed" {
+		t.Errorf("%q", got)
+	}
+}

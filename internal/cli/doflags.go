@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,8 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/spelling"
 )
 
 // oneTask takes the task as one argument: several are words without quotes.
@@ -113,7 +117,8 @@ func criteriaOf(file string) (json.RawMessage, error) {
 	refuse := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, exit.New(exit.Invalid, "read the criteria", fmt.Errorf("%s: %w", file, fmt.Errorf(format, args...)), hint)
 	}
-	b = bytes.TrimSpace(b)
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // some editors begin a text with it
+	whole, b := b, bytes.TrimSpace(b)
 	var list []any
 	switch {
 	case !utf8.Valid(b):
@@ -122,15 +127,24 @@ func criteriaOf(file string) (json.RawMessage, error) {
 		if err := json.Unmarshal(b, &list); err != nil {
 			return refuse("%w", err)
 		}
+		starts := startsOf(b)
 		for i, x := range list {
 			if !isCriterion(x) {
 				return refuse("number %d is neither a text nor an object with a text", i+1)
+			}
+			if key, why := oddKey(x); why != "" {
+				at := bytes.Index(whole, b) + starts[i]
+				at += max(0, bytes.Index(whole[at:], []byte(strconv.Quote(key))))
+				return refuse("line %d: %s", 1+bytes.Count(whole[:at], []byte("\n")), why)
 			}
 		}
 	case bytes.HasPrefix(b, []byte("{")):
 		return refuse("a JSON list is expected, and it begins with {")
 	default:
 		for line := range strings.Lines(string(b)) {
+			if m := keyLine().FindStringSubmatch(line); m != nil {
+				return refuse("line %d: %s: on a line of its own a criterion is a text, without keys; with a check it is an object of a JSON list", 1+bytes.Count(whole[:bytes.Index(whole, []byte(line))], []byte("\n")), m[1])
+			}
 			if line = strings.TrimSpace(strings.TrimLeft(line, "-* ")); line != "" {
 				list = append(list, line)
 			}
@@ -140,6 +154,52 @@ func criteriaOf(file string) (json.RawMessage, error) {
 		return refuse("there are none in it")
 	}
 	return json.Marshal(list)
+}
+
+// criterionKeys are the keys of a criterion, with the names that agents give to its text.
+var criterionKeys = []string{"id", "text", "check", "files", "criterion", "description", "name"}
+
+// keyLine is a line that has the key of a criterion, as in YAML.
+var keyLine = pattern.Lazy(`^\s*(?:[-*]\s+)?(id|text|check|files): `)
+
+// oddKey is a key of a criterion that is not known, or has a value of another kind, and
+// what is wrong with it.
+func oddKey(x any) (key, why string) {
+	o, _ := x.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		_, text := o[key].(string)
+		list, ok := o[key].([]any)
+		switch {
+		case !slices.Contains(criterionKeys, key):
+			why = fmt.Sprintf("the key %q is not known", key)
+			if near := spelling.Near(key, criterionKeys); near != "" {
+				why += fmt.Sprintf(": did you mean %q?", near)
+			}
+			return key, why
+		case key == "files" && ok:
+			for _, f := range list {
+				if _, ok = f.(string); !ok {
+					return key, "the key \"files\" must be a list of texts"
+				}
+			}
+		case !text:
+			return key, fmt.Sprintf("the key %q must be a text", key)
+		}
+	}
+	return "", ""
+}
+
+// startsOf is where the values of a JSON list begin.
+func startsOf(text []byte) []int {
+	var starts []int
+	d := json.NewDecoder(bytes.NewReader(text))
+	_, err := d.Token()
+	for err == nil && d.More() {
+		starts = append(starts, int(d.InputOffset()))
+		var x json.RawMessage
+		err = d.Decode(&x)
+	}
+	return starts
 }
 
 // isCriterion tells whether a value of a list can be a criterion.

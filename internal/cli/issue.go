@@ -167,7 +167,7 @@ func (a *app) desk(cmd *cobra.Command, o issueOptions) (*tracker.Desk, error) {
 
 // issueLine is an issue as a program reads it.
 type issueLine struct {
-	Deed tracker.Deed `json:"deed,omitempty"` // what was done now
+	Deed tracker.Deed `json:"done,omitempty"` // what was done now
 	tracker.Record
 	Trouble tracker.TroubleKind `json:"trouble,omitempty"`
 }
@@ -221,7 +221,7 @@ func (a *app) issueFile(ctx context.Context, cmd *cobra.Command, o issueOptions)
 // issueNamed answers for a task that has an issue of its own.
 func (a *app) issueNamed(o issueOptions, repo string, n int) {
 	if o.json {
-		a.object(map[string]any{"deed": "named", "repo": repo, "number": n})
+		a.object(map[string]any{"done": "named", "repo": repo, "number": n})
 		return
 	}
 	a.out.line("named      #%d", n)

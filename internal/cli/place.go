@@ -29,10 +29,11 @@ import (
 //	keep NAME      keeps the content of the files that begin has listed
 //	back NAME SEEN brings them back, and tells as JSON whether it could; SEEN is the list of
 //	               the last look
+//	edited         prints the plan in the folder of the run, where it is another than was reviewed
 //	named TREE COMMIT  names the places in which what changed between them names the worktree
 //	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|tree|begin|aside|named|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
+	cmd := command("place own|tree|begin|aside|named|edited|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -52,6 +53,8 @@ func (a *app) placeCommand() *cobra.Command {
 				return a.treeNow(ctx, run)
 			case "aside":
 				return a.asides(ctx)
+			case "edited":
+				return a.editedPlan(filepath.Join(state, "runs", string(run)))
 			case "named":
 				if len(args) < 3 {
 					return usage(cmd, errors.New("it needs a tree and a commit"))
@@ -230,5 +233,5 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, tree, begin, aside, named, list, changed, same, keep, back", verb)
+	return fmt.Errorf("%q is none of own, tree, begin, aside, named, edited, list, changed, same, keep, back", verb)
 }

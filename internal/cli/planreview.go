@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/journal"
@@ -57,6 +62,25 @@ func (a *app) unreviewed(acc *story.Account, folder journal.Folder) {
   start again without a review: %[3]s
   have the same plan reviewed again: %[4]s, then %[2]s
 `, filepath.Join(string(folder), planFile), resume, anew, clears)
+}
+
+// editedPlan prints the plan of a run, where somebody made another one of that which was
+// reviewed. Blanks and the order of keys make no other plan; an empty one is no plan.
+func (a *app) editedPlan(folder string) error {
+	now, err := os.ReadFile(filepath.Join(folder, planFile))
+	if err != nil {
+		return exit.New(exit.Infra, "read the plan", err, "")
+	}
+	var is, was any
+	before, _ := os.ReadFile(filepath.Join(folder, "."+planFile)) // none: it is another one
+	switch {
+	case len(bytes.TrimSpace(now)) == 0:
+		a.out.line("(%s is empty)", planFile)
+	case json.Unmarshal(now, &is) == nil && json.Unmarshal(before, &was) == nil && reflect.DeepEqual(is, was):
+	default:
+		a.out.line("%s", now)
+	}
+	return nil
 }
 
 // reviewed says whether the plan is reviewed: always, never, or where there is more
