@@ -34,7 +34,7 @@ const (
 	Kill9         Fault = "kill9"          // the driver is killed while the step runs, and the run resumed
 	DiskFull      Fault = "disk_full"      // ends as on a full disk
 	Slow          Fault = "slow"           // takes long, within its windows
-	Flood         Fault = "flood"          // prints 100 MB
+	Flood         Fault = "flood"          // prints 16 MB
 	LyingRecovery Fault = "lying_recovery" // fails, and whoever is to mend it claims that it did
 )
 

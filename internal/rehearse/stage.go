@@ -20,7 +20,7 @@ const (
 	minAgent = 15 * time.Second
 
 	slowFor   = "1" // seconds
-	floodSize = 100 << 20
+	floodSize = 16 << 20
 
 	// folderVar tells a step that has a fault where the rehearsal keeps its files.
 	folderVar = "BELAY_REHEARSAL"
