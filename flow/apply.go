@@ -431,7 +431,7 @@ func (s *State) answered(e event.ItemAnswered, at time.Time) error {
 	if s.steps[i].question != nil {
 		return s.approved(i, e, at)
 	}
-	s.closeItem(i, fmt.Sprintf("%s answered it with %s", e.By, e.Choice))
+	s.closeItem(i, fmt.Sprintf("%s answered it with %s at %s", e.By, e.Choice, at.UTC().Format(time.RFC3339)))
 	st := &s.steps[i]
 	freed := s.unfree(i)
 	budget := st.agent.broke

@@ -124,7 +124,7 @@ func (s *State) approved(i int, e event.ItemAnswered, at time.Time) error {
 	if e.Why != "" {
 		by += ": " + e.Why
 	}
-	s.closeItem(i, fmt.Sprintf("%s answered it with %s", e.By, e.Choice))
+	s.closeItem(i, fmt.Sprintf("%s answered it with %s at %s", e.By, e.Choice, at.UTC().Format(time.RFC3339)))
 	if e.About == event.ItemInput && e.Choice != belay.ChoiceReject {
 		return s.informed(i, e)
 	}

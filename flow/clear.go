@@ -2,8 +2,10 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 )
 
@@ -54,6 +56,17 @@ func (s *State) cleared(e event.RunCleared) {
 			st.agent.spent, st.agent.down = false, time.Time{}
 		}
 	}
+}
+
+// Counted are the runs below a run that have failures of steps counted against
+// them.
+func (t *Tree) Counted(top belay.RunID) (runs []belay.RunID) {
+	for _, id := range t.Runs() {
+		if s := t.Run(id); id != top && id.Under(top) && slices.ContainsFunc(s.steps, func(st step) bool { return len(st.past) > 0 || st.same > 0 || st.lost > 0 }) {
+			runs = append(runs, id)
+		}
+	}
+	return runs
 }
 
 // unblock lets the steps that wait for a service ask again at once.

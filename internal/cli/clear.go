@@ -98,10 +98,11 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 		return err
 	}
 	defer closing(&err, "close state", ws.close)
-	req, services, final, err := a.meant(ws, arg, req)
+	m, err := a.meant(ws, arg, req)
 	if err != nil {
 		return err
 	}
+	req, services := m.req, m.services
 	about := req.Run
 	if req.What == event.CountBreakers {
 		about = "" // they are those of all runs on this machine
@@ -113,11 +114,21 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	if err != nil {
 		return err
 	}
+	for _, child := range m.below {
+		below := req
+		below.Run = child
+		if _, err := a.grant(ctx, ws, below, asJSON); err != nil {
+			return err
+		}
+	}
 	l := lineOfRequest(req)
 	l.Services = services
 	text := fmt.Sprintf("run %s: cleared %s", req.Run, clearedText(req, services))
+	if len(m.below) > 0 {
+		text += fmt.Sprintf(", in %s below it, too", runsText(len(m.below)))
+	}
 	switch {
-	case h.left && final && req.What != event.CountInbox:
+	case h.left && m.final && req.What != event.CountInbox:
 		text += "; the run was cancelled, which is final: start a new one"
 	case h.left && req.What != event.CountInbox:
 		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
@@ -126,18 +137,27 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	return nil
 }
 
-// meant finds the run and the step that are meant, and the services that the
-// run's agents call and of which something is counted; final tells that the run
-// cannot go on any more.
-func (a *app) meant(ws *workshop, arg string, req event.Request) (_ event.Request, services []string, final bool, err error) {
+// clearing is what a person means to clear.
+type clearing struct {
+	req      event.Request
+	below    []belay.RunID // runs below it that have the same counted
+	services []string      // that the run's agents call and of which something is counted
+	final    bool          // the run cannot go on any more
+}
+
+// meant finds the run and the step that are meant, and what else belongs to it.
+func (a *app) meant(ws *workshop, arg string, req event.Request) (m clearing, err error) {
 	s, err := tell(ws.state, arg)
 	if err != nil {
-		return req, nil, false, err
+		return m, err
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	final = s.Tree.Status() == belay.Aborted
-	req, services, err = aimed(ws, s, req)
-	return req, services, final, err
+	m.final = s.Tree.Status() == belay.Aborted
+	m.req, m.services, err = aimed(ws, s, req)
+	if err == nil && req.What == event.CountAttempts && req.Step == "" {
+		m.below = s.Tree.Counted(m.req.Run)
+	}
+	return m, err
 }
 
 func aimed(ws *workshop, s *runView, req event.Request) (event.Request, []string, error) {
@@ -209,4 +229,11 @@ func (a *app) completeClear(cmd *cobra.Command, args []string, begun string) ([]
 		words = append(words, string(event.CountAttempts)+":"+s)
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
 }

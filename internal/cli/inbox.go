@@ -317,8 +317,12 @@ func (a *app) lettersOut(list []letter) {
 			p.text("  task: ", l.Task)
 		}
 		p.text("  ", l.Question)
-		if !l.Until.IsZero() {
-			p.text("  ", "it times out at "+l.Until.Local().Format(time.DateTime)+" ("+l.OnTimeout+")")
+		switch at := l.Until.Local().Format(time.DateTime); {
+		case l.Until.IsZero():
+		case l.OnTimeout == belay.TimeoutHold && l.Until.Before(time.Now()):
+			p.text("  ", "nobody answered until "+at+": it stays open, and waits for you")
+		default:
+			p.text("  ", "it times out at "+at+" ("+l.OnTimeout+")")
 		}
 		if len(l.Who) > 0 {
 			p.text("  ", "for "+strings.Join(l.Who, ", ")+" to answer")

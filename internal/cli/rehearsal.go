@@ -62,6 +62,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 		a.say("rehearsal %s of recipe %s", open.ID, spec.Set.Root.Name)
 	}
 	if len(orders.Answers) > 0 {
+		orders.Answers.First(open.Tree.Library())
 		open.Attend(orders.Answers)
 	}
 	return a.drive(ctx, ws, open, asJSON)

@@ -93,7 +93,7 @@ func (a *app) refuse(req event.Request, why string, asJSON bool) error {
 	}
 	hint := ""
 	if req.Ask == event.RequestAnswer {
-		hint = "see what it waits for with " + a.name() + " show " + string(req.Run.Root())
+		hint = "see how it stands, and what it waits for, with " + a.name() + " why " + string(req.Run.Root())
 	}
 	return exit.New(exit.Invalid, string(req.Ask)+" run "+string(req.Run), errors.New(why), hint)
 }

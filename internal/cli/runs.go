@@ -179,7 +179,9 @@ func (l runLine) status() string {
 			text += " for " + l.For
 		}
 	case story.StateParked:
-		text = "PARKED"
+		if text = "PARKED"; l.For != "" {
+			text += " for " + readable.Clean(l.For)
+		}
 	case story.StateHeld:
 		text += " for " + l.For
 	case story.StateLost:

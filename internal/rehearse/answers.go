@@ -47,6 +47,18 @@ func choicesOf(set *library.Set, p belay.Path) (choices []string, found bool) {
 	return choices, found
 }
 
+// First takes the timeouts from the steps that have an answer: in a rehearsal time
+// flies, and what a person says comes before it runs out.
+func (a Answers) First(lib flow.Library) {
+	for _, r := range lib.Recipes {
+		for i := range r.Steps {
+			if s := &r.Steps[i]; s.Approve != nil && a[s.ID] != "" {
+				s.Approve.Timeout = 0
+			}
+		}
+	}
+}
+
 // Ask answers the questions of the steps that have an answer.
 func (a Answers) Ask(open []flow.Asking) (answers []event.Request, there bool) {
 	for _, q := range open {
