@@ -63,13 +63,13 @@ func (b *bench) watch() error {
 	if err != nil {
 		return err
 	}
-	var list []time.Duration
-	for range 5 {
-		at := time.Now()
-		if out, err := b.cmdIn(state, "runs").CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		list = append(list, time.Since(at))
+	list, err := b.quickest(state, "runs")
+	if err != nil {
+		return err
+	}
+	inbox, err := b.quickest(state, "inbox")
+	if err != nil {
+		return err
 	}
 	memory, err := resident(w.Process.Pid)
 	if err != nil {
@@ -78,10 +78,24 @@ func (b *bench) watch() error {
 	row("a look at those that wait", "%.1f ms of a processor", ms(idle))
 	row(fmt.Sprintf("and at %d that work", working), "%.1f ms of a processor", ms(both))
 	row("memory of the watch", "%.1f MiB", float64(memory)/(1<<20))
-	row("belay runs", "%.0f ms", ms(slices.Min(list)))
+	row("belay runs", "%.0f ms", ms(list))
+	row("belay inbox", "%.0f ms", ms(inbox))
 	b.goal("a look at 1050 runs, ms of a processor", ms(both), 300)
 	b.goal("processes of 1000 waiting runs", float64(left-1), 0)
 	return nil
+}
+
+// quickest is how long a command takes at best.
+func (b *bench) quickest(state, command string) (time.Duration, error) {
+	var list []time.Duration
+	for range 5 {
+		at := time.Now()
+		if out, err := b.cmdIn(state, command).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%w\n%s", err, out)
+		}
+		list = append(list, time.Since(at))
+	}
+	return slices.Min(list), nil
 }
 
 func (b *bench) write(name, text string) (string, error) {
