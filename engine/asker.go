@@ -19,6 +19,9 @@ type Asker interface {
 // Attend has the questions of the run put before somebody, too, while it is driven.
 func (o *Open) Attend(a Asker) { o.asker = a }
 
+// Attended tells whether somebody is there who is asked.
+func (o *Open) Attended() bool { return o.asker != nil }
+
 // hearAnswers takes in what was answered by somebody who is there. When nobody is,
 // the run may be held.
 func (w *drive) hearAnswers(ctx context.Context) error {

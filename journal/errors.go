@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -132,7 +133,7 @@ func damaged(path string, seq int64, why string, err error) error {
 func unwritten(op, path string, err error) error {
 	if isFull(err) {
 		return exit.New(exit.Infra, op, &Full{Path: path, Err: err},
-			"make room on the disk (or raise the quota or file size limit), then resume the run")
+			"free space on "+filepath.Dir(path)+" (or raise the quota or file size limit), then resume the run")
 	}
 	return exit.New(exit.Infra, op, &Unwritten{Path: path, Err: err},
 		"check the disk and the directory of "+path+", then resume the run")

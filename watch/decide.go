@@ -189,9 +189,13 @@ func person(reason, next string) Decision {
 }
 
 // Uncounted is the decision about a run that nobody drives, when what is known of
-// it cannot be kept: what is not counted is not tried.
-func Uncounted(id belay.RunID, err error) Decision {
+// it cannot be kept: what is not counted is not tried. full is the directory whose disk
+// has no space left, "" when that is not why.
+func Uncounted(id belay.RunID, err error, full string) Decision {
 	d := person("nobody drives it, and it is not started: a try cannot be counted: "+err.Error(), "doctor")
+	if full != "" {
+		d.Reason, d.Next = d.Reason+"; free space on "+full+", then resume it", "resume "+string(id)
+	}
 	d.Reason = strings.ReplaceAll(d.Reason, "\n", "; ") // one line
 	d.Run, d.Shown = id, true
 	return d

@@ -4,8 +4,10 @@ package main_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -59,8 +61,9 @@ func TestWatchThatCannotCount(t *testing.T) {
 	}
 }
 
-// A run that died, and a disk that is full when its tries are to be counted: nothing
-// is started at all, and one line says so. With room again it goes on.
+// A run whose disk is full when its driver writes, and a run that died and whose tries
+// cannot be counted for that: nothing is started at all, people are told once by each,
+// and the cure is one that helps. With room again both go on.
 //
 // promise: W5, W6
 func TestWatchWithAFullDisk(t *testing.T) {
@@ -69,15 +72,41 @@ func TestWatchWithAFullDisk(t *testing.T) {
 	if !(exitBench{c.dir}).smallDisk(t) {
 		t.Skip("a full disk needs a disk of its own")
 	}
+	told := make(chan string, 100)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		body, _ := io.ReadAll(req.Body) // what is missing is not found
+		told <- string(body)
+	}))
+	t.Cleanup(hook.Close)
+	c.env = []string{"BELAY_WEBHOOK_SECRET=" + stormSecret, "BELAY_NOTIFY_WEBHOOK=" + hook.URL, "BELAY_NOTIFY_ON=stalled"}
+	toldOf := func(run string) {
+		t.Helper()
+		select {
+		case body := <-told:
+			if !strings.Contains(body, `"run":"`+run+`"`) || !strings.Contains(body, "free space on "+c.dir) || !strings.Contains(body, "belay resume "+run) || len(told) > 0 {
+				t.Errorf("%d more notices after %s", len(told), body)
+			}
+		default:
+			t.Errorf("nobody was told of run %s", run)
+		}
+	}
 	left := c.leave("w0")
 	ballast := filepath.Join(c.dir, "state", "ballast")
-	if out, err := exec.CommandContext(t.Context(), "cp", "/dev/zero", ballast).CombinedOutput(); err == nil {
-		t.Fatalf("the disk has no end: %s", out)
+	fills := "name: fills\nsteps:\n  - {id: fill, command: '! cp /dev/zero " + ballast + " 2>/dev/null'}\n  - {id: s0, command: 'true'}\n"
+	if err := os.WriteFile(filepath.Join(c.dir, "fills.yaml"), []byte(fills), 0o600); err != nil {
+		t.Fatal(err)
 	}
+	out, err := c.command("run", "fills.yaml", "--id", "fills").CombinedOutput()
+	if hint := "free space on " + c.dir; codeOf(err) != exit.Infra || !strings.Contains(string(out), hint) || !strings.Contains(string(out), "belay resume fills") {
+		t.Errorf("exit %d, want 8 and %q\n%s", codeOf(err), hint, out)
+	}
+	toldOf("fills")
 	c.refuses("w0", "no space left on device", left)
+	toldOf("w0")
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
+	c.belay("resume", "fills")
 	c.settle()
 	c.sound("w0")
 }

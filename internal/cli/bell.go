@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/notify"
@@ -35,6 +37,10 @@ type bell struct {
 	words []string         // names of secrets
 	door  *redact.Redactor // made when it is needed
 	known map[belay.RunID]aboutRun
+
+	errand *notify.Errand         // sends while the run goes on; nil until there is something
+	unkept []ledger.Notice        // that could not be kept: they are sent all the same, once
+	lately map[belay.RunID]string // what people were told by those, as it would be kept
 }
 
 // aboutRun is what there is to tell of a run, by its journal.
@@ -46,7 +52,7 @@ type aboutRun struct {
 }
 
 func (a *app) bell(ws *workshop) *bell {
-	return &bell{app: a, state: ws.state, cfg: ws.cfg.Notify, words: ws.local.Secrets, known: map[belay.RunID]aboutRun{}}
+	return &bell{app: a, state: ws.state, cfg: ws.cfg.Notify, words: ws.local.Secrets, known: map[belay.RunID]aboutRun{}, lately: map[belay.RunID]string{}}
 }
 
 // secret is what webhooks are signed with, "" for nothing.
@@ -193,8 +199,11 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 		r.notice.Code, r.notice.Reason = s.Rest.Code, s.Rest.Reason
 	}
 	switch status {
-	case belay.Held, belay.Parked:
+	case belay.Held, belay.Parked, belay.Running: // one that runs may have asked something beside its work
 		r.notice.Next = name + " inbox"
+		if status == belay.Running {
+			r.notice.Code, r.notice.Reason = exit.Held, "a person is asked something; what does not need the answer goes on"
+		}
 		for _, w := range waitings(s.Questions(s.steps()), name) {
 			r.items = append(r.items, watch.Item{Key: fmt.Sprintf("held %s:%s@%d", w.Run, w.Item, w.Since.UnixNano()), On: watch.OnHeld, Since: w.Since})
 			r.notice.Items = append(r.notice.Items, notify.Item{Item: w.Item, Step: w.Name, Question: w.Question, Choices: w.Choices, Next: w.Command})
@@ -202,7 +211,7 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 	case belay.Achieved, belay.Failed, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Stalemate:
 		at := s.Run(s.id).Ended
 		r.items = []watch.Item{{Key: fmt.Sprintf("ended@%d", at.UnixNano()), On: watch.OnEnded, Since: at}}
-	case belay.Running, belay.Stopped, belay.Paused, belay.Aborted: // nobody waits, or somebody did it on purpose
+	case belay.Stopped, belay.Paused, belay.Aborted: // nobody waits, or somebody did it on purpose
 	}
 	b.known[s.id] = r
 	return r
@@ -219,28 +228,45 @@ func (b *bell) rest(id belay.RunID) error {
 	if err != nil || inside != "" && r.items[0].On == watch.OnEnded { // who started it hears of it
 		return err
 	}
-	was, err := b.state.Ledger().ToldOf(id)
-	if err != nil {
-		return err
+	for range maxTold {
+		was, err := b.state.Ledger().ToldOf(id)
+		if err != nil {
+			return err
+		}
+		if told, err := b.tellIf(id, was, r.items, func() (aboutRun, error) { return r, nil }); told || err != nil {
+			return err
+		}
 	}
-	return b.tell(id, was, r.items, func() (aboutRun, error) { return r, nil })
+	return nil // others are at it: they look again
 }
+
+// maxTold is how often it is looked what others told meanwhile.
+const maxTold = 5
 
 // tell keeps what is due of the items of a run, with the notices that say it.
 // Whoever was faster has told it.
 func (b *bell) tell(id belay.RunID, was string, items []watch.Item, about func() (aboutRun, error)) error {
-	told := map[string]watch.Told{}
-	_ = json.Unmarshal([]byte(was), &told) // what cannot be read is nothing that was said
+	_, err := b.tellIf(id, was, items, about)
+	return err
+}
+
+// tellIf is tell; told is false when somebody told something since it was looked.
+func (b *bell) tellIf(id belay.RunID, was string, items []watch.Item, about func() (aboutRun, error)) (ok bool, err error) {
+	told, said := map[string]watch.Told{}, was
+	if text, ok := b.lately[id]; ok {
+		said = text
+	}
+	_ = json.Unmarshal([]byte(said), &told) // what cannot be read is nothing that was said
 	now := time.Now()
 	due, nth, next := watch.Due(items, told, watch.Nudges{Every: b.cfg.Nudge.Value, Most: b.cfg.MaxNudges.Value}, now)
 	var list []ledger.Notice
 	if len(due) > 0 {
 		r, err := about()
 		if err != nil {
-			return err
+			return false, err
 		}
 		if list = b.wanted(r.wants, due[0].On); len(list) == 0 {
-			return nil // nobody is told, and nobody counts as told
+			return true, nil // nobody is told, and nobody counts as told
 		}
 		n := r.notice
 		n.Occasion, n.At, n.Nudge = due[0].On, now.UTC(), nth
@@ -251,7 +277,7 @@ func (b *bell) tell(id belay.RunID, was string, items []watch.Item, about func()
 		})
 		body, err := b.body(n)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for i := range list {
 			list[i].ID, list[i].Body = n.ID, body
@@ -259,10 +285,60 @@ func (b *bell) tell(id belay.RunID, was string, items []watch.Item, about func()
 	}
 	is, err := json.Marshal(next)
 	if err != nil || string(is) == was || was == "" && len(next) == 0 {
-		return err
+		return true, err
 	}
-	_, err = b.state.Ledger().Tell(id, was, string(is), list, now)
-	return err
+	if ok, err = b.state.Ledger().Tell(id, was, string(is), list, now); err != nil { // a full disk is no reason to tell nobody
+		b.lately[id] = string(is)
+		b.unkept = append(b.unkept, list...)
+		return false, err
+	}
+	delete(b.lately, id)
+	return ok, nil
+}
+
+// died tells that a run cannot go on, and that this could not be written down: it is kept
+// nowhere, and sent once.
+func (b *bell) died(o *engine.Open, reason, next string) {
+	root := o.Tree.Run(o.ID)
+	if root == nil {
+		return // it never began; who typed it reads the error
+	}
+	list := b.wanted(root.Recipe().Notify, watch.OnStalled)
+	e, _ := root.Started()
+	now := time.Now()
+	n := notify.Notice{
+		ID: noticeID(o.ID, nil, now), Occasion: watch.OnStalled, At: now.UTC(), Run: o.ID, Recipe: e.Name, Dir: e.Dir,
+		Status: string(o.Tree.Status()), Code: exit.Infra, Reason: reason, Next: next,
+	}
+	body, err := b.body(n)
+	if err != nil {
+		return // a notice has no value that cannot be encoded
+	}
+	for i := range list {
+		list[i].ID, list[i].Run, list[i].Body = n.ID, o.ID, body
+	}
+	b.unkept = append(b.unkept, list...)
+}
+
+// askedFor is how long a run waits with the notice of a question: what it asks at about the
+// same time, or how it comes to rest then, is told together.
+const askedFor = time.Second
+
+// asked tells, beside the work of the run, what the run asks while it goes on. What cannot
+// be told is told when the run comes to rest, with the reason why it could not be.
+func (b *bell) asked(ctx context.Context, id belay.RunID) {
+	if b.errand == nil {
+		own := *b // it works beside this one
+		own.words, own.door = slices.Clone(b.words), nil
+		own.known, own.lately = map[belay.RunID]aboutRun{}, map[belay.RunID]string{}
+		b.errand = notify.Begin(context.WithoutCancel(ctx), askedFor, func(ctx context.Context) {
+			_ = own.rest(id) // see above
+			own.hide("")     // before several need it at once
+			_ = own.post().Once(ctx, own.takeUnkept())
+			_, _ = own.post().Stay(ctx, id, ringFor) // what is left is kept
+		})
+	}
+	b.errand.Wake()
 }
 
 // body is a notice as it is kept, with nothing secret in it.
@@ -292,14 +368,32 @@ func noticeID(id belay.RunID, due []watch.Item, now time.Time) string {
 	return "msg_" + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// ringFor is how long a driver that is done waits for those whom it tells.
+// ringFor is how long a driver that is done waits for those whom it tells, in all.
 const ringFor = 15 * time.Second
+
+// sendUnkept sends what could not be kept, once.
+func (b *bell) sendUnkept(ctx context.Context) {
+	for _, n := range b.post().Once(ctx, b.takeUnkept()) {
+		b.app.say("%s could not be told: %s", n.Target, n.Trouble)
+	}
+}
+
+func (b *bell) takeUnkept() (list []ledger.Notice) {
+	list, b.unkept = b.unkept, nil
+	return list
+}
 
 // ring sends what is to be sent, and leaves the rest to others. It changes
 // nothing about how the process ends.
 func (b *bell) ring(ctx context.Context, id belay.RunID) {
 	b.hide("") // before several need it at once
 	ctx, at := attend(context.WithoutCancel(ctx), nil)
+	ctx, cancel := context.WithTimeout(ctx, ringFor)
+	defer cancel()
+	if b.errand != nil {
+		b.errand.End(ctx)
+	}
+	b.sendUnkept(ctx)
 	left, err := b.post().Stay(ctx, id, ringFor)
 	_ = at.stop() // how the process ends is known already
 	if err != nil {

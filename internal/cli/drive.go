@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -17,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
 
@@ -53,6 +56,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
 	ctx, at := attend(ctx, tick)
 	lastIs := story.What("")
+	rings := a.bell(ws)
 	res, err := o.Drive(ctx, at.hard, func(recs []event.Record) {
 		news := show(recs)
 		if !asJSON && !a.quiet && doesTask(o) {
@@ -61,6 +65,9 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 			}
 		}
 		log.seen(news)
+		if live.Rest == nil && asks(news) && a.tells(ws, o) && !o.Attended() {
+			rings.asked(ctx, o.ID)
+		}
 		lastIs = news[len(news)-1].What
 	}, facts...)
 	sig := at.settle()
@@ -69,7 +76,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.rested = live.Rest
 		failpoint.Hit("drive.rested")
 	}
-	rings := a.tellRest(ws, o, live.Rest)
+	err = a.tellRest(ws, o, live.Rest, rings, err)
 	done()
 	if !asJSON {
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one
@@ -108,10 +115,23 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		a.ended(o.ID, res)
 	}
 	a.tellBeside(beside)
-	if rings != nil {
+	if a.tells(ws, o) {
 		rings.ring(ctx, o.ID)
 	}
 	return err
+}
+
+// asks tells whether something is news that waits for a person.
+func asks(news []story.News) bool {
+	return slices.ContainsFunc(news, func(n story.News) bool {
+		return n.What == story.ItemOpened || n.Decision != nil && n.Decision.Plan != nil && n.Decision.Plan.Act == belay.ActHold
+	})
+}
+
+// tells tells whether anybody is told about a run.
+func (a *app) tells(ws *workshop, o *engine.Open) bool {
+	root := o.Tree.Run(o.ID)
+	return !ws.rehearses && root != nil && len(a.bell(ws).wanted(root.Recipe().Notify, notify.OnTest)) > 0
 }
 
 // endLike ends what the steps of a run started, when the run itself was stopped or
@@ -126,21 +146,25 @@ func (a *app) endLike(ctx context.Context, ws *workshop, id belay.RunID, rest *b
 	return nil
 }
 
-// tellRest keeps what people are told about a run that came to rest; nil when
-// there is nothing to send.
-func (a *app) tellRest(ws *workshop, o *engine.Open, rest *belay.RunResult) *bell {
-	if rest == nil || ws.rehearses {
-		return nil
+// tellRest keeps what people are told about a run that came to rest, or that cannot go
+// on because a disk is full; that gets a hint which helps.
+func (a *app) tellRest(ws *workshop, o *engine.Open, rest *belay.RunResult, b *bell, err error) error {
+	var full *journal.Full
+	stuck := errors.As(err, &full)
+	if stuck {
+		cure := fmt.Sprintf("free space on %s, then %s resume %s", filepath.Dir(full.Path), a.name(), o.ID)
+		err = exit.New(exit.Code(err), "", err, cure)
+		if rest == nil && a.tells(ws, o) {
+			b.died(o, fmt.Sprintf("the disk of %s is full: %s", filepath.Dir(full.Path), cure), a.name()+" resume "+string(o.ID))
+		}
 	}
-	b := a.bell(ws)
-	if root := o.Tree.Run(o.ID); root == nil || len(b.wanted(root.Recipe().Notify, notify.OnTest)) == 0 {
-		return nil
+	if rest == nil || !a.tells(ws, o) {
+		return err
 	}
-	if err := b.rest(o.ID); err != nil {
-		a.say("people could not be told: %s", err)
-		return nil
+	if e := b.rest(o.ID); e != nil {
+		a.say("what people are told could not be kept: %s", e)
 	}
-	return b
+	return err
 }
 
 // watching is the story of a run that is about to be driven, and the news of what

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -120,7 +122,12 @@ func (w *watcher) lookAt(sum journal.Summary, was string, now watch.Clock) watch
 	}
 	switch {
 	case err != nil && (d.Start || d.Event == watch.Stale):
-		d = watch.Uncounted(sum.ID, err)
+		var full *journal.Full
+		dir := ""
+		if errors.As(err, &full) {
+			dir = filepath.Dir(full.Path)
+		}
+		d = watch.Uncounted(sum.ID, err, dir)
 	case !kept && d.Start: // another watch was faster
 		return watch.Decision{Run: d.Run, Event: watch.Running, Reason: "another watch looks after it"}
 	case d.Start:

@@ -27,9 +27,9 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 	switch {
 	case !d.Event.Calls() && was == "":
 		return nil
-	case !d.Event.Calls() && run.Parked.IsZero():
+	case !d.Event.Calls() && run.Status != belay.Running && run.Parked.IsZero():
 		return w.bell.tell(sum.ID, was, nil, about) // what is over is forgotten after a while
-	case run.Status == belay.Held || run.Status.Terminal() || !run.Parked.IsZero(): // one that is parked may have asked something
+	case !d.Event.Calls(), run.Status == belay.Held || run.Status.Terminal() || !run.Parked.IsZero(): // one that goes on, or is parked, may have asked something
 		r, err := about()
 		if err != nil {
 			return err
@@ -53,6 +53,7 @@ func (w *watcher) send(ctx context.Context) {
 		return
 	}
 	w.bell.hide("") // before several need it at once
+	w.bell.sendUnkept(ctx)
 	if err := w.bell.post().Round(ctx); err != nil && !w.deaf {
 		w.deaf = true
 		w.app.say("people could not be told: %s", err)

@@ -3,10 +3,12 @@ package notify
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -87,4 +89,58 @@ func TestCommandsEnd(t *testing.T) {
 	if tr := target.Send(t.Context(), Notice{}, begun); tr == nil || tr.Text != "no-such-program is not on the PATH" {
 		t.Errorf("%+v", tr)
 	}
+}
+
+// shelf is a book with one notice, which is due at once whenever it is open.
+type shelf struct{ n ledger.Notice }
+
+func (s *shelf) TakeNotice(target string, _ time.Time, _ time.Duration) (ledger.Notice, bool, error) {
+	s.n.Tries++
+	return s.n, target == s.n.Target, nil
+}
+
+func (s *shelf) SettleNotice(n ledger.Notice) error {
+	s.n = n
+	s.n.Due = time.Time{}
+	return nil
+}
+
+func (s *shelf) OpenNotices() ([]ledger.Notice, error) { return []ledger.Notice{s.n}, nil }
+
+// Who waits for a receiver that hangs waits no longer than the time in all, whatever a
+// try may take and how many there are.
+func TestStayIsBounded(t *testing.T) {
+	t.Parallel()
+	p := &Post{
+		Books: &shelf{ledger.Notice{ID: "n", Target: string(Command), Run: "r", Body: "{}", State: ledger.NoticeOpen}},
+		Find: func(Kind, string) (Target, *Trouble) {
+			return Target{Kind: Command, Argv: []string{"sleep", "60"}, Environ: os.Environ()}, nil
+		},
+		Hide: func(s string) string { return s }, Within: time.Minute, Now: time.Now, Patience: watch.Patience{First: time.Millisecond, Most: 99},
+	}
+	began := time.Now()
+	left, err := p.Stay(t.Context(), "r", 200*time.Millisecond)
+	if took := time.Since(began); err != nil || len(left) != 1 || left[0].Trouble == "" || took > 10*time.Second {
+		t.Errorf("%v, %v after %s", left, err, took)
+	}
+}
+
+// An errand does at once what it is woken for twice, and nothing after its end.
+func TestErrand(t *testing.T) {
+	t.Parallel()
+	did := make(chan struct{}, 9)
+	e := Begin(t.Context(), time.Millisecond, func(context.Context) { did <- struct{}{} })
+	e.Wake()
+	<-did
+	e.End(t.Context())
+	e.Wake()
+	if len(did) != 0 {
+		t.Error("it goes on after its end")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	e = Begin(t.Context(), 0, func(ctx context.Context) { did <- struct{}{}; <-ctx.Done() })
+	e.Wake()
+	<-did
+	cancel()
+	e.End(ended) // what hangs ends with the time
 }

@@ -107,7 +107,10 @@ func (p *Post) settled(n ledger.Notice, t *Trouble) ledger.Notice {
 
 // Stay sends until nothing of a run is left to send, and no longer than the
 // time: what is left then is for the next who comes by.
+// A try that is under way then ends with it.
 func (p *Post) Stay(ctx context.Context, run belay.RunID, most time.Duration) (left []ledger.Notice, err error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
 	end := p.Now().Add(most)
 	for {
 		if err := p.Round(ctx); err != nil {
@@ -132,6 +135,67 @@ func (p *Post) Stay(ctx context.Context, run belay.RunID, most time.Duration) (l
 		}
 		wait.Stop()
 	}
+}
+
+// Once sends notices that could not be kept, one time each, and gives those that
+// were not taken.
+func (p *Post) Once(ctx context.Context, list []ledger.Notice) (missed []ledger.Notice) {
+	all := make([]ledger.Notice, len(list))
+	var tries sync.WaitGroup
+	for i, n := range list {
+		tries.Go(func() { all[i] = p.settled(n, p.try(ctx, Kind(n.Target), n)) })
+	}
+	tries.Wait()
+	return slices.DeleteFunc(all, func(n ledger.Notice) bool { return n.State == ledger.NoticeDelivered })
+}
+
+// Errand does something, whenever it is woken, while its owner does other things.
+type Errand struct {
+	wake, quit, done chan struct{}
+	cancel           context.CancelFunc
+}
+
+// Begin begins an errand, which its owner has to end. It waits a little after it was
+// woken: what comes at about the same time is done at once.
+func Begin(ctx context.Context, after time.Duration, do func(context.Context)) *Errand {
+	ctx, cancel := context.WithCancel(ctx)
+	e := &Errand{wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
+	go func() {
+		defer close(e.done)
+		for {
+			select {
+			case <-e.quit:
+				return
+			case <-e.wake:
+			}
+			select {
+			case <-e.quit:
+				return
+			case <-time.After(after):
+				do(ctx)
+			}
+		}
+	}()
+	return e
+}
+
+// Wake says that there is something to do.
+func (e *Errand) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it looks anyway
+	}
+}
+
+// End ends the errand. What is under way has the time of the context.
+func (e *Errand) End(ctx context.Context) {
+	close(e.quit)
+	select {
+	case <-e.done:
+	case <-ctx.Done():
+	}
+	e.cancel()
+	<-e.done
 }
 
 // open are the notices of a run that are to be tried again.
