@@ -20,9 +20,18 @@ const watchName = "watch.lock"
 // back while one leads that looks at all.
 const someName = "watch.some.lock"
 
+// stoppedName is what the lock of a watch that was relieved is called, behind its name.
+const stoppedName = ".stopped"
+
+// relieveName is the lock of who relieves a watch, behind the name of its lock.
+const relieveName = ".relieve"
+
 // WatchLock is the right to act as the watch of a state directory. The kernel
 // gives it back at the death of its process.
-type WatchLock struct{ file *os.File }
+type WatchLock struct {
+	file *os.File
+	path string
+}
 
 // LeadWatch takes the right to act as the watch of all runs, or of some; nil when
 // another process has it. Who looks at some runs only must ask WatchLeads, too.
@@ -30,25 +39,92 @@ func (s *State) LeadWatch(all bool) (*WatchLock, error) {
 	if s.still != nil {
 		return nil, s.still
 	}
-	name := someName
-	if all {
-		name = watchName
+	l, err := s.lockWatch(s.watchPath(all))
+	if l == nil || err != nil {
+		return nil, err
 	}
-	path := filepath.Join(s.dir, name)
+	if !l.Holds() { // another relieved the one who had it
+		l.Release()
+		return nil, nil
+	}
+	writeHolder(l.file, s.self)
+	return l, nil
+}
+
+func (s *State) watchPath(all bool) string {
+	if all {
+		return filepath.Join(s.dir, watchName)
+	}
+	return filepath.Join(s.dir, someName)
+}
+
+// lockWatch locks a file, nil when another process has it.
+func (s *State) lockWatch(path string) (*WatchLock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_CLOEXEC, fileMode)
 	if err != nil {
 		return nil, unwritten("lead the watch", path, err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		writeHolder(f, s.self)
-		return &WatchLock{f}, nil
+		return &WatchLock{f, path}, nil
 	}
 	f.Close() // opened to be locked, and it was not
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
 	}
 	return nil, unwritten("lead the watch", path, err)
+}
+
+// Holds tells whether the right is still that of this process: one that was stopped by
+// a signal may have been relieved of it.
+func (l *WatchLock) Holds() bool { return named(l.file, l.path) }
+
+// WatchFrozen is the watch that has the right to act and is stopped by a signal; false
+// when there is none.
+func (s *State) WatchFrozen(all bool) (proc.Identity, bool) {
+	f, err := os.OpenFile(s.watchPath(all), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return proc.Identity{}, false
+	}
+	defer f.Close()
+	is := readHolder(f)
+	return is, errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) && is.Frozen()
+}
+
+// RelieveWatch takes the right to act from a watch that is stopped by a signal; nil when
+// there is none, or another process is faster. The kernel leaves the old lock with the
+// stopped one, so the file gets a new one in its place: the stopped one sees that it holds
+// a file without a name. What it has begun is fenced by the index, where each decision is
+// compared with what was known when it was taken.
+func (s *State) RelieveWatch(all bool) (*WatchLock, error) {
+	if s.still != nil {
+		return nil, s.still
+	}
+	path := s.watchPath(all)
+	turn, err := s.lockWatch(path + relieveName)
+	if turn == nil || err != nil {
+		return nil, err
+	}
+	defer turn.Release()
+	if _, frozen := s.WatchFrozen(all); !frozen {
+		return nil, nil
+	}
+	_ = os.Remove(path + stoppedName) // of an earlier one, if any
+	if err := os.Link(path, path+stoppedName); err != nil {
+		return nil, unwritten("relieve the watch", path, err)
+	}
+	_ = os.Remove(path + ".new") // of one who died here
+	l, err := s.lockWatch(path + ".new")
+	if l == nil || err != nil {
+		return nil, err
+	}
+	writeHolder(l.file, s.self)
+	if err := os.Rename(l.path, path); err != nil {
+		l.Release()
+		return nil, unwritten("relieve the watch", path, err)
+	}
+	l.path = path
+	return l, nil
 }
 
 // WatchLeads tells whether a watch looks after all runs of this state directory.
@@ -62,10 +138,10 @@ func (s *State) WatchLeads() bool {
 	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) && !readHolder(f).Frozen()
 }
 
-// Watches tells whether one of the processes is a watch of this state directory, or was
-// the last one.
+// Watches tells whether one of the processes is a watch of this state directory, was the
+// last one, or was relieved.
 func (s *State) Watches(chain []proc.Identity) bool {
-	for _, name := range []string{watchName, someName} {
+	for _, name := range []string{watchName, someName, watchName + stoppedName, someName + stoppedName} {
 		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 		if err != nil {
 			continue

@@ -184,6 +184,10 @@ func (m Memory) left(rules Rules, now Clock) bool {
 	return m.Dead != 0 && now.Awake-m.Dead >= stalePolls*rules.Poll
 }
 
+// Relieves decides whether a watch that stands by takes over from the one that leads,
+// when that was found stopped by a signal at so many looks in a row. A short stop is none.
+func Relieves(looks int) bool { return looks > stalePolls }
+
 func person(reason, next string) Decision {
 	return Decision{Event: NeedsYou, Reason: reason, Next: next, Rest: true}
 }

@@ -474,3 +474,13 @@ func TestLeftAlone(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A stop of the watch that leads counts when it lasts: for more looks than a driver may
+// be away.
+func TestRelief(t *testing.T) {
+	for looks, want := range map[int]bool{0: false, 1: false, stalePolls: false, stalePolls + 1: true, 99: true} {
+		if Relieves(looks) != want {
+			t.Errorf("after %d looks: %v", looks, !want)
+		}
+	}
+}

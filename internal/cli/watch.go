@@ -179,10 +179,33 @@ func (w *watcher) leads() (_ bool, err error) {
 	if w.o.dry {
 		return true, nil
 	}
+	if w.lead != nil && !w.lead.Holds() {
+		w.lead.Release()
+		w.lead = nil
+		w.app.say("another watch took over while this one was stopped by a signal")
+	}
 	if w.lead == nil {
 		w.lead, err = w.ws.state.LeadWatch(all)
 	}
+	if w.lead == nil && err == nil {
+		err = w.relieve(all)
+	}
 	return w.lead != nil && (all || !w.ws.state.WatchLeads()), err
+}
+
+// relieve takes over from a watch that is stopped by a signal, and stays so.
+func (w *watcher) relieve(all bool) (err error) {
+	is, frozen := w.ws.state.WatchFrozen(all)
+	if !frozen || is != w.stopped {
+		w.stopped, w.stops = is, 0
+	}
+	if w.stops++; !frozen || !watch.Relieves(w.stops) {
+		return nil
+	}
+	if w.lead, err = w.ws.state.RelieveWatch(all); w.lead != nil {
+		w.app.say("the active watch, process %d, is stopped by a signal; this one took over", is.Pid)
+	}
+	return err
 }
 
 // end says with what the watch ends.

@@ -36,6 +36,8 @@ type watcher struct {
 	deaf    bool                   // it was said that people cannot be told
 	rung    map[belay.RunID]string // what people were told, at this look
 	stoodBy bool
+	stopped proc.Identity // the watch that leads and was stopped by a signal when it was last looked at
+	stops   int           // how often in a row
 }
 
 // readRun is what the journal of a run said when it was last read.
