@@ -124,6 +124,12 @@ func (p place) others(ctx context.Context, a, b string) ([]string, error) {
 	return records(out), err
 }
 
+// Reached tells whether a branch, a tag or a remote has a commit.
+func Reached(ctx context.Context, dir, commit string) bool {
+	out, err := git{dir: dir}.run(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "--contains="+commit, "refs/heads", "refs/tags", "refs/remotes")
+	return err == nil && strings.TrimSpace(out) != ""
+}
+
 // Contains tells whether a commit is another one, or in its history.
 func Contains(ctx context.Context, dir, commit, in string) bool {
 	_, err := git{dir: dir}.run(ctx, "merge-base", "--is-ancestor", "--end-of-options", commit, in)

@@ -219,16 +219,27 @@ func (s Standing) Since(before Standing) []string {
 		at, elsewhere := isElsewhere(name, was)
 		now, _ := isElsewhere(name, how)
 		if now != at && !elsewhere && (was != "" || !isBelays(name)) {
-			list = append(list, shown(name))
+			list = append(list, shown(name)+wasAt(name, at))
 		}
 	}
-	for name := range before {
+	for name, how := range before {
 		if _, there := s[name]; !there && !isBelays(name) {
-			list = append(list, shown(name))
+			at, _ := isElsewhere(name, how)
+			list = append(list, shown(name)+wasAt(name, at))
 		}
 	}
 	slices.Sort(list)
 	return list
+}
+
+// wasAt is the commit that a ref, or what is checked out, stood at before: to go back
+// needs it. Nothing where there was none.
+func wasAt(name, how string) string {
+	id, _, _ := strings.Cut(how, " ")
+	if !strings.HasPrefix(name, refsIn) && name != headName || id == "" {
+		return ""
+	}
+	return " (was " + id[:min(len(id), 12)] + ")"
 }
 
 // isElsewhere is how a name stands, and whether it is a branch that is checked out in

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -60,11 +61,35 @@ func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) er
 	for i, c := range checks {
 		list = append(list, s.stepAgain(ctx, lab, r, c, jobs[i]))
 	}
+	if lost := s.lostWork(ctx, r); lost != nil {
+		list = append(list, *lost)
+	}
 	changed := trees.changed(ctx)
 	if sig := at.stop(); sig != nil {
 		return quietly(sig.ExitCode())
 	}
 	r.Judge(list, changed)
+	return nil
+}
+
+// lostWork is the commit of the work when no branch, tag or remote has it any more, and
+// no branch has its files: git throws it away some day. nil = it is not lost.
+func (s *runView) lostWork(ctx context.Context, r *receipt.Receipt) *receipt.Again {
+	home := s.Tree.Started().Dir
+	for _, t := range r.Changes.Trees {
+		if !t.Settled || t.To == "" || t.To == t.From || worktree.Reached(ctx, home, t.To) {
+			continue
+		}
+		head := worktree.CommitOf(ctx, home, "HEAD")
+		if worktree.Holding(ctx, home, t.From, head, worktree.CommitOf(ctx, home, t.To)) != "" { // squashed
+			continue
+		}
+		name := cmp.Or(t.Branch, "work-of-"+string(s.id))
+		return &receipt.Again{
+			Step: "the work", Dir: home, Verdict: receipt.Fails, Commit: t.To, Where: home,
+			Text: fmt.Sprintf("commit %.12s is on no branch; to get it back: %s branch %s %.12s", t.To, gitAt(home), story.Quote(name), t.To),
+		}
+	}
 	return nil
 }
 
