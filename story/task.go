@@ -36,12 +36,15 @@ type Task struct {
 	Aside    string          // the folder with what later rounds left there; "" = nothing
 	Line     string          // its status with the reason
 	Met      int
-	Limits   []string // why it is PARTIAL at best, whatever its criteria say
-	Flags    []string // of the command that began it
-	Warnings []string // what is to be looked at before anybody relies on the proof
-	Answer   string   // of a question, an investigation, an operation
-	Branch   string   // that the result is on; "" = the work was done in the directory itself
-	Dir      string   // of the worktree with that branch
+	Limits   []string      // why it is PARTIAL at best, whatever its criteria say
+	Flags    []string      // of the command that began it
+	Warnings []string      // what is to be looked at before anybody relies on the proof
+	Findings []TaskFinding // of the review of the round: those that are blocking
+	Answer   string        // of a question, an investigation, an operation
+	Pushed   string        // the branch that was pushed to origin; "" = none
+	PR       string        // the address of its pull request
+	Branch   string        // that the result is on; "" = the work was done in the directory itself
+	Dir      string        // of the worktree with that branch
 }
 
 // TaskCriterion is a criterion with what became of it.
@@ -61,6 +64,26 @@ func (c TaskCriterion) Met() bool { return c.Verdict == "met" }
 
 // Unproven tells whether only an agent says that it is met.
 func (c TaskCriterion) Unproven() bool { return c.Verdict == "unproven" }
+
+// TaskFinding is something that the review of the work found, and that is blocking.
+type TaskFinding struct {
+	Title     string `json:"title"`
+	Where     string `json:"where,omitempty"`
+	Why       string `json:"why,omitempty"`
+	Addressed bool   `json:"addressed"` // files were changed for it; nobody reviewed them again
+}
+
+// Words are the finding, and what became of it.
+func (f *TaskFinding) Words() string {
+	text := f.Title
+	if f.Where != "" {
+		text += " (" + f.Where + ")"
+	}
+	if f.Addressed {
+		return text + ": files were changed for it, and nobody reviewed it again"
+	}
+	return text + ": not fixed"
+}
 
 // TaskOf reads the task of a tree; nil for a run of any other recipe. read gives
 // values that are too big for the records; one that it cannot read is left out.
@@ -115,6 +138,12 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		Aside string
 	}
 	r.get(root, "kept", &kept)
+	var published struct {
+		Branch string
+		PR     string `json:"pull_request"`
+	}
+	r.get(root, "published", &published)
+	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
 	t.Back, t.Aside = kept.Files > 0, kept.Aside
 	return t
 }
@@ -242,6 +271,7 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 	}
 	r.get(round, "judged", &j)
 	t.Warnings, t.Limits = j.Warnings, j.Limits
+	t.Findings = r.findings(round)
 	if t.Best == 0 {
 		t.Met, t.Line = j.Met, j.Line
 	}
@@ -263,6 +293,29 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 			t.Answer = strings.TrimSpace(text)
 		}
 	}
+}
+
+// findings are the blocking ones of the reviews in a round.
+func (r taskReader) findings(round *flow.State) []TaskFinding {
+	var list []TaskFinding
+	var top belay.RunID
+	for _, id := range r.tree.Runs() { // a run comes before those below it
+		s := r.tree.Run(id)
+		if s == round {
+			top = id
+		}
+		if v, ok := s.Step("blocking-findings"); top == "" || !id.Under(top) || !ok || v.Phase != flow.Done {
+			continue
+		}
+		var found struct{ Findings []TaskFinding }
+		r.get(s, "found_blocking", &found)
+		mended, _ := s.Step("address")
+		for _, f := range found.Findings {
+			f.Addressed = mended.Phase == flow.Done
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // checked is what the check of a criterion came to in a round.

@@ -61,12 +61,13 @@ func callCriteriaStatus() Function {
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
 			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
+			{"work", TypeAny, false, "What the recipe gave that did the work; where its `work_ends` is no ACHIEVED, such a round is PARTIAL at best."},
 			{"instead", TypeAny, false, "What the recipe gave that did the work instead of that step."},
 			{"instead_failed", TypeAny, false, "Why that failed."},
 			{"merged_failed", TypeAny, false, "Why the step failed that looks at merged workstreams."},
 			{"streams", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
-			{"notes", TypeAny, false, "What else is to be said about the work, one on each line."},
+			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best; `undone` where that was taken back."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
@@ -134,6 +135,7 @@ func criteriaStatus(in *inputs) any {
 		j.Missing = append(j.Missing, c.ID)
 	}
 	j.settle(in, seen, r, unproven)
+	j.Warnings = append(j.Warnings, warnings(in)...)
 	j.Stuck = j.Stuck || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
@@ -228,6 +230,11 @@ func (j *judgement) unchanged(in *inputs) (hollow bool) {
 	}
 	if word, honest := honestly(in.any("result")); honest {
 		j.because("nothing was changed, and the round says so itself: %s%s", word, noted)
+		j.lower(NotAchieved)
+		return false
+	}
+	if warned := warnings(in); len(warned) > 0 { // something was done, and cannot count
+		j.because("nothing that counts was changed: %s", warned[0])
 		j.lower(NotAchieved)
 		return false
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -56,6 +57,9 @@ func (j *judgement) limit(in *inputs) {
 	} else if f := workFailed(in); f != nil {
 		j.limitTo("the work did not end well: %s", f.text)
 	}
+	for _, why := range unfinished(in) {
+		j.limitTo("%s", why)
+	}
 	if f := readFailure(in.any("merged_failed")); f != nil {
 		j.limitTo("what was merged was not found to be in order: %s", f.text)
 	}
@@ -83,8 +87,37 @@ func (j *judgement) limit(in *inputs) {
 func notes(in *inputs) []string {
 	var list []string
 	for l := range strings.Lines(textOf(in.any("notes"))) {
-		if l = line(l, maxLine); l != "" {
+		if l = line(l, maxLine); l != "" && !strings.HasPrefix(l, warningMark) {
 			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// warningMark begins a note that a person must see, whatever the status is.
+const warningMark = "warning: "
+
+// warnings are the notes that are such.
+func warnings(in *inputs) []string {
+	var list []string
+	for l := range strings.Lines(textOf(in.any("notes"))) {
+		if text, is := strings.CutPrefix(line(l, maxLine), warningMark); is {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// unfinished is what the recipes that did the work say themselves to be missing.
+func unfinished(in *inputs) []string {
+	results, _ := unwrapped(in.any("streams")).([]any)
+	results = append(slices.Clone(results), in.any("work"), in.any("instead"))
+	var list []string
+	for _, x := range results {
+		o, _ := unwrapped(x).(map[string]any)
+		c, ok := belay.ReadClosing(strings.TrimSpace(first(o, "work_ends")))
+		if text := line(c.Text, maxLine); ok && c.Word != belay.ClosedAchieved && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
 	return list

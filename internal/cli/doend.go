@@ -98,6 +98,8 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standWithin) // who stopped it wants to know, too
 	defer cancel()
 	switch {
+	case t.Pushed != "":
+		lines = append(lines, publishedLines(o.Tree.Started().Dir, t)...)
 	case ours == "":
 	case worktree.HasWork(ctx, o.Tree.Started().Dir, ours):
 		lines = append(lines, "to merge the work: "+mergeLine(o.Tree.Started().Dir, ours))
@@ -114,6 +116,15 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 		lines = append(lines, fmt.Sprintf("not part of it: branch %[1]s   # look: %[2]s log -p %[1]s", story.Quote(k.Branch), gitAt(o.Tree.Started().Dir)))
 	}
 	return lines
+}
+
+// publishedLines say where the work was published, and how to take it from there.
+func publishedLines(dir string, t *story.Task) []string {
+	lines := []string{"published: branch " + readable.Clean(t.Pushed) + " at origin"}
+	if t.PR != "" {
+		return append(lines, "to merge the work, merge the pull request: "+readable.Clean(t.PR))
+	}
+	return append(lines, "to merge the work: "+mergeLine(dir, "origin/"+t.Pushed))
 }
 
 // mergeLine is the command that merges a branch into the tree of a directory.

@@ -103,6 +103,8 @@ type judgedRound struct {
 	Total  int    `json:"total"`
 	Last   bool   `json:"last"`
 	Rounds int    `json:"rounds"`
+
+	Warnings []string `json:"warnings"`
 }
 
 func roundLines(run belay.RunID, out belay.Value, read func(belay.Value) []byte) []string {
@@ -112,7 +114,11 @@ func roundLines(run belay.RunID, out belay.Value, read func(belay.Value) []byte)
 	if story.Decode(out, read, &r); !ok || !isRound || r.Line == "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%-8s  %s", "round "+number, readable.Clean(r.Line))}
+	lines := []string{fmt.Sprintf("%-8s  %s", "round "+number, readable.Clean(r.Line))}
+	for _, w := range r.Warnings {
+		lines = append(lines, "          warning: "+readable.Clean(w))
+	}
+	return lines
 }
 
 func bestLines(word string, out belay.Value, read func(belay.Value) []byte) []string {

@@ -14,6 +14,8 @@ type whyTask struct {
 	Type     string                `json:"type,omitempty"`
 	Goal     string                `json:"goal,omitempty"`
 	Criteria []story.TaskCriterion `json:"criteria,omitempty"`
+	Findings []story.TaskFinding   `json:"review_findings,omitempty"` // blocking ones
+	Warnings []string              `json:"warnings,omitempty"`
 	Rounds   int                   `json:"rounds"`
 	Best     int                   `json:"best_round,omitempty"`
 	Answer   string                `json:"answer,omitempty"`
@@ -26,7 +28,7 @@ func taskFacts(t *story.Task) *whyTask {
 	if t == nil {
 		return nil
 	}
-	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
+	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Findings: t.Findings, Warnings: t.Warnings, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
 	if there(t.Dir) {
 		w.Branch = t.Branch
 	}
@@ -64,6 +66,12 @@ func (w *whyFacts) taskPart(p *page) {
 			p.whole(fmt.Sprintf("            exit code %d", *c.Exit))
 			p.quoted(endOf(c.Printed))
 		}
+	}
+	for i := range t.Findings {
+		p.text("  review    ", t.Findings[i].Words())
+	}
+	for _, w := range t.Warnings {
+		p.text("  warning   ", w)
 	}
 	if t.Answer != "" {
 		p.head("ANSWER")

@@ -33,6 +33,8 @@ type Changes struct {
 	Blind   []string   `json:"not_counted,omitempty"` // directories in no git repository: something changed there, and nobody counted files or lines
 	Unasked []Unasked  `json:"unasked,omitempty"`     // steps that were to give an answer alone, and changed files
 
+	Apart []string `json:"apart,omitempty"` // worktrees, or branches, of workstreams whose work is not in the result
+
 	looked bool // at the tree of the run
 }
 
@@ -93,8 +95,16 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 		for _, ch := range t.seen {
 			c.beside(ch)
 		}
-		if m.isPart(t.Dir) {
-			continue // what of it counts is in the tree of the run
+		if m.isPart(t.Dir) { // what of it counts is in the tree of the run
+			if made, _ := m.made(t.Dir); len(t.seen) > 0 && !m.merged(t.Dir) {
+				where := t.Dir
+				if !m.There(t.Dir) {
+					where = "branch " + made.Branch
+				}
+				add(&c.Apart, where)
+				slices.Sort(c.Apart)
+			}
+			continue
 		}
 		if r, ok := m.settle(t); ok {
 			c.looked = true

@@ -12,11 +12,12 @@ import (
 
 // Left is what is left of the run, for a person to take, to answer or to clear.
 type Left struct {
-	Branches   []Branch  `json:"branches"`
-	Worktrees  []Place   `json:"worktrees"`
-	Held       []Held    `json:"held"`
-	Unfinished []string  `json:"not_finished"` // steps
-	Snapshots  []Snapped `json:"snapshots"`
+	Branches   []Branch            `json:"branches"`
+	Worktrees  []Place             `json:"worktrees"`
+	Held       []Held              `json:"held"`
+	Findings   []story.TaskFinding `json:"review_findings,omitempty"` // blocking ones of the review of the work
+	Unfinished []string            `json:"not_finished"`              // steps
+	Snapshots  []Snapped           `json:"snapshots"`
 }
 
 // Branch is a branch that has work of a step which is not in the run's tree.
@@ -57,6 +58,9 @@ type Snapped struct {
 func (m *maker) left(r *Receipt, changes []story.Change) Left {
 	l := Left{Branches: []Branch{}, Worktrees: []Place{}, Held: []Held{}, Unfinished: []string{}, Snapshots: []Snapped{}}
 	l.Unfinished = append(l.Unfinished, m.unfinished()...)
+	if m.asked != nil {
+		l.Findings = m.asked.Findings
+	}
 	for _, t := range m.trees {
 		if m.There(t.Dir) {
 			l.Worktrees = append(l.Worktrees, Place{t.Step, m.Top(t.Dir), t.Branch})

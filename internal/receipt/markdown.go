@@ -225,6 +225,11 @@ func saysNothing(evidence string) bool {
 func (r *Receipt) changesPart(p *page) {
 	c := r.Changes
 	p.head("What changed")
+	if len(c.Trees) == 0 && len(c.Apart) > 0 {
+		p.line("Nothing is merged into the result. There is work of workstreams in %s.", codes(c.Apart, 0))
+		r.besideWords(p)
+		return
+	}
 	if len(c.Trees) == 0 {
 		p.line("No change is left. Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.")
 		r.besideWords(p)
@@ -452,6 +457,9 @@ func (r *Receipt) leftPart(p *page) {
 	from := len(p.lines)
 	for _, h := range l.Held {
 		p.line("- %s waits for a person: %s", plain(h.Step), plain(h.Ask))
+	}
+	for i := range l.Findings {
+		p.line("- blocking finding of the review: %s", plain(l.Findings[i].Words()))
 	}
 	if len(l.Unfinished) > 0 && r.Status != belay.Achieved && (r.Task == nil || r.Task.Verdict == "") {
 		p.line("- not finished or not reached: %s", plain(strings.Join(l.Unfinished, ", ")))

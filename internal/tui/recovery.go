@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -113,6 +114,9 @@ func (b *Board) fallback(at story.Place) string {
 func (b *Board) gaveUp(d *story.Decision) []Line {
 	text := b.why(d)
 	switch {
+	case d.Place.Path == flagStep: // its failure is what it has to say
+		_, said, _ := strings.Cut(text, "flagged: ")
+		return []Line{line("flagged", d.Place, took(d.Broken.Attempt), cmp.Or(said, text))}
 	case d.Plan.Act == belay.ActAbort:
 		text = "nothing else starts: " + text
 	case b.story.View(d.Place).Optional:

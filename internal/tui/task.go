@@ -42,6 +42,9 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took 
 		lines = append(lines, "warning: "+readable.Clean(w))
 	}
 	lines = append(lines, Criteria(t)...)
+	for i := range t.Findings {
+		lines = append(lines, "  review    "+readable.Clean(t.Findings[i].Words()))
+	}
 	if res.Status != belay.Achieved {
 		lines = append(lines, taskReason(acc, res)...)
 		lines = append(lines, troubles(tree)...)
@@ -137,6 +140,9 @@ func taskReason(acc *story.Account, res belay.RunResult) []string {
 	return []string{"  " + story.Plain(reason)}
 }
 
+// flagStep is the step of a round that only reports that nothing was done.
+const flagStep belay.Path = "flag-hollow"
+
 // mostTroubles is how many failures the end of a task shows.
 const mostTroubles = 4
 
@@ -146,7 +152,7 @@ func troubles(tree *flow.Tree) []string {
 	var lines, seen []string
 	more := 0
 	for _, p := range count(tree).bad {
-		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == "flag-hollow" {
+		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == flagStep {
 			continue
 		}
 		text := story.HeldWords(p.StepView)
