@@ -139,11 +139,11 @@ func (c *crowd) refuses(run, why, left string) {
 	}
 	told := 0
 	for line := range strings.Lines(string(out)) {
-		var l struct{ Event, Reason string }
+		var l struct{ Event, RunID, Reason string }
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			c.t.Fatal(err)
 		}
-		if l.Event == "USER_ACTION_REQUIRED" && strings.Contains(l.Reason, why) {
+		if l.Event == "USER_ACTION_REQUIRED" && l.RunID == run && strings.Contains(l.Reason, why) {
 			told++
 		}
 	}
