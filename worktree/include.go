@@ -39,14 +39,18 @@ func (b *builder) include(ctx context.Context, from place) error {
 	if err != nil {
 		return fmt.Errorf("find ignored files to copy: %w", err)
 	}
-	if len(paths) == 0 {
-		return nil
-	}
 	to, err := find(ctx, b.program, b.own.Path)
-	if err != nil {
-		return err
+	if err == nil {
+		first := from.top
+		if b, bad := os.ReadFile(filepath.Join(from.own, includedFrom)); bad == nil {
+			first = string(b) // it was made from that of another checkout itself
+		}
+		err = os.WriteFile(filepath.Join(to.own, includedFrom), []byte(first), 0o600)
 	}
-	if err := os.WriteFile(filepath.Join(to.own, includedName), []byte(strings.Join(paths, "\x00")), 0o600); err != nil {
+	if err == nil && len(paths) > 0 {
+		err = os.WriteFile(filepath.Join(to.own, includedName), []byte(strings.Join(paths, "\x00")), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("write down ignored files: %w", err)
 	}
 	c := copier{from: from.top, to: b.own.Path, left: b.o.Include.Limit}
@@ -68,9 +72,12 @@ func (b *builder) include(ctx context.Context, from place) error {
 // skipped are the paths in a tree that nobody looks at.
 func (b *builder) skipped(top string) []string { return Tree{Skip: b.o.Skip}.leftOut(top) }
 
-// includedName is the file in a worktree's git folder that lists what was copied
-// into it.
-const includedName = "belay-included"
+// The files in a worktree's git folder that list what was copied into it, and say from
+// which checkout.
+const (
+	includedName = "belay-included"
+	includedFrom = "belay-included-from"
+)
 
 // notWork are the paths that were copied into a worktree: when git does not
 // ignore them any more, they are still not its work.

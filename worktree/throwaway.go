@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -55,8 +56,15 @@ func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway
 	if err != nil {
 		return t, err
 	}
-	c := copier{from: p.top, to: t.Dir, left: maxIncluded}
+	from, err := p.sources(ctx, t.Dir, commit, base, paths)
+	if err != nil {
+		return t, err
+	}
+	c := copier{to: t.Dir, left: maxIncluded}
 	for _, path := range paths {
+		if c.from = from[path]; c.from == "" {
+			continue
+		}
 		if err := c.entry(ctx, path); err != nil {
 			return t, err
 		}
@@ -137,6 +145,73 @@ var dependencies = []string{
 	"node_modules", "bower_components", "jspm_packages", ".yarn", ".pnpm-store", ".venv", "venv", "env", ".tox", ".nox",
 	".eggs", "vendor", "Pods", "Carthage", ".bundle", ".gradle", ".m2", "deps", "elm-stuff", ".dart_tool",
 	".stack-work", "_opam", ".pixi", ".conda", "renv", ".terraform", ".direnv", ".cpanm",
+}
+
+// manifests are the files that say what a package manager installs.
+var manifests = []string{
+	"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bower.json", "deno.json",
+	"requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock",
+	"environment.yml", "pixi.toml", "tox.ini", "noxfile.py", "go.mod", "go.sum", "composer.json", "composer.lock", "Gemfile", "Gemfile.lock",
+	"Podfile", "Podfile.lock", "Cartfile", "build.gradle", "build.gradle.kts", "pom.xml", "mix.exs", "mix.lock", "elm.json", "pubspec.yaml",
+	"stack.yaml", "*.opam", "renv.lock", "*.tf", ".terraform.lock.hcl", "cpanfile",
+}
+
+// sources tells from which checkout an ignored path is copied that a commit needs to
+// run; "" = from none. It is the user's own: what an agent writes into such a file or
+// folder of its worktree is in no commit, and proves nothing about one. Only what a
+// package manager installs is taken from the worktree, when the work changed what is to
+// be installed, or when the user has not installed anything.
+func (p place) sources(ctx context.Context, checkedOut, commit, base string, paths []string) (map[string]string, error) {
+	from := map[string]string{}
+	user := p.top
+	if p.own != p.all {
+		b, err := os.ReadFile(filepath.Join(p.own, includedFrom))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil { // else the worktree is the user's own
+			user = string(b)
+		}
+	}
+	changed := ""
+	if user != p.top && slices.ContainsFunc(paths, installed) {
+		args := []string{"diff", "--name-only", "-z", base, commit, "--"}
+		for _, name := range manifests {
+			args = append(args, ":(top,glob)**/"+name)
+		}
+		var err error
+		if changed, err = p.run(ctx, args...); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range paths {
+		switch there := exists(filepath.Join(user, path)); {
+		case user == p.top || there && (changed == "" || !installed(path)):
+			from[path] = user
+		case installed(path) && (changed != "" || declared(checkedOut, path)):
+			from[path] = p.top
+		}
+	}
+	return from, nil
+}
+
+// installed tells whether a path is a folder of dependencies.
+func installed(name string) bool { return slices.Contains(dependencies, path.Base(name)) }
+
+// declared tells whether a file beside a folder of dependencies, or above it, says what
+// is to be in it.
+func declared(top, name string) bool {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		list, _ := os.ReadDir(filepath.Join(top, filepath.FromSlash(dir))) // what cannot be read declares nothing
+		for _, d := range list {
+			if slices.ContainsFunc(manifests, func(pattern string) bool { ok, err := path.Match(pattern, d.Name()); return err == nil && ok }) {
+				return true
+			}
+		}
+		if dir == "." || dir == "/" {
+			return false
+		}
+	}
 }
 
 // madeHere tells of an ignored path whether it may be what the work made: it is no

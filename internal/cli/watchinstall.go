@@ -53,7 +53,7 @@ func (a *app) watchService() (service.Service, error) {
 // watchAsService installs or uninstalls it.
 func (a *app) watchAsService(cmd *cobra.Command, args []string, o watchOptions) error {
 	switch {
-	case o.install && o.uninstall || len(args) > 0:
+	case o.install && o.uninstall || o.dry || len(args) > 0:
 		return usage(cmd, errors.New("--install and --uninstall stand alone"))
 	case o.install:
 		return a.installWatch(o.json)
