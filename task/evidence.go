@@ -202,7 +202,7 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 
 // byCheck says what the check of a criterion proves. One that passed before the work
 // proves it only as something that was kept: beside another one that the work met, or
-// with tests that came with the work.
+// with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	switch {
 	case !passed && e.whys[c.ID] != "":
@@ -213,7 +213,7 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check passes whatever was done"
 	case !e.before[c.ID]:
 		return "its check passed", ""
-	case len(e.added) > 0:
+	case len(e.added) > 0 && e.tests:
 		return "its check passed, as it did before the work; tests came with it: " + line(strings.Join(e.added, ", "), maxGoal), ""
 	case e.proven:
 		return "its check passed, as it did before the work", ""

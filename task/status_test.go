@@ -228,7 +228,8 @@ func TestWorkLimitsARound(t *testing.T) {
 		{"other tests that count", one + `"tests": {"passed": true, "counted": true}, "old_tests": {"files": ["test.sh"], "passed": false}}`, "ACHIEVED"},
 		{"undone", one + `"after": "undone\n"}`, "ACHIEVED"},
 		{"passed before", one + `"checks_before": [{"id": "c1", "passed": true}]}`, "PARTIAL -- c1 is unproven"},
-		{"passed before, with new tests", strings.Replace(one, `"changed": "a"`, `"changed": "a_test.go"`, 1) + `"checks_before": [{"id": "c1", "passed": true}]}`, "ACHIEVED"},
+		{"passed before, with new tests that nobody ran", strings.Replace(one, `"changed": "a"`, `"changed": "a_test.go"`, 1) + `"checks_before": [{"id": "c1", "passed": true}]}`, "PARTIAL -- c1 is unproven"},
+		{"passed before, with new tests", strings.Replace(one, `"changed": "a"`, `"changed": "a_test.go"`, 1) + `"tests": {"passed": true}, "checks_before": [{"id": "c1", "passed": true}]}`, "ACHIEVED"},
 		{"an agent that failed", strings.Replace(one, `"changed": "a"`, `"changed": ""`, 1) + `"failed": {"class": "unknown", "text": "step implement: bash_failure: cannot"}}`, "NOT_ACHIEVED -- nothing was changed: implement failed: cannot"},
 		{"an agent that claimed", strings.Replace(one, `"changed": "a"`, `"changed": ""`, 1) + `"failed": {"class": "hollow", "text": "nothing"}}`, "HOLLOW -- nothing was changed, where a change was expected"},
 	} {
