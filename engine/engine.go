@@ -28,7 +28,7 @@ const (
 	maxReattach = 20               // keepers that may die under one driver
 	maxStarts   = 3                // tries to start one
 	maxExits    = 200              // ends of attempts in one turn
-	closeWithin = 10 * time.Second // for the keeper to leave at the end
+	closeWithin = 20 * time.Second // for the keeper to leave at the end: longer than it is patient with what it killed
 	atOnce      = time.Nanosecond  // between TERM and KILL; 0 would mean the step's own grace
 	hurryWithin = 2 * time.Second  // for the ends of what was ended at once to come in
 )
