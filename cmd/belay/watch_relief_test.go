@@ -42,7 +42,7 @@ func TestWatchRelief(t *testing.T) {
 	t.Logf("another leads %s after the death of the first", time.Since(killed).Round(time.Millisecond))
 	_ = syscall.Kill(second, syscall.SIGSTOP) // so is this one
 	third := c.leader(first, second)
-	_ = syscall.Kill(second, syscall.SIGCONT)
+	_ = syscall.Kill(second, syscall.SIGCONT) // it is there: it was stopped a moment ago
 	for end := time.Now().Add(20 * time.Second); ; c.wait(20 * time.Millisecond) {
 		said := ""
 		for _, name := range talk {

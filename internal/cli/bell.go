@@ -332,10 +332,10 @@ func (b *bell) asked(ctx context.Context, id belay.RunID) {
 		own.words, own.door = slices.Clone(b.words), nil
 		own.known, own.lately = map[belay.RunID]aboutRun{}, map[belay.RunID]string{}
 		b.errand = notify.Begin(context.WithoutCancel(ctx), askedFor, func(ctx context.Context) {
-			_ = own.rest(id) // see above
-			own.hide("")     // before several need it at once
-			_ = own.post().Once(ctx, own.takeUnkept())
-			_, _ = own.post().Stay(ctx, id, ringFor) // what is left is kept
+			_ = own.rest(id)                           // see above
+			own.hide("")                               // before several need it at once
+			_ = own.post().Once(ctx, own.takeUnkept()) // what cannot be sent is told at rest
+			_, _ = own.post().Stay(ctx, id, ringFor)   // what is left is kept
 		})
 	}
 	b.errand.Wake()
