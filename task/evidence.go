@@ -1,6 +1,7 @@
 package task
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,19 +12,63 @@ import (
 type evidence struct {
 	checks  map[string]bool   // by the id of the criterion
 	whys    map[string]string // why a check did not pass
-	before  map[string]bool   // checks that passed before the work
+	began   []began           // how they ended before the work
+	given   bool              // a person gave the criteria
 	changed []string
 	old     []string // of these, test files that were there before the work
 	added   []string // and those that came with it
 	tests   bool
 	cited   map[string]bool
-	proven  bool // some criterion was not met before the work, and is now
+	proven  bool // some criterion is met by the work, and not only as it was before
+}
+
+// began is how the check of a criterion ended before the work.
+type began struct {
+	ID     string `json:"id"`
+	Passed bool   `json:"passed"`
+	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
+}
+
+// readBegan reads how checks ended before the work; in later rounds the round before
+// has it. Who answers a question changes nothing: what a check of the files comes to was
+// so before.
+func readBegan(in *inputs, checks map[string]bool) []began {
+	if kind, _ := exactKind(in.text("type")); kind == QandA || kind == Investigation {
+		var list []began
+		for _, id := range slices.Sorted(maps.Keys(checks)) {
+			list = append(list, began{ID: id, Passed: checks[id]})
+		}
+		return list
+	}
+	v := unwrapped(in.any("checks_before"))
+	if nothing(v) {
+		v = in.object("before")["checks_before"]
+	}
+	items, _ := v.([]any)
+	var list []began
+	for _, x := range items {
+		o, _ := x.(map[string]any)
+		if id := first(o, "id"); id != "" && ran(o) {
+			list = append(list, began{ID: id, Passed: passed(o), Always: passed(o) && passed(o["always"])})
+		}
+	}
+	return list
+}
+
+// before tells how the check of a criterion ended before the work.
+func (e *evidence) before(id string) (b began) {
+	if at := slices.IndexFunc(e.began, func(b began) bool { return b.ID == id }); at >= 0 {
+		b = e.began[at]
+	}
+	return b
 }
 
 func readEvidence(in *inputs) evidence {
 	e := evidence{cited: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
-	e.before = checksOf(in.any("checks_before"), nil)
+	e.began = readBegan(in, e.checks)
+	given, _ := unwrapped(in.any("given")).([]any)
+	e.given = len(given) > 0
 	e.changed = pathsOf(in.any("changed"))
 	there := map[string]bool{}
 	for _, file := range pathsOf(in.any("changed_before")) {
@@ -65,7 +110,7 @@ func checksOf(v any, whys map[string]string) map[string]bool {
 			}
 			before, again := checks[id]
 			checks[id] = passed(o) && (!again || before)
-			if whys != nil && !passed(o) {
+			if !passed(o) {
 				whys[id] = line(first(o, "why"), maxLine)
 			}
 		}
@@ -91,13 +136,12 @@ func pathsOf(v any) []string {
 	return paths
 }
 
-// compare finds out whether some check shows that the work did something.
+// compare finds out whether some criterion shows that the work did something.
 func (e *evidence) compare(list []Criterion) {
-	for _, c := range list {
-		if e.checks[c.ID] && !e.before[c.ID] && !void(c.Check) {
-			e.proven = true
-		}
-	}
+	e.proven = slices.ContainsFunc(list, func(c Criterion) bool {
+		proof, _ := e.look(c)
+		return proof != ""
+	})
 }
 
 // ran tells whether an object has the result of a check: one without was not run.
@@ -171,7 +215,9 @@ func (e *evidence) ran(id string) bool {
 // look says what proves a criterion, or why nothing does.
 func (e *evidence) look(c Criterion) (proof, against string) {
 	if passed, ran := e.checks[c.ID]; ran {
-		return e.byCheck(c, passed)
+		if proof, against = e.byCheck(c, passed); proof != "" || !passed || !e.cited[c.ID] && !e.cited[""] {
+			return proof, against
+		}
 	}
 	_, ok := e.cited[c.ID]
 	_, forAll := e.cited[""]
@@ -200,19 +246,21 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 	return "", against
 }
 
-// byCheck says what the check of a criterion proves. One that passed before the work
-// proves it only as something that was kept: beside another one that the work met, or
+// byCheck says what the check of a criterion proves. Only one that was seen to fail
+// proves anything: before the work, or in an empty folder. One that passed before the
+// work proves that something was kept, beside another criterion that the work met, or
 // with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
+	before := e.before(c.ID)
 	switch {
 	case !passed && e.whys[c.ID] != "":
 		return "", "its check failed: " + e.whys[c.ID]
 	case !passed:
 		return "", "its check failed"
-	case void(c.Check):
-		return "", "its check passes whatever was done"
-	case !e.before[c.ID]:
+	case !before.Passed:
 		return "its check passed", ""
+	case before.Always && !e.given:
+		return "", "its check passes in an empty folder, too: nobody saw it fail"
 	case len(e.added) > 0 && e.tests:
 		return "its check passed, as it did before the work; tests came with it: " + line(strings.Join(e.added, ", "), maxGoal), ""
 	case e.proven:

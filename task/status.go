@@ -22,7 +22,8 @@ type judgement struct {
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings,omitempty"`
 	Stuck    bool     `json:"stuck,omitempty"`
-	Limits   []string `json:"limits,omitempty"` // why it is PARTIAL at best, whatever the criteria say
+	Began    []began  `json:"checks_before,omitempty"` // for the rounds that follow
+	Limits   []string `json:"limits,omitempty"`        // why it is PARTIAL at best, whatever the criteria say
 
 	beyond int // criteria that no further work can prove
 }
@@ -52,12 +53,12 @@ func callCriteriaStatus() Function {
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary` and `criteria`, or a text that ends in a status. One that nobody can read counts as NOT_ACHIEVED."},
 			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), and with `why` where it did not pass; or an object of such by id."},
-			{"checks_before", TypeAny, false, "Results of the same checks before the work. One that passed already proves nothing by itself."},
+			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
 			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
-			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing."},
+			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
 			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
@@ -70,6 +71,7 @@ func callCriteriaStatus() Function {
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best; `undone` where that was taken back."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
+			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
 			{"trust_reflection", TypeFlag, false, "What only the reflecting agent says counts, too."},
 			{"before", TypeObject, false, "What it gave for the round before; nothing in the first."},
@@ -87,6 +89,7 @@ func callCriteriaStatus() Function {
 			{"summary", TypeText, true, "What the reflecting agent said."},
 			{"reasons", TypeList, true, "Why it is this status, in words."},
 			{"warnings", TypeList, false, "What is to be looked at before anybody relies on the proof, in words. It lowers nothing."},
+			{"checks_before", TypeList, false, "How the checks ended before the work, for the round that follows."},
 			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
 			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
 		},
@@ -114,7 +117,7 @@ func criteriaStatus(in *inputs) any {
 	seen := readEvidence(in)
 	j := judgement{
 		Total: len(list), Criteria: []judged{}, Missing: []string{}, Reasons: []string{},
-		Said: r.status, Readable: r.status != "", Summary: cut(r.summary, maxLine),
+		Said: r.status, Readable: r.status != "", Summary: cut(r.summary, maxLine), Began: seen.began,
 	}
 	seen.compare(list)
 	unproven := 0
@@ -156,8 +159,8 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 		are = "is"
 	}
 	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
-	j.limit(in)
-	undone := in.flag("expect_change") && len(seen.changed) == 0
+	j.limit(in, seen)
+	undone := expectsChange(in) && len(seen.changed) == 0
 	if undone {
 		if j.unchanged(in) {
 			return
@@ -189,10 +192,16 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 }
 
+// expectsChange tells whether something had to be changed.
+func expectsChange(in *inputs) bool {
+	kind, _ := exactKind(in.text("type"))
+	return in.flag("expect_change") || kind == Development
+}
+
 // oldTests says what the tests that the work changed come to as they were before. That
 // they fail may be what the task is about: it is for a person to look at. Where the work
 // changed what the tests are, there is no other proof that they pass.
-func (j *judgement) oldTests(in *inputs) {
+func (j *judgement) oldTests(in *inputs, seen evidence) {
 	o, _ := unwrapped(in.any("old_tests")).(map[string]any)
 	files, defines := pathsOf(o["files"]), pathsOf(o["defines"])
 	tests, _ := unwrapped(in.any("tests")).(map[string]any)
@@ -208,9 +217,8 @@ func (j *judgement) oldTests(in *inputs) {
 	if is := line(first(o, "why"), maxLine); is != "" {
 		why = " (" + is + ")"
 	}
-	given, _ := unwrapped(in.any("given")).([]any)
 	switch {
-	case len(given) > 0 || len(defines) == 0 && passed(tests["counted"]):
+	case seen.given || len(defines) == 0 && passed(tests["counted"]):
 		j.Warnings = append(j.Warnings, "test files that the work changed do not pass as they were before: "+names+why)
 	case len(defines) > 0:
 		j.limitTo("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)

@@ -243,17 +243,52 @@ func TestWorkLimitsARound(t *testing.T) {
 	}
 }
 
-func TestVoidChecks(t *testing.T) {
+// A check proves something only if it was seen to fail: before the work, or else, beside
+// something that the work met, in an empty folder.
+// promise: S1
+func TestACheckIsSeenToFail(t *testing.T) {
 	t.Parallel()
-	for check, want := range map[string]bool{
-		"true": true, " : ": true, "exit 0": true, "# nothing": true, "test -f never & ": true, "test -f x || true": true, "go test ./...; true": true,
-		"test -f a || exit 0": true, "echo ok": true, "": false, "test -f x": false, "a && true": false, "go test ./... 2>&1": false, "grep -q '# Title' x": false,
-		"test -f a && test -f b": false, "exit 1": false, "echo $(cat x) | grep y": false,
+	const (
+		two   = `{"criteria": [{"id": "a", "text": "A", "check": "x"}, {"id": "b", "text": "B", "check": "y"}], "reflection": {"goal_status": "ACHIEVED"}, "changed": ["a"], `
+		both  = two + `"checks": [{"id": "a", "passed": true}, {"id": "b", "passed": true}], `
+		newA  = `{"id": "a", "passed": false}`
+		fails = `{"id": "b", "passed": false}`
+		kept  = `{"id": "b", "passed": true}`
+		never = `{"id": "b", "passed": true, "always": true}`
+	)
+	for _, c := range []struct{ name, with, want string }{
+		{"both failed before", both + `"checks_before": [` + newA + `,` + fails + `]}`, "ACHIEVED 2/2 met,met"},
+		{"one is kept", both + `"checks_before": [` + newA + `,` + kept + `]}`, "ACHIEVED 2/2 met,met"},
+		{"one never fails", both + `"checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},
+		{"one never fails, and tests came", both + `"tests": true, "changed": ["a_test.go"], "checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},
+		{"a person gave it", both + `"given": ["A", "B"], "checks_before": [` + newA + `,` + never + `]}`, "ACHIEVED 2/2 met,met"},
+		{"a person gave nothing else", both + `"given": ["A", "B"], "checks_before": [{"id": "a", "passed": true},` + never + `]}`, "PARTIAL 0/2 unproven,unproven"},
+		{"a later round", both + `"before": {"checks_before": [{"id": "a", "passed": true},` + kept + `]}}`, "PARTIAL 0/2 unproven,unproven"},
+		{"kept beside files", `{"criteria": [{"id": "a", "text": "A", "files": ["a"]}, {"id": "b", "text": "B", "check": "y"}], "reflection": {"goal_status": "ACHIEVED"}, "changed": ["a"], "tests": true, "checks": [{"id": "b", "exit": 0}], "checks_before": [` + kept + `]}`, "ACHIEVED 2/2 met,met"},
+		{"an operation", both + `"type": "Operations", "checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},
+		{"a question", both + `"type": "Q&A"}`, "PARTIAL 0/2 unproven,unproven"},
+		{"a question with a citation", both + `"type": "Q&A", "citations": [{"criterion": "a", "holds": true}]}`, "ACHIEVED 2/2 met,met"},
+		{"a question with a check that fails", two + `"type": "Investigation", "checks": [{"id": "b", "passed": false}], "citations": [{"holds": true}]}`, "PARTIAL 1/2 met,unmet"},
+		{"Development expects a change", strings.Replace(both, `["a"]`, `[]`, 1) + `"type": "Development"}`, "HOLLOW 2/2 met,met"},
 	} {
-		if void(check) != want {
-			t.Errorf("%q: %v", check, !want)
+		if got := statusOf(t, c.with); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
+	// what was before the work is handed on from round to round
+	j := call(t, "criteria-status", both+`"before": `+string(mustJSON(t, call(t, "criteria-status", both+`"checks_before": [`+newA+`,`+never+`]}`)))+`}`)
+	if got := fmt.Sprint(j["checks_before"]); got != "[map[id:a passed:false] map[always:true id:b passed:true]]" {
+		t.Errorf("the second round hands on %s", got)
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
 
 // Agents that failed are the reason for a round that changed nothing, also when the one

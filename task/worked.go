@@ -51,7 +51,7 @@ func workFailed(in *inputs) *failure {
 
 // limit says what keeps a round from being more than PARTIAL, whatever its criteria
 // say: work that was not done in full, tests that did not pass.
-func (j *judgement) limit(in *inputs) {
+func (j *judgement) limit(in *inputs, seen evidence) {
 	if lost, all := undone(in); len(lost) > 0 {
 		j.limitTo("%d of %d workstreams were not done: %s", len(lost), all, strings.Join(lost, ", "))
 	} else if f := workFailed(in); f != nil {
@@ -63,7 +63,7 @@ func (j *judgement) limit(in *inputs) {
 	if f := readFailure(in.any("merged_failed")); f != nil {
 		j.limitTo("what was merged was not found to be in order: %s", f.text)
 	}
-	if tests := unwrapped(in.any("tests")); in.flag("expect_tests") && in.flag("expect_change") && !passed(tests) {
+	if tests := unwrapped(in.any("tests")); in.flag("expect_tests") && expectsChange(in) && !passed(tests) {
 		o, _ := tests.(map[string]any)
 		why := line(first(o, "why"), maxLine)
 		if why == "" {
@@ -71,7 +71,7 @@ func (j *judgement) limit(in *inputs) {
 		}
 		j.limitTo("%s", why)
 	}
-	j.oldTests(in)
+	j.oldTests(in, seen)
 	if own := pathsOf(in.any("own_path")); len(own) > 0 {
 		j.limitTo("the work names its own worktree, which others do not have: %s", line(strings.Join(own, ", "), maxGoal))
 	}
@@ -149,17 +149,4 @@ func undone(in *inputs) (names []string, all int) {
 	return names, len(list)
 }
 
-var (
-	chain   = pattern.Lazy(`^(?:(?:step (\S+)|recipe \S+|[a-z]+(?:_[a-z]+)*(?: \([a-z_]+\))?): )+(.*)$`)
-	comment = pattern.Lazy(`(?m)(?:^|[ \t;])#.*$`)
-	yielded = pattern.Lazy(`(?:\|\|\s*(?:true|:|exit\s+0|/bin/true)|[^&]&|[;\n]\s*(?:true|:|exit\s+0))\s*;?\s*$`)
-	always  = pattern.Lazy(`^(?:true|:|/bin/true|/usr/bin/true|exit|exit\s+0|echo\b[^|&;$` + "`" + `]*|test\s+1|\[\s+1\s+\])?\s*;?$`)
-)
-
-// void tells a check that passes whatever was done: nothing but a comment, true, one
-// that is left in the background, one whose failure is taken back. It reads no shell;
-// it knows the usual forms.
-func void(check string) bool {
-	text := strings.TrimSpace(comment().ReplaceAllString(check, ""))
-	return check != "" && (always().MatchString(text) || yielded().MatchString(text))
-}
+var chain = pattern.Lazy(`^(?:(?:step (\S+)|recipe \S+|[a-z]+(?:_[a-z]+)*(?: \([a-z_]+\))?): )+(.*)$`)

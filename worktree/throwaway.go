@@ -73,6 +73,12 @@ func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway
 	return t, os.MkdirAll(t.Dir, 0o700)
 }
 
+// Beside makes an empty folder that goes with the copy.
+func (t Throwaway) Beside(name string) (string, error) {
+	dir := filepath.Join(t.root, name)
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
 // checkOut makes a repository that borrows the objects of this one, with a commit
 // of it checked out.
 func (p place) checkOut(ctx context.Context, commit, to string) error {

@@ -33,6 +33,7 @@ type Trial struct {
 	Tests  bool          // the tests of the repository, by Script where the settings name one
 	Args   []string      // else this
 	Script string        // the test command of the settings
+	Doubt  bool          // a command that passes is run in an empty folder, too
 	Within time.Duration // 0 = as long as it takes
 }
 
@@ -41,7 +42,8 @@ type Tried struct {
 	ID     string `json:"id,omitempty"`
 	Exit   int    `json:"exit"`
 	Passed bool   `json:"passed"`
-	Why    string `json:"why,omitempty"` // it did not pass
+	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
+	Why    string `json:"why,omitempty"`    // it did not pass
 	Said   string `json:"said,omitempty"`
 
 	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
@@ -79,7 +81,16 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 	case !t.Tests && len(t.Args) == 0:
 		return r, errors.New("there is nothing to run")
 	}
-	return run()
+	if r, err = run(); err != nil || !r.Passed || !t.Doubt {
+		return r, err
+	}
+	empty, err := tree.Beside("empty")
+	if err != nil {
+		return r, err
+	}
+	nothing, err := tryCommand(ctx, t, empty, env, to)
+	r.Always = nothing.Passed
+	return r, err
 }
 
 // old runs the tests with the test files and the test command of t.Old. A script that

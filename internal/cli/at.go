@@ -27,6 +27,9 @@ func (a *app) atCommand() *cobra.Command {
 			if t.Tests == (len(t.Args) > 0) {
 				return usage(cmd, errors.New("give a command after --, or --tests"))
 			}
+			if t.Doubt && t.Tests {
+				return usage(cmd, errors.New("--doubt goes with a command"))
+			}
 			if t.Old != "" && (!t.Tests || t.Commit == "") {
 				return usage(cmd, errors.New("--old-tests goes with --tests, and with a commit"))
 			}
@@ -71,6 +74,7 @@ it is.`
 	f.StringVar(&t.Base, "base", "", "what the work began with: ignored files that its rules hide are in the copy")
 	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
 	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
+	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
 	f.StringVar(&id, "id", "", "a name for it in the JSON")
