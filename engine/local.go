@@ -369,6 +369,11 @@ func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 	return recs, indexLedger{o}.Clear(recs)
 }
 
+// Retract takes back a run that was written down and that nobody has ever driven.
+func (o *Open) Retract() error {
+	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.local.State.Retract(o.run))
+}
+
 // Drive drives the run until it ends, is held, parked or stopped, and says how
 // it stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {

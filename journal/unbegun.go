@@ -131,9 +131,11 @@ func (s *State) deserted(id belay.RunID) bool {
 // gone: it leaves by itself, a moment later.
 func (s *State) forsaken(id belay.RunID) bool {
 	f := s.Folder(id)
-	if s.Begun(id) || !free(f.in(lockName)) {
-		return false
-	}
+	return !s.Begun(id) && free(f.in(lockName)) && keeperLeft(f)
+}
+
+// keeperLeft waits a moment for a keeper that has no driver.
+func keeperLeft(f Folder) bool {
 	for until := time.Now().Add(keeperLeaves); time.Now().Before(until); time.Sleep(copyPause) {
 		if free(f.KeeperLock()) {
 			return true
@@ -162,6 +164,11 @@ func (s *State) vacate(id belay.RunID) error {
 	if err := os.Remove(s.Socket(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritten("clear run", s.Socket(id), err)
 	}
+	return s.unlist(id)
+}
+
+// unlist takes a run out of the index.
+func (s *State) unlist(id belay.RunID) error {
 	return s.change("clear run", func(c *sqlite3.Conn) error {
 		return first(run(c, "DELETE FROM runs WHERE id = ?", id), run(c, "DELETE FROM sessions WHERE run = ?", id))
 	})

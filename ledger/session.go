@@ -98,8 +98,9 @@ func (led *Ledger) Enter(claim Claim) (belay.Session, error) {
 // that is known by name, or the one that the environment names, or nil.
 func findParent(c Tx, claim Claim) (*Member, error) {
 	for _, a := range claim.Ancestors {
-		m, err := member(c, `(pid = ?1 AND start = ?2 AND boot = ?3)
-			OR (keeper_pid = ?1 AND keeper_start = ?2 AND keeper_boot = ?3)`, a.Pid, a.Start, a.Boot)
+		// Not the run itself: who made a run and left it to a driver of its own is above that driver.
+		m, err := member(c, `run <> ?4 AND ((pid = ?1 AND start = ?2 AND boot = ?3)
+			OR (keeper_pid = ?1 AND keeper_start = ?2 AND keeper_boot = ?3))`, a.Pid, a.Start, a.Boot, claim.Run.Root())
 		if m != nil || err != nil {
 			return m, err
 		}

@@ -95,6 +95,24 @@ func TestAncestryBeatsEnvironment(t *testing.T) {
 	}
 }
 
+// Who makes a run and leaves it to a driver is above that driver, and no level of its own.
+//
+// promise: G3 G5
+func TestDetachedIsNoLevel(t *testing.T) {
+	led, _ := treeState(t)
+	admitted(t, led, ledger.Claim{Run: "root", Driver: someone(1), MaxDepth: 1})
+	must(t, led.SetKeeper("root", someone(2)))
+	above := []proc.Identity{someone(2), someone(1)}
+	want := belay.Session{Tree: "root", Parent: "root", Depth: 1, MaxDepth: 1, MaxSessions: ledger.DefaultMaxSessions}
+	for driver, chain := range map[int][]proc.Identity{10: above, 11: append([]proc.Identity{someone(10)}, above...)} {
+		admitted(t, led, ledger.Claim{Run: "kid", Driver: someone(10), Ancestors: above})
+		place, limit := enterAs(t, led, ledger.Claim{Run: "kid", Driver: someone(driver), Ancestors: chain})
+		if limit != nil || place != want {
+			t.Errorf("driver %d: %+v, %v; want %+v", driver, place, limit, want)
+		}
+	}
+}
+
 // promise: G5 G6
 func TestEnvironmentTightens(t *testing.T) {
 	led, _ := treeState(t)

@@ -125,7 +125,7 @@ func (c *crowd) leave(run string) (left string) {
 	}
 	_ = cmd.Process.Kill() // it may have died by itself: then the watch says so
 	_ = cmd.Wait()         // killed
-	return filepath.Join(c.dir, "state", "runs", run, "watch.log")
+	return filepath.Join(c.dir, "state", "runs", run, "driver.log")
 }
 
 // refuses has a watch look at a run for two seconds: it calls a person, once, and

@@ -99,9 +99,10 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 		text += "; the step has a check of its own, and that decides"
 	}
 	if h.parked {
-		if _, err := a.startDriver(ws, req.Run.Root()); err != nil {
+		if _, words, err := a.startDriver(ws, req.Run.Root()); err != nil {
 			a.complain(fmt.Errorf("wake run %s: %w", req.Run.Root(), err))
 		} else {
+			_ = words.Close() // nobody reads them here
 			h.left = false
 			text += "; it was parked, and goes on"
 		}

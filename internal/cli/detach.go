@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 )
 
 const (
-	attachWithin = 10 * time.Second
+	attachWithin = time.Minute // many may be started at once
 	lookEvery    = 20 * time.Millisecond
 )
 
@@ -29,12 +31,20 @@ func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSO
 	if err != nil {
 		return err
 	}
-	driver, err := a.startDriver(ws, open.ID)
-	if err != nil {
-		return exit.New(exit.Infra, "start driver", err, "start it with "+a.name()+" resume "+string(open.ID))
+	driver, words, err := a.startDriver(ws, open.ID)
+	if err == nil {
+		defer func() { _ = words.Close() }() // only read
+		err = awaitAttach(ctx, ws.state, open.ID, driver)
 	}
-	if err := awaitAttach(ctx, ws.state, open.ID, driver); err != nil {
-		return exit.New(exit.Infra, "start driver", err, "see why with "+a.name()+" resume "+string(open.ID))
+	if errors.Is(err, errDriverEnded) {
+		err = fmt.Errorf("%w: %s", err, lastWords(words))
+	}
+	switch {
+	case err == nil:
+	case driver.Alive(), ctx.Err() != nil:
+		return exit.New(exit.Infra, "start driver", err, "see whether it took it with "+a.name()+" runs; end it with "+a.name()+" cancel "+string(open.ID))
+	default:
+		return a.retract(ctx, ws, open.ID, err)
 	}
 	if asJSON {
 		a.object(struct {
@@ -47,20 +57,51 @@ func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSO
 	return nil
 }
 
-// startDriver starts belay resume in a session of its own. It is not waited
-// for: it outlives this process.
-func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, error) {
-	cmd := a.driverCommand(ws, id)
-	if err := cmd.Start(); err != nil {
-		return proc.Identity{}, err
+// retract takes back a run whose driver could not be started: somebody else would go on
+// with it later, when whoever asked for it has long asked again.
+func (a *app) retract(ctx context.Context, ws *workshop, id belay.RunID, why error) error {
+	hint := fmt.Sprintf("nothing was started, and no run %s is left; mend that, then start it again", id)
+	open, err := takeRun(ctx, ws, id)
+	if err == nil {
+		err = open.Retract()
 	}
-	driver, err := proc.Identify(cmd.Process.Pid)
-	return driver, errors.Join(err, cmd.Process.Release())
+	if err != nil {
+		a.complain(fmt.Errorf("take back run %s: %w", id, err))
+		hint = "nothing was started; end the run with " + a.name() + " cancel " + string(id)
+	}
+	return exit.New(exit.Infra, "start driver", why, hint)
 }
 
-// driverCommand is belay resume in a session of its own, with no input and no
-// output. It has no context: its life does not depend on this process.
-func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) *exec.Cmd {
+// startDriver starts belay resume in a session of its own, and gives the file with
+// what it says. It is not waited for: it outlives this process.
+func (a *app) startDriver(ws *workshop, id belay.RunID) (proc.Identity, *os.File, error) {
+	cmd, out, err := a.driverCommand(ws, id)
+	if err != nil {
+		return proc.Identity{}, nil, err
+	}
+	driver := proc.Identity{}
+	if err = cmd.Start(); err == nil {
+		driver, err = proc.Identify(cmd.Process.Pid)
+		err = errors.Join(err, cmd.Process.Release())
+	}
+	if err != nil {
+		return driver, nil, errors.Join(err, out.Close())
+	}
+	return driver, out, nil
+}
+
+// driverLog is the file, in the folder of a run, with what the last driver said that
+// ran in the background.
+const driverLog = "driver.log"
+
+// driverCommand is belay resume in a session of its own, with no input; what it says
+// goes to a file. It has no context: its life does not depend on this process.
+func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) (*exec.Cmd, *os.File, error) {
+	path := filepath.Join(string(ws.state.Folder(id)), driverLog)
+	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
 	args := append([]string{"--state", ws.state.Dir(), "resume", string(id), "--detached"}, flags...)
 	if a.talks {
 		args = append(args, "--log-level", string(a.logLevel))
@@ -70,9 +111,12 @@ func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) *exec
 	}
 	cmd := exec.Command(ws.local.Keeper[0], args...) //nolint:noctx // it outlives this process on purpose
 	cmd.Env = a.environ
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd
+	return cmd, out, nil
 }
+
+var errDriverEnded = errors.New("it ended before it took the run")
 
 // awaitAttach waits until the driver has taken the run.
 func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver proc.Identity) error {
@@ -85,7 +129,7 @@ func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver 
 			return err
 		}
 		if !alive {
-			return errors.New("it ended before it took the run")
+			return errDriverEnded
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("it did not take the run within %s", attachWithin)

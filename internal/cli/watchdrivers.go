@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"syscall"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -32,22 +30,15 @@ type driverEnd struct {
 	how string
 }
 
-// driverLog is the file, in the folder of a run, with what the last driver said
-// that a watch started.
-const driverLog = "watch.log"
-
 // maxLastLine is how much of a driver's last words is kept.
 const maxLastLine = 300
 
 // start starts a driver for a run in a session of its own, as belay resume does.
 func (d drivers) start(a *app, ws *workshop, id belay.RunID) error {
-	path := filepath.Join(string(ws.state.Folder(id)), driverLog)
-	out, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	cmd, out, err := a.driverCommand(ws, id, "--unattended")
 	if err != nil {
 		return err
 	}
-	cmd := a.driverCommand(ws, id, "--unattended")
-	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, out.Close())
 	}
@@ -77,7 +68,7 @@ func (d drivers) ended() (ends []driverEnd) {
 		switch code := ws.ExitStatus(); code {
 		case exit.OK, exit.Busy, exit.Held, exit.Window, -1:
 		default:
-			ends = append(ends, driverEnd{v.run, fmt.Sprintf("exit %d: %s", code, lastLine(v.out))})
+			ends = append(ends, driverEnd{v.run, fmt.Sprintf("exit %d: %s", code, lastWords(v.out))})
 		}
 		_ = errors.Join(v.out.Close(), v.cmd.Process.Release()) // it was only read, and the process is gone
 		delete(d, pid)
@@ -85,17 +76,20 @@ func (d drivers) ended() (ends []driverEnd) {
 	return ends
 }
 
-// lastLine is the last line of a file.
-func lastLine(f *os.File) string {
+// lastWords is the last error that a driver told in a file, or its last line.
+func lastWords(f *os.File) string {
 	size, err := f.Seek(0, 2)
 	if err != nil {
 		return ""
 	}
 	buf := make([]byte, min(size, 4<<10))
 	n, _ := f.ReadAt(buf, size-int64(len(buf))) // as much as there is
-	text := bytes.TrimSpace(buf[:n])
-	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
-		text = text[i+1:]
+	lines := strings.Split(strings.TrimSpace(string(buf[:n])), "\n")
+	text := lines[len(lines)-1]
+	for _, line := range lines {
+		if what, ok := strings.CutPrefix(line, "belay: error: "); ok {
+			text = what
+		}
 	}
-	return readable.Cut(readable.Clean(string(text)), maxLastLine)
+	return readable.Cut(readable.Clean(text), maxLastLine)
 }
