@@ -84,6 +84,7 @@ type drive struct {
 	ledAt   time.Time              // when it was asked whether a watch leads
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 	heard   int                    // answers of the asker
+	heeded  bool                   // the stop of this drive is among the facts
 }
 
 // Drive attaches to the run and drives it until it ends, is held, parked or
@@ -296,13 +297,11 @@ func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
 			}
 		case <-stop:
 			stop = nil
-			w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
+			w.heed(ctx)
 		case <-hard:
 			hard, late = nil, time.After(hurryWithin)
-			if stop != nil { // both came: that they end is no failure of theirs
-				stop = nil
-				w.facts = append(w.facts, w.stopFact(context.Cause(ctx), w.Epoch))
-			}
+			stop = nil
+			w.heed(ctx)                                 // both came: that they end is no failure of theirs
 			_ = w.keeper.Stop(fault.KilledStop, atOnce) // their ends come, or it is late
 		case <-late:
 			return &Interrupted{}
@@ -317,16 +316,6 @@ type Interrupted struct{}
 
 func (*Interrupted) Error() string { return "ended at once" }
 
-func (w *drive) stopFact(cause error, epoch int64) flow.Fact {
-	by := "stop"
-	if cause != nil {
-		by = cause.Error()
-	}
-	return flow.Fact{Run: w.Root, Event: event.RequestReceived{Request: event.Request{
-		ID: fmt.Sprintf("stop.%d", epoch), Run: w.Root, By: by, Ask: event.RequestStop,
-	}}}
-}
-
 // kept takes in what the keeper says: all that is there, for one turn, up to a
 // bound.
 func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
@@ -338,6 +327,10 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 			notes, err := w.Hand.Notes(job)
 			if err != nil {
 				return err
+			}
+			if w.together(ctx, e.Exit) {
+				w.heed(ctx)
+				e.Exit.KilledBy = fault.KilledStop
 			}
 			end, err := w.ended(ctx, job, *e.Exit)
 			if err != nil {

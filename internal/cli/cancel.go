@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/journal"
 )
 
 func (a *app) cancelCommand() *cobra.Command {
@@ -73,16 +74,27 @@ func (a *app) end(ctx context.Context, arg string, kind event.RequestKind, why s
 // endRun cancels or stops one run, and the runs that its steps started.
 func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, asJSON bool) error {
 	err := a.endOne(ctx, ws, id, kind, why, asJSON, func(l requestLine, text string) { a.tellRequest(l, asJSON, text) })
-	if err != nil {
+	if err != nil && exit.Code(err) != exit.Busy { // whose driver does not answer has lost its processes all the same
 		return err
 	}
-	return a.endBelow(ctx, ws, id, kind)
+	below := a.endBelow(ctx, ws, id, kind, fmt.Sprintf("the same was asked of run %s, in a step of which it was started", id), all)
+	if err != nil && below != nil {
+		a.complain(below)
+		return err
+	}
+	return errors.Join(err, below)
 }
+
+// all and lost choose which of the runs that a step started are ended: all, or those that
+// nobody drives.
+func all(journal.Summary) bool { return true }
+
+func lost(sum journal.Summary) bool { return lineOf(sum).Crashed }
 
 // endBelow ends the runs that steps of a run started, on every level, as the run itself
 // was ended. Their processes went with those of the run; without a record of it they
 // would be runs that lost their driver, and a watch would go on with them.
-func (a *app) endBelow(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind) error {
+func (a *app) endBelow(ctx context.Context, ws *workshop, id belay.RunID, kind event.RequestKind, why string, which func(journal.Summary) bool) error {
 	below, err := ws.state.Ledger().Below(id)
 	if err != nil {
 		return err
@@ -90,10 +102,10 @@ func (a *app) endBelow(ctx context.Context, ws *workshop, id belay.RunID, kind e
 	sums, err := ws.state.RunsNamed(below...)
 	errs := []error{err}
 	for _, sum := range sums {
-		if done, _ := atRest(sum.ID, kind, sum.Status); done || sum.Gone || !ws.state.Begun(sum.ID) {
+		if done, _ := atRest(sum.ID, kind, sum.Status); done || sum.Gone || !which(sum) || !ws.state.Begun(sum.ID) {
 			continue
 		}
-		err := a.endOne(ctx, ws, sum.ID, kind, fmt.Sprintf("the same was asked of run %s, in a step of which it was started", id), false,
+		err := a.endOne(ctx, ws, sum.ID, kind, why, false,
 			func(_ requestLine, text string) { a.say("%s", text) })
 		if err != nil && !leaving(ws.state, sum.ID) {
 			errs = append(errs, fmt.Errorf("run %s: %w", sum.ID, err))

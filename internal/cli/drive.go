@@ -135,13 +135,17 @@ func (a *app) tells(ws *workshop, o *engine.Open) bool {
 }
 
 // endLike ends what the steps of a run started, when the run itself was stopped or
-// cancelled.
+// cancelled; when it came to its end, those are stopped that lost their processes with it.
 func (a *app) endLike(ctx context.Context, ws *workshop, id belay.RunID, rest *belay.RunResult) error {
+	ctx = context.WithoutCancel(ctx)
+	why := fmt.Sprintf("run %s, in a step of which it was started, ", id)
 	switch {
 	case rest != nil && rest.Status == belay.Stopped:
-		return a.endBelow(context.WithoutCancel(ctx), ws, id, event.RequestStop)
+		return a.endBelow(ctx, ws, id, event.RequestStop, why+"was stopped", all)
 	case rest != nil && rest.Status == belay.Aborted:
-		return a.endBelow(context.WithoutCancel(ctx), ws, id, event.RequestCancel)
+		return a.endBelow(ctx, ws, id, event.RequestCancel, why+"was cancelled", all)
+	case rest != nil && rest.Status.Terminal():
+		return a.endBelow(ctx, ws, id, event.RequestStop, why+"has ended", lost)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	replyWithin = 10 * time.Second
 	mailEvery   = 50 * time.Millisecond
 	lockEvery   = 200 * time.Millisecond
+	asleepLooks = 10 // in a row at which a driver is stopped by a signal: it will not answer
 )
 
 // reply is what came of a request to a run that another process drives.
@@ -60,7 +61,8 @@ func ask(ctx context.Context, ws *workshop, req event.Request, free func(*engine
 		return heard{}, err
 	}
 	defer func() { _ = l.view.Close() }() // read only: nothing to lose
-	for end := time.Now().Add(replyWithin); time.Now().Before(end); {
+	asleep := 0
+	for end := time.Now().Add(replyWithin); time.Now().Before(end) && asleep < asleepLooks; {
 		if err := l.wait(ctx, lockEvery); err != nil || l.settled() {
 			return l.heard, err
 		}
@@ -70,6 +72,9 @@ func ask(ctx context.Context, ws *workshop, req event.Request, free func(*engine
 		}
 		if !isBusy(err) {
 			return l.heard, errors.Join(err, l.view.Remove(l.req.ID))
+		}
+		if asleep++; !l.view.Beat().Driver().Frozen() {
+			asleep = 0
 		}
 	}
 	if l.reply == "" {
