@@ -77,7 +77,7 @@ func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind eve
 	if err != nil && exit.Code(err) != exit.Busy { // whose driver does not answer has lost its processes all the same
 		return err
 	}
-	below := a.endBelow(ctx, ws, id, kind, fmt.Sprintf("the same was asked of run %s, in a step of which it was started", id), all)
+	below := a.endBelow(ctx, ws, id, kind, fmt.Sprintf("the same was asked of run %s, in a step of which it was started", id), each)
 	if err != nil && below != nil {
 		a.complain(below)
 		return err
@@ -85,9 +85,9 @@ func (a *app) endRun(ctx context.Context, ws *workshop, id belay.RunID, kind eve
 	return errors.Join(err, below)
 }
 
-// all and lost choose which of the runs that a step started are ended: all, or those that
+// each and lost choose which of the runs that a step started are ended: all, or those that
 // nobody drives.
-func all(journal.Summary) bool { return true }
+func each(journal.Summary) bool { return true }
 
 func lost(sum journal.Summary) bool { return lineOf(sum).Crashed }
 

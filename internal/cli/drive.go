@@ -141,9 +141,9 @@ func (a *app) endLike(ctx context.Context, ws *workshop, id belay.RunID, rest *b
 	why := fmt.Sprintf("run %s, in a step of which it was started, ", id)
 	switch {
 	case rest != nil && rest.Status == belay.Stopped:
-		return a.endBelow(ctx, ws, id, event.RequestStop, why+"was stopped", all)
+		return a.endBelow(ctx, ws, id, event.RequestStop, why+"was stopped", each)
 	case rest != nil && rest.Status == belay.Aborted:
-		return a.endBelow(ctx, ws, id, event.RequestCancel, why+"was cancelled", all)
+		return a.endBelow(ctx, ws, id, event.RequestCancel, why+"was cancelled", each)
 	case rest != nil && rest.Status.Terminal():
 		return a.endBelow(ctx, ws, id, event.RequestStop, why+"has ended", lost)
 	}
