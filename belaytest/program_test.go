@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/cli"
@@ -39,9 +40,8 @@ func TestMain(m *testing.M) {
 		p := place{state: os.Getenv("BELAY_STATE"), agents: os.Args[2]}
 		os.Exit(ending(nest(ctx, p, os.Args[3], os.Args[4], os.Args[5])))
 	}
-	// Cases wait for processes most of the time: more of them than there are cores
-	// can be under way. What is said on the command line comes after this.
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	flag.Parse()
+	if err := scratch.SideBySide(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

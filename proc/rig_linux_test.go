@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/belaytest/leak"
+	"github.com/belay-run/belay/belaytest/scratch"
 )
 
 // The test binary is also the keeper and the driver that is killed.
@@ -31,9 +31,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// Most of a test here is waiting for a process, so more of them than there are
-	// processors run at once. What the caller asks for wins.
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
+	flag.Parse()
+	if err := scratch.SideBySide(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

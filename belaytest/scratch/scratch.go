@@ -1,6 +1,7 @@
-// Package scratch puts the files that tests make into memory, where there is
-// enough of it. Tests make and remove many thousand small files, which on a disk
-// is half of the time that they spend in the kernel.
+// Package scratch is what tests share of the machine. The files that they make
+// are in memory, where there is enough of it: tests make and remove many thousand
+// small files, which on a disk is half of the time that they spend in the kernel.
+// And tests that wait run side by side.
 package scratch
 
 import (

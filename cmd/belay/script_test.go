@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,24 +35,11 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	heedSignals()
-	if err := sideBySide(); err != nil {
+	if err := scratch.SideBySide(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(scratch.Use(func() int { return withProgram(m.Run) }))
-}
-
-// sideBySide lets more tests run at a time than there are cores: most of a test
-// here is waiting for pauses and windows of the program under test. What was
-// asked for on the command line stays.
-func sideBySide() error {
-	const times, most = 4, 64 // each of them is several processes
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
-	if asked {
-		return nil
-	}
-	return flag.Set("test.parallel", fmt.Sprint(min(times*runtime.GOMAXPROCS(0), most)))
 }
 
 // heedSignals takes back that a signal is ignored, as SIGHUP is under nohup and

@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/belaytest/leak"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/internal/supervise"
@@ -32,9 +33,8 @@ func TestMain(m *testing.M) {
 			os.Exit(1) // no namespace here
 		}
 	}
-	// These tests wait for programs and use no processor meanwhile, so more of
-	// them than there are processors run at once. A flag of the caller wins.
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	flag.Parse()
+	if err := scratch.SideBySide(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

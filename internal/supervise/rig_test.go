@@ -6,13 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -56,13 +54,9 @@ func TestMain(m *testing.M) {
 
 // sideBySide runs more tests at a time than there are cores: most of a test here
 // is waiting for a limit of the attendant. With the race detector it is computing.
-// What was asked for stays.
 func sideBySide(m *testing.M) int {
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
-	if !asked && memoryTimes == 1 {
-		if err := flag.Set("test.parallel", strconv.Itoa(min(4*runtime.GOMAXPROCS(0), 64))); err != nil {
+	if memoryTimes == 1 {
+		if err := scratch.SideBySide(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
