@@ -146,7 +146,7 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 	case r.Above != "":
 		return person(fmt.Sprintf("a step of run %s started it, and that one is %s", r.Above, r.How), "resume "+string(r.Above))
 	case !free && !m.left(rules, now):
-		return Decision{Event: Stale, Reason: "nobody drives it"}
+		return Decision{Event: Stale, Reason: "nobody drives it; the watch acts when that has lasted " + text(stalePolls*rules.Poll)}
 	case r.Stalemate != "":
 		return halt(r)
 	case len(r.Lacks) > 0:

@@ -104,9 +104,10 @@ func Left(all []Decision) string {
 	return "left alone: " + strings.Join(names, ", ")
 }
 
-// Over tells whether no run is left that can go on without a person.
-func Over(all []Decision) bool {
-	return !slices.ContainsFunc(all, func(d Decision) bool { return !d.Rest })
+// Over tells whether a watch is done: no run is left that can go on without a person,
+// and none that starts later is waited for.
+func Over(all []Decision, later bool) bool {
+	return !later && !slices.ContainsFunc(all, func(d Decision) bool { return !d.Rest })
 }
 
 // soonest bounds how fast looks follow each other.

@@ -206,11 +206,28 @@ func TestResume(t *testing.T) {
 			w.pass(time.Minute)
 			w.run.Owner = OwnerDead
 			w.ticks(3 * time.Minute)
-			w.want(Stale, "nobody drives it")
+			w.want(Stale, "nobody drives it; the watch acts when that has lasted 3m")
 			w.pass(time.Minute)
 			w.want(Resumed, "")
 			if !w.last.Start || w.last.Count != 1 || w.last.Most != 3 {
 				w.t.Errorf("%+v", w.last)
+			}
+		},
+		"single looks, by cron": func(w *world) { // each is a watch of its own
+			w.rules.Poll = DefaultPoll
+			w.run.Owner = OwnerDead
+			for range 60 { // however many there are
+				w.pass(time.Second)
+				w.want(Stale, "the watch acts when that has lasted 1m30s")
+			}
+			w.pass(time.Minute)
+			w.want(Resumed, "")
+			for range 3 { // each driver dies at once
+				w.ticks(3 * time.Minute)
+			}
+			w.want(RestartCap, "")
+			if w.start != 3 {
+				w.t.Errorf("%d starts, want 3", w.start)
 			}
 		},
 		"a step of a run that was stopped started it": func(w *world) {
@@ -481,6 +498,27 @@ func TestRelief(t *testing.T) {
 	for looks, want := range map[int]bool{0: false, 1: false, stalePolls: false, stalePolls + 1: true, 99: true} {
 		if Relieves(looks) != want {
 			t.Errorf("after %d looks: %v", looks, !want)
+		}
+	}
+}
+
+// promise: W12, X
+func TestOver(t *testing.T) {
+	rests, goes := Decision{Event: NeedsYou, Rest: true}, Decision{Event: Running}
+	for name, c := range map[string]struct {
+		all   []Decision
+		later bool
+		want  bool
+	}{
+		"none from the beginning":       {nil, false, true},
+		"all rest":                      {[]Decision{rests, rests}, false, true},
+		"one goes on":                   {[]Decision{rests, goes}, false, false},
+		"none, but later ones count":    {nil, true, false},
+		"all rest, later ones count":    {[]Decision{rests}, true, false},
+		"one goes on, later ones count": {[]Decision{goes}, true, false},
+	} {
+		if is := Over(c.all, c.later); is != c.want {
+			t.Errorf("%s: %v, want %v", name, is, c.want)
 		}
 	}
 }

@@ -38,15 +38,20 @@ resumed, up to --max-resume times in a row without a finished step. A run that i
 paused, stopped, in a stalemate, failed or finishes nothing is reported and not resumed.
 A run that has ended is never started again.
 
-Without RUN, watch every run that has not ended, and runs that start later. Runs that
+Without RUN, watch every run that has not ended, and those that start meanwhile. Runs that
 ended before without reaching their goal are reported once, and count for the exit code
 while belay inbox lists them. Only one watch of a state directory acts; others wait and
 take over when it ends.
 
-The watch ends when no run is left that can continue without a person, or when its
-window is over; its last line says which runs it left alone, and why. Exit codes: 0 every run reached its goal, 11 a person must act, 12 runs
-are still running, 20 a run failed, 30 the watch itself failed. If several apply, the
-first of 30, 11, 20, 12 counts.`
+The watch ends when no run is left that can continue without a person, also when there was
+none from the beginning, or when its window is over. Without RUN and with --window 0 it
+never ends: it waits for runs that start later. Its last line says which runs it left alone,
+and why. Exit codes: 0 every run reached its goal or there was none, 11 a person must act,
+12 runs are still running, 20 a run failed, 30 the watch itself failed. If several apply,
+the first of 30, 11, 20, 12 counts.
+
+With --once it checks once: what it knows of a run is kept, so that a timer or cron can
+start it. A run without a driver is resumed once that was so for three times --poll.`
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "watch every run that has not ended (the default without RUN)")
 	f.BoolVar(&o.once, "once", false, "check once, then end")
@@ -158,7 +163,7 @@ func (w *watcher) loop(ctx context.Context) error {
 		} else {
 			w.standBy()
 		}
-		over := leads && watch.Over(all) && (len(w.named) > 0 || w.o.window != 0 && len(all) > len(w.before))
+		over := leads && watch.Over(all, len(w.named) == 0 && w.o.window == 0)
 		if over || w.o.once || w.o.window != 0 && !time.Now().Before(end) {
 			return w.end(all, over)
 		}
@@ -217,6 +222,9 @@ func (w *watcher) end(all []watch.Decision, over bool) error {
 		last.Reason = "another watch leads"
 	case !some:
 		last = watch.Decision{Event: watch.AllDone, Reason: "no run is left to watch"}
+		if over && len(w.named) == 0 && !w.o.once {
+			w.app.say("with --window 0 it waits for runs that start later")
+		}
 	case worst.Code() == exit.OK:
 		last = watch.Decision{Event: watch.AllDone, Reason: "every run reached its goal"}
 	case over:

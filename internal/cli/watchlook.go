@@ -27,7 +27,7 @@ type watcher struct {
 	lead    *journal.WatchLock             // nil while another watch has it
 	seen    map[belay.RunID]bool           // that had not ended at the last look: how they end is told, too
 	over    map[belay.RunID]watch.Decision // what was said of those that ended meanwhile, or before
-	before  map[belay.RunID]bool           // had ended before the first look; nil before that
+	looked  bool                           // once already
 	drivers drivers
 	starts  int // at this look
 	read    map[belay.RunID]readRun
@@ -165,20 +165,16 @@ func (w *watcher) list() ([]journal.Summary, error) {
 		return nil, err
 	}
 	var before []journal.Summary
-	if w.before == nil {
+	if !w.looked {
 		if before, err = w.ws.state.OpenRuns(belay.Failed, belay.NotAchieved, belay.Partial, belay.Hollow, belay.Stalemate); err != nil {
 			return nil, err
 		}
-		w.before = map[belay.RunID]bool{}
-		for _, s := range before {
-			w.before[s.ID] = true
-		}
+		w.looked = true
 	}
 	now := make(map[belay.RunID]bool, len(sums))
 	for _, s := range sums {
 		now[s.ID] = true
 		delete(w.over, s.ID)
-		delete(w.before, s.ID)
 	}
 	var missing []belay.RunID
 	for id := range w.seen {
