@@ -61,6 +61,8 @@ func (a *app) answerLine(o *engine.Open) {
 // result, then what it came to and what to type next.
 func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, took time.Duration, kept []hand.Kept) {
 	t := acc.Task
+	said := wordsOf(t)
+	a.out.acts = a.out.acts && said == "" && !t.Planned // a result that nobody got is none
 	if t.Planned && res.Status == belay.Achieved {
 		a.out.lines(plannedLines(o))
 		if !a.quiet {
@@ -68,7 +70,6 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 		}
 		return
 	}
-	said := wordsOf(t)
 	if said != "" {
 		a.out.lines(strings.Split(readable.Harmless(said), "\n"))
 	}

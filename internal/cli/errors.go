@@ -125,8 +125,12 @@ func closedBefore(w io.Writer) bool {
 }
 
 // acts tells the commands that do something: their exit code says that it is done,
-// whoever reads what they print. All others only answer a question.
+// whoever reads what they print. All others only answer a question, and so do those
+// that are asked for lines of JSON.
 func acts(cmd *cobra.Command) bool {
+	if asked, err := cmd.Flags().GetBool("json"); err == nil && asked {
+		return false
+	}
 	if cmd.Name() == "export" {
 		to, err := cmd.Flags().GetString("output")
 		return err == nil && to != "-"

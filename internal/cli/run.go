@@ -96,6 +96,10 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
 			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
 	}
+	if o.detach && o.id == "" && a.out.closed {
+		return exit.New(exit.Infra, "", fmt.Errorf("the id of the run could not be told: %w", errShut),
+			"nothing was started; name the run with --id, or give it a standard output")
+	}
 	dir, err := workDir(o.dir)
 	if err != nil {
 		return err
