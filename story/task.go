@@ -42,6 +42,7 @@ type Task struct {
 	Findings []TaskFinding // of the review of the round: those that are blocking
 	Answer   string        // of a question, an investigation, an operation
 	Pushed   string        // the branch that was pushed to origin; "" = none
+	ByAgents []string      // branches at remotes that agents pushed to
 	PR       string        // the address of its pull request
 	Branch   string        // that the result is on; "" = the work was done in the directory itself
 	Dir      string        // of the worktree with that branch
@@ -268,9 +269,10 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 		Criteria []TaskCriterion
 		Warnings []string
 		Limits   []string
+		Pushed   []string
 	}
 	r.get(round, "judged", &j)
-	t.Warnings, t.Limits = j.Warnings, j.Limits
+	t.Warnings, t.Limits, t.ByAgents = j.Warnings, j.Limits, j.Pushed
 	t.Findings = r.findings(round)
 	if t.Best == 0 {
 		t.Met, t.Line = j.Met, j.Line

@@ -22,6 +22,7 @@ type judgement struct {
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings,omitempty"`
 	Stuck    bool     `json:"stuck,omitempty"`
+	Pushed   []string `json:"pushed,omitempty"`
 	Began    []began  `json:"checks_before,omitempty"` // for the rounds that follow
 	Limits   []string `json:"limits,omitempty"`        // why it is PARTIAL at best, whatever the criteria say
 
@@ -68,7 +69,7 @@ func callCriteriaStatus() Function {
 			{"merged_failed", TypeAny, false, "Why the step failed that looks at merged workstreams."},
 			{"streams", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
-			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning."},
+			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best; `undone` where that was taken back."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
@@ -89,6 +90,7 @@ func callCriteriaStatus() Function {
 			{"summary", TypeText, true, "What the reflecting agent said."},
 			{"reasons", TypeList, true, "Why it is this status, in words."},
 			{"warnings", TypeList, false, "What is to be looked at before anybody relies on the proof, in words. It lowers nothing."},
+			{"pushed", TypeList, false, "Branches at remotes that agents pushed the work to, in this round or before it."},
 			{"checks_before", TypeList, false, "How the checks ended before the work, for the round that follows."},
 			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
 			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
@@ -139,6 +141,9 @@ func criteriaStatus(in *inputs) any {
 	}
 	j.settle(in, seen, r, unproven)
 	j.Warnings = append(j.Warnings, warnings(in)...)
+	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
+		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
+	}
 	j.Stuck = j.Stuck || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j

@@ -226,6 +226,7 @@ func TestWorkLimitsARound(t *testing.T) {
 		{"other tests that count nothing", one + `"tests": {"passed": true}, "old_tests": {"files": ["test.sh"], "passed": false}}`,
 			"PARTIAL -- the work changed the tests (test.sh): they count nothing now, and do not pass as they were before"},
 		{"other tests that count", one + `"tests": {"passed": true, "counted": true}, "old_tests": {"files": ["test.sh"], "passed": false}}`, "ACHIEVED"},
+		{"pushed by an agent", one + `"notes": "pushed: origin/wip\n"}`, "ACHIEVED"},
 		{"undone", one + `"after": "undone\n"}`, "ACHIEVED"},
 		{"passed before", one + `"checks_before": [{"id": "c1", "passed": true}]}`, "PARTIAL -- c1 is unproven"},
 		{"passed before, with new tests that nobody ran", strings.Replace(one, `"changed": "a"`, `"changed": "a_test.go"`, 1) + `"checks_before": [{"id": "c1", "passed": true}]}`, "PARTIAL -- c1 is unproven"},
@@ -236,6 +237,10 @@ func TestWorkLimitsARound(t *testing.T) {
 		if got := call(t, "criteria-status", c.with)["line"]; got != c.line {
 			t.Errorf("%s: %v, want %s", c.name, got, c.line)
 		}
+	}
+	told := call(t, "criteria-status", one+`"notes": "pushed: origin/b\n", "before": {"pushed": ["origin/a"]}}`)
+	if got := fmt.Sprint(told["pushed"], told["warnings"], told["reasons"]); got != "[origin/a origin/b] [an agent pushed commits of the work, which nobody asked for: origin/a, origin/b] [1 of 1 criteria is met]" {
+		t.Errorf("pushed by agents: %s", got)
 	}
 	got := call(t, "criteria-status", one+`"changed_before": "a_test.go"}`)["criteria"].([]any)[0].(map[string]any)["why"]
 	if want := "its check passed; tests that were there before the work were changed: a_test.go"; got != want {

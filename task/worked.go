@@ -87,8 +87,22 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 func notes(in *inputs) []string {
 	var list []string
 	for l := range strings.Lines(textOf(in.any("notes"))) {
-		if l = line(l, maxLine); l != "" && !strings.HasPrefix(l, warningMark) {
+		if l = line(l, maxLine); l != "" && !strings.HasPrefix(l, warningMark) && !strings.HasPrefix(l, pushedMark) {
 			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// pushedMark begins a note that names a branch at a remote which has commits of the work.
+const pushedMark = "pushed: "
+
+// pushed are the branches at remotes that agents pushed to, in this round or before it.
+func pushed(in *inputs) []string {
+	list := texts(in.object("before")["pushed"])
+	for l := range strings.Lines(textOf(in.any("notes"))) {
+		if name, is := strings.CutPrefix(line(l, maxLine), pushedMark); is && !slices.Contains(list, name) {
+			list = append(list, name)
 		}
 	}
 	return list

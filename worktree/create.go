@@ -70,6 +70,7 @@ type Made struct {
 	New    bool   // it was not there before
 	Left   string // files to include that were not copied, and why; only of a new one
 	Result bool   // to be removed: its branch is what the user takes
+	Local  bool   // and nobody was to push it: that a remote has its commits is no reason to remove it
 }
 
 // Create gives a run or a step a worktree with a branch of its own. What was

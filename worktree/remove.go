@@ -120,7 +120,7 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	if committed {
 		g.forgive(ctx, []*Owned{&o})
 	}
-	if m.Result && !slices.Contains(o.Why, ReasonUnpushed) && !g.arrived(ctx, own.Start, o.tip) {
+	if m.Result && !slices.Contains(o.Why, ReasonUnpushed) && !g.arrived(ctx, own.Start, o.tip, m.Local) {
 		o.Why = append(o.Why, ReasonUnpushed)
 	}
 	if why := o.keeps(force, aside); len(why) > 0 {
@@ -136,14 +136,18 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	return g.take(ctx, branch, own, o, known, force)
 }
 
-// arrived tells whether the commits of a branch are where its user works, or on a
-// remote. That another local branch has them, too, is chance: two runs can make the
+// arrived tells whether the commits of a branch are where its user works, or, unless
+// that does not count, on a remote. That another local branch has them, too, is chance: two runs can make the
 // same commit.
-func (g git) arrived(ctx context.Context, start, tip string) bool {
+func (g git) arrived(ctx context.Context, start, tip string, local bool) bool {
 	if tip == "" || tip == start {
 		return true
 	}
-	out, err := g.line(ctx, "rev-list", "--count", tip, "--not", "HEAD", "--remotes")
+	args := []string{"rev-list", "--count", tip, "--not", "HEAD"}
+	if !local {
+		args = append(args, "--remotes")
+	}
+	out, err := g.line(ctx, args...)
 	return err == nil && out == "0"
 }
 

@@ -49,6 +49,11 @@ func TestResultStays(t *testing.T) {
 	if err := Remove(t.Context(), m, false); !errors.As(err, &unsafe) || !slices.Equal(unsafe.Why, []Reason{ReasonUnpushed}) {
 		t.Fatalf("%v", err)
 	}
+	r.git("update-ref", "refs/remotes/origin/wip", m.Branch)
+	m.Local = true // an agent pushed it: its user was told of the branch here
+	if err := Remove(t.Context(), m, false); !errors.As(err, &unsafe) || !slices.Equal(unsafe.Why, []Reason{ReasonUnpushed}) {
+		t.Fatalf("%v", err)
+	}
 	r.git("merge", "-q", "--ff-only", m.Branch)
 	r.must(Remove(t.Context(), m, false))
 	if exists(m.Path) {

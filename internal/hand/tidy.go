@@ -25,7 +25,7 @@ type Kept struct {
 // Tidy removes the worktrees of an ended run in which nothing is that could be
 // lost, and says which are kept. One that goes on later is made again for it.
 func (h *Hand) Tidy(ctx context.Context) []Kept {
-	achieved := h.Tree.Status() == belay.Achieved
+	achieved, published := h.Tree.Status() == belay.Achieved, h.published()
 	var kept []Kept
 	for _, id := range slices.Backward(h.Tree.Runs()) { // those of a run are made from its own
 		s := h.Tree.Run(id)
@@ -49,7 +49,7 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 				made.Repo = s.Base()
 				k.Why = h.removeUnused(ctx, made)
 			default:
-				made.Repo, made.Result = h.Tree.Started().Dir, true
+				made.Repo, made.Result, made.Local = h.Tree.Started().Dir, true, !published
 				k.Why = remove(ctx, made)
 			}
 			if len(k.Why) == 0 {
@@ -63,6 +63,15 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
 	return kept
+}
+
+// published tells whether a run may have pushed its branch: one of a recipe that says
+// by publish what is to leave the machine has done so when it has what was published.
+func (h *Hand) published() bool {
+	vars := h.Tree.Run(h.Tree.Runs()[0]).Vars()
+	_, says := vars["publish"]
+	_, done := vars["published"]
+	return done || !says
 }
 
 // commit puts what an agent left uncommitted on the branch of its worktree: that

@@ -137,7 +137,7 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 		}
 	}
 	m.published(&c)
-	c.Pushed = len(c.PRs) > 0 || len(c.Remote) > 0 || m.pushes()
+	c.Pushed = len(c.PRs) > 0 || len(c.Remote) > 0 || m.pushes() || m.asked != nil && len(m.asked.ByAgents) > 0
 	c.Unasked = m.unasked(all)
 	return c, judged
 }
