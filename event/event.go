@@ -52,7 +52,7 @@ type RunStarted struct {
 	Version  string                 `json:"version,omitempty"`
 	Isolate  bool                   `json:"isolate,omitempty"` // the run has a worktree of its own, whatever its recipe says; root only
 
-	Policy     string             `json:"policy,omitempty"`      // who chooses recoveries: "" = belay, or classic; root only, as all below but the last two
+	Policy     string             `json:"policy,omitempty"`      // who chooses recoveries: "" = belay, or classic; root only, as all below but the last four
 	MaxRetries int                `json:"max_retries,omitempty"` // of the classic policy; 0 = its default
 	Recovery   string             `json:"recovery,omitempty"`    // about failed sub-recipes: "" = on, off or classic
 	Agents     bool               `json:"agents,omitempty"`      // the run uses agents: recovery may start some
@@ -62,6 +62,7 @@ type RunStarted struct {
 	Split      belay.Path         `json:"split,omitempty"`       // the run is the parts of this step's task
 	Parts      []belay.Part       `json:"parts,omitempty"`       // those parts
 	Stand      belay.Path         `json:"stand,omitempty"`       // the run is this one step of the recipe, in the stead of another
+	Finally    bool               `json:"finally,omitempty"`     // the run is the steps of finally of the recipe
 
 	Tests      []effect.TestPlan `json:"tests,omitempty"`       // how the tests of directories are run, found before the first step; root only, as the next two
 	TestScript string            `json:"test_script,omitempty"` // the test command of the settings

@@ -88,6 +88,7 @@ func (s *State) applyStep(r event.Record) error {
 			f := e.Failure
 			s.steps[i].failure = &f
 			s.unqueue(i)
+			s.drop(i)
 			if err := s.move(i, Failed); err != nil {
 				return err
 			}
@@ -180,7 +181,7 @@ func (s *State) start(e event.AttemptStarted, at time.Time) error {
 	} else {
 		s.unqueue(i)
 		st.attempt, st.verdict, st.greeted, st.taken, st.woken = e.Attempt, nil, true, true, false
-		s.ran = true
+		s.ran = s.ran || !s.closes(i)
 		if e.Agent != "" {
 			st.agent.begin(e)
 		}
@@ -551,6 +552,8 @@ func (s *State) receive(r event.Request) {
 	if r.Ask == event.RequestCancel && s.result == nil {
 		if s.cancel == nil {
 			s.cancel = &r
+		} else {
+			s.cut = true
 		}
 		return
 	}

@@ -93,6 +93,10 @@ func (s *State) unknowns(i int) int {
 // decide chooses the recovery of a broken step.
 func (s *State) decide(i int, now time.Time) belay.Plan {
 	x := s.situation(i, now)
+	if s.inFinally() || s.closes(i) { // its own retry: is all that it has
+		x.Optional, x.MaxReplans, x.Recoverable, x.Declared.Escalate = true, -1, false, false
+		return recovery.Choose(x)
+	}
 	if s.policyName(i) == recovery.PolicyClassic {
 		retries := s.tree.started.MaxRetries
 		if retries == 0 {

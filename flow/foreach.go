@@ -44,9 +44,12 @@ func (s *State) full() bool {
 
 // shape makes the recipe that a run walks through from the one that it names.
 func (s *State) shape(prog *recipe.Recipe, e event.RunStarted, vars map[string]belay.Value) (*recipe.Recipe, error) {
-	only := max(e.Each, e.Split, e.Stand, e.Repeat) // at most one of them is set
-	if only == "" {
-		return outer(prog), nil
+	only := max(e.Each, e.Split, e.Stand, e.Repeat) // at most one of them is set, and none with finally
+	switch {
+	case e.Finally:
+		return lastSteps(prog), nil
+	case only == "":
+		return outer(closing(prog)), nil
 	}
 	for i := range prog.Steps {
 		def := &prog.Steps[i]

@@ -54,6 +54,9 @@ func (s *State) lastHook(to Phase) string {
 
 // part settles a step that is over, or has its last hook run first.
 func (s *State) part(i int, to Phase) {
+	if s.closes(i) {
+		return // it was never among those that are left
+	}
 	if s.lastHook(to) != "" {
 		s.hooking = append(s.hooking, i)
 		return

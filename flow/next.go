@@ -228,12 +228,12 @@ func (s *State) caseOf(i int) verdict.Case {
 	}
 }
 
-// nextKill ends what must not go on: everything when the run is cancelled, a
-// child run past its timeout.
+// nextKill ends what must not go on: everything when the run is cancelled, but for
+// the steps of finally, a child run past its timeout.
 func (s *State) nextKill(now time.Time) command {
 	if s.cancel != nil && s.running > 0 {
 		for i := range s.steps {
-			if st := &s.steps[i]; st.key != "" && st.stopping == fault.KilledNot {
+			if st := &s.steps[i]; st.key != "" && st.stopping == fault.KilledNot && (!s.closes(i) || s.tree.cut()) {
 				return effect.Kill{Key: st.key, Why: fault.KilledCancel}
 			}
 		}
@@ -341,7 +341,7 @@ func (s *State) nextStep(i int, now time.Time, room, spare int) (command, bool) 
 	if room == 0 && !s.reserved(i) && (!asks || s.prog.Hooks.PreStep != nil) {
 		return nil, true
 	}
-	if s.id.Depth() > 0 && !s.ofStep() {
+	if s.id.Depth() > 0 && !s.ofStep() && !s.started.Finally {
 		if st.permit == nil {
 			return effect.Ask{Key: s.stepKey(i), Question: effect.AskStep{}}, false
 		}
@@ -434,11 +434,14 @@ func (s *State) nextEnd(room int) command {
 	if s.rounds != nil {
 		return s.endRounds(room)
 	}
+	if c, open := s.nextFinally(room); open {
+		return c
+	}
 	if c, open := s.nextBeside(room); open {
 		return c
 	}
 	r := s.endsAs(s.outcome())
-	if s.id.Depth() > 0 {
+	if s.id.Depth() > 0 && !s.started.Finally {
 		r.Outputs = make(map[string]belay.Value, len(s.outputs))
 		for name := range s.outputs {
 			r.Outputs[name] = s.vars.vars[name]

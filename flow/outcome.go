@@ -56,7 +56,7 @@ func (s *State) failedOutcome(from int) belay.RunResult {
 	var codes []int
 	for i := from; i < len(s.steps); i++ {
 		st := &s.steps[i]
-		if st.phase != Failed || s.prog.Steps[i].Optional && !s.aborts {
+		if st.phase != Failed || s.prog.Steps[i].Optional && !s.aborts || s.closes(i) {
 			continue
 		}
 		codes = append(codes, failureCode(st))

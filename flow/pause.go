@@ -28,6 +28,10 @@ func (t *Tree) requested(r event.Request) {
 		}
 	case event.RequestCancel: // what it leaves open has to end
 		t.unpause()
+		t.held = false                  // nobody is waited for any more
+		for _, b := range t.live.list { // a second one ends what they do last
+			t.touch(t.born[b])
+		}
 	case event.RequestAnswer, event.RequestClear: // the run's business
 	}
 }

@@ -29,11 +29,11 @@ const (
 var moves = map[Phase][]Phase{
 	Waiting:  {Running, NotTaken, Failed, Held, Broken},
 	Running:  {Ended, Waiting},
-	Ended:    {Checking, Done, Broken, Held, Waiting, Merging},
+	Ended:    {Checking, Done, Broken, Held, Waiting, Merging, Failed},
 	Checking: {Ended, Broken},
 	Broken:   {Waiting, Held, Failed, Helped, Checking, Skipped, Done, Merging},
 	Helped:   {Broken},
-	Merging:  {Done, Broken, Held},
+	Merging:  {Done, Broken, Held, Failed},
 	Held:     {Done, Ended, Waiting, Failed, Skipped, Merging},
 	Skipped:  {Waiting, Ended, Merging},
 	Failed:   {Waiting, Ended, Merging},

@@ -138,6 +138,9 @@ func (c *scene) step(i int) ([]string, error) {
 	if def.Repeat != nil && c.out[at].Why == "" {
 		c.out[at].Why = fmt.Sprintf("up to %d rounds", def.Repeat.Max)
 	}
+	if c.closes(i) {
+		return nil, c.last(line)
+	}
 	sets := setBy(def)
 	if !def.Type.Child() || c.out[at].Problem != "" {
 		return sets, nil
@@ -181,6 +184,9 @@ func (c *scene) decide(def *recipe.Step, line *Rehearsed) {
 	}
 	if by, ok := c.pending(def.Condition.Names()); ok {
 		line.Take, line.Why = TakeDepends, fmt.Sprintf("on the output of %s: %s", by, def.Condition)
+		if by == recipe.FinallyID {
+			line.Why = "on how the run ends: " + def.Condition.String()
+		}
 		return
 	}
 	taken, err := def.Condition.Truth(c.vars.lookup())
@@ -293,6 +299,16 @@ func (c *scene) call(i, at int) ([]string, error) {
 		first.Dir = line.Dir
 	}
 	return c.walk(line.Step+"/", first, unknown, of)
+}
+
+// last rehearses the steps of finally. What they set reaches nobody.
+func (c *scene) last(line Rehearsed) error {
+	unknown := maps.Clone(c.unknown)
+	unknown[recipe.RunVar] = recipe.FinallyID
+	first := c.started
+	first.Finally, first.Vars = true, c.vars.vars
+	_, err := c.walk(line.Step+"/", first, unknown, fate{spared: true})
+	return err
 }
 
 // down is the context of a sub-recipe; what depends on outputs is left unknown.

@@ -24,13 +24,17 @@ func (s *State) reopen() error {
 	if s.result == nil {
 		return fmt.Errorf("run %s: reopened but not ended", s.id)
 	}
-	s.result, s.failing, s.aborts, s.cancel, s.listed, s.beside = nil, false, false, nil, nil, nil
+	s.result, s.failing, s.aborts, s.cancel, s.cut, s.listed, s.beside = nil, false, false, nil, false, nil, nil
 	s.doubtHomes()
 	if s.rounds != nil {
 		s.rounds.seen = nil
 	}
 	for i := range s.steps {
 		st := &s.steps[i]
+		if s.closes(i) {
+			st.woken = true
+			continue
+		}
 		if st.phase != Failed && st.phase != Skipped {
 			continue
 		}

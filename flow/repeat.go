@@ -102,7 +102,7 @@ func (s *State) nesting() int {
 		return n
 	}
 	for up := s; up != nil; up = s.tree.runs[s.tree.parents[up.id].run] {
-		if up.ofStep() {
+		if up.ofStep() || up.started.Finally {
 			n--
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/recipe"
 )
 
 // NoRerun is the closed list of reasons why a step cannot run again.
@@ -88,6 +89,9 @@ func (t *Tree) Rerun(run belay.RunID, p belay.Path, by, why string) ([]Fact, err
 			return nil, &CannotRerun{Why: RerunMidway, Step: p, Of: id, Held: st.phase == Held}
 		}
 	}
+	if last := len(s.steps) - 1; i != last && s.closes(last) && s.steps[last].phase == Running {
+		return nil, &CannotRerun{Why: RerunMidway, Step: p, Of: recipe.FinallyID}
+	}
 	var facts []Fact
 	if t.runs[t.root].result != nil {
 		facts = t.Reopen(by, why)
@@ -133,6 +137,10 @@ func (s *State) reset(e event.StepReset) error {
 		}
 		if st := &s.steps[i]; st.phase == Waiting && p != e.Path {
 			continue // the reopening of the run woke it
+		}
+		if s.closes(i) {
+			s.anew(i)
+			return s.move(i, Waiting)
 		}
 		all = append(all, i)
 	}

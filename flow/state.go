@@ -56,6 +56,7 @@ type State struct {
 	leased   map[int]bool       // steps that have a tree
 	stirred  indexes            // steps that are not settled and of which something is on record or asked
 	cancel   *event.Request
+	cut      bool // and once more
 	failing  bool
 	ran      bool
 	listed   *effect.AnswerList // the list of all results, of a run that is items
@@ -185,9 +186,12 @@ func (s *State) begin(e event.RunStarted, at time.Time) error {
 	s.places = s.placings(e)
 	s.steps = make([]step, len(prog.Steps))
 	s.wire()
-	s.left = len(prog.Steps)
 	for i := range prog.Steps {
 		s.steps[i].phase = Waiting
+		if s.closes(i) {
+			continue // it waits for the end
+		}
+		s.left++
 		if s.steps[i].waits = len(prog.Steps[i].Needs); s.steps[i].waits == 0 {
 			s.ready.push(i)
 		}
@@ -242,7 +246,7 @@ func (s *State) wake(i int) {
 		s.settle(i)
 		return
 	}
-	if st.phase != Waiting || st.waits > 0 {
+	if st.phase != Waiting || st.waits > 0 || s.closes(i) {
 		return
 	}
 	if st.due.IsZero() {

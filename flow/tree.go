@@ -242,7 +242,7 @@ func (t *Tree) note(s *State, r event.Record) {
 	case event.AttemptFound:
 		t.attemptFound(e)
 	case event.AttemptJudged:
-		if e.Verdict.OK && !helps(e.Key) {
+		if e.Verdict.OK && s.counts(e.Key) {
 			t.done++
 		}
 	case event.RecoveryChosen:

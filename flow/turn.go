@@ -156,7 +156,7 @@ func (w *turn) carry(s *State, c command) (quiet bool, err error) {
 	}
 	switch c := c.(type) {
 	case note:
-		return false, w.write(s.id, c.Event)
+		return false, w.write(s.id, s.unattended(c.Event))
 	case effect.Do:
 		j := t.sealed(c.Job)
 		w.out.Effects = append(w.out.Effects, effect.Do{Job: j})

@@ -21,12 +21,15 @@ func (s *State) homeKey(i int) belay.Key {
 // placings says where the steps of the run work. What is one step of a recipe, or
 // the parts of one, works where that does.
 func (s *State) placings(e event.RunStarted) []recipe.Placing {
-	if e.Split != "" || e.Stand != "" || e.Repeat != "" {
+	if e.Split != "" || e.Stand != "" || e.Repeat != "" || e.Finally {
 		return make([]recipe.Placing, len(s.prog.Steps))
 	}
 	whole := s.lib.Recipes[e.Recipe]
 	all := recipe.Placings(whole, func(name string) *recipe.Recipe { return s.lib.Recipes[s.lib.Names[name]] })
 	if e.Each == "" {
+		if body := whole.Body(); body < len(whole.Steps) {
+			all = append(all[:body:body], recipe.Placing{})
+		}
 		return all
 	}
 	items := make([]recipe.Placing, len(s.prog.Steps))

@@ -65,6 +65,9 @@ func (g *callGraph) exported(given []string) (names, hidden map[string]string) {
 				add(RoundVar)
 				add(LastVar)
 			}
+			if s.Finally {
+				add(RunVar)
+			}
 		}
 	}
 	delete(names, "")

@@ -48,7 +48,7 @@ func eachStep(root *yaml.Node, f func(*yaml.Node)) {
 		switch root.Content[i].Value {
 		case "defaults":
 			f(v)
-		case "steps":
+		case "steps", "finally":
 			for _, n := range v.Content {
 				f(n)
 			}

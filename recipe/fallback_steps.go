@@ -25,6 +25,8 @@ func (l *linker) fallbacks() {
 			l.noStep(s, need{s.Fallback.Step, s.Fallback.Pos})
 		case j == i || s.Fallback.Step == s.ID:
 			l.fail(s, s.Fallback.Pos, "", "the step %q is its own fallback", s.ID)
+		case l.steps[j].Finally:
+			l.inFinally(s, need{s.Fallback.Step, s.Fallback.Pos})
 		default:
 			if edges == nil {
 				edges = make([][]int, len(l.steps))

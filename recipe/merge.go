@@ -83,6 +83,15 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)
 	m.Steps = overlay(written(parent), written(child), func(s Step) string { return string(s.ID) })
+	slices.SortStableFunc(m.Steps, func(a, b Step) int { // those of finally come last
+		switch {
+		case a.Finally == b.Finally:
+			return 0
+		case b.Finally:
+			return -1
+		}
+		return 1
+	})
 	if m.Ends == nil {
 		m.Ends, m.endsPlace = parent.Ends, parent.endsPlace
 	}

@@ -91,7 +91,7 @@ func (r *Recipe) ownWants(own map[string]bool) map[string]want {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		for _, u := range s.uses {
-			if !u.maybe && !s.isItem(u) && !s.ofRound(u) {
+			if !u.maybe && !s.isItem(u) && !s.ofRound(u) && !s.ofFinally(u) {
 				add(u.name, want{file: s.where(r), pos: u.pos})
 			}
 		}
@@ -121,6 +121,9 @@ func (s *Step) passedUp(all map[string]want) map[string]want {
 	if s.Repeat != nil {
 		delete(left, RoundVar)
 		delete(left, LastVar)
+	}
+	if s.Finally {
+		delete(left, RunVar)
 	}
 	return left
 }

@@ -48,6 +48,9 @@ func (l *linker) link() {
 			i++
 			continue
 		}
+		if l.steps[i].Finally && (i == 0 || !l.steps[i-1].Finally) {
+			prior = l.leaves(i)
+		}
 		end := l.group(i)
 		next := make([]int, 0, end-i)
 		for ; i < end; i++ {
@@ -96,6 +99,9 @@ func (l *linker) ids() {
 		}
 		l.index[s.ID] = i
 	}
+	if i, taken := l.index[FinallyID]; taken && l.steps[len(l.steps)-1].Finally {
+		l.fail(&l.steps[i], l.steps[i].idPos, "choose another one", "the id %q stands for all steps of finally", FinallyID)
+	}
 }
 
 func (l *linker) needed(i int) []int {
@@ -111,12 +117,19 @@ func (l *linker) needed(i int) []int {
 			l.fail(s, n.pos, "", "the step %q needs itself", n.id)
 		case l.steps[j].IsFallback:
 			l.notAwaited(s, n)
+		case l.steps[j].Finally:
+			l.inFinally(s, n)
 		default:
 			needs = append(needs, j)
 		}
 	}
 	slices.Sort(needs)
 	return slices.Compact(needs)
+}
+
+// inFinally reports a step of finally that something else wants to have run.
+func (l *linker) inFinally(s *Step, n need) {
+	l.fail(s, n.pos, "", "the step %q belongs to finally, and runs when all others are over", n.id)
 }
 
 // noStep reports an id that no step has.

@@ -86,6 +86,9 @@ func (p *parser) recipe() *Recipe {
 			p.fail(posOf(root), "", "a recipe needs %q", name)
 		}
 	}
+	if len(r.Steps) > 0 {
+		p.link(r.Steps, p.extends)
+	}
 	if r.stranded() {
 		p.fail(posOf(keyNode(root, "merge")), strandedHint, strandedText)
 	}

@@ -152,6 +152,7 @@ type Step struct {
 	Escalate   bool              // on_failure: escalate
 	Fallback   *Fallback         // what is done instead when it stays failed; nil = nothing
 	IsFallback bool              // it never starts by itself: another step has it as its fallback
+	Finally    bool              // it belongs to finally: it runs when all others are over, however they ended; such steps come last
 	Item       string            // of one that stands in for the items of a foreach: the variable that holds the item
 	Pos        Pos
 

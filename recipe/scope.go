@@ -77,7 +77,7 @@ func (g *callGraph) call(name string) called {
 			continue
 		}
 		maps.Copy(c.owns, g.owns(sub))
-		maps.Copy(c.sets, outputsOf(sub.Steps))
+		maps.Copy(c.sets, outputsOf(sub.Steps[:sub.Body()]))
 		for _, ref := range sub.SubRecipes() {
 			if !seen[ref.Name] {
 				seen[ref.Name] = true
@@ -151,7 +151,7 @@ func (sc *scope) setters(name string) (steps []int, found bool) {
 func (sc *scope) step(i int) {
 	s := &sc.r.Steps[i]
 	for _, u := range s.uses {
-		if u.maybe || sc.first[u.name] || s.isItem(u) || s.ofRound(u) {
+		if u.maybe || sc.first[u.name] || s.isItem(u) || s.ofRound(u) || s.ofFinally(u) {
 			continue
 		}
 		setters, found := sc.setters(u.name)

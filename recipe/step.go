@@ -1,6 +1,8 @@
 package recipe
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -18,15 +20,20 @@ type draft struct {
 }
 
 func readSteps(p *parser, r *Recipe, k, v *yaml.Node) {
+	r.Steps = slices.Concat(p.steps(k, v, func(*draft, *yaml.Node) {}), r.Steps) // those of finally stay behind
+}
+
+// steps reads a list of steps; also looks at each once more.
+func (p *parser) steps(k, v *yaml.Node, also func(*draft, *yaml.Node)) []Step {
 	if v.Kind != yaml.SequenceNode {
 		p.wrong(k, v, "a list of steps", "")
-		return
+		return nil
 	}
 	if len(v.Content) == 0 {
-		p.fail(posOf(k), "", "a recipe needs at least one step")
-		return
+		p.fail(posOf(k), "", "%q needs at least one step", k.Value)
+		return nil
 	}
-	r.Steps = make([]Step, len(v.Content))
+	list := make([]Step, len(v.Content))
 	var d draft // one for all steps: it is large
 	for i, n := range v.Content {
 		d = draft{Step: Step{Pos: posOf(n), Retry: Retry{MaxAttempts: 1}}}
@@ -35,9 +42,10 @@ func readSteps(p *parser, r *Recipe, k, v *yaml.Node) {
 		} else {
 			p.fail(posOf(n), "write - id: and the step's other keys below it", "a step is a mapping, found %s", kindOf(n))
 		}
-		r.Steps[i] = d.Step
+		also(&d, n)
+		list[i] = d.Step
 	}
-	p.link(r.Steps, p.extends)
+	return list
 }
 
 func (p *parser) step(d *draft, n *yaml.Node) {

@@ -61,6 +61,8 @@ func collect(n *yaml.Node, words map[string]bool) {
 			case "repeat":
 				words[RoundVar], words[LastVar] = true, true
 				continue
+			case "finally":
+				words[RunVar] = true
 			case "condition":
 				continue
 			}

@@ -73,6 +73,8 @@ var topKeys = newTable(
 	key[Recipe]{name: "defaults", types: []string{typeMapping}, form: "{timeout: 5m, retry: 2}", read: readDefaults,
 		doc: "Step keys for every step of this file that does not set them itself."},
 	key[Recipe]{name: "steps", types: []string{typeSteps}, read: readSteps, doc: "What is done, one mapping for each step."},
+	key[Recipe]{name: "finally", types: []string{typeSteps}, read: readFinally,
+		doc: "Steps that run one after the other when all others are over: on success, failure and cancel, not while the run is stopped, paused or held. They never change how the run ends, nobody is asked about them, and each has 5m where it does not say timeout. They read `run`, an object with `ok`, `status`, `code` and `failure`."},
 	key[Recipe]{name: "output", types: []string{typeAny}, doc: "Accepted and without effect.",
 		read: func(p *parser, _ *Recipe, k, _ *yaml.Node) {
 			p.warn(posOf(k), "", "%q at the top of a recipe has no effect", k.Value)

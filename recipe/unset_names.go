@@ -62,6 +62,8 @@ func (s *Step) mayLeave(reader *Step) string {
 		strings.Contains(reader.Condition.String(), s.Condition.String())
 	tagged := len(s.Tags) > 0 && strings.Join(s.Tags, ",") != strings.Join(reader.Tags, ",")
 	switch {
+	case reader.Finally && !s.Finally:
+		return "which the run may not come to"
 	case s.IsFallback:
 		return "which runs only as a fallback"
 	case s.Condition != nil && !guarded:

@@ -79,6 +79,7 @@ type Stats struct {
 	Stops, Cancels, Answers     int64
 	Reopens, Deadlines          int64
 	Hooks, Items, Rounds        int64
+	Finally                     int64
 	Found                       [4]int64 // adopted, harvested, unborn, lost
 	Ends                        [5]int64 // achieved, failed, partial, aborted, held
 }
@@ -108,6 +109,7 @@ func (s *Stats) Add(o Stats) {
 	s.Hooks += o.Hooks
 	s.Items += o.Items
 	s.Rounds += o.Rounds
+	s.Finally += o.Finally
 	for i := range s.Found {
 		s.Found[i] += o.Found[i]
 	}

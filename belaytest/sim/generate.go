@@ -28,6 +28,9 @@ type generator struct {
 
 	later  dice // the same, once more
 	repeat int
+
+	last    dice // and again
+	finally int
 }
 
 // generate writes the recipes of a seed. In steady ones no delay can change
@@ -44,6 +47,8 @@ func generate(seed uint64, steady bool) book {
 	g.hook, g.each = of(g.extra, 0, 0, 300, 600), of(g.extra, 0, 0, 150, 400)
 	g.later = newDice(seed, "rounds")
 	g.repeat = of(g.later, 0, 0, 150, 400)
+	g.last = newDice(seed, "finally")
+	g.finally = of(g.last, 0, 0, 0, 300, 700)
 	g.output = max(g.output, g.condition)
 	g.linear = g.maybe(400)
 	if g.linear {
@@ -82,6 +87,7 @@ func (g *generator) recipe(name string, depth int) {
 	for i := range n {
 		calls = g.step(&b, name, i, depth, above) || calls
 	}
+	g.writeFinally(&b)
 	if !calls {
 		g.leaves = append(g.leaves, name)
 	}
@@ -179,6 +185,23 @@ func (g *generator) writeForeach(b *strings.Builder) {
 func (g *generator) writeRepeat(b *strings.Builder) {
 	if g.later.maybe(g.repeat) {
 		fmt.Fprintf(b, "    repeat: {max: %d%s}\n", 1+g.later.IntN(4), of(g.later, "", ", until: last.ok", ", until: round == 2", ", until: last.status == 'none'"))
+	}
+}
+
+// writeFinally writes what a recipe does last. A callee is one that is there already.
+func (g *generator) writeFinally(b *strings.Builder) {
+	if !g.last.maybe(g.finally) {
+		return
+	}
+	b.WriteString("finally:\n")
+	for i := range 1 + g.last.IntN(2) {
+		fmt.Fprintf(b, "  - id: f%d\n", i)
+		if len(g.leaves) > 0 && !g.steady && g.last.maybe(250) {
+			fmt.Fprintf(b, "    recipe: %s\n", of(g.last, g.leaves...))
+			continue
+		}
+		b.WriteString("    command: work\n" + of(g.last, "", "", "    once: true\n", "    retry: 2\n", "    verify: check\n", "    output: last\n"))
+		b.WriteString(of(g.last, "", "", "    condition: not run.ok\n", "    foreach: list\n"))
 	}
 }
 

@@ -146,7 +146,7 @@ func counts(s Stats) []count {
 		{"disk full", s.DiskFull}, {"fenced starts", s.Fenced}, {"stops", s.Stops}, {"cancels", s.Cancels},
 		{"pauses", s.Pauses}, {"resets", s.Resets},
 		{"answers", s.Answers}, {"reopens", s.Reopens}, {"deadlines", s.Deadlines},
-		{"cut turns", s.Cut}, {"restored", s.Restored}, {"hooks", s.Hooks}, {"items of lists", s.Items}, {"rounds", s.Rounds},
+		{"cut turns", s.Cut}, {"restored", s.Restored}, {"hooks", s.Hooks}, {"items of lists", s.Items}, {"rounds", s.Rounds}, {"finally", s.Finally},
 		{"adopted", s.Found[foundIndex(fault.Adopted)]}, {"harvested", s.Found[foundIndex(fault.Harvested)]},
 		{"unborn", s.Found[foundIndex(fault.Unborn)]}, {"lost", s.Found[foundIndex(fault.Lost)]},
 		{"ACHIEVED", s.Ends[endIndex(belay.Achieved)]}, {"FAILED", s.Ends[endIndex(belay.Failed)]},

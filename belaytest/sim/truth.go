@@ -19,6 +19,7 @@ type truth struct {
 	epoch    int64
 	pausing  bool // a person wants nothing new to start
 	reopens  int  // of the root
+	cancels  int  // the same
 	at       time.Time
 	progs    map[belay.RunID]*recipe.Recipe
 	first    map[belay.RunID]event.RunStarted
@@ -26,7 +27,7 @@ type truth struct {
 	attempts map[belay.Key]*attempt // every key that was ever started
 	open     []belay.Key            // processes that are open by the records
 	due      []belay.Key            // open at attach, not found yet
-	last     map[belay.RunID]bool   // runs that ended
+	over     map[belay.RunID]bool   // runs that ended
 	items    map[string]string      // "run item" to "run:step"
 	requests map[string]bool        // "run id" of requests that were received
 }
@@ -70,7 +71,7 @@ func newTruth(w *world) *truth {
 	return &truth{
 		w: w, status: belay.Running,
 		progs: map[belay.RunID]*recipe.Recipe{}, first: map[belay.RunID]event.RunStarted{}, steps: map[string]*stepTruth{},
-		attempts: map[belay.Key]*attempt{}, last: map[belay.RunID]bool{}, items: map[string]string{},
+		attempts: map[belay.Key]*attempt{}, over: map[belay.RunID]bool{}, items: map[string]string{},
 		requests: map[string]bool{},
 	}
 }
@@ -118,7 +119,7 @@ func (t *truth) record(r event.Record) {
 
 // stepRecord looks at a record about a step or an attempt.
 func (t *truth) stepRecord(r event.Record) {
-	if t.last[r.Run] {
+	if t.over[r.Run] {
 		t.w.violate("an end is an end", "record %d: %s in run %s, which has ended", r.Seq, r.Event.Kind(), r.Run)
 	}
 	switch e := r.Event.(type) {
@@ -185,10 +186,10 @@ func (t *truth) attached(e event.RunAttached) {
 
 // reopened gives every step that did not end well another chance.
 func (t *truth) reopened(run belay.RunID) {
-	if !t.last[run] {
+	if !t.over[run] {
 		t.w.violate("an end is an end", "run %s was reopened and had not ended", run)
 	}
-	delete(t.last, run)
+	delete(t.over, run)
 	if run == t.w.root {
 		t.status, t.pausing = belay.Running, false
 		t.reopens++
@@ -222,10 +223,10 @@ func (t *truth) nothingRuns(when string) {
 }
 
 func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
-	if t.last[run] {
+	if t.over[run] {
 		t.w.violate("an end is an end", "%s ended twice", run)
 	}
-	t.last[run] = true
+	t.over[run] = true
 	if (r.Code == exit.OK) != (r.Status == belay.Achieved) {
 		t.w.violate("0 means achieved", "%s is %s with code %d", run, r.Status, r.Code)
 	}
@@ -235,6 +236,7 @@ func (t *truth) runEnded(run belay.RunID, r belay.RunResult) {
 	if r.Status != belay.Aborted {
 		t.hooked(run)
 	}
+	t.closed(run, r)
 	for _, k := range t.open {
 		if t.attempts[k].step.run == run {
 			t.w.violate("nothing outlives its run", "%s is open and %s has ended", k, run)
@@ -262,9 +264,10 @@ func (t *truth) requested(run belay.RunID, r event.Request) {
 		t.w.stats.Stops++
 	case event.RequestPause:
 		t.w.stats.Pauses++
-		t.pausing = run == t.w.root && !t.last[run]
+		t.pausing = run == t.w.root && !t.over[run]
 	case event.RequestCancel:
 		t.pausing = t.pausing && run != t.w.root
+		t.cancels += btoi(run == t.w.root && !t.over[run])
 	case event.RequestAnswer, event.RequestClear:
 	}
 	id := string(run) + " " + r.ID

@@ -28,6 +28,7 @@ func (t *truth) started(run belay.RunID, e event.AttemptStarted) {
 		return
 	}
 	t.beside(e, d)
+	t.last(e, d)
 	if t.pausing {
 		t.w.violate("a pause starts nothing", "%s is started", e.Key)
 	}
@@ -129,7 +130,7 @@ func (t *truth) ended(e event.AttemptEnded) {
 	a.ended = &o
 	t.close(e.Key, a)
 	if a.child != "" {
-		if !t.last[a.child] {
+		if !t.over[a.child] {
 			t.w.violate("a child ends before its parent's step", "%s", e.Key)
 		}
 		return

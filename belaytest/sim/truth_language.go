@@ -15,11 +15,29 @@ import (
 func (t *truth) shape(prog *recipe.Recipe, run belay.RunID, e event.RunStarted) *recipe.Recipe {
 	c := *prog
 	c.Steps = nil
-	if e.Each != "" || e.Repeat != "" {
+	if e.Each != "" || e.Repeat != "" || e.Finally {
 		c.Hooks = recipe.Hooks{} // they are around the list, not around its items
+	}
+	if e.Finally {
+		t.w.stats.Finally++
 	}
 	for i := range prog.Steps {
 		def := prog.Steps[i]
+		if def.Finally && e.Each == "" && e.Repeat == "" { // they are a run of their own
+			switch first := i == 0 || !prog.Steps[i-1].Finally; {
+			case !e.Finally && first:
+				c.Steps = append(c.Steps, recipe.Step{ID: recipe.FinallyID, Type: belay.TypeRecipe, Finally: true, Optional: true, Retry: recipe.Retry{MaxAttempts: 1}})
+				continue
+			case !e.Finally:
+				continue
+			case first:
+				def.Needs = nil
+			default:
+				def.Needs = []int{len(c.Steps) - 1}
+			}
+		} else if e.Finally {
+			continue
+		}
 		if e.Repeat == def.ID {
 			c.Steps = roundsOf(def)
 			t.w.stats.Rounds += int64(len(c.Steps))
@@ -127,6 +145,9 @@ func (t *truth) hooked(run belay.RunID) {
 	hooks := t.progs[run].Hooks
 	for i := range t.progs[run].Steps {
 		d := t.steps[stepName(run, t.progs[run].Steps[i].ID)]
+		if d.path == recipe.FinallyID {
+			continue // it has none
+		}
 		failed := d.phase == "failed" || d.phase == "refused"
 		if d.done && hooks.PostStep != nil && d.hook != "post_step" || failed && hooks.OnError != nil && d.hook != "on_error" {
 			t.w.violate("a hook stands beside its step", "%s has ended, and %s is %q without its last hook", run, d.path, d.phase)

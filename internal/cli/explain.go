@@ -94,6 +94,7 @@ type planLine struct {
 	Attempts  int        `json:"attempts"`
 	Once      bool       `json:"once,omitempty"`
 	Optional  bool       `json:"optional,omitempty"`
+	Finally   bool       `json:"finally,omitempty"`
 	Verify    bool       `json:"verify,omitempty"`
 	Role      string     `json:"role,omitempty"`
 	Policy    string     `json:"policy,omitempty"`
@@ -372,7 +373,7 @@ func planLineOf(r *recipe.Recipe, st *recipe.Step, expect belay.Expect, known ex
 		Needs: idsOf(r, st.Needs), Reads: reads(st, known), Gives: gives(st), Calls: st.Recipe, Agent: st.Agent,
 		Model: st.Model, Expect: string(expect),
 		Foreach: st.Foreach, Rounds: rounds, Until: until, Group: st.Group, Tags: st.Tags, TimeoutMS: st.Timeout.Milliseconds(),
-		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Verify: st.Verify != nil,
+		Attempts: max(st.Retry.MaxAttempts, 1), Once: st.Once, Optional: st.Optional, Finally: st.Finally, Verify: st.Verify != nil,
 		Role: st.Role, Policy: st.Policy, Recovery: st.Recovery, Fallback: elseOf(st), Instead: idsOf(r, standsFor(r, st)),
 	}
 }

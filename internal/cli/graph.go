@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/internal/graph"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
 
@@ -104,6 +105,11 @@ func (s *runView) graph(id belay.RunID) *graph.Graph {
 			break // a run has no more steps than its recipe
 		}
 		g.Nodes[i].Phase = story.PhaseWord(v)
+		if def := &run.Recipe().Steps[i]; def.Finally && def.ID == recipe.FinallyID {
+			for n := range i {
+				g.Nodes[i].Needs = append(g.Nodes[i].Needs, n) // it comes after all others
+			}
+		}
 		if v.Child != "" && s.Tree.Run(v.Child) != nil {
 			g.Nodes[i].Sub = s.graph(v.Child)
 		}

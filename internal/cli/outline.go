@@ -124,7 +124,7 @@ func standsFor(r *recipe.Recipe, st *recipe.Step) []int {
 // noteOf says in a few words what is special about a step.
 func noteOf(st *recipe.Step, expect belay.Expect) string {
 	var words []string
-	if st.Type.Child() {
+	if st.Type.Child() && st.Recipe != "" {
 		words = append(words, st.Recipe)
 	}
 	if st.Type.Inside() {
@@ -148,7 +148,10 @@ func noteOf(st *recipe.Step, expect belay.Expect) string {
 	if st.Condition != nil {
 		words = append(words, "if "+strings.Join(strings.Fields(st.Condition.String()), " "))
 	}
-	if st.Optional {
+	switch {
+	case st.Finally:
+		words = append(words, "finally")
+	case st.Optional:
 		words = append(words, "optional")
 	}
 	if st.Once {
@@ -271,6 +274,9 @@ func variables(r *recipe.Recipe) []string {
 		if r.Steps[i].Repeat != nil {
 			names = append(names, recipe.RoundVar, recipe.LastVar)
 		}
+		if r.Steps[i].Finally {
+			names = append(names, recipe.RunVar)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -295,7 +301,10 @@ func caps(st *recipe.Step) []string {
 	if st.Verify != nil {
 		words = append(words, "checked by verify")
 	}
-	if st.Optional {
+	switch {
+	case st.Finally:
+		words = append(words, "finally: it runs however the run ends, and never changes how")
+	case st.Optional:
 		words = append(words, "optional: its failure does not fail the run")
 	}
 	if st.Escalate {
