@@ -81,7 +81,7 @@ func TestSeeds(t *testing.T) {
 		replay(t, number(t, "BELAY_SIM_SEED", 0))
 		return
 	}
-	n := number(t, "BELAY_SIM_SEEDS", 600)
+	n := number(t, "BELAY_SIM_SEEDS", 400)
 	began := time.Now()
 	var bad []uint64
 	all := sweepSeeds(1, n, Options{}, func(r Result) bool {

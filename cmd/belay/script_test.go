@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,6 +41,20 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(scratch.Use(func() int { return withProgram(m.Run) }))
+}
+
+// longestFirst lists files so that those with the longest pauses, which are the ones
+// of agents, are not left for the end: of tests that wait for their turn, the last
+// one is started first.
+func longestFirst(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents := func(file string) bool { return strings.HasPrefix(filepath.Base(file), "agent-") }
+	return append(slices.DeleteFunc(slices.Clone(files), agents),
+		slices.DeleteFunc(files, func(file string) bool { return !agents(file) })...)
 }
 
 // heedSignals takes back that a signal is ignored, as SIGHUP is under nohup and
@@ -100,7 +115,7 @@ func races(dir string) int {
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Files:               longestFirst(t, filepath.Join("testdata", "script", "*.txtar")),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
