@@ -76,7 +76,7 @@ func (s *State) nextFinally(room int) (command, bool) {
 	case room < 0:
 		return nil, true // it comes to rest; they run when it goes on
 	case st.phase.settled():
-		return note{Event: event.StepReset{Path: def.ID, By: "belay", Why: "the run goes on"}}, true
+		return note{Event: event.StepReset{Path: def.ID, By: "belay", Why: "the run ends once more"}}, true
 	}
 	key := s.mainKey(i, st.attempt+1)
 	return startRun{

@@ -17,6 +17,7 @@ type StepView struct {
 	Call     string // the function of a call step
 	Phase    Phase
 	Optional bool
+	Finally  bool        // it is a part of finally: whatever becomes of it, the run ends as it would without
 	Attempt  int         // number of the last main attempt
 	Attempts int         // how many it may have
 	Lost     int         // attempts that were lost
@@ -56,7 +57,7 @@ func (s *State) Step(p belay.Path) (StepView, bool) {
 func (s *State) view(i int) StepView {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	v := StepView{
-		Path: def.ID, Type: def.Type, Call: def.Call, Phase: st.phase, Optional: def.Optional,
+		Path: def.ID, Type: def.Type, Call: def.Call, Phase: st.phase, Optional: def.Optional, Finally: s.inFinally(),
 		Attempt: st.attempt, Attempts: def.Retry.MaxAttempts + st.extra, Lost: st.lost,
 		Key: st.key, Child: st.child, Since: st.since, Output: def.Output,
 		Main: st.main, Verify: st.verify, Verdict: st.verdict, Failure: st.failure, Item: st.item, Question: st.question, Hook: st.hook,

@@ -58,6 +58,7 @@ func TestFinallyIsChecked(t *testing.T) {
 		"steps: [{id: a, command: 'echo {{run.status}}'}]\nfinally: [{id: f, command: f}]":                    `nothing sets the variable "run"`,
 		"steps: [{id: a, command: 'echo {{v}}'}]\nfinally: [{id: f, command: f, output: v}]":                  `"v" is set only by step "f", which runs later`,
 		"steps: [{id: a, command: a, output: v}]\nfinally: [{id: f, command: 'echo {{v}}'}]":                  `"v" may be missing: only step "a" sets it, which the run may not come to`,
+		"ends: v\nsteps: [{id: a, command: a}]\nfinally: [{id: f, command: f, output: v}]":                    `nothing sets the variable "v"`,
 		"steps: [{id: finally, command: a}]":                                                                  "",
 		"steps: [{id: a, command: a}]\nfinally: [{id: f, command: 'echo {{run.status}}', condition: run.ok}]": "",
 	} {

@@ -14,7 +14,8 @@ import (
 func (g *callGraph) variables(root *Recipe, given []string) {
 	sc := newScope(g, root, given)
 	for _, u := range root.hookUses {
-		if _, found := sc.setters(u.name); !found {
+		by, found := sc.setters(u.name) // in the order of the steps
+		if !found || len(by) > 0 && root.Steps[by[0]].Finally && !sc.first[u.name] && !sc.open {
 			sc.nobody(root, root.File, u)
 		}
 	}

@@ -119,6 +119,8 @@ func (b *Board) gaveUp(d *story.Decision) []Line {
 		return []Line{line("flagged", d.Place, took(d.Broken.Attempt), cmp.Or(said, text))}
 	case d.Plan.Act == belay.ActAbort:
 		text = "nothing else starts: " + text
+	case b.story.View(d.Place).Finally:
+		text = "it changes nothing about the end: " + text
 	case b.story.View(d.Place).Optional:
 		text = "optional, the run goes on: " + text
 	}
