@@ -194,5 +194,9 @@ func readSecrets(p *parser, r *Recipe, k, v *yaml.Node) {
 }
 
 func (p *parser) shell(k, v *yaml.Node) effect.Shell {
+	if v.Kind == yaml.ScalarNode && strings.ContainsAny(v.Value, " \n") {
+		p.fail(posOf(v), "write the script of a step under command:", "\"shell\" is how a script runs, strict or plain, found %q", clip(v.Value))
+		return ""
+	}
 	return effect.Shell(p.choice(k, v, string(effect.ShellStrict), string(effect.ShellPlain)))
 }
