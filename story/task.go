@@ -18,6 +18,10 @@ import (
 // taskRecipe is the recipe that carries out a task in words.
 const taskRecipe = "smart-orchestrator"
 
+// FlagStep is the step of a round that only reports that nothing was done: it is a
+// failure on record, and no work that failed.
+const FlagStep belay.Path = "flag-hollow"
+
 // Task is what a run of belay do is about, and what it came to.
 type Task struct {
 	Text     string // as it was given; of a long one the beginning

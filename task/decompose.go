@@ -58,7 +58,7 @@ func callTaskType() Function {
 			{"goal", TypeText, true, "One line."},
 			{"criteria", TypeList, true, "Objects with `id` and `text`, and `check` and `files` where they were named; at least one."},
 			{"streams", TypeList, true, "Objects with `id`, `name`, `description`, `needs`, `criteria` and `recipe`; at least one."},
-			{"parts", TypeList, true, "The workstreams that the agent named, each as a text, where one session does all of them; else empty."},
+			{"parts", TypeList, true, "The workstreams that the agent named, each as a text, where one session does all of them; with `whole` also how the only one is described, where that is not the task; else empty."},
 			{"count", TypeNumber, true, "How many workstreams there are."},
 			{"max_agents", TypeNumber, true, "How many agents may start for it: 40 for each workstream, 200 at most."},
 			{"said", TypeText, true, "The type as the agent said it."},
@@ -178,6 +178,9 @@ func (d *decomposition) streams(in *inputs, text string, o map[string]any) {
 	if most == 1 || len(list) <= 1 {
 		d.Streams = []Stream{d.whole(text)}
 		d.oneFor(list, o)
+		if in.flag("whole") && len(list) == 1 {
+			d.described(list[0], text)
+		}
 		return
 	}
 	known := ids{}
@@ -232,11 +235,7 @@ func (d *decomposition) oneFor(list []any, o map[string]any) {
 		return
 	}
 	for _, item := range list {
-		w, _ := item.(map[string]any)
-		name, about := line(first(w, "name", "title", "id"), 80), plain(first(w, "description", "task", "goal"))
-		if s, isText := item.(string); isText {
-			about = plain(s)
-		}
+		name, about := aboutStream(item)
 		if name != "" && about != "" && name != about {
 			about = name + ": " + about
 		}
@@ -245,6 +244,23 @@ func (d *decomposition) oneFor(list []any, o map[string]any) {
 		}
 	}
 	d.warn("one session instead of %d workstreams", len(list))
+}
+
+// described takes over how a plan describes its only workstream, where that is not the
+// task itself: who reviews the plan and who does the work are told.
+func (d *decomposition) described(item any, text string) {
+	if _, about := aboutStream(item); about != "" && about != text && !slices.Contains(d.Parts, about) {
+		d.Parts = append(d.Parts, about)
+	}
+}
+
+// aboutStream is the name of a workstream, and what it is about.
+func aboutStream(item any) (name, about string) {
+	if s, isText := item.(string); isText {
+		return "", plain(s)
+	}
+	w, _ := item.(map[string]any)
+	return line(first(w, "name", "title", "id"), 80), plain(first(w, "description", "task", "goal"))
 }
 
 // whole is the one workstream of a task that is not split.

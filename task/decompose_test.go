@@ -55,6 +55,16 @@ func TestSafetyNet(t *testing.T) {
 		{"upgrade to go 1.26", "Investigation", "Development"},
 		{"add dark mode", "Investigation", "Development"},
 		{"find out where the leak is", "Investigation", "Investigation"},
+		{"find out why it hangs and fix it", "Investigation", "Development"},
+		{"The login is slow. Fix it.", "Investigation", "Development"},
+		{"Why does it hang? Please mend it", "Investigation", "Development"},
+		{"look at the parser, then make it faster", "Investigation", "Development"},
+		{"see what is wrong:\n- repair it\n- say why", "Investigation", "Development"},
+		{"the parser must accept tabs", "Investigation", "Development"},
+		{"find out what must be done, and write a report", "Investigation", "Investigation"},
+		{"investigate whether we should migrate and make a list of risks", "Investigation", "Investigation"},
+		{"find out which steps add, change and remove files", "Investigation", "Investigation"},
+		{"finde heraus, warum es langsam ist", "Investigation", "Investigation"},
 		{"为什么登录失败？", "Q&A", "Q&A"},
 		{"what does the rate limiter do?", "Q&A", "Q&A"},
 		{"How do I add a test to the parser?", "Q&A", "Q&A"},
@@ -232,5 +242,23 @@ func TestOneSessionForAll(t *testing.T) {
 	}
 	if d := call(t, "task-type", `{"task": "add a door", "decomposition": `+plan+`}`); len(d["parts"].([]any)) != 0 || d["count"] != 2.0 {
 		t.Errorf("%v", d)
+	}
+}
+
+// How the only workstream of a plan is described reaches who reviews it and who does it.
+// promise: V4
+func TestDescribedStream(t *testing.T) {
+	t.Parallel()
+	const plan = `{"task": "add a door", "whole": %s, "decomposition": {"goal": "g", "criteria": ["c"], "parts": %s, "streams": [{"name": "g", "description": %q}]}}`
+	for _, c := range []struct{ whole, parts, about, want string }{
+		{"true", `[]`, "add a door", "[]"},
+		{"true", `[]`, "add a red door", "[add a red door]"},
+		{"true", `["add a red door"]`, "add a door", "[add a red door]"},
+		{"true", `["add a red door"]`, "add a red door", "[add a red door]"},
+		{"false", `[]`, "a part of it", "[]"}, // of who classifies: the task is what counts
+	} {
+		if got := fmt.Sprint(call(t, "task-type", fmt.Sprintf(plan, c.whole, c.parts, c.about))["parts"]); got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }

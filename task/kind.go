@@ -62,6 +62,7 @@ func nearKind(word string) Kind {
 }
 
 const (
+	asking      = `what|why|how|where|who|whose|whom|when|which|is|are|was|were|does|do|did|can|could|should|would|will|has|have|explain|describe|tell me|summari[sz]e|compare|list`
 	changeVerbs = `(?:add|implement|fix|refactor|rewrite|write|create|build|change|update|remove|delete|rename|migrate|port|replace|introduce|extend|support|optimi[sz]e|convert|integrate|patch|repair|simplify|extract|delete|expose|deprecate|mend|make|correct|improve|harden)`
 	codeNouns   = `(?:code|codebase|functions?|methods?|class(?:es)?|structs?|interfaces?|modules?|packages?|librar(?:y|ies)|apis?|endpoints?|handlers?|parsers?|middlewares?|bugs?|features?|components?|sub-?commands?|flags?|regressions?|crash(?:es)?|races?|typos?|readme|docs?|documentation|unit tests?|tests?|test suite|validation|caching|rate limit(?:s|ing|er)?|retr(?:y|ies)|logging|login|ui|cli)`
 )
@@ -74,9 +75,15 @@ var (
 	beginsChange = pattern.Lazy(`(?i)^(?:` + changeVerbs + `|bump|upgrade|downgrade|move|revert|merge|drop|switch|enable|disable|get rid of|speed up|set|use)\b`)
 	numbered     = pattern.Lazy(`(?m)^\s*\d{1,2}[.)]\s+\S`)
 
+	order      = pattern.Lazy(`(?im)(?:^|[.;:!?]\s|\b(?:then|also|please)\s|\b(and|but|so)\s)\s*(?:[-*•]\s+|\d{1,2}[.)]\s+)?(?:(?:please|then|also|just)\s+)*` + changeVerbs + `\b((?:\s+[^\s.;:!?]+){0,4})`)
+	something  = pattern.Lazy(`(?i)^\s+(?:it|them|this|that|these|those|the|an?|all|any|what|whatever)\b`) // "what adds and removes files" orders nothing
+	reportNoun = pattern.Lazy(`(?i)\b(?:reports?|summar(?:y|ies)|lists?|tables?|answers?|overviews?|findings?|notes?|recommendations?|proposals?|plan|diagrams?|graph|timeline|explanation|description|analysis|comparison|write-?up|up|down|sure|sense)\b`)
+	seeks      = pattern.Lazy(`(?i)^(?:find|investigate|look|search|check|analy[sz]e|explore|research|understand|determine|identify|figure|trace|diagnose|debug|audit|review|report|measure|survey|evaluate|assess|profile|study|see|verify|` + asking + `)\b|[?？؟]`)
+	must       = pattern.Lazy(`(?i)\b(?:must|should|shall|needs? to|has to|have to|ought to)\b`)
+
 	polite   = pattern.Lazy(`(?i)^(?:please[,\s]+|(?:can|could|would|will) you\s+(?:please\s+)?)+`)
 	alsoDoes = pattern.Lazy(`(?i)\b(?:and|then|also)\s+(?:[a-z]+\s+)?` + changeVerbs + `\b`)
-	question = pattern.Lazy(`(?i)^(?:what|why|how|where|who|whose|whom|when|which|is|are|was|were|does|do|did|can|could|should|would|will|has|have|explain|describe|tell me|summari[sz]e|compare|list)\b`)
+	question = pattern.Lazy(`(?i)^(?:` + asking + `)\b`)
 )
 
 // manySteps is how many numbered items make a task more than an operation.
@@ -100,12 +107,23 @@ func demandsWork(text string, said Kind, plan map[string]any) string {
 		return "changes of code"
 	case said == QandA && !asking && !strings.ContainsAny(text, "?？؟"):
 		return "something, and is no question"
-	case said == Investigation && beginsChange().MatchString(text):
+	case said == Investigation && (beginsChange().MatchString(text) || orders(text)):
 		return "a change"
 	case said == Operations && len(numbered().FindAllString(text, manySteps)) >= manySteps:
 		return "several changes"
 	}
 	return ""
+}
+
+// orders tells whether somewhere a sentence, or a part of one, begins with a change. To
+// write a report is none.
+func orders(text string) bool {
+	for _, m := range order().FindAllStringSubmatch(text, -1) {
+		if (m[1] == "" || something().MatchString(m[2])) && !reportNoun().MatchString(m[2]) {
+			return true
+		}
+	}
+	return !seeks().MatchString(text) && must().MatchString(text)
 }
 
 // planned tells whether the plan itself is one for changes of code.

@@ -228,7 +228,7 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	case len(defines) > 0:
 		j.limitTo("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)
 	default:
-		j.limitTo("the work changed the tests (%s): they count nothing now, and do not pass as they were before%s", names, why)
+		j.limitTo("the work changed the tests (%s): as they were before they do not pass%s, and as they are now their output does not say how many tests ran", names, why)
 	}
 }
 

@@ -224,7 +224,7 @@ func TestWorkLimitsARound(t *testing.T) {
 		{"another test command, criteria of a person", one + `"given": ["A"], "old_tests": {"files": ["Makefile"], "defines": ["Makefile"], "passed": false}}`, "ACHIEVED"},
 		{"another test command that passes as it was", one + `"old_tests": {"files": ["Makefile"], "defines": ["Makefile"], "passed": true}}`, "ACHIEVED"},
 		{"other tests that count nothing", one + `"tests": {"passed": true}, "old_tests": {"files": ["test.sh"], "passed": false}}`,
-			"PARTIAL -- the work changed the tests (test.sh): they count nothing now, and do not pass as they were before"},
+			"PARTIAL -- the work changed the tests (test.sh): as they were before they do not pass, and as they are now their output does not say how many tests ran"},
 		{"other tests that count", one + `"tests": {"passed": true, "counted": true}, "old_tests": {"files": ["test.sh"], "passed": false}}`, "ACHIEVED"},
 		{"pushed by an agent", one + `"notes": "pushed: origin/wip\n"}`, "ACHIEVED"},
 		{"undone", one + `"after": "undone\n"}`, "ACHIEVED"},

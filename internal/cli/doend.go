@@ -114,7 +114,11 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 		if k.Dir == t.Dir || slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("not part of it: branch %[1]s   # look: %[2]s log -p %[1]s", story.Quote(k.Branch), gitAt(o.Tree.Started().Dir)))
+		look := gitAt(o.Tree.Started().Dir) + " log -p .." + story.Quote(k.Branch)
+		if worktree.Glance(ctx, k.Dir).Dirty { // what an agent left that failed
+			look = gitAt(k.Dir) + " status"
+		}
+		lines = append(lines, fmt.Sprintf("not part of it: branch %s   # look: %s", story.Quote(k.Branch), look))
 	}
 	return lines
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/spelling"
 )
 
@@ -140,6 +141,8 @@ func criteriaOf(file string) (json.RawMessage, error) {
 		}
 	case bytes.HasPrefix(b, []byte("{")):
 		return refuse("a JSON list is expected, and it begins with {")
+	case json.Valid(b):
+		return refuse("a JSON list is expected, and it is %s", readable.Cut(string(b), 60))
 	default:
 		for line := range strings.Lines(string(b)) {
 			if m := keyLine().FindStringSubmatch(line); m != nil {

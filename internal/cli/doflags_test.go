@@ -18,6 +18,9 @@ func TestCriteriaOf(t *testing.T) {
 		`[{"text": "a", "files": [1]}]`:                                                   `line 1: the key "files" must be a list of texts`,
 		"[{\"text\": \"a\",\n\"chek\": \"x\"}]":                                           `line 2: the key "chek" is not known: did you mean "check"?`,
 		`[{"text": "a", "zzzzzz": 1}]`:                                                    `line 1: the key "zzzzzz" is not known`,
+		`"it works"`:                                                                      `a JSON list is expected, and it is "it works"`,
+		" null\n":                                                                         `a JSON list is expected, and it is null`,
+		`["a", null]`:                                                                     "number 2 is neither a text nor an object with a text",
 		"- text: a\n  check: x\n":                                                         "line 1: text: on a line of its own",
 		"it works\ncheck: x\n":                                                            "line 2: check: on a line of its own",
 	} {

@@ -90,14 +90,18 @@ func (a *app) settle(p workPlace, dir, kind string, o *doOptions) error {
 
 // announce says where a task is worked on, when that is not what everybody expects.
 func (a *app) announce(p workPlace, dir, kind string) {
+	ifSo := ""
+	if kind == "" { // the classifying agent says it
+		ifSo = "if it is a Development task: "
+	}
 	switch {
 	case kind != "" && kind != development:
 	case !p.isolate:
 		a.say("changes are made in %s itself (%s): one workstream at a time, no branch, no commit", dir, p.why)
 	case p.dirty == 1:
-		a.say("1 uncommitted file is not in the worktree of a Development task: commit it, or use --in-place")
+		a.say("%s1 uncommitted file is not in the worktree: commit it, or use --in-place", ifSo)
 	case p.dirty > 1:
-		a.say("%d uncommitted files are not in the worktree of a Development task: commit them, or use --in-place", p.dirty)
+		a.say("%s%d uncommitted files are not in the worktree: commit them, or use --in-place", ifSo, p.dirty)
 	}
 }
 

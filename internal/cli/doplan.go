@@ -178,7 +178,7 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 		proof := ""
 		switch {
 		case c.Check != "":
-			proof = "  check: " + readable.Clean(strings.Join(strings.Fields(c.Check), " "))
+			proof = "  check: " + readable.Command(c.Check)
 		case len(c.Files) > 0:
 			proof = "  files: " + readable.Clean(strings.Join(c.Files, " "))
 		}

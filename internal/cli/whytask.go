@@ -62,7 +62,7 @@ func (w *whyFacts) taskPart(p *page) {
 		}
 		p.text("            ", c.Why)
 		if c.Exit != nil && *c.Exit != 0 {
-			p.whole("            check: " + readable.Clean(c.Check))
+			p.whole("            check: " + readable.Command(c.Check))
 			p.whole(fmt.Sprintf("            exit code %d", *c.Exit))
 			p.quoted(endOf(c.Printed))
 		}

@@ -55,3 +55,17 @@ func TestDoorLetsTheScreenMove(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
+
+// What ends a line of a command is seen.
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"test -f a  # see\n\ntouch /x\n": "test -f a  # see ⏎ touch /x",
+		" go test ./...\n":               "go test ./...",
+		"a\x1b[2Ab\t c\r\n":              "ab  c",
+	} {
+		if got := Command(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

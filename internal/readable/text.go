@@ -34,6 +34,18 @@ func Clean(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Command is a command of a shell in one line. What ends a line in it ends a comment and
+// begins another command, so it is shown.
+func Command(s string) string {
+	var lines []string
+	for l := range strings.Lines(s) {
+		if l = Clean(l); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines, " ⏎ ")
+}
+
 // Harmless is text from outside that keeps its lines and tabs and loses all
 // that a terminal would obey.
 func Harmless(s string) string {

@@ -158,7 +158,7 @@ func (c *Criterion) proof() string {
 	if c.Check == "" {
 		return text
 	}
-	check := "check " + code(c.Check)
+	check := "check " + code(readable.Command(c.Check))
 	switch {
 	case c.Exit == nil:
 		check += " was not run"

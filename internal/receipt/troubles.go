@@ -42,6 +42,12 @@ func (m *maker) troubles() []Trouble {
 		if mo.What == "" || !n.Run.Under(m.top) && n.Arrival != story.TookOver {
 			continue
 		}
+		if n.Path == story.FlagStep {
+			if mo.What != failedWord {
+				continue // nobody recovers from a report
+			}
+			mo.What = "reported"
+		}
 		step := ""
 		if n.Path != "" {
 			path, _ := n.Path.Hook()
@@ -64,6 +70,9 @@ func (m *maker) troubles() []Trouble {
 			list[j].Verdict = m.word(p)
 			if p.Phase == flow.Done && !story.OnWord(p.StepView) {
 				list[j].Verdict = "recovered"
+			}
+			if p.Path == story.FlagStep {
+				list[j].Verdict = "flagged as " + string(belay.ClassInfrastructure)
 			}
 		}
 	}
@@ -180,6 +189,8 @@ func (m *maker) unprovenStep(p *story.Placed) (kind, text string) {
 		return story.DecidedWord, m.onWhoseWord(p)
 	case p.Phase == flow.Skipped:
 		return "left out", "it should have run, and was left out"
+	case p.Path == story.FlagStep:
+		return "", ""
 	case p.Phase == flow.Failed && p.Optional:
 		return "optional", "it failed, and the run went on without it"
 	case story.AnswerOnly(p.StepView) && !verdict.Passed(p.Verify):

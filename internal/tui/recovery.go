@@ -114,7 +114,7 @@ func (b *Board) fallback(at story.Place) string {
 func (b *Board) gaveUp(d *story.Decision) []Line {
 	text := b.why(d)
 	switch {
-	case d.Place.Path == flagStep: // its failure is what it has to say
+	case d.Place.Path == story.FlagStep: // its failure is what it has to say
 		_, said, _ := strings.Cut(text, "flagged: ")
 		return []Line{line("flagged", d.Place, took(d.Broken.Attempt), cmp.Or(said, text))}
 	case d.Plan.Act == belay.ActAbort:

@@ -143,7 +143,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst:
 		return strings.Join(typed, then)
 	case story.EditPlan:
-		return strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
+		return "edit plan.json in the folder of the run" + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.CarryOut:
 		return typed[0] + "   # carries out this plan"
 	case story.StartAgain:

@@ -118,7 +118,7 @@ func notMet(c *story.TaskCriterion) []string {
 	if last := readable.LastLine(c.Printed); last != "" {
 		text += ": " + last
 	}
-	return []string{under + "check: " + readable.Clean(strings.Join(strings.Fields(c.Check), " ")), under + text}
+	return []string{under + "check: " + readable.Command(c.Check), under + text}
 }
 
 // taskReason says why the result is what it is, where the criteria do not say it.
@@ -127,8 +127,8 @@ func taskReason(acc *story.Account, res belay.RunResult) []string {
 		return []string{"  its plan was not approved: " + readable.Clean(acc.Refused.Why)}
 	}
 	reason := readable.Clean(res.Reason)
-	if acc.Task.Rounds > 0 && res.Status == belay.Partial {
-		return nil
+	if t := acc.Task; t.Rounds > 0 && res.Status == belay.Partial && len(t.Limits) == 0 && t.Met < len(t.Criteria) {
+		return nil // the criteria say it
 	}
 	within := string(belay.RecipeFailure) + ": " // of each recipe around the one that failed
 	if i := strings.LastIndex(reason, within); i >= 0 {
@@ -140,9 +140,6 @@ func taskReason(acc *story.Account, res belay.RunResult) []string {
 	return []string{"  " + story.Plain(reason)}
 }
 
-// flagStep is the step of a round that only reports that nothing was done.
-const flagStep belay.Path = "flag-hollow"
-
 // mostTroubles is how many failures the end of a task shows.
 const mostTroubles = 4
 
@@ -152,7 +149,7 @@ func troubles(tree *flow.Tree) []string {
 	var lines, seen []string
 	more := 0
 	for _, p := range count(tree).bad {
-		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == flagStep {
+		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == story.FlagStep {
 			continue
 		}
 		text := story.HeldWords(p.StepView)
