@@ -21,6 +21,7 @@ type AgentJob struct {
 	Access  string           // read, edit or full; "" = the agent's own
 	Brief   string           // what happened before, for the prompt
 	Tools   []string         // single tools that its role may use, over its access
+	Blind   bool             // it works in a copy that is thrown away: nobody looks what it does there
 	Closes  bool             // its answer ends with a closing line
 	Guard   *belay.Guarding  // files that it may not change; nil = none
 }

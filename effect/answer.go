@@ -83,6 +83,7 @@ type AnswerWorktree struct {
 	Dir   string `json:"dir,omitempty"`
 	Ref   string `json:"ref,omitempty"`   // its branch
 	Merge bool   `json:"merge,omitempty"` // it began at the files as they were, and what is done in it comes back
+	Copy  bool   `json:"copy,omitempty"`  // it is thrown away, with all that is done in it
 
 	Stood *belay.Value `json:"stood,omitempty"` // how the checkout stood that was to be looked at
 }

@@ -67,6 +67,7 @@ type AskWorktree struct {
 	Dir  string     `json:"dir"` // the directory that it stands for
 
 	Merge    bool `json:"merge,omitempty"`    // what is done in it comes back: it begins at the files as they are
+	Copy     bool `json:"copy,omitempty"`     // a copy of the files as they are, which is thrown away, and no worktree
 	Optional bool `json:"optional,omitempty"` // where there can be none, the step works without
 
 	Stand string `json:"stand,omitempty"` // look how the checkout of this directory stands before it is made; "" = nobody asks

@@ -30,13 +30,13 @@ func given(k belay.Key, a effect.Answer) flow.Fact {
 	return flow.Fact{Run: run, Event: event.AnswerGiven{Key: k, Answer: a}}
 }
 
-// merged takes away the worktrees whose work is in the run's tree by these records.
+// merged takes away the worktrees whose work is in the run's tree by these records, and
+// the copies that nobody looks at any more.
 func (w *drive) merged(ctx context.Context, recs []event.Record) {
 	for _, r := range recs {
 		if e, ok := r.Event.(event.AttemptJudged); ok && e.Verdict.OK {
-			if p, _ := belay.ParseKey(e.Key); p.Role == belay.RoleMerge {
-				w.Hand.TakeAway(ctx, r.Run, p.Path)
-			}
+			p, _ := belay.ParseKey(e.Key)
+			w.Hand.TakeAway(ctx, r.Run, p.Path)
 		}
 	}
 }

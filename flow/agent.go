@@ -151,7 +151,7 @@ func (s *State) prompt(i int) ([]belay.Value, error) {
 // agentJob is the agent's part of a job.
 func (s *State) agentJob(i int) *effect.AgentJob {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	j := &effect.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: s.Expects(i), Unsaid: def.Expect == "", Base: st.agent.base, Closes: def.JSON == effect.JSONAuto && !fromStdout(def.Outputs)}
+	j := &effect.AgentJob{Name: s.agentName(i), Model: s.model(i), Expect: s.Expects(i), Unsaid: def.Expect == "", Base: st.agent.base, Blind: s.blind(i), Closes: def.JSON == effect.JSONAuto && !fromStdout(def.Outputs)}
 	if strings.Contains(def.Agent, ":") {
 		j.Persona = def.Agent
 	}

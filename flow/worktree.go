@@ -59,12 +59,12 @@ func (s *State) nextHome(i int) (command, bool) {
 		w.Step = s.prog.Steps[i].ID
 		w.Text += " " + string(w.Step)
 		w.Dir = s.base()
-		w.Merge, w.Optional = s.places[i].Merge == recipe.MergeAuto, s.places[i].Chosen
+		w.Merge, w.Optional, w.Copy = s.places[i].Merge == recipe.MergeAuto, s.places[i].Chosen, s.places[i].Copy
 		if was := s.homes[key]; was != nil && was.Dir != "" {
 			w.Merge, w.Optional = was.Merge, false // what was begun there goes on there
 		}
 	}
-	if s.tree != nil && s.tree.stood == nil && s.homes[key] == nil {
+	if s.tree != nil && s.tree.stood == nil && s.homes[key] == nil && !w.Copy {
 		w.Stand = s.tree.started.Dir
 	}
 	return effect.Ask{Key: key, Question: w}, true
@@ -120,7 +120,7 @@ func (s *State) settleIn(i int) (command, bool) {
 			return s.noHome(i, h), true
 		}
 	}
-	if s.places[i].Isolated && s.prog.Steps[i].Foreach == "" {
+	if s.places[i].Isolated && s.prog.Steps[i].Foreach == "" && !s.elsewhere(i) {
 		if c, open := s.nextHome(i); c != nil || open {
 			return c, true
 		}
@@ -131,7 +131,26 @@ func (s *State) settleIn(i int) (command, bool) {
 	return nil, false
 }
 
+// elsewhere tells whether a step that has a copy to look at names another place.
+func (s *State) elsewhere(i int) bool {
+	text := s.prog.Steps[i].Dir
+	if !s.places[i].Copy || text == nil || s.scope(i).big(text.Names()) {
+		return false
+	}
+	sub, err := text.Render(s.scope(i).texts()) // one that is none is told when it starts
+	return err == nil && path.IsAbs(sub)
+}
+
+// blind tells whether a step works in a copy: what it does there is nobody's work.
+func (s *State) blind(i int) bool {
+	h := s.homes[s.homeKey(i)]
+	return h != nil && h.Copy
+}
+
 func (s *State) noHome(i int, h *effect.AnswerWorktree) command {
+	if s.places[i].Copy {
+		return s.refuse(i, belay.Infrastructure, h.Error, "make room for a copy of the files that it looks at, then: belay resume "+string(s.id.Root()))
+	}
 	return s.refuse(i, belay.Infrastructure, "worktree: "+h.Error, "isolate: needs a git repository with a commit in it, and room for a copy of its files")
 }
 

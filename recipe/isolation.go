@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/belay-run/belay"
 )
 
 // Isolation is what a recipe says about where a step works.
@@ -12,6 +14,7 @@ type Isolation string
 const (
 	IsolateUnsaid   Isolation = ""
 	IsolateWorktree Isolation = "worktree" // in a worktree of its own
+	IsolateCopy     Isolation = "copy"     // in a copy of the tree that is thrown away: it only reads
 	IsolateOff      Isolation = "off"      // in the run's tree: of an agent, sharing is meant; of a script, it does not write there
 )
 
@@ -28,6 +31,7 @@ const (
 type Placing struct {
 	Isolated bool      // in a worktree of its own; of a foreach step, each item
 	Chosen   bool      // because Belay says so: where that cannot be, agents take turns
+	Copy     bool      // and that is a copy, which is thrown away
 	Merge    MergeMode // what becomes of that work
 	Shared   bool      // beside others in the run's tree, as its author says
 	Why      string
@@ -56,12 +60,16 @@ type crowd struct {
 
 func (c *crowd) place(i int) Placing {
 	s := &c.steps[i]
-	if s.Isolate == IsolateWorktree {
+	switch s.Isolate {
+	case IsolateCopy:
+		return Placing{Isolated: true, Copy: true, Why: "the recipe says so"}
+	case IsolateWorktree:
 		usual := MergeBranch
 		if s.Foreach != "" {
 			usual = MergeAuto
 		}
 		return Placing{Isolated: true, Merge: cmp.Or(s.Merge, c.merge, usual), Why: "the recipe says so"}
+	case IsolateUnsaid, IsolateOff:
 	}
 	if s.IsFallback || !c.hasAgents(i) {
 		return Placing{}
@@ -85,7 +93,7 @@ func (c *crowd) beside(i int) string {
 	}
 	for j := range c.steps {
 		other := &c.steps[j]
-		if j == i || other.IsFallback || other.Isolate == IsolateWorktree || !other.writes() {
+		if j == i || other.IsFallback || other.apart() || !other.writes() {
 			continue
 		}
 		if !c.order.before(j, i) && !c.order.before(i, j) {
@@ -94,6 +102,9 @@ func (c *crowd) beside(i int) string {
 	}
 	return ""
 }
+
+// apart tells whether a step has a tree of its own, as its author says.
+func (s *Step) apart() bool { return s.Isolate == IsolateWorktree || s.Isolate == IsolateCopy }
 
 // writes tells whether a step can change the tree of the run. A script that is not
 // isolated promises that it does not.
@@ -123,7 +134,7 @@ func (c *crowd) calls(name string) bool {
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if s.Isolate != IsolateWorktree && (s.Type.Agent() || s.Type.Child() && c.calls(s.Recipe)) {
+		if !s.apart() && (s.Type.Agent() || s.Type.Child() && c.calls(s.Recipe)) {
 			c.agents[name] = true
 			break
 		}
@@ -141,8 +152,21 @@ const (
 func (r *Recipe) stranded() bool { return r.Isolate && r.Merge == MergeAuto }
 
 // crowds refuses an agent that shares its tree with others and that nothing
-// checks: what changed there can be the work of any of them.
+// checks: what changed there can be the work of any of them. And it refuses work that
+// would be thrown away.
 func (l *linker) crowds() {
+	for i := range l.steps {
+		s := &l.steps[i]
+		if s.Isolate != IsolateCopy {
+			continue
+		}
+		if s.Merge != MergeUnsaid {
+			l.fail(s, s.Pos, "leave merge: out, or say isolate: worktree", "step %q has a copy that is thrown away (isolate: copy), and nothing of it is merged", s.ID)
+		}
+		if e := belay.Expect(s.Expect); e == belay.ExpectChange || e == belay.ExpectPR || e == belay.ExpectTests {
+			l.fail(s, s.Pos, "say isolate: worktree, or expect: answer", "step %q has a copy that is thrown away (isolate: copy), and is to leave work behind (expect: %s)", s.ID, e)
+		}
+	}
 	if !slices.ContainsFunc(l.steps, func(s Step) bool { return s.Isolate == IsolateOff && s.Type.Agent() }) {
 		return
 	}

@@ -38,7 +38,7 @@ func NewReaders(root *Recipe, find func(name string) *Recipe) *Readers {
 // behind: an answer where somebody reads it, else a change. compat: as the older
 // runner has it, where an answer is always enough.
 func (q *Readers) Default(r *Recipe, i int, compat bool) belay.Expect {
-	if compat || r.Compat || q.Answered(r, i) {
+	if compat || r.Compat || r.Steps[i].Isolate == IsolateCopy || q.Answered(r, i) {
 		return belay.ExpectAnswer
 	}
 	return belay.ExpectChange

@@ -131,11 +131,11 @@ var otherKeys = []key[draft]{
 	{name: "policy", on: onWork, types: []string{typeText}, enum: policies(), def: "that of the run",
 		doc:  "Who chooses the recoveries from its failures: belay looks at the class of a failure and has a bound on every path, classic follows six old rules over the words of an error.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) { d.Policy = p.choice(k, v, policies()...) }},
-	{name: "isolate", on: onWork, types: []string{typeText}, enum: []string{"worktree", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
-		doc: "worktree: the step has a git worktree and a branch of its own to work in. off on an agent step: it shares the tree with the steps beside it, and must have verify. " +
+	{name: "isolate", on: onWork, types: []string{typeText}, enum: []string{"worktree", "copy", "off"}, def: "a worktree for agents that can be at work at the same time as another step",
+		doc: "worktree: the step has a git worktree and a branch of its own to work in. copy: it only reads, and has a copy of the files as they are, with a repository of its own; all that it does there is thrown away. A working_dir that is absolute is worked in itself. off on an agent step: it shares the tree with the steps beside it, and must have verify. " +
 			"off on a bash step: it does not write into the tree, so agents beside it need no worktree.",
 		read: func(p *parser, d *draft, k, v *yaml.Node) {
-			d.Isolate = Isolation(p.choice(k, v, string(IsolateWorktree), string(IsolateOff)))
+			d.Isolate = Isolation(p.choice(k, v, string(IsolateWorktree), string(IsolateCopy), string(IsolateOff)))
 		}},
 	{name: "merge", on: onWork, types: []string{typeText}, enum: []string{"auto", "branch"}, def: "auto; branch with isolate: worktree on a step without foreach",
 		doc: "What becomes of the work of an isolated step when it is done: auto merges it into the run's tree, branch leaves it on its branch.",

@@ -26,7 +26,7 @@ func (s *Story) Changes(top belay.RunID) []Change {
 	at := map[Place]map[belay.TreeState]int{}
 	for _, a := range s.Attempts {
 		e := a.evidence()
-		if e == nil || !a.Run.Under(top) || e.Files == 0 && len(e.Commits) == 0 && e.Before.Tree == e.After.Tree {
+		if e == nil || s.inCopy(a.Place) || !a.Run.Under(top) || e.Files == 0 && len(e.Commits) == 0 && e.Before.Tree == e.After.Tree {
 			continue
 		}
 		c := Change{Place: a.Place, Dir: s.Dir(a.Place), Evidence: *e}
@@ -53,6 +53,16 @@ func (a *Attempt) evidence() *belay.Evidence {
 		return &r.Evidence
 	}
 	return a.left
+}
+
+// inCopy tells whether a step worked in a copy: nothing of what it did there is left.
+func (s *Story) inCopy(at Place) bool {
+	st := s.state(at.Run)
+	if st == nil {
+		return false
+	}
+	h := st.Home(at.Path)
+	return h != nil && h.Copy
 }
 
 // Dir is the tree that a step works in: a worktree of its own, or that of its run.

@@ -115,7 +115,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	r.get(root, "plan", &plan)
 	t.Type, t.Goal, t.Criteria = plan.Type, plan.Goal, plan.Criteria
 	for _, h := range root.Homes() {
-		if h.OK && h.Dir != "" {
+		if h.OK && h.Dir != "" && !h.Copy {
 			t.Branch, t.Dir = h.Ref, h.Dir
 		}
 	}

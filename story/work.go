@@ -34,10 +34,10 @@ func (s *Story) Work(top belay.RunID) Work {
 		made, _ := n.Answer.(effect.AnswerWorktree)
 		switch {
 		case !n.Run.Under(top):
-		case n.What == AttemptEnded && n.Attempt.Report() != nil:
+		case n.What == AttemptEnded && n.Attempt.Report() != nil && !s.inCopy(n.Attempt.Place):
 			w.Looks = append(w.Looks, n.Attempt)
 			w.Seen = n.At.UTC()
-		case made.OK && made.Dir != "":
+		case made.OK && made.Dir != "" && !made.Copy:
 			w.settle(n, made)
 		}
 	}

@@ -2,6 +2,8 @@ package worktree
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"github.com/belay-run/belay"
 )
@@ -23,7 +25,23 @@ func CheckoutOf(ctx context.Context, dir string, run belay.RunID) (Checkout, err
 	if err != nil {
 		return Checkout{}, nil //nolint:nilerr // no repository, or one that git cannot read: there is nothing to say
 	}
-	c := Checkout{Top: p.top, Own: MadeFor(ctx, dir, run), Apart: p.own != p.all}
+	c, err := p.checkout(ctx)
+	c.Own = MadeFor(ctx, dir, run)
+	return c, err
+}
+
+// checkout looks at what is checked out.
+func (p place) checkout(ctx context.Context) (Checkout, error) {
+	c, err := p.standsAt(ctx)
+	if err == nil {
+		c.Tree, err = p.treeNow(ctx)
+	}
+	return c, err
+}
+
+// standsAt looks at the branch and the commit that are checked out.
+func (p place) standsAt(ctx context.Context) (c Checkout, err error) {
+	c = Checkout{Top: p.top, Apart: p.own != p.all}
 	head, branch, sure := p.readHead(p.own)
 	if !sure {
 		branch, err = p.line(ctx, "branch", "--show-current")
@@ -36,13 +54,48 @@ func CheckoutOf(ctx context.Context, dir string, run belay.RunID) (Checkout, err
 		c.Commit = head
 	}
 	c.Branch = branch
+	return c, nil
+}
+
+// treeNow is the tree of all files as they are.
+func (p place) treeNow(ctx context.Context) (string, error) {
 	now, done, err := p.apart(ctx)
 	if err != nil {
-		return c, err
+		return "", err
 	}
 	defer done()
-	if _, err = now.run(ctx, "add", "-A"); err == nil {
-		c.Tree, err = now.line(ctx, "write-tree")
+	if _, err := now.addAll(ctx); err != nil {
+		return "", err
 	}
-	return c, err
+	return now.line(ctx, "write-tree")
+}
+
+// AddAll puts all files of the tree of a folder into its index, but those of a repository
+// inside that has no commit: git has nothing to put there for it. It gives the folders of
+// these, from the top of the tree.
+func AddAll(ctx context.Context, dir string) ([]string, error) {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return nil, err
+	}
+	return p.addAll(ctx)
+}
+
+func (p place) addAll(ctx context.Context) (left []string, err error) {
+	_, err = p.run(ctx, "add", "-A", "--ignore-errors")
+	var some *GitError
+	if err == nil || !errors.As(err, &some) || some.Code != 1 {
+		return nil, err
+	}
+	out, also := p.run(ctx, "ls-files", "--others", "--modified", "--exclude-standard", "-z")
+	if also != nil {
+		return nil, errors.Join(err, also)
+	}
+	left = records(out)
+	for _, path := range left {
+		if !strings.HasSuffix(path, "/") {
+			return nil, err // a file that cannot be read
+		}
+	}
+	return left, nil
 }

@@ -15,7 +15,7 @@ import (
 // As has a look at the copy with the files of another commit or tree in the place of
 // its own.
 func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
-	p, err := find(ctx, "", filepath.Join(t.root, "tree"))
+	p, err := find(ctx, "", filepath.Join(t.Root, "tree"))
 	if err == nil {
 		_, err = p.run(ctx, "read-tree", "-u", "--reset", "--end-of-options", tree)
 	}
@@ -32,7 +32,7 @@ func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
 // name is the same test. The files that also names, from the folder of the copy, come
 // back as well.
 func (t Throwaway) OldTests(ctx context.Context, base string, also []string) ([]string, error) {
-	p, err := find(ctx, "", filepath.Join(t.root, "tree"))
+	p, err := find(ctx, "", filepath.Join(t.Root, "tree"))
 	if err != nil {
 		return nil, err
 	}

@@ -97,5 +97,5 @@ func (p place) marks(dir string) (marks [4]os.FileInfo, ok bool) {
 // same tells whether a file is the one that it was. A folder changes with what is
 // in it and is still the same.
 func same(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && (a.IsDir() || a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()))
+	return os.SameFile(a, b) && a.Mode().Type() == b.Mode().Type() && (a.IsDir() || a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()))
 }

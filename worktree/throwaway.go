@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 type Throwaway struct {
 	Dir string // the folder of the copy that stands for the one that was asked about
 
-	root string
+	Root string // what is removed
 }
 
 // ThrowawayOf copies a commit of the repository of a folder to another folder, which
@@ -25,40 +26,103 @@ type Throwaway struct {
 // no commit: installed dependencies, and the ignored files that a worktree is given.
 // Other ignored files are not in it, because nobody who takes the commit has them.
 // Without a commit it copies the folder as it is.
-func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway, err error) {
-	t = Throwaway{root: to, Dir: filepath.Join(to, "tree")}
+func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (Throwaway, error) {
+	return throwaway(to, func(t *Throwaway) error {
+		if commit == "" {
+			return t.folder(ctx, dir)
+		}
+		p, err := find(ctx, "", dir)
+		if err != nil {
+			return err
+		}
+		id := commit
+		if _, sure := p.looseTree(id); !sure {
+			if id, err = p.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}"); err != nil {
+				return err
+			}
+		}
+		g, err := p.beside(ctx, t.Dir)
+		if err != nil {
+			return err
+		}
+		if _, err := g.run(ctx, "checkout", "-q", "--detach", id); err != nil {
+			return err
+		}
+		return t.ignored(ctx, p, dir, commit, base)
+	})
+}
+
+// CopyOf copies the files of a folder as they are now, for somebody who only looks at
+// them: the branch is the same, and what is not committed is not committed in the copy.
+func CopyOf(ctx context.Context, dir, to string) (Throwaway, error) {
+	return throwaway(to, func(t *Throwaway) error {
+		p, err := find(ctx, "", dir)
+		if err != nil { // no repository, or one that git cannot read
+			return t.folder(ctx, dir)
+		}
+		c, err := p.checkout(ctx)
+		if err != nil {
+			return err
+		}
+		g, err := p.beside(ctx, t.Dir)
+		if err != nil {
+			return err
+		}
+		head := cmp.Or(c.Commit, p.zero)
+		if c.Branch != "" {
+			head = "ref: refs/heads/" + c.Branch
+		}
+		if err := os.WriteFile(filepath.Join(t.Dir, ".git", "HEAD"), []byte(head+"\n"), 0o600); err != nil {
+			return err
+		}
+		if _, err := g.run(ctx, "read-tree", "-u", "--reset", c.Tree); err != nil {
+			return err
+		}
+		if was, err := p.treeOf(ctx, c.Commit); c.Commit == "" || err != nil || was != c.Tree {
+			args := []string{"read-tree", cmp.Or(c.Commit, "--empty")}
+			if _, err := g.run(ctx, args...); err != nil {
+				return err
+			}
+		}
+		return t.ignored(ctx, p, dir, c.Tree, c.Tree)
+	})
+}
+
+// throwaway makes a copy in a folder that it empties first.
+func throwaway(to string, fill func(*Throwaway) error) (Throwaway, error) {
+	t := Throwaway{Root: to, Dir: filepath.Join(to, "tree")}
 	t.Remove()
-	if err = os.MkdirAll(t.Dir, 0o700); err != nil {
+	err := os.MkdirAll(t.Dir, 0o700)
+	if err == nil {
+		err = fill(&t)
+	}
+	if err != nil {
+		t.Remove()
 		return t, fmt.Errorf("make a copy: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			t.Remove()
-			err = fmt.Errorf("make a copy: %w", err)
-		}
-	}()
-	if commit == "" {
-		c := copier{from: dir, to: t.Dir}
-		return t, errors.Join(c.copyAll(ctx, dir, t.Dir), os.RemoveAll(filepath.Join(t.Dir, ".git"))) // it would lead to the tree itself
-	}
-	p, err := find(ctx, "", dir)
-	if err != nil {
-		return t, err
-	}
+	return t, nil
+}
+
+// folder copies a folder as it is.
+func (t *Throwaway) folder(ctx context.Context, dir string) error {
+	c := copier{from: dir, to: t.Dir}
+	return errors.Join(c.copyAll(ctx, dir, t.Dir), os.RemoveAll(filepath.Join(t.Dir, ".git"))) // it would lead to the tree itself
+}
+
+// ignored copies what is in no commit and is needed to run one, and goes to the folder
+// that stands for the one that was asked about.
+func (t *Throwaway) ignored(ctx context.Context, p place, dir, commit, base string) error {
 	below, err := Prefix(ctx, dir)
 	if err != nil {
-		return t, err
+		return err
 	}
-	if err := p.checkOut(ctx, commit, t.Dir); err != nil {
-		return t, err
-	}
-	paths, err := p.ignoredBy(ctx, to, commit, base)
+	paths, err := p.ignoredBy(ctx, t.Root, commit, base)
 	if err != nil {
-		return t, err
+		return err
 	}
 	from, err := p.sources(ctx, t.Dir, commit, base, paths)
 	if err != nil {
-		return t, err
+		return err
 	}
 	c := copier{to: t.Dir, left: maxIncluded}
 	for _, path := range paths {
@@ -66,49 +130,39 @@ func ThrowawayOf(ctx context.Context, dir, commit, base, to string) (t Throwaway
 			continue
 		}
 		if err := c.entry(ctx, path); err != nil {
-			return t, err
+			return err
 		}
 	}
 	t.Dir = filepath.Join(t.Dir, below)
-	return t, os.MkdirAll(t.Dir, 0o700)
+	return os.MkdirAll(t.Dir, 0o700)
 }
 
 // Beside makes an empty folder that goes with the copy.
 func (t Throwaway) Beside(name string) (string, error) {
-	dir := filepath.Join(t.root, name)
+	dir := filepath.Join(t.Root, name)
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// checkOut makes a repository that borrows the objects of this one, with a commit
-// of it checked out.
-func (p place) checkOut(ctx context.Context, commit, to string) error {
-	id := commit
-	if _, sure := p.looseTree(id); !sure {
-		var err error
-		if id, err = p.line(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{commit}"); err != nil {
-			return err
+// beside makes a repository that borrows the objects of this one, with its branches
+// and tags. No git is started for it: it is done for each check.
+func (p place) beside(ctx context.Context, to string) (git, error) {
+	g, dir := p.git.in(to), filepath.Join(to, ".git")
+	settings := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n"
+	if len(p.zero) > 40 {
+		settings = strings.Replace(settings, "= 0", "= 1", 1) + "[extensions]\n\tobjectformat = sha256\n"
+	}
+	err := errors.Join(os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o700))
+	for name, text := range map[string]string{ // as git init writes them
+		"HEAD": "ref: refs/heads/main\n", "config": settings, "objects/info/alternates": filepath.Join(p.all, "objects") + "\n",
+	} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
 		}
 	}
-	format := "sha1"
-	if len(id) > 40 {
-		format = "sha256"
+	if err != nil {
+		return g, err
 	}
-	g := p.git.in(to)
-	if _, err := g.run(ctx, "init", "-q", "--template=", "--object-format="+format); err != nil {
-		return err
-	}
-	info := filepath.Join(to, ".git", "objects", "info")
-	if err := os.MkdirAll(info, 0o700); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(info, "alternates"), []byte(filepath.Join(p.all, "objects")+"\n"), 0o600); err != nil {
-		return err
-	}
-	if err := p.copyRefs(ctx, g); err != nil {
-		return err
-	}
-	_, err := g.run(ctx, "checkout", "-q", "--detach", id)
-	return err
+	return g, p.copyRefs(ctx, g)
 }
 
 // copyRefs gives a new repository, which has the objects already, the branches and tags
@@ -137,13 +191,13 @@ func (p place) copyRefs(ctx context.Context, to git) error {
 
 // Remove throws the copy away. What cannot be removed stays, and harms nobody.
 func (t Throwaway) Remove() {
-	_ = filepath.WalkDir(t.root, func(path string, d os.DirEntry, _ error) error { // a folder that nobody may write
+	_ = filepath.WalkDir(t.Root, func(path string, d os.DirEntry, _ error) error { // a folder that nobody may write
 		if d != nil && d.IsDir() {
 			_ = os.Chmod(path, 0o700) // it is ours, and about to go
 		}
 		return nil
 	})
-	_ = os.RemoveAll(t.root) // what stays harms nobody
+	_ = os.RemoveAll(t.Root) // what stays harms nobody
 }
 
 // dependencies are the folders that package managers install into.
@@ -253,9 +307,11 @@ func (p place) ignoredBy(ctx context.Context, scratch, commit, base string) ([]s
 	if err != nil || out == "" {
 		return nil, err
 	}
-	changed, err := p.run(ctx, "diff", "--name-only", "-z", base, commit, "--", ":(top,glob)**/.gitignore")
-	if err != nil {
-		return nil, err
+	changed := ""
+	if base != commit {
+		if changed, err = p.run(ctx, "diff", "--name-only", "-z", base, commit, "--", ":(top,glob)**/.gitignore"); err != nil {
+			return nil, err
+		}
 	}
 	paths := slices.DeleteFunc(records(out), p.madeHere())
 	if changed != "" && len(paths) > 0 {

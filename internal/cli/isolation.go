@@ -34,6 +34,8 @@ func housing(p recipe.Placing, unhoused string) string {
 		return "off: it shares the tree; " + p.Why
 	case !p.Isolated:
 		return ""
+	case p.Copy:
+		return "a copy of the files, which is thrown away"
 	case p.Chosen && unhoused != "":
 		return "it takes turns with other agents, because there can be no worktree: " + unhoused + " (" + p.Why + ")"
 	}
@@ -74,7 +76,7 @@ func (a *app) tellPlaces(ctx context.Context, set *library.Set, path string) {
 				if p.Chosen {
 					text = housing(p, none())
 				}
-			case p.Isolated && none() != "":
+			case p.Isolated && !p.Copy && none() != "":
 				text = "the step would fail here, because there can be no worktree: " + none()
 			default:
 				continue

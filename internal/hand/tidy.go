@@ -34,6 +34,10 @@ func (h *Hand) Tidy(ctx context.Context) []Kept {
 			if !home.OK || home.Dir == "" || h.taken[stepOf{id, step}] {
 				continue
 			}
+			if home.Copy {
+				worktree.Throwaway{Root: h.copyOf(id, step)}.Remove()
+				continue
+			}
 			k := Kept{Dir: home.Dir, Branch: home.Ref}
 			v, ok := s.Step(step)
 			done := ok && v.Phase == flow.Done

@@ -3,11 +3,14 @@ package hand
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -25,6 +28,10 @@ func (h *Hand) worktreeFor(ctx context.Context, q effect.AskWorktree, run belay.
 func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay.RunID) (effect.AnswerWorktree, error) {
 	ctx, cancel := context.WithTimeout(ctx, worktreeWithin)
 	defer cancel()
+	if q.Copy {
+		c, err := worktree.CopyOf(ctx, q.Dir, h.copyOf(run, q.Step))
+		return effect.AnswerWorktree{OK: true, Dir: c.Dir, Copy: true}, err
+	}
 	how := worktree.Options{
 		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),
 		Root: h.Trees, Include: worktree.Include{Patterns: h.Include},
@@ -51,6 +58,12 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 	}
 	below, err := worktree.Prefix(ctx, q.Dir)
 	return effect.AnswerWorktree{OK: true, Dir: filepath.Join(made.Path, below), Ref: made.Branch, Merge: q.Merge, Stood: stood}, err
+}
+
+// copyOf is where the copy is that a step looks at.
+func (h *Hand) copyOf(run belay.RunID, p belay.Path) string {
+	sum := sha256.Sum256([]byte(string(run) + ":" + string(p)))
+	return filepath.Join(h.Trees, "copy-"+hex.EncodeToString(sum[:4]))
 }
 
 // standing is how a checkout stood, as it is kept beside the records.
@@ -114,11 +127,18 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 	return effect.AnswerLook{OK: true, Beside: &effect.Beside{Dir: q.Dir, Files: q.Files, Changed: list[:n], More: len(list) - n}}
 }
 
-// TakeAway takes away the worktree of a step whose work is in the run's tree. One
-// that cannot go now goes at the end of the run, or with gc.
+// TakeAway takes away the worktree of a step whose work is in the run's tree, and the
+// copy that a step looked at. One that cannot go now goes at the end of the run, or
+// with gc.
 func (h *Hand) TakeAway(ctx context.Context, run belay.RunID, p belay.Path) {
 	s := h.Tree.Run(run)
-	if a := s.Home(p); a != nil && a.Merge && a.Dir != "" {
+	v, _ := s.Step(p)
+	switch a := s.Home(p); {
+	case a == nil || a.Dir == "" || v.Phase != flow.Done:
+	case a.Copy:
+		worktree.Throwaway{Root: h.copyOf(run, p)}.Remove()
+		h.taken[stepOf{run, p}] = true
+	case a.Merge:
 		made := worktree.Made{Repo: s.Base(), Path: a.Dir, Branch: a.Ref, Run: run, Step: p}
 		why := remove(ctx, made, worktree.ReasonDirty, worktree.ReasonUnpushed, worktree.ReasonIgnored) // the reasons are told at the end
 		h.taken[stepOf{run, p}] = len(why) == 0

@@ -17,10 +17,12 @@ type eyes struct {
 	tree    worktree.Tree
 	ref     string // where uncommitted work is kept
 	message string
+	shut    bool
 }
 
 func newEyes(o Order) eyes {
 	return eyes{
+		shut:    o.Blind,
 		tree:    worktree.Tree{Dir: o.Dir, Skip: o.Skip, Guard: o.Guard, Secret: secretIn(o)},
 		ref:     worktree.SnapshotRef(o.Run, o.Step, o.Attempt),
 		message: fmt.Sprintf("belay: work of %s, attempt %d of %s in run %s", o.Name, o.Attempt, o.Step, o.Run),
@@ -35,6 +37,9 @@ func secretIn(o Order) func(io.Reader) bool {
 
 // Before is the state of the tree.
 func (e eyes) Before(ctx context.Context) (belay.TreeState, error) {
+	if e.shut {
+		return belay.TreeState{}, nil
+	}
 	p := e.tree.State(ctx)
 	if p.Error != "" {
 		return p, errors.New(p.Error)
@@ -48,6 +53,9 @@ func (e eyes) Before(ctx context.Context) (belay.TreeState, error) {
 // After is what happened since. Work that no commit holds is kept, so that
 // nothing that comes later can lose it.
 func (e eyes) After(ctx context.Context, base belay.TreeState, tools []belay.ToolCall) belay.Evidence {
+	if e.shut {
+		return belay.Evidence{}
+	}
 	now := e.tree.State(ctx)
 	found := e.tree.Since(ctx, base, now, tools)
 	e.keepEarlier(ctx, base, &found)

@@ -53,6 +53,7 @@ type Order struct {
 	Closes  bool             `json:"closes,omitempty"` // the answer ends with a closing line, which is taken off
 	Skip    []string         `json:"skip,omitempty"`   // folders whose change is no evidence
 	Base    *belay.TreeState `json:"base,omitempty"`
+	Blind   bool             `json:"blind,omitempty"` // nobody looks at its tree
 	Guard   *belay.Guarding  `json:"guard,omitempty"`
 	Windows Windows          `json:"windows,omitzero"`
 	State   string           `json:"state,omitempty"`   // the state directory: further starts are asked for there
