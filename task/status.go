@@ -70,7 +70,7 @@ func callCriteriaStatus() Function {
 			{"streams", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
-			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best; `undone` where that was taken back."},
+			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best. Lines that begin with `warning: ` become warnings."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},

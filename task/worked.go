@@ -75,11 +75,8 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 	if own := pathsOf(in.any("own_path")); len(own) > 0 {
 		j.limitTo("the work names its own worktree, which others do not have: %s", line(strings.Join(own, ", "), maxGoal))
 	}
-	after := strings.TrimSpace(textOf(in.any("after")))
-	if after == "changed" {
+	if strings.TrimSpace(textOf(in.any("after"))) == "changed" {
 		j.limitTo("files changed after they were judged")
-	} else if after != "" {
-		j.because("files changed after they were judged, and were put back")
 	}
 }
 
@@ -114,7 +111,7 @@ const warningMark = "warning: "
 // warnings are the notes that are such.
 func warnings(in *inputs) []string {
 	var list []string
-	for l := range strings.Lines(textOf(in.any("notes"))) {
+	for l := range strings.Lines(textOf(in.any("notes")) + "\n" + textOf(in.any("after"))) {
 		if text, is := strings.CutPrefix(line(l, maxLine), warningMark); is {
 			list = append(list, text)
 		}

@@ -20,7 +20,8 @@ import (
 // placeCommand tells a script of a shipped recipe about the files that it works on.
 //
 //	own            exits with 0 where the branch that is checked out was made for this run
-//	tree           prints the tree of the files as they are and the commit, where it is own
+//	tree           prints the tree of the files as they are
+//	add            adds all files to the index but those that git cannot take, which it names
 //	begin NAME [TREE]  tells as JSON where the work begins, and lists the files that are not
 //	                   the run's alone; TREE is what the first round began with
 //	list NAME      writes down which files there are, and what is in them
@@ -31,9 +32,11 @@ import (
 //	               the last look
 //	edited         prints the plan in the folder of the run, where it is another than was reviewed
 //	named TREE COMMIT  names the places in which what changed between them names the worktree
+//	settle BRANCH COMMIT  brings the worktree to the commit, keeps what else is there and says so
+//	mend TOP HOME  makes TOP a worktree of the repository of HOME again, when somebody put another in its place
 //	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|tree|begin|aside|named|edited|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
+	cmd := command("place own|tree|add|begin|aside|named|settle|mend|edited|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -50,11 +53,26 @@ func (a *app) placeCommand() *cobra.Command {
 				}
 				return nil
 			case "tree":
-				return a.treeNow(ctx, run)
+				c, err := worktree.CheckoutOf(ctx, ".", run)
+				if err != nil {
+					return exit.New(exit.Infra, "look at the files", err, "")
+				}
+				a.out.line("%s", c.Tree)
+				return nil
+			case "add":
+				return a.addAll(ctx)
 			case "aside":
 				return a.asides(ctx)
 			case "edited":
 				return a.editedPlan(filepath.Join(state, "runs", string(run)))
+			case "settle", "mend":
+				if len(args) < 3 {
+					return usage(cmd, errors.New("it needs two more words"))
+				}
+				if args[0] == "mend" {
+					return a.mend(ctx, args[1], args[2])
+				}
+				return a.settleAt(ctx, run, args[1], args[2])
 			case "named":
 				if len(args) < 3 {
 					return usage(cmd, errors.New("it needs a tree and a commit"))
@@ -112,16 +130,41 @@ func areOr(n int) string {
 	return "are"
 }
 
-// treeNow prints what is in the tree of a run's own.
-func (a *app) treeNow(ctx context.Context, run belay.RunID) error {
-	if !worktree.MadeFor(ctx, ".", run) {
-		return nil
-	}
-	c, err := worktree.CheckoutOf(ctx, ".", run)
+// addAll adds all files to the index, and names what is no part of the work.
+func (a *app) addAll(ctx context.Context) error {
+	left, err := worktree.AddAll(ctx, ".")
 	if err != nil {
-		return exit.New(exit.Infra, "look at the files", err, "")
+		return exit.New(exit.Infra, "add the files", err, "")
 	}
-	a.out.line("%s %s", c.Tree, c.Commit)
+	for _, path := range left {
+		a.out.line("warning: %s is a git repository of its own, without a commit: no file in it is part of the work; make them part of it: rm -r %s", story.Quote(path), story.Quote(filepath.Join(path, ".git")))
+	}
+	return nil
+}
+
+// mend puts the .git of a worktree back that somebody replaced.
+func (a *app) mend(ctx context.Context, top, home string) error {
+	aside, err := worktree.Relink(ctx, home, top)
+	if err != nil {
+		return exit.New(exit.Infra, "mend the worktree", err, "")
+	}
+	if aside != "" {
+		aside = "; what was there is in " + aside
+	}
+	a.out.line("warning: an agent took away the .git of the worktree: it was put back, and the work is judged by its files%s", aside)
+	return nil
+}
+
+// settleAt brings the worktree of a run to a commit. What else is there is somebody's: it
+// is kept, and told.
+func (a *app) settleAt(ctx context.Context, run belay.RunID, branch, commit string) error {
+	refs, err := worktree.Settle(ctx, ".", run, belay.Path(a.env("BELAY_STEP")), branch, commit)
+	if err != nil {
+		return exit.New(exit.Infra, "bring the worktree back", err, "")
+	}
+	for _, ref := range refs {
+		a.out.line("warning: the worktree was changed after the work was judged, by somebody else; that is not part of the result, and is kept: git diff %.12s %s", commit, ref)
+	}
 	return nil
 }
 
@@ -233,5 +276,5 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, tree, begin, aside, named, edited, list, changed, same, keep, back", verb)
+	return fmt.Errorf("%q is none of own, tree, add, begin, aside, named, settle, mend, edited, list, changed, same, keep, back", verb)
 }
