@@ -3,6 +3,7 @@ package story
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,7 +151,46 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	r.get(root, "published", &published)
 	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
 	t.Back, t.Aside = kept.Files > 0, kept.Aside
+	if t.Branch == "" && t.Type == "Development" {
+		t.Warnings = append(t.Warnings, swept(tree, started.Dir)...)
+	}
 	return t
+}
+
+// swept says what agents did to work that a person had not committed in the directory
+// where they worked: they took it away, or committed there, where nothing was to be.
+func swept(tree *flow.Tree, dir string) []string {
+	var list []string
+	git := "git -C " + Quote(dir)
+	made := map[string]bool{} // by agents
+	for _, id := range tree.Runs() {
+		for _, v := range tree.Run(id).Steps() {
+			if v.Main == nil || v.Main.Agent == nil {
+				continue
+			}
+			e := &v.Main.Agent.Evidence
+			var gone []string
+			for _, path := range e.Gone {
+				if !made[path] {
+					gone = append(gone, path)
+				}
+			}
+			for _, c := range e.Changed {
+				made[c.Path] = true
+			}
+			if len(gone) > 0 && e.Earlier != "" {
+				back := git + " checkout " + Quote(e.Earlier) + " --"
+				for _, path := range gone {
+					back += " " + Quote(":/"+path)
+				}
+				list = append(list, fmt.Sprintf("an agent took away uncommitted work of %s; bring it back: %s", strings.Join(gone, ", "), back))
+			}
+			if len(e.Commits) > 0 && e.Before.Head != "" {
+				list = append(list, fmt.Sprintf("an agent committed in %s, where nothing was to be committed; take the commits back and keep the files: %s reset -q %.12s", dir, git, e.Before.Head))
+			}
+		}
+	}
+	return list
 }
 
 // Title is the first line of the task.

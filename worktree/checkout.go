@@ -30,6 +30,16 @@ func CheckoutOf(ctx context.Context, dir string, run belay.RunID) (Checkout, err
 	return c, err
 }
 
+// HeadOf is the commit that is checked out in a directory; "" = none, or nobody knows.
+func HeadOf(ctx context.Context, dir string) string {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return ""
+	}
+	c, _ := p.standsAt(ctx) // nothing is known
+	return c.Commit
+}
+
 // checkout looks at what is checked out.
 func (p place) checkout(ctx context.Context) (Checkout, error) {
 	c, err := p.standsAt(ctx)

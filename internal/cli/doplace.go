@@ -168,6 +168,7 @@ func (a *app) tellBeside(b *story.Beside) {
 type look struct {
 	dir, state string
 	files      worktree.Listing
+	head       string // the commit that was checked out
 }
 
 // standWithin bounds the look at the user's own files.
@@ -180,6 +181,7 @@ func lookAt(ctx context.Context, dir, state string) look {
 	defer cancel()
 	l := look{dir: dir, state: state}
 	l.files, _ = worktree.ListFiles(ctx, dir, state) // nothing is known, and nothing is said
+	l.head = worktree.HeadOf(ctx, dir)
 	return l
 }
 
@@ -197,7 +199,11 @@ func (a *app) tellSince(ctx context.Context, was look) {
 		a.say("no file in %s was changed", was.dir)
 		return
 	}
-	a.say("%d %s changed in %s, and nothing was committed: %s", len(list), plural(len(list), "file"), was.dir, named(list))
+	committed := "nothing was committed"
+	if now.head != was.head {
+		committed = "something was committed or checked out there"
+	}
+	a.say("%d %s changed in %s, and %s: %s", len(list), plural(len(list), "file"), was.dir, committed, named(list))
 }
 
 // shownPaths is how many paths are named in a line.
