@@ -11,7 +11,7 @@ type FailureKind string
 const (
 	RoutingGap     FailureKind = "routing_gap"     // every condition came out false, nothing ran
 	AgentTimeout   FailureKind = "agent_timeout"   // an agent passed its timeout
-	BashFailure    FailureKind = "bash_failure"    // a shell step or an agent did not end well, or a check did not
+	BashFailure    FailureKind = "bash_failure"    // a shell step, an agent or an approval did not end well, or a check did not
 	RecipeFailure  FailureKind = "recipe_failure"  // a nested recipe failed
 	HollowSuccess  FailureKind = "hollow_success"  // success was claimed, nothing was done
 	RecursionLimit FailureKind = "recursion_limit" // sessions or nesting are at their limit

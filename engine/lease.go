@@ -96,6 +96,12 @@ func (w *drive) beat() {
 	if a, ok := w.Tree.NextDue(); ok && w.turn.Status == belay.Running {
 		phase = journal.WaitsFor(awaitedWords(a))
 	}
+	if asks := w.Tree.Asking(); len(asks) > 0 && w.turn.Idle && w.turn.Status == belay.Running {
+		phase = journal.WaitsFor("an answer to step " + string(asks[0].Path))
+	}
+	if _, paused := w.Tree.Paused(); paused && w.turn.Status == belay.Running {
+		phase = journal.Pausing
+	}
 	for _, wait := range w.trees {
 		if w.turn.Status == belay.Running && wait.by != w.Root {
 			phase = journal.WaitsForTree(wait.by)

@@ -502,6 +502,9 @@ func (o *Open) Close() error {
 	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.run.Close())
 }
 
+// Note keeps how a run stands that is not driven, for whoever lists runs.
+func (o *Open) Note(r belay.RunResult) error { return o.note(o.Tree.Started(), r) }
+
 // note keeps the run's line in the index, for whoever lists runs.
 func (o *Open) note(e event.RunStarted, r belay.RunResult) error {
 	now := time.Now()

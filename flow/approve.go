@@ -15,12 +15,13 @@ import (
 const maxQuestion = 8 << 10
 
 // settledItems say how the items of a run were settled, by their names, and the last
-// one of each step by the name of the step: whoever answers once more is told.
+// one of each step by the name of the step, and the last of all by no name: whoever answers
+// once more is told.
 type settledItems map[string]string
 
 func (s settledItems) add(p belay.Path, id, how string) {
 	s[id] = fmt.Sprintf("item %s is settled already: %s", id, how)
-	s[string(p)] = s[id]
+	s[string(p)], s[""] = s[id], s[id]
 }
 
 // about is how the item that an answer is for was settled; "" when it never was one.

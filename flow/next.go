@@ -72,14 +72,18 @@ func (s *State) nextRequest() command {
 		return s.nextClear(r)
 	}
 	if s.result != nil {
-		return refuse("the run has ended: " + string(s.result.Status))
+		why := "the run has ended: " + string(s.result.Status)
+		if told := s.closed.about(r); told != "" && r.Ask == event.RequestAnswer {
+			why = told + "; " + why
+		}
+		return refuse(why)
 	}
 	i := s.target(r)
 	if r.Ask != event.RequestAnswer {
 		return refuse(fmt.Sprintf("unknown request %q", r.Ask))
 	}
 	if i < 0 {
-		if why := s.closed.about(r); why != "" {
+		if why := s.closed.about(r); why != "" && (r.Item != "" || r.Step != "") {
 			return refuse(why)
 		}
 		if r.Item != "" {

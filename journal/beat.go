@@ -137,6 +137,9 @@ const (
 	waitsFor = waiting + "the tree: run "
 )
 
+// Pausing is the phase of a run in which nothing new starts, and something still runs.
+const Pausing = "pausing"
+
 // WaitsForTree is the phase, in a beat, of a run that waits for a tree which
 // another run has.
 func WaitsForTree(by belay.RunID) string { return waitsFor + string(by) }

@@ -67,12 +67,23 @@ type Standing struct {
 // Crashed tells whether nobody drives the run although its records say so.
 func (s *Story) Crashed(alive bool) bool { return s.Tree.Status() == belay.Running && !alive }
 
+// DecidedReason is why such a run does nothing.
+const DecidedReason = "every question is answered, and the run is not resumed yet"
+
+// Decided tells whether a run that was held has its answers, and nobody went on with it since.
+func (s *Story) Decided(alive bool) bool {
+	return s.Crashed(alive) && s.Rest != nil && s.Rest.Status == belay.Held
+}
+
 // standing is how a run stands. A child run that has not ended stands as its
 // tree does.
 func (s *Story) standing(top belay.RunID, f Facts) Standing {
 	run := s.Tree.Run(top)
 	_, begun := run.Started()
 	w := Standing{Status: s.Tree.Status(), Crashed: s.Crashed(f.Alive), Started: begun.UTC(), Died: len(s.Takeovers())}
+	if s.Decided(f.Alive) { // nobody died
+		w.Status, w.Crashed = belay.Held, false
+	}
 	last := s.Last
 	if end := s.Run(top).Ended; !end.IsZero() {
 		last = end

@@ -222,8 +222,8 @@ func halt(r Run) Decision {
 
 func capped(r Run, n, most int, how string) Decision {
 	return Decision{
-		Event: RestartCap, Count: n, Most: most, Rest: true, Next: "why " + string(r.ID),
-		Reason: fmt.Sprintf("it was started again %s %s, and may be %s (clear %s restarts lets it go on)", times(n), how, times(most), r.ID),
+		Event: RestartCap, Count: n, Most: most, Rest: true, Next: "clear " + string(r.ID) + " restarts --why TEXT",
+		Reason: fmt.Sprintf("it was started again %s %s, and may be %s (why %s says what happened)", times(n), how, times(most), r.ID),
 	}
 }
 

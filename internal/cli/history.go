@@ -99,6 +99,11 @@ func (d *decision) words() string {
 		return "wait " + readable.Took(d.of.Wait()) + " for the service"
 	case d.of.What == story.ItemAnswered:
 		return "decided " + d.of.Choice + " by " + d.By
+	case d.of.What == story.ItemExpired:
+		if d.of.Choice == belay.TimeoutHold {
+			return "it stays open"
+		}
+		return "it counts as " + d.of.Choice
 	case d.of.What == story.StepSkipped:
 		return "left out by " + d.By
 	case d.of.What == story.RunCleared:

@@ -200,11 +200,20 @@ func (a *app) letterOf(st *journal.State, sum journal.Summary) letter {
 // letters are what waits in one run. What the index says decides whether its
 // journal is opened: how one ended is in the index.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
+	switch sum.Status {
+	case belay.Held, belay.Running, belay.Parked, belay.Stopped, belay.Paused, journal.Unreadable:
+		return a.opened(st, sum, a.letterOf(st, sum))
+	case belay.Achieved, belay.Aborted: // nothing waits
+		return nil
+	}
+	return []letter{a.resting(st, sum)}
+}
+
+// resting is the letter about a run that ended, or that a person let rest.
+func (a *app) resting(st *journal.State, sum journal.Summary) letter {
 	l := a.letterOf(st, sum)
 	said := story.Plain(sum.Reason)
 	switch sum.Status {
-	case belay.Held, belay.Running, belay.Parked, journal.Unreadable:
-		return a.opened(st, sum, l)
 	case belay.Hollow:
 		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+said
 	case belay.Stalemate:
@@ -217,8 +226,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 		l.Kind, l.Question, l.Command = letterStopped, cmp.Or(said, "it was stopped"), story.Resume(sum.ID).Text(a.name())
 	case belay.Paused:
 		l.Kind, l.Question, l.Command = letterPaused, cmp.Or(said, "it was paused"), story.Resume(sum.ID).Text(a.name())
-	case belay.Achieved, belay.Aborted: // nothing waits
-		return nil
+	case belay.Achieved, belay.Aborted, belay.Held, belay.Running, belay.Parked: // see letters
 	}
 	if sum.Times > 1 {
 		l.Times = sum.Times
@@ -227,14 +235,17 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 	if sum.Status != belay.Paused {
 		l.Clear = story.Clear(sum.ID, event.CountInbox).Text(a.name())
 	}
-	return []letter{l}
+	return l
 }
 
-// opened looks into the journal of a run that is held, driven or crashed.
+// opened looks into the journal of a run that may have asked something.
 func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter {
 	s, err := tell(st, string(sum.ID))
 	if err != nil && (sum.Status == belay.Running || sum.Status == journal.Unreadable) && !st.Begun(sum.ID) {
 		return nil // nothing of it was done, and there is nothing to go on with: gc removes it
+	}
+	if err != nil && (sum.Status == belay.Stopped || sum.Status == belay.Paused) {
+		return []letter{a.resting(st, sum)} // whoever goes on with it is told
 	}
 	if err != nil {
 		l.Kind, l.Question = letterDamaged, "its journal cannot be read: "+err.Error()
@@ -269,16 +280,21 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	status := s.Tree.Status()
 	l.Since, l.Command = s.Last.UTC(), resume
 	switch {
+	case sum.Status == belay.Stopped || sum.Status == belay.Paused: // what it asked can be answered before it goes on
+		return append(list, a.resting(st, sum))
 	case status.Terminal() || status == belay.Stopped || status == belay.Paused: // its driver died before it could say so in the index
 		sum.Status, sum.Ended = status, l.Since
 		if s.Rest != nil {
 			sum.Reason = s.Rest.Reason
 		}
-		return a.letters(st, sum)
+		if status == belay.Achieved || status == belay.Aborted {
+			return nil
+		}
+		return append(list, a.resting(st, sum))
 	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
-		l.Kind, l.Question = letterDecided, "every question is answered, and the run is not resumed yet"
+		l.Kind, l.Question = letterDecided, story.DecidedReason
 	default:
 		l.Kind, l.Question = letterCrashed, "its driver died before the run ended"
 	}

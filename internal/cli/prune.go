@@ -81,6 +81,7 @@ func (d *age) Set(text string) error {
 type pruned struct {
 	Run      belay.RunID  `json:"run"`
 	Status   belay.Status `json:"status"`
+	Crashed  bool         `json:"crashed,omitempty"` // nobody drives it, and nobody said so
 	Recipe   string       `json:"recipe"`
 	Last     time.Time    `json:"last"` // when it ended, or when something was last heard of it
 	Safe     bool         `json:"safe"` // it can go
@@ -242,7 +243,7 @@ func heardOf(sum journal.Summary) time.Time {
 
 // pruneRun archives one run, or says why it stays; nil when it is gone meanwhile.
 func (a *app) pruneRun(ctx context.Context, st *journal.State, r *oldRun, before time.Time, dry bool) *pruned {
-	p := &pruned{Run: r.line.ID, Status: r.line.Status, Recipe: r.line.Recipe, Last: r.last.UTC(), Why: r.stays()}
+	p := &pruned{Run: r.line.ID, Status: r.line.Status, Crashed: r.line.Crashed, Recipe: r.line.Recipe, Last: r.last.UTC(), Why: r.stays()}
 	if p.Safe = len(p.Why) == 0; dry || !p.Safe {
 		return p
 	}
@@ -296,7 +297,11 @@ func (a *app) printPruned(list []pruned, o pruneOptions) {
 	var size int64
 	for _, p := range list {
 		size += p.Size
-		rows = append(rows, []string{string(p.Run), string(p.Status), readable.Clean(p.Recipe), p.Last.Local().Format(time.DateTime), readable.Clean(p.fate())})
+		status := string(p.Status)
+		if p.Crashed {
+			status = lostText
+		}
+		rows = append(rows, []string{string(p.Run), status, readable.Clean(p.Recipe), p.Last.Local().Format(time.DateTime), readable.Clean(p.fate())})
 	}
 	a.out.lines(tui.Table(rows))
 	n := countFunc(list, func(p pruned) bool { return p.Archived })

@@ -331,7 +331,7 @@ func (a *app) play(ctx context.Context, p *rehearsal, show rehearse.Show, aloud 
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
-		if p.keep || !strings.HasPrefix(line, "why: ") && !strings.HasPrefix(line, "next: ") {
+		if p.keep || !strings.HasPrefix(line, "why: ") && !strings.HasPrefix(line, "next: ") && !strings.HasPrefix(line, "receipt: ") {
 			a.out.line("%s", strings.Replace(line, " after 0ms:", ":", 1)) // the story tells the time
 		}
 	}

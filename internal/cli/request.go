@@ -71,6 +71,7 @@ func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check b
 		return false, err
 	}
 	req.ID = freshID(req.Ask)
+	held := o.Tree.Status() == belay.Held
 	recs, err := o.Write(flow.Fact{Run: req.Run, Event: event.RequestReceived{Request: req}})
 	if err != nil {
 		return false, err
@@ -81,7 +82,10 @@ func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check b
 		}
 		check = check || n.Decision != nil && n.Decision.Check
 	}
-	return check, nil
+	if req.Ask == event.RequestAnswer && held && o.Tree.Status() == belay.Running {
+		err = o.Note(belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: story.DecidedReason})
+	}
+	return check, err
 }
 
 // refuse is a request that the run did not grant.

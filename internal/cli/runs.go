@@ -52,6 +52,7 @@ type runLine struct {
 	Reason string         `json:"reason,omitempty"`
 	Cure   string         `json:"cure,omitempty"` // of one that cannot be read
 
+	pausing bool // nothing new starts in it, and something still runs
 	unbegun bool // there is a folder, and no record was ever written
 }
 
@@ -160,10 +161,14 @@ func (l *runLine) standing(sum journal.Summary, now time.Time) {
 		l.For = strings.TrimPrefix(known.Waits, "waiting for ")
 	case story.StateHeld:
 		l.For = "a person"
+		if l.Reason == story.DecidedReason {
+			l.For = "a resume, with all answered"
+		}
 	case story.StateParked:
 		l.For = l.Reason
 	case story.StateRunning, story.StatePaused, story.StateStopped, story.StateLost, story.StateEnded:
 	}
+	l.pausing = sum.Beat.Phase == journal.Pausing
 	if l.Status == journal.Unreadable {
 		l.State = ""
 	}
@@ -186,7 +191,11 @@ func (l runLine) status() string {
 		text += " for " + l.For
 	case story.StateLost:
 		text = lostText
-	case story.StateRunning, story.StatePaused, story.StateStopped, story.StateEnded:
+	case story.StateRunning:
+		if l.pausing {
+			text += ", to be paused"
+		}
+	case story.StatePaused, story.StateStopped, story.StateEnded:
 	}
 	if !l.Until.IsZero() {
 		text += ", until " + l.Until.Local().Format(time.DateTime)

@@ -128,16 +128,25 @@ func (s *runView) source(digest string) ([]byte, error) {
 // standing is how the run stands, in words: one whose driver died is not
 // running, whatever its journal says.
 func (s *runView) standing() string {
+	if s.Decided(s.alive()) {
+		return decidedText
+	}
 	if s.crashed() {
 		return lostText
 	}
 	if p, parked := s.Tree.Parked(); parked {
 		return fmt.Sprintf("%s until %s for %s", belay.Parked, untilText(p.Until, time.Now()), p.For)
 	}
+	if _, paused := s.Tree.Paused(); paused && s.Tree.Status() == belay.Running {
+		return string(belay.Running) + ", to be paused"
+	}
 	return story.StatusWord(s.Tree.Status(), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
 }
 
-const lostText = "LOST"
+const (
+	lostText    = "LOST"
+	decidedText = "HELD, with all answered" // and nobody went on yet
+)
 
 func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
 

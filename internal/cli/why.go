@@ -94,6 +94,9 @@ type whyFacts struct {
 	belay string // how the program is called
 	ids   bool   // the page has the names of kinds, classes and rules, too
 	now   time.Time
+
+	decided bool   // it is held, and nothing waits for an answer
+	pausing string // who wants nothing new to start
 }
 
 // explain puts the account of a run into the form of the page. It reads what is
@@ -113,6 +116,8 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 	if s.id == s.id.Root() {
 		w.Beside = story.BesideOf(s.Tree, acc.Task)
 	}
+	w.decided = acc.Status == belay.Held && len(acc.Asked) == 0
+	w.pausing, _ = s.Tree.Paused()
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

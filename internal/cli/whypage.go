@@ -68,6 +68,9 @@ func (w *whyFacts) verdict() string {
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:
+		if w.decided {
+			return fmt.Sprintf("HELD, exit %d: %s ran for %s; all is answered, and it goes on when it is resumed", code, run, readable.Took(w.wall()))
+		}
 		return fmt.Sprintf("HELD, exit %d: %s ran for %s and waits for a person since %s", code, run, readable.Took(w.wall()), w.when(w.Ended))
 	case belay.Stopped:
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
@@ -78,6 +81,9 @@ func (w *whyFacts) verdict() string {
 	case belay.Running:
 		if w.Crashed {
 			return fmt.Sprintf("LOST: belay itself died under %s; last sign %s; it can go on", run, ended)
+		}
+		if w.pausing != "" {
+			return fmt.Sprintf("RUNNING: %s has run for %s; %s paused it: what runs goes on to its end, and nothing else starts", run, readable.Took(w.wall()), w.pausing)
 		}
 		return fmt.Sprintf("RUNNING: %s has run for %s", run, readable.Took(w.wall()))
 	}
