@@ -42,7 +42,8 @@ func (w *drive) together(ctx context.Context, e *proc.Exit) bool {
 	if e.KilledBy != fault.KilledNot || !felled(e) {
 		return false
 	}
-	late := time.NewTimer(togetherWithin)
+	left := togetherWithin - time.Since(e.Ended) // many that were ended at once are waited for once
+	late := time.NewTimer(min(max(left, 0), togetherWithin))
 	defer late.Stop()
 	select {
 	case <-ctx.Done():

@@ -82,7 +82,7 @@ func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check b
 		}
 		check = check || n.Decision != nil && n.Decision.Check
 	}
-	if req.Ask == event.RequestAnswer && held && o.Tree.Status() == belay.Running {
+	if held && o.Tree.Status() == belay.Running {
 		err = o.Note(belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: story.DecidedReason})
 	}
 	return check, err

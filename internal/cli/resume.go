@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,6 +96,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return a.rest(ctx, ws, open, err, o.json)
 	}
 	facts = append(facts, more...)
+	if names := a.lacks(open.Tree.Started().Given); len(names) > 0 && !o.json {
+		a.say("warning: its steps were given variables that are not set here: %s", strings.Join(names, ", "))
+	}
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
 		if err != nil {
