@@ -20,7 +20,7 @@ const (
 	ReasonIgnored    Reason = "ignored"    // files that git ignores: no commit and no snapshot holds them
 	ReasonBusy       Reason = "busy"       // a process works in it
 	ReasonLocked     Reason = "locked"     // somebody locked it with git
-	ReasonSubmodules Reason = "submodules" // it has repositories of its own inside its git folder
+	ReasonSubmodules Reason = "submodules" // it has repositories of its own inside, or inside its git folder
 	ReasonElsewhere  Reason = "elsewhere"  // the branch is checked out at another place
 	ReasonForeign    Reason = "foreign"    // it does not carry our mark, or is not what the mark says
 	ReasonUnknown    Reason = "unknown"    // it could not be looked at
@@ -269,6 +269,13 @@ func (g git) assessFolder(ctx context.Context, o *Owned, why func(Reason), aside
 		why(ReasonSubmodules)
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		why(ReasonUnknown)
+	}
+	inside, err := at.fromIndex(ctx, func(r rawEntry) bool { return r.mode == 0o160000 })
+	if err != nil {
+		why(ReasonUnknown)
+	}
+	if slices.ContainsFunc(inside, func(e indexed) bool { return exists(filepath.Join(at.top, e.path, ".git")) }) {
+		why(ReasonSubmodules) // a commit names it, and nothing else has its files
 	}
 }
 

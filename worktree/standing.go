@@ -41,6 +41,9 @@ const maxStandingFile = 1 << 20
 // nobody's work.
 func Stands(ctx context.Context, dir string, skip ...string) (Standing, error) {
 	at, err := find(ctx, "", dir)
+	if errors.Is(err, errNoTree) && exists(filepath.Join(dir, ".git")) {
+		err = errors.New("git sees no files there: look at core.bare and core.worktree; git config core.bare false takes the first back")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look at the checkout: %w", err)
 	}

@@ -3,6 +3,8 @@ package worktree
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +46,90 @@ func TestCopyHasTheIgnoredFilesOfTheUser(t *testing.T) {
 			got, err := os.ReadFile(filepath.Join(c.Dir, tt.file))
 			if string(got) != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("%s is %q (%v), want %q", tt.file, got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Who looks at a copy sees what is in the folder: branch, commits, and what is not
+// committed. What is done to the copy is not done to the folder.
+func TestCopyOf(t *testing.T) {
+	t.Parallel()
+	shows := func(r rig) string {
+		r.t.Helper()
+		seen := filepath.Join(t.TempDir(), "seen")
+		r.sh("{ git status --porcelain --branch; git log --format=%s; } > " + seen + " 2>/dev/null || true; cat file >> " + seen)
+		b, err := os.ReadFile(seen)
+		r.must(err)
+		return string(b)
+	}
+	for name, tt := range map[string]struct{ does, want string }{
+		"clean":                  {"git init -q -b main . && echo a > file && git add . && git commit -qm a", "## main\na\na\n"},
+		"changed":                {"git init -q -b main . && echo a > file && git add . && git commit -qm a && echo b > file && echo c > new && git add new", "## main\n M file\n?? new\na\nb\n"},
+		"detached":               {"git init -q -b main . && echo a > file && git add . && git commit -qm a && git checkout -q --detach", "## HEAD (no branch)\na\na\n"},
+		"sha256":                 {"git init -q -b main --object-format=sha256 . && echo a > file && git add . && git commit -qm a", "## main\na\na\n"},
+		"a repository inside":    {"git init -q -b main . && echo a > file && git add . && git commit -qm a && git init -q inside && echo x > inside/x", "## main\na\na\n"},
+		"no commit":              {"git init -q -b main . && echo a > file", "## No commits yet on main\n?? file\na\n"},
+		"no repository":          {"echo a > file", "a\n"},
+		"a branch with a folder": {"git init -q -b a/b . && echo a > file && git add . && git commit -qm a && git pack-refs --all", "## a/b\na\na\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rig{t, t.TempDir()}
+			r.sh(tt.does)
+			c, err := CopyOf(t.Context(), r.dir, filepath.Join(t.TempDir(), "copy"))
+			r.must(err)
+			copied := r.in(c.Dir)
+			if got := shows(copied); got != tt.want {
+				t.Errorf("the copy shows %q, want %q", got, tt.want)
+			}
+			before := shows(r)
+			copied.sh("rm file; git init -q .; git commit -qm x --allow-empty; git branch foo")
+			if after := shows(r); after != before {
+				t.Errorf("the folder shows %q, was %q", after, before)
+			}
+		})
+	}
+}
+
+// A worktree goes back to a commit, and what else was there can be had: once, however
+// often it is done.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		does string
+		want []string // what each ref has: its files that the commit has not, and the subjects of its commits
+	}{
+		"nothing":                      {"true", nil},
+		"a file":                       {"echo x > new", []string{"new"}},
+		"an ignored file":              {"mkdir -p .git-x; echo y > y.log", nil},
+		"a commit":                     {"echo x > new; git add new; git commit -qm mine", []string{"new"}},
+		"a commit and a file":          {"echo x > new; git add new; git commit -qm mine; echo y > more", []string{"more new"}},
+		"a commit on another branch":   {"git checkout -q -b other; echo x > new; git add new; git commit -qm mine", []string{"new"}},
+		"on no branch, and on its own": {"echo x > new; git add new; git commit -qm mine; git checkout -q --detach HEAD~; echo y > more; git add more; git commit -qm more", []string{"more", "new"}},
+		"another branch alone":         {"git checkout -q -b other", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.sh("echo '*.log' > .gitignore; echo .git-x >> .gitignore")
+			r.commit("judged")
+			commit := r.git("rev-parse", "HEAD")
+			r.sh(tt.does)
+			refs, err := Settle(t.Context(), r.dir, "r1", "after", "main", commit)
+			r.must(err)
+			var got []string
+			for _, ref := range refs {
+				got = append(got, strings.Join(strings.Fields(r.git("diff", "--name-only", commit, ref)), " "))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("kept %q as %q, want %q", got, refs, tt.want)
+			}
+			if now := r.git("status", "--porcelain", "--branch") + r.git("rev-parse", "HEAD"); now != "## main"+commit {
+				t.Errorf("it stands at %q", now)
+			}
+			if again, err := Settle(t.Context(), r.dir, "r1", "after", "main", commit); err != nil || len(again) > 0 {
+				t.Errorf("again: %q, %v", again, err)
 			}
 		})
 	}

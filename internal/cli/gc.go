@@ -356,6 +356,7 @@ func (a *app) sayCures(list []leftover) {
 		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
 		{worktree.ReasonDirty, "commit what is uncommitted; drop a snapshot that you do not want with git update-ref -d REF"},
 		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
+		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
 		{worktree.ReasonLocked, "git worktree unlock PATH"},
 	} {
 		n := 0
