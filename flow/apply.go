@@ -276,6 +276,7 @@ func (s *State) end(e event.AttemptEnded) error {
 			return nil
 		}
 		o := e.Observation
+		s.barred(&o)
 		if st.phase == Helped {
 			return s.helperEnded(i, o)
 		}

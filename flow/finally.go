@@ -5,7 +5,9 @@ import (
 	"strconv"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
@@ -98,9 +100,22 @@ func (s *State) ending() belay.Value {
 	})
 }
 
-// cut tells whether a person cancelled the run a second time: then the steps of
-// finally are ended, too.
+// cut tells whether a person cancelled the run a second time, or the keeper lets nothing
+// begin: then the steps of finally are ended, too.
 func (t *Tree) cut() bool { return t.runs[t.root].cut }
+
+// barred folds that an attempt of finally was not let begin, and no stop is under way:
+// the keeper is closed, because the driver of a cancelled run did not answer. Whoever
+// cancelled it was told that nothing else starts.
+func (s *State) barred(o *effect.Observation) {
+	if o.Began || o.KilledBy == fault.KilledNot || s.tree.stopping != nil || !s.inFinally() {
+		return
+	}
+	root := s.tree.runs[s.tree.root]
+	if root.cut = root.cancel != nil; root.cut {
+		s.tree.touchAll()
+	}
+}
 
 // unattended is what is written down in the stead of a question to a person in finally:
 // a run that ends waits for nobody.

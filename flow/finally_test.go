@@ -120,6 +120,19 @@ func TestFinallyAfterACancel(t *testing.T) {
 	w.wantStatus(belay.Aborted, exit.Aborted)
 }
 
+// The keeper of a run whose driver did not answer a cancel lets nothing begin: the run
+// ends without its finally, and does not try for ever.
+func TestFinallyIsLeftOutWhereNothingMayBegin(t *testing.T) {
+	w := begin(t, withFinally)
+	w.turn(request("1", event.RequestCancel, ""))
+	w.end("r:a.1", killed(fault.KilledCancel))
+	w.wantStarts("r/finally.1:c.1")
+	w.turn(Fact{"r/finally.1", event.AttemptEnded{Key: "r/finally.1:c.1", Observation: effect.Observation{Exit: -1, KilledBy: fault.KilledStop}}})
+	w.wantStarts("")
+	w.wantStatus(belay.Aborted, exit.Aborted)
+	w.checked()
+}
+
 // A second cancel reaches the finally of a sub-recipe, too.
 func TestASecondCancelReachesBelow(t *testing.T) {
 	w := begin(t, "name: n\nsteps:\n- {id: a, recipe: sub}\nfinally:\n- {id: z, command: z}\n", "sub", withFinally)

@@ -28,10 +28,8 @@ func (t *Tree) requested(r event.Request) {
 		}
 	case event.RequestCancel: // what it leaves open has to end
 		t.unpause()
-		t.held = false                  // nobody is waited for any more
-		for _, b := range t.live.list { // a second one ends what they do last
-			t.touch(t.born[b])
-		}
+		t.held = false // nobody is waited for any more
+		t.touchAll()   // a second one ends what they do last
 	case event.RequestAnswer, event.RequestClear: // the run's business
 	}
 }
@@ -42,9 +40,7 @@ func (t *Tree) unpause() {
 		return
 	}
 	t.pause = pause{}
-	for _, b := range t.live.list {
-		t.touch(t.born[b])
-	}
+	t.touchAll()
 	t.freed()
 }
 

@@ -45,6 +45,13 @@ func (t *Tree) touch(s *State) {
 	}
 }
 
+// touchAll has all runs asked that have not ended.
+func (t *Tree) touchAll() {
+	for _, b := range t.live.list {
+		t.touch(t.born[b])
+	}
+}
+
 // suspect has a run asked in the next turn, if it can have something to say.
 func (t *Tree) suspect(s *State) {
 	t.unsure.keep(s.birth, s.result == nil || len(s.inbox) > 0)

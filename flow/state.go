@@ -56,7 +56,7 @@ type State struct {
 	leased   map[int]bool       // steps that have a tree
 	stirred  indexes            // steps that are not settled and of which something is on record or asked
 	cancel   *event.Request
-	cut      bool // and once more
+	cut      bool // and once more, or nothing may begin
 	failing  bool
 	ran      bool
 	listed   *effect.AnswerList // the list of all results, of a run that is items
