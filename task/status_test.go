@@ -238,8 +238,8 @@ func TestWorkLimitsARound(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, got, c.line)
 		}
 	}
-	told := call(t, "criteria-status", one+`"notes": "pushed: origin/b\n", "before": {"pushed": ["origin/a"]}}`)
-	if got := fmt.Sprint(told["pushed"], told["warnings"], told["reasons"]); got != "[origin/a origin/b] [an agent pushed commits of the work, which nobody asked for: origin/a, origin/b] [1 of 1 criteria is met]" {
+	told := call(t, "criteria-status", one+`"notes": "pushed: origin/b\n", "streams": [{"committed": "1a2b3c x\npushed: origin/c"}], "before": {"pushed": ["origin/a"]}}`)
+	if got := fmt.Sprint(told["pushed"], told["warnings"], told["reasons"]); got != "[origin/a origin/b origin/c] [an agent pushed commits of the work, which nobody asked for: origin/a, origin/b, origin/c] [1 of 1 criteria is met]" {
 		t.Errorf("pushed by agents: %s", got)
 	}
 	got := call(t, "criteria-status", one+`"changed_before": "a_test.go"}`)["criteria"].([]any)[0].(map[string]any)["why"]

@@ -97,7 +97,12 @@ const pushedMark = "pushed: "
 // pushed are the branches at remotes that agents pushed to, in this round or before it.
 func pushed(in *inputs) []string {
 	list := texts(in.object("before")["pushed"])
-	for l := range strings.Lines(textOf(in.any("notes"))) {
+	said := textOf(in.any("notes"))
+	for _, x := range results(in) {
+		o, _ := unwrapped(x).(map[string]any)
+		said += "\n" + first(o, "committed")
+	}
+	for l := range strings.Lines(said) {
 		if name, is := strings.CutPrefix(line(l, maxLine), pushedMark); is && !slices.Contains(list, name) {
 			list = append(list, name)
 		}
@@ -119,12 +124,16 @@ func warnings(in *inputs) []string {
 	return list
 }
 
+// results are what the recipes gave that did the work.
+func results(in *inputs) []any {
+	streams, _ := unwrapped(in.any("streams")).([]any)
+	return append(slices.Clone(streams), in.any("work"), in.any("instead"))
+}
+
 // unfinished is what the recipes that did the work say themselves to be missing.
 func unfinished(in *inputs) []string {
-	results, _ := unwrapped(in.any("streams")).([]any)
-	results = append(slices.Clone(results), in.any("work"), in.any("instead"))
 	var list []string
-	for _, x := range results {
+	for _, x := range results(in) {
 		o, _ := unwrapped(x).(map[string]any)
 		c, ok := belay.ReadClosing(strings.TrimSpace(first(o, "work_ends")))
 		if text := line(c.Text, maxLine); ok && c.Word != belay.ClosedAchieved && !slices.Contains(list, text) {
