@@ -205,6 +205,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 		return a.opened(st, sum, a.letterOf(st, sum))
 	case belay.Achieved, belay.Aborted: // nothing waits
 		return nil
+	case belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate: // it ended, and a person should know
 	}
 	return []letter{a.resting(st, sum)}
 }
