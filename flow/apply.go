@@ -177,7 +177,7 @@ func (s *State) start(e event.AttemptStarted, at time.Time) error {
 	to := Running
 	if e.Role == belay.RoleVerify {
 		to = Checking
-		st.check = e.Attempt
+		st.check, st.confirms = e.Attempt, st.vouched != nil
 	} else {
 		s.unqueue(i)
 		st.attempt, st.verdict, st.greeted, st.taken, st.woken = e.Attempt, nil, true, true, false

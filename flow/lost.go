@@ -92,10 +92,11 @@ func (s *State) doubtful(i int, c verdict.Case) bool {
 }
 
 // doubted tells whether the verify of a step was asked because of such a failure:
-// only then it is asked about an attempt that ended badly by itself.
+// else it is asked about an attempt that ended badly by itself only when a person
+// says that the work is there.
 func (s *State) doubted(i int) bool {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	return def.Once && def.Verify != nil && !st.gone && !st.declared && byItself(st.main) && st.verify != nil
+	return def.Once && def.Verify != nil && !st.gone && !st.declared && byItself(st.main) && st.verify != nil && !st.confirms
 }
 
 // byItself tells whether an attempt ended badly, and nobody ended it.

@@ -116,6 +116,7 @@ type step struct {
 	reask     bool                // its work may be there, and who can tell is asked again (askAgain)
 	vouched   *event.ItemAnswered // a person said that it is done, and its check is to say so too
 	unstarted bool                // that was said before an attempt began
+	confirms  bool                // its last check was asked about the word of a person
 	plan      *belay.Plan
 	queued    bool        // in attend
 	last      belay.RunID // child run of the last attempt

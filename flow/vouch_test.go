@@ -91,3 +91,16 @@ func TestAnOldAnswerSettles(t *testing.T) {
 	w.turn(Fact{"r", event.ItemAnswered{ID: item.ID, Path: "a", By: "me", Choice: event.ChoiceDone, Why: "seen"}})
 	w.wantStatus(belay.Achieved, exit.OK)
 }
+
+// A step that was left out after a word that its check denied runs again when the run is
+// reopened: the check spoke about that word, and is no attempt that could be judged.
+func TestAStepLeftOutAfterADeniedWordRunsAgain(t *testing.T) {
+	w := begin(t, "name: n\nsteps:\n- {id: a, command: x, once: true, verify: y, on_failure: escalate}\n")
+	w.exit("r:a.1", 3)
+	w.answer(event.ChoiceDone)
+	w.exit("r:a@verify.1", 1)
+	w.answer(event.ChoiceSkip)
+	w.wantStatus(belay.Partial, exit.Partial)
+	w.turn(Fact{"r", event.RunReopened{By: "me", Why: "again"}})
+	w.wantStarts("r:a.2")
+}
