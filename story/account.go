@@ -12,6 +12,7 @@ type Facts struct {
 	Now   time.Time
 	Alive bool                     // the last driver is there
 	Beat  time.Time                // its last sign of life
+	Work  belay.RunID              // the run that carries out the plan of this one; "" = none yet
 	Here  string                   // the directory of who reads it; "" = anywhere
 	Text  func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
 }
@@ -45,7 +46,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 		if r := ReviewOf(s.Tree); r != nil && !r.Approved && (a.Status == belay.Failed || a.Status == belay.Stalemate) {
 			a.Refused = r
 		}
-		if n, other := a.nextOfTask(started, f.Here); other {
+		if n, other := a.nextOfTask(started, f); other {
 			a.Next = n
 		}
 	}

@@ -40,6 +40,7 @@ const (
 	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, begin the review from nothing, or do without one
 	RaiseBudget Advice = "raise_budget" // no further agent may start: give the run its budget once more, then go on
 	CarryOut    Advice = "carry_out"    // a task was planned: carry out the plan
+	CarriedOut  Advice = "carried_out"  // another run carries out the plan: look at that one
 	StartAgain  Advice = "start_again"  // no round of a task is left: a new run
 	AddChecks   Advice = "add_checks"   // the same, and only checks are missing
 	ClearHollow Advice = "clear_hollow" // the same, and say what is different now
@@ -101,9 +102,12 @@ func (a *Account) next(file string) Next {
 }
 
 // nextOfTask is what to do about a task, where that is another thing than for a run
-// of a recipe. A new run of it begins as this one did, from the directory here.
-func (a *Account) nextOfTask(was event.RunStarted, here string) (Next, bool) {
+// of a recipe. A new run of it begins as this one did, from the directory of who reads it.
+func (a *Account) nextOfTask(was event.RunStarted, f Facts) (Next, bool) {
+	here := f.Here
 	switch {
+	case a.Status == belay.Achieved && a.Task.Planned && f.Work != "":
+		return Next{CarriedOut, []Command{{"why", string(f.Work)}}}, true
 	case a.Status == belay.Achieved && a.Task.Planned:
 		return Next{CarryOut, []Command{Resume(a.Run)}}, true
 	case a.Status == belay.Aborted:

@@ -87,26 +87,28 @@ func TestNextOfATask(t *testing.T) {
 		here   string
 		want   Advice
 		cmds   string
+		work   belay.RunID
 	}{
-		{belay.Achieved, &Task{Planned: true}, nil, "/d", CarryOut, "x resume r"},
-		{belay.Achieved, judged("met"), nil, "/d", "", ""},
-		{belay.Hollow, judged("unmet"), nil, "/d", StartAgain, again},
-		{belay.NotAchieved, judged("unmet"), nil, "/d", StartAgain, again},
-		{belay.NotAchieved, judged("unproven"), nil, "/d", StartAgain, again},
-		{belay.Partial, judged("met", "unmet"), nil, "/e", StartAgain, `x do 'it'\''s a door' --dir /d --agent bot`},
-		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE"},
-		{belay.Partial, long, nil, "/d", StartAgain, "x do --agent bot --file FILE"},
-		{belay.Partial, limited, nil, "/d", StartAgain, again},
-		{belay.Partial, flagged, nil, "/d", AddChecks, "x do --agent bot --criteria '/a b' --in-place --plan-review -- '-v is loud'"},
-		{belay.Stalemate, flagged, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --criteria '/a b' --in-place --no-plan-review -- '-v is loud'"},
-		{belay.Aborted, judged(), nil, "/d", StartNew, again},
-		{belay.Stalemate, &Task{Text: "-v"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --no-plan-review -- -v"},
-		{belay.Failed, &Task{Text: "door"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do door --agent bot --no-plan-review"},
-		{belay.Failed, judged(), nil, "/d", "", ""},
-		{belay.Held, judged(), nil, "/d", "", ""},
+		{status: belay.Achieved, task: &Task{Planned: true}, want: CarriedOut, cmds: "x why w", work: "w"},
+		{belay.Achieved, &Task{Planned: true}, nil, "/d", CarryOut, "x resume r", ""},
+		{belay.Achieved, judged("met"), nil, "/d", "", "", ""},
+		{belay.Hollow, judged("unmet"), nil, "/d", StartAgain, again, ""},
+		{belay.NotAchieved, judged("unmet"), nil, "/d", StartAgain, again, ""},
+		{belay.NotAchieved, judged("unproven"), nil, "/d", StartAgain, again, ""},
+		{belay.Partial, judged("met", "unmet"), nil, "/e", StartAgain, `x do 'it'\''s a door' --dir /d --agent bot`, ""},
+		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE", ""},
+		{belay.Partial, long, nil, "/d", StartAgain, "x do --agent bot --file FILE", ""},
+		{belay.Partial, limited, nil, "/d", StartAgain, again, ""},
+		{belay.Partial, flagged, nil, "/d", AddChecks, "x do --agent bot --criteria '/a b' --in-place --plan-review -- '-v is loud'", ""},
+		{belay.Stalemate, flagged, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --criteria '/a b' --in-place --no-plan-review -- '-v is loud'", ""},
+		{belay.Aborted, judged(), nil, "/d", StartNew, again, ""},
+		{belay.Stalemate, &Task{Text: "-v"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --no-plan-review -- -v", ""},
+		{belay.Failed, &Task{Text: "door"}, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do door --agent bot --no-plan-review", ""},
+		{belay.Failed, judged(), nil, "/d", "", "", ""},
+		{belay.Held, judged(), nil, "/d", "", "", ""},
 	} {
 		a := Account{Run: "r", Standing: Standing{Status: c.status}, Task: c.task, Refused: c.review}
-		n, _ := a.nextOfTask(was, c.here)
+		n, _ := a.nextOfTask(was, Facts{Here: c.here, Work: c.work})
 		var cmds []string
 		for _, cmd := range n.Commands {
 			cmds = append(cmds, cmd.Text("x"))

@@ -218,6 +218,9 @@ func (t *Task) onlyUnproven() bool {
 // mostTyped is how long a task may be to stand in a command that is typed.
 const mostTyped = 72
 
+// Again is the command for a new run of the same task, from the directory here.
+func (t *Task) Again(was event.RunStarted, here string) Command { return t.again(was, here, "") }
+
 // again is the command for a new run of the task, from the directory here: with the flags
 // of this one but those that it is to go without, and with more. An agent that is not
 // found by itself is named.

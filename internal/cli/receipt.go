@@ -72,7 +72,7 @@ func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
 // receipt is that of the run, with what can be seen on this machine now.
 func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt {
 	f := seenNow(ctx, program, s.view.ReadBlob)
-	f.Alive, f.Beat, f.Together = s.alive(), s.view.Beat().At, s.together
+	f.Alive, f.Beat, f.Work, f.Together = s.alive(), s.view.Beat().At, s.work, s.together
 	if f.Lies = s.lies != nil; f.Lies && s.lies.Imported {
 		f = unseen(f)
 	}

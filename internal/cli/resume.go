@@ -79,7 +79,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return a.rest(ctx, ws, open, nil, o.json)
 	}
 	if !o.unattended && onlyPlanned(open) {
-		return a.carryOut(ctx, cmd, open, o)
+		return a.carryOut(ctx, cmd, ws, open, o)
 	}
 	if usedUp(open) {
 		if !o.json {

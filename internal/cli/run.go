@@ -41,6 +41,7 @@ type runOptions struct {
 	alone       string // the directory that no other task may change in place; "" = it has none
 
 	like *event.RunStarted // the run whose agents, budget and recoveries this one has; nil = the flags say it
+	made func() error      // called when the folder of the run is there; nil = nobody waits for it
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -157,6 +158,11 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		return err
 	}
 	a.subject = open.ID
+	if o.made != nil {
+		if err := o.made(); err != nil {
+			return errors.Join(err, open.Close())
+		}
+	}
 	if spec.Set.Root.Name == doRecipe {
 		keepTitle(ws.state.Folder(open.ID), vars, slices.Contains(o.exclude, workTag))
 	}

@@ -23,6 +23,7 @@ type runView struct {
 	id       belay.RunID // the run that was asked for; its root may be another
 	view     *journal.View
 	recs     []event.Record
+	work     belay.RunID       // the run that carries out its plan; "" = none
 	together story.Together    // what the runs used that belong together
 	lies     *journal.Archived // where it lies, for a run that can only be looked at
 }
@@ -83,6 +84,11 @@ func tellView(st *journal.State, view *journal.View, id belay.RunID) (*runView, 
 		return nil, st.Unread(id, err)
 	}
 	s.Story = story.Tell(tree, s.recs)
+	if planOnly(tree) {
+		if work, begun := carrier(st, tree, id.Root()); begun {
+			s.work = work
+		}
+	}
 	return s, nil
 }
 
@@ -115,7 +121,7 @@ func (a *app) read(arg string, see func(*runView) error) (err error) {
 
 // facts is what only the machine knows about the run.
 func (s *runView) facts(now time.Time) story.Facts {
-	return story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Here: here(), Text: blobs(s.view.ReadBlob)}
+	return story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Work: s.work, Here: here(), Text: blobs(s.view.ReadBlob)}
 }
 
 func (s *runView) close() error { return s.view.Close() }

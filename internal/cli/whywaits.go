@@ -136,6 +136,8 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "no further agent may start: give the run its budget once more, then go on; belay do and belay run take a larger one with --max-agents N"
 	case story.CarryOut:
 		return "the plan is made; carry it out"
+	case story.CarriedOut:
+		return "another run carries out this plan: look at that one"
 	case story.StartAgain:
 		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run"
 	case story.AddChecks:

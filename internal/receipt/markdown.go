@@ -534,6 +534,7 @@ func (r *Receipt) goOnWords() []Command {
 		story.ChangeFirst: "change what the rounds work on, or say what is different now",
 		story.EditPlan:    "edit the plan (plan.json in the folder of the run), or have it reviewed from the start",
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
+		story.CarriedOut: "look at the run that carries out this plan",
 		story.StartAgain: "a new run; no round of this one is left",
 		story.AddChecks:  "a new run with a check for each criterion; or --trust-reflection",
 	}

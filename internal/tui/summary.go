@@ -146,6 +146,8 @@ func Next(acc *story.Account, belayCmd string) string {
 		return "edit plan.json in the folder of the run" + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.CarryOut:
 		return typed[0] + "   # carries out this plan"
+	case story.CarriedOut:
+		return typed[0] + "   # the run that carries out this plan"
 	case story.StartAgain:
 		return typed[0] + "   # a new run; no round of this one is left"
 	case story.AddChecks:
