@@ -202,7 +202,7 @@ func sweep(n int) int {
 }
 
 // shares is among how many places the values are divided.
-const shares = 8
+const shares = 16
 
 // share is every piece alone and a part of what is made of them, beginning at
 // another one for the next place: all values are tried in some places, and in all
