@@ -18,7 +18,7 @@ const notFound = 127
 const lastWords = 6
 
 var (
-	noProgram = pattern.Lazy(`(?i)(?:^|[\s:])['"‘]?([\w.+-]+)['"’]?: (?:command )?not found$|command not found: ([\w.+-]+)$|^(?:/\S*/)?env: ['"‘]?([\w.+-]+)['"’]?: No such file|exec: "([\w.+-]+)": executable file not found|spawn ([\w.+-]+) ENOENT|\[Errno 2\] No such file or directory: '([\w.+-]+)'`)
+	noProgram = pattern.Lazy(`(?i)(?:sh|: (?:line )?\d+): ['"‘]?([\w.+-]+)['"’]?: (?:command )?not found$|command not found: ([\w.+-]+)$|^(?:/\S*/)?env: ['"‘]?([\w.+-]+)['"’]?: No such file|exec: "([\w.+-]+)": executable file not found|spawn ([\w.+-]+) ENOENT|\[Errno 2\] No such file or directory: '([\w.+-]+)'`)
 	noHost    = pattern.Lazy(`(?i)resolve host(?:name)?(?: address)?:? ['"‘]?([\w.-]+)|lookup ([\w.-]+)(?: on \S+)?: (?:no such host|server misbehaving|i/o timeout)|(?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)|(?:resolve|resolving) ['"‘]([\w.-]+)['"’]|UnknownHostException: ([\w.-]+)|translate host name "([\w.-]+)"`)
 )
 

@@ -13,10 +13,13 @@ func TestWhatWordsName(t *testing.T) {
 	t.Parallel()
 	c := NewClassifier()
 	for text, want := range map[string]effect.AskProbe{
-		"bash: line 1: gh: command not found":                                        {Program: "gh"},
-		"/bin/sh: 1: protoc: not found\nmake: *** [Makefile:2: gen] Error 127":       {Program: "protoc"},
-		"/usr/bin/env: ‘node’: No such file or directory":                            {Program: "node"},
-		"zsh: command not found: jq":                                                 {Program: "jq"},
+		"bash: line 1: gh: command not found":                                  {Program: "gh"},
+		"/bin/sh: 1: protoc: not found\nmake: *** [Makefile:2: gen] Error 127": {Program: "protoc"},
+		"/usr/bin/env: ‘node’: No such file or directory":                      {Program: "node"},
+		"bash: line 1: exit 7: command not found":                              {},
+		"404: not found":               {},
+		"bash: tsc: command not found": {Program: "tsc"},
+		"zsh: command not found: jq":   {Program: "jq"},
 		"run: exec: \"gofumpt\": executable file not found in $PATH":                 {Program: "gofumpt"},
 		"./build.sh: line 2: ./tools/gen: No such file or directory":                 {},
 		"curl: (6) Could not resolve host: example.invalid":                          {Host: "example.invalid"},
