@@ -46,12 +46,23 @@ func (m Memory) seen(r Run, now Clock) Memory {
 		m.Frozen = 0
 	}
 	switch {
-	case r.Owner != OwnerDead:
+	case r.Owner != OwnerDead || r.rests(now):
 		m.Dead = 0
 	case m.Dead == 0:
 		m.Dead = max(now.Awake, 1)
 	}
 	return m
+}
+
+// rests tells whether nobody is to drive a run now: that is not counted against it
+// when somebody lets it go on.
+func (r Run) rests(now Clock) bool {
+	switch r.Status {
+	case belay.Held, belay.Paused, belay.Stopped:
+		return true
+	case belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate, belay.Aborted, belay.Running, belay.Parked:
+	}
+	return !r.Parked.IsZero() && r.Mail.IsZero() && now.Wall.Before(r.Parked)
 }
 
 // started counts a try. A run that left its processes on purpose is only woken,
@@ -140,7 +151,7 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 	wake := r.due()
 	free := !wake.IsZero() && !wake.Equal(m.Woken) // the same one again is a driver that died before it did anything
 	switch {
-	case parked && r.Mail.IsZero() && now.Wall.Before(r.Parked):
+	case parked && r.rests(now):
 		until := r.Parked.Add(time.Second - 1).UTC().Format(time.RFC3339) // a beat has no parts of a second
 		return Decision{Event: Running, Reason: "it is parked until " + until + behind(" for ", r.For), Again: r.Parked}
 	case r.Above != "":

@@ -350,6 +350,18 @@ func TestResume(t *testing.T) {
 			w.pass(time.Minute)
 			w.want(Resumed, "answered")
 		},
+		"parked, and just woken by a person": func(w *world) { // whose driver gives no sign yet
+			w.run.Status, w.run.Owner, w.run.Parked = belay.Parked, OwnerDead, w.now.Wall.Add(50*time.Hour)
+			w.ticks(time.Hour)
+			w.run.Status, w.run.Parked = belay.Running, time.Time{}
+			w.pass(time.Minute)
+			w.want(Stale, "nobody drives it")
+			w.ticks(3 * time.Minute)
+			w.want(Resumed, "nobody drove it")
+			if w.start != 1 || w.mem.Total != 1 {
+				w.t.Errorf("%d starts, %+v", w.start, w.mem)
+			}
+		},
 		"another boot": func(w *world) {
 			w.pass(time.Minute)
 			w.now.Boot, w.now.Awake = "b2", time.Minute
