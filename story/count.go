@@ -3,6 +3,7 @@ package story
 import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/recipe"
 )
 
 // Count is how the steps of a run and of its child runs stand.
@@ -20,12 +21,16 @@ type Count struct {
 }
 
 // CountSteps counts steps. That of a sub-recipe counts beside the steps below
-// it: each is one line of show.
+// it: each is one line of show. The steps of finally count, and not what holds them.
 func CountSteps(all []Placed) Count {
 	c := Count{
 		Total: len(all), Failed: []string{}, Optional: []string{}, Held: []string{}, LeftOut: []string{}, Open: []string{}, Waiting: []string{}, Unborn: []string{},
 	}
 	for i := range all {
+		if all[i].Path == recipe.FinallyID && all[i].Child != "" {
+			c.Total--
+			continue
+		}
 		c.add(&all[i])
 	}
 	return c
