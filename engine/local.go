@@ -443,7 +443,7 @@ func (o *Open) Result() belay.RunResult { return ResultOf(o.Tree) }
 
 // ResultOf is how a tree stands, with the exit code that goes with it.
 func ResultOf(t *flow.Tree) belay.RunResult {
-	status := t.Status()
+	status := story.Status(t)
 	switch status {
 	case belay.Held:
 		return belay.RunResult{Status: status, Code: exit.Held, Reason: "a person must act"}

@@ -55,4 +55,19 @@ func TestParked(t *testing.T) {
 		w.turn(Fact{"r", event.RequestReceived{Request: event.Request{ID: "q", Run: "r", Ask: event.RequestStop, By: "me"}}})
 		w.wantStatus(belay.Stopped, 0)
 	})
+	t.Run("for an answer", func(t *testing.T) {
+		w := begin(t, "name: n\nsteps:\n- {id: ok, approve: {prompt: Go, timeout: 2h, on_timeout: reject}}\n- {id: a, command: x, needs: [], retry: {max_attempts: 3, backoff: 1h}}\n")
+		w.exit("r:a.1", 1)
+		parking := func(want string) {
+			f, ok := w.tree.Parking()
+			if p, is := f.Event.(event.RunParked); !ok || !is || p.For != want {
+				t.Fatalf("parking %+v %v, want for %q", f, ok, want)
+			}
+		}
+		parking("step a")
+		w.now = w.out.Until
+		w.turn()
+		w.exit("r:a.2", 0)
+		parking("an answer to step ok")
+	})
 }

@@ -58,12 +58,19 @@ func (t *Tree) Parking() (f Fact, ok bool) {
 	}
 	s := t.born[t.alarms[0].run]
 	what := "run " + string(s.id)
+	name := func(before string, step int) {
+		if what = before + string(s.prog.Steps[step].ID); s.id != t.root {
+			what += " of run " + string(s.id)
+		}
+	}
 	for _, timer := range s.timers.list {
 		if timer.at.Equal(at) && timer.key == "" {
-			what = "step " + string(s.prog.Steps[timer.step].ID)
-			if s.id != t.root {
-				what += " of run " + string(s.id)
-			}
+			name("step ", timer.step)
+		}
+	}
+	for _, timer := range s.expiries.list {
+		if timer.at.Equal(at) {
+			name("an answer to step ", timer.step)
 		}
 	}
 	return Fact{t.root, event.RunParked{Until: at, For: what}}, true

@@ -92,6 +92,7 @@ func (s *State) records(id belay.RunID) ([]event.Record, error) {
 func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 	sum := Summary{ID: id}
 	var m *ledger.Member
+	pausing := "" // who wants nothing new to start
 	for _, rec := range recs {
 		if rec.Run != id {
 			continue // a child run
@@ -108,9 +109,19 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 			sum.Status, sum.Code, sum.Reason, sum.seen = belay.Running, exit.OK, "", false
 		case event.RunReopened:
 			sum.Status, sum.Code, sum.Reason, sum.Ended = belay.Running, exit.OK, "", fromNanos(0)
+			pausing = ""
+		case event.RequestReceived:
+			if e.Request.Ask == event.RequestPause && e.Request.Run == id && pausing == "" {
+				pausing = e.Request.By
+			}
+		case event.RunResumed:
+			pausing = ""
 		case event.RunHeld:
-			sum.Status, sum.Code = belay.Held, exit.Held
+			if sum.Status, sum.Code, sum.Reason = belay.Held, exit.Held, ""; pausing != "" {
+				sum.Status, sum.Reason = belay.Paused, "paused by "+pausing
+			}
 		case event.RunStopped:
+			pausing = ""
 			sum.Status, sum.Code = belay.Stopped, exit.Terminated
 		case event.RunParked:
 			sum.Status, sum.Code, sum.Reason = belay.Parked, exit.Window, e.For

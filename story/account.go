@@ -5,6 +5,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/flow"
 )
 
 // Facts is what only the machine knows about a run.
@@ -36,7 +37,7 @@ type Account struct {
 // Account is that of a run of the tree.
 func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	a := &Account{Run: top, Standing: s.standing(top, f), Steps: s.Steps(top), Blocked: s.Blocked(top)}
-	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps)
+	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps, f.Now)
 	started, _ := s.Tree.Run(top).Started()
 	a.reviewed = s.Tree.EndedByRounds()
 	if a.Next = a.next(started.File); top != top.Root() {
@@ -65,6 +66,16 @@ type Standing struct {
 	Died    int // drivers
 }
 
+// Status is how a tree stands, for people: one that was paused is paused, also when
+// a question is open in it.
+func Status(tree *flow.Tree) belay.Status {
+	status := tree.Status()
+	if _, paused := tree.Paused(); paused && status == belay.Held {
+		return belay.Paused
+	}
+	return status
+}
+
 // Crashed tells whether nobody drives the run although its records say so.
 func (s *Story) Crashed(alive bool) bool { return s.Tree.Status() == belay.Running && !alive }
 
@@ -81,7 +92,7 @@ func (s *Story) Decided(alive bool) bool {
 func (s *Story) standing(top belay.RunID, f Facts) Standing {
 	run := s.Tree.Run(top)
 	_, begun := run.Started()
-	w := Standing{Status: s.Tree.Status(), Crashed: s.Crashed(f.Alive), Started: begun.UTC(), Died: len(s.Takeovers())}
+	w := Standing{Status: Status(s.Tree), Crashed: s.Crashed(f.Alive), Started: begun.UTC(), Died: len(s.Takeovers())}
 	if s.Decided(f.Alive) { // nobody died
 		w.Status, w.Crashed = belay.Held, false
 	}

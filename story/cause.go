@@ -2,6 +2,7 @@ package story
 
 import (
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/flow"
@@ -133,8 +134,8 @@ type Asked struct {
 }
 
 // Questions are the open ones about steps, in their order. Of a run that has
-// ended nobody waits any more.
-func (s *Story) Questions(all []Placed) []Asked {
+// ended nobody waits any more, and what nobody answered in time has no choices.
+func (s *Story) Questions(all []Placed, now time.Time) []Asked {
 	var list []Asked
 	for i := range all {
 		p := &all[i]
@@ -142,7 +143,11 @@ func (s *Story) Questions(all []Placed) []Asked {
 			continue
 		}
 		if q := s.Step(p.At()).Question; q != nil { // else the records do not say what is asked
-			list = append(list, Asked{p.At(), *q})
+			a := Asked{p.At(), *q}
+			if a.TimedOut = a.late(now); a.TimedOut {
+				a.Choices = []string{}
+			}
+			list = append(list, a)
 		}
 	}
 	return list

@@ -74,7 +74,13 @@ func (s *Story) addRun(n *News, r event.Record) {
 		s.Drivers = append(s.Drivers, Driver{RunAttached: e, At: r.At, Arrival: n.Arrival})
 		s.Status, s.Rest = belay.Running, nil
 	case event.RunHeld:
-		s.rest(r.Run, belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: "a person must act"})
+		res := belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: "a person must act"}
+		if s.Tree != nil {
+			if by, paused := s.Tree.Paused(); paused {
+				res = pausedResult(by)
+			}
+		}
+		s.rest(r.Run, res)
 	case event.RunStopped:
 		n.By, s.StoppedBy = e.By, e.By
 		s.rest(r.Run, belay.RunResult{Status: belay.Stopped, Code: exit.Terminated, Reason: "stopped by " + e.By})
@@ -83,7 +89,7 @@ func (s *Story) addRun(n *News, r event.Record) {
 		s.rest(r.Run, ParkedResult(e))
 	case event.RunPaused:
 		n.By, n.Why = e.By, e.Why
-		s.rest(r.Run, belay.RunResult{Status: belay.Paused, Code: exit.Held, Reason: "paused by " + e.By})
+		s.rest(r.Run, pausedResult(e.By))
 	case event.RunEnded:
 		n.Result = &e.RunResult
 		s.run(r.Run).Ended = r.At
@@ -105,6 +111,10 @@ func (s *Story) addRun(n *News, r event.Record) {
 // ParkedResult is how a run stands that is parked.
 func ParkedResult(e event.RunParked) belay.RunResult {
 	return belay.RunResult{Status: belay.Parked, Code: exit.Window, Reason: e.For}
+}
+
+func pausedResult(by string) belay.RunResult {
+	return belay.RunResult{Status: belay.Paused, Code: exit.Held, Reason: "paused by " + by}
 }
 
 // rest keeps how the root came to rest.

@@ -144,6 +144,12 @@ type Question struct {
 	Who       []string  // may answer; empty = any person
 	Until     time.Time // when it times out; zero = never
 	OnTimeout string
+	TimedOut  bool // nobody answered in time, and whoever drives the run next says so: see Questions
+}
+
+// late tells whether an answer comes too late; one that stays open has no such time.
+func (q Question) late(now time.Time) bool {
+	return !q.Until.IsZero() && !q.Until.After(now) && q.OnTimeout != belay.TimeoutHold
 }
 
 // Answer is a person's.

@@ -25,12 +25,14 @@ const (
 	StartNew    Advice = "start_new"    // it was cancelled, which is final
 	Adopt       Advice = "adopt"        // its driver died: go on with what still runs
 	AnswerNow   Advice = "answer_now"   // somebody drives it, and takes the answer at once
+	AnswerWakes Advice = "answer_wakes" // it is parked, and the answer wakes it
 	WaitService Advice = "wait_service" // it goes on by itself when the service may be called
 	WaitWatch   Advice = "wait_watch"   // it is parked: the watch wakes it
 	Watch       Advice = "watch"        // somebody drives it
 	AnswerFirst Advice = "answer_first" // answer, then go on
 	GoOn        Advice = "go_on"        // it was stopped
 	Answered    Advice = "answered"     // every question is answered: go on
+	TimedOut    Advice = "timed_out"    // nobody answered in time: go on
 	LookAtWork  Advice = "look_at_work" // nobody could check a part of it
 	Reopen      Advice = "reopen"       // when what was left out shall be done after all
 	Mend        Advice = "mend"         // mend the cause, then go on
@@ -49,6 +51,7 @@ const (
 // next chooses the advice. file is where the recipe was found.
 func (a *Account) next(file string) Next {
 	resume := Resume(a.Run)
+	open := slices.DeleteFunc(slices.Clone(a.Asked), func(q Asked) bool { return q.TimedOut })
 	switch a.Status {
 	case belay.Achieved:
 		return Next{Nothing, nil}
@@ -61,8 +64,8 @@ func (a *Account) next(file string) Next {
 		switch {
 		case a.Crashed:
 			return Next{Adopt, []Command{resume}}
-		case len(a.Asked) > 0:
-			return Next{AnswerNow, []Command{a.Asked[0].Command()}}
+		case len(open) > 0:
+			return Next{AnswerNow, []Command{open[0].Command()}}
 		case len(a.Blocked) > 0:
 			return Next{WaitService, []Command{Clear(a.Run.Root(), event.CountBreakers)}}
 		}
@@ -71,15 +74,21 @@ func (a *Account) next(file string) Next {
 		if len(a.Asked) == 0 {
 			return Next{Answered, []Command{resume}}
 		}
-		if a.Asked[0].OverBudget() {
+		if len(open) == 0 {
+			return Next{TimedOut, []Command{resume}}
+		}
+		if open[0].OverBudget() {
 			return Next{RaiseBudget, []Command{Clear(a.Run.Root(), event.CountBudget), resume}}
 		}
-		return Next{AnswerFirst, []Command{a.Asked[0].Command(), resume}}
+		return Next{AnswerFirst, []Command{open[0].Command(), resume}}
 	case belay.Stopped, belay.Paused:
+		if len(open) == 0 && len(a.Asked) > 0 {
+			return Next{TimedOut, []Command{resume}}
+		}
 		return Next{GoOn, []Command{resume}}
 	case belay.Parked:
-		if len(a.Asked) > 0 {
-			return Next{AnswerNow, []Command{a.Asked[0].Command()}}
+		if len(open) > 0 {
+			return Next{AnswerWakes, []Command{open[0].Command()}}
 		}
 		return Next{WaitWatch, []Command{resume}}
 	case belay.NotAchieved:
@@ -178,6 +187,9 @@ func (q Asked) Item() string { return string(q.Run) + ":" + q.ID }
 
 // Command answers the question: the first one to type.
 func (q Asked) Command() Command {
+	if q.TimedOut {
+		return Resume(q.Run)
+	}
 	if q.About == event.ItemHeld {
 		return AnswerFor(q.Place, q.Choices...)
 	}

@@ -3,6 +3,7 @@ package story
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
@@ -15,6 +16,7 @@ func TestNext(t *testing.T) {
 	t.Parallel()
 	at := Place{"r/a.1", "b"}
 	asked := []Asked{{at, Question{Choices: []string{"done", "skip"}}}}
+	late := []Asked{{at, Question{TimedOut: true}}}
 	cause := func(same int) *Cause {
 		return &Cause{Placed: Placed{Run: at.Run, StepView: flow.StepView{Path: at.Path, Same: same}}}
 	}
@@ -39,6 +41,14 @@ func TestNext(t *testing.T) {
 		{stand(belay.Held), Answered, resume},
 		{with(belay.Held, func(a *Account) { a.Asked = asked }), AnswerFirst, answer + "; " + resume},
 		{stand(belay.Stopped), GoOn, resume},
+		{with(belay.Stopped, func(a *Account) { a.Asked = late }), TimedOut, resume},
+		{with(belay.Paused, func(a *Account) { a.Asked = asked }), GoOn, resume},
+		{with(belay.Paused, func(a *Account) { a.Asked = late }), TimedOut, resume},
+		{with(belay.Held, func(a *Account) { a.Asked = late }), TimedOut, resume},
+		{with(belay.Held, func(a *Account) { a.Asked = append(late, asked...) }), AnswerFirst, answer + "; " + resume},
+		{with(belay.Running, func(a *Account) { a.Asked = late }), Watch, "x logs r -f"},
+		{with(belay.Parked, func(a *Account) { a.Asked = asked }), AnswerWakes, answer},
+		{with(belay.Parked, func(a *Account) { a.Asked = late }), WaitWatch, resume},
 		{stand(belay.Partial), LookAtWork, "x show r"},
 		{with(belay.Partial, func(a *Account) { a.Count.LeftOut = []string{"b"} }), Reopen, resume + " --why TEXT"},
 		{with(belay.Held, func(a *Account) { a.Asked = []Asked{{at, Question{ID: "b.1.budget"}}} }), RaiseBudget, "x clear r budget --why TEXT; " + resume},
@@ -58,6 +68,46 @@ func TestNext(t *testing.T) {
 		if got := strings.Join(cmds, "; "); n.Advice != c.want || got != c.cmds {
 			t.Errorf("%s: %s %q, want %s %q", c.a.Status, n.Advice, got, c.want, c.cmds)
 		}
+	}
+}
+
+// An answer is too late when the time is over, unless the question stays open then.
+// promise: L
+func TestTooLate(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		q    Question
+		want bool
+	}{
+		"no limit":            {Question{}, false},
+		"still open":          {Question{Until: now.Add(1), OnTimeout: belay.ChoiceReject}, false},
+		"over":                {Question{Until: now, OnTimeout: belay.ChoiceReject}, true},
+		"over, with a choice": {Question{Until: now.Add(-time.Hour), OnTimeout: "staging"}, true},
+		"over, and held":      {Question{Until: now.Add(-time.Hour), OnTimeout: belay.TimeoutHold}, false},
+	} {
+		if got := c.q.late(now); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	q := Asked{Place{"r/a.1", "b"}, Question{ID: "b.1", About: event.ItemApproval, TimedOut: true}}
+	if got := q.Command().Text("x"); got != "x resume r" {
+		t.Errorf("a question that timed out is answered with %q", got)
+	}
+}
+
+// What holds the steps of finally is none of them, once they are there.
+func TestFinallyIsNoStep(t *testing.T) {
+	t.Parallel()
+	step := func(p belay.Path, phase flow.Phase, child belay.RunID) Placed {
+		return Placed{Run: "r", StepView: flow.StepView{Path: p, Phase: phase, Child: child}}
+	}
+	c := CountSteps([]Placed{step("a", flow.Done, ""), step("up", flow.Done, "r/up.1"), step("finally", flow.Done, "r/finally.1"), step("down", flow.Done, "")})
+	if c.Done != 3 || c.Total != 3 {
+		t.Errorf("%+v", c)
+	}
+	if c = CountSteps([]Placed{step("a", flow.Done, ""), step("finally", flow.Waiting, "")}); c.Total != 2 || len(c.Unborn) != 1 {
+		t.Errorf("not begun: %+v", c)
 	}
 }
 

@@ -204,7 +204,10 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 		if status == belay.Running {
 			r.notice.Code, r.notice.Reason = exit.Held, "a person is asked something; what does not need the answer goes on"
 		}
-		for _, w := range waitings(s.Questions(s.steps()), name) {
+		if status == belay.Parked {
+			r.notice.Reason = "a person is asked something; the run is parked, and the answer wakes it"
+		}
+		for _, w := range waitings(s.Questions(s.steps(), time.Now()), name) {
 			r.items = append(r.items, watch.Item{Key: fmt.Sprintf("held %s:%s@%d", w.Run, w.Item, w.Since.UnixNano()), On: watch.OnHeld, Since: w.Since})
 			r.notice.Items = append(r.notice.Items, notify.Item{Item: w.Item, Step: w.Name, Question: w.Question, Choices: w.Choices, Next: w.Command})
 		}

@@ -64,12 +64,14 @@ type letter struct {
 	Command  string      `json:"command"`
 	Then     string      `json:"then,omitempty"`
 	Times    int         `json:"times,omitempty"` // of runs that did not reach their goal: how many in a row
+	Rests    string      `json:"rests,omitempty"` // of a question: why its run does not go on by itself
 	Clear    string      `json:"clear,omitempty"` // of one that only is to be known: takes it out of the list
 
 	Others    []string  `json:"commands,omitempty"` // of an approval: one for each choice
 	Who       []string  `json:"who,omitempty"`
 	Until     time.Time `json:"until,omitzero"`
 	OnTimeout string    `json:"on_timeout,omitempty"`
+	TimedOut  bool      `json:"timed_out,omitempty"` // no answer counts any more: the command lets the run go on
 }
 
 // asks tells whether a letter of this kind wants something done before anything can
@@ -82,6 +84,10 @@ func (k letterKind) asks() bool {
 	}
 	return true
 }
+
+// asks tells the same of a letter: no answer counts any more for what timed out in a run
+// that a person let rest.
+func (l letter) asks() bool { return l.Kind.asks() && !(l.TimedOut && l.Rests != "") }
 
 // inboxEvery is how often a waiting inbox is looked into.
 const inboxEvery = time.Second
@@ -116,9 +122,9 @@ func (a *app) awaitLetters(ctx context.Context, st *journal.State, list []letter
 	ctx, at := attend(ctx, nil)
 	old := map[belay.RunID]bool{}
 	for _, l := range list {
-		old[l.Run] = !l.Kind.asks()
+		old[l.Run] = !l.asks()
 	}
-	waits := func(l letter) bool { return l.Kind.asks() || !old[l.Run] }
+	waits := func(l letter) bool { return l.asks() || !old[l.Run] }
 	var err error
 	for err == nil && !slices.ContainsFunc(list, waits) && ctx.Err() == nil {
 		select {
@@ -255,15 +261,18 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	resume := story.Resume(sum.ID).Text(a.name())
 	then := resume
-	if s.Tree.Status() == belay.Running && !s.crashed() {
-		then = "" // who drives it goes on by itself
+	if status := s.Tree.Status(); status == belay.Running && !s.crashed() || status == belay.Parked {
+		then = "" // who drives it goes on by itself, and an answer wakes one that is parked
 	}
 	var list []letter
-	for _, w := range waitings(s.Questions(s.steps()), a.name()) {
+	for _, w := range waitings(s.Questions(s.steps(), time.Now()), a.name()) {
 		q := l
 		q.Kind, q.Run, q.Step, q.Name, q.Item = letterQuestion, w.Run, w.Step, w.Name, w.Item
 		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, then
-		q.Who, q.Until, q.OnTimeout = w.Who, w.Until, w.OnTimeout
+		q.Who, q.Until, q.OnTimeout, q.TimedOut = w.Who, w.Until, w.OnTimeout, w.TimedOut
+		if w.TimedOut {
+			q.Then = ""
+		}
 		if w.About == string(event.ItemApproval) {
 			q.Kind = letterApproval
 		}
@@ -278,11 +287,11 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		}
 		list = append(list, q)
 	}
-	status := s.Tree.Status()
+	status := story.Status(s.Tree)
 	l.Since, l.Command = s.Last.UTC(), resume
 	switch {
-	case sum.Status == belay.Stopped || sum.Status == belay.Paused: // what it asked can be answered before it goes on
-		return append(list, a.resting(st, sum))
+	case sum.Status == belay.Stopped || sum.Status == belay.Paused:
+		return a.restingWith(st, sum, list)
 	case status.Terminal() || status == belay.Stopped || status == belay.Paused: // its driver died before it could say so in the index
 		sum.Status, sum.Ended = status, l.Since
 		if s.Rest != nil {
@@ -291,7 +300,7 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		if status == belay.Achieved || status == belay.Aborted {
 			return nil
 		}
-		return append(list, a.resting(st, sum))
+		return a.restingWith(st, sum, list)
 	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
@@ -300,6 +309,19 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		l.Kind, l.Question = letterCrashed, "its driver died before the run ended"
 	}
 	return []letter{l}
+}
+
+// restingWith are the letters about a run that a person let rest: what it asked can be
+// answered before it goes on, and stands for the run.
+func (a *app) restingWith(st *journal.State, sum journal.Summary, asked []letter) []letter {
+	rest := a.resting(st, sum)
+	if len(asked) == 0 {
+		return []letter{rest}
+	}
+	for i := range asked {
+		asked[i].Rests, asked[i].Clear = rest.Question, rest.Clear
+	}
+	return asked
 }
 
 func stuckQuestion(reason string) string {
@@ -334,14 +356,13 @@ func (a *app) lettersOut(list []letter) {
 			p.text("  task: ", l.Task)
 		}
 		p.text("  ", l.Question)
-		switch at := l.Until.Local().Format(time.DateTime); {
-		case l.Until.IsZero():
-		case l.OnTimeout == belay.TimeoutHold && l.Until.Before(time.Now()):
-			p.text("  ", "nobody answered until "+at+": it stays open, and waits for you")
-		default:
-			p.text("  ", "it times out at "+at+" ("+l.OnTimeout+")")
+		if text := timeoutWords(l.Until, l.OnTimeout, l.TimedOut, time.Now()); text != "" {
+			p.text("  ", text)
 		}
-		if len(l.Who) > 0 {
+		if l.Rests != "" {
+			p.text("  the run rests: ", l.Rests)
+		}
+		if len(l.Who) > 0 && !l.TimedOut {
 			p.text("  ", "for "+strings.Join(l.Who, ", ")+" to answer")
 		}
 		cmds := l.Others

@@ -71,7 +71,7 @@ func (a *app) pausedText(id belay.RunID) string {
 // on with it without a person.
 func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON bool) (err error) {
 	defer closing(&err, "close run", o.Close)
-	l, status := lineOfRequest(req), o.Tree.Status()
+	l, status := lineOfRequest(req), story.Status(o.Tree)
 	if status == belay.Stopped || status == belay.Paused {
 		l.Status = status
 		a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))

@@ -76,6 +76,11 @@ func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check b
 	if err != nil {
 		return false, err
 	}
+	if res := o.Result(); res.Status == belay.Paused { // also when an answer came too late
+		if err := o.Note(res); err != nil {
+			return false, err
+		}
+	}
 	for _, n := range story.New(nil).Add(recs...) {
 		if n.What == story.RequestRefused && n.Request.ID == req.ID {
 			return false, a.refuse(req, n.Why, asJSON)

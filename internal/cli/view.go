@@ -146,7 +146,7 @@ func (s *runView) standing() string {
 	if _, paused := s.Tree.Paused(); paused && s.Tree.Status() == belay.Running {
 		return string(belay.Running) + ", to be paused"
 	}
-	return story.StatusWord(s.Tree.Status(), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
+	return story.StatusWord(story.Status(s.Tree), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
 }
 
 const (

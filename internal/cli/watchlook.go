@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -292,11 +293,11 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	w.bell.heard(s, stamp)
-	r.Status, r.Done = s.Tree.Status(), max(r.Done, s.Tree.Done())
+	r.Status, r.Done = story.Status(s.Tree), max(r.Done, s.Tree.Done())
 	if s.Rest != nil {
 		r.Code, r.Reason = s.Rest.Code, s.Rest.Reason
 	}
-	questions := waitings(s.Questions(s.steps()), w.app.name())
+	questions := waitings(s.Questions(s.steps(), time.Now()), w.app.name())
 	switch {
 	case r.Status == belay.Held && len(questions) > 0:
 		r.Reason = questions[0].Question

@@ -343,7 +343,11 @@ func (w *whyFacts) waitsPart(p *page) {
 		return
 	}
 	const shown = 3
-	p.head("WAITS FOR YOU")
+	head := "TIMED OUT"
+	if slices.ContainsFunc(w.Waits, func(q waiting) bool { return !q.TimedOut }) {
+		head = "WAITS FOR YOU"
+	}
+	p.head(head)
 	for i := range w.Waits {
 		if i == shown {
 			p.whole(fmt.Sprintf("  … %d more: %s inbox", len(w.Waits)-shown, w.belay))
@@ -351,6 +355,9 @@ func (w *whyFacts) waitsPart(p *page) {
 		}
 		q := &w.Waits[i]
 		p.text("  "+w.clock(q.Since)+"  ", q.Name+": "+q.Question)
+		if text := timeoutWords(q.Until, q.OnTimeout, q.TimedOut, w.now); text != "" {
+			p.text("    ", text)
+		}
 		var rows [][]string
 		for _, c := range q.Choices {
 			rows = append(rows, []string{"    " + q.command(w.belay, c), prefixed("# ", q.choiceWords(c))})
@@ -365,7 +372,7 @@ func (w *whyFacts) nextPart(p *page) {
 	p.head("NEXT")
 	p.text("  ", w.Next.Say)
 	for _, c := range w.Next.Commands {
-		if len(w.Waits) > 0 && c == w.Waits[0].Command {
+		if len(w.Waits) > 0 && !w.Waits[0].TimedOut && c == w.Waits[0].Command {
 			continue // it stands above, with every choice
 		}
 		p.whole("    " + c)

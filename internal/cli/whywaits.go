@@ -25,6 +25,7 @@ type waiting struct {
 	Who       []string  `json:"who,omitempty"`
 	Until     time.Time `json:"until,omitzero"`
 	OnTimeout string    `json:"on_timeout,omitempty"`
+	TimedOut  bool      `json:"timed_out,omitempty"` // no answer counts any more: the command lets the run go on
 
 	asked story.Asked
 }
@@ -36,10 +37,25 @@ func waitings(asked []story.Asked, name string) []waiting {
 		list = append(list, waiting{
 			Run: q.Run, Step: string(q.Path), Name: q.Name(), Item: q.ID, Question: q.Ask, Choices: q.Choices, Since: q.At.UTC(),
 			Command: q.Command().Text(name), Then: story.Resume(q.Run).Text(name),
-			About: string(q.About), Who: q.Who, Until: q.Until.UTC(), OnTimeout: q.OnTimeout, asked: q,
+			About: string(q.About), Who: q.Who, Until: q.Until.UTC(), OnTimeout: q.OnTimeout, TimedOut: q.TimedOut, asked: q,
 		})
 	}
 	return list
+}
+
+// timeoutWords say when a question times out, or did, and what that means; "" when it
+// never does.
+func timeoutWords(until time.Time, then string, late bool, now time.Time) string {
+	switch at := until.Local().Format(time.DateTime); {
+	case until.IsZero():
+		return ""
+	case then == belay.TimeoutHold && !until.After(now):
+		return "nobody answered until " + at + ": it stays open, and waits for you"
+	case late:
+		return "it timed out at " + at + ": nobody answered, which counts as " + then + " when the run goes on"
+	default:
+		return "it times out at " + at + " (" + then + ")"
+	}
 }
 
 // command is the answer with one choice.
@@ -108,6 +124,8 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "go on with it: what still runs is adopted, what is done is not done again"
 	case story.AnswerNow:
 		return "answer when you can: somebody drives it, and it takes the answer at once"
+	case story.AnswerWakes:
+		return "answer when you can: the answer wakes it"
 	case story.WaitService:
 		return "nothing: it goes on by itself at " + w.clock(w.Blocked[0].Until) + "; if you know that the service answers again, say so"
 	case story.WaitWatch:
@@ -116,6 +134,8 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:
 		return "every question is answered: go on"
+	case story.TimedOut:
+		return "nobody answered in time, and no answer counts any more: go on"
 	case story.AnswerFirst:
 		return "answer, then go on; other steps went as far as they could"
 	case story.GoOn:
