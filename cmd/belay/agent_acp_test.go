@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	acp "github.com/coder/acp-go-sdk"
 )
@@ -135,14 +136,14 @@ func (t *talker) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptRes
 		return end, acp.NewInternalError(map[string]any{"details": "prompt is too long: 250000 tokens > 200000 maximum"})
 	case "flood":
 		t.update(ctx, id, acp.StartToolCall("t1", "Build", acp.WithStartKind(acp.ToolKindExecute)))
-		block := []acp.ToolCallContent{acp.ToolContent(acp.TextBlock(strings.Repeat("0123456789abcde\n", 64)))} // 1 KiB
-		for range 10 << 10 {
+		block := []acp.ToolCallContent{acp.ToolContent(acp.TextBlock(strings.Repeat("0123456789abcde\n", 1024)))} // 16 KiB
+		for range 10 << 6 {
 			t.update(ctx, id, acp.UpdateToolCall("t1", acp.WithUpdateContent(block)))
 		}
 		t.update(ctx, id, acp.UpdateToolCall("t1", acp.WithUpdateStatus(acp.ToolCallStatusCompleted)))
 		t.say(ctx, id, "It is built.")
 	case "babbles":
-		for {
+		for range time.Tick(time.Millisecond) { // it goes on while it is being ended
 			t.say(ctx, id, strings.Repeat("and so on ", 100))
 		}
 	case "refusal", "max_tokens":
