@@ -196,20 +196,10 @@ func (s *State) anew(i int) {
 // forgetOutputs takes back what a step of the root gave to others: a value that
 // was there before it counts again.
 func (s *State) forgetOutputs(i int) {
-	def, o := &s.prog.Steps[i], s.produced(i)
 	if s.started.Inherit { // what was inherited under the same name is not known here
 		return
 	}
-	names := []string{def.Output, def.Failed}
-	for _, out := range def.Outputs {
-		names = append(names, out.Name)
-	}
-	if o != nil && o.Child != nil {
-		for name := range o.Child.Outputs {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
+	for _, name := range s.outputNames(i) {
 		if name == "" || !s.outputs[name] {
 			continue
 		}
@@ -220,4 +210,19 @@ func (s *State) forgetOutputs(i int) {
 			s.vars.unset(name)
 		}
 	}
+}
+
+// outputNames are the variables that a step gives to others; "" may be among them.
+func (s *State) outputNames(i int) []string {
+	def, o := &s.prog.Steps[i], s.produced(i)
+	names := []string{def.Output, def.Failed}
+	for _, out := range def.Outputs {
+		names = append(names, out.Name)
+	}
+	if o != nil && o.Child != nil {
+		for name := range o.Child.Outputs {
+			names = append(names, name)
+		}
+	}
+	return names
 }

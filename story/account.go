@@ -31,7 +31,9 @@ type Account struct {
 	Refused *Review // of a task that ended because its plan was not approved
 	Next    Next
 
-	reviewed bool // the rounds that came to a stalemate said so themselves
+	reviewed bool         // the rounds that came to a stalemate said so themselves
+	said     bool         // its recipe made a stalemate of steps that are done
+	sayers   []belay.Path // those that it reads
 }
 
 // Account is that of a run of the tree.
@@ -40,6 +42,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps, f.Now)
 	started, _ := s.Tree.Run(top).Started()
 	a.reviewed = s.Tree.EndedByRounds()
+	a.sayers, a.said = s.Tree.SaidStalemate()
 	if a.Next = a.next(started.File); top != top.Root() {
 		return a
 	}

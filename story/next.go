@@ -39,6 +39,7 @@ const (
 	MendClear   Advice = "mend_clear"   // the same, and say what is different now
 	LookHollow  Advice = "look_hollow"  // look at what the agent left, then go on
 	ChangeFirst Advice = "change_first" // rounds came to a standstill: change something, or say what is different now
+	RunAgain    Advice = "run_again"    // its recipe made a stalemate of what done steps gave: they run again by name only
 	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, begin the review from nothing, or do without one
 	RaiseBudget Advice = "raise_budget" // no further agent may start: give the run its budget once more, then go on
 	CarryOut    Advice = "carry_out"    // a task was planned: carry out the plan
@@ -99,6 +100,9 @@ func (a *Account) next(file string) Next {
 		}
 		return Next{Reopen, []Command{append(resume, "--why", "TEXT")}}
 	case belay.Stalemate:
+		if a.said {
+			return a.nextAfterWord(file)
+		}
 		what := event.CountAttempts
 		if a.reviewed {
 			what = event.CountReview
@@ -129,6 +133,18 @@ func (a *Account) nextOfTask(was event.RunStarted, f Facts) (Next, bool) {
 		return Next{AddChecks, []Command{a.Task.again(was, here, "", "--criteria", "FILE")}}, true
 	}
 	return Next{StartAgain, []Command{a.Task.again(was, here, "")}}, true
+}
+
+// nextAfterWord is what to do about a stalemate that a recipe made of steps that are done.
+func (a *Account) nextAfterWord(file string) Next {
+	n := Next{Advice: RunAgain}
+	for _, p := range a.sayers {
+		n.Commands = append(n.Commands, Rerun(a.Run, p))
+	}
+	if len(n.Commands) == 0 && file != "" {
+		n.Commands = []Command{{"run", Quote(file)}}
+	}
+	return n
 }
 
 func (a *Account) nextAfterFailure(resume Command) Next {
@@ -167,6 +183,11 @@ func Clear(run belay.RunID, what event.Count) Command {
 
 // Resume goes on with the tree that a run belongs to.
 func Resume(run belay.RunID) Command { return Command{"resume", string(run.Root())} }
+
+// Rerun runs a step of the root again that is done.
+func Rerun(run belay.RunID, p belay.Path) Command {
+	return Command{"rerun", string(run.Root()), string(p), "--why", "TEXT"}
+}
 
 // Show looks at a step.
 func Show(at Place) Command { return Command{"show", string(at.Run), string(at.Path)} }

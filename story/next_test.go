@@ -54,6 +54,8 @@ func TestNext(t *testing.T) {
 		{with(belay.Held, func(a *Account) { a.Asked = []Asked{{at, Question{ID: "b.1.budget"}}} }), RaiseBudget, "x clear r budget --why TEXT; " + resume},
 		{stand(belay.Stalemate), ChangeFirst, "x clear r attempts --why TEXT; " + resume},
 		{with(belay.Stalemate, func(a *Account) { a.reviewed = true }), ChangeFirst, "x clear r review --why TEXT; " + resume},
+		{with(belay.Stalemate, func(a *Account) { a.said, a.sayers = true, []belay.Path{"b", "c"} }), RunAgain, "x rerun r b --why TEXT; x rerun r c --why TEXT"},
+		{with(belay.Stalemate, func(a *Account) { a.said = true }), RunAgain, "x run 'a b.yaml'"},
 		{stand(belay.Failed), Mend, resume},
 		{with(belay.Failed, func(a *Account) { a.Cause = cause(1) }), Mend, resume},
 		{with(belay.Failed, func(a *Account) { a.Cause = cause(2) }), MendClear, clears + "; " + resume},

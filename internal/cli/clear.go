@@ -130,6 +130,8 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	switch {
 	case h.left && m.final && req.What != event.CountInbox:
 		text += "; the run was cancelled, which is final: start a new one"
+	case h.left && m.said && req.What != event.CountInbox:
+		text += "; its steps are done, so resume would run nothing: " + a.againLine(req.Run, m.sayers)
 	case h.left && req.What != event.CountInbox:
 		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
 	}
@@ -143,6 +145,8 @@ type clearing struct {
 	below    []belay.RunID // runs below it that have the same counted
 	services []string      // that the run's agents call and of which something is counted
 	final    bool          // the run cannot go on any more
+	said     bool          // its recipe made a stalemate of steps that are done
+	sayers   []belay.Path  // those that it reads
 }
 
 // meant finds the run and the step that are meant, and what else belongs to it.
@@ -153,6 +157,7 @@ func (a *app) meant(ws *workshop, arg string, req event.Request) (m clearing, er
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	m.final = s.Tree.Status() == belay.Aborted
+	m.sayers, m.said = s.Tree.SaidStalemate()
 	m.req, m.services, err = aimed(ws, s, req)
 	if err == nil && req.What == event.CountAttempts && req.Step == "" {
 		m.below = s.Tree.Counted(m.req.Run)

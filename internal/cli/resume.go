@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
@@ -123,7 +124,7 @@ func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, 
 				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),
 				"type it in a terminal of your own")
 		}
-		if err := stands(ctx, o); err != nil {
+		if err := a.stands(ctx, o); err != nil {
 			a.stuck(o.Tree, belay.Stalemate)
 			return nil, false, err
 		}
@@ -135,19 +136,43 @@ func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, 
 	return nil, true, nil
 }
 
-// stands refuses to go on with rounds that came to a standstill while the files
-// are as they left them: the next round would be the last one again.
-func stands(ctx context.Context, o *engine.Open) error {
+// stands refuses to go on with a run in a stalemate that would only come to the same
+// again: rounds while the files are as they left them, and what a recipe said of
+// itself until a person says what is different, or runs a step of it again.
+func (a *app) stands(ctx context.Context, o *engine.Open) error {
+	if steps, said := o.Tree.SaidStalemate(); said {
+		return exit.New(exit.Stalemate, "resume",
+			fmt.Errorf("STALEMATE: the recipe of run %s says so, and its steps are done: there is nothing to go on with", o.ID),
+			"change what they work on, then "+a.againLine(o.ID, steps)+"; a changed recipe or --set needs a new run")
+	}
 	dir, left, ok := o.Tree.Standstill()
 	if !ok {
 		return nil
 	}
-	if now := o.LookAt(ctx, dir); left.Tree != "" && (now.Error != "" || now.Tree != left.Tree || now.Head != left.Head) {
+	clears := story.Clear(o.ID, event.CountAttempts).Text(a.name())
+	if left.Tree == "" {
+		return exit.New(exit.Stalemate, "resume",
+			fmt.Errorf("STALEMATE: run %s made no progress, and nobody has said since what is different now", o.ID),
+			fmt.Sprintf("change what it works on, then %s, then resume; a changed recipe or --set needs a new run", clears))
+	}
+	if now := o.LookAt(ctx, dir); now.Error != "" || now.Tree != left.Tree || now.Head != left.Head {
 		return nil
 	}
 	return exit.New(exit.Stalemate, "resume",
 		fmt.Errorf("STALEMATE: the rounds of run %s made no progress, and nothing has changed in %s since", o.ID, dir),
-		fmt.Sprintf("change something there, or belay clear %s attempts --why TEXT, then resume; a changed recipe or --set needs a new run", o.ID))
+		fmt.Sprintf("change something there, or %s, then resume; a changed recipe or --set needs a new run", clears))
+}
+
+// againLine is what to type to run steps again, or what to do where there is none.
+func (a *app) againLine(id belay.RunID, steps []belay.Path) string {
+	if len(steps) == 0 {
+		return "start a new run"
+	}
+	var lines []string
+	for _, p := range steps {
+		lines = append(lines, story.Rerun(id, p).Text(a.name()))
+	}
+	return strings.Join(lines, ", or ")
 }
 
 // rest shows a run that is not driven any further, and gives it back. Its last

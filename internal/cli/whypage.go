@@ -64,7 +64,7 @@ func (w *whyFacts) verdict() string {
 		if w.refused != nil {
 			return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; its plan was not approved: %s", code, run, ended, w.refused.Why)
 		}
-		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the rounds came to a standstill: the next would change nothing", code, run, ended)
+		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the next try would be the last one again: %s", code, run, ended, story.Plain(w.Reason))
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:

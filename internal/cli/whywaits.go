@@ -149,7 +149,9 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.LookHollow:
 		return "look at what the agent left; then let the step run again, what is done is not done again"
 	case story.ChangeFirst:
-		return "the next round would be the last one again: change what the rounds work on, or say what is different now, then go on (a changed recipe needs a new run)"
+		return "the next try would be the last one again: change what it works on, or say what is different now, then go on (a changed recipe needs a new run)"
+	case story.RunAgain:
+		return "its steps are done, so resume would run nothing: change what they work on, then run the step again whose output the recipe reads (a changed recipe or --set needs a new run)"
 	case story.EditPlan:
 		return "the same would be found again: edit the plan (plan.json in the folder of the run) or have it reviewed from the start, then go on; or start a new run without a review"
 	case story.RaiseBudget:

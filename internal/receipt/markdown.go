@@ -532,6 +532,7 @@ func (r *Receipt) goOnWords() []Command {
 		story.MendClear:  "say what is different now, then go on",
 		story.LookHollow: "look at the work, then go on", story.ClearHollow: "say what is different now, then go on",
 		story.ChangeFirst: "change what the rounds work on, or say what is different now",
+		story.RunAgain:    "change what the step works on, then run it again",
 		story.EditPlan:    "edit the plan (plan.json in the folder of the run), or have it reviewed from the start",
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.CarriedOut: "look at the run that carries out this plan",
