@@ -161,8 +161,10 @@ func dead(r Run, m Memory, rules Rules, now Clock) Decision {
 	case r.Stalemate != "":
 		return halt(r)
 	case len(r.Lacks) > 0:
-		return person("its steps were given variables that are not set here: "+strings.Join(r.Lacks, ", ")+
+		d := person("its steps were given variables that are not set here: "+strings.Join(r.Lacks, ", ")+
 			"; set them for the watch (EnvironmentFile= in its unit) or resume the run in a shell that has them", "resume "+string(r.ID))
+		d.Needs = r.Lacks
+		return d
 	case m.Same >= sameExits:
 		return person("the driver that was started for it ended the same way "+times(m.Same)+": "+m.Exit, "resume "+string(r.ID))
 	case free && !r.Mail.IsZero():

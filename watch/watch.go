@@ -163,6 +163,7 @@ type Decision struct {
 	Event  Event
 	Reason string    // for a person, one sentence
 	Next   string    // what to type, without the name of the program
+	Needs  []string  // variables that have to be set for it
 	Start  bool      // start a driver now, if Memory can be written first
 	Wake   bool      // of Start: it left its processes on purpose, which costs no try
 	Rest   bool      // nothing will happen to this run without a person

@@ -113,6 +113,9 @@ func (a *app) rerun(ctx context.Context, cmd *cobra.Command, arg string, p belay
 	if err != nil {
 		return err
 	}
+	if err := a.equipped("rerun", open, story.Rerun(id, p).Text(a.name())); err != nil {
+		return errors.Join(err, open.Close())
+	}
 	facts, err := a.again(ws, open, p, o)
 	if err != nil {
 		return errors.Join(err, open.Close())

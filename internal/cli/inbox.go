@@ -67,6 +67,8 @@ type letter struct {
 	Rests    string      `json:"rests,omitempty"` // of a question: why its run does not go on by itself
 	Clear    string      `json:"clear,omitempty"` // of one that only is to be known: takes it out of the list
 
+	lacks bool // variables have to be set for the command
+
 	Others    []string  `json:"commands,omitempty"` // of an approval: one for each choice
 	Who       []string  `json:"who,omitempty"`
 	Until     time.Time `json:"until,omitzero"`
@@ -188,7 +190,10 @@ func (a *app) watched(l letter, sum journal.Summary, mem watch.Memory) letter {
 		l.Kind, l.Question, l.Then = letterRefused, mem.Reason, l.Command
 		l.Command = story.Command{"clear", string(sum.ID), string(event.CountRestarts), "--why", "TEXT"}.Text(a.name())
 	case watch.Stalemate, watch.NeedsYou:
-		l.Kind, l.Question, l.Command = letterRefused, mem.Reason, a.name()+" why "+string(sum.ID)
+		l.Kind, l.Question = letterRefused, mem.Reason
+		if !l.lacks {
+			l.Command = a.name() + " why " + string(sum.ID)
+		}
 	case watch.Running, watch.Stale, watch.Resumed, watch.AllDone, watch.Broken, watch.Reenter, watch.Failed, watch.Complete:
 	}
 	return l
@@ -259,7 +264,9 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		return []letter{l}
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	resume := story.Resume(sum.ID).Text(a.name())
+	lacks := a.lacks(s.Tree.Started().Given)
+	l.lacks = len(lacks) > 0
+	resume := withVariables(lacks, story.Resume(sum.ID).Text(a.name()))
 	then := resume
 	if status := s.Tree.Status(); status == belay.Running && !s.crashed() || status == belay.Parked {
 		then = "" // who drives it goes on by itself, and an answer wakes one that is parked

@@ -97,8 +97,8 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return a.rest(ctx, ws, open, err, o.json)
 	}
 	facts = append(facts, more...)
-	if names := a.lacks(open.Tree.Started().Given); len(names) > 0 && !o.json {
-		a.say("warning: its steps were given variables that are not set here: %s", strings.Join(names, ", "))
+	if err := a.equipped("resume", open, a.name()+" resume "+string(id)); err != nil {
+		return errors.Join(err, open.Close())
 	}
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)

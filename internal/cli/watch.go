@@ -281,7 +281,7 @@ type watchLine struct {
 func (w *watcher) tell(d watch.Decision, sum journal.Summary) {
 	l := watchLine{Event: d.Event, At: time.Now().UTC(), Run: d.Run, Recipe: sum.Name, Status: sum.Status, Message: d.Reason}
 	if d.Next != "" {
-		l.Next = w.app.name() + " " + d.Next
+		l.Next = withVariables(d.Needs, w.app.name()+" "+d.Next)
 	}
 	switch d.Event {
 	case watch.NeedsYou:

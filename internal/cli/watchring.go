@@ -42,7 +42,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 			r = aboutRun{notice: notify.Notice{Run: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Status: string(sum.Status)}}
 		}
 		r.notice.Code, r.notice.Reason, r.notice.Items = d.Code(), d.Reason, []notify.Item{}
-		r.notice.Next = w.app.name() + " " + d.Next
+		r.notice.Next = withVariables(d.Needs, w.app.name()+" "+d.Next)
 		return r, nil
 	})
 }
