@@ -86,7 +86,7 @@ func (o *Open) hands() *hand.Hand {
 
 // Tidy takes away what is left of an ended run and cannot be lost, and says what
 // is kept.
-func (o *Open) Tidy(ctx context.Context) []hand.Kept { return o.hands().Tidy(ctx) }
+func (o *Open) Tidy(ctx context.Context) ([]hand.Kept, []hand.After) { return o.hands().Tidy(ctx) }
 
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {

@@ -80,11 +80,14 @@ func (p place) treeNow(ctx context.Context) (string, error) {
 	return now.line(ctx, "write-tree")
 }
 
-// AddAll puts all files of the tree of a folder into its index, but those of a repository
-// inside that has no commit: git has nothing to put there for it. It gives the folders of
-// these, from the top of the tree.
+// AddAll puts all files of the tree of a folder into its index, whatever flags tell git to
+// look away, but those of a repository inside that has no commit: git has nothing to put
+// there for it. It gives the folders of these, from the top of the tree.
 func AddAll(ctx context.Context, dir string) ([]string, error) {
 	p, err := find(ctx, "", dir)
+	if err == nil {
+		err = p.unflag(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,9 @@ func Settle(ctx context.Context, dir string, run belay.RunID, step belay.Path, b
 		return nil, fmt.Errorf("settle: %w", err)
 	}
 	c, err := p.standsAt(ctx)
+	if err == nil {
+		err = p.unflag(ctx) // what git looks away from is there, too
+	}
 	if err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
 	}

@@ -163,9 +163,14 @@ func (a *app) settleAt(ctx context.Context, run belay.RunID, branch, commit stri
 		return exit.New(exit.Infra, "bring the worktree back", err, "")
 	}
 	for _, ref := range refs {
-		a.out.line("warning: the worktree was changed after the work was judged, by somebody else; that is not part of the result, and is kept: git diff %.12s %s", commit, ref)
+		a.out.line("warning: %s", afterWords(commit, ref))
 	}
 	return nil
+}
+
+// afterWords say where that is kept which came into a worktree after it was judged.
+func afterWords(commit, ref string) string {
+	return fmt.Sprintf("the worktree was changed after the work was judged, by somebody else; that is not part of the result, and is kept: git diff %.12s %s", commit, ref)
 }
 
 // beginIn tells where the work of a round begins.
