@@ -73,6 +73,7 @@ func speaks(text string) bool {
 var summaries = []summary{
 	// no test ran, in words
 	sums("o test", `^\s*(?:\[\w+\] )?(?:There are )?[Nn]o tests? (?:to run|found|ran|files found|executed|were found|were executed|is available|matches|modules found|targets were found|configuration file found|defined)`),
+	sums("0 test", `^\s*(?:\[\w+\] )?0 tests? (?:were )?(?:ran|run|executed|found|collected)\b`),
 	sums("no tests to run", `^(?:testing: warning|error): no tests to run`),
 	sums("o test", `^(?:error|Error): (?:No test modules found|No tests found)`),
 	sums("ests", `^(?:\[\w+\] )?(?:Tests are skipped\.|NO TESTS RAN|Zero tests ran)`),
