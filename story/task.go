@@ -157,8 +157,8 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	return t
 }
 
-// swept says what agents did to work that a person had not committed in the directory
-// where they worked: they took it away, or committed there, where nothing was to be.
+// swept says what became of work that a person had not committed in the directory where
+// agents worked: it was taken away, or somebody committed there, where no agent was to.
 func swept(tree *flow.Tree, dir string) []string {
 	var list []string
 	git := "git -C " + Quote(dir)
@@ -186,7 +186,7 @@ func swept(tree *flow.Tree, dir string) []string {
 				list = append(list, fmt.Sprintf("an agent took away uncommitted work of %s; bring it back: %s", strings.Join(gone, ", "), back))
 			}
 			if len(e.Commits) > 0 && e.Before.Head != "" {
-				list = append(list, fmt.Sprintf("an agent committed in %s, where nothing was to be committed; take the commits back and keep the files: %s reset -q %.12s", dir, git, e.Before.Head))
+				list = append(list, fmt.Sprintf("somebody committed in %s during the run, where no agent was to commit; look whose it is: %s log -p %.12s..HEAD", dir, git, e.Before.Head))
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func callCriteriaStatus() Function {
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
 			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
-			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, one on each line: such a round is PARTIAL at best."},
+			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
 			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
 			{"work", TypeAny, false, "What the recipe gave that did the work; where its `work_ends` is no ACHIEVED, such a round is PARTIAL at best."},

@@ -218,6 +218,7 @@ func TestWorkLimitsARound(t *testing.T) {
 		{"instead, and failed too", one + `"failed": {"class": "infrastructure", "text": "no disk"}, "instead_failed": {"text": "no"}}`, "PARTIAL -- the work did not end well: no"},
 		{"a stream", one + `"streams": [{"a": 1}, null], "names": [{"name": "x"}, {"name": "y"}]}`, "PARTIAL -- 1 of 2 workstreams were not done: y"},
 		{"changed after it was judged", one + `"after": "changed"}`, "PARTIAL -- files changed after they were judged"},
+		{"a link leads out", one + `"own_path": "a.sh -> /x/a.sh\n"}`, "PARTIAL -- a new link leads out of the repository: a.sh -> /x/a.sh"},
 		{"it names its own worktree", one + `"own_path": "a.sh:3\nlink:1\n"}`, "PARTIAL -- the work names its own worktree, which others do not have: a.sh:3, link:1"},
 		{"another test command", one + `"tests": {"passed": true, "counted": true}, "old_tests": {"files": ["Makefile"], "defines": ["Makefile"], "passed": false, "why": "exit 2"}}`,
 			"PARTIAL -- the work changed the test command (Makefile), and it does not pass as it was before (exit 2)"},

@@ -72,8 +72,20 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 		j.limitTo("%s", why)
 	}
 	j.oldTests(in, seen)
-	if own := pathsOf(in.any("own_path")); len(own) > 0 {
+	own := pathsOf(in.any("own_path"))
+	var links []string
+	own = slices.DeleteFunc(own, func(p string) bool {
+		is := strings.Contains(p, " -> ")
+		if is {
+			links = append(links, p)
+		}
+		return is
+	})
+	if len(own) > 0 {
 		j.limitTo("the work names its own worktree, which others do not have: %s", line(strings.Join(own, ", "), maxGoal))
+	}
+	if len(links) > 0 {
+		j.limitTo("a new link leads out of the repository: %s", line(strings.Join(links, ", "), maxGoal))
 	}
 	if strings.TrimSpace(textOf(in.any("after"))) == "changed" {
 		j.limitTo("files changed after they were judged")

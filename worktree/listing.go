@@ -154,6 +154,14 @@ func (l Listing) Since(before Listing) []string {
 			list = append(list, path)
 		}
 	}
+	list = append(list, l.Gone(before)...)
+	slices.Sort(list)
+	return list
+}
+
+// Gone are the paths of an earlier listing that are not there any more, in their order.
+func (l Listing) Gone(before Listing) []string {
+	var list []string
 	for path := range before {
 		if _, there := l[path]; !there {
 			list = append(list, path)

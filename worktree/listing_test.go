@@ -41,6 +41,9 @@ func TestListing(t *testing.T) {
 	if got, want := list().Since(before), []string{"gone", "new", "other"}; !slices.Equal(got, want) {
 		t.Errorf("changed: %q, want %q", got, want)
 	}
+	if got := list().Gone(before); !slices.Equal(got, []string{"gone"}) {
+		t.Errorf("gone: %q", got)
+	}
 	if alike("100644 1 5 ", "100644 1 6 100644aa") || !alike("100644 1 5 ", "100644 1 5 100644aa") {
 		t.Error("without a content, size and time decide")
 	}

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -13,20 +14,61 @@ import (
 const mostNamed = 10
 
 // OwnPath are the places, as file:line, in which the files that differ between two trees
-// name a worktree of a run, in a text or as what a link leads to. It is there while the
-// work is judged, and nobody who takes the work has it.
+// name a worktree of a run, in a text or as what a link leads to; and the new links that
+// lead elsewhere out of the repository, as "file -> place". What is there is there while
+// the work is judged, and who takes the work does not have it.
 func OwnPath(ctx context.Context, dir string, run belay.RunID, from, to string) ([]string, error) {
 	at, err := find(ctx, "", dir)
 	if err != nil {
 		return nil, fmt.Errorf("look for own paths: %w", err)
 	}
-	path := "/runs/" + string(run) + "/trees/" // whatever leads to it
-	out, err := at.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+path, "-U0", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
+	own := "/runs/" + string(run) + "/trees/" // whatever leads to it
+	out, err := at.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+own, "-U0", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--end-of-options", from, to, "--")
 	if err != nil {
 		return nil, fmt.Errorf("look for own paths: %w", err)
 	}
-	return placesIn(out, path), nil
+	list, err := at.leadingOut(ctx, own, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("look for own paths: %w", err)
+	}
+	return append(placesIn(out, own), list...), nil
+}
+
+// leadingOut are the new links that lead out of the repository, as "file -> place", but
+// those to a worktree of the run.
+func (p place) leadingOut(ctx context.Context, own, from, to string) ([]string, error) {
+	edits, err := p.edits(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range edits {
+		id, is := strings.CutPrefix(e.now, "120000 ")
+		if !is {
+			continue
+		}
+		target, err := p.run(ctx, "cat-file", "blob", id)
+		if err != nil {
+			return nil, err
+		}
+		if leadsOut(e.path, target) && !strings.Contains(target, own) {
+			if list = append(list, shown(e.path)+" -> "+shown(target)); len(list) == mostNamed {
+				break
+			}
+		}
+	}
+	return list, nil
+}
+
+// leadsOut tells whether a link at a path of a tree leads out of it, by its words. A device
+// is the same everywhere.
+func leadsOut(link, target string) bool {
+	if path.IsAbs(target) {
+		return !strings.HasPrefix(path.Clean(target), "/dev/")
+	}
+	to := path.Join(path.Dir(link), target)
+	return to == ".." || strings.HasPrefix(to, "../")
 }
 
 // placesIn are the lines with a text that a diff without context adds.

@@ -15,3 +15,15 @@ func TestPlacesIn(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestLeadsOut(t *testing.T) {
+	t.Parallel()
+	for target, out := range map[string]bool{
+		"/tmp/x": true, "/": true, "../../x": true, "../..": true, "/dev/../etc/x": true,
+		"x": false, "../x": false, "..": false, "./y/../../x": false, "/dev/null": false, "..x": false,
+	} {
+		if leadsOut("a/link", target) != out {
+			t.Errorf("a/link -> %s: leads out %t, want %t", target, !out, out)
+		}
+	}
+}

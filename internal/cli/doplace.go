@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -198,6 +199,9 @@ func (a *app) tellSince(ctx context.Context, was look) {
 	if len(list) == 0 {
 		a.say("no file in %s was changed", was.dir)
 		return
+	}
+	for _, path := range now.files.Gone(was.files) {
+		list[slices.Index(list, path)] += " (deleted)"
 	}
 	committed := "nothing was committed"
 	if now.head != was.head {

@@ -26,6 +26,7 @@ import (
 //	                   the run's alone; TREE is what the first round began with
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
+//	deleted NAME   warns of the files that are not there any more, and that nobody has
 //	same NAME      fails, and names them, when there are any
 //	keep NAME      keeps the content of the files that begin has listed
 //	back NAME SEEN brings them back, and tells as JSON whether it could; SEEN is the list of
@@ -36,7 +37,7 @@ import (
 //	mend TOP HOME  makes TOP a worktree of the repository of HOME again, when somebody put another in its place
 //	aside          says which work was committed here on another branch, and left there
 func (a *app) placeCommand() *cobra.Command {
-	cmd := command("place own|tree|add|begin|aside|named|settle|mend|edited|list|changed|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
+	cmd := command("place own|tree|add|begin|aside|named|settle|mend|edited|list|changed|deleted|same|keep|back [NAME]", "look at the files of a run (started by belay itself)", 1, 3,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
 			state, err := a.stateDir()
@@ -275,11 +276,16 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 			}
 		}
 		return nil
+	case "deleted":
+		if gone := now.Gone(worktree.ReadListing(b)); len(gone) > 0 {
+			a.out.line("warning: deleted in %s, which is in no git repository, so that Belay has no copy to bring back: %s", here(), named(gone))
+		}
+		return nil
 	case "same":
 		if len(list) > 0 {
 			return exit.New(exit.Failed, "", fmt.Errorf("nothing was to be changed, and %d %s changed meanwhile: %s", len(list), plural(len(list), "file"), named(list)), "")
 		}
 		return nil
 	}
-	return fmt.Errorf("%q is none of own, tree, add, begin, aside, named, settle, mend, edited, list, changed, same, keep, back", verb)
+	return fmt.Errorf("%q is none of own, tree, add, begin, aside, named, settle, mend, edited, list, changed, deleted, same, keep, back", verb)
 }
