@@ -119,7 +119,8 @@ var classes = []ClassRow{
 	{Class: ClassWorkFailure, Words: "the work does not pass its check", First: ActRepair},
 	{
 		Class: ClassConflict, Words: "somebody else holds or changed it", Named: true,
-		Kind: Infrastructure, Hint: hintService, Cure: cureWait, First: ActRetry, Passes: true,
+		Kind: Infrastructure, Hint: hintService, First: ActRetry, Passes: true,
+		Cure: cureWait + "; if it names a lock file that no program uses any more, remove that file",
 	},
 	{
 		Class: ClassInfrastructure, Words: "the machine lacks something",
