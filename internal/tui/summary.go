@@ -152,7 +152,7 @@ func Next(acc *story.Account, belayCmd string) string {
 		return typed[0] + "   # a new run; no round of this one is left"
 	case story.AddChecks:
 		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
-	case story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork, story.Reopen, story.StartNew, story.RunAgain:
+	case story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork, story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut:
 		return strings.Join(typed, or)
 	case story.Nothing:
 	}
