@@ -21,7 +21,7 @@ import (
 
 // histories is how many random histories are walked through on a change; make
 // nightly walks through many more.
-const histories = 300
+const histories = 200
 
 // mostSteps bounds one history. A step of it is one answer, one end, one crash or
 // one thing that a person does.

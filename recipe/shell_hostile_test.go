@@ -198,7 +198,7 @@ func sweep(n int) int {
 	if sweepsWhole() {
 		return n
 	}
-	return n / 3
+	return n / 5
 }
 
 // shares is among how many places the values are divided.

@@ -81,7 +81,7 @@ func TestSeeds(t *testing.T) {
 		replay(t, number(t, "BELAY_SIM_SEED", 0))
 		return
 	}
-	n := number(t, "BELAY_SIM_SEEDS", 250)
+	n := number(t, "BELAY_SIM_SEEDS", 120)
 	began := time.Now()
 	var bad []uint64
 	all := sweepSeeds(1, n, Options{}, func(r Result) bool {
@@ -120,7 +120,7 @@ func TestSeedsFromRecords(t *testing.T) {
 		t.Skip("one seed is replayed by TestSeeds")
 	}
 	var bad []uint64
-	all := sweepSeeds(1, number(t, "BELAY_SIM_SEEDS", 40), Options{Twins: true}, func(r Result) bool {
+	all := sweepSeeds(1, number(t, "BELAY_SIM_SEEDS", 30), Options{Twins: true}, func(r Result) bool {
 		if r.Violation != nil {
 			bad = append(bad, r.Seed)
 		}
@@ -172,7 +172,7 @@ func replay(t *testing.T, seed uint64) {
 // TestSameSeedSameTrace makes the same runs twice and compares every line.
 func TestSameSeedSameTrace(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1); seed <= min(number(t, "BELAY_SIM_SEEDS", 20), 1000); seed++ {
+	for seed := uint64(1); seed <= min(number(t, "BELAY_SIM_SEEDS", 10), 1000); seed++ {
 		a, b := Run(seed, Options{Trace: true}), Run(seed, Options{Trace: true})
 		for i := range a.Trace {
 			if i >= len(b.Trace) || a.Trace[i] != b.Trace[i] {
@@ -191,7 +191,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 // promise: K1
 func TestCrashesChangeNothing(t *testing.T) {
 	t.Parallel()
-	n := number(t, "BELAY_SIM_SEEDS", 200) / 2
+	n := number(t, "BELAY_SIM_SEEDS", 100) / 2
 	var bad []uint64
 	all := sweepSeeds(1, n, Options{Steady: true}, func(r Result) bool {
 		calm := Run(r.Seed, Options{Steady: true, Calm: true})

@@ -17,7 +17,7 @@ import (
 
 const (
 	floodWhole  = 1 << 30
-	floodPart   = 1 << 28 // more than twice what all processes of Belay may have in memory
+	floodPart   = 1 << 27 // more than a process of Belay may have in memory
 	floodKept   = 4 << 20
 	floodMemory = 100 << 10 // KiB, for each process of ours
 	floodCPU    = 20 * time.Second
