@@ -117,7 +117,7 @@ func (s *State) barred(o *effect.Observation) {
 	}
 }
 
-// unattended is what is written down in the stead of a question to a person in finally:
+// unattended is what is written down instead of a question to a person in finally:
 // a run that ends waits for nobody.
 func (s *State) unattended(e event.Event) event.Event {
 	item, ok := e.(event.ItemOpened)
