@@ -61,7 +61,7 @@ type RunStarted struct {
 	Toolless   []string           `json:"toolless,omitempty"`    // agents to whom single tools cannot be allowed; told only where a role has some
 	Split      belay.Path         `json:"split,omitempty"`       // the run is the parts of this step's task
 	Parts      []belay.Part       `json:"parts,omitempty"`       // those parts
-	Stand      belay.Path         `json:"stand,omitempty"`       // the run is this one step of the recipe, in the stead of another
+	Stand      belay.Path         `json:"stand,omitempty"`       // the run is this one step of the recipe, instead of another
 	Finally    bool               `json:"finally,omitempty"`     // the run is the steps of finally of the recipe
 
 	Tests      []effect.TestPlan `json:"tests,omitempty"`       // how the tests of directories are run, found before the first step; root only, as the next two

@@ -121,7 +121,7 @@ func (s *State) fallbackOf(i int) string {
 }
 
 // resultOf is what stands for the output of a step that something else was done
-// in the stead of: the one thing that it gave, or all of them as an object.
+// instead of: the one thing that it gave, or all of them as an object.
 func resultOf(r *belay.RunResult, output string) (belay.Value, bool) {
 	if v, ok := r.Outputs[output]; ok {
 		return v, false // it is bound by its name

@@ -11,7 +11,7 @@ import (
 	"github.com/belay-run/belay/recovery"
 )
 
-// Fallback is what is done in the stead of a step that stays failed: another
+// Fallback is what is done instead of a step that stays failed: another
 // recipe, or another step of the same one.
 type Fallback struct {
 	Recipe string

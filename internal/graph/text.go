@@ -38,7 +38,7 @@ func (g *Graph) text(lines []string, indent string) []string {
 func (g *Graph) after(n Node) string {
 	word, of := "after ", n.Needs
 	if len(n.For) > 0 {
-		word, of = "in the stead of ", n.For
+		word, of = "instead of ", n.For
 	}
 	if len(of) == 0 {
 		return ""

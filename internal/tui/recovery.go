@@ -99,7 +99,7 @@ func (b *Board) split(d *story.Decision) []Line {
 	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 
-// fallback names what the recipe has in the stead of a step.
+// fallback names what the recipe has instead of a step.
 func (b *Board) fallback(at story.Place) string {
 	def := b.story.Def(at)
 	switch {
