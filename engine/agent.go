@@ -13,7 +13,6 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/step"
-	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -39,37 +38,6 @@ func (w *drive) readNotes() error {
 	return nil
 }
 
-// permit asks for one more agent: the budget first, then the service that it
-// calls.
-func (w *drive) permit(k belay.Key, q effect.AskAgent) effect.AnswerAgent {
-	if a := w.afford(k); !a.OK {
-		return a
-	}
-	return w.gate(k, q)
-}
-
-// afford counts one more agent where all sessions of the tree see it.
-func (w *drive) afford(k belay.Key) effect.AnswerAgent {
-	now := w.now()
-	p, err := w.Ledger.Permit(k, now)
-	if err != nil {
-		return effect.AnswerAgent{Error: "the budget could not be read: " + err.Error()}
-	}
-	const all = ", with all runs that belong to this one"
-	switch p.Short(now) {
-	case ledger.ShortStarts:
-		return effect.AnswerAgent{Error: fmt.Sprintf("%d of %d agent starts are used%s", p.Starts-1, p.MaxStarts, all)}
-	case ledger.ShortTokens:
-		return effect.AnswerAgent{Error: fmt.Sprintf("%d of %d tokens are used%s", p.Tokens, p.MaxTokens, all)}
-	case ledger.ShortMoney:
-		return effect.AnswerAgent{Error: fmt.Sprintf("$%.2f of $%.2f are spent%s", float64(p.Micros)/1e6, float64(p.MaxMicros)/1e6, all)}
-	case ledger.ShortTime:
-		return effect.AnswerAgent{Error: "the time for agents was over at " + p.Until.Local().Format("2006-01-02 15:04:05 MST") + all}
-	case ledger.ShortNothing:
-	}
-	return effect.AnswerAgent{OK: true}
-}
-
 // skip are the files and folders that Belay itself writes to.
 func (o *Open) skip() []string { return append(ownOutputs(), o.local.State.Dir()) }
 
@@ -86,7 +54,12 @@ func (o *Open) hands() *hand.Hand {
 
 // Tidy takes away what is left of an ended run and cannot be lost, and says what
 // is kept.
-func (o *Open) Tidy(ctx context.Context) ([]hand.Kept, []hand.After) { return o.hands().Tidy(ctx) }
+func (o *Open) Tidy(ctx context.Context) ([]hand.Kept, []hand.After) {
+	if o.local.Elsewhere != nil {
+		return nil, nil // it is done where the worktrees are
+	}
+	return o.hands().Tidy(ctx)
+}
 
 // host is the machine's host with what belongs to this run.
 func (o *Open) host() step.Host {

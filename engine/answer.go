@@ -17,7 +17,7 @@ func (w *drive) answer(ctx context.Context, c effect.Ask) (flow.Fact, bool) {
 		return w.tree(c.Key, q)
 	case effect.AskAgent:
 		of, _ := c.Key.Is(belay.TopicAgent)
-		return given(c.Key, w.permit(of, q)), true
+		return given(c.Key, w.site().Permit(of, q)), true
 	}
 	a, ok := w.Hand.Answer(ctx, c)
 	return given(c.Key, a), ok

@@ -18,7 +18,6 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/internal/hand"
-	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 )
@@ -143,7 +142,7 @@ func (w *drive) attach(ctx context.Context, first []flow.Fact) error {
 	err = w.Log.SetEpoch(w.Epoch)
 	var facts []flow.Fact
 	if err == nil {
-		facts, err = w.attached(ctx, first, states)
+		facts, err = w.attached(first, states)
 	}
 	if err == nil && w.Tree.Run(w.Root) != nil {
 		err = w.readMail() // what was asked meanwhile comes before anything is started
@@ -172,7 +171,7 @@ func (w *drive) reach(ctx context.Context) (k Keeper, states map[belay.Key]proc.
 
 // attached are the facts of an attach: the start of a new run first, then the
 // driver, then one fact for each attempt that was open, then what was asked.
-func (w *drive) attached(ctx context.Context, first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
+func (w *drive) attached(first []flow.Fact, states map[belay.Key]proc.State) ([]flow.Fact, error) {
 	var facts []flow.Fact
 	if len(first) > 0 {
 		if _, fresh := first[0].Event.(event.RunStarted); fresh {
@@ -184,7 +183,7 @@ func (w *drive) attached(ctx context.Context, first []flow.Fact, states map[bela
 		Containment: int(proc.Containment()),
 	}})
 	for _, key := range w.Tree.Open() {
-		found, err := w.found(ctx, key, states[key])
+		found, err := w.found(key, states[key])
 		if err != nil {
 			return nil, err
 		}
@@ -193,52 +192,21 @@ func (w *drive) attached(ctx context.Context, first []flow.Fact, states map[bela
 	return append(facts, first...), nil
 }
 
-func (w *drive) found(ctx context.Context, key belay.Key, st proc.State) ([]flow.Fact, error) {
+func (w *drive) found(key belay.Key, st proc.State) ([]flow.Fact, error) {
 	job, ok := w.Tree.Job(key)
 	if !ok {
 		return nil, fmt.Errorf("attempt %s is open but unknown", key)
 	}
 	w.begins(job)
-	facts, err := w.Hand.Notes(job) // before the attempt is closed
-	if err != nil {
-		return nil, err
+	view, _ := w.Tree.Run(job.Run).Step(job.Path)
+	if st.Found == fault.Harvested {
+		w.tried++
 	}
-	e := event.AttemptFound{Key: key, How: st.Found}
-	switch st.Found {
-	case fault.Lost:
-		view, _ := w.Tree.Run(job.Run).Step(job.Path)
-		n, err := w.Ledger.CountLost(job.Run, job.Path, view.Lost)
-		if err != nil {
-			return nil, fmt.Errorf("count a lost attempt: %w", err)
-		}
-		e.Count = n
-		e.Left = w.Hand.Left(job)
-		if err := w.tell(job, nil); err != nil {
-			return nil, err
-		}
-	case fault.Harvested:
-		end, err := w.ended(ctx, job, *st.Exit)
-		return append(facts, flow.Fact{Run: job.Run, Event: e}, end), err
-	case fault.Adopted, fault.Unborn:
-	}
-	return append(facts, flow.Fact{Run: job.Run, Event: e}), nil
+	return w.site().Found(job, view.Lost, st)
 }
 
-// ended is the end of an attempt. What an agent used is counted before it is a
-// record: under its key, so that a crash between the two counts nothing twice.
-func (w *drive) ended(ctx context.Context, job effect.Job, e proc.Exit) (flow.Fact, error) {
-	w.tried++
-	o := w.Hand.Observe(job, e)
-	if err := w.tell(job, o.Agent); err != nil {
-		return flow.Fact{}, err
-	}
-	if o.Agent != nil {
-		if err := w.Ledger.Spend(job.Key, o.Agent.Starts(), o.Agent.Result.Usage); err != nil {
-			return flow.Fact{}, err
-		}
-	}
-	return flow.Fact{Run: job.Run, Event: event.AttemptEnded{Key: job.Key, Observation: o}}, nil
-}
+// site is where this driver makes attempts: here.
+func (w *drive) site() Site { return Site{Hand: w.Hand, Ledger: w.Ledger, Now: w.now} }
 
 // loop turns until the tree rests.
 func (w *drive) loop(ctx context.Context, hard <-chan struct{}) error {
@@ -332,7 +300,8 @@ func (w *drive) kept(ctx context.Context, e proc.Event, ok bool) error {
 				w.heed(ctx)
 				e.Exit.KilledBy = fault.KilledStop
 			}
-			end, err := w.ended(ctx, job, *e.Exit)
+			w.tried++
+			end, err := w.site().Ended(job, *e.Exit)
 			if err != nil {
 				return err
 			}
@@ -444,7 +413,9 @@ func (w *drive) release(ctx context.Context, effects []effect.Effect) error {
 		switch c := c.(type) {
 		case effect.Do:
 			failpoint.Hit("engine.before_spawn")
-			if err := w.spawn(ctx, c.Job); err != nil {
+			ends, err := w.site().Start(ctx, w.keeper, c.Job)
+			w.facts = append(w.facts, ends...)
+			if err != nil {
 				return err
 			}
 			failpoint.Hit("engine.after_spawn")
@@ -459,43 +430,4 @@ func (w *drive) release(ctx context.Context, effects []effect.Effect) error {
 		}
 	}
 	return nil
-}
-
-// spawn starts the process of a job. What keeps it from starting is the end of
-// the attempt; only when an agent cannot be counted it is not begun at all.
-func (w *drive) spawn(ctx context.Context, j effect.Job) error {
-	if j.Call != nil {
-		w.call(j)
-		return nil
-	}
-	if j.Agent != nil {
-		if err := w.Ledger.Count(j.Key); err != nil {
-			return err
-		}
-	}
-	s, err := w.Hand.Prepare(ctx, j)
-	if err != nil {
-		return w.unstarted(j, err)
-	}
-	var tooBig *proc.TooBig
-	if err := w.keeper.Spawn(s); errors.As(err, &tooBig) { // any other error: the connection broke, and Gone follows
-		return w.unstarted(j, &step.Fault{Kind: fault.TooBig, Err: err})
-	}
-	return nil
-}
-
-// call does a job that needs no process.
-func (w *drive) call(j effect.Job) {
-	began := w.now()
-	o := w.Hand.Call(j)
-	o.Started, o.Ended = began, w.now()
-	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: event.AttemptEnded{Key: j.Key, Observation: o}})
-}
-
-// unstarted is the end of an attempt of which nothing was started.
-func (w *drive) unstarted(j effect.Job, err error) error {
-	w.facts = append(w.facts, flow.Fact{Run: j.Run, Event: event.AttemptEnded{
-		Key: j.Key, Observation: step.Unstarted(err, w.now()),
-	}})
-	return w.tell(j, nil)
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,10 +8,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/failpoint"
 	"github.com/belay-run/belay/journal"
-	"github.com/belay-run/belay/ledger"
-	"github.com/belay-run/belay/worktree"
 )
 
 // treeEvery is how often a tree that others have is asked for again.
@@ -28,32 +24,24 @@ type treeWait struct {
 // tree asks for a working tree. While another run has it there is no answer, but
 // a record that says who: the question stays here and is asked again.
 func (w *drive) tree(k belay.Key, q effect.AskTree) (flow.Fact, bool) {
-	a := effect.AnswerTree{Dir: q.Dir, Tree: worktree.Whole(q.Dir)}
 	wait, waits := w.trees[k]
 	if !waits {
 		wait = treeWait{ask: q, since: w.now()}
 	}
-	got, err := w.Ledger.TakeTree(ledger.Lease{Tree: a.Tree, Step: q.Step, Shared: q.Shared})
-	switch {
-	case err != nil:
-		a.Error = "the working tree could not be asked for: " + err.Error()
-	case got.OK:
-		failpoint.Hit("engine.tree_taken")
-		a.OK, a.Taken = true, got.Taken
-		w.needed = nil // the step may not need it after all: looked at again after the next turn
-		if waits {
-			a.Waited = w.now().Sub(wait.since)
-		}
-	case got.Never:
-		a.By = got.By
-		a.Error = fmt.Sprintf("run %s works in %s, and waiting for it could last for ever: this run was started inside another one, which has a working tree of its own", got.By, a.Tree)
-	default:
-		news := wait.by != got.By
-		wait.by = got.By
+	waited := time.Duration(0)
+	if waits {
+		waited = w.now().Sub(wait.since)
+	}
+	a, again := w.site().Tree(q, waited)
+	if again {
+		news := wait.by != a.By
+		wait.by = a.By
 		w.trees[k] = wait
 		w.beat()
-		a.By = got.By
 		return given(k, a), news
+	}
+	if a.OK {
+		w.needed = nil // the step may not need it after all: looked at again after the next turn
 	}
 	delete(w.trees, k)
 	return given(k, a), true

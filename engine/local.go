@@ -51,6 +51,8 @@ type Local struct {
 	// job on its way to its process (nil = nothing does).
 	Speed int
 	Stage func(effect.Job) effect.Job
+
+	Elsewhere Elsewhere // what drives runs instead of this machine; nil = this machine does
 }
 
 // Spec is a run to be started.
@@ -278,6 +280,24 @@ func (o *Open) value(raw json.RawMessage) (belay.Value, error) {
 
 // Resume takes the lock of a run and folds its journal.
 func (l *Local) Resume(id belay.RunID) (*Open, error) {
+	o, err := l.resume(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.home(); err != nil {
+		return nil, errors.Join(err, o.run.Close())
+	}
+	if l.Elsewhere == nil {
+		return o, nil
+	}
+	c := Copy{open: o, seen: func(recs []event.Record) { o.before = append(o.before, recs...) }}
+	if err := l.Elsewhere.Fetch(context.Background(), c); err != nil {
+		return nil, errors.Join(err, o.run.Close())
+	}
+	return o, nil
+}
+
+func (l *Local) resume(id belay.RunID) (*Open, error) {
 	self, err := proc.Self()
 	if err != nil {
 		return nil, fmt.Errorf("identify this process: %w", err)
@@ -355,9 +375,12 @@ func fold(id belay.RunID, recs []event.Record, recipes func(event.Record) (flow.
 
 // Write appends facts without driving the run, and starts nothing.
 func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
+	facts = unsecret(facts, func(text string) string { return o.hands().Clean(text) })
+	if o.local.Elsewhere != nil {
+		return o.writeAway(facts)
+	}
 	facts = append(o.first, facts...)
 	o.first = nil
-	facts = unsecret(facts, func(text string) string { return o.hands().Clean(text) })
 	turn, err := o.Tree.Settle(time.Now(), facts...)
 	if err != nil {
 		return nil, err
@@ -378,6 +401,9 @@ func (o *Open) Retract() error {
 // it stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {
 	o.before = nil // who wanted them has them
+	if o.local.Elsewhere != nil {
+		return o.driveAway(ctx, hard, seen, first)
+	}
 	if err := proc.BecomeSubreaper(); err != nil {
 		return belay.RunResult{}, fmt.Errorf("become subreaper: %w", err)
 	}

@@ -11,29 +11,6 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
-// gate asks whether the service that an agent calls takes calls now.
-func (w *drive) gate(k belay.Key, q effect.AskAgent) effect.AnswerAgent {
-	if q.Name == "" {
-		return effect.AnswerAgent{OK: true}
-	}
-	g, err := w.Ledger.Allow(q.Name, k, q.Retry, w.now())
-	if err != nil {
-		return effect.AnswerAgent{Error: "what is known of " + q.Name + " could not be read: " + err.Error()}
-	}
-	return effect.AnswerAgent{OK: g.OK, Error: g.Why, Until: g.Until, Spent: g.Spent}
-}
-
-// tell says what came of an agent's attempt to those who count for the service
-// that it calls. An attempt that came to nothing is told of too: it may be the
-// one that all others wait for.
-func (w *drive) tell(job effect.Job, r *effect.AgentReport) error {
-	if job.Agent == nil {
-		return nil
-	}
-	class, ok := cameOf(r)
-	return w.Ledger.Report(job.Agent.Name, job.Key, class, ok, w.now())
-}
-
 // cameOf is what an attempt says about its service. What Belay ended by its own
 // clock says nothing about it, unless the agent did nothing but call again.
 func cameOf(r *effect.AgentReport) (belay.Class, bool) {

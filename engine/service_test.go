@@ -56,7 +56,7 @@ func TestServiceIsAskedAfterTheBudget(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	for _, key := range []belay.Key{"r:a.1", "r:a.2", "r:a.3", "r:a.4", "r:a.5"} {
-		if err := w.tell(agentJob(key), report(effect.EndedItself, belay.ClassTransient)); err != nil {
+		if err := w.site().tell(agentJob(key), report(effect.EndedItself, belay.ClassTransient)); err != nil {
 			t.Fatal(err)
 		}
 	}
