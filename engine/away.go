@@ -29,6 +29,9 @@ type Elsewhere interface {
 	Settle(ctx context.Context, c Copy, facts []flow.Fact) error
 	// Fetch brings what the copy lacks.
 	Fetch(ctx context.Context, c Copy) error
+	// Begun is what a run began with, and its records; of one that is not known there
+	// are none.
+	Begun(ctx context.Context, id belay.RunID) (Parcel, []event.Record, error)
 	// Name says what drives it, for people.
 	Name() string
 }
@@ -201,6 +204,13 @@ func (l *Local) place(id belay.RunID, p Parcel, recs []event.Record, by string) 
 // away marks the folder of a run that is driven elsewhere.
 func (o *Open) away(by string) error {
 	return os.WriteFile(filepath.Join(string(o.run.Folder), awayName), []byte(by+"\n"), 0o600)
+}
+
+// IsElsewhere tells whether the folder of a run is a copy of one that is driven
+// elsewhere.
+func IsElsewhere(f journal.Folder) bool {
+	_, err := os.Stat(filepath.Join(string(f), awayName))
+	return err == nil
 }
 
 // home refuses to drive a run here that is driven elsewhere.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/spelling"
@@ -47,17 +48,31 @@ type app struct {
 	verbose  bool
 	logLevel logLevel
 	talks    bool // somebody asked for that level
+
+	other  Other // an engine beside the local one; nil = there is none
+	engine string
+	far    engine.Elsewhere // once it was reached
+	farEnd func()
 }
 
 // Main runs one command line and says how it went. What a person must know was
 // printed when it returns.
-func Main(ctx context.Context, std Streams, args, environ []string, version string) (err error) {
+func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
+	return mainWith(ctx, std, args, environ, version, nil)
+}
+
+func mainWith(ctx context.Context, std Streams, args, environ []string, version string, other Other) (err error) {
 	defer catchPipe()()
 	out := &answer{closed: closedBefore(std.Out)}
 	std = behindDoors(std)
 	out.w = std.Out
-	a := &app{std: std, out: out, environ: environ, version: version, logLevel: logInfo}
+	a := &app{std: std, out: out, environ: environ, version: version, logLevel: logInfo, other: other}
 	defer a.panicked(&err)
+	defer func() {
+		if a.farEnd != nil {
+			a.farEnd()
+		}
+	}()
 	root := a.root() //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -117,6 +132,7 @@ Exit code 0 means that every required step is done and checked.`,
 		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.placeCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(), a.pruneCommand(), a.exportCommand(), a.importCommand(),
 		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.receiptCommand(), a.historyCommand(), a.inboxCommand(), a.issueCommand(),
 	)
+	a.otherFlags(root)
 	root.SetHelpCommand(a.helpCommand())
 	return root
 }

@@ -95,6 +95,9 @@ func (l letter) asks() bool { return l.Kind.asks() && !(l.TimedOut && l.Rests !=
 const inboxEvery = time.Second
 
 func (a *app) inbox(ctx context.Context, asJSON, wait bool) (err error) {
+	if err := a.refresh(context.Background(), ""); err != nil {
+		return err
+	}
 	st, err := a.openState()
 	if err != nil {
 		return err

@@ -57,6 +57,9 @@ type runLine struct {
 }
 
 func (a *app) runs(asJSON bool) (err error) {
+	if err := a.refresh(context.Background(), ""); err != nil {
+		return err
+	}
 	st, err := a.openState()
 	if err != nil {
 		return err

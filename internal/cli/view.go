@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -100,6 +101,9 @@ func together(st *journal.State, id belay.RunID) story.Together {
 
 // read shows a run to see, and closes it again.
 func (a *app) read(arg string, see func(*runView) error) (err error) {
+	if err := a.refresh(context.Background(), arg); err != nil {
+		return err
+	}
 	st, err := a.openState()
 	if err != nil {
 		return err
@@ -159,7 +163,7 @@ func (s *runView) crashed() bool { return s.Crashed(s.alive()) }
 // alive tells whether the last driver of the run is there. Of a run from elsewhere
 // nobody here can tell: it is taken as its records say.
 func (s *runView) alive() bool {
-	return s.lies != nil && s.lies.Imported || driverOf(s.Driver().RunAttached).Alive()
+	return s.lies != nil && s.lies.Imported || engine.IsElsewhere(s.view.Folder) || driverOf(s.Driver().RunAttached).Alive()
 }
 
 // steps lists the steps of the run that was asked for, with its child runs.

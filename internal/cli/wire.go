@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -98,8 +99,13 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 		return nil, err
 	}
 	a.agents = agents
+	far, err := a.elsewhere(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	return &engine.Local{
-		Host: hostOf(cfg, agents, exe), Service: agents.Service,
+		Elsewhere: far,
+		Host:      hostOf(cfg, agents, exe), Service: agents.Service,
 		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
 		Secrets: cfg.Secrets.Value, Include: cfg.Include.Value, Alone: true,
 		Limits: step.Limits{

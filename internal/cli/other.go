@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/journal"
+)
+
+// Other is an engine beside the local one, which a program brings along.
+type Other interface {
+	// Name is its name behind --engine and in BELAY_ENGINE.
+	Name() string
+	// Flags adds its flags. What they are set to becomes variables of the environment,
+	// by Settings, so that processes that this one starts know them, too.
+	Flags(*pflag.FlagSet)
+	Settings() []string
+	// Open reaches it. close is called at the end.
+	Open(ctx context.Context, env func(string) string) (at engine.Elsewhere, close func(), err error)
+	// Worker adds the flags of its worker, and gives what is that: it works until
+	// ctx is done.
+	Worker(*pflag.FlagSet) func(ctx context.Context, env func(string) string, local *engine.Local, say func(string)) error
+}
+
+// MainWith is Main for a program that has another engine.
+func MainWith(ctx context.Context, std Streams, args, environ []string, version string, o Other) error {
+	return mainWith(ctx, std, args, environ, version, o)
+}
+
+// localEngine is the engine of this machine.
+const localEngine = "local"
+
+// otherFlags adds what the other engine needs.
+func (a *app) otherFlags(root *cobra.Command) {
+	if a.other == nil {
+		return
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.engine, "engine", "", fmt.Sprintf("who drives runs: %s or %s (BELAY_ENGINE; default %s)", localEngine, a.other.Name(), localEngine))
+	a.other.Flags(flags)
+	root.AddCommand(a.workerCommand())
+}
+
+// elsewhere is the other engine, where it was chosen; nil = this machine drives.
+func (a *app) elsewhere(ctx context.Context) (engine.Elsewhere, error) {
+	if a.other == nil {
+		return nil, nil
+	}
+	name := a.engine
+	if name == "" {
+		name = a.env("BELAY_ENGINE")
+	}
+	switch name {
+	case "", localEngine:
+		return nil, nil
+	case a.other.Name():
+	default:
+		return nil, exit.New(exit.Usage, "", fmt.Errorf("--engine %q: must be %s or %s", name, localEngine, a.other.Name()), "")
+	}
+	if a.far != nil {
+		return a.far, nil
+	}
+	a.environ = append(slices.Clone(a.environ), append(a.other.Settings(), "BELAY_ENGINE="+name)...)
+	at, end, err := a.other.Open(ctx, a.env)
+	if err != nil {
+		return nil, err
+	}
+	a.far, a.farEnd = at, end
+	return at, nil
+}
+
+// refresh brings the copies of runs up to date that another engine drives: the one
+// that is named, or all that may have gone on. One that a process here follows is.
+func (a *app) refresh(ctx context.Context, arg string) error {
+	far, err := a.elsewhere(ctx)
+	if far == nil || err != nil {
+		return err
+	}
+	ws, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ws.close() }() // what could not be fetched was said
+	ids := []belay.RunID{}
+	if arg != "" {
+		id, err := runID(ws.state, arg)
+		var unknown *journal.Unknown
+		if errors.As(err, &unknown) {
+			return a.adopt(ctx, ws, belay.RunID(arg).Root())
+		}
+		if err != nil {
+			return nil //nolint:nilerr // the command itself says what is wrong with the name
+		}
+		ids = append(ids, id.Root())
+	} else {
+		sums, err := ws.state.Runs(belay.Running, belay.Held, belay.Paused)
+		if err != nil {
+			return err
+		}
+		for _, s := range sums {
+			ids = append(ids, s.ID)
+		}
+	}
+	for _, id := range ids {
+		if !engine.IsElsewhere(ws.state.Folder(id)) {
+			continue
+		}
+		open, err := ws.local.Resume(id)
+		var busy *journal.Busy
+		if errors.As(err, &busy) {
+			continue
+		}
+		if err == nil {
+			err = errors.Join(open.Note(open.Result()), a.fetchFiles(ctx, open, arg != ""), open.Close())
+		}
+		if err != nil {
+			a.complain(fmt.Errorf("bring run %s up to date: %w", id, err))
+		}
+	}
+	return nil
+}
+
+// fetchFiles brings logs and big values, for a run that is looked at closely.
+func (a *app) fetchFiles(ctx context.Context, open *engine.Open, wanted bool) error {
+	files, ok := a.far.(interface {
+		Files(ctx context.Context, c engine.Copy) error
+	})
+	if !ok || !wanted {
+		return nil
+	}
+	return files.Files(ctx, open.Copy())
+}
+
+// adopt makes the copy of a run that was started from another machine.
+func (a *app) adopt(ctx context.Context, ws *workshop, id belay.RunID) error {
+	p, recs, err := a.far.Begun(ctx, id)
+	if err != nil || len(recs) == 0 {
+		return nil //nolint:nilerr // the command itself says that there is no such run
+	}
+	open, err := ws.local.Receive(id, p, recs, a.far.Name())
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.fetchFiles(ctx, open, true), open.Close())
+}
+
+// workerCommand works for the other engine: this machine makes the attempts of runs
+// that it drives.
+func (a *app) workerCommand() *cobra.Command {
+	var work func(context.Context, func(string) string, *engine.Local, func(string)) error
+	cmd := command("worker", "make the attempts of runs that are driven by "+a.other.Name(), 0, 0,
+		func(ctx context.Context, _ *cobra.Command, _ []string) (err error) {
+			a.environ = append(slices.Clone(a.environ), a.other.Settings()...)
+			a.engine = localEngine
+			ws, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer closing(&err, "close state", ws.close)
+			ws.local.Alone = false // it has the keepers of many runs
+			ctx, at := attend(ctx, nil)
+			defer at.release()
+			err = work(ctx, a.env, ws.local, func(text string) { a.say("%s", text) })
+			if sig := at.settle(); sig != nil && err == nil {
+				return nil // it was told to end, and ended in order
+			}
+			return err
+		})
+	work = a.other.Worker(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,266 @@
+package temporal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/flow"
+)
+
+// Engine lets runs be driven on Temporal, for who starts them and looks at them.
+type Engine struct {
+	Client client.Client
+	Queue  string // of the workflows
+	Host   string // where new runs have their files
+	Every  int    // of tests: see Start
+}
+
+// Look is how often a run is looked at, at least and at most.
+const (
+	lookSoon = 20 * time.Millisecond
+	lookLate = 500 * time.Millisecond
+	mailTime = 100 * time.Millisecond
+)
+
+// Name says what drives the runs.
+func (e *Engine) Name() string { return DrivenBy }
+
+// Drive lets a run begin or go on, and follows it to its rest.
+func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy, facts []flow.Fact) error {
+	page, err := Page{Asleep: true}, error(nil)
+	if c.Seq() > 0 && len(facts) == 0 {
+		if page, err = e.fetch(ctx, c); err != nil {
+			return err
+		}
+	}
+	if page.Asleep || page.Status.Terminal() { // else it is driven already
+		if err := e.push(context.WithoutCancel(ctx), c, updateDrive, facts); err != nil {
+			return err
+		}
+	}
+	return e.follow(ctx, hard, c)
+}
+
+// Settle puts facts on record and starts nothing. A run that is new begins all the
+// same: its start is a record.
+func (e *Engine) Settle(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
+	if err := e.push(ctx, c, updateSettle, facts); err != nil {
+		return err
+	}
+	return e.Fetch(ctx, c)
+}
+
+// push starts the workflow of a run, or tells it something.
+func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []flow.Fact) error {
+	if c.Seq() == 0 {
+		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, First: pack(facts), Every: e.Every})
+	}
+	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts)}},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = h.Get(ctx, nil)
+	}
+	var app *temporal.ApplicationError
+	var none *serviceerror.NotFound
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &app) && app.Type() == errStale:
+		return exit.New(exit.Held, "tell the run", err, "it went on meanwhile: look at it, and say it again")
+	case errors.As(err, &none):
+		return e.reopen(ctx, c, facts)
+	}
+	return unreachable("tell the run", err)
+}
+
+// reopen begins a new workflow for a run that has ended.
+func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
+	page, err := e.page(ctx, c.ID(), c.Seq())
+	if err != nil {
+		return err
+	}
+	recs, err := c.Records()
+	if err != nil {
+		return err
+	}
+	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
+}
+
+func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
+	p, err := c.Parcel()
+	if err != nil {
+		return err
+	}
+	_, err = e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+		ID: workflowID(s.Run), TaskQueue: e.Queue,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowTaskTimeout: 30 * time.Second,
+		Memo:                map[string]any{"recipe": p.Started.Name, "dir": p.Started.Dir},
+	}, TreeWorkflow, p, s)
+	if err != nil {
+		return unreachable("start the run", err)
+	}
+	return nil
+}
+
+// Fetch brings the records that the copy lacks.
+func (e *Engine) Fetch(ctx context.Context, c engine.Copy) error {
+	_, err := e.fetch(ctx, c)
+	return err
+}
+
+func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
+	for {
+		page, err := e.page(ctx, c.ID(), c.Seq())
+		if err != nil {
+			return page, err
+		}
+		if err := c.Take(page.Records); err != nil {
+			return page, err
+		}
+		if len(page.Records) == 0 || c.Seq() >= page.Seq {
+			return page, nil
+		}
+	}
+}
+
+func (e *Engine) page(ctx context.Context, id belay.RunID, after int64) (page Page, err error) {
+	v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryPage, after)
+	if err != nil {
+		return page, unreachable("look at the run", err)
+	}
+	return page, v.Get(&page)
+}
+
+// unreachable is an error of the way to the server, or of the server.
+func unreachable(op string, err error) error {
+	var failed *serviceerror.QueryFailed
+	var none *serviceerror.NotFound
+	switch {
+	case errors.As(err, &none):
+		return exit.New(exit.Invalid, op, err, "Temporal has no such run in this namespace")
+	case errors.As(err, &failed):
+		return exit.New(exit.Infra, op, err, "see the workflow of the run in Temporal")
+	}
+	return exit.New(exit.Infra, op, err, "check --address, --namespace and that a worker runs; the run itself is not touched by this")
+}
+
+// follow brings the records of a run into its copy until it rests, and hands on what
+// other processes ask of it here.
+func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy) error {
+	look := context.WithoutCancel(ctx)
+	stop, pause, late := ctx.Done(), lookSoon, 0
+	mailed := time.Now()
+	for {
+		before := c.Seq()
+		page, err := e.fetch(look, c)
+		switch {
+		case err != nil && late > 40:
+			return err
+		case err != nil:
+			late++
+		case c.Seq() > before:
+			pause, late = lookSoon, 0
+		case page.Seq > 0 && (page.Asleep || page.Status.Terminal()) && !page.Busy:
+			return nil
+		default:
+			pause, late = min(pause*5/4, lookLate), 0
+		}
+		if err == nil && time.Since(mailed) > mailTime {
+			mailed = time.Now()
+			if err := e.mail(look, c); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-stop:
+			stop = nil
+			if err := e.ask(look, stopping(c.ID(), context.Cause(ctx))); err != nil {
+				return err
+			}
+		case <-hard:
+			return &engine.Interrupted{}
+		}
+	}
+}
+
+// mail hands on the requests that lie in the mailbox of the copy.
+func (e *Engine) mail(ctx context.Context, c engine.Copy) error {
+	reqs, err := c.Inbox()
+	if err != nil {
+		return err
+	}
+	for _, r := range reqs {
+		if err := e.ask(ctx, r); err != nil {
+			return err
+		}
+		if err := c.Remove(r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks something of a run. One that has ended since takes nothing in.
+func (e *Engine) ask(ctx context.Context, r event.Request) error {
+	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: workflowID(r.Run.Root()), UpdateName: updateAsk, UpdateID: "ask " + r.ID, Args: []any{r},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = h.Get(ctx, nil)
+	}
+	var none *serviceerror.NotFound
+	if err == nil || errors.As(err, &none) {
+		return nil
+	}
+	return unreachable("ask "+string(r.Ask), err)
+}
+
+func stopping(id belay.RunID, cause error) event.Request {
+	by := "stop"
+	if cause != nil {
+		by = cause.Error()
+	}
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // never fails: it ends the process instead
+	return event.Request{ID: fmt.Sprintf("stop.%s", hex.EncodeToString(b)), Run: id, By: by, Ask: event.RequestStop}
+}
+
+// Begun is what a run began with, and its records.
+func (e *Engine) Begun(ctx context.Context, id belay.RunID) (p engine.Parcel, recs []event.Record, err error) {
+	v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryParcel)
+	if err != nil {
+		return p, nil, unreachable("look for the run", err)
+	}
+	if err := v.Get(&p); err != nil {
+		return p, nil, err
+	}
+	for {
+		page, err := e.page(ctx, id, int64(len(recs)))
+		if err != nil {
+			return p, nil, err
+		}
+		recs = append(recs, page.Records...)
+		if len(page.Records) == 0 || int64(len(recs)) >= page.Seq {
+			return p, recs, nil
+		}
+	}
+}

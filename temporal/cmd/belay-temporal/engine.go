@@ -1,0 +1,144 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/contrib/envconfig"
+
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/temporal"
+)
+
+// other is the engine on Temporal, for the command line. How the server is reached
+// is said by flags, else by the variables and the file that all programs of Temporal
+// read (TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS…, temporal.toml).
+type other struct {
+	version string
+
+	address, namespace, profile string
+	queue, host, blobs          string
+	tls                         bool
+}
+
+// The variables of the environment that are Belay's own.
+const (
+	envQueue = "BELAY_TEMPORAL_TASK_QUEUE"
+	envHost  = "BELAY_TEMPORAL_HOST"
+	envBlobs = "BELAY_TEMPORAL_BLOBS"
+)
+
+const defaultQueue = "belay"
+
+func (o *other) Name() string { return temporal.DrivenBy }
+
+func (o *other) Flags(f *pflag.FlagSet) {
+	f.StringVar(&o.address, "address", "", "host and port of the Temporal server (TEMPORAL_ADDRESS; default 127.0.0.1:7233)")
+	f.StringVar(&o.namespace, "namespace", "", "namespace there (TEMPORAL_NAMESPACE; default: default)")
+	f.StringVar(&o.profile, "profile", "", "profile in the file of Temporal's settings (TEMPORAL_PROFILE)")
+	f.BoolVar(&o.tls, "tls", false, "reach the server by TLS (TEMPORAL_TLS; certificates and API key: by TEMPORAL_TLS_… and TEMPORAL_API_KEY)")
+	f.StringVar(&o.queue, "task-queue", "", "task queue of the workflows ("+envQueue+"; default "+defaultQueue+")")
+	f.StringVar(&o.host, "host", "", "the worker that has the files of a new run, by its name ("+envHost+"; default: any; of a worker: this machine's name)")
+	f.StringVar(&o.blobs, "blobs", "", "directory for big payloads, which all workers and clients see ("+envBlobs+"; default: none, they are only packed)")
+}
+
+// Settings are the flags as variables, for processes that this one starts.
+func (o *other) Settings() []string {
+	var env []string
+	for name, v := range map[string]string{
+		"TEMPORAL_ADDRESS": o.address, "TEMPORAL_NAMESPACE": o.namespace, "TEMPORAL_PROFILE": o.profile,
+		envQueue: o.queue, envHost: o.host, envBlobs: o.blobs,
+	} {
+		if v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	if o.tls {
+		env = append(env, "TEMPORAL_TLS=true")
+	}
+	return env
+}
+
+// dial reaches the server.
+func (o *other) dial(ctx context.Context, env func(string) string, metrics client.MetricsHandler) (client.Client, error) {
+	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.profile})
+	if err != nil {
+		return nil, exit.New(exit.Invalid, "read the settings of Temporal", err, "see docs/howto/run-on-temporal.md")
+	}
+	opts.HostPort = cmp.Or(o.address, env("TEMPORAL_ADDRESS"), opts.HostPort, client.DefaultHostPort)
+	opts.Namespace = cmp.Or(o.namespace, env("TEMPORAL_NAMESPACE"), opts.Namespace, client.DefaultNamespace)
+	if o.tls && opts.ConnectionOptions.TLS == nil {
+		opts.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	opts.Logger, opts.MetricsHandler = quiet{os.Stderr}, metrics
+	opts.Identity = fmt.Sprintf("belay-temporal %s %d", machine(), os.Getpid())
+	opts.DataConverter = temporal.Codec{Dir: cmp.Or(o.blobs, env(envBlobs))}.Converter()
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	c, err := client.DialContext(ctx, opts)
+	if err != nil {
+		return nil, exit.New(exit.Infra, "reach Temporal at "+opts.HostPort, err, "check --address, --namespace, TLS and the API key")
+	}
+	return c, nil
+}
+
+// Open reaches the server for a command.
+func (o *other) Open(ctx context.Context, env func(string) string) (engine.Elsewhere, func(), error) {
+	c, err := o.dial(ctx, env, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := &temporal.Engine{Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost))}
+	return at, c.Close, nil
+}
+
+// Worker is the command worker.
+func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) string, *engine.Local, func(string)) error {
+	slots := f.Int("slots", 0, "attempts at the same time (default: what this machine's memory holds, at 1 GiB each)")
+	drain := f.Duration("drain", 0, "how long attempts may go on when the worker is told to end; after that their keepers have them alone, for the next worker")
+	listen := f.String("listen", "", "address for /healthz and /metrics, as 127.0.0.1:9464 (default: none)")
+	labels := f.StringSlice("labels", nil, "what this machine is good for: runs that want a label are placed on a worker that has it")
+	return func(ctx context.Context, env func(string) string, local *engine.Local, say func(string)) error {
+		m := temporal.NewMetrics()
+		c, err := o.dial(ctx, env, m)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		w := temporal.Worker{
+			Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost), machine()),
+			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels,
+		}
+		if *listen != "" {
+			end, at, err := m.Serve(*listen)
+			if err != nil {
+				return exit.New(exit.Infra, "listen", err, "name another address with --listen")
+			}
+			defer end()
+			say("health and metrics: http://" + at + "/healthz and /metrics")
+		}
+		err = w.Run(ctx, func() { say(fmt.Sprintf("worker %s is ready: queue %s, state %s", w.Host, w.Queue, local.State.Dir())) })
+		if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			return exit.New(exit.Infra, "work", err, "")
+		}
+		return nil
+	}
+}
+
+// machine is the name of this machine.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return strings.ToLower(name)
+}

@@ -1,0 +1,165 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/engine"
+)
+
+// FilesWorkflow brings the logs and big values of a run from its host to who looks
+// at it: one activity on the control queue of the host.
+const FilesWorkflow = "belay.files"
+
+// FilesIn names what somebody has already: sizes of files, by their names in the
+// folder of the run.
+type FilesIn struct {
+	Root belay.RunID      `json:"root"`
+	Host string           `json:"host"`
+	Have map[string]int64 `json:"have,omitempty"`
+}
+
+// Files are parts of files; More says that there are others.
+type Files struct {
+	Parts []Part `json:"parts,omitempty"`
+	More  bool   `json:"more,omitempty"`
+}
+
+// Part is a part of a file, from an offset on.
+type Part struct {
+	Name string `json:"name"`
+	At   int64  `json:"at"`
+	Data []byte `json:"data"`
+}
+
+// maxFiles is how many bytes are brought at a time.
+const maxFiles = 1 << 20
+
+// shown are the folders of a run whose files are brought; all that is in them went
+// through the redaction.
+func shown() []string { return []string{"logs", "blobs"} }
+
+// Files is the workflow.
+func (Workflows) Files(ctx workflow.Context, in FilesIn) (got Files, err error) {
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: controlQueue(in.Host), ScheduleToCloseTimeout: 30 * time.Second, StartToCloseTimeout: 20 * time.Second,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3},
+	})
+	err = workflow.ExecuteActivity(ctx, "Files", in).Get(ctx, &got)
+	return got, err
+}
+
+// Files reads what somebody does not have yet.
+func (h *Host) Files(_ context.Context, in FilesIn) (got Files, err error) {
+	folder := string(h.Engine.State.Folder(in.Root))
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return got, fmt.Errorf("read the files of %s: %w", in.Root, err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	left := int64(maxFiles)
+	for _, dir := range shown() {
+		err := fs.WalkDir(root.FS(), dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !d.Type().IsRegular() {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil || info.Size() <= in.Have[path] {
+				return err
+			}
+			if left <= 0 {
+				got.More = true
+				return fs.SkipAll
+			}
+			part, err := readPart(root, path, in.Have[path], left)
+			if err != nil {
+				return err
+			}
+			left -= int64(len(part.Data))
+			got.More = got.More || in.Have[path]+int64(len(part.Data)) < info.Size()
+			got.Parts = append(got.Parts, part)
+			return nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+func readPart(root *os.Root, path string, at, most int64) (Part, error) {
+	f, err := root.Open(path)
+	if err != nil {
+		return Part{}, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	b, err := io.ReadAll(io.NewSectionReader(f, at, most))
+	return Part{Name: path, At: at, Data: b}, err
+}
+
+// Files brings logs and big values of a run into its copy. A host that does not
+// answer is no error: its records are there.
+func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
+	page, err := e.page(ctx, c.ID(), c.Seq())
+	if err != nil {
+		return err
+	}
+	for {
+		in := FilesIn{Root: c.ID(), Host: page.Host, Have: map[string]int64{}}
+		for _, dir := range shown() {
+			_ = filepath.WalkDir(filepath.Join(string(c.Folder()), dir), func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				info, err := d.Info()
+				if err == nil {
+					in.Have[filepath.Join(dir, d.Name())] = info.Size()
+				}
+				return err
+			}) // what cannot be read is brought again
+		}
+		run, err := e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
+			ID: fmt.Sprintf("belay-files-%s-%d", c.ID(), time.Now().UnixNano()), TaskQueue: e.Queue, WorkflowExecutionTimeout: time.Minute,
+		}, FilesWorkflow, in)
+		var got Files
+		if err == nil {
+			err = run.Get(ctx, &got)
+		}
+		if err != nil {
+			return unreachable("bring logs from host "+page.Host, err)
+		}
+		for _, p := range got.Parts {
+			if err := putPart(string(c.Folder()), p); err != nil {
+				return err
+			}
+		}
+		if !got.More || len(got.Parts) == 0 {
+			return nil
+		}
+	}
+}
+
+func putPart(folder string, p Part) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // the file itself is closed below
+	f, err := root.OpenFile(p.Name, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", p.Name, err)
+	}
+	_, err = f.WriteAt(p.Data, p.At)
+	return errors.Join(err, f.Close())
+}

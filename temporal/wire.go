@@ -1,0 +1,184 @@
+package temporal
+
+import (
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/flow"
+)
+
+// Names on the wire. They are in histories: one that was released never changes.
+const (
+	TreeWorkflow = "belay.tree"
+
+	queryPage   = "records" // a Page of the records after a number
+	queryParcel = "parcel"  // what the run began with
+
+	updateDrive  = "drive"  // a Push: a person lets the run go on
+	updateSettle = "settle" // a Push: facts, and nothing starts
+	updateAsk    = "ask"    // an event.Request
+
+	signalBack  = "back"  // a host is there again, under another process
+	signalNoted = "noted" // what became known of an agent while it runs
+)
+
+// Facts travel as records without a number.
+type Facts []event.Record
+
+func pack(facts []flow.Fact) Facts {
+	var out Facts
+	for _, f := range facts {
+		out = append(out, event.Record{Run: f.Run, Event: f.Event})
+	}
+	return out
+}
+
+func (fs Facts) unpack() []flow.Fact {
+	var out []flow.Fact
+	for _, f := range fs {
+		out = append(out, flow.Fact{Run: f.Run, Event: f.Event})
+	}
+	return out
+}
+
+// Start is how a workflow finds its tree: a new one, or one that goes on.
+type Start struct {
+	Run     belay.RunID    `json:"run"`
+	Host    string         `json:"host,omitempty"`    // where the files are; "" = it has to be found
+	Label   string         `json:"label,omitempty"`   // what that host has to be good for
+	Records []event.Record `json:"records,omitempty"` // of earlier workflows
+	Drives  uint64         `json:"drives,omitempty"`  // how often a person let it go on
+	First   Facts          `json:"first,omitempty"`   // of the first turn
+	Goes    bool           `json:"goes,omitempty"`    // it went on from another history, and nobody asked for it
+	Every   int            `json:"every,omitempty"`   // of tests: a new history after so many turns
+	Strict  bool           `json:"strict,omitempty"`  // of tests: every turn of a replay is made again and compared
+}
+
+// Page is a part of the records of a tree, and how it stands.
+type Page struct {
+	Records []event.Record `json:"records,omitempty"`
+	Seq     int64          `json:"seq"` // of the last record there is
+	Status  belay.Status   `json:"status"`
+	Asleep  bool           `json:"asleep,omitempty"` // it rests, and goes on when somebody lets it
+	Busy    bool           `json:"busy,omitempty"`   // something was asked that is not on record yet
+	Host    string         `json:"host"`
+	Drives  uint64         `json:"drives"`
+}
+
+// Push is what somebody wants on record, who has seen the records up to a number.
+type Push struct {
+	Seq   int64 `json:"seq"`
+	Facts Facts `json:"facts,omitempty"`
+}
+
+// Ended is how a tree stands when its workflow is over.
+type Ended struct {
+	Result belay.RunResult `json:"result"`
+	Seq    int64           `json:"seq"`
+}
+
+// PlaceIn looks for a host for a tree.
+type PlaceIn struct {
+	Root belay.RunID `json:"root"`
+	Dir  string      `json:"dir"` // it must be there
+}
+
+// Placed is the host that takes it.
+type Placed struct {
+	Host string `json:"host"`
+}
+
+// AttachIn asks a host to take a tree for a driver.
+type AttachIn struct {
+	Root  belay.RunID `json:"root"`
+	Epoch int64       `json:"epoch"`
+	Open  []belay.Key `json:"open,omitempty"`
+}
+
+// Attached is what the host found.
+type Attached struct {
+	Facts       Facts       `json:"facts,omitempty"`
+	Adopted     []belay.Key `json:"adopted,omitempty"`
+	Containment int         `json:"containment"`
+}
+
+// DoIn is one attempt.
+type DoIn struct {
+	Root  belay.RunID `json:"root"`
+	Epoch int64       `json:"epoch"`
+	Found bool        `json:"found,omitempty"` // it runs already
+	Job   effect.Job  `json:"job"`
+}
+
+// AskIn is one question.
+type AskIn struct {
+	Root belay.RunID `json:"root"`
+	Ask  effect.Ask  `json:"ask"`
+	By   belay.RunID `json:"by,omitempty"` // of a tree: who had it when it was asked for last
+}
+
+// Answered is the answer; Again says that the question is still open.
+type Answered struct {
+	Facts Facts       `json:"facts,omitempty"`
+	Again bool        `json:"again,omitempty"`
+	By    belay.RunID `json:"by,omitempty"`
+}
+
+// KillIn ends an attempt.
+type KillIn struct {
+	Root  belay.RunID    `json:"root"`
+	Key   belay.Key      `json:"key"`
+	Why   fault.KilledBy `json:"why"`
+	Agent bool           `json:"agent,omitempty"`
+}
+
+// KeepIn is what a host does after records were written: counts that a person took
+// back, worktrees whose work is merged, working trees that are needed no more.
+type KeepIn struct {
+	Root    belay.RunID         `json:"root"`
+	Cleared Facts               `json:"cleared,omitempty"`
+	Merged  []Merged            `json:"merged,omitempty"`
+	Give    bool                `json:"give,omitempty"`
+	Need    map[string][]string `json:"need,omitempty"`
+	End     bool                `json:"end,omitempty"` // the run has ended
+}
+
+// Merged names a step whose work is in its run's tree.
+type Merged struct {
+	Run  belay.RunID `json:"run"`
+	Step belay.Path  `json:"step"`
+}
+
+// Noted is what became known of an agent.
+type Noted struct {
+	Epoch int64 `json:"epoch"`
+	Facts Facts `json:"facts"`
+}
+
+// marker is a turn as the history keeps it: what was decided, without the facts,
+// which are in the history already, and without the jobs, which are inputs of
+// activities.
+type marker struct {
+	Records []event.Record `json:"r,omitempty"`
+	Effects []did          `json:"x,omitempty"`
+	Until   int64          `json:"u,omitempty"` // nanoseconds; 0 = none
+	Status  belay.Status   `json:"s"`
+	Idle    bool           `json:"i,omitempty"`
+	More    bool           `json:"m,omitempty"`
+	Error   string         `json:"e,omitempty"`
+}
+
+// did is an effect in a marker: of a Do its key, of a Kill its key and why, of an
+// Ask its key.
+type did struct {
+	Do   belay.Key      `json:"d,omitempty"`
+	Ask  belay.Key      `json:"a,omitempty"`
+	Kill belay.Key      `json:"k,omitempty"`
+	Why  fault.KilledBy `json:"w,omitempty"`
+}
+
+// parcel is the first argument of a workflow; it stays the same for all histories of
+// a tree, so that a big one is kept once.
+type parcel = engine.Parcel

@@ -1,0 +1,124 @@
+package temporal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/belay-run/belay/engine"
+)
+
+// Worker is one process that works for Temporal: it runs workflows, and is a host.
+type Worker struct {
+	Client  client.Client
+	Queue   string // of workflows
+	Host    string // its name: it must be its own, and stay the same
+	Engine  *engine.Local
+	Version string
+	Slots   int           // attempts at the same time
+	Drain   time.Duration // how long attempts may go on at the end; after that their keepers have them alone
+	Labels  []string      // what it is good for, for runs that say runs_on
+	Metrics *Metrics      // nil = nobody counts
+}
+
+const (
+	slotMemory   = 1 << 20 // KiB that an agent may take
+	controlSlots = 64
+	sticky       = time.Second      // how long a workflow waits for the process that knows it
+	deadlock     = 20 * time.Second // how long a turn may take
+)
+
+// slots is how many agents this machine's memory holds.
+func slots() int {
+	b, err := os.ReadFile("/proc/meminfo")
+	if err == nil {
+		for line := range strings.Lines(string(b)) {
+			if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+				kib, _ := strconv.Atoi(f[1])
+				return max(2, kib/slotMemory)
+			}
+		}
+	}
+	return 16
+}
+
+// placeQueue is where a run is placed that has no host yet: on any worker, or on one
+// that has a label.
+func placeQueue(queue, label string) string {
+	if label == "" {
+		return queue + "-place"
+	}
+	return queue + "-place-" + label
+}
+
+// Run works until ctx is done.
+func (w Worker) Run(ctx context.Context, ready func()) error {
+	h := &Host{Name: w.Host, Engine: w.Engine, Client: w.Client, Metrics: w.Metrics}
+	if w.Slots <= 0 {
+		w.Slots = slots()
+	}
+	all := w.workers(h)
+	var started []worker.Worker
+	defer func() {
+		w.Metrics.health(false)
+		for _, s := range started { // first what makes attempts: the others are needed until they have ended
+			s.Stop()
+		}
+		h.Leave(context.WithoutCancel(ctx))
+	}()
+	for _, s := range all {
+		if err := s.Start(); err != nil {
+			return err
+		}
+		started = append(started, s)
+	}
+	if err := h.Back(ctx); err != nil {
+		return err
+	}
+	w.Metrics.health(true)
+	if ready != nil {
+		ready()
+	}
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// workers are those of this process, in the order in which they end.
+func (w Worker) workers(h *Host) []worker.Worker {
+	work := worker.New(w.Client, workQueue(w.Host), worker.Options{
+		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: w.Slots, WorkerStopTimeout: w.Drain,
+		MaxHeartbeatThrottleInterval: 5 * time.Second,
+	})
+	work.RegisterActivityWithOptions(h.Do, activity.RegisterOptions{Name: "Do"})
+	all := []worker.Worker{work}
+	for _, label := range append([]string{""}, w.Labels...) {
+		p := worker.New(w.Client, placeQueue(w.Queue, label), worker.Options{
+			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: 4, MaxConcurrentActivityTaskPollers: 1,
+		})
+		p.RegisterActivityWithOptions(h.Place, activity.RegisterOptions{Name: "Place"})
+		all = append(all, p)
+	}
+	flows := worker.New(w.Client, w.Queue, worker.Options{
+		StickyScheduleToStartTimeout: sticky, DeadlockDetectionTimeout: deadlock, LocalActivityWorkerOnly: true,
+	})
+	flows.RegisterWorkflowWithOptions(Workflows{Version: w.Version}.Tree, workflow.RegisterOptions{Name: TreeWorkflow})
+	flows.RegisterWorkflowWithOptions(Workflows{}.Files, workflow.RegisterOptions{Name: FilesWorkflow})
+	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{
+		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second,
+	})
+	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files} {
+		control.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+	return append(all, flows, control)
+}

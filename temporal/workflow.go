@@ -1,0 +1,354 @@
+package temporal
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/flow"
+)
+
+const (
+	// maxTurn is how many bytes of records make one turn: a marker that is far
+	// below what the server takes.
+	maxTurn = 192 << 10
+	// maxPage is how many bytes of records, about, are given in one answer.
+	maxPage = 1 << 20
+	// maxBatch is how many facts go into one turn.
+	maxBatch = 200
+)
+
+// Workflows are the workflows of a worker: what they share are recipes that are
+// parsed once.
+type Workflows struct{ Version string }
+
+// drive is one workflow at work.
+type drive struct {
+	in      Start
+	version string
+	parcel  parcel
+	tree    *flow.Tree
+	recs    []event.Record
+	epoch   int64
+	turn    flow.Turn
+	turns   int
+	inbox   []input
+	facts   []flow.Fact // taken out of the inbox, not yet in a turn
+	held    bool        // a host has the tree in this epoch
+	wanted  []flow.Fact // facts of the next attach
+	goes    bool        // somebody wants it to go on
+	taking  bool        // an attach is under way
+	asleep  bool        // it came to rest, and nobody has let it go on since
+	needed  map[string][]string
+	timer   workflow.Future
+	stop    workflow.CancelFunc // of the timer
+	due     time.Time
+	busy    int // updates that wait
+}
+
+// input is something that came in.
+type input struct {
+	epoch    int64 // of an attempt: the driver that it belongs to; 0 = any
+	facts    []flow.Fact
+	detached bool // its attempts must be found again
+	drive    bool // a person lets it go on
+	settle   bool // put it on record, and start nothing
+	done     *bool
+	failed   *error
+}
+
+// Tree is the workflow of one tree of runs.
+func (ws Workflows) Tree(ctx workflow.Context, p parcel, in Start) (Ended, error) {
+	w := &drive{in: in, parcel: p, version: ws.Version}
+	if err := w.begin(); err != nil {
+		return Ended{}, temporal.NewNonRetryableApplicationError(err.Error(), "begin", err)
+	}
+	if err := w.listen(ctx); err != nil {
+		return Ended{}, err
+	}
+	err := w.loop(ctx)
+	if err != nil {
+		return Ended{}, err
+	}
+	return Ended{Result: engine.ResultOf(w.tree), Seq: int64(len(w.recs))}, nil
+}
+
+// begin folds what is on record.
+func (w *drive) begin() error {
+	first := event.Record{Run: w.in.Run, Event: w.parcel.Started}
+	fresh, err := engine.Fold(w.in.Run, []event.Record{first}, blobs(w.parcel.Blobs))
+	if err != nil {
+		return err
+	}
+	w.tree = flow.NewTree(w.in.Run, fresh.Library())
+	w.tree.Bound(maxTurn)
+	w.recs = w.in.Records
+	if err := w.tree.Follow(w.recs); err != nil {
+		return err
+	}
+	for _, r := range w.recs {
+		w.epoch = max(w.epoch, r.Epoch)
+	}
+	w.wanted, w.goes = w.in.First.unpack(), true
+	w.in.Records, w.in.First = nil, nil
+	return nil
+}
+
+// blobs are the sources of recipes in a parcel.
+type blobs map[string][]byte
+
+func (b blobs) ReadBlob(sha string, _ int64) ([]byte, error) {
+	if t, ok := b[sha]; ok {
+		return t, nil
+	}
+	return nil, fmt.Errorf("blob %s is not in the parcel", sha)
+}
+
+// loop turns until the tree has ended.
+func (w *drive) loop(ctx workflow.Context) error {
+	if len(w.recs) == 0 { // the start is on record before a host is asked for anything
+		if err := w.take(ctx, []flow.Fact{{Run: w.in.Run, Event: w.parcel.Started}}, true); err != nil {
+			return err
+		}
+	}
+	if err := w.place(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := w.sort(ctx); err != nil {
+			return err
+		}
+		switch {
+		case w.goes || !w.held && !w.asleep && w.tree.Status() == belay.Running:
+			if err := w.attach(ctx); err != nil {
+				return err
+			}
+		case len(w.facts) > 0 || w.turn.More && !w.asleep:
+			facts := w.facts
+			w.facts = nil
+			if err := w.take(ctx, facts, false); err != nil {
+				return err
+			}
+		case w.tree.Status().Terminal():
+			if !w.rests(ctx) {
+				continue
+			}
+			w.keep(ctx, KeepIn{End: true})
+			if len(w.inbox) == 0 {
+				return nil
+			}
+		case w.full(ctx) && w.rests(ctx):
+			return w.again(ctx)
+		default:
+			if err := w.wait(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// place finds a host for a tree that has none.
+func (w *drive) place(ctx workflow.Context) error {
+	if w.in.Host != "" {
+		return nil
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: placeQueue(workflow.GetInfo(ctx).TaskQueueName, w.in.Label), StartToCloseTimeout: 20 * time.Minute,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 10 * time.Second},
+	})
+	var got Placed
+	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.parcel.Started.Dir}).Get(ctx, &got); err != nil {
+		return fmt.Errorf("place the run: %w", err)
+	}
+	w.in.Host = got.Host
+	return nil
+}
+
+// rests lets those finish who wait for an answer, and tells whether nothing came in
+// meanwhile.
+func (w *drive) rests(ctx workflow.Context) bool {
+	_ = workflow.Await(ctx, func() bool { return len(w.inbox) > 0 || workflow.AllHandlersFinished(ctx) }) // fails only with the workflow
+	return len(w.inbox) == 0
+}
+
+// sort takes the inbox in, up to something that has to be done alone.
+func (w *drive) sort(ctx workflow.Context) error {
+	for len(w.inbox) > 0 && len(w.facts) < maxBatch && !w.goes {
+		in := w.inbox[0]
+		if in.settle && len(w.facts) > 0 {
+			return nil // first what came before
+		}
+		w.inbox = w.inbox[1:]
+		var err error
+		switch {
+		case in.epoch != 0 && in.epoch != w.epoch: // of an earlier driver: it is found again
+		case in.detached:
+			w.held = false
+		case in.drive:
+			w.goes, w.wanted = true, append(w.wanted, in.facts...)
+			w.in.Drives++
+		case in.settle:
+			err = w.take(ctx, in.facts, true)
+		default:
+			w.facts = append(w.facts, in.facts...)
+		}
+		if in.done != nil {
+			*in.done = true
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits for something to come in, or for the time.
+func (w *drive) wait(ctx workflow.Context) error {
+	w.alarm(ctx)
+	fired := false
+	err := workflow.Await(ctx, func() bool {
+		fired = w.timer != nil && w.timer.IsReady()
+		return fired || len(w.inbox) > 0
+	})
+	if err != nil || !fired {
+		return err
+	}
+	w.timer = nil
+	return w.take(ctx, nil, false)
+}
+
+// alarm sets the timer of the last turn. One that is right already stays.
+func (w *drive) alarm(ctx workflow.Context) {
+	until := w.turn.Until
+	if w.timer != nil && until.Equal(w.due) {
+		return
+	}
+	if w.timer != nil {
+		w.stop()
+		w.timer = nil
+	}
+	if until.IsZero() || w.asleep {
+		return
+	}
+	var tctx workflow.Context
+	tctx, w.stop = workflow.WithCancel(ctx)
+	w.timer, w.due = workflow.NewTimer(tctx, max(until.Sub(workflow.Now(ctx)), time.Millisecond)), until
+}
+
+// attach has the host take the tree, and puts on record what became of every open
+// attempt, together with the next turn.
+func (w *drive) attach(ctx workflow.Context) error {
+	first := w.wanted
+	w.wanted, w.goes, w.taking = nil, false, true
+	defer func() { w.taking = false }()
+	w.epoch++
+	open := w.tree.Open()
+	var got Attached
+	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: open}).Get(ctx, &got)
+	if err != nil {
+		return fmt.Errorf("attach: %w", err)
+	}
+	w.held = true
+	facts := []flow.Fact{{Run: w.in.Run, Event: event.RunAttached{
+		Epoch: w.epoch, Version: w.version, Start: w.in.Drives, Boot: "temporal", Containment: got.Containment,
+	}}}
+	facts = append(facts, got.Facts.unpack()...)
+	if err := w.take(ctx, append(facts, first...), false); err != nil {
+		return err
+	}
+	for _, k := range got.Adopted {
+		if j, ok := w.tree.Job(k); ok && w.tree.IsOpen(k) {
+			w.do(ctx, j, true)
+		}
+	}
+	return nil
+}
+
+// take is one turn: think, keep what was decided, then act.
+func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
+	w.turns++
+	turn, err := w.decide(ctx, facts, idle)
+	if err != nil {
+		return temporal.NewNonRetryableApplicationError(
+			"what happened does not fit what is on record: "+err.Error(), "fold", err)
+	}
+	w.turn = turn
+	w.asleep = idle && w.asleep || turn.Status != belay.Running && !turn.Status.Terminal() && !turn.More
+	k := KeepIn{}
+	for _, r := range turn.Records {
+		r.Seq, r.Epoch = int64(len(w.recs))+1, w.recordEpoch(r)
+		w.recs = append(w.recs, r)
+		switch e := r.Event.(type) {
+		case event.RunCleared:
+			k.Cleared = append(k.Cleared, r)
+		case event.AttemptJudged:
+			p, _ := belay.ParseKey(e.Key)
+			if e.Verdict.OK && w.tree.Run(r.Run).Home(p.Path) != nil {
+				k.Merged = append(k.Merged, Merged{r.Run, p.Path})
+			}
+		}
+	}
+	if need := w.tree.Trees(); !maps.EqualFunc(need, w.needed, slices.Equal) && !(len(need) == 0 && w.needed == nil) {
+		k.Give, k.Need, w.needed = true, need, need
+	}
+	if len(k.Cleared) > 0 || len(k.Merged) > 0 || k.Give {
+		w.keep(ctx, k)
+	}
+	for _, c := range turn.Effects {
+		switch c := c.(type) {
+		case effect.Do:
+			w.do(ctx, c.Job, false)
+		case effect.Kill:
+			w.kill(ctx, c)
+		case effect.Ask:
+			w.ask(ctx, c)
+		default:
+			return fmt.Errorf("no effect of kind %T", c)
+		}
+	}
+	return nil
+}
+
+// recordEpoch is the driver that a record belongs to: an attach is the first of its own.
+func (w *drive) recordEpoch(r event.Record) int64 {
+	if a, ok := r.Event.(event.RunAttached); ok {
+		return a.Epoch
+	}
+	if n := len(w.recs); n > 0 {
+		return w.recs[n-1].Epoch
+	}
+	return 0
+}
+
+// full tells whether the history is long. A tree that rests must not be woken by that.
+func (w *drive) full(ctx workflow.Context) bool {
+	if w.tree.Status() != belay.Running || !w.held || w.asleep {
+		return false
+	}
+	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() || w.in.Every > 0 && w.turns >= w.in.Every
+}
+
+// again goes on in a new history: one more death of a driver. What is open stays
+// with its keeper, and is found again.
+func (w *drive) again(ctx workflow.Context) error {
+	next := w.in
+	next.Goes, next.Records = true, w.recs
+	return workflow.NewContinueAsNewError(ctx, TreeWorkflow, w.parcel, next)
+}
+
+// errDetached is the type of the error of an attempt whose host lost hold of the tree.
+const errDetached = "detached"
+
+func isDetached(err error) bool {
+	var app *temporal.ApplicationError
+	return errors.As(err, &app) && app.Type() == errDetached
+}
