@@ -138,9 +138,11 @@ func (a *app) startWork(ctx context.Context, cmd *cobra.Command, o *engine.Open,
 			do.secrets = append(do.secrets, name)
 		}
 	}
-	do.id, do.made = string(work), giveBack
-	if !ro.json {
-		a.say("a new run carries out the plan of run %s", o.ID)
+	do.id, do.made = string(work), func() error { // of two at once, one is told this
+		if !ro.json {
+			a.say("a new run carries out the plan of run %s", o.ID)
+		}
+		return giveBack()
 	}
 	return a.do(ctx, cmd, nil, do)
 }
