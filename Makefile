@@ -169,7 +169,7 @@ check: ## everything that must hold before a commit to main
 .PHONY: nightly
 nightly: ## the long sweeps, whole: what a change runs in part (an hour and more)
 	$(call say,nightly)
-	@BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue|Watch'
+	@BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue|Watch|ExitCodes'
 	@BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./flow ./belaytest/sim
 	@BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
 	@$(MAKE) matrix

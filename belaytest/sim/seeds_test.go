@@ -120,7 +120,7 @@ func TestSeedsFromRecords(t *testing.T) {
 		t.Skip("one seed is replayed by TestSeeds")
 	}
 	var bad []uint64
-	all := sweepSeeds(1, number(t, "BELAY_SIM_SEEDS", 30), Options{Twins: true}, func(r Result) bool {
+	all := sweepSeeds(1, number(t, "BELAY_SIM_SEEDS", 20), Options{Twins: true}, func(r Result) bool {
 		if r.Violation != nil {
 			bad = append(bad, r.Seed)
 		}
