@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	switch name {
 	case "keeper", "attend", "mergeback", "check", "nsinit", string(agent.Scripted):
 		std := cli.Streams{Out: os.Stdout, Err: os.Stderr}
-		os.Exit(exit.Code(cli.Main(ctx, std, os.Args[1:], os.Environ(), "test")))
+		os.Exit(exit.Code(cli.Main(ctx, std, os.Args[1:], os.Environ(), cli.Program{Version: "test"})))
 	case "drive":
 		os.Exit(ending(driveAlone(ctx, place{state: os.Args[2], agents: os.Args[3]}, belay.RunID(os.Args[4]))))
 	case "nest":

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	switch name {
 	case "keeper", "attend", "mergeback", "check", "nsinit", string(agent.Scripted):
 		std := cli.Streams{Out: os.Stdout, Err: os.Stderr}
-		os.Exit(exit.Code(cli.Main(ctx, std, os.Args[1:], os.Environ(), "test")))
+		os.Exit(exit.Code(cli.Main(ctx, std, os.Args[1:], os.Environ(), cli.Program{Version: "test"})))
 	case "work":
 		os.Exit(ending(0, work(ctx)))
 	case "nest":

@@ -19,7 +19,7 @@ func start() error {
 			_ = os.Setenv("BELAY_CONFIG", abs) // the name is fine and so is the value
 		}
 	}
-	return cli.Main(context.Background(), cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args[1:], os.Environ(), stamp())
+	return cli.Main(context.Background(), cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args[1:], os.Environ(), cli.Program{Version: stamp()})
 }
 
 // stamp is the version: the linker's, else what the toolchain knows.

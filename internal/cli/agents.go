@@ -94,13 +94,13 @@ func (o agentOptions) noBudget(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// rosterOf is the agents of this machine and of its user.
-func rosterOf(cfg *config.Config, exe string, environ []string) (*roster.Roster, error) {
+// rosterOf is the agents of this machine, of its user and of this program.
+func (a *app) rosterOf(cfg *config.Config, exe string) (*roster.Roster, error) {
 	var own []agent.Agent
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents.Own)) {
 		own = append(own, cfg.Agents.Own[name])
 	}
-	r, err := roster.New([]string{exe}, environ, own)
+	r, err := roster.New([]string{exe}, a.environ, append(own, a.program.Agents...))
 	if err != nil {
 		return nil, exit.New(exit.Invalid, "read config", err, "")
 	}

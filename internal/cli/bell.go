@@ -142,7 +142,7 @@ func (b *bell) has(k notify.Kind) bool {
 
 // find is the target that a notice goes to.
 func (b *bell) find(k notify.Kind, address string) (notify.Target, *notify.Trouble) {
-	t := notify.Target{Kind: k, Environ: b.app.environ, Version: b.app.version, Secret: b.secret, Argv: b.cfg.Command.Value}
+	t := notify.Target{Kind: k, Environ: b.app.environ, Version: b.app.program.Version, Secret: b.secret, Argv: b.cfg.Command.Value}
 	switch k {
 	case notify.Command:
 		if address != "" {

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/roster"
@@ -34,7 +36,7 @@ type app struct {
 	std     Streams
 	out     *answer // std.Out, with a memory for errors
 	environ []string
-	version string
+	program Program
 
 	subject belay.RunID    // the run that the command works on, once it is known
 	agents  *roster.Roster // once the state is open
@@ -49,24 +51,29 @@ type app struct {
 	logLevel logLevel
 	talks    bool // somebody asked for that level
 
-	other  Other // an engine beside the local one; nil = there is none
-	engine string
+	engine string           // --engine, where the program has another one
 	far    engine.Elsewhere // once it was reached
 	farEnd func()
 }
 
-// Main runs one command line and says how it went. What a person must know was
-// printed when it returns.
-func Main(ctx context.Context, std Streams, args, environ []string, version string) error {
-	return mainWith(ctx, std, args, environ, version, nil)
+// Program is the program that runs the command line: belay itself, or another one
+// that has Belay in it.
+type Program struct {
+	Version string
+	Path    string                     // starts it again as belay; "" = its own file does
+	Agents  []agent.Agent              // what it has beside those of the settings
+	Vars    map[string]json.RawMessage // for belay run, over those of --set
+	Engine  Other                      // an engine beside the local one; nil = there is none
 }
 
-func mainWith(ctx context.Context, std Streams, args, environ []string, version string, other Other) (err error) {
+// Main runs one command line and says how it went. What a person must know was
+// printed when it returns.
+func Main(ctx context.Context, std Streams, args, environ []string, program Program) (err error) {
 	defer catchPipe()()
 	out := &answer{closed: closedBefore(std.Out)}
 	std = behindDoors(std)
 	out.w = std.Out
-	a := &app{std: std, out: out, environ: environ, version: version, logLevel: logInfo, other: other}
+	a := &app{std: std, out: out, environ: environ, program: program, logLevel: logInfo}
 	defer a.panicked(&err)
 	defer func() {
 		if a.farEnd != nil {
@@ -95,6 +102,18 @@ func (a *app) panicked(err *error) {
 		fmt.Fprintf(a.std.Err, "belay: error: after the run: panic: %v\n%s\n", p, debug.Stack())
 		*err = quietly(a.rested.Code)
 	}
+}
+
+// self is the file that is started for every other process of a run.
+func (a *app) self() (string, error) {
+	if a.program.Path != "" {
+		return a.program.Path, nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+	}
+	return exe, nil
 }
 
 // root is the tree of commands.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,9 +39,9 @@ it promises was seen.`
 }
 
 func (a *app) demo(ctx context.Context, o demoOptions) error {
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return err
 	}
 	show := demo.Demo{Self: exe, Env: a.environ, Out: a.out, Colour: a.sheet().colour, Keep: o.keep}
 	if o.json {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,9 +61,9 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 // patient is this machine as its user has it. What would stop another command
 // before it began is a finding here.
 func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error) {
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return doctor.Patient{}, nil, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return doctor.Patient{}, nil, err
 	}
 	var list []doctor.Finding
 	blocks := func(check string, err error) {
@@ -84,9 +83,9 @@ func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error)
 	}
 	p.Default, p.Contain = cfg.Agents.Default.Value, cfg.Agents.Containment.Value
 	p.Within = containment(p.Contain)
-	if p.Roster, err = rosterOf(cfg, exe, a.environ); err != nil {
+	if p.Roster, err = a.rosterOf(cfg, exe); err != nil {
 		blocks("settings", err)
-		p.Roster, err = rosterOf(config.Defaults(), exe, a.environ)
+		p.Roster, err = a.rosterOf(config.Defaults(), exe)
 	}
 	return p, list, err
 }

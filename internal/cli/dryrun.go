@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,11 +29,11 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 		return err
 	}
 	a.warnUnread(spec.Set, vars)
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return err
 	}
-	agents, err := rosterOf(cfg, exe, a.environ)
+	agents, err := a.rosterOf(cfg, exe)
 	if err == nil {
 		err = a.staff(cmd, &spec, cfg, agents, o.agents)
 	}

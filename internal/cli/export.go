@@ -158,7 +158,7 @@ func (a *app) describe(v *journal.View, id belay.RunID) (m archive.Manifest, tre
 	return archive.Manifest{
 		Run: id, Recipe: e.Name, Task: title, Dir: e.Dir,
 		Status: res.Status, Code: res.Code, Reason: res.Reason,
-		Started: begun.UTC(), Last: recs[len(recs)-1].At.UTC(), Records: len(recs), Made: time.Now().UTC(), Belay: a.version,
+		Started: begun.UTC(), Last: recs[len(recs)-1].At.UTC(), Records: len(recs), Made: time.Now().UTC(), Belay: a.program.Version,
 	}, tree, nil
 }
 

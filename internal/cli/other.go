@@ -30,28 +30,23 @@ type Other interface {
 	Worker(*pflag.FlagSet) func(ctx context.Context, env func(string) string, local *engine.Local, say func(string)) error
 }
 
-// MainWith is Main for a program that has another engine.
-func MainWith(ctx context.Context, std Streams, args, environ []string, version string, o Other) error {
-	return mainWith(ctx, std, args, environ, version, o)
-}
-
 // localEngine is the engine of this machine.
 const localEngine = "local"
 
 // otherFlags adds what the other engine needs.
 func (a *app) otherFlags(root *cobra.Command) {
-	if a.other == nil {
+	if a.program.Engine == nil {
 		return
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.engine, "engine", "", fmt.Sprintf("who drives runs: %s or %s (BELAY_ENGINE; default %s)", localEngine, a.other.Name(), localEngine))
-	a.other.Flags(flags)
+	flags.StringVar(&a.engine, "engine", "", fmt.Sprintf("who drives runs: %s or %s (BELAY_ENGINE; default %s)", localEngine, a.program.Engine.Name(), localEngine))
+	a.program.Engine.Flags(flags)
 	root.AddCommand(a.workerCommand())
 }
 
 // elsewhere is the other engine, where it was chosen; nil = this machine drives.
 func (a *app) elsewhere(ctx context.Context) (engine.Elsewhere, error) {
-	if a.other == nil {
+	if a.program.Engine == nil {
 		return nil, nil
 	}
 	name := a.engine
@@ -61,15 +56,15 @@ func (a *app) elsewhere(ctx context.Context) (engine.Elsewhere, error) {
 	switch name {
 	case "", localEngine:
 		return nil, nil
-	case a.other.Name():
+	case a.program.Engine.Name():
 	default:
-		return nil, exit.New(exit.Usage, "", fmt.Errorf("--engine %q: must be %s or %s", name, localEngine, a.other.Name()), "")
+		return nil, exit.New(exit.Usage, "", fmt.Errorf("--engine %q: must be %s or %s", name, localEngine, a.program.Engine.Name()), "")
 	}
 	if a.far != nil {
 		return a.far, nil
 	}
-	a.environ = append(slices.Clone(a.environ), append(a.other.Settings(), "BELAY_ENGINE="+name)...)
-	at, end, err := a.other.Open(ctx, a.env)
+	a.environ = append(slices.Clone(a.environ), append(a.program.Engine.Settings(), "BELAY_ENGINE="+name)...)
+	at, end, err := a.program.Engine.Open(ctx, a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +151,9 @@ func (a *app) adopt(ctx context.Context, ws *workshop, id belay.RunID) error {
 // that it drives.
 func (a *app) workerCommand() *cobra.Command {
 	var work func(context.Context, func(string) string, *engine.Local, func(string)) error
-	cmd := command("worker", "make the attempts of runs that are driven by "+a.other.Name(), 0, 0,
+	cmd := command("worker", "make the attempts of runs that are driven by "+a.program.Engine.Name(), 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) (err error) {
-			a.environ = append(slices.Clone(a.environ), a.other.Settings()...)
+			a.environ = append(slices.Clone(a.environ), a.program.Engine.Settings()...)
 			a.engine = localEngine
 			ws, err := a.open()
 			if err != nil {
@@ -174,6 +169,6 @@ func (a *app) workerCommand() *cobra.Command {
 			}
 			return err
 		})
-	work = a.other.Worker(cmd.Flags())
+	work = a.program.Engine.Worker(cmd.Flags())
 	return cmd
 }

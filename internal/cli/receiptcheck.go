@@ -13,7 +13,6 @@ import (
 
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
-	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/hand"
@@ -28,9 +27,9 @@ import (
 // checkAgain runs the recorded checks of a run again, one after the other, and
 // judges the receipt by them.
 func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) error {
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return err
 	}
 	checks := counting(s.Checks(s.steps()), r)
 	jobs, err := s.jobsOf(checks)

@@ -368,9 +368,9 @@ func (p *rehearsal) furnish(ctx context.Context, folder string) error {
 
 // players is how the drivers of a rehearsal are started.
 func (a *app) players(p *rehearsal, folder string, aloud bool) (rehearse.Show, error) {
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return rehearse.Show{}, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return rehearse.Show{}, err
 	}
 	state := filepath.Join(folder, "state")
 	argv := []string{exe, "--state", state, "--color", a.color}

@@ -85,6 +85,12 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	if err != nil {
 		return usage(cmd, err)
 	}
+	for n, v := range a.program.Vars {
+		if err := variableName(n); err != nil {
+			return usage(cmd, err)
+		}
+		vars[n] = v
+	}
 	return a.begin(ctx, cmd, name, vars, o)
 }
 

@@ -78,7 +78,7 @@ func belayOn(t *testing.T, state string, args ...string) (string, string, int) {
 	t.Helper()
 	var out, talk bytes.Buffer
 	env := []string{"BELAY_STATE=" + state, "XDG_CONFIG_HOME=" + state}
-	err := Main(t.Context(), Streams{Out: &out, Err: &talk}, args, env, "test")
+	err := Main(t.Context(), Streams{Out: &out, Err: &talk}, args, env, Program{Version: "test"})
 	return out.String(), talk.String(), exit.Code(err)
 }
 

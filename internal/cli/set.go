@@ -34,13 +34,11 @@ func parseSets(sets []string) (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	for _, s := range sets {
 		name, text, ok := strings.Cut(s, "=")
-		switch {
-		case !ok:
+		if !ok {
 			return nil, fmt.Errorf("--set %q: there is no =", s)
-		case !variableForm().MatchString(name):
-			return nil, fmt.Errorf("--set %q: %q cannot name a variable: it is a letter or _, then letters, digits, _ and -", s, name)
-		case recipe.Denied(name):
-			return nil, fmt.Errorf("--set %q: a variable named %q would overwrite one that the system or belay itself relies on", s, name)
+		}
+		if err := variableName(name); err != nil {
+			return nil, fmt.Errorf("--set %q: %w", s, err)
 		}
 		v, err := typedValue(text)
 		if err != nil {
@@ -49,6 +47,17 @@ func parseSets(sets []string) (map[string]json.RawMessage, error) {
 		vars[name] = v
 	}
 	return vars, nil
+}
+
+// variableName refuses what cannot name a variable.
+func variableName(name string) error {
+	switch {
+	case !variableForm().MatchString(name):
+		return fmt.Errorf("%q cannot name a variable: it is a letter or _, then letters, digits, _ and -", name)
+	case recipe.Denied(name):
+		return fmt.Errorf("a variable named %q would overwrite one that the system or belay itself relies on", name)
+	}
+	return nil
 }
 
 // typedValue is the value that a text stands for: JSON when it is any but a

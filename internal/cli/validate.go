@@ -94,7 +94,7 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 	shelf.Compat, shelf.Given = o.compat, slices.Sorted(maps.Keys(vars))
 	o.vars, o.secrets = vars, cfg.Secrets.Value
 	o.checks = a.checker(cfg, dir)
-	agents, err := rosterOf(cfg, "", a.environ)
+	agents, err := a.rosterOf(cfg, "")
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := command("version", "print the version, and how processes are contained on this machine", 0, 0,
 		func(context.Context, *cobra.Command, []string) error {
 			level := proc.Containment()
-			v := versionFacts{a.version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, level.String(), int(level)}
+			v := versionFacts{a.program.Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, level.String(), int(level)}
 			if asJSON {
 				a.object(v)
 				return nil

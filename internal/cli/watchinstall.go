@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -32,9 +31,9 @@ func (a *app) watchService() (service.Service, error) {
 	if err != nil {
 		return service.Service{}, err
 	}
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return service.Service{}, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return service.Service{}, err
 	}
 	s := service.Service{
 		Kind: service.Of(runtime.GOOS), Home: a.env("HOME"), Config: a.env("XDG_CONFIG_HOME"), Exe: exe, State: dir, Path: a.env("PATH"),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,15 +35,21 @@ func (a *app) env(name string) string {
 
 // stateDir is the state directory that is meant.
 func (a *app) stateDir() (string, error) {
-	switch {
-	case a.state != "":
+	if a.state != "" {
 		return a.state, nil
-	case a.env("BELAY_STATE") != "":
-		return a.env("BELAY_STATE"), nil
-	case a.env("XDG_STATE_HOME") != "":
-		return filepath.Join(a.env("XDG_STATE_HOME"), "belay"), nil
-	case a.env("HOME") != "":
-		return filepath.Join(a.env("HOME"), ".local", "state", "belay"), nil
+	}
+	return StateDir(a.env)
+}
+
+// StateDir is the state directory of an environment.
+func StateDir(env func(string) string) (string, error) {
+	switch {
+	case env("BELAY_STATE") != "":
+		return env("BELAY_STATE"), nil
+	case env("XDG_STATE_HOME") != "":
+		return filepath.Join(env("XDG_STATE_HOME"), "belay"), nil
+	case env("HOME") != "":
+		return filepath.Join(env("HOME"), ".local", "state", "belay"), nil
 	}
 	return "", exit.New(exit.Invalid, "find state directory", errors.New("there is no home directory"),
 		"name one with --state or BELAY_STATE")
@@ -90,11 +95,11 @@ func (a *app) name() string {
 
 // engineOn is the local engine over a state directory.
 func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, error) {
-	exe, err := os.Executable()
+	exe, err := a.self()
 	if err != nil {
-		return nil, exit.New(exit.Infra, "find own program", err, "start belay by its full path")
+		return nil, err
 	}
-	agents, err := rosterOf(cfg, exe, a.environ)
+	agents, err := a.rosterOf(cfg, exe)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +111,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 	return &engine.Local{
 		Elsewhere: far,
 		Host:      hostOf(cfg, agents, exe), Service: agents.Service,
-		State: st, Keeper: []string{exe, "keeper"}, Version: a.version, Env: a.environ,
+		State: st, Keeper: []string{exe, "keeper"}, Version: a.program.Version, Env: a.environ,
 		Secrets: cfg.Secrets.Value, Include: cfg.Include.Value, Alone: true,
 		Limits: step.Limits{
 			MaxLog: cfg.LogBytes.Value, MaxOut: cfg.OutputBytes.Value, Grace: cfg.KillGrace.Value,

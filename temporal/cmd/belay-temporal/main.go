@@ -23,5 +23,5 @@ func start() error {
 		v = info.Main.Version
 	}
 	std := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	return cli.MainWith(context.Background(), std, os.Args[1:], os.Environ(), v, &other{version: v})
+	return cli.Main(context.Background(), std, os.Args[1:], os.Environ(), cli.Program{Version: v, Engine: &other{version: v}})
 }
