@@ -79,6 +79,7 @@ var ranks = map[string]int{
 	"belaytest/leak":    0, // the same
 
 	"internal/cli":  8,
+	"client":        9, // for Go programs
 	"belaytest/sim": 7,
 
 	"cmd/belay":     9,
@@ -125,11 +126,12 @@ var pureStd = set(
 )
 
 // mayGo lists where a goroutine may be started: a room, or one file of it.
-var mayGo = set("engine", "internal/hand", "proc", "internal/supervise", "internal/doctor", "internal/rehearse", "internal/demo", "internal/notify", "internal/cli/signal.go", "journal/turn.go")
+var mayGo = set("engine", "internal/hand", "proc", "internal/supervise", "internal/doctor", "internal/rehearse", "internal/demo", "internal/notify", "internal/cli/signal.go", "journal/turn.go", "client/serve.go")
 
 // mayExit lists where the process may be ended: a room, or one file of it. The
-// failpoints end it on purpose, and only in a build made for tests.
-var mayExit = set("cmd/belay/main.go", "e2e/cmd/model/main.go", "internal/failpoint")
+// failpoints end it on purpose, and only in a build made for tests; a program that
+// has Belay in it ends in Serve where it was started as a process of a run.
+var mayExit = set("cmd/belay/main.go", "client/serve.go", "e2e/cmd/model/main.go", "internal/failpoint")
 
 // mayReadErrors lists where the text of an error may be looked at: a room, or
 // one file of it. The YAML library tells the line of a syntax error only there.
@@ -137,9 +139,9 @@ var mayReadErrors = set("verdict", "agent", "recipe/yaml.go")
 
 // mayFold lists where records may be read one by one and told apart: the brain,
 // the read model, the auditor that is a second opinion on purpose, and those who
-// write and keep them. Everybody else asks the story. The two files only print
+// write and keep them. Everybody else asks the story. The three files only hand out
 // records as they are.
-var mayFold = set("event", "flow", "story", "audit", "journal", "engine", "internal/cli/records.go", "internal/tui/screen.go")
+var mayFold = set("event", "flow", "story", "audit", "journal", "engine", "internal/cli/records.go", "internal/tui/screen.go", "client/follow.go")
 
 // noClock lists the rooms that are not pure and still must not read the clock.
 var noClock = set("belaytest/sim", "internal/receipt")

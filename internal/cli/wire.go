@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,6 +23,16 @@ import (
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
+
+// Settle makes a relative path of the settings mean the same in every process:
+// keepers, attendants and steps work in other directories.
+func Settle() {
+	if file := os.Getenv("BELAY_CONFIG"); file != "" && !filepath.IsAbs(file) {
+		if abs, err := filepath.Abs(file); err == nil { // else whoever reads the file says what is wrong
+			_ = os.Setenv("BELAY_CONFIG", abs) // the name is fine and so is the value
+		}
+	}
+}
 
 // env is a variable of the environment that the program was given.
 func (a *app) env(name string) string {
