@@ -27,7 +27,7 @@ AGENTS ?=
 # the pure rooms and the simulator, which have no goroutine at all, and tests of
 # one goroutine and much data. make race ALL=1 leaves out nothing.
 RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/supervise ./internal/doctor ./internal/rehearse \
-                ./internal/demo ./internal/notify ./internal/cli ./internal/tui ./internal/step ./belaytest ./belaytest/model
+                ./internal/demo ./internal/notify ./internal/cli ./internal/tui ./internal/step ./client ./belaytest ./belaytest/model
 RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestHarvestOfManyBigOutputs)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$
 # A program that watches itself waits a second before it exits, which is longer
@@ -145,6 +145,7 @@ gen: ## write the reference pages that come from the sources
 	$(call say,gen)
 	@$(GO) test . -run 'ReferenceIsCurrent|PromisesAreShown|EventsDecode' -count=1 -update
 	@$(GO) test ./cmd/belay -run OlderRunnerPage -count=1 -update
+	@cd examples/library && $(GO) mod tidy
 
 .PHONY: gen-check
 gen-check: ## fail when a generated page is stale

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,21 @@ import (
 )
 
 const patience = 30 * time.Second
+
+// TestMain keeps the settings of whoever runs the tests out of them.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "")
+	if err == nil {
+		err = os.Setenv("XDG_CONFIG_HOME", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir) // an empty folder
+	os.Exit(code)
+}
 
 // wait is an agent that says that it began, and ends when somebody says go.
 func wait(ctx context.Context, t client.Task) (string, error) {
@@ -105,6 +121,7 @@ func TestVarsKeepTheirTypes(t *testing.T) {
 
 // A driver that is killed takes nothing with it: the function goes on in its own
 // process, and whoever resumes the run has its answer. It is not called again.
+// promise: C2
 func TestAFunctionOutlivesItsDriver(t *testing.T) {
 	t.Parallel()
 	c, dir := place(t)
@@ -154,6 +171,7 @@ func driverOf(t *testing.T, c *client.Client, id belay.RunID) int {
 
 // A cancelled context stops the run in order: it is STOPPED on record, and a
 // resume does only what is left.
+// promise: C1
 func TestCancelStops(t *testing.T) {
 	t.Parallel()
 	c, dir := place(t)
@@ -185,6 +203,7 @@ func TestProgram(t *testing.T) {
 
 // When the program itself is killed the run stops in order, and another program
 // goes on with it.
+// promise: C1
 func TestAProgramThatDies(t *testing.T) {
 	t.Parallel()
 	state, dir := filepath.Join(t.TempDir(), "state"), t.TempDir()
@@ -223,6 +242,7 @@ func TestAProgramThatDies(t *testing.T) {
 }
 
 // What cannot run is refused with the place and the reason, and nothing starts.
+// promise: C1
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	c, dir := place(t)

@@ -80,6 +80,7 @@ func ExampleClient_Resume() {
 		if err := os.Setenv("MENDED", "yes"); err != nil {
 			panic(err)
 		}
+		defer func() { _ = os.Unsetenv("MENDED") }() // the name is fine
 	}
 	res, err := belay.Resume(ctx, "second-try")
 	fmt.Println(res.Status, err)

@@ -2,6 +2,16 @@
 // command. It has no clock, no disk, no process and no goroutine; time and
 // everything else from outside arrive as facts. Folding never decides, and
 // deciding never changes the state: a decision counts once it is a record.
+//
+// A [Tree] is a run with all runs below it. A driver (engine is the local one)
+// gives it facts with [Tree.Turn], writes the records of the [Turn] that comes
+// back to disk, and only then does its effects: start a process, ask a question,
+// end an attempt. What comes of them are the facts of a later turn. After a crash
+// a new driver folds the same records with [Tree.Apply] and stands where the old
+// one stood. The example of Turn is such a driver, without processes.
+//
+// A program that wants to run recipes uses the package client. This one is for
+// those who write a driver, or who read how a run stood at any moment.
 package flow
 
 import (

@@ -2,6 +2,11 @@
 // its file, line and column. It reads bytes, never files: finding sources is
 // the caller's business. It runs nothing and evaluates nothing. It refuses what
 // it does not know: a key that would be ignored is a mistake that nobody sees.
+//
+// [Parse] reads one recipe and reports all its problems at once, each a [Problem]
+// with its place and mostly with what to write instead. [CheckCalls] then looks at a recipe together with the sub-recipes that it calls. The keys of
+// the language are described in docs/reference/recipe-keys.md, and for editors in
+// docs/reference/recipe.schema.json; both are made from this package.
 package recipe
 
 import (

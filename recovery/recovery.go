@@ -1,6 +1,12 @@
 // Package recovery chooses the recovery from a failure: policy, failure and
 // history in, plan out. It is pure: no clock, no chance, no effects; the same
 // input always gives the same plan, and every path has a cap.
+//
+// It stands alone: a program of your own that starts agents, or anything else that
+// fails, can ask it what to do next. [Choose] takes a [Situation] (what failed, what
+// is allowed, what was tried) and gives a plan: wait and try again, try in another
+// way, let another agent take over, ask a person, give up. The plan says why, and
+// why not otherwise. The caller carries it out, and keeps the history.
 package recovery
 
 import (

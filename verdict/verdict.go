@@ -1,6 +1,13 @@
 // Package verdict says what an attempt amounts to, from observations alone:
 // done, unknown, given back, or one of the failures. It is pure; it never
 // looks at a clock, a file or an earlier verdict, and it starts nothing.
+//
+// [Of] judges an attempt from what was seen of it: its exit, its output, what an
+// agent reported, what changed in the working tree, what a check said. What an
+// agent says about its own work is never evidence for it. [Classify] tells which
+// class of trouble a failure is, from codes where there are any and else from the
+// words; that is one of the two places where text of errors is read (agent is
+// the other).
 package verdict
 
 import (
