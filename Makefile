@@ -147,6 +147,11 @@ gen: ## write the reference pages that come from the sources
 	@$(GO) test ./cmd/belay -run OlderRunnerPage -count=1 -update
 	@cd examples/library && $(GO) mod tidy
 
+.PHONY: picture
+picture: ## draw the picture of the README from a real run
+	$(call say,picture)
+	@scripts/picture
+
 .PHONY: gen-check
 gen-check: ## fail when a generated page is stale
 	$(call say,gen-check)
