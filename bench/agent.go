@@ -34,14 +34,18 @@ func (b *bench) agents() error {
 	if err != nil {
 		return err
 	}
-	d, err := interleaved(5*b.rounds, bare, b.belayRun("-C", repo, none), b.belayRun("-C", repo, "--agent", "scripted:"+script, file))
+	status := func() error { return git(repo, "status", "--porcelain") }
+	d, err := interleaved(5*b.rounds, bare, b.belayRun("-C", repo, none), b.belayRun("-C", repo, "--agent", "scripted:"+script, file), status)
 	if err != nil {
 		return err
 	}
 	row("the bare scripted agent", "%.1f ms", ms(d[0]))
 	row("a run of one shell step", "%.1f ms", ms(d[1]))
 	row("a run of one agent step", "%.1f ms", ms(d[2]))
-	row("what the agent step adds to both", "%.1f ms", ms(d[2]-d[1]-d[0]))
+	over := d[2] - d[1] - d[0]
+	row("what the agent step adds to both", "%.1f ms, %.1f × git status (%.1f ms)", ms(over), ratioOf(over, d[3]), ms(d[3]))
+	b.goal("an agent step over the agent and a shell step, ms", ms(over), 15)
+	b.goal("the same, × git status", ratioOf(over, d[3]), 5)
 	return b.agentMemory()
 }
 
@@ -57,7 +61,7 @@ func (b *bench) agentStep(script string) (repo, scriptFile, recipe string, err e
 	if err := git(repo, "init", "-q"); err != nil {
 		return "", "", "", err
 	}
-	recipe, err = b.recipe(filepath.Base(repo), 1, "agent: scripted, prompt: go, timeout: 1h")
+	recipe, err = b.recipe(filepath.Base(repo), 1, "agent: scripted, prompt: go, expect: answer, timeout: 1h")
 	return repo, scriptFile, recipe, err
 }
 

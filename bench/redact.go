@@ -27,7 +27,7 @@ func (b *bench) hide() error {
 			return err
 		}
 		row("redactor, 50 values and shapes, "+name, "%.0f MB/s", speed)
-		b.goal("redactor: seconds for 200 MB of "+name, 200/speed, 1)
+		b.goal("redactor: seconds for 400 MB of "+name, 400/speed, 1)
 	}
 	return nil
 }

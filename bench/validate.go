@@ -64,7 +64,7 @@ func usual(n, steps int) []byte {
 		case kind < 5:
 			fmt.Fprintf(&s, "    command: |\n      cd {{repo_path}}\n      echo \"part %d of {{task}}\"\n      git status --short | head -n 20\n", i)
 		case kind < 11:
-			fmt.Fprintf(&s, "    agent: core:builder\n    prompt: |\n      You work on this task: {{task}}\n      The repository is in {{repo_path}}.\n\n      1. Read what part %d needs.\n      2. Change only what it asks for.\n    parse_json: true\n", i)
+			fmt.Fprintf(&s, "    agent: core:builder\n    prompt: |\n      You work on this task: {{task}}\n      The repository is in {{repo_path}}.\n\n      1. Read what part %d needs.\n      2. Change only what it asks for.\n    parse_json: true\n    expect: answer\n", i)
 		default:
 			s.WriteString("    recipe: part\n    context: {what: \"{{task}}\"}\n")
 		}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -98,8 +97,9 @@ type Open struct {
 	last    time.Time // of the records that were there
 	reached bool      // had a keeper before: what that one left behind came to this process
 
-	before []event.Record // those that were there
-	asker  Asker          // who is asked while it is driven; nil = nobody
+	live   *story.Story // of the records that were there; nil = there were none, or who wanted it has it
+	recent []story.News // the last of its news
+	asker  Asker        // who is asked while it is driven; nil = nobody
 
 	told int       // the agent starts that all sessions of the tree know of; 0 = they know nothing yet
 	anew time.Time // when a person took back what was used; zero = nobody did
@@ -290,7 +290,7 @@ func (l *Local) Resume(id belay.RunID) (*Open, error) {
 	if l.Elsewhere == nil {
 		return o, nil
 	}
-	c := Copy{open: o, seen: func(recs []event.Record) { o.before = append(o.before, recs...) }}
+	c := Copy{open: o, seen: o.tell}
 	if err := l.Elsewhere.Fetch(context.Background(), c); err != nil {
 		return nil, errors.Join(err, o.run.Close())
 	}
@@ -312,65 +312,6 @@ func (l *Local) resume(id belay.RunID) (*Open, error) {
 		return nil, err
 	}
 	return o, nil
-}
-
-func (o *Open) load() error {
-	var lib flow.Library
-	var unread error
-	var parsing sync.WaitGroup
-	defer parsing.Wait()
-	recs, err := o.run.LoadTelling(func(first event.Record) { // its recipes may be big, and so may the rest of the journal
-		parsing.Go(func() { lib, unread = loadFrozen(first, o.run) })
-	})
-	if err != nil {
-		return err
-	}
-	o.Tree, err = fold(o.ID, recs, func(event.Record) (flow.Library, error) {
-		parsing.Wait()
-		return lib, unread
-	})
-	if err != nil {
-		return err
-	}
-	o.epoch, o.last = recs[len(recs)-1].Epoch, recs[len(recs)-1].At
-	if s := o.Tree.Started().Session; s != nil {
-		o.session = *s
-	}
-	o.anew = clearedAt(recs)
-	o.before = recs
-	return nil
-}
-
-// Blobs reads what was kept beside the records.
-type Blobs interface {
-	ReadBlob(sha string, most int64) ([]byte, error)
-}
-
-// Fold builds the tree of a run from its records and its frozen recipes.
-func Fold(id belay.RunID, recs []event.Record, blobs Blobs) (*flow.Tree, error) {
-	return fold(id, recs, func(first event.Record) (flow.Library, error) { return loadFrozen(first, blobs) })
-}
-
-func fold(id belay.RunID, recs []event.Record, recipes func(event.Record) (flow.Library, error)) (*flow.Tree, error) {
-	if len(recs) == 0 {
-		return nil, journal.NeverBegan(id)
-	}
-	if recs[0].Run != id {
-		return nil, exit.New(exit.Invalid, "read journal", fmt.Errorf("the folder of run %s holds run %s", id, recs[0].Run),
-			"a copy of a run can be looked at, but its folder must keep the run's id as its name")
-	}
-	lib, err := recipes(recs[0])
-	if err != nil {
-		return nil, err
-	}
-	tree := flow.NewTree(id, lib)
-	for _, r := range recs {
-		if err := tree.Apply(r); err != nil {
-			return nil, exit.New(exit.Damaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
-				"the records do not fit together; nothing was overwritten")
-		}
-	}
-	return tree, nil
 }
 
 // Write appends facts without driving the run, and starts nothing.
@@ -400,7 +341,7 @@ func (o *Open) Retract() error {
 // Drive drives the run until it ends, is held, parked or stopped, and says how
 // it stands.
 func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]event.Record), first ...flow.Fact) (belay.RunResult, error) {
-	o.before = nil // who wanted them has them
+	o.live, o.recent = nil, nil // who wanted them has them
 	if o.local.Elsewhere != nil {
 		return o.driveAway(ctx, hard, seen, first)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/redact"
 )
@@ -58,14 +57,6 @@ func (l *RunLog) open() error {
 	}
 	l.file, l.size = f, info.Size()
 	return nil
-}
-
-// Before are the records that were there when the run was taken over. They are
-// given once, and not kept any longer.
-func (o *Open) Before() []event.Record {
-	recs := o.before
-	o.before = nil
-	return recs
 }
 
 // Missed tells whether an entry is newer than the log and not in it: the driver

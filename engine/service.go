@@ -3,11 +3,9 @@ package engine
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
-	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
 
@@ -66,15 +64,4 @@ func (l *Local) ServicesOf(t *flow.Tree) []string {
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
-}
-
-// clearedAt is when a budget was last taken back; zero = never.
-func clearedAt(recs []event.Record) time.Time {
-	var at time.Time
-	for _, r := range recs {
-		if e, ok := r.Event.(event.RunCleared); ok && e.What == event.CountBudget {
-			at = r.At
-		}
-	}
-	return at
 }

@@ -332,6 +332,13 @@ func (e *UnknownKind) Error() string {
 
 // Decode reads the body of a record of the given kind.
 func Decode(kind string, body []byte) (Event, error) {
+	if e := plain(kind, body); e != nil {
+		return e, nil
+	}
+	return decodeAny(kind, body)
+}
+
+func decodeAny(kind string, body []byte) (Event, error) {
 	switch kind {
 	case "run.started":
 		return decode[RunStarted](body)

@@ -60,7 +60,8 @@ func (v *View) first() (event.Record, error) {
 	if err != nil {
 		return event.Record{}, r.broken(err)
 	}
-	recs, _, err := r.rows(s, tip{})
+	var recs []event.Record
+	_, err = r.rows(s, tip{}, func(some []event.Record) { recs = some })
 	if err := first(err, s.Close()); err != nil {
 		return event.Record{}, err
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,60 +22,90 @@ type reader struct {
 	path    string
 	lenient bool // unknown kinds become Unread instead of an error
 	buf     []byte
-	first   func(event.Record) // told of the first record; nil = nobody
+	words   map[string]string // runs and kinds that were met: each is kept once
 }
+
+// batch is how many records are told of at once while a journal is read.
+const batch = 1024
 
 // after gives the records that follow from, and the new end of the chain.
-func (r *reader) after(from tip) ([]event.Record, tip, error) {
-	s, _, err := r.conn.Prepare(selectRows)
+func (r *reader) after(from tip) (recs []event.Record, end tip, err error) {
+	end, err = r.each(from, func(some []event.Record) { recs = append(recs, some...) })
 	if err != nil {
-		return nil, from, r.broken(err)
+		return nil, end, err
 	}
-	recs, end, err := r.rows(s, from)
-	return recs, end, first(err, s.Close())
+	return recs, end, nil
 }
 
-func (r *reader) rows(s *sqlite3.Stmt, end tip) ([]event.Record, tip, error) {
+// each tells of the records that follow from, some at a time and the first one by
+// itself, and gives the new end of the chain. What was told is good only when there
+// is no error.
+func (r *reader) each(from tip, tell func([]event.Record)) (tip, error) {
+	s, _, err := r.conn.Prepare(selectRows)
+	if err != nil {
+		return from, r.broken(err)
+	}
+	end, err := r.rows(s, from, tell)
+	return end, first(err, s.Close())
+}
+
+func (r *reader) rows(s *sqlite3.Stmt, end tip, tell func([]event.Record)) (tip, error) {
 	above := end.seq
 	if above == 0 {
 		above = math.MinInt64 // a row below the first is one too many
 	}
 	if err := s.BindInt64(1, above); err != nil {
-		return nil, end, r.broken(err)
+		return end, r.broken(err)
 	}
 	var recs []event.Record
 	for s.Step() {
-		w, hashLen := scan(s)
+		w, hashLen := r.scan(s)
 		if s.Err() != nil {
 			break
 		}
 		if err := r.check(&w, hashLen, end); err != nil {
-			return nil, end, err
+			return end, err
 		}
 		e, err := r.event(&w)
 		if err != nil {
-			return nil, end, err
+			return end, err
 		}
 		end = tip{seq: w.seq, epoch: w.epoch, hash: w.hash}
-		recs = append(recs, w.record(e))
-		if w.seq == 1 && r.first != nil {
-			r.first(recs[0])
+		if recs = append(recs, w.record(e)); w.seq == 1 || len(recs) == batch {
+			tell(recs)
+			recs = make([]event.Record, 0, batch)
 		}
 	}
 	if err := s.Err(); err != nil {
-		return nil, end, r.broken(err)
+		return end, r.broken(err)
 	}
-	return recs, end, nil
+	if len(recs) > 0 {
+		tell(recs)
+	}
+	return end, nil
 }
 
-func scan(s *sqlite3.Stmt) (row, int) {
+// scan is the row at hand. Its body is good until the next one is asked for.
+func (r *reader) scan(s *sqlite3.Stmt) (row, int) {
 	w := row{
 		seq: s.ColumnInt64(0), epoch: s.ColumnInt64(1), at: s.ColumnInt64(2),
-		run: s.ColumnText(3), kind: s.ColumnText(4), body: s.ColumnBlob(5, nil),
+		run: r.word(s.ColumnRawText(3)), kind: r.word(s.ColumnRawText(4)), body: s.ColumnRawBlob(5),
 	}
 	hash := s.ColumnRawBlob(6)
 	copy(w.hash[:], hash)
 	return w, len(hash)
+}
+
+func (r *reader) word(b []byte) string {
+	word, met := r.words[string(b)]
+	if !met {
+		if r.words == nil {
+			r.words = map[string]string{}
+		}
+		word = string(b)
+		r.words[word] = word
+	}
+	return word
 }
 
 // check says whether w is the row that was written after end.
@@ -107,7 +138,7 @@ func (r *reader) event(w *row) (event.Event, error) {
 	case !json.Valid(w.body):
 		return nil, damaged(r.path, w.seq, "its body is not JSON", nil)
 	case r.lenient:
-		return Unread{Name: w.kind, Body: w.body}, nil
+		return Unread{Name: w.kind, Body: bytes.Clone(w.body)}, nil
 	}
 	return nil, exit.New(exit.Infra, fmt.Sprintf("read journal %s: record %d", r.path, w.seq), err,
 		"use the belay that wrote it, or a newer one")
@@ -128,17 +159,17 @@ func unreadable(path string, err error) error {
 		"check the disk and the permissions of "+path)
 }
 
-// whole reads everything, and holds the end against what the beat remembers:
+// whole tells of everything, and holds the end against what the beat remembers:
 // a chain that was cut at its end is a sound, shorter chain.
-func (r *reader) whole(f Folder) ([]event.Record, tip, error) {
+func (r *reader) whole(f Folder, tell func([]event.Record)) (tip, error) {
 	least := readBeat(f).Seq // before the rows: it is never ahead of them
-	recs, end, err := r.after(tip{})
+	end, err := r.each(tip{}, tell)
 	if err != nil {
-		return nil, tip{}, err
+		return tip{}, err
 	}
 	if end.seq < least {
-		return nil, tip{}, damaged(r.path, end.seq+1,
+		return tip{}, damaged(r.path, end.seq+1,
 			fmt.Sprintf("records are missing at the end: there were at least %d", least), nil)
 	}
-	return recs, end, nil
+	return end, nil
 }

@@ -139,30 +139,36 @@ func (r *Run) inPlace() error {
 // cut off it is a *Damaged error and nothing has been written. A run whose driver
 // died before it wrote the first one is *Unbegun; one of an older Belay has no
 // records and no error.
-func (r *Run) Load() ([]event.Record, error) { return r.LoadTelling(nil) }
+func (r *Run) Load() (recs []event.Record, err error) {
+	if err := r.LoadEach(func(some []event.Record) { recs = append(recs, some...) }); err != nil {
+		return nil, err
+	}
+	return recs, nil
+}
 
-// LoadTelling is Load that tells of the first record as soon as it is read: what it
-// names can be got ready while the others come. Nothing is known of those yet.
-func (r *Run) LoadTelling(first func(event.Record)) ([]event.Record, error) {
+// LoadEach is Load that tells of records while it reads, some at a time and the
+// first one by itself. Whoever is told must wait for the end before he believes
+// them: only then it is known that none is missing.
+func (r *Run) LoadEach(tell func([]event.Record)) error {
 	r.write.Lock()
 	defer r.write.Unlock()
 	at, err := soundVersion(r.conn, r.Folder)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rd := reader{conn: r.conn, path: r.Journal(), first: first}
-	recs, end, err := rd.whole(r.Folder)
+	rd := reader{conn: r.conn, path: r.Journal()}
+	end, err := rd.whole(r.Folder, tell)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !r.loaded {
 		if err := r.arm(at); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.end, r.loaded = end, true
 	r.epoch = max(r.epoch, end.epoch)
-	return recs, nil
+	return nil
 }
 
 // soundVersion is the schema number of a journal that has records. A driver may

@@ -49,8 +49,12 @@ func (v *View) Load() ([]event.Record, error) {
 	if _, err := soundVersion(v.conn, v.Folder); err != nil {
 		return nil, err
 	}
-	recs, _, err := v.reader().whole(v.Folder)
-	return recs, err
+	var recs []event.Record
+	_, err := v.reader().whole(v.Folder, func(some []event.Record) { recs = append(recs, some...) })
+	if err != nil {
+		return nil, err
+	}
+	return recs, nil
 }
 
 func (v *View) reader() *reader {

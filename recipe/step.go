@@ -1,8 +1,6 @@
 package recipe
 
 import (
-	"slices"
-
 	"go.yaml.in/yaml/v3"
 )
 
@@ -20,7 +18,7 @@ type draft struct {
 }
 
 func readSteps(p *parser, r *Recipe, k, v *yaml.Node) {
-	r.Steps = slices.Concat(p.steps(k, v, func(*draft, *yaml.Node) {}), r.Steps) // those of finally stay behind
+	r.Steps = append(p.steps(k, v, func(*draft, *yaml.Node) {}), r.Steps...) // those of finally stay behind
 }
 
 // steps reads a list of steps; also looks at each once more.

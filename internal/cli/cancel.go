@@ -175,7 +175,7 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req eve
 		return err
 	}
 	req.ID = freshID(req.Ask)
-	live, _ := watching(o)
+	live, _ := o.Watch()
 	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), a.style(), tailOf(ws.state.Folder(o.ID)))
 	ctx, at := attend(ctx, nil)
 	res, err := o.Drive(ctx, at.hard, func(recs []event.Record) { screen.Seen(recs) }, flow.Fact{Run: o.ID, Event: event.RequestReceived{Request: req}})

@@ -26,7 +26,7 @@ import (
 // drive drives a run that is open, shows it, closes it, and says how the
 // process ends.
 func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bool, facts ...flow.Fact) error {
-	live, before := watching(o)
+	live, before := o.Watch()
 	log := a.talk(o, live)
 	defer log.close()
 	show := func(recs []event.Record) []story.News {
@@ -173,16 +173,6 @@ func (a *app) tellRest(ws *workshop, o *engine.Open, rest *belay.RunResult, b *b
 		a.say("what people are told could not be kept: %s", e)
 	}
 	return err
-}
-
-// watching is the story of a run that is about to be driven, and the news of what
-// was there before. How the run comes to rest is told anew: what its records said
-// of an earlier drive is not the end of this one.
-func watching(o *engine.Open) (*story.Story, []story.News) {
-	live := story.Live(o.Tree)
-	before := live.Add(o.Before()...)
-	live.Rest = nil
-	return live, before
 }
 
 // ending is all that is known when a drive is over.

@@ -27,13 +27,8 @@ func (a *app) talk(o *engine.Open, live *story.Story) *talk {
 	}}
 }
 
-// maxRecent is how many of the last records are looked at for lines that a
-// crash kept from the log.
-const maxRecent = 256
-
 // catchUp writes what the driver before could not say any more.
 func (t *talk) catchUp(news []story.News) {
-	news = news[max(0, len(news)-maxRecent):]
 	for i := range news {
 		for _, e := range t.lines.of(&news[i]) {
 			word := strings.ToUpper(string(e.level))
