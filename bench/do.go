@@ -32,21 +32,24 @@ func (b *bench) task() error {
 	if err != nil {
 		return err
 	}
-	var best, small account
+	began := time.Now()
+	best, err := b.doTask(repos[many], 0) // once: git checks out 17 trees for it; the processor's time needs no repeats
+	if err != nil {
+		return err
+	}
+	took := time.Since(began)
+	var small account
 	for i := range b.rounds {
-		a, err := b.doTask(repos[many], i)
-		if err != nil {
-			return err
-		}
 		s, err := b.doTask(repos[few], i)
 		if err != nil {
 			return err
 		}
-		best, small = best.least(a), small.least(s)
+		small = small.least(s)
 	}
 	row("git status, 50,000 files", "%.0f ms of a processor", ms(status))
 	row("git worktree add, 50,000 files", "%.0f ms of a processor", ms(tree))
 	best.print("50,000 files")
+	row("it took", "%.0f s", took.Seconds())
 	small.print("50 files")
 	row("Belay's own time, beside git's in the same run", "%.3f ×", ratioOf(best.belay, best.git))
 	row("Belay's own time, beside one git status", "%.2f ×", ratioOf(best.belay, status))
