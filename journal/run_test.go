@@ -22,7 +22,7 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	must(t, r.SetEpoch(1))
 	at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
 	var want []event.Record
-	for _, n := range []int{1, 3, maxRows, 2*maxRows + 5, 3} {
+	for _, n := range []int{1, 3, maxRows, 2*maxRows + 5, 3, 2 * batch} {
 		recs := make([]event.Record, n)
 		for i := range recs {
 			recs[i] = nth(r.ID, i)
@@ -49,6 +49,12 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 	}
 	if r.Epoch() != 1 || r.Seq() != int64(len(want)) {
 		t.Errorf("epoch %d, seq %d", r.Epoch(), r.Seq())
+	}
+	var sizes []int
+	got = nil
+	must(t, r.LoadEach(func(some []event.Record) { sizes, got = append(sizes, len(some)), append(got, some...) }))
+	if rest := len(want) - 1 - 2*batch; !reflect.DeepEqual(sizes, []int{1, batch, batch, rest}) || !reflect.DeepEqual(got, want) {
+		t.Errorf("told of %v records, %d of %d", sizes, len(got), len(want))
 	}
 	more, err := r.Append([]event.Record{nth(r.ID, 0)})
 	must(t, err)
