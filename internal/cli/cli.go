@@ -119,8 +119,9 @@ func (a *app) self() (string, error) {
 // root is the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "belay",
-		Short: "run tasks and recipes, and continue them after a crash",
+		Use:     "belay",
+		Short:   "run tasks and recipes, and continue them after a crash",
+		Version: a.program.Version,
 		Long: `Belay runs tasks (belay do) and recipes (belay run). A recipe is a YAML file with
 steps: shell commands, agents and other recipes. Belay writes everything to disk
 before it acts on it, so belay resume can continue a run that was interrupted.
@@ -153,6 +154,8 @@ Exit code 0 means that every required step is done and checked.`,
 	)
 	a.otherFlags(root)
 	root.SetHelpCommand(a.helpCommand())
+	a.runByDefault(root)
+	grouped(root)
 	return root
 }
 
@@ -178,7 +181,11 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		}
 		return exit.New(exit.Usage, "", err, "see belay --help")
 	}
-	return exit.New(exit.Usage, "", errors.New("no command was given"), "see belay --help")
+	cmd.SetOut(a.std.Err)
+	if err := cmd.Help(); err != nil {
+		return err
+	}
+	return exit.New(exit.Usage, "", errors.New("no command was given"), "try belay demo, or see belay COMMAND --help")
 }
 
 func (a *app) helpCommand() *cobra.Command {

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/journal"
+)
+
+// leftOut is which run a command means when RUN is left out: the newest of this directory,
+// or of those with one of these statuses that somebody may have to do something about.
+type leftOut struct {
+	words  string // what is said of it
+	open   bool   // one that needs somebody comes first
+	of     []belay.Status
+	always bool // where there is none, the newest
+}
+
+// leftOuts has a row for each command that does without RUN. One that takes a run away,
+// or writes about one, asks for it by name.
+func leftOuts() map[string]leftOut {
+	const newest = "the newest of this directory"
+	look := leftOut{words: newest, always: true}
+	needs := leftOut{words: newest + " that needs attention", open: true, always: true}
+	runs := leftOut{words: newest + " that has not come to rest", open: true, of: []belay.Status{belay.Running, belay.Parked}}
+	return map[string]leftOut{
+		"show": look, "logs": look, "history": look, "receipt": look,
+		"why": needs, "resume": needs, "answer": needs, "approve": needs, "reject": needs,
+		"pause": runs, "stop": runs,
+	}
+}
+
+// runByDefault lets a person leave out RUN. Which run is meant is said.
+func (a *app) runByDefault(root *cobra.Command) {
+	rows := leftOuts()
+	for _, cmd := range root.Commands() {
+		row, known := rows[cmd.Name()]
+		if !known {
+			continue
+		}
+		enough, run := cmd.Args, cmd.RunE
+		lacks := func(cmd *cobra.Command, given []string) bool {
+			all, _ := cmd.Flags().GetBool("all") // of stop alone; there it stands for RUN
+			return !all && (enough(cmd, given) != nil || len(given) == 0) && enough(cmd, append([]string{"RUN"}, given...)) == nil
+		}
+		cmd.Args = func(cmd *cobra.Command, given []string) error {
+			if lacks(cmd, given) {
+				return nil
+			}
+			return enough(cmd, given)
+		}
+		cmd.RunE = func(cmd *cobra.Command, given []string) error {
+			if lacks(cmd, given) {
+				id, err := a.newestRun(row)
+				if err != nil {
+					return err
+				}
+				given = append([]string{string(id)}, given...)
+			}
+			return run(cmd, given)
+		}
+		cmd.Use = strings.Replace(cmd.Use, " RUN", " [RUN]", 1)
+	}
+}
+
+// newestRun is the run that a command means which was given none.
+func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
+	ws, err := a.open()
+	if err != nil {
+		return "", err
+	}
+	defer closing(&err, "close state", ws.close)
+	dir, err := workDir("")
+	if err != nil {
+		return "", err
+	}
+	here := func(s journal.Summary) bool { return s.Dir == dir && !s.Gone }
+	if row.open {
+		open, err := ws.state.OpenRuns(row.of...)
+		if err != nil {
+			return "", err
+		}
+		if i := slices.IndexFunc(open, here); i >= 0 {
+			a.say("run %s of recipe %s, %s", open[i].ID, open[i].Name, row.words)
+			return open[i].ID, nil
+		}
+	}
+	if !row.always {
+		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("no run of directory %s is under way", dir), "list all runs with belay runs, and name one")
+	}
+	sums, err := ws.state.RunsIn(dir)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(sums, here)
+	if i < 0 {
+		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("no run was started in directory %s", dir), "list all runs with belay runs, and name one")
+	}
+	a.say("run %s of recipe %s, the newest of this directory", sums[i].ID, sums[i].Name)
+	return sums[i].ID, nil
+}
+
+// grouped sorts the commands of the help by what they are for.
+func grouped(root *cobra.Command) {
+	for _, g := range []struct{ id, title, commands string }{
+		{"start", "Start and continue runs:", "do run resume rerun rehearse demo"},
+		{"look", "See what happened:", "why show logs runs inbox receipt history tree"},
+		{"decide", "Decide and control:", "answer approve reject clear pause stop cancel"},
+		{"unattended", "Leave it alone:", "watch notify issue"},
+		{"write", "Write recipes:", "new validate explain graph recipes expr calls schema"},
+		{"keep", "Keep the machine in order:", "doctor gc prune audit export import"},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		names := strings.Fields(g.commands)
+		for _, cmd := range root.Commands() {
+			if slices.Contains(names, cmd.Name()) {
+				cmd.GroupID = g.id
+			}
+		}
+	}
+}
