@@ -83,6 +83,11 @@ e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Bel
 	@AGENTS='$(AGENTS)' scripts/install-agents.sh
 	@AGENTS='$(AGENTS)' $(GO) test ./e2e/... -tags e2e -count=1 -parallel 4 -timeout 60m -v
 
+.PHONY: test-temporal
+test-temporal: ## test the driver on Temporal against a real server; RUN=pattern picks, VERBOSE=1 tells more
+	$(call say,test-temporal)
+	@RUN='$(RUN)' VERBOSE='$(VERBOSE)' scripts/test-temporal.sh
+
 .PHONY: sim
 sim: ## simulate many runs with faults, without and with agents; SEEDS=n how many, SEED=n repeats one without
 	$(call say,sim)

@@ -24,7 +24,8 @@ import (
 type Engine struct {
 	Client client.Client
 	Queue  string // of the workflows
-	Host   string // where new runs have their files
+	Host   string // where new runs have their files; "" = on any worker that can
+	Label  string // what that worker has to be good for; "" = nothing
 	Every  int    // of tests: see Start
 }
 
@@ -33,6 +34,10 @@ const (
 	lookSoon = 20 * time.Millisecond
 	lookLate = 500 * time.Millisecond
 	mailTime = 100 * time.Millisecond
+
+	proveEvery = 2 * time.Second // how often it is asked whether the workflow of a quiet run still works
+
+	lookTries = 5 // each waits for ten seconds
 )
 
 // Name says what drives the runs.
@@ -46,7 +51,11 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 			return err
 		}
 	}
-	if page.Asleep || page.Status.Terminal() { // else it is driven already
+	if !page.Asleep && !page.Status.Terminal() && e.broken(ctx, c.ID()) != nil { // a person wants it to go on all the same
+		if err := e.reopen(ctx, c, facts); err != nil {
+			return err
+		}
+	} else if page.Asleep || page.Status.Terminal() { // else it is driven already
 		if err := e.push(context.WithoutCancel(ctx), c, updateDrive, facts); err != nil {
 			return err
 		}
@@ -66,7 +75,7 @@ func (e *Engine) Settle(ctx context.Context, c engine.Copy, facts []flow.Fact) e
 // push starts the workflow of a run, or tells it something.
 func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []flow.Fact) error {
 	if c.Seq() == 0 {
-		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, First: pack(facts), Every: e.Every})
+		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Label: e.Label, First: pack(facts), Every: e.Every})
 	}
 	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts)}},
@@ -140,12 +149,20 @@ func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
 	}
 }
 
+// page asks a few times: a worker that can answer may just be starting.
 func (e *Engine) page(ctx context.Context, id belay.RunID, after int64) (page Page, err error) {
-	v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryPage, after)
-	if err != nil {
-		return page, unreachable("look at the run", err)
+	for range lookTries {
+		v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryPage, after)
+		if err == nil {
+			return page, v.Get(&page)
+		}
+		var late *serviceerror.DeadlineExceeded
+		var away *serviceerror.Unavailable
+		if !errors.As(err, &late) && !errors.As(err, &away) && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return page, unreachable("look at the run", err)
+		}
 	}
-	return page, v.Get(&page)
+	return page, unreachable("look at the run", errors.New("no worker answered"))
 }
 
 // unreachable is an error of the way to the server, or of the server.
@@ -166,7 +183,7 @@ func unreachable(op string, err error) error {
 func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy) error {
 	look := context.WithoutCancel(ctx)
 	stop, pause, late := ctx.Done(), lookSoon, 0
-	mailed := time.Now()
+	mailed, proved := time.Now(), time.Now()
 	for {
 		before := c.Seq()
 		page, err := e.fetch(look, c)
@@ -179,6 +196,11 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 			pause, late = lookSoon, 0
 		case page.Seq > 0 && (page.Asleep || page.Status.Terminal()) && !page.Busy:
 			return nil
+		case pause == lookLate && time.Since(proved) > proveEvery:
+			proved = time.Now()
+			if err := e.broken(look, c.ID()); err != nil {
+				return err
+			}
 		default:
 			pause, late = min(pause*5/4, lookLate), 0
 		}
@@ -198,6 +220,24 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 		case <-hard:
 			return &engine.Interrupted{}
 		}
+	}
+}
+
+// broken is why the workflow of a run that has not ended is over; nil = it is not, or
+// nobody can say.
+func (e *Engine) broken(ctx context.Context, id belay.RunID) error {
+	d, err := e.Client.DescribeWorkflowExecution(ctx, workflowID(id), "")
+	if err != nil {
+		return nil //nolint:nilerr // the next look says so
+	}
+	switch s := d.GetWorkflowExecutionInfo().GetStatus(); s {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED,
+		enumspb.WORKFLOW_EXECUTION_STATUS_TIMED_OUT, enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
+		why := e.Client.GetWorkflow(ctx, workflowID(id), "").Get(ctx, nil)
+		return exit.New(exit.Failed, "drive the run", fmt.Errorf("its workflow is %s: %w", s, why),
+			"the records are as they were; resume begins a new workflow with them")
+	default:
+		return nil
 	}
 }
 

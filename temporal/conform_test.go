@@ -32,8 +32,8 @@ func TestTemporalConforms(t *testing.T) {
 	belaytest.Conform(t, onTemporal{server: devServer(t)})
 }
 
-// TestTemporalConformsWithShortHistories does the same with a new history after
-// every turn: continue-as-new is one more death of a driver.
+// TestTemporalConformsWithShortHistories does the same with a new history after the
+// end of every attempt: continue-as-new is one more death of a driver.
 func TestTemporalConformsWithShortHistories(t *testing.T) {
 	t.Parallel()
 	belaytest.Conform(t, onTemporal{server: devServer(t), every: 1})
@@ -52,10 +52,16 @@ func (onTemporal) Abilities() []belaytest.Ability { return belaytest.Abilities()
 
 func (d onTemporal) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	t.Helper()
-	s := d.stage(t, c)
+	s := d.play(t, c)
+	return s.look(c.Want.Files)
+}
+
+// playAll plays a case to the end of its acts.
+func (s *stage) playAll(c belaytest.Case) {
+	s.t.Helper()
 	open, err := s.engine.Create(s.spec)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	s.id = open.ID
 	for acts := c.Acts; ; {
@@ -66,7 +72,7 @@ func (d onTemporal) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 		s.drive(open, during)
 		for open = nil; open == nil; acts = acts[1:] {
 			if len(acts) == 0 {
-				return s.look(c.Want.Files)
+				return
 			}
 			open = s.act(acts[0])
 		}

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,15 +37,18 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 	}
 	got := Attached{Containment: int(proc.Containment())}
 	tree := p.run.Tree
+	if err := p.run.Site().Ledger.GiveTrees(tree.Trees()); err != nil { // an earlier driver may have died before it did
+		return got, errors.Join(err, k.Close(ctx))
+	}
 	for _, key := range in.Open {
 		job, ok := tree.Job(key)
 		if !ok {
-			return got, fmt.Errorf("attempt %s is open but unknown", key)
+			return got, errors.Join(fmt.Errorf("attempt %s is open but unknown", key), k.Close(ctx))
 		}
 		view, _ := tree.Run(job.Run).Step(job.Path)
 		facts, err := p.run.Site().Found(job, view.Lost, states[key])
 		if err != nil {
-			return got, err
+			return got, errors.Join(err, k.Close(ctx))
 		}
 		got.Facts = append(got.Facts, pack(facts)...)
 		if states[key].Found == fault.Adopted {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -228,14 +229,7 @@ func startServer(program, dir string, port int) (addr string, cmd *exec.Cmd, in 
 		}
 	}
 	if port == 0 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", nil, dir, err
-		}
-		port = l.Addr().(*net.TCPAddr).Port
-		if err := l.Close(); err != nil {
-			return "", nil, dir, err
-		}
+		port = freePorts()
 	}
 	cmd = exec.Command(program, "-db", filepath.Join(dir, "temporal.db"), "-port", fmt.Sprint(port)) //nolint:noctx // it is ended by stopServer
 	cmd.Stderr = os.Stderr
@@ -252,6 +246,25 @@ func startServer(program, dir string, port int) (addr string, cmd *exec.Cmd, in 
 		return "", cmd, dir, fmt.Errorf("the server did not start: %q %w", line, errors.Join(err, cmd.Process.Kill()))
 	}
 	return addr, cmd, dir, nil
+}
+
+// freePorts is the first of eight ports that nobody listens at, below those that the
+// system gives away by itself.
+func freePorts() int {
+	for {
+		port := 20000 + rand.IntN(1200)*8
+		free := true
+		for i := range 8 {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i))
+			if free = err == nil; !free {
+				break
+			}
+			_ = l.Close() // nobody has connected
+		}
+		if free {
+			return port
+		}
+	}
 }
 
 func stopServer() {

@@ -34,6 +34,7 @@ func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Conte
 // found again by all.
 func (w *drive) do(ctx workflow.Context, j effect.Job, found bool) {
 	epoch := w.epoch
+	w.started = workflow.Now(ctx)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: workQueue(w.in.Host), StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: beat,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second},
@@ -58,6 +59,10 @@ func (w *drive) kill(ctx workflow.Context, c effect.Kill) {
 // ask has the host answer a question. While others have a working tree the host
 // waits for it, and says who they are.
 func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
+	if w.asked[c.Key] {
+		return // a question is known by its key: the answer is on its way
+	}
+	w.asked[c.Key] = true
 	_, topic, _ := c.Key.Question()
 	most := 20 * time.Minute
 	if topic == belay.TopicTree {
@@ -66,7 +71,14 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 	ctx = w.control(ctx, most)
 	in := AskIn{Root: w.in.Run, Ask: c}
 	f := workflow.ExecuteActivity(ctx, "Ask", in)
+	if topic != belay.TopicTree { // that one may take as long as others have the tree
+		w.asking++
+	}
 	workflow.Go(ctx, func(ctx workflow.Context) {
+		defer delete(w.asked, c.Key)
+		if topic != belay.TopicTree {
+			defer func() { w.asking-- }()
+		}
 		for {
 			var got Answered
 			if err := f.Get(ctx, &got); err != nil {
@@ -109,7 +121,7 @@ func (w *drive) listen(ctx workflow.Context) error {
 			return err
 		}
 	}
-	if err := workflow.SetUpdateHandler(ctx, updateAsk, func(ctx workflow.Context, r event.Request) (int64, error) { return w.put(ctx, w.asked(r)) }); err != nil {
+	if err := workflow.SetUpdateHandler(ctx, updateAsk, func(ctx workflow.Context, r event.Request) (int64, error) { return w.put(ctx, w.wish(r)) }); err != nil {
 		return err
 	}
 	back, noted := workflow.GetSignalChannel(ctx, signalBack), workflow.GetSignalChannel(ctx, signalNoted)
@@ -156,9 +168,9 @@ func (w *drive) put(ctx workflow.Context, in input) (int64, error) {
 	return int64(len(w.recs)), err
 }
 
-// asked is a request as a fact, once for each id. A tree that rests goes on for it
+// wish is a request as a fact, once for each id. A tree that rests goes on for it
 // where it can make a difference.
-func (w *drive) asked(r event.Request) input {
+func (w *drive) wish(r event.Request) input {
 	s := w.tree.Run(r.Run)
 	in := input{}
 	switch root := w.tree.Run(w.in.Run); {

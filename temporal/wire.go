@@ -52,8 +52,7 @@ type Start struct {
 	Drives  uint64         `json:"drives,omitempty"`  // how often a person let it go on
 	First   Facts          `json:"first,omitempty"`   // of the first turn
 	Goes    bool           `json:"goes,omitempty"`    // it went on from another history, and nobody asked for it
-	Every   int            `json:"every,omitempty"`   // of tests: a new history after so many turns
-	Strict  bool           `json:"strict,omitempty"`  // of tests: every turn of a replay is made again and compared
+	Every   int            `json:"every,omitempty"`   // of tests: a new history after the ends of so many attempts
 }
 
 // Page is a part of the records of a tree, and how it stands.

@@ -29,18 +29,27 @@ const (
 
 // Workflows are the workflows of a worker: what they share are recipes that are
 // parsed once.
-type Workflows struct{ Version string }
+type Workflows struct {
+	Version string
+	Strict  bool // of tests: every turn of a replay is made again, and must be the same
+}
 
 // drive is one workflow at work.
 type drive struct {
 	in      Start
 	version string
+	strict  bool
 	parcel  parcel
 	tree    *flow.Tree
 	recs    []event.Record
 	epoch   int64
 	turn    flow.Turn
 	turns   int
+	ends    int                // attempts that ended in this history
+	asked   map[belay.Key]bool // questions that are out
+	asking  int                // those that are answered soon
+	started time.Time          // when an attempt was last given to a host
+	recheck time.Time          // when it is to be asked again whether the history is long
 	inbox   []input
 	facts   []flow.Fact // taken out of the inbox, not yet in a turn
 	held    bool        // a host has the tree in this epoch
@@ -68,7 +77,7 @@ type input struct {
 
 // Tree is the workflow of one tree of runs.
 func (ws Workflows) Tree(ctx workflow.Context, p parcel, in Start) (Ended, error) {
-	w := &drive{in: in, parcel: p, version: ws.Version}
+	w := &drive{asked: map[belay.Key]bool{}, in: in, parcel: p, version: ws.Version, strict: ws.Strict}
 	if err := w.begin(); err != nil {
 		return Ended{}, temporal.NewNonRetryableApplicationError(err.Error(), "begin", err)
 	}
@@ -223,12 +232,18 @@ func (w *drive) wait(ctx workflow.Context) error {
 		return err
 	}
 	w.timer = nil
+	if w.due.Equal(w.recheck) {
+		return nil
+	}
 	return w.take(ctx, nil, false)
 }
 
 // alarm sets the timer of the last turn. One that is right already stays.
 func (w *drive) alarm(ctx workflow.Context) {
 	until := w.turn.Until
+	if !w.recheck.IsZero() && (until.IsZero() || w.recheck.Before(until)) {
+		until = w.recheck
+	}
 	if w.timer != nil && until.Equal(w.due) {
 		return
 	}
@@ -252,6 +267,7 @@ func (w *drive) attach(ctx workflow.Context) error {
 	defer func() { w.taking = false }()
 	w.epoch++
 	open := w.tree.Open()
+	w.needed = w.tree.Trees() // the host gives all others back
 	var got Attached
 	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: open}).Get(ctx, &got)
 	if err != nil {
@@ -288,6 +304,8 @@ func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
 		r.Seq, r.Epoch = int64(len(w.recs))+1, w.recordEpoch(r)
 		w.recs = append(w.recs, r)
 		switch e := r.Event.(type) {
+		case event.AttemptEnded:
+			w.ends++
 		case event.RunCleared:
 			k.Cleared = append(k.Cleared, r)
 		case event.AttemptJudged:
@@ -329,13 +347,34 @@ func (w *drive) recordEpoch(r event.Record) int64 {
 	return 0
 }
 
-// full tells whether the history is long. A tree that rests must not be woken by that.
+// full tells whether the history is long, and this is a moment to go on in another
+// one: a tree that rests must not be woken by that, who asks would have to ask again,
+// and an attempt that was given to a host just now may not have begun. A history that
+// has become much longer waits for no such moment.
 func (w *drive) full(ctx workflow.Context) bool {
-	if w.tree.Status() != belay.Running || !w.held || w.asleep {
+	w.recheck = time.Time{}
+	info := workflow.GetInfo(ctx)
+	long := info.GetContinueAsNewSuggested() || w.in.Every > 0 && w.ends >= w.in.Every
+	if !long || w.tree.Status() != belay.Running || !w.held || w.asleep {
 		return false
 	}
-	return workflow.GetInfo(ctx).GetContinueAsNewSuggested() || w.in.Every > 0 && w.turns >= w.in.Every
+	if info.GetCurrentHistoryLength() > tooLong {
+		return true
+	}
+	if w.asking > 0 {
+		return false
+	}
+	if begun := w.started.Add(beginsWithin); workflow.Now(ctx).Before(begun) {
+		w.recheck = begun
+		return false
+	}
+	return true
 }
+
+const (
+	tooLong      = 12_000          // events
+	beginsWithin = 2 * time.Second // an attempt that was given to a host
+)
 
 // again goes on in a new history: one more death of a driver. What is open stays
 // with its keeper, and is found again.

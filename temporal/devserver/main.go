@@ -6,7 +6,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -26,7 +25,7 @@ const loopback = "127.0.0.1"
 
 func main() {
 	db := flag.String("db", "", "the file of the store")
-	port := flag.Int("port", 7233, "the port of the frontend, on the loopback")
+	port := flag.Int("port", 7233, "the port of the frontend, on the loopback; the seven after it are used, too")
 	namespace := flag.String("namespace", "default", "a namespace that is there from the start")
 	flag.Parse()
 	if err := serve(*db, *port, *namespace); err != nil {
@@ -39,10 +38,7 @@ func serve(db string, port int, namespace string) error {
 	if db == "" {
 		return fmt.Errorf("name the file of the store with -db")
 	}
-	cfg, err := configure(db, port)
-	if err != nil {
-		return err
-	}
+	cfg := configure(db, port)
 	store := cfg.Persistence.DataStores[sqliteplugin.PluginName].SQL
 	if _, err := os.Stat(db); os.IsNotExist(err) {
 		if err := sqlite.SetupSchema(store); err != nil {
@@ -83,8 +79,10 @@ func serve(db string, port int, namespace string) error {
 }
 
 // configure is one cluster with one shard in one process. The pragmas have no
-// underscore before their names: with one they are taken for nothing.
-func configure(db string, port int) (*config.Config, error) {
+// underscore before their names: with one they are taken for nothing. It has eight
+// ports, from the first on: one that comes back under other ports waits for its own
+// dead members for most of a minute.
+func configure(db string, port int) *config.Config {
 	cfg := &config.Config{}
 	cfg.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
 	cfg.Persistence = config.Persistence{
@@ -103,21 +101,8 @@ func configure(db string, port int) (*config.Config, error) {
 	}
 	cfg.DCRedirectionPolicy = config.DCRedirectionPolicy{Policy: "noop"}
 	cfg.Services = map[string]config.Service{}
-	for _, name := range []string{"frontend", "history", "matching", "worker"} {
-		rpc := config.RPC{GRPCPort: port, BindOnIP: loopback}
-		if name != "frontend" {
-			free, err := freePort()
-			if err != nil {
-				return nil, err
-			}
-			rpc.GRPCPort = free
-		}
-		member, err := freePort()
-		if err != nil {
-			return nil, err
-		}
-		rpc.MembershipPort = member
-		cfg.Services[name] = config.Service{RPC: rpc}
+	for i, name := range []string{"frontend", "history", "matching", "worker"} {
+		cfg.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port + i, MembershipPort: port + 4 + i, BindOnIP: loopback}}
 	}
 	cfg.Archival = config.Archival{
 		History:    config.HistoryArchival{State: "disabled"},
@@ -128,14 +113,5 @@ func configure(db string, port int) (*config.Config, error) {
 		Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
 	}}
 	cfg.PublicClient = config.PublicClient{HostPort: front}
-	return cfg, nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", loopback+":0")
-	if err != nil {
-		return 0, err
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
+	return cfg
 }

@@ -26,7 +26,7 @@ type other struct {
 	version string
 
 	address, namespace, profile string
-	queue, host, blobs          string
+	queue, host, label, blobs   string
 	tls                         bool
 }
 
@@ -34,6 +34,7 @@ type other struct {
 const (
 	envQueue = "BELAY_TEMPORAL_TASK_QUEUE"
 	envHost  = "BELAY_TEMPORAL_HOST"
+	envLabel = "BELAY_TEMPORAL_RUNS_ON"
 	envBlobs = "BELAY_TEMPORAL_BLOBS"
 )
 
@@ -48,6 +49,7 @@ func (o *other) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.tls, "tls", false, "reach the server by TLS (TEMPORAL_TLS; certificates and API key: by TEMPORAL_TLS_… and TEMPORAL_API_KEY)")
 	f.StringVar(&o.queue, "task-queue", "", "task queue of the workflows ("+envQueue+"; default "+defaultQueue+")")
 	f.StringVar(&o.host, "host", "", "the worker that has the files of a new run, by its name ("+envHost+"; default: any; of a worker: this machine's name)")
+	f.StringVar(&o.label, "runs-on", "", "a label that the worker of a new run must have ("+envLabel+")")
 	f.StringVar(&o.blobs, "blobs", "", "directory for big payloads, which all workers and clients see ("+envBlobs+"; default: none, they are only packed)")
 }
 
@@ -56,7 +58,7 @@ func (o *other) Settings() []string {
 	var env []string
 	for name, v := range map[string]string{
 		"TEMPORAL_ADDRESS": o.address, "TEMPORAL_NAMESPACE": o.namespace, "TEMPORAL_PROFILE": o.profile,
-		envQueue: o.queue, envHost: o.host, envBlobs: o.blobs,
+		envQueue: o.queue, envHost: o.host, envLabel: o.label, envBlobs: o.blobs,
 	} {
 		if v != "" {
 			env = append(env, name+"="+v)
@@ -97,7 +99,7 @@ func (o *other) Open(ctx context.Context, env func(string) string) (engine.Elsew
 	if err != nil {
 		return nil, nil, err
 	}
-	at := &temporal.Engine{Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost))}
+	at := &temporal.Engine{Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost)), Label: cmp.Or(o.label, env(envLabel))}
 	return at, c.Close, nil
 }
 

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs the tests of the driver on Temporal against a real server, which is built from
+# its Go module. Says why when something cannot be had, and ends with 0 only if the
+# tests ran: a missing module is no success.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CGO_ENABLED=0
+
+began=$SECONDS
+said() { printf '== %s (%ss)\n' "$1" "$((SECONDS - began))"; }
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+fetch() { # a registry may refuse for a while
+  local n
+  for n in 1 2 3 4; do
+    if (cd "$1" && go mod download) 2>"$out/fetch"; then return 0; fi
+    sleep $((n * 5))
+  done
+  printf 'test-temporal: the modules of %s could not be fetched:\n' "$1" >&2
+  cat "$out/fetch" >&2
+  return 1
+}
+
+fetch temporal
+fetch temporal/devserver
+said 'modules are there'
+if ! (cd temporal/devserver && go build -o "$out/devserver" .); then
+  echo 'test-temporal: the Temporal server could not be built' >&2
+  exit 1
+fi
+said 'server is built'
+(cd temporal && go vet ./... && go build -o "$out/belay-temporal" ./cmd/belay-temporal)
+said 'belay-temporal is built'
+cd temporal
+BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal \
+  go test -count=1 -timeout 20m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
+said 'tests are done'
