@@ -74,8 +74,9 @@ func killings() []killing {
 	}
 }
 
-// anyhow is an attempt that may have ended before its driver died, or after it.
-const anyhow fault.Found = "adopted or harvested"
+// anyhow is an attempt that may have ended before its driver died, or after it, or was
+// on record and not begun: then it is begun under the same key.
+const anyhow fault.Found = "anyhow but lost"
 
 func isMerge(r event.Record) bool {
 	e, ok := r.Event.(event.AttemptStarted)
@@ -197,7 +198,10 @@ func (s *stage) sound(k killing) {
 				s.t.Errorf("attempt %s was started %d times", e.Key, began[e.Key])
 			}
 		case event.AttemptFound:
-			if e.How != k.found && !(k.found == anyhow && (e.How == fault.Adopted || e.How == fault.Harvested)) {
+			if e.How == fault.Unborn {
+				began[e.Key]--
+			}
+			if e.How != k.found && !(k.found == anyhow && e.How != fault.Lost) {
 				s.t.Errorf("attempt %s was found %s, want %q", e.Key, e.How, k.found)
 			}
 		}
