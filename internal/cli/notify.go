@@ -56,9 +56,9 @@ func (a *app) notifyListCommand() *cobra.Command {
 
 func (a *app) notifySendCommand() *cobra.Command {
 	var asJSON bool
-	cmd := command("send", "send again what could not be delivered: exit 0 nothing is left, 8 something is", 0, 0,
+	cmd := command("send", "send again what could not be delivered, and print what became of each: exit 0 all delivered, 8 one not delivered", 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) error { return a.notifySend(ctx, asJSON) })
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notification that is left")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each notification that was to be sent")
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	return cmd
 }
@@ -213,6 +213,10 @@ func (a *app) notifySend(ctx context.Context, asJSON bool) (err error) {
 	if err := led.HurryNotices(time.Now()); err != nil {
 		return err
 	}
+	open, err := led.OpenNotices()
+	if err != nil {
+		return err
+	}
 	ctx, at := attend(ctx, nil)
 	err = p.Round(ctx)
 	if sig := at.stop(); sig != nil {
@@ -221,16 +225,20 @@ func (a *app) notifySend(ctx context.Context, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	left, err := led.OpenNotices()
+	all, err := led.Notices()
 	if err != nil {
 		return err
 	}
-	if len(left) == 0 {
-		if !asJSON {
-			a.say("nothing is left to send")
-		}
-		return nil
+	same := func(n ledger.Notice) func(ledger.Notice) bool {
+		return func(o ledger.Notice) bool { return o.ID == n.ID && o.Target == n.Target }
 	}
-	a.notices(left, asJSON)
-	return quietly(exit.Infra)
+	all = slices.DeleteFunc(all, func(n ledger.Notice) bool { return !slices.ContainsFunc(open, same(n)) })
+	if len(all) == 0 && !asJSON {
+		a.say("there was nothing to send")
+	}
+	a.notices(all, asJSON)
+	if slices.ContainsFunc(all, func(n ledger.Notice) bool { return n.State != ledger.NoticeDelivered }) {
+		return quietly(exit.Infra)
+	}
+	return nil
 }
