@@ -82,22 +82,21 @@ func (s *State) ownStatus() (status belay.Status, why string, err error) {
 	return status, why, nil
 }
 
-// SaidStalemate tells whether the recipe of the tree made a stalemate of steps that all
-// came to an end: to go on would run nothing again. steps are those whose outputs it
-// reads; none where the values that the run began with say it.
-func (t *Tree) SaidStalemate() (steps []belay.Path, ok bool) {
+// EndedByWord tells whether the recipe of the tree lowered what its steps amount to, which
+// all came to a good end: to go on would run nothing again. steps are those whose outputs
+// it reads; none where the values that the run began with say it.
+func (t *Tree) EndedByWord() (steps []belay.Path, ok bool) {
 	s := t.runs[t.root]
-	if s == nil || s.prog == nil || s.prog.Ends == nil || s.result == nil || s.result.Status != belay.Stalemate {
+	if s == nil || s.prog == nil || s.prog.Ends == nil || s.result == nil || s.result.Status == belay.Achieved || s.cancel != nil {
+		return nil, false
+	}
+	if s.outcome().Status != belay.Achieved {
 		return nil, false
 	}
 	names := s.prog.Ends.Names()
 	for i := range s.steps {
-		def, phase := &s.prog.Steps[i], s.steps[i].phase
-		switch {
-		case phase == Skipped, phase == Failed && !def.Optional:
-			return nil, false
-		case phase == Done && slices.ContainsFunc(s.outputNames(i), func(n string) bool { return slices.Contains(names, n) }):
-			steps = append(steps, def.ID)
+		if s.steps[i].phase == Done && slices.ContainsFunc(s.outputNames(i), func(n string) bool { return slices.Contains(names, n) }) {
+			steps = append(steps, s.prog.Steps[i].ID)
 		}
 	}
 	return steps, true

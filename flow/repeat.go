@@ -313,7 +313,7 @@ func (s *State) roundsOutcome(how stop, why string, j int) belay.RunResult {
 		f := verdict.Refused(belay.Failure{Kind: belay.RecipeFailure, Op: "repeat", Cause: why})
 		return belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: f.Cause, Failure: &f}
 	case how == stopSame:
-		f := s.unfulfilled(why, "change what the rounds work on, then resume the run; or belay clear RUN attempts")
+		f := s.unfulfilled(why, "change what the rounds work on, or say what is different now, then resume the run")
 		return belay.RunResult{Status: belay.Stalemate, Code: exit.Stalemate, Reason: why, Failure: f}
 	case st.phase == Failed:
 		return s.failedOutcome(j)

@@ -16,6 +16,11 @@ type Facts struct {
 	Work  belay.RunID              // the run that carries out the plan of this one; "" = none yet
 	Here  string                   // the directory of who reads it; "" = anywhere
 	Text  func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
+
+	Lacks     []string // variables that its steps were given and that are not set here
+	WantsDisk string   // the directory of a step that is held because the disk was full; "" = none
+	DiskFree  bool     // there is room again
+	Watched   bool     // a watch leads, and wakes what is parked
 }
 
 // Account is what there is to say about a run at one moment.
@@ -30,30 +35,23 @@ type Account struct {
 	Task    *Task   // of belay do; nil for a run of another recipe, and for what is below one
 	Refused *Review // of a task that ended because its plan was not approved
 	Next    Next
-
-	reviewed bool         // the rounds that came to a stalemate said so themselves
-	said     bool         // its recipe made a stalemate of steps that are done
-	sayers   []belay.Path // those that it reads
 }
 
 // Account is that of a run of the tree.
 func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	a := &Account{Run: top, Standing: s.standing(top, f), Steps: s.Steps(top), Blocked: s.Blocked(top)}
 	a.Count, a.Cause, a.Asked = CountSteps(a.Steps), s.Cause(top, a.Steps), s.Questions(a.Steps, f.Now)
-	started, _ := s.Tree.Run(top).Started()
-	a.reviewed = s.Tree.EndedByRounds()
-	a.sayers, a.said = s.Tree.SaidStalemate()
-	if a.Next = a.next(started.File); top != top.Root() {
-		return a
+	if top == top.Root() {
+		a.Task = TaskOf(s.Tree, f.Text)
 	}
-	if a.Task = TaskOf(s.Tree, f.Text); a.Task != nil {
+	if a.Task != nil {
 		if r := ReviewOf(s.Tree); r != nil && !r.Approved && (a.Status == belay.Failed || a.Status == belay.Stalemate) {
 			a.Refused = r
 		}
-		if n, other := a.nextOfTask(started, f); other {
-			a.Next = n
-		}
 	}
+	find := &finder{a, f, s.Tree, s.Tree.Started()}
+	a.Next = find.next()
+	find.thens()
 	return a
 }
 

@@ -131,6 +131,7 @@ func (a *Attempt) Said() string {
 type Asked struct {
 	Place
 	Question
+	Then Command // what to type after its answer; nil where the run goes on by itself, or waits for more than that
 }
 
 // Questions are the open ones about steps, in their order. Of a run that has
@@ -143,7 +144,7 @@ func (s *Story) Questions(all []Placed, now time.Time) []Asked {
 			continue
 		}
 		if q := s.Step(p.At()).Question; q != nil { // else the records do not say what is asked
-			a := Asked{p.At(), *q}
+			a := Asked{Place: p.At(), Question: *q}
 			if a.TimedOut = a.late(now); a.TimedOut {
 				a.Choices = []string{}
 			}

@@ -17,6 +17,21 @@ type Next struct {
 	Commands []Command // the first is the one to type
 }
 
+// Goes tells whether to go on with the run is all there is to type.
+func (n Next) Goes() bool { return len(n.Commands) == 1 && slices.Contains(n.Commands[0], "resume") }
+
+// Line is what to type, on a line: one command after the other, or one of several.
+func (n Next) Line(name string) string {
+	var typed []string
+	for _, c := range n.Commands {
+		typed = append(typed, c.Text(name))
+	}
+	if n.Advice == RunAgain {
+		return strings.Join(typed, "  |  ")
+	}
+	return strings.Join(typed, ", then ")
+}
+
 // Advice is the closed list of what there is to do.
 type Advice string
 
@@ -28,9 +43,11 @@ const (
 	AnswerWakes Advice = "answer_wakes" // it is parked, and the answer wakes it
 	WaitService Advice = "wait_service" // it goes on by itself when the service may be called
 	WaitWatch   Advice = "wait_watch"   // it is parked: the watch wakes it
+	WakeIt      Advice = "wake_it"      // it is parked, and no watch is there to wake it
 	Watch       Advice = "watch"        // somebody drives it
 	AnswerFirst Advice = "answer_first" // answer, then go on
 	GoOn        Advice = "go_on"        // it was stopped
+	FreeDisk    Advice = "free_disk"    // make room on the disk, then go on
 	Answered    Advice = "answered"     // every question is answered: go on
 	TimedOut    Advice = "timed_out"    // nobody answered in time: go on
 	LookAtWork  Advice = "look_at_work" // nobody could check a part of it
@@ -39,7 +56,8 @@ const (
 	MendClear   Advice = "mend_clear"   // the same, and say what is different now
 	LookHollow  Advice = "look_hollow"  // look at what the agent left, then go on
 	ChangeFirst Advice = "change_first" // rounds came to a standstill: change something, or say what is different now
-	RunAgain    Advice = "run_again"    // its recipe made a stalemate of what done steps gave: they run again by name only
+	RunAgain    Advice = "run_again"    // its recipe made less of what done steps gave: they run again by name only
+	StartOver   Advice = "start_over"   // nothing of it would run again: a new run
 	EditPlan    Advice = "edit_plan"    // a review ended without an approved plan: edit it, begin the review from nothing, or do without one
 	RaiseBudget Advice = "raise_budget" // no further agent may start: give the run its budget once more, then go on
 	CarryOut    Advice = "carry_out"    // a task was planned: carry out the plan
@@ -49,132 +67,30 @@ const (
 	ClearHollow Advice = "clear_hollow" // the same, and say what is different now
 )
 
-// next chooses the advice. file is where the recipe was found.
-func (a *Account) next(file string) Next {
-	resume := Resume(a.Run)
-	open := slices.DeleteFunc(slices.Clone(a.Asked), func(q Asked) bool { return q.TimedOut })
-	switch a.Status {
-	case belay.Achieved:
-		return Next{Nothing, nil}
-	case belay.Aborted:
-		if file == "" {
-			return Next{StartNew, nil}
-		}
-		return Next{StartNew, []Command{{"run", Quote(file)}}}
-	case belay.Running:
-		switch {
-		case a.Crashed:
-			return Next{Adopt, []Command{resume}}
-		case len(open) > 0:
-			return Next{AnswerNow, []Command{open[0].Command()}}
-		case len(a.Blocked) > 0:
-			return Next{WaitService, []Command{Clear(a.Run.Root(), event.CountBreakers)}}
-		}
-		return Next{Watch, []Command{{"logs", string(a.Run.Root()), "-f"}}}
-	case belay.Held:
-		if len(a.Asked) == 0 {
-			return Next{Answered, []Command{resume}}
-		}
-		if len(open) == 0 {
-			return Next{TimedOut, []Command{resume}}
-		}
-		if open[0].OverBudget() {
-			return Next{RaiseBudget, []Command{Clear(a.Run.Root(), event.CountBudget), resume}}
-		}
-		return Next{AnswerFirst, []Command{open[0].Command(), resume}}
-	case belay.Stopped, belay.Paused:
-		if len(open) == 0 && len(a.Asked) > 0 {
-			return Next{TimedOut, []Command{resume}}
-		}
-		return Next{GoOn, []Command{resume}}
-	case belay.Parked:
-		if len(open) > 0 {
-			return Next{AnswerWakes, []Command{open[0].Command()}}
-		}
-		return Next{WaitWatch, []Command{resume}}
-	case belay.NotAchieved:
-		return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
-	case belay.Partial:
-		if len(a.Count.LeftOut) == 0 {
-			return Next{LookAtWork, []Command{{"show", string(a.Run.Root())}}}
-		}
-		return Next{Reopen, []Command{append(resume, "--why", "TEXT")}}
-	case belay.Stalemate:
-		if a.said {
-			return a.nextAfterWord(file)
-		}
-		what := event.CountAttempts
-		if a.reviewed {
-			what = event.CountReview
-		}
-		return Next{ChangeFirst, []Command{Clear(a.Run.Root(), what), resume}}
-	case belay.Failed, belay.Hollow:
-		return a.nextAfterFailure(resume)
-	}
-	return Next{}
-}
-
-// nextOfTask is what to do about a task, where that is another thing than for a run
-// of a recipe. A new run of it begins as this one did, from the directory of who reads it.
-func (a *Account) nextOfTask(was event.RunStarted, f Facts) (Next, bool) {
-	here := f.Here
-	switch {
-	case a.Status == belay.Achieved && a.Task.Planned && f.Work != "":
-		return Next{CarriedOut, []Command{{"why", string(f.Work)}}}, true
-	case a.Status == belay.Achieved && a.Task.Planned:
-		return Next{CarryOut, []Command{Resume(a.Run)}}, true
-	case a.Status == belay.Aborted:
-		return Next{StartNew, []Command{a.Task.again(was, here, "")}}, true
-	case a.Refused != nil:
-		return Next{EditPlan, []Command{Clear(a.Run, event.CountReview), Resume(a.Run), a.Task.again(was, here, "--plan-review", "--no-plan-review")}}, true
-	case !a.Task.UsedUp(a.Status):
-		return Next{}, false
-	case a.Status == belay.Partial && a.Task.onlyUnproven():
-		return Next{AddChecks, []Command{a.Task.again(was, here, "", "--criteria", "FILE")}}, true
-	}
-	return Next{StartAgain, []Command{a.Task.again(was, here, "")}}, true
-}
-
-// nextAfterWord is what to do about a stalemate that a recipe made of steps that are done.
-func (a *Account) nextAfterWord(file string) Next {
-	n := Next{Advice: RunAgain}
-	for _, p := range a.sayers {
-		n.Commands = append(n.Commands, Rerun(a.Run, p))
-	}
-	if len(n.Commands) == 0 && file != "" {
-		n.Commands = []Command{{"run", Quote(file)}}
-	}
-	return n
-}
-
-func (a *Account) nextAfterFailure(resume Command) Next {
-	c, hollow := a.Cause, a.Status == belay.Hollow
-	stale := c != nil && c.Same > 1 // the same again would be refused
-	var cmds []Command
-	if hollow && c != nil && !c.Whole {
-		cmds = append(cmds, Show(c.At()))
-	}
-	if stale {
-		cmds = append(cmds, Command{"clear", string(c.Run), string(event.CountAttempts) + ":" + string(c.Path), "--why", "TEXT"})
-	}
-	cmds = append(cmds, resume)
-	switch {
-	case hollow && stale:
-		return Next{ClearHollow, cmds}
-	case hollow:
-		return Next{LookHollow, cmds}
-	case stale:
-		return Next{MendClear, cmds}
-	}
-	return Next{Mend, cmds}
-}
-
 // Command is the words behind the name of the program; TEXT, and one of several
 // choices, are the person's.
 type Command []string
 
 // Text is the line that is typed. name is how the program is called.
-func (c Command) Text(name string) string { return name + " " + strings.Join(c, " ") }
+func (c Command) Text(name string) string {
+	n := 0
+	for n < len(c) && strings.HasSuffix(c[n], givenValue) {
+		n++
+	}
+	return strings.Join(slices.Concat(c[:n], []string{name}, c[n:]), " ")
+}
+
+// givenValue ends a word that sets a variable; the value is the person's.
+const givenValue = "=VALUE"
+
+// Given is the command with variables set for it.
+func (c Command) Given(names ...string) Command {
+	var words Command
+	for _, n := range names {
+		words = append(words, n+givenValue)
+	}
+	return append(words, c...)
+}
 
 // Clear takes back what is counted against a run.
 func Clear(run belay.RunID, what event.Count) Command {
@@ -234,14 +150,6 @@ func (q Asked) With(choice string) Command {
 		return Command{"reject", q.Item(), "--why", "TEXT"}
 	}
 	return Command{"answer", q.Item(), choice}
-}
-
-// Held is the question about a step that waits for a person.
-func Held(p Placed) Asked {
-	if q := p.StepView.Question; q != nil {
-		return Asked{p.At(), questionOf(*q, p.Since)}
-	}
-	return Asked{p.At(), Question{ID: p.Item, Choices: []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip}}}
 }
 
 func questionOf(e event.ItemOpened, at time.Time) Question {

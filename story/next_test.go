@@ -10,69 +10,6 @@ import (
 	"github.com/belay-run/belay/flow"
 )
 
-// Every way in which a run can stand has its advice, and the commands that go
-// with it.
-func TestNext(t *testing.T) {
-	t.Parallel()
-	at := Place{"r/a.1", "b"}
-	asked := []Asked{{at, Question{Choices: []string{"done", "skip"}}}}
-	late := []Asked{{at, Question{TimedOut: true}}}
-	cause := func(same int) *Cause {
-		return &Cause{Placed: Placed{Run: at.Run, StepView: flow.StepView{Path: at.Path, Same: same}}}
-	}
-	stand := func(s belay.Status) Account { return Account{Run: "r/a.1", Standing: Standing{Status: s}} }
-	with := func(s belay.Status, change func(*Account)) Account {
-		a := stand(s)
-		change(&a)
-		return a
-	}
-	const resume, answer, clears = "x resume r", "x answer r/a.1 b done|skip --why TEXT", "x clear r/a.1 attempts:b --why TEXT"
-	for _, c := range []struct {
-		a    Account
-		want Advice
-		cmds string
-	}{
-		{stand(belay.Achieved), Nothing, ""},
-		{stand(belay.Aborted), StartNew, "x run 'a b.yaml'"},
-		{with(belay.Running, func(a *Account) { a.Crashed = true }), Adopt, resume},
-		{with(belay.Running, func(a *Account) { a.Asked = asked }), AnswerNow, answer},
-		{with(belay.Running, func(a *Account) { a.Blocked = []Blocked{{}} }), WaitService, "x clear r breakers --why TEXT"},
-		{stand(belay.Running), Watch, "x logs r -f"},
-		{stand(belay.Held), Answered, resume},
-		{with(belay.Held, func(a *Account) { a.Asked = asked }), AnswerFirst, answer + "; " + resume},
-		{stand(belay.Stopped), GoOn, resume},
-		{with(belay.Stopped, func(a *Account) { a.Asked = late }), TimedOut, resume},
-		{with(belay.Paused, func(a *Account) { a.Asked = asked }), GoOn, resume},
-		{with(belay.Paused, func(a *Account) { a.Asked = late }), TimedOut, resume},
-		{with(belay.Held, func(a *Account) { a.Asked = late }), TimedOut, resume},
-		{with(belay.Held, func(a *Account) { a.Asked = append(late, asked...) }), AnswerFirst, answer + "; " + resume},
-		{with(belay.Running, func(a *Account) { a.Asked = late }), Watch, "x logs r -f"},
-		{with(belay.Parked, func(a *Account) { a.Asked = asked }), AnswerWakes, answer},
-		{with(belay.Parked, func(a *Account) { a.Asked = late }), WaitWatch, resume},
-		{stand(belay.Partial), LookAtWork, "x show r"},
-		{with(belay.Partial, func(a *Account) { a.Count.LeftOut = []string{"b"} }), Reopen, resume + " --why TEXT"},
-		{with(belay.Held, func(a *Account) { a.Asked = []Asked{{at, Question{ID: "b.1.budget"}}} }), RaiseBudget, "x clear r budget --why TEXT; " + resume},
-		{stand(belay.Stalemate), ChangeFirst, "x clear r attempts --why TEXT; " + resume},
-		{with(belay.Stalemate, func(a *Account) { a.reviewed = true }), ChangeFirst, "x clear r review --why TEXT; " + resume},
-		{with(belay.Stalemate, func(a *Account) { a.said, a.sayers = true, []belay.Path{"b", "c"} }), RunAgain, "x rerun r b --why TEXT; x rerun r c --why TEXT"},
-		{with(belay.Stalemate, func(a *Account) { a.said = true }), RunAgain, "x run 'a b.yaml'"},
-		{stand(belay.Failed), Mend, resume},
-		{with(belay.Failed, func(a *Account) { a.Cause = cause(1) }), Mend, resume},
-		{with(belay.Failed, func(a *Account) { a.Cause = cause(2) }), MendClear, clears + "; " + resume},
-		{with(belay.Hollow, func(a *Account) { a.Cause = cause(1) }), LookHollow, "x show r/a.1 b; " + resume},
-		{with(belay.Hollow, func(a *Account) { a.Cause = cause(2) }), ClearHollow, "x show r/a.1 b; " + clears + "; " + resume},
-	} {
-		n := c.a.next("a b.yaml")
-		var cmds []string
-		for _, cmd := range n.Commands {
-			cmds = append(cmds, cmd.Text("x"))
-		}
-		if got := strings.Join(cmds, "; "); n.Advice != c.want || got != c.cmds {
-			t.Errorf("%s: %s %q, want %s %q", c.a.Status, n.Advice, got, c.want, c.cmds)
-		}
-	}
-}
-
 // An answer is too late when the time is over, unless the question stays open then.
 // promise: L
 func TestTooLate(t *testing.T) {
@@ -92,7 +29,7 @@ func TestTooLate(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	q := Asked{Place{"r/a.1", "b"}, Question{ID: "b.1", About: event.ItemApproval, TimedOut: true}}
+	q := Asked{Place: Place{"r/a.1", "b"}, Question: Question{ID: "b.1", About: event.ItemApproval, TimedOut: true}}
 	if got := q.Command().Text("x"); got != "x resume r" {
 		t.Errorf("a question that timed out is answered with %q", got)
 	}
@@ -160,7 +97,15 @@ func TestNextOfATask(t *testing.T) {
 		{belay.Held, judged(), nil, "/d", "", "", ""},
 	} {
 		a := Account{Run: "r", Standing: Standing{Status: c.status}, Task: c.task, Refused: c.review}
-		n, _ := a.nextOfTask(was, Facts{Here: c.here, Work: c.work})
+		r := Resumption{CarryOut: c.task.Planned && c.status == belay.Achieved}
+		switch {
+		case c.task.UsedUp(c.status):
+			r.No = NoRound
+		case c.status == belay.Aborted:
+			r.No = NoFinal
+		}
+		f := &finder{Account: &a, Facts: Facts{Here: c.here, Work: c.work}, started: was}
+		n, _ := f.ofTask(r)
 		var cmds []string
 		for _, cmd := range n.Commands {
 			cmds = append(cmds, cmd.Text("x"))

@@ -108,7 +108,7 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 		}
 	}
 	if h.left {
-		text += fmt.Sprintf("\nnext: %s resume %s", a.name(), req.Run.Root())
+		text += a.after(ws.state, req.Run.Root(), "\nnext: ", "\nnext: ")
 	}
 	a.tellRequest(lineOfRequest(req), asJSON, text)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/spelling"
+	"github.com/belay-run/belay/story"
 )
 
 func counts() []string {
@@ -130,10 +131,8 @@ func (a *app) clear(ctx context.Context, arg string, req event.Request, asJSON b
 	switch {
 	case h.left && m.final && req.What != event.CountInbox:
 		text += "; the run was cancelled, which is final: start a new one"
-	case h.left && m.said && req.What != event.CountInbox:
-		text += "; its steps are done, so resume would run nothing: " + a.againLine(req.Run, m.sayers)
 	case h.left && req.What != event.CountInbox:
-		text += fmt.Sprintf("; go on with %s resume %s", a.name(), req.Run.Root())
+		text += a.after(ws.state, req.Run.Root(), "; go on with ", "; next: ")
 	}
 	a.tellRequest(l, asJSON, text)
 	return nil
@@ -145,8 +144,6 @@ type clearing struct {
 	below    []belay.RunID // runs below it that have the same counted
 	services []string      // that the run's agents call and of which something is counted
 	final    bool          // the run cannot go on any more
-	said     bool          // its recipe made a stalemate of steps that are done
-	sayers   []belay.Path  // those that it reads
 }
 
 // meant finds the run and the step that are meant, and what else belongs to it.
@@ -157,7 +154,6 @@ func (a *app) meant(ws *workshop, arg string, req event.Request) (m clearing, er
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	m.final = s.Tree.Status() == belay.Aborted
-	m.sayers, m.said = s.Tree.SaidStalemate()
 	m.req, m.services, err = aimed(ws, s, req)
 	if err == nil && req.What == event.CountAttempts && req.Step == "" {
 		m.below = s.Tree.Counted(m.req.Run)
@@ -189,11 +185,8 @@ func aimed(ws *workshop, s *runView, req event.Request) (event.Request, []string
 		}
 		return req, names, err
 	case event.CountInbox:
-		switch status := s.Tree.Status(); status {
-		case belay.Running, belay.Held, belay.Parked, belay.Paused:
-			return req, nil, exit.New(exit.Invalid, "clear run "+string(s.id.Root()), fmt.Errorf("it is %s: it stays in the inbox until it has ended", status),
-				"answer what it asks, resume it or cancel it")
-		case belay.Achieved, belay.Partial, belay.NotAchieved, belay.Hollow, belay.Failed, belay.Stalemate, belay.Aborted, belay.Stopped:
+		if why := story.KeepsInInbox(s.Tree.Status()); why != "" {
+			return req, nil, exit.New(exit.Invalid, "clear run "+string(s.id.Root()), errors.New(why), "answer what it asks, resume it or cancel it")
 		}
 		req.Run = s.id.Root()
 	case event.CountBudget, event.CountRestarts, event.CountReview:

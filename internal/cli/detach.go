@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -154,22 +154,10 @@ func (a *app) lacks(given []string) (names []string) {
 	return names
 }
 
-// equipped refuses to go on with a run without a variable that its steps were given:
-// they would fail for want of it. line is what was typed.
-func (a *app) equipped(act string, o *engine.Open, line string) error {
-	names := a.lacks(o.Tree.Started().Given)
-	if len(names) == 0 {
-		return nil
-	}
+// unequipped is that a run is not gone on with, because its steps would fail for want of
+// variables that they were given. c is what was typed.
+func (a *app) unequipped(act string, id belay.RunID, names []string, c story.Command) error {
 	return exit.New(exit.Invalid, act,
-		fmt.Errorf("nothing was started: the steps of run %s were given variables that are not set here: %s", o.ID, strings.Join(names, ", ")),
-		"set them: "+withVariables(names, line))
-}
-
-// withVariables is a command that is typed with variables set for it.
-func withVariables(names []string, line string) string {
-	for _, n := range slices.Backward(names) {
-		line = n + "=VALUE " + line
-	}
-	return line
+		fmt.Errorf("nothing was started: the steps of run %s were given variables that are not set here: %s", id, strings.Join(names, ", ")),
+		"set them: "+c.Given(names...).Text(a.name()))
 }

@@ -28,18 +28,6 @@ type madePlan struct {
 	criteria, plan json.RawMessage
 }
 
-// onlyPlanned tells whether all that a run had to do was a plan, and it is there.
-func onlyPlanned(o *engine.Open) bool {
-	return doesTask(o) && planOnly(o.Tree) && o.Tree.Status() == belay.Achieved
-}
-
-// usedUp tells whether a task ended with a verdict of its rounds: to go on with it
-// would do nothing.
-func usedUp(o *engine.Open) bool {
-	t := taskIn(o)
-	return t != nil && t.UsedUp(o.Tree.Status())
-}
-
 // carrierID is the id of the run that carries out the plan of another one. It follows from
 // that one, so that there is one of them: only one process can make the folder of a run.
 // A later run that is given the id of a plan which was removed has another time.

@@ -99,7 +99,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if live.Rest != nil {
 		told = a.keepReceipt(ctx, ws.state, o)
 	}
-	acc := a.account(o, told)
+	acc := a.account(ws.state, o, told)
 	beside := story.BesideOf(o.Tree, taskIn(o))
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
@@ -258,11 +258,13 @@ func (a *app) ended(id belay.RunID, res belay.RunResult) {
 
 // account is what there is to say about a run that nobody drives any more; nil for one
 // that never began.
-func (a *app) account(o *engine.Open, told *story.Story) *story.Account {
+func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *story.Account {
 	if o.Tree.Run(o.ID) == nil {
 		return nil // the error says why
 	}
-	return told.Account(o.ID, story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob)})
+	f := story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob), Lacks: a.lacks(o.Tree.Started().Given), Watched: true}
+	f.WantsDisk, f.DiskFree = diskOf(o.Tree, st)
+	return told.Account(o.ID, f)
 }
 
 // summary prints how a run stands and what to type next.

@@ -13,37 +13,35 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/hand"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
 
-// goOn are the facts that a person's resume adds: the end of a pause, the step to go
-// on from, another agent, and what is tried again.
-func (a *app) goOn(ws *workshop, open *engine.Open, o resumeOptions) ([]flow.Fact, error) {
-	if o.unattended {
-		return nil, nil
-	}
+// goOn is what a person's resume wants: the step to go on from, another agent, and what
+// is tried again.
+func (a *app) goOn(ws *workshop, open *engine.Open, o resumeOptions) (flow.GoOn, error) {
 	g := flow.GoOn{By: engine.Person(), Why: o.why, Agent: o.agent, Held: o.retryHeld, ID: freshID(event.RequestAnswer)}
 	if o.from != "" {
 		at, ok := story.New(open.Tree).Find(open.ID, belay.Path(o.from))
 		if !ok {
-			return nil, a.noSuchStep("resume", open.ID, belay.Path(o.from))
+			return g, a.noSuchStep("resume", open.ID, belay.Path(o.from))
 		}
 		g.Run, g.From = at.Run, at.Path
 	}
 	if o.agent != "" {
 		if _, err := ws.local.Host.Find(o.agent); err != nil {
-			return nil, exit.New(exit.Invalid, "resume", err, "see which agents there are with "+a.name()+" doctor")
+			return g, exit.New(exit.Invalid, "resume", err, "see which agents there are with "+a.name()+" doctor")
 		}
 	}
-	if dir, wants := open.Tree.WantsDisk(); wants {
-		g.DiskFree = !hand.Look(dir, ws.state.Dir(), 0).DiskFull
-	}
-	facts, err := open.Tree.GoOn(g)
-	var no *flow.CannotGoOn
-	if errors.As(err, &no) {
-		return nil, a.cannotGoOn(open.ID, o.from, no)
-	}
-	return facts, err
+	_, g.DiskFree = diskOf(open.Tree, ws.state)
+	return g, nil
+}
+
+// diskOf is the directory of a step that is held because the disk was full, "" for none,
+// and whether there is room again.
+func diskOf(tree *flow.Tree, st *journal.State) (dir string, free bool) {
+	dir, wants := tree.WantsDisk()
+	return dir, wants && !hand.Look(dir, st.Dir(), 0).DiskFull
 }
 
 // cannotGoOn says what to type instead.
@@ -113,8 +111,8 @@ func (a *app) rerun(ctx context.Context, cmd *cobra.Command, arg string, p belay
 	if err != nil {
 		return err
 	}
-	if err := a.equipped("rerun", open, story.Rerun(id, p).Text(a.name())); err != nil {
-		return errors.Join(err, open.Close())
+	if names := a.lacks(open.Tree.Started().Given); len(names) > 0 {
+		return errors.Join(a.unequipped("rerun", id, names, story.Rerun(id, p)), open.Close())
 	}
 	facts, err := a.again(ws, open, p, o)
 	if err != nil {

@@ -238,19 +238,30 @@ func (a *app) resting(st *journal.State, sum journal.Summary) letter {
 	case belay.Partial:
 		l.Kind, l.Question = letterPartial, cmp.Or(said, "a part of it is missing")
 	case belay.Stopped:
-		l.Kind, l.Question, l.Command = letterStopped, cmp.Or(said, "it was stopped"), story.Resume(sum.ID).Text(a.name())
+		l.Kind, l.Question = letterStopped, cmp.Or(said, "it was stopped")
 	case belay.Paused:
-		l.Kind, l.Question, l.Command = letterPaused, cmp.Or(said, "it was paused"), story.Resume(sum.ID).Text(a.name())
+		l.Kind, l.Question = letterPaused, cmp.Or(said, "it was paused")
 	case belay.Achieved, belay.Aborted, belay.Held, belay.Running, belay.Parked: // see letters
 	}
 	if sum.Times > 1 {
 		l.Times = sum.Times
 		l.Question += fmt.Sprintf(" (%d runs in a row)", sum.Times)
 	}
-	if sum.Status != belay.Paused {
+	if story.KeepsInInbox(sum.Status) == "" {
 		l.Clear = story.Clear(sum.ID, event.CountInbox).Text(a.name())
 	}
 	return l
+}
+
+// say puts what to type next into a letter.
+func (l *letter) say(next story.Next, name string) {
+	if len(next.Commands) == 0 {
+		return
+	}
+	l.Command = next.Commands[0].Text(name)
+	if len(next.Commands) > 1 {
+		l.Then = next.Commands[1].Text(name)
+	}
 }
 
 // opened looks into the journal of a run that may have asked something.
@@ -264,25 +275,19 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	}
 	if err != nil {
 		l.Kind, l.Question = letterDamaged, "its journal cannot be read: "+err.Error()
+		l.Command = a.name() + " audit " + string(sum.ID)
 		return []letter{l}
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
-	lacks := a.lacks(s.Tree.Started().Given)
-	l.lacks = len(lacks) > 0
-	resume := withVariables(lacks, story.Resume(sum.ID).Text(a.name()))
-	then := resume
-	if status := s.Tree.Status(); status == belay.Running && !s.crashed() || status == belay.Parked {
-		then = "" // who drives it goes on by itself, and an answer wakes one that is parked
-	}
+	s.lacks = a.lacks(s.Tree.Started().Given)
+	l.lacks = len(s.lacks) > 0
+	acc := s.Account(sum.ID, s.facts(time.Now()))
 	var list []letter
-	for _, w := range waitings(s.Questions(s.steps(), time.Now()), a.name()) {
+	for _, w := range waitings(acc.Asked, a.name()) {
 		q := l
 		q.Kind, q.Run, q.Step, q.Name, q.Item = letterQuestion, w.Run, w.Step, w.Name, w.Item
-		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, then
+		q.Question, q.Choices, q.Since, q.Command, q.Then = w.Question, w.Choices, w.Since, w.Command, w.Then
 		q.Who, q.Until, q.OnTimeout, q.TimedOut = w.Who, w.Until, w.OnTimeout, w.TimedOut
-		if w.TimedOut {
-			q.Then = ""
-		}
 		if w.About == string(event.ItemApproval) {
 			q.Kind = letterApproval
 		}
@@ -298,10 +303,11 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		list = append(list, q)
 	}
 	status := story.Status(s.Tree)
-	l.Since, l.Command = s.Last.UTC(), resume
+	l.Since = s.Last.UTC()
+	l.say(acc.Next, a.name())
 	switch {
 	case sum.Status == belay.Stopped || sum.Status == belay.Paused:
-		return a.restingWith(st, sum, list)
+		return a.restingWith(st, sum, acc.Next, list)
 	case status.Terminal() || status == belay.Stopped || status == belay.Paused: // its driver died before it could say so in the index
 		sum.Status, sum.Ended = status, l.Since
 		if s.Rest != nil {
@@ -310,7 +316,7 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		if status == belay.Achieved || status == belay.Aborted {
 			return nil
 		}
-		return a.restingWith(st, sum, list)
+		return a.restingWith(st, sum, acc.Next, list)
 	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
@@ -323,9 +329,12 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 
 // restingWith are the letters about a run that a person let rest: what it asked can be
 // answered before it goes on, and stands for the run.
-func (a *app) restingWith(st *journal.State, sum journal.Summary, asked []letter) []letter {
+func (a *app) restingWith(st *journal.State, sum journal.Summary, next story.Next, asked []letter) []letter {
 	rest := a.resting(st, sum)
 	if len(asked) == 0 {
+		if !sum.Status.Terminal() { // of one that ended a page tells more than a line
+			rest.say(next, a.name())
+		}
 		return []letter{rest}
 	}
 	for i := range asked {

@@ -68,7 +68,7 @@ func TestInboxOpensWhatWaits(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	out, _, _ := belayOn(t, state, "inbox")
-	for _, want := range []string{"belay resume r1", "belay why hollow1", "nothing changed", "belay why gone1"} {
+	for _, want := range []string{"belay resume r1", "belay why hollow1", "nothing changed", "belay audit gone1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -117,8 +117,8 @@ func TestLetterOfEachStatus(t *testing.T) {
 		belay.Partial:     "partial belay why %s / belay clear %s inbox --why TEXT",
 		belay.Hollow:      "hollow belay why %s / belay clear %s inbox --why TEXT",
 		belay.Stalemate:   "stalemate belay why %s / belay clear %s inbox --why TEXT",
-		belay.Stopped:     "stopped belay resume %s / belay clear %s inbox --why TEXT",
-		belay.Paused:      "paused belay resume %s / ",
+		belay.Stopped:     "stopped belay why %s / belay clear %s inbox --why TEXT",
+		belay.Paused:      "paused belay why %s / ",
 	}
 	for status := range want {
 		noted(t, state, journal.Summary{ID: belay.RunID(strings.ToLower(string(status))), Name: string(status), Status: status, Started: night, Updated: night})

@@ -59,12 +59,12 @@ func (a *app) pause(ctx context.Context, arg, why string, asJSON bool) (err erro
 		return a.unanswered(ctx, ws, req, asJSON)
 	case accepted:
 	}
-	a.tellRequest(lineOfRequest(req), asJSON, a.pausedText(id))
+	a.tellRequest(lineOfRequest(req), asJSON, fmt.Sprintf("%s\nnext, when nothing of it runs any more: %s resume %s", pausedText(id), a.name(), id))
 	return nil
 }
 
-func (a *app) pausedText(id belay.RunID) string {
-	return fmt.Sprintf("run %s is paused: what runs goes on to its end, and nothing else starts\nnext: %s resume %s", id, a.name(), id)
+func pausedText(id belay.RunID) string {
+	return fmt.Sprintf("run %s is paused: what runs goes on to its end, and nothing else starts", id)
 }
 
 // pauseFree pauses a run that nobody drives: the wish is on record for whoever goes
@@ -96,6 +96,6 @@ func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON 
 			return err
 		}
 	}
-	a.tellRequest(l, asJSON, a.pausedText(o.ID))
+	a.tellRequest(l, asJSON, pausedText(o.ID)+a.after(ws.state, o.ID, "\nnext: ", "\nnext: "))
 	return nil
 }

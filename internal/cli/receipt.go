@@ -96,7 +96,7 @@ func unseen(f receipt.Facts) receipt.Facts {
 // seenNow is what a receipt has from the machine.
 func seenNow(ctx context.Context, program string, blob func(sha string, most int64) ([]byte, error)) receipt.Facts {
 	return receipt.Facts{
-		Facts: story.Facts{Now: time.Now(), Text: blobs(blob)}, Program: program, There: there, Top: worktree.Whole,
+		Facts: story.Facts{Now: time.Now(), Text: blobs(blob), Watched: true}, Program: program, There: there, Top: worktree.Whole,
 		State:  func(dir string) belay.TreeState { return worktree.Glance(ctx, dir) },
 		Commit: func(dir, name string) string { return worktree.CommitOf(ctx, dir, name) },
 		Between: func(dir, from, tip, tree string) (worktree.Range, error) {

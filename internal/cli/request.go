@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
 )
@@ -91,6 +92,25 @@ func (a *app) grantFree(o *engine.Open, req event.Request, asJSON bool) (check b
 		err = o.Note(belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: story.DecidedReason})
 	}
 	return check, err
+}
+
+// after is what to type next about a run that a request changed and that nobody drives,
+// behind a word for a resume, or for all else.
+func (a *app) after(st *journal.State, id belay.RunID, resume, other string) string {
+	s, err := tell(st, string(id))
+	if err != nil {
+		return "" // what was asked is done
+	}
+	defer func() { _ = s.close() }() // read only: nothing to lose
+	s.lacks = a.lacks(s.Tree.Started().Given)
+	next := s.Account(id, s.facts(time.Now())).Next
+	switch {
+	case len(next.Commands) == 0:
+		return ""
+	case next.Goes():
+		return resume + next.Line(a.name())
+	}
+	return other + next.Line(a.name())
 }
 
 // refuse is a request that the run did not grant.

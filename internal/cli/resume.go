@@ -1,19 +1,19 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
-	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
@@ -76,29 +76,21 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if err != nil {
 		return err
 	}
-	if status := open.Tree.Status(); o.unattended && (status.Terminal() || status == belay.Paused || status == belay.Stopped) {
-		return a.rest(ctx, ws, open, nil, o.json)
-	}
-	if !o.unattended && onlyPlanned(open) {
+	r, err := a.wishes(ctx, ws, open, o)
+	switch {
+	case err != nil:
+		return errors.Join(err, open.Close())
+	case r.CarryOut:
 		return a.carryOut(ctx, cmd, ws, open, o)
-	}
-	if usedUp(open) {
-		if !o.json {
+	case r.No != story.GoesOn:
+		if r.No == story.NoRound && !o.json {
 			a.say("no round of run %s is left: there is nothing to resume", id)
 		}
-		return a.rest(ctx, ws, open, nil, o.json)
-	}
-	more, err := a.goOn(ws, open, o)
-	if err != nil {
-		return errors.Join(err, open.Close())
-	}
-	facts, drive, err := a.reopening(ctx, ws.state, open, o.why)
-	if err != nil || !drive {
+		err := a.refusal(ws, open, r)
+		if r.No == story.NoVariables {
+			return errors.Join(err, open.Close())
+		}
 		return a.rest(ctx, ws, open, err, o.json)
-	}
-	facts = append(facts, more...)
-	if err := a.equipped("resume", open, a.name()+" resume "+string(id)); err != nil {
-		return errors.Join(err, open.Close())
 	}
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
@@ -107,72 +99,63 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		}
 		defer release()
 	}
-	return a.drive(ctx, ws, open, o.json, facts...)
+	return a.drive(ctx, ws, open, o.json, r.Facts...)
 }
 
-// reopening decides what resume means for a run as it stands: the facts to
-// begin with, and whether there is anything to drive.
-func (a *app) reopening(ctx context.Context, st *journal.State, o *engine.Open, why string) (facts []flow.Fact, drive bool, err error) {
-	switch status := o.Tree.Status(); status {
-	case belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
-		inside, _, err := a.inside(st)
-		if err != nil {
-			return nil, false, err
-		}
-		if inside != "" { // its step started it; to open it again is a person's all the same
-			return nil, false, exit.New(exit.Failed, "resume",
-				fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, inside),
-				"type it in a terminal of your own")
-		}
-		if err := a.stands(ctx, o); err != nil {
-			a.stuck(o.Tree, belay.Stalemate)
-			return nil, false, err
-		}
-		return o.Tree.Reopen(engine.Person(), why), true, nil
-	case belay.Achieved, belay.Aborted:
-		return nil, false, nil
-	case belay.Held, belay.Stopped, belay.Paused, belay.Parked, belay.Running:
+// wishes asks what resume means for a run as it stands.
+func (a *app) wishes(ctx context.Context, ws *workshop, open *engine.Open, o resumeOptions) (story.Resumption, error) {
+	w := story.Wish{Unattended: o.unattended, Lacks: a.lacks(open.Tree.Started().Given)}
+	w.Changed = func(dir string, left belay.TreeState) bool {
+		now := open.LookAt(ctx, dir)
+		return now.Error != "" || now.Tree != left.Tree || now.Head != left.Head
 	}
-	return nil, true, nil
+	var err error
+	if w.GoOn, err = a.goOn(ws, open, o); err == nil && story.Reopens(open.Tree.Status()) {
+		w.Inside, _, err = a.inside(ws.state)
+	}
+	if err != nil {
+		return story.Resumption{}, err
+	}
+	r, err := story.Resumes(open.Tree, taskIn(open), w)
+	var no *flow.CannotGoOn
+	if errors.As(err, &no) {
+		err = a.cannotGoOn(open.ID, o.from, no)
+	}
+	return r, err
 }
 
-// stands refuses to go on with a run in a stalemate that would only come to the same
-// again: rounds while the files are as they left them, and what a recipe said of
-// itself until a person says what is different, or runs a step of it again.
-func (a *app) stands(ctx context.Context, o *engine.Open) error {
-	if steps, said := o.Tree.SaidStalemate(); said {
-		return exit.New(exit.Stalemate, "resume",
-			fmt.Errorf("STALEMATE: the recipe of run %s says so, and its steps are done: there is nothing to go on with", o.ID),
-			"change what they work on, then "+a.againLine(o.ID, steps)+"; a changed recipe or --set needs a new run")
+// refusal is the error of a run that resume does not go on with; nil where its result
+// says it. What helps is what the run itself names as the next thing to type.
+func (a *app) refusal(ws *workshop, o *engine.Open, r story.Resumption) error {
+	status := o.Tree.Status()
+	switch r.No {
+	case story.NoPerson:
+		return exit.New(exit.Failed, "resume",
+			fmt.Errorf("run %s has ended %s, and only a person may open it again; this is a step of run %s", o.ID, status, r.Above),
+			"type it in a terminal of your own")
+	case story.NoVariables:
+		names := a.lacks(o.Tree.Started().Given)
+		return a.unequipped("resume", o.ID, names, story.Resume(o.ID))
+	case story.NoStep, story.NoChange:
+		err := fmt.Errorf("%s: the recipe of run %s says so, and its steps are done: there is nothing to go on with", status, o.ID)
+		if r.No == story.NoChange {
+			err = fmt.Errorf("STALEMATE: run %s made no progress, and nobody has said since what is different now", o.ID)
+		}
+		if r.Seen {
+			err = fmt.Errorf("STALEMATE: the rounds of run %s made no progress, and nothing has changed in %s since", o.ID, r.Dir)
+		}
+		if status == belay.Stalemate {
+			a.stuck(o.Tree, status)
+		}
+		next := cmp.Or(tui.Next(a.account(ws.state, o, story.New(o.Tree)), a.name()), "start a new run")
+		cure := "change what it works on, then " + next + "; a changed recipe or --set needs a new run"
+		if r.Seen {
+			cure = "change something there, then " + story.Resume(o.ID).Text(a.name()) + "; or, when something else is different, " + next
+		}
+		return exit.New(o.Result().Code, "resume", err, cure)
+	case story.GoesOn, story.NoAttend, story.NoMore, story.NoFinal, story.NoRound:
 	}
-	dir, left, ok := o.Tree.Standstill()
-	if !ok {
-		return nil
-	}
-	clears := story.Clear(o.ID, event.CountAttempts).Text(a.name())
-	if left.Tree == "" {
-		return exit.New(exit.Stalemate, "resume",
-			fmt.Errorf("STALEMATE: run %s made no progress, and nobody has said since what is different now", o.ID),
-			fmt.Sprintf("change what it works on, then %s, then resume; a changed recipe or --set needs a new run", clears))
-	}
-	if now := o.LookAt(ctx, dir); now.Error != "" || now.Tree != left.Tree || now.Head != left.Head {
-		return nil
-	}
-	return exit.New(exit.Stalemate, "resume",
-		fmt.Errorf("STALEMATE: the rounds of run %s made no progress, and nothing has changed in %s since", o.ID, dir),
-		fmt.Sprintf("change something there, or %s, then resume; a changed recipe or --set needs a new run", clears))
-}
-
-// againLine is what to type to run steps again, or what to do where there is none.
-func (a *app) againLine(id belay.RunID, steps []belay.Path) string {
-	if len(steps) == 0 {
-		return "start a new run"
-	}
-	var lines []string
-	for _, p := range steps {
-		lines = append(lines, story.Rerun(id, p).Text(a.name()))
-	}
-	return strings.Join(lines, ", or ")
+	return nil
 }
 
 // rest shows a run that is not driven any further, and gives it back. Its last
@@ -184,7 +167,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 		err = noteEnd(ws.state, o, res, at)
 		told = a.keepReceipt(ctx, ws.state, o)
 	}
-	acc := a.account(o, told)
+	acc := a.account(ws.state, o, told)
 	if e := o.Close(); err == nil {
 		err = e
 	}

@@ -46,9 +46,10 @@ type runLine struct {
 	Pid     int          `json:"pid,omitempty"`   // of its driver
 	Waits   string       `json:"waits,omitempty"` // what it waits for that another run has
 
-	State  story.RunState `json:"state"`          // in one word, with its driver looked at
-	For    string         `json:"for,omitempty"`  // of one that waits or is held: what or whom it waits for
-	Until  time.Time      `json:"until,omitzero"` // of one that waits or is parked
+	State  story.RunState `json:"state"`               // in one word, with its driver looked at
+	For    string         `json:"for,omitempty"`       // of one that waits or is held: what or whom it waits for
+	Until  time.Time      `json:"until,omitzero"`      // of one that waits or is parked
+	Nobody bool           `json:"unwatched,omitempty"` // of one that is parked: no watch wakes it
 	Reason string         `json:"reason,omitempty"`
 	Cure   string         `json:"cure,omitempty"` // of one that cannot be read
 
@@ -69,6 +70,7 @@ func (a *app) runs(asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
+	leads := st.WatchLeads()
 	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE", "TASK"}}
 	for _, sum := range sums {
 		if sum.Gone {
@@ -80,6 +82,7 @@ func (a *app) runs(asJSON bool) (err error) {
 			l = l.mended(st, sum.Beat)
 		}
 		l.standing(sum, time.Now())
+		l.Nobody = l.State == story.StateParked && !leads
 		l.unbegun = l.Status == journal.Unreadable && !st.Begun(sum.ID)
 		if asJSON {
 			a.object(l)
@@ -200,8 +203,11 @@ func (l runLine) status() string {
 		}
 	case story.StatePaused, story.StateStopped, story.StateEnded:
 	}
-	if !l.Until.IsZero() {
-		text += ", until " + l.Until.Local().Format(time.DateTime)
+	switch at := l.Until.Local().Format(time.DateTime); {
+	case l.Nobody && l.Until.Before(time.Now()):
+		text += ", due since " + at + ": no watch runs, resume it"
+	case !l.Until.IsZero():
+		text += ", until " + at
 	}
 	return text
 }

@@ -136,7 +136,9 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 			question = q.Ask
 		}
 		a.out.line("\n%s", readable.Clean(question))
-		a.out.line("next: %s", story.Held(p).Command().Text(a.name()))
+		for _, q := range s.Questions([]story.Placed{p}, time.Now()) {
+			a.out.line("next: %s", q.Command().Text(a.name()))
+		}
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type runView struct {
 	work     belay.RunID       // the run that carries out its plan; "" = none
 	together story.Together    // what the runs used that belong together
 	lies     *journal.Archived // where it lies, for a run that can only be looked at
+	state    *journal.State
+	lacks    []string // variables that its steps were given and that are not set here
 }
 
 func tell(st *journal.State, arg string) (*runView, error) {
@@ -72,7 +74,7 @@ func tellCopy(st *journal.State, lies journal.Archived, child string, logs bool)
 // tellView tells the run that a view is of; where it cannot, the view is closed.
 func tellView(st *journal.State, view *journal.View, id belay.RunID) (*runView, error) {
 	var err error
-	s := &runView{id: id, view: view, together: together(st, id)}
+	s := &runView{id: id, view: view, together: together(st, id), state: st}
 	var tree *flow.Tree
 	if s.recs, err = view.Load(); err == nil {
 		tree, err = engine.Fold(id.Root(), s.recs, view)
@@ -120,12 +122,18 @@ func (a *app) read(arg string, see func(*runView) error) (err error) {
 		return err
 	}
 	defer closing(&err, "close journal", s.close)
+	s.lacks = a.lacks(s.Tree.Started().Given)
 	return see(s)
 }
 
 // facts is what only the machine knows about the run.
 func (s *runView) facts(now time.Time) story.Facts {
-	return story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Work: s.work, Here: here(), Text: blobs(s.view.ReadBlob)}
+	f := story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Work: s.work, Here: here(), Text: blobs(s.view.ReadBlob), Lacks: s.lacks}
+	if s.lies == nil && s.state != nil {
+		f.Watched = s.state.WatchLeads()
+		f.WantsDisk, f.DiskFree = diskOf(s.Tree, s.state)
+	}
+	return f
 }
 
 func (s *runView) close() error { return s.view.Close() }
@@ -145,6 +153,9 @@ func (s *runView) standing() string {
 		return lostText
 	}
 	if p, parked := s.Tree.Parked(); parked {
+		if now := time.Now(); p.Until.Before(now) && s.state != nil && !s.state.WatchLeads() {
+			return fmt.Sprintf("%s for %s, due since %s: no watch runs, so nobody wakes it", belay.Parked, p.For, untilText(p.Until, now))
+		}
 		return fmt.Sprintf("%s until %s for %s", belay.Parked, untilText(p.Until, time.Now()), p.For)
 	}
 	if _, paused := s.Tree.Paused(); paused && s.Tree.Status() == belay.Running {

@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -281,7 +282,7 @@ type watchLine struct {
 func (w *watcher) tell(d watch.Decision, sum journal.Summary) {
 	l := watchLine{Event: d.Event, At: time.Now().UTC(), Run: d.Run, Recipe: sum.Name, Status: sum.Status, Message: d.Reason}
 	if d.Next != "" {
-		l.Next = withVariables(d.Needs, w.app.name()+" "+d.Next)
+		l.Next = story.Command(strings.Fields(d.Next)).Given(d.Needs...).Text(w.app.name())
 	}
 	switch d.Event {
 	case watch.NeedsYou:

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -42,7 +44,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 			r = aboutRun{notice: notify.Notice{Run: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Status: string(sum.Status)}}
 		}
 		r.notice.Code, r.notice.Reason, r.notice.Items = d.Code(), d.Reason, []notify.Item{}
-		r.notice.Next = withVariables(d.Needs, w.app.name()+" "+d.Next)
+		r.notice.Next = story.Command(strings.Fields(d.Next)).Given(d.Needs...).Text(w.app.name())
 		return r, nil
 	})
 }

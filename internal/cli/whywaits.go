@@ -34,9 +34,13 @@ type waiting struct {
 func waitings(asked []story.Asked, name string) []waiting {
 	list := []waiting{}
 	for _, q := range asked {
+		then := ""
+		if q.Then != nil {
+			then = q.Then.Text(name)
+		}
 		list = append(list, waiting{
 			Run: q.Run, Step: string(q.Path), Name: q.Name(), Item: q.ID, Question: q.Ask, Choices: q.Choices, Since: q.At.UTC(),
-			Command: q.Command().Text(name), Then: story.Resume(q.Run).Text(name),
+			Command: q.Command().Text(name), Then: then,
 			About: string(q.About), Who: q.Who, Until: q.Until.UTC(), OnTimeout: q.OnTimeout, TimedOut: q.TimedOut, asked: q,
 		})
 	}
@@ -130,6 +134,12 @@ func (w *whyFacts) advice(a story.Advice) string {
 		return "nothing: it goes on by itself at " + w.clock(w.Blocked[0].Until) + "; if you know that the service answers again, say so"
 	case story.WaitWatch:
 		return "nothing: belay watch wakes it when its time comes; to have it driven now, resume it"
+	case story.WakeIt:
+		return "no watch runs, so nobody wakes it: resume it, or start belay watch --all"
+	case story.FreeDisk:
+		return "make room on the disk, then go on; what is done is not done again"
+	case story.StartOver:
+		return "resume would run nothing: the run keeps its recipe and the values of --set; start a new run"
 	case story.Watch:
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:

@@ -525,7 +525,8 @@ func (r *Receipt) commandsPart(p *page) {
 func (r *Receipt) goOnWords() []Command {
 	words := map[story.Advice]string{
 		story.StartNew: "start a new run: this one was cancelled", story.Adopt: "go on: its driver died",
-		story.AnswerNow: "answer", story.WaitService: "when the service is back", story.WaitWatch: "do not wait for its time",
+		story.AnswerNow: "answer", story.WaitService: "when the service is back", story.WaitWatch: "do not wait for its time", story.WakeIt: "no watch wakes it: go on",
+		story.FreeDisk: "make room on the disk, then go on", story.StartOver: "a new run: nothing of this one would run again",
 		story.Watch: "watch it", story.AnswerFirst: "answer", story.GoOn: "go on",
 		story.Answered: "go on", story.LookAtWork: "look at the work",
 		story.Reopen: "run the steps that were left out", story.Mend: "fix the cause, then go on",

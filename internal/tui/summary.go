@@ -130,7 +130,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	const or, then = "  |  ", ", then "
 	show := story.Command{"show", string(acc.Run)}.Text(belayCmd)
 	switch acc.Next.Advice {
-	case story.GoOn, story.WaitWatch, story.Adopt:
+	case story.GoOn, story.WaitWatch, story.WakeIt, story.Adopt:
 		return show + or + typed[0]
 	case story.Mend, story.MendClear, story.LookHollow, story.ClearHollow:
 		text := strings.Join(typed, then)
@@ -140,8 +140,6 @@ func Next(acc *story.Account, belayCmd string) string {
 		}
 		looked := story.Show(c.At()).Text(belayCmd)
 		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
-	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst:
-		return strings.Join(typed, then)
 	case story.EditPlan:
 		return "edit plan.json in the folder of the run" + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.CarryOut:
@@ -152,8 +150,9 @@ func Next(acc *story.Account, belayCmd string) string {
 		return typed[0] + "   # a new run; no round of this one is left"
 	case story.AddChecks:
 		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
-	case story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork, story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut:
-		return strings.Join(typed, or)
+	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst, story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork,
+		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.FreeDisk, story.StartOver:
+		return acc.Next.Line(belayCmd)
 	case story.Nothing:
 	}
 	return ""
