@@ -41,9 +41,29 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/belay: static, no paths of this machine in it
+build: ## build bin/belay, with the flags of go run and go test: nothing is compiled twice
 	$(call say,build bin/belay $(VERSION))
-	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/belay ./cmd/belay
+	@$(GO) build -ldflags '$(LDFLAGS)' -o bin/belay ./cmd/belay
+
+.PHONY: manual
+manual: ## write manual pages and completions to bin/release
+	$(call say,manual)
+	@cd tools/manual && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(GO) run . ../../bin/release
+
+# goreleaser and cyclonedx-gomod, built once from the versions of tools/release/go.mod.
+bin/tools/goreleaser: tools/release/go.mod
+	$(call say,build the tools of a release: some minutes, once)
+	@cd tools/release && $(GO) build -trimpath -buildvcs=false -o ../../bin/tools/ tool
+
+.PHONY: release-dry
+release-dry: bin/tools/goreleaser ## build all of a release in dist, and publish nothing
+	$(call say,release-dry)
+	@PATH="$(CURDIR)/bin/tools:$$PATH" goreleaser release --snapshot --clean
+
+.PHONY: release-check
+release-check: ## make it twice, and run the demo out of the archive
+	$(call say,release-check)
+	@GO='$(GO)' scripts/release-check
 
 .PHONY: test
 test: ## run the tests
@@ -121,6 +141,7 @@ fmt-check: ## fail when gofmt would change a source
 .PHONY: vet
 vet: ## go vet, for this system and for macOS
 	$(call say,vet)
+	@cd tools/manual && $(GO) vet ./...
 	@$(GO) vet ./...
 	@GOOS=darwin $(GO) vet ./...
 	@$(GO) vet -tags failpoints ./...
@@ -186,6 +207,7 @@ nightly: ## the long sweeps, whole: what a change runs in part (an hour and more
 	@$(MAKE) matrix
 	@$(MAKE) crash KILLS=200
 	@$(MAKE) race ALL=1
+	@$(MAKE) release-check
 	@echo "== nightly: all good"
 
 .PHONY: hooks

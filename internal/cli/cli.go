@@ -116,6 +116,11 @@ func (a *app) self() (string, error) {
 	return exe, nil
 }
 
+// Commands is the tree of commands, for who describes it: nothing of it can be run.
+func Commands() *cobra.Command {
+	return (&app{std: Streams{Out: io.Discard, Err: io.Discard}, out: &answer{w: io.Discard}, logLevel: logInfo}).root()
+}
+
 // root is the tree of commands.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
