@@ -54,7 +54,7 @@ func checkAgents(agents []Agent) error {
 		case !agentForm().MatchString(a.Name):
 			return fmt.Errorf("%q cannot name an agent: it is a letter a-z, then a-z, 0-9, - and _", a.Name)
 		case slices.Contains(agent.Kinds(), agent.Kind(a.Name)):
-			return fmt.Errorf("Belay itself has an agent %q: choose another name", a.Name)
+			return fmt.Errorf("%q is an agent that Belay knows: choose another name", a.Name)
 		case seen[a.Name]:
 			return fmt.Errorf("two agents are named %q", a.Name)
 		case a.Do == nil:

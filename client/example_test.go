@@ -28,7 +28,7 @@ func shout(context.Context, client.Task) (string, error) {
 func here() (c *client.Client, done func()) {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
 	}
 	return program.In(dir), func() { _ = os.RemoveAll(dir) }
 }
@@ -78,7 +78,7 @@ func ExampleClient_Resume() {
 	if _, err := belay.Run(ctx, "testdata/fail.yaml", client.ID("second-try")); err != nil {
 		// here a person mends what was wrong
 		if err := os.Setenv("MENDED", "yes"); err != nil {
-			panic(err)
+			fmt.Println(err)
 		}
 		defer func() { _ = os.Unsetenv("MENDED") }() // the name is fine
 	}
@@ -93,11 +93,12 @@ func ExampleClient_Follow() {
 	ctx := context.Background()
 	res, err := belay.Run(ctx, "testdata/greet.yaml")
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
 	}
 	for r, err := range belay.Follow(ctx, res.Run) {
 		if err != nil {
-			panic(err)
+			fmt.Println(err)
+			break
 		}
 		fmt.Println(r.Event.Kind())
 	}

@@ -36,10 +36,10 @@ const (
 // used as they are, so that the first start of the program tells.
 func Serve(agents ...Agent) *Client {
 	if err := checkAgents(agents); err != nil {
-		panic("client.Serve: " + err.Error())
+		panic("client.Serve: " + err.Error()) //nolint:forbidigo // a mistake in the source of a program, as of regexp.MustCompile
 	}
 	if filepath.Base(os.Args[0]) == helperName {
-		os.Exit(exit.Code(serve(agents, os.Args)))
+		os.Exit(exit.Code(serve(agents, os.Args))) //nolint:forbidigo // this process is one of a run, and has no main of its own
 	}
 	return &Client{served: true}
 }

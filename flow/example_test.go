@@ -25,7 +25,8 @@ steps:
     command: make test
 `))
 	if r == nil {
-		panic(problems)
+		fmt.Println(problems)
+		return
 	}
 	tree := flow.NewTree("demo", flow.Library{Recipes: map[string]*recipe.Recipe{r.Digest: r}})
 	now := time.Unix(0, 0).UTC()
@@ -36,7 +37,8 @@ steps:
 	for tree.Status() == belay.Running || len(facts) > 0 {
 		turn, err := tree.Turn(now, facts...)
 		if err != nil {
-			panic(err)
+			fmt.Println(err)
+			return
 		}
 		for _, rec := range turn.Records { // a driver writes them to disk here, before it acts
 			fmt.Println(rec.At.Second(), rec.Event.Kind())
