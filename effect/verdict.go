@@ -10,6 +10,7 @@ type Verdict struct {
 	Unknown   bool           `json:"unknown,omitempty"`    // nobody can tell whether the work was done
 	GivenBack bool           `json:"given_back,omitempty"` // ended by a stop; counts as nothing
 	Partial   bool           `json:"partial,omitempty"`    // with OK: a person left out a part of it
+	Empty     bool           `json:"empty,omitempty"`      // with OK: there was nothing to do, so the step counts as not taken
 	Failure   *belay.Failure `json:"failure,omitempty"`
 	For       []string       `json:"for,omitempty"`        // the evidence that speaks for it
 	Against   []string       `json:"against,omitempty"`    // and against

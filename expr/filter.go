@@ -24,6 +24,7 @@ type filter struct {
 var filters = map[string]*filter{
 	"default": {takes: "a text in quotes, a number, true or false, as in default('x')", fills: true},
 	"json":    {takes: "no argument", do: func(v any) any { return jsonOf(v) }},
+	"lines":   {takes: "no argument", do: linesOf},
 	"trim":    {takes: "no argument", do: trimmed},
 }
 
@@ -33,6 +34,22 @@ func trimmed(v any) any {
 		return nil
 	}
 	return strings.TrimSpace(TextOf(v))
+}
+
+// linesOf makes a list of the lines of a text, without those that hold only
+// blanks. A list is one already, and null is left alone.
+func linesOf(v any) any {
+	switch v.(type) {
+	case nil, []any:
+		return v
+	}
+	list := []any{}
+	for line := range strings.Lines(TextOf(v)) {
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // value finds the value and takes it through the filters.

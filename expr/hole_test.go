@@ -32,8 +32,8 @@ func TestPlaceholders(t *testing.T) {
 
 func TestPlaceholderErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"? (in {{ }} there are default, json, trim)`},
-		{"{{s | }}", `col 1: no filter named "" (in {{ }} there are default, json, trim)`},
+		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"? (in {{ }} there are default, json, lines, trim)`},
+		{"{{s | }}", `col 1: no filter named "" (in {{ }} there are default, json, lines, trim)`},
 		{"{{s | default}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default()}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default(x)}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},

@@ -19,6 +19,7 @@ func (t *Text) Pieces() []*Text {
 			continue
 		}
 		plain(t.src[at:h.Start])
+		h.Value.lenient = t.lenient
 		list = append(list, h.Value)
 		at = h.End
 	}

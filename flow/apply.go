@@ -341,6 +341,8 @@ func (s *State) judged(e event.AttemptJudged, at time.Time) error {
 	case v.OK && st.merge.due: // a person says that it is merged
 		st.merge.due = false
 		return s.finish(i, Done)
+	case v.Empty:
+		return s.finish(i, NotTaken)
 	case v.OK:
 		s.setOutputs(i)
 		return s.accomplish(i)

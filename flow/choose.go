@@ -24,7 +24,9 @@ func (s *State) probeKey(i int) belay.Key {
 func (s *State) judge(i int, c verdict.Case) command {
 	st := &s.steps[i]
 	v := verdict.Of(c)
-	if v.OK {
+	if s.hadNothing(i) {
+		v = effect.Verdict{OK: true, Empty: true, Basis: effect.BasisExit, For: []string{NothingRan}}
+	} else if v.OK {
 		if why := s.missing(i); why != "" {
 			v = effect.Verdict{Against: []string{why}, Failure: &belay.Failure{
 				Kind: s.ownKind(i), Op: "step " + string(s.prog.Steps[i].ID), Cause: why, Hint: "give what stands in for it the same outputs",

@@ -135,6 +135,14 @@ func itemsOf(list json.RawMessage) (items []json.RawMessage, problem string) {
 	return items, ""
 }
 
+// linesHint says how to go through the lines of a text that was taken for a list.
+func linesHint(name string, list json.RawMessage) string {
+	if len(list) == 0 || list[0] != '"' {
+		return ""
+	}
+	return "it is a text; foreach: " + name + " | lines goes through its lines"
+}
+
 // scope is the context of one step: the run's, and the item if it is one of a
 // list, or what the round before gave.
 func (s *State) scope(i int) *scope {
@@ -187,7 +195,7 @@ func (s *State) startEach(i int) command {
 		_, problem = itemNeeds(items)
 	}
 	if problem != "" {
-		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.Foreach, problem), "")
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.Foreach, problem), linesHint(def.Foreach, list))
 	}
 	if len(def.Outputs) > 0 {
 		return s.refuse(i, belay.RecipeFailure, "foreach: outputs: has no meaning for many items", "use output:, which becomes a list")

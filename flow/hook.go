@@ -37,14 +37,18 @@ func (s *State) hookScript(name string) *recipe.Script {
 }
 
 // lastHook is the hook that follows a step that ended in a phase, "" if none does.
-func (s *State) lastHook(to Phase) string {
+func (s *State) lastHook(i int, to Phase) string {
 	name := ""
 	switch to {
 	case Done:
 		name = postStep
+	case NotTaken:
+		if def := &s.prog.Steps[i]; s.vars.compat && !def.IsFallback && !s.leftOut(def) {
+			name = postStep // as the older runner has it
+		}
 	case Failed:
 		name = onError
-	case Waiting, Running, Ended, Checking, Broken, Helped, Merging, Held, NotTaken, Skipped:
+	case Waiting, Running, Ended, Checking, Broken, Helped, Merging, Held, Skipped:
 	}
 	if s.hookScript(name) == nil {
 		return ""
@@ -57,7 +61,7 @@ func (s *State) part(i int, to Phase) {
 	if s.closes(i) {
 		return // it was never among those that are left
 	}
-	if s.lastHook(to) != "" {
+	if s.lastHook(i, to) != "" {
 		s.hooking = append(s.hooking, i)
 		return
 	}
@@ -86,7 +90,7 @@ func (s *State) nextHook(room int) (command, bool) {
 		if room <= 0 {
 			return nil, true
 		}
-		name := s.lastHook(st.phase)
+		name := s.lastHook(i, st.phase)
 		return effect.Do{Job: s.hookJob(i, name, st.hooks[name]+1)}, false
 	}
 	return nil, false
@@ -103,6 +107,13 @@ func (s *State) greet(i int) (command, bool) {
 		return nil, true
 	}
 	return effect.Do{Job: s.hookJob(i, preStep, st.hooks[preStep]+1)}, false
+}
+
+// greetsFirst tells whether that hook comes before the condition of a step is
+// looked at, as in the older runner: then it also runs for a step that is not taken.
+func (s *State) greetsFirst(i int) bool {
+	st := &s.steps[i]
+	return s.vars.compat && s.prog.Steps[i].Condition != nil && !st.taken && !st.greeted && s.prog.Hooks.PreStep != nil
 }
 
 func (s *State) hookJob(i int, name string, n int) effect.Job {
@@ -137,7 +148,7 @@ func (s *State) startHook(e event.AttemptStarted, at time.Time) error {
 		st.hooks = map[string]int{}
 	}
 	st.hook, st.hooks[name] = name, e.Attempt
-	st.taken = true
+	st.taken = st.taken || !s.greetsFirst(i)
 	s.opened(i, e, at)
 	return nil
 }

@@ -215,6 +215,7 @@ func (s *State) policy(i int) recovery.Policy {
 		Backoff:     def.Retry.Backoff,
 		MaxLost:     s.started.Limits.MaxLost + st.extra,
 		Escalate:    def.Escalate,
+		NoRepair:    def.NoRepair,
 	}
 }
 
@@ -326,6 +327,13 @@ func (s *State) nextStep(i int, now time.Time, room, spare int) (command, bool) 
 		if c, open := s.nextRound(i); c != nil || open {
 			return c, false
 		}
+	}
+	if s.greetsFirst(i) {
+		if room == 0 && st.hook == "" {
+			return nil, true
+		}
+		c, _ := s.greet(i)
+		return c, false
 	}
 	if def.Condition != nil && !st.taken {
 		if c := s.hiddenFrom(i, def.Condition.Names()); c != nil {

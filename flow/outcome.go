@@ -8,6 +8,28 @@ import (
 	"github.com/belay-run/belay/verdict"
 )
 
+// NothingRan is why a run amounts to nothing.
+const NothingRan = "no step ran: every condition was false"
+
+// nothingRan tells whether no step did anything. One that called a recipe in which
+// nothing ran is not taken either.
+func (s *State) nothingRan() bool {
+	for i := range s.steps {
+		if s.ran && s.steps[i].phase != NotTaken && !s.closes(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// hadNothing tells whether a step called a recipe in which nothing ran and, read as
+// the older runner would, is not taken because of that. A check has the last word.
+func (s *State) hadNothing(i int) bool {
+	def, st := &s.prog.Steps[i], &s.steps[i]
+	called := def.Type.Child() && s.oneChild(i) && !st.nextAttempt.fallback && st.nextAttempt.parts == nil
+	return s.vars.compat && called && st.main != nil && st.main.Child != nil && st.main.Child.Empty && !s.hasCheck(i) && !s.places[i].Isolated
+}
+
 // outcome is the status that the steps amount to.
 func (s *State) outcome() belay.RunResult {
 	if s.cancel != nil {
@@ -16,12 +38,12 @@ func (s *State) outcome() belay.RunResult {
 	if s.failing {
 		return s.failedOutcome(0)
 	}
-	if !s.ran && !s.prog.AllowEmpty {
+	if s.nothingRan() && !s.prog.AllowEmpty {
 		f := verdict.Refused(belay.Failure{
-			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: "no step ran: every condition was false",
+			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: NothingRan,
 			Hint: "check the conditions and the values given, or set allow_empty: true",
 		})
-		return belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: f.Cause, Failure: &f}
+		return belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: f.Cause, Failure: &f, Empty: true}
 	}
 	for i := range s.steps {
 		st := &s.steps[i]

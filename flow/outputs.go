@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
@@ -45,7 +46,11 @@ func (s *State) setOutputs(i int) {
 		}
 	}
 	if o.Child != nil && def.Type.Child() && s.oneChild(i) && def.Output != "" {
-		bind(def.Output, objectOf(o.Child))
+		v := objectOf(o.Child)
+		if s.vars.compat {
+			v = s.asTable(i, o.Child)
+		}
+		bind(def.Output, v)
 		if len(o.Hidden) > 0 {
 			s.vars.hidden[def.Output] = def.ID
 		}
@@ -91,6 +96,29 @@ func objectOf(r *belay.RunResult) belay.Value {
 		return *r.Object
 	}
 	return gathered(r.Outputs)
+}
+
+// asTable is what a child run gave as the older runner has it, a text that says how
+// its steps ended; what they gave follows as JSON.
+func (s *State) asTable(i int, r *belay.RunResult) belay.Value {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Recipe '%s': SUCCESS", s.prog.Steps[i].Recipe)
+	if child := s.tree.Run(s.steps[i].last); child != nil {
+		for k := range child.steps {
+			word := "skipped"
+			switch child.steps[k].phase {
+			case Done:
+				word = "completed"
+			case Failed:
+				word = "failed"
+			}
+			fmt.Fprintf(&b, "\n  [%s] %s", word, child.prog.Steps[k].ID)
+		}
+	}
+	if all := gathered(r.Outputs); len(r.Outputs) > 0 {
+		b.WriteString("\n" + string(all.JSON))
+	}
+	return belay.Text(b.String())
 }
 
 // gathered is what a child run gave, as one object; a value that is not in the

@@ -20,7 +20,7 @@ const (
 	Merging  Phase = "merging"   // the work is there, and is brought into the run's tree
 	Held     Phase = "held"      // a person is asked
 	Done     Phase = "done"      // the work is there
-	NotTaken Phase = "not_taken" // its condition was false
+	NotTaken Phase = "not_taken" // its condition was false, or with compat all of those in the recipe that it calls
 	Skipped  Phase = "skipped"   // a person left it out
 	Failed   Phase = "failed"    // it stays failed
 )
@@ -29,7 +29,7 @@ const (
 var moves = map[Phase][]Phase{
 	Waiting:  {Running, NotTaken, Failed, Held, Broken},
 	Running:  {Ended, Waiting},
-	Ended:    {Checking, Done, Broken, Held, Waiting, Merging, Failed},
+	Ended:    {Checking, Done, NotTaken, Broken, Held, Waiting, Merging, Failed},
 	Checking: {Ended, Broken},
 	Broken:   {Waiting, Held, Failed, Helped, Checking, Skipped, Done, Merging},
 	Helped:   {Broken},

@@ -11,9 +11,9 @@ import (
 // keptNames are variables of the environment that programs read: a variable of a
 // recipe never takes their place.
 var keptNames = []string{
-	"ALL_PROXY", "BASH_XTRACEFD", "CDPATH", "DISPLAY", "EDITOR", "GIT_ASKPASS", "GIT_DIR", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
-	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_WORK_TREE", "GLOBIGNORE", "HOSTNAME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "MAIL", "NO_PROXY", "OLDPWD",
-	"PAGER", "POSIXLY_CORRECT", "PS1", "PS2", "PS3", "TERM", "TMP", "TMPDIR", "VISUAL",
+	"ALL_PROXY", "BASH_XTRACEFD", "CDPATH", "DISPLAY", "EDITOR", "ENV", "GIT_ASKPASS", "GIT_DIR", "GIT_EDITOR", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_WORK_TREE", "GLOBIGNORE", "HOME", "HOSTNAME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LOGNAME", "MAIL",
+	"NO_PROXY", "OLDPWD", "PAGER", "PATH", "POSIXLY_CORRECT", "PS1", "PS2", "PS3", "PWD", "SHELL", "TERM", "TMP", "TMPDIR", "USER", "VISUAL",
 }
 
 // keptPrefix begins the names of more of them.

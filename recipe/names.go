@@ -24,10 +24,10 @@ func denied(up string) bool {
 
 var (
 	deniedNames = []string{
-		"PATH", "HOME", "SHELL", "PWD", "USER", "LOGNAME", "IFS", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4",
-		"PROMPT_COMMAND", "PYTHONPATH", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "GLIBC_TUNABLES",
+		"IFS", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "PYTHONPATH", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT", "GLIBC_TUNABLES",
 	}
 	deniedPrefixes = []string{"LD_", "DYLD_", "BELAY_", "AMPLIHACK_"}
+	systemNames    = []string{"ENV", "HOME", "LOGNAME", "PATH", "PWD", "SHELL", "USER"} // kept; env: may not set them
 )
 
 const maxName = 100 // characters of an id or a name
@@ -73,7 +73,7 @@ func (p *parser) variable(n *yaml.Node, name string, form func(string) bool) boo
 		p.fail(posOf(n), "", "the name of %s has at most %d characters", what, maxName)
 	case !form(name):
 		p.fail(posOf(n), "", "%q cannot name %s: it is a letter or _, then %s", name, what, rest)
-	case Denied(name):
+	case Denied(name), !form("a-b") && slices.Contains(systemNames, strings.ToUpper(name)):
 		p.fail(posOf(n), "choose another name", "%s named %q would overwrite one that the system or belay itself relies on", what, name)
 	default:
 		return true

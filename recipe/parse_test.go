@@ -167,7 +167,7 @@ steps:
 
 func TestDenied(t *testing.T) {
 	for name, want := range map[string]bool{
-		"PATH": true, "path": true, "Home": true, "bash_env": true, "bash-env": true, "ENV": true, "ld_preload": true, "LD_X": true,
+		"PATH": false, "path": false, "Home": false, "bash_env": true, "bash-env": true, "ENV": false, "ld_preload": true, "LD_X": true,
 		"DYLD_INSERT_LIBRARIES": true, "belay_run": true, "amplihack-session-depth": true, "node-options": true, "glibc_tunables": true,
 		"ps4": true, "prompt_command": true, "ifs": true, "shellopts": true,
 		"paths": false, "my_path": false, "env_name": false, "LDX": false, "task": false, "belays": false, "": false,

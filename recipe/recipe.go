@@ -146,6 +146,7 @@ type Step struct {
 	Role       string  // agent: a role of recovery, "" = none
 	Policy     string  // who chooses recoveries from its failures: "" = that of the run, belay or classic
 	Recovery   string  // recipe: "" = not said, on, off or classic
+	NoRepair   bool    // repair: off
 	Guard      *Guard  // files that its agents may not change; nil = that of the recipe
 	Isolate    Isolation
 	Merge      MergeMode // what becomes of its work when it is isolated

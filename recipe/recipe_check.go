@@ -28,7 +28,7 @@ func (p *parser) whole(r *Recipe) {
 		}
 		at := s.uses[slices.IndexFunc(s.uses, func(u use) bool { return u.name == s.List() })].pos
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] && string(v.JSON) != "null" && v.JSON[0] != '[' {
-			p.fail(at, "write "+s.Foreach+": [one, two] under context:", "foreach needs a list, and the default of %q is none", s.Foreach)
+			p.fail(at, "write "+s.Foreach+": [one, two] under context:, or foreach: "+s.Foreach+" | lines for the lines of a text", "foreach needs a list, and the default of %q is none", s.Foreach)
 		}
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] {
 			p.tooMany(at, v)

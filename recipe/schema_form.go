@@ -65,7 +65,7 @@ func (f textForm) pattern() string {
 	case formVar:
 		return `^[A-Za-z_][A-Za-z0-9_-]*$`
 	case formList:
-		return `^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[ *(-?[0-9]+|'[^'{}|]*'|"[^"{}|]*") *\])*$`
+		return `^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+|\[ *(-?[0-9]+|'[^'{}|]*'|"[^"{}|]*") *\])*( *\| *lines)? *$`
 	case formAgent:
 		return `^[A-Za-z0-9_-]+(:[A-Za-z0-9_-]+){0,2}$`
 	case formRole:

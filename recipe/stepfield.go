@@ -206,9 +206,11 @@ func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 	switch {
 	case bare != name && varForm(bare):
 		p.fail(posOf(v), "write foreach: "+bare, "%q is the name of a variable, without braces", k.Value)
-	case strings.ContainsAny(name, ".["):
-		if _, err := expr.ParseText("{{" + name + "}}"); err != nil || strings.Contains(name, "|") {
-			p.fail(posOf(v), "write foreach: name, or a place in one: foreach: name.field", "%q is not the name of a list", clip(name))
+	case strings.ContainsAny(name, ".[|"):
+		t, err := expr.ParseText("{{" + name + "}}")
+		_, way, filtered := strings.Cut(name, "|")
+		if err != nil || len(t.Reads()) != 1 || filtered && strings.TrimSpace(way) != "lines" {
+			p.fail(posOf(v), "write foreach: name, a place in one (foreach: name.field), or the lines of a text (foreach: name | lines)", "%q is not the name of a list", clip(name))
 			return
 		}
 		d.Foreach = name
@@ -222,7 +224,7 @@ func readForeach(p *parser, d *draft, k, v *yaml.Node) {
 
 // List is the variable that a foreach step finds its list in.
 func (s *Step) List() string {
-	if end := strings.IndexAny(s.Foreach, ".["); end >= 0 {
+	if end := strings.IndexAny(s.Foreach, ".[| "); end >= 0 {
 		return s.Foreach[:end]
 	}
 	return s.Foreach

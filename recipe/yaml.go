@@ -211,7 +211,9 @@ func (p *parser) fault(line int, msg string) {
 	}
 	text := p.src.line(line)
 	col, hint := utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])+1, syntaxHints[msg]
-	if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
+	if at := strayColon(text); at >= 0 && (msg == noValues || msg == noBrace) {
+		col, hint = utf8.RuneCountInString(text[:at])+1, colonHint(text)
+	} else if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
 	} else if open := p.src.unclosed(line); open != nil && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = p.src.at(open.at).Col, fmt.Sprintf("a %c that starts here is not closed", open.char)
@@ -227,14 +229,17 @@ const (
 	noItem  = "did not find expected '-' indicator"
 	noToken = "found character that cannot start any token"
 	noTabs  = "indent with spaces, not tabs"
+
+	noValues = "mapping values are not allowed in this context"
+	noBrace  = "did not find expected ',' or '}'"
 )
 
 var syntaxHints = map[string]string{
 	noKey:                                    "check how far this line and the one before it are indented; put a value in quotes when it starts with { or [",
 	"did not find expected <document start>": "the recipe is over before this line; check the indentation",
 	noItem:                                   "check how far this line and the one before it are indented",
-	"mapping values are not allowed in this context": "put a value in quotes when it has a colon and a space in it; check the indentation",
-	noToken: noTabs + "; put a value in quotes when it starts with @, ` or %",
+	noValues:                                 "put a value in quotes when it has a colon and a space in it; check the indentation",
+	noToken:                                  noTabs + "; put a value in quotes when it starts with @, ` or %",
 	"found a tab character that violates indentation":              noTabs,
 	"found unexpected end of stream":                               "a quote that starts here is not closed",
 	"could not find expected ':'":                                  "a key needs a colon and a space after it",
@@ -242,7 +247,7 @@ var syntaxHints = map[string]string{
 	"block sequence entries are not allowed in this context":       "start the list on a line of its own",
 	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with * or &",
 	"did not find expected ',' or ']'":                             "a [ that starts here is not closed",
-	"did not find expected ',' or '}'":                             "a { that starts here is not closed; put a value in quotes when it starts with {",
+	noBrace:                                                        "a { that starts here is not closed; put a value in quotes when it starts with {",
 	"did not find expected node content":                           "put a value in quotes when it starts with a bracket or a comma",
 	"found invalid Unicode character escape code":                  "use single quotes, or write \\\\ for a backslash",
 	"did not find expected hexdecimal number":                      "use single quotes, or write \\\\ for a backslash",

@@ -86,6 +86,50 @@ func (s *source) tooDeepAt() int {
 	return at
 }
 
+// strayColon is the byte of a line at which a second colon with a blank after it
+// stands in one value that has no quotes; -1 when there is none.
+func strayColon(line string) int {
+	keyed := false // the colon of a key was passed
+	start := true  // a key or a value begins here: only there a quote is one
+	depth := 0
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		ends := i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t'
+		switch {
+		case c == ' ' || c == '\t' || c == '-' && start && ends:
+			continue
+		case (c == '"' || c == '\'') && start:
+			i = quoteEnd([]byte(line), i)
+		case c == '#' && i > 0 && line[i-1] == ' ':
+			return -1
+		case c == ':' && ends && keyed:
+			return i
+		case c == ':' && ends:
+			keyed, start = true, true
+			continue
+		case start && (c == '{' || c == '['), depth > 0 && c == ',':
+			if c != ',' {
+				depth++
+			}
+			keyed, start = false, true
+			continue
+		}
+		start = false
+	}
+	return -1
+}
+
+// colonHint is the cure of a stray colon: the value in quotes, where the line is
+// one key with a short value.
+func colonHint(line string) string {
+	const cure = "a value with a colon and a blank in it needs quotes"
+	key, value, ok := strings.Cut(strings.TrimLeft(strings.TrimSpace(line), "- "), ": ")
+	if value = strings.TrimSpace(value); !ok || !varForm(key) || len(value) > 60 || strings.Contains(value, " #") {
+		return cure + ", or stands below a |"
+	}
+	return cure + ": " + key + ": '" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
 // tabAt is the column of a tab before the text of a line; 0 when there is none.
 func (s *source) tabAt(line int) int {
 	if line > len(s.starts) {

@@ -27,6 +27,7 @@ type Policy struct {
 	Backoff     time.Duration // before the second one
 	MaxLost     int           // attempts that may get lost before the step counts as failed
 	Escalate    bool          // ask a person instead of giving up
+	NoRepair    bool          // no agent mends it
 }
 
 // History is what has been used up so far, the present failure included.

@@ -18,6 +18,7 @@ const (
 	pastDeadline = "the wait would end after the run's deadline"
 	timeOver     = "the run's time is over"
 	isEnd        = "it is an end"
+	noRepair     = "the step says repair: off"
 )
 
 // NoAgent is why a sub-recipe is not recovered when nobody is there to do it.
@@ -85,6 +86,8 @@ func (c *chooser) barred(w way) string {
 		return fmt.Sprintf("the step has had its %d recoveries", maxWays)
 	case spends && !s.Agents:
 		return noAgents
+	case act == belay.ActRepair && s.Declared.NoRepair:
+		return noRepair
 	case s.Once && act != belay.ActResume && act != belay.ActRecover:
 		return notTwice
 	case calls && s.Spent && act != belay.ActFailover && (!w.patient || w.limit > 0):

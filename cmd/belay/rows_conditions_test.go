@@ -68,6 +68,10 @@ func conditionRows() []row {
 		unlike("47e", "'{{s}}' in a condition", "is compared as it stands", "condition-braces", func(p *place) {
 			p.validate(65, "context: {s: x}\nsteps: [{id: a, command: 'true', condition: \"'{{s}}' == 'x'\"}]\n")
 		}),
+		unlike("47f", "the second side of and and or, where the first decides", "is looked at, and an error in it fails the step", "condition-sides", func(p *place) {
+			p.belay(0, "expr", "false and ('a' < 1)")
+			p.belay(0, "expr", "true or ('a' < 1)")
+		}),
 		holds("48", "a condition that cannot be decided; one that is false", "the step fails and the run with it; the step is left out", func(p *place) {
 			p.run(1, "context: {s: text}\nsteps: [{id: a, command: 'true', condition: 's.field == 1'}, {id: b, command: 'true'}]\n")
 			p.says("condition")

@@ -111,6 +111,36 @@ func runningRows() []row {
 			p.start(0, "box", "-R", "shelf")
 			p.printed("x", "yaml\n")
 		}),
+		unlike("56c", "hooks and a step whose condition is false", "run around it", "hooks-skipped", func(p *place) {
+			text := "hooks: {pre_step: 'echo pre $BELAY_HOOK_STEP >> log', post_step: 'echo post $BELAY_HOOK_STEP >> log'}\n" +
+				"steps: [{id: a, condition: \"go == 'yes'\", command: 'true'}, {id: b, command: 'true'}]\n"
+			p.run(0, "context: {go: 'no'}\n"+text)
+			if got := p.content("log"); got != "pre b\npost b\n" {
+				p.t.Errorf("the hooks wrote %q", got)
+			}
+			p.put("log", "")
+			p.run(0, "context: {go: 'no'}\n"+text, "--compat")
+			if got := p.content("log"); got != "pre a\npost a\npre b\npost b\n" {
+				p.t.Errorf("with --compat the hooks wrote %q", got)
+			}
+		}),
+		unlike("54b", "output of a recipe step", "is a text that lists how its steps ended", "recipe-output", func(p *place) {
+			p.put("c.yaml", "name: c\nsteps: [{id: one, command: 'echo 1', output: n}]\n")
+			text := "steps: [{id: call, recipe: c, output: told}, {id: a, command: 'printf %s {{told}}'}]\n"
+			p.run(0, text)
+			p.printed("a", `{"n":1}`)
+			p.run(0, text, "--compat")
+			p.printed("a", "Recipe 'c': SUCCESS\n  [completed] one\n"+`{"n":1}`)
+		}),
+		unlike("54c", "a sub-recipe in which every step was left out", "has succeeded", "empty-call", func(p *place) {
+			p.put("c.yaml", "name: c\ncontext: {go: 'no'}\nsteps: [{id: one, condition: \"go == 'yes'\", command: 'true'}]\n")
+			text := "steps: [{id: call, recipe: c}, {id: a, command: 'true'}]\n"
+			p.run(1, text)
+			p.phases("call failed", "a waiting")
+			p.run(0, text, "--compat")
+			p.phases("call not_taken", "a done")
+			p.run(1, "steps: [{id: call, recipe: c}]\n", "--compat")
+		}),
 		unlike("59b", "one name in two directories", "the list shows the last, a call takes the first", "command-line", func(p *place) {
 			p.put("one/box.yaml", "name: box\nsteps: [{id: x, command: 'echo one'}]\n")
 			p.put("two/box.yaml", "name: box\nsteps: [{id: x, command: 'echo two'}]\n")

@@ -74,6 +74,10 @@ steps:
 			p.run(0, "context: {o: {b: 1, a: {d: 2, c: 3}}}\nsteps: [{id: a, command: 'echo {{o}}'}]\n")
 			p.printed("a", `{"a":{"c":3,"d":2},"b":1}`+"\n")
 		}),
+		unlike("23c", "{{ name }} with blanks in it", "stays as it is", "blanks-in-braces", func(p *place) {
+			p.run(0, "context: {v: x}\nsteps: [{id: a, command: 'echo {{ v }}'}]\n")
+			p.printed("a", "x\n")
+		}),
 		unlike("35b", "2.0 in the context", "stays 2.0", "float-form", func(p *place) {
 			p.run(0, "context: {f: 2.0, h: 1.50}\nsteps: [{id: a, command: 'echo {{f}} {{h}}'}]\n")
 			p.printed("a", "2 1.5\n")
@@ -106,10 +110,10 @@ func exportRows() []row {
 				"steps: [{id: a, command: 'echo {{lang}} $RECIPE_VAR_lang [${LANG-}] [${LC_ALL-}] [${EDITOR-}]; test \"${TMPDIR-}\" != zz'}]\n")
 			p.printed("a", "go go [] [] []\n")
 		}),
-		unlike("28e", "variables called path or home", "are not exported under that name", "denied-names", func(p *place) {
-			p.validate(65, "context: {path: /nowhere}\n"+oneStep)
-			p.says("path")
-			p.validate(65, "context: {home: /nowhere}\n"+oneStep, "--compat")
+		holds("28e", "variables called path, home, env, user, shell or pwd", "are not exported under that name", func(p *place) {
+			p.run(0, "context: {path: /nowhere, home: /h, env: prod, user: ann, shell: zsh, pwd: /p}\n"+
+				"steps: [{id: a, command: 'echo {{path}} {{home}} {{env}} {{user}} {{shell}} {{pwd}} $RECIPE_VAR_env [${ENV-}]; test \"$PATH$HOME$PWD\" != /nowhere/h/p; test \"${USER-}${SHELL-}\" != annzsh'}]\n")
+			p.printed("a", "/nowhere /h prod ann zsh /p prod []\n")
 		}),
 		unlike("28d", "$OBJ for an object", "is not set", "object-alias", func(p *place) {
 			p.run(0, "context: {obj: {k: 1}, list: [1, 2]}\nsteps: [{id: a, command: 'echo \"$OBJ $LIST\"'}]\n")

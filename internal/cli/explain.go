@@ -23,7 +23,7 @@ type sourceOptions struct {
 	shelves []string
 	json    bool
 	compat  bool
-	sets    []string
+	sets    setOptions
 }
 
 // sourceFlags are the flags of commands that read recipes and start nothing.
@@ -104,9 +104,9 @@ type planLine struct {
 }
 
 func (a *app) explain(ctx context.Context, cmd *cobra.Command, name string, o sourceOptions) error {
-	vars, err := parseSets(o.sets)
+	vars, err := a.variables(cmd, o.sets)
 	if err != nil {
-		return usage(cmd, err)
+		return err
 	}
 	shelf, err := a.sourceShelf(o)
 	if err != nil {

@@ -70,10 +70,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 
 // rehearsed is the run of a rehearsal; the engine is set for it.
 func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.Spec, error) {
-	vars, err := parseSets(o.Sets)
-	if err != nil {
-		return engine.Spec{}, exit.New(exit.Usage, "rehearse", err, "")
-	}
+	vars := o.Vars
 	shelf := a.shelf(o.Shelves, o.From, ws.cfg.RecipeBytes.Value)
 	shelf.Compat = o.Compat
 	for name := range vars {

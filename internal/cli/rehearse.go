@@ -161,16 +161,16 @@ type rehearsal struct {
 
 // rehearsalOrders is what the driver of a rehearsal is told, in a file.
 type rehearsalOrders struct {
-	Recipe  string               `json:"recipe"`
-	Sets    []string             `json:"sets,omitempty"`
-	Shelves []string             `json:"shelves,omitempty"`
-	Compat  bool                 `json:"compat,omitempty"`
-	From    string               `json:"from"` // the directory that was copied
-	Dir     string               `json:"dir"`  // the copy
-	ID      string               `json:"id"`
-	Speed   int                  `json:"speed"`
-	Faults  []rehearse.Injection `json:"faults,omitempty"`
-	Answers rehearse.Answers     `json:"answers,omitempty"`
+	Recipe  string                     `json:"recipe"`
+	Vars    map[string]json.RawMessage `json:"vars,omitempty"`
+	Shelves []string                   `json:"shelves,omitempty"`
+	Compat  bool                       `json:"compat,omitempty"`
+	From    string                     `json:"from"` // the directory that was copied
+	Dir     string                     `json:"dir"`  // the copy
+	ID      string                     `json:"id"`
+	Speed   int                        `json:"speed"`
+	Faults  []rehearse.Injection       `json:"faults,omitempty"`
+	Answers rehearse.Answers           `json:"answers,omitempty"`
 
 	Policy     string   `json:"policy,omitempty"`
 	Recovery   string   `json:"recovery,omitempty"`
@@ -187,9 +187,9 @@ const (
 // prepareRehearsal checks everything that can be checked before anything is
 // started or copied.
 func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOptions) (*rehearsal, error) {
-	vars, err := parseSets(o.run.sets)
+	vars, err := a.variables(cmd, o.run.sets)
 	if err != nil {
-		return nil, usage(cmd, err)
+		return nil, err
 	}
 	dir, err := workDir(o.run.dir)
 	if err != nil {
@@ -217,7 +217,7 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 		recipe: name, name: spec.Set.Root.Name, shipped: strings.HasPrefix(spec.Set.Root.File, library.ShippedPlace), targets: rehearse.Targets(spec.Set),
 		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
 		orders: rehearsalOrders{
-			Recipe: name, Sets: o.run.sets, Shelves: o.run.shelves, Compat: o.run.compat,
+			Recipe: name, Vars: vars, Shelves: o.run.shelves, Compat: o.run.compat,
 			From: dir, Dir: dir, ID: fmt.Sprintf("rehearsal-%d", o.seed), Speed: o.speed,
 			Policy: spec.Policy, Recovery: spec.Recovery, MaxRetries: spec.MaxRetries, MaxReplans: spec.MaxReplans,
 			Staff: o.staff(cmd, cfg),

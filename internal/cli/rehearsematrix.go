@@ -67,7 +67,12 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	if len(cells) > maxCells {
 		return usage(cmd, fmt.Errorf("%d rehearsals are too many: at most %d", len(cells), maxCells))
 	}
-	played := 0
+	played, total := 0, 0
+	for _, c := range cells {
+		if c.Run {
+			total++
+		}
+	}
 	rehearse.Fill(ctx, cells, 2*runtime.GOMAXPROCS(0), func(ctx context.Context, c rehearse.Cell) (rehearse.Story, error) {
 		p := *plays[c.Recipe]
 		if c.Fault != "" {
@@ -80,6 +85,9 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 		return a.perform(ctx, &p, false)
 	}, func(c rehearse.Cell) {
 		played++
+		if tenth := (total + 9) / 10; !a.verbose && (played%tenth == 0 || played == total) {
+			a.say("%d of %d rehearsals played", played, total)
+		}
 		if a.verbose {
 			bad := ""
 			if c.Bad {

@@ -23,7 +23,7 @@ import (
 )
 
 type runOptions struct {
-	sets        []string
+	sets        setOptions
 	dir         string
 	shelves     []string
 	maxParallel int
@@ -81,9 +81,9 @@ func startFlags(cmd *cobra.Command, o *runOptions) {
 var idForm = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) error {
-	vars, err := parseSets(o.sets)
+	vars, err := a.variables(cmd, o.sets)
 	if err != nil {
-		return usage(cmd, err)
+		return err
 	}
 	for n, v := range a.program.Vars {
 		if err := variableName(n); err != nil {

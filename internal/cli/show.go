@@ -163,6 +163,8 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, "not finished")
 	case p.Phase == flow.Waiting && !p.Due.IsZero():
 		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
+	case p.Phase == flow.NotTaken && p.Main != nil:
+		words = append(words, flow.NothingRan)
 	case p.Main != nil && p.Main.Child != nil:
 		words = append(words, "child run "+string(p.Child)+" "+string(p.Main.Child.Status))
 	case p.Phase == flow.Done && p.Main != nil && p.Main.Agent != nil:

@@ -23,7 +23,7 @@ type validateOptions struct {
 	github  bool
 	explain bool
 	compat  bool
-	sets    []string
+	sets    setOptions
 
 	vars    map[string]json.RawMessage // what sets says
 	secrets []string                   // that the configuration names
@@ -78,9 +78,9 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 	case len(paths) == 0:
 		return usage(cmd, errors.New("validate needs RECIPE…"))
 	}
-	vars, err := parseSets(o.sets)
+	vars, err := a.variables(cmd, o.sets)
 	if err != nil {
-		return usage(cmd, err)
+		return err
 	}
 	cfg, err := config.Load(a.environ)
 	if err != nil {

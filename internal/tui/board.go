@@ -139,6 +139,8 @@ func (b *Board) judged(a *story.Attempt) []Line {
 	}
 	v := a.Verdict
 	switch {
+	case v.Empty:
+		return []Line{line("not taken", a.Place, "", flow.NothingRan)}
 	case v.OK && b.story.Merges(a.Place):
 		return []Line{line("worked", a.Place, took(a), joined("its work is merged next", again, work))}
 	case v.OK:
