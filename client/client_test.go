@@ -253,9 +253,12 @@ func TestRefusals(t *testing.T) {
 	}{
 		"recipe":    {func() error { _, err := c.Run(t.Context(), "testdata/wrong.yaml"); return err }, exit.Invalid, "wrong.yaml:4:"},
 		"no recipe": {func() error { _, err := c.Run(t.Context(), "testdata/none.yaml"); return err }, exit.Invalid, "none.yaml"},
-		"variable":  {func() error { _, err := c.Run(t.Context(), "testdata/greet.yaml", client.Var("LD_PRELOAD", 1)); return err }, exit.Usage, "LD_PRELOAD"},
-		"value":     {func() error { _, err := c.Run(t.Context(), "testdata/greet.yaml", client.Var("x", t.Run)); return err }, exit.Usage, "variable x"},
-		"agent":     {func() error { _, err := c.Run(t.Context(), "testdata/shout.yaml", client.By("nobody")); return err }, exit.Invalid, "nobody"},
+		"variable": {func() error {
+			_, err := c.Run(t.Context(), "testdata/greet.yaml", client.Var("LD_PRELOAD", 1))
+			return err
+		}, exit.Usage, "LD_PRELOAD"},
+		"value": {func() error { _, err := c.Run(t.Context(), "testdata/greet.yaml", client.Var("x", t.Run)); return err }, exit.Usage, "variable x"},
+		"agent": {func() error { _, err := c.Run(t.Context(), "testdata/shout.yaml", client.By("nobody")); return err }, exit.Invalid, "nobody"},
 		"limit": {func() error {
 			_, err := c.Run(t.Context(), "testdata/shout.yaml", client.Limit(client.Limits{Agents: -1}))
 			return err

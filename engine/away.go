@@ -25,10 +25,10 @@ type Elsewhere interface {
 	// Drive lets a run begin, or go on with these facts, and brings its records into
 	// the copy until it rests. Cancelling ctx stops the run in order; hard ends it at once.
 	Drive(ctx context.Context, hard <-chan struct{}, c Copy, facts []flow.Fact) error
-	// Settle puts facts on record and starts nothing.
-	Settle(ctx context.Context, c Copy, facts []flow.Fact) error
+	// Settle puts facts on record and starts nothing. It and Fetch bound their own time.
+	Settle(c Copy, facts []flow.Fact) error
 	// Fetch brings what the copy lacks.
-	Fetch(ctx context.Context, c Copy) error
+	Fetch(c Copy) error
 	// Begun is what a run began with, and its records; of one that is not known there
 	// are none.
 	Begun(ctx context.Context, id belay.RunID) (Parcel, []event.Record, error)
@@ -259,7 +259,7 @@ func (o *Open) writeAway(facts []flow.Fact) ([]event.Record, error) {
 	c := Copy{open: o, seen: func(recs []event.Record) { got = append(got, recs...) }}
 	err := o.away(o.local.Elsewhere.Name())
 	if err == nil {
-		err = o.local.Elsewhere.Settle(context.Background(), c, facts)
+		err = o.local.Elsewhere.Settle(c, facts)
 	}
 	return got, err
 }

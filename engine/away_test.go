@@ -41,8 +41,8 @@ func (f *farAway) Drive(_ context.Context, _ <-chan struct{}, c Copy, facts []fl
 	return c.Take(f.recs)
 }
 
-func (f *farAway) Settle(context.Context, Copy, []flow.Fact) error { return nil }
-func (f *farAway) Fetch(_ context.Context, c Copy) error           { return c.Take(f.recs[c.Seq():]) }
+func (f *farAway) Settle(Copy, []flow.Fact) error { return nil }
+func (f *farAway) Fetch(c Copy) error             { return c.Take(f.recs[c.Seq():]) }
 
 func (f *farAway) Begun(context.Context, belay.RunID) (Parcel, []event.Record, error) {
 	return Parcel{}, f.recs, nil

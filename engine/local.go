@@ -291,7 +291,7 @@ func (l *Local) Resume(id belay.RunID) (*Open, error) {
 		return o, nil
 	}
 	c := Copy{open: o, seen: o.tell}
-	if err := l.Elsewhere.Fetch(context.Background(), c); err != nil {
+	if err := l.Elsewhere.Fetch(c); err != nil {
 		return nil, errors.Join(err, o.run.Close())
 	}
 	return o, nil

@@ -106,10 +106,9 @@ func (s *State) asTable(i int, r *belay.RunResult) belay.Value {
 	if child := s.tree.Run(s.steps[i].last); child != nil {
 		for k := range child.steps {
 			word := "skipped"
-			switch child.steps[k].phase {
-			case Done:
+			if phase := child.steps[k].phase; phase == Done {
 				word = "completed"
-			case Failed:
+			} else if phase == Failed {
 				word = "failed"
 			}
 			fmt.Fprintf(&b, "\n  [%s] %s", word, child.prog.Steps[k].ID)

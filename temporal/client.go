@@ -65,11 +65,14 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 
 // Settle puts facts on record and starts nothing. A run that is new begins all the
 // same: its start is a record.
-func (e *Engine) Settle(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
+func (e *Engine) Settle(c engine.Copy, facts []flow.Fact) error {
+	ctx, done := context.WithTimeout(context.Background(), askLimit)
+	defer done()
 	if err := e.push(ctx, c, updateSettle, facts); err != nil {
 		return err
 	}
-	return e.Fetch(ctx, c)
+	_, err := e.fetch(ctx, c)
+	return err
 }
 
 // push starts the workflow of a run, or tells it something.
@@ -129,10 +132,15 @@ func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 }
 
 // Fetch brings the records that the copy lacks.
-func (e *Engine) Fetch(ctx context.Context, c engine.Copy) error {
+func (e *Engine) Fetch(c engine.Copy) error {
+	ctx, done := context.WithTimeout(context.Background(), askLimit)
+	defer done()
 	_, err := e.fetch(ctx, c)
 	return err
 }
+
+// askLimit bounds what is asked of a run that is driven elsewhere.
+const askLimit = 2 * time.Minute
 
 func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
 	for {

@@ -33,6 +33,7 @@ type Streams struct {
 
 // app is one call of the program.
 type app struct {
+	ctx     context.Context // of the whole command line
 	std     Streams
 	out     *answer // std.Out, with a memory for errors
 	environ []string
@@ -73,7 +74,7 @@ func Main(ctx context.Context, std Streams, args, environ []string, program Prog
 	out := &answer{closed: closedBefore(std.Out)}
 	std = behindDoors(std)
 	out.w = std.Out
-	a := &app{std: std, out: out, environ: environ, program: program, logLevel: logInfo}
+	a := &app{ctx: ctx, std: std, out: out, environ: environ, program: program, logLevel: logInfo}
 	defer a.panicked(&err)
 	defer func() {
 		if a.farEnd != nil {

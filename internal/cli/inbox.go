@@ -95,7 +95,7 @@ func (l letter) asks() bool { return l.Kind.asks() && !(l.TimedOut && l.Rests !=
 const inboxEvery = time.Second
 
 func (a *app) inbox(ctx context.Context, asJSON, wait bool) (err error) {
-	if err := a.refresh(context.Background(), ""); err != nil {
+	if err := a.refresh(ctx, ""); err != nil {
 		return err
 	}
 	st, err := a.openState()

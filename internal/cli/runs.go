@@ -58,7 +58,7 @@ type runLine struct {
 }
 
 func (a *app) runs(asJSON bool) (err error) {
-	if err := a.refresh(context.Background(), ""); err != nil {
+	if err := a.refresh(a.ctx, ""); err != nil {
 		return err
 	}
 	st, err := a.openState()

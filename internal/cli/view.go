@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -103,7 +102,7 @@ func together(st *journal.State, id belay.RunID) story.Together {
 
 // read shows a run to see, and closes it again.
 func (a *app) read(arg string, see func(*runView) error) (err error) {
-	if err := a.refresh(context.Background(), arg); err != nil {
+	if err := a.refresh(a.ctx, arg); err != nil {
 		return err
 	}
 	st, err := a.openState()

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -115,7 +114,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 		return nil, err
 	}
 	a.agents = agents
-	far, err := a.elsewhere(context.Background())
+	far, err := a.elsewhere(a.ctx)
 	if err != nil {
 		return nil, err
 	}
