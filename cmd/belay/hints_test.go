@@ -331,7 +331,7 @@ func (b *hintBench) types(t *testing.T, cmds []string) {
 	}
 	choices := []string{""}
 	if list := choiceList.FindString(all); list != "" {
-		if choices = strings.Split(list, "|"); !wholeSweep() {
+		if choices = strings.Split(list, "|"); !wholeSweep() || b.once {
 			choices = choices[:1]
 		}
 	}

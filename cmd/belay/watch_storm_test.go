@@ -32,7 +32,8 @@ const stormScript = `echo x >> $STORM/$BELAY_RUN_ID.starts
 of=$BELAY_STATE/runs/$BELAY_RUN_ID
 while [ -e $STORM/storm.yaml ]; do
   pid=$(sed -n 's/.*"pid":\([0-9]*\).*/\1/p' $of/beat)
-  grep -qs belay /proc/$pid/cmdline && kill -9 $pid
+  born=$(sed -n 's/.*"start":\([0-9]*\).*/\1/p' $of/beat) # its pid may be another's by now
+  [ "$(cut -d' ' -f22 /proc/$pid/stat 2>/dev/null)" = "$born" ] && kill -9 $pid
   [ $BELAY_RUN_ID = kept ] || kill -9 $(pgrep -f "keeper $of") $(pgrep -f "attend $of")
   sleep 0.02
 done

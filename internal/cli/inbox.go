@@ -279,6 +279,10 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 		return []letter{l}
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
+	goes := s.Tree.Status() == belay.Parked || s.Tree.Status() == belay.Running && !s.crashed()
+	if rests := sum.Status == belay.Stopped || sum.Status == belay.Paused; goes && !rests && len(s.Questions(s.steps(), time.Now())) == 0 {
+		return nil // what to type about it need not be found
+	}
 	s.lacks = a.lacks(s.Tree.Started().Given)
 	l.lacks = len(s.lacks) > 0
 	acc := s.Account(sum.ID, s.facts(time.Now()))
