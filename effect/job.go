@@ -13,6 +13,7 @@ type Job struct {
 	Run     belay.RunID
 	Path    belay.Path
 	Of      belay.Path // the step of the recipe that it is an item or a round of; "" = Path is one itself
+	Item    belay.Path // the item of a list that the recipe is called for, from near or far; "" = none
 	Attempt int
 	Role    belay.Role
 	Script  string                 // the shell text, as the recipe has it

@@ -54,9 +54,9 @@ func (o *Open) hands() *hand.Hand {
 
 // Tidy takes away what is left of an ended run and cannot be lost, and says what
 // is kept.
-func (o *Open) Tidy(ctx context.Context) ([]hand.Kept, []hand.After) {
+func (o *Open) Tidy(ctx context.Context) []hand.Kept {
 	if o.local.Elsewhere != nil {
-		return nil, nil // it is done where the worktrees are
+		return nil // it is done where the worktrees are
 	}
 	return o.hands().Tidy(ctx)
 }

@@ -205,7 +205,7 @@ func (s *State) helperJob(i, n int) effect.Job {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	p := s.profile(i)
 	j := effect.Job{
-		Key: belay.KeyOf(s.id, def.ID, st.helper.role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Attempt: n, Role: st.helper.role,
+		Key: belay.KeyOf(s.id, def.ID, st.helper.role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Item: s.itemAbove(), Attempt: n, Role: st.helper.role,
 		Env: def.Env, Output: true, Timeout: s.helperTime(i), Depth: s.id.Depth(), JSON: effect.JSONAuto,
 		Vars: s.scope(i).visible(""),
 		Agent: &effect.AgentJob{

@@ -29,7 +29,7 @@ func (s *State) condKey(i int) belay.Key {
 func (s *State) job(i int, role belay.Role, n int) effect.Job {
 	def := &s.prog.Steps[i]
 	j := effect.Job{
-		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Attempt: n, Role: role,
+		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Item: s.itemAbove(), Attempt: n, Role: role,
 		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Outputs: def.Outputs,
 		Output:  def.Output != "" || def.JSON == effect.JSONRequired || fromStdout(def.Outputs),
 		Timeout: s.timeout(i), Once: def.Once && role == belay.RoleMain, Depth: s.nesting(),
@@ -71,6 +71,25 @@ func (s *State) stepOf() belay.Path {
 		return s.started.Each
 	}
 	return s.started.Repeat
+}
+
+// itemAbove is the item of the nearest list for which this recipe is called, or one that
+// calls it; "" = none.
+func (s *State) itemAbove() belay.Path {
+	if s.tree == nil {
+		return ""
+	}
+	for id := s.id; ; {
+		above, ok := id.Parent()
+		up := s.tree.runs[above.Run]
+		switch {
+		case !ok || up == nil:
+			return ""
+		case up.started.Each != "":
+			return above.Path
+		}
+		id = above.Run
+	}
 }
 
 // fromStdout tells whether one of the results is a place in what a step prints.

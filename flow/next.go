@@ -46,6 +46,9 @@ func (s *State) next(now time.Time, room int) command {
 	if c := s.nextKill(now); c != nil {
 		return c
 	}
+	if c := s.nextRenewal(); c != nil {
+		return c
+	}
 	if s.cancel == nil && !s.givesUp() {
 		c, wants := s.nextStart(now, room)
 		if c != nil {

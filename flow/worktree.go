@@ -109,9 +109,69 @@ func (s *State) doubtHomes() {
 	}
 }
 
+// nextRenewal asks again for a worktree that runs below work in: none of them could, and
+// somebody may have taken it away.
+func (s *State) nextRenewal() command {
+	if len(s.homesOld) == 0 {
+		return nil
+	}
+	below := false
+	for i := range s.steps {
+		if !s.calls(i) {
+			continue
+		}
+		below = true
+		if s.homeDoubted(i) {
+			if c, _ := s.nextHome(i); c != nil {
+				return c
+			}
+		}
+	}
+	if below && s.homeDoubted(-1) {
+		c, _ := s.nextHome(-1)
+		return c
+	}
+	return nil
+}
+
+// calls tells whether a run below is at work for a step.
+func (s *State) calls(i int) bool { return s.steps[i].phase == Running && s.steps[i].child != "" }
+
+// homeDoubted tells whether a worktree may have been taken away while nobody drove the run.
+// A copy may not: who looks at it has it open.
+func (s *State) homeDoubted(i int) bool {
+	key := s.homeKey(i)
+	h := s.homes[key]
+	return s.homesOld[key] && h != nil && h.Dir != "" && !h.Copy
+}
+
+// unsettled tells whether a worktree that a run works in is asked for again above it.
+func (s *State) unsettled() bool {
+	if s.tree == nil {
+		return false
+	}
+	for id := s.id; ; {
+		above, ok := id.Parent()
+		up := s.tree.runs[above.Run]
+		if !ok || up == nil {
+			return false
+		}
+		if len(up.homesOld) > 0 {
+			i, known := up.index[above.Path]
+			if known && up.calls(i) && (up.homeDoubted(-1) || up.homeDoubted(i)) {
+				return true // and it asks: see nextRenewal
+			}
+		}
+		id = above.Run
+	}
+}
+
 // settleIn makes sure that a step has its place to work in; the second result
 // tells that it waits for one.
 func (s *State) settleIn(i int) (command, bool) {
+	if s.unsettled() {
+		return nil, true
+	}
 	if (s.prog.Isolate || s.started.Isolate) && !s.ofStep() {
 		if c, open := s.nextHome(-1); c != nil || open {
 			return c, true
@@ -199,6 +259,9 @@ func (s *State) homed(k belay.Key, a effect.AnswerWorktree) {
 		s.tree.stood = a.Stood
 	}
 	s.homes[k] = &a
+	if s.homesOld[k] && s.tree != nil {
+		s.tree.touchAll() // runs below wait for it
+	}
 	delete(s.homesOld, k)
 }
 

@@ -3,6 +3,7 @@ package recipe
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,7 @@ func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
 			g.add(p)
 			continue
 		}
-		if sub.owns[a.Name] || g.readsName(s.Recipe, a.Name) {
+		if sub.owns[a.Name] || g.readsName(s.Recipe, a.Name) || g.replaced(in, callee) {
 			continue
 		}
 		p.Msg = fmt.Sprintf("the recipe %q has no use for %q", s.Recipe, a.Name)
@@ -36,6 +37,12 @@ func (g *callGraph) wrongArgs(in *Recipe, s *Step) {
 		}
 		g.add(p)
 	}
+}
+
+// replaced tells whether a recipe that nobody can change calls one of the user's: that one
+// takes of what it is given what it needs.
+func (g *callGraph) replaced(caller, callee *Recipe) bool {
+	return g.fixed != "" && path.Dir(caller.File) == g.fixed && path.Dir(callee.File) != g.fixed
 }
 
 // cannotUse says why a literal value cannot be what the recipe needs, "" when it

@@ -51,6 +51,7 @@ type Calls struct {
 	Lib   map[string]*Recipe // by the names they are called by
 	Dirs  []string           // where they were looked for
 	Given []string           // variables that the caller of root sets
+	Fixed string             // the folder of recipes that nobody can change
 }
 
 // Check is CheckCalls.
@@ -58,7 +59,7 @@ func (c Calls) Check(root *Recipe) []Problem {
 	if root == nil {
 		return nil
 	}
-	g := &callGraph{lib: c.Lib, dirs: c.Dirs, index: map[*Recipe]int{}}
+	g := &callGraph{lib: c.Lib, dirs: c.Dirs, fixed: c.Fixed, index: map[*Recipe]int{}}
 	g.visit(root, "")
 	g.variables(root, c.Given)
 	for _, r := range g.recipes {
@@ -81,6 +82,7 @@ type callGraph struct {
 	report
 	lib     map[string]*Recipe
 	dirs    []string
+	fixed   string
 	index   map[*Recipe]int
 	recipes []*Recipe
 	names   []string

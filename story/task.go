@@ -49,8 +49,10 @@ type Task struct {
 	Pushed   string        // the branch that was pushed to origin; "" = none
 	ByAgents []string      // branches at remotes that agents pushed to
 	PR       string        // the address of its pull request
-	Branch   string        // that the result is on; "" = the work was done in the directory itself
-	Dir      string        // of the worktree with that branch
+	Branch   string        // that has the work; "" = it was done in the directory itself
+	Offered  bool          // the branch is that of the result, made of the commit that was judged
+	Work     string        // the branch that agents worked on, where it is another one
+	Dir      string        // of the worktree
 }
 
 // TaskCriterion is a criterion with what became of it.
@@ -120,6 +122,17 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 			t.Branch, t.Dir = h.Ref, h.Dir
 		}
 	}
+	var offered struct {
+		Branch   string
+		Warnings []string
+	}
+	r.get(root, "work_branch", &t.Work)
+	r.get(root, "offered", &offered)
+	if t.Offered = offered.Branch != ""; t.Offered {
+		t.Branch = offered.Branch
+	} else if t.Branch != "" && t.Work != "" {
+		t.Branch = t.Work
+	}
 	var best struct {
 		Round, Met   int
 		Last         bool
@@ -138,7 +151,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	if round != nil {
 		r.judged(t, round)
 	}
-	t.Warnings = append(t.Warnings, best.Warnings...)
+	t.Warnings = append(append(t.Warnings, best.Warnings...), offered.Warnings...)
 	var kept struct {
 		Files int
 		Aside string

@@ -41,6 +41,13 @@ func (s *Story) Work(top belay.RunID) Work {
 			w.settle(n, made)
 		}
 	}
+	work := ""
+	Decode(s.Tree.Run(top).Vars()["work_branch"], nil, &work)
+	for i := range w.Trees {
+		if work != "" && w.Trees[i].Step == "" { // the result is on another branch
+			w.Trees[i].Branch = work
+		}
+	}
 	return w
 }
 

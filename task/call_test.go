@@ -43,13 +43,17 @@ func TestFunctions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got, want map[string]any
-			if err := json.Unmarshal(f.Example.Gives, &want); err != nil {
+			var gave, says any
+			if err := json.Unmarshal(f.Example.Gives, &says); err != nil {
 				t.Fatalf("%v; it gives %s", err, raw)
 			}
-			if err := json.Unmarshal(raw, &got); err != nil || !reflect.DeepEqual(got, want) {
+			if err := json.Unmarshal(raw, &gave); err != nil || !reflect.DeepEqual(gave, says) {
 				t.Errorf("the example gives\n%s\nand says\n%s (%v)", raw, f.Example.Gives, err)
 			}
+			if f.Outputs[0].Name == "" { // a value that has no parts of its own
+				return
+			}
+			got, _ := gave.(map[string]any)
 			for _, out := range f.Outputs {
 				if _, there := got[out.Name]; out.Must && !there {
 					t.Errorf("no output %s", out.Name)

@@ -58,3 +58,19 @@ func callIssueFingerprint() Function {
 		},
 	}
 }
+
+func callValue() Function {
+	return Function{
+		Name:   "value",
+		Does:   "A value as it is: a name of its own for a part of another one, without a process.",
+		Inputs: []Field{{"value", TypeAny, true, "The value."}},
+		Outputs: []Field{
+			{"", TypeAny, true, "The value itself. The result is no object, unless the value is one."},
+		},
+		Example: Example{
+			With:  json.RawMessage(`{"value": "3f47e2c"}`),
+			Gives: json.RawMessage(`"3f47e2c"`),
+		},
+		do: func(in *inputs) any { return in.any("value") },
+	}
+}

@@ -134,7 +134,8 @@ func TestExecutionGap(t *testing.T) {
 	for _, c := range []struct{ with, want string }{
 		{`"type": "Development", "result": ""`, "true default-workflow"},
 		{`"type": "Investigation"`, "true investigation-workflow"},
-		{`"type": "Development", "result": [null, " ", {}, [""]]`, "true default-workflow"},
+		{`"type": "Development", "result": [null, " ", [""]]`, "true default-workflow"},
+		{`"type": "Development", "result": {}`, "false "}, // it was done, and has no outputs
 		{`"type": "development", "result": "  \n"`, "true default-workflow"},
 		{`"type": "Development", "result": "did it"`, "false "},
 		{`"type": "Development", "result": {"a": 0}`, "false "},

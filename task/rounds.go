@@ -26,6 +26,7 @@ func callBestRound() Function {
 			{"total", TypeNumber, true, "How many there are."},
 			{"commit", TypeText, true, "The commit that it left, where it says so; else empty."},
 			{"last", TypeFlag, true, "It is the last one: the tree is as it left it."},
+			{"left", TypeText, false, "The commit that the last one left."},
 			{"rounds", TypeNumber, true, "How many there were."},
 			{"criteria", TypeList, false, "Its criteria, each with what became of it."},
 			{"warnings", TypeList, false, "That another round was better, in words."},
@@ -51,6 +52,7 @@ type ended struct {
 	Total  int    `json:"total"`
 	Commit string `json:"commit"`
 	Last   bool   `json:"last"`
+	Left   string `json:"left,omitempty"`
 	Rounds int    `json:"rounds"`
 
 	Criteria []any    `json:"criteria,omitempty"`
@@ -83,7 +85,7 @@ func bestRound(in *inputs) any {
 		last.Warnings = []string{better(best, line(in.text("why"), maxLine))}
 		best = last
 	}
-	best.Results = all
+	best.Results, best.Left = all, last.Commit
 	return best
 }
 
@@ -214,14 +216,15 @@ func (f *failure) ofMachine() bool {
 	return f.text == "true" || slices.Contains([]belay.Class{belay.ClassInfrastructure, belay.ClassInvalidInput}, f.class)
 }
 
-// nothing tells a result that is none: null, blank, or made of such.
+// nothing tells a result that is none: null, blank, or made of such. An object without
+// anything in it is what a recipe gives that was done and has no outputs.
 func nothing(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
 	case string:
 		in := strings.TrimSpace(v)
-		return in == "" || in == "null" || in == "[]" || in == "{}"
+		return in == "" || in == "null" || in == "[]"
 	case []any:
 		for _, x := range v {
 			if !nothing(x) {
@@ -235,7 +238,7 @@ func nothing(v any) bool {
 				return false
 			}
 		}
-		return true
+		return len(v) > 0
 	}
 	return false
 }

@@ -70,7 +70,8 @@ func callCriteriaStatus() Function {
 			{"streams", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
-			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best. Lines that begin with `warning: ` become warnings."},
+			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
+			{"committed", TypeText, false, "What was committed where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
@@ -93,7 +94,7 @@ func callCriteriaStatus() Function {
 			{"pushed", TypeList, false, "Branches at remotes that agents pushed the work to, in this round or before it."},
 			{"checks_before", TypeList, false, "How the checks ended before the work, for the round that follows."},
 			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
-			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove."},
+			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"criteria": [{"id": "c1", "text": "429 over the limit", "check": "go test ./limit"}, {"id": "c2", "text": "documented", "files": ["docs/**"]}],
@@ -144,7 +145,7 @@ func criteriaStatus(in *inputs) any {
 	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
 		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
 	}
-	j.Stuck = j.Stuck || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	j.Stuck = j.Stuck || in.text("committed") != "" || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
 }

@@ -52,6 +52,9 @@ func workFailed(in *inputs) *failure {
 // limit says what keeps a round from being more than PARTIAL, whatever its criteria
 // say: work that was not done in full, tests that did not pass.
 func (j *judgement) limit(in *inputs, seen evidence) {
+	if why := in.text("committed"); why != "" { // told first: it is done, and no round takes it back
+		j.limitTo("%s", why)
+	}
 	if lost, all := undone(in); len(lost) > 0 {
 		j.limitTo("%d of %d workstreams were not done: %s", len(lost), all, strings.Join(lost, ", "))
 	} else if f := workFailed(in); f != nil {
@@ -128,7 +131,7 @@ const warningMark = "warning: "
 // warnings are the notes that are such.
 func warnings(in *inputs) []string {
 	var list []string
-	for l := range strings.Lines(textOf(in.any("notes")) + "\n" + textOf(in.any("after"))) {
+	for l := range strings.Lines(textOf(in.any("notes"))) {
 		if text, is := strings.CutPrefix(line(l, maxLine), warningMark); is {
 			list = append(list, text)
 		}

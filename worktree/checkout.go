@@ -14,7 +14,7 @@ type Checkout struct {
 	Branch string `json:"branch"` // "" = none is checked out
 	Commit string `json:"commit"` // "" = there is none yet
 	Tree   string `json:"tree"`   // all files as they are now, whatever of them is committed
-	Own    bool   `json:"-"`      // the branch was made for the run: only there may it commit
+	Own    bool   `json:"-"`      // the worktree was made for the run: only there may it commit
 	Apart  bool   `json:"-"`      // it is not the directory of the repository itself
 }
 
@@ -26,7 +26,8 @@ func CheckoutOf(ctx context.Context, dir string, run belay.RunID) (Checkout, err
 		return Checkout{}, nil //nolint:nilerr // no repository, or one that git cannot read: there is nothing to say
 	}
 	c, err := p.checkout(ctx)
-	c.Own = MadeFor(ctx, dir, run)
+	h, _, _ := p.home(ctx, run) // nobody knows: then it is not the run's
+	c.Own = h.Branch != ""
 	return c, err
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	Branch string     // the name that the branch shall have, if it is free
 	Base   string     // where it begins; "" = HEAD
 	Root   string     // the folder to make it in
+	Apart  bool       // it is worked on with a branch of its own, as Private has it
 	Git    string     // the program; "" = git
 
 	From    From     // FromState: at the files as they are, not at Base
@@ -78,6 +79,9 @@ type Made struct {
 // somebody else has is never used.
 func Create(ctx context.Context, repo string, o Options) (Made, error) {
 	m, err := create(ctx, repo, o)
+	if err == nil && o.Apart {
+		_, err = private(ctx, m.Path, o.Run)
+	}
 	if err != nil {
 		return Made{}, fmt.Errorf("make worktree: %w", err)
 	}
@@ -106,7 +110,7 @@ func create(ctx context.Context, repo string, o Options) (Made, error) {
 	if err != nil {
 		return Made{}, err
 	}
-	return Made{Repo: repo, Path: b.own.Path, Branch: b.name, Start: b.own.Start, Base: b.own.base(), Run: o.Run, Step: o.Step, New: fresh, Left: strings.Join(b.left, "; ")}, nil
+	return Made{Repo: repo, Path: b.own.Path, Branch: b.own.home(b.name).Branch, Start: b.own.Start, Base: b.own.base(), Run: o.Run, Step: o.Step, New: fresh, Left: strings.Join(b.left, "; ")}, nil
 }
 
 // builder makes one worktree, under the repository's lock.

@@ -39,8 +39,9 @@ type Owned struct {
 
 	IgnoredBytes int64 // of those files
 
-	tip       string // of the branch or the snapshot, when it was looked at
-	committed bool   // there are files that its branch does not have, and other commits do
+	tip       string   // of the snapshot, when it was looked at
+	tips      []string // of the branches, in the order of owner.branches
+	committed bool     // there are files that its branch does not have, and other commits do
 }
 
 // Remove takes away what can go. What turns out not to be safe any more is left,

@@ -13,8 +13,8 @@ import (
 // alone counts the commits that would be lost with a branch and its worktree:
 // those of the branch, of the worktree's HEAD, and those that only the log of
 // that HEAD still leads to. The log goes with the worktree.
-func (g git) alone(ctx context.Context, branch, tip string, w linked) (int, error) {
-	n, err := g.unpushed(ctx, branch, tip, w.head)
+func (g git) alone(ctx context.Context, branches, tips []string, w linked) (int, error) {
+	n, err := g.unpushed(ctx, branches, tips, w.head)
 	if err != nil || w.path == "" {
 		return n, err
 	}
@@ -22,14 +22,13 @@ func (g git) alone(ctx context.Context, branch, tip string, w linked) (int, erro
 	if err != nil || len(ids) == 0 {
 		return n, err
 	}
-	for _, id := range []string{tip, w.head} {
+	for _, id := range append(slices.Clone(tips), w.head) {
 		if strings.Trim(id, "0") != "" {
 			ids = append(ids, id)
 		}
 	}
 	// what the log names and git has thrown away cannot be lost again
-	out, err := g.feed(ctx, []byte(strings.Join(ids, "\n")+"\n"), "rev-list", "--count", "--ignore-missing", "--stdin",
-		"--not", "--exclude="+branch, "--branches", "--remotes", "--tags")
+	out, err := g.feed(ctx, []byte(strings.Join(ids, "\n")+"\n"), append([]string{"rev-list", "--count", "--ignore-missing", "--stdin"}, others(branches)...)...)
 	if err != nil {
 		return n, err
 	}

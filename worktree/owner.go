@@ -20,6 +20,7 @@ type owner struct {
 	Run   belay.RunID `json:"run"`
 	Step  belay.Path  `json:"step,omitempty"`
 	Path  string      `json:"path"`
+	Offer string      `json:"offer,omitempty"` // the branch of the result, where the marked one is only worked on
 	Start string      `json:"start"`           // the commit it began at
 	Ready bool        `json:"ready,omitempty"` // the worktree was whole once: there may be work in it
 	Base  *Base       `json:"base,omitempty"`  // what its work is measured from; nil = the commit
@@ -96,14 +97,15 @@ func (g git) unmark(ctx context.Context, branch string) error {
 	return fmt.Errorf("take mark away: %w", err)
 }
 
-// markOf is the branch that was made for a step of a run.
-func markOf(marks map[string]owner, run belay.RunID, step belay.Path) (string, bool) {
+// markOf is the branch that was made for a step of a run. There are two marks while a branch
+// to work on is made: then it is that one.
+func markOf(marks map[string]owner, run belay.RunID, step belay.Path) (name string, ok bool) {
 	for branch, o := range marks {
-		if o.Run == run && o.Step == step {
-			return branch, true
+		if o.Run == run && o.Step == step && (!ok || o.Offer != "") {
+			name, ok = branch, true
 		}
 	}
-	return "", false
+	return name, ok
 }
 
 // tip is the commit of a branch; "" when there is no such branch.
@@ -129,7 +131,13 @@ func HasWork(ctx context.Context, repo, branch string) bool {
 	g := git{dir: repo}
 	marks, err := g.owners(ctx)
 	tip, bad := g.tip(ctx, branch)
-	return err == nil && bad == nil && tip != "" && tip != marks[branch].Start
+	start := marks[branch].Start
+	for _, own := range marks {
+		if own.Offer == branch {
+			start = own.Start
+		}
+	}
+	return err == nil && bad == nil && tip != "" && tip != start
 }
 
 // linked is one worktree as git knows it.
@@ -197,22 +205,4 @@ func elsewhere(list []linked, branch, path string) (linked, bool) {
 		}
 	}
 	return linked{}, false
-}
-
-// MadeFor tells whether the branch that is checked out in a directory was made for a
-// run, or for one of its steps: only there may the run commit.
-func MadeFor(ctx context.Context, dir string, run belay.RunID) bool {
-	at, err := find(ctx, "", dir)
-	if err != nil {
-		return false
-	}
-	_, branch, sure := at.readHead(at.own)
-	if !sure {
-		branch, err = at.line(ctx, "branch", "--show-current")
-	}
-	if err != nil || branch == "" {
-		return false
-	}
-	marks, err := at.owners(ctx)
-	return err == nil && marks[branch].Run.Root() == run.Root()
 }

@@ -13,35 +13,27 @@ import (
 // mostNamed is how many places are told in which files name their own worktree.
 const mostNamed = 10
 
-// OwnPath are the places, as file:line, in which the files that differ between two trees
+// ownPath are the places, as file:line, in which the files that differ between two trees
 // name a worktree of a run, in a text or as what a link leads to; and the new links that
 // lead elsewhere out of the repository, as "file -> place". What is there is there while
 // the work is judged, and who takes the work does not have it.
-func OwnPath(ctx context.Context, dir string, run belay.RunID, from, to string) ([]string, error) {
-	at, err := find(ctx, "", dir)
-	if err != nil {
-		return nil, fmt.Errorf("look for own paths: %w", err)
-	}
+func (p place) ownPath(ctx context.Context, run belay.RunID, from, to string, edits []delta) ([]string, error) {
 	own := "/runs/" + string(run) + "/trees/" // whatever leads to it
-	out, err := at.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+own, "-U0", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
+	out, err := p.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+own, "-U0", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--end-of-options", from, to, "--")
 	if err != nil {
-		return nil, fmt.Errorf("look for own paths: %w", err)
+		return nil, err
 	}
-	list, err := at.leadingOut(ctx, own, from, to)
+	list, err := p.leadingOut(ctx, own, edits)
 	if err != nil {
-		return nil, fmt.Errorf("look for own paths: %w", err)
+		return nil, err
 	}
 	return append(placesIn(out, own), list...), nil
 }
 
 // leadingOut are the new links that lead out of the repository, as "file -> place", but
 // those to a worktree of the run.
-func (p place) leadingOut(ctx context.Context, own, from, to string) ([]string, error) {
-	edits, err := p.edits(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
+func (p place) leadingOut(ctx context.Context, own string, edits []delta) ([]string, error) {
 	var list []string
 	for _, e := range edits {
 		id, is := strings.CutPrefix(e.now, "120000 ")

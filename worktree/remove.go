@@ -120,7 +120,7 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 	if committed {
 		g.forgive(ctx, []*Owned{&o})
 	}
-	if m.Result && !slices.Contains(o.Why, ReasonUnpushed) && !g.arrived(ctx, own.Start, o.tip, m.Local) {
+	if m.Result && !slices.Contains(o.Why, ReasonUnpushed) && !g.arrived(ctx, own.Start, o.tips[0], m.Local) {
 		o.Why = append(o.Why, ReasonUnpushed)
 	}
 	if why := o.keeps(force, aside); len(why) > 0 {
@@ -173,13 +173,15 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, known,
 			return err
 		}
 	}
-	tip, err := g.tip(ctx, branch)
-	if err != nil {
-		return err
-	}
 	refs := ""
-	if tip != "" && o.tip != "" {
-		refs = "delete refs/heads/" + branch + " " + o.tip + "\n"
+	for i, name := range own.branches(branch) {
+		tip, err := g.tip(ctx, name)
+		if err != nil {
+			return err
+		}
+		if tip != "" && o.tips[i] != "" {
+			refs += "delete refs/heads/" + name + " " + o.tips[i] + "\n"
+		}
 	}
 	if own.Base != nil {
 		refs += "delete " + baseRef(own.Run, own.Step) + "\n"
@@ -195,7 +197,7 @@ func (g git) take(ctx context.Context, branch string, own owner, o Owned, known,
 // assess looks at what a mark stands for. What somebody said does not matter is not
 // looked for.
 func (g git) assess(ctx context.Context, branch string, own owner, list []linked, aside ...Reason) Owned {
-	o := Owned{Kind: KindWorktree, Repo: g.dir, Path: own.Path, Branch: branch, Run: own.Run, Step: own.Step}
+	o := Owned{Kind: KindWorktree, Repo: g.dir, Path: own.Path, Branch: own.home(branch).Branch, Run: own.Run, Step: own.Step}
 	why := func(r Reason) {
 		if !slices.Contains(o.Why, r) {
 			o.Why = append(o.Why, r)
@@ -215,16 +217,19 @@ func (g git) assess(ctx context.Context, branch string, own owner, list []linked
 	if w.locked && own.Ready {
 		why(ReasonLocked)
 	}
-	if _, taken := elsewhere(list, branch, own.Path); taken {
-		why(ReasonElsewhere)
+	var err error
+	for _, name := range own.branches(branch) {
+		if _, taken := elsewhere(list, name, own.Path); taken {
+			why(ReasonElsewhere)
+		}
+		tip, bad := g.tip(ctx, name)
+		if bad != nil {
+			why(ReasonUnknown)
+		}
+		o.tips = append(o.tips, tip)
 	}
-	tip, err := g.tip(ctx, branch)
-	if err != nil {
-		why(ReasonUnknown)
-	}
-	o.tip = tip
 	if !slices.Contains(aside, ReasonUnpushed) {
-		if o.Unpushed, err = g.alone(ctx, branch, tip, w); err != nil {
+		if o.Unpushed, err = g.alone(ctx, own.branches(branch), o.tips, w); err != nil {
 			why(ReasonUnknown)
 		}
 	}
@@ -291,11 +296,11 @@ func (p place) dirty(ctx context.Context) (bool, error) {
 	return out != "", err
 }
 
-// unpushed counts the commits that only this branch, or the HEAD of its
-// worktree, has.
-func (g git) unpushed(ctx context.Context, branch, tip, head string) (int, error) {
+// unpushed counts the commits that only these branches of ours, or the HEAD of their
+// worktree, have.
+func (g git) unpushed(ctx context.Context, branches, tips []string, head string) (int, error) {
 	args := []string{"rev-list", "--count"}
-	for _, id := range []string{tip, head} {
+	for _, id := range append(slices.Clone(tips), head) {
 		if strings.Trim(id, "0") != "" {
 			args = append(args, id)
 		}
@@ -303,9 +308,18 @@ func (g git) unpushed(ctx context.Context, branch, tip, head string) (int, error
 	if len(args) == 2 {
 		return 0, nil
 	}
-	out, err := g.line(ctx, append(args, "--not", "--exclude="+branch, "--branches", "--remotes", "--tags", "--")...)
+	out, err := g.line(ctx, append(append(args, others(branches)...), "--")...)
 	if err != nil {
 		return 0, err
 	}
 	return strconv.Atoi(out)
+}
+
+// others leave out what any branch, remote or tag has but these branches.
+func others(branches []string) []string {
+	args := []string{"--not"}
+	for _, name := range branches {
+		args = append(args, "--exclude="+name)
+	}
+	return append(args, "--branches", "--remotes", "--tags")
 }

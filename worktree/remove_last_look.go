@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -76,7 +77,7 @@ func (g git) lookAgain(ctx context.Context, branch string, own owner, aside []Re
 // and neither removed nor put back: who did it was killed.
 func found(marks map[string]owner, list []linked) map[string]owner {
 	for branch, own := range marks {
-		if w, known := at(list, own.Path+goingSuffix); known && w.branch == branch && !exists(own.Path) {
+		if w, known := at(list, own.Path+goingSuffix); known && slices.Contains(own.branches(branch), w.branch) && !exists(own.Path) {
 			own.Path, own.going = w.path, true
 			marks[branch] = own
 		}

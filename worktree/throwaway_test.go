@@ -3,8 +3,6 @@ package worktree
 import (
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -87,49 +85,6 @@ func TestCopyOf(t *testing.T) {
 			copied.sh("rm file; git init -q .; git commit -qm x --allow-empty; git branch foo")
 			if after := shows(r); after != before {
 				t.Errorf("the folder shows %q, was %q", after, before)
-			}
-		})
-	}
-}
-
-// A worktree goes back to a commit, and what else was there can be had: once, however
-// often it is done.
-func TestSettle(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		does string
-		want []string // what each ref has: its files that the commit has not, and the subjects of its commits
-	}{
-		"nothing":                      {"true", nil},
-		"a file":                       {"echo x > new", []string{"new"}},
-		"an ignored file":              {"mkdir -p .git-x; echo y > y.log", nil},
-		"a commit":                     {"echo x > new; git add new; git commit -qm mine", []string{"new"}},
-		"a commit and a file":          {"echo x > new; git add new; git commit -qm mine; echo y > more", []string{"more new"}},
-		"a commit on another branch":   {"git checkout -q -b other; echo x > new; git add new; git commit -qm mine", []string{"new"}},
-		"on no branch, and on its own": {"echo x > new; git add new; git commit -qm mine; git checkout -q --detach HEAD~; echo y > more; git add more; git commit -qm more", []string{"more", "new"}},
-		"another branch alone":         {"git checkout -q -b other", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRig(t)
-			r.sh("echo '*.log' > .gitignore; echo .git-x >> .gitignore")
-			r.commit("judged")
-			commit := r.git("rev-parse", "HEAD")
-			r.sh(tt.does)
-			refs, err := Settle(t.Context(), r.dir, "r1", "after", "main", commit)
-			r.must(err)
-			var got []string
-			for _, ref := range refs {
-				got = append(got, strings.Join(strings.Fields(r.git("diff", "--name-only", commit, ref)), " "))
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("kept %q as %q, want %q", got, refs, tt.want)
-			}
-			if now := r.git("status", "--porcelain", "--branch") + r.git("rev-parse", "HEAD"); now != "## main"+commit {
-				t.Errorf("it stands at %q", now)
-			}
-			if again, err := Settle(t.Context(), r.dir, "r1", "after", "main", commit); err != nil || len(again) > 0 {
-				t.Errorf("again: %q, %v", again, err)
 			}
 		})
 	}

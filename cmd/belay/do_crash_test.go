@@ -51,12 +51,21 @@ func TestDoKilled(t *testing.T) {
 		t.Run(fmt.Sprint(trial), func(t *testing.T) {
 			t.Parallel()
 			t.Logf("seed %d", seed)
-			killedTask(t, rand.New(rand.NewPCG(seed, uint64(trial))))
+			killedTask(t, rand.New(rand.NewPCG(seed, uint64(trial))), false)
 		})
 	}
 }
 
-func killedTask(t *testing.T, dice *rand.Rand) {
+// TestDoWorktreeRemoved kills the driver of a task, removes the worktree of the run, and
+// resumes once.
+//
+// promise: K2
+func TestDoWorktreeRemoved(t *testing.T) {
+	t.Parallel()
+	killedTask(t, rand.New(rand.NewPCG(1, 1)), true)
+}
+
+func killedTask(t *testing.T, dice *rand.Rand, remove bool) {
 	t.Helper()
 	p := newStage(t)
 	repo, bot, settings := filepath.Join(p.dir, "repo"), filepath.Join(p.dir, "bot"), filepath.Join(p.dir, "settings.yaml")
@@ -71,9 +80,12 @@ func killedTask(t *testing.T, dice *rand.Rand) {
 	}
 	newRepo(t, repo)
 	args := []string{"do", "three parts", "--agent", "bot", "--id", "x", "--no-plan-review", "-C", repo}
-	kills := 0
-	for range 3 {
-		killed, code := p.killAtLine(t, settings, 2+dice.IntN(40), args)
+	kills, times, lines := 0, 3, func() int { return 2 + dice.IntN(40) }
+	if remove {
+		times, lines = 1, func() int { return 20 } // agents are at work
+	}
+	for range times {
+		killed, code := p.killAtLine(t, settings, lines(), args)
 		if !killed && code != 0 {
 			t.Fatalf("after %d kills: exit %d", kills, code)
 		}
@@ -85,6 +97,11 @@ func killedTask(t *testing.T, dice *rand.Rand) {
 	}
 	if t.Logf("%d kills", kills); kills == 0 {
 		t.Error("it ended before it could be killed: that shows nothing")
+	}
+	if trees, _ := filepath.Glob(filepath.Join(p.state, "runs", "x", "trees", "tree-*")); remove { // a pattern that is right
+		if len(trees) != 1 || os.RemoveAll(trees[0]) != nil {
+			t.Fatalf("the worktree of the run is not there to be removed: %q", trees)
+		}
 	}
 	out, talk, code := p.typed(t, []string{"BELAY_CONFIG=" + settings}, "resume", "x")
 	if code != 0 {

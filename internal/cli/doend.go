@@ -87,23 +87,18 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 // workstreams whose work is not part of it.
 func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept []hand.Kept) []string {
 	var lines []string
-	ours := ""
-	for _, k := range kept {
-		if k.Dir == t.Dir {
-			ours = k.Branch
-		}
-	}
-	if ours == "" && t.Branch != "" && there(t.Dir) && o.Tree.Status().Terminal() {
-		ours = t.Branch
-	}
+	mine := o.Tree.Status().Terminal() || slices.ContainsFunc(kept, func(k hand.Kept) bool { return k.Dir == t.Dir })
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), standWithin) // who stopped it wants to know, too
 	defer cancel()
-	switch {
+	switch repo := o.Tree.Started().Dir; {
 	case t.Pushed != "":
-		lines = append(lines, publishedLines(o.Tree.Started().Dir, t)...)
-	case ours == "":
-	case worktree.HasWork(ctx, o.Tree.Started().Dir, ours):
-		lines = append(lines, "to merge the work: "+mergeLine(o.Tree.Started().Dir, ours))
+		lines = append(lines, publishedLines(repo, t)...)
+	case t.Branch == "":
+	case t.Offered && worktree.HasWork(ctx, repo, t.Branch):
+		lines = append(lines, "to merge the work: "+mergeLine(repo, t.Branch))
+	case t.Offered || !mine || !there(t.Dir):
+	case worktree.HasWork(ctx, repo, t.Branch):
+		lines = append(lines, fmt.Sprintf("work that nobody judged is on branch %s   # look: %s log -p ..%s", story.Quote(t.Branch), gitAt(repo), story.Quote(t.Branch)))
 	case worktree.Glance(ctx, t.Dir).Dirty:
 		lines = append(lines, "nothing is committed; what is there: "+gitAt(t.Dir)+" status")
 	}

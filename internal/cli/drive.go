@@ -87,12 +87,8 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	}
 	var kept []hand.Kept
 	if live.Rest != nil && live.Rest.Status.Terminal() {
-		var after []hand.After
-		if kept, after = o.Tidy(ctx); !doesTask(o) {
+		if kept = o.Tidy(ctx); !doesTask(o) {
 			a.tellKept(kept)
-		}
-		for _, x := range after {
-			a.say("warning: %s", afterWords(x.Judged, x.Ref))
 		}
 	}
 	told := story.New(o.Tree) // with no word of how it came to this, when it does not rest

@@ -2,7 +2,6 @@ package hand
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -23,17 +22,9 @@ type Kept struct {
 	Why         []worktree.Reason
 }
 
-// After is what was in the worktree of a run besides what was judged: the ref that
-// keeps it, and the commit that was judged.
-type After struct{ Ref, Judged string }
-
-// afterJudged names the refs of what was found in a worktree when it was put away.
-const afterJudged belay.Path = "after-judged"
-
 // Tidy removes the worktrees of an ended run in which nothing is that could be
-// lost, and says which are kept, and what was in one that nobody judged. One that goes
-// on later is made again for it.
-func (h *Hand) Tidy(ctx context.Context) (kept []Kept, after []After) {
+// lost, and says which are kept. One that goes on later is made again for it.
+func (h *Hand) Tidy(ctx context.Context) (kept []Kept) {
 	achieved, published := h.Tree.Status() == belay.Achieved, h.published()
 	for _, id := range slices.Backward(h.Tree.Runs()) { // those of a run are made from its own
 		s := h.Tree.Run(id)
@@ -49,14 +40,7 @@ func (h *Hand) Tidy(ctx context.Context) (kept []Kept, after []After) {
 			k := Kept{Dir: home.Dir, Branch: home.Ref}
 			v, ok := s.Step(step)
 			done := ok && v.Phase == flow.Done
-			judged := ""
-			if id == h.Tree.Runs()[0] && step == "" && achieved {
-				judged = h.judged()
-			}
-			switch {
-			case judged != "":
-				after = append(after, settle(ctx, id, home, judged)...)
-			case !home.Merge && (achieved || done):
+			if !home.Merge && (achieved || done) && !h.offered() {
 				k.Branch = h.commit(ctx, id, step, home)
 			}
 			made := worktree.Made{Path: home.Dir, Branch: home.Ref, Run: id, Step: step}
@@ -81,36 +65,14 @@ func (h *Hand) Tidy(ctx context.Context) (kept []Kept, after []After) {
 		}
 	}
 	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
-	return kept, after
+	return kept
 }
 
-// judged is the commit of its own branch by which a run was judged; "" = it was judged
-// by none, or it is not known.
-func (h *Hand) judged() string {
-	var best struct {
-		Commit string `json:"commit"`
-	}
-	vars := h.Tree.Run(h.Tree.Runs()[0]).Vars()
-	if string(vars["task_place"].JSON) != `"."` { // it was done elsewhere
-		return ""
-	}
-	raw, err := h.jsonOf(vars["best"])
-	if err != nil || json.Unmarshal(raw, &best) != nil {
-		return ""
-	}
-	return best.Commit
-}
-
-// settle brings the worktree of a result to the commit that was judged: nothing else is
-// put on its branch. Where that cannot be done, it stays as it is, and "dirty" says so.
-func settle(ctx context.Context, run belay.RunID, home *effect.AnswerWorktree, judged string) (after []After) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
-	defer cancel()
-	refs, _ := worktree.Settle(ctx, home.Dir, run, afterJudged, home.Ref, judged) // those that it kept are told
-	for _, ref := range refs {
-		after = append(after, After{Ref: ref, Judged: judged})
-	}
-	return after
+// offered tells whether the result of the run is on its branch already: nothing else is
+// put there.
+func (h *Hand) offered() bool {
+	_, is := h.Tree.Run(h.Tree.Runs()[0]).Vars()["offered"]
+	return is
 }
 
 // published tells whether a run may have pushed its branch: one of a recipe that says

@@ -36,6 +36,9 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),
 		Root: h.Trees, Include: worktree.Include{Patterns: h.Include},
 	}
+	if q.Step == "" {
+		how.Apart = h.apart(run)
+	}
 	if q.Merge {
 		how.From, how.Skip, how.Secret = worktree.FromState, h.Host.Skip, h.secretIn()
 	}
@@ -58,6 +61,16 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 	}
 	below, err := worktree.Prefix(ctx, q.Dir)
 	return effect.AnswerWorktree{OK: true, Dir: filepath.Join(made.Path, below), Ref: made.Branch, Merge: q.Merge, Stood: stood}, err
+}
+
+// apart tells whether a run works on another branch than its result is offered on: one
+// that began to does so in a worktree that is made again.
+func (h *Hand) apart(run belay.RunID) bool {
+	var name string
+	if s := h.Tree.Run(run); s != nil {
+		_ = json.Unmarshal(s.Vars()["work_branch"].JSON, &name) // none: it did not begin to
+	}
+	return name != ""
 }
 
 // copyOf is where the copy is that a step looks at.

@@ -172,7 +172,7 @@ func (f Shelf) load(path string, src []byte) (*Set, error) {
 	if f.Own != nil {
 		s.Replaced = f.replaced(append(slices.Sorted(maps.Keys(byName)), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), dirs)
 	}
-	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given}
+	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given, Fixed: ShippedPlace}
 	s.Problems = append(s.Problems, calls.Check(s.Root)...)
 	return s, nil
 }

@@ -258,7 +258,7 @@ func (m *maker) settle(t *sighted) (worktree.Range, bool) {
 	case own:
 		t.Branch = cmp.Or(made.Branch, t.Branch)
 		t.To = cmp.Or(m.tip(t.Branch), m.leftCommit(), t.last.Head)
-		if t.Dirty = false; m.There(t.Dir) {
+		if t.Dirty = false; m.There(t.Dir) && !(made.Step == "" && m.asked != nil && m.asked.Offered) {
 			if now := m.State(t.Dir); now.Dirty {
 				t.Dirty, tree = true, now.Tree
 			}

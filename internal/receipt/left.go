@@ -158,8 +158,8 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 			list = append(list, Command{"what is on " + b.Branch, m.git(m.repo(), "log", "--stat", "HEAD.."+b.Branch)})
 		}
 	}
-	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Ref != "" {
-		list = append(list, Command{"the work of later rounds, which was dropped", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Ref)})
+	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Branch != "" {
+		list = append(list, Command{"the work of later rounds, which does not count", m.git(m.repo(), "log", "--stat", short(r.Task.Commit)+".."+r.Task.Dropped.Branch)})
 	}
 	if r.Beside.Warns() {
 		for _, c := range r.Beside.Look() {
@@ -270,6 +270,9 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 	for _, b := range r.Left.Branches {
 		list = append(list, Command{"delete the branch, and everything that exists only on it", m.git(m.repo(), "branch", "-D", b.Branch)})
 	}
+	if m.asked != nil && m.asked.Offered && m.tip(m.asked.Work) != "" {
+		list = append(list, Command{"delete the branch that agents worked on, and everything that exists only on it", m.git(m.repo(), "branch", "-D", m.asked.Work)})
+	}
 	if refs := m.keptRefs(r); len(refs) > 0 {
 		list = append(list, Command{"delete the refs that keep states of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
 	}
@@ -283,9 +286,6 @@ func (m *maker) keptRefs(r *Receipt) []string {
 		if !s.Before && (s.Committed || s.ours) {
 			refs = append(refs, story.Quote(s.Ref))
 		}
-	}
-	if r.Task != nil && r.Task.Dropped != nil && r.Task.Dropped.Ref != "" {
-		refs = append(refs, story.Quote(r.Task.Dropped.Ref))
 	}
 	return refs
 }

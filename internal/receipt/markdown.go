@@ -307,10 +307,10 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- the files were put back to what round %d left%s", r.Task.Round, prefixed("; what later rounds left is in ", code(d.Dir)))
 	} else if d != nil {
 		kept := "it is not kept"
-		if d.Ref != "" {
-			kept = "it is kept as " + code(d.Ref)
+		if d.Branch != "" {
+			kept = "it is on branch " + code(d.Branch)
 		}
-		p.line("- the branch was reset to round %d (%.12s); the work of later rounds, up to %.12s, was dropped: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
+		p.line("- the result is that of round %d (%.12s); the work of later rounds, up to %.12s, is not part of it: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
 	}
 	for _, u := range c.Unasked {
 		p.line("- %s should change nothing, but changed %s", plain(u.Step), codes(u.Files, u.More))

@@ -108,7 +108,7 @@ type maker struct {
 	trees []story.Worktree // made by Belay
 	asked *story.Task      // of belay do
 
-	putBack bool // the branch, to the best round
+	putBack bool // the result is that of a round that is not the last
 }
 
 // Of is the receipt of a run of the story.

@@ -11,7 +11,6 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
-	"github.com/belay-run/belay/worktree"
 )
 
 // Task is what a run of belay do was asked for, and what came of it.
@@ -52,13 +51,9 @@ type OldTests struct {
 // Drop is the work of rounds that were worse than an earlier one.
 type Drop struct {
 	Commit string `json:"commit,omitempty"`
-	Ref    string `json:"ref,omitempty"` // that keeps it; "" = nothing does
-	Dir    string `json:"dir,omitempty"` // or the folder that has it, of work in the directory itself
+	Branch string `json:"branch,omitempty"` // that agents worked on, and that has it; "" = it is gone
+	Dir    string `json:"dir,omitempty"`    // or the folder that has it, of work in the directory itself
 }
-
-// keepBest is the step that puts the branch back to the best round. It keeps what
-// came after it under a ref of its own.
-const keepBest = "keep-best"
 
 // words are the task in a line.
 func (t *Task) words() string {
@@ -78,6 +73,9 @@ func (m *maker) task() *Task {
 		return nil
 	}
 	a := m.asked
+	if own := m.own(); own != nil && a.Branch != "" {
+		own.Branch = a.Branch
+	}
 	t := &Task{Text: a.Text, File: a.File, Bytes: a.Bytes, Type: a.Type, Goal: a.Goal, Planned: a.Planned, Answer: a.Answer[:min(len(a.Answer), maxAnswer)]}
 	if a.Best == 0 {
 		return t
@@ -150,7 +148,7 @@ func (t *Task) dropped() *Drop {
 }
 
 // dropped is the work of the rounds after the one that counts, when the branch
-// was put back to that one.
+// of the result is at that one.
 func (m *maker) dropped() *Drop {
 	b := m.asked
 	if b.Back {
@@ -160,19 +158,14 @@ func (m *maker) dropped() *Drop {
 	if b.Last || b.Commit == "" || !m.output(m.round(b.Rounds), "commit", &last) || last == b.Commit {
 		return nil
 	}
-	if own := m.own(); own == nil || !m.done(keepBest) || m.tip(own.Branch) != b.Commit {
+	if !b.Offered || b.Work == "" {
 		return nil
 	}
 	d := &Drop{Commit: last}
-	if ref := worktree.SnapshotRef(m.top, keepBest, 1); m.Commit(m.repo(), ref) != "" {
-		d.Ref = ref
+	if m.tip(b.Work) != "" {
+		d.Branch = b.Work
 	}
 	return d
-}
-
-// done tells whether a step of the run is done.
-func (m *maker) done(step belay.Path) bool {
-	return m.View(story.Place{Run: m.top, Path: step}).Phase == flow.Done
 }
 
 // proofs fill in what the criteria rest on: the command of each check, the commit

@@ -61,7 +61,7 @@ func environment(j effect.Job, files Files) (env []string, before string, err er
 	for _, n := range slices.Sorted(maps.Keys(j.Env)) {
 		e.list = append(e.list, n+"="+j.Env[n])
 	}
-	step, item := j.Path, belay.Path("")
+	step, item := j.Path, j.Item
 	if j.Of != "" {
 		step, item = j.Of, j.Path
 	}

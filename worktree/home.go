@@ -1,0 +1,261 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/belay-run/belay"
+)
+
+// workRoot begins the names of the branches that agents work on in runs whose result is
+// offered at the end.
+const workRoot = "belay-work/"
+
+// Home is a worktree that was made for a run, or for one of its steps.
+type Home struct {
+	Branch string `json:"branch"` // that the user is offered
+	Work   string `json:"work"`   // that is worked on; the same, unless the result is offered at the end
+	Start  string `json:"start"`  // the commit that it began at
+}
+
+// HomeOf is the worktree that a directory is in, if it was made for the run: only there
+// may the run commit. What is checked out there says nothing: agents change that.
+func HomeOf(ctx context.Context, dir string, run belay.RunID) (Home, bool) {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return Home{}, false
+	}
+	h, _, err := p.home(ctx, run)
+	return h, err == nil && h.Branch != ""
+}
+
+// home is the worktree with its mark; one without a branch is none of the run.
+func (p place) home(ctx context.Context, run belay.RunID) (h Home, found owner, err error) {
+	marks, err := p.owners(ctx)
+	for branch, own := range marks {
+		if own.Path == p.top && own.Run.Root() == run.Root() && (h.Branch == "" || own.Offer != "") { // as markOf
+			h, found = own.home(branch), own
+		}
+	}
+	return h, found, err
+}
+
+func (o owner) home(branch string) Home {
+	h := Home{Branch: branch, Work: branch, Start: o.Start}
+	if o.Offer != "" {
+		h.Branch = o.Offer
+	}
+	return h
+}
+
+// branches are all that belong to a mark, the one of the result first.
+func (o owner) branches(branch string) []string {
+	if o.Offer == "" {
+		return []string{branch}
+	}
+	return []string{o.Offer, branch}
+}
+
+// errNoHome is given for a directory that is in no worktree of the run.
+var errNoHome = errors.New("it is in no worktree that was made for this run")
+
+// Private has the worktree of a run worked on with a branch of its own. The branch that
+// the user is offered stays where it began, until Offer puts it at the result. Doing it
+// again changes nothing.
+func Private(ctx context.Context, dir string, run belay.RunID) (Home, error) {
+	h, err := private(ctx, dir, run)
+	if err != nil {
+		return h, fmt.Errorf("make a branch to work on: %w", err)
+	}
+	return h, nil
+}
+
+func private(ctx context.Context, dir string, run belay.RunID) (Home, error) {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return Home{}, err
+	}
+	release, err := lock(ctx, p.all)
+	if err != nil {
+		return Home{}, err
+	}
+	defer release()
+	h, own, err := p.home(ctx, run)
+	if err == nil && h.Branch == "" {
+		err = errNoHome
+	}
+	if err != nil {
+		return h, err
+	}
+	c, err := p.standsAt(ctx)
+	if err != nil || own.Offer != "" && c.Branch == h.Work {
+		return h, err
+	}
+	tip := ""
+	if own.Offer != "" {
+		tip, err = p.tip(ctx, h.Work)
+	}
+	if err == nil && (own.Offer == "" || tip != "" && tip != c.Commit) { // else somebody was quicker
+		old := h.Work
+		own.Offer, tip = h.Branch, ""
+		if h.Work, err = p.freeWork(ctx, run); err == nil {
+			err = p.mark(ctx, h.Work, own)
+		}
+		if err == nil && old != h.Branch {
+			err = p.unmark(ctx, old)
+		}
+	}
+	if err != nil {
+		return h, err
+	}
+	why := "belay: worked on by run " + string(run)
+	if tip == "" {
+		if err := p.patient(ctx, "update-ref", "-m", why, "--end-of-options", "refs/heads/"+h.Work, c.Commit, p.zero); err != nil {
+			return h, err
+		}
+	}
+	if err := p.patient(ctx, "symbolic-ref", "-m", why, "HEAD", "refs/heads/"+h.Work); err != nil {
+		return h, err
+	}
+	// whoever was there before the work had no work to commit
+	if tip, err := p.tip(ctx, h.Branch); err == nil && tip != "" && tip != own.Start {
+		_ = p.patient(ctx, "update-ref", "--end-of-options", "refs/heads/"+h.Branch, own.Start, tip) // Offer sees it, too
+	}
+	return h, p.unmark(ctx, h.Branch)
+}
+
+// freeWork is a name for the branch that a run works on which nobody has.
+func (p place) freeWork(ctx context.Context, run belay.RunID) (string, error) {
+	base := workRoot + refPart(string(run.Root()))
+	name := base
+	for n := 2; n <= maxNames; n++ {
+		tip, err := p.tip(ctx, name)
+		if err != nil || tip == "" {
+			return name, err
+		}
+		name = base + "-" + strconv.Itoa(n)
+	}
+	return "", fmt.Errorf("branch %s and %d names like it are taken", base, maxNames-1)
+}
+
+// Offer puts the branch of a run at the commit that was judged, and gives its name. A
+// branch that somebody moved or checked out is theirs: then the result has another name.
+// Doing it again, or after a crash, gives the same.
+func Offer(ctx context.Context, dir string, run belay.RunID, commit string) (string, error) {
+	name, err := offer(ctx, dir, run, commit)
+	if err != nil {
+		return "", fmt.Errorf("make the branch of the result: %w", err)
+	}
+	return name, nil
+}
+
+func offer(ctx context.Context, dir string, run belay.RunID, commit string) (string, error) {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return "", err
+	}
+	release, err := lock(ctx, p.all)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	h, own, err := p.home(ctx, run)
+	if err == nil && h.Branch == "" {
+		err = errNoHome
+	}
+	if err != nil {
+		return "", err
+	}
+	list, err := p.worktrees(ctx)
+	if err != nil {
+		return "", err
+	}
+	if done, err := p.offerOn(ctx, h.Branch, own, commit, list); done || err != nil {
+		return h.Branch, err
+	}
+	b := builder{git: p.git, o: Options{Run: run, Branch: h.Branch}}
+	names, err := b.names(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range names {
+		if tip, err := p.tip(ctx, name); err != nil || tip != "" {
+			if err != nil {
+				return "", err
+			}
+			continue
+		}
+		if own.Offer = name; h.Work != h.Branch {
+			if err := p.mark(ctx, h.Work, own); err != nil {
+				return "", err
+			}
+		}
+		done, err := p.offerOn(ctx, name, own, commit, list)
+		if done || err != nil {
+			return name, err
+		}
+	}
+	return "", fmt.Errorf("branch %s and %d names like it are taken", h.Branch, len(names)-1)
+}
+
+// offerOn puts a branch at the result that is where it began, or is gone, or has the
+// result already.
+func (p place) offerOn(ctx context.Context, name string, own owner, commit string, list []linked) (bool, error) {
+	tip, err := p.tip(ctx, name)
+	if err != nil || tip == commit {
+		return err == nil, err
+	}
+	if tip != "" && tip != own.Start {
+		if has, err := p.descends(ctx, commit, tip); has || err != nil { // somebody went on from it
+			return has, err
+		}
+		if part, err := p.descends(ctx, tip, commit); !part || err != nil {
+			return false, err
+		}
+	}
+	if _, taken := elsewhere(list, name, ""); taken {
+		return false, nil
+	}
+	was := tip
+	if was == "" {
+		was = p.zero
+	}
+	return true, p.patient(ctx, "update-ref", "-m", "belay: the result of run "+string(own.Run), "--end-of-options", "refs/heads/"+name, commit, was)
+}
+
+// After is what is in the worktree of a run beside a commit that was judged, as the
+// command that shows it; "" = nothing is.
+func After(ctx context.Context, dir, commit string) (string, error) {
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return "", fmt.Errorf("look at the worktree: %w", err)
+	}
+	c, err := p.standsAt(ctx)
+	if err == nil && c.Commit != commit {
+		return "diff " + commit[:min(12, len(commit))], nil
+	}
+	dirty := false
+	if err == nil {
+		dirty, err = p.dirty(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("look at the worktree: %w", err)
+	}
+	if dirty {
+		return "status", nil
+	}
+	return "", nil
+}
+
+// pushed are the branches of remotes that have commits of the work, as far as git here
+// knows: those that have what is between two commits.
+func (p place) pushed(ctx context.Context, from, to string) ([]string, error) {
+	if refs, sure := p.readRefs("refs/remotes"); sure && len(refs) == 0 || from == to {
+		return nil, nil
+	}
+	out, err := p.run(ctx, "for-each-ref", "--merged="+to, "--no-merged="+from, "--format=%(refname:lstrip=2)", "refs/remotes")
+	return strings.Fields(out), err
+}

@@ -1,0 +1,216 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// privateRig is a worktree of run k3f9q that is worked on with a branch of its own.
+func privateRig(t *testing.T) (r, in rig) {
+	t.Helper()
+	r = newRig(t)
+	o := r.options()
+	o.Step = ""
+	m := r.create(o)
+	_, err := Private(t.Context(), m.Path, o.Run)
+	r.must(err)
+	return r, r.in(m.Path)
+}
+
+func (r rig) judged() Judged {
+	r.t.Helper()
+	c, err := CheckoutOf(r.t.Context(), r.dir, "k3f9q")
+	r.must(err)
+	start := r.git("rev-parse", "main^{tree}")
+	j, err := Judge(r.t.Context(), r.dir, "k3f9q", Begun{Checkout: Checkout{Top: c.Top, Commit: r.git("rev-parse", "main"), Tree: start}, Origin: start, Mine: true}, "the work\n")
+	r.must(err)
+	return j
+}
+
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	r, in := privateRig(t)
+	start := r.git("rev-parse", "main")
+	for range 2 { // and again
+		h, err := Private(t.Context(), in.dir, "k3f9q")
+		if err != nil || h != (Home{Branch: "feat/x", Work: "belay-work/k3f9q", Start: start}) {
+			t.Errorf("%+v, %v", h, err)
+		}
+	}
+	in.write("new", "x")
+	in.commit("mine")
+	if got := in.git("branch", "--show-current"); got != "belay-work/k3f9q" || r.git("rev-parse", "feat/x") != start {
+		t.Errorf("on %q", got)
+	}
+	// whoever takes the folder away: the work that was committed is there again
+	r.must(os.RemoveAll(in.dir))
+	o := r.options()
+	o.Step = ""
+	if m := r.create(o); m.Path != in.dir || in.read("new") != "x" || in.git("branch", "--show-current") != "belay-work/k3f9q" {
+		t.Errorf("%+v", m)
+	}
+	if _, err := Private(t.Context(), in.dir, "other"); !errors.Is(err, errNoHome) {
+		t.Errorf("of another run: %v", err)
+	}
+	// all of it goes, and only when nothing is lost
+	m := Made{Repo: r.dir, Path: in.dir, Branch: "feat/x", Run: "k3f9q"}
+	var unsafe *Unsafe
+	if err := Remove(t.Context(), m, false); !errors.As(err, &unsafe) || !slices.Contains(unsafe.Why, ReasonUnpushed) {
+		t.Errorf("work that nobody has: %v", err)
+	}
+	r.git("merge", "-q", "belay-work/k3f9q")
+	r.must(Remove(t.Context(), m, false))
+	if got := r.git("branch", "--format=%(refname:short)"); got != "main" {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// A crash on the way to a branch to work on is gone on from; a branch of that name which
+// is somebody else's is left alone.
+func TestPrivateAfterACrash(t *testing.T) {
+	t.Parallel()
+	for name, did := range map[string]string{
+		"the mark alone":     "git update-ref -d refs/heads/belay-work/k3f9q",
+		"the branch, too":    "true",
+		"somebody's of them": "git branch -f belay-work/k3f9q $(git commit-tree HEAD^{tree} -m other)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, in := privateRig(t)
+			in.git("symbolic-ref", "HEAD", "refs/heads/feat/x")
+			r.sh(did)
+			was, _ := r.try("rev-parse", "belay-work/k3f9q")
+			h, err := Private(t.Context(), in.dir, "k3f9q")
+			r.must(err)
+			if got := in.git("branch", "--show-current"); got != h.Work || in.git("rev-parse", "HEAD") != r.git("rev-parse", "main") {
+				t.Errorf("on %q, want %q", got, h.Work)
+			}
+			if strings.HasPrefix(name, "somebody") && (h.Work == "belay-work/k3f9q" || r.git("rev-parse", "belay-work/k3f9q") != was) {
+				t.Errorf("it took %s", h.Work)
+			}
+		})
+	}
+}
+
+// What is offered is the commit that was judged, on a branch that nobody else has moved or
+// checked out; again it is the same.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ did, want string }{
+		"as it was made":     {"true", "feat/x"},
+		"somebody deleted":   {"git branch -D feat/x", "feat/x"},
+		"somebody moved":     {"git branch -f feat/x $(git commit-tree HEAD^{tree} -m other)", "feat/x-2"},
+		"somebody works on":  {"git checkout -q feat/x", "feat/x-2"},
+		"a part of the work": {"git branch -f feat/x belay-work/k3f9q", "feat/x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, in := privateRig(t)
+			in.write("new", "x")
+			in.commit("mine")
+			r.sh(tt.did)
+			in.write("more", "y")
+			j := in.judged()
+			moved, _ := r.try("rev-parse", "feat/x")
+			for range 2 {
+				branch, err := Offer(t.Context(), in.dir, "k3f9q", j.Commit)
+				if err != nil || branch != tt.want || r.git("rev-parse", branch) != j.Commit {
+					t.Fatalf("%q, %v", branch, err)
+				}
+			}
+			if tt.want != "feat/x" && r.git("rev-parse", "feat/x") != moved {
+				t.Error("it moved what is somebody else's")
+			}
+			// who goes on from it is not in the way of a crash
+			r.sh("git branch -f " + tt.want + " $(git commit-tree HEAD^{tree} -p " + j.Commit + " -m more)")
+			if branch, err := Offer(t.Context(), in.dir, "k3f9q", j.Commit); err != nil || branch != tt.want {
+				t.Errorf("after somebody went on: %q, %v", branch, err)
+			}
+			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "" {
+				t.Errorf("after: %q, %v", look, err)
+			}
+			in.write("late", "z")
+			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "status" {
+				t.Errorf("after a file: %q, %v", look, err)
+			}
+			in.commit("late")
+			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "diff "+j.Commit[:12] {
+				t.Errorf("after a commit: %q, %v", look, err)
+			}
+		})
+	}
+}
+
+// All that an agent left is in the commit that is judged, wherever it left it, and no
+// branch of somebody else is moved.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ did, left string }{
+		"a file":                 {"echo x > new", ""},
+		"committed":              {"echo x > new; git add new; git commit -qm mine", ""},
+		"a flag of the index":    {"echo x > new; echo y >> a.txt; git add new; git update-index --assume-unchanged a.txt", ""},
+		"on no branch":           {"git checkout -q --detach; echo x > new; git add new; git commit -qm mine", "a detached HEAD"},
+		"on another branch":      {"git checkout -q -b other; echo x > new", "other"},
+		"on what is offered":     {"git checkout -q feat/x; echo x > new", "feat/x"},
+		"on a branch of its own": {"git checkout -q --orphan alone; echo x > new; git add -A; git commit -qm mine", "alone"},
+		"in the middle of a merge": {`git checkout -q -b side; echo s > a.txt; git commit -qam side; git checkout -q -; echo m > a.txt
+			git commit -qam mine; git merge side || true; echo x > new`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, in := privateRig(t)
+			main := r.git("rev-parse", "main")
+			in.sh(tt.did)
+			offered := r.git("rev-parse", "feat/x")
+			j := in.judged()
+			if j.Left != tt.left || !slices.Contains(j.Changed, "new") || in.git("show", j.Commit+":new") != "x" {
+				t.Errorf("%+v", j)
+			}
+			if name == "a flag of the index" && !slices.Contains(j.Old, "a.txt") {
+				t.Errorf("before: %q", j.Old)
+			}
+			in.git("merge-base", "--is-ancestor", main, j.Commit)
+			if got := in.git("branch", "--show-current") + in.git("status", "--porcelain"); got != "belay-work/k3f9q" || in.git("rev-parse", "HEAD") != j.Commit {
+				t.Errorf("it stands at %q", got)
+			}
+			if r.git("rev-parse", "main") != main || r.git("rev-parse", "feat/x") != offered {
+				t.Error("a branch was moved")
+			}
+			if again := in.judged(); again.Commit != j.Commit || again.Left != "" {
+				t.Errorf("again: %+v", again)
+			}
+		})
+	}
+}
+
+func TestCited(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write("x.log", "one\n") // git ignores it
+	r.write("sub/b.txt", "one\ntwo\n")
+	commit := r.git("rev-parse", "HEAD")
+	plain := realTemp(t)
+	p := r.in(plain)
+	p.write("a.txt", "one\ntwo\nthree\n")
+	r.sh("ln -s /etc/hostname " + plain + "/link; ln -s /etc/hostname link")
+	for _, c := range []struct {
+		dir, commit, path string
+		line              int
+		words             string
+		want              bool
+	}{
+		{r.dir, "", "a.txt", 2, "two", true}, {r.dir, commit, "a.txt", 2, "two", true}, {plain, "", "a.txt", 2, "two", true},
+		{r.path("sub"), "", "b.txt", 2, "two", true}, {r.path("sub"), commit, "../a.txt", 2, "two", true},
+		{r.dir, "", "a.txt", 1, "two", false}, {r.dir, "", "a.txt", 0, "one", false}, {r.dir, "", "a.txt", 9, "one", false}, {r.dir, "", "a.txt", 2, "", false},
+		{r.dir, "", "x.log", 1, "one", false}, {r.dir, commit, "x.log", 1, "one", false}, {r.dir, commit, "sub/b.txt", 1, "one", false},
+		{r.dir, "", ".git/HEAD", 1, "ref", false}, {r.dir, commit, ".git/HEAD", 1, "ref", false}, {r.dir, "", "link", 1, "", false},
+		{r.dir, "", "../repo/a.txt", 2, "two", false}, {plain, "", "../a.txt", 1, "one", false}, {plain, "", r.path("a.txt"), 2, "two", false},
+	} {
+		if got, err := Cited(t.Context(), c.dir, c.commit, c.path, c.line, c.words); err != nil || got != c.want {
+			t.Errorf("%+v: %t, %v", c, got, err)
+		}
+	}
+}
