@@ -133,7 +133,8 @@ func (c Copy) Take(recs []event.Record) error {
 		if c.seen != nil {
 			c.seen(got)
 		}
-		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done()})
+		_, used := o.Tree.Spent()
+		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD})
 	}
 	return nil
 }

@@ -98,7 +98,8 @@ func (w *drive) beat() {
 	if done := w.Tree.Done(); done != w.worked {
 		w.worked, w.tried = done, 0
 	}
-	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried})
+	_, used := w.Tree.Spent()
+	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried, Micros: used.MicroUSD})
 }
 
 // awaitedWords say what a run waits for.

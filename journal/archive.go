@@ -290,36 +290,67 @@ func (e *InUse) Error() string { return e.Why }
 // whether it may go and what the archive says of it. Killed at any moment it can
 // be done again.
 func (s *State) Retire(id belay.RunID, decide func(*View) (archive.Manifest, error)) (size int64, err error) {
+	err = s.inHand(id, func(f Folder) error {
+		if size, err = s.putAway(id, f, decide); err != nil {
+			size = 0
+			return err
+		}
+		failpoint.Hit("retire.archived")
+		if err := f.remove(); err != nil {
+			return unwritten("remove run", string(f), err)
+		}
+		failpoint.Hit("retire.removed")
+		return s.forget(id)
+	})
+	return size, err
+}
+
+// Remove removes a run and all that was written about it. Who calls it decides from the
+// records, with the run in hand, whether it may go. While something of it is left in
+// repositories, the list keeps that there was such a run, so that gc knows whose it is.
+func (s *State) Remove(id belay.RunID, leaves bool, decide func(*View) error) error {
+	return s.inHand(id, func(f Folder) error {
+		v, err := openView(f, s.disk)
+		if err != nil {
+			return err
+		}
+		if err := first(decide(v), v.Close()); err != nil {
+			return err
+		}
+		if err := f.remove(); err != nil {
+			return unwritten("remove run", string(f), err)
+		}
+		if leaves {
+			return s.Seen(id)
+		}
+		return s.forget(id)
+	})
+}
+
+// inHand does something with a run that nobody drives or keeps, and that has no worktree.
+func (s *State) inHand(id belay.RunID, do func(Folder) error) (err error) {
 	f, err := s.find(id)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	l, err := takeLock(id, f.in(lockName), s.self)
 	var busy *Busy
 	switch {
 	case errors.As(err, &busy):
-		return 0, &InUse{busy.Error()}
+		return &InUse{busy.Error()}
 	case err != nil && !exists(string(f)):
-		return 0, unknown(string(id)) // another one was faster
+		return unknown(string(id)) // another one was faster
 	case err != nil:
-		return 0, err
+		return err
 	}
 	defer func() { err = first(err, l.release()) }()
 	switch {
 	case !free(f.KeeperLock()):
-		return 0, &InUse{"its keeper lives"}
+		return &InUse{"its keeper lives"}
 	case !emptyDir(f.in("trees")):
-		return 0, &InUse{"it has worktrees"}
+		return &InUse{"it has worktrees"}
 	}
-	if size, err = s.putAway(id, f, decide); err != nil {
-		return 0, err
-	}
-	failpoint.Hit("retire.archived")
-	if err := f.remove(); err != nil {
-		return size, unwritten("remove run", string(f), err)
-	}
-	failpoint.Hit("retire.removed")
-	return size, s.forget(id)
+	return do(f)
 }
 
 // putAway writes the archive of a run and proves it.
@@ -391,12 +422,12 @@ func (s *State) proveArchive(path string, files []archive.File, v *View) (err er
 // unheard wants to know only whether records can be read.
 func unheard([]event.Record) {}
 
-// forget takes a run that lies in the archive out of the list of runs.
+// forget takes a run out of the list of runs: it lies in the archive, or is gone.
 func (s *State) forget(id belay.RunID) error {
 	if err := os.Remove(s.Socket(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritten("archive run", s.Socket(id), err)
+		return unwritten("forget run", s.Socket(id), err)
 	}
-	return s.change("archive run", func(c *sqlite3.Conn) error {
+	return s.change("forget run", func(c *sqlite3.Conn) error {
 		return first(run(c, "DELETE FROM runs WHERE id = ?", id), run(c, "DELETE FROM watched WHERE run = ?", id))
 	})
 }

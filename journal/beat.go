@@ -37,6 +37,7 @@ type Beat struct {
 	Until   int64 `json:"until,omitempty"`   // when it goes on by itself, in seconds
 	Allowed int64 `json:"allowed,omitempty"` // until when its open attempts may take, by their own limits
 	Tried   int   `json:"tried,omitempty"`   // attempts that ended since work was finished last
+	Micros  int64 `json:"micros,omitempty"`  // what its agents cost so far, in millionths of a dollar
 }
 
 // Sign is what a driver says of itself in a beat.
@@ -46,11 +47,12 @@ type Sign struct {
 	Until   time.Time // when it goes on by itself; zero = it waits for no moment
 	Allowed time.Time // until when its open attempts may take; zero = none is open
 	Tried   int       // attempts that ended since work was finished last
+	Micros  int64     // what its agents cost so far, in millionths of a dollar
 }
 
 // sign is what the beat says again.
 func (b Beat) sign() Sign {
-	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried}
+	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried, Micros: b.Micros}
 	if b.Until != 0 {
 		s.Until = time.Unix(b.Until, 0)
 	}
@@ -114,7 +116,7 @@ func (r *Run) beat(s Sign) {
 	r.last = Beat{
 		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
 		Seq: r.end.seq, Done: s.Done, At: time.Now().UTC(), Phase: s.Phase,
-		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried),
+		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried), Micros: s.Micros,
 	}
 	line, ok := r.last.encode()
 	if !ok || r.beats == nil {

@@ -25,7 +25,7 @@ func (e *Unbegun) Error() string { return fmt.Sprintf("run %s never began", e.Ru
 // NeverBegan is that error, with what can be done about it.
 func NeverBegan(id belay.RunID) error {
 	return exit.New(exit.Invalid, "read journal", &Unbegun{Run: id}, fmt.Sprintf(
-		"it was killed before its first record: start it again with belay run RECIPE --id %s, or remove it with belay gc", id))
+		"it was killed before its first record: start it again with belay run RECIPE --id %s, or remove it with belay gc --yes", id))
 }
 
 // Begun tells whether a run has a record, or may have had one. What cannot be

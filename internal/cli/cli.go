@@ -155,7 +155,7 @@ Exit code 0 means that every required step is done and checked.`,
 		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
 		a.answerCommand(), a.approveCommand(), a.rejectCommand(), a.clearCommand(), a.pauseCommand(), a.rerunCommand(), a.stopCommand(), a.cancelCommand(),
 		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.callsCommand(), a.atCommand(), a.schemaCommand(), a.branchCommand(),
-		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.placeCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(), a.pruneCommand(), a.exportCommand(), a.importCommand(),
+		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.placeCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(), a.rmCommand(), a.pruneCommand(), a.exportCommand(), a.importCommand(),
 		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.receiptCommand(), a.historyCommand(), a.inboxCommand(), a.issueCommand(),
 	)
 	a.otherFlags(root)

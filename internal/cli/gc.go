@@ -8,56 +8,51 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
-	"github.com/belay-run/belay/internal/hand"
-	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/worktree"
 )
 
 type gcOptions struct {
-	dry  bool
-	yes  bool
-	json bool
-
+	run     string // "" = of all runs
+	dry     bool
+	yes     bool
+	json    bool
 	ignored bool
 }
 
 func (a *app) gcCommand() *cobra.Command {
 	var o gcOptions
-	cmd := command("gc", "list what runs left behind, and remove what is safe to remove", 0, 0,
-		func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+	cmd := command("gc [RUN]", "list what runs left behind, and with --yes remove what is safe to remove", 0, 1,
+		func(ctx context.Context, cmd *cobra.Command, given []string) error {
 			if o.dry && o.yes {
 				return usage(cmd, errors.New("--dry-run and --yes say the opposite"))
 			}
-			if !cmd.Flags().Changed("dry-run") && !o.yes {
-				_, isTerm := terminal(a.std.Out)
-				o.dry = !isTerm
+			o.dry = !o.yes
+			if len(given) > 0 {
+				o.run = given[0]
 			}
 			return a.gc(ctx, o)
 		})
 	cmd.Long = `gc lists every worktree, branch, snapshot and process that belay made, whose it is,
-whether it holds work that exists nowhere else, and removes only what is proven
-safe: of an ended run, without uncommitted work, without commits that no other
+and whether it holds work that exists nowhere else; with RUN, those of one run. It
+removes nothing unless --yes is given, and then only what is proven safe: of an
+ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
 it. A snapshot can go when all that it holds was committed since, file by file, on
 a branch, a remote or a tag. The folder of a run that was killed before its first
 record goes too, and the rest of one whose removal was cut off. What each worktree takes on disk is in the list.
 --ignored lets ignored files go; how many there are and how big is in the list.
 A run that this state directory does not know may go on elsewhere: what is its
-stays.
-
-Where stdout is no terminal nothing is removed unless --yes is given.`
-	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "remove nothing, only say what would go")
-	cmd.Flags().BoolVar(&o.yes, "yes", false, "remove what is safe, also where stdout is no terminal")
+stays.`
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "remove nothing, only say what would go (the default)")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "remove what is safe to remove")
 	cmd.Flags().BoolVar(&o.ignored, "ignored", false, "files that git ignores keep no worktree")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object for each thing")
 	return cmd
@@ -121,6 +116,11 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		}
 	}
 	list := append(append(halfRemoved(st, remains), emptyRuns(st, empties)...), a.leftovers(ctx, st, sums, o.ignored)...)
+	if o.run != "" {
+		if list, err = leftBy(st, list, o.run); err != nil {
+			return err
+		}
+	}
 	countSizes(ctx, list)
 	failed := 0
 	for i := range list {
@@ -142,6 +142,20 @@ func (a *app) gc(ctx context.Context, o gcOptions) (err error) {
 		return exit.New(exit.Infra, "gc", fmt.Errorf("%d of %d things could not be removed", failed, len(list)), "each line above says why")
 	}
 	return nil
+}
+
+// leftBy are the things of one run. It may be one that is in the archive, or gone.
+func leftBy(st *journal.State, list []leftover, arg string) ([]leftover, error) {
+	id, err := runID(st, arg)
+	if err != nil {
+		id = belay.RunID(arg)
+	}
+	list = slices.DeleteFunc(list, func(l leftover) bool { return l.Run.Root() != id.Root() })
+	var lies *journal.ReadOnly
+	if len(list) > 0 || errors.As(err, &lies) {
+		err = nil
+	}
+	return list, err
 }
 
 // take removes a thing. One that is not safe any more, because of what went
@@ -323,188 +337,4 @@ func program(pid int) string {
 		return ""
 	}
 	return path
-}
-
-func (a *app) printLeft(list []leftover, dry bool) {
-	if len(list) == 0 {
-		a.say("nothing is left behind")
-		return
-	}
-	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", "SIZE", ""}}
-	safe := 0
-	for _, l := range list {
-		if l.Safe {
-			safe++
-		}
-		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, readable.Clean(l.what()), l.work(), l.size(), l.fate(dry)})
-	}
-	a.out.lines(tui.Table(rows))
-	a.sayCures(list)
-	a.saySizes(list, dry)
-	if dry && safe > 0 {
-		a.say("%d of %d can go; nothing was removed: say --yes", safe, len(list))
-	}
-}
-
-// sayCures says what lets things go that are kept, for the reasons that a person
-// can do something about.
-func (a *app) sayCures(list []leftover) {
-	for _, c := range []struct {
-		reason worktree.Reason
-		cure   string
-	}{
-		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
-		{worktree.ReasonDirty, "commit what is uncommitted; drop a snapshot that you do not want with git update-ref -d REF"},
-		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
-		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
-		{worktree.ReasonLocked, "git worktree unlock PATH"},
-	} {
-		n := 0
-		for _, l := range list {
-			if !l.Removed && slices.Contains(l.Why, string(c.reason)) {
-				n++
-			}
-		}
-		if n > 0 {
-			a.say("%d kept as %s: %s", n, c.reason, c.cure)
-		}
-	}
-}
-
-// saySizes says what the worktrees take on disk, and how much of it goes.
-func (a *app) saySizes(list []leftover, dry bool) {
-	var goes, stays sizes
-	for _, l := range list {
-		switch {
-		case l.Kind != string(worktree.KindWorktree):
-		case l.Safe && (dry || l.Removed):
-			goes.add(l)
-		default:
-			stays.add(l)
-		}
-	}
-	verb := "went"
-	if dry {
-		verb = "can go"
-	}
-	if goes.n+stays.n > 0 {
-		a.say("worktrees: %s stay, %s %s", stays, goes, verb)
-	}
-}
-
-// sizes is a sum of what worktrees take on disk.
-type sizes struct {
-	n     int
-	bytes int64
-	more  bool
-}
-
-func (s *sizes) add(l leftover) {
-	s.n++
-	s.bytes += l.Size
-	s.more = s.more || l.AtLeast
-}
-
-func (s sizes) String() string {
-	return fmt.Sprintf("%d with %s", s.n, onDisk(s.bytes, s.more))
-}
-
-func onDisk(bytes int64, more bool) string {
-	if more {
-		return "at least " + readable.Size(bytes)
-	}
-	return readable.Size(bytes)
-}
-
-// keptBecause explains why a worktree is still there.
-var keptBecause = map[worktree.Reason]string{
-	worktree.ReasonDirty:    "it has uncommitted files",
-	worktree.ReasonUnpushed: "its commits are not merged or pushed",
-	worktree.ReasonIgnored:  "it has files that git ignores",
-	worktree.ReasonBusy:     "a process works in it",
-	worktree.ReasonUnknown:  "it could not be looked at",
-}
-
-// tellKept says which worktrees of an ended run are still there, and why.
-func (a *app) tellKept(kept []hand.Kept) {
-	for _, k := range kept {
-		if slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
-			continue // there is nothing to look at
-		}
-		var why []string
-		for _, r := range k.Why {
-			text := string(r)
-			if words := keptBecause[r]; words != "" {
-				text += " (" + words + ")"
-			}
-			why = append(why, text)
-		}
-		if len(why) == 0 {
-			a.say("worktree %s (branch %s)", k.Dir, k.Branch)
-			continue
-		}
-		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
-		if slices.Contains(k.Why, worktree.ReasonUnpushed) {
-			a.say("to merge the work: git merge %s", k.Branch)
-		}
-	}
-}
-
-func stepOf(p belay.Path) string {
-	if p == "" {
-		return ""
-	}
-	return ":" + string(p)
-}
-
-func (l leftover) what() string {
-	switch {
-	case l.Pid != 0:
-		return fmt.Sprintf("%d %s", l.Pid, l.Path)
-	case l.Ref != "":
-		return l.Ref
-	case l.Path != "" && l.Branch == "":
-		return l.Path
-	case l.Path != "" && l.Missing:
-		return l.Branch + ", its folder is gone"
-	case l.Path != "" && l.Kind == string(worktree.KindWorktree):
-		return l.Branch + " in " + l.Path
-	}
-	return l.Branch
-}
-
-func (l leftover) size() string {
-	if l.Kind != string(worktree.KindWorktree) || l.Missing {
-		return "-"
-	}
-	return onDisk(l.Size, l.AtLeast)
-}
-
-func (l leftover) work() string {
-	var parts []string
-	if l.Dirty {
-		parts = append(parts, "uncommitted")
-	}
-	if l.Unpushed > 0 {
-		parts = append(parts, fmt.Sprintf("%d unpushed", l.Unpushed))
-	}
-	if l.Ignored > 0 {
-		parts = append(parts, fmt.Sprintf("%d ignored, %s", l.Ignored, readable.Size(l.Bytes)))
-	}
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func (l leftover) fate(dry bool) string {
-	switch {
-	case l.Error != "":
-		return "failed: " + l.Error
-	case l.Removed:
-		return "removed"
-	case l.Safe && dry:
-		return "can go"
-	}
-	return "kept: " + strings.Join(l.Why, ", ")
 }

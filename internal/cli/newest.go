@@ -113,7 +113,7 @@ func grouped(root *cobra.Command) {
 		{"decide", "Decide and control:", "answer approve reject clear pause stop cancel"},
 		{"unattended", "Leave it alone:", "watch notify issue"},
 		{"write", "Write recipes:", "new validate explain graph recipes expr calls schema"},
-		{"keep", "Keep the machine in order:", "doctor gc prune audit export import"},
+		{"keep", "Keep the machine in order:", "doctor gc rm prune audit export import"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		names := strings.Fields(g.commands)

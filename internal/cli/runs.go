@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -11,22 +13,34 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 )
 
 func (a *app) runsCommand() *cobra.Command {
-	var asJSON, archived bool
+	var asJSON, archived, costs bool
+	var f runFilter
 	cmd := command("runs", "list runs, the newest first", 0, 0,
-		func(context.Context, *cobra.Command, []string) error {
-			if archived {
-				return a.archived(asJSON)
+		func(_ context.Context, cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return usage(cmd, err)
 			}
-			return a.runs(asJSON)
+			switch {
+			case archived && (costs || f.narrows()):
+				return usage(cmd, errors.New("--archived takes none of the other flags but --json"))
+			case archived:
+				return a.archived(asJSON)
+			case costs:
+				return a.costs(f, asJSON)
+			}
+			return a.runs(f, asJSON)
 		})
+	cmd.Flags().StringSliceVar(&f.status, "status", nil, "only runs with this status, such as running, held or failed (can be repeated)")
+	cmd.Flags().StringVar(&f.recipe, "recipe", "", "only runs of the recipe with this name")
+	cmd.Flags().StringVar(&f.dir, "dir", "", "only runs that were started in this directory (. is this one)")
+	cmd.Flags().BoolVar(&costs, "cost", false, "print what agents cost, by day and agent, instead of the runs")
 	cmd.Flags().BoolVar(&archived, "archived", false, "list those that prune archived, and those that were imported")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run; with --cost, per day and agent")
 	return cmd
 }
 
@@ -43,8 +57,9 @@ type runLine struct {
 	Started time.Time    `json:"started,omitzero"`
 	Ended   time.Time    `json:"ended,omitzero"`
 	Done    int64        `json:"done"`
-	Pid     int          `json:"pid,omitempty"`   // of its driver
-	Waits   string       `json:"waits,omitempty"` // what it waits for that another run has
+	Micros  int64        `json:"micro_usd,omitempty"` // what its agents cost, as far as they tell
+	Pid     int          `json:"pid,omitempty"`       // of its driver
+	Waits   string       `json:"waits,omitempty"`     // what it waits for that another run has
 
 	State  story.RunState `json:"state"`               // in one word, with its driver looked at
 	For    string         `json:"for,omitempty"`       // of one that waits or is held: what or whom it waits for
@@ -57,7 +72,7 @@ type runLine struct {
 	unbegun bool // there is a folder, and no record was ever written
 }
 
-func (a *app) runs(asJSON bool) (err error) {
+func (a *app) runs(f runFilter, asJSON bool) (err error) {
 	if err := a.refresh(a.ctx, ""); err != nil {
 		return err
 	}
@@ -70,32 +85,47 @@ func (a *app) runs(asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	leads := st.WatchLeads()
-	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE", "TASK"}}
-	for _, sum := range sums {
-		if sum.Gone {
-			continue
-		}
-		l := lineOf(sum)
-		l.Task, l.Planned = titleOf(st.Folder(sum.ID), sum.Name)
-		if parked, _ := sum.Beat.Parked(); l.Crashed || l.Status == belay.Parked && !parked {
-			l = l.mended(st, sum.Beat)
-		}
-		l.standing(sum, time.Now())
-		l.Nobody = l.State == story.StateParked && !leads
-		l.unbegun = l.Status == journal.Unreadable && !st.Begun(sum.ID)
+	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE", "COST", "TASK"}}
+	for sum, l := range a.lines(st, sums, f) {
 		if asJSON {
 			a.object(l)
 			continue
 		}
 		rows = append(rows, l.row(sum, time.Now()))
 	}
-	if !asJSON && len(rows) > 1 {
-		a.out.lines(tui.Table(rows))
-	} else if !asJSON {
+	switch {
+	case asJSON:
+	case len(rows) > 1:
+		a.table(rows, len(rows[0])-1)
+	case f.narrows():
+		a.say("no such runs in %s", st.Dir())
+	default:
 		a.say("no runs in %s", st.Dir())
 	}
 	return nil
+}
+
+// lines are those of the runs that are there and that a filter lets through.
+func (a *app) lines(st *journal.State, sums []journal.Summary, f runFilter) iter.Seq2[journal.Summary, runLine] {
+	leads := st.WatchLeads()
+	return func(yield func(journal.Summary, runLine) bool) {
+		for _, sum := range sums {
+			if sum.Gone || !f.fits(sum) {
+				continue
+			}
+			l := lineOf(sum)
+			l.Task, l.Planned = titleOf(st.Folder(sum.ID), sum.Name)
+			if parked, _ := sum.Beat.Parked(); l.Crashed || l.Status == belay.Parked && !parked {
+				l = l.mended(st, sum.Beat)
+			}
+			l.standing(sum, time.Now())
+			l.Nobody = l.State == story.StateParked && !leads
+			l.unbegun = l.Status == journal.Unreadable && !st.Begun(sum.ID)
+			if f.stands(l) && !yield(sum, l) {
+				return
+			}
+		}
+	}
 }
 
 func lineOf(sum journal.Summary) runLine {
@@ -105,7 +135,7 @@ func lineOf(sum journal.Summary) runLine {
 	}
 	l := runLine{
 		ID: sum.ID, Status: sum.Status, Code: sum.Code, Recipe: sum.Name, Dir: sum.Dir,
-		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Reason: sum.Reason, Cure: sum.Cure,
+		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Micros: sum.Beat.Micros, Reason: sum.Reason, Cure: sum.Cure,
 	}
 	if sum.Status == belay.Running {
 		if sum.Beginning || driver.Alive() {
@@ -230,7 +260,7 @@ func (l runLine) row(sum journal.Summary, now time.Time) []string {
 		status = "(unreadable)"
 	}
 	if !l.Started.IsZero() {
-		started = l.Started.Local().Format(time.DateTime)
+		started = shortMoment(l.Started, now)
 		end := l.Ended
 		switch {
 		case !end.IsZero():
@@ -241,5 +271,18 @@ func (l runLine) row(sum journal.Summary, now time.Time) []string {
 		}
 		took = readable.Took(end.Sub(l.Started))
 	}
-	return []string{string(l.ID), status, readable.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10), l.Task}
+	cost := "-"
+	if l.Micros > 0 {
+		cost = readable.Dollars(l.Micros)
+	}
+	return []string{string(l.ID), status, readable.Clean(l.Recipe), started, took, strconv.FormatInt(l.Done, 10), cost, l.Task}
+}
+
+// shortMoment is a moment in a list: the day and the minute, or for one of long ago, or to
+// come, the date.
+func shortMoment(t, now time.Time) string {
+	if age := now.Sub(t); age < 0 || age > 180*day {
+		return t.Local().Format(time.DateOnly)
+	}
+	return t.Local().Format("01-02 15:04")
 }

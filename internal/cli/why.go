@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
 
@@ -57,6 +58,18 @@ func (a *app) sheet() sheet {
 		p.width = min(max(w, narrowest), mostWidth)
 	}
 	return p
+}
+
+// table prints rows so that they fit a terminal: where they are too wide, what follows the
+// first columns stands below each row. Elsewhere a row is always one line.
+func (a *app) table(rows [][]string, first int) {
+	width := 0
+	if fd, isTerm := terminal(a.std.Out); isTerm {
+		if w, _, err := term.GetSize(fd); err == nil {
+			width = w
+		}
+	}
+	a.out.lines(tui.Fit(rows, width, first))
 }
 
 // whyFacts is everything that the page tells, as --json prints it.

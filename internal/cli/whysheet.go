@@ -45,32 +45,10 @@ func (p *page) quoted(lines []string) {
 // maxParagraph keeps one long text from filling the page.
 const maxParagraph = 6
 
-// wrap breaks a text at its blanks. A word that is longer than a line stands
-// alone and is broken anywhere.
+// wrap breaks a paragraph of a page.
 func wrap(text string, width int) []string {
 	width = max(width, narrowest/2)
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		for readable.Width(word) > width {
-			if line != "" {
-				lines, line = append(lines, line), ""
-			}
-			head := strings.TrimSuffix(readable.Cut(word, width), "…")
-			lines, word = append(lines, head), word[len(head):]
-		}
-		switch {
-		case line == "":
-			line = word
-		case readable.Width(line)+1+readable.Width(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	if line != "" || len(lines) == 0 {
-		lines = append(lines, line)
-	}
+	lines := readable.Wrap(text, width)
 	if len(lines) > maxParagraph {
 		lines = lines[:maxParagraph]
 		lines[maxParagraph-1] = readable.Cut(lines[maxParagraph-1]+" …", width)

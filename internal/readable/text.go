@@ -126,6 +126,40 @@ func Cut(s string, width int) string {
 	return displaywidth.TruncateString(s, width, "…")
 }
 
+// Wrap breaks a text at its blanks into lines of at most width places. A word that is
+// longer than a line stands alone: a path is broken behind a slash, anything else anywhere.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for Width(word) > width {
+			if line != "" {
+				lines, line = append(lines, line), ""
+			}
+			head := displaywidth.TruncateString(word, width, "")
+			if i := strings.LastIndexByte(head, '/'); i > 0 {
+				head = head[:i+1]
+			}
+			if head == "" { // one that is wider than the line
+				break
+			}
+			lines, word = append(lines, head), word[len(head):]
+		}
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // Width is how many places s takes on a screen.
 func Width(s string) int { return displaywidth.String(s) }
 

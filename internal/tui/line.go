@@ -58,28 +58,3 @@ func paint(word, text string) string {
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
-
-// Table lays rows out in columns; the last column is not padded.
-func Table(rows [][]string) []string {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], readable.Width(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for n, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			if i < len(row)-1 {
-				cell = pad(cell, widths[i]+2)
-			}
-			b.WriteString(cell)
-		}
-		lines[n] = strings.TrimRight(b.String(), " ")
-	}
-	return lines
-}

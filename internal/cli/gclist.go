@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/hand"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/worktree"
+)
+
+func (a *app) printLeft(list []leftover, dry bool) {
+	if len(list) == 0 {
+		a.say("nothing is left behind")
+		return
+	}
+	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", "SIZE", ""}}
+	safe := 0
+	for _, l := range list {
+		if l.Safe {
+			safe++
+		}
+		rows = append(rows, []string{l.Kind, string(l.Run) + stepOf(l.Step), l.Status, readable.Clean(l.what()), l.work(), l.size(), l.fate(dry)})
+	}
+	a.table(rows, 3)
+	a.sayCures(list)
+	a.saySizes(list, dry)
+	if dry && safe > 0 {
+		a.say("%d of %d can go; nothing was removed: say --yes", safe, len(list))
+	}
+}
+
+// sayCures says what lets things go that are kept, for the reasons that a person
+// can do something about.
+func (a *app) sayCures(list []leftover) {
+	for _, c := range []struct {
+		reason worktree.Reason
+		cure   string
+	}{
+		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
+		{worktree.ReasonDirty, "commit what is uncommitted; drop a snapshot that you do not want with git update-ref -d REF"},
+		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
+		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
+		{worktree.ReasonLocked, "git worktree unlock PATH"},
+	} {
+		n := 0
+		for _, l := range list {
+			if !l.Removed && slices.Contains(l.Why, string(c.reason)) {
+				n++
+			}
+		}
+		if n > 0 {
+			a.say("%d kept as %s: %s", n, c.reason, c.cure)
+		}
+	}
+}
+
+// saySizes says what the worktrees take on disk, and how much of it goes.
+func (a *app) saySizes(list []leftover, dry bool) {
+	var goes, stays sizes
+	for _, l := range list {
+		switch {
+		case l.Kind != string(worktree.KindWorktree):
+		case l.Safe && (dry || l.Removed):
+			goes.add(l)
+		default:
+			stays.add(l)
+		}
+	}
+	verb := "went"
+	if dry {
+		verb = "can go"
+	}
+	if goes.n+stays.n > 0 {
+		a.say("worktrees: %s stay, %s %s", stays, goes, verb)
+	}
+}
+
+// sizes is a sum of what worktrees take on disk.
+type sizes struct {
+	n     int
+	bytes int64
+	more  bool
+}
+
+func (s *sizes) add(l leftover) {
+	s.n++
+	s.bytes += l.Size
+	s.more = s.more || l.AtLeast
+}
+
+func (s sizes) String() string {
+	return fmt.Sprintf("%d with %s", s.n, onDisk(s.bytes, s.more))
+}
+
+func onDisk(bytes int64, more bool) string {
+	if more {
+		return "at least " + readable.Size(bytes)
+	}
+	return readable.Size(bytes)
+}
+
+// keptBecause explains why a worktree is still there.
+var keptBecause = map[worktree.Reason]string{
+	worktree.ReasonDirty:    "it has uncommitted files",
+	worktree.ReasonUnpushed: "its commits are not merged or pushed",
+	worktree.ReasonIgnored:  "it has files that git ignores",
+	worktree.ReasonBusy:     "a process works in it",
+	worktree.ReasonUnknown:  "it could not be looked at",
+}
+
+// tellKept says which worktrees of an ended run are still there, and why.
+func (a *app) tellKept(kept []hand.Kept) {
+	for _, k := range kept {
+		if slices.Contains(k.Why, worktree.ReasonUnknown) && !there(k.Dir) {
+			continue // there is nothing to look at
+		}
+		var why []string
+		for _, r := range k.Why {
+			text := string(r)
+			if words := keptBecause[r]; words != "" {
+				text += " (" + words + ")"
+			}
+			why = append(why, text)
+		}
+		if len(why) == 0 {
+			a.say("worktree %s (branch %s)", k.Dir, k.Branch)
+			continue
+		}
+		a.say("worktree %s (branch %s): %s", k.Dir, k.Branch, strings.Join(why, ", "))
+		if slices.Contains(k.Why, worktree.ReasonUnpushed) {
+			a.say("to merge the work: git merge %s", k.Branch)
+		}
+	}
+}
+
+func stepOf(p belay.Path) string {
+	if p == "" {
+		return ""
+	}
+	return ":" + string(p)
+}
+
+func (l leftover) what() string {
+	switch {
+	case l.Pid != 0:
+		return fmt.Sprintf("%d %s", l.Pid, l.Path)
+	case l.Ref != "":
+		return l.Ref
+	case l.Path != "" && l.Branch == "":
+		return l.Path
+	case l.Path != "" && l.Missing:
+		return l.Branch + ", its folder is gone"
+	case l.Path != "" && l.Kind == string(worktree.KindWorktree):
+		return l.Branch + " in " + l.Path
+	}
+	return l.Branch
+}
+
+func (l leftover) size() string {
+	if l.Kind != string(worktree.KindWorktree) || l.Missing {
+		return "-"
+	}
+	return onDisk(l.Size, l.AtLeast)
+}
+
+func (l leftover) work() string {
+	var parts []string
+	if l.Dirty {
+		parts = append(parts, "uncommitted")
+	}
+	if l.Unpushed > 0 {
+		parts = append(parts, fmt.Sprintf("%d unpushed", l.Unpushed))
+	}
+	if l.Ignored > 0 {
+		parts = append(parts, fmt.Sprintf("%d ignored, %s", l.Ignored, readable.Size(l.Bytes)))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (l leftover) fate(dry bool) string {
+	switch {
+	case l.Error != "":
+		return "failed: " + l.Error
+	case l.Removed:
+		return "removed"
+	case l.Safe && dry:
+		return "can go"
+	}
+	return "kept: " + strings.Join(l.Why, ", ")
+}
