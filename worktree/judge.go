@@ -165,7 +165,11 @@ func CommitAll(ctx context.Context, dir string, run belay.RunID, message, base s
 }
 
 func (p place) commitAll(ctx context.Context, h Home, message string) (c Committed, err error) {
-	parents, err := p.finish(ctx)
+	err = p.unlock() // an agent that was ended may have left one
+	var parents []string
+	if err == nil {
+		parents, err = p.finish(ctx)
+	}
 	if err == nil {
 		err = p.unflag(ctx)
 	}

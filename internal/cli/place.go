@@ -65,6 +65,8 @@ func (a *app) placeCommand() *cobra.Command {
 				return at.cited(ctx, rest)
 			case "edited":
 				return a.editedPlan(at.folder())
+			case "settle", "tree", "add", "aside", "named", "mend", "keep", "deleted":
+				return at.gone(verb)
 			}
 			if !idForm().MatchString(rest[0]) {
 				return usage(cmd, errors.New("it needs a name"))

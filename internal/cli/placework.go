@@ -41,6 +41,12 @@ func infra(what string, err error) error {
 	return exit.New(exit.Infra, what, err, "")
 }
 
+// gone answers a step of a recipe that an earlier Belay put on record. The work stays where
+// it is, which the last lines of a run say.
+func (r runPlace) gone(verb string) error {
+	return exit.New(exit.Infra, "", fmt.Errorf("an earlier Belay began run %s, and its recipe calls belay place %s, which is gone: resume it with that Belay", r.run, verb), "")
+}
+
 func (r runPlace) own(ctx context.Context) error {
 	h, ok := worktree.HomeOf(ctx, ".", r.run)
 	if !ok {

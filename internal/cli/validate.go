@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,13 +116,15 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 // validateOne prints what is wrong with one recipe, which is the answer, and
 // tells whether it could be run.
 func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string, o validateOptions) bool {
+	given := shelf.Given
+	shelf.Given = append(handed(shelf, path), given...)
 	set, err := shelf.Load(path)
 	sum := fileLine{Kind: "file", File: path}
 	if err != nil {
 		a.unread(path, err, o)
 		return false
 	}
-	for _, u := range unreadSets(set, shelf.Given) {
+	for _, u := range unreadSets(set, given) {
 		set.Problems = append(set.Problems, recipe.Problem{File: path, Msg: u.msg(), Hint: u.hint(), Warning: true})
 	}
 	if err := a.secretSets(o.vars, set, o.secrets); err != nil {
@@ -161,6 +165,19 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
 	}
 	return sum.OK
+}
+
+// handed are the variables that a recipe is given by those that call it, when it has the
+// name of a shipped one: it stands for that.
+func handed(shelf library.Shelf, path string) (names []string) {
+	set, err := shelf.LoadShipped(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+	if err != nil || set.Root == nil {
+		return nil // it is called by nobody
+	}
+	for _, v := range set.Root.Context {
+		names = append(names, v.Name)
+	}
+	return names
 }
 
 // unread tells of a recipe that could not be looked at.

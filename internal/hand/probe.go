@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -81,10 +82,11 @@ func look(dir, state string, oomBefore int64) effect.Probe {
 	if n := OOMKills() - oomBefore; n > 0 {
 		say(&p.OOMKill, fmt.Sprintf("%d processes were ended for want of memory", n))
 	}
-	lock, text := gitLock(dir)
-	p.Lock = lock
-	if text != "" {
-		details = append(details, text)
+	switch path, pid, dead := worktree.LockOf(dir); {
+	case pid != 0:
+		p.Lock, details = effect.LockAlive, append(details, fmt.Sprintf("%s: process %d is at work", path, pid))
+	case dead:
+		p.Lock, details = effect.LockDead, append(details, path+" was left behind")
 	}
 	p.Detail = strings.Join(details, "; ")
 	return p

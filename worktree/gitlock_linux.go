@@ -1,17 +1,13 @@
-package hand
+package worktree
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/belay-run/belay/effect"
-	"github.com/belay-run/belay/worktree"
 )
 
 const (
@@ -21,29 +17,41 @@ const (
 	maxGitRef = 4 << 10 // bytes of a .git file
 )
 
-// gitLock says whether a lock of git is in the way of work in a directory, and
-// whose, in words too. That one is dead is said only when nobody who could have
-// made it is left: somebody may remove it then.
-func gitLock(dir string) (effect.LockState, string) {
+// LockOf is the lock of git that is in the way of work in a directory, with the process
+// that is at work; "" = there is none. That it is dead is said only when nobody who could
+// have made it is left: somebody may remove it then.
+func LockOf(dir string) (path string, pid int, dead bool) {
 	tree, gitDir := repository(dir)
 	if gitDir == "" {
-		return effect.LockNone, ""
+		return "", 0, false
 	}
-	locks := gitLocks(gitDir)
+	locks, pid, dead := locksOf(tree, gitDir)
 	if len(locks) == 0 {
-		return effect.LockNone, ""
+		return "", 0, false
+	}
+	return locks[0].path, pid, dead
+}
+
+func locksOf(tree, gitDir string) (locks []lockFile, pid int, dead bool) {
+	if locks = gitLocks(gitDir); len(locks) == 0 {
+		return nil, 0, false
 	}
 	pid, sure := holder(locks, []string{tree, gitDir})
-	locks = still(locks)
-	switch {
-	case len(locks) == 0: // it went while we looked
-		return effect.LockNone, ""
-	case pid != 0:
-		return effect.LockAlive, fmt.Sprintf("%s: process %d is at work", locks[0].path, pid)
-	case !sure:
-		return effect.LockNone, ""
+	locks = still(locks) // one may go while we look
+	return locks, pid, sure && pid == 0 && len(locks) > 0
+}
+
+// unlock removes the locks of a worktree that a git left which is dead.
+func (p place) unlock() error {
+	locks, _, dead := locksOf(p.top, p.own)
+	if !dead {
+		return nil
 	}
-	return effect.LockDead, locks[0].path + " was left behind"
+	var err error
+	for _, l := range locks {
+		err = errors.Join(err, os.Remove(l.path))
+	}
+	return err
 }
 
 // repository is the working tree around a directory and its git directory,
@@ -105,7 +113,7 @@ func gitLocks(gitDir string) []lockFile {
 	}
 	var locks []lockFile
 	for _, d := range names {
-		if filepath.Ext(d.Name()) != ".lock" || d.Name() == worktree.LockName || len(locks) == maxLocks {
+		if filepath.Ext(d.Name()) != ".lock" || d.Name() == LockName || len(locks) == maxLocks {
 			continue
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
