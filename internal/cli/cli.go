@@ -81,7 +81,7 @@ func Main(ctx context.Context, std Streams, args, environ []string, program Prog
 			a.farEnd()
 		}
 	}()
-	root := a.root() //nolint:contextcheck // each command gets its context from cobra
+	root := a.root(args) //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	err = typed(err)
@@ -119,11 +119,11 @@ func (a *app) self() (string, error) {
 
 // Commands is the tree of commands, for who describes it: nothing of it can be run.
 func Commands() *cobra.Command {
-	return (&app{std: Streams{Out: io.Discard, Err: io.Discard}, out: &answer{w: io.Discard}, logLevel: logInfo}).root()
+	return (&app{std: Streams{Out: io.Discard, Err: io.Discard}, out: &answer{w: io.Discard}, logLevel: logInfo}).root(nil)
 }
 
-// root is the tree of commands.
-func (a *app) root() *cobra.Command {
+// root is the tree of commands, or what of it the arguments need.
+func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "belay",
 		Short:   "run tasks and recipes, and continue them after a crash",
@@ -150,14 +150,7 @@ Exit code 0 means that every required step is done and checked.`,
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
 	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags
-	root.AddCommand(
-		a.doCommand(), a.runCommand(), a.resumeCommand(), a.watchCommand(), a.notifyCommand(), a.validateCommand(),
-		a.runsCommand(), a.showCommand(), a.logsCommand(), a.treeCommand(), a.auditCommand(),
-		a.answerCommand(), a.approveCommand(), a.rejectCommand(), a.clearCommand(), a.pauseCommand(), a.rerunCommand(), a.stopCommand(), a.cancelCommand(),
-		a.newCommand(), a.recipesCommand(), a.explainCommand(), a.graphCommand(), a.exprCommand(), a.callsCommand(), a.atCommand(), a.schemaCommand(), a.branchCommand(),
-		a.doctorCommand(), a.completionCommand(), a.versionCommand(), a.keeperCommand(), a.attendCommand(), a.checkCommand(), a.mergebackCommand(), a.placeCommand(), a.nsinitCommand(), a.scriptedCommand(), a.judgeCommand(), a.gcCommand(), a.rmCommand(), a.pruneCommand(), a.exportCommand(), a.importCommand(),
-		a.classifyCommand(), a.replanCommand(), a.rehearseCommand(), a.rehearsalCommand(), a.demoCommand(), a.whyCommand(), a.receiptCommand(), a.historyCommand(), a.inboxCommand(), a.issueCommand(),
-	)
+	root.AddCommand(a.commands(args)...)
 	a.otherFlags(root)
 	root.SetHelpCommand(a.helpCommand())
 	a.runByDefault(root)

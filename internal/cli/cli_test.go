@@ -362,7 +362,7 @@ func TestEveryCommandIsAsked(t *testing.T) {
 			t.Errorf("belay %s: nobody asks it with its standard output closed", name)
 		}
 	}
-	root := (&app{out: &answer{}}).root()
+	root := (&app{out: &answer{}}).root(nil)
 	look(root, "")
 	if export, _, err := root.Find([]string{"export"}); err != nil || !acts(export) {
 		t.Errorf("export into a file is an act: %v", err)

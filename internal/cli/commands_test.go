@@ -23,7 +23,7 @@ func TestEveryCommandIsShown(t *testing.T) {
 		scripts.Write(text)
 	}
 	seen := 0
-	for _, c := range (&app{}).root().Commands() {
+	for _, c := range (&app{}).root(nil).Commands() {
 		if c.Hidden {
 			continue
 		}
@@ -37,5 +37,24 @@ func TestEveryCommandIsShown(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("only %d commands found: the test looks at too little", seen)
+	}
+}
+
+// A command that is named first is made alone, under the name that it is found by.
+func TestCommandsAreMadeByName(t *testing.T) {
+	t.Parallel()
+	a := &app{}
+	for _, m := range a.makers() {
+		if got := m.make().Name(); got != m.name {
+			t.Errorf("the command that is found as %q is called %q", m.name, got)
+		}
+		if got := len(a.commands([]string{m.name})); got != 1 && m.name != "completion" {
+			t.Errorf("belay %s makes %d commands", m.name, got)
+		}
+	}
+	for _, args := range [][]string{nil, {"help"}, {"completion", "bash"}, {"__complete", "run"}, {"--state", "run", "show"}, {"frob"}} {
+		if got := len(a.commands(args)); got != len(a.makers()) {
+			t.Errorf("belay %q makes %d commands, want all", args, got)
+		}
 	}
 }

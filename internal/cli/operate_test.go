@@ -88,7 +88,7 @@ func asTyped(command string) *regexp.Regexp {
 
 // parses tells whether a command line is one, without doing it.
 func parses(words []string) error {
-	root := (&app{}).root()
+	root := (&app{}).root(nil)
 	cmd, rest, err := root.Find(words)
 	if err != nil {
 		return err
