@@ -82,10 +82,18 @@ else
 	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./cmd/belay -run '$(RACE_SCRIPTS)'
 endif
 
+# What tests between two edits leave out.
+LONG := ^(TestLongScript|TestEveryHintHelps)$$
+
+.PHONY: long
+long: ## the long scripts, which go test leaves out
+	$(call say,long)
+	@BELAY_LONG=1 $(GO) test ./cmd/belay -run '$(LONG)' -timeout 30m
+
 .PHONY: script
 script: ## run the end-to-end scripts only
 	$(call say,script)
-	@$(GO) test ./cmd/belay -run Script -count=1
+	@BELAY_LONG=1 $(GO) test ./cmd/belay -run Script -count=1
 
 .PHONY: crash
 crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
@@ -188,6 +196,7 @@ gen-check: ## fail when a generated page is stale
 check: ## everything that must hold before a commit to main
 	@$(MAKE) fmt-check
 	@$(MAKE) test
+	@$(MAKE) long
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) vuln
@@ -201,11 +210,12 @@ check: ## everything that must hold before a commit to main
 .PHONY: nightly
 nightly: ## the long sweeps, whole: what a change runs in part (an hour and more)
 	$(call say,nightly)
-	@BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue|Watch|ExitCodes'
+	@BELAY_LONG=1 BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue|Watch|ExitCodes|Hint|DoKilled'
 	@BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./flow ./belaytest/sim
 	@BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
 	@$(MAKE) matrix
 	@$(MAKE) crash KILLS=200
+	@$(MAKE) long
 	@$(MAKE) race ALL=1
 	@$(MAKE) release-check
 	@echo "== nightly: all good"

@@ -134,6 +134,7 @@ var hintWays = []hintWay{
 //
 // promise: X, N2, V4
 func TestEveryHintHelps(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, way := range hintWays {
 		t.Run(way.name, func(t *testing.T) {

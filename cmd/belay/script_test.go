@@ -114,8 +114,49 @@ func races(dir string) int {
 // script leaves behind is audited, and nothing of it may be left running.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	runScripts(t, false)
+}
+
+// TestLongScript runs those that say of themselves that they are long.
+func TestLongScript(t *testing.T) {
+	long(t)
+	t.Parallel()
+	runScripts(t, true)
+}
+
+// long leaves out a test whose rows are many and whose ways are shown by shorter ones,
+// too, where nobody waits for all of them: go test ./... is what people type between two
+// edits.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("BELAY_LONG") == "" {
+		t.Skip("a long one: make long runs it, and so do make check and CI")
+	}
+}
+
+// isLong tells whether a script says in its opening lines that it is a long one.
+func isLong(t *testing.T, file string) bool {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			return false
+		}
+		if strings.TrimSpace(line) == "# long" {
+			return true
+		}
+	}
+	return false
+}
+
+func runScripts(t *testing.T, long bool) {
+	t.Helper()
+	files := longestFirst(t, filepath.Join("testdata", "script", "*.txtar"))
 	testscript.Run(t, testscript.Params{
-		Files:               longestFirst(t, filepath.Join("testdata", "script", "*.txtar")),
+		Files:               slices.DeleteFunc(files, func(file string) bool { return isLong(t, file) != long }),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
