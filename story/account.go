@@ -118,7 +118,10 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 		w.Code, w.Reason = &code, ""
 	case w.Status == belay.Parked:
 		p, _ := s.Tree.Parked()
-		w.Reason = "parked until " + p.Until.UTC().Format(time.RFC3339) + " for " + p.For
+		at := p.Until.UTC().Format(time.RFC3339)
+		if w.Reason = "parked until " + at + " for " + p.For; !p.Until.After(f.Now) {
+			w.Reason = "parked for " + p.For + ", due since " + at
+		}
 	case w.Status == belay.Running:
 		w.Died++
 		w.Reason = ""

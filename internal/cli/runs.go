@@ -91,7 +91,7 @@ func (a *app) runs(f runFilter, asJSON bool) (err error) {
 			a.object(l)
 			continue
 		}
-		rows = append(rows, l.row(sum, time.Now()))
+		rows = append(rows, l.row(sum, time.Now(), a.name()))
 	}
 	switch {
 	case asJSON:
@@ -211,7 +211,7 @@ func (l *runLine) standing(sum journal.Summary, now time.Time) {
 }
 
 // status is how a run stands, for the list.
-func (l runLine) status() string {
+func (l runLine) status(now time.Time) string {
 	text := story.StatusWord(l.Status, l.Planned)
 	switch l.State {
 	case story.StateWaiting:
@@ -220,9 +220,7 @@ func (l runLine) status() string {
 			text += " for " + l.For
 		}
 	case story.StateParked:
-		if text = "PARKED"; l.For != "" {
-			text += " for " + readable.Clean(l.For)
-		}
+		return string(belay.Parked) + parkedText(readable.Clean(l.For), l.Until, now, !l.Nobody)
 	case story.StateHeld:
 		text += " for " + l.For
 	case story.StateLost:
@@ -233,11 +231,31 @@ func (l runLine) status() string {
 		}
 	case story.StatePaused, story.StateStopped, story.StateEnded:
 	}
-	switch at := l.Until.Local().Format(time.DateTime); {
-	case l.Nobody && l.Until.Before(time.Now()):
-		text += ", due since " + at + ": no watch runs, resume it"
-	case !l.Until.IsZero():
-		text += ", until " + at
+	if !l.Until.IsZero() {
+		text += ", until " + untilText(l.Until, now)
+	}
+	return text
+}
+
+// parkedText says for what and until when a run is parked. A moment that has passed
+// is never named as one to come: it is said who wakes the run, or that nobody does.
+func parkedText(what string, until, now time.Time, watched bool) (text string) {
+	if what != "" {
+		text = " for " + what
+	}
+	switch {
+	case until.IsZero():
+	case until.After(now):
+		text += ", until " + untilText(until, now)
+	case watched:
+		return text + ", due now"
+	case now.Sub(until) < time.Minute:
+		text += ", was due just now"
+	default:
+		text += ", was due " + ago(now.Sub(until))
+	}
+	if !watched {
+		text += "; no watch runs"
 	}
 	return text
 }
@@ -251,13 +269,15 @@ func untilText(t, now time.Time) string {
 	return t.Format(form)
 }
 
-func (l runLine) row(sum journal.Summary, now time.Time) []string {
-	status, started, took := l.status(), "-", "-"
+func (l runLine) row(sum journal.Summary, now time.Time, name string) []string {
+	status, started, took := l.status(now), "-", "-"
 	switch {
 	case l.unbegun:
 		status = "(never began)"
 	case l.Status == journal.Unreadable:
 		status = "(unreadable)"
+	case l.Nobody && !l.Until.After(now):
+		status += ": " + story.Command{"resume", string(l.ID)}.Text(name)
 	}
 	if !l.Started.IsZero() {
 		started = shortMoment(l.Started, now)

@@ -161,6 +161,8 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, "waits for an answer")
 	case p.Phase == flow.Waiting && over && p.Attempt > 0:
 		words = append(words, "not finished")
+	case p.Phase == flow.Waiting && !p.Due.IsZero() && !p.Due.After(time.Now()):
+		words = append(words, "again as soon as the run goes on")
 	case p.Phase == flow.Waiting && !p.Due.IsZero():
 		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
 	case p.Phase == flow.NotTaken && p.Main != nil:

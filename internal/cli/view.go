@@ -152,15 +152,21 @@ func (s *runView) standing() string {
 		return lostText
 	}
 	if p, parked := s.Tree.Parked(); parked {
-		if now := time.Now(); p.Until.Before(now) && s.state != nil && !s.state.WatchLeads() {
-			return fmt.Sprintf("%s for %s, due since %s: no watch runs, so nobody wakes it", belay.Parked, p.For, untilText(p.Until, now))
-		}
-		return fmt.Sprintf("%s until %s for %s", belay.Parked, untilText(p.Until, time.Now()), p.For)
+		return string(belay.Parked) + s.parkedFor(p, time.Now())
 	}
 	if _, paused := s.Tree.Paused(); paused && s.Tree.Status() == belay.Running {
 		return string(belay.Running) + ", to be paused"
 	}
 	return story.StatusWord(story.Status(s.Tree), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
+}
+
+// parkedFor says for what and until when the run is parked. One in an archive is not
+// woken here, whatever the time.
+func (s *runView) parkedFor(p event.RunParked, now time.Time) string {
+	if s.lies != nil {
+		return parkedText(p.For, p.Until, time.Time{}, true)
+	}
+	return parkedText(p.For, p.Until, now, s.state != nil && s.state.WatchLeads())
 }
 
 const (

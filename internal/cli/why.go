@@ -111,7 +111,7 @@ type whyFacts struct {
 	decided bool   // it is held, and nothing waits for an answer
 	pausing string // who wants nothing new to start
 
-	unwatched bool // it is parked, and no watch wakes it
+	parked string // for what and until when nobody drives it
 }
 
 // explain puts the account of a run into the form of the page. It reads what is
@@ -133,7 +133,9 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 	}
 	w.decided = acc.Status == belay.Held && len(acc.Asked) == 0
 	w.pausing, _ = s.Tree.Paused()
-	w.unwatched = acc.Next.Advice == story.WakeIt
+	if p, parked := s.Tree.Parked(); parked {
+		w.parked = s.parkedFor(p, now)
+	}
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

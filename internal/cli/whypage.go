@@ -75,10 +75,7 @@ func (w *whyFacts) verdict() string {
 	case belay.Stopped:
 		return fmt.Sprintf("STOPPED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "stopped"), ended)
 	case belay.Parked:
-		if w.unwatched {
-			return fmt.Sprintf("PARKED: %s has run for %s and is %s; no watch runs, so nobody wakes it", run, readable.Took(w.wall()), w.Reason)
-		}
-		return fmt.Sprintf("PARKED: %s has run for %s and is %s; belay watch wakes it then, belay resume now", run, readable.Took(w.wall()), w.Reason)
+		return fmt.Sprintf("PARKED: %s has run for %s and is parked%s", run, readable.Took(w.wall()), w.parked)
 	case belay.Paused:
 		return fmt.Sprintf("PAUSED: %s was %s %s; it can go on", run, cmp.Or(w.Reason, "paused"), ended)
 	case belay.Running:
