@@ -83,12 +83,12 @@ else
 endif
 
 # What tests between two edits leave out.
-LONG := ^(TestLongScript|TestEveryHintHelps)$$
+LONG := ^(TestLongScript|TestEveryHintHelps|TestMatrixOf(Examples|Shipped)|TestAgentEscapes|TestAgentFlood|TestWatchCrowd|TestDeaths)$$
 
 .PHONY: long
 long: ## the long scripts, which go test leaves out
 	$(call say,long)
-	@BELAY_LONG=1 $(GO) test ./cmd/belay -run '$(LONG)' -timeout 30m
+	@BELAY_LONG=1 $(GO) test ./cmd/belay ./worktree -run '$(LONG)' -timeout 30m
 
 .PHONY: script
 script: ## run the end-to-end scripts only
@@ -103,7 +103,7 @@ crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
 .PHONY: matrix
 matrix: ## rehearse every fault at every step of every example
 	$(call say,matrix)
-	@MATRIX=all $(GO) test ./cmd/belay -run TestMatrixOfExamples -count=1 -v
+	@BELAY_LONG=1 MATRIX=all $(GO) test ./cmd/belay -run TestMatrixOfExamples -count=1 -v
 
 .PHONY: e2e
 e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Belay knows

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/proc"
@@ -75,6 +76,7 @@ func killedAndResumed(r *rig, c *command) (end, error) {
 //
 // promise: K5
 func TestAgentEscapes(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	b := newBench(t, false)
 	for level := proc.LevelSubreaper; level <= proc.LevelNamespace; level++ {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
@@ -30,6 +31,7 @@ const (
 // The speed is measured and printed. What is held is the time of the
 // processors: the time on the wall belongs to whoever shares the machine.
 func TestAgentFlood(t *testing.T) {
+	scratch.Long(t)
 	if testing.Short() {
 		t.Skip("a flood is not for -short")
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/journal"
@@ -134,7 +135,7 @@ var hintWays = []hintWay{
 //
 // promise: X, N2, V4
 func TestEveryHintHelps(t *testing.T) {
-	long(t)
+	scratch.Long(t)
 	t.Parallel()
 	for _, way := range hintWays {
 		t.Run(way.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/internal/rehearse"
 )
 
@@ -16,6 +17,7 @@ import (
 // ever. make matrix does it for all examples; the tests of every day take two.
 // promise: X
 func TestMatrixOfExamples(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	args, most, ofAgents := []string{"rehearse", "--matrix", "--json"}, 20, 1
 	for _, name := range []string{"03-retry", "14-hollow-caught"} {

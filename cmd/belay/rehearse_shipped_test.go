@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/rehearse"
 )
@@ -78,6 +79,7 @@ func shippedStage(t *testing.T) (repo string, env []string) {
 // each, which the seed chooses.
 // promise: X
 func TestMatrixOfShipped(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	repo, env := shippedStage(t)
 	script, err := filepath.Abs("testdata/shipped/agents.yaml")

@@ -119,19 +119,9 @@ func TestScript(t *testing.T) {
 
 // TestLongScript runs those that say of themselves that they are long.
 func TestLongScript(t *testing.T) {
-	long(t)
+	scratch.Long(t)
 	t.Parallel()
 	runScripts(t, true)
-}
-
-// long leaves out a test whose rows are many and whose ways are shown by shorter ones,
-// too, where nobody waits for all of them: go test ./... is what people type between two
-// edits.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("BELAY_LONG") == "" {
-		t.Skip("a long one: make long runs it, and so do make check and CI")
-	}
 }
 
 // isLong tells whether a script says in its opening lines that it is a long one.

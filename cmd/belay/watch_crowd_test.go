@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/belay-run/belay/belaytest/scratch"
 )
 
 // Eight resumes and three watches fight over runs while their drivers, and the
@@ -22,6 +24,7 @@ import (
 //
 // promise: W5, W13, K2
 func TestWatchCrowd(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	runs, steps, span := 6, 12, 3*time.Second
 	if wholeSweep() {
