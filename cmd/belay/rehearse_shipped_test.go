@@ -21,9 +21,13 @@ func planned(kind string, streams ...string) string {
 	for _, s := range streams {
 		list = append(list, map[string]string{"name": s, "description": "make part " + s})
 	}
+	made := "one.txt" // a check that passes before the work proves nothing about it
+	if kind == "Q&A" || kind == "Investigation" {
+		made = "README.md"
+	}
 	b, _ := json.Marshal(map[string]any{ // it is made of texts
 		"type": kind, "goal": "it is there", "count": len(list), "streams": list,
-		"criteria": []map[string]string{{"id": "c1", "text": "it is there", "check": "test -s README.md"}},
+		"criteria": []map[string]string{{"id": "c1", "text": "it is there", "check": "test -s " + made}},
 	})
 	return "plan=" + string(b)
 }
@@ -60,8 +64,9 @@ func shippedStage(t *testing.T) (repo string, env []string) {
 	for path, text := range map[string]string{
 		filepath.Join(repo, "README.md"):  "the limit is 3\n",
 		filepath.Join(repo, "Makefile"):   ".PHONY: test\ntest:\n\t@echo 3 passed, 0 failed\n",
-		filepath.Join(home, ".gitconfig"): "[init]\n\ttemplateDir = " + template + "\n[url \".git/pushed.git\"]\n\tinsteadOf = origin\n",
-		filepath.Join(bin, "gh"):          "#!/bin/sh\ncase \"$1 $2\" in\n'pr create') cat >/dev/null; echo https://example.org/pull/1 > .git/pr ;;\nesac\nif [ -f .git/pr ]; then cat .git/pr; fi\n",
+		filepath.Join(home, ".gitconfig"): "[init]\n\ttemplateDir = " + template + "\n[protocol \"ext\"]\n\tallow = always\n[url \"ext::pushed %S\"]\n\tinsteadOf = origin\n",
+		filepath.Join(bin, "pushed"):      "#!/bin/sh\nexec \"$1\" \"$(git rev-parse --git-common-dir)/pushed.git\"\n", // also from a worktree
+		filepath.Join(bin, "gh"):          "#!/bin/sh\npr=$(git rev-parse --git-common-dir)/pr\ncase \"$1 $2\" in\n'pr create') cat >/dev/null; echo https://example.org/pull/1 > \"$pr\" ;;\nesac\nif [ -f \"$pr\" ]; then cat \"$pr\"; fi\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
@@ -95,6 +100,9 @@ func TestMatrixOfShipped(t *testing.T) {
 				t.Fatalf("%s is shipped, and no day of it is rehearsed", name)
 			}
 			args := []string{"--limit", "5m"}
+			if name == "smart-orchestrator" { // as belay do runs it: else there is no branch to offer and to publish
+				args = append(args, "--isolate")
+			}
 			if !wholeSweep() {
 				days, args = days[:1], append(args, "--sample", "1", "--seed", fmt.Sprint(seed))
 			}

@@ -81,7 +81,7 @@ func (a *app) rehearsed(ws *workshop, o rehearsalOrders, folder string) (engine.
 		return engine.Spec{}, invalid("", typed(err), "")
 	}
 	script := filepath.Join(folder, scriptFile)
-	spec := engine.Spec{Set: set, Vars: vars, Dir: o.Dir, ID: belay.RunID(o.ID), MaxParallel: ws.cfg.MaxParallel.Value,
+	spec := engine.Spec{Set: set, Vars: vars, Dir: o.Dir, ID: belay.RunID(o.ID), MaxParallel: ws.cfg.MaxParallel.Value, Isolate: o.Isolate,
 		Policy: o.Policy, Recovery: o.Recovery, MaxRetries: o.MaxRetries, MaxReplans: o.MaxReplans, Patience: ws.cfg.Agents.Patience.Value}
 	if spec.Budget, err = (agentOptions{}).budget(ws.cfg); err != nil {
 		return spec, err

@@ -67,6 +67,7 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	f.StringVar(&o.script, "script", "", "what the agents do on a good day (default: made up from the recipe)")
 	f.BoolVar(&o.keep, "keep", false, "keep the state and the copy, and say where they are")
 	f.BoolVar(&o.here, "here", false, "work in the directory itself and not in a copy")
+	f.BoolVar(&o.run.isolate, "isolate", false, "run in a new git worktree of the copy on a new branch, like belay run --isolate")
 	f.BoolVar(&o.matrix, "matrix", false, "try every fault at every step of the recipes, or of those in a directory, and print a table")
 	f.IntVar(&o.sample, "sample", 0, "of a matrix, play a good day and so many faults of each recipe, chosen by --seed (default: all)")
 	f.DurationVar(&o.limit, "limit", 0, "end a rehearsal that takes longer on the clock of this machine (default 2m; each of a matrix 1m)")
@@ -165,6 +166,7 @@ type rehearsalOrders struct {
 	Vars    map[string]json.RawMessage `json:"vars,omitempty"`
 	Shelves []string                   `json:"shelves,omitempty"`
 	Compat  bool                       `json:"compat,omitempty"`
+	Isolate bool                       `json:"isolate,omitempty"`
 	From    string                     `json:"from"` // the directory that was copied
 	Dir     string                     `json:"dir"`  // the copy
 	ID      string                     `json:"id"`
@@ -217,7 +219,7 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 		recipe: name, name: spec.Set.Root.Name, shipped: strings.HasPrefix(spec.Set.Root.File, library.ShippedPlace), targets: rehearse.Targets(spec.Set),
 		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
 		orders: rehearsalOrders{
-			Recipe: name, Vars: vars, Shelves: o.run.shelves, Compat: o.run.compat,
+			Recipe: name, Vars: vars, Shelves: o.run.shelves, Compat: o.run.compat, Isolate: o.run.isolate,
 			From: dir, Dir: dir, ID: fmt.Sprintf("rehearsal-%d", o.seed), Speed: o.speed,
 			Policy: spec.Policy, Recovery: spec.Recovery, MaxRetries: spec.MaxRetries, MaxReplans: spec.MaxReplans,
 			Staff: o.staff(cmd, cfg),
