@@ -51,6 +51,7 @@ func TestLadder(t *testing.T) {
 		{"memory was short", Facts{Exit: 1, Probes: Probes{OOMKill: yes()}}, belay.ClassInfrastructure, belay.ActRetry, belay.LevelProbe},
 		{"all probes are green", Facts{Exit: 1, Text: full, Probes: Probes{DiskFull: no(), OOMKill: no()}}, belay.ClassInfrastructure, belay.ActEscalate, belay.LevelText},
 		{"words of a test are quoted", Facts{Exit: 1, Text: "--- FAIL: TestA (0.00s)\n    a_test.go:3: " + full}, belay.ClassWorkFailure, belay.ActRepair, belay.LevelText},
+		{"a test that says what it got", Facts{Exit: 1, Text: "FAIL: TestLogin expected 200 got 500"}, belay.ClassWorkFailure, belay.ActRepair, belay.LevelText},
 		{"words of another tool", Facts{Tool: "curl", Exit: 22, Text: "ELIFECYCLE"}, belay.ClassInvalidInput, belay.ActRepair, belay.LevelProcess},
 		{"nothing helps", Facts{Exit: 1, Text: "hm"}, belay.ClassUnknown, belay.ActRetry, belay.LevelUnknown},
 	} {

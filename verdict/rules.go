@@ -72,7 +72,7 @@ func outputRules() []Rule {
 		work("ruby_php", `^\d+ examples?, [1-9]\d* failures?|^\d+ runs, \d+ assertions, [1-9]|^FAILURES!$|^\d+ tests?, .*[1-9]\d* failures?|tests?, \d+ assertions?, [1-9]\d* failures?`),
 		work("dotnet", `^Failed! +- Failed:|\berror CS\d{4}\b|error MSB\d+`),
 		work("lint", `✖ \d+ problems?|^found \d+ errors?|^\d+ errors? (found|generated)|would reformat|files? would be reformatted|code style issues|violations? found|^\s*\d+:\d+\s+(error|warning)\s|issues? found|\b\d+ (offenses?|vulnerabilit\w+|violations?|problems?|issues?)\b|\b[A-Z]{1,4}\d{3,5}\b:? \(?(info|style|warning|error)\b`),
-		work("assertion", `\bexpected to (find|be|have|equal|contain|see|match)\b|^\s*(expected|received|actual|got) *:`),
+		work("assertion", `\bexpected to (find|be|have|equal|contain|see|match)\b|^\s*(expected|received|actual|got) *:|^\s*FAIL(ED)?:? .{0,200}\b(expected|got|want(ed)?)\b`),
 		work("ctest", `tests passed, [1-9]\d* tests? failed|The following tests FAILED|\[  FAILED  \]|^\d+ of \d+ tests? failed|[1-9]\d* (tests?|specs?|scenarios?|checks?) (have |has )?failed|test suites? failed|tests? failed$`),
 	}
 }
