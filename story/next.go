@@ -172,6 +172,22 @@ func AnswerOnly(v flow.StepView) bool {
 	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == effect.BasisAnswer
 }
 
+// Checked tells whether Belay itself ran a check of a step that is done: its verify, tests,
+// or a question to the forge. Of any other done step nothing was checked.
+func Checked(v flow.StepView) bool {
+	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && ByCheck(v.Verdict.Basis)
+}
+
+// ByCheck tells whether a verdict rests on a check that Belay ran.
+func ByCheck(b effect.Basis) bool {
+	switch b {
+	case effect.BasisTests, effect.BasisPR, effect.BasisVerify:
+		return true
+	case effect.BasisExit, effect.BasisAnswer, effect.BasisChange, effect.BasisPerson:
+	}
+	return false
+}
+
 // OnWord tells whether a step is done because a person said so.
 func OnWord(v flow.StepView) bool {
 	return v.Phase == flow.Done && (v.Verdict == nil || !v.Verdict.OK)

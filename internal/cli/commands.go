@@ -23,7 +23,7 @@ func (a *app) makers() []maker {
 		{"version", a.versionCommand}, {"keeper", a.keeperCommand}, {"attend", a.attendCommand},
 		{"check", a.checkCommand}, {"mergeback", a.mergebackCommand}, {"place", a.placeCommand},
 		{"nsinit", a.nsinitCommand}, {"scripted", a.scriptedCommand}, {"judge", a.judgeCommand},
-		{"gc", a.gcCommand}, {"rm", a.rmCommand}, {"prune", a.pruneCommand}, {"export", a.exportCommand},
+		{"gc", a.gcCommand}, {"attach", a.attachCommand}, {"rm", a.rmCommand}, {"prune", a.pruneCommand}, {"export", a.exportCommand},
 		{"import", a.importCommand}, {"classify", a.classifyCommand}, {"replan", a.replanCommand},
 		{"rehearse", a.rehearseCommand}, {"rehearsal", a.rehearsalCommand}, {"demo", a.demoCommand},
 		{"why", a.whyCommand}, {"receipt", a.receiptCommand}, {"history", a.historyCommand},

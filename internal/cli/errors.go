@@ -137,7 +137,7 @@ func acts(cmd *cobra.Command) bool {
 	}
 	return cmd.Hidden || slices.Contains([]string{
 		"do", "run", "resume", "rerun", "watch", "rehearse", "demo", "at", "stop", "cancel", "pause", "answer", "approve", "reject",
-		"clear", "prune", "rm", "import", "new", "test", "send", "file", "find", "sync",
+		"clear", "prune", "rm", "attach", "import", "new", "test", "send", "file", "find", "sync",
 	}, cmd.Name())
 }
 

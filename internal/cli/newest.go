@@ -31,7 +31,7 @@ func leftOuts() map[string]leftOut {
 	return map[string]leftOut{
 		"show": look, "logs": look, "history": look, "receipt": look,
 		"why": needs, "resume": needs, "answer": needs, "approve": needs, "reject": needs,
-		"pause": runs, "stop": runs,
+		"pause": runs, "stop": runs, "attach": look,
 	}
 }
 
@@ -109,7 +109,7 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 func grouped(root *cobra.Command) {
 	for _, g := range []struct{ id, title, commands string }{
 		{"start", "Start and continue runs:", "do run resume rerun rehearse demo"},
-		{"look", "See what happened:", "why show logs runs inbox receipt history tree"},
+		{"look", "See what happened:", "why show attach logs runs inbox receipt history tree"},
 		{"decide", "Decide and control:", "answer approve reject clear pause stop cancel"},
 		{"unattended", "Leave it alone:", "watch notify issue"},
 		{"write", "Write recipes:", "new validate explain graph recipes expr calls schema"},

@@ -137,7 +137,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 			a.object(c)
 		}
 	} else {
-		a.out.lines(rehearse.Table(cells))
+		a.out.lines(rehearse.Table(cells, a.outWidth()))
 		a.out.line("")
 		a.out.line("%d rehearsals in %s, %d bad, %d not hit", played, took.Round(time.Second), bad, missed)
 		if open > 0 {

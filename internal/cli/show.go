@@ -176,6 +176,9 @@ func stepResult(p story.Placed, over bool) string {
 	case p.Child != "":
 		words = append(words, "child run "+string(p.Child))
 	}
+	if story.Checked(p.StepView) {
+		return strings.TrimPrefix(strings.Join(words, ": ")+", "+tui.CheckedWords(p.StepView), ", ")
+	}
 	return strings.Join(words, ": ")
 }
 

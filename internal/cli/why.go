@@ -63,13 +63,17 @@ func (a *app) sheet() sheet {
 // table prints rows so that they fit a terminal: where they are too wide, what follows the
 // first columns stands below each row. Elsewhere a row is always one line.
 func (a *app) table(rows [][]string, first int) {
-	width := 0
+	a.out.lines(tui.Fit(rows, a.outWidth(), first))
+}
+
+// outWidth is how wide the terminal is that standard output is; 0 for any other.
+func (a *app) outWidth() int {
 	if fd, isTerm := terminal(a.std.Out); isTerm {
 		if w, _, err := term.GetSize(fd); err == nil {
-			width = w
+			return w
 		}
 	}
-	a.out.lines(tui.Fit(rows, width, first))
+	return 0
 }
 
 // whyFacts is everything that the page tells, as --json prints it.

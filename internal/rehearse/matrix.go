@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // Cell is one rehearsal of a matrix: a fault at a step of a recipe.
@@ -164,8 +165,9 @@ func (c Cell) String() string {
 	return strconv.Itoa(c.Code) + " " + c.Word
 }
 
-// Table is the matrix for people: a row for each step, a column for each fault.
-func Table(cells []Cell) []string {
+// Table is the matrix for people: a row for each step, a column for each fault. Where that
+// is wider than width, 0 = no bound, each step has its faults below it.
+func Table(cells []Cell, width int) []string {
 	head := []string{"recipe/step"}
 	for _, f := range Faults() {
 		head = append(head, string(f))
@@ -182,7 +184,34 @@ func Table(cells []Cell) []string {
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], c.String())
 	}
-	return align(rows)
+	lines := align(rows)
+	if width <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return readable.Width(l) > width }) {
+		return lines
+	}
+	return stacked(rows, width)
+}
+
+// stacked is the matrix for a narrow screen. Faults that came to the same stand together.
+func stacked(rows [][]string, width int) (lines []string) {
+	const under = "    "
+	head := rows[0]
+	for _, row := range rows[1:] {
+		lines = append(lines, row[0])
+		var words []string
+		faults := map[string][]string{}
+		for i, cell := range row[1:] {
+			if faults[cell] == nil {
+				words = append(words, cell)
+			}
+			faults[cell] = append(faults[cell], head[i+1])
+		}
+		for _, word := range words {
+			for _, l := range readable.Wrap(word+": "+strings.Join(faults[word], ", "), width-len(under)) {
+				lines = append(lines, under+l)
+			}
+		}
+	}
+	return lines
 }
 
 func align(rows [][]string) []string {

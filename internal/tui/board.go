@@ -20,10 +20,13 @@ import (
 )
 
 // Board makes the lines and the live view of a story that is being told.
-type Board struct{ story *story.Story }
+type Board struct {
+	story *story.Story
+	plan  *plan // for the live view; nil = nobody looked
+}
 
 // NewBoard shows a story.
-func NewBoard(s *story.Story) *Board { return &Board{s} }
+func NewBoard(s *story.Story) *Board { return &Board{story: s} }
 
 // Lines are those that news is worth.
 func (b *Board) Lines(n *story.News) []Line {
@@ -155,11 +158,33 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		if v.Basis == effect.BasisAnswer {
 			word = story.AnsweredWord
 		}
-		return []Line{line(word, a.Place, took(a), joined(part, again, work))}
+		return []Line{line(word, a.Place, took(a), joined(b.checked(a), part, again, work))}
 	case v.GivenBack:
 		return []Line{line("stopped", a.Place, took(a), givenBack(a))}
 	}
 	return nil
+}
+
+// checked says of a good attempt that its work was checked, and how long that took.
+func (b *Board) checked(a *story.Attempt) string {
+	if !story.ByCheck(a.Verdict.Basis) {
+		return ""
+	}
+	if b.story.Tree == nil {
+		return CheckedWord
+	}
+	return CheckedWords(b.story.View(a.Place))
+}
+
+// CheckedWord is said of steps whose work Belay checked, and of no others.
+const CheckedWord = "checked"
+
+// CheckedWords are that word, with how long the check took where that is known.
+func CheckedWords(v flow.StepView) string {
+	if v.Verify == nil || v.Verify.Started.IsZero() {
+		return CheckedWord
+	}
+	return CheckedWord + " " + readable.Took(v.Verify.Ended.Sub(v.Verify.Started))
 }
 
 // partly says what is missing about a step that does not count in full.

@@ -25,16 +25,25 @@ const (
 )
 
 // Format lays the line out; colour marks the word only.
-func (l Line) Format(colour bool) string {
+func (l Line) Format(colour bool) string { return l.format(colour, stepWidth) }
+
+// format is Format with a column of that width for the step.
+func (l Line) format(colour bool, steps int) string {
 	word := pad(l.Word, wordWidth)
 	if colour {
 		word = paint(l.Word, word)
 	}
-	s := "  " + word + " " + pad(readable.Clean(l.Step), stepWidth) + " " + padLeft(l.Took, tookWidth)
+	s := "  " + word + " " + pad(indented(l.Step), steps) + " " + padLeft(l.Took, tookWidth)
 	if l.Text != "" {
 		s += "  " + readable.Clean(l.Text)
 	}
 	return strings.TrimRight(s, " ")
+}
+
+// indented is the name of a step, made clean, with the blanks before it.
+func indented(name string) string {
+	bare := strings.TrimLeft(name, " ")
+	return name[:len(name)-len(bare)] + readable.Clean(bare)
 }
 
 // paint gives a word the colour of its news.
@@ -48,7 +57,7 @@ func paint(word, text string) string {
 	case "held", "waits", "retry", "refused", "degraded", "hook", "interrupt",
 		"resume", "fresh", "failover", "reassign", "repair", "decompose", "recover", "fallback":
 		code = "33"
-	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note":
+	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note", pendingWord:
 		code = "2"
 	case "adopted", "harvested", "resumed":
 		code = "36"

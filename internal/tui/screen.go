@@ -31,11 +31,12 @@ type Screen struct {
 	style Style
 	tail  func(belay.Key) string
 
-	mu    sync.Mutex // owns everything below
-	w     io.Writer
-	board *Board
-	drawn []int // how many places each line of the live view takes
-	asks  bool  // a question stands in the last line, and somebody may type behind it
+	mu     sync.Mutex // owns everything below
+	w      io.Writer
+	board  *Board
+	drawn  []int // how many places each line of the live view takes
+	ticked bool  // the view was drawn since the plan was made
+	asks   bool  // a question stands in the last line, and somebody may type behind it
 }
 
 // NewScreen shows what the board makes of the records on w.
@@ -50,6 +51,10 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 	news := s.board.story.Add(recs...)
 	if s.style.Quiet {
 		return news
+	}
+	if p := s.board.plan; s.style.Live && (p == nil || p.total <= mostPlanned || s.ticked) {
+		s.board.look()
+		s.ticked = false
 	}
 	var b strings.Builder
 	for i, r := range recs {
@@ -71,6 +76,13 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 
 func (s *Screen) brief() bool { return s.style.Brief != nil && s.style.Brief() }
 
+// Look makes ready to draw a run of which records were told before.
+func (s *Screen) Look() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.board.look()
+}
+
 // Tick draws what runs now.
 func (s *Screen) Tick(now time.Time) {
 	if !s.style.Live || s.style.Quiet {
@@ -84,9 +96,13 @@ func (s *Screen) Tick(now time.Time) {
 	lines := s.board.Live(now, s.style.Width()-1, s.tail)
 	back, out := s.erase(), ""
 	for _, l := range lines {
-		out += l + "\n"
 		s.drawn = append(s.drawn, readable.Width(l))
+		if s.style.Colour && strings.HasPrefix(l, "  "+pendingWord+" ") {
+			l = paint(pendingWord, l)
+		}
+		out += l + "\n"
 	}
+	s.ticked = true
 	s.put(back, out)
 }
 

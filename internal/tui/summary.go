@@ -17,6 +17,7 @@ import (
 type tally struct {
 	story.Count
 	answered  int
+	checked   int // of those that are done
 	bad       []story.Placed
 	recovered []Line
 	taken     []Line
@@ -29,6 +30,9 @@ func count(tree *flow.Tree) tally {
 	t := tally{Count: story.CountSteps(steps)}
 	for _, p := range steps {
 		name := p.At().Name()
+		if story.Checked(p.StepView) && !story.Recovered(p.StepView) {
+			t.checked++
+		}
 		if text := Judging(p.StepView); text != "" {
 			t.judging = append(t.judging, Line{Word: "note", Step: name, Text: text})
 		}
@@ -65,7 +69,11 @@ func (t tally) String() string {
 		{len(t.Waiting) + len(t.Unborn), "not reached"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+			text := fmt.Sprintf("%d %s", p.n, p.word)
+			if p.word == "done" && t.checked > 0 {
+				text += fmt.Sprintf(" (%d %s)", t.checked, CheckedWord)
+			}
+			parts = append(parts, text)
 		}
 	}
 	if len(parts) == 0 {
