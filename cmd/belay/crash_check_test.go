@@ -142,6 +142,9 @@ func (o *outcome) same(other *outcome) error {
 // themselves wrote down, and at the processes. exact: no attempt was lost, so
 // every step must have begun exactly as often as in the run nobody killed.
 func (b *bench) check(r *rig, exact bool) (tally, error) {
+	if b.calm == nil {
+		return tally{}, errors.New("nothing to compare with: -run 'TestCrash/^(unkilled|NAME)$'")
+	}
 	recs, err := r.records()
 	if err != nil {
 		return tally{}, err

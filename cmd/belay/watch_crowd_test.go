@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -108,7 +109,7 @@ func (c *crowd) belay(args ...string) string {
 	return string(out)
 }
 
-var beatPid = regexp.MustCompile(`"pid":(\d+)`)
+var beatPid = regexp.MustCompile(`"pid":(\d+),"start":(\d+)`)
 
 // driver is the pid in a run's last beat, 0 for none.
 func (c *crowd) driver(run string) int {
@@ -124,8 +125,9 @@ func (c *crowd) driver(run string) int {
 	if err != nil {
 		return 0
 	}
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || !strings.Contains(string(line), "belay") {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	born := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from its third field on
+	if err != nil || len(born) < 20 || born[19] != string(m[2]) {
 		return 0 // gone, and perhaps another's by now
 	}
 	return pid
