@@ -276,6 +276,6 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	a.out.lines(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name()))
+	a.broken(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name()))
 	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -75,8 +76,20 @@ func (a *app) complain(err error) {
 // say is talk: a line on stderr, unless the user wants quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.std.Err, "belay: "+format+"\n", args...)
+		for _, l := range readable.Hang("belay: "+fmt.Sprintf(format, args...), a.errWidth(), len("belay: ")) {
+			fmt.Fprintln(a.std.Err, l)
+		}
 	}
+}
+
+// errWidth is how wide the terminal is that standard error is; 0 for any other.
+func (a *app) errWidth() int {
+	if fd, isTerm := terminal(a.std.Err); isTerm {
+		if w, _, err := term.GetSize(fd); err == nil {
+			return w
+		}
+	}
+	return 0
 }
 
 // answer is standard output. It remembers that it could not be written, so that

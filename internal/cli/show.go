@@ -110,9 +110,10 @@ func (a *app) showRun(s *runView) {
 		}
 		rows = append(rows, row)
 	}
-	a.out.lines(tui.Table(rows))
+	a.table(rows, len(rows[0])-1)
 	if next := tui.Next(acc, a.name()); next != "" && s.lies == nil && (s.Tree.Status() != belay.Running || s.crashed()) {
-		a.out.line("\nnext: %s", next)
+		a.out.line("")
+		a.broken([]string{"next: " + next})
 	}
 }
 

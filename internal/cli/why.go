@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -64,6 +66,17 @@ func (a *app) sheet() sheet {
 // first columns stands below each row. Elsewhere a row is always one line.
 func (a *app) table(rows [][]string, first int) {
 	a.out.lines(tui.Fit(rows, a.outWidth(), first))
+}
+
+// broken prints lines so that the terminal breaks none in a word.
+func (a *app) broken(lines []string) {
+	for _, l := range lines {
+		under := len("next: ")
+		if strings.HasPrefix(l, "  ") {
+			under = tui.TextAt
+		}
+		a.out.lines(readable.Hang(l, a.outWidth(), under))
+	}
 }
 
 // outWidth is how wide the terminal is that standard output is; 0 for any other.

@@ -160,6 +160,25 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
+// Hang breaks a line that is wider than a terminal at its blanks; what follows the first
+// line stands under that place. A width of 0 breaks nothing.
+func Hang(line string, width, under int) []string {
+	if width <= 0 || Width(line) <= width {
+		return []string{line}
+	}
+	under = min(under, width/2)
+	head := displaywidth.TruncateString(line, under, "")
+	lines := Wrap(line[len(head):], width-under)
+	for i, l := range lines {
+		if i == 0 {
+			lines[i] = head + l
+			continue
+		}
+		lines[i] = strings.Repeat(" ", under) + l
+	}
+	return lines
+}
+
 // Width is how many places s takes on a screen.
 func Width(s string) int { return displaywidth.String(s) }
 

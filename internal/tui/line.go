@@ -24,6 +24,9 @@ const (
 	tookWidth = 6
 )
 
+// TextAt is where the text of a line begins.
+const TextAt = 2 + wordWidth + 1 + stepWidth + 1 + tookWidth + 2
+
 // Format lays the line out; colour marks the word only.
 func (l Line) Format(colour bool) string { return l.format(colour, stepWidth) }
 

@@ -40,3 +40,20 @@ steps:
 		t.Errorf("no word of the check:\n%s", text)
 	}
 }
+
+// A table that is too wide is laid out so that the terminal breaks no line.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"STEP", "PHASE", "RESULT"}, {"  a", "done", "exit 0"}, {"b", "failed", "the server does not answer"}}
+	if got := strings.Join(Fit(rows, 0, 2), "\n"); got != strings.Join(Table(rows), "\n") {
+		t.Errorf("no bound: %s", got)
+	}
+	for width, want := range map[int]string{
+		38: "STEP  PHASE   RESULT\n  a   done    exit 0\nb     failed  the server does not\n              answer",
+		30: "STEP  PHASE\n  a   done\n    exit 0\nb     failed\n    the server does not answer",
+	} {
+		if got := strings.Join(Fit(rows, width, 2), "\n"); got != want {
+			t.Errorf("at %d:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}

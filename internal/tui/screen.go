@@ -65,13 +65,26 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 			if !s.style.Verbose && (l.Detail || news[i].What == story.StepNotTaken && s.brief()) {
 				continue
 			}
-			b.WriteString(l.Format(s.style.Colour) + "\n")
+			b.WriteString(s.shown(l) + "\n")
 		}
 	}
 	if b.Len() > 0 {
 		s.put(s.erase(), b.String())
 	}
 	return news
+}
+
+// shown is a line as the terminal has room for it.
+func (s *Screen) shown(l Line) string {
+	text := l.Format(s.style.Colour)
+	if !s.style.Live || readable.Width(l.Format(false)) <= s.style.Width() {
+		return text
+	}
+	lines := readable.Hang(l.Format(false), s.style.Width(), TextAt)
+	if s.style.Colour {
+		lines[0] = strings.Replace(lines[0], l.Word, paint(l.Word, l.Word), 1)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (s *Screen) brief() bool { return s.style.Brief != nil && s.style.Brief() }

@@ -49,10 +49,20 @@ func Fit(rows [][]string, width, first int) []string {
 	if width <= 0 || sum-2 <= width {
 		return Table(rows)
 	}
+	narrow, taken := make([]int, len(all)), 0
+	for i, w := range all {
+		narrow[i] = min(w, widest)
+		if i < first {
+			taken += narrow[i] + 2
+		}
+	}
+	if first == len(all)-1 && width-taken >= widest { // the last column has room beside them
+		narrow[first], first = width-taken, first+1
+	}
 	var lines []string
 	for n, row := range rows {
 		head := row[:min(first, len(row))]
-		lines = append(lines, wrapped(head, all)...)
+		lines = append(lines, wrapped(head, narrow)...)
 		if n == 0 { // the names of columns that are not there
 			continue
 		}
@@ -74,10 +84,8 @@ func Fit(rows [][]string, width, first int) []string {
 // wrapped is a row whose wide cells take several lines.
 func wrapped(row []string, widths []int) []string {
 	cells, most := make([][]string, len(row)), 0
-	narrow := make([]int, len(row))
 	for i, cell := range row {
-		narrow[i] = min(widths[i], widest)
-		cells[i] = readable.Wrap(cell, narrow[i])
+		cells[i] = lead(cell, readable.Wrap(cell, widths[i]))
 		most = max(most, len(cells[i]))
 	}
 	lines := make([]string, most)
@@ -88,7 +96,15 @@ func wrapped(row []string, widths []int) []string {
 				part[i] = cells[i][n]
 			}
 		}
-		lines[n] = inColumns(part, narrow)
+		lines[n] = inColumns(part, widths)
+	}
+	return lines
+}
+
+// lead gives a cell back the blanks that it began with, where there is room.
+func lead(cell string, lines []string) []string {
+	if len(lines) == 1 {
+		lines[0] = cell
 	}
 	return lines
 }
