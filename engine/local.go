@@ -179,10 +179,18 @@ func (o *Open) freeze(spec Spec) (event.RunStarted, error) {
 }
 
 // given are the names of the variables that whoever goes on with the run must
-// have, too: secrets, and those that its agents log in with, as far as they are set.
+// have, too: secrets, also those that its recipes name, and those that its agents log in
+// with, as far as they are set.
 func (l *Local) given(spec Spec) (names []string) {
-	wanted := slices.Clone(l.Secrets)
-	for _, name := range append([]string{spec.Agent}, spec.Staff...) {
+	wanted := append(hand.Secrets(spec.Set.Library), l.Secrets...)
+	agents := append([]string{spec.Agent}, spec.Staff...)
+	for _, r := range spec.Set.Library.Recipes {
+		for i := range r.Steps {
+			agents = append(agents, r.Steps[i].Agent)
+		}
+	}
+	slices.Sort(agents)
+	for _, name := range slices.Compact(agents) {
 		if name == "" || l.Host.Find == nil {
 			continue
 		}
