@@ -175,7 +175,7 @@ func AnswerOnly(v flow.StepView) bool {
 // Checked tells whether Belay itself ran a check of a step that is done: its verify, tests,
 // or a question to the forge. Of any other done step nothing was checked.
 func Checked(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && ByCheck(v.Verdict.Basis)
+	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && (ByCheck(v.Verdict.Basis) || v.Verify != nil && v.Verify.Exit == 0)
 }
 
 // ByCheck tells whether a verdict rests on a check that Belay ran.

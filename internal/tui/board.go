@@ -167,13 +167,14 @@ func (b *Board) judged(a *story.Attempt) []Line {
 
 // checked says of a good attempt that its work was checked, and how long that took.
 func (b *Board) checked(a *story.Attempt) string {
-	if !story.ByCheck(a.Verdict.Basis) {
+	if b.story.Tree == nil {
 		return ""
 	}
-	if b.story.Tree == nil {
-		return CheckedWord
+	v := b.story.View(a.Place)
+	if !story.ByCheck(a.Verdict.Basis) && (v.Verify == nil || v.Verify.Exit != 0) {
+		return ""
 	}
-	return CheckedWords(b.story.View(a.Place))
+	return CheckedWords(v)
 }
 
 // CheckedWord is said of steps whose work Belay checked, and of no others.
