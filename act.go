@@ -45,7 +45,7 @@ type ActRow struct {
 // acts has a row for each act, in the order of the list.
 var acts = []ActRow{
 	{Act: ActRetry, Words: "retry", Asked: true, Planned: true, Classic: ActRetry, Again: true, Same: true},
-	{Act: ActResume, Words: "go on with the session", Asked: true, Planned: true, Again: true, Same: true},
+	{Act: ActResume, Words: "continue the session", Asked: true, Planned: true, Again: true, Same: true},
 	{Act: ActFresh, Words: "new session", Planned: true, Again: true, Same: true, Fresh: true},
 	{Act: ActFailover, Words: "failover", Asked: true, Planned: true, Again: true, Fresh: true},
 	{Act: ActReassign, Words: "reassign", Asked: true, Planned: true, Classic: ActReassign, Again: true, Fresh: true},

@@ -100,7 +100,7 @@ const (
 	NoteSession   NoteKind = "session"   // its session is known
 	NoteQuiet     NoteKind = "quiet"     // half of a window has passed
 	NoteInterrupt NoteKind = "interrupt" // it was interrupted, to be gone on with
-	NoteResume    NoteKind = "resume"    // its session goes on
+	NoteResume    NoteKind = "resume"    // its session is continued
 	NoteKill      NoteKind = "kill"      // it was ended
 	NoteRetry     NoteKind = "retry"     // it retries by itself
 	NoteBase      NoteKind = "base"      // what the work is measured against

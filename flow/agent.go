@@ -67,8 +67,8 @@ func (s *State) startAgent(i int) command {
 	if st.woken && st.same > 1 {
 		return note{Event: event.ItemOpened{
 			ID: fmt.Sprintf("%s.%d"+staleItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
-			Ask: fmt.Sprintf("step %s failed %d times in the same way (%s), and nothing has changed since. Shall its agent start once more, has the step failed, or is it left out?",
-				s.prog.Steps[i].ID, st.same, st.agent.mark),
+			Ask: fmt.Sprintf("step %s failed %d times in the same way, and nothing has changed since. Start its agent again, mark the step as failed or as done, or skip it?",
+				s.prog.Steps[i].ID, st.same),
 			Choices: []string{event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip, event.ChoiceDone},
 		}}
 	}

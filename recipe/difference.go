@@ -141,7 +141,7 @@ func runDifferences() []Difference {
 		{"auto-stage", "After an agent step everything is staged (git add -A), unless auto_stage: false.", "Nothing is staged; auto_stage: true is a warning.",
 			"The index is the user's, and what an agent changed is seen without it; a step can run git add -A.", false},
 		{"rate-limits", "An agent whose output has 429 or rate limit in it is started again by itself, up to five times, each time later.",
-			"Its records and its exit tell, not its text. retry: comes first; then its session goes on twice; then another agent takes over, or the service is waited for, 30 minutes if it names no time.",
+			"Its records and its exit tell, not its text. retry: comes first; then its session is continued twice; then another agent takes over, or the service is waited for, 30 minutes if it names no time.",
 			"A 429 in a text is no rate limit, and a limit ends by itself.", false},
 		{"rate-limit-waits", "After a rate limit 1, 2, 4, 8 and 10 minutes are waited.",
 			"At least 15 seconds, twice that the next time, and as long as the service asks for; when that is more than 5 minutes, another agent comes first.",

@@ -101,7 +101,7 @@ func (c *chooser) retry(w way) (due time.Time, why string) {
 	n := s.tries(w.every)
 	switch {
 	case !s.Type.Agent() && !restartable(s.Failure):
-		return due, "a shell step runs again by its own retry: only, or when more than a text shows that the failure passes"
+		return due, "a shell step is retried by its own retry: only, unless the failure is known to be temporary"
 	case w.park && s.hint() == 0:
 		return due, "nobody knows when it can go on"
 	case w.patient:

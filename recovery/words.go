@@ -43,7 +43,7 @@ func (c *chooser) reason(p belay.Plan, w way) string {
 			what = s.Failure.Class.Row().Words + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
 		}
 	case p.Act == belay.ActResume:
-		what += ": its session goes on"
+		what += ": its session is continued"
 	case p.Act == belay.ActFresh:
 		what += ": a new session takes over the work"
 	case p.Act == belay.ActFailover:

@@ -36,7 +36,7 @@ func agentExamples() map[string]agentExample {
 				"  against  nothing changed in the working tree\n",
 		},
 		"15-hang-and-resume": {
-			env: []string{"BELAY_AGENTS_SILENCE=2s"}, talk: "its session goes on",
+			env: []string{"BELAY_AGENTS_SILENCE=2s"}, talk: "its session is continued",
 			then: []string{"logs", "x", "report"}, answer: "one\ntwo\nthree\n",
 		},
 		"16-own-agent": {then: []string{"logs", "x", "report"}, answer: "the parrot says sentence?\n"},

@@ -200,7 +200,7 @@ func endRows() []row {
 			p.started("x")
 			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n") // its clock is fast: these waits are long
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429", "--staff", "")
-			p.says("recovery: retry, too many calls", "attempt 2, its session goes on", "done by a.2")
+			p.says("recovery: retry, too many calls", "attempt 2, its session is continued", "done by a.2")
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429:3", "--staff", "understudy")
 			p.says("understudy takes over", "done by a.4")
 			p.belay(8, "rehearse", "r.yaml", "--inject", "a=429:*", "--staff", "")

@@ -62,7 +62,7 @@ func (a *app) decideCommand(name, short, choice, whyHelp string) *cobra.Command 
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			run, item, named := strings.Cut(args[0], ":")
 			if !named || item == "" {
-				return usage(cmd, fmt.Errorf("%s needs an item, as %s inbox shows it: RUN:ITEM, and %q names none", name, a.name(), args[0]))
+				return usage(cmd, fmt.Errorf("%s needs RUN:ITEM, and %q has no item; see %s inbox", name, args[0], a.name()))
 			}
 			if choice == belay.ChoiceReject && why == "" {
 				return usage(cmd, errors.New("reject needs --why: the reason becomes part of the record"))

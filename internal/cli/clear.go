@@ -24,7 +24,7 @@ func counts() []string {
 func (a *app) clearCommand() *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command("clear RUN [attempts[:STEP]|breakers|budget|inbox|restarts|review]", "take back what is counted against a run", 1, 2,
+	cmd := command("clear RUN [attempts[:STEP]|breakers|budget|inbox|restarts|review]", "reset what is counted against a run, or dismiss its inbox item", 1, 2,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(why) == "" {
 				return usage(cmd, errors.New("clear needs --why: the reason becomes part of the record"))

@@ -49,7 +49,7 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 		a.finding(f)
 	}
 	if !o.json {
-		a.out.line("%d ok, %d to note, %d to warn of, %d that block", doctor.Count(list, doctor.LevelOK), doctor.Count(list, doctor.LevelNote),
+		a.out.line("%d ok, %d notes, %d warnings, %d errors", doctor.Count(list, doctor.LevelOK), doctor.Count(list, doctor.LevelNote),
 			doctor.Count(list, doctor.LevelWarn), doctor.Count(list, doctor.LevelBlock))
 	}
 	if n := doctor.Count(list, doctor.LevelBlock); n > 0 {
@@ -101,7 +101,7 @@ func (a *app) finding(f doctor.Finding) {
 	}
 	a.out.line("%s  %-20s %s", word, readable.Clean(f.Check), readable.Clean(f.What))
 	if f.Cure != "" {
-		a.out.line("       cure: %s", readable.Clean(f.Cure))
+		a.out.line("       fix: %s", readable.Clean(f.Cure))
 	}
 }
 

@@ -42,7 +42,7 @@ func (a *app) history(s *runView, o historyOptions) error {
 	case len(list) == 0:
 		a.say("no decision is on record%s", ofTask(o.task))
 	default:
-		a.out.lines(historyTable(list))
+		a.out.lines(historyTable(list, a.verbose))
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *runView) about(all []decision, task string) []decision {
 // reasonWidth is how much of a reason fits in the table; --json has all of it.
 const reasonWidth = 160
 
-func historyTable(list []decision) []string {
+func historyTable(list []decision, refused bool) []string {
 	rows := [][]string{{"WHEN", "STEP", "CLASS", "DECISION", "REASON"}}
 	for i := range list {
 		d := &list[i]
@@ -83,6 +83,9 @@ func historyTable(list []decision) []string {
 		rows = append(rows, []string{
 			d.Timestamp.Local().Format(time.DateTime), readable.Clean(step), class, readable.Clean(d.words()), readable.Cut(readable.Clean(d.Reason), reasonWidth),
 		})
+		if !refused {
+			continue
+		}
 		for _, r := range d.Refused {
 			rows = append(rows, []string{"", "", "", "not " + r.Act.Row().Words, readable.Cut(readable.Clean(r.Why), reasonWidth)})
 		}

@@ -111,7 +111,7 @@ func grouped(root *cobra.Command) {
 		{"start", "Start and continue runs:", "do run resume rerun rehearse demo"},
 		{"look", "See what happened:", "why show attach logs runs inbox receipt history tree"},
 		{"decide", "Decide and control:", "answer approve reject clear pause stop cancel"},
-		{"unattended", "Leave it alone:", "watch notify issue"},
+		{"unattended", "Run unattended:", "watch notify issue"},
 		{"write", "Write recipes:", "new validate explain graph recipes expr calls schema"},
 		{"keep", "Keep the machine in order:", "doctor gc rm prune audit export import"},
 	} {

@@ -170,7 +170,7 @@ func TestWhyFailed(t *testing.T) {
 	if facts.Cost.Starts != 5 || len(facts.Cost.Agents) != 2 || facts.Cost.Replans != 4 || facts.Cost.Agents[0].Starts != 4 {
 		t.Errorf("cost %+v", facts.Cost)
 	}
-	if f := facts.Failure; f.Class != belay.ClassWorkFailure || f.Decided != "decided from its exit code" || f.Agent != "codex" {
+	if f := facts.Failure; f.Class != belay.ClassWorkFailure || f.Decided != "known from its exit code" || f.Agent != "codex" {
 		t.Errorf("failure %+v", f)
 	}
 	if facts.Tried[0].Times != 3 {

@@ -123,17 +123,17 @@ func indented(l string) string {
 func decidedFrom(l belay.Level) string {
 	switch l {
 	case belay.LevelAct:
-		return "decided from what belay itself did"
+		return "known from what belay itself did"
 	case belay.LevelTyped:
-		return "decided from the agent's own result"
+		return "known from the agent's own result"
 	case belay.LevelProcess:
-		return "decided from its exit code"
+		return "known from its exit code"
 	case belay.LevelProbe:
-		return "decided by a look at the machine"
+		return "seen on the machine after it ended"
 	case belay.LevelRepeat:
-		return "decided because the same happened again and nothing had changed"
+		return "known because the same happened again and nothing had changed"
 	case belay.LevelText:
-		return "decided from the last lines it printed"
+		return "guessed from the last lines it printed"
 	case belay.LevelUnknown:
 		return "nothing tells what kind of failure it is"
 	}

@@ -285,8 +285,10 @@ func (w *whyFacts) moment(p *page, m *moment) {
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)
 	under := strings.Repeat(" ", readable.Width(head)+2)
-	for _, r := range m.Refused {
-		p.text(under, fmt.Sprintf("refused: %s, because %s", r.Act.Row().Words, r.Why))
+	if w.ids {
+		for _, r := range m.Refused {
+			p.text(under, fmt.Sprintf("not %s: %s", r.Act.Row().Words, r.Why))
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func (b *Board) began(a *story.Attempt) []Line {
 		text += fmt.Sprintf(", attempt %d", a.N)
 	}
 	if a.Resume {
-		text += ", its session goes on"
+		text += ", its session is continued"
 	}
 	return []Line{line("started", a.Place, "", text)}
 }
@@ -88,7 +88,7 @@ func noted(n *story.News) []Line {
 	case effect.NoteInterrupt:
 		return line("interrupt", n.Note.Text, false)
 	case effect.NoteResume:
-		return line("resumed", "its session goes on", false)
+		return line("resumed", "its session is continued", false)
 	case effect.NoteKill:
 		return line("killed", n.Note.Text, false)
 	case effect.NoteQuiet:

@@ -152,7 +152,7 @@ func (b *Board) judged(a *story.Attempt) []Line {
 			part = partly(a)
 		}
 		if a.Observation != nil && a.Observation.Degraded {
-			return []Line{line("degraded", a.Place, took(a), joined("no JSON in its output, which stays text", part, again, work))}
+			return []Line{line("degraded", a.Place, took(a), joined("its output is no JSON and is kept as text", part, again, work))}
 		}
 		word := "done"
 		if v.Basis == effect.BasisAnswer {

@@ -32,9 +32,9 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		}
 		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
 	case p.Act == belay.ActResume:
-		return line("its session goes on, " + next)
+		return line("its session is continued, " + next)
 	case p.Act == belay.ActFresh:
-		return line("a new session goes on with the work, " + next)
+		return line("a new session continues the work, " + next)
 	case p.Act == belay.ActFailover, p.Act == belay.ActReassign:
 		return line(takesOver(*p) + ", " + next)
 	case p.Act == belay.ActRepair:
