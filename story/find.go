@@ -299,7 +299,7 @@ func (f *finder) ofTask(r Resumption) (Next, bool) {
 		return Next{EditPlan, []Command{Clear(f.Run, event.CountReview), Resume(f.Run), again("--plan-review", "--no-plan-review")}}, true
 	case r.No != NoRound:
 		return Next{}, false
-	case f.Status == belay.Partial && f.Task.onlyUnproven():
+	case f.Status == belay.Partial && f.Task.onlyUnproven() && f.Task.Type != "Q&A" && f.Task.Type != "Investigation": // answers are proven by what they cite
 		return Next{AddChecks, []Command{again("", "--criteria", "FILE")}}, true
 	}
 	return Next{StartAgain, []Command{again("")}}, true

@@ -66,6 +66,8 @@ func TestNextOfATask(t *testing.T) {
 	limited.Limits = []string{"the tests failed"}
 	flagged := judged("met", "unproven")
 	flagged.Text, flagged.Flags = "-v is loud", []string{"--agent=bot", "--criteria=/a b", "--in-place", "--plan-review"}
+	asked := judged("met", "unproven")
+	asked.Type = "Q&A"
 	long := judged("unmet")
 	long.Text = strings.Repeat("a door ", 20)
 	const again = `x do 'it'\''s a door' --agent bot`
@@ -86,6 +88,7 @@ func TestNextOfATask(t *testing.T) {
 		{belay.NotAchieved, judged("unproven"), nil, "/d", StartAgain, again, ""},
 		{belay.Partial, judged("met", "unmet"), nil, "/e", StartAgain, `x do 'it'\''s a door' --dir /d --agent bot`, ""},
 		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE", ""},
+		{belay.Partial, asked, nil, "/d", StartAgain, again, ""},
 		{belay.Partial, long, nil, "/d", StartAgain, "x do --agent bot --file FILE", ""},
 		{belay.Partial, limited, nil, "/d", StartAgain, again, ""},
 		{belay.Partial, flagged, nil, "/d", AddChecks, "x do --agent bot --criteria '/a b' --in-place --plan-review -- '-v is loud'", ""},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ const mostNamed = 10
 // the work is judged, and who takes the work does not have it.
 func (p place) ownPath(ctx context.Context, run belay.RunID, from, to string, edits []delta) ([]string, error) {
 	own := "/runs/" + string(run) + "/trees/" // whatever leads to it
-	out, err := p.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+own, "-U0", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
+	out, err := p.run(ctx, "-c", "core.quotePath=false", "diff", "-S"+own, "-U0", "--text", "--no-prefix", "--no-color", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--end-of-options", from, to, "--")
 	if err != nil {
 		return nil, err
@@ -53,11 +54,13 @@ func (p place) leadingOut(ctx context.Context, own string, edits []delta) ([]str
 	return list, nil
 }
 
-// leadsOut tells whether a link at a path of a tree leads out of it, by its words. A device
-// is the same everywhere.
+// devices are the same everywhere; what else lies below /dev may be files in memory.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr"}
+
+// leadsOut tells whether a link at a path of a tree leads out of it, by its words.
 func leadsOut(link, target string) bool {
 	if path.IsAbs(target) {
-		return !strings.HasPrefix(path.Clean(target), "/dev/")
+		return !slices.Contains(devices, path.Clean(target))
 	}
 	to := path.Join(path.Dir(link), target)
 	return to == ".." || strings.HasPrefix(to, "../")

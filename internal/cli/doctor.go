@@ -49,7 +49,7 @@ func (a *app) doctor(ctx context.Context, o doctorOptions) error {
 		a.finding(f)
 	}
 	if !o.json {
-		a.out.line("%d ok, %d notes, %d warnings, %d errors", doctor.Count(list, doctor.LevelOK), doctor.Count(list, doctor.LevelNote),
+		a.out.line("ok: %d, notes: %d, warnings: %d, errors: %d", doctor.Count(list, doctor.LevelOK), doctor.Count(list, doctor.LevelNote),
 			doctor.Count(list, doctor.LevelWarn), doctor.Count(list, doctor.LevelBlock))
 	}
 	if n := doctor.Count(list, doctor.LevelBlock); n > 0 {
