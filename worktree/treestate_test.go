@@ -393,7 +393,10 @@ func TestGitIsCalledAlone(t *testing.T) {
 func TestOutputIsBounded(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "git")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec cat /dev/zero\n"), 0o755); err != nil {
+	syscall.ForkLock.RLock() // a child of another test that is born now would hold the file open, and nobody could run it
+	err := os.WriteFile(script, []byte("#!/bin/sh\nexec cat /dev/zero\n"), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := git{program: script, dir: t.TempDir()}.run(t.Context(), "status")
