@@ -344,17 +344,27 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 		}
 		r.checked(c, round)
 	}
-	var qa, ops struct{ Answer string }
+	var qa, ops struct{ Answer answerText }
 	var found, instead struct{ Findings struct{ Report string } }
 	r.get(round, "qa_result", &qa)
 	r.get(round, "operations_result", &ops)
 	r.get(round, "investigation_result", &found)
 	r.get(round, "adaptive_investigation", &instead)
-	for _, text := range []string{qa.Answer, ops.Answer, found.Findings.Report, instead.Findings.Report} {
+	for _, text := range []string{string(qa.Answer), string(ops.Answer), found.Findings.Report, instead.Findings.Report} {
 		if t.Answer == "" {
 			t.Answer = strings.TrimSpace(text)
 		}
 	}
+}
+
+// answerText is what an agent answered: a text, or JSON as it stands.
+type answerText string
+
+func (a *answerText) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, (*string)(a)) != nil {
+		*a = answerText(data)
+	}
+	return nil
 }
 
 // findings are the blocking ones of the reviews in a round.
