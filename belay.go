@@ -79,7 +79,7 @@ type RunResult struct {
 type Status string
 
 const (
-	Achieved    Status = "ACHIEVED"     // every required step done and checked
+	Achieved    Status = "ACHIEVED"     // every required step done, on evidence that Belay saw
 	Failed      Status = "FAILED"       // a required step stayed failed
 	Partial     Status = "PARTIAL"      // a required step was left out, or nobody could check what an agent did about its failure
 	Hollow      Status = "HOLLOW"       // an agent claimed success, and nothing was done

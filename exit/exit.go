@@ -39,7 +39,7 @@ type Row struct {
 // Table is the table of the codes that exist so far, as the manual prints it.
 func Table() []Row {
 	return []Row{
-		{OK, "the command did what was asked; for a recipe: every required step done and checked"},
+		{OK, "the command did what was asked; for a recipe: every required step done, on evidence that Belay saw"},
 		{Failed, "failed, or NOT_ACHIEVED: by its recipe, nothing of the goal was reached"},
 		{Panic, "never used on purpose; a crash of belay itself"},
 		{Stalemate, "STALEMATE: rounds came to a standstill, the next would change nothing"},

@@ -131,7 +131,7 @@ func (a *app) root(args []string) *cobra.Command {
 		Long: `Belay runs tasks (belay do) and recipes (belay run). A recipe is a YAML file with
 steps: shell commands, agents and other recipes. Belay writes everything to disk
 before it acts on it, so belay resume can continue a run that was interrupted.
-Exit code 0 means that every required step is done and checked.`,
+Exit code 0 means that every required step is done, on evidence that Belay saw itself.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          a.noCommand,

@@ -40,7 +40,7 @@ func (w *whyFacts) verdict() string {
 	}
 	switch w.Status {
 	case belay.Achieved:
-		how := "done and checked"
+		how := "done"
 		if w.Task != nil && w.Task.of.Planned {
 			return fmt.Sprintf("PLANNED, exit %d: %s made its plan %s", code, run, ended)
 		}

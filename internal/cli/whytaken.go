@@ -53,13 +53,13 @@ func (w *whyFacts) goodEnd() string {
 	case len(w.Taken) == 0 && len(w.Answered) > 0:
 		return "nothing; not independently checked: " + someNames(w.Answered)
 	case len(w.Taken) == 0:
-		return "nothing: every required step is done and checked"
+		return "nothing: every required step is done"
 	}
 	names := make([]string, len(w.Taken))
 	for i, t := range w.Taken {
 		names[i] = t.Step
 	}
-	return "nothing, if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done and checked"
+	return "nothing, if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done"
 }
 
 // answered are the steps that are done by an answer alone.

@@ -118,7 +118,7 @@ func claims(s sights) []claim {
 		{string(belay.RoutingGap), "a recipe that did nothing is not a success", []sight{
 			unrouted(), chosen("notes", belay.ActFallback, ""), good("notes", belay.RoleMain),
 		}},
-		{"the end", "exit 0 means: done and checked", []sight{
+		{"the end", "exit 0 means: done, on evidence", []sight{
 			achieved(), {what: "exit 0", is: s.code == exit.OK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == exit.OK, but: fmt.Sprintf("exit %d", s.why)},
 		}},
 		{"the work", "the repair is in the repository", []sight{
