@@ -151,7 +151,7 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	t.Cleanup(func() {
 		if s.worker != nil && s.worker.Process != nil {
 			_ = s.worker.Process.Signal(syscall.SIGTERM) // the test has its answer by now
-			_ = s.worker.Wait() // it was told to end, and its code says nothing more
+			_ = s.worker.Wait()                          // it was told to end, and its code says nothing more
 		}
 		client.Close()
 		_ = s.engine.State.Close() // nothing of it is read again
