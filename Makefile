@@ -28,7 +28,7 @@ AGENTS ?=
 # one goroutine and much data. make race ALL=1 leaves out nothing.
 RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/supervise ./internal/doctor ./internal/rehearse \
                 ./internal/demo ./internal/notify ./internal/cli ./internal/tui ./internal/step ./client ./belaytest ./belaytest/model
-RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestHarvestOfManyBigOutputs)$$
+RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestLongHarvestOfManyBigOutputs)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$
 # A program that watches itself waits a second before it exits, which is longer
 # than some agents are given to leave.
@@ -76,19 +76,18 @@ race: ## run what is concurrent with the race detector, shuffled; ALL=1: everyth
 	@cc=$$($(GO) env CC); command -v "$${cc%% *}" >/dev/null 2>&1 || { \
 	  echo "make race: no C compiler ($$cc): the race detector needs cgo; install gcc or clang, or set CC" >&2; exit 1; }
 ifdef ALL
-	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 60m ./...
+	@BELAY_LONG=1 GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 60m ./...
 else
-	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m -skip '$(RACE_SKIP)' $(RACE_ROOMS)
+	@BELAY_LONG=1 GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m -skip '$(RACE_SKIP)' $(RACE_ROOMS)
 	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./cmd/belay -run '$(RACE_SCRIPTS)'
 endif
 
-# What tests between two edits leave out.
-LONG := ^(TestLongScript|TestEveryHintHelps|TestMatrixOf(Examples|Shipped)|TestAgentEscapes|TestAgentFlood|TestWatchCrowd|TestDeaths)$$
-
+# What tests between two edits leave out: the tests that are named so.
 .PHONY: long
-long: ## the long scripts, which go test leaves out
+long: ## the long tests and scripts, which go test leaves out
 	$(call say,long)
-	@BELAY_LONG=1 $(GO) test ./cmd/belay ./worktree -run '$(LONG)' -timeout 30m
+	@BELAY_LONG=1 $(GO) test -run '^TestLong' -timeout 30m \
+	  $$(grep -rl --include='*_test.go' 'scratch\.Long(t)' . | xargs -n 1 dirname | sort -u)
 
 .PHONY: script
 script: ## run the end-to-end scripts only
@@ -103,7 +102,7 @@ crash: ## kill and resume the real binary; KILLS=n how often, SEED=n repeats one
 .PHONY: matrix
 matrix: ## rehearse every fault at every step of every example
 	$(call say,matrix)
-	@BELAY_LONG=1 MATRIX=all $(GO) test ./cmd/belay -run TestMatrixOfExamples -count=1 -v
+	@BELAY_LONG=1 MATRIX=all $(GO) test ./cmd/belay -run TestLongMatrixOfExamples -count=1 -v
 
 .PHONY: e2e
 e2e: ## run real agent CLIs against the scripted model; AGENTS=all: all that Belay knows
@@ -212,7 +211,7 @@ nightly: ## the long sweeps, whole: what a change runs in part (an hour and more
 	$(call say,nightly)
 	@BELAY_LONG=1 BELAY_SWEEPS=all $(GO) test -count=1 -timeout 90m ./recipe ./internal/output ./worktree ./proc ./internal/supervise ./cmd/belay -run 'Hostile|Bounded|Deaths|ParallelEquals|Flood|LongAnswer|Rows|Lies|Matrix|Escapes|Issue|Watch|ExitCodes|Hint|DoKilled'
 	@BELAY_HISTORIES=20000 BELAY_SIM_SEEDS=20000 $(GO) test -count=1 -timeout 60m ./flow ./belaytest/sim
-	@BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
+	@BELAY_LONG=1 BELAY_SIM_DEEP=1 $(GO) test -count=1 -timeout 60m ./belaytest/sim -run Exhaustive
 	@$(MAKE) matrix
 	@$(MAKE) crash KILLS=200
 	@$(MAKE) long

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/fault"
 )
 
@@ -436,7 +437,8 @@ func TestLostLogIsNoProof(t *testing.T) {
 
 // More exits than fit into one answer are harvested all the same.
 // promise: K2
-func TestHarvestOfManyBigOutputs(t *testing.T) {
+func TestLongHarvestOfManyBigOutputs(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	r := newRig(t)
 	k, _ := r.attach()

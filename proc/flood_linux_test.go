@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/fault"
 )
 
@@ -37,7 +38,8 @@ func memory(t *testing.T, pid int) int {
 
 // A flood, and one line that is as long, cost neither memory nor disk. Both are more
 // than the keeper may grow by; with BELAY_SWEEPS=all they are longer.
-func TestFlood(t *testing.T) {
+func TestLongFlood(t *testing.T) {
+	scratch.Long(t)
 	r := newRig(t)
 	k, _ := r.attach()
 	times := 1

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/belay-run/belay/belaytest/scratch"
 )
 
 // encoder is a program that writes each of its values in some forms: it reads a
@@ -93,10 +95,11 @@ func nasty(rng *rand.Rand, n int) []string {
 	return append(values, `a=b#c~d~e`, `#a=~b:~c`, `~x=~y z`, `a'b"c<d>&e`, `it's "q" & more`, `\\\\\\\\`, `""""""""`, `''''''''`, `%%%%%%%%`, `&amp;&lt;&`, `\n\t\x41\u0041`, `%41%42+%20 +`)
 }
 
-// TestRealEncoders gives nasty values to the programs that people use, and
+// TestLongRealEncoders gives nasty values to the programs that people use, and
 // hides what they make of them. Of the value there is left, at the most, the
 // edge of a longer text in base64.
-func TestRealEncoders(t *testing.T) {
+func TestLongRealEncoders(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // the same in every run on purpose
 	values := nasty(rng, 240)

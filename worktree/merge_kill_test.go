@@ -99,7 +99,7 @@ func (p pair) killed(victim, point string, d deadly) bool {
 }
 
 // All deaths share one victim: building it takes most of the time.
-func TestDeaths(t *testing.T) {
+func TestLongDeaths(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	victim := armed(t)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/fault"
 )
 
@@ -26,14 +27,15 @@ var small = []struct {
 		map[string]string{"sub": "name: sub\nsteps:\n- {id: a, command: x}\n"}},
 }
 
-// TestExhaustive tries every order of messages, every exit code and every
+// TestLongExhaustive tries every order of messages, every exit code and every
 // crash on small recipes: one crash of the driver or of the keeper, and with
 // BELAY_SIM_DEEP=1 two of the driver and one of the keeper in the same run. On a
 // change, steps side by side lose their keeper only: the driver's crashes are as many
 // states as all the rest, and random seeds try them too.
 //
 // promise: K2, K4
-func TestExhaustive(t *testing.T) {
+func TestLongExhaustive(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	scopes := []Scope{{DriverCrashes: 1}, {KeeperCrashes: 1}}
 	if os.Getenv("BELAY_SIM_DEEP") != "" {

@@ -69,13 +69,13 @@ func killedAndResumed(r *rig, c *command) (end, error) {
 	return heir.wait()
 }
 
-// TestAgentEscapes holds that nothing an agent started is left when its step is
+// TestLongAgentEscapes holds that nothing an agent started is left when its step is
 // over, whatever it did to get away and however the step ended. On a change, a
 // quarter of that is tried at the one level of containment and another one at the
 // other; with BELAY_SWEEPS=all everything is tried at both.
 //
 // promise: K5
-func TestAgentEscapes(t *testing.T) {
+func TestLongAgentEscapes(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	b := newBench(t, false)

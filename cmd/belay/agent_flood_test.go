@@ -24,13 +24,13 @@ const (
 	floodCPU    = 20 * time.Second
 )
 
-// TestAgentFlood puts a flood of an agent's output through a step, 1 GiB with
+// TestLongAgentFlood puts a flood of an agent's output through a step, 1 GiB with
 // BELAY_SWEEPS=all: no process of Belay grows with it, the log keeps its bounds, and
 // the true size is known.
 //
 // The speed is measured and printed. What is held is the time of the
 // processors: the time on the wall belongs to whoever shares the machine.
-func TestAgentFlood(t *testing.T) {
+func TestLongAgentFlood(t *testing.T) {
 	scratch.Long(t)
 	if testing.Short() {
 		t.Skip("a flood is not for -short")

@@ -62,7 +62,7 @@ func (r *rig) merged() error {
 func TestCrashMerges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, true)
-	elsewhere := []string{"worktree.merge_after_index", "worktree.merge_after_undo", "worktree.merge_before_replan"} // TestDeaths of the room worktree comes by there
+	elsewhere := []string{"worktree.merge_after_index", "worktree.merge_after_undo", "worktree.merge_before_replan"} // TestLongDeaths of the room worktree comes by there
 	var places []string
 	for _, name := range failpoint.Names() {
 		merge := strings.HasPrefix(name, "worktree.merge_") && !slices.Contains(elsewhere, name)

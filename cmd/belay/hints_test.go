@@ -134,7 +134,7 @@ var hintWays = []hintWay{
 // it names; with each of them with BELAY_SWEEPS=all. It is not refused, and the run goes on or is decided.
 //
 // promise: X, N2, V4
-func TestEveryHintHelps(t *testing.T) {
+func TestLongEveryHintHelps(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	for _, way := range hintWays {

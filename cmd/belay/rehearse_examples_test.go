@@ -16,7 +16,7 @@ import (
 // Every fault at every step: no run ends in a false 0, and none goes on for
 // ever. make matrix does it for all examples; the tests of every day take two.
 // promise: X
-func TestMatrixOfExamples(t *testing.T) {
+func TestLongMatrixOfExamples(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	args, most, ofAgents := []string{"rehearse", "--matrix", "--json"}, 20, 1

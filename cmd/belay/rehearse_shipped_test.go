@@ -83,7 +83,7 @@ func shippedStage(t *testing.T) (repo string, env []string) {
 // goes on for ever. With BELAY_SWEEPS=all all of it; a change tries a few faults of
 // each, which the seed chooses.
 // promise: X
-func TestMatrixOfShipped(t *testing.T) {
+func TestLongMatrixOfShipped(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	repo, env := shippedStage(t)

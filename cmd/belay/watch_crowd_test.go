@@ -24,7 +24,7 @@ import (
 // BELAY_SWEEPS=all.
 //
 // promise: W5, W13, K2
-func TestWatchCrowd(t *testing.T) {
+func TestLongWatchCrowd(t *testing.T) {
 	scratch.Long(t)
 	t.Parallel()
 	runs, steps, span := 6, 12, 3*time.Second

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay/agent"
+	"github.com/belay-run/belay/belaytest/scratch"
 	"github.com/belay-run/belay/effect"
 )
 
@@ -24,7 +25,8 @@ func (c *counter) Write(p []byte) (int, error) { c.n += int64(len(p)); return le
 const mib = 1 << 20
 
 // Output of any size and any bytes passes; the memory does not grow with it.
-func TestFlood(t *testing.T) {
+func TestLongFlood(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		command string
@@ -153,6 +155,7 @@ func TestLines(t *testing.T) {
 // passed on in part beyond it; the memory is bounded both times.
 // promise: H3
 func TestLongAnswer(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		size, most int64
