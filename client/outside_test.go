@@ -38,7 +38,7 @@ func TestFromOutside(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PWD="+dir, "GOPROXY=off", "GOWORK="+work, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly",
+		cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK="+work, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly",
 			"BELAY_STATE="+filepath.Join(dir, "state"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
