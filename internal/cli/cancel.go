@@ -165,7 +165,12 @@ func (a *app) tellRequest(l requestLine, asJSON bool, text string) {
 func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req event.Request, tell func(requestLine, string)) error {
 	l, status := lineOfRequest(req), o.Tree.Status()
 	if done, err := atRest(o.ID, req.Ask, status); done {
-		if e := o.Close(); err == nil {
+		// Its driver may have died before it could say so to those who list runs.
+		var noted error
+		if err == nil {
+			noted = o.Note(o.Result())
+		}
+		if e := errors.Join(noted, o.Close()); err == nil {
 			err = e
 		}
 		if err == nil {

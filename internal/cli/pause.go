@@ -73,6 +73,9 @@ func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON 
 	defer closing(&err, "close run", o.Close)
 	l, status := lineOfRequest(req), story.Status(o.Tree)
 	if status == belay.Stopped || status == belay.Paused {
+		if err := o.Note(o.Result()); err != nil { // its driver may have died before it said so
+			return err
+		}
 		l.Status = status
 		a.tellRequest(l, asJSON, fmt.Sprintf("run %s is %s already", o.ID, status))
 		return nil

@@ -114,3 +114,22 @@ func TestRunsOfADriverThatDiedAfterTheEnd(t *testing.T) {
 		t.Errorf("to look at an ended run changes its end:\n%s%s", out, later)
 	}
 }
+
+// A driver may be killed after it wrote down that its run is stopped, and before it
+// could say so to those who list runs. Who stops the run then finds it stopped, and
+// says so for it.
+// promise: K5
+func TestStopOfARunThatIsStopped(t *testing.T) {
+	t.Parallel()
+	state := written(t, oneStep, event.RunStopped{By: "me"})
+	beat(t, state, belay.Running)
+	if out, _, _ := belayOn(t, state, "runs"); !strings.Contains(out, lostText) {
+		t.Fatalf("before: %s", out)
+	}
+	if out, talk, code := belayOn(t, state, "stop", "r1"); code != 0 || !strings.Contains(out, "STOPPED already") {
+		t.Fatalf("stop: %d %s %s", code, out, talk)
+	}
+	if out, _, _ := belayOn(t, state, "runs"); strings.Contains(out, lostText) || !strings.Contains(out, "STOPPED") {
+		t.Errorf("after: %s", out)
+	}
+}
