@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path"
@@ -35,9 +36,11 @@ type house struct {
 	fset     *token.FileSet
 	rooms    map[string]*room
 	funcs    []count
-	folds    []count          // functions that look into events, by file
-	switches map[string][]int // switches over a closed list, by its prefix
-	typed    int              // comparisons with a kind of step
+	folds    []count        // functions that look into events, by file
+	switches map[string]int // switches over a closed list, by its prefix
+	chains   map[string]int // the same written as comparisons, which the linter does not see
+	inner    map[*ast.IfStmt]bool
+	typed    int // comparisons with a kind of step
 }
 
 // lists are closed lists of kinds; a switch over one names at least two of them.
@@ -50,7 +53,7 @@ var lists = []string{"Class", "Act", "Move", "Type", "Role", "Expect"}
 var changes string
 
 func main() {
-	h := &house{fset: token.NewFileSet(), rooms: map[string]*room{}, switches: map[string][]int{}}
+	h := &house{fset: token.NewFileSet(), rooms: map[string]*room{}, switches: map[string]int{}, chains: map[string]int{}, inner: map[*ast.IfStmt]bool{}}
 	err := os.Chdir("..") // the module of the tools is a folder of the house
 	if err == nil {
 		err = filepath.WalkDir(".", h.visit)
@@ -150,6 +153,8 @@ func (h *house) body(d *ast.FuncDecl) bool {
 			}
 		case *ast.SwitchStmt:
 			h.switched(n)
+		case *ast.IfStmt:
+			h.chained(n)
 		case *ast.BinaryExpr:
 			if n.Op == token.EQL || n.Op == token.NEQ {
 				for _, x := range []ast.Expr{n.X, n.Y} {
@@ -175,24 +180,90 @@ func last(x ast.Expr) string {
 }
 
 func (h *house) switched(s *ast.SwitchStmt) {
-	if s.Tag == nil {
-		return
-	}
-	met := map[string]int{}
+	met, compared := map[string]int{}, [][]ast.Expr{}
 	for _, c := range s.Body.List {
-		for _, x := range c.(*ast.CaseClause).List {
-			for _, l := range lists {
-				if name := last(x); len(name) > len(l) && strings.HasPrefix(name, l) && ast.IsExported(name) {
-					met[l]++
-				}
+		list := c.(*ast.CaseClause).List
+		compared = append(compared, list)
+		for _, x := range list {
+			if l := listOf(x); l != "" {
+				met[l]++
 			}
 		}
 	}
+	if s.Tag == nil {
+		h.told(compared)
+		return
+	}
 	for l, n := range met {
 		if n > 1 {
-			h.switches[l] = append(h.switches[l], n)
+			h.switches[l]++
 		}
 	}
+}
+
+// chained looks at the conditions of if, else if, and so on.
+func (h *house) chained(s *ast.IfStmt) {
+	var compared [][]ast.Expr
+	for next := ast.Stmt(s); ; {
+		n, ok := next.(*ast.IfStmt)
+		if !ok || h.inner[n] {
+			break
+		}
+		h.inner[n] = true
+		compared = append(compared, []ast.Expr{n.Cond})
+		next = n.Else
+	}
+	h.told(compared)
+}
+
+// told counts a list if two branches or more compare the same thing with kinds of it.
+func (h *house) told(branches [][]ast.Expr) {
+	met := map[string]int{} // branches, by list and what is compared
+	for _, conditions := range branches {
+		here := map[string]bool{}
+		for _, x := range conditions {
+			compared(x, here)
+		}
+		for what := range here {
+			met[what]++
+		}
+	}
+	lists := map[string]bool{}
+	for what, n := range met {
+		if l, _, _ := strings.Cut(what, " "); n > 1 && !lists[l] {
+			lists[l] = true
+			h.chains[l]++
+		}
+	}
+}
+
+// compared notes what a condition compares with kinds of closed lists.
+func compared(x ast.Expr, here map[string]bool) {
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		compared(x.X, here)
+	case *ast.BinaryExpr:
+		switch x.Op {
+		case token.LOR, token.LAND:
+			compared(x.X, here)
+			compared(x.Y, here)
+		case token.EQL:
+			if l := listOf(x.Y); l != "" {
+				here[l+" "+types.ExprString(x.X)] = true
+			}
+		}
+	}
+}
+
+// listOf is the closed list that a name is of; "" for none.
+func listOf(x ast.Expr) string {
+	name := last(x)
+	for _, l := range lists {
+		if len(name) > len(l) && strings.HasPrefix(name, l) && ast.IsExported(name[len(l):]) {
+			return l
+		}
+	}
+	return ""
 }
 
 // deep is the longest way down from a room.
@@ -248,9 +319,9 @@ func (h *house) print() {
 		fmt.Printf("  %4d  %s\n", c.n, c.where)
 		total += c.n
 	}
-	fmt.Printf("  %4d  in all\n\nswitches over closed lists:\n", total)
+	fmt.Printf("  %4d  in all\n\nswitches over closed lists, and chains of comparisons with them:\n", total)
 	for _, l := range lists {
-		fmt.Printf("  %4d  %s\n", len(h.switches[l]), l)
+		fmt.Printf("  %4d  %4d  %s\n", h.switches[l], h.chains[l], l)
 	}
 	fmt.Printf("  %4d  comparisons with a kind of step\n", h.typed)
 	fmt.Printf("\nfiles touched by a change:\n%s", changes)
