@@ -38,6 +38,7 @@ type ActRow struct {
 	Again   bool   // the step is started again
 	Same    bool   // and the same agent is asked once more
 	Fresh   bool   // in a session of its own
+	Over    bool   // and somebody else is asked, who takes over
 	Helper  Role   // of the agent that is called for it
 	Ends    bool   // nothing more is tried
 }
@@ -47,8 +48,8 @@ var acts = []ActRow{
 	{Act: ActRetry, Words: "retry", Asked: true, Planned: true, Classic: ActRetry, Again: true, Same: true},
 	{Act: ActResume, Words: "continue the session", Asked: true, Planned: true, Again: true, Same: true},
 	{Act: ActFresh, Words: "new session", Planned: true, Again: true, Same: true, Fresh: true},
-	{Act: ActFailover, Words: "failover", Asked: true, Planned: true, Again: true, Fresh: true},
-	{Act: ActReassign, Words: "reassign", Asked: true, Planned: true, Classic: ActReassign, Again: true, Fresh: true},
+	{Act: ActFailover, Words: "failover", Asked: true, Planned: true, Again: true, Fresh: true, Over: true},
+	{Act: ActReassign, Words: "reassign", Asked: true, Planned: true, Classic: ActReassign, Again: true, Fresh: true, Over: true},
 	{Act: ActRepair, Words: "repair", Asked: true, Planned: true, Helper: RoleRepair},
 	{Act: ActDecompose, Words: "split into parts", Asked: true, Planned: true, Classic: ActDecompose, Helper: RolePlan},
 	{Act: ActRecover, Words: "recovery agent", Planned: true, Helper: RoleRecovery},

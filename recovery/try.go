@@ -34,26 +34,26 @@ func (c *chooser) try(w way) (belay.Plan, string) {
 		return belay.Plan{}, why
 	}
 	p := belay.Plan{Act: w.act, Rule: c.rule(), Due: c.s.Now, Counts: !w.patient, Patient: w.patient}
-	why := ""
-	switch {
-	case w.act == belay.ActRetry:
+	why := isEnd
+	switch w.act {
+	case belay.ActRetry:
 		p.Due, why = c.retry(w)
-	case w.act == belay.ActResume:
+	case belay.ActResume:
 		why = c.resume(w)
-	case w.act == belay.ActFresh:
+	case belay.ActFresh:
 		why = c.fresh(w)
-	case w.act == belay.ActFailover:
+	case belay.ActFailover:
 		p.Agent, why = c.failover(w)
-	case w.act == belay.ActReassign:
+	case belay.ActReassign:
 		p.Role, why = c.reassign(w)
-	case w.act == belay.ActRepair:
+	case belay.ActRepair:
 		why = c.repair(w)
-	case w.act == belay.ActDecompose:
+	case belay.ActDecompose:
 		why = c.decompose()
-	case w.act == belay.ActRecover:
+	case belay.ActRecover:
 		p.Rule, why = "recover", c.recover()
-	default: // an end, see finish
-		why = isEnd
+	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold: // see finish
+	case belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActEscalate, belay.ActStop: // no plan has it
 	}
 	if why != "" {
 		return belay.Plan{}, why

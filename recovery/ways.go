@@ -221,23 +221,18 @@ func (c *chooser) serviceBase() time.Duration {
 }
 
 func infraWays(f belay.Failure) []way {
-	switch {
-	case f.Move == belay.ActRetry:
-		return []way{{act: belay.ActRetry, limit: 1, base: baseRetried}} // memory
-	case f.Move == belay.ActRepair:
-		return []way{{act: belay.ActRepair, limit: roundsTangled}}
-	}
-	return nil
+	return map[belay.Act][]way{
+		belay.ActRetry:  {{act: belay.ActRetry, limit: 1, base: baseRetried}}, // memory
+		belay.ActRepair: {{act: belay.ActRepair, limit: roundsTangled}},
+	}[f.Move]
 }
 
 func inputWays(f belay.Failure) []way {
-	switch {
-	case f.Move == belay.ActFailover: // its model is not there
-		return []way{{act: belay.ActFailover}}
-	case f.Move == belay.ActRetry: // its session is not there
-		return []way{{act: belay.ActFresh, limit: 1}}
-	case f.Move == belay.ActRepair, f.Move == "":
-		return []way{{act: belay.ActRepair, limit: roundsTangled}}
-	}
-	return nil
+	mend := []way{{act: belay.ActRepair, limit: roundsTangled}}
+	return map[belay.Act][]way{
+		belay.ActFailover: {{act: belay.ActFailover}},        // its model is not there
+		belay.ActRetry:    {{act: belay.ActFresh, limit: 1}}, // its session is not there
+		belay.ActRepair:   mend,
+		"":                mend,
+	}[f.Move]
 }

@@ -36,27 +36,28 @@ func clip(text string, n int) string {
 func (c *chooser) reason(p belay.Plan, w way) string {
 	s := &c.s
 	what := s.Failure.Class.Row().Words
-	switch {
-	case p.Act == belay.ActRetry:
+	switch p.Act {
+	case belay.ActRetry:
 		what += fmt.Sprintf(": again in %s", rounded(p.Due.Sub(s.Now)))
 		if w.park {
 			what = s.Failure.Class.Row().Words + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
 		}
-	case p.Act == belay.ActResume:
+	case belay.ActResume:
 		what += ": its session is continued"
-	case p.Act == belay.ActFresh:
+	case belay.ActFresh:
 		what += ": a new session takes over the work"
-	case p.Act == belay.ActFailover:
+	case belay.ActFailover:
 		what += ": " + p.Agent + " takes over"
-	case p.Act == belay.ActReassign:
+	case belay.ActReassign:
 		what += ": role " + p.Role + " takes over, which may do it"
-	case p.Act == belay.ActRepair:
+	case belay.ActRepair:
 		what += ": an agent mends it"
-	case p.Act == belay.ActDecompose:
+	case belay.ActDecompose:
 		what += ": it is split into smaller parts"
-	case p.Act == belay.ActRecover:
+	case belay.ActRecover:
 		what = "the sub-recipe failed: an agent tries to finish its work"
-	default:
+	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold,
+		belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActEscalate, belay.ActStop: // none is tried
 		what += ": " + p.Act.Row().Words
 	}
 	if p.Timeout > 0 {
@@ -69,8 +70,8 @@ func (c *chooser) reason(p belay.Plan, w way) string {
 // whoever carries out the plan.
 func (c *chooser) brief(act belay.Act) string {
 	s := &c.s
-	switch {
-	case act == belay.ActRetry, act == belay.ActResume:
+	switch act {
+	case belay.ActRetry, belay.ActResume:
 		switch {
 		case !s.Type.Agent():
 			return ""
@@ -88,7 +89,7 @@ func (c *chooser) brief(act belay.Act) string {
 		case s.Failure.Class == belay.ClassTimeout && s.ownClock():
 			return s.handOver()
 		}
-	case act == belay.ActFresh:
+	case belay.ActFresh:
 		if s.Failure.Class == belay.ClassTampered {
 			return GuardBrief(s.cause()) + "\n\n" + s.handOver()
 		}
@@ -96,10 +97,13 @@ func (c *chooser) brief(act belay.Act) string {
 			return s.handOver() + "\nKeep it small: read only what you need, and write into files instead of long answers."
 		}
 		return s.handOver()
-	case act == belay.ActFailover, act == belay.ActReassign:
+	case belay.ActFailover, belay.ActReassign:
 		return s.handOver()
-	case act == belay.ActRepair:
+	case belay.ActRepair:
 		return s.evidence()
+	case belay.ActDecompose, belay.ActRecover: // who asks the helper says what about
+	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold,
+		belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActEscalate, belay.ActStop:
 	}
 	return ""
 }

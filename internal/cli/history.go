@@ -128,7 +128,7 @@ func (d *decision) planWords() string {
 	switch {
 	case row.Act == belay.ActRetry:
 		return text + pause(d.of.Wait())
-	case row.Act == belay.ActFailover, row.Act == belay.ActReassign:
+	case row.Over:
 		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
 	case row.Same, row.Helper == belay.RoleRepair, row.Helper == belay.RoleRecovery:
 		if who := cmp.Or(d.taker, d.from); who != "" {

@@ -105,29 +105,19 @@ type other map[string]map[string]any
 
 // wire is the strategy as it is printed.
 func (d *decision) wire(p *belay.Plan) any {
-	s := classic.Strategy{Reason: p.Reason}
-	switch {
-	case p.Act == belay.ActRetry:
-		s.Kind, s.MaxAttempts, s.BackoffMS = belay.ActRetry, d.most(p), d.of.Wait().Milliseconds()
-	case p.Act == belay.ActReassign:
-		s.Kind, s.NewRole = belay.ActReassign, recovery.Role(p.Role)
-	case p.Act == belay.ActDecompose:
-		s.Kind, s.Subtasks = belay.ActDecompose, subtasks(p)
-	case p.Act == belay.ActSkip:
-		s.Kind = belay.ActSkip
-	case p.Act == belay.ActAbort:
-		s.Kind = belay.ActAbort
-	case p.Act == belay.ActHold:
-		s.Kind = belay.ActEscalate
-	default:
+	row := p.Act.Row()
+	if row.Classic == "" || !row.Planned {
 		body := map[string]any{}
 		if d.To != "" {
 			body["to"] = d.To
 		}
 		return other{string(p.Act): body}
 	}
-	d.StrategyChosen = s
-	return s
+	d.StrategyChosen = classic.Strategy{ // its kind tells which of these are written
+		Kind: row.Classic, MaxAttempts: d.most(p), BackoffMS: d.of.Wait().Milliseconds(),
+		NewRole: recovery.Role(p.Role), Subtasks: subtasks(p), Reason: p.Reason,
+	}
+	return d.StrategyChosen
 }
 
 // most is how many attempts there may be after a retry was chosen.

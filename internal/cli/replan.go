@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,17 +125,20 @@ func (a *app) replan(cmd *cobra.Command, o replanOptions) error {
 }
 
 func strategyWords(s classic.Strategy) string {
-	switch {
-	case s.Kind == belay.ActRetry:
+	switch s.Kind {
+	case belay.ActRetry:
 		return fmt.Sprintf("retry after %s, %d attempts at most", time.Duration(s.BackoffMS)*time.Millisecond, s.MaxAttempts)
-	case s.Kind == belay.ActReassign:
+	case belay.ActReassign:
 		return "reassign to " + string(s.NewRole)
-	case s.Kind == belay.ActDecompose:
+	case belay.ActDecompose:
 		words := fmt.Sprintf("decompose into %d parts", len(s.Subtasks))
 		for _, part := range s.Subtasks {
 			words += fmt.Sprintf("; %s (%s)", part.Description, part.AssignedTo)
 		}
 		return words
+	case belay.ActSkip, belay.ActAbort, belay.ActEscalate: // the name says it
+	case belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActRepair, belay.ActRecover, belay.ActFallback, belay.ActGiveUp,
+		belay.ActHold, belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActStop: // none of the six
 	}
 	return string(s.Kind)
 }
@@ -303,32 +307,20 @@ func setFacts(s *recovery.Situation, names []string) (same bool, err error) {
 // planStrategy is the act of a plan under its name: the six classic ones as the
 // classic policy writes them, and the others in the same way.
 func planStrategy(p belay.Plan, s recovery.Situation) json.RawMessage {
-	var v any
+	row, body := p.Act.Row(), map[string]string{}
+	var v any = map[belay.Act]any{p.Act: body}
 	switch {
-	case p.Act == belay.ActRetry:
-		v = classic.Strategy{Kind: belay.ActRetry, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds()}
-	case p.Act == belay.ActReassign:
-		v = classic.Strategy{Kind: belay.ActReassign, NewRole: recovery.Role(p.Role)}
-	case p.Act == belay.ActDecompose: // the parts are an agent's to name
-		v = classic.Strategy{Kind: belay.ActDecompose}
-	case p.Act == belay.ActSkip:
-		v = classic.Strategy{Kind: belay.ActSkip, Reason: p.Reason}
-	case p.Act == belay.ActAbort:
-		v = classic.Strategy{Kind: belay.ActAbort, Reason: p.Reason}
-	case p.Act == belay.ActHold:
-		v = classic.Strategy{Kind: belay.ActEscalate}
-	case p.Act == belay.ActFailover:
-		v = map[belay.Act]any{p.Act: map[string]string{"to": p.Agent}}
-	case p.Act == belay.ActGiveUp:
-		v = map[belay.Act]any{p.Act: map[string]string{"reason": p.Reason}}
-	case p.Act == belay.ActFallback:
-		v = map[belay.Act]any{p.Act: struct{}{}}
-	default:
-		body := map[string]string{}
-		if p.Brief != "" {
-			body["brief"] = p.Brief
+	case row.Classic != "" && row.Planned:
+		v = classic.Strategy{ // its kind tells which of these are written; the parts are an agent's to name
+			Kind: row.Classic, MaxAttempts: s.History.Failed + 1, BackoffMS: p.Due.Sub(s.Now).Milliseconds(),
+			NewRole: recovery.Role(p.Role), Reason: p.Reason,
 		}
-		v = map[belay.Act]any{p.Act: body}
+	case row.Over:
+		body["to"] = p.Agent
+	case row.Ends:
+		body["reason"] = p.Reason
+	case p.Brief != "":
+		body["brief"] = p.Brief
 	}
 	text, err := json.Marshal(v)
 	if err != nil { // cannot be: all of it is text and numbers
@@ -341,14 +333,12 @@ func planWords(p belay.Plan, s recovery.Situation) string {
 	switch {
 	case p.Act == belay.ActRetry:
 		return fmt.Sprintf("retry after %s", p.Due.Sub(s.Now).Round(time.Millisecond))
-	case p.Act == belay.ActFailover:
-		return "failover to " + p.Agent
-	case p.Act == belay.ActReassign:
-		return "reassign to " + p.Role
-	case p.Act == belay.ActHold:
-		return "hold: a person is asked"
-	case p.Act == belay.ActGiveUp:
-		return "give up: the step stays failed"
+	case p.Act.Row().Over:
+		return string(p.Act) + " to " + cmp.Or(p.Agent, p.Role)
 	}
-	return string(p.Act)
+	means := map[belay.Act]string{
+		belay.ActHold:   "hold: a person is asked",
+		belay.ActGiveUp: "give up: the step stays failed",
+	}
+	return cmp.Or(means[p.Act], string(p.Act))
 }

@@ -25,33 +25,34 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+b.why(d))}
 	}
 	next := fmt.Sprintf("attempt %d", was.N+1)
-	switch {
-	case p.Act == belay.ActRetry:
+	switch p.Act {
+	case belay.ActRetry:
 		if was.Failure == nil { // after a loss: the caps of failed attempts do not count
 			return line("again")
 		}
 		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
-	case p.Act == belay.ActResume:
+	case belay.ActResume:
 		return line("its session is continued, " + next)
-	case p.Act == belay.ActFresh:
+	case belay.ActFresh:
 		return line("a new session continues the work, " + next)
-	case p.Act == belay.ActFailover, p.Act == belay.ActReassign:
+	case belay.ActFailover, belay.ActReassign:
 		return line(takesOver(*p) + ", " + next)
-	case p.Act == belay.ActRepair:
+	case belay.ActRepair:
 		if b.story.View(d.Place).Type.Agent() { // who did it mends it
 			return line("it is told what fails, " + next)
 		}
 		return line("an agent is asked to mend it")
-	case p.Act == belay.ActDecompose:
+	case belay.ActDecompose:
 		return b.split(d)
-	case p.Act == belay.ActRecover:
+	case belay.ActRecover:
 		return line("an agent is asked to finish what the sub-recipe left")
-	case p.Act == belay.ActFallback:
+	case belay.ActFallback:
 		return line(b.fallback(d.Place) + " instead")
-	case p.Act == belay.ActGiveUp, p.Act == belay.ActAbort:
+	case belay.ActGiveUp, belay.ActAbort:
 		return b.gaveUp(d)
-	case p.Act == belay.ActSkip, p.Act == belay.ActHold: // a line of its own follows
+	case belay.ActSkip, belay.ActHold: // a line of its own follows
 		return nil
+	case belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActEscalate, belay.ActStop: // no plan has it
 	}
 	return line(p.Act.Row().Words + ", " + next)
 }

@@ -128,13 +128,16 @@ func (d Decision) Reason(x Context) string {
 // Line is the decision as one line of a log, for whoever carries it out.
 func (d Decision) Line(x Context) string {
 	line := "task=" + strconv.Quote(x.TaskID) + " rule=" + string(d.Rule) + " strategy=" + string(d.Strategy.Kind)
-	switch {
-	case d.Strategy.Kind == belay.ActRetry:
+	switch d.Strategy.Kind {
+	case belay.ActRetry:
 		return fmt.Sprintf("%s attempt=%d backoff_ms=%d", line, x.AttemptCount, d.Strategy.BackoffMS)
-	case d.Strategy.Kind == belay.ActReassign:
+	case belay.ActReassign:
 		return fmt.Sprintf("%s from=%s to=%s", line, x.AssignedTo, d.Strategy.NewRole)
-	case d.Strategy.Kind == belay.ActDecompose:
+	case belay.ActDecompose:
 		return fmt.Sprintf("%s subtask_count=%d", line, len(d.Strategy.Subtasks))
+	case belay.ActSkip, belay.ActAbort, belay.ActEscalate:
+	case belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActRepair, belay.ActRecover, belay.ActFallback, belay.ActGiveUp,
+		belay.ActHold, belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActStop: // none of the six
 	}
 	return line
 }

@@ -48,17 +48,19 @@ type (
 // MarshalJSON writes the strategy under its kind.
 func (s Strategy) MarshalJSON() ([]byte, error) {
 	var body any
-	switch {
-	case s.Kind == belay.ActRetry:
+	switch s.Kind {
+	case belay.ActRetry:
 		body = retryBody{s.MaxAttempts, s.BackoffMS}
-	case s.Kind == belay.ActReassign:
+	case belay.ActReassign:
 		body = reassignBody{s.NewRole}
-	case s.Kind == belay.ActDecompose:
+	case belay.ActDecompose:
 		body = decomposeBody{whole(s.Subtasks)}
-	case s.Kind == belay.ActSkip, s.Kind == belay.ActAbort:
+	case belay.ActSkip, belay.ActAbort:
 		body = reasonBody{s.Reason}
-	case s.Kind == belay.ActEscalate:
+	case belay.ActEscalate:
 		return json.Marshal(string(belay.ActEscalate))
+	case belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActRepair, belay.ActRecover, belay.ActFallback, belay.ActGiveUp,
+		belay.ActHold, belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActStop: // none of the six
 	}
 	if body == nil {
 		return nil, fmt.Errorf("strategy %q: unknown kind", s.Kind)
@@ -98,13 +100,13 @@ func (s *Strategy) UnmarshalJSON(data []byte) error {
 
 func readBody(kind belay.Act, body []byte) (Strategy, error) {
 	s := Strategy{Kind: kind}
-	switch {
-	case kind == belay.ActRetry:
+	switch kind {
+	case belay.ActRetry:
 		var b retryBody
 		err := strict(body, &b)
 		s.MaxAttempts, s.BackoffMS = b.MaxAttempts, b.BackoffMS
 		return s, err
-	case kind == belay.ActReassign:
+	case belay.ActReassign:
 		var b reassignBody
 		err := strict(body, &b)
 		if err == nil && b.NewRole == "" {
@@ -112,16 +114,19 @@ func readBody(kind belay.Act, body []byte) (Strategy, error) {
 		}
 		s.NewRole = b.NewRole
 		return s, err
-	case kind == belay.ActDecompose:
+	case belay.ActDecompose:
 		var b decomposeBody
 		err := strict(body, &b)
 		s.Subtasks = whole(b.Subtasks)
 		return s, err
-	case kind == belay.ActSkip, kind == belay.ActAbort:
+	case belay.ActSkip, belay.ActAbort:
 		var b reasonBody
 		err := strict(body, &b)
 		s.Reason = b.Reason
 		return s, err
+	case belay.ActEscalate: // a plain string, see UnmarshalJSON
+	case belay.ActResume, belay.ActFresh, belay.ActFailover, belay.ActRepair, belay.ActRecover, belay.ActFallback, belay.ActGiveUp,
+		belay.ActHold, belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActStop: // none of the six
 	}
 	return s, errors.New("unknown kind")
 }
