@@ -52,6 +52,7 @@ type ClassRow struct {
 	First  Act // what it asks for when nothing more is known
 	Second Act // and of an agent, when that failed in the same way; empty = a person is asked
 
+	Returns bool // of an agent: the service comes back by itself
 	Service bool // of an agent: the service that it calls failed, not the agent
 	Idle    bool // of an agent that did nothing: the service was never reached
 	Costs   bool // it uses up the retries of the service
@@ -70,17 +71,17 @@ var classes = []ClassRow{
 	},
 	{
 		Class: ClassTimeout, Words: "it took too long", Kind: AgentTimeout, Cure: cureWait,
-		First: ActRetry, Second: ActFailover, Idle: true, Costs: true, Passes: true,
+		First: ActRetry, Second: ActFailover, Returns: true, Idle: true, Costs: true, Passes: true,
 	},
 	{
 		Class: ClassTransient, Words: "the service or the network failed", Named: true,
 		Kind: Infrastructure, Hint: hintService, Cure: cureWait,
-		First: ActRetry, Second: ActFailover, Service: true, Idle: true, Costs: true, Breaks: true, Passes: true,
+		First: ActRetry, Second: ActFailover, Returns: true, Service: true, Idle: true, Costs: true, Breaks: true, Passes: true,
 	},
 	{
 		Class: ClassRateLimit, Words: "too many calls", Named: true,
 		Kind: Infrastructure, Hint: "wait a little, then resume the run", Cure: cureAccount,
-		First: ActRetryAfter, Service: true, Idle: true, Costs: true, Breaks: true,
+		First: ActRetryAfter, Returns: true, Service: true, Idle: true, Costs: true, Breaks: true,
 	},
 	{
 		Class: ClassQuota, Words: "the account is used up", Named: true,
@@ -125,7 +126,7 @@ var classes = []ClassRow{
 	{
 		Class: ClassInfrastructure, Words: "the machine lacks something",
 		Kind: Infrastructure, Hint: hintService, Cure: "give the machine what it lacks",
-		First: ActEscalate, Service: true,
+		First: ActEscalate, Returns: true, Service: true,
 	},
 	{
 		Class: ClassInvalidInput, Words: "a flag, a file or a value is wrong",

@@ -21,17 +21,21 @@ const MaxWait = 5 * time.Minute
 // wants fewer calls: its own records say so, or it came to nothing and its words
 // do, which the kind of the failure tells.
 func Outage(f belay.Failure) bool {
-	switch {
-	case f.Rule == belay.RuleSetup:
+	if !f.Class.Row().Returns || f.Rule == belay.RuleSetup {
 		return false
-	case f.Level == belay.LevelText && f.Kind == belay.Infrastructure:
-		return f.Class == belay.ClassTransient || f.Class == belay.ClassRateLimit || f.Class == belay.ClassInfrastructure && f.Move == belay.ActRetry
-	case f.Class == belay.ClassTransient || f.Class == belay.ClassRateLimit:
-		return f.Level == belay.LevelTyped || f.Level == belay.LevelAct
-	case f.Class == belay.ClassTimeout: // the network's clock; ours is L0
-		return f.Level == belay.LevelTyped
-	case f.Class == belay.ClassInfrastructure: // the network between them
-		return f.Level == belay.LevelTyped && f.Move == belay.ActRetry
+	}
+	if f.Class == belay.ClassInfrastructure && f.Move != belay.ActRetry { // not the network between them
+		return false
+	}
+	clock := f.Class == belay.ClassTimeout
+	switch f.Level {
+	case belay.LevelTyped: // of a timeout: the network's clock
+		return true
+	case belay.LevelAct: // of a timeout: our clock
+		return !clock && f.Class != belay.ClassInfrastructure
+	case belay.LevelText:
+		return !clock && f.Kind == belay.Infrastructure
+	case belay.LevelProcess, belay.LevelProbe, belay.LevelRepeat, belay.LevelUnknown:
 	}
 	return false
 }

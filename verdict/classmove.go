@@ -9,17 +9,11 @@ import (
 // longWait is the longest wait for an API that is worth more than another agent.
 const longWait = 5 * time.Minute
 
-// endsItself tells whether what an agent's records tell of its service goes away
-// with time.
-func endsItself(class belay.Class) bool {
-	return class == belay.ClassTransient || class == belay.ClassRateLimit || class == belay.ClassTimeout || class == belay.ClassInfrastructure
-}
-
 // ofService tells whether an agent failed at the service that it calls, in a way
 // that goes away with time. Its records say so; where it keeps none, its words are
 // believed if it came to nothing: it changed nothing and used no tool.
 func ofService(f Facts, found Finding) bool {
-	if f.Agent == nil || !endsItself(found.Class) {
+	if f.Agent == nil || !found.Class.Row().Returns {
 		return false
 	}
 	if found.Level == belay.LevelTyped {
