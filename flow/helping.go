@@ -98,7 +98,7 @@ func (s *State) nextHelper(i int, now time.Time, room int) (command, bool) {
 	switch {
 	case a.judged != nil: // a plan: its parts are the recovery
 		return s.chosen(i, s.planned(i, now)), false
-	case a.told != nil, a.lost != nil && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
+	case a.told != nil, a.lost != nil && s.lostOut(i, now):
 		if c, open := s.nextGuardLook(i); c != nil || open {
 			return c, false
 		}
@@ -118,7 +118,7 @@ func (s *State) nextHelper(i int, now time.Time, room int) (command, bool) {
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
 		return s.partHelper(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or is it left out?",
 			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error))), false
-	case !a.grant.OK, recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp: // lost every time
+	case !a.grant.OK, s.lostOut(i, now):
 		return s.partHelper(i, s.chosen(i, s.decide(i, now))), false
 	case room < 0:
 		return nil, true

@@ -19,14 +19,14 @@ func (s *State) judgeHelper(i int, now time.Time, room int) (command, bool) {
 	a := &st.helper
 	v := s.helperVerdict(i)
 	if a.role == belay.RoleRecovery && s.rechecked(i, v) {
-		lost := st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp
+		lost := st.deaf && s.lostOut(i, now)
 		if s.hasCheck(i) && st.verify == nil && !lost {
 			return s.doCheck(i, room)
 		}
 		v = s.recovered(i, v)
 	}
 	if a.role == belay.RoleRepair && st.merge.due && def.Verify != nil && a.seen().Began && !spoils(v) {
-		if st.verify == nil && !(st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp) {
+		if st.verify == nil && !(st.deaf && s.lostOut(i, now)) {
 			return s.doCheck(i, room)
 		}
 		v = s.resolved(i, v)

@@ -17,12 +17,22 @@ func (s *State) lookKey(i int) belay.Key {
 	return s.mainKey(i, s.steps[i].attempt).About(belay.TopicLook)
 }
 
+// afterLost is what follows when what a step started was lost once more.
+func (s *State) afterLost(i int, now time.Time) belay.Plan {
+	return recovery.AfterLost(s.policy(i), s.history(i), now)
+}
+
+// lostOut tells that it was lost every time: nothing of the step is started again.
+func (s *State) lostOut(i int, now time.Time) bool {
+	return s.afterLost(i, now).Act == belay.ActGiveUp
+}
+
 // settleLost decides what follows an attempt whose outcome nobody saw. It is done
 // only when all that its step owes is there: the check passes, what the step
 // expects is seen, and somebody has its outputs.
 func (s *State) settleLost(i int, now time.Time, room int) (command, bool) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
-	plan := recovery.AfterLost(s.policy(i), s.history(i), now)
+	plan := s.afterLost(i, now)
 	if s.wantsLook(i) && st.work.refused == "" { // before the check, which may write something itself
 		if st.asked {
 			return nil, false
@@ -34,7 +44,7 @@ func (s *State) settleLost(i int, now time.Time, room int) (command, bool) {
 		}
 		return effect.Ask{Key: s.lookKey(i), Question: effect.AskLook{Dir: dir, Base: st.agent.base, Guard: s.guarding(i, belay.RoleMain)}}, false
 	}
-	if s.hasCheck(i) && st.verify == nil && (plan.Act != belay.ActGiveUp || !st.deaf) {
+	if s.hasCheck(i) && st.verify == nil && !(st.deaf && s.lostOut(i, now)) {
 		return s.doCheck(i, room)
 	}
 	passed := verdict.Passed(st.verify)

@@ -10,7 +10,6 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/fault"
-	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -71,8 +70,8 @@ func (s *State) nextMerge(i int, now time.Time, room int) (command, bool) {
 	case room <= 0:
 		return nil, true
 	}
-	if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.lost > 0 && p.Act == belay.ActGiveUp {
-		return s.chosen(i, p), false // it is lost every time
+	if st.lost > 0 && s.lostOut(i, now) {
+		return s.chosen(i, s.afterLost(i, now)), false
 	}
 	if c, open := s.nextTree(i, s.mergeKey(i, st.merge.n+1), &st.into, s.base()); c != nil || open {
 		return c, false

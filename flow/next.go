@@ -168,8 +168,8 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 	}
 	c := s.caseOf(i)
 	if s.hasCheck(i) && st.verify == nil && (verdict.NeedsCheck(c) || s.doubtful(i, c)) {
-		if p := recovery.AfterLost(s.policy(i), s.history(i), now); st.deaf && p.Act == belay.ActGiveUp {
-			return note{Event: event.RecoveryChosen{Path: def.ID, Plan: p}}, false // its check is lost every time
+		if st.deaf && s.lostOut(i, now) {
+			return note{Event: event.RecoveryChosen{Path: def.ID, Plan: s.afterLost(i, now)}}, false // its check is lost every time
 		}
 		return s.doCheck(i, room)
 	}

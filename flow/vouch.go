@@ -9,7 +9,6 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/fault"
-	"github.com/belay-run/belay/recovery"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -62,7 +61,7 @@ func (s *State) askAgain(i int) error {
 func (s *State) confirm(i int, now time.Time, room int) (command, bool) {
 	st := &s.steps[i]
 	if st.verify == nil {
-		if st.deaf && recovery.AfterLost(s.policy(i), s.history(i), now).Act == belay.ActGiveUp {
+		if st.deaf && s.lostOut(i, now) {
 			return s.doubt(i, "was lost every time"), false
 		}
 		return s.doCheck(i, room)
