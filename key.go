@@ -16,6 +16,16 @@ func (r RunID) Child(p Path, n int) RunID {
 	return RunID(fmt.Sprintf("%s/%s.%d", r, p, n))
 }
 
+// Of names something of the run, such as a step or an item, where more runs than
+// one are spoken of ("k3f9q:build").
+func (r RunID) Of(name string) string { return string(r) + ":" + name }
+
+// CutRun takes such a name apart; false where no run is named.
+func CutRun(text string) (RunID, string, bool) {
+	run, name, ok := strings.Cut(text, ":")
+	return RunID(run), name, ok
+}
+
 // Root is the id of the root run of r's tree.
 func (r RunID) Root() RunID {
 	if i := strings.IndexByte(string(r), '/'); i >= 0 {
@@ -93,7 +103,7 @@ type KeyParts struct {
 
 // Key puts the parts together.
 func (p KeyParts) Key() Key {
-	text := string(p.Run) + ":" + string(p.Path)
+	text := p.Run.Of(string(p.Path))
 	if p.Role != "" && p.Role != RoleMain {
 		text += "@" + string(p.Role)
 	}
@@ -130,8 +140,8 @@ func (k Key) Is(t Topic) (Key, bool) {
 // steps have dots, but none of the other signs that part a key.
 func ParseKey(k Key) (KeyParts, bool) {
 	of, topic, _ := k.Question()
-	run, rest, ok := strings.Cut(string(of), ":")
-	p := KeyParts{Run: RunID(run), Topic: topic}
+	run, rest, ok := CutRun(string(of))
+	p := KeyParts{Run: run, Topic: topic}
 	if !ok || rest == "" && topic == TopicLook || topic == TopicWorktree || topic == TopicList { // of a step, or of a run: no attempt yet
 		p.Path = Path(rest)
 		return p, ok

@@ -31,6 +31,17 @@ func TestParseKey(t *testing.T) {
 	}
 }
 
+// What is named of a run can be taken apart, and what names no run is as it was typed.
+func TestCutRun(t *testing.T) {
+	t.Parallel()
+	if run, name, ok := belay.CutRun(belay.RunID("r/a.1").Of("v1:2")); !ok || run != "r/a.1" || name != "v1:2" {
+		t.Errorf("%s, %s, %v", run, name, ok)
+	}
+	if run, name, ok := belay.CutRun("r"); ok || run != "r" || name != "" {
+		t.Errorf("%s, %s, %v", run, name, ok)
+	}
+}
+
 func TestRunParent(t *testing.T) {
 	t.Parallel()
 	got, ok := belay.RunID("r/a.1/v1.2.3").Parent()

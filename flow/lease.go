@@ -20,7 +20,7 @@ type lease struct {
 }
 
 // leaseStep names a step where all runs on the machine see it.
-func (s *State) leaseStep(i int) string { return string(s.id) + ":" + string(s.prog.Steps[i].ID) }
+func (s *State) leaseStep(i int) string { return s.id.Of(string(s.prog.Steps[i].ID)) }
 
 // nextTree asks for the working tree that attempt k of a step works in, when the
 // step does not have it; the second result tells that it is waited for.

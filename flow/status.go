@@ -12,7 +12,7 @@ func (t *Tree) items() []string {
 		s := t.born[b]
 		for i := range s.steps {
 			if s.steps[i].item != "" {
-				list = append(list, string(s.id)+":"+string(s.prog.Steps[i].ID))
+				list = append(list, s.id.Of(string(s.prog.Steps[i].ID)))
 			}
 		}
 	}

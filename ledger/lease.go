@@ -122,8 +122,8 @@ func under(r leaseRow, l Lease, above []belay.RunID) bool {
 	if r.Run != l.Run.Root() {
 		return slices.Contains(above, r.Run)
 	}
-	run, path, _ := strings.Cut(r.Step, ":")
-	return r.Shared && l.Shared || strings.HasPrefix(l.Step, run+"/"+path+".")
+	run, path, _ := belay.CutRun(r.Step)
+	return r.Shared && l.Shared || strings.HasPrefix(l.Step, string(run)+"/"+path+".")
 }
 
 // elsewhereHeld tells whether a run that this one was started in has another

@@ -100,7 +100,7 @@ const tried = "tried"
 
 // request is a command that asks something of the run.
 func (f *finder) request(c Command, r event.Request) move {
-	r.ID = tried + " " + string(r.Run) + ":" + r.Item
+	r.ID = tried + " " + r.Run.Of(r.Item)
 	return move{c, func(t *flow.Tree) (flow.Effort, error) { return t.TryRequest(f.Now, r) }}
 }
 

@@ -120,7 +120,7 @@ func AnswerFor(at Place, choices ...string) Command {
 func (q Asked) OverBudget() bool { return strings.HasSuffix(q.ID, budgetItem) }
 
 // Item names the item of the question in the whole state.
-func (q Asked) Item() string { return string(q.Run) + ":" + q.ID }
+func (q Asked) Item() string { return q.Run.Of(q.ID) }
 
 // Command answers the question: the first one to type.
 func (q Asked) Command() Command {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ func (a *app) answerCommand() *cobra.Command {
 				return usage(cmd, errors.New("answer needs --why: the reason becomes part of the record"))
 			}
 			req := event.Request{By: engine.Person(), Ask: event.RequestAnswer, Choice: choice, Why: why}
-			run, item, named := strings.Cut(args[0], ":")
+			run, item, named := belay.CutRun(args[0])
 			switch {
 			case named && len(args) == 3:
 				return usage(cmd, fmt.Errorf("%s names the item, and %q is too much", args[0], args[1]))
@@ -38,7 +37,7 @@ func (a *app) answerCommand() *cobra.Command {
 			case len(args) == 3:
 				req.Step = belay.Path(args[1])
 			}
-			return a.answer(ctx, "answer", run, req, asJSON)
+			return a.answer(ctx, "answer", string(run), req, asJSON)
 		})
 	cmd.Flags().StringVar(&why, "why", "", "the reason, for the record (required for a held step)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")
@@ -60,14 +59,14 @@ func (a *app) decideCommand(name, short, choice, whyHelp string) *cobra.Command 
 	var asJSON bool
 	cmd := command(name+" RUN:ITEM", short, 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			run, item, named := strings.Cut(args[0], ":")
+			run, item, named := belay.CutRun(args[0])
 			if !named || item == "" {
 				return usage(cmd, fmt.Errorf("%s needs RUN:ITEM, and %q has no item; see %s inbox", name, args[0], a.name()))
 			}
 			if choice == belay.ChoiceReject && why == "" {
 				return usage(cmd, errors.New("reject needs --why: the reason becomes part of the record"))
 			}
-			return a.answer(ctx, name, run, event.Request{By: engine.Person(), Ask: event.RequestAnswer, Item: item, Choice: choice, Why: why}, asJSON)
+			return a.answer(ctx, name, string(run), event.Request{By: engine.Person(), Ask: event.RequestAnswer, Item: item, Choice: choice, Why: why}, asJSON)
 		})
 	cmd.Flags().StringVar(&why, "why", "", whyHelp)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what came of it as one JSON object")

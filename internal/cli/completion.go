@@ -130,7 +130,7 @@ func (a *app) completeItem(_ *cobra.Command, args []string, _ string) ([]string,
 	var items []string
 	for _, l := range list {
 		if l.Item != "" {
-			items = append(items, string(l.Run)+":"+l.Item+"\t"+l.Recipe)
+			items = append(items, l.Run.Of(l.Item)+"\t"+l.Recipe)
 		}
 	}
 	return items, cobra.ShellCompDirectiveNoFileComp

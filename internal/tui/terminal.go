@@ -44,7 +44,7 @@ func (t *Terminal) Ask(open []flow.Asking) ([]event.Request, bool) {
 		return nil, false // others have to answer
 	}
 	q := open[0]
-	if name := string(q.Run) + ":" + q.ID; t.asked != name {
+	if name := q.Run.Of(q.ID); t.asked != name {
 		t.done(false)
 		t.drain() // what was typed before the question is no answer to it
 		t.asked = name
