@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -404,97 +403,6 @@ func (s *State) drop(i int) {
 	}
 }
 
-func (s *State) hold(e event.ItemOpened, at time.Time) error {
-	return s.withStep(e.Path, func(i int) error {
-		if e.About == event.ItemApproval {
-			return s.asking(i, e, at)
-		}
-		s.drop(i)
-		st := &s.steps[i]
-		if e.About == event.ItemInput {
-			st.question, st.inputs = &e, st.inputs+1
-			return s.openItem(i, e.ID)
-		}
-		if st.phase == Waiting { // it is asked about before it starts
-			s.unqueue(i)
-			st.agent.broke = true
-		}
-		if st.vouched != nil {
-			st.agent.broke, st.vouched = st.unstarted, nil
-		}
-		return s.openItem(i, e.ID)
-	})
-}
-
-func (s *State) answered(e event.ItemAnswered, at time.Time) error {
-	i, ok := s.items[e.ID]
-	if !ok {
-		return fmt.Errorf("run %s: item %s is not open", s.id, e.ID)
-	}
-	s.decidedFor(i)
-	if s.steps[i].question != nil {
-		return s.approved(i, e, at)
-	}
-	s.closeItem(i, fmt.Sprintf("%s answered it with %s at %s", e.By, e.Choice, at.UTC().Format(time.RFC3339)))
-	st := &s.steps[i]
-	freed := s.unfree(i)
-	budget := st.agent.broke
-	st.agent.broke = false
-	if e.Choice == event.ChoiceDone && e.Check {
-		return s.vouch(i, e, budget)
-	}
-	if !budget && (st.verdict == nil || st.verdict.Failure == nil) {
-		st.failed++ // what was cut off or lost is used up: "again" grants one attempt, not two
-	}
-	switch e.Choice {
-	case event.ChoiceDone:
-		s.setOutputs(i)
-		if st.merge.due { // it is merged, too
-			st.merge.due = false
-			return s.finish(i, Done)
-		}
-		return s.accomplish(i)
-	case event.ChoiceAgain:
-		if budget {
-			st.agent.pardon = !freed && !strings.HasSuffix(e.ID, staleItem)
-			if freed {
-				st.extra++ // it may be asked about once more, before anything starts
-			}
-			st.woken = false
-			return s.again(i, time.Time{})
-		}
-		if st.helper.role != "" && st.helper.told == nil && len(st.past) > 0 {
-			st.past = st.past[:len(st.past)-1] // who was called never came: that way is still there
-		}
-		st.extra++
-		st.agent.down, st.agent.patient = time.Time{}, false // a person asked: the patience begins anew
-		if s.unasked(i) {
-			return s.askAgain(i)
-		}
-		return s.again(i, time.Time{})
-	case event.ChoiceSkip:
-		st.leave = &e
-		s.look(i) // that it is left out follows
-		return nil
-	case event.ChoiceFail:
-		st.declared = true
-		if st.failure == nil {
-			st.failure = &belay.Failure{
-				Kind: belay.BashFailure, Op: "step " + string(e.Path), Cause: "declared failed by " + e.By + ": " + e.Why,
-			}
-		}
-		said := *st.failure // a record of the past is not changed
-		said.Rule = rulePerson
-		st.failure = &said
-		if err := s.move(i, Failed); err != nil {
-			return err
-		}
-		s.fail(i)
-		return nil
-	}
-	return fmt.Errorf("run %s: unknown answer %q", s.id, e.Choice)
-}
-
 // told folds an answer. One that nobody waits for was asked for twice around a
 // crash, and is used already.
 func (s *State) told(e event.AnswerGiven, at time.Time) error {
@@ -542,46 +450,4 @@ func (s *State) told(e event.AnswerGiven, at time.Time) error {
 		}
 	}
 	return nil
-}
-
-func (s *State) receive(r event.Request) {
-	if s.seen[r.ID] {
-		return
-	}
-	s.seen[r.ID] = true
-	if r.Run != s.id {
-		return // meant for a run that is not in this tree; it is refused
-	}
-	if r.Ask == event.RequestCancel && s.result == nil {
-		if s.cancel == nil {
-			s.cancel = &r
-		} else {
-			s.cut = true
-		}
-		return
-	}
-	if (r.Ask == event.RequestStop || r.Ask == event.RequestPause && s.id.Depth() == 0) && s.result == nil {
-		return // the tree's business
-	}
-	s.inbox = append(s.inbox, r)
-}
-
-// decided forgets a request that was refused.
-func (s *State) decided(id string) {
-	for n, r := range s.inbox {
-		if r.ID == id {
-			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
-			return
-		}
-	}
-}
-
-// decidedFor forgets the request that answered step i.
-func (s *State) decidedFor(i int) {
-	for n, r := range s.inbox {
-		if r.Ask == event.RequestAnswer && s.target(r) == i {
-			s.inbox = append(s.inbox[:n:n], s.inbox[n+1:]...)
-			return
-		}
-	}
 }

@@ -1,0 +1,140 @@
+package receipt
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (r *Receipt) changesPart(p *page) {
+	c := r.Changes
+	p.head("What changed")
+	if len(c.Trees) == 0 && len(c.Apart) > 0 {
+		p.line("Nothing is merged into the result. There is work of workstreams in %s.", codes(c.Apart, 0))
+		r.besideWords(p)
+		return
+	}
+	if len(c.Trees) == 0 {
+		p.line("No change is left. Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.")
+		r.besideWords(p)
+		return
+	}
+	p.line("%s; %s.", c.counted(), c.pushedWords())
+	p.line("")
+	for _, t := range c.Trees {
+		if t.Settled && t.Own {
+			p.line("- branch %s%s", code(t.Branch), treeWords(t))
+		} else {
+			p.line("- %s%s", code(t.Dir), treeWords(t))
+		}
+	}
+	r.besideWords(p)
+	if len(c.List) == 0 {
+		return
+	}
+	p.line("")
+	rows := [][]string{{"file", "change", "lines", "step"}}
+	for _, f := range c.List {
+		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(strings.Join(f.Steps, ", "))}
+		if f.Change == "" {
+			row[1], row[2] = "changed", "not counted"
+		}
+		rows = append(rows, row)
+	}
+	p.table(rows)
+	if more := c.Files - len(c.List); more > 0 {
+		p.line("")
+		p.line("… and %s more.", count(more, "file"))
+	}
+}
+
+// counted says how much changed. What is in no repository has no lines that anybody
+// counted, and often no number of files.
+func (c *Changes) counted() string {
+	known := 0 // files with their lines
+	for _, f := range c.List {
+		if f.Change != "" {
+			known++
+		}
+	}
+	text := fmt.Sprintf("%s, +%d −%d, %s", count(c.Files, "file"), c.Added, c.Deleted, count(len(c.Commits), "commit"))
+	switch {
+	case len(c.Blind) == 0:
+		return text
+	case known > 0 || len(c.Commits) > 0 || len(c.Trees) > len(c.Blind):
+		return text + "; not counted: what changed in " + codes(c.Blind, 0) + " (no git repository)"
+	case c.Files > 0:
+		return count(c.Files, "file") + " changed; lines are not counted (no git repository)"
+	}
+	return "Files changed, and are not counted (no git repository)"
+}
+
+// namedBeside is how many names the page has of what changed in the user's checkout;
+// the JSON has more.
+const namedBeside = 10
+
+// pushedWords say what left the machine.
+func (c *Changes) pushedWords() string {
+	switch {
+	case len(c.Remote) > 0:
+		return "pushed to " + plain(strings.Join(c.Remote, ", "))
+	case c.Pushed:
+		return "pushed by an agent"
+	}
+	return "nothing was pushed, as far as Belay saw"
+}
+
+// besideWords are what there is to say beside the numbers.
+func (r *Receipt) besideWords(p *page) {
+	c := r.Changes
+	if d := r.Task.dropped(); d != nil && d.Commit == "" {
+		p.line("- the files were put back to what round %d left%s", r.Task.Round, prefixed("; what later rounds left is in ", code(d.Dir)))
+	} else if d != nil {
+		kept := "it is not kept"
+		if d.Branch != "" {
+			kept = "it is on branch " + code(d.Branch)
+		}
+		p.line("- the result is that of round %d (%.12s); the work of later rounds, up to %.12s, is not part of it: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
+	}
+	for _, u := range c.Unasked {
+		p.line("- %s should change nothing, but changed %s", plain(u.Step), codes(u.Files, u.More))
+	}
+	for _, w := range c.Merges {
+		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), count(w.Files, "file"), count(len(w.Commits), "commit"))
+	}
+	for _, pr := range c.PRs {
+		p.line("- pull request: %s", code(pr))
+	}
+	for _, f := range c.Outside {
+		p.line("- written outside of the directory: %s", code(f))
+	}
+	if r.Beside != nil && !r.Beside.Warns() {
+		p.line("- %s", plain(r.Beside.Words(namedBeside)))
+	}
+	for _, t := range c.Trouble {
+		p.line("- Belay did not see all changes: %s", plain(t))
+	}
+}
+
+func treeWords(t Tree) string {
+	if !t.Repo {
+		return ": no git repository"
+	}
+	text := ""
+	if t.Branch != "" && (!t.Settled || !t.Own) {
+		text += ", branch " + code(t.Branch)
+	}
+	switch {
+	case t.From == "":
+	case t.From == t.To:
+		text += fmt.Sprintf(", at %.12s", t.To)
+	default:
+		text += fmt.Sprintf(", from %.12s to %.12s", t.From, t.To)
+	}
+	if t.moved() {
+		text += ", which was on " + code(t.Was) + " before"
+	}
+	if t.Dirty {
+		text += ", with uncommitted work"
+	}
+	return text
+}
