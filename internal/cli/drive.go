@@ -29,41 +29,20 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	live, before := o.Watch()
 	log := a.talk(o, live)
 	defer log.close()
-	show := func(recs []event.Record) []story.News {
-		news := live.Add(recs...)
-		if last := news[len(news)-1]; last.What == story.RunEnded && last.Run == o.ID {
-			a.stuck(o.Tree, live.Rest.Status) // before the last line
-			a.answerLine(o)
-		}
-		a.records(recs)
-		return news
-	}
 	log.catchUp(before)
-	var tick func(time.Time)
-	done := func() {}
+	view := a.printer(o, live)
 	if !asJSON {
-		style := a.style()
-		style.Brief = func() bool { return doesTask(o) } // what it is the first record tells
-		screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
-		show, done, log.say = screen.Seen, screen.Close, screen.Say
-		if style.Live {
-			tick = screen.Tick
-		}
-		if err := a.askHere(ws, o, screen); err != nil {
+		var err error
+		if view, err = a.screen(ws, o, live, log); err != nil {
 			return errors.Join(err, o.Close())
 		}
 	}
 	runtime.GOMAXPROCS(1) // one loop drives it; more threads only wake each other
-	ctx, at := attend(ctx, tick)
+	ctx, at := attend(ctx, view.tick)
 	lastIs := story.What("")
 	rings := a.bell(ws)
 	res, err := o.Drive(ctx, at.hard, func(recs []event.Record) {
-		news := show(recs)
-		if !asJSON && !a.quiet && doesTask(o) {
-			for i := range news {
-				log.say(taskLines(o.Tree, blobs(o.Blob), &news[i])...)
-			}
-		}
+		news := view.seen(recs)
 		log.seen(news)
 		if live.Rest == nil && asks(news) && a.tells(ws, o) && !o.Attended() {
 			rings.asked(ctx, o.ID)
@@ -77,14 +56,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		failpoint.Hit("drive.rested")
 	}
 	err = a.tellRest(ws, o, live.Rest, rings, err)
-	done()
-	if !asJSON {
-		if !doesTask(o) { // who wrote no recipe is helped by no place in one
-			for _, line := range pointers(o.Tree, o.Source) {
-				fmt.Fprintln(a.std.Err, line)
-			}
-		}
-	}
+	view.done()
 	var kept []hand.Kept
 	if live.Rest != nil && live.Rest.Status.Terminal() {
 		if kept = o.Tidy(ctx); !doesTask(o) {
@@ -119,6 +91,54 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		rings.ring(ctx, o.ID)
 	}
 	return err
+}
+
+// viewer is who looks on while a run is driven.
+type viewer struct {
+	seen func([]event.Record) []story.News
+	tick func(time.Time) // nil: nothing on it moves by itself
+	done func()
+}
+
+// printer prints the records of a run as they are.
+func (a *app) printer(o *engine.Open, live *story.Story) viewer {
+	return viewer{done: func() {}, seen: func(recs []event.Record) []story.News {
+		news := live.Add(recs...)
+		if last := news[len(news)-1]; last.What == story.RunEnded && last.Run == o.ID {
+			a.stuck(o.Tree, live.Rest.Status) // before the last line
+			a.answerLine(o)
+		}
+		a.records(recs)
+		return news
+	}}
+}
+
+// screen shows people how a run goes on, and asks who sits there what it asks.
+func (a *app) screen(ws *workshop, o *engine.Open, live *story.Story, log *talk) (viewer, error) {
+	style := a.style()
+	style.Brief = func() bool { return doesTask(o) } // what it is the first record tells
+	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
+	log.say = screen.Say
+	v := viewer{seen: func(recs []event.Record) []story.News {
+		news := screen.Seen(recs)
+		if !a.quiet && doesTask(o) {
+			for i := range news {
+				log.say(taskLines(o.Tree, blobs(o.Blob), &news[i])...)
+			}
+		}
+		return news
+	}, done: func() {
+		screen.Close()
+		if !doesTask(o) { // who wrote no recipe is helped by no place in one
+			for _, line := range pointers(o.Tree, o.Source) {
+				fmt.Fprintln(a.std.Err, line)
+			}
+		}
+	}}
+	if style.Live {
+		v.tick = screen.Tick
+	}
+	return v, a.askHere(ws, o, screen)
 }
 
 // asks tells whether something is news that waits for a person.

@@ -96,16 +96,8 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 
 // begin starts a run with its variables and drives it.
 func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars map[string]json.RawMessage, o runOptions) (err error) {
-	if cmd.Flags().Changed("max-parallel") && o.maxParallel < 1 {
-		return usage(cmd, fmt.Errorf("--max-parallel %d: must be at least 1", o.maxParallel))
-	}
-	if cmd.Flags().Changed("id") && !idForm().MatchString(o.id) {
-		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
-			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
-	}
-	if o.detach && o.id == "" && a.out.closed {
-		return exit.New(exit.Infra, "", fmt.Errorf("the id of the run could not be told: %w", errShut),
-			"nothing was started; name the run with --id, or give it a standard output")
+	if err := a.canBegin(cmd, o); err != nil {
+		return err
 	}
 	dir, err := workDir(o.dir)
 	if err != nil {
@@ -179,6 +171,22 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		a.say("run %s of recipe %s", open.ID, spec.Set.Root.Name)
 	}
 	return a.drive(ctx, ws, open, o.json)
+}
+
+// canBegin refuses flags that no run can begin with.
+func (a *app) canBegin(cmd *cobra.Command, o runOptions) error {
+	if cmd.Flags().Changed("max-parallel") && o.maxParallel < 1 {
+		return usage(cmd, fmt.Errorf("--max-parallel %d: must be at least 1", o.maxParallel))
+	}
+	if cmd.Flags().Changed("id") && !idForm().MatchString(o.id) {
+		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
+			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
+	}
+	if o.detach && o.id == "" && a.out.closed {
+		return exit.New(exit.Infra, "", fmt.Errorf("the id of the run could not be told: %w", errShut),
+			"nothing was started; name the run with --id, or give it a standard output")
+	}
+	return nil
 }
 
 // spec is the run that a command line asks for.
