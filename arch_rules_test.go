@@ -54,6 +54,7 @@ func (in *inspector) file(s source) {
 		in.product[s.room()] = true
 		in.comment(s, f)
 		in.imports(s, f)
+		in.lengths(s, f)
 	}
 	in.body(s, f, imported(f))
 	in.loops(s, f, imported(f))
@@ -82,6 +83,22 @@ func (in *inspector) comment(s source, f *ast.File) {
 	}
 	if text := f.Doc.Text(); !strings.HasPrefix(text, want) {
 		in.say(s.path, "the package comment begins %q, not %q", strings.SplitN(text, "\n", 2)[0], want)
+	}
+}
+
+// lengths refuses files and functions that nobody can keep in the head.
+func (in *inspector) lengths(s source, f *ast.File) {
+	if n := strings.Count(s.text, "\n"); n >= maxFile {
+		in.say(s.path, "%d lines; look for the noun to split it along, before it has %d", n, maxFile)
+	}
+	for _, d := range f.Decls {
+		fun, ok := d.(*ast.FuncDecl)
+		if !ok || mayBeLong[s.path+" "+fun.Name.Name] {
+			continue
+		}
+		if n := in.fset.Position(fun.End()).Line - in.fset.Position(fun.Pos()).Line + 1; n >= maxFunc {
+			in.say(in.at(fun), "%s has %d lines; look for the noun to split it along, before it has %d", fun.Name.Name, n, maxFunc)
+		}
 	}
 }
 

@@ -63,6 +63,8 @@ func TestHouseHasTeeth(t *testing.T) {
 		{"a face goes through records", "internal/cli/fold.go", faceOf + "func f(recs []event.Record) { for range recs[1:] {} }\n", "internal/cli goes through records"},
 		{"a face goes through a field", "internal/cli/fold.go", faceOf + "type v struct{ recs []event.Record }\nfunc f(s v) { for range s.recs {} }\n", "internal/cli goes through records"},
 		{"a face goes through a journal", "internal/cli/fold.go", faceOf + "func f(v view) { recs, _ := v.Load(); for range recs {} }\n", "internal/cli goes through records"},
+		{"long function", "engine/long.go", "package engine\nfunc f() {" + strings.Repeat("\n", 79) + "}\n", "f has 80 lines"},
+		{"long file", "engine/long.go", "package engine\n" + strings.Repeat("\n", 499), "500 lines"},
 		{"dot import", "journal/dot.go", "package journal\nimport . \"strings\"\n", "a dot import"},
 		{"not Go", "journal/bad.go", "package\n", "does not parse"},
 	} {

@@ -146,6 +146,17 @@ var mayFold = set("event", "flow", "story", "audit", "journal", "engine", "inter
 // noClock lists the rooms that are not pure and still must not read the clock.
 var noClock = set("belaytest/sim", "internal/receipt")
 
+// How many lines a function and a file of the product stay below. Tests are lists
+// of cases, and may be longer.
+const (
+	maxFunc = 80
+	maxFile = 500
+)
+
+// mayBeLong lists functions that are longer: a table of cases for other people's
+// drivers, one after the other, with nothing to decide between them.
+var mayBeLong = set("belaytest/cases_language.go language")
+
 // drawers are the names of places that end up holding everything.
 var drawers = set("util", "utils", "common", "helper", "helpers", "manager", "managers", "types", "base", "misc")
 
