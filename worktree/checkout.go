@@ -81,20 +81,9 @@ func (p place) treeNow(ctx context.Context) (string, error) {
 	return now.line(ctx, "write-tree")
 }
 
-// AddAll puts all files of the tree of a folder into its index, whatever flags tell git to
+// addAll puts all files of the tree of a folder into its index, whatever flags tell git to
 // look away, but those of a repository inside that has no commit: git has nothing to put
 // there for it. It gives the folders of these, from the top of the tree.
-func AddAll(ctx context.Context, dir string) ([]string, error) {
-	p, err := find(ctx, "", dir)
-	if err == nil {
-		err = p.unflag(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p.addAll(ctx)
-}
-
 func (p place) addAll(ctx context.Context) (left []string, err error) {
 	_, err = p.run(ctx, "add", "-A", "--ignore-errors")
 	var some *GitError
