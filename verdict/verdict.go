@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/output"
 )
 
 // Case is everything that is known about one main attempt.
@@ -249,14 +250,9 @@ func Telling(tail string) string {
 	return lastLine(tail)
 }
 
+// maxLine is how much of a line a report has, in characters.
+const maxLine = 200
+
 // lastLine is the last line of a tail that has something on it, cut to a
 // length that fits a report.
-func lastLine(tail string) string {
-	const most = 200
-	lines := strings.Split(strings.TrimSpace(tail), "\n")
-	last := []rune(strings.TrimSpace(lines[len(lines)-1]))
-	if len(last) > most {
-		return string(last[:most]) + "…"
-	}
-	return string(last)
-}
+func lastLine(tail string) string { return output.LastLine(tail, maxLine) }

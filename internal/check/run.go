@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/output"
 )
 
 const (
@@ -171,12 +172,7 @@ func idle(ctx context.Context, program, dir string, env []string) bool {
 }
 
 func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	last := []rune(strings.ToValidUTF8(strings.TrimSpace(lines[len(lines)-1]), "\uFFFD"))
-	if len(last) > maxLast {
-		return string(last[:maxLast]) + "…"
-	}
-	return string(last)
+	return output.LastLine(strings.ToValidUTF8(text, "\uFFFD"), maxLast)
 }
 
 // extract hands everything on, and keeps the beginning and the end.

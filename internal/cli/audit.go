@@ -138,7 +138,7 @@ func (a *app) auditAll(asJSON bool) (err error) {
 	case checked == 0:
 		a.say("no runs in %s", st.Dir())
 	default:
-		a.say("%d %s checked", checked, plural(checked, "journal"))
+		a.say("%s checked", readable.Many(checked, "journal"))
 	}
 	return nil
 }

@@ -207,7 +207,7 @@ func (a *app) tellSince(ctx context.Context, was look) {
 	if now.head != was.head {
 		committed = "something was committed or checked out there"
 	}
-	a.say("%d %s changed in %s, and %s: %s", len(list), plural(len(list), "file"), was.dir, committed, named(list))
+	a.say("%s changed in %s, and %s: %s", readable.Many(len(list), "file"), was.dir, committed, named(list))
 }
 
 // shownPaths is how many paths are named in a line.

@@ -170,7 +170,7 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 		}
 	}
 	lines := []string{
-		fmt.Sprintf("plan      %s · %s · %s (%d with a check) · %s", p.Type, fmt.Sprint(len(p.Streams), " ", plural(len(p.Streams), "workstream")),
+		fmt.Sprintf("plan      %s · %s · %s (%d with a check) · %s", p.Type, readable.Many(len(p.Streams), "workstream"),
 			criteria(len(p.Criteria)), checked, p.most(tree)),
 		"  goal    " + readable.Clean(p.Goal),
 	}
@@ -213,7 +213,7 @@ func (p taskPlan) most(tree *flow.Tree) string {
 	if limits.RecipeAgents && p.MaxAgents > 0 {
 		starts = min(p.MaxAgents, starts)
 	}
-	return fmt.Sprintf("up to %d %s, %d agent %s", rounds, plural(rounds, "round"), starts, plural(starts, "start"))
+	return fmt.Sprintf("up to %s, %s", readable.Many(rounds, "round"), readable.Many(starts, "agent start"))
 }
 
 // unprovable names the criteria that nothing can prove, whatever the agents do.

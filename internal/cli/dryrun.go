@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // dryRun says what a run would do, as far as that can be known without the
@@ -59,7 +60,7 @@ func (a *app) dryRun(cmd *cobra.Command, name, dir string, vars map[string]json.
 		a.out.line("%s", rehearsedLine(s, dir))
 	}
 	if problems > 0 {
-		return exit.New(exit.Invalid, "", fmt.Errorf("%d %s of %s would be refused", problems, plural(problems, "step"), spec.Set.Root.Name),
+		return exit.New(exit.Invalid, "", fmt.Errorf("%s of %s would be refused", readable.Many(problems, "step"), spec.Set.Root.Name),
 			"nothing was started")
 	}
 	if !o.json {

@@ -183,7 +183,7 @@ const indent = "       "
 
 func (a *app) head(r *recipe.Recipe, given []recipe.Var, depth int) {
 	in := strings.Repeat(indent, depth)
-	a.out.line("%srecipe %s: %d %s", in, readable.Clean(r.Name), len(r.Steps), plural(len(r.Steps), "step"))
+	a.out.line("%srecipe %s: %s", in, readable.Clean(r.Name), readable.Many(len(r.Steps), "step"))
 	if r.Description != "" {
 		a.out.line("%s  %s", in, readable.Clean(strings.Join(strings.Fields(r.Description), " ")))
 	}

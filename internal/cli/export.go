@@ -292,7 +292,7 @@ func (a *app) archived(asJSON bool) (err error) {
 		a.say("no archived runs in %s", st.Dir())
 	}
 	if len(bad) > 0 {
-		return exit.New(exit.Damaged, "list archives", fmt.Errorf("%d %s cannot be read", len(bad), plural(len(bad), "archive")), "each is named above")
+		return exit.New(exit.Damaged, "list archives", fmt.Errorf("%s cannot be read", readable.Many(len(bad), "archive")), "each is named above")
 	}
 	return nil
 }

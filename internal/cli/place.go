@@ -12,6 +12,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -168,7 +169,7 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		return nil
 	case "same":
 		if len(list) > 0 {
-			return exit.New(exit.Failed, "", fmt.Errorf("nothing was to be changed, and %d %s changed meanwhile: %s", len(list), plural(len(list), "file"), named(list)), "")
+			return exit.New(exit.Failed, "", fmt.Errorf("nothing was to be changed, and %s changed meanwhile: %s", readable.Many(len(list), "file"), named(list)), "")
 		}
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/task"
 	"github.com/belay-run/belay/worktree"
@@ -259,8 +260,8 @@ func asideWords(w worktree.Aside) string {
 	if w.Commits != 1 {
 		is = "are"
 	}
-	return fmt.Sprintf("%d %s %s (%.12s) %s left out: the agent went back from it; look: git log -p %s",
-		w.Commits, plural(w.Commits, "commit"), where, w.Commit, is, story.Quote(w.Base[:12]+".."+tip))
+	return fmt.Sprintf("%s %s (%.12s) %s left out: the agent went back from it; look: git log -p %s",
+		readable.Many(w.Commits, "commit"), where, w.Commit, is, story.Quote(w.Base[:12]+".."+tip))
 }
 
 // judgeHere looks at a directory that is somebody else's: nothing in it is committed.

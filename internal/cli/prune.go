@@ -310,7 +310,7 @@ func (a *app) printPruned(list []pruned, o pruneOptions) {
 	case o.dry && safe > 0:
 		a.say("%d of %d can be archived; nothing was changed", safe, len(list))
 	case n > 0:
-		a.say("%d %s archived, %s; see %s runs --archived", n, plural(n, "run"), readable.Size(size), a.name())
+		a.say("%s archived, %s; see %s runs --archived", readable.Many(n, "run"), readable.Size(size), a.name())
 	}
 }
 

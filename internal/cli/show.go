@@ -88,7 +88,7 @@ func (a *app) showRun(s *runView) {
 			len(died), died[len(died)-1].At.Local().Format(time.DateTime))})
 	}
 	if starts, used := s.Tree.Spent(); starts > 0 {
-		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%d %s, %s", starts, plural(starts, "start"), readable.Used(used)), ", ")})
+		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%s, %s", readable.Many(starts, "start"), readable.Used(used)), ", ")})
 	}
 	if b := story.BesideOf(s.Tree, acc.Task); b != nil && s.id == s.id.Root() {
 		words := readable.Clean(b.Words(shownBeside))

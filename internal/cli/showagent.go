@@ -151,7 +151,7 @@ func toolRows(a belay.AgentResult, add adder) {
 			failed++
 		}
 	}
-	text := fmt.Sprintf("%d %s, %d failed, %d denied", a.ToolCount, plural(a.ToolCount, "call"), failed, max(denied, len(a.Denied)))
+	text := fmt.Sprintf("%s, %d failed, %d denied", readable.Many(a.ToolCount, "call"), failed, max(denied, len(a.Denied)))
 	if a.ToolCount > len(a.Tools) {
 		text += fmt.Sprintf(", of the %d on record", len(a.Tools))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -162,7 +163,7 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 	}
 	if sum.OK && !o.json && !o.github {
 		a.tellPlaces(ctx, set, path)
-		a.out.line("%s: ok: %d %s", path, sum.Steps, plural(sum.Steps, "step"))
+		a.out.line("%s: ok: %s", path, readable.Many(sum.Steps, "step"))
 	}
 	return sum.OK
 }
@@ -199,11 +200,4 @@ func lineOfProblem(p recipe.Problem) problemLine {
 		l.Severity = "warning"
 	}
 	return l
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

@@ -132,7 +132,7 @@ func (w *whyFacts) failurePart(p *page) {
 		p.text("  ", w.around(f))
 	}
 	if f.Others > 0 {
-		p.text("  ", fmt.Sprintf("it failed first; %d more %s failed by %s", f.Others, plural(f.Others, "step"), self(f.Others)))
+		p.text("  ", fmt.Sprintf("it failed first; %s failed by %s", readable.Many(f.Others, "more step"), self(f.Others)))
 	}
 	if against := f.telling(); len(against) > 0 {
 		p.text("  against it: ", strings.Join(against[:min(len(against), 3)], "; "))
@@ -198,7 +198,7 @@ func printedBy(who string) string {
 func (f *whyFailure) facts(clock func(time.Time) string) string {
 	words := []string{f.who()}
 	if f.Attempts > 0 {
-		words = append(words, fmt.Sprintf("%d %s", f.Attempts, plural(f.Attempts, "attempt")))
+		words = append(words, readable.Many(f.Attempts, "attempt"))
 	}
 	if !f.At.IsZero() {
 		at := "failed at "

@@ -92,7 +92,7 @@ func (w *whyFacts) snapshots(p *page) {
 		return
 	}
 	if w.Status == belay.Achieved || w.Task != nil && !w.Work.Dirty { // the rounds of a task commit it
-		p.text("  ", fmt.Sprintf("%d %s of uncommitted work kept below refs/belay", len(list), plural(len(list), "snapshot")))
+		p.text("  ", fmt.Sprintf("%s of uncommitted work kept below refs/belay", readable.Many(len(list), "snapshot")))
 		for _, k := range newestOf(list) {
 			k.left(p)
 		}
@@ -150,7 +150,7 @@ func (w *whyFacts) ownCost(p *page) {
 	}
 	for _, a := range c.Agents {
 		p.text("    ", joined([]string{
-			fmt.Sprintf("%s: %d %s", a.Agent, a.Starts, plural(a.Starts, "start")), readable.Used(a.Usage), "worked " + readable.Took(a.Wall()),
+			fmt.Sprintf("%s: %s", a.Agent, readable.Many(a.Starts, "start")), readable.Used(a.Usage), "worked " + readable.Took(a.Wall()),
 		}, ", "))
 	}
 }

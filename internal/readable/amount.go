@@ -36,6 +36,14 @@ func Count(n int64) string {
 	}
 }
 
+// Many is a number of things: 1 file, 2 files.
+func Many(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // Dollars is an amount of millionths of a dollar. Less than ten cents are shown
 // with all their places: a sum of them is what matters.
 func Dollars(micro int64) string {

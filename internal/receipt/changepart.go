@@ -3,6 +3,8 @@ package receipt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/belay-run/belay/internal/readable"
 )
 
 func (r *Receipt) changesPart(p *page) {
@@ -43,7 +45,7 @@ func (r *Receipt) changesPart(p *page) {
 	p.table(rows)
 	if more := c.Files - len(c.List); more > 0 {
 		p.line("")
-		p.line("… and %s more.", count(more, "file"))
+		p.line("… and %s more.", readable.Many(more, "file"))
 	}
 }
 
@@ -56,14 +58,14 @@ func (c *Changes) counted() string {
 			known++
 		}
 	}
-	text := fmt.Sprintf("%s, +%d −%d, %s", count(c.Files, "file"), c.Added, c.Deleted, count(len(c.Commits), "commit"))
+	text := fmt.Sprintf("%s, +%d −%d, %s", readable.Many(c.Files, "file"), c.Added, c.Deleted, readable.Many(len(c.Commits), "commit"))
 	switch {
 	case len(c.Blind) == 0:
 		return text
 	case known > 0 || len(c.Commits) > 0 || len(c.Trees) > len(c.Blind):
 		return text + "; not counted: what changed in " + codes(c.Blind, 0) + " (no git repository)"
 	case c.Files > 0:
-		return count(c.Files, "file") + " changed; lines are not counted (no git repository)"
+		return readable.Many(c.Files, "file") + " changed; lines are not counted (no git repository)"
 	}
 	return "Files changed, and are not counted (no git repository)"
 }
@@ -99,7 +101,7 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- %s should change nothing, but changed %s", plain(u.Step), codes(u.Files, u.More))
 	}
 	for _, w := range c.Merges {
-		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), count(w.Files, "file"), count(len(w.Commits), "commit"))
+		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), readable.Many(w.Files, "file"), readable.Many(len(w.Commits), "commit"))
 	}
 	for _, pr := range c.PRs {
 		p.line("- pull request: %s", code(pr))

@@ -213,7 +213,7 @@ func (r *Receipt) stepsPart(p *page) {
 	p.table(rows)
 	if left := len(r.Steps) + 1 - len(rows); left > 0 {
 		p.line("")
-		p.line("Not listed: %s that were not taken or have nothing to report.", count(left, "step"))
+		p.line("Not listed: %s that were not taken or have nothing to report.", readable.Many(left, "step"))
 	}
 }
 
@@ -305,7 +305,7 @@ func (r *Receipt) costPart(p *page) {
 	p.line("- %s; %s", readable.Took(time.Duration(c.WallMS)*time.Millisecond), used)
 	if len(c.Agents) > 1 {
 		for _, a := range c.Agents {
-			p.line("  - %s: %s%s, worked %s", plain(a.Agent), count(a.Starts, "start"), prefixed(", ", readable.Used(a.Usage)), readable.Took(a.Wall()))
+			p.line("  - %s: %s%s, worked %s", plain(a.Agent), readable.Many(a.Starts, "start"), prefixed(", ", readable.Used(a.Usage)), readable.Took(a.Wall()))
 		}
 	}
 	if c.Replans > 0 {
@@ -355,7 +355,7 @@ func (r *Receipt) leftPart(p *page) {
 		}
 	}
 	if committed > 0 && len(p.lines) == from {
-		p.line("Only %s of work that is already committed: %s removes them.", count(committed, "snapshot"), code("belay gc --yes"))
+		p.line("Only %s of work that is already committed: %s removes them.", readable.Many(committed, "snapshot"), code("belay gc --yes"))
 	}
 	if len(p.lines) == from {
 		p.line("Nothing.")

@@ -122,13 +122,4 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-func count(n int, word string) string { return plural(n, word, word+"s") }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

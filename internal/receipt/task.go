@@ -82,7 +82,7 @@ func (m *maker) task() *Task {
 	}
 	t.Round, t.Rounds, t.Commit, t.Verdict = a.Best, a.Rounds, a.Commit, a.Line
 	if n := len(a.Criteria); n > 0 && !strings.Contains(a.Line, " of "+strconv.Itoa(n)+" ") {
-		t.Verdict += fmt.Sprintf(" (%d of %s met)", a.Met, plural(n, "criterion", "criteria"))
+		t.Verdict += fmt.Sprintf(" (%d of %s met)", a.Met, criteriaWords(n))
 	}
 	var tests Tests
 	if m.output(m.round(a.Best), "tested", &tests) {
@@ -202,4 +202,11 @@ func (m *maker) checkedCommit() string {
 		m.output(m.round(m.best()), "commit", &commit)
 	}
 	return cmp.Or(strings.TrimSpace(commit), m.asked.Commit)
+}
+
+func criteriaWords(n int) string {
+	if n == 1 {
+		return "1 criterion"
+	}
+	return fmt.Sprint(n, " criteria")
 }

@@ -28,7 +28,7 @@ func Left(e belay.Evidence) string {
 	var words []string
 	switch {
 	case e.Files > 0:
-		words = append(words, fmt.Sprintf("%s +%d −%d", plural(e.Files, "file"), e.Added, e.Deleted))
+		words = append(words, fmt.Sprintf("%s +%d −%d", readable.Many(e.Files, "file"), e.Added, e.Deleted))
 	case e.Before.Tree == "" || e.After.Tree == "":
 	case e.Before.Tree != e.After.Tree:
 		words = append(words, "the working tree changed")
@@ -36,19 +36,12 @@ func Left(e belay.Evidence) string {
 		words = append(words, "no change")
 	}
 	if n := len(e.Commits); n > 0 {
-		words = append(words, plural(n, "commit"))
+		words = append(words, readable.Many(n, "commit"))
 	}
 	if e.PR != "" {
 		words = append(words, "pull request")
 	}
 	return strings.Join(words, ", ")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // began is a line for an agent that starts: who, with which model, as whom.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -18,9 +19,9 @@ func mergeJudged(a *story.Attempt) []Line {
 		case m.Outcome == effect.MergeNothing:
 			text = "nothing to be merged"
 		case len(m.Commits) > 0:
-			text = "merged: " + plural(m.Files, "file") + ", " + plural(len(m.Commits), "commit")
+			text = "merged: " + readable.Many(m.Files, "file") + ", " + readable.Many(len(m.Commits), "commit")
 		default:
-			text = "merged: " + plural(m.Files, "file")
+			text = "merged: " + readable.Many(m.Files, "file")
 		}
 		if left := a.Observation.Merge.Left; len(left) > 0 {
 			text += "; taken back there, and left as it is here: " + strings.Join(left, ", ")

@@ -96,7 +96,7 @@ func (b *Board) split(d *story.Decision) []Line {
 			titles[i] = strings.Join(strings.Fields(part.Task), " ")
 		}
 	}
-	text := fmt.Sprintf("%s instead (%s): %s", plural(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), b.why(d))
+	text := fmt.Sprintf("%s instead (%s): %s", readable.Many(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), b.why(d))
 	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 

@@ -104,7 +104,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 		}
 	}
 	if starts, used := tree.Spent(); starts > 0 {
-		lines = append(lines, strings.TrimSuffix("agents: "+plural(starts, "start")+", "+readable.Used(used), ", "))
+		lines = append(lines, strings.TrimSuffix("agents: "+readable.Many(starts, "start")+", "+readable.Used(used), ", "))
 	}
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
