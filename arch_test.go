@@ -226,12 +226,26 @@ func set(words ...string) map[string]bool {
 	return m
 }
 
-// TestAgentsPageHasTheRanks keeps the table of AGENTS.md in step with this one.
-func TestAgentsPageHasTheRanks(t *testing.T) {
+// TestPagesHaveTheRanks keeps the table of AGENTS.md, and the drawing and the list of
+// pure rooms of the page about the house, in step with the tables here.
+func TestPagesHaveTheRanks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("AGENTS.md")
-	if err != nil {
-		t.Fatal(err)
+	agents, house := page(t, "AGENTS.md"), page(t, "docs/explanation/the-house.md")
+	_, list, _ := strings.Cut(house, "A *pure* room (")
+	list, _, found := strings.Cut(list, ")")
+	if !found {
+		t.Error("the page about the house has no list of pure rooms")
+	}
+	drawn := map[string]int{}
+	for rank := range 10 {
+		_, line, ok := strings.Cut(house, fmt.Sprintf("\n %d  ", rank))
+		if !ok {
+			t.Errorf("the page about the house has no rank %d", rank)
+		}
+		line, _, _ = strings.Cut(line, "\n")
+		for _, word := range strings.Fields(line) {
+			drawn[word] = rank
+		}
 	}
 	for room, rank := range ranks {
 		if testSupport(room) { // no rank of their own there
@@ -241,8 +255,26 @@ func TestAgentsPageHasTheRanks(t *testing.T) {
 		if room == "." {
 			name = "belay"
 		}
-		if want := fmt.Sprintf("| %d | `%s`", rank, name); !strings.Contains(string(text), want) {
-			t.Errorf("AGENTS.md has no row %q", want)
+		_, isPure := pure[room]
+		row := fmt.Sprintf("\n| %d | `%s` ", rank, name)
+		_, marks, ok := strings.Cut(agents, row)
+		if marks, _, _ = strings.Cut(marks, "|"); !ok || strings.Contains(marks, "*pure*") != isPure {
+			t.Errorf("AGENTS.md has no row %q, or it is marked wrongly; pure: %v", row, isPure)
+		}
+		if got, ok := drawn[name]; !ok || got != rank {
+			t.Errorf("the page about the house does not draw %s at rank %d", name, rank)
+		}
+		if strings.Contains(list, "`"+name+"`") != isPure {
+			t.Errorf("the page about the house: %s among the pure rooms, and it is pure: %v", name, isPure)
 		}
 	}
+}
+
+func page(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
