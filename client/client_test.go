@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/belaytest/leak"
 	"github.com/belay-run/belay/client"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := leak.None(m.Run)
 	_ = os.RemoveAll(dir) // an empty folder
 	os.Exit(code)
 }
