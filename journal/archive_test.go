@@ -24,6 +24,7 @@ func sound(*View) error { return nil }
 // A run that somebody drives, whose keeper lives, that has a worktree or something
 // that no archive can hold stays where it is, untouched.
 func TestRetireRefuses(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	driven := newRun(t, s, 3)
 	_, err := s.Retire(driven.ID, as(driven.ID))
@@ -57,6 +58,7 @@ func TestRetireRefuses(t *testing.T) {
 
 // What is retired is found, has the same records, and is not made a second time.
 func TestRetire(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	id, f := closed(t, s, 5)
 	want, err := viewLoad(f)
@@ -93,6 +95,7 @@ func TestRetire(t *testing.T) {
 // The database of a stranger is not believed: what reads it would run its views
 // and triggers.
 func TestImportOfAStrangersDatabase(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	id, f := closed(t, s, 3)
 	pack := func(name belay.RunID, change string) []byte {

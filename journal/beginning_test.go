@@ -12,6 +12,7 @@ import (
 // A list that is made while a run begins does not call it unreadable, and what
 // its driver says of it is not written over by who read it before.
 func TestBeginning(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r, err := s.Create("r")
 	must(t, err)
@@ -46,6 +47,7 @@ func TestBeginning(t *testing.T) {
 // Who looks at a run in the moment in which it begins sees nothing yet, or its
 // first record; a driver that is faster than the look is no damage.
 func TestALookAtARunThatBegins(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for range 40 {
 		r, err := s.Create("")

@@ -73,6 +73,7 @@ func tamper(t *testing.T, f Folder, statements ...string) {
 
 // promise: X7
 func TestDamageIsFound(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	_, whole := closed(t, s, 6)
 	for name, c := range map[string]struct {
@@ -123,6 +124,7 @@ func TestDamageIsFound(t *testing.T) {
 
 // A row with a right hash and a wrong body was written by a bug; it is no fact.
 func TestBodyMustDecode(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for name, w := range map[string]row{
 		"not JSON":         {kind: "run.stopped", body: []byte(`{"by":`)},
@@ -140,6 +142,7 @@ func TestBodyMustDecode(t *testing.T) {
 
 // A kind of a newer Belay is refused by a driver and shown by a view.
 func TestUnknownKind(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	seal(t, r, row{kind: "star.fell", body: []byte(`{"where":"sea"}`)})
@@ -168,6 +171,7 @@ func seal(t *testing.T, r *Run, w row) {
 }
 
 func TestFallenEpochIsDamage(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 0)
 	must(t, r.SetEpoch(2))
@@ -180,6 +184,7 @@ func TestFallenEpochIsDamage(t *testing.T) {
 }
 
 func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	_, whole := closed(t, s, 40)
 	live := newRun(t, s, 5) // its rows are in the log, not in the main file
@@ -258,6 +263,7 @@ func TestFlippedBytes(t *testing.T) {
 
 // The chain by itself: every byte of every field counts.
 func TestChainCoversEveryByte(t *testing.T) {
+	t.Parallel()
 	base := row{seq: 3, epoch: 2, at: 1234567890123456789, run: "k3f9q/build.1", kind: "run.stopped", body: []byte(`{"by":"me"}`)}
 	prev := digest{1, 2, 3}
 	want, _ := base.link(prev, nil)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestDiscard(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	empty, err := s.Create("")
 	must(t, err)
@@ -26,6 +27,7 @@ func TestDiscard(t *testing.T) {
 }
 
 func TestAdoptBlob(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	out := r.OutPath("k:build.1")

@@ -16,6 +16,7 @@ import (
 )
 
 func TestFileNames(t *testing.T) {
+	t.Parallel()
 	for key, want := range map[string]string{
 		"k3f9q:build.1":           "k3f9q=build.1.log",
 		"k3f9q/build.2:test.1":    "k3f9q+build.2=test.1.log",
@@ -39,6 +40,7 @@ func TestFileNames(t *testing.T) {
 
 // No two keys share a file, even where upper and lower case are the same.
 func TestFileNamesDiffer(t *testing.T) {
+	t.Parallel()
 	keys := []string{
 		"k:a.1", "k/a.1", "k=a.1", "k+a.1", "k_a.1", "K:a.1", "k:A.1", "k:a.11", "k:a_1", "k:a 1", "k:a\x001",
 		"k:a.1~", "~", "", ".", "..", strings.Repeat("x", 201), strings.Repeat("x", 202), strings.Repeat("X", 201),
@@ -54,6 +56,7 @@ func TestFileNamesDiffer(t *testing.T) {
 }
 
 func TestPathsAreInTheFolder(t *testing.T) {
+	t.Parallel()
 	f := Folder("/s/runs/k3f9q")
 	for got, want := range map[string]string{
 		f.LogPath("k3f9q:b.1"): "/s/runs/k3f9q/logs/k3f9q=b.1.log",
@@ -72,6 +75,7 @@ func TestPathsAreInTheFolder(t *testing.T) {
 }
 
 func TestBlobs(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	big := bytes.Repeat([]byte("0123456789"), 10_000)
@@ -110,6 +114,7 @@ func TestBlobs(t *testing.T) {
 }
 
 func TestMailbox(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	none, bad, err := r.Inbox()
@@ -154,6 +159,7 @@ func TestMailbox(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	good, err := s.Put(event.Request{Run: r.ID, Ask: event.RequestStop})
@@ -184,6 +190,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestBeat(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 3)
 	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now(), Tried: maxTried + 1, Micros: 1 << 62})
@@ -211,6 +218,7 @@ func TestBeat(t *testing.T) {
 
 // Who closes a run leaves a beat that remembers its last record.
 func TestCloseRemembersTheEnd(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 2)
 	_, err := r.Append([]event.Record{nth(r.ID, 1)})

@@ -3,6 +3,7 @@ package journal
 import "testing"
 
 func TestNetworkFileSystems(t *testing.T) {
+	t.Parallel()
 	for magic, want := range map[uint32]string{
 		0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB2", 0x01021997: "9p",
 		0x5346414f: "AFS", 0x6b414653: "AFS", 0x00c36400: "Ceph", 0x65735546: "FUSE",

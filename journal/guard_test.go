@@ -11,6 +11,7 @@ import (
 
 // promise: X8
 func TestUntrustedState(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
 		"open dir":        func(d string) error { return os.Chmod(d, 0o750) },
 		"world dir":       func(d string) error { return os.Chmod(d, 0o701) },
@@ -33,6 +34,7 @@ func TestUntrustedState(t *testing.T) {
 }
 
 func TestForeignState(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("giving a directory to another user needs root")
 	}
@@ -44,6 +46,7 @@ func TestForeignState(t *testing.T) {
 }
 
 func TestForeignRun(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	id, f := closed(t, s, 1)
 	must(t, os.Chmod(f.Journal(), 0o644))
@@ -63,6 +66,7 @@ func TestForeignRun(t *testing.T) {
 
 // Nobody's permissions are changed behind his back.
 func TestNothingIsMended(t *testing.T) {
+	t.Parallel()
 	dir := usedState(t)
 	must(t, os.Chmod(dir, 0o755))
 	wantRefused(t, "open dir", dir)

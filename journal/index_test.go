@@ -16,6 +16,7 @@ import (
 )
 
 func TestRuns(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	old := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	me := self(t)
@@ -40,6 +41,7 @@ func TestRuns(t *testing.T) {
 }
 
 func TestCapsOnlyRise(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for _, c := range []struct{ give, want int64 }{{3, 3}, {2, 3}, {0, 3}, {7, 7}, {7, 7}} {
 		if got, err := s.Ledger().RaiseCap("r", "restarts", c.give); got != c.want || err != nil {
@@ -60,6 +62,7 @@ func TestCapsOnlyRise(t *testing.T) {
 // An index that is gone is told again from the journals; a damaged journal does
 // not hide the others.
 func TestMissingIndexIsRebuilt(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	f := goldenFolder(t, 1)
 	must(t, os.Rename(string(f), string(s.Folder("k3f9q"))))
@@ -106,6 +109,7 @@ func TestMissingIndexIsRebuilt(t *testing.T) {
 
 // promise: X8
 func TestDamagedIndex(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(path string) error{
 		"no database": func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("junk", 3000)), 0o600) },
 		"cut":         func(p string) error { return os.Truncate(p, 5000) },
@@ -134,6 +138,7 @@ func TestDamagedIndex(t *testing.T) {
 }
 
 func TestNewerIndex(t *testing.T) {
+	t.Parallel()
 	dir := usedState(t)
 	s, err := OpenState(dir)
 	must(t, err)
@@ -150,6 +155,7 @@ func TestNewerIndex(t *testing.T) {
 
 // Who asks for some statuses is given those runs alone.
 func TestRunsByStatus(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for id, status := range map[belay.RunID]belay.Status{"a": belay.Achieved, "b": belay.Held, "c": belay.Hollow, "d": belay.Running} {
 		must(t, s.NoteRun(Summary{ID: id, Status: status}))

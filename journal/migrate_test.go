@@ -55,6 +55,7 @@ func goldenFolder(t *testing.T, schema int) Folder {
 }
 
 func TestGoldenJournals(t *testing.T) {
+	t.Parallel()
 	if *update {
 		s := newState(t)
 		r, err := s.Create("k3f9q")
@@ -85,6 +86,7 @@ func TestGoldenJournals(t *testing.T) {
 // All steps are one transaction: what fails leaves the database as it was, and
 // the next try begins there.
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	boom := errors.New("boom")
 	works := false
 	steps := append(recordSteps[:len(recordSteps):len(recordSteps)],
@@ -129,6 +131,7 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestNewerJournal(t *testing.T) {
+	t.Parallel()
 	f := goldenFolder(t, 1)
 	tamper(t, f, "PRAGMA user_version = 99")
 	var newer *TooNew
@@ -139,6 +142,7 @@ func TestNewerJournal(t *testing.T) {
 
 // A database that does not take what durability depends on is refused.
 func TestPragmasAreReadBack(t *testing.T) {
+	t.Parallel()
 	c, err := sqlite3.Open(":memory:") // it has no log
 	must(t, err)
 	defer c.Close()

@@ -31,6 +31,7 @@ func opened(t *testing.T, s *State, lines ...string) {
 //
 // promise: X
 func TestOpenRuns(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		lines []string
 		seen  string
@@ -84,6 +85,7 @@ func TestOpenRuns(t *testing.T) {
 
 // An index of an older Belay tells what is open by recipe and directory.
 func TestOlderIndexTellsWhatIsOpen(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	opened(t, s, "a r - FAILED", "b r - ACHIEVED", "c r - FAILED", "d q - HELD")
 	must(t, s.Close())

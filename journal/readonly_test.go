@@ -11,6 +11,7 @@ import (
 //
 // promise: X
 func TestCopyThatIsWritten(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	from, to, tries := filepath.Join(dir, "from"), filepath.Join(dir, "to"), 0
 	must(t, os.WriteFile(from, []byte("a"), 0o600))
@@ -36,6 +37,7 @@ func TestCopyThatIsWritten(t *testing.T) {
 //
 // promise: X
 func TestCopyWhoseLogGoes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
 	for _, side := range []string{"", "-wal"} {

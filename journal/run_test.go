@@ -17,6 +17,7 @@ import (
 )
 
 func TestWhatIsAppendedIsLoaded(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 0)
 	must(t, r.SetEpoch(1))
@@ -67,6 +68,7 @@ func TestWhatIsAppendedIsLoaded(t *testing.T) {
 
 // Whoever takes the files away under a driver stops it.
 func TestFilesTakenAway(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for _, name := range []string{journalName, journalName + "-wal", lockName} {
 		for _, how := range []string{"removed", "replaced"} {
@@ -91,6 +93,7 @@ func TestFilesTakenAway(t *testing.T) {
 // A driver that died before its first record left a run that never began, which
 // is no damage; what a beat remembers and is not there is.
 func TestNeverBegan(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r, err := s.Create("")
 	must(t, err)
@@ -113,6 +116,7 @@ func TestNeverBegan(t *testing.T) {
 }
 
 func TestAppendNeedsLoad(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	id, _ := closed(t, s, 2)
 	r, err := s.Open(id)
@@ -124,6 +128,7 @@ func TestAppendNeedsLoad(t *testing.T) {
 }
 
 func TestEpochNeverFalls(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 0)
 	must(t, r.SetEpoch(4))
@@ -145,6 +150,7 @@ func (unwritable) MarshalJSON() ([]byte, error) { return nil, errors.New("no") }
 
 // After an error the caller's memory is ahead of the disk: nothing more goes in.
 func TestErrorPoisons(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 1)
 	if _, err := r.Append([]event.Record{nth(r.ID, 1), {Run: r.ID, Event: unwritable{}}}); err == nil {
@@ -162,6 +168,7 @@ func TestErrorPoisons(t *testing.T) {
 // Concurrent callers share transactions, keep their own order and get their
 // own records; the chain stays whole.
 func TestGroupCommit(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 0)
 	const writers, each = 64, 12
@@ -201,6 +208,7 @@ func TestGroupCommit(t *testing.T) {
 }
 
 func TestCreate(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r, err := s.Create("")
 	must(t, err)
@@ -223,6 +231,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestEverythingIsPrivate(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 3)
 	_, err := r.PutBlob([]byte("x"))
@@ -253,6 +262,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 // A copy of the folder alone is the whole story, closed or torn from a run
 // that is still being written.
 func TestCopiedFolder(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 5)
 	live := copyDir(t, r.Folder)
@@ -272,6 +282,7 @@ func TestCopiedFolder(t *testing.T) {
 }
 
 func TestOddStateName(t *testing.T) {
+	t.Parallel()
 	s, err := OpenState(filepath.Join(t.TempDir(), "a b+c%41?d=e&f#g'h", "ü"))
 	must(t, err)
 	r := newRun(t, s, 2)
@@ -283,6 +294,7 @@ func TestOddStateName(t *testing.T) {
 }
 
 func TestCloseLeavesOneFile(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	_, f := closed(t, s, 5)
 	for _, side := range []string{"-wal", "-shm"} {
@@ -293,6 +305,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	for _, id := range []belay.RunID{"abc", "abcd", "abx", "k3f9q"} {
 		r, err := s.Create(id)
@@ -326,6 +339,7 @@ func TestResolve(t *testing.T) {
 
 // A child's id opens its root's journal.
 func TestChildIsInItsRoot(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	id, _ := closed(t, s, 2)
 	v, err := s.View(id.Child("build", 1))

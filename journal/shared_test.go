@@ -36,6 +36,7 @@ func tellOne(s *State, i int) error {
 // Two processes that tell at the same time, partly the same, lose and double
 // nothing, and neither does one that is killed and does it again.
 func TestServicesOfProcesses(t *testing.T) {
+	t.Parallel()
 	s := newState(t)
 	tokens := func() float64 {
 		t.Helper()
@@ -86,6 +87,7 @@ func TestServicesOfProcesses(t *testing.T) {
 
 // An index of the first schema gets the services and keeps what it had.
 func TestOlderIndexGetsServices(t *testing.T) {
+	t.Parallel()
 	dir := usedState(t)
 	s, err := OpenState(dir)
 	must(t, err)

@@ -53,6 +53,7 @@ var shapes = []string{"folder", "dirs", "lock", "journal", "blank", "keeper", "w
 // A run that was killed before its first record keeps neither its id nor its
 // folder, and is not called damaged, wherever it was killed.
 func TestUnbegun(t *testing.T) {
+	t.Parallel()
 	for _, shape := range shapes {
 		t.Run(shape, func(t *testing.T) {
 			s := newState(t)
