@@ -18,6 +18,7 @@ const module = "github.com/belay-run/belay"
 // placed on purpose.
 var ranks = map[string]int{
 	".":                   0, // the words
+	"internal/ondisk":     0,
 	"internal/failpoint":  0,
 	"exit":                0,
 	"fault":               0,

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-run/belay/internal/ondisk"
 )
 
 // private refuses a path that another user may own, read or have put there.
@@ -110,12 +112,7 @@ func makeDir(path string) (made bool, err error) {
 
 // syncDir makes the names in a directory durable.
 func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return unwritten("sync directory", path, err)
-	}
-	defer d.Close() // opened for reading: nothing can be lost
-	if err := d.Sync(); err != nil {
+	if err := ondisk.Names(path); err != nil {
 		return unwritten("sync directory", path, err)
 	}
 	return nil

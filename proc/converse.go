@@ -6,6 +6,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/ondisk"
 )
 
 // converse serves one connection until it ends or says something refused.
@@ -138,7 +139,7 @@ func (k *keeper) inaugurate(h *hello) error {
 		return err
 	}
 	if fresh {
-		if err := syncDir(k.o.Dir); err != nil {
+		if err := ondisk.Names(k.o.Dir); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -148,12 +147,3 @@ func (l *ledger) exitAt(at int64, size int) (*Exit, error) {
 }
 
 func (l *ledger) close() error { return l.f.Close() }
-
-// syncDir makes the names in the folder durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/ondisk"
 	"github.com/belay-run/belay/internal/pattern"
 )
 
@@ -106,7 +107,7 @@ func makeShelf(state, repo string) error {
 		return unwritten(dir, err)
 	}
 	for _, d := range []string{filepath.Dir(dir), state} {
-		if err := syncDir(d); err != nil {
+		if err := ondisk.Names(d); err != nil {
 			return unwritten(d, err)
 		}
 	}
@@ -183,16 +184,7 @@ func put(path string, b []byte) error {
 		_ = os.Remove(tmp.Name()) // a leftover harms nobody
 		return err
 	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close() // opened for reading: nothing can be lost
-	return d.Sync()
+	return ondisk.Names(dir)
 }
 
 // Records are all that this machine knows, the oldest first, and what is wrong

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay/internal/failpoint"
+	"github.com/belay-run/belay/internal/ondisk"
 )
 
 // delta is a path that two trees have otherwise: "mode id" in each, "" = not there.
@@ -307,7 +308,7 @@ func (a *applier) carry(e delta, full string) error {
 	if fi.Mode()&fs.ModeSymlink != 0 {
 		err = (&copier{from: "/"}).link(a.ready(e), tmp)
 	} else if err = copyFile(a.ready(e), tmp, fi); err == nil {
-		err = syncDir(tmp) // the file itself
+		err = ondisk.Names(tmp) // the file itself
 	}
 	if err != nil {
 		return err
@@ -319,7 +320,7 @@ func (a *applier) carry(e delta, full string) error {
 func (a *applier) sync() error {
 	var err error
 	for dir := range a.dirs {
-		if e := syncDir(dir); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := ondisk.Names(dir); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

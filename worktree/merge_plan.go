@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/belay-run/belay/internal/ondisk"
 )
 
 // plan is all that a merge is going to do. It is on disk before anything is
@@ -72,7 +74,7 @@ func removePlan(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the plan: %w", err)
 	}
-	return syncDir(filepath.Dir(file))
+	return ondisk.Names(filepath.Dir(file))
 }
 
 // writeSynced puts a file on disk, whole or not at all.
@@ -90,14 +92,5 @@ func writeSynced(file string, b []byte) (err error) {
 		_ = os.Remove(f.Name()) // it is of no use
 		return err
 	}
-	return syncDir(filepath.Dir(file))
-}
-
-// syncDir makes the names in a folder last; of a file, its bytes.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return ondisk.Names(filepath.Dir(file))
 }
