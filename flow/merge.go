@@ -141,6 +141,10 @@ func (s *State) mergeVerdict(i int) effect.Verdict {
 	if len(o.Merge.Left) > 0 {
 		v.Against = []string{"uncommitted work that it took back stays in the tree: " + strings.Join(o.Merge.Left, ", ")}
 	}
+	if len(o.Merge.Replaced) > 0 {
+		v.Against = append(v.Against, fmt.Sprintf("in the conflict it took away uncommitted lines of %s; as they were: git show %s:PATH",
+			strings.Join(o.Merge.Replaced, ", "), o.Merge.Before))
+	}
 	return v
 }
 
@@ -152,8 +156,26 @@ func (s *State) unmergedHint(i int) string {
 		answer := fmt.Sprintf("belay answer %s %s ", s.id, def.ID)
 		merged, resolved = ", then: "+answer+"done", answer+"again"
 	}
-	return fmt.Sprintf("the work is on branch %s; commit what is in your tree and take it over with: git merge %s%s; or resolve the conflict in %s, then: %s",
-		home.Ref, home.Ref, merged, home.Dir, resolved)
+	first := "commit what is in your tree"
+	if unkept := unkeptPaths(s.steps[i].merge.told); unkept != "" {
+		first = "move " + unkept + " to another place first, because git merge would write over it; commit what is in your tree"
+	}
+	return fmt.Sprintf("the work is on branch %s; %s and take it over with: git merge %s%s; or resolve the conflict in %s, then: %s",
+		home.Ref, first, home.Ref, merged, home.Dir, resolved)
+}
+
+// unkeptPaths are the files in the way of a merge of which no commit has a copy.
+func unkeptPaths(o *effect.Observation) string {
+	if o == nil || o.Merge == nil {
+		return ""
+	}
+	var paths []string
+	for _, c := range o.Merge.Conflicts {
+		if c.Unkept && len(paths) < maxClashes {
+			paths = append(paths, c.Path)
+		}
+	}
+	return strings.Join(paths, ", ")
 }
 
 func mergedFiles(n int) string {

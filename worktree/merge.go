@@ -50,13 +50,16 @@ type MergeResult struct {
 	Files     []belay.FileChange `json:"files,omitempty"`   // the first of them
 	Commits   []string           `json:"commits,omitempty"` // on the run's branch, oldest first; none: the work arrived as changes
 	Conflicts []Clash            `json:"conflicts,omitempty"`
-	Left      []string           `json:"left,omitempty"` // the first files of uncommitted work that were taken back in the worktree, and stay
+	Left      []string           `json:"left,omitempty"`     // the first files of uncommitted work that were taken back in the worktree, and stay
+	Replaced  []string           `json:"replaced,omitempty"` // the first files in which the resolution of a conflict has less than the run's tree had
+	Before    string             `json:"before,omitempty"`   // the ref under which the run's tree is kept as it was before that
 }
 
 // Clash is one file that could not be merged.
 type Clash struct {
-	Path string `json:"path"`
-	Why  string `json:"why"` // in a few words
+	Path   string `json:"path"`
+	Why    string `json:"why"`              // in a few words
+	Unkept bool   `json:"unkept,omitempty"` // what is in the way in the run's tree is in no commit: git merge would write over it
 }
 
 // Busy is the fault of a git command that works in the tree for longer than a
@@ -167,8 +170,12 @@ func (m *merger) merge(ctx context.Context) (MergeResult, error) {
 			return MergeResult{}, err
 		}
 		var answer MergeResult
-		if p, answer, err = m.plan(ctx); err != nil || answer.Outcome != "" {
+		var ours belay.TreeState
+		if p, ours, answer, err = m.plan(ctx); err != nil || answer.Outcome != "" {
 			return answer, err
+		}
+		if err := m.keepReplaced(ctx, &p, ours); err != nil {
+			return MergeResult{}, err
 		}
 		failpoint.Hit("worktree.merge_before_plan")
 		if err := p.write(m.file); err != nil {
@@ -194,53 +201,55 @@ func (m *merger) looks(ctx context.Context) (ours, theirs belay.TreeState, err e
 }
 
 // plan works out what the merge comes to. An answer ends it.
-func (m *merger) plan(ctx context.Context) (plan, MergeResult, error) {
+func (m *merger) plan(ctx context.Context) (plan, belay.TreeState, MergeResult, error) {
 	ours, theirs, err := m.looks(ctx)
 	if err != nil {
-		return plan{}, MergeResult{}, err
+		return plan{}, ours, MergeResult{}, err
 	}
 	base := *m.own.Base
 	if theirs.Tree == base.Tree && theirs.Head == base.Commit {
-		return m.nothing(plan{Answer: MergeResult{Outcome: OutcomeNothing}})
+		p, r, err := m.nothing(plan{Answer: MergeResult{Outcome: OutcomeNothing}})
+		return p, ours, r, err
 	}
 	left, err := m.unresolved(ctx, theirs.Tree)
 	if err != nil || len(left) > 0 {
-		return plan{}, conflicted(left), err
+		return plan{}, ours, conflicted(left), err
 	}
 	t, big, err := m.run.threeTrees(ctx, base.Tree, ours.Tree, theirs.Tree)
 	if err != nil || len(big) > 0 {
-		return plan{}, conflicted(big), err
+		return plan{}, ours, conflicted(big), err
 	}
 	f, err := m.carried(ctx, base, theirs.Head, t)
 	if err != nil {
-		return plan{}, MergeResult{}, err
+		return plan{}, ours, MergeResult{}, err
 	}
 	w, err := m.run.threeWay(ctx, f.three)
 	if err != nil || len(w.clashes) > 0 {
-		return plan{}, conflicted(w.clashes), err
+		return plan{}, ours, conflicted(w.clashes), err
 	}
 	p := plan{Key: m.o.Key, Ours: t.ours, Result: w.tree, Head: ours.Head, Branch: ours.Branch}
 	p.Next = Base{Tree: theirs.Tree, Commit: theirs.Head, Head: theirs.Head, Branch: base.Branch}
 	if err := m.commits(ctx, &p, ours, theirs); err != nil {
-		return plan{}, MergeResult{}, err
+		return plan{}, ours, MergeResult{}, err
 	}
 	if p.Answer, err = m.answer(ctx, p); err != nil { // it tells the edits too
-		return plan{}, MergeResult{}, err
+		return plan{}, ours, MergeResult{}, err
 	}
 	edits, err := m.run.edits(ctx, p.Ours, p.Result)
 	if err != nil {
-		return plan{}, MergeResult{}, err
+		return plan{}, ours, MergeResult{}, err
 	}
 	stuck, seen, err := m.run.blocked(ctx, edits)
 	if err != nil || len(stuck) > 0 {
-		return plan{}, conflicted(stuck), err
+		return plan{}, ours, conflicted(stuck), err
 	}
 	m.seen = seen
 	p.Answer.Left = f.left
 	if p.Answer.Outcome == OutcomeNothing {
-		return m.nothing(p)
+		p, r, err := m.nothing(p)
+		return p, ours, r, err
 	}
-	return p, MergeResult{}, nil
+	return p, ours, MergeResult{}, nil
 }
 
 // nothing ends a merge in which there is nothing to do. After a conflict that means

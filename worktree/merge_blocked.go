@@ -23,24 +23,26 @@ func (p place) blocked(ctx context.Context, list []delta) ([]Clash, sight, error
 	}
 	var stuck []Clash
 	for _, e := range list {
-		if why := p.obstacle(e, seen.now[e.path], goes); why != "" {
-			stuck = append(stuck, Clash{e.path, why})
+		if c := p.obstacle(e, seen.now[e.path], goes); c.Why != "" {
+			c.Path = e.path
+			stuck = append(stuck, c)
 		}
 	}
 	return stuck, seen, nil
 }
 
-// obstacle says why an edit cannot be done; "" = it can.
-func (p place) obstacle(e delta, now string, goes map[string]bool) string {
+// obstacle says why an edit cannot be done, without a reason it can. What is in the
+// way may be in no commit and hidden from git add: then git merge writes over it.
+func (p place) obstacle(e delta, now string, goes map[string]bool) Clash {
 	switch {
 	case !lawful(e.path):
-		return "no path that a file may have"
+		return Clash{Why: "no path that a file may have"}
 	case strings.HasPrefix(e.now, "160000") || strings.HasPrefix(e.was, "160000"):
-		return "a repository inside the tree is not merged"
+		return Clash{Why: "a repository inside the tree is not merged"}
 	case e.now == "":
-		return ""
+		return Clash{}
 	case e.was == "" && now != "" && now != e.now:
-		return "a file that git ignores is there, and is another one"
+		return inTheWay("a file that git ignores is there, and is another one")
 	}
 	for dir := filepath.Dir(e.path); dir != "."; dir = filepath.Dir(dir) {
 		fi, err := os.Lstat(filepath.Join(p.top, dir))
@@ -48,15 +50,17 @@ func (p place) obstacle(e delta, now string, goes map[string]bool) string {
 			continue
 		}
 		if fi.Mode()&fs.ModeSymlink != 0 {
-			return "the directory " + shown(dir) + " is a symbolic link here"
+			return inTheWay("the directory " + shown(dir) + " is a symbolic link here")
 		}
-		return "a file is where the directory " + shown(dir) + " would have to be"
+		return inTheWay("a file is where the directory " + shown(dir) + " would have to be")
 	}
 	if fi, err := os.Lstat(filepath.Join(p.top, e.path)); err == nil && fi.IsDir() && !p.clears(e.path, goes) {
-		return "a directory with other files is there"
+		return inTheWay("a directory with other files is there")
 	}
-	return ""
+	return Clash{}
 }
+
+func inTheWay(why string) Clash { return Clash{Why: why, Unkept: true} }
 
 // clears tells whether a folder holds nothing but files that go.
 func (p place) clears(dir string, goes map[string]bool) bool {

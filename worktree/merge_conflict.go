@@ -280,7 +280,7 @@ func (m *merger) thrownAway() ([]Clash, error) {
 	z, err := m.posed()
 	var list []Clash
 	for _, f := range z.Files {
-		list = append(list, Clash{string(f.Path), "nothing of this step's own work is left after the conflict was resolved"})
+		list = append(list, Clash{Path: string(f.Path), Why: "nothing of this step's own work is left after the conflict was resolved"})
 	}
 	return list, err
 }
@@ -305,11 +305,11 @@ func (m *merger) unresolved(ctx context.Context, tree string) ([]Clash, error) {
 		}
 		switch {
 		case z.labelled(text) || marks(text) > f.Marks:
-			left = append(left, Clash{path, "the marks of a conflict are still in it"})
+			left = append(left, Clash{Path: path, Why: "the marks of a conflict are still in it"})
 		case there && z.labelled(path):
-			left = append(left, Clash{path, "a file that git named for the conflict is still there"})
+			left = append(left, Clash{Path: path, Why: "a file that git named for the conflict is still there"})
 		case noted:
-			left = append(left, Clash{path, "the note " + shown(path+noteSuffix) + " is still there"})
+			left = append(left, Clash{Path: path, Why: "the note " + shown(path+noteSuffix) + " is still there"})
 		}
 	}
 	return left, nil

@@ -40,12 +40,12 @@ func (p place) threeTrees(ctx context.Context, base, ours, theirs string) (three
 	var big []Clash
 	for path, stub := range is {
 		if was[path] != stub {
-			big = append(big, Clash{path, "too big to merge, not readable, or with a known secret in it"})
+			big = append(big, Clash{Path: path, Why: "too big to merge, not readable, or with a known secret in it"})
 		}
 		delete(was, path)
 	}
 	for path := range was {
-		big = append(big, Clash{path, "it was too big to merge, not readable, or with a known secret in it, and is not any more"})
+		big = append(big, Clash{Path: path, Why: "it was too big to merge, not readable, or with a known secret in it, and is not any more"})
 	}
 	slices.SortFunc(big, func(a, b Clash) int { return strings.Compare(a.Path, b.Path) })
 	return t, big, nil
@@ -195,7 +195,7 @@ func (w *woven) readClashes(out string) {
 		if why[path] == "" {
 			why[path] = "changed on both sides"
 		}
-		w.clashes = append(w.clashes, Clash{path, why[path]})
+		w.clashes = append(w.clashes, Clash{Path: path, Why: why[path]})
 	}
 }
 

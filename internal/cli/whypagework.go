@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
@@ -30,6 +31,10 @@ func (w *whyFacts) workPart(p *page) {
 		}
 	} else if w.Beside != nil {
 		p.text("  ", w.Beside.Words(shownBeside))
+	}
+	for _, r := range k.Replaced {
+		p.text("  ", r.Step+" resolved a conflict and took away uncommitted lines of "+strings.Join(r.Files, ", ")+"; the files as they were:")
+		p.whole("    see them: " + r.See)
 	}
 	if k.Seen.IsZero() {
 		if w.Cost.Starts > 0 {

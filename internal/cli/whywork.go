@@ -26,6 +26,7 @@ type whyWork struct {
 	Error     string           `json:"error,omitempty"`
 	Snapshots []whySnapshot    `json:"snapshots"`
 	Worktrees []story.Worktree `json:"worktrees"`
+	Replaced  []whyReplaced    `json:"replaced,omitempty"`
 	Last      belay.Evidence   `json:"-"`
 }
 
@@ -40,6 +41,26 @@ type whySnapshot struct {
 	Before bool     `json:"before,omitempty"`    // it was there before the step, which took it back
 }
 
+// whyReplaced are files of which a step took uncommitted lines away when it resolved
+// a conflict.
+type whyReplaced struct {
+	Step  string   `json:"step"`
+	Files []string `json:"files"`
+	See   string   `json:"see"`
+}
+
+// replaced are those of all steps, in their order.
+func replaced(s *runView, all []story.Placed) []whyReplaced {
+	var list []whyReplaced
+	for _, p := range all {
+		if m := s.Merged(p.At()); m != nil && len(m.Replaced) > 0 {
+			see := "git -C " + story.Quote(s.Work(s.id).Dir) + " show --stat " + story.Quote(m.Before)
+			list = append(list, whyReplaced{p.At().Name(), m.Replaced, see})
+		}
+	}
+	return list
+}
+
 // left names the changed files that a snapshot does not hold.
 func (k whySnapshot) left(p *page) {
 	if len(k.Unkept) > 0 {
@@ -48,9 +69,9 @@ func (k whySnapshot) left(p *page) {
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
-func workOf(s *runView) whyWork {
+func workOf(s *runView, all []story.Placed) whyWork {
 	work := s.Work(s.id)
-	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}}
+	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}, Replaced: replaced(s, all)}
 	for _, t := range work.Trees {
 		t.Gone = !there(t.Dir)
 		w.Worktrees = append(w.Worktrees, t)

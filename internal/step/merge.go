@@ -82,13 +82,13 @@ func MergeBack(ctx context.Context, path string) error {
 		return err
 	}
 	failpoint.Hit("mergeback.before_report")
-	m := effect.Merged{Outcome: effect.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits, Left: r.Left}
+	m := effect.Merged{Outcome: effect.MergeOutcome(r.Outcome), Files: r.Count, Commits: r.Commits, Left: r.Left, Replaced: r.Replaced, Before: r.Before}
 	for n, c := range r.Conflicts {
 		if n == maxConflicts {
 			m.More = len(r.Conflicts) - n
 			break
 		}
-		m.Conflicts = append(m.Conflicts, effect.Conflict{Path: c.Path, Why: c.Why})
+		m.Conflicts = append(m.Conflicts, effect.Conflict{Path: c.Path, Why: c.Why, Unkept: c.Unkept})
 	}
 	if b, err = json.Marshal(m); err != nil {
 		return err

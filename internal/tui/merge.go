@@ -26,6 +26,9 @@ func mergeJudged(a *story.Attempt) []Line {
 		if left := a.Observation.Merge.Left; len(left) > 0 {
 			text += "; taken back there, and left as it is here: " + strings.Join(left, ", ")
 		}
+		if m := a.Observation.Merge; len(m.Replaced) > 0 {
+			text += "; uncommitted lines of " + strings.Join(m.Replaced, ", ") + " were taken away; as they were: git show " + m.Before + ":PATH"
+		}
 	}
 	return []Line{line("done", a.Place, took(a), text)}
 }
