@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -34,6 +35,12 @@ type goal struct {
 	most float64
 }
 
+// section is a part of it that can be asked for by name.
+type section struct {
+	name string
+	do   func() error
+}
+
 func run() error {
 	rounds := flag.Int("rounds", 3, "how often each pair is measured")
 	only := flag.String("only", "", "sections, separated by commas; empty = all")
@@ -47,10 +54,7 @@ func run() error {
 	if err := b.build(); err != nil {
 		return err
 	}
-	sections := []struct {
-		name string
-		do   func() error
-	}{
+	sections := []section{
 		{"floors", b.floors},
 		{"steps", b.steps},
 		{"parts", b.parts},
@@ -73,6 +77,11 @@ func run() error {
 		{"talk", b.talk},
 		{"decide", b.decide},
 		{"grow", b.grow},
+	}
+	for name := range strings.SplitSeq(*only, ",") {
+		if name != "" && !slices.ContainsFunc(sections, func(s section) bool { return s.name == name }) {
+			return fmt.Errorf("there is no section %q", name)
+		}
 	}
 	for _, s := range sections {
 		if *only != "" && !strings.Contains(","+*only+",", ","+s.name+",") {
