@@ -193,11 +193,14 @@ func TestSeenAgain(t *testing.T) {
 		{"gone", "rm a.txt"},
 		{"new", "echo n > new"},
 	} {
-		r.sh("git checkout -q -f a.txt; rm -f new; touch -d @1 a.txt")
-		seen, err := p.see(t.Context(), list)
-		r.must(err)
-		if !seen.fresh {
-			t.Fatalf("%s: a file of just now counts as old", c.name)
+		var seen sight
+		for n := 0; !seen.fresh; n++ {
+			if n == 5 { // a busy machine may take long from the touch to the look
+				t.Fatalf("%s: a file of just now counts as old", c.name)
+			}
+			r.sh("git checkout -q -f a.txt; rm -f new; touch -d @1 a.txt")
+			seen, err = p.see(t.Context(), list)
+			r.must(err)
 		}
 		seen.fresh = false
 		if again, err := p.seeAgain(t.Context(), list, seen); err != nil || !maps.Equal(again.now, seen.now) {
