@@ -170,8 +170,12 @@ vuln: ## govulncheck, when its database can be reached
 	@scripts/vuln
 
 .PHONY: house
-house: ## print what the house looks like: rooms, imports, names, lines, switches
+house: ## print what the house looks like: rooms, imports, names, lines, switches; BEFORE=commit: and what it was
 	@cd tools && $(GO) run ./house
+ifdef BEFORE
+	@old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; git archive '$(BEFORE)' | tar -x -C "$$old"; \
+	  printf '\n== as it was at %s\n' '$(BEFORE)'; cd tools && $(GO) run ./house "$$old"
+endif
 
 .PHONY: gen
 gen: ## write the reference pages that come from the sources

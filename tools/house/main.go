@@ -54,7 +54,11 @@ var changes string
 
 func main() {
 	h := &house{fset: token.NewFileSet(), rooms: map[string]*room{}, switches: map[string]int{}, chains: map[string]int{}, inner: map[*ast.IfStmt]bool{}}
-	err := os.Chdir("..") // the module of the tools is a folder of the house
+	dir := ".." // the module of the tools is a folder of the house
+	if len(os.Args) > 1 {
+		dir, changes = os.Args[1], "" // another state of it, of which nobody tried the changes
+	}
+	err := os.Chdir(dir)
 	if err == nil {
 		err = filepath.WalkDir(".", h.visit)
 	}
@@ -324,5 +328,7 @@ func (h *house) print() {
 		fmt.Printf("  %4d  %4d  %s\n", h.switches[l], h.chains[l], l)
 	}
 	fmt.Printf("  %4d  comparisons with a kind of step\n", h.typed)
-	fmt.Printf("\nfiles touched by a change:\n%s", changes)
+	if changes != "" {
+		fmt.Printf("\nfiles touched by a change:\n%s", changes)
+	}
 }
