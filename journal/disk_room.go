@@ -39,11 +39,21 @@ func roomAt(path string) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".room-*")
 	if err != nil {
-		return err
+		return nameless(err)
 	}
 	_, err = f.Write(make([]byte, probeSize))
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	return nameless(errors.Join(err, f.Close(), os.Remove(f.Name())))
+}
+
+// nameless is what the system says of a file that has another name at each try: the same
+// trouble has to read the same each time.
+func nameless(err error) error {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }

@@ -78,7 +78,7 @@ func TestWatchWithAFullDisk(t *testing.T) {
 		told <- string(body)
 	}))
 	t.Cleanup(hook.Close)
-	c.env = []string{"BELAY_WEBHOOK_SECRET=" + stormSecret, "BELAY_NOTIFY_WEBHOOK=" + hook.URL, "BELAY_NOTIFY_ON=stalled"}
+	c.env = []string{"BELAY_WEBHOOK_SECRET=" + stormSecret, "BELAY_NOTIFY_WEBHOOK=" + hook.URL, "BELAY_NOTIFY_ON=stalled", "XDG_RUNTIME_DIR=" + t.TempDir()}
 	toldOf := func(run string) {
 		t.Helper()
 		select {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/hand"
@@ -42,6 +39,7 @@ type bell struct {
 	errand *notify.Errand         // sends while the run goes on; nil until there is something
 	unkept []ledger.Notice        // that could not be kept: they are sent all the same, once
 	lately map[belay.RunID]string // what people were told by those, as it would be kept
+	aside  notify.Aside           // the same, for the processes that come after this one
 }
 
 // aboutRun is what there is to tell of a run, by its journal.
@@ -53,7 +51,10 @@ type aboutRun struct {
 }
 
 func (a *app) bell(ws *workshop) *bell {
-	return &bell{app: a, state: ws.state, cfg: ws.cfg.Notify, words: ws.local.Secrets, known: map[belay.RunID]aboutRun{}, lately: map[belay.RunID]string{}}
+	return &bell{
+		app: a, state: ws.state, cfg: ws.cfg.Notify, words: ws.local.Secrets,
+		known: map[belay.RunID]aboutRun{}, lately: map[belay.RunID]string{}, aside: a.aside(ws.state),
+	}
 }
 
 // secret is what webhooks are signed with, "" for nothing.
@@ -244,86 +245,6 @@ func (b *bell) rest(id belay.RunID) error {
 	return nil // others are at it: they look again
 }
 
-// maxTold is how often it is looked what others told meanwhile.
-const maxTold = 5
-
-// tell keeps what is due of the items of a run, with the notices that say it.
-// Whoever was faster has told it.
-func (b *bell) tell(id belay.RunID, was string, items []watch.Item, about func() (aboutRun, error)) error {
-	_, err := b.tellIf(id, was, items, about)
-	return err
-}
-
-// tellIf is tell; told is false when somebody told something since it was looked.
-func (b *bell) tellIf(id belay.RunID, was string, items []watch.Item, about func() (aboutRun, error)) (ok bool, err error) {
-	told, said := map[string]watch.Told{}, was
-	if text, ok := b.lately[id]; ok {
-		said = text
-	}
-	_ = json.Unmarshal([]byte(said), &told) // what cannot be read is nothing that was said
-	now := time.Now()
-	due, nth, next := watch.Due(items, told, watch.Nudges{Every: b.cfg.Nudge.Value, Most: b.cfg.MaxNudges.Value}, now)
-	var list []ledger.Notice
-	if len(due) > 0 {
-		r, err := about()
-		if err != nil {
-			return false, err
-		}
-		if list = b.wanted(r.wants, due[0].On); len(list) == 0 {
-			return true, nil // nobody is told, and nobody counts as told
-		}
-		n := r.notice
-		n.Occasion, n.At, n.Nudge = due[0].On, now.UTC(), nth
-		n.ID = noticeID(id, due, now)
-		n.Items = slices.DeleteFunc(slices.Clone(n.Items), func(i notify.Item) bool {
-			at := slices.IndexFunc(r.notice.Items, func(o notify.Item) bool { return o.Item == i.Item && o.Step == i.Step })
-			return at < len(items) && !slices.Contains(due, items[at])
-		})
-		body, err := b.body(n)
-		if err != nil {
-			return false, err
-		}
-		for i := range list {
-			list[i].ID, list[i].Body = n.ID, body
-		}
-	}
-	is, err := json.Marshal(next)
-	if err != nil || string(is) == was || was == "" && len(next) == 0 {
-		return true, err
-	}
-	if ok, err = b.state.Ledger().Tell(id, was, string(is), list, now); err != nil { // a full disk is no reason to tell nobody
-		b.lately[id] = string(is)
-		b.unkept = append(b.unkept, list...)
-		return false, err
-	}
-	delete(b.lately, id)
-	return ok, nil
-}
-
-// died tells that a run cannot go on, and that this could not be written down: it is kept
-// nowhere, and sent once.
-func (b *bell) died(o *engine.Open, reason, next string) {
-	root := o.Tree.Run(o.ID)
-	if root == nil {
-		return // it never began; who typed it reads the error
-	}
-	list := b.wanted(root.Recipe().Notify, watch.OnStalled)
-	e, _ := root.Started()
-	now := time.Now()
-	n := notify.Notice{
-		ID: noticeID(o.ID, nil, now), Occasion: watch.OnStalled, At: now.UTC(), Run: o.ID, Recipe: e.Name, Dir: e.Dir,
-		Status: string(o.Tree.Status()), Code: exit.Infra, Reason: reason, Next: next,
-	}
-	body, err := b.body(n)
-	if err != nil {
-		return // a notice has no value that cannot be encoded
-	}
-	for i := range list {
-		list[i].ID, list[i].Run, list[i].Body = n.ID, o.ID, body
-	}
-	b.unkept = append(b.unkept, list...)
-}
-
 // askedFor is how long a run waits with the notice of a question: what it asks at about the
 // same time, or how it comes to rest then, is told together.
 const askedFor = time.Second
@@ -336,10 +257,10 @@ func (b *bell) asked(ctx context.Context, id belay.RunID) {
 		own.words, own.door = slices.Clone(b.words), nil
 		own.known, own.lately = map[belay.RunID]aboutRun{}, map[belay.RunID]string{}
 		b.errand = notify.Begin(context.WithoutCancel(ctx), askedFor, func(ctx context.Context) {
-			_ = own.rest(id)                           // see above
-			own.hide("")                               // before several need it at once
-			_ = own.post().Once(ctx, own.takeUnkept()) // what cannot be sent is told at rest
-			_, _ = own.post().Stay(ctx, id, ringFor)   // what is left is kept
+			_ = own.rest(id)                         // see above
+			own.hide("")                             // before several need it at once
+			_ = own.sendOnce(ctx)                    // what cannot be sent is told at rest
+			_, _ = own.post().Stay(ctx, id, ringFor) // what is left is kept
 		})
 	}
 	b.errand.Wake()
@@ -363,29 +284,8 @@ func (b *bell) body(n notify.Notice) (string, error) {
 	return b.hide(string(text)), err
 }
 
-func noticeID(id belay.RunID, due []watch.Item, now time.Time) string {
-	sum := sha256.New()
-	fmt.Fprintf(sum, "%s %d", id, now.UnixNano())
-	for _, i := range due {
-		fmt.Fprintf(sum, "\n%s", i.Key)
-	}
-	return "msg_" + hex.EncodeToString(sum.Sum(nil)[:16])
-}
-
 // ringFor is how long a driver that is done waits for those whom it tells, in all.
 const ringFor = 15 * time.Second
-
-// sendUnkept sends what could not be kept, once.
-func (b *bell) sendUnkept(ctx context.Context) {
-	for _, n := range b.post().Once(ctx, b.takeUnkept()) {
-		b.app.say("%s could not be told: %s", n.Target, n.Trouble)
-	}
-}
-
-func (b *bell) takeUnkept() (list []ledger.Notice) {
-	list, b.unkept = b.unkept, nil
-	return list
-}
 
 // ring sends what is to be sent, and leaves the rest to others. It changes
 // nothing about how the process ends.

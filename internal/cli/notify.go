@@ -123,7 +123,7 @@ func (b *bell) try(ctx context.Context, k notify.Kind) *notify.Trouble {
 	defer cancel()
 	now := time.Now()
 	return t.Send(ctx, notify.Notice{
-		ID: noticeID("", nil, now), Occasion: notify.OnTest, At: now.UTC(), Items: []notify.Item{},
+		ID: noticeID(nil, fmt.Sprintf(" %d", now.UnixNano())), Occasion: notify.OnTest, At: now.UTC(), Items: []notify.Item{},
 		Reason: "this is a test: nothing happened", Next: b.app.name() + " inbox",
 	}, now)
 }
@@ -228,9 +228,6 @@ func (a *app) notifySend(ctx context.Context, asJSON bool) (err error) {
 	all, err := led.Notices()
 	if err != nil {
 		return err
-	}
-	same := func(n ledger.Notice) func(ledger.Notice) bool {
-		return func(o ledger.Notice) bool { return o.ID == n.ID && o.Target == n.Target }
 	}
 	all = slices.DeleteFunc(all, func(n ledger.Notice) bool { return !slices.ContainsFunc(open, same(n)) })
 	if len(all) == 0 && !asJSON {

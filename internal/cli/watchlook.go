@@ -36,6 +36,7 @@ type watcher struct {
 	bell    *bell
 	deaf    bool                   // it was said that people cannot be told
 	rung    map[belay.RunID]string // what people were told, at this look
+	aside   func(belay.RunID) bool // whether something is kept beside that, at this look
 	stoodBy bool
 	stopped proc.Identity // the watch that leads and was stopped by a signal when it was last looked at
 	stops   int           // how often in a row
@@ -71,6 +72,7 @@ func (w *watcher) look() ([]watch.Decision, error) {
 	if w.rung, err = w.ws.state.Ledger().Told(ids...); err != nil {
 		return nil, err
 	}
+	w.aside = w.bell.aside.Some()
 	for _, e := range ends {
 		w.driverEnded(e, kept)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -14,10 +15,17 @@ import (
 // ring tells people what a look came to. What their driver told them already is
 // not told again, but for reminders.
 func (w *watcher) ring(d watch.Decision, sum journal.Summary, run watch.Run) {
-	if err := w.rings(d, sum, run); err != nil && !w.deaf {
-		w.deaf = true // once: the next look tries again
+	err := w.rings(d, sum, run)
+	var unkept *notKept
+	switch {
+	case err == nil || w.deaf:
+		return
+	case errors.As(err, &unkept):
+		w.app.say("the notification about run %s cannot be kept, and is sent once: %s", sum.ID, err)
+	default:
 		w.app.say("people could not be told about run %s: %s", sum.ID, err)
 	}
+	w.deaf = true // once: the next look tries again
 }
 
 func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) error {
@@ -27,7 +35,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 	was := w.rung[sum.ID]
 	about := func() (aboutRun, error) { return w.bell.about(sum.ID) }
 	switch {
-	case !d.Event.Calls() && was == "":
+	case !d.Event.Calls() && was == "" && !w.aside(sum.ID):
 		return nil
 	case !d.Event.Calls() && run.Status != belay.Running && run.Parked.IsZero():
 		return w.bell.tell(sum.ID, was, nil, about) // what is over is forgotten after a while
