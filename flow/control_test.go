@@ -235,6 +235,7 @@ func TestGoOnFromAStep(t *testing.T) {
 		"unknown":             {held, "z", FromUnknown, 0},
 		"failed":              {failed, "b", "", 1},
 		"done in a failed":    {failed, "a", FromSettled, 0},
+		"behind in a failed":  {failed, "c", FromBehind, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := tt.until(t)

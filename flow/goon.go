@@ -94,13 +94,33 @@ func (t *Tree) from(s *State, p belay.Path) (int, error) {
 	}
 	st := &s.steps[i]
 	reopens := t.runs[t.root].result != nil && s.result != nil && !(st.phase == Failed && s.prog.Steps[i].Optional)
+	needs := -1
+	if reopens && !s.closes(i) {
+		needs = s.behind(i)
+	}
 	switch {
 	case st.phase == Done, st.phase == NotTaken, st.phase.settled() && !reopens:
 		return 0, &CannotGoOn{Why: FromSettled, Step: p, Run: s.id, Phase: st.phase}
+	case needs >= 0:
+		return 0, &CannotGoOn{Why: FromBehind, Step: p, Run: s.id, Needs: s.prog.Steps[needs].ID}
 	case st.waits > 0:
 		return 0, &CannotGoOn{Why: FromBehind, Step: p, Run: s.id, Needs: s.prog.Steps[s.firstOf(i)].ID}
 	}
 	return i, nil
+}
+
+// behind is the first step of an ended run that has to be done before step i can begin, and
+// that is done again when the run is reopened, or was never begun; -1 for none.
+func (s *State) behind(i int) int {
+	for _, n := range s.prog.Steps[i].Needs { // they are listed before it, so this ends
+		if s.redoes(n) || !s.steps[n].phase.settled() {
+			if first := s.behind(n); first >= 0 {
+				return first
+			}
+			return n
+		}
+	}
+	return -1
 }
 
 // firstOf is the first step that has to be done before step i can begin, and that

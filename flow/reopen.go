@@ -35,11 +35,8 @@ func (s *State) reopen() error {
 			st.woken = true
 			continue
 		}
-		if st.phase != Failed && st.phase != Skipped {
+		if !s.redoes(i) {
 			continue
-		}
-		if st.phase == Failed && (s.prog.Steps[i].Optional || s.rounds != nil && i != s.lastRound(len(s.steps))) {
-			continue // its failure was allowed, and others went on from there
 		}
 		s.parted(i) // a cancelled run leaves without its hooks
 		s.unsettle(i)
@@ -67,4 +64,17 @@ func (s *State) reopen() error {
 		}
 	}
 	return nil
+}
+
+// redoes tells whether a step of an ended run is to be done again when it is reopened.
+func (s *State) redoes(i int) bool {
+	switch st := &s.steps[i]; {
+	case st.phase == Skipped:
+		return true
+	case st.phase != Failed:
+		return false
+	case s.prog.Steps[i].Optional, s.rounds != nil && i != s.lastRound(len(s.steps)):
+		return false // its failure was allowed, and others went on from there
+	}
+	return true
 }
