@@ -16,7 +16,8 @@ import (
 // installLine is what --install or --uninstall did, as --json prints it.
 type installLine struct {
 	File    string   `json:"file"`
-	Done    string   `json:"done"` // written, there, removed or absent
+	Done    string   `json:"done"`           // written, there, removed or absent; of a dry run what it would be
+	Text    string   `json:"text,omitempty"` // of a dry run: what would be written
 	Next    []string `json:"next,omitempty"`
 	Undo    []string `json:"undo,omitempty"`
 	EnvFile string   `json:"environment_file,omitempty"`
@@ -52,8 +53,10 @@ func (a *app) watchService() (service.Service, error) {
 // watchAsService installs or uninstalls it.
 func (a *app) watchAsService(cmd *cobra.Command, args []string, o watchOptions) error {
 	switch {
-	case o.install && o.uninstall || o.dry || len(args) > 0:
-		return usage(cmd, errors.New("--install and --uninstall stand alone"))
+	case o.install && o.uninstall || o.dry && o.uninstall || len(args) > 0:
+		return usage(cmd, errors.New("--install and --uninstall stand alone; only --install takes --dry-run"))
+	case o.install && o.dry:
+		return a.showWatchService(o.json)
 	case o.install:
 		return a.installWatch(o.json)
 	}
@@ -85,6 +88,34 @@ func (a *app) installWatch(asJSON bool) error {
 		a.out.line("variables that runs need (API keys, secrets), one NAME=VALUE on a line, go into %s (mode 600)", l.EnvFile)
 	}
 	a.out.line("undo it:\n  %s", strings.Join(l.Undo, "\n  "))
+	return nil
+}
+
+// showWatchService prints the file that would be written, and where, and writes nothing.
+func (a *app) showWatchService(asJSON bool) error {
+	s, err := a.watchService()
+	if err != nil {
+		return err
+	}
+	there, err := s.There()
+	if err != nil {
+		return a.serviceFailed("install watch", s, err)
+	}
+	l := installLine{File: s.File(), Done: "written", Text: s.Text(), Next: s.Start(), EnvFile: s.Variables()}
+	if there {
+		l.Done = "there"
+	}
+	if asJSON {
+		a.object(l)
+		return nil
+	}
+	switch {
+	case there:
+		a.say("%s is there already; this is what it has, and nothing was written", l.File)
+	default:
+		a.say("%s would be written, with this text; nothing was written", l.File)
+	}
+	a.out.line("%s", strings.TrimSuffix(l.Text, "\n"))
 	return nil
 }
 

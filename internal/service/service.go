@@ -203,17 +203,27 @@ type Foreign struct{ Path string }
 
 func (e *Foreign) Error() string { return e.Path + " was not written by belay, or was changed since" }
 
-// Install writes the file, and tells whether it was there already as it should be.
-func (s Service) Install() (there bool, err error) {
-	text, path := s.Text(), s.File()
+// There tells whether the file is there as it should be. One that somebody else wrote is
+// an error.
+func (s Service) There() (bool, error) {
+	path := s.File()
 	have, err := os.ReadFile(path)
 	switch {
-	case err == nil && string(have) == text:
+	case err == nil && string(have) == s.Text():
 		return true, nil
 	case err == nil && !ours(string(have)):
 		return false, &Foreign{path}
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
+	}
+	return false, nil
+}
+
+// Install writes the file, and tells whether it was there already as it should be.
+func (s Service) Install() (there bool, err error) {
+	text, path := s.Text(), s.File()
+	if there, err := s.There(); there || err != nil {
+		return there, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return false, err
