@@ -134,7 +134,7 @@ func (c Copy) Take(recs []event.Record) error {
 			c.seen(got)
 		}
 		_, used := o.Tree.Spent()
-		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD})
+		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD, Redone: o.Tree.Done() - stepsDone(o.Tree)})
 	}
 	return nil
 }

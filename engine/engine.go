@@ -80,6 +80,8 @@ type drive struct {
 	limits  limits                 // until when open attempts may take
 	tried   int                    // attempts that ended since work was finished last
 	worked  int64                  // work that was finished then
+	redone  int64                  // of that, what counts no further step, when it was counted last
+	counted bool                   // it was
 	ledAt   time.Time              // when it was asked whether a watch leads
 	needed  map[string][]string    // trees that the run has; nil = not looked at yet
 	heard   int                    // answers of the asker

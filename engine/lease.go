@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 // treeEvery is how often a tree that others have is asked for again.
@@ -98,9 +99,17 @@ func (w *drive) beat() {
 	if done := w.Tree.Done(); done != w.worked {
 		w.worked, w.tried = done, 0
 	}
+	if w.turn.Status != belay.Running || !w.counted { // while it goes on the work that is finished is new
+		w.redone, w.counted = w.Tree.Done()-stepsDone(w.Tree), true
+	}
 	_, used := w.Tree.Spent()
-	w.Log.Beat(journal.Sign{Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried, Micros: used.MicroUSD})
+	w.Log.Beat(journal.Sign{
+		Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried, Micros: used.MicroUSD, Redone: w.redone,
+	})
 }
+
+// stepsDone is how many steps of a tree are done, as its summary counts them.
+func stepsDone(t *flow.Tree) int64 { return int64(story.CountSteps(story.Unsettled(t)).Done) }
 
 // awaitedWords say what a run waits for.
 func awaitedWords(a flow.Awaited) string {

@@ -70,6 +70,9 @@ type Open struct {
 	anew time.Time // when a person took back what was used; zero = nobody did
 }
 
+// Begun tells whether a record of the run was written.
+func (o *Open) Begun() bool { return o.run.Seq() > 0 }
+
 // Create makes the folder of a new run and freezes its recipes. The run has no
 // record yet; the first one is written by Drive or Write.
 func (l *Local) Create(spec Spec) (*Open, error) {

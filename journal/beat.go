@@ -38,6 +38,7 @@ type Beat struct {
 	Allowed int64 `json:"allowed,omitempty"` // until when its open attempts may take, by their own limits
 	Tried   int   `json:"tried,omitempty"`   // attempts that ended since work was finished last
 	Micros  int64 `json:"micros,omitempty"`  // what its agents cost so far, in millionths of a dollar
+	Redone  int64 `json:"redone,omitempty"`  // of Done, what counts no further step: a step that was done again
 }
 
 // Sign is what a driver says of itself in a beat.
@@ -48,11 +49,12 @@ type Sign struct {
 	Allowed time.Time // until when its open attempts may take; zero = none is open
 	Tried   int       // attempts that ended since work was finished last
 	Micros  int64     // what its agents cost so far, in millionths of a dollar
+	Redone  int64     // of Done, what counts no further step: a step that was done again
 }
 
 // sign is what the beat says again.
 func (b Beat) sign() Sign {
-	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried, Micros: b.Micros}
+	s := Sign{Phase: b.Phase, Done: b.Done, Tried: b.Tried, Micros: b.Micros, Redone: b.Redone}
 	if b.Until != 0 {
 		s.Until = time.Unix(b.Until, 0)
 	}
@@ -66,6 +68,9 @@ func (b Beat) sign() Sign {
 func (b Beat) Driver() proc.Identity {
 	return proc.Identity{Pid: b.Pid, Start: b.Start, Boot: b.Boot}
 }
+
+// Steps is how many steps are done.
+func (b Beat) Steps() int64 { return max(0, b.Done-b.Redone) }
 
 // encode is one line of JSON, padded, with a checksum at its end, because a
 // reader may see half of a write.
@@ -116,7 +121,7 @@ func (r *Run) beat(s Sign) {
 	r.last = Beat{
 		Pid: self.Pid, Start: self.Start, Boot: self.Boot,
 		Seq: r.end.seq, Done: s.Done, At: time.Now().UTC(), Phase: s.Phase,
-		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried), Micros: s.Micros,
+		Until: seconds(s.Until), Allowed: seconds(s.Allowed), Tried: min(s.Tried, maxTried), Micros: s.Micros, Redone: s.Redone,
 	}
 	line, ok := r.last.encode()
 	if !ok || r.beats == nil {

@@ -135,7 +135,7 @@ func lineOf(sum journal.Summary) runLine {
 	}
 	l := runLine{
 		ID: sum.ID, Status: sum.Status, Code: sum.Code, Recipe: sum.Name, Dir: sum.Dir,
-		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Done, Micros: sum.Beat.Micros, Reason: sum.Reason, Cure: sum.Cure,
+		Started: sum.Started, Ended: sum.Ended, Done: sum.Beat.Steps(), Micros: sum.Beat.Micros, Reason: sum.Reason, Cure: sum.Cure,
 	}
 	if sum.Status == belay.Running {
 		if sum.Beginning || driver.Alive() {
