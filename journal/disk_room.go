@@ -57,3 +57,17 @@ func nameless(err error) error {
 	}
 	return err
 }
+
+// Full tells whether the disk of the state directory has no room for what a run writes
+// when it goes on. One that cannot be asked has other troubles.
+func (s *State) Full() bool {
+	var is unix.Statfs_t
+	if s.still != nil || unix.Statfs(s.dir, &is) != nil || is.Blocks == 0 {
+		return false
+	}
+	free := is.Bavail
+	if os.Geteuid() == 0 { // who may use what is kept back for root
+		free = is.Bfree
+	}
+	return uint64(free)*uint64(is.Bsize) < probeSize || is.Files > 0 && is.Ffree == 0 //nolint:gosec,unconvert // its type differs by system, and it is never negative
+}

@@ -132,8 +132,12 @@ func damaged(path string, seq int64, why string, err error) error {
 // unwritten types an error of a write by its cause.
 func unwritten(op, path string, err error) error {
 	if isFull(err) {
+		then := "resume the run"
+		if filepath.Base(path) == indexName { // also of those who only look
+			then = "type the same again"
+		}
 		return exit.New(exit.Infra, op, &Full{Path: path, Err: err},
-			"free space on "+filepath.Dir(path)+" (or raise the quota or file size limit), then resume the run")
+			"free space on "+filepath.Dir(path)+" (or raise the quota or file size limit), then "+then)
 	}
 	return exit.New(exit.Infra, op, &Unwritten{Path: path, Err: err},
 		"check the disk and the directory of "+path+", then resume the run")

@@ -20,6 +20,7 @@ type Facts struct {
 	Lacks     []string // variables that its steps were given and that are not set here
 	WantsDisk string   // the directory of a step that is held because the disk was full; "" = none
 	DiskFree  bool     // there is room again
+	Full      string   // the state directory, while its disk has no room: nothing can go on; "" = it has
 	Watched   bool     // a watch leads, and wakes what is parked
 }
 
@@ -35,6 +36,7 @@ type Account struct {
 	Task    *Task   // of belay do; nil for a run of another recipe, and for what is below one
 	Refused *Review // of a task that ended because its plan was not approved
 	Next    Next
+	Disk    string // the directory whose disk needs room before that; "" = none
 }
 
 // Account is that of a run of the tree.

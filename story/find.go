@@ -133,8 +133,24 @@ func (f *finder) rerun(p belay.Path) move {
 	}}
 }
 
-// next is what to do about the run.
+// next is what to do about the run. One that nobody drives needs room for its records.
 func (f *finder) next() Next {
+	n := f.best()
+	switch f.Status {
+	case belay.Running, belay.Held, belay.Stopped, belay.Paused, belay.Parked:
+		if f.Full != "" && !f.Alive && len(n.Commands) > 0 {
+			n.Advice, f.Disk = FreeDisk, f.Full
+		}
+	case belay.Achieved, belay.Aborted, belay.Failed, belay.Hollow, belay.NotAchieved, belay.Partial, belay.Stalemate:
+	}
+	if n.Advice == FreeDisk && f.Disk == "" {
+		f.Disk = f.WantsDisk
+	}
+	return n
+}
+
+// best is what to do about a run whose disk has room.
+func (f *finder) best() Next {
 	if f.Task != nil {
 		r, err := Resumes(f.tree, f.Task, Wish{GoOn: flow.GoOn{ID: tried}})
 		if n, other := f.ofTask(r); other && err == nil && f.Status != belay.Running {

@@ -83,7 +83,7 @@ func TestWatchWithAFullDisk(t *testing.T) {
 		t.Helper()
 		select {
 		case body := <-told:
-			if !strings.Contains(body, `"run":"`+run+`"`) || !strings.Contains(body, "free space on "+c.dir) || !strings.Contains(body, "belay resume "+run) || len(told) > 0 {
+			if !strings.Contains(body, `"run":"`+run+`"`) || !strings.Contains(body, "free space on "+c.dir) || !strings.Contains(body, filepath.Join(c.dir, "state")+" resume "+run) || len(told) > 0 {
 				t.Errorf("%d more notices after %s", len(told), body)
 			}
 		default:

@@ -122,3 +122,39 @@ func (f *fullDisk) taken() (list []string) {
 	}
 	return list
 }
+
+// What is named on a full disk helps: a run that never began is started again, and one that
+// died is resumed when there is room. A driver that could write nothing has stopped nothing.
+//
+// promise: X
+func TestWhatToTypeOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	f := newFullDisk(t)
+	f.leave("w0")
+	f.fill()
+	room := "free space on " + filepath.Join(f.dir, "state")
+	for _, tt := range []struct {
+		args []string
+		code int
+		want []string
+		not  string
+	}{
+		{[]string{"run", "r.yaml", "--id", "y2"}, exit.Infra, []string{"hint: " + room, "belay run r.yaml --id y2\n"}, "resume"},
+		{[]string{"run", "r.yaml", "--id", "y3", "--detach"}, exit.Infra, []string{"hint: " + room, "belay run r.yaml --id y3\n"}, "resume"},
+		{[]string{"resume", "w0"}, exit.Infra, []string{"run w0 LOST after", "next: " + room + ", then belay resume w0"}, "STOPPED"},
+		{[]string{"runs"}, exit.OK, []string{"w0   LOST "}, "y2"},
+		{[]string{"inbox"}, exit.OK, []string{"its driver died before the run ended; first " + room}, "STOPPED"},
+		{[]string{"why", "w0"}, exit.OK, []string{filepath.Join(f.dir, "state") + ","}, "STOPPED"},
+	} {
+		out, err := f.command(tt.args...).CombinedOutput()
+		text := strings.Join(strings.Fields(string(out)), " ") + "\n" // a page is broken into lines
+		for _, want := range tt.want {
+			if !strings.Contains(string(out), want) && !strings.Contains(text, want) {
+				t.Errorf("%v: no %q in\n%s", tt.args, want, out)
+			}
+		}
+		if codeOf(err) != tt.code || strings.Contains(string(out), tt.not) {
+			t.Errorf("%v: exit %d, want %d, and no %q in\n%s", tt.args, codeOf(err), tt.code, tt.not, out)
+		}
+	}
+}

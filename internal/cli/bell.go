@@ -189,7 +189,7 @@ func (b *bell) about(id belay.RunID) (aboutRun, error) {
 
 // heard takes in what a run that was read tells.
 func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
-	root, name := s.Tree.Run(s.id), b.app.name()
+	root, name := s.Tree.Run(s.id), b.name()
 	status := s.Tree.Status()
 	e, _ := root.Started()
 	b.learn(slices.Concat(hand.Hidden(s.Tree.Library()), s.Tree.Started().Secrets))

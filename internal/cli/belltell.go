@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/notify"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/ledger"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -82,6 +83,31 @@ func (b *bell) tellIf(id belay.RunID, was string, items []watch.Item, about func
 	return false, &notKept{err}
 }
 
+// name is how the program is called in a notice: who reads it types that somewhere else,
+// where no variable names the state directory.
+func (b *bell) name() string {
+	env := func(name string) string {
+		if name == "BELAY_STATE" {
+			return ""
+		}
+		return b.app.env(name)
+	}
+	if dir, err := StateDir(env); err == nil && sameDir(dir, b.state.Dir()) {
+		return "belay"
+	}
+	return "belay --state " + story.Quote(b.state.Dir())
+}
+
+// sameDir tells whether two names are those of one directory.
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
 func (b *bell) nudges() watch.Nudges {
 	return watch.Nudges{Every: b.cfg.Nudge.Value, Most: b.cfg.MaxNudges.Value}
 }
@@ -138,9 +164,6 @@ func (b *bell) fill(list []ledger.Notice, n notify.Notice) error {
 // nowhere but aside, and sent once, however often the same run dies of it.
 func (b *bell) died(o *engine.Open, reason, next string) {
 	root := o.Tree.Run(o.ID)
-	if root == nil {
-		return // it never began; who typed it reads the error
-	}
 	list := b.wanted(root.Recipe().Notify, watch.OnStalled)
 	e, _ := root.Started()
 	now := time.Now()

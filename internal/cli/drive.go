@@ -174,12 +174,15 @@ func (a *app) endLike(ctx context.Context, ws *workshop, id belay.RunID, rest *b
 // on because a disk is full; that gets a hint which helps.
 func (a *app) tellRest(ws *workshop, o *engine.Open, rest *belay.RunResult, b *bell, err error) error {
 	var full *journal.Full
-	stuck := errors.As(err, &full)
-	if stuck {
-		cure := fmt.Sprintf("free space on %s, then %s resume %s", filepath.Dir(full.Path), a.name(), o.ID)
-		err = exit.New(exit.Code(err), "", err, cure)
+	if !o.Begun() {
+		return err // who typed it reads it, and starts the run again
+	}
+	if errors.As(err, &full) {
+		dir := filepath.Dir(full.Path)
+		cure := func(name string) string { return fmt.Sprintf("free space on %s, then %s resume %s", dir, name, o.ID) }
+		err = exit.New(exit.Code(err), "", err, cure(a.name()))
 		if rest == nil && a.tells(ws, o) {
-			b.died(o, fmt.Sprintf("the disk of %s is full: %s", filepath.Dir(full.Path), cure), a.name()+" resume "+string(o.ID))
+			b.died(o, fmt.Sprintf("the disk of %s is full: %s", dir, cure(b.name())), b.name()+" resume "+string(o.ID))
 		}
 	}
 	if rest == nil || !a.tells(ws, o) {
@@ -225,7 +228,11 @@ func (e ending) settle(id belay.RunID) (res belay.RunResult, err, aside error) {
 	}
 	if after != nil {
 		res.Code = exit.Infra
-		return res, exit.New(exit.Infra, "clean up after the run", after, hint(after)), nil
+		cure := hint(after)
+		if full := (*journal.Full)(nil); errors.As(after, &full) {
+			cure = "free space on " + filepath.Dir(full.Path) + ", then resume the run"
+		}
+		return res, exit.New(exit.Infra, "clean up after the run", after, cure), nil
 	}
 	return res, nil, nil
 }
@@ -275,11 +282,12 @@ func (a *app) ended(id belay.RunID, res belay.RunResult) {
 // account is what there is to say about a run that nobody drives any more; nil for one
 // that never began.
 func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *story.Account {
-	if o.Tree.Run(o.ID) == nil {
+	if !o.Begun() {
 		return nil // the error says why
 	}
 	f := story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob), Lacks: a.lacks(o.Tree.Started().Given), Watched: true}
 	f.WantsDisk, f.DiskFree = diskOf(o.Tree, st)
+	f.Full = fullDir(st)
 	return told.Account(o.ID, f)
 }
 

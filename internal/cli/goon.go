@@ -44,6 +44,14 @@ func diskOf(tree *flow.Tree, st *journal.State) (dir string, free bool) {
 	return dir, wants && !hand.Look(dir, st.Dir(), 0).DiskFull
 }
 
+// fullDir is the state directory while its disk has no room, "" otherwise.
+func fullDir(st *journal.State) string {
+	if st.Full() {
+		return st.Dir()
+	}
+	return ""
+}
+
 // cannotGoOn says what to type instead.
 func (a *app) cannotGoOn(id belay.RunID, step string, no *flow.CannotGoOn) error {
 	hint := ""

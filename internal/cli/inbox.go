@@ -309,6 +309,10 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	status := story.Status(s.Tree)
 	l.Since = s.Last.UTC()
 	l.say(acc.Next, a.name())
+	room := ""
+	if acc.Disk != "" {
+		room = "; first free space on " + acc.Disk
+	}
 	switch {
 	case sum.Status == belay.Stopped || sum.Status == belay.Paused:
 		return a.restingWith(st, sum, acc.Next, list)
@@ -324,9 +328,9 @@ func (a *app) opened(st *journal.State, sum journal.Summary, l letter) []letter 
 	case len(list) > 0 || !s.crashed():
 		return list
 	case sum.Status == belay.Held:
-		l.Kind, l.Question = letterDecided, story.DecidedReason
+		l.Kind, l.Question = letterDecided, story.DecidedReason+room
 	default:
-		l.Kind, l.Question = letterCrashed, "its driver died before the run ended"
+		l.Kind, l.Question = letterCrashed, "its driver died before the run ended"+room
 	}
 	return []letter{l}
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 type runOptions struct {
@@ -153,7 +155,7 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	}
 	open, err := ws.local.Create(spec)
 	if err != nil {
-		return err
+		return a.beginAgain(ws, cmd, name, o, err)
 	}
 	a.subject = open.ID
 	if o.made != nil {
@@ -165,12 +167,42 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		keepTitle(ws.state.Folder(open.ID), vars, slices.Contains(o.exclude, workTag))
 	}
 	if o.detach {
-		return a.detach(ctx, ws, open, o.json)
+		err = a.detach(ctx, ws, open, o.json)
+	} else {
+		if !o.json {
+			a.say("run %s of recipe %s", open.ID, spec.Set.Root.Name)
+		}
+		err = a.drive(ctx, ws, open, o.json)
 	}
-	if !o.json {
-		a.say("run %s of recipe %s", open.ID, spec.Set.Root.Name)
+	if err != nil && !open.Begun() {
+		return a.beginAgain(ws, cmd, name, o, err)
 	}
-	return a.drive(ctx, ws, open, o.json)
+	return err
+}
+
+func isFull(err error) bool {
+	var full *journal.Full
+	return errors.As(err, &full)
+}
+
+// beginAgain is the error of a run that never began because a disk is full: nothing is
+// there to go on with.
+func (a *app) beginAgain(ws *workshop, cmd *cobra.Command, name string, o runOptions, err error) error {
+	if !isFull(err) && !ws.state.Full() {
+		return err
+	}
+	again := "the same command"
+	if cmd.Name() == "run" {
+		c := story.Command{"run", name}
+		if o.id != "" {
+			c = append(c, "--id", o.id)
+		}
+		again = c.Text(a.name())
+		if len(o.sets.sets)+len(o.sets.files)+len(o.sets.envs) > 0 {
+			again += " with the same values"
+		}
+	}
+	return exit.New(exit.Code(err), "", err, fmt.Sprintf("free space on %s (or raise the quota or file size limit), then start it again: %s", ws.state.Dir(), again))
 }
 
 // canBegin refuses flags that no run can begin with.

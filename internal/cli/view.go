@@ -131,6 +131,7 @@ func (s *runView) facts(now time.Time) story.Facts {
 	if s.lies == nil && s.state != nil {
 		f.Watched = s.state.WatchLeads()
 		f.WantsDisk, f.DiskFree = diskOf(s.Tree, s.state)
+		f.Full = fullDir(s.state)
 	}
 	return f
 }

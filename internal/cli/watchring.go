@@ -52,7 +52,7 @@ func (w *watcher) rings(d watch.Decision, sum journal.Summary, run watch.Run) er
 			r = aboutRun{notice: notify.Notice{Run: sum.ID, Recipe: sum.Name, Dir: sum.Dir, Status: string(sum.Status)}}
 		}
 		r.notice.Code, r.notice.Reason, r.notice.Items = d.Code(), d.Reason, []notify.Item{}
-		r.notice.Next = story.Command(strings.Fields(d.Next)).Given(d.Needs...).Text(w.app.name())
+		r.notice.Next = story.Command(strings.Fields(d.Next)).Given(d.Needs...).Text(w.bell.name())
 		return r, nil
 	})
 }

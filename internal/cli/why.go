@@ -129,6 +129,7 @@ type whyFacts struct {
 	pausing string // who wants nothing new to start
 
 	parked string // for what and until when nobody drives it
+	disk   string // the directory that needs room first
 }
 
 // explain puts the account of a run into the form of the page. It reads what is
@@ -153,6 +154,7 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 	if p, parked := s.Tree.Parked(); parked {
 		w.parked = s.parkedFor(p, now)
 	}
+	w.disk = acc.Disk
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

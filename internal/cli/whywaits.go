@@ -137,7 +137,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.WakeIt:
 		return "no watch runs, so nobody wakes it: resume it, or start belay watch --all"
 	case story.FreeDisk:
-		return "make room on the disk, then go on; what is done is not done again"
+		return "make room on the disk of " + w.disk + ", then go on; what is done is not done again"
 	case story.StartOver:
 		return "resume would run nothing: the run keeps its recipe and the values of --set; start a new run"
 	case story.Watch:

@@ -87,7 +87,7 @@ func (t tally) String() string {
 func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
 	id := acc.Run
 	t := count(tree)
-	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), t)}
+	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, stands(acc, res), readable.Took(took), t)}
 	for _, v := range t.bad {
 		lines = append(lines, badLine(v).Format(false))
 		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
@@ -113,6 +113,21 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 		lines = append(lines, "next: "+next)
 	}
 	return lines
+}
+
+// signals is where exit codes begin that say by which signal a process was ended.
+const signals = 128
+
+// stands is how a run stands after its driver: a driver that could not write down that the
+// run is stopped leaves it as it was.
+func stands(acc *story.Account, res belay.RunResult) string {
+	switch {
+	case res.Status != belay.Stopped || acc.Status == belay.Stopped || res.Code >= signals:
+		return string(res.Status)
+	case acc.Crashed:
+		return "LOST"
+	}
+	return string(acc.Status)
 }
 
 func badLine(v story.Placed) Line {
@@ -150,6 +165,8 @@ func Next(acc *story.Account, belayCmd string) string {
 		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
 	case story.EditPlan:
 		return "edit plan.json in the folder of the run" + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
+	case story.FreeDisk:
+		return "free space on " + acc.Disk + then + acc.Next.Line(belayCmd)
 	case story.CarryOut:
 		return typed[0] + "   # carries out this plan"
 	case story.CarriedOut:
@@ -159,7 +176,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	case story.AddChecks:
 		return typed[0] + "   # a new run with a check for each criterion; or --trust-reflection"
 	case story.AnswerFirst, story.RaiseBudget, story.ChangeFirst, story.AnswerNow, story.WaitService, story.Watch, story.Answered, story.LookAtWork,
-		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.FreeDisk, story.StartOver:
+		story.Reopen, story.StartNew, story.RunAgain, story.AnswerWakes, story.TimedOut, story.StartOver:
 		return acc.Next.Line(belayCmd)
 	case story.Nothing:
 	}
