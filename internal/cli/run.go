@@ -124,33 +124,8 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 			defer release()
 		}
 	}
-	if o.maxParallel > 0 {
-		if err := ws.cfg.SetMaxParallel(o.maxParallel, "--max-parallel"); err != nil {
-			return usage(cmd, err)
-		}
-	}
-	if err := a.hide(cmd, ws, o.secrets); err != nil {
-		return err
-	}
-	spec, err := a.spec(ws.cfg, name, dir, vars, o)
-	if err == nil {
-		err = a.secretSets(vars, spec.Set, ws.local.Secrets)
-	}
+	spec, err := a.specOf(ctx, cmd, ws, name, dir, vars, o)
 	if err != nil {
-		return err
-	}
-	a.sayReplaced(spec.Set)
-	a.warnUnread(spec.Set, vars)
-	if err := a.unmet(spec, name); err != nil {
-		return err
-	}
-	if err := a.staff(cmd, &spec, ws.cfg, a.agents, o.agents); err != nil {
-		return err
-	}
-	if o.like != nil {
-		a.sameAs(*o.like, &spec)
-	}
-	if err := a.loggedIn(ctx, &spec, ws.cfg, a.agents); err != nil {
 		return err
 	}
 	open, err := ws.local.Create(spec)
@@ -178,6 +153,38 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		return a.beginAgain(ws, cmd, name, o, err)
 	}
 	return err
+}
+
+// specOf is the run that is asked for, once its recipe, its values and its agents are
+// known to be good.
+func (a *app) specOf(ctx context.Context, cmd *cobra.Command, ws *workshop, name, dir string, vars map[string]json.RawMessage, o runOptions) (engine.Spec, error) {
+	if o.maxParallel > 0 {
+		if err := ws.cfg.SetMaxParallel(o.maxParallel, "--max-parallel"); err != nil {
+			return engine.Spec{}, usage(cmd, err)
+		}
+	}
+	if err := a.hide(cmd, ws, o.secrets); err != nil {
+		return engine.Spec{}, err
+	}
+	spec, err := a.spec(ws.cfg, name, dir, vars, o)
+	if err == nil {
+		err = a.secretSets(vars, spec.Set, ws.local.Secrets)
+	}
+	if err != nil {
+		return spec, err
+	}
+	a.sayReplaced(spec.Set)
+	a.warnUnread(spec.Set, vars)
+	if err := a.unmet(spec, name); err != nil {
+		return spec, err
+	}
+	if err := a.staff(cmd, &spec, ws.cfg, a.agents, o.agents); err != nil {
+		return spec, err
+	}
+	if o.like != nil {
+		a.sameAs(*o.like, &spec)
+	}
+	return spec, a.loggedIn(ctx, &spec, ws.cfg, a.agents)
 }
 
 func isFull(err error) bool {
