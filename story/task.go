@@ -165,14 +165,19 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
 	t.Back, t.Aside = kept.Files > 0, kept.Aside
 	if t.Branch == "" && t.Type == "Development" {
-		t.Warnings = append(t.Warnings, swept(tree, started.Dir)...)
+		var rest struct{ Lost []string }
+		if round != nil {
+			r.get(round, "rest", &rest)
+		}
+		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost)...)
 	}
 	return t
 }
 
 // swept says what became of work that a person had not committed in the directory where
 // agents worked: it was taken away, or somebody committed there, where no agent was to.
-func swept(tree *flow.Tree, dir string) []string {
+// The files that are told already are not told again.
+func swept(tree *flow.Tree, dir string, told []string) []string {
 	var list []string
 	git := "git -C " + Quote(dir)
 	made := map[string]bool{} // by agents
@@ -184,7 +189,7 @@ func swept(tree *flow.Tree, dir string) []string {
 			e := &v.Main.Agent.Evidence
 			var gone []string
 			for _, path := range e.Gone {
-				if !made[path] {
+				if !made[path] && !slices.Contains(told, path) {
 					gone = append(gone, path)
 				}
 			}

@@ -71,7 +71,7 @@ func callCriteriaStatus() Function {
 			{"names", TypeAny, false, "The workstreams, as task-type gives them."},
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
-			{"committed", TypeText, false, "What was committed where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
+			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
 			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},

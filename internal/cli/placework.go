@@ -84,6 +84,11 @@ func (r runPlace) begin(ctx context.Context, name, origin, kind string) error {
 		if err := r.listIgnored(ctx, name); err != nil {
 			return infra("look at the files", err)
 		}
+		if kind != string(task.Operations) { // what an operation changes there is its work
+			if err := r.lookBefore(ctx, name == "round-1"); err != nil {
+				return infra("look at the files", err)
+			}
+		}
 		if name != "round-1" && kind == development {
 			if err := keepListed(ctx, r.list(name)); err != nil {
 				return err
@@ -179,6 +184,8 @@ type looked struct {
 	Old     string `json:"changed_before"`
 	Named   string `json:"own_path"`
 	Against string `json:"committed,omitempty"` // what was committed where nothing was to be
+
+	Lost []string `json:"lost,omitempty"` // files of which uncommitted work is gone
 }
 
 // judge makes the commit that a round is judged by, and tells what it has.
@@ -296,6 +303,11 @@ func (r runPlace) judgeHere(ctx context.Context, from worktree.Begun, name, kind
 			l.Against = fmt.Sprintf("something was committed or checked out in %s, where nothing was to be changed; look: git -C %s log -p %.12s..%.12s", here(), story.Quote(here()), from.Commit, head)
 		}
 	}
+	more, err := r.sinceBefore(ctx, &l, kind)
+	if err != nil {
+		return looked{}, infra("look at the files", err)
+	}
+	notes = append(notes, more...)
 	gone, err := r.goneIgnored(name)
 	if err != nil {
 		return looked{}, infra("look at the files", err)
