@@ -185,11 +185,12 @@ func (m *maker) since(t Tree) string {
 	return short(t.From) + ".."
 }
 
-// dirtyDiff shows uncommitted work; a snapshot has the new files, too.
+// dirtyDiff shows uncommitted work; a snapshot has the new files, too. One of a round
+// whose files were taken back is of other files.
 func (m *maker) dirtyDiff(t Tree, changes []story.Change) []string {
 	to := []string{"diff", "--stat", t.From}
 	for i := range changes {
-		if c := &changes[i]; c.Dir == t.Dir && c.Snapshot != "" {
+		if c := &changes[i]; c.Dir == t.Dir && c.Snapshot != "" && !m.isDropped(c.Run) {
 			to = []string{"diff", "--stat", t.From, c.Snapshot}
 		}
 	}
