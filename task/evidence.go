@@ -19,7 +19,8 @@ type evidence struct {
 	added   []string // and those that came with it
 	tests   bool
 	cited   map[string]bool
-	proven  bool // some criterion is met by the work, and not only as it was before
+	proven  bool     // some criterion is met by the work, and not only as it was before
+	altered []string // ignored files that checks and tests ran with, and that somebody changed during the run
 }
 
 // began is how the check of a criterion ended before the work.
@@ -81,12 +82,28 @@ func readEvidence(in *inputs) evidence {
 			e.added = append(e.added, file)
 		}
 	}
+	e.readAltered(in)
 	for _, x := range in.list("citations") {
 		o, _ := x.(map[string]any)
 		id := first(o, "criterion", "id") // none: it is for all of them
 		e.cited[id] = e.cited[id] || passed(o)
 	}
 	return e
+}
+
+// readAltered reads which files the checks and the tests ran with that are in no commit,
+// and that were changed where no agent was to work.
+func (e *evidence) readAltered(in *inputs) {
+	results, _ := unwrapped(in.any("checks")).([]any)
+	for _, x := range append(slices.Clone(results), unwrapped(in.any("tests"))) {
+		o, _ := x.(map[string]any)
+		for _, file := range pathsOf(o["altered"]) {
+			if !slices.Contains(e.altered, file) {
+				e.altered = append(e.altered, file)
+			}
+		}
+	}
+	slices.Sort(e.altered)
 }
 
 // testFile is a file that tests are in, by its name.
@@ -229,6 +246,8 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 	if len(c.Files) > 0 {
 		at := slices.IndexFunc(e.changed, func(file string) bool { return matches(c.Files, file) })
 		switch {
+		case at >= 0 && e.tests && len(e.altered) > 0:
+			return "", "a file that it names is changed, and the tests passed, with ignored files that changed during the run"
 		case at >= 0 && e.tests:
 			return line(e.changed[at], maxGoal) + " is changed, and the tests passed", ""
 		case at >= 0:
@@ -257,6 +276,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check failed: " + e.whys[c.ID]
 	case !passed:
 		return "", "its check failed"
+	case len(e.altered) > 0:
+		return "", "its check passed, with ignored files that changed during the run"
 	case !before.Passed:
 		return "its check passed", ""
 	case before.Always && !e.given:
@@ -275,7 +296,7 @@ func (e *evidence) beyond(c Criterion, tests bool) bool {
 		return true // it passed, and still proves nothing
 	}
 	if len(c.Files) > 0 { // changed, and there are no tests that could pass
-		return !tests && !e.tests && slices.ContainsFunc(e.changed, func(file string) bool { return matches(c.Files, file) })
+		return (!tests && !e.tests || len(e.altered) > 0) && slices.ContainsFunc(e.changed, func(file string) bool { return matches(c.Files, file) })
 	}
 	return len(e.cited) == 0
 }

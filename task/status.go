@@ -53,11 +53,11 @@ func callCriteriaStatus() Function {
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary` and `criteria`, or a text that ends in a status. One that nobody can read counts as NOT_ACHIEVED."},
-			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), and with `why` where it did not pass; or an object of such by id."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
-			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, and `why` where they did not."},
+			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, and `altered` as checks have it."},
 			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
@@ -145,7 +145,7 @@ func criteriaStatus(in *inputs) any {
 	if j.Pushed = pushed(in); len(j.Pushed) > 0 {
 		j.Warnings = append(j.Warnings, "an agent pushed commits of the work, which nobody asked for: "+line(strings.Join(j.Pushed, ", "), maxGoal))
 	}
-	j.Stuck = j.Stuck || in.text("committed") != "" || j.Status == Partial && len(j.Limits) == 0 && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
+	j.Stuck = j.Stuck || in.text("committed") != "" || j.Status == Partial && (len(j.Limits) == 0 || len(seen.altered) > 0) && r.status == Achieved && len(j.Missing) > 0 && j.beyond == len(j.Missing)
 	j.Line = j.closing(r, unproven)
 	return j
 }

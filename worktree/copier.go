@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ type copier struct {
 	left     int64 // bytes
 	files    int
 	out      []string // what was left out, and why
+	skip     []string // folders that are not copied
 }
 
 // entry copies a file, or a folder with all that is in it. One that is too big
@@ -102,6 +104,8 @@ func (c *copier) copyAll(ctx context.Context, src, dst string) error {
 			return nil //nolint:nilerr // gone since
 		}
 		switch {
+		case d.IsDir() && slices.Contains(c.skip, path):
+			return filepath.SkipDir
 		case d.IsDir():
 			folders = append(folders, folder{to, info})
 			return os.MkdirAll(to, 0o700)

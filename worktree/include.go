@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +47,9 @@ func (b *builder) include(ctx context.Context, from place) error {
 			first = string(b) // it was made from that of another checkout itself
 		}
 		err = os.WriteFile(filepath.Join(to.own, includedFrom), []byte(first), 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to.own, begunName), strconv.AppendInt(nil, to.moment(), 10), 0o600)
 	}
 	if err == nil && len(paths) > 0 {
 		err = os.WriteFile(filepath.Join(to.own, includedName), []byte(strings.Join(paths, "\x00")), 0o600)

@@ -17,6 +17,8 @@ import (
 type Throwaway struct {
 	Dir string // the folder of the copy that stands for the one that was asked about
 
+	Altered []string // ignored files of the user's checkout that are in it, or would be, and that were changed since the worktree was made
+
 	Root string // what is removed
 }
 
@@ -125,6 +127,9 @@ func (t *Throwaway) ignored(ctx context.Context, p place, dir, commit, base stri
 		return err
 	}
 	c := copier{to: t.Dir, left: maxIncluded}
+	if err := t.look(ctx, p, from, &c); err != nil {
+		return err
+	}
 	for _, path := range paths {
 		if c.from = from[path]; c.from == "" {
 			continue
@@ -135,6 +140,49 @@ func (t *Throwaway) ignored(ctx context.Context, p place, dir, commit, base stri
 	}
 	t.Dir = filepath.Join(t.Dir, below)
 	return os.MkdirAll(t.Dir, 0o700)
+}
+
+// look finds out what of the ignored files of the user's checkout was changed since the
+// worktree was made: it is copied because no agent works there, and now one may have.
+func (t *Throwaway) look(ctx context.Context, p place, from map[string]string, c *copier) error {
+	user, err := p.user()
+	if err != nil || user == p.top {
+		return err
+	}
+	begun, err := p.begunAt()
+	if err != nil || begun == 0 {
+		return err
+	}
+	for path, of := range from {
+		if of != user {
+			continue
+		}
+		list, cached, err := altered(ctx, user, path, begun)
+		if err != nil {
+			return err
+		}
+		t.Altered = append(t.Altered, list...)
+		c.skip = append(c.skip, cached...)
+	}
+	for _, path := range p.givenGone(user) {
+		if from[path] == "" {
+			t.Altered = append(t.Altered, shown(path))
+		}
+	}
+	slices.Sort(t.Altered)
+	return nil
+}
+
+// user is the top of the user's own checkout.
+func (p place) user() (string, error) {
+	if p.own == p.all {
+		return p.top, nil
+	}
+	b, err := os.ReadFile(filepath.Join(p.own, includedFrom))
+	if errors.Is(err, fs.ErrNotExist) { // the worktree is the user's own
+		return p.top, nil
+	}
+	return string(b), err
 }
 
 // Beside makes an empty folder that goes with the copy.
@@ -223,15 +271,9 @@ var manifests = []string{
 // be installed, or when the user has not installed anything.
 func (p place) sources(ctx context.Context, checkedOut, commit, base string, paths []string) (map[string]string, error) {
 	from := map[string]string{}
-	user := p.top
-	if p.own != p.all {
-		b, err := os.ReadFile(filepath.Join(p.own, includedFrom))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if err == nil { // else the worktree is the user's own
-			user = string(b)
-		}
+	user, err := p.user()
+	if err != nil {
+		return nil, err
 	}
 	changed := ""
 	if user != p.top && slices.ContainsFunc(paths, installed) {
@@ -239,7 +281,6 @@ func (p place) sources(ctx context.Context, checkedOut, commit, base string, pat
 		for _, name := range manifests {
 			args = append(args, ":(top,glob)**/"+name)
 		}
-		var err error
 		if changed, err = p.run(ctx, args...); err != nil {
 			return nil, err
 		}
@@ -289,11 +330,7 @@ func (p place) madeHere() func(name string) bool {
 				return false
 			}
 		}
-		usual := slices.ContainsFunc(DefaultInclude(), func(pattern string) bool {
-			ok, err := path.Match(pattern, path.Base(whole))
-			return err == nil && ok
-		})
-		return !usual
+		return !usual(whole)
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	maxSaid  = 2000            // characters of the end of an output
-	endDelay = 2 * time.Second // for the output of what was ended
+	maxSaid    = 2000            // characters of the end of an output
+	maxAltered = 20              // files that are named
+	endDelay   = 2 * time.Second // for the output of what was ended
 )
 
 // Trial is what is to be run in a copy of a commit.
@@ -49,6 +50,7 @@ type Tried struct {
 	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
 	Files   []string `json:"files,omitempty"`   // test files that are as they were before
 	Defines []string `json:"defines,omitempty"` // files that say what the test command does, and are no tests, as they were before
+	Altered []string `json:"altered,omitempty"` // ignored files in the copy that were changed since the worktree was made, where no agent works
 }
 
 // Judge says why tests prove nothing; nil when they passed.
@@ -61,6 +63,7 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		return r, err
 	}
 	defer tree.Remove()
+	defer func() { r.Altered = tree.Altered[:min(len(tree.Altered), maxAltered)] }()
 	if t.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Within)

@@ -81,13 +81,20 @@ func (h *Hand) copyOf(run belay.RunID, p belay.Path) string {
 
 // standing is how a checkout stood, as it is kept beside the records.
 type standing struct {
-	Parts worktree.Standing `json:"parts,omitempty"`
-	Error string            `json:"error,omitempty"` // why nobody knows
+	Parts  worktree.Standing `json:"parts,omitempty"`
+	Needed worktree.Needed   `json:"needed,omitzero"`
+	Error  string            `json:"error,omitempty"` // why nobody knows
 }
 
 // stood looks how a checkout stands before anybody works beside it.
 func (h *Hand) stood(ctx context.Context, dir string) (belay.Value, error) {
 	s := h.stands(ctx, dir)
+	if s.Error == "" {
+		var err error
+		if s.Needed, err = worktree.NeededIn(ctx, dir, h.Include); err != nil {
+			s.Error = h.Clean(err.Error())
+		}
+	}
 	if ctx.Err() != nil {
 		return belay.Value{}, ctx.Err()
 	}
@@ -125,6 +132,12 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 	if was.Error == "" && now.Error != "" {
 		now.Error = "git could look at it when the run began, and cannot now: " + now.Error
 	}
+	var needed []string
+	if q.Files && was.Error == "" && now.Error == "" {
+		if needed, err = was.Needed.Since(ctx, q.Dir, h.Include); err != nil {
+			now.Error = err.Error()
+		}
+	}
 	if why := cmp.Or(was.Error, now.Error); why != "" {
 		return effect.AnswerLook{Error: h.Clean(why), Beside: &effect.Beside{Dir: q.Dir, Files: q.Files}}
 	}
@@ -132,7 +145,7 @@ func (h *Hand) beside(ctx context.Context, q effect.AskLook) effect.AnswerLook {
 		on := []string{was.Parts.Branch(), now.Parts.Branch()}
 		was.Parts, now.Parts = was.Parts.Kept(on...), now.Parts.Kept(on...)
 	}
-	list := now.Parts.Since(was.Parts)
+	list := append(now.Parts.Since(was.Parts), needed...)
 	for i := range list {
 		list[i] = h.Clean(list[i])
 	}
