@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -49,6 +51,17 @@ func CanPublish(ctx context.Context, dir string, env []string, path string, pr b
 		return exit.New(exit.Infra, "", fmt.Errorf("--publish pr: gh pr list: %s", said), "try gh pr list here, or take --publish branch")
 	}
 	return nil
+}
+
+// PushesTo is a digest of where git pushes to for origin, whatever settings say so; ""
+// where there is none. The addresses themselves may have a password in them.
+func PushesTo(ctx context.Context, dir string, env []string) string {
+	to := repo{dir, env}.line(ctx, "remote", "get-url", "--push", "--all", "origin")
+	if to == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(to))
+	return hex.EncodeToString(sum[:16])
 }
 
 // asker asks programs, and picks the line of a message that tells most.

@@ -148,7 +148,9 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	if err := a.settle(place, dir, kind, &o); err != nil {
 		return err
 	}
+	to := ""
 	if o.publish != "none" {
+		to = check.PushesTo(ctx, dir, a.environ)
 		err := check.CanPublish(ctx, dir, a.environ, a.env("PATH"), o.publish == "pr", verdict.Telling)
 		if err != nil && (!o.planOnly || exit.Code(err) == exit.Usage) { // who is away now may be back when the plan is carried out
 			return err
@@ -160,7 +162,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 		"has_tests": tested, "publish": o.publish, "plan_review": o.reviewed(cfg), "trust_reflection": o.trust,
 		"review_rounds": cmp.Or(o.reviews, cfg.ReviewRounds.Value), "review_adaptive": !o.noAdapt, "track": o.track,
 		"flags": o.given, "task_title": o.title, "task_file": o.whole, "task_bytes": o.bytes,
-		"task_origin": dir, inPlaceVar: o.alone != "" || o.planOnly && o.inPlace,
+		"publish_to": to, "task_origin": dir, inPlaceVar: o.alone != "" || o.planOnly && o.inPlace,
 	} {
 		if vars[name], err = json.Marshal(v); err != nil {
 			return err

@@ -28,6 +28,7 @@ import (
 //	commit BASE    commits all files, with the message on stdin
 //	judge NAME BEGUN TYPE HOME   makes the commit that is judged, and tells as JSON what it has
 //	offer COMMIT LAST      puts the branch of the run at the commit; LAST is what was judged last
+//	pushes DIGEST  fails where git would push to another place for origin
 //	tests          names the test files that are not committed
 //	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
 //	list NAME      writes down which files there are, and what is in them
@@ -62,6 +63,8 @@ func (a *app) placeCommand() *cobra.Command {
 				return at.offer(ctx, rest[0], rest[1])
 			case "tests":
 				return at.tests(ctx)
+			case "pushes":
+				return at.pushes(ctx, rest[0])
 			case "cited":
 				return at.cited(ctx, rest)
 			case "edited":
@@ -89,7 +92,7 @@ func (a *app) placeCommand() *cobra.Command {
 	return cmd
 }
 
-var placeVerbs = []string{"own", "private", "begin", "there", "commit", "judge", "offer", "tests", "cited", "list", "changed", "same", "back", "edited"}
+var placeVerbs = []string{"own", "private", "begin", "there", "commit", "judge", "offer", "pushes", "tests", "cited", "list", "changed", "same", "back", "edited"}
 
 // keptFiles and laterFiles are folders of a run that works in a directory itself: the
 // contents of files as rounds left them, and the files of later rounds that a better

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
@@ -378,6 +379,15 @@ func (r runPlace) offer(ctx context.Context, commit, last string) error {
 	}
 	r.object(o)
 	return nil
+}
+
+// pushes looks whether origin leads where it led before the first agent began: agents can
+// change that, and what is published goes where the user said.
+func (r runPlace) pushes(ctx context.Context, want string) error {
+	if check.PushesTo(ctx, ".", r.environ) == want {
+		return nil
+	}
+	return exit.New(exit.Failed, "", errors.New("nothing was pushed: the remote origin does not lead where it led when the run began; an agent or somebody else changed the settings of git. Look: git remote -v, git config --show-origin --get-regexp '^(remote|url)'; put it back, and resume the run"), "")
 }
 
 // testName is the form that names of test files have.

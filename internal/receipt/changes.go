@@ -408,8 +408,12 @@ func (m *maker) published(c *Changes) {
 	}
 }
 
-// branchOf is the branch that a run works on.
+// branchOf is the branch that a run published, or else works on.
 func (m *maker) branchOf(run belay.RunID) string {
+	name := ""
+	if m.output(run, "branch", &name); strings.TrimSpace(name) != "" {
+		return strings.TrimSpace(name)
+	}
 	dir := m.Tree.Run(run).Base()
 	if t, ok := m.made(dir); ok {
 		return t.Branch
