@@ -85,7 +85,7 @@ func (p place) treeNow(ctx context.Context) (string, error) {
 // look away, but those of a repository inside that has no commit: git has nothing to put
 // there for it. It gives the folders of these, from the top of the tree.
 func (p place) addAll(ctx context.Context) (left []string, err error) {
-	_, err = p.run(ctx, "add", "-A", "--ignore-errors")
+	_, err = p.run(ctx, "add", "-A", "--sparse", "--ignore-errors")
 	var some *GitError
 	if err == nil || !errors.As(err, &some) || some.Code != 1 {
 		return nil, err

@@ -239,7 +239,7 @@ func After(ctx context.Context, dir, commit string) (string, error) {
 	}
 	dirty := false
 	if err == nil {
-		dirty, err = p.dirty(ctx)
+		dirty, err = p.besides(ctx)
 	}
 	if err != nil {
 		return "", fmt.Errorf("look at the worktree: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -56,7 +57,7 @@ func judge(ctx context.Context, dir string, run belay.RunID, from Begun, message
 	if err != nil {
 		return j, err
 	}
-	j.Commit, j.Bare = c.Commit, c.Bare
+	j.Commit, j.Bare, j.Inside = c.Commit, c.Bare, c.Inside
 	if c.branch != j.Home.Work {
 		if j.Left = c.branch; j.Left == "" {
 			j.Left = "a detached HEAD"
@@ -86,7 +87,7 @@ func (j *Judged) compare(ctx context.Context, p place, dir string, run belay.Run
 		if e.was != "" {
 			j.Old = append(j.Old, e.path)
 		}
-		if linkedTree(e.now) {
+		if linkedTree(e.now) && !slices.Contains(j.Inside, e.path) {
 			j.Inside = append(j.Inside, e.path)
 		}
 		j.IgnoreRules = j.IgnoreRules || e.path == ".gitignore" || strings.HasSuffix(e.path, "/.gitignore")
@@ -135,6 +136,7 @@ type Committed struct {
 	Commit string
 	New    bool     // there was something to commit
 	Bare   []string // repositories inside that git has nothing to put there for
+	Inside []string // repositories inside of which git would put only the commit there, that nobody else has
 	Pushed []string // branches of remotes that have commits of it
 
 	branch string // that is checked out; "" = none
@@ -175,6 +177,9 @@ func (p place) commitAll(ctx context.Context, h Home, message string) (c Committ
 	}
 	if err == nil {
 		c.Bare, err = p.addAll(ctx)
+	}
+	if err == nil {
+		c.Inside, err = p.leaveOut(ctx)
 	}
 	if err != nil {
 		return c, err

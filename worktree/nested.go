@@ -117,3 +117,50 @@ func (p place) twin(ctx context.Context, c change) bool {
 	head, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD")
 	return err == nil && head == c.Sha
 }
+
+// leaveOut takes the repositories inside out of the index that are no submodules, and
+// names them: of these git would commit an id that leads nowhere for everybody else.
+func (p place) leaveOut(ctx context.Context) ([]string, error) {
+	links, err := p.fromIndex(ctx, func(r rawEntry) bool { return r.mode == 0o160000 })
+	if err != nil || len(links) == 0 {
+		return nil, err
+	}
+	var known []string
+	if file := filepath.Join(p.top, ".gitmodules"); exists(file) {
+		out, err := p.run(ctx, "config", "--file", file, "--no-includes", "--list", "-z")
+		if err != nil {
+			return nil, err
+		}
+		for _, rec := range records(out) {
+			if key, value, _ := strings.Cut(rec, "\n"); strings.HasPrefix(key, "submodule.") && strings.HasSuffix(key, ".path") {
+				known = append(known, value)
+			}
+		}
+	}
+	var left []string
+	for _, e := range links {
+		if !slices.Contains(known, e.path) {
+			left = append(left, e.path)
+		}
+	}
+	if len(left) == 0 {
+		return nil, nil
+	}
+	_, err = p.feed(ctx, []byte(strings.Join(left, "\x00")+"\x00"), "update-index", "--force-remove", "-z", "--stdin")
+	return left, err
+}
+
+// besides tells whether something is not as it is committed, beside repositories inside,
+// which are in no commit.
+func (p place) besides(ctx context.Context) (bool, error) {
+	own, done, err := p.apart(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	out, err := own.run(ctx, "status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none", "--no-renames")
+	return slices.ContainsFunc(records(out), func(rec string) bool {
+		path, untracked := strings.CutPrefix(rec, "?? ")
+		return !untracked || !strings.HasSuffix(path, "/") || !exists(filepath.Join(p.top, path, ".git"))
+	}), err
+}
