@@ -290,6 +290,10 @@ func (t *Tree) attemptFound(e event.AttemptFound) {
 	}
 }
 
+// Anew tells whether a person cleared the review of a plan since its last rounds: new ones
+// begin from nothing.
+func (t *Tree) Anew() bool { return t.anew }
+
 // cleared takes back what a person let count no more.
 func (t *Tree) cleared(e event.RunCleared) {
 	t.pardoned = t.pardoned || e.What == event.CountAttempts || e.What == event.CountReview

@@ -311,6 +311,8 @@ func (f *finder) ofTask(r Resumption) (Next, bool) {
 		return Next{CarryOut, []Command{Resume(f.Run)}}, true
 	case r.No == NoFinal:
 		return Next{StartNew, []Command{again("")}}, true
+	case f.Refused != nil && f.tree != nil && f.tree.Anew():
+		return Next{GoOn, []Command{Resume(f.Run)}}, true
 	case f.Refused != nil:
 		return Next{EditPlan, []Command{Clear(f.Run, event.CountReview), Resume(f.Run), again("--plan-review", "--no-plan-review")}}, true
 	case r.No != NoRound:

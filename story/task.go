@@ -244,17 +244,25 @@ func (t *Task) Again(was event.RunStarted, here string) Command { return t.again
 // found by itself is named.
 func (t *Task) again(was event.RunStarted, here string, without string, more ...string) Command {
 	c := Command{"do"}
+	file := "FILE" // that has a task which has no place on a line
 	for _, f := range t.Flags {
+		name, value, has := strings.Cut(f, "=")
+		if name == "--file" {
+			file = Quote(value)
+			continue
+		}
 		if f == without {
 			continue
 		}
-		name, value, has := strings.Cut(f, "=")
 		if c = append(c, name); has {
 			c = append(c, Quote(value))
 		}
 	}
 	named := func(flag string) bool {
 		return slices.ContainsFunc(t.Flags, func(f string) bool { return strings.HasPrefix(f, flag+"=") })
+	}
+	if t.Planned {
+		c = append(c, "--plan")
 	}
 	if was.Dir != here {
 		c = append(c, "--dir", Quote(was.Dir))
@@ -271,7 +279,7 @@ func (t *Task) again(was event.RunStarted, here string, without string, more ...
 	case t.File != "":
 		return append(c, "--file", Quote(t.File))
 	case text == "" || utf8.RuneCountInString(text) > mostTyped || strings.ContainsFunc(text, odd):
-		return append(c, "--file", "FILE") // it has no place on a line
+		return append(c, "--file", file)
 	case text[0] == '-':
 		return append(c, "--", Quote(text))
 	}

@@ -64,10 +64,13 @@ func (o doOptions) flags(cmd *cobra.Command) error {
 func givenFlags(cmd *cobra.Command) []string {
 	list := []string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.InheritedFlags().Lookup(f.Name) != nil || slices.Contains([]string{"file", "dir", "id", "detach", "json", "plan"}, f.Name) {
+		if cmd.InheritedFlags().Lookup(f.Name) != nil || slices.Contains([]string{"dir", "id", "detach", "json", "plan"}, f.Name) {
 			return
 		}
 		value := f.Value.String()
+		if f.Name == "file" && (value == "" || value == "-") {
+			return
+		}
 		switch several, ok := f.Value.(pflag.SliceValue); {
 		case ok:
 			for _, v := range several.GetSlice() {
@@ -79,7 +82,7 @@ func givenFlags(cmd *cobra.Command) []string {
 				list = append(list, "--"+f.Name)
 			}
 			return
-		case f.Name == "criteria":
+		case f.Name == "criteria", f.Name == "file":
 			if abs, err := filepath.Abs(value); err == nil { // as it is, else
 				value = abs
 			}

@@ -187,6 +187,7 @@ type looked struct {
 	Against string `json:"committed,omitempty"` // what was committed where nothing was to be
 
 	Lost []string `json:"lost,omitempty"` // files of which uncommitted work is gone
+	Gone []string `json:"gone,omitempty"` // in no repository: files that are not there any more
 }
 
 // judge makes the commit that a round is judged by, and tells what it has.
@@ -291,6 +292,7 @@ func (r runPlace) judgeHere(ctx context.Context, from worktree.Begun, name, kind
 	l.Changed = strings.Join(seenHere(ctx, now.Since(was)), "\n")
 	if from.Top == "" {
 		first, _ := os.ReadFile(r.list("round-1")) // without one nothing is known to be gone
+		l.Gone = now.Gone(was)
 		if gone := now.Gone(worktree.ReadListing(first)); len(gone) > 0 && kind == development {
 			notes = append(notes, fmt.Sprintf("warning: deleted in %s, which is in no git repository, so that Belay has no copy to bring back: %s", here(), named(gone)))
 		}

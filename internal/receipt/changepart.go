@@ -40,6 +40,9 @@ func (r *Receipt) changesPart(p *page) {
 		if f.Change == "" {
 			row[1], row[2] = "changed", "not counted"
 		}
+		if f.Change == belay.FileDeleted && len(f.Steps) == 0 { // in no repository
+			row[2] = "not counted"
+		}
 		rows = append(rows, row)
 	}
 	p.table(rows)

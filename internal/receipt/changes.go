@@ -149,6 +149,7 @@ func (m *maker) listed(dir string) []File {
 		return nil
 	}
 	var names []string
+	gone := map[string]bool{} // after the last of the rounds that has the file
 	last := m.asked.Rounds
 	if m.putBack {
 		last = m.asked.Best
@@ -159,12 +160,22 @@ func (m *maker) listed(dir string) []File {
 		for name := range strings.Lines(text) {
 			if name = strings.TrimSpace(name); name != "" {
 				add(&names, name)
+				gone[name] = false
 			}
+		}
+		var rest struct{ Gone []string }
+		m.output(m.round(n), "rest", &rest)
+		for _, name := range rest.Gone {
+			gone[name] = true
 		}
 	}
 	var list []File
 	for _, name := range names {
-		list = append(list, File{Path: name, Steps: []string{}})
+		f := File{Path: name, Steps: []string{}}
+		if gone[name] {
+			f.Change = belay.FileDeleted
+		}
+		list = append(list, f)
 	}
 	return list
 }
