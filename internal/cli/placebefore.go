@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/effect"
@@ -67,22 +68,21 @@ func (r runPlace) sinceBefore(ctx context.Context, l *looked, kind string) (note
 		return nil, err
 	}
 	gone, replaced, err := b.Taken(ctx, l.Commit)
-	if err != nil {
-		return nil, err
+	if err != nil { // an agent may have thrown away what was kept of it
+		notes = append(notes, "warning: whether uncommitted work in "+here()+" was taken away is not known: "+err.Error())
 	}
 	l.Lost = append(append(l.Lost, gone...), replaced...)
 	for _, lost := range []struct {
 		paths []string
 		how   string
 	}{{gone, "bring it back"}, {replaced, "bring it back, in the place of what is there now"}} {
-		if len(lost.paths) == 0 {
-			continue
+		for some := range slices.Chunk(lost.paths, shownPaths) { // a line that is too long is cut
+			back := gitThere() + " checkout " + story.Quote(b.Ref) + " --"
+			for _, path := range some {
+				back += " " + story.Quote(":/"+path)
+			}
+			notes = append(notes, fmt.Sprintf("warning: an agent took away uncommitted work of %s; %s: %s", named(some), lost.how, back))
 		}
-		back := gitThere() + " checkout " + story.Quote(b.Ref) + " --"
-		for _, path := range lost.paths[:min(len(lost.paths), shownPaths)] {
-			back += " " + story.Quote(":/"+path)
-		}
-		notes = append(notes, fmt.Sprintf("warning: an agent took away uncommitted work of %s; %s: %s", named(lost.paths), lost.how, back))
 	}
 	moved, err := b.Moved(ctx, r.state)
 	if err != nil {
