@@ -83,5 +83,15 @@ func (s *State) Recipe() *recipe.Recipe { return s.prog }
 // Vars is the context as it stands.
 func (s *State) Vars() map[string]belay.Value { return s.vars.vars }
 
+// Given are the variables that steps have set, and of them those in which a secret
+// was hidden.
+func (s *State) Given() (vars map[string]belay.Value, hidden []string) {
+	vars = make(map[string]belay.Value, len(s.outputs))
+	for name := range s.outputs {
+		vars[name] = s.vars.vars[name]
+	}
+	return vars, s.hiddenOut()
+}
+
 // Seen tells whether a request is among the facts already.
 func (s *State) Seen(id string) bool { return s.seen[id] }

@@ -45,6 +45,9 @@ type app struct {
 
 	rested *belay.RunResult // of the run that it drove, once that is on disk
 
+	wants string // the one output that is to be printed; "" = none
+	gave  *given // what the run gave, once it is over
+
 	state    string // the global flags
 	color    string
 	quiet    bool

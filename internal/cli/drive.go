@@ -68,6 +68,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 		told = a.keepReceipt(ctx, ws.state, o)
 	}
 	acc := a.account(ws.state, o, told)
+	a.keepOutputs(o)
 	beside := story.BesideOf(o.Tree, taskIn(o))
 	e := ending{committed: live.Rest, result: res, err: err, cleanup: o.Close(), signal: sig}
 	res, err, aside := e.settle(o.ID)
@@ -90,7 +91,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if a.tells(ws, o) {
 		rings.ring(ctx, o.ID)
 	}
-	return err
+	return a.printWanted(res.Status, err)
 }
 
 // viewer is who looks on while a run is driven.
@@ -296,6 +297,7 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if acc == nil {
 		return
 	}
+	defer a.aside()()
 	begun := acc.Started
 	if acc.Task != nil {
 		a.taskEnd(ctx, o, acc, res, at.Sub(begun), kept)
@@ -305,5 +307,8 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 		return
 	}
 	a.broken(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name()))
+	if a.gave != nil && tellsOutputs(res.Status) {
+		a.out.lines(a.gave.lines(a.name()))
+	}
 	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
 }

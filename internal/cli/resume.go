@@ -47,11 +47,15 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "go on only with a run that has neither ended nor been stopped (for belay watch)")
 	_ = cmd.Flags().MarkHidden("unattended") // it is there: the line above made it
 	secretFlag(cmd, &o.secrets)
+	outputFlag(cmd, &a.wants)
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
 
 func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resumeOptions) (err error) {
+	if err := onlyOutput(cmd, "json"); err != nil {
+		return err
+	}
 	ws, err := a.open()
 	if err != nil {
 		return err
@@ -77,6 +81,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		return err
 	}
 	r, err := a.wishes(ctx, ws, open, o)
+	if root := open.Tree.Run(open.ID); err == nil && root != nil {
+		err = givesOutput(open.Tree.Library(), root.Recipe(), a.wants)
+	}
 	switch {
 	case err != nil:
 		return errors.Join(err, open.Close())
@@ -168,6 +175,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 		told = a.keepReceipt(ctx, ws.state, o)
 	}
 	acc := a.account(ws.state, o, told)
+	a.keepOutputs(o)
 	if e := o.Close(); err == nil {
 		err = e
 	}
@@ -183,7 +191,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 	if res.Status == belay.Aborted {
 		a.say("run %s was cancelled, which is final; start a new one", o.ID)
 	}
-	return err
+	return a.printWanted(res.Status, err)
 }
 
 // noteEnd keeps the result of an ended run for those who list runs, with the

@@ -60,6 +60,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&o.exclude, "exclude-tags", nil, "run no step with one of these when_tags")
 	compatFlag(cmd, &o.compat)
 	f.BoolVar(&o.isolate, "isolate", false, "run in a new git worktree on a new branch, like isolate: worktree in the recipe")
+	outputFlag(cmd, &a.wants)
 	f.BoolVar(&o.dry, "dry-run", false, "check everything with the given values and say what would run; run nothing")
 	cmd.ValidArgsFunction = completeRecipe
 	return cmd
@@ -83,6 +84,9 @@ func startFlags(cmd *cobra.Command, o *runOptions) {
 var idForm = pattern.Lazy(`^[a-z0-9][a-z0-9_-]{0,39}$`)
 
 func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOptions) error {
+	if err := onlyOutput(cmd, "json", "detach", "dry-run"); err != nil {
+		return err
+	}
 	vars, err := a.variables(cmd, o.sets)
 	if err != nil {
 		return err
@@ -169,6 +173,9 @@ func (a *app) specOf(ctx context.Context, cmd *cobra.Command, ws *workshop, name
 	spec, err := a.spec(ws.cfg, name, dir, vars, o)
 	if err == nil {
 		err = a.secretSets(vars, spec.Set, ws.local.Secrets)
+	}
+	if err == nil {
+		err = givesOutput(spec.Set.Library, spec.Set.Root, a.wants)
 	}
 	if err != nil {
 		return spec, err

@@ -22,6 +22,7 @@ import (
 type showOptions struct {
 	json    bool
 	records bool
+	output  string
 }
 
 func (a *app) showCommand() *cobra.Command {
@@ -31,16 +32,25 @@ func (a *app) showCommand() *cobra.Command {
 			if o.records && len(args) > 1 {
 				return usage(cmd, fmt.Errorf("--records is for a whole run"))
 			}
+			if err := onlyOutput(cmd, "json", "records"); err != nil {
+				return err
+			}
+			if o.output != "" && len(args) > 1 {
+				return usage(cmd, fmt.Errorf("--output is for a whole run"))
+			}
 			return a.read(args[0], func(s *runView) error { return a.show(s, args[1:], o) })
 		})
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per step")
 	cmd.Flags().BoolVar(&o.records, "records", false, "print the records of the journal, one JSON object per line")
+	outputFlag(cmd, &o.output)
 	cmd.ValidArgsFunction = a.completeStep
 	return cmd
 }
 
 func (a *app) show(s *runView, step []string, o showOptions) error {
 	switch {
+	case o.output != "":
+		return a.printOutput(gave(s.Tree, s.id, s.view.ReadBlob, o.output), o.output)
 	case o.records:
 		a.records(s.recs)
 	case len(step) > 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
 )
 
