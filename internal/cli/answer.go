@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 )
 
 // choices are the answers to a held step; an approval has its own.
@@ -25,7 +26,8 @@ func (a *app) answerCommand() *cobra.Command {
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			choice := args[len(args)-1]
 			if slices.Contains(choices(), choice) && why == "" {
-				return usage(cmd, errors.New("answer needs --why: the reason becomes part of the record"))
+				return exit.New(exit.Usage, "", errors.New("answer needs --why: the reason becomes part of the record"),
+					"type "+a.name()+" answer "+strings.Join(args, " ")+" --why TEXT")
 			}
 			req := event.Request{By: engine.Person(), Ask: event.RequestAnswer, Choice: choice, Why: why}
 			run, item, named := belay.CutRun(args[0])
@@ -64,7 +66,8 @@ func (a *app) decideCommand(name, short, choice, whyHelp string) *cobra.Command 
 				return usage(cmd, fmt.Errorf("%s needs RUN:ITEM, and %q has no item; see %s inbox", name, args[0], a.name()))
 			}
 			if choice == belay.ChoiceReject && why == "" {
-				return usage(cmd, errors.New("reject needs --why: the reason becomes part of the record"))
+				return exit.New(exit.Usage, "", errors.New("reject needs --why: the reason becomes part of the record"),
+					"type "+a.name()+" reject "+args[0]+" --why TEXT")
 			}
 			return a.answer(ctx, name, string(run), event.Request{By: engine.Person(), Ask: event.RequestAnswer, Item: item, Choice: choice, Why: why}, asJSON)
 		})

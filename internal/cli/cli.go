@@ -7,7 +7,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -170,6 +169,30 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 	return usage(cmd, fmt.Errorf("--color %q: must be auto, always or never", a.color))
 }
 
+// shortHelp is what fits on a small screen; belay --help has all commands.
+const shortHelp = `Belay runs AI coding agents unattended, checks their work and continues after a crash.
+
+Run:
+  belay demo              see failures being caught, in seconds, without an account
+  belay do "TASK"         carry out a task from a sentence
+  belay run RECIPE        run a recipe
+  belay rehearse RECIPE   try a recipe with scripted agents, without cost
+  belay resume            continue the run that needs it
+Look:
+  belay why               what happened, and what to do now
+  belay show, logs        the steps of a run, and what they printed
+  belay runs, inbox       all runs; what waits for you
+Act:
+  belay answer, approve   answer what a run asks
+  belay stop, pause       end a run that can be resumed; let it come to a rest
+  belay watch             resume runs that died, tell you about those that need you
+Keep:
+  belay doctor            check whether this machine is ready
+  belay gc, rm, prune     remove what runs left behind, or put it away
+
+All commands and flags: belay --help; one of them: belay COMMAND --help
+`
+
 // noCommand answers a call without a command, or with an unknown one.
 func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -183,11 +206,8 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		}
 		return exit.New(exit.Usage, "", err, "see belay --help")
 	}
-	cmd.SetOut(a.std.Err)
-	if err := cmd.Help(); err != nil {
-		return err
-	}
-	return exit.New(exit.Usage, "", errors.New("no command was given"), "try belay demo, or see belay COMMAND --help")
+	fmt.Fprint(a.std.Err, shortHelp)
+	return quietly(exit.Usage)
 }
 
 func (a *app) helpCommand() *cobra.Command {

@@ -21,16 +21,17 @@ type leftOut struct {
 	always bool // where there is none, the newest
 }
 
-// leftOuts has a row for each command that does without RUN. One that takes a run away,
-// or writes about one, asks for it by name.
+// leftOuts has a row for each command that does without RUN. One that takes a run away
+// asks for it by name.
 func leftOuts() map[string]leftOut {
 	const newest = "the newest of this directory"
 	look := leftOut{words: newest, always: true}
 	needs := leftOut{words: newest + " that needs attention", open: true, always: true}
 	runs := leftOut{words: newest + " that has not come to rest", open: true, of: []belay.Status{belay.Running, belay.Parked}}
 	return map[string]leftOut{
+		"rerun": look, "export": look, "audit": look, "judge": look, "clear": needs,
 		"show": look, "logs": look, "history": look, "receipt": look,
-		"why": needs, "resume": needs, "answer": needs, "approve": needs, "reject": needs,
+		"why": needs, "resume": needs, "answer": {}, "approve": {}, "reject": {}, // the run whose question they answer
 		"pause": runs, "stop": runs, "attach": look,
 	}
 }
@@ -39,15 +40,15 @@ func leftOuts() map[string]leftOut {
 func (a *app) runByDefault(root *cobra.Command) {
 	rows := leftOuts()
 	for _, cmd := range root.Commands() {
+		if cmd.Name() == "cancel" || cmd.Name() == "rm" {
+			a.asksForRun(cmd)
+		}
 		row, known := rows[cmd.Name()]
 		if !known {
 			continue
 		}
 		enough, run := cmd.Args, cmd.RunE
-		lacks := func(cmd *cobra.Command, given []string) bool {
-			all, _ := cmd.Flags().GetBool("all") // of stop alone; there it stands for RUN
-			return !all && (enough(cmd, given) != nil || len(given) == 0) && enough(cmd, append([]string{"RUN"}, given...)) == nil
-		}
+		lacks := func(cmd *cobra.Command, given []string) bool { return a.lacksRun(cmd, enough, given) }
 		cmd.Args = func(cmd *cobra.Command, given []string) error {
 			if lacks(cmd, given) {
 				return nil
@@ -55,7 +56,13 @@ func (a *app) runByDefault(root *cobra.Command) {
 			return enough(cmd, given)
 		}
 		cmd.RunE = func(cmd *cobra.Command, given []string) error {
-			if lacks(cmd, given) {
+			switch {
+			case lacks(cmd, given) && row.words == "":
+				var err error
+				if given, err = a.namesItem(cmd, given); err != nil {
+					return err
+				}
+			case lacks(cmd, given):
 				id, err := a.newestRun(row)
 				if err != nil {
 					return err
