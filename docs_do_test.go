@@ -17,7 +17,7 @@ func TestDocsShowTheAgentThatIsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shown, _ := strings.Cut(string(page), "\n```sh\n")
+	_, shown, _ := strings.Cut(string(page), "\n```bash\n")
 	shown, _, ok := strings.Cut(shown, "\n```\n")
 	_, run, found := strings.Cut(string(script), "\n-- agent.sh --\n")
 	if !ok || !found || strings.TrimSpace(shown) != strings.TrimSpace(run) {

@@ -29,7 +29,7 @@ func TestExplanationPrints(t *testing.T) {
 	for _, block := range fenced.FindAllStringSubmatch(string(page), -1) {
 		switch block[1] {
 		case "sh":
-			printed = typeIn(t, work, block[2])
+			printed = (&reader{home: work}).typeIn(t, work, block[2])
 		case "text":
 			compared++
 			if !flowing(block[2]).MatchString(strings.Join(strings.Fields(printed), " ")) {

@@ -15,24 +15,22 @@ var (
 	savedAs = regexp.MustCompile("Save this as `([a-z.]+)`")
 )
 
-// TestTutorials follows every tutorial word by word: it saves the files, types
-// the commands of every sh block in one terminal, and holds what they print
-// against the text block that follows, in which … stands for anything.
+// TestTutorials follows every tutorial word by word, one after the other in one state
+// directory: it saves the files, types the commands of every sh block in one terminal,
+// and holds what they print against the text block that follows, in which … stands for
+// anything.
 func TestTutorials(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "tutorial", "*.md"))
-	if err != nil || len(pages) < 2 {
-		t.Fatalf("%d tutorials: %v", len(pages), err)
+	r := newReader(t)
+	for _, page := range tutorials(t) {
+		followTutorial(t, r, page)
 	}
-	for _, page := range pages {
-		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
-			t.Parallel()
-			followTutorial(t, page)
-		})
+	if err := errors.Join(checkJournals(r.home), nothingLeft(r.home)); err != nil {
+		t.Error(err)
 	}
 }
 
-func followTutorial(t *testing.T, file string) {
+func followTutorial(t *testing.T, r *reader, file string) {
 	t.Helper()
 	page, err := os.ReadFile(file)
 	if err != nil {
@@ -52,11 +50,11 @@ func followTutorial(t *testing.T, file string) {
 			}
 			names = names[1:]
 		case "sh":
-			printed = typeIn(t, work, body)
+			printed = r.typeIn(t, work, body)
 			typed++
 		case "text":
 			if !like(body).MatchString(printed) {
-				t.Errorf("the tutorial promises\n%s\nand this was printed:\n%s", body, printed)
+				t.Errorf("%s promises\n%s\nand this was printed:\n%s", file, body, printed)
 			}
 			compared++
 		default:
@@ -64,10 +62,7 @@ func followTutorial(t *testing.T, file string) {
 		}
 	}
 	if typed < 8 || compared < 7 || len(names) > 0 {
-		t.Errorf("only %d blocks were typed and %d compared", typed, compared)
-	}
-	if err := errors.Join(checkJournals(work), nothingLeft(work)); err != nil {
-		t.Error(err)
+		t.Errorf("%s: only %d blocks were typed and %d compared", file, typed, compared)
 	}
 }
 
@@ -75,18 +70,16 @@ func followTutorial(t *testing.T, file string) {
 // the same on a machine that is too busy for a second to be enough.
 const (
 	aMoment       = "sleep 1\nkill "
-	untilItSleeps = "for i in {1..1000}; do grep -qsr 'this takes' state/runs/two/logs && break; sleep 0.05; done\nkill "
+	untilItSleeps = "for i in {1..1000}; do grep -qsr 'this takes' ~/.local/state/belay/runs/two/logs && break; sleep 0.05; done\nkill "
 )
 
 // typeIn runs a block as one would in a terminal, and gives what it printed on
 // stdout. A command that fails is no mistake of the reader.
-func typeIn(t *testing.T, dir, block string) string {
+func (r *reader) typeIn(t *testing.T, dir, block string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-c", strings.Replace(block, aMoment, untilItSleeps, 1))
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(),
-		"PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"HOME="+dir, "BELAY_STATE="+filepath.Join(dir, "state"))
+	cmd.Env = r.environ()
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
