@@ -217,6 +217,15 @@ func goCache() string {
 	return filepath.Join(dir, "go-build")
 }
 
+// goModCache is where Go keeps the modules that it has fetched, for a HOME that has none.
+func goModCache() string {
+	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
 // condition answers what a script may depend on.
 func condition(cond string) (bool, error) {
 	if cond == "root" {

@@ -61,7 +61,7 @@ func (r *reader) environ() []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "BELAY_") || strings.HasPrefix(kv, "XDG_") })
 	return append(env, "PATH="+filepath.Dir(program)+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+r.home,
 		"GIT_AUTHOR_NAME=me", "GIT_AUTHOR_EMAIL=me@example.org", "GIT_COMMITTER_NAME=me", "GIT_COMMITTER_EMAIL=me@example.org",
-		"GOCACHE="+goCache(), "RUSTUP_HOME="+rustupHome(), "PAGER=cat", "TZ=UTC")
+		"GOCACHE="+goCache(), "GOMODCACHE="+goModCache(), "RUSTUP_HOME="+rustupHome(), "PAGER=cat", "TZ=UTC")
 }
 
 // block is a part of a page that is for the test.

@@ -102,7 +102,7 @@ func demoTable(t demo.Told) []string {
 	return append(lines, "", took, "",
 		"Next:",
 		"  belay doctor                      check this machine, and list its agents",
-		"  belay rehearse RECIPE --matrix    try the same faults in your own recipe",
+		"  belay rehearse RECIPE             play a recipe of yours; then --matrix for all these faults",
 		"  docs/tutorial/first-recipe.md     write a recipe, kill it, resume it",
 		"  README.md                         what Belay does, and what it does not",
 	)

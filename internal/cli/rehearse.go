@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,20 @@ func (a *app) rehearseAll(ctx context.Context, cmd *cobra.Command, args []string
 	if err != nil {
 		return err
 	}
+	if o.script == "" && len(o.inject) == 0 && story.Code != exit.OK && story.Code != exit.Held && p.hasAgents() {
+		a.say("%s", madeUp)
+	}
 	return a.toldStory(story, o.run.json)
+}
+
+// madeUp is said where a good day fails whose agents nobody has written a script for.
+const madeUp = "note: the agents of this rehearsal are made up from the recipe. They leave a file or an answer\n" +
+	"of the right kind and do no real work, so a check of that work may fail here. That is no failure of\n" +
+	"the recipe. Say what its agents do with --script FILE; --keep leaves the script that was made up."
+
+// hasAgents tells whether an agent has a part in it.
+func (p *rehearsal) hasAgents() bool {
+	return slices.ContainsFunc(p.targets, func(t rehearse.Target) bool { return t.Type.Agent() })
 }
 
 // toldStory prints what came of a rehearsal and gives its exit code.

@@ -99,7 +99,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	if ctx.Err() != nil {
 		return exit.New(exit.Terminated, "rehearse", context.Cause(ctx), "")
 	}
-	return a.matrixTold(cells, played, time.Since(began), o.run.json)
+	return a.matrixTold(cells, played, time.Since(began), o)
 }
 
 // makeTemplate makes what the folders of its cells are copied from.
@@ -114,8 +114,14 @@ func (p *rehearsal) makeTemplate(ctx context.Context, to string) (string, error)
 	return to, nil
 }
 
+// playsAgents tells whether a recipe has agents: only they can end in a bare claim.
+func playsAgents(cells []rehearse.Cell, recipe string) bool {
+	return slices.ContainsFunc(cells, func(c rehearse.Cell) bool { return c.Recipe == recipe && c.Fault == rehearse.HollowClaim && c.Run })
+}
+
 // matrixTold prints a matrix and says how the command ends.
-func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, asJSON bool) error {
+func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, o rehearseOptions) error {
+	asJSON := o.run.json
 	bad, open, missed := 0, 0, 0
 	hint := ""
 	for _, c := range cells {
@@ -124,6 +130,9 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 		}
 		if c.Bad && c.Fault == "" && c.Word != "error" {
 			hint = "make the good day reach its goal first: see it with belay rehearse " + c.Recipe + ", and say what its agents do with --script"
+			if o.script == "" && !asJSON && playsAgents(cells, c.Recipe) {
+				a.say("%s", madeUp)
+			}
 		}
 		if c.Word == rehearse.NotHit {
 			missed++
