@@ -65,7 +65,21 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 		orders.Answers.First(open.Tree.Library())
 		open.Attend(orders.Answers)
 	}
-	return a.drive(ctx, ws, open, asJSON)
+	said := map[belay.Key]bool{}
+	facts := orders.Answers.Held(open.Tree, said)
+	for {
+		err := a.drive(ctx, ws, open, asJSON, facts...)
+		if ctx.Err() != nil || open.Tree.Status() != belay.Held {
+			return err
+		}
+		if facts = orders.Answers.Held(open.Tree, said); len(facts) == 0 {
+			return err
+		}
+		if open, err = ws.local.Resume(a.subject); err != nil {
+			return err
+		}
+		open.Attend(orders.Answers)
+	}
 }
 
 // rehearsed is the run of a rehearsal; the engine is set for it.

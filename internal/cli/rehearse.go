@@ -62,7 +62,7 @@ STEP=429:N:SECONDS with what the service asks to wait. The faults are
 	setFlag(cmd, &o.run.sets)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.inject, "inject", nil, "a fault: STEP=FAULT[:N]")
-	f.StringArrayVar(&o.answers, "answer", nil, "what a person answers to a step that asks for approval: STEP=CHOICE (default: nobody answers, and the run is held)")
+	f.StringArrayVar(&o.answers, "answer", nil, "what a person answers to a step that asks for approval, or that is held (done, again, fail or skip, once): STEP=CHOICE (default: nobody answers, and the run is held)")
 	f.IntVar(&o.seed, "seed", 1, "the same number gives the same rehearsal")
 	f.IntVar(&o.speed, "speed", defaultSpeed, "how many times as fast the run's clock is; 1 to 100000")
 	f.StringVar(&o.script, "script", "", "what the agents do on a good day (default: made up from the recipe)")

@@ -26,7 +26,7 @@ func ParseAnswers(texts []string, set *library.Set) (Answers, error) {
 		choices, found := choicesOf(set, belay.Path(step))
 		switch {
 		case !found:
-			return nil, fmt.Errorf("%q: no step %q asks for approval", text, step)
+			return nil, fmt.Errorf("%q: there is no step %q", text, step)
 		case !slices.Contains(choices, choice):
 			return nil, fmt.Errorf("%q: step %s is answered with %s", text, step, strings.Join(choices, ", "))
 		}
@@ -35,12 +35,17 @@ func ParseAnswers(texts []string, set *library.Set) (Answers, error) {
 	return list, nil
 }
 
-// choicesOf are the choices of a step that asks, in whichever recipe it is.
+// choicesOf are the choices of a step, in whichever recipe it is: its own where it asks
+// for approval, else those for a step that is held.
 func choicesOf(set *library.Set, p belay.Path) (choices []string, found bool) {
 	for _, r := range set.Library.Recipes {
 		for i := range r.Steps {
-			if s := &r.Steps[i]; s.ID == p && s.Approve != nil {
+			switch s := &r.Steps[i]; {
+			case s.ID != p:
+			case s.Approve != nil:
 				choices, found = append(choices, s.Approve.Choices...), true
+			default:
+				choices, found = append(choices, event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip), true
 			}
 		}
 	}
@@ -57,6 +62,24 @@ func (a Answers) First(lib flow.Library) {
 			}
 		}
 	}
+}
+
+// Held answers for the steps that a run is held for, each one once: who says again to a
+// step that fails for ever would be asked for ever.
+func (a Answers) Held(tree *flow.Tree, said map[belay.Key]bool) (facts []flow.Fact) {
+	for _, id := range tree.Runs() {
+		for _, v := range tree.Run(id).Steps() {
+			k, choice := belay.Key(string(id)+":"+string(v.Path)), a[v.Path]
+			if v.Phase != flow.Held || v.Item == "" || v.Question != nil || choice == "" || said[k] {
+				continue
+			}
+			said[k] = true
+			facts = append(facts, flow.Fact{Run: id, Event: event.RequestReceived{Request: event.Request{
+				ID: "rehearsal." + v.Item, Run: id, By: "the rehearsal", Ask: event.RequestAnswer, Item: v.Item, Choice: choice, Why: "--answer",
+			}}})
+		}
+	}
+	return facts
 }
 
 // Ask answers the questions of the steps that have an answer.
