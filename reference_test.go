@@ -190,7 +190,8 @@ for (` + "`failure: infrastructure`" + `).
 
 The kind decides the [exit code](exit-codes.md). What is done about a failure is decided by its
 [class](classes.md), which stands beside the kind, and by a [policy](policies.md);
-[how Belay meets a failure](../explanation/recovery.md) tells it in one piece.
+[how Belay meets a failure](../explanation/recovery.md) tells it in one piece. What each kind looks like
+on the screen, and what to type then: [when a run fails](../howto/when-a-run-fails.md).
 `)
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ import (
 //	<!-- not typed: REASON -->    the next block is skipped, and the reason is printed
 //	<!-- typed as NAME -->        the next block is saved under this name
 //	<!-- typed, exit N -->        the next block ends with this code; any: nobody can know
+//	<!-- typed prints -->         the next block is what the one before it prints; … is anything
 //	<!-- typed if TOOL -->        the next block is skipped where the tool is not installed
 //	<!-- typed at length -->      the next block takes long, and is typed by make long
 //	<!-- typed with ID=night -->  what the words of the page stand for, from here on
@@ -67,6 +69,7 @@ func (r *reader) environ() []string {
 // block is a part of a page that is for the test.
 type block struct {
 	lang, text, name, tool, skip, exit, before string
+	prints                                     bool
 }
 
 // blocksOf reads a page; a block without a language is refused, because nobody can
@@ -89,6 +92,8 @@ func blocksOf(t *testing.T, file string) []block {
 			next.name = said[len("as "):]
 		case strings.HasPrefix(said, ", exit "):
 			next.exit = said[len(", exit "):]
+		case said == "prints":
+			next.prints = true
 		case strings.HasPrefix(said, "if "):
 			next.tool = said[len("if "):]
 		case said == "at length":
@@ -137,9 +142,9 @@ func (r *reader) script(t *testing.T, blocks []block) string {
 			b.WriteString(r.cron(x))
 		case x.lang == "sh" && x.exit != "":
 			r.typed++
-			fmt.Fprintf(&b, "set +e\n%s", x.text)
+			fmt.Fprintf(&b, "set +e; exec 5>&1 > \"$PRINTED/%d\"\n%scode=$?; exec >&5; cat \"$PRINTED/%d\"\n", i, x.text, i)
 			if x.exit != "any" {
-				fmt.Fprintf(&b, "code=$?; [ $code = %s ] || { echo exit $code; exit 1; }\n", x.exit)
+				fmt.Fprintf(&b, "[ $code = %s ] || { echo exit $code; exit 1; }\n", x.exit)
 			}
 		case x.lang == "sh":
 			r.typed++
@@ -174,13 +179,23 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) +
 // follow types a page in a directory.
 func (r *reader) follow(t *testing.T, file, dir string) {
 	t.Helper()
-	cmd := exec.Command("bash", "-c", r.script(t, blocksOf(t, file)))
+	blocks, printed := blocksOf(t, file), t.TempDir()
+	cmd := exec.Command("bash", "-c", r.script(t, blocks))
 	var out bytes.Buffer
-	cmd.Dir, cmd.Env = dir, append(r.environ(), "PAGE="+file)
+	cmd.Dir, cmd.Env = dir, append(r.environ(), "PAGE="+file, "PRINTED="+printed)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
 		text := out.String()
 		t.Errorf("%s: %v, after\n%s", file, err, text[max(0, len(text)-4000):])
+	}
+	for i, x := range blocks {
+		if !x.prints {
+			continue
+		}
+		got, err := os.ReadFile(filepath.Join(printed, strconv.Itoa(i-1)))
+		if err != nil || !flowing(x.text).MatchString(strings.Join(strings.Fields(string(got)), " ")) {
+			t.Errorf("%s promises\n%s\nand this was printed (%v):\n%s", file, x.text, err, got)
+		}
 	}
 }
 
