@@ -103,5 +103,30 @@ func commandRows() []row {
 			p.belay(64, "run", "r.yaml", "--set", "oops")
 			p.says("no =")
 		}),
+		unlike("22c", "variables of the environment that are called like keys of the context", "fill those that are empty", "context-environment", func(p *place) {
+			p.env = append(p.env, "AMPLIHACK_CONTEXT_GOAL=theirs", "AMPLIHACK_TASK_DESCRIPTION=theirs")
+			const show = "context: {goal: '', task_description: ''}\nsteps: [{id: a, command: 'echo \"[{{goal}}][{{task_description}}]\"'}]\n"
+			p.run(0, show)
+			p.printed("a", "[][]\n")
+			p.run(0, show, "--var-env", "goal=AMPLIHACK_CONTEXT_GOAL")
+			p.printed("a", "[theirs][]\n")
+		}),
+		unlike("22d", "text on standard input", "is read by agents", "standard-input", func(p *place) {
+			p.in = strings.NewReader("not for a step\n")
+			p.run(0, "steps: [{id: a, command: 'wc -c'}]\n")
+			p.printed("a", "0\n")
+		}),
+		unlike("22e", "a new version of it", "is looked for at each start, and installed by update", "self-update", func(p *place) {
+			p.belay(64, "update")
+			p.says("unknown command")
+		}),
+		unlike("22f", "a run that failed", "begins anew", "failed-again", func(p *place) {
+			p.run(1, "steps: [{id: a, command: 'echo done >> log'}, {id: b, command: 'test -e up'}]\n")
+			p.put("up", "")
+			p.belay(0, "resume", p.id())
+			p.put("r.yaml", "name: r\nsteps: [{id: c, command: cat log}]\n")
+			p.start(0, "r.yaml")
+			p.printed("c", "done\n")
+		}),
 	}
 }

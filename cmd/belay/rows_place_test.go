@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 // place is an empty directory in which a check uses the real binary.
 type place struct {
+	in       io.Reader // what is typed; nil = nothing
 	t        *testing.T
 	root     string
 	dir      string // in it the commands run
@@ -64,7 +66,7 @@ func (p *place) belay(code int, args ...string) {
 	p.t.Helper()
 	var out, talk strings.Builder
 	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, p.env, &out, &talk
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.dir, p.env, p.in, &out, &talk
 	err := cmd.Run()
 	p.out, p.err = out.String(), talk.String()
 	if got := codeOf(err); got != code {
