@@ -120,6 +120,20 @@ func (s *State) fallbackOf(i int) string {
 	return "another step"
 }
 
+// inPlaceOf is the first step whose fallback ran, or runs, and is the step i.
+func (s *State) inPlaceOf(i int) belay.Path {
+	for k := range s.prog.Steps {
+		fb, st := s.prog.Steps[k].Fallback, &s.steps[k]
+		if fb == nil || fb.Step != s.prog.Steps[i].ID || !st.nextAttempt.fallback {
+			continue
+		}
+		if st.child != "" || st.main != nil && st.main.Child != nil {
+			return s.prog.Steps[k].ID
+		}
+	}
+	return ""
+}
+
 // resultOf is what stands for the output of a step that something else was done
 // instead of: the one thing that it gave, or all of them as an object.
 func resultOf(r *belay.RunResult, output string) (belay.Value, bool) {

@@ -142,7 +142,7 @@ func (s *State) nextStep(i int, now time.Time, room, spare int) (command, bool) 
 func (s *State) passedOver(i int) command {
 	def := &s.prog.Steps[i]
 	if def.IsFallback {
-		return note{Event: event.StepNotTaken{Path: def.ID, Why: "it stands in for step " + s.fallbackOf(i) + " only"}}
+		return note{Event: event.StepNotTaken{Path: def.ID, Why: "it runs only if step " + s.fallbackOf(i) + " fails"}}
 	}
 	if s.leftOut(def) {
 		return note{Event: event.StepNotTaken{Path: def.ID, Why: "tags"}}

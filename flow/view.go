@@ -34,6 +34,8 @@ type StepView struct {
 	Question *event.ItemOpened // of an approval that waits for its answer
 	Hook     string            // the hook that is open, "" if none
 	Same     int               // of an agent's step: failures in a row that were alike, with nothing changed in between
+	Fallback bool              // it runs only in place of another step
+	InPlace  belay.Path        // the step that it ran in place of, "" if none
 }
 
 // Steps lists the steps of the run in the order of its recipe.
@@ -64,6 +66,9 @@ func (s *State) view(i int) StepView {
 	}
 	if s.typeOf(i).Agent() {
 		v.Same = st.same
+	}
+	if v.Fallback = def.IsFallback; v.Fallback {
+		v.InPlace = s.inPlaceOf(i)
 	}
 	if st.phase == Waiting {
 		v.Due = st.due

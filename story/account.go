@@ -37,6 +37,7 @@ type Account struct {
 	Refused *Review // of a task that ended because its plan was not approved
 	Next    Next
 	Disk    string // the directory whose disk needs room before that; "" = none
+	FixIn   string // the worktree in which the step failed, and goes on: a fix must be made there; "" = in the directory of the run
 }
 
 // Account is that of a run of the tree.
@@ -54,7 +55,22 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	find := &finder{a, f, s.Tree, s.Tree.Started()}
 	a.Next = find.next()
 	find.thens()
+	a.FixIn = s.fixIn(a)
 	return a
+}
+
+// fixIn is the worktree in which the step that failed works again.
+func (s *Story) fixIn(a *Account) string {
+	if c := a.Cause; c == nil || c.Whole || a.Task != nil || a.Status == belay.Achieved || a.Status == belay.Aborted {
+		return ""
+	}
+	dir := s.Dir(a.Cause.At())
+	for _, t := range s.Work(a.Run.Root()).Trees {
+		if t.Dir == dir {
+			return dir
+		}
+	}
+	return ""
 }
 
 // Standing is how a run stands, and since when.

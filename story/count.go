@@ -15,6 +15,7 @@ type Count struct {
 	Held     []string `json:"held"`
 	LeftOut  []string `json:"left_out"` // by a person, or because what they need was
 	NotTaken int      `json:"not_taken"`
+	Spare    int      `json:"fallback_not_needed,omitempty"` // of those
 	Open     []string `json:"not_finished"`
 	Waiting  []string `json:"waiting"` // for a service, before their first attempt
 	Unborn   []string `json:"not_reached"`
@@ -42,7 +43,14 @@ func (c *Count) add(p *Placed) {
 	case flow.Done:
 		c.Done++
 	case flow.NotTaken:
+		if p.InPlace != "" { // it is told below the step that it ran in place of
+			c.Total--
+			return
+		}
 		c.NotTaken++
+		if p.Fallback {
+			c.Spare++
+		}
 	case flow.Skipped:
 		c.LeftOut = append(c.LeftOut, name)
 	case flow.Held:

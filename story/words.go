@@ -41,10 +41,16 @@ func ExpiredWords(d *Decision) string {
 // nobody checked what it says.
 const AnsweredWord = "answered"
 
+// FallbackWord is the word for a step that ran in place of another one.
+const FallbackWord = "fallback"
+
 // PhaseWord is how a step stands, as every screen says it.
 func PhaseWord(v flow.StepView) string {
-	if AnswerOnly(v) {
+	switch {
+	case AnswerOnly(v):
 		return AnsweredWord
+	case v.Phase == flow.NotTaken && v.InPlace != "":
+		return FallbackWord
 	}
 	return string(v.Phase)
 }

@@ -140,6 +140,13 @@ func HasWork(ctx context.Context, repo, branch string) bool {
 	return err == nil && bad == nil && tip != "" && tip != start
 }
 
+// IsMerged tells whether the commits of a branch are in what is checked out in a tree.
+func IsMerged(ctx context.Context, dir, branch string) bool {
+	g := git{dir: dir}
+	_, err := g.line(ctx, "merge-base", "--is-ancestor", "refs/heads/"+branch, "HEAD")
+	return err == nil
+}
+
 // linked is one worktree as git knows it.
 type linked struct {
 	path   string

@@ -121,9 +121,9 @@ func (a *app) showRun(s *runView) {
 		rows = append(rows, row)
 	}
 	a.table(rows, len(rows[0])-1)
-	if next := tui.Next(acc, a.name()); next != "" && s.lies == nil && (s.Tree.Status() != belay.Running || s.crashed()) {
+	if list := a.nextLines(s, acc); len(list) > 0 {
 		a.out.line("")
-		a.broken([]string{"next: " + next})
+		a.broken(list)
 	}
 }
 
@@ -143,7 +143,7 @@ func stepRow(p story.Placed, over bool, agent string) []string {
 		result = "agent " + agent + " works"
 	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + string(p.Path), story.PhaseWord(p.StepView), attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + string(p.Path), strings.ReplaceAll(story.PhaseWord(p.StepView), "_", " "), attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
 	}
 }
 
@@ -176,6 +176,10 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, "again as soon as the run goes on")
 	case p.Phase == flow.Waiting && !p.Due.IsZero():
 		words = append(words, "again at "+p.Due.Local().Format(time.TimeOnly))
+	case p.Phase == flow.NotTaken && p.InPlace != "":
+		words = append(words, "it ran in place of "+string(p.InPlace))
+	case p.Phase == flow.NotTaken && p.Fallback:
+		words = append(words, "a fallback that was not needed")
 	case p.Phase == flow.NotTaken && p.Main != nil:
 		words = append(words, flow.NothingRan)
 	case p.Main != nil && p.Main.Child != nil:

@@ -128,6 +128,9 @@ type whyFacts struct {
 	decided bool   // it is held, and nothing waits for an answer
 	pausing string // who wants nothing new to start
 
+	fixIn    string   // see story.Account
+	unmerged []string // commands
+
 	parked string // for what and until when nobody drives it
 	disk   string // the directory that needs room first
 }
@@ -155,6 +158,7 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 		w.parked = s.parkedFor(p, now)
 	}
 	w.disk = acc.Disk
+	w.fixIn, w.unmerged = acc.FixIn, s.unmerged(acc)
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

@@ -316,8 +316,11 @@ func (w *whyFacts) stepsPart(p *page) {
 			words = append(words, fmt.Sprintf("%d %s (%s)", len(part.list), part.word, names(part.list)))
 		}
 	}
-	if s.NotTaken > 0 {
-		words = append(words, fmt.Sprintf("%d not taken (condition false)", s.NotTaken))
+	if n := s.NotTaken - s.Spare; n > 0 {
+		words = append(words, fmt.Sprintf("%d not taken (condition false)", n))
+	}
+	if s.Spare > 0 {
+		words = append(words, fmt.Sprintf("%d %s not needed", s.Spare, plural(s.Spare, "fallback")))
 	}
 	p.text("  ", strings.Join(words, ", "))
 	w.takenPart(p)
@@ -373,6 +376,9 @@ func (w *whyFacts) waitsPart(p *page) {
 func (w *whyFacts) nextPart(p *page) {
 	p.head("NEXT")
 	p.text("  ", w.Next.Say)
+	if w.Next.Fix != "" {
+		p.whole("    " + readable.Clean(w.Next.Fix))
+	}
 	for _, c := range w.Next.Commands {
 		if len(w.Waits) > 0 && !w.Waits[0].TimedOut && c == w.Waits[0].Command {
 			continue // it stands above, with every choice

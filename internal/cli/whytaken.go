@@ -50,16 +50,26 @@ func (w *whyFacts) goodEnd() string {
 		return "merge the work"
 	case w.Task != nil:
 		return "nothing: there is evidence for every criterion"
-	case len(w.Taken) == 0 && len(w.Answered) > 0:
-		return "nothing; not independently checked: " + someNames(w.Answered)
-	case len(w.Taken) == 0:
+	}
+	merge := len(w.unmerged) > 0
+	if len(w.Taken) == 0 && len(w.Answered) == 0 {
+		if merge {
+			return "every required step is done; merge the work, which is on a branch of its own"
+		}
 		return "nothing: every required step is done"
+	}
+	start := "nothing"
+	if merge {
+		start = "merge the work, which is on a branch of its own"
+	}
+	if len(w.Taken) == 0 {
+		return start + "; not independently checked: " + someNames(w.Answered)
 	}
 	names := make([]string, len(w.Taken))
 	for i, t := range w.Taken {
 		names[i] = t.Step
 	}
-	return "nothing, if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done"
+	return start + ", if the word that was given is enough; not checked: " + strings.Join(names, ", ") + "; the rest is done"
 }
 
 // answered are the steps that are done by an answer alone.

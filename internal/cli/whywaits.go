@@ -96,11 +96,20 @@ func (w *waiting) choiceWords(choice string) string {
 type whyNext struct {
 	Say      string   `json:"say"`
 	Commands []string `json:"commands"` // the first is the one to type
+
+	Fix string `json:"fix_in,omitempty"` // the worktree in which a fix must be made
 }
 
 // next puts what a person can do into words.
 func (w *whyFacts) next(n story.Next) whyNext {
 	next := whyNext{Say: w.advice(n.Advice), Commands: []string{}}
+	if w.fixIn != "" && len(n.Commands) > 0 {
+		next.Say += "; make the fix in the worktree that the run works in, because resume continues there:"
+		next.Fix = w.fixIn
+	}
+	if n.Advice == story.Nothing && len(w.unmerged) > 0 {
+		next.Commands = append(next.Commands, w.unmerged...)
+	}
 	branch := ""
 	if w.Task != nil {
 		branch = w.Task.Branch

@@ -149,6 +149,9 @@ func (m *maker) step(p *story.Placed) Step {
 			st.Basis = v.Basis
 		}
 	}
+	if p.InPlace != "" {
+		st.Evidence = append(st.Evidence, "it ran in place of "+string(p.InPlace))
+	}
 	if line := m.roundLine(p); line != "" {
 		st.Evidence = []string{line}
 	}
@@ -183,7 +186,7 @@ func (m *maker) word(p *story.Placed) string {
 		return "recovered"
 	case p.Phase == flow.Skipped:
 		return "left out"
-	case p.Phase == flow.NotTaken:
+	case p.Phase == flow.NotTaken && p.InPlace == "":
 		return notTaken
 	case p.Phase == flow.Waiting && p.Attempt == 0:
 		return notReached

@@ -48,6 +48,9 @@ func (b *Board) Lines(n *story.News) []Line {
 	case story.StepRefused:
 		return []Line{line("failed", n.Place, "", story.Plainly(b.story.Tree, n.Place, n.Failure))}
 	case story.StepNotTaken:
+		if b.story.View(n.Place).Fallback {
+			return nil // it is told when its turn comes
+		}
 		return []Line{line("not taken", n.Place, "", n.Why)}
 	case story.StepSkipped:
 		return []Line{line("skipped", n.Place, "", n.Why)}

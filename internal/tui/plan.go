@@ -33,7 +33,7 @@ func (b *Board) look() {
 	_, used := tree.Spent()
 	p.micros = used.MicroUSD
 	story.Walk(tree, b.story.Root, func(run belay.RunID, _ int, v flow.StepView) {
-		if v.Path == recipe.FinallyID {
+		if v.Path == recipe.FinallyID || v.Fallback { // which runs below the step that it is for
 			return
 		}
 		p.total++

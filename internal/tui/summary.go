@@ -64,8 +64,9 @@ func (t tally) String() string {
 		{len(t.Optional), "optional failed"},
 		{len(t.Held), "held"},
 		{len(t.LeftOut), "skipped"},
-		{t.NotTaken, "not taken"},
+		{t.NotTaken - t.Spare, "not taken"},
 		{len(t.Open), "not finished"},
+		{t.Spare, "fallback not needed"},
 		{len(t.Waiting) + len(t.Unborn), "not reached"},
 	} {
 		if p.n > 0 {
@@ -109,6 +110,9 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
+	if acc.FixIn != "" {
+		lines = append(lines, "fix: "+FixWords(acc.FixIn))
+	}
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
@@ -128,6 +132,11 @@ func stands(acc *story.Account, res belay.RunResult) string {
 		return "LOST"
 	}
 	return string(acc.Status)
+}
+
+// FixWords say where a fix must be made for a run that works in a worktree.
+func FixWords(dir string) string {
+	return "make it in " + readable.Clean(dir) + ", the worktree that the run works in; resume continues there"
 }
 
 func badLine(v story.Placed) Line {
