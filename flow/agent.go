@@ -88,7 +88,7 @@ func (s *State) startAgent(i int) command {
 	if g := st.agent.grant; g != nil && !g.OK && !st.agent.pardon {
 		return note{Event: event.ItemOpened{
 			ID: fmt.Sprintf("%s.%d"+budgetItem, s.prog.Steps[i].ID, st.attempt+st.extra+1), Path: s.prog.Steps[i].ID,
-			Ask: fmt.Sprintf("step %s wants to start an agent: %s. Shall it start once more, has the step failed, or is it left out? To give the run its budget once more: belay clear %s budget --why TEXT",
+			Ask: fmt.Sprintf("step %s wants to start an agent: %s. Shall it start once more, has the step failed, or shall it be skipped? To give the run its budget once more: belay clear %s budget --why TEXT",
 				s.prog.Steps[i].ID, g.Error, s.id.Root()),
 			Choices: []string{event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip, event.ChoiceDone},
 		}}

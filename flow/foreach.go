@@ -158,6 +158,15 @@ func (s *State) scope(i int) *scope {
 	return s.each.seen
 }
 
+// Items are the items of a list, in the order of the steps that work on them; nil for a
+// run that is not the items of one.
+func (s *State) Items() []json.RawMessage {
+	if s.each == nil {
+		return nil
+	}
+	return s.each.items
+}
+
 // typeOf is the type of a step as its outcome is judged: a foreach or a repeat is
 // a child run.
 func (s *State) typeOf(i int) belay.StepType {

@@ -65,7 +65,7 @@ func (s *State) nextMerge(i int, now time.Time, room int) (command, bool) {
 	case s.cancel != nil || s.before(i):
 		return nil, false
 	case st.into.refused != "":
-		return s.ask(i, fmt.Sprintf("the work of step %s cannot be merged: %s. Is it merged, shall it be tried again, has the step failed, or is it left out?",
+		return s.ask(i, fmt.Sprintf("the work of step %s cannot be merged: %s. Is it merged, shall it be tried again, has the step failed, or shall it be skipped?",
 			s.prog.Steps[i].ID, st.into.refused)), false
 	case room <= 0:
 		return nil, true

@@ -84,7 +84,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 	case st.vouched != nil:
 		return s.confirm(i, now, room)
 	case st.verdict != nil && st.verdict.Unknown:
-		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
+		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle. Is the work there, shall it run again, has it failed, or shall it be skipped?", def.ID)), false
 	case st.gone:
 		return s.settleLost(i, now, room)
 	}
@@ -96,7 +96,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 		return s.doCheck(i, room)
 	}
 	if s.doubted(i) && verdict.Passed(st.verify) && gives(def) {
-		return s.ask(i, fmt.Sprintf("step %s must not run twice; it failed, its check passes, and nobody has what it had to print. Is the work there, shall it run again, has it failed, or is it left out?", def.ID)), false
+		return s.ask(i, fmt.Sprintf("step %s must not run twice; it failed, its check passes, and nobody has what it had to print. Is the work there, shall it run again, has it failed, or shall it be skipped?", def.ID)), false
 	}
 	return s.judge(i, c), false
 }
@@ -107,7 +107,7 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 	if f.Hint != "" && plan.Policy != "" {
 		text += " What may help: " + f.Hint + "."
 	}
-	return text + " Is the work there, shall it run again, has it failed, or is it left out?"
+	return text + " Is the work there, shall it run again, has it failed, or shall it be skipped?"
 }
 
 // ask holds a step for a person.

@@ -86,7 +86,7 @@ func (s *State) doubt(i int, why string) command {
 	}
 	return note{Event: event.ItemOpened{
 		ID: id, Path: def.ID,
-		Ask: fmt.Sprintf("step %s is done, says %s, but its check %s. Shall it be checked once more (done), shall the step run again, has it failed, or is it left out?",
+		Ask: fmt.Sprintf("step %s is done, says %s, but its check %s. Shall it be checked once more (done), shall the step run again, has it failed, or shall it be skipped?",
 			def.ID, st.vouched.By, why),
 		Choices: []string{event.ChoiceDone, event.ChoiceAgain, event.ChoiceFail, event.ChoiceSkip},
 	}}

@@ -36,11 +36,19 @@ func (p Problem) String() string {
 
 // Format is the problem with the line of src it is about, a caret under the
 // column, and the hint.
-func (p Problem) Format(src []byte) string {
+func (p Problem) Format(src []byte) string { return p.FormatIn(src, 0) }
+
+// FormatIn is Format with so much of the line as a terminal of that width has room for; 0
+// for any other.
+func (p Problem) FormatIn(src []byte, width int) string {
 	var b strings.Builder
 	b.WriteString(p.String())
 	if line, ok := lineOf(bytes.TrimPrefix(src, bom), p.Line); ok {
-		shown, caret := excerpt([]rune(line), p.Col)
+		most := maxShown
+		if width > 0 {
+			most = max(min(most, width-4), leastShown)
+		}
+		shown, caret := excerpt([]rune(line), p.Col, most)
 		fmt.Fprintf(&b, "\n  %s\n  %s^", shown, caret)
 	}
 	if p.Hint != "" {
@@ -68,23 +76,27 @@ func (p Problem) GitHub() string {
 	return fmt.Sprintf("::%s file=%s%s::%s", kind, property.Replace(p.File), at, data.Replace(msg))
 }
 
-// maxShown is how many characters of a line are shown.
-const maxShown = 120
+// maxShown is how many characters of a line are shown, and leastShown how many are in any
+// case.
+const (
+	maxShown   = 120
+	leastShown = 20
+)
 
 // excerpt is the part of a line around a column, and the blanks that put a
 // caret under it.
-func excerpt(line []rune, col int) (shown, blanks string) {
+func excerpt(line []rune, col, most int) (shown, blanks string) {
 	at := min(max(col-1, 0), len(line))
 	var before, after string
-	if len(line) > maxShown {
-		from := max(0, min(at-maxShown/2, len(line)-maxShown))
+	if len(line) > most {
+		from := max(0, min(at-most/2, len(line)-most))
 		if from > 0 {
 			before = "…"
 		}
-		if from+maxShown < len(line) {
+		if from+most < len(line) {
 			after = "…"
 		}
-		line, at = line[from:from+maxShown], at-from
+		line, at = line[from:from+most], at-from
 	}
 	text, lead := make([]rune, len(line)), strings.Repeat(" ", len([]rune(before)))
 	for i, r := range line {

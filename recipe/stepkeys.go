@@ -187,7 +187,7 @@ var retryKeys = newTable(nil,
 
 var fallbackKeys = newTable(nil,
 	key[Fallback]{name: "recipe", bound: bounds{text: formRecipe}, types: []string{typeText}, form: "NAME", read: readFallbackRecipe,
-		doc: "A recipe, called in the step's stead with the same variables, and with the context of a recipe step."},
+		doc: "A recipe, that runs instead of the step, with the same variables, and with the context of a recipe step."},
 	key[Fallback]{name: "step", bound: bounds{text: formID}, types: []string{typeText}, form: "ID", read: readFallbackStep,
 		doc: "A step of this recipe. It no longer starts by itself and nothing waits for it: it has no needs, parallel_group, condition, when_tags, foreach or repeat of its own."},
 )

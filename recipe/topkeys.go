@@ -40,10 +40,10 @@ var topKeys = newTable(
 			}
 		}},
 	key[Recipe]{name: "policy", types: []string{typeText}, enum: policies(), def: "that of the settings, else belay",
-		doc:  "Who chooses the recoveries from failures, for every step that does not say so itself; --policy is over it. Only that of the recipe that is run counts.",
+		doc:  "Who chooses the recoveries from failures, for every step that does not say so itself; --policy takes precedence. Only that of the recipe that is run counts.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Policy = p.choice(k, v, policies()...) }},
 	key[Recipe]{name: "recovery", types: []string{typeText}, enum: recoveries(), def: "on",
-		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery is over it. Only that of the recipe that is run counts.",
+		doc:  "Whether an agent is asked to finish what a failed sub-recipe left, for every recipe step that does not say so itself; --recovery takes precedence. Only that of the recipe that is run counts.",
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.Recovery = p.choice(k, v, recoveries()...) }},
 	key[Recipe]{name: "tests", types: []string{typeScript}, form: "make check",
 		doc:  "The command that tests the work of agent steps with expect: tests and no verify; without it that of the settings, else the repository's own is looked for.",

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -93,3 +94,16 @@ func (c *AgentCost) add(a *Attempt) {
 
 // Wall is how long the agent worked.
 func (c AgentCost) Wall() time.Duration { return time.Duration(c.WallMS) * time.Millisecond }
+
+// StartsWords are how many agents were started, of how many may be. More than that are
+// started when a session that broke off is continued.
+func StartsWords(starts, allowed int) string {
+	if allowed > 0 && starts > allowed {
+		word := "starts"
+		if starts == 1 {
+			word = "start"
+		}
+		return fmt.Sprintf("%d agent %s (the budget was %d)", starts, word, allowed)
+	}
+	return fmt.Sprintf("%d of %d agent starts", starts, allowed)
+}

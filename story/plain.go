@@ -11,20 +11,30 @@ import (
 // that the records have for it. Of a step that is a run of its own it names the step
 // in there that failed, and says why that did.
 func Plainly(t *flow.Tree, at Place, f *belay.Failure) string {
-	var inside []string
+	inside, f := Inside(t, at, f)
+	text := Worded(f)
+	if len(inside) == 0 {
+		return text
+	}
+	var names []string
+	for _, p := range inside {
+		names = append(names, string(p.Path))
+	}
+	return "step " + strings.Join(names, "/") + " failed: " + text
+}
+
+// Inside are the steps inside a failed one that failed, each in the one before it, and the
+// failure of the innermost; none for a step that failed by itself.
+func Inside(t *flow.Tree, at Place, f *belay.Failure) (inside []Place, why *belay.Failure) {
 	for f.Kind == belay.RecipeFailure {
 		bad, ok := failedIn(t, at)
 		if !ok {
 			break
 		}
-		inside = append(inside, string(bad.Path))
+		inside = append(inside, bad.At())
 		at, f = bad.At(), bad.Failure
 	}
-	text := Worded(f)
-	if len(inside) > 0 {
-		return "step " + strings.Join(inside, "/") + " failed: " + text
-	}
-	return text
+	return inside, f
 }
 
 // failedIn is the first required step that failed in the run that a step is.

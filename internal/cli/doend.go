@@ -79,8 +79,7 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if said != "" {
 		a.out.line("")
 	}
-	a.out.lines(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(ctx, o, t, kept), a.name()))
-	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
+	a.out.lines(withReceipt(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(ctx, o, t, kept), a.name()), a.name(), o.ID))
 }
 
 // workLines say where the work of a task is: the branch of the result, and those of

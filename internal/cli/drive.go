@@ -81,7 +81,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if !asJSON {
 		a.unreviewed(acc, ws.state.Folder(o.ID))
 		a.stuck(o.Tree, res.Status)
-		a.summary(ctx, o, acc, res, time.Now(), kept)
+		a.summary(ctx, o, acc, res, time.Now(), kept, view.screen)
 	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
@@ -96,9 +96,10 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 
 // viewer is who looks on while a run is driven.
 type viewer struct {
-	seen func([]event.Record) []story.News
-	tick func(time.Time) // nil: nothing on it moves by itself
-	done func()
+	screen *tui.Screen // nil: the records are printed as they are
+	seen   func([]event.Record) []story.News
+	tick   func(time.Time) // nil: nothing on it moves by itself
+	done   func()
 }
 
 // printer prints the records of a run as they are.
@@ -120,7 +121,7 @@ func (a *app) screen(ws *workshop, o *engine.Open, live *story.Story, log *talk)
 	style.Brief = func() bool { return doesTask(o) } // what it is the first record tells
 	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
 	log.say = screen.Say
-	v := viewer{seen: func(recs []event.Record) []story.News {
+	v := viewer{screen: screen, seen: func(recs []event.Record) []story.News {
 		news := screen.Seen(recs)
 		if !a.quiet && doesTask(o) {
 			for i := range news {
@@ -293,11 +294,11 @@ func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *sto
 }
 
 // summary prints how a run stands and what to type next.
-func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept) {
+func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept, screen *tui.Screen) {
 	if acc == nil {
 		return
 	}
-	defer a.aside()()
+	defer a.besideOutput()()
 	begun := acc.Started
 	if acc.Task != nil {
 		a.taskEnd(ctx, o, acc, res, at.Sub(begun), kept)
@@ -306,9 +307,11 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	a.broken(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name()))
+	lines := withReceipt(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name(), a.saidOf(screen)), a.name(), o.ID)
+	last := len(lines) - 2 // the receipt, and the verdict
+	a.broken(lines[:last])
 	if a.gave != nil && tellsOutputs(res.Status) {
 		a.out.lines(a.gave.lines(a.name()))
 	}
-	a.out.line("receipt: %s receipt %s", a.name(), o.ID)
+	a.broken(lines[last:])
 }

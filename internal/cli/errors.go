@@ -67,9 +67,16 @@ func (a *app) report(err error) {
 }
 
 func (a *app) complain(err error) {
-	fmt.Fprintf(a.std.Err, "belay: error: %s\n", readable.Clean(err.Error()))
+	a.talkLine("belay: error: ", err.Error())
 	if h := hint(err); h != "" {
-		fmt.Fprintf(a.std.Err, "belay: hint: %s\n", readable.Clean(h))
+		a.talkLine("belay: hint: ", h)
+	}
+}
+
+// talkLine writes a line to standard error; a terminal breaks it in no word.
+func (a *app) talkLine(head, text string) {
+	for _, l := range readable.Hang(head+readable.Clean(text), a.errWidth(), len("belay: ")) {
+		fmt.Fprintln(a.std.Err, l)
 	}
 }
 

@@ -45,12 +45,12 @@ and whether it holds work that exists nowhere else; with RUN, those of one run. 
 removes nothing unless --yes is given, and then only what is proven safe: of an
 ended run, without uncommitted work, without commits that no other
 branch, remote or tag has, without files that git ignores, and with no process in
-it. A snapshot can go when all that it holds was committed since, file by file, on
+it. A snapshot can be removed when all that it holds was committed since, file by file, on
 a branch, a remote or a tag. The folder of a run that was killed before its first
 record goes too, and the rest of one whose removal was cut off. What each worktree takes on disk is in the list.
 --ignored lets ignored files go; how many there are and how big is in the list.
-A run that this state directory does not know may go on elsewhere: what is its
-stays.`
+A run that this state directory does not know may go on elsewhere: so its
+things stay.`
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "remove nothing, only say what would go (the default)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "remove what is safe to remove")
 	cmd.Flags().BoolVar(&o.ignored, "ignored", false, "files that git ignores keep no worktree")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 	a.sayCures(list)
 	a.saySizes(list, dry)
 	if dry && safe > 0 {
-		a.say("%d of %d can go; nothing was removed: say --yes", safe, len(list))
+		a.say("%d of %d can be removed; nothing was removed yet: type %s gc --yes", safe, len(list), a.name())
 	}
 }
 
@@ -52,7 +53,7 @@ func (a *app) sayCures(list []leftover) {
 			}
 		}
 		if n > 0 {
-			a.say("%d kept as %s: %s", n, c.reason, c.cure)
+			a.say("%d kept (%s): %s", n, cmp.Or(keptBecause[c.reason], string(c.reason)), c.cure)
 		}
 	}
 }
@@ -69,12 +70,12 @@ func (a *app) saySizes(list []leftover, dry bool) {
 			stays.add(l)
 		}
 	}
-	verb := "went"
+	verb := "were removed"
 	if dry {
-		verb = "can go"
+		verb = "can be removed"
 	}
 	if goes.n+stays.n > 0 {
-		a.say("worktrees: %s stay, %s %s", stays, goes, verb)
+		a.say("worktrees: %s are kept, %s %s", stays, goes, verb)
 	}
 }
 
@@ -109,6 +110,11 @@ var keptBecause = map[worktree.Reason]string{
 	worktree.ReasonIgnored:  "it has files that git ignores",
 	worktree.ReasonBusy:     "a process works in it",
 	worktree.ReasonUnknown:  "it could not be looked at",
+
+	worktree.ReasonLocked:     "it is locked with git",
+	worktree.ReasonSubmodules: "it has repositories inside",
+	worktree.ReasonElsewhere:  "its branch is checked out at another place",
+	worktree.ReasonForeign:    "it is not what belay made",
 }
 
 // tellKept says which worktrees of an ended run are still there, and why.
@@ -190,7 +196,11 @@ func (l leftover) fate(dry bool) string {
 	case l.Removed:
 		return "removed"
 	case l.Safe && dry:
-		return "can go"
+		return "can be removed"
 	}
-	return "kept: " + strings.Join(l.Why, ", ")
+	var why []string
+	for _, w := range l.Why {
+		why = append(why, cmp.Or(keptBecause[worktree.Reason(w)], w))
+	}
+	return "kept: " + strings.Join(why, ", ")
 }

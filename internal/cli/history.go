@@ -69,25 +69,31 @@ func (s *runView) about(all []decision, task string) []decision {
 // reasonWidth is how much of a reason fits in the table; --json has all of it.
 const reasonWidth = 160
 
-func historyTable(list []decision, refused bool) []string {
-	rows := [][]string{{"WHEN", "STEP", "CLASS", "DECISION", "REASON"}}
+// historyTable has the class of each failure, and the recoveries that were refused, only
+// for those who want everything.
+func historyTable(list []decision, all bool) []string {
+	row := func(when, step, class, what, why string) []string {
+		if all {
+			return []string{when, step, class, what, why}
+		}
+		return []string{when, step, what, why}
+	}
+	rows := [][]string{row("WHEN", "STEP", "CLASS", "DECISION", "REASON")}
 	for i := range list {
 		d := &list[i]
-		step, class := d.TaskID, string(d.Class)
-		if step == "" {
-			step = "-"
+		reason := d.Reason
+		if !all {
+			reason = story.Plain(reason)
 		}
-		if class == "" {
-			class = "-"
-		}
-		rows = append(rows, []string{
-			d.Timestamp.Local().Format(time.DateTime), readable.Clean(step), class, readable.Clean(d.words()), readable.Cut(readable.Clean(d.Reason), reasonWidth),
-		})
-		if !refused {
+		rows = append(rows, row(
+			d.Timestamp.Local().Format(time.DateTime), readable.Clean(cmp.Or(d.TaskID, "-")), cmp.Or(string(d.Class), "-"),
+			readable.Clean(d.words()), readable.Cut(readable.Clean(reason), reasonWidth),
+		))
+		if !all {
 			continue
 		}
 		for _, r := range d.Refused {
-			rows = append(rows, []string{"", "", "", "not " + r.Act.Row().Words, readable.Cut(readable.Clean(r.Why), reasonWidth)})
+			rows = append(rows, row("", "", "", "not "+r.Act.Row().Words, readable.Cut(readable.Clean(r.Why), reasonWidth)))
 		}
 	}
 	return tui.Table(rows)

@@ -314,7 +314,14 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", word, j.Sure, j.Expect)
 	}
 	if j.Failure != nil {
-		fmt.Fprintf(a.out, "  %v\n", j.Failure)
+		text := story.Worded(j.Failure)
+		if a.verbose {
+			text = j.Failure.Error()
+		}
+		fmt.Fprintf(a.out, "  %s\n", text)
+		if j.Failure.Hint != "" {
+			fmt.Fprintf(a.out, "  hint     %s\n", j.Failure.Hint)
+		}
 	}
 	for _, e := range j.For {
 		fmt.Fprintf(a.out, "  for      %s\n", e)

@@ -19,7 +19,7 @@ import (
 	"github.com/belay-run/belay/recipe"
 )
 
-// How much of the outputs of a run is shown below its verdict.
+// How much of the outputs of a run is shown above its verdict.
 const (
 	outputsShown = 8
 	outputWidth  = 100
@@ -204,9 +204,9 @@ func (a *app) printOutput(g *given, name string) error {
 	return nil
 }
 
-// aside is where the words about a run go when its output is all that stdout may
+// besideOutput is where the words about a run go when its output is all that stdout may
 // hold; back undoes it.
-func (a *app) aside() (back func()) {
+func (a *app) besideOutput() (back func()) {
 	if a.wants == "" {
 		return func() {}
 	}

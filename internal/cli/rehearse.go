@@ -50,10 +50,11 @@ func (a *app) rehearseCommand() *cobra.Command {
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return a.rehearse(ctx, cmd, args, o)
 		})
-	cmd.Long = `Play a recipe with scripted agents and with faults, for nothing and offline.
+	cmd.Long = `Run a recipe with scripted agents and injected faults. No model is called, so a
+rehearsal costs nothing and needs no network for its agents.
 
-Shell steps are really run, in a copy of the directory; what they do outside of
-it they do. Agent steps are played by the scripted agent. A fault is named with
+Shell steps really run, in a copy of the directory; what they change outside of it
+stays changed. Agent steps are played by the scripted agent. A fault is named with
 --inject STEP=FAULT, STEP=FAULT:N for the first N attempts (1 is usual, * is all),
 STEP=429:N:SECONDS with what the service asks to wait. The faults are
 ` + faultList() + `.

@@ -86,7 +86,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	}, func(c rehearse.Cell) {
 		played++
 		if tenth := (total + 9) / 10; !a.verbose && (played%tenth == 0 || played == total) {
-			a.say("%d of %d rehearsals played", played, total)
+			a.say("%d of %s played", played, counted(total, "rehearsal"))
 		}
 		if a.verbose {
 			bad := ""
@@ -148,13 +148,13 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 	} else {
 		a.out.lines(rehearse.Table(cells, a.outWidth()))
 		a.out.line("")
-		a.out.line("%d rehearsals in %s, %d bad, %d not hit", played, took.Round(time.Second), bad, missed)
+		a.out.line("%s in %s, %d bad, %d in which the step did not run", counted(played, "rehearsal"), took.Round(time.Second), bad, missed)
 		if open > 0 {
-			a.out.line("%d shell steps have no timeout: a hang there would never end, and was not tried", open)
+			a.out.line("%s without a timeout: a hang there would never end, and was not tried", counted(open, "shell step"))
 		}
 		for _, c := range cells {
 			if c.Bad {
-				a.out.line("%s: %s", c.Name(), c.Why)
+				a.broken([]string{c.Name() + ": " + c.Why})
 			}
 		}
 	}

@@ -298,7 +298,7 @@ func (a *app) load(shelf library.Shelf, name string) (*library.Set, error) {
 	if err != nil {
 		return nil, invalid("", typed(err), "")
 	}
-	if text := set.Text(); text != "" && (set.Errors() || !a.quiet) {
+	if text := problemText(set, set.Problems, a.errWidth()); text != "" && (set.Errors() || !a.quiet) {
 		fmt.Fprintln(a.std.Err, text)
 	}
 	if set.Errors() || set.Root == nil {

@@ -26,7 +26,7 @@ const setHelp = `A value of --set is JSON where it is JSON, else it is text:
 func setFlag(cmd *cobra.Command, o *setOptions) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.sets, "set", nil, "a variable: NAME=VALUE, where VALUE is JSON or else text: n=3, ok=true, list=[1,2], who=ann")
-	f.StringArrayVar(&o.files, "set-file", nil, "a file of variables: YAML or JSON with an object of names and values, or .env with lines of NAME=VALUE; --set is over it")
+	f.StringArrayVar(&o.files, "set-file", nil, "a file of variables: YAML or JSON with an object of names and values, or .env with lines of NAME=VALUE; --set takes precedence")
 	f.StringArrayVar(&o.envs, "var-env", nil, "a variable with the value of one of the environment, as text: NAME, or NAME=VARIABLE")
 }
 

@@ -110,8 +110,9 @@ func (a *app) showRun(s *runView) {
 	a.out.lines(tui.Table(head))
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
+	names := tui.NewNames(s.Tree)
 	for _, p := range s.steps() {
-		row := stepRow(p, s.Over(p.Run), s.agentOf(p))
+		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p))
 		if t, ok := s.takenFor(p); ok {
 			row[len(row)-1] = readable.Cut(readable.Clean(t.words()), resultWidth)
 		}
@@ -130,7 +131,7 @@ func (a *app) showRun(s *runView) {
 // resultWidth is how much of a result is shown in the table.
 const resultWidth = 100
 
-func stepRow(p story.Placed, over bool, agent string) []string {
+func stepRow(p story.Placed, name string, over bool, agent string) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
 	if p.Attempt == 0 {
 		attempts = "-"
@@ -142,8 +143,18 @@ func stepRow(p story.Placed, over bool, agent string) []string {
 	if p.Phase == flow.Running && agent != "" {
 		result = "agent " + agent + " works"
 	}
+	phase := strings.ReplaceAll(story.PhaseWord(p.StepView), "_", " ")
+	switch {
+	case !over || p.Phase != flow.Waiting: // of a run that is over nothing waits
+	case p.Attempt == 0:
+		phase = "not reached"
+	case p.Main != nil && p.Main.KilledBy == fault.KilledCancel:
+		phase = "cancelled"
+	default:
+		phase = "not finished"
+	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + string(p.Path), strings.ReplaceAll(story.PhaseWord(p.StepView), "_", " "), attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + name, phase, attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
 	}
 }
 
@@ -170,8 +181,11 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, "waits for an answer: the budget of agents is used up")
 	case p.Phase == flow.Held:
 		words = append(words, "waits for an answer")
+	case p.Phase == flow.Waiting && over && p.Attempt > 0 && p.Main != nil:
+		words = append(words, exitText(p.Main))
 	case p.Phase == flow.Waiting && over && p.Attempt > 0:
 		words = append(words, "not finished")
+	case p.Phase == flow.Waiting && over:
 	case p.Phase == flow.Waiting && !p.Due.IsZero() && !p.Due.After(time.Now()):
 		words = append(words, "again as soon as the run goes on")
 	case p.Phase == flow.Waiting && !p.Due.IsZero():

@@ -154,7 +154,7 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 	if set.Root != nil {
 		sum.Steps = len(set.Root.Steps)
 	}
-	switch text := set.Text(); {
+	switch text := problemText(set, set.Problems, a.outWidth()); {
 	case o.json:
 		a.object(sum)
 	case o.github:
@@ -201,3 +201,6 @@ func lineOfProblem(p recipe.Problem) problemLine {
 	}
 	return l
 }
+
+// counted is a number of things.
+func counted(n int, word string) string { return readable.Many(n, word) }

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
@@ -190,9 +191,23 @@ func (s *runView) steps() []story.Placed { return s.Steps(s.id) }
 func (s *runView) step(p belay.Path) (story.Placed, error) {
 	at, ok := s.Find(s.id, p)
 	if !ok {
+		at, ok = s.findShown(p)
+	}
+	if !ok {
 		return story.Placed{}, s.noStep(p)
 	}
 	return story.Placed{Run: at.Run, StepView: s.View(at)}, nil
+}
+
+// findShown finds a step by the name that screens give it: an item by its value.
+func (s *runView) findShown(p belay.Path) (story.Place, bool) {
+	names := tui.NewNames(s.Tree)
+	for _, q := range s.steps() {
+		if own := names.Own(q.At()); own != string(q.Path) && own == string(p) || names.Of(q.At()) == string(p) {
+			return q.At(), true
+		}
+	}
+	return story.Place{}, false
 }
 
 // nested tells whether a step is named as one of a child run.

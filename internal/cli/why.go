@@ -39,6 +39,7 @@ func (a *app) why(s *runView, asJSON bool) error {
 // sheet is what a page is written on.
 type sheet struct {
 	width  int
+	screen int // the width of the terminal; 0 for no terminal
 	colour bool
 }
 
@@ -57,7 +58,7 @@ func (a *app) sheet() sheet {
 		return p
 	}
 	if w, _, err := term.GetSize(fd); err == nil && w > 0 {
-		p.width = min(max(w, narrowest), mostWidth)
+		p.width, p.screen = min(max(w, narrowest), mostWidth), w
 	}
 	return p
 }
@@ -128,8 +129,10 @@ type whyFacts struct {
 	decided bool   // it is held, and nothing waits for an answer
 	pausing string // who wants nothing new to start
 
-	fixIn    string   // see story.Account
-	unmerged []string // commands
+	checked  int                 // steps of which Belay ran a check
+	named    func(string) string // gives items their names
+	fixIn    string              // see story.Account
+	unmerged []string            // commands
 
 	parked string // for what and until when nobody drives it
 	disk   string // the directory that needs room first
@@ -158,6 +161,13 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 		w.parked = s.parkedFor(p, now)
 	}
 	w.disk = acc.Disk
+	names := tui.NewNames(s.Tree)
+	w.named = func(text string) string { return names.InText(s.id, names.InText(s.id.Root(), text)) }
+	for i := range acc.Steps {
+		if v := acc.Steps[i].StepView; story.Checked(v) && !story.Recovered(v) {
+			w.checked++
+		}
+	}
 	w.fixIn, w.unmerged = acc.FixIn, s.unmerged(acc)
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help

@@ -135,7 +135,7 @@ func decidedFrom(l belay.Level) string {
 	case belay.LevelText:
 		return "guessed from the last lines it printed"
 	case belay.LevelUnknown:
-		return "nothing tells what kind of failure it is"
+		return "neither the exit code nor what it printed says more about the cause"
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 // page writes the facts for a person who has just got up: how it stands, what
 // failed, what was tried, what it cost, what there is, and what to type now.
 func (w *whyFacts) page(on sheet) []string {
-	p := &page{sheet: on}
+	p := &page{sheet: on, named: w.named}
 	p.text("", w.Verdict)
 	w.taskPart(p)
 	w.failurePart(p)
@@ -135,7 +135,7 @@ func (w *whyFacts) failurePart(p *page) {
 		p.text("  ", fmt.Sprintf("it failed first; %s failed by %s", readable.Many(f.Others, "more step"), self(f.Others)))
 	}
 	if against := f.telling(); len(against) > 0 {
-		p.text("  against it: ", strings.Join(against[:min(len(against), 3)], "; "))
+		p.text("  what speaks against it: ", strings.Join(against[:min(len(against), 3)], "; "))
 	}
 	if f.Hint != "" && (w.Task == nil || f.Hint == f.Class.Row().Hint) { // others are for who writes recipes
 		p.text("  hint: ", f.Hint)
@@ -305,6 +305,14 @@ func (w *whyFacts) stepsPart(p *page) {
 	s := w.Steps
 	p.head("STEPS")
 	words := []string{fmt.Sprintf("%d of %d done", s.Done, s.Total)}
+	if n := len(w.Answered); n > 0 && n == s.Done {
+		words[0] = fmt.Sprintf("%d of %d answered", n, s.Total)
+	} else if n > 0 {
+		words[0] = fmt.Sprintf("%d of %d done, %d answered", s.Done-n, s.Total, n)
+	}
+	if w.checked > 0 {
+		words[0] = strings.Replace(words[0], " done", fmt.Sprintf(" done (%d checked)", w.checked), 1)
+	}
 	for _, part := range []struct {
 		word string
 		list []string
@@ -320,9 +328,12 @@ func (w *whyFacts) stepsPart(p *page) {
 		words = append(words, fmt.Sprintf("%d not taken (condition false)", n))
 	}
 	if s.Spare > 0 {
-		words = append(words, fmt.Sprintf("%d %s not needed", s.Spare, plural(s.Spare, "fallback")))
+		words = append(words, readable.Many(s.Spare, "fallback")+" not needed")
 	}
 	p.text("  ", strings.Join(words, ", "))
+	if w.Status == belay.Achieved && len(s.Failed) > 0 {
+		p.text("  ", "what failed is part of a step that is done: it was finished in another way")
+	}
 	w.takenPart(p)
 	w.judgingPart(p)
 }

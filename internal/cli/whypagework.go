@@ -136,7 +136,7 @@ func (w *whyFacts) costPart(p *page) {
 	w.ownCost(p)
 	if t := w.Cost.Together; t != nil {
 		p.text("  ", "with all runs that belong to it: "+joined([]string{
-			fmt.Sprintf("%d of %d agent starts", t.Starts, t.Allowed), readable.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD}),
+			story.StartsWords(t.Starts, t.Allowed), readable.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD}),
 		}, ", "))
 	}
 }
@@ -148,7 +148,7 @@ func (w *whyFacts) ownCost(p *page) {
 		return
 	}
 	p.text("  ", joined([]string{
-		text, fmt.Sprintf("%d of %d agent starts", c.Starts, c.Allowed), cmp.Or(readable.Used(c.Usage), "tokens and cost not reported"), replans(c),
+		text, story.StartsWords(c.Starts, c.Allowed), cmp.Or(readable.Used(c.Usage), "tokens and cost not reported"), replans(c),
 	}, ", "))
 	if len(c.Agents) < 2 {
 		return

@@ -10,6 +10,8 @@ import (
 type page struct {
 	sheet
 	lines []string
+
+	named func(string) string // gives the items in a text their names; nil = as on record
 }
 
 // head begins a part of the page.
@@ -23,6 +25,9 @@ func (p *page) head(title string) {
 // text is a paragraph. Its lines after the first stand under the text behind
 // its head, which is not broken.
 func (p *page) text(head, text string) {
+	if p.named != nil {
+		text = p.named(text)
+	}
 	under := strings.Repeat(" ", readable.Width(head))
 	for i, l := range wrap(readable.Clean(text), p.width-readable.Width(head)) {
 		if i > 0 {
@@ -32,8 +37,9 @@ func (p *page) text(head, text string) {
 	}
 }
 
-// whole is a line that is not broken: a command or a path that can be copied.
-func (p *page) whole(line string) { p.lines = append(p.lines, line) }
+// whole is a line that can be copied: a command or a path. A terminal that is too narrow
+// for a command gets it in several lines that a shell takes for one.
+func (p *page) whole(line string) { p.lines = append(p.lines, readable.Continued(line, p.screen)...) }
 
 // quoted are lines of somebody else, cut where the page ends.
 func (p *page) quoted(lines []string) {

@@ -237,7 +237,7 @@ func lastRun(st *journal.State, before, child string) (belay.RunID, error) {
 	sums = slices.DeleteFunc(sums, func(s journal.Summary) bool { return s.Gone })
 	n, _ := strconv.Atoi(before) // none is the last one
 	if n >= len(sums) {
-		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("%d runs of directory %s are there", len(sums), dir), "list all runs with belay runs")
+		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("directory %s has %s", dir, counted(len(sums), "run")), "list all runs with belay runs")
 	}
 	return sums[n].ID + belay.RunID(child), nil
 }

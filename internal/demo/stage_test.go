@@ -107,7 +107,7 @@ func TestVoice(t *testing.T) {
 	var out bytes.Buffer
 	over := false
 	v := &voice{out: &out, lost: func(err error) { t.Error(err) }, over: func() bool { return over }}
-	for _, p := range []string{"belay: run test\n  \x1b[33mrepair", "\x1b[0m    test    1ms  x\n  done  test@repair\n", "  done readme/test\nwhy: belay why ship\nhalf"} {
+	for _, p := range []string{"belay: run test\n  \x1b[33mrepair", "\x1b[0m    test    1ms  x\n  done  test@repair\n", "✓ done readme/test\nwhy: belay why ship\nhalf"} {
 		if n, err := v.Write([]byte(p)); n != len(p) || err != nil {
 			t.Fatal(n, err)
 		}
@@ -119,7 +119,7 @@ func TestVoice(t *testing.T) {
 	}
 	all := acts()
 	want := "belay: run test\n\n» " + all[0].text + "\n  \x1b[33mrepair\x1b[0m    test    1ms  x\n  done  test@repair\n" +
-		"\n» " + all[1].text + "\n  done readme/test\nhalf\n\n» Now 4.\n"
+		"\n» " + all[1].text + "\n✓ done readme/test\nhalf\n\n» Now 4.\n"
 	if out.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
 	}

@@ -104,6 +104,11 @@ func (v *voice) line(text string) {
 // what it is nested in or done for it.
 func stepOf(line string) string {
 	line = ansi().ReplaceAllString(line, "")
+	for _, mark := range []string{"✓", "✗"} { // of a line about a step that ended
+		if rest, ended := strings.CutPrefix(line, mark); ended {
+			line = " " + rest
+		}
+	}
 	words := strings.Fields(line)
 	if len(words) < 2 || !strings.HasPrefix(line, "  ") {
 		return ""

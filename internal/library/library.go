@@ -111,8 +111,9 @@ func (s *Set) Note(p recipe.Problem, src []byte) {
 	}
 }
 
-// Show formats a problem with its line and caret.
-func (s *Set) Show(p recipe.Problem) string { return p.Format(s.texts[p.File]) }
+// ShowIn formats a problem with its line and caret for a terminal of that width; 0 for any
+// other.
+func (s *Set) ShowIn(p recipe.Problem, width int) string { return p.FormatIn(s.texts[p.File], width) }
 
 // NotFound is a recipe that is in none of the places where it was looked for.
 type NotFound struct {

@@ -126,6 +126,25 @@ func Cut(s string, width int) string {
 	return displaywidth.TruncateString(s, width, "…")
 }
 
+// CutMiddle shortens s to at most width places: what it begins with and what it ends
+// with stay, because names often differ at their end.
+func CutMiddle(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if Width(s) <= width {
+		return s
+	}
+	head := displaywidth.TruncateString(s, width-1-(width-1)/2, "")
+	most := width - 1 - Width(head)
+	tail := s[len(head):]
+	for Width(tail) > most {
+		_, n := utf8.DecodeRuneInString(tail)
+		tail = tail[n:]
+	}
+	return head + "…" + tail
+}
+
 // Wrap breaks a text at its blanks into lines of at most width places. A word that is
 // longer than a line stands alone: a path is broken behind a slash, anything else anywhere.
 func Wrap(text string, width int) []string {
@@ -160,6 +179,52 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
+// Continued breaks a command that is wider than a terminal at blanks outside of quotes, so
+// that it can still be copied: each line but the last ends in a backslash. A width of 0
+// breaks nothing.
+func Continued(line string, width int) []string {
+	if width <= 0 || Width(line) <= width {
+		return []string{line}
+	}
+	bare := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(bare)]
+	var lines []string
+	for now := indent; bare != ""; {
+		word := firstWord(bare)
+		bare = strings.TrimLeft(bare[len(word):], " ")
+		switch {
+		case now == indent || now == indent+"  ":
+			now += word
+		case Width(now)+1+Width(word) <= width-2: // there is room for a backslash
+			now += " " + word
+		default:
+			lines, now = append(lines, now+" \\"), indent+"  "+word
+		}
+		if bare == "" {
+			lines = append(lines, now)
+		}
+	}
+	return lines
+}
+
+// firstWord is what a shell takes for one word: blanks in quotes do not end it.
+func firstWord(s string) string {
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ':
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // Hang breaks a line that is wider than a terminal at its blanks; what follows the first
 // line stands under that place. A width of 0 breaks nothing.
 func Hang(line string, width, under int) []string {
@@ -167,14 +232,23 @@ func Hang(line string, width, under int) []string {
 		return []string{line}
 	}
 	under = min(under, width/2)
-	head := displaywidth.TruncateString(line, under, "")
-	lines := Wrap(line[len(head):], width-under)
-	for i, l := range lines {
-		if i == 0 {
-			lines[i] = head + l
-			continue
+	words := strings.TrimLeft(line, " ")
+	indent := len(line) - len(words)
+	head := displaywidth.TruncateString(line, width+1, "") // with the blank behind it
+	if i := strings.LastIndexByte(head, ' '); i > indent {
+		lines := []string{strings.TrimRight(line[:i], " ")}
+		for _, l := range Wrap(line[i:], width-under) {
+			lines = append(lines, strings.Repeat(" ", under)+l)
 		}
-		lines[i] = strings.Repeat(" ", under) + l
+		return lines
+	}
+	indent = min(indent, under)
+	lines := Wrap(words, width-max(indent, under))
+	for i, l := range lines {
+		if i > 0 {
+			indent = under
+		}
+		lines[i] = strings.Repeat(" ", indent) + l
 	}
 	return lines
 }

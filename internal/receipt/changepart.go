@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,7 +38,7 @@ func (r *Receipt) changesPart(p *page) {
 	p.line("")
 	rows := [][]string{{"file", "change", "lines", "step"}}
 	for _, f := range c.List {
-		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(strings.Join(f.Steps, ", "))}
+		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(cmp.Or(strings.Join(f.Steps, ", "), "unknown"))}
 		if f.Change == "" {
 			row[1], row[2] = "changed", "not counted"
 		}

@@ -194,11 +194,13 @@ func (r *Receipt) stepsPart(p *page) {
 		var words []string
 		for _, e := range s.Evidence {
 			if r.Task == nil || !saysNothing(e) {
-				words = append(words, plain(e))
+				words = append(words, plain(story.Plain(e)))
 			}
 		}
 		for _, e := range s.Against {
-			words = append(words, "against it: "+plain(e))
+			if !strings.HasPrefix(e, "child run ") { // how that ended is no evidence against it
+				words = append(words, "but "+plain(story.Plain(e)))
+			}
 		}
 		dull := r.Task != nil && len(words) == 0 && slices.Contains([]string{"done", story.AnsweredWord, notReached}, s.Verdict)
 		if s.Verdict == notTaken || dull || s.Verdict == "done" && s.Type == string(belay.TypeCall) {
@@ -245,7 +247,7 @@ func (r *Receipt) troublesPart(p *page) {
 		}
 		p.line("- %s%s", plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
 		for _, m := range t.Moments {
-			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, plain(m.Text))
+			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, plain(story.Plain(m.Text)))
 		}
 		if t.More > 0 {
 			p.line("  - … and %d more", t.More)
@@ -264,7 +266,7 @@ func (r *Receipt) repeats(t Trouble) bool {
 func (r *Receipt) unprovenPart(p *page) {
 	p.head("What is unproven")
 	if len(r.Unproven) == 0 {
-		p.line("Nothing: no result depends only on an answer, a person's word or an unchecked change.")
+		p.line("%s", r.provenWords())
 	}
 	var answered, failed []string
 	for _, u := range r.Unproven {
@@ -276,7 +278,7 @@ func (r *Receipt) unprovenPart(p *page) {
 			add(&failed, r.stepWord(u.What))
 			continue
 		}
-		p.line("- %s: %s: %s", plain(u.What), u.Kind, plain(u.Text))
+		p.line("- %s: %s: %s", plain(u.What), u.Kind, plain(story.Plain(u.Text)))
 	}
 	if len(failed) > 0 {
 		p.line("- failed, and the run went on without: %s", plain(strings.Join(failed, ", ")))
@@ -300,7 +302,7 @@ func (r *Receipt) costPart(p *page) {
 	p.head("Cost")
 	used := "no agent was started"
 	if c.Starts > 0 {
-		used = fmt.Sprintf("%d of %d agent starts, %s", c.Starts, c.Allowed, cmp.Or(readable.Used(c.Usage), "tokens and dollars unknown"))
+		used = fmt.Sprintf("%s, %s", story.StartsWords(c.Starts, c.Allowed), cmp.Or(readable.Used(c.Usage), "tokens and dollars unknown"))
 	}
 	p.line("- %s; %s", readable.Took(time.Duration(c.WallMS)*time.Millisecond), used)
 	if len(c.Agents) > 1 {
@@ -312,7 +314,7 @@ func (r *Receipt) costPart(p *page) {
 		p.line("- %d of %d recoveries", c.Replans, c.MaxPlan)
 	}
 	if t := c.Together; t != nil {
-		p.line("- with all runs that belong to it: %d of %d agent starts%s", t.Starts, t.Allowed,
+		p.line("- with all runs that belong to it: %s%s", story.StartsWords(t.Starts, t.Allowed),
 			prefixed(", ", readable.Used(belay.Usage{Input: t.Tokens, MicroUSD: t.MicroUSD})))
 	}
 }

@@ -79,8 +79,11 @@ type Step struct {
 	Basis    effect.Basis `json:"basis,omitempty"`
 	Optional bool         `json:"optional,omitempty"`
 	Attempts int          `json:"attempts"`
+	Checked  bool         `json:"checked"` // by a check that Belay ran for this step
 	Evidence []string     `json:"evidence"`
 	Against  []string     `json:"against"`
+
+	calls bool // it is a run of its own, whose steps are listed
 
 	Kind  belay.FailureKind `json:"failure_kind,omitempty"` // of a step that failed
 	Class belay.Class       `json:"failure_class,omitempty"`
@@ -141,7 +144,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 func (m *maker) step(p *story.Placed) Step {
 	st := Step{
 		Step: p.At().Name(), Type: string(p.Type), Verdict: m.word(p), Optional: p.Optional,
-		Attempts: p.Attempt, Evidence: []string{}, Against: []string{},
+		Attempts: p.Attempt, Checked: story.Checked(p.StepView), Evidence: []string{}, Against: []string{},
 	}
 	if v := p.Verdict; v != nil && p.Phase != flow.NotTaken {
 		st.Evidence, st.Against = append(st.Evidence, v.For...), append(st.Against, v.Against...)
@@ -149,6 +152,7 @@ func (m *maker) step(p *story.Placed) Step {
 			st.Basis = v.Basis
 		}
 	}
+	st.calls = p.Type.Child() || p.Child != ""
 	if p.InPlace != "" {
 		st.Evidence = append(st.Evidence, "it ran in place of "+string(p.InPlace))
 	}

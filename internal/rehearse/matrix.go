@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
 )
 
 // Cell is one rehearsal of a matrix: a fault at a step of a recipe.
@@ -73,9 +74,9 @@ func Fill(ctx context.Context, cells []Cell, workers int, play func(context.Cont
 		wg.Go(func() {
 			for i := range next {
 				began := time.Now()
-				story, err := play(ctx, cells[i])
+				told, err := play(ctx, cells[i])
 				mu.Lock()
-				cells[i].take(story, err, time.Since(began))
+				cells[i].take(told, err, time.Since(began))
 				seen(cells[i])
 				mu.Unlock()
 			}
@@ -122,7 +123,7 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 		c.Bad, c.Word, c.Why = true, "missed", "the driver was not killed"
 	case c.Fault == "" && s.Code != exit.OK:
 		c.Bad, c.Word = true, strings.ToLower(string(s.Status))
-		c.Why = "a good day does not reach its goal, so that the faults show nothing: " + cmp.Or(s.Reason, c.Word)
+		c.Why = "without any fault the run does not reach its goal, so the faults show nothing: " + cmp.Or(story.Plain(s.Reason), c.Word)
 	case !hit:
 		c.Word = NotHit
 	case s.claimed():
@@ -186,6 +187,9 @@ func Table(cells []Cell, width int) []string {
 	}
 	lines := align(rows)
 	if width <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return readable.Width(l) > width }) {
+		if legend := Legend(cells); len(legend) > 0 {
+			lines = append(append(lines, "", "a cell has the exit code of the run and how it ended:"), legend...)
+		}
 		return lines
 	}
 	return stacked(rows, width)
@@ -196,7 +200,7 @@ func stacked(rows [][]string, width int) (lines []string) {
 	const under = "    "
 	head := rows[0]
 	for _, row := range rows[1:] {
-		lines = append(lines, row[0])
+		lines = append(lines, readable.Hang(row[0], width, len(under))...)
 		var words []string
 		faults := map[string][]string{}
 		for i, cell := range row[1:] {
@@ -206,9 +210,53 @@ func stacked(rows [][]string, width int) (lines []string) {
 			faults[cell] = append(faults[cell], head[i+1])
 		}
 		for _, word := range words {
-			for _, l := range readable.Wrap(word+": "+strings.Join(faults[word], ", "), width-len(under)) {
-				lines = append(lines, under+l)
+			for _, l := range readable.Hang(under+spelled(word)+": "+strings.Join(faults[word], ", "), width, 2*len(under)) {
+				lines = append(lines, l)
 			}
+		}
+	}
+	return lines
+}
+
+// meanings are what the words of cells mean.
+var meanings = []struct{ word, means string }{
+	{"-", "does not apply to this step"},
+	{"endless", "not tried: the step has no timeout, so a hang would never end"},
+	{"not played", "not played: not in the sample"},
+	{NotHit, "the step did not run"},
+	{"ok", "the run ended well, and the step was done"},
+	{"optional", "the run ended well without the step, which is optional"},
+	{"claim", "the run ended well on a claim that nothing checks"},
+	{"held", "the run is held for a person"},
+	{"FALSE", "the run ended well, and nobody did the work"},
+}
+
+// spelled is a cell in words.
+func spelled(cell string) string {
+	code, word, played := strings.Cut(cell, " ")
+	if cell == NotHit || cell == "not played" {
+		code, word, played = "", cell, false
+	} else if !played {
+		word = cell
+	}
+	means := word
+	for _, m := range meanings {
+		if m.word == word {
+			means = m.means
+		}
+	}
+	if played {
+		return means + " (exit " + code + ")"
+	}
+	return means
+}
+
+// Legend says what the words in the cells of a wide table mean.
+func Legend(cells []Cell) []string {
+	var lines []string
+	for _, m := range meanings {
+		if m.word != "ok" && slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
+			lines = append(lines, "  "+m.word+": "+m.means)
 		}
 	}
 	return lines

@@ -75,13 +75,9 @@ func verdict(a *story.Attempt) string {
 	case v.OK:
 		return "good"
 	case v.Failure != nil:
-		what := string(v.Failure.Kind)
-		if v.Failure.Class != belay.ClassNone {
-			what += " (" + string(v.Failure.Class) + ")"
-		}
-		return what + ": " + strings.Join(strings.Fields(v.Failure.Cause), " ")
+		return strings.Join(strings.Fields(story.Worded(v.Failure)), " ")
 	case v.Unknown:
-		return "nobody knows"
+		return "the outcome is unknown"
 	case v.GivenBack:
 		return "given back"
 	}

@@ -99,7 +99,7 @@ func (s Story) Lines() []string {
 		lines = append(lines, f.lines()...)
 	}
 	if s.Kills > 0 {
-		lines = append(lines, fmt.Sprintf("  the driver was killed %d time(s), and the run resumed", s.Kills))
+		lines = append(lines, fmt.Sprintf("  the driver was killed %s, and the run was resumed", timesWord(s.Kills)))
 	}
 	if s.Endless {
 		lines = append(lines, "  it did not end in its time, and was ended")
@@ -120,7 +120,7 @@ func (t Told) lines() []string {
 		lines = append(lines, fmt.Sprintf("  %s hit %s: %s", t.Injection, keyOnly(h.Key), h.Verdict))
 	}
 	for _, w := range t.Ways {
-		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", w.Act, w.Reason))
+		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", w.Act, story.Plain(w.Reason)))
 	}
 	switch {
 	case t.Missed:
@@ -135,6 +135,13 @@ func (t Told) lines() []string {
 		lines = append(lines, "    nobody did the work after that")
 	}
 	return lines
+}
+
+func timesWord(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // keyOnly is a key without the run.

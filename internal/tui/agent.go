@@ -67,7 +67,9 @@ func (b *Board) began(a *story.Attempt) []Line {
 	if a.Resume {
 		text += ", its session is continued"
 	}
-	return []Line{line("started", a.Place, "", text)}
+	l := line("started", a.Place, "", text)
+	l.Start = true
+	return []Line{l}
 }
 
 // noted is a line for what became known of a running agent.

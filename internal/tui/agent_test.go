@@ -99,7 +99,7 @@ func TestStoryOfAHollowRun(t *testing.T) {
 	}
 	got := summary(s)
 	for _, want := range []string{
-		"run k3f9q HOLLOW after 2m02s: 1 failed\n", "  failed    fix                  it ended without work: nothing changed",
+		"\nrun k3f9q HOLLOW after 2m02s: 1 failed\n", "✗ failed    fix                   it ended without work: nothing changed",
 		"\nagents: 2 starts\n", "\nnext: belay show k3f9q fix  |  belay logs k3f9q fix  |  belay clear k3f9q attempts:fix --why TEXT, then belay resume k3f9q\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -113,10 +113,10 @@ func TestStoryOfABudget(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
 	s.turn(flow.Fact{Run: "k3f9q", Event: event.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: effect.AnswerAgent{Error: "40 of 40 agent starts are used"}}})
-	if want := "  held      fix                  step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
+	if want := "  held      fix                   step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
 		t.Errorf("got\n%s", s.text())
 	}
-	if want := "\n  held      fix                  no further agent may start: the budget is used up\n"; !strings.Contains(summary(s), want) {
+	if want := "  held      fix                   no further agent may start: the budget is used up\n"; !strings.Contains(summary(s), want) {
 		t.Errorf("got\n%s", summary(s))
 	}
 }
@@ -133,10 +133,10 @@ func TestQuietNotesAreForTheCurious(t *testing.T) {
 	var plain, verbose bytes.Buffer
 	NewScreen(&plain, NewBoard(story.Live(s.tree)), Style{}, none).Seen(s.recs[from:])
 	NewScreen(&verbose, NewBoard(story.Live(s.tree)), Style{Verbose: true}, none).Seen(s.recs[from:])
-	if got := plain.String(); got != "  killed    fix                  over\n" {
+	if got := plain.String(); got != "✗ killed    fix                   over\n" {
 		t.Errorf("plain: %q", got)
 	}
-	for _, want := range []string{"  quiet     fix                  half\n", "  note      fix                  the agent calls its model again: 529\n"} {
+	for _, want := range []string{"  quiet     fix                   half\n", "  note      fix                   the agent calls its model again: 529\n"} {
 		if !strings.Contains(verbose.String(), want) {
 			t.Errorf("no %q in\n%s", want, verbose.String())
 		}

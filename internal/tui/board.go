@@ -22,14 +22,31 @@ import (
 // Board makes the lines and the live view of a story that is being told.
 type Board struct {
 	story *story.Story
-	plan  *plan // for the live view; nil = nobody looked
+	names *Names
+	plan  *plan                // for the live view; nil = nobody looked
+	told  map[story.Place]bool // steps of which a line says why they failed
+
+	groups  []*group
+	longest int // name that a line had
 }
 
 // NewBoard shows a story.
-func NewBoard(s *story.Story) *Board { return &Board{story: s} }
+func NewBoard(s *story.Story) *Board {
+	return &Board{story: s, names: NewNames(s.Tree), told: map[story.Place]bool{}}
+}
 
 // Lines are those that news is worth.
 func (b *Board) Lines(n *story.News) []Line {
+	list := b.lines(n)
+	for i := range list {
+		if l := &list[i]; l.at.Run != "" {
+			l.Step = b.names.Of(l.at)
+		}
+	}
+	return list
+}
+
+func (b *Board) lines(n *story.News) []Line {
 	switch n.What {
 	case story.AttemptStarted:
 		return b.began(n.Attempt)
@@ -46,7 +63,8 @@ func (b *Board) Lines(n *story.News) []Line {
 	case story.RecoveryChosen:
 		return b.recovery(n.Decision)
 	case story.StepRefused:
-		return []Line{line("failed", n.Place, "", story.Plainly(b.story.Tree, n.Place, n.Failure))}
+		b.told[n.Place] = true
+		return []Line{line("failed", n.Place, "", b.failure(n.Place, n.Failure))}
 	case story.StepNotTaken:
 		if b.story.View(n.Place).Fallback {
 			return nil // it is told when its turn comes
@@ -218,7 +236,7 @@ func givenBack(a *story.Attempt) string {
 }
 
 func line(word string, at story.Place, took, text string) Line {
-	return Line{Word: word, Step: at.Name(), Took: took, Text: text}
+	return Line{Word: word, Step: at.Name(), Took: took, Text: text, at: at}
 }
 
 // beside is where an attempt is shown.

@@ -16,7 +16,9 @@ func helperBegan(a *story.Attempt) []Line {
 	if a.N > 1 {
 		text += fmt.Sprintf(", attempt %d", a.N)
 	}
-	return []Line{line("started", beside(a), "", text)}
+	l := line("started", beside(a), "", text)
+	l.Start = true
+	return []Line{l}
 }
 
 // helperEnded is a line for an agent that was ended together with its run: nobody
@@ -69,7 +71,7 @@ const (
 )
 
 // recoveredLine says in a summary who finished a step, and what had failed.
-func recoveredLine(run belay.RunID, v flow.StepView) Line {
+func recoveredLine(name string, v flow.StepView) Line {
 	text := "by " + story.AgentName(v.Main.Agent.Name)
 	if v.Verdict != nil && v.Verdict.Partial {
 		text += ", " + unverified
@@ -80,5 +82,5 @@ func recoveredLine(run belay.RunID, v flow.StepView) Line {
 	if v.Failure != nil {
 		text += " (" + story.Worded(v.Failure) + ")"
 	}
-	return Line{Word: "recovered", Step: story.StepName(run, v.Path), Text: text}
+	return Line{Word: "recovered", Step: name, Text: text}
 }

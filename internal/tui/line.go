@@ -16,6 +16,9 @@ type Line struct {
 	Text string
 
 	Detail bool // only for those who want everything
+	Start  bool // an agent starts: the live view shows it while it works
+
+	at story.Place // the step, "" for none
 }
 
 const (
@@ -24,21 +27,39 @@ const (
 	tookWidth = 6
 )
 
-// TextAt is where the text of a line begins.
-const TextAt = 2 + wordWidth + 1 + stepWidth + 1 + tookWidth + 2
+// textAt is where the text of a line begins, behind a column of that width for the step.
+func textAt(steps int) int { return 2 + wordWidth + 1 + steps + 1 + tookWidth + 3 }
+
+// TextAt is where it begins behind the narrowest column.
+const TextAt = 2 + wordWidth + 1 + stepWidth + 1 + tookWidth + 3
+
+// mark is what a line begins with: good and bad ends are seen at a glance.
+func mark(word string) string {
+	switch word {
+	case "done", story.AnsweredWord, story.DecidedWord, "recovered":
+		return "✓"
+	case "failed", "lost", "killed", "refused":
+		return "✗"
+	}
+	return " "
+}
 
 // Format lays the line out; colour marks the word only.
 func (l Line) Format(colour bool) string { return l.format(colour, stepWidth) }
 
 // format is Format with a column of that width for the step.
 func (l Line) format(colour bool, steps int) string {
-	word := pad(l.Word, wordWidth)
+	word := mark(l.Word) + " " + pad(l.Word, wordWidth)
 	if colour {
 		word = paint(l.Word, word)
 	}
-	s := "  " + word + " " + pad(indented(l.Step), steps) + " " + padLeft(l.Took, tookWidth)
+	s := word + " " + pad(indented(l.Step), steps) + " " + padLeft(l.Took, tookWidth)
 	if l.Text != "" {
-		s += "  " + readable.Clean(l.Text)
+		between := "   "
+		if l.Took != "" {
+			between = " · "
+		}
+		s += between + readable.Clean(l.Text)
 	}
 	return strings.TrimRight(s, " ")
 }

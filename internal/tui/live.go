@@ -13,47 +13,52 @@ import (
 // maxLanes is how many running steps are shown at once.
 const maxLanes = 12
 
-// maxPending is how many steps are shown that have not begun.
+// maxPending is how many steps are shown that have not begun, of the run and of each step
+// that runs.
 const maxPending = 6
 
-// pendingWord is how the line of such a step begins.
+// maxEnded is how many steps that ended are shown below one that runs.
+const maxEnded = 6
+
+// pendingWord is how the line of a step begins that has not begun.
 const pendingWord = "pending"
 
-// Live is what runs now as a tree, what comes after it, and a line of counts, all cut to
-// the width. tail gives the last line that an attempt printed.
+// Live is the run as a tree: what runs now with what has ended and what is to come below
+// it, then what comes after it, and a line of counts, all cut to the width. tail gives the
+// last line that an attempt printed.
 func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []string {
 	rows, running := b.lanes(now, tail)
-	if running > maxLanes {
-		rows = append(rows, Line{Word: "…", Step: fmt.Sprintf("and %d more", running-maxLanes)})
-	}
 	retries := b.story.Retries()
 	if len(retries) > 0 {
 		rows = append(rows, retry(&retries[0], now))
 	}
 	for _, st := range b.story.ForTrees() {
-		rows = append(rows, Line{Word: "waiting", Step: st.Name(), Text: WaitsForTree(st.Run, st.TreeOf)})
+		l := line("waiting", st.Place, "", WaitsForTree(st.Run, st.TreeOf))
+		rows = append(rows, l)
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	rows = append(rows, b.pending()...)
-	wide := stepWidth
-	for _, l := range rows {
-		if l.Word != "…" {
-			wide = min(max(wide, readable.Width(l.Step)), width/2)
-		}
+	if running > maxLanes {
+		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more", running-maxLanes)})
 	}
+	rows = b.asTree(append(b.ended(), append(rows, b.pending()...)...))
+	wide := b.nameWidth(width + 1) // as the lines that are printed have it
 	lines := make([]string, 0, len(rows)+1)
 	for _, l := range rows {
-		if l.Word == "…" {
-			lines = append(lines, readable.Cut("  … "+l.Step, width))
+		if l.Word == more {
+			indent := strings.Repeat("  ", l.at.Run.Depth())
+			lines = append(lines, readable.Cut("  "+pad("", wordWidth)+" "+indent+"… "+l.Step, width))
 			continue
 		}
-		l.Step = readable.Cut(l.Step, wide)
+		l.Step = readable.CutMiddle(l.Step, wide)
 		lines = append(lines, readable.Cut(l.format(false, wide), width))
 	}
 	return append(lines, readable.Cut(b.counts(now, running, len(retries)), width))
 }
+
+// more is the word of a row that stands for several.
+const more = "…"
 
 // counts is the last line: how far the run is, how long it took and what it cost.
 func (b *Board) counts(now time.Time, running, again int) string {
@@ -74,43 +79,19 @@ func (b *Board) counts(now time.Time, running, again int) string {
 	return text
 }
 
-// lanes are the lines of attempts that run, those of a child run below its step, and how
-// many attempts do work of their own.
+// lanes are the lines of attempts that run, and how many of them do work of their own.
 func (b *Board) lanes(now time.Time, tail func(belay.Key) string) (rows []Line, running int) {
-	below, known := map[belay.RunID][]*story.Attempt{}, map[belay.RunID]bool{}
-	var tops []*story.Attempt
 	for _, a := range b.story.Open() {
-		if a.Observation == nil {
-			below[a.Run] = append(below[a.Run], a)
-			known[a.Child] = a.Child != ""
+		if a.Observation != nil {
+			continue
 		}
-	}
-	for _, a := range b.story.Open() {
-		if a.Observation == nil && !known[a.Run] {
-			tops = append(tops, a)
-		}
-	}
-	var draw func(list []*story.Attempt, depth int)
-	draw = func(list []*story.Attempt, depth int) {
-		for _, a := range list {
-			if a.Child == "" {
-				if running++; running > maxLanes {
-					continue
-				}
-			}
-			l := lane(a, now, tail)
-			if depth > 0 {
-				l.Step = strings.Repeat("  ", depth) + string(a.InRun())
-			}
-			if a.Child == "" || running < maxLanes {
-				rows = append(rows, l)
-			}
-			if a.Child != "" {
-				draw(below[a.Child], depth+1)
+		if a.Child == "" {
+			if running++; running > maxLanes {
+				continue
 			}
 		}
+		rows = append(rows, lane(a, now, tail))
 	}
-	draw(tops, 0)
 	return rows, running
 }
 
@@ -123,18 +104,22 @@ func (b *Board) pending() (rows []Line) {
 	for _, a := range b.story.Open() {
 		open[a.Place] = true
 	}
-	more := 0
+	shown, left := map[belay.RunID]int{}, map[belay.RunID]int{}
+	var runs []belay.RunID
 	for _, at := range b.plan.pending {
 		switch {
 		case open[at]:
-		case len(rows) == maxPending:
-			more++
+		case shown[at.Run] == maxPending:
+			if left[at.Run]++; left[at.Run] == 1 {
+				runs = append(runs, at.Run)
+			}
 		default:
-			rows = append(rows, Line{Word: pendingWord, Step: at.Name()})
+			shown[at.Run]++
+			rows = append(rows, line(pendingWord, at, "", ""))
 		}
 	}
-	if more > 0 {
-		rows = append(rows, Line{Word: "…", Step: fmt.Sprintf("and %d more %s", more, pendingWord)})
+	for _, run := range runs {
+		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more %s", left[run], pendingWord), at: story.Place{Run: run, Path: lastOfRun}})
 	}
 	return rows
 }
@@ -154,16 +139,13 @@ func lane(a *story.Attempt, now time.Time, tail func(belay.Key) string) Line {
 	}
 	if a.Child == "" {
 		if last := tail(a.Key); last != "" {
-			notes = append(notes, last)
+			notes = append(notes, strings.TrimPrefix(last, "· "))
 		}
 	}
-	return Line{Word: word, Step: beside(a).Name(), Took: readable.Took(now.Sub(a.Since)), Text: strings.Join(notes, "  ")}
+	return line(word, beside(a), readable.Took(now.Sub(a.Since)), strings.Join(notes, " · "))
 }
 
 // retry is the line of a step that waits for its time.
 func retry(st *story.Step, now time.Time) Line {
-	return Line{
-		Word: "waiting", Step: st.Name(), Took: readable.Took(st.Again.Due.Sub(now)),
-		Text: fmt.Sprintf("then attempt %d of %d", st.Again.N, st.Again.Of),
-	}
+	return line("waiting", st.Place, readable.Took(st.Again.Due.Sub(now)), fmt.Sprintf("then attempt %d of %d", st.Again.N, st.Again.Of))
 }

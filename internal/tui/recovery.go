@@ -61,12 +61,29 @@ func (b *Board) recovery(d *story.Decision) []Line {
 func (b *Board) why(d *story.Decision) string {
 	text, was := d.Plan.Reason, d.Broken
 	if was.Failure != nil {
-		text = story.Plainly(b.story.Tree, d.Place, was.Failure)
+		text = b.failure(d.Place, was.Failure)
 	}
 	if was.Attempt != nil && was.Attempt.Role == belay.RoleMain && was.Attempt.Report() != nil {
 		text += " (" + AgentWork(was.Attempt.Report()) + ")"
 	}
 	return text
+}
+
+// failure is why a step failed. What a line said of a step inside of it is not said again.
+func (b *Board) failure(at story.Place, f *belay.Failure) string {
+	inside, why := story.Inside(b.story.Tree, at, f)
+	if len(inside) == 0 {
+		return story.Worded(why)
+	}
+	var words []string
+	for _, p := range inside {
+		words = append(words, b.names.Own(p))
+	}
+	text := "step " + strings.Join(words, "/") + " failed"
+	if b.told[inside[len(inside)-1]] {
+		return text
+	}
+	return text + ": " + story.Worded(why)
 }
 
 // takesOver says who goes on with the work.
@@ -125,5 +142,6 @@ func (b *Board) gaveUp(d *story.Decision) []Line {
 	case b.story.View(d.Place).Optional:
 		text = "optional, the run goes on: " + text
 	}
+	b.told[d.Place] = true
 	return []Line{line("failed", d.Place, took(d.Broken.Attempt), text)}
 }

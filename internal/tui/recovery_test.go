@@ -99,7 +99,7 @@ func TestAnHelperIsEndedWithItsRun(t *testing.T) {
 	s.turn(flow.Fact{Run: "k3f9q", Event: event.AttemptEnded{Key: "k3f9q:call@recovery.1", Observation: effect.Observation{
 		Began: true, Signal: 15, KilledBy: fault.KilledStop, Started: s.now.Add(-time.Second), Ended: s.now,
 	}}})
-	if want := "  stopped   call@recovery     1s  given back: it is started again at resume\n"; !strings.HasSuffix(s.text(), want) {
+	if want := "  stopped   call@recovery     1s · given back: it is started again at resume\n"; !strings.HasSuffix(s.text(), want) {
 		t.Errorf("got\n%s", s.text())
 	}
 	if lines := s.board.Live(s.now, 79, none); len(lines) != 0 {

@@ -62,10 +62,17 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 			b.WriteString(recordLine(r) + "\n")
 		}
 		for _, l := range s.board.Lines(&news[i]) {
-			if !s.style.Verbose && (l.Detail || news[i].What == story.StepNotTaken && s.brief()) {
+			if !s.style.Verbose && (l.Detail || l.Start && s.style.Live || news[i].What == story.StepNotTaken && s.brief()) {
 				continue
 			}
-			b.WriteString(s.shown(l) + "\n")
+			for _, l := range s.due(l) {
+				b.WriteString(s.shown(l) + "\n")
+			}
+		}
+		if what := news[i].What; what == story.RunHeld || what == story.RunEnded && news[i].Run == s.board.story.Root {
+			for _, l := range s.board.takeAll() {
+				b.WriteString(s.shown(l) + "\n")
+			}
 		}
 	}
 	if b.Len() > 0 {
@@ -74,17 +81,69 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 	return news
 }
 
+// due are the lines that are to be printed when there is a new one. On a terminal those
+// about what is below a step of the root come behind that of the step: until then they
+// are a part of the live view.
+func (s *Screen) due(l Line) []Line {
+	switch {
+	case !s.style.Live || s.style.Verbose || l.at.Run == "":
+		return []Line{l}
+	case l.at.Run.Depth() > 0:
+		s.board.keep(l)
+		return nil
+	}
+	return append([]Line{l}, s.board.takeBelow(l.at)...)
+}
+
+// Told tells whether a line said why a step failed.
+func (s *Screen) Told(at story.Place) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.style.Quiet && s.board.told[at]
+}
+
 // shown is a line as the terminal has room for it.
 func (s *Screen) shown(l Line) string {
-	text := l.Format(s.style.Colour)
-	if !s.style.Live || readable.Width(l.Format(false)) <= s.style.Width() {
+	wide := s.board.column(l)
+	if s.style.Live {
+		wide = s.board.nameWidth(s.style.Width())
+		l.Step = readable.CutMiddle(l.Step, wide)
+	}
+	text := l.format(s.style.Colour, wide)
+	if !s.style.Live || readable.Width(l.format(false, wide)) <= s.style.Width() {
 		return text
 	}
-	lines := readable.Hang(l.Format(false), s.style.Width(), TextAt)
-	if s.style.Colour {
-		lines[0] = strings.Replace(lines[0], l.Word, paint(l.Word, l.Word), 1)
+	head := l
+	head.Text = ""
+	return strings.Join(hung(head.format(s.style.Colour, wide), head.format(false, wide), readable.Clean(l.Text), textAt(wide), s.style.Width()), "\n")
+}
+
+// least is how much room a text has behind the columns; with less it stands below them.
+const least = 32
+
+// hung is a line whose text takes several. bare is the head without its colour.
+func hung(head, bare, text string, under, width int) []string {
+	if width-under < least {
+		under = TextAt - stepWidth - tookWidth
+		lines := []string{head}
+		for _, l := range readable.Wrap(text, max(width-under, 1)) {
+			lines = append(lines, strings.Repeat(" ", under)+l)
+		}
+		return lines
 	}
-	return strings.Join(lines, "\n")
+	lines := readable.Wrap(text, width-under)
+	for i, l := range lines {
+		if i > 0 {
+			lines[i] = strings.Repeat(" ", under) + l
+			continue
+		}
+		between := strings.Repeat(" ", under-readable.Width(bare))
+		if under-readable.Width(bare) == 3 { // it ends with how long it took
+			between = " · "
+		}
+		lines[i] = head + between + l
+	}
+	return lines
 }
 
 func (s *Screen) brief() bool { return s.style.Brief != nil && s.style.Brief() }
@@ -156,7 +215,11 @@ func (s *Screen) Asked(typed bool) {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(s.erase(), "")
+	text := ""
+	for _, l := range s.board.takeAll() {
+		text += s.shown(l) + "\n"
+	}
+	s.put(s.erase(), text)
 }
 
 // erase moves back over what was drawn and clears it. A terminal that became

@@ -28,8 +28,9 @@ type tally struct {
 func count(tree *flow.Tree) tally {
 	steps := story.Unsettled(tree)
 	t := tally{Count: story.CountSteps(steps)}
+	names := NewNames(tree)
 	for _, p := range steps {
-		name := p.At().Name()
+		name := names.Of(p.At())
 		if story.Checked(p.StepView) && !story.Recovered(p.StepView) {
 			t.checked++
 		}
@@ -40,7 +41,7 @@ func count(tree *flow.Tree) tally {
 		case p.Phase == flow.Failed || p.Phase == flow.Held:
 			t.bad = append(t.bad, p)
 		case story.Recovered(p.StepView):
-			t.recovered = append(t.recovered, recoveredLine(p.Run, p.StepView))
+			t.recovered = append(t.recovered, recoveredLine(name, p.StepView))
 			t.unsure = t.unsure || p.Verdict != nil && p.Verdict.Partial
 		case story.OnWord(p.StepView):
 			t.taken = append(t.taken, Line{Word: "done", Step: name, Text: story.TakenWords})
@@ -83,14 +84,18 @@ func (t tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Summary says how a run stands, what went wrong, and what to type next. belay
-// is how the program is called.
-func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string) []string {
+// Summary says what went wrong, what to type next, and in its last line how the run
+// stands. belay is how the program is called; told tells of which failed steps the same
+// reader was told why, nil for none.
+func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string, told func(story.Place) bool) []string {
 	id := acc.Run
 	t := count(tree)
-	lines := []string{fmt.Sprintf("run %s %s after %s: %s", id, stands(acc, res), readable.Took(took), t)}
+	names := NewNames(tree)
+	var lines []string
 	for _, v := range t.bad {
-		lines = append(lines, badLine(v).Format(false))
+		if told == nil || !told(v.At()) {
+			lines = append(lines, badLine(tree, names, v).Format(false))
+		}
 		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
 			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
 		}
@@ -116,7 +121,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return lines
+	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, stands(acc, res), readable.Took(took), t))
 }
 
 // signals is where exit codes begin that say by which signal a process was ended.
@@ -139,9 +144,15 @@ func FixWords(dir string) string {
 	return "make it in " + readable.Clean(dir) + ", the worktree that the run works in; resume continues there"
 }
 
-func badLine(v story.Placed) Line {
-	l := Line{Word: string(v.Phase), Step: v.At().Name()}
+func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
+	l := Line{Word: string(v.Phase), Step: names.Of(v.At())}
+	inside := []story.Place(nil)
+	if v.Failure != nil {
+		inside, _ = story.Inside(tree, v.At(), v.Failure)
+	}
 	switch {
+	case len(inside) > 0: // it has a line of its own
+		l.Text = "step " + names.Own(inside[0]) + " failed"
 	case v.Failure != nil:
 		l.Text = story.Worded(v.Failure)
 	case v.Phase == flow.Held:

@@ -28,16 +28,13 @@ func TaskTitle(t *story.Task) string {
 	return title
 }
 
-// TaskSummary says what a task came to: the verdict, each criterion with the reason
-// where it is not met, where the work is, and what to type next. others are lines
-// about work that is not part of the result.
+// TaskSummary says what a task came to: each criterion with the reason where it is not
+// met, where the work is, what to type next, and in its last line the verdict. others
+// are lines about work that is not part of the result.
 func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, others []string, belayCmd string) []string {
 	id, t := acc.Run, acc.Task
 	starts, used := tree.Spent()
-	lines := []string{
-		fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)),
-		"task: " + TaskTitle(t),
-	}
+	lines := []string{"task: " + TaskTitle(t)}
 	for _, w := range t.Warnings {
 		lines = append(lines, "warning: "+readable.Clean(w))
 	}
@@ -62,7 +59,7 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took 
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return lines
+	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)))
 }
 
 func taskCount(t *story.Task, starts int) string {
@@ -147,7 +144,7 @@ const mostTroubles = 4
 // the steps that only contain one, and not those that only report the verdict.
 func troubles(tree *flow.Tree) []string {
 	var lines, seen []string
-	more := 0
+	names, more := NewNames(tree), 0
 	for _, p := range count(tree).bad {
 		if p.Failure == nil && p.Phase != flow.Held || p.Type.Child() && p.Child != "" || p.Path == story.FlagStep {
 			continue
@@ -162,7 +159,7 @@ func troubles(tree *flow.Tree) []string {
 			more++
 			continue
 		}
-		lines = append(lines, "  "+pad(string(p.Phase), wordWidth)+" "+p.At().Name()+": "+text)
+		lines = append(lines, "  "+pad(string(p.Phase), wordWidth)+" "+names.Of(p.At())+": "+text)
 		if f := p.Failure; f != nil && f.Hint != "" && f.Class.Row().Hint == f.Hint { // others are for who writes recipes
 			lines = append(lines, "            hint: "+readable.Clean(f.Hint))
 		}

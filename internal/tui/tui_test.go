@@ -152,7 +152,7 @@ func summary(s *tale) string {
 	if r := s.tree.Run("k3f9q").Result(); r != nil {
 		res = *r
 	}
-	return strings.Join(Summary(s.account(), s.tree, res, s.now.Sub(start), "belay"), "\n") + "\n"
+	return strings.Join(Summary(s.account(), s.tree, res, s.now.Sub(start), "belay", nil), "\n") + "\n"
 }
 
 func TestStoryOfAGoodRun(t *testing.T) {
@@ -236,7 +236,7 @@ func TestManyLanesAreCounted(t *testing.T) {
 		}})
 	}
 	lines := s.board.Live(start, 79, none)
-	if len(lines) != maxLanes+2 || lines[maxLanes] != "  … and 8 more" || lines[maxLanes+1] != "  0 done, 20 running" {
+	if len(lines) != maxLanes+2 || lines[maxLanes] != "            … and 8 more" || lines[maxLanes+1] != "  0 done, 20 running" {
 		t.Errorf("lines: %q", lines)
 	}
 }
@@ -327,7 +327,7 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	screen.Close()
 	want := "  running   a                1s\n  0 done, 1 running\n" +
 		"\r\x1b[2A\x1b[J  running   a                2s\n  0 done, 1 running\n" +
-		"\r\x1b[2A\x1b[J  done      a                1s\n"
+		"\r\x1b[2A\x1b[J✓ done      a                1s\n"
 	if out.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", out.String(), want)
 	}
@@ -365,7 +365,7 @@ func TestEndedByCancelIsNotStartedAgain(t *testing.T) {
 		s.turn(flow.Fact{Run: "k3f9q", Event: event.AttemptEnded{Key: "k3f9q:a.1", Observation: effect.Observation{
 			Began: true, Signal: 15, KilledBy: why, Started: start, Ended: s.now,
 		}}})
-		if got := s.text(); !strings.Contains(got, "stopped   a                1s  "+want) {
+		if got := s.text(); !strings.Contains(got, "stopped   a                1s · "+want) {
 			t.Errorf("%s:\n%s", why, got)
 		}
 		if got := summary(s); !strings.Contains(got, "1 not finished, 1 not reached") {
@@ -390,7 +390,7 @@ func TestScreenWithoutATerminalIsPlain(t *testing.T) {
 		sc.Seen(s.recs[from:])
 		sc.Close()
 	}
-	if plain.String() != "  done      a                1s\n" || strings.Contains(plain.String(), "\x1b") {
+	if plain.String() != "✓ done      a                1s\n" || strings.Contains(plain.String(), "\x1b") {
 		t.Errorf("plain: %q", plain.String())
 	}
 	if got := verbose.String(); strings.Count(got, "\n") != len(s.recs)-from+1 || !strings.Contains(got, "attempt.ended") {
@@ -404,7 +404,7 @@ func TestScreenWithoutATerminalIsPlain(t *testing.T) {
 func TestColourMarksOnlyTheWord(t *testing.T) {
 	t.Parallel()
 	got := Line{Word: "failed", Step: "a", Text: "x\x1b[5mblink"}.Format(true)
-	if got != "  \x1b[31mfailed   \x1b[0m a                    xblink" {
+	if got != "\x1b[31m✗ failed   \x1b[0m a                     xblink" {
 		t.Errorf("got %q", got)
 	}
 }

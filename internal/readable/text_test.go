@@ -1,0 +1,50 @@
+package readable
+
+import (
+	"strings"
+	"testing"
+)
+
+// A line that does not fit is broken at its blanks, and loses none of its words.
+func TestHang(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line  string
+		width int
+		under int
+		want  string
+	}{
+		{"    does not apply to this step: hang, hollow", 30, 8, "    does not apply to this\n        step: hang, hollow"},
+		{"belay: error: step publish-to-the-registry failed", 30, 7, "belay: error: step\n       publish-to-the-registry\n       failed"},
+		{"  failed    a-name-that-is-long     3s  the text of it and more of it", 60, 33, "  failed    a-name-that-is-long     3s  the text of it and\n" + strings.Repeat(" ", 30) + "more of it"},
+		{"short", 30, 4, "short"},
+	} {
+		if got := strings.Join(Hang(c.line, c.width, c.under), "\n"); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// A command that is broken is still one command.
+func TestContinued(t *testing.T) {
+	t.Parallel()
+	got := strings.Join(Continued("    belay clear k3f9q attempts:fix --why 'a b c' --more", 30), "\n")
+	if want := "    belay clear k3f9q \\\n      attempts:fix --why \\\n      'a b c' --more"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Continued("belay why k3f9q", 0); len(got) != 1 {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What two names begin and end with stays when they are cut.
+func TestCutMiddle(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"short": "short", "https://example.org/one": "https…g/one", "https://example.org/two": "https…g/two", "日本語テキスト日本語": "日本…日本語",
+	} {
+		if got := CutMiddle(in, 11); got != want || Width(got) > 11 {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
+)
+
+// Names gives steps the names that people see: those on record, but that an item of a
+// list has its value where the record has its number (each/beta for each/item-2).
+type Names struct {
+	tree  *flow.Tree
+	items map[belay.RunID]map[belay.Path]string
+}
+
+// NewNames gives names to the steps of a tree; without one they have those on record.
+func NewNames(tree *flow.Tree) *Names {
+	return &Names{tree, map[belay.RunID]map[belay.Path]string{}}
+}
+
+// Of is the name of a step from the root's view, as Place.Name has it.
+func (n *Names) Of(at story.Place) string {
+	parts := strings.Split(string(at.Run), "/")
+	run := belay.RunID(parts[0])
+	var words []string
+	for _, part := range parts[1:] {
+		first := strings.TrimSuffix(part, ".1")
+		path, attempt := first, ""
+		if i := strings.LastIndexByte(part, '.'); first == part && i >= 0 {
+			path, attempt = part[:i], part[i:]
+		}
+		words = append(words, n.Own(story.Place{Run: run, Path: belay.Path(path)})+attempt)
+		run += "/" + belay.RunID(part)
+	}
+	return strings.Join(append(words, n.Own(at)), "/")
+}
+
+// Own is the name of a step in its run.
+func (n *Names) Own(at story.Place) string {
+	step, beside := at.Path.Hook()
+	name, ok := n.itemsOf(at.Run)[step]
+	if !ok {
+		return string(at.Path)
+	}
+	if beside != "" {
+		name += "@" + beside
+	}
+	return name
+}
+
+// itemsOf are the names of the items that a run is. They never change.
+func (n *Names) itemsOf(run belay.RunID) map[belay.Path]string {
+	if n.tree == nil {
+		return nil
+	}
+	if named, known := n.items[run]; known {
+		return named
+	}
+	st := n.tree.Run(run)
+	if st == nil {
+		return nil // not yet
+	}
+	items := st.Items()
+	if len(items) == 0 {
+		n.items[run] = nil
+		return nil
+	}
+	steps, named, of := st.Recipe().Steps, map[belay.Path]string{}, map[string]belay.Path{}
+	for i, item := range items {
+		if name := itemName(item); name != "" && i < len(steps) {
+			if other, taken := of[name]; taken { // two rows that read alike tell nothing
+				delete(named, other)
+				continue
+			}
+			of[name], named[steps[i].ID] = steps[i].ID, name
+		}
+	}
+	n.items[run] = named
+	return named
+}
+
+// widestItem is how much of a value is shown in a name.
+const widestItem = 28
+
+// itemName is the value of an item in short; of an object that by which it is known. An
+// empty name is that of one whose value says nothing.
+func itemName(item json.RawMessage) string {
+	var v any
+	if json.Unmarshal(item, &v) != nil {
+		return ""
+	}
+	text := ""
+	switch x := v.(type) {
+	case string:
+		text = x
+	case map[string]any:
+		for _, key := range []string{"name", "id", "title"} {
+			if s, ok := x[key].(string); ok && text == "" {
+				text = s
+			}
+		}
+	case nil, []any:
+	default:
+		text = string(item)
+	}
+	return readable.CutMiddle(readable.Clean(text), widestItem)
+}
+
+// InText gives the names of items in a text: each word that names one on record.
+func (n *Names) InText(root belay.RunID, text string) string {
+	if n.tree == nil || !strings.Contains(text, itemWord) {
+		return text
+	}
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		bare := strings.Trim(word, "(),:;.")
+		if at, ok := n.placeOf(root, bare); ok {
+			words[i] = strings.Replace(word, bare, n.Of(at), 1)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// itemWord begins the step of an item on record.
+const itemWord = "item-"
+
+// placeOf is the step with a name, from the view of a run; false for a word that names
+// none, or none of an item.
+func (n *Names) placeOf(run belay.RunID, name string) (story.Place, bool) {
+	if !strings.Contains(name, itemWord) {
+		return story.Place{}, false
+	}
+	parts := strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		next := run + "/" + belay.RunID(part)
+		if n.tree.Run(next) == nil {
+			next += ".1"
+		}
+		if run = next; n.tree.Run(run) == nil {
+			return story.Place{}, false
+		}
+	}
+	at := story.Place{Run: run, Path: belay.Path(parts[len(parts)-1])}
+	step, _ := at.Path.Hook()
+	st := n.tree.Run(run)
+	if st == nil {
+		return at, false
+	}
+	_, ok := st.Step(step)
+	return at, ok
+}
