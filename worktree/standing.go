@@ -150,7 +150,8 @@ func (s Standing) rules(_ context.Context, at place) error {
 			return err
 		}
 		for _, d := range list {
-			if !d.IsDir() && !strings.HasSuffix(d.Name(), ".sample") {
+			listed := name == "info" && d.Name() == "refs" // git gc writes it, and git does not go by it
+			if !d.IsDir() && !listed && !strings.HasSuffix(d.Name(), ".sample") {
 				s[gitIn+name+"/"+d.Name()] = rule(filepath.Join(at.all, name, d.Name()))
 			}
 		}

@@ -92,7 +92,10 @@ func (r runPlace) sinceBefore(ctx context.Context, l *looked, kind string) (note
 		return notes, nil
 	}
 	words := story.Beside{Beside: effect.Beside{Dir: here(), Changed: moved}}
-	look := "; look: " + strings.Join(words.Look(), "; ")
+	look := strings.Join(words.Look(), "; ")
+	if look != "" { // a hook shows itself
+		look = "; look: " + look
+	}
 	if kind == string(task.QandA) || kind == string(task.Investigation) {
 		if l.Against == "" {
 			l.Against = fmt.Sprintf("something changed in %s, where nothing was to be changed%s; changed: %s", here(), look, named(moved)) // what is too long is cut at the end
