@@ -26,13 +26,17 @@ func (a *app) lacksRun(cmd *cobra.Command, enough cobra.PositionalArgs, given []
 	case "stop", "audit":
 		return !changed("all") && len(given) == 0
 	case "judge":
-		return !changed("transcript") && len(given) == 1
+		if changed("transcript") || len(given) != 1 {
+			return false
+		}
+		is, _ := a.isRun(given[0])
+		return !is
 	case "clear":
 		return len(given) == 0 && changed("why") || len(given) == 1 && isCount(given[0])
 	case "approve", "reject":
 		return len(given) == 0
 	case "answer":
-		return len(given) < 2 || len(given) == 2 && !strings.Contains(given[0], ":") && !a.isRun(given[0])
+		return len(given) < 2 || len(given) == 2 && !strings.Contains(given[0], ":") && a.isStep(given[0])
 	}
 	return (enough(cmd, given) != nil || len(given) == 0) && enough(cmd, append([]string{"RUN"}, given...)) == nil
 }
@@ -42,16 +46,28 @@ func isCount(word string) bool {
 	return slices.Contains(counts(), what)
 }
 
-// isRun tells whether a word names a run.
-func (a *app) isRun(word string) bool {
+// isRun tells whether a word is the id of a run, and whether it may mean one, as the
+// beginning of an id does.
+func (a *app) isRun(word string) (is, may bool) {
 	st, err := a.openState()
 	if err != nil {
-		return true // what is wrong is said where it is read
+		return true, true // what is wrong is said where it is read
 	}
 	defer func() { _ = st.Close() }() // read only: nothing to lose
-	_, err = runID(st, word)
+	id, err := runID(st, word)
 	var unknown *journal.Unknown
-	return !errors.As(err, &unknown)
+	return err == nil && (string(id) == word || strings.HasPrefix(word, "last")), !errors.As(err, &unknown)
+}
+
+// isStep tells whether the first word of an answer is a step and not a run: no run is
+// called so, and a step of this name is asked about or no run begins so.
+func (a *app) isStep(word string) bool {
+	is, may := a.isRun(word)
+	if is || !may {
+		return !is
+	}
+	all, _, err := a.askedHere()
+	return err == nil && slices.ContainsFunc(all, func(q story.Asked) bool { return word == q.Place.Name() || word == string(q.Path) })
 }
 
 // namesItem are the words of an answer with the item that they are about: the open
