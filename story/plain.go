@@ -48,12 +48,14 @@ func failedIn(t *flow.Tree, at Place) (Placed, bool) {
 	if child == nil || child.Result() == nil {
 		return Placed{}, false
 	}
+	started, _ := child.Started()
+	bad, found := Placed{}, false
 	for _, s := range child.Steps() {
-		if s.Phase == flow.Failed && !s.Optional && s.Failure != nil {
-			return Placed{Run: v.Child, StepView: s}, true
+		if s.Phase == flow.Failed && !s.Optional && s.Failure != nil && (!found || started.Repeat != "") { // of rounds the last one counts
+			bad, found = Placed{Run: v.Child, StepView: s}, true
 		}
 	}
-	return Placed{}, false
+	return bad, found
 }
 
 // Worded is a failure in the words of its class, where those say more than its cause.

@@ -113,6 +113,9 @@ func (a *app) showRun(s *runView) {
 	names := tui.NewNames(s.Tree)
 	for _, p := range s.steps() {
 		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p))
+		if res := s.Tree.Run(p.Run).Result(); row[1] == notFinished && res != nil && res.Status == belay.Aborted {
+			row[1], row[len(row)-1] = "cancelled", "ended by cancel"
+		}
 		if t, ok := s.takenFor(p); ok {
 			row[len(row)-1] = readable.Cut(readable.Clean(t.words()), resultWidth)
 		}
@@ -127,6 +130,9 @@ func (a *app) showRun(s *runView) {
 		a.broken(list)
 	}
 }
+
+// notFinished is how a step stands that ran when its run ended.
+const notFinished = "not finished"
 
 // resultWidth is how much of a result is shown in the table.
 const resultWidth = 100
@@ -151,7 +157,7 @@ func stepRow(p story.Placed, name string, over bool, agent string) []string {
 	case p.Main != nil && p.Main.KilledBy == fault.KilledCancel:
 		phase = "cancelled"
 	default:
-		phase = "not finished"
+		phase = notFinished
 	}
 	return []string{
 		strings.Repeat("  ", p.Depth) + name, phase, attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
@@ -184,7 +190,7 @@ func stepResult(p story.Placed, over bool) string {
 	case p.Phase == flow.Waiting && over && p.Attempt > 0 && p.Main != nil:
 		words = append(words, exitText(p.Main))
 	case p.Phase == flow.Waiting && over && p.Attempt > 0:
-		words = append(words, "not finished")
+		words = append(words, notFinished)
 	case p.Phase == flow.Waiting && over:
 	case p.Phase == flow.Waiting && !p.Due.IsZero() && !p.Due.After(time.Now()):
 		words = append(words, "again as soon as the run goes on")
