@@ -31,7 +31,8 @@ func agentExamples() map[string]agentExample {
 		"14-hollow-caught": {
 			code: 6, talk: "it ended without work: nothing changed in the working tree", then: []string{"judge", "x", "fix"},
 			answer: "hollow (95 % sure; expected: change)\n" +
-				"  step fix: hollow_success: nothing changed in the working tree\n" +
+				"  it ended without work: nothing changed in the working tree\n" +
+				"  hint     nothing counts as done without evidence; if no change is needed, set expect: none on the step\n" +
 				"  for      1 tool call ended well\n  for      an answer of 50 characters\n" +
 				"  against  nothing changed in the working tree\n",
 		},
@@ -127,7 +128,7 @@ func TestExampleBudgetGoesOn(t *testing.T) {
 		t.Fatalf("exit %d:\n%s", code, talk)
 	}
 	p.belay(t, "answer", "x", "second", "again", "--why", "one more is fine")
-	if out := p.belay(t, "resume", "x"); !strings.HasPrefix(out, "run x ACHIEVED") {
+	if out := p.belay(t, "resume", "x"); !strings.Contains(out, "\nrun x ACHIEVED") {
 		t.Errorf("summary: %s", out)
 	}
 	if got := p.belay(t, "logs", "x", "report"); got != "rope and rope\n" {
@@ -153,7 +154,7 @@ func TestExamplePersonIsAsked(t *testing.T) {
 		t.Errorf("inbox: %s", out)
 	}
 	p.belay(t, "answer", "x", "greet", "again", "--why", "I have logged in")
-	if out := p.belay(t, "resume", "x"); !strings.HasPrefix(out, "run x ACHIEVED") {
+	if out := p.belay(t, "resume", "x"); !strings.Contains(out, "\nrun x ACHIEVED") {
 		t.Errorf("summary: %s", out)
 	}
 	if got := p.belay(t, "logs", "x", "report"); got != "the agent says hello\n" {

@@ -72,7 +72,7 @@ func TestExampleResume(t *testing.T) {
 	}
 	_ = driver.Process.Kill() // it may have ended by itself, which the summary of resume shows
 	_ = driver.Wait()         // killed: that is what this is about
-	if out := p.belay(t, "resume", "x"); !strings.HasPrefix(out, "run x ACHIEVED") {
+	if out := p.belay(t, "resume", "x"); !strings.Contains(out, "\nrun x ACHIEVED") {
 		t.Errorf("summary: %s", out)
 	}
 	if got, want := p.belay(t, "logs", "x", "count"), " 1 first\n 1 last\n 1 slow\n"; got != want {
@@ -147,7 +147,7 @@ func runExample(t *testing.T, dir, step, text string) {
 		t.Error(err)
 	}
 	p := newStage(t)
-	if sum := p.belay(t, "run", filepath.Join(dir, "recipe.yaml"), "-C", p.dir, "--id", "x"); !strings.HasPrefix(sum, "run x ACHIEVED") {
+	if sum := p.belay(t, "run", filepath.Join(dir, "recipe.yaml"), "-C", p.dir, "--id", "x"); !strings.Contains(sum, "\nrun x ACHIEVED") {
 		t.Errorf("summary: %s", sum)
 	}
 	if got := p.belay(t, "logs", "x", step); got != text {

@@ -73,7 +73,10 @@ func (a *app) table(rows [][]string, first int) {
 func (a *app) broken(lines []string) {
 	for _, l := range lines {
 		under := len("next: ")
-		if strings.HasPrefix(l, "  ") {
+		switch {
+		case strings.HasPrefix(l, "  hint: "):
+			under = len("  hint: ")
+		case strings.HasPrefix(l, "  "), strings.HasPrefix(l, "✓"), strings.HasPrefix(l, "✗"):
 			under = tui.TextAt
 		}
 		a.out.lines(readable.Hang(l, a.outWidth(), under))
