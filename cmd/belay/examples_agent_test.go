@@ -209,7 +209,7 @@ func TestExampleWorktreeIsTidied(t *testing.T) {
 	if fileThere(filepath.Join(p.dir, "notes.txt")) {
 		t.Error("the file is in the user's own checkout")
 	}
-	if out := p.belay(t, "gc", "--yes"); !strings.Contains(out, "kept: unpushed") {
+	if out := p.belay(t, "gc", "--yes"); !strings.Contains(out, "kept: its commits are not merged or pushed") {
 		t.Errorf("before the merge: %s", out)
 	}
 	gitIn(t, p.dir, "merge", "-q", "belay/on-its-own-branch-x")

@@ -175,7 +175,7 @@ func nameRows() []row {
 				return "roles: {main: [{answer: fine}], recovery: [{answer: '" + answer + "'}]}\n"
 			}
 			p.played(1, "steps: [{id: a, recipe: sub}]\n", script("UNRECOVERABLE: nobody can do this"))
-			p.says("step look: exit 1")
+			p.says("a/look                exit 1")
 			p.phases("a failed")
 			p.played(1, "steps: [{id: a, recipe: sub, verify: test -e made}]\n", script("Everything is recovered."))
 			p.phases("a failed")
@@ -204,7 +204,7 @@ func endRows() []row {
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429:3", "--staff", "understudy")
 			p.says("understudy takes over", "done by a.4")
 			p.belay(8, "rehearse", "r.yaml", "--inject", "a=429:*", "--staff", "")
-			p.says("infrastructure (rate_limit)", "429", "attempts failed, and no recovery is left")
+			p.says("too many requests (HTTP 429)", "attempts failed, and no recovery is left")
 		}),
 		unlike("65b", "how long it waits before it starts an agent again after a rate limit", "1, 2, 4, 8 and 10 minutes", "rate-limit-waits", func(p *place) {
 			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n")
