@@ -13,11 +13,11 @@ import (
 // unmerged are the commands that merge the branches of a run that ended well, as far as
 // their work is not in the tree that the run was started in. Of a task, and of a run in an
 // archive, there are none here.
-func (s *runView) unmerged(acc *story.Account) []string {
+func (s *runView) unmerged(ctx context.Context, acc *story.Account) []string {
 	if acc.Status != belay.Achieved || acc.Task != nil || s.lies != nil || acc.Run != acc.Run.Root() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	var list []string
 	dir := s.Tree.Started().Dir
@@ -43,7 +43,7 @@ func (a *app) nextLines(s *runView, acc *story.Account) (lines []string) {
 	if next := tui.Next(acc, a.name()); next != "" {
 		return append(lines, "next: "+next)
 	}
-	for _, line := range s.unmerged(acc) {
+	for _, line := range s.unmerged(a.ctx, acc) {
 		lines = append(lines, "next: "+line)
 	}
 	return lines

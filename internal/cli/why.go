@@ -26,7 +26,7 @@ func (a *app) whyCommand() *cobra.Command {
 }
 
 func (a *app) why(s *runView, asJSON bool) error {
-	w := explain(s, a.name(), time.Now())
+	w := explain(a.ctx, s, a.name(), time.Now())
 	w.ids = a.verbose
 	if asJSON {
 		a.object(w)
@@ -143,7 +143,7 @@ type whyFacts struct {
 
 // explain puts the account of a run into the form of the page. It reads what is
 // on record and asks nobody.
-func explain(s *runView, name string, now time.Time) *whyFacts {
+func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFacts {
 	started, _ := s.Tree.Run(s.id).Started()
 	acc := s.Account(s.id, s.facts(now))
 	w := &whyFacts{
@@ -171,7 +171,7 @@ func explain(s *runView, name string, now time.Time) *whyFacts {
 			w.checked++
 		}
 	}
-	w.fixIn, w.unmerged = acc.FixIn, s.unmerged(acc)
+	w.fixIn, w.unmerged = acc.FixIn, s.unmerged(ctx, acc)
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

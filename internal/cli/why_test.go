@@ -99,7 +99,7 @@ func (w *tale) story() *runView {
 // golden holds the page against its file.
 func (w *tale) golden(name string) *whyFacts {
 	w.t.Helper()
-	facts := explain(w.story(), "belay", time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC))
+	facts := explain(w.t.Context(), w.story(), "belay", time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC))
 	got := strings.Join(facts.page(sheet{width: pageWidth}), "\n") + "\n"
 	file := filepath.Join("testdata", "why", name+".golden")
 	if *updatePages {
@@ -300,7 +300,7 @@ func TestWhyManySteps(t *testing.T) {
 		w.try("k3f9q", name, 1, "", effect.Observation{Exit: 1, Tail: strings.Repeat("no\n", 99)}, &belay.Failure{Kind: belay.BashFailure, Cause: "exit 1: no"})
 		w.plan("k3f9q", name, belay.Plan{Act: belay.ActGiveUp, Rule: "attempts_spent", Reason: "failed 1 of 1 allowed: exit 1: no"})
 	}
-	facts := explain(w.story(), "belay", w.now)
+	facts := explain(t.Context(), w.story(), "belay", w.now)
 	lines := facts.page(sheet{width: pageWidth})
 	if len(lines) > 60 {
 		t.Errorf("the page has %d lines", len(lines))
@@ -321,7 +321,7 @@ func TestWhyIsHarmless(t *testing.T) {
 	})
 	w.plan("k3f9q", "build", belay.Plan{Act: belay.ActGiveUp, Reason: nasty, Refused: []belay.NotTaken{{Act: belay.ActRepair, Why: nasty}}})
 	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Failed, Code: 1, Reason: nasty}})
-	facts := explain(w.story(), "belay", w.now)
+	facts := explain(t.Context(), w.story(), "belay", w.now)
 	for _, width := range []int{40, 80, 110} {
 		for _, l := range facts.page(sheet{width: width}) {
 			if strings.ContainsAny(l, "\x1b\x07\r\x00\u202e\n") {
@@ -345,7 +345,7 @@ func TestWhyIsHarmless(t *testing.T) {
 func TestWhyJSON(t *testing.T) {
 	t.Parallel()
 	w := newTale(t, nightly, nil)
-	b, err := json.Marshal(explain(w.story(), "belay", w.now))
+	b, err := json.Marshal(explain(t.Context(), w.story(), "belay", w.now))
 	must(t, err)
 	var got map[string]any
 	must(t, json.Unmarshal(b, &got))

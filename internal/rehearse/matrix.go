@@ -210,9 +210,7 @@ func stacked(rows [][]string, width int) (lines []string) {
 			faults[cell] = append(faults[cell], head[i+1])
 		}
 		for _, word := range words {
-			for _, l := range readable.Hang(under+spelled(word)+": "+strings.Join(faults[word], ", "), width, 2*len(under)) {
-				lines = append(lines, l)
-			}
+			lines = append(lines, readable.Hang(under+spelled(word)+": "+strings.Join(faults[word], ", "), width, 2*len(under))...)
 		}
 	}
 	return lines
