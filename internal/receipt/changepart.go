@@ -18,7 +18,11 @@ func (r *Receipt) changesPart(p *page) {
 		return
 	}
 	if len(c.Trees) == 0 {
-		p.line("No change is left. Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.")
+		what := "No change is left."
+		if len(c.Merges) > 0 {
+			what = "The work of isolated steps is merged into the directory."
+		}
+		p.line("%s Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.", what)
 		r.besideWords(p)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
@@ -479,7 +480,7 @@ func mergeWords(w *effect.Merged) string {
 		return fmt.Sprintf("the merge has %d conflicts, the first in %s", len(w.Conflicts)+w.More, firstConflict(w))
 	case effect.MergeDone:
 	}
-	return fmt.Sprintf("merged: %d files, %d commits", w.Files, len(w.Commits))
+	return "merged: " + readable.Many(w.Files, "file") + ", " + readable.Many(len(w.Commits), "commit")
 }
 
 func firstConflict(w *effect.Merged) string {

@@ -1,12 +1,12 @@
 package receipt
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -258,7 +258,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 			break // it is on the branch of the run
 		}
 		if len(w.Commits) == 0 {
-			no = append(no, w.Step+" was merged as uncommitted changes of "+fmt.Sprint(w.Files)+" files: look at them with git diff")
+			no = append(no, w.Step+" was merged as uncommitted changes of "+readable.Many(w.Files, "file")+": see them with "+m.git(m.mergedInto(w.Step), "status"))
 			continue
 		}
 		back := slices.Clone(w.Commits)
@@ -275,7 +275,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		list = append(list, Command{"delete the branch that agents worked on, and everything that exists only on it", m.git(m.repo(), "branch", "-D", m.asked.Work)})
 	}
 	if refs := m.keptRefs(r); len(refs) > 0 {
-		list = append(list, Command{"delete the refs that keep states of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
+		list = append(list, Command{"delete the copies that Belay keeps of the work; no file changes", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
 	}
 	return list, no
 }
