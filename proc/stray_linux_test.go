@@ -90,7 +90,8 @@ func leavesNothing(t *testing.T, way, escape, ending string, limit time.Duration
 		t.Errorf("exit %+v", e)
 	}
 	deaf := strings.HasPrefix(way, "deaf") // its own children count too
-	if end.why == "" && (e.Strays < n || e.Strays > n && !deaf) {
+	// A shell between them that is on its way out may count as one more.
+	if end.why == "" && (e.Strays < n || e.Strays > n+1 && !deaf) {
 		t.Errorf("%d strays, not %d", e.Strays, n)
 	}
 	return true
