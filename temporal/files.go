@@ -118,7 +118,7 @@ func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
 	for {
 		in := FilesIn{Root: c.ID(), Host: page.Host, Have: map[string]int64{}}
 		for _, dir := range shown() {
-			_ = filepath.WalkDir(filepath.Join(string(c.Folder()), dir), func(path string, d fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(filepath.Join(string(c.Folder()), dir), func(path string, d fs.DirEntry, err error) error { // an error means: bring it again
 				if err != nil || d.IsDir() {
 					return err
 				}
@@ -127,7 +127,7 @@ func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
 					in.Have[filepath.Join(dir, d.Name())] = info.Size()
 				}
 				return err
-			}) // what cannot be read is brought again
+			})
 		}
 		run, err := e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 			ID: fmt.Sprintf("belay-files-%s-%d", c.ID(), time.Now().UnixNano()), TaskQueue: e.Queue, WorkflowExecutionTimeout: time.Minute,
