@@ -24,11 +24,12 @@ AGENTS ?=
 # What runs with the race detector: the rooms that start goroutines, or are used
 # by many processes and goroutines at once, and the scripts in which several
 # things happen at the same time, with a binary that watches itself. Left out are
-# the pure rooms and the simulator, which have no goroutine at all, and tests of
-# one goroutine and much data. make race ALL=1 leaves out nothing.
+# the pure rooms and the simulator, which have no goroutine at all, tests of one
+# goroutine and much data, and the long tests, which make long runs. make race
+# ALL=1 leaves out nothing.
 RACE_ROOMS   := ./engine ./internal/hand ./proc ./journal ./internal/supervise ./internal/doctor ./internal/rehearse \
                 ./internal/demo ./internal/notify ./internal/cli ./internal/tui ./internal/step ./client ./belaytest ./belaytest/model
-RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets|TestLongHarvestOfManyBigOutputs)$$
+RACE_SKIP    := ^(TestPowerCuts.*|TestNoHalfSecrets)$$
 RACE_SCRIPTS := ^TestScript$$/^(cancel|parallel|together|answer|signals|subrecipe|follow|queued|recover-split)$$|^TestAgentKilled$$
 # A program that watches itself waits a second before it exits, which is longer
 # than some agents are given to leave.
@@ -78,7 +79,7 @@ race: ## run what is concurrent with the race detector, shuffled; ALL=1: everyth
 ifdef ALL
 	@BELAY_LONG=1 GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 60m ./...
 else
-	@BELAY_LONG=1 GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m -skip '$(RACE_SKIP)' $(RACE_ROOMS)
+	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m -skip '$(RACE_SKIP)' $(RACE_ROOMS)
 	@GORACE=$(GORACE) CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 20m ./cmd/belay -run '$(RACE_SCRIPTS)'
 endif
 
