@@ -31,7 +31,7 @@ func (s *State) nextTexts(i int) command {
 		}
 		q.Texts, names = append(q.Texts, t.String()), append(names, t.Names()...)
 	}
-	if def.Foreach != "" && st.list == nil && c.big([]string{def.List()}) {
+	if def.List() != "" && st.list == nil && c.big([]string{def.List()}) {
 		q.List, names = listText(def), append(names, def.List())
 	}
 	if len(q.Texts) == 0 && q.List == "" {
@@ -100,6 +100,8 @@ func (s *State) listOf(i int) (list json.RawMessage, plain bool, err error) {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	v, ok := s.vars.vars[def.List()]
 	switch {
+	case def.Items != nil:
+		return def.Items, false, nil
 	case st.list != nil:
 		return st.list, false, nil
 	case !ok:

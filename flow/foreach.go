@@ -115,7 +115,7 @@ func inner(prog *recipe.Recipe, def *recipe.Step, n int, needs [][]int) *recipe.
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("item-%d", i+1))
 		item.Needs, item.Condition, item.Tags, item.Group = nil, nil, nil, ""
-		item.Foreach, item.Optional, item.Escalate = "", false, false
+		item.Foreach, item.Items, item.Optional, item.Escalate = "", nil, false, false
 		if needs != nil {
 			item.Needs = needs[i]
 		}
@@ -204,7 +204,7 @@ func (s *State) startEach(i int) command {
 		_, problem = itemNeeds(items)
 	}
 	if problem != "" {
-		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.Foreach, problem), linesHint(def.Foreach, list))
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("foreach: %s %s", def.ListName(), problem), linesHint(def.Foreach, list))
 	}
 	if len(def.Outputs) > 0 {
 		return s.refuse(i, belay.RecipeFailure, "foreach: outputs: has no meaning for many items", "use output:, which becomes a list")

@@ -197,7 +197,7 @@ func (s *State) reads(def *recipe.Step) []string {
 			names = append(names, t.Names()...)
 		}
 	}
-	if def.Foreach != "" {
+	if def.List() != "" {
 		names = append(names, def.List())
 	}
 	return names

@@ -95,7 +95,7 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 	for k, p := range parts {
 		item := *def
 		item.ID = belay.Path(fmt.Sprintf("part-%d", k+1))
-		item.Condition, item.Tags, item.Group, item.Foreach, item.Repeat = nil, nil, "", "", nil
+		item.Condition, item.Tags, item.Group, item.Foreach, item.Items, item.Repeat = nil, nil, "", "", nil, nil
 		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.IsFallback = nil, false, false, false, nil, false
 		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, recipe.IsolateUnsaid
 		item.Output, item.Outputs, item.JSON = "", nil, effect.JSONAuto

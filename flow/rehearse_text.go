@@ -65,10 +65,10 @@ func (c *scene) items(i int, line *Rehearsed) {
 		_, problem = itemNeeds(items)
 	}
 	if problem != "" {
-		line.Problem = fmt.Sprintf("foreach: %s %s", def.Foreach, problem)
+		line.Problem = fmt.Sprintf("foreach: %s %s", def.ListName(), problem)
 		return
 	}
-	line.Why = fmt.Sprintf("for each of the %d in %s", len(items), def.Foreach)
+	line.Why = fmt.Sprintf("for each of the %d in %s", len(items), def.ListName())
 	c.eachItem(i, items, line)
 }
 

@@ -153,6 +153,7 @@ const (
 	typeCount    = "count"    // a whole number from 1 on
 	typeDuration = "duration" // seconds, or a text such as 5m
 	typeTexts    = "list"     // of texts
+	typeItems    = "items"    // a list of any values
 	typeMapping  = "mapping"
 	typeScript   = "script" // shell text
 	typeSteps    = "steps"

@@ -138,16 +138,17 @@ type Step struct {
 	Tags       []string // when_tags
 	JSON       effect.JSONMode
 	Outputs    []effect.OutputSpec
-	Foreach    string  // the list variable; "" = none
-	Repeat     *Repeat // rounds; nil = the step is done once
-	As         string  // the name of the item
-	MaxItems   int     // max_parallel of foreach; 0 = no limit of its own
-	Expect     string  // agent, recipe: none, answer, change, tests, pr
-	Role       string  // agent: a role of recovery, "" = none
-	Policy     string  // who chooses recoveries from its failures: "" = that of the run, belay or classic
-	Recovery   string  // recipe: "" = not said, on, off or classic
-	NoRepair   bool    // repair: off
-	Guard      *Guard  // files that its agents may not change; nil = that of the recipe
+	Foreach    string          // the list variable, or a place in one, or the list itself as JSON; "" = none
+	Items      json.RawMessage // the list of foreach when it stands in the recipe; nil = a variable holds it
+	Repeat     *Repeat         // rounds; nil = the step is done once
+	As         string          // the name of the item
+	MaxItems   int             // max_parallel of foreach; 0 = no limit of its own
+	Expect     string          // agent, recipe: none, answer, change, tests, pr
+	Role       string          // agent: a role of recovery, "" = none
+	Policy     string          // who chooses recoveries from its failures: "" = that of the run, belay or classic
+	Recovery   string          // recipe: "" = not said, on, off or classic
+	NoRepair   bool            // repair: off
+	Guard      *Guard          // files that its agents may not change; nil = that of the recipe
 	Isolate    Isolation
 	Merge      MergeMode // what becomes of its work when it is isolated
 	Once       bool

@@ -26,6 +26,12 @@ func (p *parser) whole(r *Recipe) {
 		if set == nil {
 			set = outputsOf(r.Steps)
 		}
+		if context[s.As] != nil {
+			p.warn(s.Pos, "choose another name with as:", "the item is called %q and hides the variable of that name", s.As)
+		}
+		if s.Items != nil {
+			continue
+		}
 		at := s.uses[slices.IndexFunc(s.uses, func(u use) bool { return u.name == s.List() })].pos
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] && string(v.JSON) != "null" && v.JSON[0] != '[' {
 			p.fail(at, "write "+s.Foreach+": [one, two] under context:, or foreach: "+s.Foreach+" | lines for the lines of a text", "foreach needs a list, and the default of %q is none", s.Foreach)
@@ -33,12 +39,12 @@ func (p *parser) whole(r *Recipe) {
 		if v := context[s.Foreach]; v != nil && !set[s.Foreach] {
 			p.tooMany(at, v)
 		}
-		if context[s.As] != nil {
-			p.warn(s.Pos, "choose another name with as:", "the item is called %q and hides the variable of that name", s.As)
-		}
 	}
 	p.secretNames(r, context)
 }
+
+// splitHint is what can be done about a list with too many items.
+const splitHint = "split the list, or let one step go through it"
 
 // tooMany refuses a list that no foreach walks through.
 func (p *parser) tooMany(at Pos, v *Var) {
@@ -46,7 +52,7 @@ func (p *parser) tooMany(at Pos, v *Var) {
 	if len(v.JSON) < MaxItems || json.Unmarshal(v.JSON, &items) != nil || len(items) <= MaxItems {
 		return
 	}
-	p.fail(at, "split the list, or let one step go through it", "foreach walks through at most %d items, and the default of %q has %d", MaxItems, v.Name, len(items))
+	p.fail(at, splitHint, "foreach walks through at most %d items, and the default of %q has %d", MaxItems, v.Name, len(items))
 }
 
 // outputsOf are the names that steps set.

@@ -110,6 +110,8 @@ func valueForm(k Key, typ string, inner []Key) map[string]any {
 		return duration(k.bound.zero)
 	case typeTexts:
 		return list(k)
+	case typeItems:
+		return map[string]any{"type": "array", "minItems": 1, "maxItems": MaxItems}
 	case typeSteps:
 		return map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"$ref": "#/$defs/step"}}
 	case typeMapping:

@@ -42,6 +42,7 @@ func TestSchema(t *testing.T) {
 		agent + ", type: bash}\n": false, agent + ", shell: plain}\n": false, head + ", model: x}\n": false, head + ", as: x}\n": false, head + ", max_parallel: 2}\n": false,
 		head + ", needs: }\n": false, head + ", parallel_group: g, needs: []}\n": false, head + ", fallback: {recipe: b}}\n": true, head + ", fallback: {recipe: a/b}}\n": false, head + ", recovery: off}\n": false, "name: ' '\nsteps: [{id: a, command: x}]\n": false,
 		agent + ", fallback: {}}\n": false, agent + ", fallback: {step: b, recipe: c}}\n": false, head + ", env: {A-B: c}}\n": false, head + ", env: {A: '{{c}}'}}\n": false,
+		head + ", foreach: [a, 5, {b: c}]}\n": true, head + ", foreach: []}\n": false, head + ", foreach: {a: b}}\n": false, head + ", foreach: '[a, b]'}\n": false, head + ", foreach: a b}\n": false,
 		head + ", foreach: x, outputs: {a: {json: b}}}\ncontext: {x: []}\n": false, head + ", output: a b}\n": false, head + ", retry: 1001}\n": false,
 		head + "}\ndefaults: {timeout: 5, timeout_seconds: 6}\n": false, head + "}\nsecrets: [a b]\n": false, head + "}\ncontext: {a b: c}\n": false,
 	} {

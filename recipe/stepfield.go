@@ -193,49 +193,6 @@ func readFailure(p *parser, d *draft, k, v *yaml.Node) {
 	d.Failure = belay.FailureKind(p.choice(k, v, failureWords()...))
 }
 
-func readForeach(p *parser, d *draft, k, v *yaml.Node) {
-	if v.Kind == yaml.SequenceNode {
-		p.wrong(k, v, "the name of a variable", "put the list under context: and write its name here")
-		return
-	}
-	name, ok := p.filled(k, v)
-	if !ok {
-		return
-	}
-	bare := strings.Trim(name, "{} \t")
-	switch {
-	case bare != name && varForm(bare):
-		p.fail(posOf(v), "write foreach: "+bare, "%q is the name of a variable, without braces", k.Value)
-	case strings.ContainsAny(name, ".[|"):
-		t, err := expr.ParseText("{{" + name + "}}")
-		_, way, filtered := strings.Cut(name, "|")
-		if err != nil || len(t.Reads()) != 1 || filtered && strings.TrimSpace(way) != "lines" {
-			p.fail(posOf(v), "write foreach: name, a place in one (foreach: name.field), or the lines of a text (foreach: name | lines)", "%q is not the name of a list", clip(name))
-			return
-		}
-		d.Foreach = name
-	case p.variable(v, name, varForm):
-		d.Foreach = name
-	}
-	if d.Foreach != "" {
-		p.note(use{name: d.List(), pos: posOf(v), outside: true})
-	}
-}
-
-// List is the variable that a foreach step finds its list in.
-func (s *Step) List() string {
-	if end := strings.IndexAny(s.Foreach, ".[| "); end >= 0 {
-		return s.Foreach[:end]
-	}
-	return s.Foreach
-}
-
-func readAs(p *parser, d *draft, k, v *yaml.Node) {
-	if name, ok := p.filled(k, v); ok && p.variable(v, name, varForm) {
-		d.As, d.asPos = name, posOf(k)
-	}
-}
-
 func readGroup(p *parser, d *draft, k, v *yaml.Node) {
 	d.Group, _ = p.filled(k, v)
 	d.groupPos = posOf(k)

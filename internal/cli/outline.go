@@ -235,7 +235,7 @@ func reads(st *recipe.Step, known exports) []string {
 	if st.Condition != nil {
 		names = append(names, st.Condition.Names()...)
 	}
-	if st.Foreach != "" {
+	if st.List() != "" {
 		names = append(names, st.List())
 	}
 	if st.Repeat != nil {
