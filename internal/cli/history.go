@@ -42,7 +42,7 @@ func (a *app) history(s *runView, o historyOptions) error {
 	case len(list) == 0:
 		a.say("no decision is on record%s", ofTask(o.task))
 	default:
-		a.out.lines(historyTable(list, a.verbose))
+		a.out.lines(historyTable(list, a.verbose, tui.NewNames(s.Tree).From(s.id)))
 	}
 	return nil
 }
@@ -58,8 +58,9 @@ func ofTask(task string) string {
 // id in the run that was asked for. A step that nobody knows has none.
 func (s *runView) about(all []decision, task string) []decision {
 	list := []decision{}
+	shown, known := s.findShown(belay.Path(task))
 	for _, d := range all {
-		if d.TaskID == task || d.Run == s.id && string(d.of.Path) == task {
+		if d.TaskID == task || d.Run == s.id && string(d.of.Path) == task || known && d.of.Place == shown {
 			list = append(list, d)
 		}
 	}
@@ -71,7 +72,7 @@ const reasonWidth = 160
 
 // historyTable has the class of each failure, and the recoveries that were refused, only
 // for those who want everything.
-func historyTable(list []decision, all bool) []string {
+func historyTable(list []decision, all bool, named func(step, text string) string) []string {
 	row := func(when, step, class, what, why string) []string {
 		if all {
 			return []string{when, step, class, what, why}
@@ -81,19 +82,19 @@ func historyTable(list []decision, all bool) []string {
 	rows := [][]string{row("WHEN", "STEP", "CLASS", "DECISION", "REASON")}
 	for i := range list {
 		d := &list[i]
-		reason := d.Reason
+		reason := named(d.TaskID, d.Reason)
 		if !all {
 			reason = story.Plain(reason)
 		}
 		rows = append(rows, row(
-			d.Timestamp.Local().Format(time.DateTime), readable.Clean(cmp.Or(d.TaskID, "-")), cmp.Or(string(d.Class), "-"),
+			d.Timestamp.Local().Format(time.DateTime), readable.Clean(cmp.Or(named("", d.TaskID), "-")), cmp.Or(string(d.Class), "-"),
 			readable.Clean(d.words()), readable.Cut(readable.Clean(reason), reasonWidth),
 		))
 		if !all {
 			continue
 		}
 		for _, r := range d.Refused {
-			rows = append(rows, row("", "", "", "not "+r.Act.Row().Words, readable.Cut(readable.Clean(r.Why), reasonWidth)))
+			rows = append(rows, row("", "", "", "not "+r.Act.Row().Words, readable.Cut(readable.Clean(named(d.TaskID, r.Why)), reasonWidth)))
 		}
 	}
 	return tui.Table(rows)

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
@@ -116,9 +117,28 @@ func (a *app) inbox(ctx context.Context, asJSON, wait bool) (err error) {
 	case len(list) == 0:
 		a.say("nothing waits for you")
 	default:
-		a.lettersOut(list)
+		a.lettersOut(withItems(st, list))
 	}
 	return nil
+}
+
+// withItems gives the items in letters their values, as all screens do. Only a run that has
+// items is looked into.
+func withItems(st *journal.State, list []letter) []letter {
+	for i := range list {
+		l := &list[i]
+		if !tui.NamesItem(l.Name) && !tui.NamesItem(l.Question) {
+			continue
+		}
+		s, err := tell(st, string(l.Root))
+		if err != nil {
+			continue // the letter stands without it
+		}
+		in := tui.NewNames(s.Tree).From(l.Run)
+		l.Name, l.Question = in("", l.Name), in(l.Name, l.Question)
+		_ = s.close() // read only: nothing to lose
+	}
+	return list
 }
 
 // awaitLetters looks again until something waits that is not just how a run stood

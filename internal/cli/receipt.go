@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/receipt"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
@@ -73,6 +74,7 @@ func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
 func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt {
 	f := seenNow(ctx, program, s.view.ReadBlob)
 	f.Alive, f.Beat, f.Work, f.Together = s.alive(), s.view.Beat().At, s.work, s.together
+	f.Named = tui.NewNames(s.Tree).From(s.id)
 	if f.Lies = s.lies != nil; f.Lies && s.lies.Imported {
 		f = unseen(f)
 	}
@@ -124,7 +126,7 @@ func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open
 
 func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open, told *story.Story) error {
 	f := seenNow(ctx, a.name(), o.Blob)
-	f.Alive, f.Together = true, together(st, o.ID)
+	f.Alive, f.Together, f.Named = true, together(st, o.ID), tui.NewNames(told.Tree).From(o.ID)
 	r := receipt.Of(told, o.ID, f)
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

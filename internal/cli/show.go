@@ -111,6 +111,7 @@ func (a *app) showRun(s *runView) {
 	a.out.line("")
 	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
 	names := tui.NewNames(s.Tree)
+	about := names.From(s.id)
 	for _, p := range s.steps() {
 		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p))
 		if res := s.Tree.Run(p.Run).Result(); row[1] == notFinished && res != nil && res.Status == belay.Aborted {
@@ -122,6 +123,7 @@ func (a *app) showRun(s *runView) {
 		if hooks := hookTroubles(s.Hooks(p.At())); hooks != "" {
 			row[len(row)-1] = strings.TrimPrefix(row[len(row)-1]+"; "+readable.Clean(hooks), "; ")
 		}
+		row[len(row)-1] = about(p.At().Name(), row[len(row)-1])
 		rows = append(rows, row)
 	}
 	a.table(rows, len(rows[0])-1)

@@ -99,7 +99,12 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		a.object(stepObject(s, p))
 		return nil
 	}
-	rows := [][]string{{"step", string(p.Path)}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
+	names := tui.NewNames(s.Tree)
+	about, id := names.From(p.Run), string(p.Path)
+	if own := names.Own(p.At()); own != id {
+		id = readable.Clean(own) + " (" + id + ")"
+	}
+	rows := [][]string{{"step", id}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
 	if p.Call != "" {
 		rows = append(rows, []string{"calls", p.Call})
 	}
@@ -110,7 +115,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		rows = append(rows, []string{"done", readable.Clean(t.words())})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
-		rows = append(rows, []string{"failure", readable.Clean(story.Worded(p.Failure))})
+		rows = append(rows, []string{"failure", readable.Clean(about(p.At().Name(), story.Worded(p.Failure)))})
 		if a.verbose {
 			rows = append(rows, []string{"kind", p.Failure.Name()})
 		}
@@ -124,23 +129,31 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 	}
 	for _, f := range s.attempts(p.At()) {
 		a.out.line("\n%s %d", f.Role, f.N)
-		a.out.lines(tui.Table(f.rows(s)))
+		a.out.lines(tui.Table(inWords(about, p, f.rows(s))))
 	}
 	for _, f := range s.hooks(p.At()) {
 		a.out.line("\nhook %s %d", f.Hook, f.N)
-		a.out.lines(tui.Table(f.rows(s)))
+		a.out.lines(tui.Table(inWords(about, p, f.rows(s))))
 	}
 	if p.Phase == flow.Held && !s.Over(p.Run) {
 		question := ""
 		if q := s.Step(p.At()).Question; q != nil && q.ID == p.Item {
 			question = q.Ask
 		}
-		a.out.line("\n%s", readable.Clean(question))
+		a.out.line("\n%s", readable.Clean(about(p.At().Name(), question)))
 		for _, q := range s.Questions([]story.Placed{p}, time.Now()) {
 			a.out.line("next: %s", q.Command().Text(a.name()))
 		}
 	}
 	return nil
+}
+
+// inWords gives the items in facts about a step their values.
+func inWords(about func(step, text string) string, p story.Placed, rows [][]string) [][]string {
+	for _, row := range rows {
+		row[len(row)-1] = about(p.At().Name(), row[len(row)-1])
+	}
+	return rows
 }
 
 // rows are the facts of an attempt, two columns.

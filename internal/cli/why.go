@@ -164,8 +164,8 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 		w.parked = s.parkedFor(p, now)
 	}
 	w.disk = acc.Disk
-	names := tui.NewNames(s.Tree)
-	w.named = func(text string) string { return names.InText(s.id, names.InText(s.id.Root(), text)) }
+	named := tui.NewNames(s.Tree).From(s.id)
+	w.named = func(text string) string { return named("", text) }
 	for i := range acc.Steps {
 		if v := acc.Steps[i].StepView; story.Checked(v) && !story.Recovered(v) {
 			w.checked++

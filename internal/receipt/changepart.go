@@ -42,7 +42,7 @@ func (r *Receipt) changesPart(p *page) {
 	p.line("")
 	rows := [][]string{{"file", "change", "lines", "step"}}
 	for _, f := range c.List {
-		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), plain(cmp.Or(strings.Join(f.Steps, ", "), "unknown"))}
+		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), p.plain(cmp.Or(strings.Join(f.Steps, ", "), "unknown"))}
 		if f.Change == "" {
 			row[1], row[2] = "changed", "not counted"
 		}
@@ -107,10 +107,10 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- the result is that of round %d (%.12s); the work of later rounds, up to %.12s, is not part of it: %s", r.Task.Round, r.Task.Commit, d.Commit, kept)
 	}
 	for _, u := range c.Unasked {
-		p.line("- %s should change nothing, but changed %s", plain(u.Step), codes(u.Files, u.More))
+		p.line("- %s should change nothing, but changed %s", p.plain(u.Step), codes(u.Files, u.More))
 	}
 	for _, w := range c.Merges {
-		p.line("- merged from the worktree of %s: %s, %s", plain(w.Step), readable.Many(w.Files, "file"), readable.Many(len(w.Commits), "commit"))
+		p.line("- merged from the worktree of %s: %s, %s", p.plain(w.Step), readable.Many(w.Files, "file"), readable.Many(len(w.Commits), "commit"))
 	}
 	for _, pr := range c.PRs {
 		p.line("- pull request: %s", code(pr))
@@ -119,10 +119,10 @@ func (r *Receipt) besideWords(p *page) {
 		p.line("- written outside of the directory: %s", code(f))
 	}
 	if r.Beside != nil && !r.Beside.Warns() {
-		p.line("- %s", plain(r.Beside.Words(namedBeside)))
+		p.line("- %s", p.plain(r.Beside.Words(namedBeside)))
 	}
 	for _, t := range c.Trouble {
-		p.line("- Belay did not see all changes: %s", plain(t))
+		p.line("- Belay did not see all changes: %s", p.plain(t))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Markdown is the receipt as lines of Markdown.
 func (r *Receipt) Markdown() []string {
-	p := &page{}
+	p := &page{named: r.named}
 	r.head(p)
 	r.checkPart(p)
 	r.criteriaPart(p)
@@ -45,27 +45,27 @@ func (r *Receipt) head(p *page) {
 	p.line("")
 	if r.Task != nil {
 		for _, w := range r.Task.Warnings {
-			p.line("- **warning**: %s", plain(w))
+			p.line("- **warning**: %s", p.plain(w))
 		}
 	}
 	if r.Beside.Warns() {
-		p.line("- **warning**: %s", plain(r.Beside.Words(namedBeside)))
+		p.line("- **warning**: %s", p.plain(r.Beside.Words(namedBeside)))
 	}
 	if t := r.Task; t != nil {
 		p.line("- task: %s", t.words())
 		if t.Goal != "" {
-			p.line("- goal: %s", plain(t.Goal))
+			p.line("- goal: %s", p.plain(t.Goal))
 		}
 		if t.Verdict != "" {
-			p.line("- verdict: %s%s", plain(t.Verdict), roundWords(t))
+			p.line("- verdict: %s%s", p.plain(t.Verdict), roundWords(t))
 		}
 	}
 	if r.Reason != "" && r.Status != belay.Achieved && (r.Task == nil || !strings.Contains(r.Task.Verdict, r.Reason)) {
-		p.line("- reason: %s", plain(story.Plain(r.Reason)))
+		p.line("- reason: %s", p.plain(story.Plain(r.Reason)))
 	}
-	p.line("- recipe: %s%s", plain(r.Recipe), inBrackets(code(r.File)))
+	p.line("- recipe: %s%s", p.plain(r.Recipe), inBrackets(code(r.File)))
 	for _, name := range slices.Sorted(maps.Keys(r.Instead)) {
-		p.line("- %s is not the shipped recipe but %s", plain(name), code(r.Instead[name]))
+		p.line("- %s is not the shipped recipe but %s", p.plain(name), code(r.Instead[name]))
 	}
 	p.line("- directory: %s", code(r.Dir))
 	p.line("- started %s, %s after %s%s", stamp(r.Started), ended(r), readable.Took(time.Duration(r.Cost.WallMS)*time.Millisecond), rest)
@@ -101,9 +101,9 @@ func (r *Receipt) checkPart(p *page) {
 	for _, a := range c.Checks {
 		where := code(a.Dir)
 		if a.Commit != "" {
-			where = plain(a.Where)
+			where = p.plain(a.Where)
 		}
-		rows = append(rows, []string{plain(a.Step) + prefixed(": ", code(a.Check)), a.Verdict, plain(a.Text), where})
+		rows = append(rows, []string{p.plain(a.Step) + prefixed(": ", code(a.Check)), a.Verdict, p.plain(a.Text), where})
 	}
 	if len(c.Checks) == 0 {
 		p.line("No check that passed is on record: there is nothing to run again.")
@@ -123,7 +123,7 @@ func (r *Receipt) criteriaPart(p *page) {
 	p.head("Criteria")
 	rows := [][]string{{"id", "criterion", "verdict", "evidence"}}
 	for _, c := range r.Criteria {
-		rows = append(rows, []string{plain(c.ID), plain(c.Text), c.Verdict, c.proof()})
+		rows = append(rows, []string{p.plain(c.ID), p.plain(c.Text), c.Verdict, c.proof()})
 	}
 	p.table(rows)
 }
@@ -141,14 +141,14 @@ func (r *Receipt) testsPart(p *page) {
 	if t.Passed {
 		p.line("The tests of the repository passed%s.", on)
 	} else {
-		p.line("The tests of the repository did not pass%s: %s", on, plain(t.Why))
+		p.line("The tests of the repository did not pass%s: %s", on, p.plain(t.Why))
 	}
 	if old := r.Task.OldTests; old != nil {
 		how := "They pass as they were before, too."
 		if !old.Passed {
-			how = "As they were before, they do not pass: " + plain(old.Why)
+			how = "As they were before, they do not pass: " + p.plain(old.Why)
 		}
-		p.line("The work changed test files that were there: %s. %s", plain(strings.Join(old.Files, ", ")), how)
+		p.line("The work changed test files that were there: %s. %s", p.plain(strings.Join(old.Files, ", ")), how)
 	}
 }
 
@@ -194,12 +194,12 @@ func (r *Receipt) stepsPart(p *page) {
 		var words []string
 		for _, e := range s.Evidence {
 			if r.Task == nil || !saysNothing(e) {
-				words = append(words, plain(story.Plain(e)))
+				words = append(words, p.about(s.Step, story.Plain(e)))
 			}
 		}
 		for _, e := range s.Against {
 			if !strings.HasPrefix(e, "child run ") { // how that ended is no evidence against it
-				words = append(words, "but "+plain(story.Plain(e)))
+				words = append(words, "but "+p.about(s.Step, story.Plain(e)))
 			}
 		}
 		dull := r.Task != nil && len(words) == 0 && slices.Contains([]string{"done", story.AnsweredWord, notReached}, s.Verdict)
@@ -210,7 +210,7 @@ func (r *Receipt) stepsPart(p *page) {
 		if s.Optional {
 			verdict += " (optional)"
 		}
-		rows = append(rows, []string{plain(s.Step), verdict, strings.Join(words, "; ")})
+		rows = append(rows, []string{p.plain(s.Step), verdict, strings.Join(words, "; ")})
 	}
 	p.table(rows)
 	if left := len(r.Steps) + 1 - len(rows); left > 0 {
@@ -231,7 +231,7 @@ func (r *Receipt) judgingPart(p *page) {
 	p.head("Changed test and CI files: review these first")
 	for _, j := range r.Judging {
 		for _, f := range j.Files {
-			p.line("- %s: %s %s +%d −%d", plain(cmp.Or(j.Step, "Belay did not see who")), code(f.Path), string(f.Change), f.Added, f.Deleted)
+			p.line("- %s: %s %s +%d −%d", p.plain(cmp.Or(j.Step, "Belay did not see who")), code(f.Path), string(f.Change), f.Added, f.Deleted)
 		}
 	}
 }
@@ -245,9 +245,9 @@ func (r *Receipt) troublesPart(p *page) {
 		if r.repeats(t) {
 			continue
 		}
-		p.line("- %s%s", plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
+		p.line("- %s%s", p.plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
 		for _, m := range t.Moments {
-			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, plain(story.Plain(m.Text)))
+			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, p.about(t.Step, story.Plain(m.Text)))
 		}
 		if t.More > 0 {
 			p.line("  - … and %d more", t.More)
@@ -266,7 +266,7 @@ func (r *Receipt) repeats(t Trouble) bool {
 func (r *Receipt) unprovenPart(p *page) {
 	p.head("What is unproven")
 	if len(r.Unproven) == 0 {
-		p.line("%s", r.provenWords())
+		p.line("%s", r.provenWords(p))
 	}
 	var answered, failed []string
 	for _, u := range r.Unproven {
@@ -278,13 +278,13 @@ func (r *Receipt) unprovenPart(p *page) {
 			add(&failed, r.stepWord(u.What))
 			continue
 		}
-		p.line("- %s: %s: %s", plain(u.What), u.Kind, plain(story.Plain(u.Text)))
+		p.line("- %s: %s: %s", p.plain(u.What), u.Kind, p.about(u.What, story.Plain(u.Text)))
 	}
 	if len(failed) > 0 {
-		p.line("- failed, and the run went on without: %s", plain(strings.Join(failed, ", ")))
+		p.line("- failed, and the run went on without: %s", p.plain(strings.Join(failed, ", ")))
 	}
 	if len(answered) > 0 {
-		p.line("- answers that nobody checked: %s", plain(strings.Join(answered, ", ")))
+		p.line("- answers that nobody checked: %s", p.plain(strings.Join(answered, ", ")))
 	}
 }
 
@@ -307,7 +307,7 @@ func (r *Receipt) costPart(p *page) {
 	p.line("- %s; %s", readable.Took(time.Duration(c.WallMS)*time.Millisecond), used)
 	if len(c.Agents) > 1 {
 		for _, a := range c.Agents {
-			p.line("  - %s: %s%s, worked %s", plain(a.Agent), readable.Many(a.Starts, "start"), prefixed(", ", readable.Used(a.Usage)), readable.Took(a.Wall()))
+			p.line("  - %s: %s%s, worked %s", p.plain(a.Agent), readable.Many(a.Starts, "start"), prefixed(", ", readable.Used(a.Usage)), readable.Took(a.Wall()))
 		}
 	}
 	if c.Replans > 0 {
@@ -324,26 +324,26 @@ func (r *Receipt) leftPart(p *page) {
 	p.head("What is left")
 	from := len(p.lines)
 	for _, h := range l.Held {
-		p.line("- %s waits for a person: %s", plain(h.Step), plain(h.Ask))
+		p.line("- %s waits for a person: %s", p.plain(h.Step), p.about(h.Step, h.Ask))
 	}
 	for i := range l.Findings {
-		p.line("- blocking finding of the review: %s", plain(l.Findings[i].Words()))
+		p.line("- blocking finding of the review: %s", p.plain(l.Findings[i].Words()))
 	}
 	if len(l.Unfinished) > 0 && r.Status != belay.Achieved && (r.Task == nil || r.Task.Verdict == "") {
-		p.line("- not finished or not reached: %s", plain(strings.Join(l.Unfinished, ", ")))
+		p.line("- not finished or not reached: %s", p.plain(strings.Join(l.Unfinished, ", ")))
 	}
 	for _, b := range l.Branches {
 		switch {
 		case b.NotTaken:
-			p.line("- branch %s has work of %s that is not part of the result", code(b.Branch), plain(b.Step))
+			p.line("- branch %s has work of %s that is not part of the result", code(b.Branch), p.plain(b.Step))
 		case b.Empty:
 			p.line("- branch %s, with no commit on it", code(b.Branch))
 		default:
-			p.line("- work of %s is on branch %s", plain(cmp.Or(b.Step, "the run")), code(b.Branch))
+			p.line("- work of %s is on branch %s", p.plain(cmp.Or(b.Step, "the run")), code(b.Branch))
 		}
 	}
 	for _, w := range l.Worktrees {
-		p.line("- worktree of %s: %s", plain(cmp.Or(w.Step, "the run")), code(w.Dir))
+		p.line("- worktree of %s: %s", p.plain(cmp.Or(w.Step, "the run")), code(w.Dir))
 	}
 	committed := 0
 	for _, s := range l.Snapshots {
@@ -351,9 +351,9 @@ func (r *Receipt) leftPart(p *page) {
 		case s.Committed:
 			committed++
 		case s.Before:
-			p.line("- uncommitted work from before %s is kept as %s", plain(s.Step), code(s.Ref))
+			p.line("- uncommitted work from before %s is kept as %s", p.plain(s.Step), code(s.Ref))
 		default:
-			p.line("- uncommitted work after %s is kept as %s", plain(s.Step), code(s.Ref))
+			p.line("- uncommitted work after %s is kept as %s", p.plain(s.Step), code(s.Ref))
 		}
 	}
 	if committed > 0 && len(p.lines) == from {
@@ -382,7 +382,7 @@ func (r *Receipt) commandsPart(p *page) {
 		p.commands(r.Undo)
 	}
 	for _, n := range r.NoUndo {
-		p.line("- %s", plain(n))
+		p.line("- %s", p.plain(n))
 	}
 	if len(r.Undo)+len(r.NoUndo) == 0 {
 		p.line("Nothing is left to undo.")

@@ -10,7 +10,23 @@ import (
 )
 
 // page is Markdown in the making.
-type page struct{ lines []string }
+type page struct {
+	lines []string
+	named func(step, text string) string // names of items in a text, by their values; nil = as they are on record
+}
+
+// plain is text from outside, with the names of items that people know.
+func (p *page) plain(s string) string { return p.about("", s) }
+
+// about is such a text about a step.
+func (p *page) about(step, s string) string { return plain(p.shown(step, s)) }
+
+func (p *page) shown(step, s string) string {
+	if p.named == nil {
+		return s
+	}
+	return p.named(step, s)
+}
 
 func (p *page) line(format string, args ...any) {
 	p.lines = append(p.lines, fmt.Sprintf(format, args...))
@@ -34,7 +50,7 @@ func (p *page) commands(list []Command) {
 	p.line("```sh")
 	for _, c := range list {
 		if readable.Clean(c.Type) == c.Type {
-			p.line("%s   # %s", c.Type, readable.Clean(c.For))
+			p.line("%s   # %s", c.Type, readable.Clean(p.shown("", c.For)))
 		}
 	}
 	p.line("```")

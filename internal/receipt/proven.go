@@ -7,11 +7,11 @@ import (
 
 // provenWords are said where no result rests on a word alone: they claim no more than the
 // checks that were run.
-func (r *Receipt) provenWords() string {
+func (r *Receipt) provenWords(p *page) string {
 	var without []string
 	for i := range r.Steps {
 		if s := &r.Steps[i]; s.Verdict == "done" && !s.Checked && !s.calls {
-			add(&without, plain(s.Step))
+			add(&without, p.plain(s.Step))
 		}
 	}
 	switch {

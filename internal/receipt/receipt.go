@@ -23,11 +23,12 @@ const Format = 1
 // Facts is what the records do not know.
 type Facts struct {
 	story.Facts
-	Program  string                  // how belay is called
-	Together story.Together          // what the runs used that belong together
-	Lies     bool                    // in an archive: it can only be looked at
-	Top      func(dir string) string // of the working tree that a directory is in
-	There    func(dir string) bool   // a directory is there
+	Named    func(step, text string) string // gives items their values in a text about a step, for people; nil = as on record
+	Program  string                   // how belay is called
+	Together story.Together           // what the runs used that belong together
+	Lies     bool                     // in an archive: it can only be looked at
+	Top      func(dir string) string  // of the working tree that a directory is in
+	There    func(dir string) bool    // a directory is there
 
 	State   func(dir string) belay.TreeState                          // of a working tree, now
 	Commit  func(dir, name string) string                             // the commit that a name stands for; "" = none
@@ -69,6 +70,8 @@ type Receipt struct {
 	NoUndo   []string      `json:"no_undo,omitempty"` // what no command can undo, and why
 
 	Check *Checked `json:"check,omitempty"` // the recorded checks, run again
+
+	named func(step, text string) string // of Facts
 }
 
 // Step is one step with what its verdict rests on.
@@ -123,6 +126,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 		Status: m.acc.Status, Crashed: m.acc.Crashed, Code: m.acc.Code, Reason: m.acc.Reason,
 		Started: m.acc.Started, Ended: m.acc.Ended, Drivers: len(s.Drivers), Died: m.acc.Died,
 		Task: m.task(), Criteria: m.criteria(), Steps: []Step{}, Judging: []Judging{}, Cost: s.Cost(top, m.acc.Wall, f.Together),
+		named: f.Named,
 	}
 	if top == top.Root() {
 		r.Beside = story.BesideOf(s.Tree, m.asked)

@@ -40,7 +40,7 @@ func (b *Board) Lines(n *story.News) []Line {
 	list := b.lines(n)
 	for i := range list {
 		if l := &list[i]; l.at.Run != "" {
-			l.Step = b.names.Of(l.at)
+			l.Step, l.Text = b.names.Of(l.at), b.names.From(l.at.Run)(l.at.Name(), l.Text)
 		}
 	}
 	return list

@@ -110,30 +110,91 @@ func itemName(item json.RawMessage) string {
 	return readable.CutMiddle(readable.Clean(text), widestItem)
 }
 
-// InText gives the names of items in a text: each word that names one on record.
-func (n *Names) InText(root belay.RunID, text string) string {
-	if n.tree == nil || !strings.Contains(text, itemWord) {
+// From gives the names of items in texts about a step of a run, as the run's root names
+// it; "" = about the run: each word that names an item on record, from the view of that
+// run or of its root.
+func (n *Names) From(run belay.RunID) func(step, text string) string {
+	return func(step, text string) string {
+		if n.tree == nil || !NamesItem(text) {
+			return text
+		}
+		about := story.Place{Run: run}
+		if at, ok := n.placeOf(run.Root(), step); ok {
+			about = at
+		}
+		text = n.inText(run.Root(), about, text)
+		if run != run.Root() {
+			text = n.inText(run, about, text)
+		}
 		return text
 	}
-	words := strings.Split(text, " ")
-	for i, word := range words {
-		bare := strings.Trim(word, "(),:;.")
-		if at, ok := n.placeOf(root, bare); ok {
-			words[i] = strings.Replace(word, bare, n.Of(at), 1)
+}
+
+// inText gives the names of items in a text about a step. A reason names steps each of
+// which is inside of the one before: "step each: step item-2: exit 1".
+func (n *Names) inText(root belay.RunID, about story.Place, text string) string {
+	in := root
+	if v, ok := n.step(about); ok {
+		in = v.Child
+	}
+	words, after := []string{}, ""
+	for word := range strings.SplitSeq(text, " ") {
+		bare, name, own := strings.Trim(word, "(),:;."), "", ""
+		if at, ok := n.named(in, about.Run, bare, after); ok {
+			v, _ := n.step(at)
+			own, in = n.Own(at), v.Child
+			name = own
+		} else if at, ok := n.placeOf(root, bare); ok && (NamesItem(bare) || word == bare+":") {
+			v, _ := n.step(at)
+			own, in = n.Own(at), v.Child
+			name = n.Of(at)
 		}
+		after = strings.Trim(word, "(")
+		if last := len(words) - 1; last >= 0 && own != "" && own == words[last] && strings.HasPrefix(word, "("+bare+")") {
+			words[last] += strings.TrimPrefix(word, "("+bare+")") // it was named both ways
+			continue
+		}
+		if name != "" {
+			word = strings.Replace(word, bare, name, 1)
+		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " ")
+}
+
+// named is the step that a reason names: inside of the one before, or beside it.
+func (n *Names) named(in, beside belay.RunID, bare, after string) (story.Place, bool) {
+	if after != "step" {
+		return story.Place{}, false
+	}
+	for _, run := range []belay.RunID{in, beside} {
+		at := story.Place{Run: run, Path: belay.Path(bare)}
+		if _, ok := n.step(at); ok {
+			return at, true
+		}
+	}
+	return story.Place{}, false
+}
+
+// step is a step by its name on record.
+func (n *Names) step(at story.Place) (flow.StepView, bool) {
+	st := n.tree.Run(at.Run)
+	if st == nil {
+		return flow.StepView{}, false
+	}
+	path, _ := at.Path.Hook()
+	return st.Step(path)
 }
 
 // itemWord begins the step of an item on record.
 const itemWord = "item-"
 
+// NamesItem tells whether a text may name an item as it is on record.
+func NamesItem(text string) bool { return strings.Contains(text, itemWord) }
+
 // placeOf is the step with a name, from the view of a run; false for a word that names
-// none, or none of an item.
+// none.
 func (n *Names) placeOf(run belay.RunID, name string) (story.Place, bool) {
-	if !strings.Contains(name, itemWord) {
-		return story.Place{}, false
-	}
 	parts := strings.Split(name, "/")
 	for _, part := range parts[:len(parts)-1] {
 		next := run + "/" + belay.RunID(part)
@@ -145,11 +206,6 @@ func (n *Names) placeOf(run belay.RunID, name string) (story.Place, bool) {
 		}
 	}
 	at := story.Place{Run: run, Path: belay.Path(parts[len(parts)-1])}
-	step, _ := at.Path.Hook()
-	st := n.tree.Run(run)
-	if st == nil {
-		return at, false
-	}
-	_, ok := st.Step(step)
+	_, ok := n.step(at)
 	return at, ok
 }

@@ -200,6 +200,13 @@ func (s *Screen) Ask(lines []string, prompt string) {
 	s.asks = true
 }
 
+// name is that of a step on the screen.
+func (s *Screen) name(at story.Place) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.board.names.Of(at)
+}
+
 // Asked says that nobody is to type any more; the cursor stands behind the question
 // when nothing was typed.
 func (s *Screen) Asked(typed bool) {

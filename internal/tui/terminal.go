@@ -48,7 +48,7 @@ func (t *Terminal) Ask(open []flow.Asking) ([]event.Request, bool) {
 		t.done(false)
 		t.drain() // what was typed before the question is no answer to it
 		t.asked = name
-		t.screen.Ask([]string{"asks: " + story.Place{Run: q.Run, Path: q.Path}.Name() + ": " + readable.Clean(q.Ask)}, prompt(q))
+		t.screen.Ask([]string{"asks: " + t.screen.name(story.Place{Run: q.Run, Path: q.Path}) + ": " + readable.Clean(q.Ask)}, prompt(q))
 		return nil, true
 	}
 	line, ok := t.line()
