@@ -80,6 +80,7 @@ func (b *bench) watch() error {
 	row("memory of the watch", "%.1f MiB", float64(memory)/(1<<20))
 	row("belay runs", "%.0f ms", ms(list))
 	row("belay inbox", "%.0f ms", ms(inbox))
+	b.goal("inbox of 1050 runs against their list, least of both", ms(inbox)/ms(list), 2)
 	b.goal("a look at 1050 runs, ms of a processor", ms(both), 300)
 	b.goal("processes of 1000 waiting runs", float64(left-1), 0)
 	return nil

@@ -105,6 +105,7 @@ func (w *drive) beat() {
 	_, used := w.Tree.Spent()
 	w.Log.Beat(journal.Sign{
 		Phase: phase, Done: w.Tree.Done(), Until: w.turn.Until, Allowed: w.allowed(), Tried: w.tried, Micros: used.MicroUSD, Redone: w.redone,
+		Quiet: !w.Tree.Asks(),
 	})
 }
 

@@ -209,6 +209,9 @@ type Asking struct {
 	event.ItemOpened
 }
 
+// Asks tells whether something waits for a person.
+func (t *Tree) Asks() bool { return len(t.holding.list) > 0 }
+
 // Asking are the questions that are open, run by run.
 func (t *Tree) Asking() []Asking {
 	var list []Asking

@@ -59,7 +59,7 @@ func (t *Tree) Settle(now time.Time, facts ...Fact) (Turn, error) {
 		return Turn{}, err
 	}
 	if t.pausing != nil && t.runs[t.root].result == nil && t.stopping == nil && !t.stopped && len(t.open) == 0 {
-		if err := w.settleDown(time.Time{}, len(t.holding.list) > 0, false); err != nil {
+		if err := w.settleDown(time.Time{}, t.Asks(), false); err != nil {
 			return Turn{}, err
 		}
 	}
@@ -318,5 +318,5 @@ func (w *turn) horizon() (until time.Time, person, busy bool) {
 	for _, b := range t.roped.list {
 		busy = busy || t.born[b].awaitsTree()
 	}
-	return t.until(), len(t.holding.list) > 0, busy
+	return t.until(), t.Asks(), busy
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 )
@@ -189,11 +190,41 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
+// A parked run is quiet when its driver said so with the last record: not while
+// its journal is open, and not when something was written since.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	s := newState(t)
+	r := newRun(t, s, 2)
+	quiet := func() bool { return s.Quiet(Summary{ID: r.ID, Status: belay.Parked, Beat: readBeat(r.Folder)}) }
+	r.Beat(Sign{Phase: string(belay.Parked), Quiet: true})
+	if quiet() {
+		t.Error("quiet while a driver has the journal open")
+	}
+	must(t, r.Close())
+	if !quiet() {
+		t.Error("not quiet when its driver has left")
+	}
+	if s.Quiet(Summary{ID: r.ID, Status: belay.Running, Beat: readBeat(r.Folder)}) {
+		t.Error("quiet although it is not listed as parked")
+	}
+	again, err := s.Open(r.ID)
+	must(t, err)
+	_, err = again.Load()
+	must(t, err)
+	_, err = again.Append([]event.Record{{Run: r.ID, Event: event.RunAttached{}}})
+	must(t, err)
+	must(t, again.Close())
+	if quiet() {
+		t.Error("quiet although something was written since")
+	}
+}
+
 func TestBeat(t *testing.T) {
 	t.Parallel()
 	s := newState(t)
 	r := newRun(t, s, 3)
-	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now(), Tried: maxTried + 1, Micros: 1 << 62})
+	r.Beat(Sign{Phase: strings.Repeat("long ", 100), Done: 1 << 62, Until: time.Now(), Allowed: time.Now(), Tried: maxTried + 1, Micros: 1 << 62, Redone: 1 << 62, Quiet: true})
 	b := readBeat(r.Folder)
 	if b.Seq != 3 || b.Done != 1<<62 || b.Micros != 1<<62 || len(b.Phase) != maxPhase || b.Driver() != s.self || b.At.IsZero() {
 		t.Errorf("beat %+v", b)

@@ -87,6 +87,14 @@ func (s *State) OpenRuns(of ...belay.Status) ([]Summary, error) {
 	return slices.DeleteFunc(sums, func(sum Summary) bool { return sum.Gone }), err
 }
 
+// Quiet tells whether a parked run is known to ask nobody for anything, without a look
+// into its journal: its driver said so with its last record, and closed the journal.
+func (s *State) Quiet(sum Summary) bool {
+	path := s.Folder(sum.ID).Journal()
+	return sum.Status == belay.Parked && sum.Beat.Phase == string(belay.Parked) && sum.Beat.Quiet &&
+		fileSize(path) > 0 && fileSize(path+"-wal") == 0
+}
+
 // newest leaves one run of those that left the same work unmet.
 func newest(sums []Summary) []Summary {
 	type work struct{ name, dir, work string }

@@ -234,6 +234,9 @@ func (a *app) letterOf(st *journal.State, sum journal.Summary) letter {
 // letters are what waits in one run. What the index says decides whether its
 // journal is opened: how one ended is in the index.
 func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
+	if st.Quiet(sum) {
+		return nil
+	}
 	switch sum.Status {
 	case belay.Held, belay.Running, belay.Parked, belay.Stopped, belay.Paused, journal.Unreadable:
 		return a.opened(st, sum, a.letterOf(st, sum))
