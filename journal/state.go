@@ -51,6 +51,7 @@ func OpenState(dir string) (*State, error) {
 	if err := makeDirs(dir, runsName, sockName); err != nil {
 		return nil, err
 	}
+	hide(dir)
 	self, err := proc.Self()
 	if err != nil {
 		return nil, exit.New(exit.Infra, "open state", err, "check that process information can be read")
@@ -62,6 +63,17 @@ func OpenState(dir string) (*State, error) {
 		}
 	}
 	return s, nil
+}
+
+// hide has git leave a state directory alone. In a repository it would be a part of its
+// uncommitted work, and change with every record.
+func hide(dir string) {
+	f, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil { // it is there, or nothing can be written
+		return
+	}
+	_, _ = f.WriteString("*\n") // without it nothing is lost
+	_ = f.Close()               // so too here
 }
 
 // Proven tells whether a process is known to be dead: that there is no news of it

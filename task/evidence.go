@@ -19,8 +19,9 @@ type evidence struct {
 	added   []string // and those that came with it
 	tests   bool
 	cited   map[string]bool
-	proven  bool     // some criterion is met by the work, and not only as it was before
-	altered []string // ignored files that checks and tests ran with, and that somebody changed during the run
+	written map[string]bool // a citation does not hold because its file was changed during the run
+	proven  bool            // some criterion is met by the work, and not only as it was before
+	altered []string        // ignored files that checks and tests ran with, and that somebody changed during the run
 }
 
 // began is how the check of a criterion ended before the work.
@@ -65,7 +66,7 @@ func (e *evidence) before(id string) (b began) {
 }
 
 func readEvidence(in *inputs) evidence {
-	e := evidence{cited: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
 	e.began = readBegan(in, e.checks)
 	given, _ := unwrapped(in.any("given")).([]any)
@@ -87,6 +88,7 @@ func readEvidence(in *inputs) evidence {
 		o, _ := x.(map[string]any)
 		id := first(o, "criterion", "id") // none: it is for all of them
 		e.cited[id] = e.cited[id] || passed(o)
+		e.written[id] = e.written[id] || passed(o["changed"])
 	}
 	return e
 }
@@ -242,6 +244,9 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 		return "a citation for it holds", ""
 	} else if ok || forAll {
 		against = "no citation for it holds"
+		if e.written[c.ID] || e.written[""] {
+			against += ": a cited file was changed during the run"
+		}
 	}
 	if len(c.Files) > 0 {
 		at := slices.IndexFunc(e.changed, func(file string) bool { return matches(c.Files, file) })

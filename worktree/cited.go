@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -13,14 +15,13 @@ import (
 const maxCited = 16 << 20
 
 // Cited tells whether a line of a file has some words. The file is that of a commit; without
-// one it is read where it is, and must be one that a listing has: what git ignores and what
-// git keeps for itself an agent can write, and nobody sees it. The path leads from the
-// directory.
-func Cited(ctx context.Context, dir, commit, path string, line int, words string) (bool, error) {
-	if path == "" || line < 1 || words == "" {
+// one it is read where it is, and must be one that git does not ignore or keep for itself:
+// an agent can write such a file, and nobody sees it. The path leads from the directory.
+func Cited(ctx context.Context, dir, commit, name string, line int, words string) (bool, error) {
+	if name == "" || line < 1 || words == "" {
 		return false, nil
 	}
-	text, err := citedText(ctx, dir, commit, path)
+	text, err := citedText(ctx, dir, commit, name)
 	if err != nil || text == "" {
 		return false, err
 	}
@@ -33,17 +34,17 @@ func Cited(ctx context.Context, dir, commit, path string, line int, words string
 }
 
 // citedText is what is in a file; "" = it is none that can be cited.
-func citedText(ctx context.Context, dir, commit, path string) (string, error) {
+func citedText(ctx context.Context, dir, commit, name string) (string, error) {
 	p, err := find(ctx, "", dir)
 	if err != nil { // no repository: all files below the directory
-		return textBelow(dir, path), nil
+		return textBelow(dir, name), nil
 	}
 	below, err := Prefix(ctx, dir)
 	if err != nil {
 		return "", err
 	}
-	whole := filepath.ToSlash(filepath.Join(below, path))
-	if filepath.IsAbs(path) || whole == ".." || strings.HasPrefix(whole, "../") {
+	whole := filepath.ToSlash(filepath.Join(below, name))
+	if filepath.IsAbs(name) || whole == ".." || strings.HasPrefix(whole, "../") {
 		return "", nil
 	}
 	if commit != "" {
@@ -55,7 +56,7 @@ func citedText(ctx context.Context, dir, commit, path string) (string, error) {
 	}
 	out, err := p.run(ctx, "--literal-pathspecs", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", whole)
 	if err != nil {
-		return "", fmt.Errorf("look for %s: %w", shown(path), err)
+		return "", fmt.Errorf("look for %s: %w", shown(name), err)
 	}
 	if out != whole+"\x00" {
 		return "", nil
@@ -63,14 +64,59 @@ func citedText(ctx context.Context, dir, commit, path string) (string, error) {
 	return textBelow(p.top, whole), nil
 }
 
+// HasSame tells whether a file, and each link on the way to it, is as it was when the files
+// were listed: what somebody wrote since proves nothing. The path leads from the directory.
+func (l Listing) HasSame(ctx context.Context, dir, name string) (bool, error) {
+	top, below := "", ""
+	p, err := find(ctx, "", dir)
+	if err == nil {
+		top = p.top
+		below, err = Prefix(ctx, dir)
+	} else { // no repository
+		top, err = realPath(dir)
+	}
+	if err != nil {
+		return false, err
+	}
+	return l.same(top, path.Join(below, filepath.ToSlash(name)), maxLinks), nil
+}
+
+// maxLinks is how many links may be on the way to a file.
+const maxLinks = 40
+
+func (l Listing) same(top, name string, links int) bool {
+	at := ""
+	for part := range strings.SplitSeq(name, "/") {
+		at = path.Join(at, part)
+		info, err := os.Lstat(filepath.Join(top, at))
+		if err != nil || at == ".." || strings.HasPrefix(at, "../") {
+			return false
+		}
+		if info.Mode()&fs.ModeSymlink == 0 && at != name {
+			continue
+		}
+		now := lister{left: maxWalked}
+		was, listed := l[at]
+		if !listed || !alike(was, now.digest(filepath.Join(top, at), fs.FileInfoToDirEntry(info))) {
+			return false
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(filepath.Join(top, at))
+			rest := strings.TrimPrefix(name, at)
+			return err == nil && links > 0 && !filepath.IsAbs(to) && l.same(top, path.Join(path.Dir(at), filepath.ToSlash(to))+rest, links-1)
+		}
+	}
+	return true
+}
+
 // textBelow is what is in a file below a directory; no link leads out of it.
-func textBelow(dir, path string) string {
+func textBelow(dir, name string) string {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = root.Close() }() // only read
-	f, err := root.Open(path)
+	f, err := root.Open(name)
 	if err != nil {
 		return ""
 	}

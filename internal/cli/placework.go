@@ -411,7 +411,8 @@ func (r runPlace) tests(ctx context.Context) error {
 // page.
 const fewest = 4
 
-// cited looks a citation up.
+// cited looks a citation up. A file that is not as it was when the run first looked at the
+// directory proves nothing: agents were to change none, and may have written it themselves.
 func (r runPlace) cited(ctx context.Context, args []string) error {
 	words, id := args[3], args[4]
 	if len([]rune(strings.Join(strings.Fields(words), ""))) < fewest {
@@ -422,15 +423,36 @@ func (r runPlace) cited(ctx context.Context, args []string) error {
 	if err != nil {
 		return infra("look a citation up", err)
 	}
+	same := true
+	if first, ok := r.firstLook(); ok && holds {
+		if same, err = first.HasSame(ctx, ".", args[1]); err != nil {
+			return infra("look a citation up", err)
+		}
+	}
 	if !plainID().MatchString(id) {
 		id = ""
 	}
 	r.object(struct {
 		Criterion string `json:"criterion,omitempty"`
 		Holds     bool   `json:"holds"`
-	}{id, holds})
+		Changed   bool   `json:"changed,omitempty"`
+	}{id, holds && same, !same})
 	return nil
 }
+
+// firstLook is how the files were when the first round began, or the recipe that is run by
+// itself. In a worktree of the run nobody looks.
+func (r runPlace) firstLook() (worktree.Listing, bool) {
+	for _, name := range []string{"round-1", lookList} {
+		if b, err := os.ReadFile(r.list(name)); err == nil {
+			return worktree.ReadListing(b), true
+		}
+	}
+	return nil, false
+}
+
+// lookList is the list that the recipes for answers make before the work.
+const lookList = "look"
 
 // plainID is the form that the id of a criterion has.
 var plainID = pattern.Lazy(`^[A-Za-z0-9_.-]+$`)
