@@ -13,6 +13,7 @@ const (
 	KilledStop     KilledBy = "stop"     // the run was stopped; the attempt is given back
 	KilledCancel   KilledBy = "cancel"   // the run was cancelled
 	KilledGrace    KilledBy = "grace"    // no driver came back in time
+	KilledLease    KilledBy = "lease"    // its host could not prove in time that it is not lost
 )
 
 // Fault says, as a kind, why a hand could not do or finish what was asked; the

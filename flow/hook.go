@@ -175,7 +175,7 @@ func (s *State) hookGone(i int, unborn bool, count int) {
 // to rest, or had no driver, comes again when the run goes on.
 func (s *State) hookOver(i int, by fault.KilledBy) {
 	switch by {
-	case fault.KilledStop, fault.KilledCancel, fault.KilledGrace:
+	case fault.KilledStop, fault.KilledCancel, fault.KilledGrace, fault.KilledLease:
 		s.close(i)
 	case fault.KilledNot, fault.KilledDeadline:
 		s.hookEnded(i)

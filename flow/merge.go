@@ -249,7 +249,7 @@ func (s *State) mergeEnded(i int, o effect.Observation) {
 	st := &s.steps[i]
 	switch {
 	case o.KilledBy == fault.KilledStop || o.KilledBy == fault.KilledCancel:
-	case o.KilledBy == fault.KilledGrace || o.KilledBy == fault.KilledNot && o.Signal != 0:
+	case o.KilledBy == fault.KilledGrace || o.KilledBy == fault.KilledLease || o.KilledBy == fault.KilledNot && o.Signal != 0:
 		st.lost++
 	default:
 		st.merge.told = &o

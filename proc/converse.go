@@ -38,6 +38,8 @@ func (k *keeper) handle(c *link, r *request) bool {
 		return k.signal(c, r.Signal)
 	case r.Close != nil:
 		return k.farewell(c)
+	case r.Lease != nil:
+		return k.lend(c, r.Lease)
 	case r.Whose != nil:
 		return k.whose(c)
 	}
@@ -198,6 +200,11 @@ func (k *keeper) spawn(c *link, s *spawnAsk) bool {
 	if k.closed || k.leaving {
 		k.mu.Unlock()
 		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: fault.KilledStop})
+		return true
+	}
+	if k.lease.over {
+		k.mu.Unlock()
+		k.answer(c, &Exit{Key: s.Key, Code: noCode, KilledBy: fault.KilledLease})
 		return true
 	}
 	a, exit := k.birth(&s.Spawn)

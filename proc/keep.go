@@ -65,6 +65,7 @@ type keeper struct {
 	leaders map[int]*attempt       // by pid, until reaped
 	done    map[belay.Key]place
 	alone   *time.Timer // runs while there is no driver
+	lease   lease
 	reaping bool        // a look for dead orphans is due
 	boot    string
 }

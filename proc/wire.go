@@ -42,6 +42,7 @@ type request struct {
 	Spawn  *spawnAsk  `json:"spawn,omitempty"`
 	Signal *signalAsk `json:"signal,omitempty"`
 	Close  *struct{}  `json:"close,omitempty"`
+	Lease  *leaseAsk  `json:"lease,omitempty"`
 	Whose  *struct{}  `json:"whose,omitempty"` // asked by anybody: which attempt do I belong to?
 }
 

@@ -80,7 +80,7 @@ func (c Case) finished() bool {
 func (c Case) unreported() *belay.Failure {
 	o := c.Main
 	switch {
-	case o.KilledBy == fault.KilledDeadline || o.KilledBy == fault.KilledGrace:
+	case o.KilledBy == fault.KilledDeadline || o.KilledBy == fault.KilledGrace || o.KilledBy == fault.KilledLease:
 		return c.fail(belay.AgentTimeout, belay.ClassTimeout, ending(o, c.Timeout), "")
 	case o.Fault != fault.None:
 		f := c.failure(o, "")

@@ -98,7 +98,7 @@ func (c Case) facts(look Look) Facts {
 		x.Probes = Probes{DiskFull: &p.DiskFull, ReadOnly: &p.ReadOnly, OOMKill: &p.OOMKill, NoProgram: p.NoProgram != "", NoHost: p.NoHost != "", NoLogin: p.NoLogin != ""}
 	}
 	switch o.KilledBy {
-	case fault.KilledDeadline, fault.KilledGrace:
+	case fault.KilledDeadline, fault.KilledGrace, fault.KilledLease:
 		x.Act = ActDeadline
 	case fault.KilledStop, fault.KilledCancel:
 		x.Act = ActCancel

@@ -154,6 +154,8 @@ func ending(o effect.Observation, timeout time.Duration) string {
 		return "timed out"
 	case o.KilledBy == fault.KilledGrace:
 		return "ended by its keeper: no driver came back in time"
+	case o.KilledBy == fault.KilledLease:
+		return "ended by its keeper: its host could not be reached"
 	case o.KilledBy != fault.KilledNot:
 		return "ended by " + string(o.KilledBy)
 	case o.Child != nil:

@@ -27,7 +27,7 @@ func helperEnded(a *story.Attempt) []Line {
 	switch a.Observation.KilledBy {
 	case fault.KilledStop, fault.KilledCancel:
 		return []Line{line("stopped", beside(a), took(a), givenBack(a))}
-	case fault.KilledNot, fault.KilledDeadline, fault.KilledGrace:
+	case fault.KilledNot, fault.KilledDeadline, fault.KilledGrace, fault.KilledLease:
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func hookEnded(a *story.Attempt) []Line {
 // HookTrouble says how a hook ended, "" when it ended well.
 func HookTrouble(o *effect.Observation) string {
 	switch {
-	case o.KilledBy == fault.KilledStop, o.KilledBy == fault.KilledCancel, o.KilledBy == fault.KilledGrace:
+	case o.KilledBy == fault.KilledStop, o.KilledBy == fault.KilledCancel, o.KilledBy == fault.KilledGrace, o.KilledBy == fault.KilledLease:
 		return "cut off: it comes again when the run goes on"
 	case o.KilledBy == fault.KilledDeadline:
 		return "failed: it timed out; the run goes on"
