@@ -25,7 +25,7 @@ type Ledger interface {
 	// Allow asks whether the service that an agent calls takes calls now, and
 	// Report says what came of one.
 	Allow(agent string, k belay.Key, retry bool, now time.Time) (ledger.Allowance, error)
-	Report(agent string, k belay.Key, class belay.Class, ok bool, now time.Time) error
+	Report(agent string, k belay.Key, call ledger.Call, now time.Time) error
 
 	// TakeTree asks for a working tree, which one agent has at a time, and
 	// GiveTrees gives back all but those that are needed.
@@ -36,6 +36,21 @@ type Ledger interface {
 	CountLost(run belay.RunID, step belay.Path, known int) (int, error)
 	// Clear takes back what a person cleared, once it is on record.
 	Clear(recs []event.Record) error
+}
+
+// Accounts count the services that agents call: those of this machine, or one place
+// for many machines.
+type Accounts interface {
+	Allow(name string, k belay.Key, retry bool, now time.Time) (ledger.Allowance, error)
+	Report(name string, k belay.Key, call ledger.Call, now time.Time) error
+	ClearServices(name string) error
+}
+
+func (l *Local) accounts() Accounts {
+	if l.Accounts != nil {
+		return l.Accounts
+	}
+	return l.State.Ledger()
 }
 
 // indexLedger counts in the index of the state directory, which all runs on the
@@ -60,15 +75,15 @@ func (o indexLedger) Spend(k belay.Key, starts int, u belay.Usage) error {
 
 // Allow gives back what the budget counted for an agent that may not start.
 func (o indexLedger) Allow(agent string, k belay.Key, retry bool, now time.Time) (ledger.Allowance, error) {
-	a, err := o.local.State.Ledger().Allow(o.local.service(agent), k, retry, now)
+	a, err := o.local.accounts().Allow(o.local.service(agent), k, retry, now)
 	if err == nil && !a.OK {
 		err = o.books.state.Ledger().GiveBack(o.session.Tree, o.books.key(k))
 	}
 	return a, err
 }
 
-func (o indexLedger) Report(agent string, k belay.Key, class belay.Class, ok bool, now time.Time) error {
-	return o.local.State.Ledger().Report(o.local.service(agent), k, class, ok, now)
+func (o indexLedger) Report(agent string, k belay.Key, call ledger.Call, now time.Time) error {
+	return o.local.accounts().Report(o.local.service(agent), k, call, now)
 }
 
 func (o indexLedger) TakeTree(l ledger.Lease) (ledger.Leased, error) {
@@ -107,7 +122,7 @@ func (o indexLedger) Clear(recs []event.Record) error {
 		switch e.What {
 		case event.CountBreakers:
 			for _, name := range o.local.ServicesOf(o.Tree) {
-				if err := o.local.State.Ledger().ClearServices(name); err != nil {
+				if err := o.local.accounts().ClearServices(name); err != nil {
 					return err
 				}
 			}

@@ -36,6 +36,8 @@ type Local struct {
 	Include []string                  // ignored files that a worktree shall have, too; see worktree.Include
 	Service func(agent string) string // the service that an agent calls; nil = named as the agent is
 
+	Accounts Accounts // who counts what services do; nil = this state directory
+
 	ParkAfter time.Duration // leave a run whose next act is further away, while a watch leads; 0 = never
 
 	// Of a rehearsal: how fast the run's clock is (0 = 1), and what changes a

@@ -3,30 +3,37 @@ package engine
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/ledger"
 )
 
 // cameOf is what an attempt says about its service. What Belay ended by its own
 // clock says nothing about it, unless the agent did nothing but call again.
-func cameOf(r *effect.AgentReport) (belay.Class, bool) {
+func cameOf(r *effect.AgentReport, now time.Time) ledger.Call {
 	if r == nil {
-		return belay.ClassNone, false
+		return ledger.Call{}
+	}
+	call := ledger.Call{Class: r.Result.Class, After: r.Result.RetryAfter}
+	if left := r.Result.Reset.Sub(now); call.After == 0 && left > 0 {
+		call.After = left
 	}
 	switch r.Ended {
 	case effect.EndedItself:
-		return r.Result.Class, r.Result.Final && !r.Result.Error
+		call.OK = r.Result.Final && !r.Result.Error
+		return call
 	case effect.EndedRetries:
-		if r.Result.Class == belay.ClassNone {
-			return belay.ClassTransient, false
+		if call.Class == belay.ClassNone {
+			call.Class = belay.ClassTransient
 		}
-		return r.Result.Class, false
+		return call
 	case effect.EndedFirst, effect.EndedSilence, effect.EndedTool, effect.EndedBabble, effect.EndedDeadline, effect.EndedSignal,
 		effect.EndedOutput:
 	}
-	return belay.ClassNone, false
+	return ledger.Call{}
 }
 
 func (l *Local) service(agent string) string {

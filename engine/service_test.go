@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/ledger"
 )
 
 // counting is a drive that only counts, over a real state.
@@ -96,8 +97,26 @@ func TestWhatIsToldOfAService(t *testing.T) {
 		"plain retries": {&effect.AgentReport{Ended: effect.EndedRetries}, belay.ClassTransient, false},
 		"lost":          {nil, belay.ClassNone, false},
 	} {
-		if class, ok := cameOf(c.r); class != c.class || ok != c.ok {
-			t.Errorf("%s: %q, %t", name, class, ok)
+		if got := cameOf(c.r, time.Now()); got != (ledger.Call{Class: c.class, OK: c.ok}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// A service says how long it takes no calls, or until when.
+func TestUntilWhenAServiceIsToldOf(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	for name, c := range map[string]struct {
+		r    belay.AgentResult
+		want time.Duration
+	}{
+		"how long":        {belay.AgentResult{RetryAfter: time.Second, Reset: now.Add(time.Hour)}, time.Second},
+		"until when":      {belay.AgentResult{Reset: now.Add(time.Minute)}, time.Minute},
+		"until the past":  {belay.AgentResult{Reset: now.Add(-time.Minute)}, 0},
+		"it does not say": {belay.AgentResult{}, 0},
+	} {
+		if got := cameOf(&effect.AgentReport{Ended: effect.EndedItself, Result: c.r}, now).After; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

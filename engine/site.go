@@ -180,6 +180,6 @@ func (s Site) tell(job effect.Job, r *effect.AgentReport) error {
 	if job.Agent == nil {
 		return nil
 	}
-	class, ok := cameOf(r)
-	return s.Ledger.Report(job.Agent.Name, job.Key, class, ok, s.Now())
+	now := s.Now()
+	return s.Ledger.Report(job.Agent.Name, job.Key, cameOf(r, now), now)
 }

@@ -25,7 +25,7 @@ const indexSchema = `
 // indexSteps lead the index from one schema number to the next. The last one
 // fills a new one from the journals: a missing index is a rebuilt one.
 func (s *State) indexSteps() []step {
-	return []step{sql(indexSchema + ";" + ledger.SessionSchema), sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema), sql(ledger.NoticeSchema), s.tellOpen} // the third held who worked where; nobody asks for that any more
+	return []step{sql(indexSchema + ";" + ledger.SessionSchema), sql(ledger.ServiceSchema), sql("DROP TABLE IF EXISTS stays"), sql(ledger.LeaseSchema), sql(ledger.WatchSchema), sql(ledger.NoticeSchema), s.tellOpen, sql(ledger.LimitSchema)} // the third held who worked where; nobody asks for that any more
 }
 
 // Summary is a run in one line.

@@ -91,7 +91,7 @@ func TestOlderIndexTellsWhatIsOpen(t *testing.T) {
 	must(t, s.Close())
 	c, err := disk{}.write(s.indexPath())
 	must(t, err)
-	must(t, c.Exec("DROP INDEX runs_open; DROP INDEX runs_status; DROP INDEX runs_work; ALTER TABLE runs DROP COLUMN work; ALTER TABLE runs DROP COLUMN open; PRAGMA user_version = 6"))
+	must(t, c.Exec("DROP TABLE limits; DROP INDEX runs_open; DROP INDEX runs_status; DROP INDEX runs_work; ALTER TABLE runs DROP COLUMN work; ALTER TABLE runs DROP COLUMN open; PRAGMA user_version = 6"))
 	must(t, c.Close())
 	sums, err := s.OpenRuns()
 	must(t, err)

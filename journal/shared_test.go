@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/ledger"
 )
 
 // playTell tells of successes, a line for each, with keys from a first number
@@ -30,7 +31,7 @@ func playTell(s *State, args []string) error {
 }
 
 func tellOne(s *State, i int) error {
-	return s.Ledger().Report("claude", belay.Key(fmt.Sprintf("r:b.%d", i)), belay.ClassNone, true, time.Now())
+	return s.Ledger().Report("claude", belay.Key(fmt.Sprintf("r:b.%d", i)), ledger.Call{OK: true}, time.Now())
 }
 
 // Two processes that tell at the same time, partly the same, lose and double
@@ -48,7 +49,7 @@ func TestServicesOfProcesses(t *testing.T) {
 		return list[0].Tokens
 	}
 	for i := range 12 {
-		must(t, s.Ledger().Report("claude", belay.Key(fmt.Sprintf("r:a.%d", i)), belay.ClassQuota, false, time.Now()))
+		must(t, s.Ledger().Report("claude", belay.Key(fmt.Sprintf("r:a.%d", i)), ledger.Call{Class: belay.ClassQuota}, time.Now()))
 	}
 	if got := tokens(); got != 0 {
 		t.Fatalf("%g tokens", got)
@@ -96,10 +97,10 @@ func TestOlderIndexGetsServices(t *testing.T) {
 	must(t, s.Close())
 	c, err := disk{}.write(s.indexPath())
 	must(t, err)
-	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; DROP TABLE watched; DROP TABLE notified; DROP TABLE notices;"+
+	must(t, c.Exec("DROP TABLE services; DROP TABLE told; DROP TABLE leases; DROP TABLE watched; DROP TABLE notified; DROP TABLE notices; DROP TABLE limits;"+
 		"DROP INDEX runs_open; DROP INDEX runs_status; DROP INDEX runs_work; ALTER TABLE runs DROP COLUMN work; ALTER TABLE runs DROP COLUMN open; PRAGMA user_version = 1"))
 	must(t, c.Close())
-	must(t, s.Ledger().Report("claude", "r:a.1", belay.ClassQuota, false, time.Now()))
+	must(t, s.Ledger().Report("claude", "r:a.1", ledger.Call{Class: belay.ClassQuota}, time.Now()))
 	defer s.Close()
 	if n, err := s.Ledger().Cap("r", "restarts"); n != 3 || err != nil {
 		t.Errorf("cap %d, %v", n, err)

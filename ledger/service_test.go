@@ -41,7 +41,7 @@ func (p *phone) gate(key belay.Key, retry bool) ledger.Allowance {
 
 func (p *phone) told(key belay.Key, class belay.Class) {
 	p.t.Helper()
-	must(p.t, p.s.Ledger().Report("claude", key, class, class == belay.ClassNone, p.at))
+	must(p.t, p.s.Ledger().Report("claude", key, ledger.Call{Class: class, OK: class == belay.ClassNone}, p.at))
 }
 
 func (p *phone) fail(n int, class belay.Class) {
@@ -299,5 +299,49 @@ func TestOneTrialAtATime(t *testing.T) {
 	all.Wait()
 	if through.Load() != 1 {
 		t.Errorf("%d were let through", through.Load())
+	}
+}
+
+// A service that says until when it takes no calls is left alone so long by all, and
+// a clock that was turned back makes that no longer.
+func TestRateLimitHoldsAll(t *testing.T) {
+	p := newPhone(t)
+	limited := func(after time.Duration) {
+		must(t, p.s.Ledger().Report("claude", p.key(), ledger.Call{Class: belay.ClassRateLimit, After: after}, p.at))
+	}
+	limited(time.Minute)
+	limited(10 * time.Second) // another one knew less
+	end := p.at.Add(time.Minute)
+	for range 2 { // as somebody else opens it
+		if g := p.gate(p.key(), false); g.OK || g.Spent || !g.Until.Equal(end) || g.Why == "" {
+			t.Fatalf("limited: %+v", g)
+		}
+	}
+	if got := p.known(); !got.Until.Equal(end) || !got.Opened.IsZero() {
+		t.Errorf("shown: %+v", got)
+	}
+	p.told(p.key(), belay.ClassNone) // one that was let in before
+	p.at = end.Add(-1)
+	if g := p.gate(p.key(), false); g.OK {
+		t.Errorf("just before the end: %+v", g)
+	}
+	p.at = end
+	for range 3 { // no trial: the service said so itself
+		if g := p.gate(p.key(), false); !g.OK {
+			t.Errorf("at the end: %+v", g)
+		}
+	}
+	limited(6 * time.Minute) // longer than anybody waits
+	if g := p.gate(p.key(), false); !g.OK {
+		t.Errorf("a limit for longer than anybody waits: %+v", g)
+	}
+	limited(4 * time.Minute)
+	p.at = p.at.Add(-time.Hour)
+	if g := p.gate(p.key(), false); g.OK || !g.Until.Equal(p.at.Add(ledger.LongPause)) {
+		t.Errorf("with the clock an hour earlier: %+v", g)
+	}
+	must(t, p.s.Ledger().ClearServices("claude"))
+	if g := p.gate(p.key(), false); !g.OK {
+		t.Errorf("cleared: %+v", g)
 	}
 }
