@@ -45,6 +45,7 @@ const patience = 60 * time.Second
 type onTemporal struct {
 	server string
 	every  int
+	limit  int64 // bytes of output that are taken; 0 = 1 MiB
 }
 
 // Abilities are what it has of what a case may need.
@@ -98,7 +99,7 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	shelf, bin := t.TempDir(), t.TempDir()
 	s := &stage{t: t, dir: t.TempDir()}
 	s.place = place{
-		Server: d.server, Host: strings.ToLower(filepath.Base(bin) + "-" + filepath.Base(t.TempDir()) + fmt.Sprint(time.Now().UnixNano())), Every: d.every,
+		Server: d.server, Host: strings.ToLower(filepath.Base(bin) + "-" + filepath.Base(t.TempDir()) + fmt.Sprint(time.Now().UnixNano())), Every: d.every, Limit: d.limit,
 		State: filepath.Join(t.TempDir(), "state"), Client: filepath.Join(t.TempDir(), "client"), Agents: t.TempDir(),
 		Blobs: t.TempDir(), Shelf: shelf, Who: "",
 	}

@@ -2,6 +2,7 @@ package temporal_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,6 +73,7 @@ func ending(code int, err error) int {
 type place struct {
 	Server, Host, State, Client, Agents, Blobs, Shelf, Who string
 	Every                                                  int
+	Limit                                                  int64
 }
 
 func (p place) queue() string { return "belay-" + p.Host }
@@ -109,7 +111,7 @@ func (p place) open(dir string, env []string) (*engine.Local, error) {
 	}
 	return &engine.Local{
 		State: state, Keeper: []string{exe, "keeper"}, Version: "test", Env: env,
-		Limits: step.Limits{MaxLog: 1 << 20, MaxOut: 1 << 20, Grace: time.Second},
+		Limits: step.Limits{MaxLog: 1 << 20, MaxOut: cmp.Or(p.Limit, 1<<20), Grace: time.Second},
 		Host: step.Host{Self: []string{exe}, Find: func(name string) (agent.Agent, error) {
 			return agent.Agent{
 				Name: name, Kind: agent.Scripted, Program: []string{exe, string(agent.Scripted)},

@@ -14,6 +14,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -156,8 +157,13 @@ func (s *stage) history() *historypb.History {
 		s.t.Fatal(err)
 	}
 	defer c.Close()
+	return s.historyOf(c, "")
+}
+
+func (s *stage) historyOf(c client.Client, run string) *historypb.History {
+	s.t.Helper()
 	h := &historypb.History{}
-	iter := c.GetWorkflowHistory(context.Background(), "belay-"+string(s.id), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	iter := c.GetWorkflowHistory(context.Background(), "belay-"+string(s.id), run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for iter.HasNext() {
 		e, err := iter.Next()
 		if err != nil {

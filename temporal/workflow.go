@@ -358,7 +358,7 @@ func (w *drive) full(ctx workflow.Context) bool {
 	if !long || w.tree.Status() != belay.Running || !w.held || w.asleep {
 		return false
 	}
-	if info.GetCurrentHistoryLength() > tooLong {
+	if info.GetCurrentHistoryLength() > tooLong || info.GetCurrentHistorySize() > tooBig {
 		return true
 	}
 	if w.asking > 0 {
@@ -372,7 +372,8 @@ func (w *drive) full(ctx workflow.Context) bool {
 }
 
 const (
-	tooLong      = 12_000          // events
+	tooLong      = 12_000          // events; the server ends a workflow at 51,200
+	tooBig       = 8 << 20         // bytes; and at 50 MiB
 	beginsWithin = 2 * time.Second // an attempt that was given to a host
 )
 
