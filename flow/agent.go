@@ -301,6 +301,9 @@ func (s *State) learn(i int, o *effect.Observation) {
 	a.grant, a.pardon = nil, false
 	a.cut = cutBy(o)
 	a.baseAfter(o)
+	if s.prog.Steps[i].Fallback != nil {
+		s.steps[i].around.began(o)
+	}
 	if o != nil && o.Agent != nil && o.Agent.Result.Session != "" {
 		a.session = o.Agent.Result.Session
 	}

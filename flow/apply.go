@@ -426,6 +426,9 @@ func (s *State) told(e event.AnswerGiven, at time.Time) error {
 	case effect.AnswerProbe:
 		s.probed(e.Key, a)
 	case effect.AnswerLook:
+		if s.lookedAround(e.Key, a) {
+			return nil
+		}
 		s.looked(e.Key, a)
 	case effect.AnswerAgent:
 		if asked {

@@ -35,6 +35,12 @@ func (s *State) judge(i int, c verdict.Case) command {
 			v.For, v.Partial = append(v.For, Joined), true
 		}
 	}
+	if c, open := s.looksAfter(i); open {
+		return c
+	}
+	if v.RolledBack = s.rolledBack(i); v.RolledBack {
+		v.For = append(v.For, verdict.BackWords)
+	}
 	if v.Failure != nil {
 		s.explain(i, c, v.Failure)
 		if q, ok := c.Suspect(*v.Failure); ok && st.probe == nil {

@@ -61,6 +61,9 @@ func (h *history) looked(q effect.AskLook) effect.Answer {
 	if q.Base != nil {
 		e.Before, e.After = *q.Base, *q.Base
 	}
+	if q.Base == nil && q.Guard == nil {
+		e.After.Tree = "tree"
+	}
 	if q.Guard != nil && h.in(4) {
 		e.Tampered = []belay.FileChange{{Path: "a_test.go", Change: belay.FileModified}}
 	}

@@ -114,6 +114,9 @@ func (s *State) nextStep(i int, now time.Time, room, spare int) (command, bool) 
 	if c, open := s.greet(i); c != nil || open {
 		return c, false
 	}
+	if c := s.nextLook(i); c != nil {
+		return c, false
+	}
 	switch {
 	case st.nextAttempt.fallback:
 		return s.startInstead(i), false

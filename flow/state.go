@@ -143,6 +143,7 @@ type step struct {
 	round     roundFacts       // of a round that is over
 	taken     bool             // something of it began: its condition is decided for good
 
+	around      around              // of a step with a fallback: what was seen of the files
 	past        []recovery.Past     // recoveries that were taken
 	same        int                 // failures in a row with one fingerprint and nothing changed
 	nextAttempt nextAttempt         // what the last recovery changed

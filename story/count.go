@@ -19,6 +19,7 @@ type Count struct {
 	Open     []string `json:"not_finished"`
 	Waiting  []string `json:"waiting"` // for a service, before their first attempt
 	Unborn   []string `json:"not_reached"`
+	Back     []string `json:"rolled_back,omitempty"` // of those done: the fallback put the files back as they were
 }
 
 // CountSteps counts steps. That of a sub-recipe counts beside the steps below
@@ -42,6 +43,9 @@ func (c *Count) add(p *Placed) {
 	switch p.Phase {
 	case flow.Done:
 		c.Done++
+		if RolledBack(p.StepView) {
+			c.Back = append(c.Back, name)
+		}
 	case flow.NotTaken:
 		if p.InPlace != "" { // it is told below the step that it ran in place of
 			c.Total--

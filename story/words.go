@@ -44,9 +44,20 @@ const AnsweredWord = "answered"
 // FallbackWord is the word for a step that ran in place of another one.
 const FallbackWord = "fallback"
 
+// BackWord is the word for a step whose failed attempts changed files, and whose fallback
+// put them back as they were.
+const BackWord = "rolled back"
+
+// RolledBack tells whether that was seen of a step.
+func RolledBack(v flow.StepView) bool {
+	return v.Verdict != nil && v.Verdict.RolledBack && (v.Phase == flow.Done || v.Phase == flow.Failed || v.Phase == flow.Held)
+}
+
 // PhaseWord is how a step stands, as every screen says it.
 func PhaseWord(v flow.StepView) string {
 	switch {
+	case v.Phase == flow.Done && RolledBack(v):
+		return BackWord
 	case AnswerOnly(v):
 		return AnsweredWord
 	case v.Phase == flow.NotTaken && v.InPlace != "":

@@ -17,6 +17,7 @@ import (
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/verdict"
 )
 
 type showOptions struct {
@@ -183,6 +184,9 @@ func stepResult(p story.Placed, over bool) string {
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
 		words = append(words, story.Worded(p.Failure))
+		if story.RolledBack(p.StepView) {
+			words[len(words)-1] += "; " + verdict.BackWords
+		}
 	case p.Phase == flow.Held && over:
 		words = append(words, "was not answered")
 	case p.Phase == flow.Held && story.OverBudget(p.StepView):
@@ -204,6 +208,8 @@ func stepResult(p story.Placed, over bool) string {
 		words = append(words, "a fallback that was not needed")
 	case p.Phase == flow.NotTaken && p.Main != nil:
 		words = append(words, flow.NothingRan)
+	case p.Phase == flow.Done && story.RolledBack(p.StepView):
+		words = append(words, strings.TrimPrefix(verdict.BackWords, story.BackWord+": "))
 	case p.Main != nil && p.Main.Child != nil:
 		words = append(words, "child run "+string(p.Child)+" "+string(p.Main.Child.Status))
 	case p.Phase == flow.Done && p.Main != nil && p.Main.Agent != nil:

@@ -35,8 +35,9 @@ type whyFailure struct {
 	Against  []string          `json:"against,omitempty"` // the evidence, of an agent's step
 	Output   []string          `json:"output,omitempty"`  // the last lines
 	Printed  string            `json:"printed_by,omitempty"`
-	Final    bool              `json:"final"`  // no recovery is left
-	Others   int               `json:"others"` // steps that failed by themselves beside it
+	Final    bool              `json:"final"`                 // no recovery is left
+	Back     bool              `json:"rolled_back,omitempty"` // its fallback put the files back as they were
+	Others   int               `json:"others"`                // steps that failed by themselves beside it
 }
 
 // rootCause puts the cause of a failure into words; nil when nothing is wrong.
@@ -51,6 +52,7 @@ func rootCause(c *story.Cause) *whyFailure {
 		return f
 	}
 	f.Step, f.Name, f.Type, f.Agent, f.Attempts, f.Same = string(c.Path), c.At().Name(), c.Type, c.Agent, c.Attempt, c.Same
+	f.Back = story.RolledBack(c.StepView)
 	f.At, f.Others = c.Began.At.UTC(), c.Others
 	for _, up := range c.Above {
 		f.Above = append(f.Above, strings.TrimSuffix(up.Name(), "/"))

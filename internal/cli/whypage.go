@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/verdict"
 )
 
 // page writes the facts for a person who has just got up: how it stands, what
@@ -130,6 +131,9 @@ func (w *whyFacts) failurePart(p *page) {
 	}
 	if len(f.Above) > 0 {
 		p.text("  ", w.around(f))
+	}
+	if f.Back {
+		p.text("  ", "its fallback was done: "+verdict.BackWords)
 	}
 	if f.Others > 0 {
 		p.text("  ", fmt.Sprintf("it failed first; %s failed by %s", readable.Many(f.Others, "more step"), self(f.Others)))
@@ -304,11 +308,12 @@ func (w *whyFacts) clock(t time.Time) string {
 func (w *whyFacts) stepsPart(p *page) {
 	s := w.Steps
 	p.head("STEPS")
-	words := []string{fmt.Sprintf("%d of %d done", s.Done, s.Total)}
-	if n := len(w.Answered); n > 0 && n == s.Done {
+	done := s.Done - len(s.Back)
+	words := []string{fmt.Sprintf("%d of %d done", done, s.Total)}
+	if n := len(w.Answered); n > 0 && n == done {
 		words[0] = fmt.Sprintf("%d of %d answered", n, s.Total)
 	} else if n > 0 {
-		words[0] = fmt.Sprintf("%d of %d done, %d answered", s.Done-n, s.Total, n)
+		words[0] = fmt.Sprintf("%d of %d done, %d answered", done-n, s.Total, n)
 	}
 	if w.checked > 0 {
 		words[0] = strings.Replace(words[0], " done", fmt.Sprintf(" done (%d checked)", w.checked), 1)
@@ -318,7 +323,7 @@ func (w *whyFacts) stepsPart(p *page) {
 		list []string
 	}{
 		{"failed", s.Failed}, {"optional failed", s.Optional}, {"held", s.Held}, {"left out", s.LeftOut},
-		{"not finished", s.Open}, {"waiting for a service", s.Waiting}, {"not reached", s.Unborn},
+		{story.BackWord, s.Back}, {"not finished", s.Open}, {"waiting for a service", s.Waiting}, {"not reached", s.Unborn},
 	} {
 		if len(part.list) > 0 {
 			words = append(words, fmt.Sprintf("%d %s (%s)", len(part.list), part.word, names(part.list)))

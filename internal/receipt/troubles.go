@@ -71,6 +71,9 @@ func (m *maker) troubles() []Trouble {
 			if p.Phase == flow.Done && !story.OnWord(p.StepView) {
 				list[j].Verdict = "recovered"
 			}
+			if p.Phase == flow.Done && story.RolledBack(p.StepView) {
+				list[j].Verdict = story.BackWord
+			}
 			if p.Path == story.FlagStep {
 				list[j].Verdict = "flagged as " + string(belay.ClassInfrastructure)
 			}

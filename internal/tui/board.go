@@ -179,6 +179,9 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		if v.Basis == effect.BasisAnswer {
 			word = story.AnsweredWord
 		}
+		if v.RolledBack {
+			return []Line{line(word, a.Place, took(a), joined(story.BackWord+" by "+b.fallback(a.Place), b.checked(a), again))}
+		}
 		return []Line{line(word, a.Place, took(a), joined(b.checked(a), part, again, work))}
 	case v.GivenBack:
 		return []Line{line("stopped", a.Place, took(a), givenBack(a))}

@@ -142,6 +142,9 @@ func (b *Board) gaveUp(d *story.Decision) []Line {
 	case b.story.View(d.Place).Optional:
 		text = "optional, the run goes on: " + text
 	}
+	if story.RolledBack(b.story.View(d.Place)) {
+		text += ", and " + story.BackWord + " by " + b.fallback(d.Place)
+	}
 	b.told[d.Place] = true
 	return []Line{line("failed", d.Place, took(d.Broken.Attempt), text)}
 }

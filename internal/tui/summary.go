@@ -58,7 +58,7 @@ func (t tally) String() string {
 		n    int
 		word string
 	}{
-		{t.Done - len(t.recovered) - t.answered, "done"},
+		{t.Done - len(t.recovered) - t.answered - len(t.Back), "done"},
 		{t.answered, story.AnsweredWord},
 		{len(t.recovered), "recovered"},
 		{len(t.Failed), "failed"},
@@ -69,6 +69,7 @@ func (t tally) String() string {
 		{len(t.Open), "not finished"},
 		{t.Spare, "fallback not needed"},
 		{len(t.Waiting) + len(t.Unborn), "not reached"},
+		{len(t.Back), story.BackWord},
 	} {
 		if p.n > 0 {
 			text := fmt.Sprintf("%d %s", p.n, p.word)
