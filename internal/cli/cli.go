@@ -233,6 +233,8 @@ func usage(cmd *cobra.Command, err error) error {
 func args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		switch {
+		case len(given) < least && strings.HasPrefix(what, "RECIPE"):
+			return noRecipe(cmd)
 		case len(given) < least:
 			return usage(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
 		case most >= 0 && len(given) > most:

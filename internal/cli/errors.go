@@ -29,7 +29,7 @@ func typed(err error) error {
 	case errors.As(err, &unknown), errors.As(err, &ambiguous), errors.Is(err, journal.ErrExists):
 		return exit.New(exit.Invalid, "", err, hint(err))
 	case errors.As(err, &notFound):
-		return exit.New(exit.Invalid, "", err, "give a file, or a folder to look in with -R")
+		return exit.New(exit.Invalid, "", err, whichInstead(notFound))
 	}
 	return err
 }

@@ -130,7 +130,7 @@ steps:
   - id: report
     # A condition decides when the step's turn comes; false is no failure.
     condition: int(size) > 0
-    command: echo "{{greeting}} has {{size}} bytes" > NAME.txt
+    command: echo "{{greeting}} has {{size}} bytes" | tee NAME.txt
     # verify checks the work: exit 0 means that it is there.
     verify: test -s NAME.txt
 `

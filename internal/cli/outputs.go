@@ -78,6 +78,7 @@ type given struct {
 	last   []string // those that are for whoever started it
 	can    []string // all that its steps may give
 	texts  map[string]string
+	said   []string // last lines of what its last shell steps printed, where no output has it
 }
 
 // gave looks at what a run gave, while its blobs can be read: read gives one of them.
@@ -95,6 +96,7 @@ func gave(tree *flow.Tree, id belay.RunID, read func(sha string, most int64) ([]
 			g.last = append(g.last, name)
 		}
 	}
+	g.said = lastPrinted(s)
 	for _, name := range append(slices.Clone(g.last[:min(len(g.last), outputsShown)]), also) {
 		if v, set := g.vars[name]; set {
 			if text, err := valueText(v, read); err == nil {
@@ -103,6 +105,30 @@ func gave(tree *flow.Tree, id belay.RunID, read func(sha string, most int64) ([]
 		}
 	}
 	return g
+}
+
+// lastPrinted are the last lines that the shell steps printed for which no other step waits.
+// One with an output has it told by that.
+func lastPrinted(s *flow.State) []string {
+	steps := s.Recipe().Steps
+	awaited := make([]bool, len(steps))
+	for i := range steps {
+		for _, k := range steps[i].Needs {
+			awaited[k] = awaited[k] || !steps[i].Finally
+		}
+	}
+	var lines []string
+	for i := range steps {
+		def := &steps[i]
+		v, _ := s.Step(def.ID)
+		if awaited[i] || def.Type != belay.TypeBash || def.Output != "" || len(def.Outputs) > 0 || def.Finally || v.Phase != flow.Done || v.Main == nil {
+			continue
+		}
+		if text := readable.LastLine(v.Main.Tail); text != "" {
+			lines = append(lines, "last line of "+string(def.ID)+": "+readable.Cut(text, outputWidth))
+		}
+	}
+	return lines
 }
 
 // valueText is a value as a step would print it: a text as it is, else JSON.
@@ -131,7 +157,7 @@ func (g *given) lines(belay string) []string {
 	if n := len(g.last) - outputsShown; n > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more outputs: %s", n, strings.Join(g.last[outputsShown:], ", ")))
 	}
-	return lines
+	return append(lines, g.said[:min(len(g.said), max(0, outputsShown-len(lines)))]...)
 }
 
 func outputLine(name, text, all string) string {

@@ -79,7 +79,7 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 	case o.explain:
 		a.differences(o.json)
 	case len(paths) == 0:
-		return usage(cmd, errors.New("validate needs RECIPE…"))
+		return noRecipe(cmd)
 	}
 	vars, err := a.variables(cmd, o.sets)
 	if err != nil {
@@ -191,6 +191,9 @@ func (a *app) unread(path string, err error, o validateOptions) {
 		a.out.line("%s", recipe.Problem{File: path, Msg: err.Error(), Hint: hint(typed(err))}.GitHub())
 	default:
 		a.out.line("%s: error: %v", path, err)
+		if text := hint(typed(err)); text != "" {
+			a.out.line("hint: %s", text)
+		}
 	}
 }
 

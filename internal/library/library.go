@@ -117,11 +117,15 @@ func (s *Set) ShowIn(p recipe.Problem, width int) string { return p.FormatIn(s.t
 
 // NotFound is a recipe that is in none of the places where it was looked for.
 type NotFound struct {
-	Name string
-	Dirs []string
+	Name   string
+	Dirs   []string
+	Folder bool // it is one, and no file
 }
 
 func (e *NotFound) Error() string {
+	if e.Folder {
+		return fmt.Sprintf("recipe %s is a directory", e.Name)
+	}
 	if len(e.Dirs) == 0 {
 		return fmt.Sprintf("recipe %s: no such file", e.Name)
 	}
@@ -245,7 +249,7 @@ func (f Shelf) follow(s *Set, r *recipe.Recipe, dirs []string, byName map[string
 func (f Shelf) find(arg string) (string, []byte, error) {
 	if st, err := os.Stat(arg); err == nil {
 		if st.IsDir() {
-			return "", nil, fmt.Errorf("recipe %s is a directory", arg)
+			return "", nil, &NotFound{Name: arg, Folder: true}
 		}
 		path, err := filepath.Abs(arg)
 		if err != nil {
