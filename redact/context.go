@@ -2,21 +2,19 @@ package redact
 
 import "bytes"
 
-// header looks for "Authorization: Bearer VALUE" when a run ends with that
-// name, in a header, in JSON or on a command line.
-func (s *shapes) header(from, to int) {
-	name := []byte(authorization)
-	if to == len(s.b) && !s.final {
-		for n := min(len(name), to-from); n > 0; n-- {
-			if bytes.EqualFold(s.b[to-n:to], name[:n]) {
-				s.wait(to - n)
-				return
-			}
-		}
+// header looks for "Authorization: Bearer VALUE", in a header, in JSON or on a
+// command line. More may stand before the name, and nothing behind it.
+func (s *shapes) header(start int) {
+	rest := s.b[start:]
+	n := min(len(rest), len(authorization))
+	if !bytes.EqualFold(rest[:n], []byte(authorization[:n])) {
 		return
 	}
-	start := to - len(name)
-	if start < from || !bytes.EqualFold(s.b[start:to], name) {
+	to := start + n
+	if to == len(s.b) {
+		if !s.final {
+			s.wait(start)
+		}
 		return
 	}
 	value, ok := s.scheme(to)

@@ -10,8 +10,6 @@ package redact
 
 import (
 	"cmp"
-	"encoding/binary"
-	"math/bits"
 	"slices"
 )
 
@@ -32,8 +30,7 @@ type Redactor struct {
 	patterns []pattern
 	spelled  spelled
 	starts   starts          // first bytes → patterns
-	filter   []uint64        // a bit for the hash of each of the first bytes
-	shift    uint            // from a hash to a bit
+	filter   *filter         // knows the first bytes
 	short    map[string]bool // beginnings of the first bytes
 	shaped   bool            // tokens are hidden by their shape too
 }
@@ -45,12 +42,13 @@ type Redactor struct {
 func New(values []string) *Redactor {
 	r := Values(values)
 	r.shaped = true
+	r.filter.addTokens()
 	return r
 }
 
 // Values is a redactor for the values alone, without shapes.
 func Values(values []string) *Redactor {
-	r := &Redactor{patterns: patterns(values)}
+	r := &Redactor{patterns: patterns(values), filter: &filter{}}
 	if len(r.patterns) > 0 {
 		r.index()
 	}
@@ -76,18 +74,11 @@ func (r *Redactor) index() {
 			}
 		})
 	}
-	size := min(max(bits.Len(uint(len(lists)))+4, 15), 22)
-	r.shift = uint(32 - size)
-	r.filter = make([]uint64, 1<<size/64)
 	for key := range lists {
-		h := hash(key) >> r.shift
-		r.filter[h>>6] |= 1 << (h & 63)
+		r.filter.add(key)
 	}
 	r.starts = newStarts(lists)
 }
-
-func word(b []byte) uint32 { return uint32(b[0])<<8 | uint32(b[1])<<16 | uint32(b[2])<<24 }
-func hash(w uint32) uint32 { return w * 2654435761 }
 
 // Empty tells whether there is nothing to hide.
 func (r *Redactor) Empty() bool { return len(r.patterns) == 0 && !r.shaped }
@@ -128,6 +119,7 @@ type state struct {
 	key    int     // where the body of a private key goes on, if it does
 	hid    bool    // something was replaced
 	spans  []span  // reused
+	shapes []span  // reused
 }
 
 // scan appends what may be shown of b to dst. It stops at the first byte that
@@ -135,13 +127,16 @@ type state struct {
 // the final piece, and says how many bytes it used. Secrets that overlap are
 // replaced as one, so that none leaves its rest behind.
 func (r *Redactor) scan(dst, b []byte, st *state, final bool) (out []byte, used int) {
-	spans, used := r.values(b, final, st.spans[:0])
+	s := shapes{b: b, prev: st.prev, final: final, hold: len(b), spans: st.shapes[:0]}
 	end, open := st.hidden, class(0) // all before end is hidden already
 	if r.shaped {
-		s := shapes{b: b, prev: st.prev, final: final, spans: spans, hold: len(b)}
 		end, open = s.goOn(st)
+	}
+	spans, used := r.starting(b, final, st.spans[:0], &s)
+	if r.shaped {
 		s.find()
-		spans, used = s.spans, min(used, s.hold)
+		st.shapes = s.spans
+		spans, used = append(spans, s.spans...), min(used, s.hold)
 		slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 		used = unmarked(spans, used)
 	}
@@ -189,12 +184,16 @@ func (st *state) remember(b []byte) {
 	}
 }
 
-// values adds the places of all values, and says up to where b is judged.
-func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
-	if len(r.patterns) == 0 {
+// starting adds the places of all values, and those of tokens to s, and says up to
+// where b is judged.
+func (r *Redactor) starting(b []byte, final bool, spans []span, s *shapes) ([]span, int) {
+	if r.Empty() {
 		return spans, len(b)
 	}
-	for i := r.next(b, 0); i < len(b); i = r.next(b, i+1) {
+	for i := r.filter.next(b, 0); i < len(b); i = r.filter.next(b, i+1) {
+		if r.shaped {
+			s.at(i)
+		}
 		length, wait := r.look(b[i:], final)
 		if wait {
 			return spans, i
@@ -211,45 +210,12 @@ func (r *Redactor) values(b []byte, final bool, spans []span) ([]span, int) {
 	return spans, len(b)
 }
 
-// next is the first place from i on where a secret may begin.
-func (r *Redactor) next(b []byte, i int) int {
-	return nextIn(r.filter, r.shift, b, i, len(b))
-}
-
-// nextIn is the first place from i up to the end at which a filter knows the next
-// bytes. The last bytes of b, which may grow, are such places.
-func nextIn(filter []uint64, shift uint, b []byte, i, to int) int {
-	bit := func(three uint32) uint64 {
-		h := hash(three) >> (shift & 31)
-		return filter[h>>6] >> (h & 63)
-	}
-	for ; i < to && i+8 <= len(b); i += 4 { // four places at once
-		w := binary.LittleEndian.Uint64(b[i:])
-		one, two, three, four := bit(uint32(w)<<8), bit(uint32(w)&^0xff), bit(uint32(w>>8)&^0xff), bit(uint32(w>>16)&^0xff)
-		if (one|two|three|four)&1 == 0 {
-			continue
-		}
-		switch {
-		case one&1 != 0:
-			return i
-		case two&1 != 0:
-			return i + 1
-		case three&1 != 0:
-			return i + 2
-		}
-		return i + 3
-	}
-	for ; i < to && i+startLen <= len(b); i++ {
-		if bit(word(b[i:i+startLen]))&1 != 0 {
-			return i
-		}
-	}
-	return i
-}
-
 // look says what begins with b: the longest secret there (0: none), or that
 // more bytes are needed to tell.
 func (r *Redactor) look(b []byte, final bool) (length int, wait bool) {
+	if len(r.patterns) == 0 {
+		return 0, false
+	}
 	if len(b) < startLen {
 		return 0, !final && r.short[string(b)] // no secret is as short as that
 	}

@@ -87,10 +87,6 @@ const (
 	maxPart    = 4 << 10
 )
 
-// minToken is the length from which a run of token bytes can hold a secret, or
-// the name of the header that does.
-const minToken = len(authorization)
-
 const (
 	authorization = "authorization"
 	minHead       = 6 // bytes of the value that a header carries
@@ -112,25 +108,20 @@ const (
 	maxUser = 256 // bytes of the user, and of the password
 )
 
-// begins has a bit for the hash of the first three bytes of every token, so that
-// most places of a long run cost one look.
-var begins = makeBegins()
-
-const (
-	tokenBits  = 12
-	tokenShift = 32 - tokenBits
-)
-
-func makeBegins() (t [1 << tokenBits / 64]uint64) {
-	add := func(prefix string) {
-		h := hash(word([]byte(prefix))) >> tokenShift
-		t[h>>6] |= 1 << (h & 63)
-	}
+// addTokens makes the first bytes of every token known, and those of the header's name
+// in small and capital letters.
+func (f *filter) addTokens() {
 	for _, list := range tokens {
 		for _, k := range list {
-			add(k.prefix)
+			f.add(word([]byte(k.prefix)))
 		}
 	}
-	add(signed)
-	return t
+	f.add(word([]byte(signed)))
+	for capitals := range 1 << startLen {
+		name := []byte(authorization[:startLen])
+		for k := range name {
+			name[k] -= byte(capitals>>k&1) * ('a' - 'A')
+		}
+		f.add(word(name))
+	}
 }

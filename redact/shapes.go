@@ -23,9 +23,9 @@ type shapes struct {
 	ends  [8]struct{ from, to int } // of each class, the run that was measured last
 }
 
-// find adds the spans of all secrets by shape.
+// find adds the spans of all secrets by shape but those of tokens, for which at
+// is called.
 func (s *shapes) find() {
-	s.runs()
 	s.marked(keyBegin, s.key)
 	s.marked(urlMark, s.password)
 }
@@ -72,51 +72,20 @@ func (s *shapes) begins(i int) bool {
 	return (c == 'n' || c == 't' || c == 'r') && s.before(i, 2) == '\\'
 }
 
-// runs goes from one long run of token bytes to the next. It looks from the
-// back of a window that is as long as the shortest secret, so that ordinary
-// words are skipped without reading all of them.
-func (s *shapes) runs() {
-	b := s.b
-	for i := 0; i < len(b); {
-		last := i + minToken - 1
-		if last >= len(b) {
-			if s.final {
-				return
-			}
-			last = len(b) - 1 // it may grow
-		}
-		j := last
-		for j >= i && sets[b[j]]&classToken != 0 {
-			j--
-		}
-		if j >= i {
-			i = j + 1
-			continue
-		}
-		end := s.end(classToken, i)
-		s.run(i, end)
-		i = end + 1
+// at looks for a token, and for the name of the header that carries one, at a place
+// where the first bytes of one stand.
+func (s *shapes) at(i int) {
+	c := s.b[i]
+	for k := range tokens[c] {
+		s.token(i, &tokens[c][k])
+	}
+	switch c {
+	case signed[0]:
+		s.signed(i)
+	case authorization[0], authorization[0] - 'a' + 'A':
+		s.header(i)
 	}
 }
-
-// run looks at every place of a run of token bytes.
-func (s *shapes) run(from, to int) {
-	b := s.b
-	for i := nextToken(b, from, to); i < to; i = nextToken(b, i+1, to) {
-		list := tokens[b[i]]
-		for k := range list {
-			s.token(i, &list[k])
-		}
-		if b[i] == signed[0] {
-			s.signed(i)
-		}
-	}
-	s.header(from, to)
-}
-
-// nextToken is the first place from i on where a token may begin; the last bytes
-// of b, which may grow, are such places.
-func nextToken(b []byte, i, to int) int { return nextIn(begins[:], tokenShift, b, i, to) }
 
 // whole tells whether b has the text at i; it waits when b ends within it.
 func (s *shapes) whole(i int, text string) bool {
