@@ -268,23 +268,23 @@ func (r *Receipt) unprovenPart(p *page) {
 	if len(r.Unproven) == 0 {
 		p.line("%s", r.provenWords(p))
 	}
-	var answered, failed []string
+	var answered, failed names
 	for _, u := range r.Unproven {
 		switch {
 		case u.Kind == story.AnsweredWord:
-			add(&answered, r.stepWord(u.What))
+			answered.add(r.stepWord(u.What))
 			continue
 		case u.Kind == "optional" && r.Task != nil:
-			add(&failed, r.stepWord(u.What))
+			failed.add(r.stepWord(u.What))
 			continue
 		}
 		p.line("- %s: %s: %s", p.plain(u.What), u.Kind, p.about(u.What, story.Plain(u.Text)))
 	}
-	if len(failed) > 0 {
-		p.line("- failed, and the run went on without: %s", p.plain(strings.Join(failed, ", ")))
+	if len(failed.list) > 0 {
+		p.line("- failed, and the run went on without: %s", p.plain(strings.Join(failed.list, ", ")))
 	}
-	if len(answered) > 0 {
-		p.line("- answers that nobody checked: %s", p.plain(strings.Join(answered, ", ")))
+	if len(answered.list) > 0 {
+		p.line("- answers that nobody checked: %s", p.plain(strings.Join(answered.list, ", ")))
 	}
 }
 
