@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // found is a value on its way through the filters. missing says why there is
@@ -25,6 +26,7 @@ var filters = map[string]*filter{
 	"default": {takes: "a text in quotes, a number, true or false, as in default('x')", fills: true},
 	"json":    {takes: "no argument", do: func(v any) any { return jsonOf(v) }},
 	"lines":   {takes: "no argument", do: linesOf},
+	"short":   {takes: "no argument", do: shortened},
 	"trim":    {takes: "no argument", do: trimmed},
 }
 
@@ -34,6 +36,29 @@ func trimmed(v any) any {
 		return nil
 	}
 	return strings.TrimSpace(TextOf(v))
+}
+
+// maxShort is how many bytes of a text are left where it is made short.
+const maxShort = 64 << 10
+
+// shortened leaves the beginning and the end of a long text, and says how much it left
+// out. null is left alone.
+func shortened(v any) any {
+	if v == nil {
+		return nil
+	}
+	text := TextOf(v)
+	if len(text) <= maxShort {
+		return text
+	}
+	from, to := maxShort/2, len(text)-maxShort/2
+	for !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return fmt.Sprintf("%s\n[%d bytes are left out]\n%s", text[:from], to-from, text[to:])
 }
 
 // linesOf makes a list of the lines of a text, without those that hold only

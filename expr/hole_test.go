@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestPlaceholders(t *testing.T) {
@@ -32,8 +33,8 @@ func TestPlaceholders(t *testing.T) {
 
 func TestPlaceholderErrors(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"? (in {{ }} there are default, json, lines, trim)`},
-		{"{{s | }}", `col 1: no filter named "" (in {{ }} there are default, json, lines, trim)`},
+		{"{{s | trimm}}", `col 1: no filter named "trimm", did you mean "trim"? (in {{ }} there are default, json, lines, short, trim)`},
+		{"{{s | }}", `col 1: no filter named "" (in {{ }} there are default, json, lines, short, trim)`},
 		{"{{s | default}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default()}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
 		{"{{s | default(x)}}", "col 1: the filter default takes a text in quotes, a number, true or false, as in default('x')"},
@@ -115,5 +116,33 @@ func TestHoles(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestShort(t *testing.T) {
+	t.Parallel()
+	text, err := ParseText("{{v | short}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{nil, ""},
+		{"as it is", "as it is"},
+		{strings.Repeat("x", maxShort), strings.Repeat("x", maxShort)},
+		{"begin" + strings.Repeat("é", maxShort) + "end", ""},
+		{[]any{strings.Repeat("y", 3*maxShort)}, ""},
+	} {
+		got, err := text.Render(func(string) (any, bool) { return c.v, true })
+		switch whole := TextOf(c.v); {
+		case err != nil:
+			t.Error(err)
+		case len(whole) <= maxShort && got != c.want:
+			t.Errorf("%.40q gives %.40q", c.v, got)
+		case len(whole) > maxShort && (len(got) > maxShort+60 || !utf8.ValidString(got) || !strings.HasPrefix(got, whole[:4]) || !strings.HasSuffix(got, whole[len(whole)-3:]) || !strings.Contains(got, " bytes are left out]\n")):
+			t.Errorf("%.20q of %d bytes gives %.20q … %q of %d", whole, len(whole), got, got[len(got)-5:], len(got))
+		}
 	}
 }

@@ -41,7 +41,7 @@ func TestTextErrors(t *testing.T) {
 		{"a {{s", "col 3: the {{ that starts here is not closed"},
 		{"日本 {{}}", "col 4: {{ }} names no variable"},
 		{"{{ s }} {{a b}}", `col 9: "a b" is not the name of a variable: {{ }} holds a name, and filters after |`},
-		{"{{a|upper}}", `col 1: no filter named "upper" (in {{ }} there are default, json, lines, trim)`},
+		{"{{a|upper}}", `col 1: no filter named "upper" (in {{ }} there are default, json, lines, short, trim)`},
 		{"{{{s}}}", `col 1: "{s" is not the name of a variable: {{ }} holds a name, and filters after |`},
 		{"{{.s}}", `col 1: ".s" is not the name of a variable: {{ }} holds a name, and filters after |`},
 		{"{{a..b}}", `col 1: "a..b" is not the name of a variable: {{ }} holds a name, and filters after |`},

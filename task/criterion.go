@@ -9,8 +9,10 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 )
 
-// maxCriteria is how many criteria a task has at most.
-const maxCriteria = 50
+const (
+	MostCriteria = 50      // that a task has
+	maxCheck     = 100_000 // bytes of a check: a program cannot be given much more in one argument
+)
 
 // Criterion is one thing that must be so when a task is done.
 type Criterion struct {
@@ -33,12 +35,13 @@ func readCriteria(v any) (list []Criterion, warnings []string) {
 		}
 	}
 	known := ids{}
+	var rest []string
 	for _, item := range items {
-		if len(list) == maxCriteria {
-			warnings = append(warnings, fmt.Sprintf("there are %d criteria; the first %d count", len(items), maxCriteria))
-			break
-		}
 		c, wish, why := readCriterion(item)
+		if len(list) == MostCriteria && c.Text != "" {
+			rest = append(rest, c.Text)
+			continue
+		}
 		warnings = append(warnings, why...)
 		if c.Text == "" {
 			continue
@@ -46,7 +49,24 @@ func readCriteria(v any) (list []Criterion, warnings []string) {
 		c.ID = known.take(wish, "c"+strconv.Itoa(len(list)+1), func(n int) string { return "c" + strconv.Itoa(n) })
 		list = append(list, c)
 	}
+	if len(rest) > 0 { // nothing is left out in silence, and nothing proves the last one
+		last := &list[MostCriteria-1]
+		rest = append([]string{last.Text}, rest...)
+		*last = Criterion{ID: last.ID, Text: line(fmt.Sprintf("%d more: %s", len(rest), strings.Join(rest, "; ")), maxLine)}
+		warnings = append(warnings, fmt.Sprintf("there are more than %d criteria: %s stands for %d of them and has no check", MostCriteria, last.ID, len(rest)))
+	}
 	return list, warnings
+}
+
+// BadCheck says why a check cannot be run by any shell; empty where it can.
+func BadCheck(check string) string {
+	switch {
+	case strings.ContainsRune(check, 0):
+		return "has a NUL byte"
+	case len(check) > maxCheck:
+		return fmt.Sprintf("has more than %d bytes", maxCheck)
+	}
+	return ""
 }
 
 func linesOf(text string) []any {
@@ -69,9 +89,9 @@ func readCriterion(item any) (c Criterion, wish string, warnings []string) {
 	if c.Text == "" && c.Check != "" {
 		c.Text = line("passes: "+c.Check, maxLine)
 	}
-	if strings.ContainsRune(c.Check, 0) {
+	if why := BadCheck(c.Check); why != "" {
 		c.Check = ""
-		warnings = append(warnings, fmt.Sprintf("the check of %q has a NUL byte and is left out", cut(c.Text, 60)))
+		warnings = append(warnings, fmt.Sprintf("the check of %q %s and is left out", cut(c.Text, 60), why))
 	}
 	for _, f := range texts(o["files"]) {
 		if clean := path.Clean(f); strings.ContainsAny(f, "\x00\n") || path.IsAbs(f) || clean == ".." || strings.HasPrefix(clean, "../") {

@@ -47,6 +47,7 @@ func callTaskType() Function {
 		Inputs: []Field{
 			{"task", TypeText, true, "The task as the user wrote it."},
 			{"decomposition", TypeAny, false, "What the classifying agent answered: an object, or a text with JSON in it. Without any that can be used the task is Development, with one workstream and itself as the goal."},
+			{"decided", TypeAny, false, "A plan that was made before, where no agent was asked."},
 			{"type", TypeText, false, "The type, whatever anybody says: Q&A, Operations, Investigation or Development."},
 			{"single", TypeFlag, false, "One workstream, whatever the agent says."},
 			{"max_streams", TypeNumber, false, "How many workstreams there are at most: 1 to 5, 5 where it is left out. What is beyond joins the last one."},
@@ -87,7 +88,11 @@ func taskType(in *inputs) any {
 		return nil
 	}
 	d := decomposition{Warnings: []string{}, Parts: []string{}}
-	o, ok := objectIn(in.any("decomposition"), "task_type", "goal", "workstreams", "success_criteria")
+	said := in.any("decomposition")
+	if nothing(said) {
+		said = in.any("decided")
+	}
+	o, ok := objectIn(said, "task_type", "goal", "workstreams", "success_criteria")
 	o = renamed(o)
 	if !ok || in.flag("whole") && !isWhole(o) {
 		d.Fallback = true

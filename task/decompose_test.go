@@ -199,15 +199,31 @@ func TestCriteria(t *testing.T) {
 	}
 	many := make([]string, 200)
 	for i := range many {
-		many[i] = "x"
+		many[i] = fmt.Sprint("no ", i)
 	}
 	raw, err := json.Marshal(many)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := typeOf(t, "t", `{"goal": "g"}`, `"criteria": `+string(raw))
-	if len(list(t, got["criteria"])) != maxCriteria || !strings.Contains(fmt.Sprint(got["warnings"]), "200 criteria") {
-		t.Errorf("%d criteria, %v", len(list(t, got["criteria"])), got["warnings"])
+	given := list(t, got["criteria"])
+	if len(given) != MostCriteria || !strings.Contains(fmt.Sprint(got["warnings"]), "c50 stands for 151 of them and has no check") {
+		t.Fatalf("%d criteria, %v", len(given), got["warnings"])
+	}
+	if last := fmt.Sprint(given[MostCriteria-1]); !strings.HasPrefix(last, "map[id:c50 text:151 more: no 49; no 50; ") {
+		t.Errorf("the last one is %s", last)
+	}
+	again, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got = typeOf(t, "t", `{"goal": "g"}`, `"criteria": `+string(again)); !reflect.DeepEqual(list(t, got["criteria"]), given) {
+		t.Errorf("read again they are others: %v", got["criteria"])
+	}
+	long := strings.Repeat("x", maxCheck+1)
+	got = typeOf(t, "t", `{"goal": "g", "success_criteria": [{"text": "long", "check": "`+long+`"}]}`, `"single": true`)
+	if text := fmt.Sprint(got["criteria"], got["warnings"]); strings.Contains(text, "xxx") || !strings.Contains(text, "has more than 100000 bytes and is left out") {
+		t.Errorf("%.300s", text)
 	}
 }
 

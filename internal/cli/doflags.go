@@ -22,6 +22,7 @@ import (
 	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/spelling"
+	"github.com/belay-run/belay/task"
 )
 
 // oneTask takes the task as one argument: several are words without quotes.
@@ -156,8 +157,11 @@ func criteriaOf(file string) (json.RawMessage, error) {
 			}
 		}
 	}
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0:
 		return refuse("there are none in it")
+	case len(list) > task.MostCriteria:
+		return refuse("there are %d criteria, and at most %d are allowed: put some together in one check", len(list), task.MostCriteria)
 	}
 	return json.Marshal(list)
 }
@@ -190,6 +194,8 @@ func oddKey(x any) (key, why string) {
 			}
 		case !text:
 			return key, fmt.Sprintf("the key %q must be a text", key)
+		case key == "check" && task.BadCheck(o[key].(string)) != "":
+			return key, "the check " + task.BadCheck(o[key].(string))
 		}
 	}
 	return "", ""
