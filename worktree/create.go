@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -254,25 +256,34 @@ func (b *builder) names(ctx context.Context) ([]string, error) {
 		list = append(list, name+"-"+strconv.Itoa(n))
 	}
 	if p, err := find(ctx, b.program, b.dir); err == nil {
-		list = slices.DeleteFunc(list, p.remote)
+		list = slices.DeleteFunc(list, func(name string) bool { return p.remote(name) || p.shadowed(name) })
 	}
 	return append(list, name+"-"+string(b.o.Run.Root())), nil // nobody else has that
 }
 
 // remote tells whether a remote is known to have a branch of that name: what is
 // published later must not go there.
-func (p place) remote(name string) bool {
+func (p place) remote(name string) bool { return p.hasRef("refs/remotes/*/" + name) } // what is not seen, the push finds out
+
+// shadowed tells whether git would take something else where a branch of that name is
+// meant: a tag, or another ref that it looks for before the branches.
+func (p place) shadowed(name string) bool {
+	return p.hasRef(name) || p.hasRef("refs/"+name) || p.hasRef("refs/tags/"+name)
+}
+
+// hasRef tells whether a ref is seen in the files of the repository. A name has no signs of
+// a pattern; a star stands for one folder.
+func (p place) hasRef(like string) bool {
 	if !p.plainRefs() {
-		return false // the push finds out
+		return false
 	}
-	loose, _ := filepath.Glob(filepath.Join(p.all, "refs", "remotes", "*", name)) // a name has no signs of a pattern
-	if len(loose) > 0 {
+	if loose, _ := fs.Glob(os.DirFS(p.all), like); len(loose) > 0 {
 		return true
 	}
 	b, _ := os.ReadFile(filepath.Join(p.all, "packed-refs")) // none: nothing is packed
 	for line := range strings.Lines(string(b)) {
 		_, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if rest, ok := strings.CutPrefix(ref, "refs/remotes/"); ok && strings.HasSuffix(rest, "/"+name) {
+		if same, err := path.Match(like, ref); same && err == nil {
 			return true
 		}
 	}

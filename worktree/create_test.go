@@ -279,14 +279,17 @@ func TestCreateAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A name that a remote has is somebody else's: work that is published must not go there.
-func TestBranchOfARemoteIsTaken(t *testing.T) {
+// A name that a remote has is somebody else's: work that is published must not go there. And
+// there are refs that git takes where a branch of their name is meant.
+func TestNameOfAnotherRefIsTaken(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{"loose": "", "packed": "git pack-refs --all"} {
-		r := newRig(t)
-		r.sh("git update-ref refs/remotes/origin/feat/x HEAD; " + more)
-		if m := r.create(r.options()); m.Branch != "feat/x-2" {
-			t.Errorf("%s: %+v", name, m)
+	for _, ref := range []string{"refs/remotes/origin/feat/x", "refs/tags/feat/x", "refs/feat/x"} {
+		for name, more := range map[string]string{"loose": "", "packed": "git pack-refs --all"} {
+			r := newRig(t)
+			r.sh("git update-ref " + ref + " HEAD; " + more)
+			if m := r.create(r.options()); m.Branch != "feat/x-2" {
+				t.Errorf("%s, %s: %+v", ref, name, m)
+			}
 		}
 	}
 }

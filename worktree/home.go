@@ -130,6 +130,11 @@ func private(ctx context.Context, dir string, run belay.RunID) (Home, error) {
 // freeWork is a name for the branch that a run works on which nobody has.
 func (p place) freeWork(ctx context.Context, run belay.RunID) (string, error) {
 	base := workRoot + refPart(string(run.Root()))
+	if tip, err := p.tip(ctx, strings.TrimSuffix(workRoot, "/")); err != nil {
+		return "", err
+	} else if tip != "" { // where a branch is, there is no folder of branches
+		base = strings.ReplaceAll(base, "/", "-")
+	}
 	name := base
 	for n := 2; n <= maxNames; n++ {
 		tip, err := p.tip(ctx, name)
@@ -204,6 +209,9 @@ func offer(ctx context.Context, dir string, run belay.RunID, commit string) (str
 // offerOn puts a branch at the result that is where it began, or is gone, or has the
 // result already.
 func (p place) offerOn(ctx context.Context, name string, own owner, commit string, list []linked) (bool, error) {
+	if p.shadowed(name) { // who merges that name would get something else
+		return false, nil
+	}
 	tip, err := p.tip(ctx, name)
 	if err != nil || tip == commit {
 		return err == nil, err

@@ -30,6 +30,22 @@ func (r rig) judged() Judged {
 	return j
 }
 
+// Where a branch is called as the folder of these branches would be, there is no such folder.
+func TestPrivateBesideItsFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.git("branch", "belay-work")
+	o := r.options()
+	o.Step = ""
+	m := r.create(o)
+	for range 2 {
+		h, err := Private(t.Context(), m.Path, o.Run)
+		if r.must(err); h.Work != "belay-work-k3f9q" || r.in(m.Path).git("branch", "--show-current") != h.Work {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
 func TestPrivate(t *testing.T) {
 	t.Parallel()
 	r, in := privateRig(t)
@@ -104,6 +120,9 @@ func TestOffer(t *testing.T) {
 		"somebody deleted":   {"git branch -D feat/x", "feat/x"},
 		"somebody moved":     {"git branch -f feat/x $(git commit-tree HEAD^{tree} -m other)", "feat/x-2"},
 		"somebody works on":  {"git checkout -q feat/x", "feat/x-2"},
+		"a tag of its name":  {"git tag feat/x main", "feat/x-2"},
+		"a ref before it":    {"git update-ref refs/feat/x main", "feat/x-2"},
+		"a file before it":   {"mkdir .git/feat; git rev-parse main > .git/feat/x", "feat/x-2"},
 		"a part of the work": {"git branch -f feat/x belay-work/k3f9q", "feat/x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,14 +133,14 @@ func TestOffer(t *testing.T) {
 			r.sh(tt.did)
 			in.write("more", "y")
 			j := in.judged()
-			moved, _ := r.try("rev-parse", "feat/x")
+			moved, _ := r.try("rev-parse", "refs/heads/feat/x")
 			for range 2 {
 				branch, err := Offer(t.Context(), in.dir, "k3f9q", j.Commit)
 				if err != nil || branch != tt.want || r.git("rev-parse", branch) != j.Commit {
 					t.Fatalf("%q, %v", branch, err)
 				}
 			}
-			if tt.want != "feat/x" && r.git("rev-parse", "feat/x") != moved {
+			if tt.want != "feat/x" && r.git("rev-parse", "refs/heads/feat/x") != moved {
 				t.Error("it moved what is somebody else's")
 			}
 			// who goes on from it is not in the way of a crash
