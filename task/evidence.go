@@ -12,6 +12,7 @@ import (
 type evidence struct {
 	checks  map[string]bool   // by the id of the criterion
 	whys    map[string]string // why a check did not pass
+	without map[string]bool   // it passes now on what the work began with, too
 	began   []began           // how they ended before the work
 	given   bool              // a person gave the criteria
 	changed []string
@@ -68,6 +69,7 @@ func (e *evidence) before(id string) (b began) {
 func readEvidence(in *inputs) evidence {
 	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
+	e.without = withoutWork(in.any("checks"))
 	e.began = readBegan(in, e.checks)
 	given, _ := unwrapped(in.any("given")).([]any)
 	e.given = len(given) > 0
@@ -91,6 +93,20 @@ func readEvidence(in *inputs) evidence {
 		e.written[id] = e.written[id] || passed(o["changed"])
 	}
 	return e
+}
+
+// withoutWork are the checks that pass where the work is not, though they failed there
+// before.
+func withoutWork(v any) map[string]bool {
+	list := map[string]bool{}
+	results, _ := unwrapped(v).([]any)
+	for _, x := range results {
+		o, _ := x.(map[string]any)
+		if passed(o["first"]) {
+			list[first(o, "id", "criterion")] = true
+		}
+	}
+	return list
 }
 
 // readAltered reads which files the checks and the tests ran with that are in no commit,
@@ -283,6 +299,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check failed"
 	case len(e.altered) > 0:
 		return "", "its check passed, with ignored files that changed during the run"
+	case !before.Passed && e.without[c.ID]:
+		return "", "its check passes without the work, too: what made it pass is not in the repository"
 	case !before.Passed:
 		return "its check passed", ""
 	case before.Always && !e.given:

@@ -53,7 +53,7 @@ func callCriteriaStatus() Function {
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary` and `criteria`, or a text that ends in a status. One that nobody can read counts as NOT_ACHIEVED."},
-			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; or an object of such by id."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},

@@ -264,6 +264,7 @@ func TestACheckIsSeenToFail(t *testing.T) {
 	)
 	for _, c := range []struct{ name, with, want string }{
 		{"both failed before", both + `"checks_before": [` + newA + `,` + fails + `]}`, "ACHIEVED 2/2 met,met"},
+		{"one passes without the work", two + `"checks": [{"id": "a", "passed": true, "first": true}, {"id": "b", "passed": true}], "checks_before": [` + newA + `,` + kept + `]}`, "PARTIAL 0/2 unproven,unproven"},
 		{"one is kept", both + `"checks_before": [` + newA + `,` + kept + `]}`, "ACHIEVED 2/2 met,met"},
 		{"one never fails", both + `"checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},
 		{"one never fails, and tests came", both + `"tests": true, "changed": ["a_test.go"], "checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},

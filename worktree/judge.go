@@ -16,6 +16,7 @@ import (
 type Begun struct {
 	Checkout
 	Origin string `json:"origin"` // the tree that the first round began with
+	First  string `json:"first"`  // a commit of that; "" = there is no repository
 	Mine   bool   `json:"mine"`   // it is a worktree that was made for the run
 }
 
@@ -264,6 +265,19 @@ func (p place) commitOf(ctx context.Context, tree, message string, parents ...st
 	}
 	out, err := p.signed(ctx).feed(ctx, []byte(strings.TrimRight(message, "\n")+"\n"), args...)
 	return strings.TrimSpace(out), err
+}
+
+// FirstOf is a commit of what the first round begins with: in a directory that is not the
+// run's one on no branch, because not all that is there need be committed.
+func FirstOf(ctx context.Context, dir string, run belay.RunID, c Checkout) (string, error) {
+	if c.Own && c.Apart || c.Tree == "" {
+		return c.Commit, nil
+	}
+	p, err := find(ctx, "", dir)
+	if err != nil {
+		return "", fmt.Errorf("commit what the work begins with: %w", err)
+	}
+	return commitTree(ctx, p.with(author("")...), c.Tree, c.Commit, "what run "+string(run)+" begins with")
 }
 
 // JudgedHere makes a commit that is on no branch of all files in a directory that is not

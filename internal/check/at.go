@@ -35,6 +35,7 @@ type Trial struct {
 	Args   []string      // else this
 	Script string        // the test command of the settings
 	Doubt  bool          // a command that passes is run in an empty folder, too
+	First  string        // and in a copy of this commit, which does not have the work; "" = it is not
 	Within time.Duration // 0 = as long as it takes
 }
 
@@ -44,6 +45,7 @@ type Tried struct {
 	Exit   int    `json:"exit"`
 	Passed bool   `json:"passed"`
 	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
+	First  bool   `json:"first,omitempty"`  // it passes in a copy of what the work began with, too
 	Why    string `json:"why,omitempty"`    // it did not pass
 	Said   string `json:"said,omitempty"`
 
@@ -84,16 +86,35 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 	case !t.Tests && len(t.Args) == 0:
 		return r, errors.New("there is nothing to run")
 	}
-	if r, err = run(); err != nil || !r.Passed || !t.Doubt {
+	if r, err = run(); err != nil || !r.Passed {
 		return r, err
 	}
-	empty, err := tree.Beside("empty")
+	return r, again(ctx, t, tree, env, to, &r)
+}
+
+// again runs a command that passed where the work is not.
+func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, to Streams, r *Tried) error {
+	if t.Doubt {
+		empty, err := tree.Beside("empty")
+		if err != nil {
+			return err
+		}
+		nothing, err := tryCommand(ctx, t, empty, env, to)
+		if r.Always = nothing.Passed; err != nil {
+			return err
+		}
+	}
+	if t.First == "" {
+		return nil
+	}
+	before, err := worktree.ThrowawayOf(ctx, t.Dir, t.First, t.Base, t.Copy+"-first")
 	if err != nil {
-		return r, err
+		return err
 	}
-	nothing, err := tryCommand(ctx, t, empty, env, to)
-	r.Always = nothing.Passed
-	return r, err
+	defer before.Remove()
+	without, err := tryCommand(ctx, t, before.Dir, env, to)
+	r.First = without.Passed
+	return err
 }
 
 // old runs the tests with the test files and the test command of t.Old. A script that

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,15 +22,18 @@ import (
 func (a *app) atCommand() *cobra.Command {
 	var t check.Trial
 	var asJSON bool
-	var id string
+	var id, before string
 	cmd := command("at COMMIT [-- COMMAND…]", "run a command, or the tests, in a copy of a commit", 1, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			t.Commit, t.Args = args[0], args[1:]
 			if t.Tests == (len(t.Args) > 0) {
 				return usage(cmd, errors.New("give a command after --, or --tests"))
 			}
-			if t.Doubt && t.Tests {
-				return usage(cmd, errors.New("--doubt goes with a command"))
+			if (t.Doubt || t.First != "") && t.Tests {
+				return usage(cmd, errors.New("--doubt and --without go with a command"))
+			}
+			if passedBefore(before, id) {
+				t.First = ""
 			}
 			if t.Old != "" && (!t.Tests || t.Commit == "") {
 				return usage(cmd, errors.New("--old-tests goes with --tests, and with a commit"))
@@ -75,10 +80,19 @@ it is.`
 	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
 	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
 	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
+	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there")
+	f.StringVar(&before, "before", "", "the JSON of commands that ran before the work: --without is not for one that passed then, by its --id")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
 	f.StringVar(&id, "id", "", "a name for it in the JSON")
 	return cmd
+}
+
+// passedBefore tells whether a command passed before the work.
+func passedBefore(text, id string) bool {
+	var list []check.Tried
+	_ = json.Unmarshal([]byte(text), &list) // of what cannot be read nothing is known
+	return slices.ContainsFunc(list, func(r check.Tried) bool { return r.ID == id && r.Passed })
 }
 
 // copyPlace is the folder for a copy: of a step of a run one in its folder, where the

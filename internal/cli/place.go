@@ -21,8 +21,9 @@ import (
 //	own            prints the branch that was made for this run, or exits with 1
 //	private        has the worktree of the run worked on with a branch of its own, and prints
 //	               that; nothing where there is no worktree
-//	begin NAME TREE TYPE   tells as JSON where the work of a round begins, and lists the files
-//	               that are not the run's alone; TREE is what the first round began with
+//	begin NAME TREE COMMIT TYPE   tells as JSON where the work of a round begins, and lists
+//	               the files that are not the run's alone; TREE and COMMIT are what the first
+//	               round began with
 //	there BEGUN HOME       looks whether the repository is the one that the round began with,
 //	               and mends the worktree when somebody put another in its place
 //	commit BASE    commits all files, with the message on stdin
@@ -77,7 +78,7 @@ func (a *app) placeCommand() *cobra.Command {
 			}
 			switch verb {
 			case "begin":
-				return at.begin(ctx, rest[0], rest[1], rest[2])
+				return at.begin(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "judge":
 				return at.judge(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "back":

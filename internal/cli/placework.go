@@ -72,12 +72,15 @@ func (r runPlace) private(ctx context.Context) error {
 // begin tells where the work of a round begins. In a directory that is somebody else's
 // the files are listed; what a round before left there is kept, so that it can be brought
 // back.
-func (r runPlace) begin(ctx context.Context, name, origin, kind string) error {
+func (r runPlace) begin(ctx context.Context, name, origin, first, kind string) error {
 	c, err := worktree.CheckoutOf(ctx, ".", r.run)
+	if err == nil && first == "" {
+		first, err = worktree.FirstOf(ctx, ".", r.run, c)
+	}
 	if err != nil {
 		return infra("look at the files", err)
 	}
-	from := worktree.Begun{Checkout: c, Origin: cmp.Or(origin, c.Tree), Mine: c.Own && c.Apart}
+	from := worktree.Begun{Checkout: c, Origin: cmp.Or(origin, c.Tree), First: first, Mine: c.Own && c.Apart}
 	if !from.Mine {
 		if err := r.lookFor(ctx, "list", r.list(name), r.state); err != nil {
 			return invalid("look at the files", err, "")
