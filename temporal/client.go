@@ -118,9 +118,13 @@ func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 	if err != nil {
 		return err
 	}
+	reuse := enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE // one that goes on
+	if len(s.Records) == 0 {
+		reuse = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
+	}
 	_, err = e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: workflowID(s.Run), TaskQueue: e.Queue,
-		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDReusePolicy:    reuse,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowTaskTimeout: 30 * time.Second,
 		Memo:                map[string]any{"recipe": p.Started.Name, "dir": p.Started.Dir},
@@ -177,7 +181,10 @@ func (e *Engine) page(ctx context.Context, id belay.RunID, after int64) (page Pa
 func unreachable(op string, err error) error {
 	var failed *serviceerror.QueryFailed
 	var none *serviceerror.NotFound
+	var twice *serviceerror.WorkflowExecutionAlreadyStarted
 	switch {
+	case errors.As(err, &twice):
+		return exit.New(exit.Invalid, op, err, "the namespace has a run with this id: give another one with --id")
 	case errors.As(err, &none):
 		return exit.New(exit.Invalid, op, err, "Temporal has no such run in this namespace")
 	case errors.As(err, &failed):

@@ -122,9 +122,13 @@ func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
 				if err != nil || d.IsDir() {
 					return err
 				}
+				name, err := filepath.Rel(string(c.Folder()), path)
+				if err != nil {
+					return err
+				}
 				info, err := d.Info()
 				if err == nil {
-					in.Have[filepath.Join(dir, d.Name())] = info.Size()
+					in.Have[name] = info.Size()
 				}
 				return err
 			})
@@ -156,6 +160,9 @@ func putPart(folder string, p Part) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // the file itself is closed below
+	if err := root.MkdirAll(filepath.Dir(p.Name), 0o700); err != nil {
+		return fmt.Errorf("keep %s: %w", p.Name, err)
+	}
 	f, err := root.OpenFile(p.Name, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("keep %s: %w", p.Name, err)

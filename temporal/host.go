@@ -27,7 +27,8 @@ type Host struct {
 	Engine *engine.Local
 	Client client.Client
 
-	Metrics *Metrics // nil = nobody counts
+	Metrics  *Metrics  // nil = nobody counts
+	Accounts *Accounts // the services that its agents call
 
 	mu     sync.Mutex
 	places map[belay.RunID]*place
@@ -182,6 +183,12 @@ func (p *place) leave(ctx context.Context) error {
 		return err
 	}
 	return p.run.Close()
+}
+
+// Account takes in how the account of a service stands.
+func (h *Host) Account(_ context.Context, n AccountNews) error {
+	h.Accounts.Learn(n)
+	return nil
 }
 
 // Back tells the workflows of trees that this host had that it is there again.

@@ -90,6 +90,13 @@ func (m *Metrics) count(name string, n int64) {
 	}
 }
 
+// more counts one of something of the worker itself, for ever; nil counts nothing.
+func (m *Metrics) more(name string) {
+	if m != nil {
+		m.add("belay_"+name+"_total", "counter", 1)
+	}
+}
+
 // health says whether the worker takes work.
 func (m *Metrics) health(ready bool) {
 	if m != nil {

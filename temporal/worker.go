@@ -27,6 +27,7 @@ type Worker struct {
 	Drain   time.Duration // how long attempts may go on at the end; after that their keepers have them alone
 	Labels  []string      // what it is good for, for runs that say runs_on
 	Metrics *Metrics      // nil = nobody counts
+	Warn    func(string)  // for whoever looks after the worker; nil = nobody does
 }
 
 const (
@@ -62,6 +63,11 @@ func placeQueue(queue, label string) string {
 // Run works until ctx is done.
 func (w Worker) Run(ctx context.Context, ready func()) error {
 	h := &Host{Name: w.Host, Engine: w.Engine, Client: w.Client, Metrics: w.Metrics}
+	h.Accounts = &Accounts{
+		Client: w.Client, Queue: w.Queue, Host: w.Host, Own: w.Engine.State.Ledger(), Warn: w.Warn,
+		Asked: func() { w.Metrics.more("account_asks") },
+	}
+	w.Engine.Accounts = h.Accounts
 	if w.Slots <= 0 {
 		w.Slots = slots()
 	}
@@ -113,11 +119,12 @@ func (w Worker) workers(h *Host) []worker.Worker {
 		StickyScheduleToStartTimeout: sticky, DeadlockDetectionTimeout: deadlock, LocalActivityWorkerOnly: true,
 	})
 	flows.RegisterWorkflowWithOptions(Workflows{Version: w.Version}.Tree, workflow.RegisterOptions{Name: TreeWorkflow})
+	flows.RegisterWorkflowWithOptions(Workflows{}.Account, workflow.RegisterOptions{Name: AccountWorkflow})
 	flows.RegisterWorkflowWithOptions(Workflows{}.Files, workflow.RegisterOptions{Name: FilesWorkflow})
 	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{
 		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second,
 	})
-	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files} {
+	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account} {
 		control.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 	return append(all, flows, control)

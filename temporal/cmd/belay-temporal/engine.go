@@ -119,6 +119,7 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 		w := temporal.Worker{
 			Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost), machine()),
 			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels,
+			Warn: func(text string) { fmt.Fprintln(os.Stderr, "belay: "+text) },
 		}
 		if *listen != "" {
 			end, at, err := m.Serve(*listen)

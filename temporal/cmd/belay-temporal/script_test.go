@@ -98,7 +98,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOSTNAME", name)
 			return os.WriteFile(filepath.Join(env.WorkDir, "none.yaml"), nil, 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "waitfor": waitFor},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "waitfor": waitFor, "becomes": becomes},
 	})
 }
 
@@ -128,6 +128,18 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("%s never came", args[0])
+		}
+	}
+}
+
+// becomes runs a command again and again until it prints a text.
+func becomes(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		_ = ts.Exec(args[1], args[2:]...) // what it prints counts
+		if said := ts.ReadFile("stdout"); strings.Contains(said, args[0]) {
+			return
+		} else if time.Now().After(end) {
+			ts.Fatalf("%v never printed %q:\n%s%s", args[1:], args[0], said, ts.ReadFile("stderr"))
 		}
 	}
 }
