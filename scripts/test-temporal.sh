@@ -7,7 +7,11 @@ cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
 
 began=$SECONDS
-said() { printf '== %s (%ss)\n' "$1" "$((SECONDS - began))"; }
+last=$SECONDS
+said() { # since the last one, and in all
+  printf '== %s: %ss (%ss in all)\n' "$1" "$((SECONDS - last))" "$((SECONDS - began))"
+  last=$SECONDS
+}
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -35,5 +39,5 @@ said 'server is built'
 said 'belay-temporal is built'
 cd temporal
 BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal \
-  go test -count=1 -timeout 20m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
+  go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
 said 'tests are done'
