@@ -66,7 +66,7 @@ type keeper struct {
 	done    map[belay.Key]place
 	alone   *time.Timer // runs while there is no driver
 	lease   lease
-	reaping bool        // a look for dead orphans is due
+	reaping bool // a look for dead orphans is due
 	boot    string
 }
 
