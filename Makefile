@@ -226,7 +226,7 @@ nightly: ## the long sweeps, whole: what a change runs in part (an hour and more
 
 .PHONY: hooks
 hooks: ## install the pre-commit hook into this clone
-	@install -m 755 scripts/pre-commit "$$(git rev-parse --git-path hooks)/pre-commit"
+	@mkdir -p "$$(git rev-parse --git-path hooks)" && install -m 755 scripts/pre-commit "$$(git rev-parse --git-path hooks)/pre-commit"
 	@echo "installed: pre-commit"
 
 .PHONY: clean
