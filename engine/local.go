@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -68,6 +69,8 @@ type Open struct {
 	recent []story.News // the last of its news
 	asker  Asker        // who is asked while it is driven; nil = nobody
 
+	early *proc.Early // the process of its first keeper, while nobody drives the run; nil = there is none
+
 	told int       // the agent starts that all sessions of the tree know of; 0 = they know nothing yet
 	anew time.Time // when a person took back what was used; zero = nobody did
 }
@@ -90,6 +93,9 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		return nil, err
 	}
 	o := &Open{ID: run.ID, local: l, run: run, self: self, books: books{state: l.State, name: run.ID}}
+	if spec.Drives && l.Elsewhere == nil {
+		o.early, _ = proc.StartEarly(o.keeper()) // why it cannot be started is said where it is reached
+	}
 	failpoint.Hit("create.begun")
 	started, err := o.freeze(spec)
 	failpoint.Hit("create.frozen")
@@ -104,6 +110,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 		err = o.note(started, belay.RunResult{Status: belay.Running})
 	}
 	if err != nil {
+		o.early.Drop()
 		_ = errors.Join(run.Discard(), o.books.close()) // nothing is recorded in it; the error that is returned matters more
 		return nil, err
 	}
@@ -170,6 +177,7 @@ func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 
 // Retract takes back a run that was written down and that nobody has ever driven.
 func (o *Open) Retract() error {
+	o.early.Drop()
 	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.local.State.Retract(o.run))
 }
 
@@ -266,13 +274,13 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 
 // attach reaches the run's keeper, or starts one.
 func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keeper, map[belay.Key]proc.State, error) {
-	dir, sock := string(o.run.Folder), o.local.State.Socket(o.ID)
-	k, states, err := proc.Attach(ctx, proc.Options{
-		Dir: dir, Socket: sock, Exe: append(append([]string{}, o.local.Keeper...), dir, sock),
-		Run: o.ID, Epoch: epoch, Env: o.environment(), Orphans: o.reached && o.local.Alone,
-	}, open)
+	opts := o.keeper()
+	opts.Epoch, opts.Env, opts.Orphans = epoch, o.environment(), o.reached && o.local.Alone
+	opts.Early, o.early = o.early, nil
+	k, states, err := proc.Attach(ctx, opts, open)
+	opts.Early.Drop() // unless it is the keeper now
 	if err != nil {
-		return nil, nil, exit.New(exit.Infra, "reach keeper", err, "see "+filepath.Join(dir, "keeper.log")+", then resume the run")
+		return nil, nil, exit.New(exit.Infra, "reach keeper", err, "see "+filepath.Join(opts.Dir, "keeper.log")+", then resume the run")
 	}
 	o.reached = true
 	failpoint.Hit("create.greeted")
@@ -290,6 +298,12 @@ func (o *Open) attach(ctx context.Context, epoch int64, open []belay.Key) (Keepe
 	return k, states, nil
 }
 
+// keeper is how the run's keeper is started and found.
+func (o *Open) keeper() proc.Options {
+	dir, sock := string(o.run.Folder), o.local.State.Socket(o.ID)
+	return proc.Options{Dir: dir, Socket: sock, Exe: append(slices.Clone(o.local.Keeper), dir, sock), Run: o.ID}
+}
+
 // Records are all records of the run, as they are on disk.
 func (o *Open) Records() ([]event.Record, error) { return o.run.Load() }
 
@@ -301,6 +315,7 @@ func (o *Open) Source(digest string) ([]byte, error) { return o.run.ReadBlob(dig
 
 // Close gives the run back.
 func (o *Open) Close() error {
+	o.early.Drop()
 	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.run.Close())
 }
 

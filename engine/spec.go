@@ -40,6 +40,7 @@ type Spec struct {
 	Patience    time.Duration // with a service that is down; 0 = the default, below it none
 	Tests       string        // the test command of the settings
 	Isolate     bool          // the run has a worktree of its own, whatever its recipe says
+	Drives      bool          // who makes the run drives it next: its keeper can start meanwhile
 	Shelves     []string      // folders that recipes were looked for in before all others
 }
 

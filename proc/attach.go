@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +41,7 @@ type Options struct {
 	Run    belay.RunID // the root run
 	Epoch  int64       // this driver's
 	Env    []string    // the base environment of all attempts
+	Early  *Early      // the keeper's process, if it is there already; it is used up
 
 	// Orphans says that this process started the dead keeper, is a subreaper
 	// and has no other children: all that came to it are ended with the run.
@@ -202,39 +202,19 @@ func begin(ctx context.Context, o Options) (*Keeper, error) {
 	return k, nil
 }
 
-// oneThread lets a keeper begin with what it sets itself otherwise, which stops
-// and starts its world. Its attempts have an environment of their own.
-const oneThread = "GOMAXPROCS=1"
-
-// startKeeper starts the keeper in a session of its own and waits until it says
-// that it is ready.
-func startKeeper(ctx context.Context, o Options) (int, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return 0, fmt.Errorf("start keeper: %w", err)
+// startKeeper starts the keeper, unless its process is there already, and waits
+// until it says that it is ready.
+func startKeeper(ctx context.Context, o Options) (pid int, err error) {
+	e := o.Early
+	if e == nil || e.used {
+		if e, err = StartEarly(o); err != nil {
+			return 0, err
+		}
 	}
-	defer r.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		_ = w.Close() // nothing was written
-		return 0, fmt.Errorf("start keeper: %w", err)
+	if err := e.ready(ctx); err != nil {
+		return 0, errors.Join(err, reapWithin(ctx, e.pid))
 	}
-	defer null.Close()
-	pid, err := syscall.ForkExec(o.Exe[0], o.Exe, &syscall.ProcAttr{
-		Dir: o.Dir, Env: append(os.Environ(), oneThread), Files: []uintptr{null.Fd(), w.Fd(), null.Fd()},
-		Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	_ = w.Close() // the keeper has its own
-	if err != nil {
-		return 0, fmt.Errorf("start keeper: %s: %w", o.Exe[0], err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now()) }) // closed when it is too late
-	defer stop()
-	line, err := bufio.NewReader(r).ReadString('\n')
-	if word := strings.TrimSpace(line); err == nil && word == sayReady {
-		return pid, nil
-	}
-	return 0, errors.Join(startError(ctx, line, err), reapWithin(ctx, pid))
+	return e.pid, nil
 }
 
 func startError(ctx context.Context, line string, err error) error {
@@ -262,13 +242,16 @@ func reapWithin(ctx context.Context, pid int) error {
 		case err != nil:
 			return fmt.Errorf("wait for keeper: %w", err)
 		}
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return fmt.Errorf("wait for keeper: %w", context.Cause(ctx))
-		case <-time.After(time.Millisecond):
 		}
+		awaitExit(pid, reapEach)
 	}
 }
+
+// reapEach is how long a wait for the end of a keeper lasts before its context is
+// asked.
+const reapEach = 20 * time.Millisecond
 
 // greetKeeper dials the keeper and says hello.
 func greetKeeper(ctx context.Context, o Options, open []belay.Key, silentAt time.Time) (*Keeper, *held, error) {

@@ -45,6 +45,11 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	a := &attempt{s: *s, started: time.Now(), out: newOutput(s), groups: map[int]bool{}, strays: map[int]bool{}}
 	k.live[s.Key] = a
 	failpoint.Hit("keeper.before_birth")
+	if k.begun != nil {
+		if err := k.begun(); err != nil {
+			return a, a.unborn(fault.Disk, fmt.Errorf("begin keeper log: %w", err))
+		}
+	}
 	if err := k.ledger.add(birthLine{Birth: s.Key}, s.Sync); err != nil {
 		return a, a.unborn(fault.Disk, err)
 	}

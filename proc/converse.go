@@ -2,6 +2,8 @@ package proc
 
 import (
 	"encoding/json"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -126,7 +128,8 @@ func (k *keeper) refuse(h *hello) *refusal {
 	return nil
 }
 
-// inaugurate writes the keeper line of the new epoch and takes it over.
+// inaugurate writes the keeper line of the new epoch and takes it over. The driver
+// does not wait until the first one of a log is on disk, but the first birth does.
 func (k *keeper) inaugurate(h *hello) error {
 	self, err := Self()
 	if err != nil {
@@ -137,13 +140,13 @@ func (k *keeper) inaugurate(h *hello) error {
 		return err
 	}
 	fresh := k.ledger.fresh()
-	if err := k.ledger.add(keeperLine{Keeper: self, Epoch: h.Epoch}, fresh); err != nil {
+	if err := k.ledger.add(keeperLine{Keeper: self, Epoch: h.Epoch}, false); err != nil {
 		return err
 	}
 	if fresh {
-		if err := ondisk.Names(k.o.Dir); err != nil {
-			return err
-		}
+		begun := make(chan error, 1)
+		k.work.Go(func() { begun <- errors.Join(dataSync(k.ledger.f), ondisk.Names(k.o.Dir)) })
+		k.begun = sync.OnceValue(func() error { return <-begun })
 	}
 	if h.Epoch > k.epoch {
 		k.closed = false

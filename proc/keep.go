@@ -68,6 +68,7 @@ type keeper struct {
 	lease   lease
 	reaping bool // a look for dead orphans is due
 	boot    string
+	begun   func() error // waits until a log that is new is on disk; nil = it was there
 }
 
 // place is where an exit is: in the log, or here when the log refused it.
@@ -77,10 +78,14 @@ type place struct {
 	exit *Exit
 }
 
-// Keep is the whole life of a keeper. It tells its starter on standard output
-// that it is ready, then serves drivers until none is there and nothing runs.
+// Keep is the whole life of a keeper. Where its standard input is a pipe it waits
+// for a word there, and leaves when none comes. It tells its starter on standard
+// output that it is ready, then serves drivers until none is there and nothing runs.
 // Ending ctx makes it leave as soon as nothing runs; it never ends a step.
 func Keep(ctx context.Context, o KeepOptions) error {
+	if !wanted(os.Stdin) {
+		return nil
+	}
 	lock, err := tryLock(o.Dir)
 	if err == nil && lock == nil {
 		err = ErrHeld
@@ -142,10 +147,11 @@ func newKeeper(o KeepOptions) (*keeper, error) {
 	}, nil
 }
 
-// The first line of a keeper on its standard output.
+// The first line of a keeper on its standard output, and the word to it.
 const (
 	sayReady = "ready"
 	sayHeld  = "held"
+	sayBegin = "begin"
 )
 
 // tell says on standard output how the start went and gives the error back.

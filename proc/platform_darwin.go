@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,6 +35,9 @@ func children() ([]int, error) {
 }
 
 func awaitDeparture(Identity) {} // without a subreaper nothing comes to the caller
+
+// awaitExit waits a moment for the end of a child.
+func awaitExit(_ int, most time.Duration) { time.Sleep(min(most, time.Millisecond)) }
 
 func zombies() bool { return false } // orphans go to the first process of the system
 

@@ -138,3 +138,15 @@ func hasStream(pid int, inode uint64) bool {
 	}
 	return false
 }
+
+// awaitExit waits for the end of a child, which is reaped by somebody else, but not
+// longer than that.
+func awaitExit(pid int, most time.Duration) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // an old kernel
+		time.Sleep(time.Millisecond)
+		return
+	}
+	defer unix.Close(fd)
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(most.Milliseconds())) // who asks looks again
+}

@@ -46,6 +46,7 @@ var roles = map[string]func([]string) error{
 	"as-driver": driverRole,
 	"as-reuse":  reuseRole,
 	"as-orphan": orphanRole,
+	"as-early":  earlyRole,
 }
 
 func graceArg(args []string) time.Duration {

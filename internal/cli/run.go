@@ -132,6 +132,7 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	if err != nil {
 		return err
 	}
+	spec.Drives = !o.detach
 	open, err := ws.local.Create(spec)
 	if err != nil {
 		return a.beginAgain(ws, cmd, name, o, err)
