@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,26 +138,34 @@ func (r *Run) number(group []*call) ([]row, error) {
 // statement, which is a transaction by itself. The first ones bring their table
 // along: a journal is blank or has a record, and a start waits for one sync less.
 func (r *Run) store(rows []row) error {
-	if len(rows) <= maxRows && !r.blank {
+	switch {
+	case !r.blank && len(rows) <= maxRows:
 		return r.insertRows(rows)
+	case !r.blank:
+		return transact(r.conn, func() error { return r.insertAll(rows) })
 	}
-	err := transact(r.conn, func() error {
-		if r.blank {
+	err := startLog(r.conn, func() error {
+		return transact(r.conn, func() error {
 			if err := upgrade(r.conn, 0, recordSteps); err != nil {
 				return err
 			}
-		}
-		for len(rows) > 0 {
-			n := min(len(rows), maxRows)
-			if err := r.insertRows(rows[:n]); err != nil {
-				return err
-			}
-			rows = rows[n:]
-		}
-		return nil
+			return r.insertAll(rows)
+		})
 	})
-	r.blank = r.blank && err != nil
+	if err == nil {
+		err = r.disk.syncFile(r.Journal() + "-wal")
+	}
+	r.blank = err != nil
 	return err
+}
+
+func (r *Run) insertAll(rows []row) error {
+	for some := range slices.Chunk(rows, maxRows) {
+		if err := r.insertRows(some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Run) insertRows(rows []row) error {

@@ -24,7 +24,7 @@ const tidyFor = 100 * time.Millisecond
 // disk is how databases reach the disk; the zero value is the real one.
 type disk struct {
 	vfs  string                  // the name of a registered VFS; "" is the system's
-	sync func(path string) error // nil is syncDir
+	sync func(path string) error // of a folder or a file; nil is syncDir
 	room func(path string) error // nil is roomAt
 }
 
@@ -34,6 +34,9 @@ func (d disk) syncDir(path string) error {
 	}
 	return syncDir(path)
 }
+
+// syncFile makes the bytes of a file durable.
+func (d disk) syncFile(path string) error { return d.syncDir(path) }
 
 func (d disk) uri(path string) string {
 	q := url.Values{"modeof": {path}} // for a log that SQLite makes anew
@@ -63,8 +66,12 @@ func (d disk) read(path string) (*sqlite3.Conn, error) {
 }
 
 func (d disk) open(path string, how sqlite3.OpenFlag) (*sqlite3.Conn, error) {
-	// Made here first, because SQLite would make them with the umask's mode.
+	// Made here first, because SQLite would make them with the umask's mode; but the
+	// log of a database that is empty it would remove first.
 	for _, side := range []string{"-wal", "-shm"} {
+		if side == "-wal" && fileSize(path) == 0 {
+			continue
+		}
 		if err := touch(path + side); err != nil && how != sqlite3.OPEN_READONLY {
 			return nil, err
 		}
@@ -97,13 +104,17 @@ func touch(path string) error {
 	return f.Close()
 }
 
+// autoCheckpoint keeps the log short: one that is soon written over instead of
+// growing syncs faster.
+const autoCheckpoint = "wal_autocheckpoint=64"
+
 // durable switches on what an acknowledged write depends on, and believes it
 // only after reading it back.
 func durable(c *sqlite3.Conn, path string) error {
 	wanted := []struct{ pragma, value string }{
 		{"journal_mode=WAL", "wal"},
 		{"synchronous=FULL", "2"},
-		{"wal_autocheckpoint=64", "64"}, // a short log is soon written over instead of growing, which syncs faster
+		{autoCheckpoint, "64"},
 		{"fullfsync=ON", "1"},
 		{"checkpoint_fullfsync=ON", "1"},
 	}
@@ -122,6 +133,18 @@ func durable(c *sqlite3.Conn, path string) error {
 		}
 	}
 	return nil
+}
+
+// startLog does the first write into a log that is new, and waits for no disk: what a
+// power cut leaves of it is a part that the log's own sums refuse, so all of it or
+// nothing. It is on disk with the next write that waits, or with syncFile. The
+// database itself is not written meanwhile, since nobody would wait for that.
+func startLog(c *sqlite3.Conn, do func() error) error {
+	err := c.Exec("PRAGMA synchronous=OFF; PRAGMA wal_autocheckpoint=0")
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, c.Exec("PRAGMA synchronous=FULL; PRAGMA "+autoCheckpoint))
 }
 
 // ask is the first column of a statement's first row, as text; "" for no row.

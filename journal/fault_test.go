@@ -45,7 +45,12 @@ func newTape(t *testing.T) (*tape, disk) {
 	vfs.Register(t.Name(), tp)
 	t.Cleanup(func() { vfs.Unregister(t.Name()) })
 	return tp, disk{vfs: t.Name(), sync: func(path string) error {
-		tp.note(op{kind: opSyncDir})
+		switch {
+		case isDir(path):
+			tp.note(op{kind: opSyncDir})
+		case !tp.lying:
+			tp.note(op{kind: opSync, name: filepath.Base(path)})
+		}
 		return syncDir(path)
 	}}
 }

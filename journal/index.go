@@ -132,11 +132,7 @@ func (s *State) openIndex() error {
 	if err := s.prepareIndex(conn); err != nil {
 		return first(err, conn.Close())
 	}
-	// A reader of a sound index may tidy up behind itself.
-	if _, err := conn.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, false); err != nil {
-		return first(err, conn.Close())
-	}
-	s.index = conn
+	s.index = conn // whose log stays when it is closed: it is short, and the next one goes on with it
 	return nil
 }
 
@@ -146,16 +142,22 @@ func (s *State) prepareIndex(c *sqlite3.Conn) error {
 	if err != nil {
 		return err
 	}
+	if fileSize(s.indexPath()) == 0 { // nothing was promised yet, so there is nothing to roll back
+		if err := c.Exec("PRAGMA journal_mode=MEMORY"); err != nil {
+			return err
+		}
+	}
 	if err := durable(c, s.indexPath()); err != nil {
 		return err
 	}
 	// A log with something in it is of somebody who came here before: it has its name.
-	if fileSize(s.indexPath()+"-wal") == 0 {
-		if err := s.disk.syncDir(s.dir); err != nil {
-			return err
-		}
+	if fileSize(s.indexPath()+"-wal") > 0 {
+		return migrate(c, at, steps)
 	}
-	return migrate(c, at, steps)
+	if err := s.disk.syncDir(s.dir); err != nil {
+		return err
+	}
+	return startLog(c, func() error { return migrate(c, at, steps) })
 }
 
 // NoteRun keeps a run's line: at its start, hold, stop and end.

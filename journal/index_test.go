@@ -116,6 +116,11 @@ func TestDamagedIndex(t *testing.T) {
 	} {
 		dir := usedState(t)
 		path := filepath.Join(dir, indexName)
+		c, err := disk{}.write(path) // a log beside it would mend what is spoiled
+		must(t, err)
+		_, err = askInt(c, "PRAGMA user_version")
+		must(t, err)
+		must(t, closeSound(c))
 		must(t, spoil(path))
 		s, err := OpenState(dir)
 		must(t, err)
@@ -177,3 +182,27 @@ func TestRunsByStatus(t *testing.T) {
 
 // rebuild fills the index as if it had been lost.
 func (s *State) rebuild() error { return s.change("rebuild index", s.fill) }
+
+// The log of an index that was moved away is not taken for one of the next index.
+func TestLogOfALostIndex(t *testing.T) {
+	t.Parallel()
+	dir := usedState(t)
+	path := filepath.Join(dir, indexName)
+	if fileSize(path+"-wal") == 0 {
+		t.Fatal("a closed index has no log: nothing is shown here")
+	}
+	must(t, os.Rename(path, path+".bad"))
+	s, err := OpenState(dir)
+	must(t, err)
+	if runs, err := s.Runs(); err != nil || len(runs) != 0 {
+		t.Errorf("%v, %v", runs, err)
+	}
+	must(t, s.NoteRun(Summary{ID: "k3f9q", Status: belay.Failed}))
+	must(t, s.Close())
+	s, err = OpenState(dir)
+	must(t, err)
+	if runs, err := s.Runs(); err != nil || len(runs) != 1 {
+		t.Errorf("%v, %v", runs, err)
+	}
+	must(t, s.Close())
+}

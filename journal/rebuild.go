@@ -80,6 +80,9 @@ func (s *State) records(id belay.RunID) ([]event.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.untouched() {
+		return nil, NeverBegan(id)
+	}
 	v, err := openView(f, s.disk)
 	if err != nil {
 		return nil, err

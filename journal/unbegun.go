@@ -59,6 +59,15 @@ func (f Folder) traces() bool {
 		fileSize(f.in(beatName)) > 0 || proc.Worked(string(f))
 }
 
+// untouched tells whether a journal is as it was made, without opening it: with a
+// table it would have a second page, or something in its log.
+func (f Folder) untouched() bool {
+	return fileSize(f.Journal()) <= pageSize && fileSize(f.Journal()+"-wal") == 0 && !f.traces()
+}
+
+// pageSize is that of all databases: SQLite's own.
+const pageSize = 4096
+
 // fileSize is the size of a file; of none it is 0.
 func fileSize(path string) int64 {
 	info, err := os.Lstat(path)
