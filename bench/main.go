@@ -66,6 +66,7 @@ func run() error {
 		{"gc", b.gc},
 		{"appends", b.appends},
 		{"dbos", b.dbos},
+		{"temporal", b.temporal},
 		{"resume", b.resume},
 		{"start", b.start},
 		{"memory", b.memory},

@@ -37,7 +37,10 @@ fi
 said 'server is built'
 (cd temporal && go vet ./... && go build -o "$out/belay-temporal" ./cmd/belay-temporal)
 said 'belay-temporal is built'
+scripts/install-agents.sh >"$out/agents" 2>&1 || { cat "$out/agents" >&2; exit 1; }
+agents=$PWD/e2e/agents/node_modules
+said 'real agents are installed'
 cd temporal
-BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal \
+BELAY_TEMPORAL_AGENTS=$agents BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal \
   go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
 said 'tests are done'

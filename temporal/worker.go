@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -31,25 +29,11 @@ type Worker struct {
 }
 
 const (
-	slotMemory   = 1 << 20 // KiB that an agent may take
 	controlSlots = 64
 	sticky       = time.Second      // how long a workflow waits for the process that knows it
 	deadlock     = 20 * time.Second // how long a turn may take
+	lastTurns    = time.Second      // for the turns that follow from the last attempts: one that is given to a worker that leaves is missed for half a minute
 )
-
-// slots is how many agents this machine's memory holds.
-func slots() int {
-	b, err := os.ReadFile("/proc/meminfo")
-	if err == nil {
-		for line := range strings.Lines(string(b)) {
-			if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
-				kib, _ := strconv.Atoi(f[1])
-				return max(2, kib/slotMemory)
-			}
-		}
-	}
-	return 16
-}
 
 // placeQueue is where a run is placed that has no host yet: on any worker, or on one
 // that has a label.
@@ -69,14 +53,17 @@ func (w Worker) Run(ctx context.Context, ready func()) error {
 	}
 	w.Engine.Accounts = h.Accounts
 	if w.Slots <= 0 {
-		w.Slots = slots()
+		w.Slots = slots(os.DirFS("/"))
 	}
+	w.Metrics.count("slots", int64(w.Slots))
 	all := w.workers(h)
 	var started []worker.Worker
 	defer func() {
 		w.Metrics.health(false)
-		for _, s := range started { // first what makes attempts: the others are needed until they have ended
-			s.Stop()
+		for i, s := range started { // first what makes attempts: the others are needed until they have ended
+			if s.Stop(); i == 0 {
+				<-time.After(lastTurns)
+			}
 		}
 		h.Leave(context.WithoutCancel(ctx))
 	}()
@@ -117,6 +104,7 @@ func (w Worker) workers(h *Host) []worker.Worker {
 	}
 	flows := worker.New(w.Client, w.Queue, worker.Options{
 		StickyScheduleToStartTimeout: sticky, DeadlockDetectionTimeout: deadlock, LocalActivityWorkerOnly: true,
+		WorkerStopTimeout: deadlock, // a turn that is given up is missed for as long as the server waits for it
 	})
 	flows.RegisterWorkflowWithOptions(Workflows{Version: w.Version}.Tree, workflow.RegisterOptions{Name: TreeWorkflow})
 	flows.RegisterWorkflowWithOptions(Workflows{}.Account, workflow.RegisterOptions{Name: AccountWorkflow})

@@ -136,8 +136,15 @@ func (w *drive) loop(ctx workflow.Context) error {
 		if err := w.sort(ctx); err != nil {
 			return err
 		}
+		takes := w.goes || !w.held && !w.asleep && w.tree.Status() == belay.Running
 		switch {
-		case w.goes || !w.held && !w.asleep && w.tree.Status() == belay.Running:
+		case takes && len(w.facts) > 0: // what ended is on record first, so that it is not found as open too
+			facts := w.facts
+			w.facts = nil
+			if err := w.take(ctx, facts, true); err != nil {
+				return err
+			}
+		case takes:
 			if err := w.attach(ctx); err != nil {
 				return err
 			}

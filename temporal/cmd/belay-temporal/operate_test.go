@@ -1,0 +1,205 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-run/belay/exit"
+)
+
+// held is a recipe whose first step goes on until somebody makes a file.
+const held = "name: held\nsteps:\n" +
+	"- {id: a, once: true, command: 'echo x >> starts; while [ ! -f go ]; do sleep 0.02; done; touch last'}\n" +
+	"- {id: b, command: 'test -f last; echo x >> second'}\n"
+
+// TestWorkerDrains: a worker that is told to end waits for what runs, if it was told to
+// wait, takes nothing new, and hands over what runs longer. The step runs once.
+//
+// promise: K1, K4
+func TestWorkerDrains(t *testing.T) {
+	addr := address(t)
+	for _, c := range []struct {
+		name   string
+		drain  []string
+		during func(s *site, w *crew) // after SIGTERM, before the next worker
+		found  []string
+	}{
+		{"waits", []string{"--drain", "1m"}, func(s *site, w *crew) {
+			s.comes("the end of its health", func() bool { return health(t, w) == http.StatusServiceUnavailable })
+			if !w.working() || s.has("last") {
+				t.Error("it did not wait for the step")
+			}
+			s.touch("go")
+			w.leaves(30 * time.Second)
+			if !s.has("last") {
+				t.Error("it ended before the step")
+			}
+		}, nil},
+		{"hands over at once", nil, func(_ *site, w *crew) { w.leaves(30 * time.Second) }, []string{"adopted"}},
+		{"waits, and hands over then", []string{"--drain", "2s"}, func(s *site, w *crew) {
+			began := time.Now()
+			w.leaves(30 * time.Second)
+			if took := time.Since(began); took < 2*time.Second {
+				t.Errorf("it waited for %s only", took)
+			}
+			if s.has("last") {
+				t.Error("the step ended")
+			}
+		}, []string{"adopted"}},
+		{"hands over what ends before the next one comes", nil, func(s *site, w *crew) {
+			w.leaves(30 * time.Second)
+			s.touch("go")
+			s.comes("the end of the step", func() bool { return s.has("last") })
+		}, []string{"harvested"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, addr, held)
+			w := s.worker(append(c.drain, "--listen", "127.0.0.1:0"))
+			end := s.begin("run", "recipe.yaml", "--id", "d1"+s.host)
+			s.comes("the step", func() bool { return s.has("starts") })
+			w.signal(syscall.SIGTERM)
+			c.during(s, w)
+			if s.has("second") {
+				t.Error("a worker that was told to end began another step")
+			}
+			s.worker(nil)
+			if slices.Contains(c.found, "adopted") {
+				s.comes("its new worker", func() bool { return len(found(s.records("d1"+s.host))) > 0 })
+			}
+			s.touch("go")
+			again := time.Now()
+			if code, out := end(); code != 0 {
+				t.Fatalf("the run ended with %d: %s", code, out)
+			}
+			if took := time.Since(again); took > 20*time.Second {
+				t.Errorf("it went on only after %s", took)
+			}
+			if a, b := s.lines("starts"), s.lines("second"); a != 1 || b != 1 {
+				t.Errorf("the steps ran %d and %d times", a, b)
+			}
+			got := slices.DeleteFunc(found(s.records("d1"+s.host)), func(how string) bool { return how == "unborn" }) // the second step, which nobody was there to begin
+			if !slices.Equal(got, c.found) {
+				t.Errorf("the attempt was found %q, want %q", got, c.found)
+			}
+		})
+	}
+}
+
+var listens = regexp.MustCompile(`http://(\S+)/healthz`)
+
+// get asks a worker for a page; 0 = it does not listen.
+func get(t *testing.T, w *crew, page string) (int, string) {
+	t.Helper()
+	at := listens.FindStringSubmatch(w.said.String())
+	if at == nil {
+		return 0, ""
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at[1]+page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, "" // not yet, or not any more
+	}
+	defer func() { _ = resp.Body.Close() }() // only read
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return resp.StatusCode, string(b)
+}
+
+func health(t *testing.T, w *crew) int {
+	t.Helper()
+	code, _ := get(t, w, "/healthz")
+	return code
+}
+
+// TestWorkerIsWatched: /healthz tells whether a worker takes work, and /metrics counts
+// what it does, in the form that Prometheus reads.
+//
+// promise: X
+func TestWorkerIsWatched(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, address(t), held)
+	w := s.worker([]string{"--listen", "127.0.0.1:0", "--slots", "3"})
+	s.comes("its health", func() bool { return health(t, w) == http.StatusOK })
+	value := func(name string) string {
+		_, text := get(t, w, "/metrics")
+		for line := range strings.Lines(text) {
+			if n, v, ok := strings.Cut(strings.TrimSpace(line), " "); ok && (n == name || strings.HasPrefix(n, name+"{")) {
+				return v
+			}
+		}
+		return ""
+	}
+	end := s.begin("run", "recipe.yaml", "--id", "m1"+s.host)
+	s.comes("the step", func() bool { return s.has("starts") })
+	s.comes("the attempt", func() bool { return value("belay_attempts") == "1" })
+	if v := value("belay_slots"); v != "3" {
+		t.Errorf("belay_slots is %q, want 3", v)
+	}
+	s.touch("go")
+	if code, out := end(); code != 0 {
+		t.Errorf("the run ended with %d: %s", code, out)
+	}
+	s.comes("no attempt", func() bool { return value("belay_attempts") == "0" })
+	if v := value("temporal_request_total"); v == "" || v == "0" {
+		t.Errorf("the requests of the SDK are %q", v)
+	}
+	_, text := get(t, w, "/metrics")
+	shape := regexp.MustCompile(`^(# TYPE \w+ (counter|gauge)|\w+(\{(\w+="[^"]*",?)*\})? -?[0-9.e+-]+)$`)
+	for line := range strings.Lines(text) {
+		if !shape.MatchString(strings.TrimSuffix(line, "\n")) {
+			t.Errorf("no line of metrics: %q", line)
+		}
+	}
+	w.signal(syscall.SIGTERM)
+	w.leaves(30 * time.Second)
+	if code := health(t, w); code != 0 {
+		t.Errorf("a worker that has ended answers %d", code)
+	}
+}
+
+// TestWorkerHasSlots: a worker makes no more attempts at the same time than it has
+// slots, and control has others: a cancel does not wait for a slot.
+//
+// promise: X
+func TestWorkerHasSlots(t *testing.T) {
+	t.Parallel()
+	recipe := "name: slots\nsteps:\n"
+	for _, id := range []string{"a", "b", "c", "d"} {
+		recipe += "- {id: " + id + ", needs: [], command: 'echo x >> began; sleep 300'}\n"
+	}
+	s := newSite(t, address(t), recipe)
+	w := s.worker([]string{"--listen", "127.0.0.1:0", "--slots", "2"})
+	end := s.begin("run", "recipe.yaml", "--id", "s1"+s.host)
+	s.comes("two attempts", func() bool { return s.lines("began") == 2 })
+	s.comes("four on record", func() bool {
+		n := 0
+		for _, r := range s.records("s1" + s.host) {
+			if r.Event.Kind() == "attempt.started" {
+				n++
+			}
+		}
+		return n == 4
+	})
+	if _, text := get(t, w, "/metrics"); !strings.Contains(text, "\nbelay_attempts 2\n") {
+		t.Error("it is not two attempts that it makes")
+	}
+	s.must("cancel", "s1"+s.host)
+	if code, out := end(); code != int(exit.Aborted) {
+		t.Errorf("the run ended with %d: %s", code, out)
+	}
+	if n := s.lines("began"); n != 2 {
+		t.Errorf("%d steps began, want 2", n)
+	}
+}
