@@ -55,7 +55,7 @@ var acts = []ActRow{
 	{Act: ActRecover, Words: "recovery agent", Planned: true, Helper: RoleRecovery},
 	{Act: ActFallback, Words: "fallback", Planned: true, Again: true},
 	{Act: ActSkip, Words: "skip", Planned: true, Classic: ActSkip, Ends: true},
-	{Act: ActGiveUp, Words: "give up", Planned: true, Ends: true},
+	{Act: ActGiveUp, Words: "gave up", Planned: true, Ends: true},
 	{Act: ActAbort, Words: "abort", Asked: true, Planned: true, Classic: ActAbort, Ends: true},
 	{Act: ActHold, Words: "ask a person", Planned: true, Classic: ActEscalate, Ends: true},
 	{Act: ActNone, Words: "nothing", Asked: true},

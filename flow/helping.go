@@ -116,7 +116,7 @@ func (s *State) nextHelper(i int, now time.Time, room int) (command, bool) {
 		}
 		return effect.Ask{Key: s.helperKey(i).About(belay.TopicAgent), Question: effect.AskAgent{Name: s.agentName(i)}}, false
 	case !a.grant.OK && a.grant.Until.IsZero() && !a.grant.Spent: // the budget: a person's
-		return s.partHelper(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s. Is the work there, shall it run again, has it failed, or shall it be skipped?",
+		return s.partHelper(i, s.ask(i, fmt.Sprintf("step %s failed (%s), and an agent that could help may not start: %s."+howOn,
 			s.prog.Steps[i].ID, st.failure.Cause, a.grant.Error))), false
 	case !a.grant.OK, s.lostOut(i, now):
 		return s.partHelper(i, s.chosen(i, s.decide(i, now))), false

@@ -501,7 +501,7 @@ func TestNoRecoveryAfterACancel(t *testing.T) {
 // promise: A7
 func TestRecoveryThatTheBudgetForbidsIsAPersons(t *testing.T) {
 	w := calls(t, "")
-	w.turn(Fact{"r", event.AnswerGiven{Key: "r:call@recovery.1?agent", Answer: effect.AnswerAgent{Error: "40 of 40 agent starts are used"}}})
+	w.turn(Fact{"r", event.AnswerGiven{Key: "r:call@recovery.1?agent", Answer: effect.AnswerAgent{Error: "40 agent starts (limit 40) are used"}}})
 	w.wantStarts("")
 	w.wantStatus(belay.Held, 0)
 }

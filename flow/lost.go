@@ -63,7 +63,7 @@ func (s *State) settleLost(i int, now time.Time, room int) (command, bool) {
 		}
 	}
 	if def.Once && (passed || !verdict.Spoke(st.verify)) { // nobody can say that it may run again
-		return s.ask(i, fmt.Sprintf("step %s must not run twice, and %s. Is the work there, shall it run again, has it failed, or shall it be skipped?", def.ID, why)), false
+		return s.ask(i, fmt.Sprintf("step %s must not run twice, and %s."+howOn, def.ID, why)), false
 	}
 	return note{Event: event.RecoveryChosen{Path: def.ID, Plan: plan}}, false
 }

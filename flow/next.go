@@ -84,7 +84,7 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 	case st.vouched != nil:
 		return s.confirm(i, now, room)
 	case st.verdict != nil && st.verdict.Unknown:
-		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle. Is the work there, shall it run again, has it failed, or shall it be skipped?", def.ID)), false
+		return s.ask(i, fmt.Sprintf("step %s must not run twice and was cut off in the middle."+howOn, def.ID)), false
 	case st.gone:
 		return s.settleLost(i, now, room)
 	}
@@ -96,19 +96,22 @@ func (s *State) nextSettle(i int, now time.Time, room int) (command, bool) {
 		return s.doCheck(i, room)
 	}
 	if s.doubted(i) && verdict.Passed(st.verify) && gives(def) {
-		return s.ask(i, fmt.Sprintf("step %s must not run twice; it failed, its check passes, and nobody has what it had to print. Is the work there, shall it run again, has it failed, or shall it be skipped?", def.ID)), false
+		return s.ask(i, fmt.Sprintf("step %s must not run twice; it failed, its check passes, and nobody has what it had to print."+howOn, def.ID)), false
 	}
 	return s.judge(i, c), false
 }
 
 // held is the question about a step for which only a person can do something.
 func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
-	text := fmt.Sprintf("step %s failed (%s).", p, f.Cause)
+	text := fmt.Sprintf("step %s failed: %s.", p, f.Cause)
 	if f.Hint != "" && plan.Policy != "" {
-		text += " What may help: " + f.Hint + "."
+		text += " Hint: " + f.Hint + "."
 	}
-	return text + " Is the work there, shall it run again, has it failed, or shall it be skipped?"
+	return text + howOn
 }
+
+// howOn ends every question about a held step. Its words are those of the choices.
+const howOn = " Choose: done (its work is there), again (run it again), fail (it stays failed), skip (go on without it)."
 
 // ask holds a step for a person.
 func (s *State) ask(i int, question string) command {

@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -46,13 +47,19 @@ type Recipe struct {
 	MaxAgents   *expr.Expr // how many agents a run of it may start; nil = not said
 	Steps       []Step
 	Digest      string // SHA-256 of the source, in hex
-	File        string
+	File        string // one below Shipped is a part of Belay
 
 	extendsPos Pos   // of the parent's name
 	hookUses   []use // what the hooks read, ends and max_agents
 	endsPlace  place
 	secretPos  []Pos // of the names of secrets
 }
+
+// Shipped stands for a folder in the names of the recipes that are part of Belay.
+const Shipped = "(shipped)"
+
+// IsShipped tells whether the recipe is a part of Belay.
+func (r *Recipe) IsShipped() bool { return strings.HasPrefix(r.File, Shipped+"/") }
 
 // Var is a default of the context.
 type Var struct {

@@ -222,7 +222,7 @@ func TestEveryPlanSpeaks(t *testing.T) {
 	if p.Policy != "belay" || p.Class != belay.ClassAuth || p.Level != belay.LevelTyped || p.Print != "0123" || p.Rule != "auth" {
 		t.Errorf("%+v", p)
 	}
-	if p.Reason != "there is no login, or a bad one, and only a person can change that: 401 no key" {
+	if p.Reason != "not logged in, or wrong credentials, and only a person can change that: 401 no key" {
 		t.Error(p.Reason)
 	}
 	if len(p.Refused) != 1 || p.Refused[0] != (belay.NotTaken{Act: belay.ActFailover, Why: "no other agent is there"}) {

@@ -23,6 +23,9 @@ func ExampleChoose() {
 		s.History.Key = belay.Key(fmt.Sprintf("run:step.%d", s.History.Failed))
 		plan := recovery.Choose(s)
 		fmt.Printf("%s: %s\n", plan.Act, plan.Reason)
+		if plan.Act == belay.ActRetry {
+			fmt.Printf("  after %s\n", plan.Due.Sub(s.Now).Round(100*time.Millisecond))
+		}
 		for _, not := range plan.Refused {
 			fmt.Printf("  no %s: %s\n", not.Act, not.Why)
 		}
@@ -37,15 +40,20 @@ func ExampleChoose() {
 		s.Now = plan.Due
 	}
 	// Output:
-	// retry: the service or the network failed: again in 1.4s (529 overloaded)
-	// retry: the service or the network failed: again in 2.6s (529 overloaded)
-	// failover: the service or the network failed: codex takes over (529 overloaded)
+	// retry: the service or the network failed: 529 overloaded
+	//   after 1.4s
+	// retry: the service or the network failed: 529 overloaded
+	//   after 2.6s
+	// failover: the service or the network failed: 529 overloaded; codex takes over
 	//   no retry: tried 2 times for it already
-	// retry: the service or the network failed: again in 1.1s (529 overloaded)
-	// retry: the service or the network failed: again in 4s (529 overloaded)
-	// retry: the service or the network failed: again in 900ms (529 overloaded)
+	// retry: the service or the network failed: 529 overloaded
+	//   after 1.1s
+	// retry: the service or the network failed: 529 overloaded
+	//   after 4s
+	// retry: the service or the network failed: 529 overloaded
+	//   after 900ms
 	//   no failover: no other agent is there
-	// give_up: the service or the network failed, 7 attempts failed, and no recovery is left: 529 overloaded
+	// give_up: 7 attempts failed, and no other recovery applies: 529 overloaded
 	//   no retry: tried 3 times for it already
 	//   no failover: no other agent is there
 	//   no retry: nobody knows when it can go on

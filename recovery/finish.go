@@ -67,17 +67,12 @@ func (c *chooser) fallback() (belay.Plan, bool) {
 	return belay.Plan{}, false
 }
 
-// failedWords says what is wrong, where that is known, and that it stays so.
+// failedWords says that it stays failed.
 func (c *chooser) failedWords() string {
-	s := &c.s
-	what := "it failed"
-	if plain(s.Failure.Class) != belay.ClassUnknown {
-		what = s.Failure.Class.Row().Words
+	if n := c.s.History.Failed; n > 1 {
+		return fmt.Sprintf("%d attempts failed, and no other recovery applies", n)
 	}
-	if s.History.Failed > 1 {
-		return fmt.Sprintf("%s, %d attempts failed, and no recovery is left", what, s.History.Failed)
-	}
-	return what + ", and no recovery is left"
+	return "no automatic recovery applies"
 }
 
 func (c *chooser) giveUpRule() string {

@@ -35,35 +35,23 @@ func clip(text string, n int) string {
 // reason says in one sentence why a recovery is taken.
 func (c *chooser) reason(p belay.Plan, w way) string {
 	s := &c.s
-	what := s.Failure.Class.Row().Words
-	switch p.Act {
-	case belay.ActRetry:
-		what += fmt.Sprintf(": again in %s", rounded(p.Due.Sub(s.Now)))
-		if w.park {
-			what = s.Failure.Class.Row().Words + ": it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
-		}
-	case belay.ActResume:
-		what += ": its session is continued"
-	case belay.ActFresh:
-		what += ": a new session takes over the work"
-	case belay.ActFailover:
-		what += ": " + p.Agent + " takes over"
-	case belay.ActReassign:
-		what += ": role " + p.Role + " takes over, which may do it"
-	case belay.ActRepair:
-		what += ": an agent mends it"
-	case belay.ActDecompose:
-		what += ": it is split into smaller parts"
-	case belay.ActRecover:
-		what = "the sub-recipe failed: an agent tries to finish its work"
-	case belay.ActFallback, belay.ActSkip, belay.ActGiveUp, belay.ActAbort, belay.ActHold,
-		belay.ActNone, belay.ActVerify, belay.ActRetryAfter, belay.ActEscalate, belay.ActStop: // none is tried
-		what += ": " + p.Act.Row().Words
+	what := s.cause()
+	if w.park {
+		what += "; it waits until " + p.Due.UTC().Format("2006-01-02 15:04:05 MST")
+	}
+	if p.Act == belay.ActFailover {
+		what += "; " + p.Agent + " takes over"
+	}
+	if p.Act == belay.ActReassign {
+		what += "; role " + p.Role + " may do it"
 	}
 	if p.Timeout > 0 {
-		what += fmt.Sprintf(", with %s instead of %s", p.Timeout, s.Timeout)
+		what += fmt.Sprintf("; it has %s instead of %s", p.Timeout, s.Timeout)
 	}
-	return what + " (" + s.cause() + ")"
+	if row := s.Failure.Class.Row(); row.Named && s.Failure.Level != belay.LevelText {
+		return row.Words + ": " + what
+	}
+	return what
 }
 
 // brief is what the next attempt is told. What the last one printed is added by

@@ -95,6 +95,14 @@ func (c *AgentCost) add(a *Attempt) {
 // Wall is how long the agent worked.
 func (c AgentCost) Wall() time.Duration { return time.Duration(c.WallMS) * time.Millisecond }
 
+// RecoveriesWords are how many recoveries were taken, and how many may be.
+func RecoveriesWords(taken, most int) string {
+	if taken == 1 {
+		return fmt.Sprintf("1 recovery (limit %d)", most)
+	}
+	return fmt.Sprintf("%d recoveries (limit %d)", taken, most)
+}
+
 // StartsWords are how many agents were started, of how many may be. More than that are
 // started when a session that broke off is continued.
 func StartsWords(starts, allowed int) string {
@@ -105,5 +113,8 @@ func StartsWords(starts, allowed int) string {
 		}
 		return fmt.Sprintf("%d agent %s (the budget was %d)", starts, word, allowed)
 	}
-	return fmt.Sprintf("%d of %d agent starts", starts, allowed)
+	if starts == 1 {
+		return fmt.Sprintf("1 agent start (limit %d)", allowed)
+	}
+	return fmt.Sprintf("%d agent starts (limit %d)", starts, allowed)
 }

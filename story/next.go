@@ -27,7 +27,7 @@ func (n Next) Line(name string) string {
 		typed = append(typed, c.Text(name))
 	}
 	if n.Advice == RunAgain {
-		return strings.Join(typed, "  |  ")
+		return strings.Join(typed, ", or ")
 	}
 	return strings.Join(typed, ", then ")
 }

@@ -59,7 +59,8 @@ func failedIn(t *flow.Tree, at Place) (Placed, bool) {
 }
 
 // Worded is a failure in the words of its class, where those say more than its cause.
-// The step is not named. Of a kind that only the recipe names there is nothing to say.
+// The step is not named. Of a kind that only the recipe names there is nothing to say, and
+// a class that was only guessed from text stands in front of no fact.
 func Worded(f *belay.Failure) string {
 	if f.Rule == belay.RuleDeclared {
 		return Plain(f.Cause)
@@ -68,8 +69,14 @@ func Worded(f *belay.Failure) string {
 	if f.Kind == belay.RecipeFailure && cause != f.Cause {
 		return cause // the step that failed in it says why
 	}
+	if f.Kind == belay.BashFailure && Guessed(f.Level) {
+		return cause
+	}
 	return meaning(f.Kind, f.Class) + cause
 }
+
+// Guessed tells whether a class was given for words alone.
+func Guessed(l belay.Level) bool { return l == belay.LevelText || l == belay.LevelUnknown }
 
 // meaning is what a kind and a class of failures say in front of a cause.
 func meaning(kind belay.FailureKind, class belay.Class) string {
@@ -83,10 +90,13 @@ func meaning(kind belay.FailureKind, class belay.Class) string {
 		return belay.ClassTimeout.Row().Words + ": "
 	case belay.HollowSuccess:
 		if row.Named && class != belay.ClassHollow {
-			return belay.ClassHollow.Row().Words + ", " + row.Words + ": "
+			return row.Words + ": "
 		}
-		return belay.ClassHollow.Row().Words + ": "
+		return ""
 	case belay.Infrastructure, belay.BashFailure, belay.RecipeFailure:
+		if kind == belay.BashFailure && row.Kind == belay.Infrastructure {
+			return "" // of a shell step, whose class was guessed
+		}
 		if row.Named {
 			return row.Words + ": "
 		}

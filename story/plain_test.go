@@ -14,8 +14,8 @@ func TestWorded(t *testing.T) {
 		f    belay.Failure
 		want string
 	}{
-		{belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: "x"}, "it ended without work: x"},
-		{belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassAuth, Cause: "x"}, "there is no login, or a bad one: x"},
+		{belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: "x"}, "x"},
+		{belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassAuth, Cause: "x"}, "not logged in, or wrong credentials: x"},
 		{belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Cause: "x"}, "the machine lacks something: x"},
 		{belay.Failure{Kind: belay.Infrastructure, Class: belay.ClassInfrastructure, Rule: belay.RuleDeclared, Cause: "x"}, "x"},
 		{belay.Failure{Kind: belay.AgentTimeout, Class: belay.ClassTimeout, Cause: "x"}, "it took too long: x"},

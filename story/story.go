@@ -164,6 +164,16 @@ func (s *Story) Def(at Place) *recipe.Step {
 	return nil
 }
 
+// Minor tells whether a step that ended well is news only for those who want everything:
+// a command or a call between the agents of a shipped recipe.
+func (s *Story) Minor(at Place) bool {
+	def := s.Def(at)
+	if def == nil || def.Type.Agent() || def.Type.Asks() || def.Type.Child() {
+		return false
+	}
+	return s.state(at.Run).Recipe().IsShipped()
+}
+
 // role is the role that a step has: that it was given, or that of its recipe.
 func (s *Story) role(st *Step) string {
 	role := string(recovery.Coder)

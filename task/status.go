@@ -279,7 +279,7 @@ func (j *judgement) closing(r reflection, unproven int) string {
 	case j.Status == Achieved:
 		return string(Achieved)
 	case j.Status == Partial && len(j.Missing) > 0:
-		word := "missing"
+		word := "not met"
 		if unproven == len(j.Missing) {
 			word = "unproven"
 		}

@@ -17,7 +17,7 @@ func TestReadReflection(t *testing.T) {
 		want Status
 	}{
 		{`{"goal_status": "ACHIEVED", "summary": "s"}`, Achieved},
-		{`{"goal_status": "PARTIAL -- c3 is missing"}`, Partial},
+		{`{"goal_status": "PARTIAL -- c3 is not met"}`, Partial},
 		{`{"goal_status": "not achieved"}`, NotAchieved},
 		{`{"goal_status": "HOLLOW"}`, Hollow},
 		{`"{\"goal_status\": \"PARTIAL\"}"`, Partial},
@@ -193,8 +193,8 @@ func TestBestRound(t *testing.T) {
 		}
 	}
 	// what counts is the round whose files are there
-	got := call(t, "best-round", `{"rounds": [{"status": "PARTIAL", "line": "PARTIAL -- c2 is missing", "met": 1, "total": 2}, {"status": "NOT_ACHIEVED", "met": 0, "total": 2}], "standing": true, "why": "a file was changed"}`)
-	if got["round"] != 2.0 || got["status"] != "NOT_ACHIEVED" || fmt.Sprint(got["warnings"]) != "[round 1 was better (PARTIAL -- c2 is missing), but what is there is the work of the last round: a file was changed]" {
+	got := call(t, "best-round", `{"rounds": [{"status": "PARTIAL", "line": "PARTIAL -- c2 is not met", "met": 1, "total": 2}, {"status": "NOT_ACHIEVED", "met": 0, "total": 2}], "standing": true, "why": "a file was changed"}`)
+	if got["round"] != 2.0 || got["status"] != "NOT_ACHIEVED" || fmt.Sprint(got["warnings"]) != "[round 1 was better (PARTIAL -- c2 is not met), but what is there is the work of the last round: a file was changed]" {
 		t.Errorf("standing: %v", got)
 	}
 	if got := call(t, "best-round", `{"rounds": [{"status": "PARTIAL", "met": 1, "total": 2}], "standing": true}`); got["round"] != 1.0 || got["warnings"] != nil {

@@ -142,7 +142,7 @@ func (c claim) done(basis effect.Basis, sure int) effect.Verdict {
 // empty is the verdict about a run without what was expected of it.
 func (c claim) empty(cause string, sure int) effect.Verdict {
 	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
-		Hint: "nothing counts as done without evidence; if no change is needed, set expect: none on the step"}
+		Hint: "an agent step must leave what it is expected to (see expect:); if this step needs to leave nothing, add expect: none to it"}
 	return effect.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
 }
 

@@ -29,12 +29,12 @@ func agentExamples() map[string]agentExample {
 				"a knot holds the night\nthe rope remembers each hand\nmorning, still hanging\n",
 		},
 		"14-hollow-caught": {
-			code: 6, talk: "it ended without work: nothing changed in the working tree", then: []string{"judge", "x", "fix"},
+			code: 6, talk: "nothing changed in the working tree", then: []string{"judge", "x", "fix"},
 			answer: "hollow (95 % sure; expected: change)\n" +
-				"  it ended without work: nothing changed in the working tree\n" +
-				"  hint     nothing counts as done without evidence; if no change is needed, set expect: none on the step\n" +
-				"  for      1 tool call ended well\n  for      an answer of 50 characters\n" +
-				"  against  nothing changed in the working tree\n",
+				"  nothing changed in the working tree\n" +
+				"  hint              an agent step must leave what it is expected to (see expect:); if this step needs to leave nothing, add expect: none to it\n" +
+				"  evidence for      1 tool call ended well\n  evidence for      an answer of 50 characters\n" +
+				"  evidence against  nothing changed in the working tree\n",
 		},
 		"15-hang-and-resume": {
 			env: []string{"BELAY_AGENTS_SILENCE=2s"}, talk: "its session is continued",
@@ -50,11 +50,11 @@ func agentExamples() map[string]agentExample {
 			then: []string{"answer", "x", "second", "again", "--why", "one more is fine"}, answer: "*",
 		},
 		"19-repair": {
-			talk: "an agent is asked to mend it: exit 1: --- FAIL: Test_subtract",
+			talk: "exit 1: --- FAIL: Test_subtract; next: an agent is asked to fix it",
 			then: []string{"logs", "x", "report"}, answer: "one and one is two\ntwo less one is one\n",
 		},
 		"20-failover": {
-			args: []string{"--staff", "understudy"}, talk: "understudy takes over, attempt 2: the account is used up",
+			args: []string{"--staff", "understudy"}, talk: "the account is used up: usage limit reached (HTTP 429) (scripted, no change); next: understudy takes over, attempt 2",
 			then: []string{"logs", "x", "report"}, answer: "it is called Ariadne\n",
 		},
 		"21-fallback": {

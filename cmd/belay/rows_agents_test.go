@@ -185,7 +185,7 @@ func nameRows() []row {
 	}
 }
 
-var waited = regexp.MustCompile(`too many calls: again in (\S+) `)
+var waited = regexp.MustCompile(`recovery: retry after (\S+), too many calls`)
 
 // endRows are about how the work of an agent ends.
 func endRows() []row {
@@ -200,11 +200,11 @@ func endRows() []row {
 			p.started("x")
 			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n") // its clock is fast: these waits are long
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429", "--staff", "")
-			p.says("recovery: retry, too many calls", "attempt 2, its session is continued", "done by a.2")
+			p.says("recovery: retry after ", "too many calls", "attempt 2, same session", "done by a.2")
 			p.belay(0, "rehearse", "r.yaml", "--inject", "a=429:3", "--staff", "understudy")
 			p.says("understudy takes over", "done by a.4")
 			p.belay(8, "rehearse", "r.yaml", "--inject", "a=429:*", "--staff", "")
-			p.says("too many requests (HTTP 429)", "attempts failed, and no recovery is left")
+			p.says("too many requests (HTTP 429)", "attempts failed, and no other recovery applies")
 		}),
 		unlike("65b", "how long it waits before it starts an agent again after a rate limit", "1, 2, 4, 8 and 10 minutes", "rate-limit-waits", func(p *place) {
 			p.put("r.yaml", "name: r\nsteps: [{id: a, prompt: p, output: v, expect: answer}]\n")
@@ -233,7 +233,7 @@ func endRows() []row {
 		}),
 		unlike("70", "an agent that ends well and prints nothing", "is done", "hollow", func(p *place) {
 			p.played(6, "steps: [{id: a, prompt: p, output: v, expect: answer}]\n", "[{answer: ''}]\n")
-			p.says("it ended without work: there is no answer")
+			p.says("there is no answer")
 			p.phases("a failed")
 			p.played(0, "steps: [{id: a, prompt: p, expect: none}]\n", "[{answer: ''}]\n")
 			p.phases("a done")
@@ -256,7 +256,7 @@ func jsonAgentRows() []row {
 		}),
 		unlike("37d", "parse_json_required and an agent that prints no JSON", "the step fails when it was asked once more", "repairs", func(p *place) {
 			p.played(1, fmt.Sprintf(ask, ", parse_json_required: true"), "[{append: {path: starts, text: x}}, {answer: just words}]\n")
-			p.says("repair")
+			p.says("which is told what failed")
 			p.started("xxxx") // asked once more, and both again as a repair
 			p.phases("ask failed", "see waiting")
 		}),

@@ -147,6 +147,7 @@ func runScripts(t *testing.T, long bool) {
 	files := longestFirst(t, filepath.Join("testdata", "script", "*.txtar"))
 	testscript.Run(t, testscript.Params{
 		Files:               slices.DeleteFunc(files, func(file string) bool { return isLong(t, file) != long }),
+		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,

@@ -25,7 +25,7 @@ func (a *app) stopCommand() *cobra.Command {
 	cmd.Args = args(0, 1, "RUN or --all")
 	one := cmd.RunE
 	var all bool
-	cmd.Flags().BoolVar(&all, "all", false, "stop every run that has not ended or come to rest")
+	cmd.Flags().BoolVar(&all, "all", false, "stop every run that is still running")
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		switch {
 		case all && len(given) > 0:

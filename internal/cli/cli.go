@@ -170,25 +170,27 @@ func (a *app) checkFlags(cmd *cobra.Command, _ []string) error {
 }
 
 // shortHelp is what fits on a small screen; belay --help has all commands.
-const shortHelp = `Belay runs AI coding agents unattended, checks their work and continues after a crash.
+const shortHelp = `Belay runs AI coding agents unattended, checks their work, and resumes after a crash
+of the agent, of Belay or of the machine.
 
 Run:
-  belay demo              see failures being caught, in seconds, without an account
-  belay do "TASK"         carry out a task from a sentence
-  belay run RECIPE        run a recipe
-  belay rehearse RECIPE   try a recipe with scripted agents, without cost
-  belay resume            continue the run that needs it
+  belay demo              show how Belay catches failures; takes seconds, needs no account
+  belay do "TASK"         carry out a task that is described in a sentence
+  belay run RECIPE        run a recipe: a YAML file with steps
+  belay rehearse RECIPE   test a recipe with simulated agents and faults, without cost
+  belay resume            continue the newest run that is not finished
 Look:
   belay why               what happened, and what to do now
   belay show, logs        the steps of a run, and what they printed
+  belay receipt           what a run changed, and what proves that it is right
   belay runs, inbox       all runs; what waits for you
 Act:
-  belay answer, approve   answer what a run asks
-  belay stop, pause       end a run that can be resumed; let it come to a rest
-  belay watch             resume runs that died, tell you about those that need you
-Keep:
+  belay answer, approve   answer a question of a run; approve a step that asks for it
+  belay stop, pause       stop a run now; pause it after its running steps
+  belay watch             keep watching: resume runs that died, report those that need you
+Maintain:
   belay doctor            check whether this machine is ready
-  belay gc, rm, prune     remove what runs left behind, or put it away
+  belay gc, rm, prune     remove unused worktrees; delete a run; archive old runs
 
 All commands and flags: belay --help; one of them: belay COMMAND --help
 `
@@ -238,7 +240,7 @@ func args(least, most int, what string) cobra.PositionalArgs {
 		case len(given) < least:
 			return usage(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
 		case most >= 0 && len(given) > most:
-			return usage(cmd, fmt.Errorf("%s takes %s, and %q is too much", cmd.Name(), what, given[most]))
+			return usage(cmd, fmt.Errorf("unexpected argument %q: %s takes %s", given[most], cmd.Name(), what))
 		}
 		return nil
 	}

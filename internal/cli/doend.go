@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
@@ -59,7 +58,7 @@ func (a *app) answerLine(o *engine.Open) {
 
 // taskEnd prints the end of a task: first the answer or the plan, which are the
 // result, then what it came to and what to type next.
-func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, took time.Duration, kept []hand.Kept) {
+func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, kept []hand.Kept) {
 	t := acc.Task
 	said := wordsOf(t)
 	a.out.acts = a.out.acts && said == "" && !t.Planned // a result that nobody got is none
@@ -79,7 +78,7 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 	if said != "" {
 		a.out.line("")
 	}
-	a.out.lines(withReceipt(tui.TaskSummary(acc, o.Tree, res, took, a.workLines(ctx, o, t, kept), a.name()), a.name(), o.ID))
+	a.out.lines(withReceipt(tui.TaskSummary(acc, o.Tree, res, a.workLines(ctx, o, t, kept), a.name()), a.name(), o.ID))
 }
 
 // workLines say where the work of a task is: the branch of the result, and those of

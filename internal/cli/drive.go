@@ -81,7 +81,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if !asJSON {
 		a.unreviewed(acc, ws.state.Folder(o.ID))
 		a.stuck(o.Tree, res.Status)
-		a.summary(ctx, o, acc, res, time.Now(), kept, view.screen)
+		a.summary(ctx, o, acc, res, kept, view.screen)
 	} else if end := live.Rest; lastIs == story.RunEnded && end != nil && end.Status == res.Status && end.Code == res.Code {
 		a.told = &res.Code
 	} else {
@@ -294,20 +294,19 @@ func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *sto
 }
 
 // summary prints how a run stands and what to type next.
-func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, at time.Time, kept []hand.Kept, screen *tui.Screen) {
+func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, res belay.RunResult, kept []hand.Kept, screen *tui.Screen) {
 	if acc == nil {
 		return
 	}
 	defer a.besideOutput()()
-	begun := acc.Started
 	if acc.Task != nil {
-		a.taskEnd(ctx, o, acc, res, at.Sub(begun), kept)
+		a.taskEnd(ctx, o, acc, res, kept)
 		return
 	}
 	if a.quiet && res.Code == exit.OK {
 		return
 	}
-	lines := withReceipt(tui.Summary(acc, o.Tree, res, at.Sub(begun), a.name(), a.saidOf(screen)), a.name(), o.ID)
+	lines := withReceipt(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen)), a.name(), o.ID)
 	last := len(lines) - 2 // the receipt, and the verdict
 	a.broken(lines[:last])
 	if a.gave != nil && tellsOutputs(res.Status) {

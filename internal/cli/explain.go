@@ -254,10 +254,11 @@ func guarded(r *recipe.Recipe, st *recipe.Step) string {
 	if said != nil {
 		list = said.Globs
 	}
-	if st.Type.Agent() {
-		list = slices.Concat(list, st.Verify.RunsFiles())
+	text := strings.Join(list, ", ")
+	if files := st.Verify.RunsFiles(); st.Type.Agent() && len(files) > 0 {
+		text = strings.TrimPrefix(text+"; "+strings.Join(files, ", ")+", which verify runs, if it is there before", "; ")
 	}
-	return strings.Join(list, ", ")
+	return text
 }
 
 // doer says who does a step.
@@ -297,7 +298,7 @@ func expected(st *recipe.Step, expect belay.Expect) string {
 	case belay.ExpectNone:
 		text = "none: nothing has to be left behind"
 	case belay.ExpectChange:
-		text = "change: of the working tree, or a commit"
+		text = "change: a changed file, or a commit"
 	case belay.ExpectTests:
 		text = "tests: belay runs them, and they pass"
 	case belay.ExpectPR:

@@ -17,7 +17,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 		a.say("nothing is left behind")
 		return
 	}
-	rows := [][]string{{"KIND", "RUN", "STATUS", "WHAT", "WORK", "SIZE", ""}}
+	rows := [][]string{{"KIND", "RUN", "STATUS", "WHERE", "UNSAVED", "SIZE", "ACTION"}}
 	safe := 0
 	for _, l := range list {
 		if l.Safe {
@@ -41,7 +41,7 @@ func (a *app) sayCures(list []leftover) {
 		cure   string
 	}{
 		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
-		{worktree.ReasonDirty, "commit what is uncommitted; drop a snapshot that you do not want with git update-ref -d REF"},
+		{worktree.ReasonDirty, "commit those files; delete a snapshot that you do not want with git update-ref -d REF"},
 		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
 		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
 		{worktree.ReasonLocked, "git worktree unlock PATH"},
@@ -105,7 +105,7 @@ func onDisk(bytes int64, more bool) string {
 
 // keptBecause explains why a worktree is still there.
 var keptBecause = map[worktree.Reason]string{
-	worktree.ReasonDirty:    "it has uncommitted files",
+	worktree.ReasonDirty:    "it has files that are in no commit",
 	worktree.ReasonUnpushed: "its commits are not merged or pushed",
 	worktree.ReasonIgnored:  "it has files that git ignores",
 	worktree.ReasonBusy:     "a process works in it",

@@ -139,7 +139,7 @@ func (d *decision) planWords() string {
 		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
 	case row.Same, row.Helper == belay.RoleRepair, row.Helper == belay.RoleRecovery:
 		if who := cmp.Or(d.taker, d.from); who != "" {
-			text += " (" + who + ")"
+			text += " (agent " + who + ")"
 		}
 		return text + late(d.of.Wait())
 	}

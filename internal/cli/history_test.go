@@ -122,7 +122,7 @@ func TestHistoryNamesWhoTakesOver(t *testing.T) {
 	}
 	want := []string{
 		"reassign coder → custom:helper", "reassign custom:helper → devops",
-		"failover scripted → scripted", "failover scripted → codex", "repair (scripted)",
+		"failover scripted → scripted", "failover scripted → codex", "repair (agent scripted)",
 	}
 	for i, d := range chronicled(w) {
 		if got := d.words(); got != want[i] {

@@ -320,14 +320,14 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 		}
 		fmt.Fprintf(a.out, "  %s\n", text)
 		if j.Failure.Hint != "" {
-			fmt.Fprintf(a.out, "  hint     %s\n", j.Failure.Hint)
+			fmt.Fprintf(a.out, "  hint              %s\n", j.Failure.Hint)
 		}
 	}
 	for _, e := range j.For {
-		fmt.Fprintf(a.out, "  for      %s\n", e)
+		fmt.Fprintf(a.out, "  evidence for      %s\n", e)
 	}
 	for _, e := range j.Against {
-		fmt.Fprintf(a.out, "  against  %s\n", e)
+		fmt.Fprintf(a.out, "  evidence against  %s\n", e)
 	}
 	if j.Stored != "" {
 		fmt.Fprintf(a.out, "  the verdict on record is %s\n", j.Stored)

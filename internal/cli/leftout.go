@@ -113,7 +113,7 @@ func (a *app) typed(list []story.Asked) string {
 	for _, q := range list[:min(len(list), 3)] {
 		words = append(words, q.Command().Text(a.name()))
 	}
-	return strings.Join(words, "  |  ")
+	return strings.Join(words, ", or ")
 }
 
 // fits tells whether words may answer a question: [STEP] CHOICE of answer, and

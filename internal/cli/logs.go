@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/story"
 )
@@ -43,7 +44,7 @@ func (a *app) logsCommand() *cobra.Command {
 
 func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions) (err error) {
 	o.follow = o.follow && s.lies == nil // nothing comes any more
-	r := &reading{app: a, run: s, more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
+	r := &reading{app: a, run: s, names: tui.NewNames(s.Tree), more: o.follow && len(step) == 0, json: o.json, raw: o.raw}
 	if len(step) > 0 {
 		if r.only, err = s.part(belay.Path(step[0])); err != nil {
 			return err
@@ -71,6 +72,7 @@ func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions)
 type reading struct {
 	*app
 	run    *runView
+	names  *tui.Names
 	only   part // its Path is "" for all steps
 	open   []*source
 	taken  int     // attempts that were looked at
@@ -116,12 +118,15 @@ func (r *reading) add(a *story.Attempt) {
 	if a.Child != "" || !a.Run.Under(r.run.id) || !wanted {
 		return
 	}
-	name := fmt.Sprintf("%s %d", a.Path, a.N)
-	if a.Run != r.run.id {
-		name = string(a.Run) + " " + name
+	if minor := r.only.Path == "" && !r.verbose && !r.json && r.run.Minor(a.Place); minor && (a.Verdict == nil || a.Verdict.OK) {
+		return // -v has it, and so has its own name
+	}
+	name := r.names.Of(a.Place)
+	if a.N > 1 {
+		name += fmt.Sprintf(", attempt %d", a.N)
 	}
 	if a.Role != belay.RoleMain {
-		name += " " + string(a.Role)
+		name += ", " + string(a.Role)
 	}
 	r.logs++
 	r.open = append(r.open, &source{

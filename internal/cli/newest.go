@@ -27,7 +27,7 @@ func leftOuts() map[string]leftOut {
 	const newest = "the newest of this directory"
 	look := leftOut{words: newest, always: true}
 	needs := leftOut{words: newest + " that needs attention", open: true, always: true}
-	runs := leftOut{words: newest + " that has not come to rest", open: true, of: []belay.Status{belay.Running, belay.Parked}}
+	runs := leftOut{words: newest + " that is still running", open: true, of: []belay.Status{belay.Running, belay.Parked}}
 	return map[string]leftOut{
 		"rerun": look, "export": look, "audit": look, "judge": look, "clear": needs,
 		"show": look, "logs": look, "history": look, "receipt": look,

@@ -296,7 +296,7 @@ func caps(st *recipe.Step) []string {
 		words = append(words, text)
 	}
 	if st.Once {
-		words = append(words, "once: never twice on a guess")
+		words = append(words, "once: not run again on a guess if its outcome is unknown")
 	}
 	if st.Verify != nil {
 		words = append(words, "checked by verify")

@@ -125,7 +125,7 @@ func lastPrinted(s *flow.State) []string {
 			continue
 		}
 		if text := readable.LastLine(v.Main.Tail); text != "" {
-			lines = append(lines, "last line of "+string(def.ID)+": "+readable.Cut(text, outputWidth))
+			lines = append(lines, "last output line of "+string(def.ID)+": "+readable.Cut(text, outputWidth))
 		}
 	}
 	return lines

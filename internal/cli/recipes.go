@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
 
@@ -91,7 +92,7 @@ func (a *app) recipes(o sourceOptions) error {
 
 // shippedLine is a recipe that is part of Belay.
 func shippedLine(shelf library.Shelf, name string) foundLine {
-	l := foundLine{Name: name, File: filepath.Join(library.ShippedPlace, name+".yaml"), Folder: library.ShippedPlace, Shipped: true}
+	l := foundLine{Name: name, File: filepath.Join(recipe.Shipped, name+".yaml"), Folder: recipe.Shipped, Shipped: true}
 	if set, err := shelf.LoadShipped(name); err == nil {
 		l.read(set)
 	}

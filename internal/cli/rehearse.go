@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/config"
-	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/journal"
@@ -231,7 +230,7 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 		return nil, err
 	}
 	p := &rehearsal{
-		recipe: name, name: spec.Set.Root.Name, shipped: strings.HasPrefix(spec.Set.Root.File, library.ShippedPlace), targets: rehearse.Targets(spec.Set),
+		recipe: name, name: spec.Set.Root.Name, shipped: spec.Set.Root.IsShipped(), targets: rehearse.Targets(spec.Set),
 		here: o.here, keep: o.keep, json: o.run.json, limit: o.limit,
 		orders: rehearsalOrders{
 			Recipe: name, Vars: vars, Shelves: o.run.shelves, Compat: o.run.compat, Isolate: o.run.isolate,
@@ -349,7 +348,7 @@ func (a *app) play(ctx context.Context, p *rehearsal, show rehearse.Show, aloud 
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if p.keep || !strings.HasPrefix(line, "why: ") && !strings.HasPrefix(line, "next: ") && !strings.HasPrefix(line, "receipt: ") {
-			a.out.line("%s", strings.Replace(line, " after 0ms:", ":", 1)) // the story tells the time
+			a.out.line("%s", line)
 		}
 	}
 	return end, nil

@@ -148,7 +148,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 	} else {
 		a.out.lines(rehearse.Table(cells, a.outWidth()))
 		a.out.line("")
-		a.out.line("%s in %s, %d bad, %d in which the step did not run", counted(played, "rehearsal"), took.Round(time.Second), bad, missed)
+		a.out.line("%s in %s: %s", counted(played, "rehearsal"), took.Round(time.Second), matrixWords(bad, missed))
 		if open > 0 {
 			a.out.line("%s without a timeout: a hang there would never end, and was not tried", counted(open, "shell step"))
 		}
@@ -162,6 +162,18 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 		return exit.New(exit.Failed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), hint)
 	}
 	return nil
+}
+
+// matrixWords say what a matrix showed.
+func matrixWords(bad, missed int) string {
+	text := "none ended in a false success or without an end"
+	if bad > 0 {
+		text = fmt.Sprintf("%d bad, named below", bad)
+	}
+	if missed > 0 {
+		text += fmt.Sprintf("; in %d the step did not run", missed)
+	}
+	return text
 }
 
 // recipesIn are the recipes of a command line: files, and those in directories

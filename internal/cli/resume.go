@@ -187,7 +187,7 @@ func (a *app) rest(ctx context.Context, ws *workshop, o *engine.Open, err error,
 		a.ended(o.ID, res)
 		return err
 	}
-	a.summary(ctx, o, acc, res, at, nil, nil)
+	a.summary(ctx, o, acc, res, nil, nil)
 	if res.Status == belay.Aborted {
 		a.say("run %s was cancelled, which is final; start a new one", o.ID)
 	}

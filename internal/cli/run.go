@@ -21,6 +21,7 @@ import (
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
 
@@ -150,7 +151,7 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		err = a.detach(ctx, ws, open, o.json)
 	} else {
 		if !o.json {
-			a.say("run %s of recipe %s", open.ID, spec.Set.Root.Name)
+			a.say("run %s of %s", open.ID, recipeWords(spec.Set.Root))
 		}
 		err = a.drive(ctx, ws, open, o.json)
 	}
@@ -306,4 +307,12 @@ func (a *app) load(shelf library.Shelf, name string) (*library.Set, error) {
 		return nil, exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
 	}
 	return set, nil
+}
+
+// recipeWords name a recipe, and tell one that nobody wrote here.
+func recipeWords(r *recipe.Recipe) string {
+	if r.IsShipped() {
+		return "the built-in recipe " + r.Name
+	}
+	return "recipe " + r.Name
 }

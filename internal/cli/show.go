@@ -86,7 +86,6 @@ func (a *app) showRun(s *runView) {
 		{"started", begun.Local().Format(time.DateTime)},
 		{"elapsed", readable.Took(end.Sub(begun))},
 		{"dir", readable.Clean(started.Dir)},
-		{"containment", proc.Level(s.Driver().Containment).String()},
 	}
 	acc := s.Account(s.id.Root(), s.facts(time.Now()))
 	if t := acc.Task; t != nil {
@@ -97,6 +96,9 @@ func (a *app) showRun(s *runView) {
 	if died := s.Takeovers(); len(died) > 0 {
 		head = append(head, []string{"crashes", fmt.Sprintf("%d: the driver died; the last time another went on at %s",
 			len(died), died[len(died)-1].At.Local().Format(time.DateTime))})
+	}
+	if a.verbose {
+		head = append(head, []string{"containment", proc.Level(s.Driver().Containment).String()})
 	}
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%s, %s", readable.Many(starts, "start"), readable.Used(used)), ", ")})
@@ -110,7 +112,7 @@ func (a *app) showRun(s *runView) {
 	}
 	a.out.lines(tui.Table(head))
 	a.out.line("")
-	rows := [][]string{{"STEP", "PHASE", "ATTEMPTS", "TOOK", "RESULT"}}
+	rows := [][]string{{"STEP", "STATUS", "ATTEMPTS", "TOOK", "RESULT"}}
 	names := tui.NewNames(s.Tree)
 	about := names.From(s.id)
 	for _, p := range s.steps() {

@@ -104,7 +104,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 	if own := names.Own(p.At()); own != id {
 		id = readable.Clean(own) + " (" + id + ")"
 	}
-	rows := [][]string{{"step", id}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"phase", string(p.Phase)}}
+	rows := [][]string{{"step", id}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"status", string(p.Phase)}}
 	if p.Call != "" {
 		rows = append(rows, []string{"calls", p.Call})
 	}
@@ -128,7 +128,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		a.out.lines(pointer(s.Tree, p.Failure, s.source))
 	}
 	for _, f := range s.attempts(p.At()) {
-		a.out.line("\n%s %d", f.Role, f.N)
+		a.out.line("\n%s", attemptTitle(f.Role, f.N))
 		a.out.lines(tui.Table(inWords(about, p, f.rows(s))))
 	}
 	for _, f := range s.hooks(p.At()) {
@@ -146,6 +146,14 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// attemptTitle is what an attempt of a step is called.
+func attemptTitle(r belay.Role, n int) string {
+	if r == belay.RoleMain {
+		return fmt.Sprintf("attempt %d", n)
+	}
+	return fmt.Sprintf("%s %d", r, n)
 }
 
 // inWords gives the items in facts about a step their values.
@@ -172,15 +180,15 @@ func (f attemptFacts) rows(s *runView) [][]string {
 	}
 	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
-		add("verdict", "%s", verdictText(f.Attempt))
+		add("verdict", "%s", verdictShort(f.Attempt))
 		if v.Sure > 0 {
 			add("confidence", "%d %%", v.Sure)
 		}
 		for _, e := range v.For {
-			add("for", "%s", e)
+			add("evidence for", "%s", e)
 		}
 		for _, e := range v.Against {
-			add("against", "%s", e)
+			add("evidence against", "%s", e)
 		}
 	}
 	if f.Log != "" && f.Observation != nil && f.Observation.LogSize > 0 {
@@ -267,6 +275,14 @@ func verdictText(f *story.Attempt) string {
 		return story.Worded(v.Failure)
 	}
 	return "none"
+}
+
+// verdictShort is verdictText without the cause of a failure, which is told apart.
+func verdictShort(f *story.Attempt) string {
+	if v := f.Verdict; v.Failure != nil && !v.OK && !v.Unknown && !v.GivenBack {
+		return "failed: " + story.Worded(v.Failure)
+	}
+	return verdictText(f)
 }
 
 // preview is the beginning of a value.

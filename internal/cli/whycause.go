@@ -127,15 +127,15 @@ func decidedFrom(l belay.Level) string {
 	case belay.LevelAct:
 		return "known from what belay itself did"
 	case belay.LevelTyped:
-		return "known from the agent's own result"
+		return "reported by the agent"
 	case belay.LevelProcess:
 		return "known from its exit code"
 	case belay.LevelProbe:
-		return "seen on the machine after it ended"
+		return "belay looked after it ended"
 	case belay.LevelRepeat:
 		return "known because the same happened again and nothing had changed"
 	case belay.LevelText:
-		return "guessed from the last lines it printed"
+		return "a guess, from the last lines it printed"
 	case belay.LevelUnknown:
 		return "neither the exit code nor what it printed says more about the cause"
 	}
@@ -146,7 +146,7 @@ func decidedFrom(l belay.Level) string {
 func (f *whyFailure) who() string {
 	row := f.Type.Row()
 	if row.Agent {
-		return strings.TrimSpace(row.Words + " " + prefixed("of ", f.Agent))
+		return strings.TrimSpace(row.Words + prefixed(", agent ", f.Agent))
 	}
 	return row.Words
 }

@@ -207,7 +207,7 @@ func (f *whyFailure) facts(clock func(time.Time) string) string {
 	if !f.At.IsZero() {
 		at := "failed at "
 		if f.Attempts > 1 {
-			at = "failed first at "
+			at = "first failure at "
 		}
 		if f.Kind == "" {
 			at = "since "
@@ -228,7 +228,13 @@ func (f *whyFailure) classified(ids bool) string {
 		if f.Rule == belay.RuleDeclared || f.Type.Child() { // it says nothing by itself
 			return ""
 		}
-		return joined([]string{known, how}, "; ")
+		if f.Level == belay.LevelText && known != "" {
+			known = "possible cause: " + known
+		}
+		if known == "" || how == "" {
+			return known + how
+		}
+		return known + " (" + how + ")"
 	}
 	what := prefixed("class ", string(f.Class))
 	if f.Class != belay.ClassNone && known != "" {
@@ -255,7 +261,7 @@ func (w *whyFacts) triedPart(p *page) {
 	if len(w.Tried) == 0 {
 		return
 	}
-	p.head("WHAT WAS TRIED")
+	p.head("WHAT HAPPENED")
 	list, left := w.Tried, 0
 	if len(list) > firstMoments+lastMoments+1 {
 		left = len(list) - firstMoments - lastMoments

@@ -15,7 +15,7 @@ import (
 // workPart is where the work is and how it was seen last.
 func (w *whyFacts) workPart(p *page) {
 	k := w.Work
-	p.head("STATE OF THE WORK")
+	p.head("WHERE THE WORK IS")
 	p.whole("  directory " + readable.Clean(k.Dir))
 	for i, t := range k.Worktrees {
 		if i == shownPlaces {
@@ -78,15 +78,18 @@ func (w whyWork) seen() string {
 	if !w.Repo {
 		return joined([]string{left, "no git repository"}, "; ")
 	}
-	state := "everything was committed"
-	if w.Dirty {
-		state = "there was uncommitted work"
+	state := ""
+	switch {
+	case w.Dirty && w.Files == 0 && len(w.Commits) == 0:
+		state = "uncommitted changes from before it are there"
+	case w.Dirty:
+		state = "not everything is committed"
 	}
 	where := "detached"
 	if w.Branch != "" {
 		where = "branch " + w.Branch
 	}
-	return joined([]string{left, joined([]string{where, prefixed("head ", short(w.Head))}, ", "), state}, "; ")
+	return joined([]string{left, joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, "; ")
 }
 
 // snapshots are the newest ones, with what gets them back. After a good end the
@@ -164,5 +167,5 @@ func replans(c story.Cost) string {
 	if c.Replans == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d recoveries taken", c.Replans, c.MaxPlan)
+	return story.RecoveriesWords(c.Replans, c.MaxPlan)
 }

@@ -134,7 +134,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.StartNew:
 		return "nothing: a cancelled run is final; a new one begins with the values that you give it"
 	case story.Adopt:
-		return "go on with it: what still runs is adopted, what is done is not done again"
+		return "resume it: steps that still run go on, and steps that are done are not run again"
 	case story.AnswerNow:
 		return "answer when you can: somebody drives it, and it takes the answer at once"
 	case story.AnswerWakes:
@@ -146,27 +146,27 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.WakeIt:
 		return "no watch runs, so nobody wakes it: resume it, or start belay watch --all"
 	case story.FreeDisk:
-		return "make room on the disk of " + w.disk + ", then go on; what is done is not done again"
+		return "make room on the disk of " + w.disk + ", then resume; steps that are done are not run again"
 	case story.StartOver:
 		return "resume would run nothing: the run keeps its recipe and the values of --set; start a new run"
 	case story.Watch:
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:
-		return "every question is answered: go on"
+		return "every question is answered: resume it"
 	case story.TimedOut:
-		return "nobody answered in time, and no answer counts any more: go on"
+		return "nobody answered in time, and no answer counts any more: resume it"
 	case story.AnswerFirst:
-		return "answer, then go on; other steps went as far as they could"
+		return "answer, then resume; the steps that do not wait for the answer have run"
 	case story.GoOn:
-		return "go on with it: what is done is not done again"
+		return "resume it; steps that are done are not run again"
 	case story.LookAtWork:
 		return "look at the work: nothing checked a part of it; with a verify on that step Belay checks it the next time"
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
-		return fmt.Sprintf("look at what the agent left; it did nothing %d times, so say what is different now before it runs again", w.Failure.Same)
+		return fmt.Sprintf("find out why the agent did nothing (%d times); then clear its attempts, say with --why what is different now, and resume", w.Failure.Same)
 	case story.LookHollow:
-		return "look at what the agent left; then let the step run again, what is done is not done again"
+		return "find out why the agent did nothing, then resume; steps that are done are not run again"
 	case story.ChangeFirst:
 		return "the next try would be the last one again: change what it works on, or say what is different now, then go on (a changed recipe needs a new run)"
 	case story.RunAgain:
@@ -184,7 +184,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.AddChecks:
 		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run with a check for each criterion, or with --trust-reflection"
 	case story.MendClear:
-		return fmt.Sprintf("%s; it failed %d times in the same way, so say what is different now", w.cure(), w.Failure.Same)
+		return fmt.Sprintf("%s; it failed %d times in the same way, so say with --why what is different now", w.cure(), w.Failure.Same)
 	case story.Mend:
 		return w.cure()
 	}
@@ -196,12 +196,16 @@ const newRun = "fix what is wrong; if that is the recipe or a value of --set, st
 
 // cure says what a person does about a failure before the run goes on.
 func (w *whyFacts) cure() string {
-	const then = ", then go on; what is done is not done again"
+	const then = ", then resume; steps that are done are not run again"
 	if w.Failure == nil {
 		return "fix the cause" + then
 	}
 	row := w.Failure.Class.Row()
 	switch {
+	case w.Failure.Level == belay.LevelText && !w.Failure.Type.Agent() && row.Passes:
+		return "it may go away by itself; otherwise fix the cause" + then
+	case w.Failure.Level == belay.LevelText && !w.Failure.Type.Agent():
+		return "fix the cause" + then
 	case w.Failure.Kind == belay.RoutingGap || w.Failure.Kind == belay.RecursionLimit || row.NewRun:
 		return newRun
 	case (row.Class == belay.ClassQuota || row.Class == belay.ClassRateLimit) && !w.Failure.Reset.IsZero():

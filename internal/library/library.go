@@ -155,7 +155,7 @@ func (f Shelf) LoadShipped(name string) (*Set, error) {
 	if src == nil {
 		return nil, &NotFound{Name: name}
 	}
-	return f.load(filepath.Join(ShippedPlace, name+".yaml"), src)
+	return f.load(filepath.Join(recipe.Shipped, name+".yaml"), src)
 }
 
 func (f Shelf) load(path string, src []byte) (*Set, error) {
@@ -177,7 +177,7 @@ func (f Shelf) load(path string, src []byte) (*Set, error) {
 	if f.Own != nil {
 		s.Replaced = f.replaced(append(slices.Sorted(maps.Keys(byName)), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))), dirs)
 	}
-	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given, Fixed: ShippedPlace}
+	calls := recipe.Calls{Lib: byName, Dirs: distinct(dirs), Given: f.Given, Fixed: recipe.Shipped}
 	s.Problems = append(s.Problems, calls.Check(s.Root)...)
 	return s, nil
 }
@@ -191,13 +191,13 @@ func (f Shelf) replaced(names, dirs []string) []Replaced {
 			continue
 		}
 		file, _, err := f.open(name, nil)
-		if err == nil && filepath.Dir(file) != ShippedPlace {
+		if err == nil && filepath.Dir(file) != recipe.Shipped {
 			list = append(list, Replaced{Name: name, File: file, Taken: true})
 			continue
 		}
 		all := f
 		all.Own = nil
-		if file, _, err = all.open(name, dirs); err == nil && filepath.Dir(file) != ShippedPlace {
+		if file, _, err = all.open(name, dirs); err == nil && filepath.Dir(file) != recipe.Shipped {
 			list = append(list, Replaced{Name: name, File: file})
 		}
 	}
@@ -279,7 +279,7 @@ func (f Shelf) open(name string, dirs []string) (string, []byte, error) {
 		dirs = append(slices.Clone(f.Dirs), f.Own...)
 	}
 	for _, dir := range dirs {
-		if dir == ShippedPlace {
+		if dir == recipe.Shipped {
 			continue // it stands for no folder
 		}
 		for _, ext := range []string{".yaml", ".yml"} {
@@ -296,7 +296,7 @@ func (f Shelf) open(name string, dirs []string) (string, []byte, error) {
 		}
 	}
 	if src := Shipped(name); src != nil {
-		return filepath.Join(ShippedPlace, name+".yaml"), src, nil
+		return filepath.Join(recipe.Shipped, name+".yaml"), src, nil
 	}
 	return "", nil, nil
 }

@@ -12,9 +12,6 @@ import (
 //go:embed shipped/*.yaml
 var shipped embed.FS
 
-// ShippedPlace stands for a folder in the names of shipped recipes.
-const ShippedPlace = "(shipped)"
-
 // Shipped is the source of a shipped recipe; nil when there is none of that name.
 func Shipped(name string) []byte {
 	src, err := shipped.ReadFile(path.Join("shipped", name+".yaml"))

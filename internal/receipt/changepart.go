@@ -145,7 +145,7 @@ func treeWords(t Tree) string {
 		text += ", which was on " + code(t.Was) + " before"
 	}
 	if t.Dirty {
-		text += ", with uncommitted work"
+		text += ", with uncommitted changes"
 	}
 	return text
 }

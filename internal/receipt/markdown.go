@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
 
@@ -63,7 +64,11 @@ func (r *Receipt) head(p *page) {
 	if r.Reason != "" && r.Status != belay.Achieved && (r.Task == nil || !strings.Contains(r.Task.Verdict, r.Reason)) {
 		p.line("- reason: %s", p.plain(story.Plain(r.Reason)))
 	}
-	p.line("- recipe: %s%s", p.plain(r.Recipe), inBrackets(code(r.File)))
+	where := inBrackets(code(r.File))
+	if strings.HasPrefix(r.File, recipe.Shipped+"/") {
+		where = " (built in)"
+	}
+	p.line("- recipe: %s%s", p.plain(r.Recipe), where)
 	for _, name := range slices.Sorted(maps.Keys(r.Instead)) {
 		p.line("- %s is not the shipped recipe but %s", p.plain(name), code(r.Instead[name]))
 	}
@@ -215,7 +220,7 @@ func (r *Receipt) stepsPart(p *page) {
 	p.table(rows)
 	if left := len(r.Steps) + 1 - len(rows); left > 0 {
 		p.line("")
-		p.line("Not listed: %s that were not taken or have nothing to report.", readable.Many(left, "step"))
+		p.line("Not listed: %s whose condition was false, or that left no evidence to show.", readable.Many(left, "step"))
 	}
 }
 
@@ -246,8 +251,15 @@ func (r *Receipt) troublesPart(p *page) {
 			continue
 		}
 		p.line("- %s%s", p.plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
+		failed := ""
 		for _, m := range t.Moments {
-			p.line("  - %s %s: %s", m.At.UTC().Format(time.TimeOnly), m.What, p.about(t.Step, story.Plain(m.Text)))
+			text := p.about(t.Step, story.Plain(m.Text))
+			if m.What == failedWord {
+				_, failed, _ = strings.Cut(text, ": ")
+			} else if text == failed {
+				text = "" // it stands above
+			}
+			p.line("  - %s %s%s", m.At.UTC().Format(time.TimeOnly), m.What, prefixed(": ", text))
 		}
 		if t.More > 0 {
 			p.line("  - … and %d more", t.More)
@@ -311,7 +323,7 @@ func (r *Receipt) costPart(p *page) {
 		}
 	}
 	if c.Replans > 0 {
-		p.line("- %d of %d recoveries", c.Replans, c.MaxPlan)
+		p.line("- %s", story.RecoveriesWords(c.Replans, c.MaxPlan))
 	}
 	if t := c.Together; t != nil {
 		p.line("- with all runs that belong to it: %s%s", story.StartsWords(t.Starts, t.Allowed),

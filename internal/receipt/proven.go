@@ -16,7 +16,7 @@ func (r *Receipt) provenWords(p *page) string {
 	}
 	switch {
 	case r.Task != nil:
-		return "No result depends only on an answer or a person's word."
+		return "No result rests on words alone."
 	case len(without.list) == 0:
 		return "Nothing: each step that is done passed a check."
 	}
@@ -25,7 +25,7 @@ func (r *Receipt) provenWords(p *page) string {
 	if more := len(without.list) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "No result depends only on an answer or a person's word. Done without a check of their own: " + text + "."
+	return "No result rests on words alone. No check was defined for " + text + "; every other step that is done passed its check."
 }
 
 // names is a list of names in which each stands once. It may be as long as the run.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +30,9 @@ type Cell struct {
 	Took  time.Duration `json:"took,omitempty"`  // on the clock of the machine
 	Story *Story        `json:"story,omitempty"` // of one that is bad
 }
+
+// okWord is the word of a rehearsal that ended well, with the step done.
+const okWord = "ok"
 
 // NotHit is the word of a rehearsal in which the step with the fault did not run.
 const NotHit = "not hit"
@@ -131,7 +133,7 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 	case s.Code == exit.OK && c.lost(s):
 		c.Word = "optional"
 	case s.Code == exit.OK:
-		c.Word = "ok"
+		c.Word = okWord
 	default:
 		c.Word = strings.ToLower(string(s.Status))
 	}
@@ -163,7 +165,10 @@ func (c Cell) String() string {
 	if !c.Run {
 		return c.Word
 	}
-	return strconv.Itoa(c.Code) + " " + c.Word
+	if c.Word == okWord {
+		return okWord
+	}
+	return fmt.Sprintf("%s (%d)", c.Word, c.Code)
 }
 
 // Table is the matrix for people: a row for each step, a column for each fault. Where that
@@ -188,7 +193,7 @@ func Table(cells []Cell, width int) []string {
 	lines := align(rows)
 	if width <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return readable.Width(l) > width }) {
 		if legend := Legend(cells); len(legend) > 0 {
-			lines = append(append(lines, "", "a cell has the exit code of the run and how it ended:"), legend...)
+			lines = append(append(lines, "", "a column is a fault (belay rehearse --help), a cell how the run ended, with its exit code:"), legend...)
 		}
 		return lines
 	}
@@ -222,7 +227,7 @@ var meanings = []struct{ word, means string }{
 	{"endless", "not tried: the step has no timeout, so a hang would never end"},
 	{"not played", "not played: not in the sample"},
 	{NotHit, "the step did not run"},
-	{"ok", "the run ended well, and the step was done"},
+	{okWord, "the run ended well, and the step was done"},
 	{"optional", "the run ended well without the step, which is optional"},
 	{"claim", "the run ended well on a claim that nothing checks"},
 	{"held", "the run is held for a person"},
@@ -231,12 +236,7 @@ var meanings = []struct{ word, means string }{
 
 // spelled is a cell in words.
 func spelled(cell string) string {
-	code, word, played := strings.Cut(cell, " ")
-	if cell == NotHit || cell == "not played" {
-		code, word, played = "", cell, false
-	} else if !played {
-		word = cell
-	}
+	word, code, played := strings.Cut(cell, " (")
 	means := word
 	for _, m := range meanings {
 		if m.word == word {
@@ -244,7 +244,7 @@ func spelled(cell string) string {
 		}
 	}
 	if played {
-		return means + " (exit " + code + ")"
+		return means + " (exit " + code
 	}
 	return means
 }
@@ -253,7 +253,7 @@ func spelled(cell string) string {
 func Legend(cells []Cell) []string {
 	var lines []string
 	for _, m := range meanings {
-		if m.word != "ok" && slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
+		if m.word != okWord && slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
 			lines = append(lines, "  "+m.word+": "+m.means)
 		}
 	}

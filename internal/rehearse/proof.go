@@ -40,7 +40,7 @@ func newBook(st *story.Story, targets []Target, t Target, in Injection) *book {
 	}
 	for _, d := range st.Decisions(st.Root) {
 		if d.Plan != nil && (d.Path == t.Step || t.own(place{run: d.Run, path: d.Path})) {
-			b.ways = append(b.ways, Way{Act: d.Plan.Act, Rule: d.Plan.Rule, Reason: d.Plan.Reason})
+			b.ways = append(b.ways, Way{Act: d.Plan.Act, Rule: d.Plan.Rule, Reason: d.Plan.Reason, Wait: max(0, d.Wait())})
 		}
 	}
 	return b

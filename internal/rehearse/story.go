@@ -47,6 +47,8 @@ type Way struct {
 	Act    belay.Act `json:"act"`
 	Rule   string    `json:"rule"`
 	Reason string    `json:"reason"`
+
+	Wait time.Duration `json:"wait,omitempty"` // before it
 }
 
 // Tell tells from the journal what came of a rehearsal. It reads what was seen
@@ -106,7 +108,7 @@ func (s Story) Lines() []string {
 	}
 	head := fmt.Sprintf("rehearsal of %s: %s, exit %d", s.Recipe, s.Status, s.Code)
 	if s.Took > 0 {
-		head += fmt.Sprintf(", %s on its own clock", s.Took.Round(time.Second))
+		head += fmt.Sprintf(", %s of simulated time", s.Took.Round(time.Second))
 	}
 	return append([]string{head}, lines...)
 }
@@ -120,7 +122,11 @@ func (t Told) lines() []string {
 		lines = append(lines, fmt.Sprintf("  %s hit %s: %s", t.Injection, keyOnly(h.Key), h.Verdict))
 	}
 	for _, w := range t.Ways {
-		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", w.Act, story.Plain(w.Reason)))
+		act := string(w.Act)
+		if w.Wait > 0 {
+			act += " after " + w.Wait.Round(time.Millisecond).String()
+		}
+		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", act, story.Plain(w.Reason)))
 	}
 	switch {
 	case t.Missed:

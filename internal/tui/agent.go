@@ -65,7 +65,7 @@ func (b *Board) began(a *story.Attempt) []Line {
 		text += fmt.Sprintf(", attempt %d", a.N)
 	}
 	if a.Resume {
-		text += ", its session is continued"
+		text += ", same session"
 	}
 	l := line("started", a.Place, "", text)
 	l.Start = true

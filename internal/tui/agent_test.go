@@ -99,8 +99,8 @@ func TestStoryOfAHollowRun(t *testing.T) {
 	}
 	got := summary(s)
 	for _, want := range []string{
-		"\nrun k3f9q HOLLOW after 2m02s: 1 failed\n", "✗ failed    fix                   it ended without work: nothing changed",
-		"\nagents: 2 starts\n", "\nnext: belay show k3f9q fix  |  belay logs k3f9q fix  |  belay clear k3f9q attempts:fix --why TEXT, then belay resume k3f9q\n",
+		"\nrun k3f9q HOLLOW after 1m02s (success was claimed, and nothing was done): 1 failed\n", "✗ failed    fix                   nothing changed",
+		"\nagents: 2 starts\n", "\nnext: belay show k3f9q fix, or belay logs k3f9q fix, or belay clear k3f9q attempts:fix --why TEXT, then belay resume k3f9q\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -112,8 +112,8 @@ func TestStoryOfAHollowRun(t *testing.T) {
 func TestStoryOfABudget(t *testing.T) {
 	t.Parallel()
 	s := begin(t, agents, nil)
-	s.turn(flow.Fact{Run: "k3f9q", Event: event.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: effect.AnswerAgent{Error: "40 of 40 agent starts are used"}}})
-	if want := "  held      fix                   step fix wants to start an agent: 40 of 40 agent starts are used."; !strings.HasPrefix(s.text(), want) {
+	s.turn(flow.Fact{Run: "k3f9q", Event: event.AnswerGiven{Key: "k3f9q:fix.1?agent", Answer: effect.AnswerAgent{Error: "40 agent starts (limit 40) are used"}}})
+	if want := "  held      fix                   step fix wants to start an agent: 40 agent starts (limit 40) are used."; !strings.HasPrefix(s.text(), want) {
 		t.Errorf("got\n%s", s.text())
 	}
 	if want := "  held      fix                   no further agent may start: the budget is used up\n"; !strings.Contains(summary(s), want) {

@@ -75,7 +75,7 @@ func (b *Board) lines(n *story.News) []Line {
 	case story.StepReset:
 		return []Line{line("reset", n.Place, "", "to run again, by "+n.Decision.By+": "+n.Why)}
 	case story.ItemOpened:
-		return []Line{line(story.HeldWord(n.Decision.About), n.Place, "", n.Why)}
+		return b.asked(n)
 	case story.ItemExpired:
 		return []Line{line("timeout", n.Place, "", story.ExpiredWords(n.Decision))}
 	case story.ItemAnswered:
@@ -95,6 +95,17 @@ func (b *Board) lines(n *story.News) []Line {
 	case story.RunStarted, story.RunAttached, story.RunReopened, story.RunHeld, story.RunPaused, story.RunResumed, story.RunStopped, story.RunParked, story.RunEnded, story.RunCleared, story.AttemptStopping:
 	}
 	return nil
+}
+
+// asked is a line for a question. Of a step that failed it says why it did: the question
+// itself follows with what to type.
+func (b *Board) asked(n *story.News) []Line {
+	b.told[n.Place] = true
+	why := n.Why
+	if v := b.story.View(n.Place); n.Decision.About == event.ItemHeld && v.Failure != nil && !story.Stale(v) && !story.OverBudget(v) {
+		why = b.failure(n.Place, v.Failure)
+	}
+	return []Line{line(story.HeldWord(n.Decision.About), n.Place, "", why)}
 }
 
 // request is a line for what a person asked; what a run asks of its child is
@@ -182,7 +193,9 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		if v.RolledBack {
 			return []Line{line(word, a.Place, took(a), joined(story.BackWord+" by "+b.fallback(a.Place), b.checked(a), again))}
 		}
-		return []Line{line(word, a.Place, took(a), joined(b.checked(a), part, again, work))}
+		l := line(word, a.Place, took(a), joined(b.checked(a), part, again, work))
+		l.Detail = b.story.Minor(a.Place)
+		return []Line{l}
 	case v.GivenBack:
 		return []Line{line("stopped", a.Place, took(a), givenBack(a))}
 	}
@@ -209,7 +222,7 @@ func CheckedWords(v flow.StepView) string {
 	if v.Verify == nil || v.Verify.Started.IsZero() {
 		return CheckedWord
 	}
-	return CheckedWord + " " + readable.Took(v.Verify.Ended.Sub(v.Verify.Started))
+	return CheckedWord + " in " + readable.Took(v.Verify.Ended.Sub(v.Verify.Started))
 }
 
 // partly says what is missing about a step that does not count in full.

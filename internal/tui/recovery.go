@@ -16,13 +16,14 @@ import (
 func (b *Board) recovery(d *story.Decision) []Line {
 	was, p := d.Broken, d.Plan
 	line := func(text string) []Line {
+		when := ""
 		if wait := p.Due.Sub(d.At); wait > 0 {
-			text += " in " + readable.Took(wait)
+			when = " in " + readable.Took(wait)
 		}
 		if p.Timeout > 0 {
 			text += ", with " + readable.Took(p.Timeout) + " for it"
 		}
-		return []Line{line(string(p.Act), d.Place, took(was.Attempt), text+": "+b.why(d))}
+		return []Line{line(b.actWord(d), d.Place, took(was.Attempt), b.why(d)+"; next"+when+": "+text)}
 	}
 	next := fmt.Sprintf("attempt %d", was.N+1)
 	switch p.Act {
@@ -32,16 +33,16 @@ func (b *Board) recovery(d *story.Decision) []Line {
 		}
 		return line(fmt.Sprintf("%s of %d", next, max(b.story.View(d.Place).Attempts, was.N+1)))
 	case belay.ActResume:
-		return line("its session is continued, " + next)
+		return line(next + ", same session")
 	case belay.ActFresh:
-		return line("a new session continues the work, " + next)
+		return line(next + ", a new session")
 	case belay.ActFailover, belay.ActReassign:
 		return line(takesOver(*p) + ", " + next)
 	case belay.ActRepair:
 		if b.story.View(d.Place).Type.Agent() { // who did it mends it
-			return line("it is told what fails, " + next)
+			return line(next + ", which is told what failed")
 		}
-		return line("an agent is asked to mend it")
+		return line("an agent is asked to fix it")
 	case belay.ActDecompose:
 		return b.split(d)
 	case belay.ActRecover:
@@ -57,11 +58,24 @@ func (b *Board) recovery(d *story.Decision) []Line {
 	return line(p.Act.Row().Words + ", " + next)
 }
 
+// actWord is the word for a recovery: what starts the same agent again is a retry, in
+// whichever session.
+func (b *Board) actWord(d *story.Decision) string {
+	row := d.Plan.Act.Row()
+	if row.Same || row.Helper == belay.RoleRepair && b.story.View(d.Place).Type.Agent() {
+		return string(belay.ActRetry)
+	}
+	return string(row.Act)
+}
+
 // why is what went wrong, in words.
 func (b *Board) why(d *story.Decision) string {
 	text, was := d.Plan.Reason, d.Broken
 	if was.Failure != nil {
 		text = b.failure(d.Place, was.Failure)
+	}
+	if f := was.Failure; f != nil && f.Kind == belay.HollowSuccess { // that nothing was left says its cause
+		return text
 	}
 	if was.Attempt != nil && was.Attempt.Role == belay.RoleMain && was.Attempt.Report() != nil {
 		text += " (" + AgentWork(was.Attempt.Report()) + ")"
@@ -105,7 +119,7 @@ const maxTitles = 100
 func (b *Board) split(d *story.Decision) []Line {
 	p, took := d.Plan, took(d.Broken.Attempt)
 	if len(p.Parts) == 0 {
-		return []Line{line(string(p.Act), d.Place, took, "an agent is asked to split the task: "+b.why(d))}
+		return []Line{line(string(p.Act), d.Place, took, b.why(d)+"; next: an agent is asked to split the task")}
 	}
 	titles := make([]string, len(p.Parts))
 	for i, part := range p.Parts {
@@ -113,7 +127,7 @@ func (b *Board) split(d *story.Decision) []Line {
 			titles[i] = strings.Join(strings.Fields(part.Task), " ")
 		}
 	}
-	text := fmt.Sprintf("%s instead (%s): %s", readable.Many(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles), b.why(d))
+	text := fmt.Sprintf("%s; next: %s instead (%s)", b.why(d), readable.Many(len(p.Parts), "part"), readable.Cut(strings.Join(titles, "; "), maxTitles))
 	return []Line{line(string(p.Act), d.Place, took, text)}
 }
 

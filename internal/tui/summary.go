@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -88,7 +87,7 @@ func (t tally) String() string {
 // Summary says what went wrong, what to type next, and in its last line how the run
 // stands. belay is how the program is called; told tells of which failed steps the same
 // reader was told why, nil for none.
-func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, belayCmd string, told func(story.Place) bool) []string {
+func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd string, told func(story.Place) bool) []string {
 	id := acc.Run
 	t := count(tree)
 	names := NewNames(tree)
@@ -97,7 +96,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 		if told == nil || !told(v.At()) {
 			lines = append(lines, badLine(tree, names, v).Format(false))
 		}
-		if v.Failure != nil && v.Failure.Hint != "" && v.Phase == flow.Failed {
+		if v.Failure != nil && v.Failure.Hint != "" {
 			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
 		}
 	}
@@ -122,7 +121,21 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, stands(acc, res), readable.Took(took), t))
+	return append(lines, fmt.Sprintf("run %s %s after %s%s: %s", id, stands(acc, res), readable.Took(acc.Wall), gloss(res.Status), t))
+}
+
+// gloss says what a status means whose word does not say it.
+func gloss(s belay.Status) string {
+	switch s {
+	case belay.Hollow:
+		return " (success was claimed, and nothing was done)"
+	case belay.Held:
+		return " (it waits for a person)"
+	case belay.Partial:
+		return " (not everything is done or proven)"
+	case belay.Running, belay.Achieved, belay.Failed, belay.NotAchieved, belay.Stalemate, belay.Aborted, belay.Stopped, belay.Parked, belay.Paused:
+	}
+	return ""
 }
 
 // signals is where exit codes begin that say by which signal a process was ended.
@@ -171,7 +184,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	for _, c := range acc.Next.Commands {
 		typed = append(typed, c.Text(belayCmd))
 	}
-	const or, then = "  |  ", ", then "
+	const or, then = ", or ", ", then "
 	show := story.Command{"show", string(acc.Run)}.Text(belayCmd)
 	switch acc.Next.Advice {
 	case story.GoOn, story.WaitWatch, story.WakeIt, story.Adopt:

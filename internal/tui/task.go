@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -31,7 +30,7 @@ func TaskTitle(t *story.Task) string {
 // TaskSummary says what a task came to: each criterion with the reason where it is not
 // met, where the work is, what to type next, and in its last line the verdict. others
 // are lines about work that is not part of the result.
-func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took time.Duration, others []string, belayCmd string) []string {
+func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, others []string, belayCmd string) []string {
 	id, t := acc.Run, acc.Task
 	starts, used := tree.Spent()
 	lines := []string{"task: " + TaskTitle(t)}
@@ -59,7 +58,7 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, took 
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
 	}
-	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(took), taskCount(t, starts)))
+	return append(lines, fmt.Sprintf("run %s %s after %s: %s", id, res.Status, readable.Took(acc.Wall), taskCount(t, starts)))
 }
 
 func taskCount(t *story.Task, starts int) string {
