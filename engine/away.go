@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/worktree"
 )
 
 // Elsewhere is a driver whose runs are driven, and whose records are kept, on other
@@ -267,3 +268,13 @@ func (o *Open) writeAway(facts []flow.Fact) ([]event.Record, error) {
 
 // Records are all that the copy has.
 func (c Copy) Records() ([]event.Record, error) { return c.open.run.Load() }
+
+// Carry is how the files of the run get to another machine, by a repository of git that
+// both reach; dir is in its checkout.
+func (o *Open) Carry(dir string) worktree.Carry { return o.hands().Carry(dir) }
+
+// Carry is that of the directory that the run is started in.
+func (c Copy) Carry(dir string) worktree.Carry { return c.open.Carry(dir) }
+
+// Folder has the files of the run on this machine.
+func (o *Open) Folder() journal.Folder { return o.run.Folder }

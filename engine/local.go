@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -256,7 +257,7 @@ func ResultOf(t *flow.Tree) belay.RunResult {
 	status := story.Status(t)
 	switch status {
 	case belay.Held:
-		return belay.RunResult{Status: status, Code: exit.Held, Reason: "a person must act"}
+		return belay.RunResult{Status: status, Code: exit.Held, Reason: cmp.Or(t.HeldFor(), "a person must act")}
 	case belay.Stopped:
 		return belay.RunResult{Status: status, Code: exit.Terminated, Reason: "stopped, can be resumed"}
 	case belay.Parked:

@@ -88,7 +88,10 @@ type RunAttached struct {
 	Pid         int    `json:"pid"`
 	Start       uint64 `json:"start,omitempty"`
 	Boot        string `json:"boot,omitempty"`
-	Containment int    `json:"containment"` // how well descendants are held; see proc.Level
+	Containment int    `json:"containment"`    // how well descendants are held; see proc.Level
+	Host        string `json:"host,omitempty"` // where the attempts are made, by a driver that has several hosts
+	Lost        string `json:"lost,omitempty"` // the host that had the run before, and is given up
+	From        string `json:"from,omitempty"` // the snapshot that the run goes on from here; "" = its files are here
 }
 
 // RunReopened says that a person asked an ended run to go on.
@@ -100,6 +103,7 @@ type RunReopened struct {
 // RunHeld says that only a person can move the run.
 type RunHeld struct {
 	Items []string `json:"items"`
+	Why   string   `json:"why,omitempty"` // of a hold that is about no step: what a person has to know, and to type
 }
 
 // RunStopped says that the run was stopped on request and can be resumed.

@@ -39,6 +39,15 @@ func (t *Tree) Status() belay.Status {
 	return belay.Running
 }
 
+// HeldFor is why a tree is held that waits for no answer; "" = it waits for one, or
+// is not held.
+func (t *Tree) HeldFor() string {
+	if t.Status() != belay.Held {
+		return ""
+	}
+	return t.heldFor
+}
+
 // Parked is when a tree that nobody drives wants to go on, and with what; ok is
 // false for one that is not parked.
 func (t *Tree) Parked() (p event.RunParked, ok bool) {

@@ -50,6 +50,7 @@ type Tree struct {
 	done     int64
 	stopping *event.Request
 	held     bool
+	heldFor  string // why, when nobody is asked anything
 	stopped  bool
 	parked   *event.RunParked
 	stood    *belay.Value // how the user's checkout stood before the first worktree was made
@@ -200,7 +201,7 @@ func (t *Tree) note(s *State, r event.Record) {
 	case event.RunAttached:
 		t.attach(e)
 	case event.RunHeld:
-		t.held, t.stopped, t.paused = true, false, false
+		t.held, t.stopped, t.paused, t.heldFor = true, false, false, e.Why
 	case event.RunStopped: // what it waits for is asked again when it is resumed
 		t.held, t.stopped, t.pause = false, true, pause{}
 		t.giveAllBack()

@@ -120,7 +120,7 @@ func summarize(id belay.RunID, recs []event.Record) (Summary, *ledger.Member) {
 		case event.RunResumed:
 			pausing = ""
 		case event.RunHeld:
-			if sum.Status, sum.Code, sum.Reason = belay.Held, exit.Held, ""; pausing != "" {
+			if sum.Status, sum.Code, sum.Reason = belay.Held, exit.Held, e.Why; pausing != "" {
 				sum.Status, sum.Reason = belay.Paused, "paused by "+pausing
 			}
 		case event.RunStopped:

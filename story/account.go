@@ -133,7 +133,7 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 		last = f.Now
 	case w.Status == belay.Held:
 		code := exit.Held
-		w.Code, w.Reason = &code, ""
+		w.Code, w.Reason = &code, s.Tree.HeldFor()
 	case w.Status == belay.Parked:
 		p, _ := s.Tree.Parked()
 		at := p.Until.UTC().Format(time.RFC3339)

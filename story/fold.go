@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -71,10 +72,13 @@ func (s *Story) addRun(n *News, r event.Record) {
 	switch e := r.Event.(type) {
 	case event.RunAttached:
 		n.Driver = e.Epoch
-		s.Drivers = append(s.Drivers, Driver{RunAttached: e, At: r.At, Arrival: n.Arrival})
+		d := Driver{RunAttached: e, At: r.At, Arrival: n.Arrival}
+		if s.Drivers = append(s.Drivers, d); e.Lost != "" {
+			n.Why = d.Words()
+		}
 		s.Status, s.Rest = belay.Running, nil
 	case event.RunHeld:
-		res := belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: "a person must act"}
+		res := belay.RunResult{Status: belay.Held, Code: exit.Held, Reason: cmp.Or(e.Why, "a person must act")}
 		if s.Tree != nil {
 			if by, paused := s.Tree.Paused(); paused {
 				res = pausedResult(by)

@@ -182,6 +182,25 @@ func (s *Story) Driver() Driver {
 	return s.Drivers[len(s.Drivers)-1]
 }
 
+// Moved is the last driver that went on where the host before it was lost; nil = none did.
+func (s *Story) Moved() *Driver {
+	for i := len(s.Drivers) - 1; i >= 0; i-- {
+		if s.Drivers[i].Lost != "" {
+			return &s.Drivers[i]
+		}
+	}
+	return nil
+}
+
+// Words say from where and to where the run moved.
+func (d Driver) Words() string {
+	text := "host " + d.Lost + " was lost; it went on on " + d.Host
+	if d.From != "" {
+		text += ", from snapshot " + d.From[:min(12, len(d.From))]
+	}
+	return text
+}
+
 // Takeovers are the drivers that went on after another had died.
 func (s *Story) Takeovers() []Driver {
 	var list []Driver

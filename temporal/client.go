@@ -22,11 +22,14 @@ import (
 
 // Engine lets runs be driven on Temporal, for who starts them and looks at them.
 type Engine struct {
-	Client client.Client
-	Queue  string // of the workflows
-	Host   string // where new runs have their files; "" = on any worker that can
-	Label  string // what that worker has to be good for; "" = nothing
-	Every  int    // of tests: see Start
+	Client    client.Client
+	Queue     string        // of the workflows
+	Host      string        // where new runs have their files; "" = on any worker that can
+	Label     string        // what that worker has to be good for; "" = nothing
+	Lost      time.Duration // of new runs: a host that says nothing for so long is given up; 0 = it is waited for
+	Snapshots string        // of new runs: a remote of git, to which their files are pushed; "" = none
+	Moves     bool          // runs that go on do so on another host than the one that was given up
+	Every     int           // of tests: see Start
 }
 
 // Look is how often a run is looked at, at least and at most.
@@ -55,7 +58,7 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 		if err := e.reopen(ctx, c, facts); err != nil {
 			return err
 		}
-	} else if page.Asleep || page.Status.Terminal() { // else it is driven already
+	} else if page.Asleep || page.Status.Terminal() || e.Moves { // else it is driven already
 		if err := e.push(context.WithoutCancel(ctx), c, updateDrive, facts); err != nil {
 			return err
 		}
@@ -78,10 +81,10 @@ func (e *Engine) Settle(c engine.Copy, facts []flow.Fact) error {
 // push starts the workflow of a run, or tells it something.
 func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []flow.Fact) error {
 	if c.Seq() == 0 {
-		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Label: e.Label, First: pack(facts), Every: e.Every})
+		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Label: e.Label, Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
 	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts)}},
+		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {
@@ -94,6 +97,8 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 		return nil
 	case errors.As(err, &app) && app.Type() == errStale:
 		return exit.New(exit.Held, "tell the run", err, "it went on meanwhile: look at it, and say it again")
+	case errors.As(err, &app) && app.Type() == errThere:
+		return exit.New(exit.Invalid, "move the run", err, "let it go on where it is, without --elsewhere")
 	case errors.As(err, &none):
 		return e.reopen(ctx, c, facts)
 	}
@@ -110,13 +115,26 @@ func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) e
 	if err != nil {
 		return err
 	}
-	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
+	var carry *Carry
+	v, err := e.Client.QueryWorkflow(ctx, workflowID(c.ID()), "", queryCarry)
+	if err == nil {
+		err = v.Get(&carry)
+	}
+	if err != nil {
+		return unreachable("look at the run", err)
+	}
+	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
 }
 
 func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 	p, err := c.Parcel()
 	if err != nil {
 		return err
+	}
+	if len(s.Records) == 0 {
+		if s.Carry, err = e.carried(ctx, c, p.Started.Dir); err != nil {
+			return exit.New(exit.Infra, "push the directory of the run", err, "check --snapshots-to: it has to be a remote of git that this machine and all workers can write to")
+		}
 	}
 	reuse := enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE // one that goes on
 	if len(s.Records) == 0 {

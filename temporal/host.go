@@ -64,6 +64,9 @@ func (h *Host) known(root belay.RunID) *place {
 
 // Place gives a tree a place on this host.
 func (h *Host) Place(_ context.Context, in PlaceIn) (Placed, error) {
+	if in.Dir == "" {
+		return Placed{Host: h.Name}, nil
+	}
 	info, err := os.Stat(in.Dir)
 	if err == nil && !info.IsDir() {
 		err = fmt.Errorf("%s is no directory", in.Dir)
@@ -76,25 +79,40 @@ func (h *Host) Place(_ context.Context, in PlaceIn) (Placed, error) {
 
 // Attach takes a tree for a driver: all that is open is found again.
 func (h *Host) Attach(ctx context.Context, in AttachIn) (Attached, error) {
-	defer beating(ctx)()
 	p, err := h.place(ctx, in.Root)
 	if err != nil {
 		return Attached{}, err
 	}
+	ctx, end := h.proving(ctx, func(sent time.Time) { p.renew(in.Epoch, sent) })
+	defer end()
 	return p.attach(ctx, in)
 }
 
 // Do makes one attempt, or waits for one that runs: the keeper runs a key once.
-func (h *Host) Do(ctx context.Context, in DoIn) (Facts, error) {
-	defer beating(ctx)()
+func (h *Host) Do(ctx context.Context, in DoIn) (Done, error) {
 	p := h.known(in.Root)
 	if p == nil {
-		return nil, detached("this process has not seen the tree")
+		return Done{}, detached("this process has not seen the tree")
 	}
+	ctx, end := h.proving(ctx, func(sent time.Time) { p.renew(in.Epoch, sent) })
+	defer end()
 	h.Metrics.count("attempts", 1)
 	defer h.Metrics.count("attempts", -1)
+	job, err := rehomed(p.where(), in.Job)
+	if err != nil {
+		return Done{}, err
+	}
+	in.Job = job
 	facts, err := p.do(ctx, in)
-	return pack(facts), err
+	if err != nil {
+		return Done{}, err
+	}
+	var done Done
+	if in.Carry != nil && changed(facts) {
+		done.Snap, done.Behind = p.snapshot(ctx, in.Carry, in.Epoch)
+	}
+	done.Facts, err = rehomed(p.where().back(), pack(facts))
+	return done, err
 }
 
 // Kill ends an attempt. With nobody attached there is nothing to end: the next
@@ -114,6 +132,17 @@ func (h *Host) Ask(ctx context.Context, in AskIn) (Answered, error) {
 	if err != nil {
 		return Answered{}, err
 	}
+	if in, err = rehomed(p.where(), in); err != nil {
+		return Answered{}, err
+	}
+	got, err := p.ask(ctx, in)
+	if err != nil {
+		return got, err
+	}
+	return rehomed(p.where().back(), got)
+}
+
+func (p *place) ask(ctx context.Context, in AskIn) (Answered, error) {
 	of, _ := in.Ask.Key.Is(belay.TopicAgent)
 	given := func(a effect.Answer) Facts {
 		run, _ := in.Ask.Key.Step()
@@ -147,8 +176,17 @@ func (h *Host) Keep(ctx context.Context, in KeepIn) error {
 	if err != nil {
 		return err
 	}
+	carry := in.Carry
+	if in, err = rehomed(p.where(), in); err != nil {
+		return err
+	}
 	if err := p.sync(ctx); err != nil {
 		return err
+	}
+	if in.End && carry != nil {
+		if err := p.deliver(ctx, carry); err != nil {
+			activity.GetLogger(ctx).Warn("what a run made was not pushed", "run", in.Root, "error", err)
+		}
 	}
 	p.hands.Lock()
 	defer p.hands.Unlock()
@@ -256,9 +294,18 @@ type place struct {
 	hands sync.Mutex // owns run: the hand of a run works on one thing at a time
 	run   *engine.Open
 
+	folder string // of the run, where its files are by themselves; set with the first open
+
+	packing sync.Mutex // owns both below
+	last    string     // the snapshot that was pushed last
+	pushed  int        // how many were, under this driver
+
 	mu     sync.Mutex // owns all below
+	homes  homes      // what paths of the records are here; nil = the same
 	keeper engine.Keeper
 	epoch  int64
+	lease  time.Duration // that a proof of contact gives the keeper; 0 = it needs none
+	until  time.Time     // when the last one is over
 	gone   chan struct{} // closed when the keeper is no longer this driver's
 	live   map[belay.Key]*attempt
 	doomed map[belay.Key]KillIn
@@ -277,8 +324,15 @@ func (p *place) open(ctx context.Context) error {
 	if p.run != nil {
 		return nil
 	}
+	if err := p.housed(ctx); err != nil {
+		return err
+	}
 	var pc parcel
 	if err := p.query(ctx, &pc, queryParcel); err != nil {
+		return err
+	}
+	pc, err := rehomed(p.where(), pc)
+	if err != nil {
 		return err
 	}
 	recs, err := p.records(ctx, 0)
@@ -305,7 +359,11 @@ func (p *place) records(ctx context.Context, after int64) ([]event.Record, error
 	var all []event.Record
 	for {
 		var page Page
-		if err := p.query(ctx, &page, queryPage, after+int64(len(all))); err != nil {
+		err := p.query(ctx, &page, queryPage, after+int64(len(all)))
+		if err == nil {
+			page.Records, err = rehomed(p.where(), page.Records)
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, page.Records...)

@@ -29,8 +29,28 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 		return Attached{}, err
 	}
 	p.detach(ctx)
+	if err := p.settle(ctx, in); err != nil {
+		return Attached{}, err
+	}
+	got, err := p.take(ctx, in)
+	if err == nil && in.Carry != nil && changed(got.Facts.unpack()) {
+		got.Snap, got.Behind = p.snapshot(ctx, in.Carry, in.Epoch)
+	}
+	if err == nil {
+		got.Facts, err = rehomed(p.where().back(), got.Facts)
+	}
+	return got, err
+}
+
+// take reaches the keeper, and says what became of every open attempt.
+func (p *place) take(ctx context.Context, in AttachIn) (Attached, error) {
 	p.hands.Lock()
 	defer p.hands.Unlock()
+	if in.Lost != "" {
+		if err := p.recount(); err != nil {
+			return Attached{}, err
+		}
+	}
 	k, states, err := p.run.Keeper(context.WithoutCancel(ctx), in.Epoch, in.Open)
 	if err != nil {
 		return Attached{}, err
@@ -41,6 +61,9 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 		return got, errors.Join(err, k.Close(ctx))
 	}
 	for _, key := range in.Open {
+		if in.Lost != "" { // whatever this host knows of it, another one had it since
+			states[key] = proc.State{Found: fault.Lost}
+		}
 		job, ok := tree.Job(key)
 		if !ok {
 			return got, errors.Join(fmt.Errorf("attempt %s is open but unknown", key), k.Close(ctx))
@@ -56,11 +79,12 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 		}
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.keeper, p.epoch, p.gone = k, in.Epoch, make(chan struct{})
+	p.lease, p.until, p.last, p.pushed = in.Lease, time.Time{}, "", 0
 	p.live, p.doomed = map[belay.Key]*attempt{}, map[belay.Key]KillIn{}
 	go p.read(k, p.gone)
-	return got, nil
+	p.mu.Unlock()
+	return got, p.host.prove(ctx, p, in.Epoch)
 }
 
 // detach parts with the keeper, which stays with what it holds.
@@ -141,19 +165,28 @@ func (p *place) do(ctx context.Context, in DoIn) ([]flow.Fact, error) {
 		return []flow.Fact{ended(in.Job, effect.Observation{Exit: -1, KilledBy: why.Why, Started: now, Ended: now})}, nil
 	}
 	if starts {
+		if err := p.host.prove(ctx, p, in.Epoch); err != nil {
+			p.forget(in.Job.Key)
+			return nil, err
+		}
 		p.hands.Lock()
 		ends, err := p.run.Site().Start(ctx, k, in.Job)
 		p.hands.Unlock()
 		if err != nil {
-			p.mu.Lock()
-			delete(p.live, in.Job.Key) // it was not begun
-			p.mu.Unlock()
+			p.forget(in.Job.Key)
 		}
 		if err != nil || len(ends) > 0 {
 			return ends, err
 		}
 	}
 	return p.await(ctx, in, a, gone)
+}
+
+// forget takes an attempt back that was not begun.
+func (p *place) forget(k belay.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.live, k)
 }
 
 func ended(j effect.Job, o effect.Observation) flow.Fact {
@@ -187,7 +220,7 @@ func (p *place) await(ctx context.Context, in DoIn, a *attempt, gone <-chan stru
 			facts, err := p.notes(ctx, in.Job)
 			p.hands.Unlock()
 			if err == nil && len(facts) > 0 {
-				err = p.host.Client.SignalWorkflow(ctx, workflowID(p.root), "", signalNoted, Noted{Epoch: in.Epoch, Facts: pack(facts)})
+				err = p.tell(ctx, in.Epoch, facts)
 			}
 			if err != nil {
 				activity.GetLogger(ctx).Warn("notes of an agent were not told", "key", in.Job.Key, "error", err)
@@ -196,6 +229,15 @@ func (p *place) await(ctx context.Context, in DoIn, a *attempt, gone <-chan stru
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// tell tells the driver what became known.
+func (p *place) tell(ctx context.Context, epoch int64, facts []flow.Fact) error {
+	known, err := rehomed(p.where().back(), pack(facts))
+	if err != nil {
+		return err
+	}
+	return p.host.Client.SignalWorkflow(ctx, workflowID(p.root), "", signalNoted, Noted{Epoch: epoch, Facts: known})
 }
 
 // notes are those that are not records yet. The caller has the hands.

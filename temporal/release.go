@@ -24,7 +24,7 @@ const beat = 20 * time.Second
 // again is no retry of a step: all of it is idempotent.
 func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: controlQueue(w.in.Host), StartToCloseTimeout: most, HeartbeatTimeout: beat,
+		TaskQueue: controlQueue(w.in.Host), StartToCloseTimeout: most, HeartbeatTimeout: w.in.beat(), ScheduleToStartTimeout: w.in.Lost,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second},
 	})
 }
@@ -35,18 +35,23 @@ func (w *drive) control(ctx workflow.Context, most time.Duration) workflow.Conte
 func (w *drive) do(ctx workflow.Context, j effect.Job, found bool) {
 	epoch := w.epoch
 	w.started = workflow.Now(ctx)
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: workQueue(w.in.Host), StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: beat,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second},
+	ctx = workflow.WithActivityOptions(w.given(ctx), workflow.ActivityOptions{
+		TaskQueue: workQueue(w.in.Host), StartToCloseTimeout: 30 * 24 * time.Hour, HeartbeatTimeout: w.in.beat(), ScheduleToStartTimeout: w.in.Lost,
+		RetryPolicy: w.in.tries(),
 	})
-	f := workflow.ExecuteActivity(ctx, "Do", DoIn{Root: w.in.Run, Epoch: epoch, Found: found, Job: j})
+	in := DoIn{Root: w.in.Run, Epoch: epoch, Found: found, Carry: w.in.Carry, Job: j}
+	f := workflow.ExecuteActivity(ctx, "Do", in)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		var got Facts
-		if err := f.Get(ctx, &got); err != nil {
-			w.inbox = append(w.inbox, input{epoch: epoch, detached: true})
+		for {
+			var got Done
+			err := f.Get(ctx, &got)
+			if unpolled(err) && w.epoch == epoch && w.there(ctx) { // all its slots are taken
+				f = workflow.ExecuteActivity(ctx, "Do", in)
+				continue
+			}
+			w.inbox = append(w.inbox, input{epoch: epoch, detached: err != nil, facts: got.Facts.unpack(), pushed: pushed{got.Snap, got.Behind}})
 			return
 		}
-		w.inbox = append(w.inbox, input{epoch: epoch, facts: got.unpack()})
 	})
 }
 
@@ -69,7 +74,7 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 		most = 30 * 24 * time.Hour
 	}
 	ctx = w.control(ctx, most)
-	in := AskIn{Root: w.in.Run, Ask: c}
+	in, epoch := AskIn{Root: w.in.Run, Ask: c}, w.epoch
 	f := workflow.ExecuteActivity(ctx, "Ask", in)
 	if topic != belay.TopicTree { // that one may take as long as others have the tree
 		w.asking++
@@ -81,7 +86,14 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 		}
 		for {
 			var got Answered
-			if err := f.Get(ctx, &got); err != nil {
+			err := f.Get(ctx, &got)
+			if unpolled(err) {
+				epoch = w.reached(ctx, epoch)
+				ctx = w.control(ctx, most)
+				f = workflow.ExecuteActivity(ctx, "Ask", in)
+				continue
+			}
+			if err != nil {
 				return // cancelled with the workflow; every other error is tried again
 			}
 			w.inbox = append(w.inbox, input{facts: got.Facts.unpack()})
@@ -97,6 +109,9 @@ func (w *drive) ask(ctx workflow.Context, c effect.Ask) {
 // keep has the host do what follows from records, and waits for it.
 func (w *drive) keep(ctx workflow.Context, k KeepIn) {
 	k.Root = w.in.Run
+	if k.End {
+		k.Carry = w.in.Carry
+	}
 	f := workflow.ExecuteActivity(w.control(ctx, 20*time.Minute), "Keep", k)
 	if k.End || len(k.Cleared) > 0 {
 		_ = f.Get(ctx, nil) // tried until it is done
@@ -111,10 +126,13 @@ func (w *drive) listen(ctx workflow.Context) error {
 	if err := workflow.SetQueryHandler(ctx, queryParcel, func() (parcel, error) { return w.parcel, nil }); err != nil {
 		return err
 	}
+	if err := workflow.SetQueryHandler(ctx, queryCarry, func() (*Carry, error) { return w.in.Carry, nil }); err != nil {
+		return err
+	}
 	for name, in := range map[string]input{updateDrive: {drive: true}, updateSettle: {settle: true}} {
 		err := workflow.SetUpdateHandlerWithOptions(ctx, name, func(ctx workflow.Context, p Push) (int64, error) {
 			in := in
-			in.facts = p.Facts.unpack()
+			in.facts, in.move = p.Facts.unpack(), p.Elsewhere
 			return w.put(ctx, in)
 		}, workflow.UpdateHandlerOptions{Validator: w.current})
 		if err != nil {
@@ -151,8 +169,15 @@ func (w *drive) current(p Push) error {
 	if p.Seq != int64(len(w.recs)) || len(w.inbox) > 0 || w.busy > 0 {
 		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("it was made of %d records, and there are %d", p.Seq, len(w.recs)), errStale, nil)
 	}
+	if p.Elsewhere && !w.missing {
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("host %s has the run, and is not missed", w.in.Host), errThere, nil)
+	}
 	return nil
 }
+
+// errThere is the type of the error of somebody who wants a run elsewhere whose host is
+// not lost.
+const errThere = "there"
 
 // errStale is the type of the error of somebody who has to look again.
 const errStale = "stale"
@@ -196,7 +221,7 @@ func (w *drive) wish(r event.Request) input {
 
 // page gives the records after a number, as far as they go into one answer.
 func (w *drive) page(after int64) (Page, error) {
-	p := Page{Seq: int64(len(w.recs)), Asleep: w.asleep, Host: w.in.Host, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
+	p := Page{Seq: int64(len(w.recs)), Asleep: w.asleep, Host: w.in.Host, Missing: w.missing, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
 	if w.tree != nil {
 		p.Status = w.tree.Status()
 	}

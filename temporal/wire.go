@@ -1,6 +1,8 @@
 package temporal
 
 import (
+	"time"
+
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/engine"
@@ -15,6 +17,7 @@ const (
 
 	queryPage   = "records" // a Page of the records after a number
 	queryParcel = "parcel"  // what the run began with
+	queryCarry  = "carry"   // a Carry, or null
 
 	updateDrive  = "drive"  // a Push: a person lets the run go on
 	updateSettle = "settle" // a Push: facts, and nothing starts
@@ -52,6 +55,8 @@ type Start struct {
 	Drives  uint64         `json:"drives,omitempty"`  // how often a person let it go on
 	First   Facts          `json:"first,omitempty"`   // of the first turn
 	Goes    bool           `json:"goes,omitempty"`    // it went on from another history, and nobody asked for it
+	Lost    time.Duration  `json:"lost,omitempty"`    // a host that says nothing for so long is given up; 0 = it is waited for
+	Carry   *Carry         `json:"carry,omitempty"`   // nil = its files are where they are
 	Every   int            `json:"every,omitempty"`   // of tests: a new history after the ends of so many attempts
 }
 
@@ -63,13 +68,15 @@ type Page struct {
 	Asleep  bool           `json:"asleep,omitempty"` // it rests, and goes on when somebody lets it
 	Busy    bool           `json:"busy,omitempty"`   // something was asked that is not on record yet
 	Host    string         `json:"host"`
+	Missing bool           `json:"missing,omitempty"` // the host was given up
 	Drives  uint64         `json:"drives"`
 }
 
 // Push is what somebody wants on record, who has seen the records up to a number.
 type Push struct {
-	Seq   int64 `json:"seq"`
-	Facts Facts `json:"facts,omitempty"`
+	Seq       int64 `json:"seq"`
+	Facts     Facts `json:"facts,omitempty"`
+	Elsewhere bool  `json:"elsewhere,omitempty"` // on another host than the one that is lost
 }
 
 // Ended is how a tree stands when its workflow is over.
@@ -94,6 +101,10 @@ type AttachIn struct {
 	Root  belay.RunID `json:"root"`
 	Epoch int64       `json:"epoch"`
 	Open  []belay.Key `json:"open,omitempty"`
+
+	Lost  string        `json:"lost,omitempty"` // the host that had it, and is given up: what is open was lost with it
+	Carry *Carry        `json:"carry,omitempty"`
+	Lease time.Duration `json:"lease,omitempty"` // for how long a proof of contact lets attempts go on; 0 = for ever
 }
 
 // Attached is what the host found.
@@ -101,6 +112,8 @@ type Attached struct {
 	Facts       Facts       `json:"facts,omitempty"`
 	Adopted     []belay.Key `json:"adopted,omitempty"`
 	Containment int         `json:"containment"`
+	Snap        *Snap       `json:"snap,omitempty"` // as in Done
+	Behind      string      `json:"behind,omitempty"`
 }
 
 // DoIn is one attempt.
@@ -108,6 +121,7 @@ type DoIn struct {
 	Root  belay.RunID `json:"root"`
 	Epoch int64       `json:"epoch"`
 	Found bool        `json:"found,omitempty"` // it runs already
+	Carry *Carry      `json:"carry,omitempty"`
 	Job   effect.Job  `json:"job"`
 }
 
@@ -142,6 +156,7 @@ type KeepIn struct {
 	Give    bool                `json:"give,omitempty"`
 	Need    map[string][]string `json:"need,omitempty"`
 	End     bool                `json:"end,omitempty"` // the run has ended
+	Carry   *Carry              `json:"carry,omitempty"`
 }
 
 // Merged names a step whose work is in its run's tree.

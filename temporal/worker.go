@@ -112,7 +112,7 @@ func (w Worker) workers(h *Host) []worker.Worker {
 	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{
 		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second,
 	})
-	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account} {
+	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account, "Here": h.Here} {
 		control.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 	return append(all, flows, control)

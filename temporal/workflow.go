@@ -62,6 +62,7 @@ type drive struct {
 	stop    workflow.CancelFunc // of the timer
 	due     time.Time
 	busy    int // updates that wait
+	away
 }
 
 // input is something that came in.
@@ -70,7 +71,10 @@ type input struct {
 	facts    []flow.Fact
 	detached bool // its attempts must be found again
 	drive    bool // a person lets it go on
+	move     bool // elsewhere: its host is lost
+	back     bool // a host that was missed is there again
 	settle   bool // put it on record, and start nothing
+	pushed   pushed
 	done     *bool
 	failed   *error
 }
@@ -182,7 +186,7 @@ func (w *drive) place(ctx workflow.Context) error {
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 10 * time.Second},
 	})
 	var got Placed
-	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.parcel.Started.Dir}).Get(ctx, &got); err != nil {
+	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.dir()}).Get(ctx, &got); err != nil {
 		return fmt.Errorf("place the run: %w", err)
 	}
 	w.in.Host = got.Host
@@ -204,6 +208,9 @@ func (w *drive) sort(ctx workflow.Context) error {
 			return nil // first what came before
 		}
 		w.inbox = w.inbox[1:]
+		if in.epoch == w.epoch {
+			w.carried(in.pushed)
+		}
 		var err error
 		switch {
 		case in.epoch != 0 && in.epoch != w.epoch: // of an earlier driver: it is found again
@@ -212,6 +219,9 @@ func (w *drive) sort(ctx workflow.Context) error {
 		case in.drive:
 			w.goes, w.wanted = true, append(w.wanted, in.facts...)
 			w.in.Drives++
+			w.move = w.move || w.missing && (in.move || cancels(in.facts))
+		case in.back:
+			w.goes = w.goes || w.missing
 		case in.settle:
 			err = w.take(ctx, in.facts, true)
 		default:
@@ -273,17 +283,28 @@ func (w *drive) attach(ctx workflow.Context) error {
 	w.wanted, w.goes, w.taking = nil, false, true
 	defer func() { w.taking = false }()
 	w.epoch++
-	open := w.tree.Open()
+	w.leave()
+	if err := w.elsewhere(ctx); err != nil {
+		return err
+	}
 	w.needed = w.tree.Trees() // the host gives all others back
+	in := AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: w.tree.Open(), Lost: w.lost, Carry: w.in.Carry, Lease: w.in.lease()}
 	var got Attached
-	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: open}).Get(ctx, &got)
+	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", in).Get(ctx, &got)
+	if unpolled(err) {
+		w.wanted = append(first, w.wanted...)
+		return w.missed(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
 	w.held = true
 	facts := []flow.Fact{{Run: w.in.Run, Event: event.RunAttached{
 		Epoch: w.epoch, Version: w.version, Start: w.in.Drives, Boot: "temporal", Containment: got.Containment,
+		Host: w.in.Host, Lost: w.lost, From: w.from(),
 	}}}
+	w.carried(pushed{got.Snap, got.Behind})
+	w.away = away{}
 	facts = append(facts, got.Facts.unpack()...)
 	if err := w.take(ctx, append(facts, first...), false); err != nil {
 		return err

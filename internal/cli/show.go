@@ -100,6 +100,12 @@ func (a *app) showRun(s *runView) {
 	if a.verbose {
 		head = append(head, []string{"containment", proc.Level(s.Driver().Containment).String()})
 	}
+	if why := s.Tree.HeldFor(); why != "" {
+		head = append(head, []string{"held", readable.Clean(why)})
+	}
+	if moved := s.Moved(); moved != nil {
+		head = append(head, []string{"moved", readable.Clean(moved.Words()) + " at " + moved.At.Local().Format(time.DateTime)})
+	}
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%s, %s", readable.Many(starts, "start"), readable.Used(used)), ", ")})
 	}

@@ -69,6 +69,9 @@ func (w *whyFacts) verdict() string {
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:
+		if w.Reason != "" {
+			return fmt.Sprintf("HELD, exit %d: %s ran for %s; %s", code, run, readable.Took(w.wall()), w.Reason)
+		}
 		if w.decided {
 			return fmt.Sprintf("HELD, exit %d: %s ran for %s; all is answered, and it goes on when it is resumed", code, run, readable.Took(w.wall()))
 		}

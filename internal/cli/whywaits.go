@@ -152,6 +152,9 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.Watch:
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:
+		if w.Reason != "" {
+			return "resume it when the host is back, or do as is said above"
+		}
 		return "every question is answered: resume it"
 	case story.TimedOut:
 		return "nobody answered in time, and no answer counts any more: resume it"

@@ -176,3 +176,8 @@ type stepOf struct {
 	run  belay.RunID
 	step belay.Path
 }
+
+// Carry is how the files of the run get to another machine.
+func (h *Hand) Carry(dir string) worktree.Carry {
+	return worktree.Carry{Dir: dir, Skip: h.Host.Skip, Secret: h.secretIn()}
+}

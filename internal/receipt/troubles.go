@@ -97,7 +97,10 @@ func moment(n *story.News) Moment {
 	case story.AttemptFound:
 		what, text = string(n.How), fmt.Sprintf("attempt %d%s, when another driver came", n.Attempt.N, roleWords(n.Attempt.Role))
 	case story.RunAttached:
-		if n.Arrival == story.TookOver {
+		switch {
+		case n.Why != "":
+			what, text = "host lost", n.Why
+		case n.Arrival == story.TookOver:
 			what, text = "driver died", "another one went on"
 		}
 	case story.RunStopped:

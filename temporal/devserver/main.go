@@ -21,24 +21,23 @@ import (
 	"go.temporal.io/server/temporal"
 )
 
-const loopback = "127.0.0.1"
-
 func main() {
 	db := flag.String("db", "", "the file of the store")
-	port := flag.Int("port", 7233, "the port of the frontend, on the loopback; the seven after it are used, too")
+	ip := flag.String("ip", "127.0.0.1", "the address that it listens at, alone")
+	port := flag.Int("port", 7233, "the port of the frontend; the seven after it are used, too")
 	namespace := flag.String("namespace", "default", "a namespace that is there from the start")
 	flag.Parse()
-	if err := serve(*db, *port, *namespace); err != nil {
+	if err := serve(*db, *ip, *port, *namespace); err != nil {
 		fmt.Fprintln(os.Stderr, "devserver:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(db string, port int, namespace string) error {
+func serve(db, ip string, port int, namespace string) error {
 	if db == "" {
 		return fmt.Errorf("name the file of the store with -db")
 	}
-	cfg := configure(db, port)
+	cfg := configure(db, ip, port)
 	store := cfg.Persistence.DataStores[sqliteplugin.PluginName].SQL
 	if _, err := os.Stat(db); os.IsNotExist(err) {
 		if err := sqlite.SetupSchema(store); err != nil {
@@ -71,7 +70,7 @@ func serve(db string, port int, namespace string) error {
 	if err := srv.Start(); err != nil {
 		return err
 	}
-	fmt.Printf("ready %s:%d\n", loopback, port)
+	fmt.Printf("ready %s:%d\n", ip, port)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	<-stop
@@ -82,9 +81,9 @@ func serve(db string, port int, namespace string) error {
 // underscore before their names: with one they are taken for nothing. It has eight
 // ports, from the first on: one that comes back under other ports waits for its own
 // dead members for most of a minute.
-func configure(db string, port int) *config.Config {
+func configure(db, ip string, port int) *config.Config {
 	cfg := &config.Config{}
-	cfg.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
+	cfg.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: ip}
 	cfg.Persistence = config.Persistence{
 		DefaultStore: sqliteplugin.PluginName, VisibilityStore: sqliteplugin.PluginName, NumHistoryShards: 1,
 		DataStores: map[string]config.DataStore{sqliteplugin.PluginName: {SQL: &config.SQL{
@@ -92,7 +91,7 @@ func configure(db string, port int) *config.Config {
 			ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "2"},
 		}}},
 	}
-	front := fmt.Sprintf("%s:%d", loopback, port)
+	front := fmt.Sprintf("%s:%d", ip, port)
 	cfg.ClusterMetadata = &cluster.Config{
 		FailoverVersionIncrement: 10, MasterClusterName: "active", CurrentClusterName: "active",
 		ClusterInformation: map[string]cluster.ClusterInformation{
@@ -102,7 +101,7 @@ func configure(db string, port int) *config.Config {
 	cfg.DCRedirectionPolicy = config.DCRedirectionPolicy{Policy: "noop"}
 	cfg.Services = map[string]config.Service{}
 	for i, name := range []string{"frontend", "history", "matching", "worker"} {
-		cfg.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port + i, MembershipPort: port + 4 + i, BindOnIP: loopback}}
+		cfg.Services[name] = config.Service{RPC: config.RPC{GRPCPort: port + i, MembershipPort: port + 4 + i, BindOnIP: ip}}
 	}
 	cfg.Archival = config.Archival{
 		History:    config.HistoryArchival{State: "disabled"},

@@ -27,7 +27,8 @@ type other struct {
 
 	address, namespace, profile string
 	queue, host, label, blobs   string
-	tls                         bool
+	lost, snapshots             string
+	tls, moves                  bool
 }
 
 // The variables of the environment that are Belay's own.
@@ -36,9 +37,18 @@ const (
 	envHost  = "BELAY_TEMPORAL_HOST"
 	envLabel = "BELAY_TEMPORAL_RUNS_ON"
 	envBlobs = "BELAY_TEMPORAL_BLOBS"
+	envLost  = "BELAY_TEMPORAL_LOST_AFTER"
+	envSnaps = "BELAY_TEMPORAL_SNAPSHOTS"
 )
 
 const defaultQueue = "belay"
+
+// A connection that has gone dead is noticed, and made anew, well before a worker is
+// taken for lost.
+const (
+	aliveEvery  = 10 * time.Second
+	aliveWithin = 5 * time.Second
+)
 
 func (o *other) Name() string { return temporal.DrivenBy }
 
@@ -50,6 +60,9 @@ func (o *other) Flags(f *pflag.FlagSet) {
 	f.StringVar(&o.queue, "task-queue", "", "task queue of the workflows ("+envQueue+"; default "+defaultQueue+")")
 	f.StringVar(&o.host, "host", "", "the worker that has the files of a new run, by its name ("+envHost+"; default: any; of a worker: this machine's name)")
 	f.StringVar(&o.label, "runs-on", "", "a label that the worker of a new run must have ("+envLabel+")")
+	f.StringVar(&o.lost, "lost-after", "", fmt.Sprintf("how long the worker of a new run may say nothing before it is given up; 0 = it is waited for (%s; default %s)", envLost, temporal.LostAfter))
+	f.StringVar(&o.snapshots, "snapshots-to", "", "a remote of git, by its name or URL, to which the files of a new run are pushed, so that any worker can have it, and go on with it when the first is lost ("+envSnaps+"; default: nothing leaves a machine)")
+	f.BoolVar(&o.moves, "elsewhere", false, "with resume: on another worker than the one that was given up")
 	f.StringVar(&o.blobs, "blobs", "", "directory for big payloads, which all workers and clients see ("+envBlobs+"; default: none, they are only packed)")
 }
 
@@ -58,7 +71,7 @@ func (o *other) Settings() []string {
 	var env []string
 	for name, v := range map[string]string{
 		"TEMPORAL_ADDRESS": o.address, "TEMPORAL_NAMESPACE": o.namespace, "TEMPORAL_PROFILE": o.profile,
-		envQueue: o.queue, envHost: o.host, envLabel: o.label, envBlobs: o.blobs,
+		envQueue: o.queue, envHost: o.host, envLabel: o.label, envBlobs: o.blobs, envLost: o.lost, envSnaps: o.snapshots,
 	} {
 		if v != "" {
 			env = append(env, name+"="+v)
@@ -78,6 +91,7 @@ func (o *other) dial(ctx context.Context, env func(string) string, metrics clien
 	}
 	opts.HostPort = cmp.Or(o.address, env("TEMPORAL_ADDRESS"), opts.HostPort, client.DefaultHostPort)
 	opts.Namespace = cmp.Or(o.namespace, env("TEMPORAL_NAMESPACE"), opts.Namespace, client.DefaultNamespace)
+	opts.ConnectionOptions.KeepAliveTime, opts.ConnectionOptions.KeepAliveTimeout = aliveEvery, aliveWithin
 	if o.tls && opts.ConnectionOptions.TLS == nil {
 		opts.ConnectionOptions.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
@@ -95,12 +109,34 @@ func (o *other) dial(ctx context.Context, env func(string) string, metrics clien
 
 // Open reaches the server for a command.
 func (o *other) Open(ctx context.Context, env func(string) string) (engine.Elsewhere, func(), error) {
+	lost, err := lostAfter(cmp.Or(o.lost, env(envLost)))
+	if err != nil {
+		return nil, nil, err
+	}
 	c, err := o.dial(ctx, env, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	at := &temporal.Engine{Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost)), Label: cmp.Or(o.label, env(envLabel))}
+	at := &temporal.Engine{
+		Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost)),
+		Label: cmp.Or(o.label, env(envLabel)), Lost: lost, Moves: o.moves, Snapshots: cmp.Or(o.snapshots, env(envSnaps)),
+	}
 	return at, c.Close, nil
+}
+
+// lostAfter reads how long a worker may say nothing.
+func lostAfter(text string) (time.Duration, error) {
+	if text == "" {
+		return temporal.LostAfter, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d != 0 && d < temporal.LeastLost {
+		err = fmt.Errorf("%s is too short for a worker to prove that it is there", d)
+	}
+	if err != nil {
+		return 0, exit.New(exit.Usage, "", fmt.Errorf("--lost-after %q: %w", text, err), fmt.Sprintf("at least %s, as 90s or 5m; 0 = a worker is waited for", temporal.LeastLost))
+	}
+	return d, nil
 }
 
 // Worker is the command worker.
