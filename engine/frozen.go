@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/belay-run/belay/event"
@@ -34,7 +36,7 @@ func loadFrozen(first event.Record, blobs Blobs) (flow.Library, error) {
 		}
 		file := e.File
 		if d != e.Recipe {
-			file = nameOf(d, names)
+			file = nameOf(d, names, src)
 		}
 		r, problems := library.Parse(file, src, e.Compat)
 		if r == nil {
@@ -50,10 +52,14 @@ func loadFrozen(first event.Record, blobs Blobs) (flow.Library, error) {
 }
 
 // nameOf is what a frozen recipe is called in messages: the file that it was
-// looked for as, else its digest.
-func nameOf(digest string, names map[string]string) string {
+// looked for as, else its digest. A shipped one keeps the place that stands for that.
+func nameOf(digest string, names map[string]string, src []byte) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] == digest {
+		switch {
+		case names[name] != digest:
+		case bytes.Equal(src, library.Shipped(name)):
+			return filepath.Join(recipe.Shipped, name+".yaml")
+		default:
 			return name + ".yaml"
 		}
 	}
