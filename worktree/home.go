@@ -19,6 +19,7 @@ type Home struct {
 	Branch string `json:"branch"` // that the user is offered
 	Work   string `json:"work"`   // that is worked on; the same, unless the result is offered at the end
 	Start  string `json:"start"`  // the commit that it began at
+	Path   string `json:"path"`   // its top
 }
 
 // HomeOf is the worktree that a directory is in, if it was made for the run: only there
@@ -44,7 +45,7 @@ func (p place) home(ctx context.Context, run belay.RunID) (h Home, found owner, 
 }
 
 func (o owner) home(branch string) Home {
-	h := Home{Branch: branch, Work: branch, Start: o.Start}
+	h := Home{Branch: branch, Work: branch, Start: o.Start, Path: o.Path}
 	if o.Offer != "" {
 		h.Branch = o.Offer
 	}
@@ -57,6 +58,13 @@ func (o owner) branches(branch string) []string {
 		return []string{branch}
 	}
 	return []string{o.Offer, branch}
+}
+
+// offers tells whether the branch of the result can be one that was made for a worktree whose
+// branch had that name; "" = nobody knows which.
+func (o owner) offers(made string) bool {
+	flat := strings.ReplaceAll(made, "/", "-")
+	return made == "" || o.Offer == "" || o.Offer == made || strings.HasPrefix(o.Offer, made+"-") || o.Offer == flat || strings.HasPrefix(o.Offer, flat+"-")
 }
 
 // errNoHome is given for a directory that is in no worktree of the run.
@@ -146,18 +154,20 @@ func (p place) freeWork(ctx context.Context, run belay.RunID) (string, error) {
 	return "", fmt.Errorf("branch %s and %d names like it are taken", base, maxNames-1)
 }
 
-// Offer puts the branch of a run at the commit that was judged, and gives its name. A
-// branch that somebody moved or checked out is theirs: then the result has another name.
-// Doing it again, or after a crash, gives the same.
-func Offer(ctx context.Context, dir string, run belay.RunID, commit string) (string, error) {
-	name, err := offer(ctx, dir, run, commit)
+// Offer puts the branch of a run at exactly the commit that was judged, and gives its name. A
+// branch of that name that stands anywhere but where it began, or that somebody checked
+// out, is theirs: then the result has another name. Doing it again, or after a crash, gives
+// the same. given is the worktree as it was made; nil = as its mark says, which agents can
+// change.
+func Offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string) (string, error) {
+	name, err := offer(ctx, dir, run, given, commit)
 	if err != nil {
 		return "", fmt.Errorf("make the branch of the result: %w", err)
 	}
 	return name, nil
 }
 
-func offer(ctx context.Context, dir string, run belay.RunID, commit string) (string, error) {
+func offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string) (string, error) {
 	p, err := find(ctx, "", dir)
 	if err != nil {
 		return "", err
@@ -167,10 +177,7 @@ func offer(ctx context.Context, dir string, run belay.RunID, commit string) (str
 		return "", err
 	}
 	defer release()
-	h, own, err := p.home(ctx, run)
-	if err == nil && h.Branch == "" {
-		err = errNoHome
-	}
+	h, err := p.homeAs(ctx, run, given)
 	if err != nil {
 		return "", err
 	}
@@ -178,7 +185,7 @@ func offer(ctx context.Context, dir string, run belay.RunID, commit string) (str
 	if err != nil {
 		return "", err
 	}
-	if done, err := p.offerOn(ctx, h.Branch, own, commit, list); done || err != nil {
+	if done, err := p.offerOn(ctx, h.Branch, h, commit, list); done || err != nil {
 		return h.Branch, err
 	}
 	b := builder{git: p.git, o: Options{Run: run, Branch: h.Branch}}
@@ -187,18 +194,16 @@ func offer(ctx context.Context, dir string, run belay.RunID, commit string) (str
 		return "", err
 	}
 	for _, name := range names {
-		if tip, err := p.tip(ctx, name); err != nil || tip != "" {
+		if tip, err := p.tip(ctx, name); err != nil || tip != "" && tip != commit {
 			if err != nil {
 				return "", err
 			}
 			continue
 		}
-		if own.Offer = name; h.Work != h.Branch {
-			if err := p.mark(ctx, h.Work, own); err != nil {
-				return "", err
-			}
+		if err := p.remark(ctx, run, h.Work, name); err != nil {
+			return "", err
 		}
-		done, err := p.offerOn(ctx, name, own, commit, list)
+		done, err := p.offerOn(ctx, name, h, commit, list)
 		if done || err != nil {
 			return name, err
 		}
@@ -206,9 +211,36 @@ func offer(ctx context.Context, dir string, run belay.RunID, commit string) (str
 	return "", fmt.Errorf("branch %s and %d names like it are taken", h.Branch, len(names)-1)
 }
 
-// offerOn puts a branch at the result that is where it began, or is gone, or has the
-// result already.
-func (p place) offerOn(ctx context.Context, name string, own owner, commit string, list []linked) (bool, error) {
+// homeAs is the worktree of a run as it was made.
+func (p place) homeAs(ctx context.Context, run belay.RunID, given *Home) (Home, error) {
+	if given != nil && given.Work != "" {
+		if given.Path != p.top {
+			return Home{}, errNoHome
+		}
+		return *given, nil
+	}
+	h, _, err := p.home(ctx, run)
+	if err == nil && h.Branch == "" {
+		err = errNoHome
+	}
+	return h, err
+}
+
+// remark writes down which branch has the result, where the mark of the one that is worked
+// on is there yet.
+func (p place) remark(ctx context.Context, run belay.RunID, work, name string) error {
+	marks, err := p.owners(ctx)
+	own, ok := marks[work]
+	if err != nil || !ok || own.Run.Root() != run.Root() || own.Offer == "" {
+		return err
+	}
+	own.Offer = name
+	return p.mark(ctx, work, own)
+}
+
+// offerOn puts a branch at the result that is where it began, or is not there, or has
+// exactly the result already. One that is only made for it must not be there.
+func (p place) offerOn(ctx context.Context, name string, h Home, commit string, list []linked) (bool, error) {
 	if p.shadowed(name) { // who merges that name would get something else
 		return false, nil
 	}
@@ -216,13 +248,8 @@ func (p place) offerOn(ctx context.Context, name string, own owner, commit strin
 	if err != nil || tip == commit {
 		return err == nil, err
 	}
-	if tip != "" && tip != own.Start {
-		if has, err := p.descends(ctx, commit, tip); has || err != nil { // somebody went on from it
-			return has, err
-		}
-		if part, err := p.descends(ctx, tip, commit); !part || err != nil {
-			return false, err
-		}
+	if tip != "" && (name != h.Branch || tip != h.Start) {
+		return false, nil
 	}
 	if _, taken := elsewhere(list, name, ""); taken {
 		return false, nil
@@ -231,7 +258,7 @@ func (p place) offerOn(ctx context.Context, name string, own owner, commit strin
 	if was == "" {
 		was = p.zero
 	}
-	return true, p.patient(ctx, "update-ref", "-m", "belay: the result of run "+string(own.Run), "--end-of-options", "refs/heads/"+name, commit, was)
+	return true, p.patient(ctx, "update-ref", "-m", "belay: the result", "--end-of-options", "refs/heads/"+name, commit, was)
 }
 
 // After is what is in the worktree of a run beside a commit that was judged, as the

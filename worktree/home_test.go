@@ -52,7 +52,7 @@ func TestPrivate(t *testing.T) {
 	start := r.git("rev-parse", "main")
 	for range 2 { // and again
 		h, err := Private(t.Context(), in.dir, "k3f9q")
-		if err != nil || h != (Home{Branch: "feat/x", Work: "belay-work/k3f9q", Start: start}) {
+		if err != nil || h != (Home{Branch: "feat/x", Work: "belay-work/k3f9q", Start: start, Path: in.dir}) {
 			t.Errorf("%+v, %v", h, err)
 		}
 	}
@@ -123,7 +123,9 @@ func TestOffer(t *testing.T) {
 		"a tag of its name":  {"git tag feat/x main", "feat/x-2"},
 		"a ref before it":    {"git update-ref refs/feat/x main", "feat/x-2"},
 		"a file before it":   {"mkdir .git/feat; git rev-parse main > .git/feat/x", "feat/x-2"},
-		"a part of the work": {"git branch -f feat/x belay-work/k3f9q", "feat/x"},
+		"a part of the work": {"git branch -f feat/x belay-work/k3f9q", "feat/x-2"},
+		"behind the start":   {"git branch -f feat/x $(git commit-tree main^{tree} -m root)", "feat/x-2"},
+		"ahead of the work":  {"git branch -f feat/x $(git commit-tree belay-work/k3f9q^{tree} -p belay-work/k3f9q -m stub)", "feat/x-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +137,7 @@ func TestOffer(t *testing.T) {
 			j := in.judged()
 			moved, _ := r.try("rev-parse", "refs/heads/feat/x")
 			for range 2 {
-				branch, err := Offer(t.Context(), in.dir, "k3f9q", j.Commit)
+				branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit)
 				if err != nil || branch != tt.want || r.git("rev-parse", branch) != j.Commit {
 					t.Fatalf("%q, %v", branch, err)
 				}
@@ -143,9 +145,9 @@ func TestOffer(t *testing.T) {
 			if tt.want != "feat/x" && r.git("rev-parse", "refs/heads/feat/x") != moved {
 				t.Error("it moved what is somebody else's")
 			}
-			// who goes on from it is not in the way of a crash
+			// who moves it after a crash has it, and the result another name
 			r.sh("git branch -f " + tt.want + " $(git commit-tree HEAD^{tree} -p " + j.Commit + " -m more)")
-			if branch, err := Offer(t.Context(), in.dir, "k3f9q", j.Commit); err != nil || branch != tt.want {
+			if branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit); err != nil || branch == tt.want || r.git("rev-parse", branch) != j.Commit {
 				t.Errorf("after somebody went on: %q, %v", branch, err)
 			}
 			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "" {
@@ -158,6 +160,82 @@ func TestOffer(t *testing.T) {
 			in.commit("late")
 			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "diff "+j.Commit[:12] {
 				t.Errorf("after a commit: %q, %v", look, err)
+			}
+		})
+	}
+}
+
+// The mark of a worktree is in a file that agents can write: what is on record counts.
+func TestOfferAsRecorded(t *testing.T) {
+	t.Parallel()
+	r, in := privateRig(t)
+	h, ok := HomeOf(t.Context(), in.dir, "k3f9q")
+	if !ok {
+		t.Fatal("no home")
+	}
+	r.git("branch", "users")
+	was := r.git("rev-parse", "users")
+	in.write("new", "x")
+	key := "branch.belay-work/k3f9q." + ownerKey
+	in.git("config", key, strings.ReplaceAll(in.git("config", key), "feat/x", "users"))
+	from := Begun{Checkout: Checkout{Top: h.Path, Commit: was, Tree: r.git("rev-parse", "main^{tree}")}, First: was, Mine: true, Home: &h}
+	from.Origin = from.Tree
+	j, err := Judge(t.Context(), in.dir, "k3f9q", from, "work\n")
+	r.must(err)
+	branch, err := Offer(t.Context(), in.dir, "k3f9q", &h, j.Commit)
+	if r.must(err); branch != "feat/x" || r.git("rev-parse", "feat/x") != j.Commit || r.git("rev-parse", "users") != was {
+		t.Errorf("offered on %q", branch)
+	}
+	var unsafe *Unsafe
+	if err := Remove(t.Context(), Made{Repo: r.dir, Path: in.dir, Branch: "feat/x", Run: "k3f9q"}, false); !errors.As(err, &unsafe) || !slices.Equal(unsafe.Why, []Reason{ReasonForeign}) {
+		t.Errorf("removed with a branch of the user: %v", err)
+	}
+	if _, err := Offer(t.Context(), r.dir, "k3f9q", &h, j.Commit); !errors.Is(err, errNoHome) {
+		t.Errorf("elsewhere: %v", err)
+	}
+}
+
+// What is judged comes after the commit that the work began with, whatever an agent made of
+// the history.
+func TestJudgeAfterTheBase(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		did     string
+		nothing bool
+	}{
+		"reset":            {"git reset -q --hard HEAD~1; echo x > new", false},
+		"reset alone":      {"git reset -q --hard HEAD~1", false},
+		"amended":          {"echo x > new; git add -A; git commit -q --amend -m mine", false},
+		"amended in words": {"git commit -q --amend -m mine", true},
+		"squashed":         {"git reset -q --soft HEAD~1; echo x > new; git add -A; git commit -qm mine", false},
+		"an orphan":        {"git checkout -q --orphan alone; echo x > new; git add -A; git commit -qm mine", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.write("b.txt", "b")
+			r.commit("second")
+			o := r.options()
+			o.Step = ""
+			m := r.create(o)
+			_, err := Private(t.Context(), m.Path, o.Run)
+			r.must(err)
+			in, main := r.in(m.Path), r.git("rev-parse", "main")
+			in.sh(tt.did)
+			in.git("add", "-A")
+			tree := in.git("write-tree")
+			for n := range 2 { // and again
+				j := in.judged()
+				if (j.Dropped == "") != (n > 0) {
+					t.Errorf("dropped: %q", j.Dropped)
+				}
+				in.git("merge-base", "--is-ancestor", main, j.Commit)
+				if got := in.git("rev-parse", j.Commit+"^{tree}"); got != tree || (j.Commit == main) != tt.nothing || (len(j.Changed) == 0) != tt.nothing {
+					t.Errorf("%+v", j)
+				}
+				if got := in.git("branch", "--show-current") + in.git("status", "--porcelain"); got != "belay-work/k3f9q" || in.git("rev-parse", "HEAD") != j.Commit {
+					t.Errorf("it stands at %q", got)
+				}
 			}
 		})
 	}

@@ -1,8 +1,8 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +18,7 @@ type Begun struct {
 	Origin string `json:"origin"` // the tree that the first round began with
 	First  string `json:"first"`  // a commit of that; "" = there is no repository
 	Mine   bool   `json:"mine"`   // it is a worktree that was made for the run
+	Home   *Home  `json:"home,omitempty"`
 }
 
 // Judged is what a round is judged by: a commit, and how it differs from where the work
@@ -32,6 +33,7 @@ type Judged struct {
 	Bare    []string `json:"-"`              // such repositories without a commit
 	Left    string   `json:"-"`              // the branch that the work was left on; "detached HEAD" = on none
 	Home    Home     `json:"-"`
+	Dropped string   `json:"-"` // what the work was left at, which does not come after where it began
 
 	IgnoreRules bool `json:"-"` // the work changed a .gitignore, and something is ignored
 }
@@ -51,8 +53,8 @@ func judge(ctx context.Context, dir string, run belay.RunID, from Begun, message
 	if err != nil {
 		return j, err
 	}
-	if j.Home, _, err = p.home(ctx, run); err != nil || j.Home.Branch == "" {
-		return j, errors.Join(err, errNoHome)
+	if j.Home, err = p.homeAs(ctx, run, from.Home); err != nil {
+		return j, err
 	}
 	c, err := p.commitAll(ctx, j.Home, message)
 	if err != nil {
@@ -63,9 +65,9 @@ func judge(ctx context.Context, dir string, run belay.RunID, from Begun, message
 		if j.Left = c.branch; j.Left == "" {
 			j.Left = "a detached HEAD"
 		}
-		if j.Commit, err = p.bring(ctx, j.Home.Work, j.Commit, from.Commit, message); err != nil {
-			return j, err
-		}
+	}
+	if err := j.settle(ctx, p, from, message); err != nil {
+		return j, err
 	}
 	if err := j.compare(ctx, p, dir, run, from); err != nil {
 		return j, err
@@ -210,34 +212,56 @@ func (p place) commitAll(ctx context.Context, h Home, message string) (c Committ
 	return c, p.patient(ctx, append(args, "--end-of-options", "HEAD", c.Commit, at.Commit)...)
 }
 
-// bring puts a commit on the branch that is worked on, and checks that out; where it does
-// not come after what is there already, both are parents of what is put there.
-func (p place) bring(ctx context.Context, work, commit, base, message string) (string, error) {
+// settle makes the commit one that comes after where the work began, whatever became of the
+// history of that, and puts it on the branch that is worked on.
+func (j *Judged) settle(ctx context.Context, p place, from Begun, message string) error {
+	base := from.Commit
+	if from.First != "" {
+		part, err := p.descends(ctx, from.First, base)
+		if err != nil {
+			return err
+		}
+		if !part { // somebody was at it between two rounds
+			base = from.First
+		}
+	}
+	has, err := p.descends(ctx, cmp.Or(from.First, base), j.Commit)
+	if err == nil && !has {
+		j.Dropped, j.Commit, err = j.Commit, "", nil
+		j.Commit, err = p.after(ctx, base, j.Dropped, message)
+	}
+	if err != nil || has && j.Left == "" {
+		return err
+	}
+	return p.bring(ctx, j.Home.Work, j.Commit)
+}
+
+// after is a commit that has the files of another one and comes after base alone; base,
+// where it has these files itself.
+func (p place) after(ctx context.Context, base, other, message string) (string, error) {
+	tree, err := p.treeOf(ctx, other)
+	if err != nil {
+		return "", err
+	}
+	was, err := p.treeOf(ctx, base)
+	if err != nil || was == tree {
+		return base, err
+	}
+	return p.commitOf(ctx, tree, message, base)
+}
+
+// bring puts the branch that is worked on at a commit, and checks it out: the files are
+// those of the commit already.
+func (p place) bring(ctx context.Context, work, commit string) error {
 	tip, err := p.tip(ctx, work)
 	if err != nil {
-		return "", err
+		return err
 	}
-	after := tip
-	if after == "" {
-		after, tip = base, p.zero
+	const why = "belay: the work of a round"
+	if err := p.patient(ctx, "update-ref", "-m", why, "--end-of-options", "refs/heads/"+work, commit, cmp.Or(tip, p.zero)); err != nil {
+		return err
 	}
-	has, err := p.descends(ctx, after, commit)
-	if err != nil {
-		return "", err
-	}
-	if !has {
-		tree, err := p.treeOf(ctx, commit)
-		if err != nil {
-			return "", err
-		}
-		if commit, err = p.commitOf(ctx, tree, message, after, commit); err != nil {
-			return "", err
-		}
-	}
-	if err := p.patient(ctx, "update-ref", "-m", "belay: the work of a round", "--end-of-options", "refs/heads/"+work, commit, tip); err != nil {
-		return "", err
-	}
-	return commit, p.patient(ctx, "symbolic-ref", "-m", "belay: the work of a round", "HEAD", "refs/heads/"+work)
+	return p.patient(ctx, "symbolic-ref", "-m", why, "HEAD", "refs/heads/"+work)
 }
 
 // finish ends a merge or the like that is under way, and gives what was to be merged.

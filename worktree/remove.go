@@ -116,6 +116,9 @@ func remove(ctx context.Context, m Made, force bool, aside []Reason, committed b
 		}
 		return &Unsafe{Path: m.Path, Branch: m.Branch, Why: []Reason{ReasonForeign}}
 	}
+	if !own.offers(m.Branch) { // agents can change a mark: a branch of the user goes with no worktree
+		return &Unsafe{Path: m.Path, Branch: own.Offer, Why: []Reason{ReasonForeign}}
+	}
 	o := g.assess(ctx, branch, own, list, aside...)
 	if committed {
 		g.forgive(ctx, []*Owned{&o})

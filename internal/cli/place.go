@@ -21,14 +21,15 @@ import (
 //	own            prints the branch that was made for this run, or exits with 1
 //	private        has the worktree of the run worked on with a branch of its own, and prints
 //	               that; nothing where there is no worktree
-//	begin NAME TREE COMMIT TYPE   tells as JSON where the work of a round begins, and lists
+//	home           prints the worktree of the run as JSON, {} where there is none
+//	begin NAME TREE COMMIT TYPE HOME   tells as JSON where the work of a round begins, and lists
 //	               the files that are not the run's alone; TREE and COMMIT are what the first
 //	               round began with
 //	there BEGUN HOME       looks whether the repository is the one that the round began with,
 //	               and mends the worktree when somebody put another in its place
 //	commit BASE    commits all files, with the message on stdin
 //	judge NAME BEGUN TYPE HOME   makes the commit that is judged, and tells as JSON what it has
-//	offer COMMIT LAST      puts the branch of the run at the commit; LAST is what was judged last
+//	offer COMMIT LAST HOME   puts the branch of the run at the commit; LAST is what was judged last
 //	pushes DIGEST  fails where git would push to another place for origin
 //	tests          names the test files that are not committed
 //	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
@@ -56,12 +57,14 @@ func (a *app) placeCommand() *cobra.Command {
 				return at.own(ctx)
 			case "private":
 				return at.private(ctx)
+			case "home":
+				return at.home(ctx)
 			case "there":
 				return at.there(ctx, rest[0], rest[1])
 			case "commit":
 				return at.commit(ctx, rest[0])
 			case "offer":
-				return at.offer(ctx, rest[0], rest[1])
+				return at.offer(ctx, rest[0], rest[1], rest[2])
 			case "tests":
 				return at.tests(ctx)
 			case "pushes":
@@ -78,7 +81,7 @@ func (a *app) placeCommand() *cobra.Command {
 			}
 			switch verb {
 			case "begin":
-				return at.begin(ctx, rest[0], rest[1], rest[2], rest[3])
+				return at.begin(ctx, rest[0], rest[1], rest[2], rest[3], rest[4])
 			case "judge":
 				return at.judge(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "back":
@@ -93,7 +96,7 @@ func (a *app) placeCommand() *cobra.Command {
 	return cmd
 }
 
-var placeVerbs = []string{"own", "private", "begin", "there", "commit", "judge", "offer", "pushes", "tests", "cited", "list", "changed", "same", "back", "edited"}
+var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "tests", "cited", "list", "changed", "same", "back", "edited"}
 
 // keptFiles and laterFiles are folders of a run that works in a directory itself: the
 // contents of files as rounds left them, and the files of later rounds that a better

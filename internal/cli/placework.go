@@ -15,7 +15,6 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
-	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/pattern"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
@@ -72,7 +71,11 @@ func (r runPlace) private(ctx context.Context) error {
 // begin tells where the work of a round begins. In a directory that is somebody else's
 // the files are listed; what a round before left there is kept, so that it can be brought
 // back.
-func (r runPlace) begin(ctx context.Context, name, origin, first, kind string) error {
+func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home string) error {
+	h, err := homeIn(home)
+	if err != nil {
+		return err
+	}
 	c, err := worktree.CheckoutOf(ctx, ".", r.run)
 	if err == nil && first == "" {
 		first, err = worktree.FirstOf(ctx, ".", r.run, c)
@@ -80,7 +83,10 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind string) e
 	if err != nil {
 		return infra("look at the files", err)
 	}
-	from := worktree.Begun{Checkout: c, Origin: cmp.Or(origin, c.Tree), First: first, Mine: c.Own && c.Apart}
+	from := worktree.Begun{Checkout: c, Origin: cmp.Or(origin, c.Tree), First: first, Mine: c.Own && c.Apart, Home: h}
+	if h != nil { // whatever became of the mark
+		from.Mine = c.Apart && h.Path == c.Top
+	}
 	if !from.Mine {
 		if err := r.lookFor(ctx, "list", r.list(name), r.state); err != nil {
 			return invalid("look at the files", err, "")
@@ -249,6 +255,9 @@ func judgedNotes(j worktree.Judged, top string) []string {
 	for _, path := range j.Bare {
 		list = append(list, fmt.Sprintf("warning: %s is a git repository of its own, without a commit: no file in it is part of the work; make them part of it: rm -r %s", story.Quote(path), story.Quote(filepath.Join(path, ".git"))))
 	}
+	if j.Dropped != "" {
+		list = append(list, fmt.Sprintf("warning: an agent left the work on commits that do not come after the one it began with: its files were committed after that one; look at what it left: git log %.12s", j.Dropped))
+	}
 	if j.Left != "" {
 		list = append(list, fmt.Sprintf("the work was left on %s and was put on %s", j.Left, j.Home.Branch))
 	}
@@ -361,38 +370,6 @@ func seenHere(ctx context.Context, list []string) []string {
 		}
 	}
 	return seen
-}
-
-// offer puts the branch of the run at what was judged best, and says what is in the
-// worktree beside what was judged last.
-func (r runPlace) offer(ctx context.Context, commit, last string) error {
-	branch, err := worktree.Offer(ctx, ".", r.run, commit)
-	if err != nil {
-		return infra("offer the result", err)
-	}
-	o := struct {
-		Branch   string   `json:"branch"`
-		Commit   string   `json:"commit"`
-		Warnings []string `json:"warnings,omitempty"`
-	}{Branch: branch, Commit: commit}
-	look, err := worktree.After(ctx, ".", cmp.Or(last, commit))
-	if err != nil {
-		return infra("offer the result", err)
-	}
-	if look != "" {
-		o.Warnings = append(o.Warnings, "the worktree was changed after the work was judged, by somebody else; that is not part of the result: git -C "+story.Quote(here())+" "+look)
-	}
-	r.object(o)
-	return nil
-}
-
-// pushes looks whether origin leads where it led before the first agent began: agents can
-// change that, and what is published goes where the user said.
-func (r runPlace) pushes(ctx context.Context, want string) error {
-	if check.PushesTo(ctx, ".", r.environ) == want {
-		return nil
-	}
-	return exit.New(exit.Failed, "", errors.New("nothing was pushed: the remote origin does not lead where it led when the run began; an agent or somebody else changed the settings of git. Look: git remote -v, git config --show-origin --get-regexp '^(remote|url)'; put it back, and resume the run"), "")
 }
 
 // testName is the form that names of test files have.

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/check"
+	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
+)
+
+// home prints the worktree of the run as JSON: the steps after it are given that, because
+// the mark in the repository is a text that agents can change.
+func (r runPlace) home(ctx context.Context) error {
+	h, _ := worktree.HomeOf(ctx, ".", r.run)
+	r.object(h)
+	return nil
+}
+
+// homeIn reads what home printed; nil = it is not on record.
+func homeIn(text string) (*worktree.Home, error) {
+	var h worktree.Home
+	if text == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		return nil, invalid("read where the run works", err, "")
+	}
+	if h.Work == "" {
+		return nil, nil
+	}
+	return &h, nil
+}
+
+// offer puts the branch of the run at what was judged best, and says what is in the
+// worktree beside what was judged last.
+func (r runPlace) offer(ctx context.Context, commit, last, home string) error {
+	h, err := homeIn(home)
+	if err != nil {
+		return err
+	}
+	if h == nil { // an earlier Belay began the run
+		if of, ok := worktree.HomeOf(ctx, ".", r.run); ok {
+			h = &of
+		}
+	}
+	branch, err := worktree.Offer(ctx, ".", r.run, h, commit)
+	if err != nil {
+		return infra("offer the result", err)
+	}
+	o := struct {
+		Branch   string   `json:"branch"`
+		Commit   string   `json:"commit"`
+		Warnings []string `json:"warnings,omitempty"`
+	}{Branch: branch, Commit: commit}
+	if h != nil && branch != h.Branch {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("the branch %s was moved, checked out or made by somebody else; the result is on %s", h.Branch, branch))
+	}
+	look, err := worktree.After(ctx, ".", cmp.Or(last, commit))
+	if err != nil {
+		return infra("offer the result", err)
+	}
+	if look != "" {
+		o.Warnings = append(o.Warnings, "the worktree was changed after the work was judged, by somebody else; that is not part of the result: git -C "+story.Quote(here())+" "+look)
+	}
+	r.object(o)
+	return nil
+}
+
+// pushes looks whether origin leads where it led before the first agent began: agents can
+// change that, and what is published goes where the user said.
+func (r runPlace) pushes(ctx context.Context, want string) error {
+	if check.PushesTo(ctx, ".", r.environ) == want {
+		return nil
+	}
+	return exit.New(exit.Failed, "", errors.New("nothing was pushed: the remote origin does not lead where it led when the run began; an agent or somebody else changed the settings of git. Look: git remote -v, git config --show-origin --get-regexp '^(remote|url)'; put it back, and resume the run"), "")
+}
