@@ -26,6 +26,12 @@ Scripts and ` + "`{{placeholders}}`" + ` are explained in [templates](templates.
 ` + "`false`" + ` are booleans; ` + "`yes`, `no`, `on` and `off`" + ` are text. Names begin with a letter or ` + "`_`" + ` and go
 on with letters, digits, ` + "`_` and `-`" + `.
 
+YAML takes things from a value without quotes, and says nothing. Belay does: a value behind a ` + "`!`" + `
+is an error (` + "`verify: ! grep -q TODO x`" + ` would lose the ` + "`!`" + `: write ` + "`verify: '! grep -q TODO x'`" + `), and so
+are a script that a ` + "` #`" + ` cuts in two, a ` + "`\\b`" + ` in double quotes, and lines that become part of a comment
+because they stand below ` + "`>`" + `. Belay warns of other lines that are joined into one command, of a text that ends
+before a ` + "` #12`" + `, and of a number such as 1.10, which becomes 1.1. A script below ` + "`|`" + ` stays as it is.
+
 ## The recipe
 
 `)

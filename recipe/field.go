@@ -179,6 +179,7 @@ func clip(s string) string {
 
 // template reads a text with {{names}} and notes the names.
 func (p *parser) template(k, v *yaml.Node, src string) *expr.Text {
+	p.cut(k, v)
 	t, err := expr.ParseText(src)
 	if err != nil {
 		p.badHoles(k, v, src, err)

@@ -125,9 +125,16 @@ func TestContextTypes(t *testing.T) {
 		"": "null", "~": "null", "null": "null", `""`: `""`, "2020-01-01": `"2020-01-01"`, "12:30": `"12:30"`, "<a>&b": `"<a>&b"`,
 		"[1, a, [], {}]": `[1,"a",[],{}]`, "{z: 1, a: {c: 2, b: 3}, 5: x}": `{"5":"x","a":{"b":3,"c":2},"z":1}`,
 	} {
-		r := mustParse(t, "name: x\ncontext:\n  v: "+yaml+"\nsteps:\n  - {id: a, command: x}\n")
+		r, problems := Parse("r.yaml", []byte("name: x\ncontext:\n  v: "+yaml+"\nsteps:\n  - {id: a, command: x}\n"))
+		if r == nil {
+			t.Fatalf("%s: %v", yaml, problems)
+		}
 		if got := string(r.Context[0].JSON); got != want {
 			t.Errorf("%s is %s, want %s", yaml, got, want)
+		}
+		number := strings.Trim(yaml, "-+.0123456789abcdefxeoABCDEFX") == "" && !strings.HasPrefix(want, `"`) && want != "true" && want != "false" && want != "null"
+		if warned := len(problems) == 1 && strings.Contains(problems[0].Msg, "is a number to YAML"); warned != (number && want != yaml) || len(problems) > 1 {
+			t.Errorf("%s becomes %s, and is warned of: %v", yaml, want, problems)
 		}
 		if !json.Valid(r.Context[0].JSON) {
 			t.Errorf("%s is not JSON", r.Context[0].JSON)

@@ -137,7 +137,7 @@ func (p *parser) scalar(n *yaml.Node) any {
 		p.fail(posOf(n), "put it in quotes to make it a text", "%s is not a number that a value can hold", n.Value)
 	case baseForm(n.Value):
 		if i, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
-			return json.Number(strconv.FormatInt(i, 10))
+			return p.number(n, json.Number(strconv.FormatInt(i, 10)))
 		}
 		p.fail(posOf(n), "put it in quotes to make it a text", "the number %s is too large", n.Value)
 	case floatForm(n.Value):
@@ -147,14 +147,23 @@ func (p *parser) scalar(n *yaml.Node) any {
 			return nil
 		}
 		if wholeForm(n.Value) && f != 0 {
-			return json.Number(strings.TrimPrefix(n.Value, "+")) // all its digits
+			return p.number(n, json.Number(strings.TrimPrefix(n.Value, "+"))) // all its digits
 		}
 		if f == 0 { // no -0
-			return 0.0
+			return p.number(n, 0.0)
 		}
-		return f
+		return p.number(n, f)
 	}
 	return n.Value
+}
+
+// number says so when a number is written otherwise than it was typed: a version
+// 1.10 becomes 1.1.
+func (p *parser) number(n *yaml.Node, value any) any {
+	if text, err := json.Marshal(value); err == nil && string(text) != n.Value {
+		p.warn(posOf(n), "put it in quotes to keep it as it is: '"+n.Value+"'", "%s is a number to YAML, and becomes %s", n.Value, text)
+	}
+	return value
 }
 
 // asJSON is a value with sorted keys.

@@ -36,7 +36,10 @@ func (p *parser) script(k, v *yaml.Node) *Script {
 	if p.bash == nil {
 		p.bash = newBash()
 	}
+	p.joined(k, v)
+	p.altered(k, v)
 	script, problems := parseScript(p.bash, src, blockAt(src, Pos{1, 1}))
+	p.cutScript(k, v, len(problems) > 0)
 	place := p.src.place(v)
 	for _, pr := range problems {
 		p.problem(place.at(Pos{pr.Line, pr.Col}), pr.Warning, pr.Hint, k.Value+": "+pr.Msg)
@@ -233,7 +236,11 @@ func (p *parser) condition(k, v *yaml.Node) *expr.Expr {
 		p.fail(p.src.inside(v, 1+len([]rune(src[:i]))), "write the name alone: condition: name == 'value'", "a condition reads variables by their names, without braces")
 		return nil
 	}
+	p.altered(k, v)
 	e, err := expr.Parse(src)
+	if err != nil {
+		p.cutScript(k, v, true)
+	}
 	if err != nil && p.compat {
 		e = p.beginning(v, src, expr.Column(err))
 	}

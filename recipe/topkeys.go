@@ -135,6 +135,7 @@ func readExtends(p *parser, r *Recipe, k, v *yaml.Node) {
 func readContext(p *parser, r *Recipe, k, v *yaml.Node) {
 	p.variables(k, v, func(name, value *yaml.Node) {
 		p.unfilled(value)
+		p.cut(name, value)
 		r.Context = append(r.Context, Var{Name: name.Value, JSON: p.asJSON(value, p.value(value)), Pos: posOf(name)})
 	})
 }

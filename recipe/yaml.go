@@ -39,7 +39,7 @@ func (p *parser) tree() *yaml.Node {
 		return nil
 	}
 	root := doc.Content[0]
-	if !p.shape(root, 1) {
+	if !p.shape(nil, root, 1) {
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {
@@ -51,8 +51,8 @@ func (p *parser) tree() *yaml.Node {
 
 // shape checks what holds for every node, whatever it means: no anchors, no
 // tags, not too deep, no key twice. False when reading on would only repeat
-// the problem in other words.
-func (p *parser) shape(n *yaml.Node, depth int) bool {
+// the problem in other words. The node is the value of the key k; nil when it is not.
+func (p *parser) shape(k, n *yaml.Node, depth int) bool {
 	good := true
 	p.unquoted(n)
 	switch {
@@ -65,8 +65,8 @@ func (p *parser) shape(n *yaml.Node, depth int) bool {
 	case n.Anchor != "":
 		p.fail(posOf(n), "write the value out where it is needed", "anchors are not supported")
 		good = false
-	case n.Style&yaml.TaggedStyle != 0:
-		p.fail(posOf(n), "quotes make a text of anything", "tags such as %s are not supported", n.Tag)
+	case p.tagged(n):
+		p.tag(k, n)
 		good = false
 	case n.Kind == yaml.ScalarNode && strings.ContainsRune(n.Value, 0):
 		p.fail(posOf(n), "", "the value has a NUL character in it")
@@ -75,8 +75,12 @@ func (p *parser) shape(n *yaml.Node, depth int) bool {
 	if n.Kind == yaml.MappingNode {
 		good = p.keys(n) && good
 	}
-	for _, c := range n.Content {
-		good = p.shape(c, depth+1) && good
+	for i, c := range n.Content {
+		var key *yaml.Node
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			key = n.Content[i-1]
+		}
+		good = p.shape(key, c, depth+1) && good
 	}
 	return good
 }

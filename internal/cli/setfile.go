@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -30,7 +31,7 @@ type setOptions struct {
 func (a *app) variables(cmd *cobra.Command, o setOptions) (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	for _, name := range o.files {
-		list, err := valuesIn(name)
+		list, err := a.valuesIn(name)
 		if err != nil {
 			return nil, exit.New(exit.Invalid, "--set-file", err, "nothing was started")
 		}
@@ -71,7 +72,7 @@ func (a *app) fromEnv(name, from string) (json.RawMessage, error) {
 }
 
 // valuesIn are the variables of a file: YAML, JSON, or lines of NAME=VALUE.
-func valuesIn(name string) (map[string]json.RawMessage, error) {
+func (a *app) valuesIn(name string) (map[string]json.RawMessage, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func valuesIn(name string) (map[string]json.RawMessage, error) {
 	case ext == ".json":
 		return jsonValues(name, text)
 	case ext == ".yaml" || ext == ".yml":
-		return yamlValues(name, text)
+		return a.yamlValues(name, text)
 	case ext == ".env" || strings.HasPrefix(filepath.Base(name), ".env"):
 		return dotenvValues(name, text)
 	}
@@ -105,12 +106,16 @@ func jsonValues(file string, text []byte) (map[string]json.RawMessage, error) {
 	return vars, nil
 }
 
-func yamlValues(file string, text []byte) (map[string]json.RawMessage, error) {
+func (a *app) yamlValues(file string, text []byte) (map[string]json.RawMessage, error) {
 	list, problems := recipe.Values(file, text)
+	bad := false
 	for _, p := range problems {
-		if !p.Warning {
-			return nil, errors.New(p.String())
+		if bad = bad || !p.Warning; !p.Warning || !a.quiet {
+			fmt.Fprintln(a.std.Err, readable.Clean(p.FormatIn(text, a.errWidth())))
 		}
+	}
+	if bad {
+		return nil, fmt.Errorf("%s cannot be read", file)
 	}
 	vars := make(map[string]json.RawMessage, len(list))
 	for _, v := range list {

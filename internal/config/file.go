@@ -21,6 +21,9 @@ func (c *Config) read(path string, src []byte) error {
 		return nil // empty, or comments only
 	}
 	at := func(n *yaml.Node) string { return fmt.Sprintf("%s:%d", path, n.Line) }
+	if n := tagged(doc.Content[0], strings.Split(string(src), "\n")); n != nil {
+		return &Invalid{Where: at(n), Msg: "a ! before a value is a tag to YAML, not a part of it; put the value in quotes"}
+	}
 	return walk(doc.Content[0], "", func(n *yaml.Node, key string, value *yaml.Node) error {
 		s, ok := find(key)
 		if !ok {
@@ -36,6 +39,25 @@ func (c *Config) read(path string, src []byte) error {
 		c.Recovery.keepTools(key, Place{File: path, Line: n.Line, Col: n.Column, Text: src})
 		return nil
 	}, at)
+}
+
+// tagged is the first value behind a tag, nil when there is none. The YAML parser
+// drops a ! alone without a word: it is only in the source.
+func tagged(n *yaml.Node, lines []string) *yaml.Node {
+	if n.Style&yaml.TaggedStyle != 0 {
+		return n
+	}
+	if n.Line > 0 && n.Line <= len(lines) {
+		if line := []rune(lines[n.Line-1]); n.Column > 0 && n.Column <= len(line) && line[n.Column-1] == '!' {
+			return n
+		}
+	}
+	for _, c := range n.Content {
+		if found := tagged(c, lines); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // find is the setting of a key.
