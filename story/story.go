@@ -202,18 +202,20 @@ func Walk(tree *flow.Tree, run belay.RunID, visit func(run belay.RunID, depth in
 		}
 		run = tree.Runs()[0]
 	}
-	walk(tree, run, 0, visit)
+	walk(tree, run, 0, false, visit)
 }
 
-func walk(tree *flow.Tree, run belay.RunID, depth int, visit func(belay.RunID, int, flow.StepView)) {
+// walk goes through a run; optional: what is below an optional step fails no run either.
+func walk(tree *flow.Tree, run belay.RunID, depth int, optional bool, visit func(belay.RunID, int, flow.StepView)) {
 	s := tree.Run(run)
 	if s == nil {
 		return
 	}
 	for _, v := range s.Steps() {
+		v.Optional = v.Optional || optional
 		visit(run, depth, v)
 		if v.Child != "" {
-			walk(tree, v.Child, depth+1, visit)
+			walk(tree, v.Child, depth+1, v.Optional, visit)
 		}
 	}
 }
