@@ -173,9 +173,10 @@ func AnswerOnly(v flow.StepView) bool {
 }
 
 // Checked tells whether Belay itself ran a check of a step that is done: its verify, tests,
-// or a question to the forge. Of any other done step nothing was checked.
+// or a question to the forge. Of any other done step nothing was checked, and the check of
+// one that was rolled back passed on files without its work.
 func Checked(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && (ByCheck(v.Verdict.Basis) || v.Verify != nil && v.Verify.Exit == 0)
+	return v.Phase == flow.Done && !RolledBack(v) && v.Verdict != nil && v.Verdict.OK && (ByCheck(v.Verdict.Basis) || v.Verify != nil && v.Verify.Exit == 0)
 }
 
 // ByCheck tells whether a verdict rests on a check that Belay ran.

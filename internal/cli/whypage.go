@@ -47,6 +47,8 @@ func (w *whyFacts) verdict() string {
 		}
 		if w.Task != nil {
 			how = "done, with evidence for every criterion,"
+		} else if len(w.Steps.Back) > 0 {
+			how = "done, but for what was rolled back,"
 		} else if len(w.Taken) > 0 {
 			how = "done, in part on a person's word,"
 		} else if len(w.Answered) > 0 {

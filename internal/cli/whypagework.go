@@ -42,7 +42,11 @@ func (w *whyFacts) workPart(p *page) {
 		}
 		return
 	}
-	p.text("  ", "as of "+w.clock(k.Seen)+", after "+k.After+": "+k.seen())
+	back := ""
+	if slices.Contains(w.Steps.Back, k.After) {
+		back = "; its fallback rolled that back"
+	}
+	p.text("  ", "as of "+w.clock(k.Seen)+", after "+k.After+": "+k.seen()+back)
 	if k.PR != "" {
 		p.text("  ", "pull request "+k.PR)
 	}

@@ -51,6 +51,9 @@ func (w *whyFacts) goodEnd() string {
 	case w.Task != nil:
 		return "nothing: there is evidence for every criterion"
 	}
+	if len(w.Steps.Back) > 0 {
+		return "nothing has to be typed; not done, because it was rolled back: " + someNames(w.Steps.Back)
+	}
 	merge := len(w.unmerged) > 0
 	if len(w.Taken) == 0 && len(w.Answered) == 0 {
 		if merge {

@@ -113,6 +113,7 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 			unnamed += r.Files - len(r.List)
 			continue
 		}
+		t.seen = slices.DeleteFunc(t.seen, func(ch *story.Change) bool { return story.RolledBack(m.View(ch.Place)) })
 		for _, ch := range t.seen {
 			if m.isDropped(ch.Run) {
 				continue
@@ -203,7 +204,7 @@ func (m *maker) sighted(all []story.Change) []*sighted {
 		return t
 	}
 	for _, a := range m.Work(m.top).Looks {
-		if e := &a.Report().Evidence; e.After.Tree != "" && e.After.Error == "" {
+		if e := &a.Report().Evidence; e.After.Tree != "" && e.After.Error == "" && !story.RolledBack(m.View(a.Place)) {
 			look(m.Dir(a.Place), e.Before, e.After)
 		}
 	}

@@ -9,14 +9,18 @@ import (
 // checks that were run.
 func (r *Receipt) provenWords(p *page) string {
 	var without names
+	done := false
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Verdict == "done" && !s.Checked && !s.calls {
+		s := &r.Steps[i]
+		if done = done || s.Verdict == "done"; s.Verdict == "done" && !s.Checked && !s.calls {
 			without.add(p.plain(s.Step))
 		}
 	}
 	switch {
 	case r.Task != nil:
 		return "No result rests on words alone."
+	case !done:
+		return "No step is done."
 	case len(without.list) == 0:
 		return "Nothing: each step that is done passed a check."
 	}

@@ -160,7 +160,7 @@ func roleWords(r belay.Role) string {
 // Unproven is a part that nobody has seen to be right.
 type Unproven struct {
 	What string `json:"what"` // the step or the criterion
-	Kind string `json:"kind"` // answered, decided, unverified, left out, optional, unmet, unproven
+	Kind string `json:"kind"` // answered, decided, unverified, left out, optional, rolled back, unmet, unproven
 	Text string `json:"text"`
 }
 
@@ -191,6 +191,8 @@ func (m *maker) unproven(criteria []Criterion, changes []story.Change) []Unprove
 func (m *maker) unprovenStep(p *story.Placed) (kind, text string) {
 	agent := p.Main != nil && p.Main.Agent != nil || p.Type.Agent()
 	switch v := p.Verdict; {
+	case p.Phase == flow.Done && story.RolledBack(p.StepView):
+		return story.BackWord, "its fallback put the files back as they were, so what it was to do is not done"
 	case story.OnWord(p.StepView):
 		return story.DecidedWord, m.onWhoseWord(p)
 	case p.Phase == flow.Skipped:
