@@ -22,6 +22,8 @@ type Facts struct {
 	DiskFree  bool     // there is room again
 	Full      string   // the state directory, while its disk has no room: nothing can go on; "" = it has
 	Watched   bool     // a watch leads, and wakes what is parked
+
+	There func(dir string) bool // a worktree is still there; nil = nobody looked
 }
 
 // Account is what there is to say about a run at one moment.
@@ -38,6 +40,7 @@ type Account struct {
 	Next    Next
 	Disk    string // the directory whose disk needs room before that; "" = none
 	FixIn   string // the worktree in which the step failed, and goes on: a fix must be made there; "" = in the directory of the run
+	FixAt   string // the repository in which the fix must be committed: the worktree is gone, and resume makes one anew
 }
 
 // Account is that of a run of the tree.
@@ -55,7 +58,9 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	find := &finder{a, f, s.Tree, s.Tree.Started()}
 	a.Next = find.next()
 	find.thens()
-	a.FixIn = s.fixIn(a)
+	if a.FixIn = s.fixIn(a); a.FixIn != "" && f.There != nil && !f.There(a.FixIn) {
+		a.FixIn, a.FixAt = "", s.Tree.Started().Dir
+	}
 	return a
 }
 

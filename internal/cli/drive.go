@@ -287,7 +287,7 @@ func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *sto
 	if !o.Begun() {
 		return nil // the error says why
 	}
-	f := story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob), Lacks: a.lacks(o.Tree.Started().Given), Watched: true}
+	f := story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob), Lacks: a.lacks(o.Tree.Started().Given), Watched: true, There: there}
 	f.WantsDisk, f.DiskFree = diskOf(o.Tree, st)
 	f.Full = fullDir(st)
 	return told.Account(o.ID, f)

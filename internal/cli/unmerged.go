@@ -37,8 +37,8 @@ func (a *app) nextLines(s *runView, acc *story.Account) (lines []string) {
 	if s.lies != nil || s.Tree.Status() == belay.Running && !s.crashed() {
 		return nil
 	}
-	if acc.FixIn != "" {
-		lines = append(lines, "fix: "+tui.FixWords(acc.FixIn))
+	if fix := tui.FixLine(acc); fix != "" {
+		lines = append(lines, fix)
 	}
 	if next := tui.Next(acc, a.name()); next != "" {
 		return append(lines, "next: "+next)

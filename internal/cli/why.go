@@ -135,6 +135,7 @@ type whyFacts struct {
 	checked  int                 // steps of which Belay ran a check
 	named    func(string) string // gives items their names
 	fixIn    string              // see story.Account
+	fixAt    string              // the same
 	unmerged []string            // commands
 
 	parked string // for what and until when nobody drives it
@@ -171,7 +172,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 			w.checked++
 		}
 	}
-	w.fixIn, w.unmerged = acc.FixIn, s.unmerged(ctx, acc)
+	w.fixIn, w.fixAt, w.unmerged = acc.FixIn, acc.FixAt, s.unmerged(ctx, acc)
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help
 		w.Next, w.Waits = whyNext{Say: "nothing: the run lies in an archive and can only be looked at", Commands: []string{}}, []waiting{}

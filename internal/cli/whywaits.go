@@ -97,7 +97,7 @@ type whyNext struct {
 	Say      string   `json:"say"`
 	Commands []string `json:"commands"` // the first is the one to type
 
-	Fix string `json:"fix_in,omitempty"` // the worktree in which a fix must be made
+	Fix string `json:"fix_in,omitempty"` // the worktree in which a fix must be made, or the repository in which it must be committed
 }
 
 // next puts what a person can do into words.
@@ -106,6 +106,9 @@ func (w *whyFacts) next(n story.Next) whyNext {
 	if w.fixIn != "" && len(n.Commands) > 0 {
 		next.Say += "; make the fix in the worktree that the run works in, because resume continues there:"
 		next.Fix = w.fixIn
+	} else if w.fixAt != "" && len(n.Commands) > 0 {
+		next.Say += "; commit the fix in the repository, because resume makes a new worktree from there:"
+		next.Fix = w.fixAt
 	}
 	if n.Advice == story.Nothing && len(w.unmerged) > 0 {
 		next.Commands = append(next.Commands, w.unmerged...)

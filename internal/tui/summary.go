@@ -115,8 +115,8 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
-	if acc.FixIn != "" {
-		lines = append(lines, "fix: "+FixWords(acc.FixIn))
+	if fix := FixLine(acc); fix != "" {
+		lines = append(lines, fix)
 	}
 	if next := Next(acc, belayCmd); next != "" {
 		lines = append(lines, "next: "+next)
@@ -153,9 +153,15 @@ func stands(acc *story.Account, res belay.RunResult) string {
 	return string(acc.Status)
 }
 
-// FixWords say where a fix must be made for a run that works in a worktree.
-func FixWords(dir string) string {
-	return "make it in " + readable.Clean(dir) + ", the worktree that the run works in; resume continues there"
+// FixLine says where a fix must be made for a run that works in a worktree; "" for any other.
+func FixLine(acc *story.Account) string {
+	switch {
+	case acc.FixIn != "":
+		return "fix: make it in " + readable.Clean(acc.FixIn) + ", the worktree that the run works in; resume continues there"
+	case acc.FixAt != "":
+		return "fix: commit it in " + readable.Clean(acc.FixAt) + "; resume makes a new worktree from there"
+	}
+	return ""
 }
 
 func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
