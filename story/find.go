@@ -281,8 +281,9 @@ func (f *finder) ended() Next {
 	}
 	n := Next{Advice: RunAgain}
 	steps, said := f.tree.EndedByWord()
-	for _, p := range f.Steps { // a part of it may have said so
-		if p.Run == f.Run.Root() && p.Phase == flow.Failed && !p.Optional {
+	refused := c != nil && c.Failure != nil && c.Failure.At != nil // by its recipe, and would be again
+	for _, p := range f.Steps {                                    // a part of it may have said so
+		if !refused && p.Run == f.Run.Root() && p.Phase == flow.Failed && !p.Optional {
 			steps = append(steps, p.Path)
 		}
 	}

@@ -36,16 +36,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 // sayCures says what lets things go that are kept, for the reasons that a person
 // can do something about.
 func (a *app) sayCures(list []leftover) {
-	for _, c := range []struct {
-		reason worktree.Reason
-		cure   string
-	}{
-		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
-		{worktree.ReasonDirty, "commit those files; delete a snapshot that you do not want with git update-ref -d REF"},
-		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
-		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
-		{worktree.ReasonLocked, "git worktree unlock PATH"},
-	} {
+	for _, c := range cures() {
 		n := 0
 		for _, l := range list {
 			if !l.Removed && slices.Contains(l.Why, string(c.reason)) {
@@ -55,6 +46,22 @@ func (a *app) sayCures(list []leftover) {
 		if n > 0 {
 			a.say("%d kept (%s): %s", n, cmp.Or(keptBecause[c.reason], string(c.reason)), c.cure)
 		}
+	}
+}
+
+// cure is what lets a thing go that is kept for a reason.
+type cure struct {
+	reason worktree.Reason
+	cure   string
+}
+
+func cures() []cure {
+	return []cure{
+		{worktree.ReasonUnpushed, "push or merge the branch (git push REMOTE BRANCH), or delete what you do not want"},
+		{worktree.ReasonDirty, "commit those files; delete a snapshot that you do not want with git update-ref -d REF"},
+		{worktree.ReasonIgnored, "belay gc --ignored lets files go that git ignores"},
+		{worktree.ReasonSubmodules, "move the repositories inside it to another place, or delete them"},
+		{worktree.ReasonLocked, "git worktree unlock PATH"},
 	}
 }
 

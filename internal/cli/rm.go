@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (a *app) rm(ctx context.Context, arg string, asJSON bool) (err error) {
 		leaves = leaves || !l.Removed
 	}
 	if why := old.stays(); len(why) > 0 { // one of them is not safe any more
-		return notRemoved(id, why)
+		return old.notRemoved(why)
 	}
 	err = st.Remove(id, leaves, func(v *journal.View) error {
 		_, tree, err := a.describe(v, id)
@@ -76,7 +77,7 @@ func (a *app) rm(ctx context.Context, arg string, asJSON bool) (err error) {
 	})
 	var used *journal.InUse
 	if errors.As(err, &used) {
-		return notRemoved(id, []string{used.Why})
+		return old.notRemoved([]string{used.Why})
 	}
 	if err != nil {
 		return err
@@ -108,14 +109,24 @@ func (a *app) endedRun(ctx context.Context, st *journal.State, id belay.RunID) (
 		return nil, exit.New(exit.Busy, "rm", fmt.Errorf("run %s is not removed: process %d drives it", id, l.Pid), fmt.Sprintf("belay cancel %s ends it for good", id))
 	}
 	if why := old.stays(); len(why) > 0 {
-		return nil, notRemoved(id, why)
+		return nil, old.notRemoved(why)
 	}
 	return old, nil
 }
 
-func notRemoved(id belay.RunID, why []string) error {
-	return exit.New(exit.Invalid, "rm", fmt.Errorf("run %s is not removed: %s", id, strings.Join(why, "; ")),
-		fmt.Sprintf("belay cancel %s ends it for good; belay gc %s lists what it left behind", id, id))
+func (r *oldRun) notRemoved(why []string) error {
+	id := r.line.ID
+	hint := fmt.Sprintf("belay cancel %s ends it for good; belay gc %s lists what it left behind", id, id)
+	if r.line.Status.Terminal() {
+		hint = fmt.Sprintf("belay gc %s lists what it left behind", id)
+		for _, c := range cures() {
+			if slices.ContainsFunc(r.things, func(l leftover) bool { return !l.Removed && slices.Contains(l.Why, string(c.reason)) }) {
+				hint = fmt.Sprintf("%s; then belay gc %s --yes, and belay rm %s", c.cure, id, id)
+				break
+			}
+		}
+	}
+	return exit.New(exit.Invalid, "rm", fmt.Errorf("run %s is not removed: %s", id, strings.Join(why, "; ")), hint)
 }
 
 // sayRemoved says what is gone with a run, and what is still there.

@@ -96,7 +96,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 		if told == nil || !told(v.At()) {
 			lines = append(lines, badLine(tree, names, v).Format(false))
 		}
-		if v.Failure != nil && v.Failure.Hint != "" {
+		if v.Failure != nil && v.Failure.Hint != "" && !hintedInside(tree, v) {
 			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
 		}
 	}
@@ -162,6 +162,15 @@ func FixLine(acc *story.Account) string {
 		return "fix: commit it in " + readable.Clean(acc.FixAt) + "; resume makes a new worktree from there"
 	}
 	return ""
+}
+
+// hintedInside tells whether a step failed because of one inside of it, which has the same hint.
+func hintedInside(tree *flow.Tree, v story.Placed) bool {
+	inside, _ := story.Inside(tree, v.At(), v.Failure)
+	return slices.ContainsFunc(inside, func(at story.Place) bool {
+		in, ok := tree.Run(at.Run).Step(at.Path)
+		return ok && in.Failure != nil && in.Failure.Hint == v.Failure.Hint
+	})
 }
 
 func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
