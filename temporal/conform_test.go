@@ -54,6 +54,7 @@ func (onTemporal) Abilities() []belaytest.Ability { return belaytest.Abilities()
 func (d onTemporal) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 	t.Helper()
 	s := d.play(t, c)
+	s.replays()
 	return s.look(c.Want.Files)
 }
 

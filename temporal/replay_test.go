@@ -31,7 +31,7 @@ func kept() []string {
 	return []string{
 		"outputs and conditions", "side by side, each waits for the other", "a retry that helps", "a step for each item",
 		"a second attempt is a second child", "held and answered: again", "cancelled", "stopped and resumed",
-		"a value that is too big for a record", "asked and approved", "a service that failed often is left alone, until somebody clears that",
+		"asked and approved", "a service that failed often is left alone, until somebody clears that",
 	}
 }
 
@@ -51,6 +51,30 @@ func replay(t *testing.T, h *historypb.History, codec temporal.Codec, ws tempora
 	return r.ReplayWorkflowHistory(quiet{}, h)
 }
 
+// policies are other decisions than those that were made: how much goes on at the same
+// time, who chooses recoveries, how many there may be.
+func policies() map[string]func(*engine.Parcel) {
+	return map[string]func(*engine.Parcel){
+		"one after the other":   func(p *engine.Parcel) { p.Started.Limits.MaxParallel = 1 },
+		"the classic policy":    func(p *engine.Parcel) { p.Started.Policy, p.Started.MaxRetries = "classic", 1 },
+		"no recovery by agents": func(p *engine.Parcel) { p.Started.Recovery, p.Started.Staff = "off", nil },
+	}
+}
+
+// replays replays all histories of the run, with every policy: none of them can go on
+// otherwise than it was written.
+func (s *stage) replays() {
+	s.t.Helper()
+	codec := temporal.Codec{Dir: s.place.Blobs}
+	for i, h := range s.histories() {
+		for name, change := range policies() {
+			if err := replay(s.t, h, codec, temporal.Workflows{Version: "test"}, change); err != nil {
+				s.t.Errorf("history %d, with %s: %v", i+1, name, err)
+			}
+		}
+	}
+}
+
 // TestReplay replays histories that a real server has: as they are, strictly, and
 // with a brain that would decide otherwise today.
 //
@@ -58,10 +82,12 @@ func replay(t *testing.T, h *historypb.History, codec temporal.Codec, ws tempora
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	d := onTemporal{server: devServer(t)}
+	left := kept()
 	for _, c := range belaytest.Cases() {
 		if !slices.Contains(kept(), c.Name) {
 			continue
 		}
+		left = slices.DeleteFunc(left, func(name string) bool { return name == c.Name })
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			s := d.play(t, c)
@@ -77,6 +103,9 @@ func TestReplay(t *testing.T) {
 				keep(t, c.Name, h)
 			}
 		})
+	}
+	if len(left) > 0 {
+		t.Errorf("no cases: %q", left)
 	}
 }
 
@@ -135,8 +164,12 @@ func TestKeptHistories(t *testing.T) {
 		if err := protojson.Unmarshal(raw, &h); err != nil {
 			t.Fatal(err)
 		}
-		if err := replay(t, &h, temporal.Codec{}, temporal.Workflows{Version: "test"}, nil); err != nil {
-			t.Errorf("%s: %v", filepath.Base(file), err)
+		changes := policies()
+		changes["the policy it had"] = nil
+		for name, change := range changes {
+			if err := replay(t, &h, temporal.Codec{}, temporal.Workflows{Version: "test"}, change); err != nil {
+				t.Errorf("%s, with %s: %v", filepath.Base(file), name, err)
+			}
 		}
 	}
 }
