@@ -29,6 +29,7 @@ fetch() { # a registry may refuse for a while
 
 fetch temporal
 fetch temporal/devserver
+fetch temporal/deploy
 said 'modules are there'
 if ! (cd temporal/devserver && go build -o "$out/devserver" .); then
   echo 'test-temporal: the Temporal server could not be built' >&2
@@ -41,6 +42,7 @@ scripts/install-agents.sh >"$out/agents" 2>&1 || { cat "$out/agents" >&2; exit 1
 agents=$PWD/e2e/agents/node_modules
 said 'real agents are installed'
 cd temporal
-BELAY_TEMPORAL_AGENTS=$agents BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal \
-  go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
+export BELAY_TEMPORAL_AGENTS=$agents BELAY_TEMPORAL_SERVER=$out/devserver BELAY_TEMPORAL_PROGRAM=$out/belay-temporal
+(cd deploy && go vet . && go test -count=1 ${RUN:+-run "$RUN"} ${VERBOSE:+-v} .)
+go test -count=1 -timeout 30m ${RUN:+-run "$RUN"} ${VERBOSE:+-v} ./...
 said 'tests are done'
