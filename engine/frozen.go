@@ -38,7 +38,7 @@ func loadFrozen(first event.Record, blobs Blobs) (flow.Library, error) {
 		if d != e.Recipe {
 			file = nameOf(d, names, src)
 		}
-		r, problems := library.Parse(file, src, e.Compat)
+		r, problems := library.Parse(file, src, e.Compat, recipe.Again())
 		if r == nil {
 			return flow.Library{}, unreadable(problems, src)
 		}

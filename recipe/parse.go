@@ -32,6 +32,7 @@ type parser struct {
 	file     string
 	src      *source
 	compat   bool
+	again    bool                // it was read before, and what is wrong was said
 	twice    map[*yaml.Node]bool // keys that their mapping has already
 	env      map[string]string   // environment name to variable
 	defaults *yaml.Node          // the step keys for every step; nil = none

@@ -33,6 +33,9 @@ func (p *parser) script(k, v *yaml.Node) *Script {
 		p.loose(posOf(k), "", "%q is empty", k.Value)
 		return &Script{Source: src, Text: src}
 	}
+	if p.again && len(expr.Holes(src)) == 0 {
+		return &Script{Source: src, Text: src}
+	}
 	if p.bash == nil {
 		p.bash = newBash()
 	}

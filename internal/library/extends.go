@@ -8,11 +8,11 @@ import (
 )
 
 // Parse reads one recipe the way a run reads it.
-func Parse(file string, src []byte, compat bool) (*recipe.Recipe, []recipe.Problem) {
+func Parse(file string, src []byte, compat bool, opts ...recipe.Option) (*recipe.Recipe, []recipe.Problem) {
 	if compat {
-		return recipe.Parse(file, src, recipe.Compat())
+		opts = append(opts, recipe.Compat())
 	}
-	return recipe.Parse(file, src)
+	return recipe.Parse(file, src, opts...)
 }
 
 // add reads one recipe with all that it extends; nil when there is an error.
