@@ -80,9 +80,6 @@ func writable(path string) error {
 // and refuses those that cannot be trusted or written.
 func makeDirs(dir string, in ...string) error {
 	outer, err := makeDir(dir)
-	if err == nil && outer {
-		err = syncDir(filepath.Dir(dir))
-	}
 	inner := false
 	for _, name := range in {
 		if err == nil {
@@ -93,6 +90,9 @@ func makeDirs(dir string, in ...string) error {
 	}
 	if err == nil && inner {
 		err = syncDir(dir)
+	}
+	if err == nil && outer {
+		err = syncDir(filepath.Dir(dir))
 	}
 	return err
 }

@@ -42,7 +42,7 @@ func (k *keeper) birth(s *Spawn) (*attempt, *Exit) {
 	if s.Grace <= 0 {
 		s.Grace = DefaultGrace
 	}
-	a := &attempt{s: *s, started: time.Now(), out: newOutput(s), groups: map[int]bool{}, strays: map[int]bool{}}
+	a := &attempt{s: *s, started: time.Now().UTC(), out: newOutput(s), groups: map[int]bool{}, strays: map[int]bool{}}
 	k.live[s.Key] = a
 	failpoint.Hit("keeper.before_birth")
 	if k.begun != nil {
@@ -75,7 +75,7 @@ func (a *attempt) unborn(f fault.Fault, err error) *Exit {
 	var began *unwatched
 	return &Exit{
 		Key: a.s.Key, Code: noCode, Began: errors.As(err, &began), Fault: f, Detail: err.Error(),
-		Started: a.started, Ended: time.Now(),
+		Started: a.started, Ended: time.Now().UTC(),
 	}
 }
 
@@ -241,7 +241,7 @@ func (k *keeper) bury(a *attempt) *Exit {
 	for _, t := range a.timers {
 		t.Stop()
 	}
-	exit := &Exit{Key: a.s.Key, Pid: a.child.pid, Began: true, Started: a.started, Ended: time.Now(), KilledBy: a.why}
+	exit := &Exit{Key: a.s.Key, Pid: a.child.pid, Began: true, Started: a.started, Ended: time.Now().UTC(), KilledBy: a.why}
 	_ = syscall.Kill(-a.child.pid, syscall.SIGTERM) // mostly nobody is left to hear it
 	_ = syscall.Kill(-a.child.pid, syscall.SIGCONT) // a stopped one would not hear it
 	var status syscall.WaitStatus
