@@ -233,20 +233,28 @@ func startError(ctx context.Context, line string, err error) error {
 // reapWithin waits for a keeper that is on its way out.
 func reapWithin(ctx context.Context, pid int) error {
 	for {
-		got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.ECHILD), got == pid:
-			return nil // gone; ECHILD: somebody else took it
-		case err != nil:
-			return fmt.Errorf("wait for keeper: %w", err)
+		if gone, err := reaped(pid); gone || err != nil {
+			return err
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("wait for keeper: %w", context.Cause(ctx))
 		}
 		awaitExit(pid, reapEach)
 	}
+}
+
+// reaped takes a keeper away that has ended, and tells whether it is gone.
+func reaped(pid int) (bool, error) {
+	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	switch {
+	case errors.Is(err, syscall.EINTR):
+		return false, nil
+	case errors.Is(err, syscall.ECHILD), got == pid:
+		return true, nil // ECHILD: somebody else took it
+	case err != nil:
+		return false, fmt.Errorf("wait for keeper: %w", err)
+	}
+	return false, nil
 }
 
 // reapEach is how long a wait for the end of a keeper lasts before its context is

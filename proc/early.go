@@ -64,9 +64,11 @@ func (e *Early) Drop() {
 		return
 	}
 	_ = e.begin.Close() // which tells it
-	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
-	defer cancel()
-	_ = reapWithin(ctx, e.pid) // one that does not leave is nobody's parent, and is left
+	for until := time.Now().Add(answerWithin); time.Now().Before(until); awaitExit(e.pid, reapEach) {
+		if gone, err := reaped(e.pid); gone || err != nil { // one that does not leave is nobody's parent, and is left
+			break
+		}
+	}
 	_ = e.says.Close()
 }
 
