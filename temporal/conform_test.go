@@ -29,7 +29,7 @@ import (
 // promise: F3, F4, F6, F9, K1, K4, X
 func TestTemporalConforms(t *testing.T) {
 	t.Parallel()
-	belaytest.Conform(t, onTemporal{server: devServer(t)})
+	belaytest.Conform(t, onTemporal{server: devServer(t), mate: true})
 }
 
 // TestTemporalConformsWithShortHistories does the same with a new history after the
@@ -46,6 +46,7 @@ type onTemporal struct {
 	server string
 	every  int
 	limit  int64 // bytes of output that are taken; 0 = 1 MiB
+	mate   bool  // there is a second worker, with a state directory of its own: turns are made by both
 }
 
 // Abilities are what it has of what a case may need.
@@ -92,6 +93,7 @@ type stage struct {
 	id     belay.RunID
 	first  []flow.Fact
 	worker *exec.Cmd
+	mate   *exec.Cmd // nil = there is none
 	mails  int
 }
 
@@ -151,29 +153,60 @@ func (d onTemporal) stage(t *testing.T, c belaytest.Case) *stage {
 	}
 	s.engine.Elsewhere = &temporal.Engine{Client: client, Queue: s.place.queue(), Host: s.place.Host, Every: d.every}
 	t.Cleanup(func() {
-		if s.worker != nil && s.worker.Process != nil {
-			_ = s.worker.Process.Signal(syscall.SIGTERM) // the test has its answer by now
-			_ = s.worker.Wait()                          // it was told to end, and its code says nothing more
+		for _, w := range []*exec.Cmd{s.worker, s.mate} {
+			if w != nil && w.Process != nil {
+				_ = w.Process.Signal(syscall.SIGTERM) // the test has its answer by now
+			}
+		}
+		for _, w := range []*exec.Cmd{s.worker, s.mate} {
+			if w != nil && w.Process != nil {
+				_ = w.Wait() // it was told to end, and its code says nothing more
+			}
 		}
 		client.Close()
 		_ = s.engine.State.Close() // nothing of it is read again
 	})
 	s.work()
+	if d.mate {
+		s.mate = s.start(s.second(bin))
+	}
 	return s
+}
+
+// second is the environment of another worker of the same queue: another host, with a
+// state directory of its own.
+func (s *stage) second(bin string) []string {
+	s.t.Helper()
+	p := s.place
+	p.Host, p.State, p.Workflows = p.Host+"-mate", p.State+"-mate", p.queue()
+	b, err := json.Marshal(p)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	file := filepath.Join(bin, "mate.json")
+	write(s.t, file, string(b))
+	return append(s.env[:len(s.env):len(s.env)], "TEST_PLACE="+file)
 }
 
 // work starts the worker.
 func (s *stage) work() {
 	s.t.Helper()
+	s.worker = s.start(s.env)
+}
+
+// start starts a worker in an environment.
+func (s *stage) start(env []string) *exec.Cmd {
+	s.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.worker = exec.Command(exe, "work") //nolint:noctx // it is ended by the test
-	s.worker.Env, s.worker.Stderr = s.env, os.Stderr
-	if err := s.worker.Start(); err != nil {
+	w := exec.Command(exe, "work") //nolint:noctx // it is ended by the test
+	w.Env, w.Stderr = env, os.Stderr
+	if err := w.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	return w
 }
 
 // cast gives the run its agents.

@@ -72,11 +72,12 @@ func ending(code int, err error) int {
 // place is where the files of a host and a client lie.
 type place struct {
 	Server, Host, State, Client, Agents, Blobs, Shelf, Who string
+	Workflows                                              string // the queue of them; "" = its own
 	Every                                                  int
 	Limit                                                  int64
 }
 
-func (p place) queue() string { return "belay-" + p.Host }
+func (p place) queue() string { return cmp.Or(p.Workflows, "belay-"+p.Host) }
 
 // script is the file that an agent plays.
 func (p place) script(name string) string { return filepath.Join(p.Agents, name+".yaml") }

@@ -28,7 +28,7 @@ func TestWorkerDrains(t *testing.T) {
 		name   string
 		drain  []string
 		during func(s *site, w *crew) // after SIGTERM, before the next worker
-		found  []string
+		found  string
 	}{
 		{"waits", []string{"--drain", "1m"}, func(s *site, w *crew) {
 			s.comes("the end of its health", func() bool { return health(t, w) == http.StatusServiceUnavailable })
@@ -40,8 +40,8 @@ func TestWorkerDrains(t *testing.T) {
 			if !s.has("last") {
 				t.Error("it ended before the step")
 			}
-		}, nil},
-		{"hands over at once", nil, func(_ *site, w *crew) { w.leaves(30 * time.Second) }, []string{"adopted"}},
+		}, ""},
+		{"hands over at once", nil, func(_ *site, w *crew) { w.leaves(30 * time.Second) }, "adopted"},
 		{"waits, and hands over then", []string{"--drain", "2s"}, func(s *site, w *crew) {
 			began := time.Now()
 			w.leaves(30 * time.Second)
@@ -51,12 +51,12 @@ func TestWorkerDrains(t *testing.T) {
 			if s.has("last") {
 				t.Error("the step ended")
 			}
-		}, []string{"adopted"}},
+		}, "adopted"},
 		{"hands over what ends before the next one comes", nil, func(s *site, w *crew) {
 			w.leaves(30 * time.Second)
 			s.touch("go")
 			s.comes("the end of the step", func() bool { return s.has("last") })
-		}, []string{"harvested"}},
+		}, "harvested"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,7 +70,7 @@ func TestWorkerDrains(t *testing.T) {
 				t.Error("a worker that was told to end began another step")
 			}
 			s.worker(nil)
-			if slices.Contains(c.found, "adopted") {
+			if c.found == "adopted" {
 				s.comes("its new worker", func() bool { return len(found(s.records("d1"+s.host))) > 0 })
 			}
 			s.touch("go")
@@ -85,7 +85,8 @@ func TestWorkerDrains(t *testing.T) {
 				t.Errorf("the steps ran %d and %d times", a, b)
 			}
 			got := slices.DeleteFunc(found(s.records("d1"+s.host)), func(how string) bool { return how == "unborn" }) // the second step, which nobody was there to begin
-			if !slices.Equal(got, c.found) {
+			// The worker that leaves may have found it once more itself, in its last second.
+			if len(got) > 0 != (c.found != "") || slices.Contains(got, "lost") || c.found == "harvested" && got[len(got)-1] != c.found {
 				t.Errorf("the attempt was found %q, want %q", got, c.found)
 			}
 		})
