@@ -45,10 +45,12 @@ step, as long as there is no cycle.
 
 `)
 	b.WriteString(keyTable("step"))
-	b.WriteString("\n## Words for later\n\nThese are known and refused: this version does not act on them.\n\n")
+	head := "\n## Words for later\n\nThese are known and refused: this version does not act on them.\n\n"
 	for _, k := range recipe.Keys() {
 		if !k.Works {
 			where := map[string]string{"top": "recipe", "step": "step"}[k.On]
+			b.WriteString(head)
+			head = ""
 			fmt.Fprintf(&b, "- `%s` on a %s: %s\n", k.Name, where, cell(k.Doc))
 		}
 	}

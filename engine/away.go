@@ -278,3 +278,23 @@ func (c Copy) Carry(dir string) worktree.Carry { return c.open.Carry(dir) }
 
 // Folder has the files of the run on this machine.
 func (o *Open) Folder() journal.Folder { return o.run.Folder }
+
+// Labels are those that a worker has to have that makes the attempts of the run: of its
+// recipe, its steps and all recipes that they may call.
+func (c Copy) Labels() []string {
+	var all []string
+	if c.open.Tree == nil {
+		return nil
+	}
+	for _, r := range c.open.Tree.Library().Recipes {
+		all = append(all, r.RunsOn...)
+		for i := range r.Steps {
+			all = append(all, r.Steps[i].RunsOn...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Waits tells who lists runs what the run waits for.
+func (c Copy) Waits(what string) { c.open.run.Beat(journal.Sign{Phase: journal.WaitsFor(what)}) }

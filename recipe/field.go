@@ -75,6 +75,17 @@ func (p *parser) texts(k, v *yaml.Node) []string {
 	return list
 }
 
+// labels reads a list of labels of workers.
+func (p *parser) labels(k, v *yaml.Node) []string {
+	list := p.texts(k, v)
+	for _, l := range list {
+		if len(l) > maxName || !idForm(l) {
+			p.fail(posOf(v), "", "%q cannot be a label: it is a letter, a digit or _, then letters, digits, _, . and -", clip(l))
+		}
+	}
+	return list
+}
+
 // mapping tells whether v is a mapping; nothing is an empty one.
 func (p *parser) mapping(k, v *yaml.Node) bool {
 	if isNull(v) {

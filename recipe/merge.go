@@ -79,6 +79,9 @@ func Merge(child, parent *Recipe) (*Recipe, []Problem) {
 	if m.stranded() {
 		return nil, []Problem{child.atExtends(strandedHint, strandedText)}
 	}
+	if m.RunsOn == nil {
+		m.RunsOn = parent.RunsOn
+	}
 	m.Guard = cmp.Or(child.Guard, parent.Guard)
 	m.Hooks = inheritHooks(child.Hooks, parent.Hooks)
 	m.hookUses = slices.Concat(parent.hookUses, child.hookUses)

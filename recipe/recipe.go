@@ -39,6 +39,7 @@ type Recipe struct {
 	Isolate     bool       // the run has a worktree of its own
 	Merge       MergeMode  // what becomes of the work of its isolated steps, where they do not say it
 	Guard       *Guard     // files that its agents may not change; nil = not said
+	RunsOn      []string   // labels of the workers that may run it
 	Policy      string     // who chooses recoveries from failures: "" = not said, belay or classic
 	Recovery    string     // about failed sub-recipes: "" = not said, on, off or classic
 	Tests       *Script    // the check of agent steps with expect: tests and no verify; nil = not said
@@ -156,6 +157,7 @@ type Step struct {
 	Recovery   string          // recipe: "" = not said, on, off or classic
 	NoRepair   bool            // repair: off
 	Guard      *Guard          // files that its agents may not change; nil = that of the recipe
+	RunsOn     []string        // labels of the workers that may run it
 	Isolate    Isolation
 	Merge      MergeMode // what becomes of its work when it is isolated
 	Once       bool

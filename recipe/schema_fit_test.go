@@ -32,7 +32,7 @@ func TestSchema(t *testing.T) {
 		head + ", needs: []}\ndefaults: {max_parallel: 2}\n": true, "name: 5\nsteps: [{id: 5, recipe: y, context: {a: b}}]\n": true,
 
 		"name: x\n": false, "name: x\nsteps: []\n": false, head + ", comand: x}\n": false, head + ", retry: 0}\n": false, head + ", retry: {max: 2}}\n": false,
-		head + ", timeout: soon}\n": false, head + ", type: loop}\n": false, head + ", once: 'true'}\n": false, head + ", runs_on: [x]}\n": false,
+		head + ", timeout: soon}\n": false, head + ", type: loop}\n": false, head + ", once: 'true'}\n": false, head + ", runs_on: [x, a.b-c]}\nruns_on: [y]\n": true, head + ", runs_on: [a b]}\n": false, head + ", runs_on: x}\n": false,
 		head + "}\ncontext_validation: {a: other}\n": false, head + "}\ndefaults: {id: 5}\n": false, head + "}\nhooks: {pre: x}\n": false, head + ", outputs: {a: {url: x}}}\n": false,
 
 		head + ", timeout: 0}\n": false, head + ", timeout: 0m0.0s}\n": false, head + ", outputs: {a: {}}}\n": false, head + ", outputs: {a: {file: x, json: y}}}\n": false,

@@ -18,7 +18,7 @@ func TestKeys(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	for _, want := range []string{"top name", "top hooks.pre_step", "step id", "step retry.backoff", "step foreach", "step outputs", "step runs_on"} {
+	for _, want := range []string{"top name", "top hooks.pre_step", "step id", "step retry.backoff", "step foreach", "step outputs", "step runs_on", "top runs_on"} {
 		if !seen[want] {
 			t.Errorf("%s is not described", want)
 		}

@@ -153,7 +153,8 @@ var otherKeys = []key[draft]{
 		doc: "Whether an agent is asked to finish what a failed sub-recipe left, in a run that uses agents: on checks its work by verify and expect, classic takes its word, off asks none."},
 	{name: "recovery_on_failure", on: onRecipe, same: "recovery", types: []string{typeBool}, why: noRecovery, read: readRecovery,
 		doc: "The older spelling of recovery: true is on, false is off; recovery wins."},
-	{name: "runs_on", on: onAll, types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
+	{name: "runs_on", bound: bounds{text: formID}, on: onAll, types: []string{typeTexts}, form: "[gpu, linux]", doc: "As runs_on of the recipe: all attempts of a run are made on one worker.",
+		read: func(p *parser, d *draft, k, v *yaml.Node) { d.RunsOn = p.labels(k, v) }},
 }
 
 const noRecovery = "it is about failed sub-recipes: write it on a recipe step, at the top, or under defaults:"

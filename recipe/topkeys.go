@@ -89,8 +89,11 @@ var topKeys = newTable(
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) {
 			r.Merge = MergeMode(p.choice(k, v, string(MergeAuto), string(MergeBranch)))
 		}},
-	key[Recipe]{name: "runs_on", types: []string{typeTexts}, doc: "Labels of the workers that may run it."},
+	key[Recipe]{name: "runs_on", bound: bounds{text: formID}, types: []string{typeTexts}, form: "[gpu, linux]", doc: runsOnText,
+		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.RunsOn = p.labels(k, v) }},
 )
+
+const runsOnText = "Labels of the workers that may run it, where runs are driven by Temporal: the run is placed on a worker that has all labels of its recipe, of its steps and of the recipes that they call, and waits for one. Where this machine drives runs it has no effect."
 
 var recursionKeys = newTable(nil,
 	key[Recursion]{name: "max_depth", bound: bounds{most: maxCount}, types: []string{typeCount}, def: "6", doc: "Levels of sub-recipes.",

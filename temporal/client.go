@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -25,7 +26,7 @@ type Engine struct {
 	Client    client.Client
 	Queue     string        // of the workflows
 	Host      string        // where new runs have their files; "" = on any worker that can
-	Label     string        // what that worker has to be good for; "" = nothing
+	Labels    []string      // what that worker has to be good for, beside what the recipe says
 	Lost      time.Duration // of new runs: a host that says nothing for so long is given up; 0 = it is waited for
 	Snapshots string        // of new runs: a remote of git, to which their files are pushed; "" = none
 	Moves     bool          // runs that go on do so on another host than the one that was given up
@@ -45,6 +46,13 @@ const (
 
 // Name says what drives the runs.
 func (e *Engine) Name() string { return DrivenBy }
+
+// labels are those that the worker of a new run must have.
+func (e *Engine) labels(c engine.Copy) []string {
+	all := append(c.Labels(), e.Labels...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // Drive lets a run begin or go on, and follows it to its rest.
 func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy, facts []flow.Fact) error {
@@ -81,7 +89,7 @@ func (e *Engine) Settle(c engine.Copy, facts []flow.Fact) error {
 // push starts the workflow of a run, or tells it something.
 func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []flow.Fact) error {
 	if c.Seq() == 0 {
-		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Label: e.Label, Lost: e.Lost, First: pack(facts), Every: e.Every})
+		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
 	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
@@ -123,7 +131,7 @@ func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) e
 	if err != nil {
 		return unreachable("look at the run", err)
 	}
-	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
+	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Labels: e.labels(c), Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
 }
 
 func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
@@ -172,6 +180,9 @@ func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
 		}
 		if err := c.Take(page.Records); err != nil {
 			return page, err
+		}
+		if page.Waits != "" {
+			c.Waits(page.Waits)
 		}
 		if len(page.Records) == 0 || c.Seq() >= page.Seq {
 			return page, nil

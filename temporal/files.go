@@ -112,7 +112,7 @@ func readPart(root *os.Root, path string, at, most int64) (Part, error) {
 // answer is no error: its records are there.
 func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
 	page, err := e.page(ctx, c.ID(), c.Seq())
-	if err != nil || page.Missing { // then what it has cannot be had
+	if err != nil || page.Missing || page.Host == "" { // then what it has cannot be had
 		return err
 	}
 	for {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ type Host struct {
 	Name   string
 	Engine *engine.Local
 	Client client.Client
+	Labels []string // what it is good for
 
 	Metrics  *Metrics  // nil = nobody counts
 	Accounts *Accounts // the services that its agents call
@@ -64,6 +66,11 @@ func (h *Host) known(root belay.RunID) *place {
 
 // Place gives a tree a place on this host.
 func (h *Host) Place(_ context.Context, in PlaceIn) (Placed, error) {
+	for _, label := range in.Labels {
+		if !slices.Contains(h.Labels, label) {
+			return Placed{}, h.cannot(fmt.Errorf("it has no label %s", label))
+		}
+	}
 	if in.Dir == "" {
 		return Placed{Host: h.Name}, nil
 	}
@@ -72,9 +79,15 @@ func (h *Host) Place(_ context.Context, in PlaceIn) (Placed, error) {
 		err = fmt.Errorf("%s is no directory", in.Dir)
 	}
 	if err != nil { // another host may have it
-		return Placed{}, fmt.Errorf("host %s cannot have the run: %w", h.Name, err)
+		return Placed{}, h.cannot(err)
 	}
 	return Placed{Host: h.Name}, nil
+}
+
+// cannot says why a run cannot be here. That is no failure: another host is asked.
+func (h *Host) cannot(why error) error {
+	return temporal.NewApplicationErrorWithOptions(fmt.Sprintf("host %s cannot have the run: %v", h.Name, why), "elsewhere",
+		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 }
 
 // Attach takes a tree for a driver: all that is open is found again.

@@ -3,6 +3,7 @@ package temporal
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -57,6 +58,7 @@ type away struct {
 	hush    workflow.CancelFunc // ends the question whether it is there again
 	move    bool                // the run goes on elsewhere
 	lost    string              // the host that it had before
+	waits   string              // for what host; "" = it has one
 }
 
 // unpolled tells whether nobody took an activity off its queue in time.
@@ -197,4 +199,16 @@ func (w *drive) reached(ctx workflow.Context, epoch int64) int64 {
 	}
 	_ = workflow.Await(ctx, func() bool { return w.held && w.epoch > epoch }) // fails only with the workflow
 	return w.epoch
+}
+
+// wanting says what host a run waits for.
+func (w *drive) wanting() string {
+	text := "a worker"
+	if len(w.in.Labels) > 0 {
+		text += " with the labels " + strings.Join(w.in.Labels, ", ")
+	}
+	if dir := w.dir(); dir != "" {
+		text += " that has " + dir
+	}
+	return text
 }

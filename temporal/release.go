@@ -221,7 +221,7 @@ func (w *drive) wish(r event.Request) input {
 
 // page gives the records after a number, as far as they go into one answer.
 func (w *drive) page(after int64) (Page, error) {
-	p := Page{Seq: int64(len(w.recs)), Asleep: w.asleep, Host: w.in.Host, Missing: w.missing, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
+	p := Page{Seq: int64(len(w.recs)), Asleep: w.asleep, Host: w.in.Host, Missing: w.missing, Waits: w.waits, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
 	if w.tree != nil {
 		p.Status = w.tree.Status()
 	}

@@ -50,7 +50,7 @@ func (fs Facts) unpack() []flow.Fact {
 type Start struct {
 	Run     belay.RunID    `json:"run"`
 	Host    string         `json:"host,omitempty"`    // where the files are; "" = it has to be found
-	Label   string         `json:"label,omitempty"`   // what that host has to be good for
+	Labels  []string       `json:"labels,omitempty"`  // what that host has to be good for
 	Records []event.Record `json:"records,omitempty"` // of earlier workflows
 	Drives  uint64         `json:"drives,omitempty"`  // how often a person let it go on
 	First   Facts          `json:"first,omitempty"`   // of the first turn
@@ -69,6 +69,7 @@ type Page struct {
 	Busy    bool           `json:"busy,omitempty"`   // something was asked that is not on record yet
 	Host    string         `json:"host"`
 	Missing bool           `json:"missing,omitempty"` // the host was given up
+	Waits   string         `json:"waits,omitempty"`   // what it waits for that others have to bring
 	Drives  uint64         `json:"drives"`
 }
 
@@ -88,7 +89,9 @@ type Ended struct {
 // PlaceIn looks for a host for a tree.
 type PlaceIn struct {
 	Root belay.RunID `json:"root"`
-	Dir  string      `json:"dir"` // it must be there
+	Dir  string      `json:"dir"` // it must be there; "" = any will do
+
+	Labels []string `json:"labels,omitempty"` // that the host must have
 }
 
 // Placed is the host that takes it.

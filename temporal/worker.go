@@ -36,17 +36,17 @@ const (
 )
 
 // placeQueue is where a run is placed that has no host yet: on any worker, or on one
-// that has a label.
-func placeQueue(queue, label string) string {
-	if label == "" {
+// that has the first of some labels. Who takes it looks whether it has the others.
+func placeQueue(queue string, labels []string) string {
+	if len(labels) == 0 {
 		return queue + "-place"
 	}
-	return queue + "-place-" + label
+	return queue + "-place-" + labels[0]
 }
 
 // Run works until ctx is done.
 func (w Worker) Run(ctx context.Context, ready func()) error {
-	h := &Host{Name: w.Host, Engine: w.Engine, Client: w.Client, Metrics: w.Metrics}
+	h := &Host{Name: w.Host, Engine: w.Engine, Client: w.Client, Labels: w.Labels, Metrics: w.Metrics}
 	h.Accounts = &Accounts{
 		Client: w.Client, Queue: w.Queue, Host: w.Host, Own: w.Engine.State.Ledger(), Warn: w.Warn,
 		Asked: func() { w.Metrics.more("account_asks") },
@@ -95,8 +95,12 @@ func (w Worker) workers(h *Host) []worker.Worker {
 	})
 	work.RegisterActivityWithOptions(h.Do, activity.RegisterOptions{Name: "Do"})
 	all := []worker.Worker{work}
-	for _, label := range append([]string{""}, w.Labels...) {
-		p := worker.New(w.Client, placeQueue(w.Queue, label), worker.Options{
+	queues := []string{placeQueue(w.Queue, nil)}
+	for _, label := range w.Labels {
+		queues = append(queues, placeQueue(w.Queue, []string{label}))
+	}
+	for _, queue := range queues {
+		p := worker.New(w.Client, queue, worker.Options{
 			DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: 4, MaxConcurrentActivityTaskPollers: 1,
 		})
 		p.RegisterActivityWithOptions(h.Place, activity.RegisterOptions{Name: "Place"})

@@ -182,13 +182,15 @@ func (w *drive) place(ctx workflow.Context) error {
 		return nil
 	}
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: placeQueue(workflow.GetInfo(ctx).TaskQueueName, w.in.Label), StartToCloseTimeout: 20 * time.Minute,
+		TaskQueue: placeQueue(workflow.GetInfo(ctx).TaskQueueName, w.in.Labels), StartToCloseTimeout: time.Minute, // who took it may be cut off by now
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 10 * time.Second},
 	})
 	var got Placed
-	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.dir()}).Get(ctx, &got); err != nil {
+	w.waits = w.wanting()
+	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.dir(), Labels: w.in.Labels}).Get(ctx, &got); err != nil {
 		return fmt.Errorf("place the run: %w", err)
 	}
+	w.waits = ""
 	w.in.Host = got.Host
 	return nil
 }

@@ -120,6 +120,16 @@ func (a *app) driverCommand(ws *workshop, id belay.RunID, flags ...string) (*exe
 
 var errDriverEnded = errors.New("it ended before it took the run")
 
+// waitsElsewhere tells whether the engine that has the run says that it waits.
+func waitsElsewhere(st *journal.State, id belay.RunID) bool {
+	view, err := st.View(id)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = view.Close() }() // read only: nothing to lose
+	return engine.IsElsewhere(view.Folder) && view.Beat().Waiting() != ""
+}
+
 // awaitAttach waits until the driver has taken the run.
 func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver proc.Identity) error {
 	tick := time.NewTicker(lookEvery)
@@ -127,7 +137,7 @@ func awaitAttach(ctx context.Context, st *journal.State, id belay.RunID, driver 
 	for end := time.Now().Add(attachWithin); ; {
 		alive := driver.Alive() // before the look: what it wrote before its death is there
 		s, err := glance(st, id)
-		if err != nil || len(s.Drivers) > 0 {
+		if err != nil || len(s.Drivers) > 0 || waitsElsewhere(st, id) {
 			return err
 		}
 		if !alive {

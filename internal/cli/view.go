@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
@@ -160,7 +161,18 @@ func (s *runView) standing() string {
 	if _, paused := s.Tree.Paused(); paused && s.Tree.Status() == belay.Running {
 		return string(belay.Running) + ", to be paused"
 	}
+	if waits := s.waits(); waits != "" {
+		return string(belay.Running) + ", " + waits
+	}
 	return story.StatusWord(story.Status(s.Tree), doRecipe == s.Tree.Started().Name && planOnly(s.Tree))
+}
+
+// waits is what the engine says that a run waits for which it drives; "" = nothing.
+func (s *runView) waits() string {
+	if s.lies != nil || s.Tree.Status() != belay.Running || !engine.IsElsewhere(s.view.Folder) {
+		return ""
+	}
+	return readable.Clean(s.view.Beat().Waiting())
 }
 
 // parkedFor says for what and until when the run is parked. One in an archive is not

@@ -131,6 +131,7 @@ type whyFacts struct {
 
 	decided bool   // it is held, and nothing waits for an answer
 	pausing string // who wants nothing new to start
+	waiting string // what it waits for that others have to bring
 
 	checked  int                 // steps of which Belay ran a check
 	named    func(string) string // gives items their names
@@ -161,6 +162,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 	}
 	w.decided = acc.Status == belay.Held && len(acc.Asked) == 0
 	w.pausing, _ = s.Tree.Paused()
+	w.waiting = s.waits()
 	if p, parked := s.Tree.Parked(); parked {
 		w.parked = s.parkedFor(p, now)
 	}

@@ -91,6 +91,9 @@ func (w *whyFacts) verdict() string {
 		if w.pausing != "" {
 			return fmt.Sprintf("RUNNING: %s has run for %s; %s paused it: what runs goes on to its end, and nothing else starts", run, readable.Took(w.wall()), w.pausing)
 		}
+		if w.waiting != "" {
+			return fmt.Sprintf("RUNNING: %s began %s ago and is %s", run, readable.Took(w.wall()), w.waiting)
+		}
 		return fmt.Sprintf("RUNNING: %s has run for %s", run, readable.Took(w.wall()))
 	}
 	return run

@@ -26,8 +26,9 @@ type other struct {
 	version string
 
 	address, namespace, profile string
-	queue, host, label, blobs   string
+	queue, host, blobs          string
 	lost, snapshots             string
+	labels                      []string
 	tls, moves                  bool
 }
 
@@ -59,7 +60,7 @@ func (o *other) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.tls, "tls", false, "reach the server by TLS (TEMPORAL_TLS; certificates and API key: by TEMPORAL_TLS_… and TEMPORAL_API_KEY)")
 	f.StringVar(&o.queue, "task-queue", "", "task queue of the workflows ("+envQueue+"; default "+defaultQueue+")")
 	f.StringVar(&o.host, "host", "", "the worker that has the files of a new run, by its name ("+envHost+"; default: any; of a worker: this machine's name)")
-	f.StringVar(&o.label, "runs-on", "", "a label that the worker of a new run must have ("+envLabel+")")
+	f.StringSliceVar(&o.labels, "runs-on", nil, "labels that the worker of a new run must have, beside those of its recipe ("+envLabel+")")
 	f.StringVar(&o.lost, "lost-after", "", fmt.Sprintf("how long the worker of a new run may say nothing before it is given up; 0 = it is waited for (%s; default %s)", envLost, temporal.LostAfter))
 	f.StringVar(&o.snapshots, "snapshots-to", "", "a remote of git, by its name or URL, to which the files of a new run are pushed, so that any worker can have it, and go on with it when the first is lost ("+envSnaps+"; default: nothing leaves a machine)")
 	f.BoolVar(&o.moves, "elsewhere", false, "with resume: on another worker than the one that was given up")
@@ -71,7 +72,7 @@ func (o *other) Settings() []string {
 	var env []string
 	for name, v := range map[string]string{
 		"TEMPORAL_ADDRESS": o.address, "TEMPORAL_NAMESPACE": o.namespace, "TEMPORAL_PROFILE": o.profile,
-		envQueue: o.queue, envHost: o.host, envLabel: o.label, envBlobs: o.blobs, envLost: o.lost, envSnaps: o.snapshots,
+		envQueue: o.queue, envHost: o.host, envLabel: strings.Join(o.labels, ","), envBlobs: o.blobs, envLost: o.lost, envSnaps: o.snapshots,
 	} {
 		if v != "" {
 			env = append(env, name+"="+v)
@@ -119,9 +120,17 @@ func (o *other) Open(ctx context.Context, env func(string) string) (engine.Elsew
 	}
 	at := &temporal.Engine{
 		Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost)),
-		Label: cmp.Or(o.label, env(envLabel)), Lost: lost, Moves: o.moves, Snapshots: cmp.Or(o.snapshots, env(envSnaps)),
+		Labels: o.runsOn(env), Lost: lost, Moves: o.moves, Snapshots: cmp.Or(o.snapshots, env(envSnaps)),
 	}
 	return at, c.Close, nil
+}
+
+// runsOn are the labels that were said.
+func (o *other) runsOn(env func(string) string) []string {
+	if len(o.labels) > 0 || env(envLabel) == "" {
+		return o.labels
+	}
+	return strings.Split(env(envLabel), ",")
 }
 
 // lostAfter reads how long a worker may say nothing.

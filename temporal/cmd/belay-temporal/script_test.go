@@ -19,7 +19,7 @@ import (
 // TestMain lets the test be the program as well: scripts, keepers, attendants and
 // agents start it by the name belay-temporal.
 func TestMain(m *testing.M) {
-	testscript.Main(ending{m}, map[string]func(){"belay-temporal": main})
+	testscript.Main(ending{m}, map[string]func(){"belay-temporal": main, "late-answer": lateAnswer})
 }
 
 // ending stops the server after the tests.
