@@ -111,7 +111,7 @@ func held(p belay.Path, f belay.Failure, plan belay.Plan) string {
 }
 
 // howOn ends every question about a held step. Its words are those of the choices.
-const howOn = " Choose: done (its work is there), again (run it again), fail (it stays failed), skip (go on without it)."
+const howOn = " Choose: done (its work is done), again (run it again), fail (leave it failed), skip (go on without it)."
 
 // ask holds a step for a person.
 func (s *State) ask(i int, question string) command {

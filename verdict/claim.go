@@ -139,10 +139,24 @@ func (c claim) done(basis effect.Basis, sure int) effect.Verdict {
 	return v
 }
 
+// wanted is what the step has to leave behind.
+func (c claim) wanted() string {
+	switch c.expect {
+	case belay.ExpectChange:
+		return "change a file or make a commit"
+	case belay.ExpectTests:
+		return "leave tests that pass"
+	case belay.ExpectPR:
+		return "open a pull request"
+	case belay.ExpectAnswer, belay.ExpectNone, "":
+	}
+	return "give an answer"
+}
+
 // empty is the verdict about a run without what was expected of it.
 func (c claim) empty(cause string, sure int) effect.Verdict {
 	f := &belay.Failure{Kind: belay.HollowSuccess, Class: belay.ClassHollow, Cause: cause,
-		Hint: "an agent step must leave what it is expected to (see expect:); if this step needs to leave nothing, add expect: none to it"}
+		Hint: "this step must " + c.wanted() + "; if it need not, give it expect: none"}
 	return effect.Verdict{Failure: f, For: c.evidenceFor(), Against: append([]string{cause}, c.evidenceAgainst()...), Sure: sure}
 }
 

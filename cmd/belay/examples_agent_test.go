@@ -32,7 +32,7 @@ func agentExamples() map[string]agentExample {
 			code: 6, talk: "nothing changed in the working tree", then: []string{"judge", "x", "fix"},
 			answer: "hollow (95 % sure; expected: change)\n" +
 				"  nothing changed in the working tree\n" +
-				"  hint              an agent step must leave what it is expected to (see expect:); if this step needs to leave nothing, add expect: none to it\n" +
+				"  hint              this step must change a file or make a commit; if it need not, give it expect: none\n" +
 				"  evidence for      1 tool call ended well\n  evidence for      an answer of 50 characters\n" +
 				"  evidence against  nothing changed in the working tree\n",
 		},

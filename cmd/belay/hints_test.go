@@ -306,7 +306,7 @@ func nextLines(out string) (lines []string) {
 // looks types what a line offers beside the next commands: a look at something.
 func (b *hintBench) looks(t *testing.T, line string) {
 	t.Helper()
-	for _, offer := range strings.Split(line, "  |  ") {
+	for _, offer := range strings.Split(line, ", or ") {
 		if strings.HasPrefix(offer, "belay show") || strings.HasPrefix(offer, "belay logs") {
 			if out, code := b.bash("state", offer); code != exit.OK {
 				t.Errorf("%s: exit code %d\n%s", offer, code, out)

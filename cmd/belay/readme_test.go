@@ -13,7 +13,7 @@ import (
 var (
 	escape   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	svgTag   = regexp.MustCompile(`<[^>]*>`)
-	duration = regexp.MustCompile(`\s+\d+(\.\d+)?m?s\b`)
+	duration = regexp.MustCompile(`\s+\(?\d+(\.\d+)?m?s\b`)
 )
 
 // The recipe of the README is that of an example, and its picture shows what a run of

@@ -240,7 +240,11 @@ func args(least, most int, what string) cobra.PositionalArgs {
 		case len(given) < least:
 			return usage(cmd, fmt.Errorf("%s needs %s", cmd.Name(), what))
 		case most >= 0 && len(given) > most:
-			return usage(cmd, fmt.Errorf("unexpected argument %q: %s takes %s", given[most], cmd.Name(), what))
+			err := fmt.Errorf("unexpected argument %q: %s takes %s", given[most], cmd.Name(), what)
+			if strings.Contains(what, "RUN:ITEM") {
+				return exit.New(exit.Usage, "", err, "belay inbox shows what to type")
+			}
+			return usage(cmd, err)
 		}
 		return nil
 	}

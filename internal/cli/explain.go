@@ -229,7 +229,7 @@ func (a *app) plan(r *recipe.Recipe, st *recipe.Step, l planLine, n int) {
 		{"isolate", l.Placed},
 		{"guard", guarded(r, st)},
 		{"gives", strings.Join(gives(st), ", ")},
-		{"limits", strings.Join(caps(st), "; ")},
+		{"rules", strings.Join(caps(st), "; ")},
 		{"role", st.Role},
 		{"policy", st.Policy},
 		{"recover", st.Recovery},
@@ -256,7 +256,7 @@ func guarded(r *recipe.Recipe, st *recipe.Step) string {
 	}
 	text := strings.Join(list, ", ")
 	if files := st.Verify.RunsFiles(); st.Type.Agent() && len(files) > 0 {
-		text = strings.TrimPrefix(text+"; "+strings.Join(files, ", ")+", which verify runs, if it is there before", "; ")
+		text = strings.TrimPrefix(text+"; "+strings.Join(files, ", ")+": verify runs it, so the agent may not change it if it is there before the step", "; ")
 	}
 	return text
 }

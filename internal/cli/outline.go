@@ -296,7 +296,11 @@ func caps(st *recipe.Step) []string {
 		words = append(words, text)
 	}
 	if st.Once {
-		words = append(words, "once: not run again on a guess if its outcome is unknown")
+		who := "a person decides"
+		if st.Verify != nil {
+			who = "verify decides"
+		}
+		words = append(words, "once: if its outcome is unknown, "+who+" whether it runs again")
 	}
 	if st.Verify != nil {
 		words = append(words, "checked by verify")

@@ -166,7 +166,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 
 // matrixWords say what a matrix showed.
 func matrixWords(bad, missed int) string {
-	text := "none ended in a false success or without an end"
+	text := "no false success, no run without an end"
 	if bad > 0 {
 		text = fmt.Sprintf("%d bad, named below", bad)
 	}

@@ -85,7 +85,7 @@ func (a *app) runs(f runFilter, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "DONE", "COST", "TASK"}}
+	rows := [][]string{{"RUN", "STATUS", "RECIPE", "STARTED", "TOOK", "STEPS DONE", "COST", "TASK"}}
 	for sum, l := range a.lines(st, sums, f) {
 		if asJSON {
 			a.object(l)

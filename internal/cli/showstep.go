@@ -104,7 +104,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 	if own := names.Own(p.At()); own != id {
 		id = readable.Clean(own) + " (" + id + ")"
 	}
-	rows := [][]string{{"step", id}, {"run", string(p.Run)}, {"type", string(p.Type)}, {"status", string(p.Phase)}}
+	rows := [][]string{{"step", id}, {"run", string(p.Run)}, {"type", p.Type.Row().Words}, {"status", string(p.Phase)}}
 	if p.Call != "" {
 		rows = append(rows, []string{"calls", p.Call})
 	}

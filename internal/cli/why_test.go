@@ -216,7 +216,7 @@ func TestWhyHeld(t *testing.T) {
 	}
 	w.try("k3f9q/deploy.1", "push", 1, "", effect.Observation{Exit: 128, Tail: "remote: Invalid username or token.\nfatal: Authentication failed for 'https://git.example/app'\n"}, denied)
 	w.plan("k3f9q/deploy.1", "push", belay.Plan{Act: belay.ActHold, Rule: "auth", Policy: "belay", Class: belay.ClassAuth, Reason: "only a person can log in"})
-	w.say("k3f9q/deploy.1", event.ItemOpened{ID: "push.1", Path: "push", Ask: "step push failed (no login). Choose: done (its work is there), again (run it again), fail (it stays failed), skip (go on without it).", Choices: choices()})
+	w.say("k3f9q/deploy.1", event.ItemOpened{ID: "push.1", Path: "push", Ask: "step push failed (no login). Choose: done (its work is done), again (run it again), fail (leave it failed), skip (go on without it).", Choices: choices()})
 	w.say("k3f9q", event.RunHeld{Items: []string{"push.1"}})
 	facts := w.golden("held")
 	if len(facts.Waits) != 1 || facts.Waits[0].Command != "belay answer k3f9q/deploy.1 push done|again|fail|skip --why TEXT" {

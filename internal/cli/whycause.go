@@ -131,7 +131,7 @@ func decidedFrom(l belay.Level) string {
 	case belay.LevelProcess:
 		return "known from its exit code"
 	case belay.LevelProbe:
-		return "belay looked after it ended"
+		return "seen by belay itself"
 	case belay.LevelRepeat:
 		return "known because the same happened again and nothing had changed"
 	case belay.LevelText:

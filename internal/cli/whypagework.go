@@ -85,7 +85,7 @@ func (w whyWork) seen() string {
 	state := ""
 	switch {
 	case w.Dirty && w.Files == 0 && len(w.Commits) == 0:
-		state = "uncommitted changes from before it are there"
+		state = "with uncommitted changes from before this step"
 	case w.Dirty:
 		state = "not everything is committed"
 	}
@@ -93,7 +93,7 @@ func (w whyWork) seen() string {
 	if w.Branch != "" {
 		where = "branch " + w.Branch
 	}
-	return joined([]string{left, joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, "; ")
+	return joined([]string{left, joined([]string{joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, ", ")}, "; ")
 }
 
 // snapshots are the newest ones, with what gets them back. After a good end the

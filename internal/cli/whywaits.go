@@ -162,7 +162,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.TimedOut:
 		return "nobody answered in time, and no answer counts any more: resume it"
 	case story.AnswerFirst:
-		return "answer, then resume; the steps that do not wait for the answer have run"
+		return "answer, then resume; nothing else can run before that"
 	case story.GoOn:
 		return "resume it; steps that are done are not run again"
 	case story.LookAtWork:
@@ -170,7 +170,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
-		return fmt.Sprintf("find out why the agent did nothing (%d times); then clear its attempts, say with --why what is different now, and resume", w.Failure.Same)
+		return fmt.Sprintf("find out why the agent did nothing (%d times); then reset its count of attempts, say with --why what is different now, and resume", w.Failure.Same)
 	case story.LookHollow:
 		return "find out why the agent did nothing, then resume; steps that are done are not run again"
 	case story.ChangeFirst:

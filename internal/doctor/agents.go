@@ -25,7 +25,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 	if len(have) == 0 {
 		return []Finding{{
 			Check: checkAgents, Level: LevelWarn, What: "there is no agent on this machine: recipes with agent steps cannot be run",
-			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or name a program of your own in the settings (agents.NAME)",
+			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or name a program of your own in the settings (agents.NAME; belay config shows where they are)",
 		}}
 	}
 	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}

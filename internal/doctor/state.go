@@ -81,7 +81,7 @@ func (p Patient) containment(ctx context.Context) []Finding {
 		f.What += "a program that leaves its group and its environment can outlive its step"
 		f.Cure = "run on Linux where that matters"
 	case proc.LevelSubreaper:
-		f.What += "what a step leaves behind is found and ended"
+		f.What += "processes that a step leaves behind are found and ended"
 	case proc.LevelNamespace:
 		f.What += "the kernel ends what an agent leaves behind"
 	}

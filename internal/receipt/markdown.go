@@ -333,7 +333,7 @@ func (r *Receipt) costPart(p *page) {
 
 func (r *Receipt) leftPart(p *page) {
 	l := r.Left
-	p.head("What is left")
+	p.head("Left behind, and left to do")
 	from := len(p.lines)
 	for _, h := range l.Held {
 		p.line("- %s waits for a person: %s", p.plain(h.Step), p.about(h.Step, h.Ask))

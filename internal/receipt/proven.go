@@ -18,7 +18,7 @@ func (r *Receipt) provenWords(p *page) string {
 	}
 	switch {
 	case r.Task != nil:
-		return "No result rests on words alone."
+		return "Every result has evidence besides what an agent or a person said."
 	case !done:
 		return "No step is done."
 	case len(without.list) == 0:
@@ -29,7 +29,7 @@ func (r *Receipt) provenWords(p *page) string {
 	if more := len(without.list) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "No result rests on words alone. No check was defined for " + text + "; every other step that is done passed its check."
+	return "Every result has evidence besides what an agent or a person said. No check was defined for " + text + "; every other step that is done passed its check."
 }
 
 // names is a list of names in which each stands once. It may be as long as the run.

@@ -193,7 +193,7 @@ func Table(cells []Cell, width int) []string {
 	lines := align(rows)
 	if width <= 0 || !slices.ContainsFunc(lines, func(l string) bool { return readable.Width(l) > width }) {
 		if legend := Legend(cells); len(legend) > 0 {
-			lines = append(append(lines, "", "a column is a fault (belay rehearse --help), a cell how the run ended, with its exit code:"), legend...)
+			lines = append(append(lines, "", "Columns: the simulated fault; belay rehearse --help explains them. Cells: how the run ended, with its exit code.", "A failed run is right where nothing can repair the fault."), legend...)
 		}
 		return lines
 	}

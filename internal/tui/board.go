@@ -102,7 +102,7 @@ func (b *Board) lines(n *story.News) []Line {
 func (b *Board) asked(n *story.News) []Line {
 	b.told[n.Place] = true
 	why := n.Why
-	if v := b.story.View(n.Place); n.Decision.About == event.ItemHeld && v.Failure != nil && !story.Stale(v) && !story.OverBudget(v) {
+	if v := b.story.View(n.Place); n.Decision.About == event.ItemHeld && v.Failure != nil && strings.Contains(why, v.Failure.Cause) {
 		why = b.failure(n.Place, v.Failure)
 	}
 	return []Line{line(story.HeldWord(n.Decision.About), n.Place, "", why)}
@@ -222,7 +222,7 @@ func CheckedWords(v flow.StepView) string {
 	if v.Verify == nil || v.Verify.Started.IsZero() {
 		return CheckedWord
 	}
-	return CheckedWord + " in " + readable.Took(v.Verify.Ended.Sub(v.Verify.Started))
+	return CheckedWord + " (" + readable.Took(v.Verify.Ended.Sub(v.Verify.Started)) + ")"
 }
 
 // partly says what is missing about a step that does not count in full.

@@ -39,7 +39,7 @@ steps:
 			t.Errorf("%q is too wide", l)
 		}
 	}
-	if text := s.text(); !strings.Contains(text, "done      prepare") || !strings.Contains(text, "checked in 4s") {
+	if text := s.text(); !strings.Contains(text, "done      prepare") || !strings.Contains(text, "checked (4s)") {
 		t.Errorf("no word of the check:\n%s", text)
 	}
 }
@@ -95,7 +95,7 @@ steps:
 	if want := `  running   each                               3s
   running     alpha                            3s
   running     beta                             3s
-✓ done        https://exampl…ay/to/the/end     1s · checked in 2s
+✓ done        https://exampl…ay/to/the/end     1s · checked (2s)
   running     gamma                            3s
   pending   report
   [2/7] 4s  3 running`; live != want {
@@ -112,9 +112,9 @@ steps:
 	}
 	if got, want := tty.String(), `✓ done      prepare                            1s
 ✗ failed    each                               9s · step gamma failed
-✓ done        alpha                            1s · checked in 1s
-✓ done        beta                             1s · checked in 1s
-✓ done        https://exampl…ay/to/the/end     1s · checked in 2s
+✓ done        alpha                            1s · checked (1s)
+✓ done        beta                             1s · checked (1s)
+✓ done        https://exampl…ay/to/the/end     1s · checked (2s)
 ✗ failed      gamma                            1s · verify: exit 3: no good
 `; got != want {
 		t.Errorf("terminal:\n%s\nwant\n%s", got, want)
