@@ -19,6 +19,7 @@ var bom = []byte("\ufeff")
 
 // source is the text of a recipe and where its lines begin.
 type source struct {
+	bang   bool // there is a ! somewhere
 	text   []byte
 	same   string // the text once more: parts of it need no copy
 	starts []int
@@ -27,7 +28,7 @@ type source struct {
 }
 
 func newSource(text []byte) *source {
-	s := &source{text: text, same: string(text), starts: make([]int, 1, bytes.Count(text, []byte("\n"))+2)}
+	s := &source{text: text, bang: bytes.IndexByte(text, '!') >= 0, same: string(text), starts: make([]int, 1, bytes.Count(text, []byte("\n"))+2)}
 	for i := 0; i < len(text); {
 		if c := text[i]; c > '\r' && c < utf8.RuneSelf {
 			i++

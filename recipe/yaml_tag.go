@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ func (p *parser) tagged(n *yaml.Node) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true
 	}
-	if n.Line < 1 || n.Line > len(p.src.starts) || bytes.IndexByte(p.src.text, '!') < 0 {
+	if n.Line < 1 || n.Line > len(p.src.starts) || !p.src.bang {
 		return false
 	}
 	i := p.src.offset(posOf(n))
