@@ -28,7 +28,7 @@ func (a *app) branchCommand() *cobra.Command {
 				return usage(cmd, fmt.Errorf("--issue %d: the number of an issue is not negative", o.issue))
 			}
 			hide := a.secretless()
-			a.out.line("%s", worktree.CheckedBranch(ctx, "", hide(args[0]), hide(o.prefix), o.issue, belay.RunID(o.run)))
+			a.out.raw(worktree.CheckedBranch(ctx, "", hide(args[0]), hide(o.prefix), o.issue, belay.RunID(o.run)))
 			return nil
 		})
 	cmd.Long = `Prints {prefix}/issue-{n}-{slug}, or {prefix}/{slug} without an issue: a name

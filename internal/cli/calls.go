@@ -10,7 +10,6 @@ import (
 
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/spelling"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/task"
 )
 
@@ -45,7 +44,7 @@ func (a *app) allCalls(asJSON bool) {
 		rows = append(rows, []string{f.Name, f.Does})
 	}
 	if !asJSON {
-		a.out.lines(tui.Table(rows))
+		a.facts(rows)
 	}
 }
 
@@ -81,7 +80,7 @@ func (a *app) fields(title string, fields []task.Field, inputs bool) {
 		}
 		rows = append(rows, []string{"  " + in.Name, string(in.Type), need, in.Doc})
 	}
-	a.out.lines(tui.Table(rows))
+	a.facts(rows)
 }
 
 func oneLine(raw json.RawMessage) string {

@@ -15,11 +15,11 @@ type sources func(digest string) ([]byte, error)
 
 // pointers are the steps of a tree that failed because of a place in their
 // recipe, each as the line that it is about with a caret under it.
-func pointers(tree *flow.Tree, read sources) []string {
+func pointers(tree *flow.Tree, read sources, width int) []string {
 	var list []string
 	story.Walk(tree, "", func(_ belay.RunID, _ int, v flow.StepView) {
 		if v.Phase == flow.Failed && v.Failure != nil {
-			list = append(list, pointer(tree, v.Failure, read)...)
+			list = append(list, pointer(tree, v.Failure, read, width)...)
 		}
 	})
 	return list
@@ -27,7 +27,7 @@ func pointers(tree *flow.Tree, read sources) []string {
 
 // pointer is the line that a failure is about with a caret under it; nothing
 // when the failure names no place, or its source cannot be read.
-func pointer(tree *flow.Tree, f *belay.Failure, read sources) []string {
+func pointer(tree *flow.Tree, f *belay.Failure, read sources, width int) []string {
 	if f.At == nil {
 		return nil
 	}
@@ -40,7 +40,7 @@ func pointer(tree *flow.Tree, f *belay.Failure, read sources) []string {
 		return nil // the place is named in any case
 	}
 	p := recipe.Problem{File: f.At.File, Line: f.At.Line, Col: f.At.Col, Msg: f.Cause}
-	lines := strings.Split(p.Format(src), "\n")
+	lines := strings.Split(p.FormatIn(src, width), "\n")
 	return lines[1:] // the first line says what the failure says
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/roster"
 	"github.com/belay-run/belay/internal/spelling"
 )
@@ -46,6 +47,8 @@ type app struct {
 
 	wants string // the one output that is to be printed; "" = none
 	gave  *given // what the run gave, once it is over
+
+	together bool // who reads standard error reads what this process says of its run, too
 
 	state    string // the global flags
 	color    string
@@ -141,6 +144,14 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.std.Err)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		var text strings.Builder
+		cmd.SetOut(&text)
+		help(cmd, args)
+		cmd.SetOut(nil)
+		a.out.lines(readable.Paragraphs(strings.TrimSuffix(text.String(), "\n"), a.outWidth()))
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd, err)
@@ -208,7 +219,7 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		}
 		return exit.New(exit.Usage, "", err, "see belay --help")
 	}
-	fmt.Fprint(a.std.Err, shortHelp)
+	a.talkLines(shortHelp)
 	return quietly(exit.Usage)
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/demo"
-	"github.com/belay-run/belay/internal/tui"
 )
 
 type demoOptions struct {
@@ -43,9 +42,9 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	show := demo.Demo{Self: exe, Env: a.environ, Out: a.out, Colour: a.sheet().colour, Keep: o.keep}
+	show := demo.Demo{Self: exe, Env: a.environ, Out: a.out, Width: a.outWidth(), Colour: a.sheet().colour, Keep: o.keep}
 	if o.json {
-		show.Out, show.Colour = unheard{a.std.Err}, a.style().Colour
+		show.Out, show.Width, show.Colour = unheard{a.std.Err}, a.errWidth(), a.style().Colour
 	}
 	if a.quiet {
 		show.Out = io.Discard
@@ -65,7 +64,7 @@ func (a *app) demo(ctx context.Context, o demoOptions) error {
 	case o.json:
 		a.object(told)
 	case !a.quiet || !told.OK || o.keep:
-		a.out.lines(demoTable(told))
+		a.demoTable(told)
 	}
 	if missing := told.Missing(); len(missing) > 0 {
 		return exit.New(exit.Failed, "demo", fmt.Errorf("promised and not seen: %s", strings.Join(missing, "; ")), "look for yourself with "+a.name()+" demo --keep")
@@ -81,8 +80,8 @@ func (t unheard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// demoTable is what was promised and what was seen.
-func demoTable(t demo.Told) []string {
+// demoTable prints what was promised and what was seen.
+func (a *app) demoTable(t demo.Told) {
 	rows := [][]string{{"", "PROMISED", "SEEN"}}
 	for _, p := range t.Promises {
 		mark := "✓"
@@ -91,7 +90,8 @@ func demoTable(t demo.Told) []string {
 		}
 		rows = append(rows, []string{mark, p.Promised, p.Seen})
 	}
-	lines := append([]string{""}, tui.Table(rows)...)
+	a.out.line("")
+	a.facts(rows)
 	took := fmt.Sprintf("%.1f s", float64(t.WallMS)/1000)
 	switch {
 	case t.Kept != "":
@@ -99,11 +99,12 @@ func demoTable(t demo.Told) []string {
 	default:
 		took += "; the temporary folder is removed"
 	}
-	return append(lines, "", took, "",
+	a.out.lines([]string{
+		"", took, "",
 		"Next:",
-		"  belay doctor                      check this machine, and list its agents",
-		"  belay rehearse RECIPE             play a recipe of yours; then --matrix for all these faults",
-		"  docs/tutorial/first-recipe.md     write a recipe, kill it, resume it",
-		"  README.md                         what Belay does, and what it does not",
-	)
+		"  belay doctor            check this machine, and list its agents",
+		"  belay new NAME          write a recipe to begin with",
+		"  belay rehearse RECIPE   play a recipe of yours; then --matrix for all these faults",
+		"  belay do \"TASK\"         let agents carry out a task",
+	})
 }

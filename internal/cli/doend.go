@@ -70,7 +70,7 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 		return
 	}
 	if said != "" {
-		a.out.lines(strings.Split(readable.Harmless(said), "\n"))
+		a.out.markdown(strings.Split(readable.Harmless(said), "\n"))
 	}
 	if a.quiet && res.Code == exit.OK {
 		return

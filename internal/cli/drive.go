@@ -132,7 +132,7 @@ func (a *app) screen(ws *workshop, o *engine.Open, live *story.Story, log *talk)
 	}, done: func() {
 		screen.Close()
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one
-			for _, line := range pointers(o.Tree, o.Source) {
+			for _, line := range pointers(o.Tree, o.Source, a.errWidth()) {
 				fmt.Fprintln(a.std.Err, line)
 			}
 		}
@@ -263,7 +263,7 @@ func (a *app) object(v any) {
 		a.complain(fmt.Errorf("encode answer: %w", err))
 		return
 	}
-	a.out.line("%s", b)
+	a.out.raw(string(b))
 }
 
 // endLine is the last line of a command that waited for a run, when the journal
@@ -308,9 +308,9 @@ func (a *app) summary(ctx context.Context, o *engine.Open, acc *story.Account, r
 	}
 	lines := withReceipt(tui.Summary(acc, o.Tree, res, a.name(), a.saidOf(screen)), a.name(), o.ID)
 	last := len(lines) - 2 // the receipt, and the verdict
-	a.broken(lines[:last])
+	a.out.lines(lines[:last])
 	if a.gave != nil && tellsOutputs(res.Status) {
 		a.out.lines(a.gave.lines(a.name()))
 	}
-	a.broken(lines[last:])
+	a.out.lines(lines[last:])
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -89,11 +90,25 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
+// talkLines writes lines to standard error, too, without the name of the program.
+func (a *app) talkLines(text string) {
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		for _, part := range readable.Fold(l, a.errWidth()) {
+			fmt.Fprintln(a.std.Err, part)
+		}
+	}
+}
+
 // errWidth is how wide the terminal is that standard error is; 0 for any other.
-func (a *app) errWidth() int {
-	if fd, isTerm := terminal(a.std.Err); isTerm {
-		if w, _, err := term.GetSize(fd); err == nil {
-			return w
+func (a *app) errWidth() int { return widthOf(a.std.Err) }
+
+// outWidth is how wide the terminal is that standard output is; 0 for any other.
+func (a *app) outWidth() int { return widthOf(a.std.Out) }
+
+func widthOf(w io.Writer) int {
+	if fd, isTerm := terminal(w); isTerm {
+		if wide, _, err := term.GetSize(fd); err == nil {
+			return wide
 		}
 	}
 	return 0
@@ -161,14 +176,41 @@ func acts(cmd *cobra.Command) bool {
 	}, cmd.Name())
 }
 
-// line writes one line of the answer.
+// line writes one line of the answer for people: a terminal breaks it in no word.
 func (a *answer) line(format string, args ...any) {
-	fmt.Fprintf(a, format+"\n", args...)
+	width := widthOf(a.w)
+	for l := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		for _, part := range readable.Fold(l, width) {
+			a.raw(part)
+		}
+	}
 }
+
+// raw writes one line of the answer as it is: for programs, and what stands under it.
+func (a *answer) raw(line string) { fmt.Fprintln(a, line) }
 
 func (a *answer) lines(lines []string) {
 	for _, l := range lines {
 		a.line("%s", l)
+	}
+}
+
+// markdown writes lines of Markdown: on a terminal a command can be copied that is broken.
+func (a *answer) markdown(lines []string) {
+	width, code := widthOf(a.w), false
+	for _, l := range lines {
+		fold := readable.Fold
+		switch {
+		case strings.HasPrefix(l, "```"):
+			code = !code
+		case code:
+			fold = readable.Continued
+		case !strings.HasPrefix(l, " ") && !strings.HasPrefix(l, "- ") && !strings.HasPrefix(l, "| "): // prose
+			fold = func(l string, width int) []string { return readable.Hang(l, width, 0) }
+		}
+		for _, part := range fold(l, width) {
+			a.raw(part)
+		}
 	}
 }
 

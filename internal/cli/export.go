@@ -287,7 +287,7 @@ func (a *app) archived(asJSON bool) (err error) {
 	}
 	switch {
 	case !asJSON && len(rows) > 1:
-		a.out.lines(tui.Table(rows))
+		a.table(rows, len(rows[0])-1)
 	case !asJSON && len(bad) == 0:
 		a.say("no archived runs in %s", st.Dir())
 	}

@@ -49,7 +49,7 @@ func (a *app) graph(arg string, o sourceOptions, format string) error {
 		_, err = a.out.Write([]byte(g.Mermaid()))
 		return err
 	}
-	a.out.lines(g.Text())
+	a.out.raw(strings.Join(g.Text(), "\n"))
 	return nil
 }
 

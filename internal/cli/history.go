@@ -42,7 +42,8 @@ func (a *app) history(s *runView, o historyOptions) error {
 	case len(list) == 0:
 		a.say("no decision is on record%s", ofTask(o.task))
 	default:
-		a.out.lines(historyTable(list, a.verbose, tui.NewNames(s.Tree).From(s.id)))
+		rows := historyTable(list, a.verbose, tui.NewNames(s.Tree).From(s.id))
+		a.table(rows, len(rows[0])-1)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ const reasonWidth = 160
 
 // historyTable has the class of each failure, and the recoveries that were refused, only
 // for those who want everything.
-func historyTable(list []decision, all bool, named func(step, text string) string) []string {
+func historyTable(list []decision, all bool, named func(step, text string) string) [][]string {
 	row := func(when, step, class, what, why string) []string {
 		if all {
 			return []string{when, step, class, what, why}
@@ -97,7 +98,7 @@ func historyTable(list []decision, all bool, named func(step, text string) strin
 			rows = append(rows, row("", "", "", "not "+r.Act.Row().Words, readable.Cut(readable.Clean(named(d.TaskID, r.Why)), reasonWidth)))
 		}
 	}
-	return tui.Table(rows)
+	return rows
 }
 
 // words say what was decided, in a few of them.

@@ -305,32 +305,32 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 	}
 	switch {
 	case j.Role != "":
-		fmt.Fprintf(a.out, "%s (%s by %s, %d %% sure)\n", j.Verdict, j.Role, j.Agent, j.Sure)
+		a.out.line("%s (%s by %s, %d %% sure)", j.Verdict, j.Role, j.Agent, j.Sure)
 	default:
 		word := j.Verdict
 		if j.Basis == effect.BasisAnswer {
 			word = story.AnsweredWord + ", not checked"
 		}
-		fmt.Fprintf(a.out, "%s (%d %% sure; expected: %s)\n", word, j.Sure, j.Expect)
+		a.out.line("%s (%d %% sure; expected: %s)", word, j.Sure, j.Expect)
 	}
 	if j.Failure != nil {
 		text := story.Worded(j.Failure)
 		if a.verbose {
 			text = j.Failure.Error()
 		}
-		fmt.Fprintf(a.out, "  %s\n", text)
+		a.out.line("  %s", text)
 		if j.Failure.Hint != "" {
-			fmt.Fprintf(a.out, "  hint              %s\n", j.Failure.Hint)
+			a.out.line("  hint              %s", j.Failure.Hint)
 		}
 	}
 	for _, e := range j.For {
-		fmt.Fprintf(a.out, "  evidence for      %s\n", e)
+		a.out.line("  evidence for      %s", e)
 	}
 	for _, e := range j.Against {
-		fmt.Fprintf(a.out, "  evidence against  %s\n", e)
+		a.out.line("  evidence against  %s", e)
 	}
 	if j.Stored != "" {
-		fmt.Fprintf(a.out, "  the verdict on record is %s\n", j.Stored)
+		a.out.line("  the verdict on record is %s", j.Stored)
 	}
 	return nil
 }

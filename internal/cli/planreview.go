@@ -48,20 +48,20 @@ func (a *app) unreviewed(acc *story.Account, folder journal.Folder) {
 		return
 	}
 	end := acc.Refused
-	fmt.Fprintf(a.std.Err, "the plan is not approved: %s\n", end.Why)
+	text := fmt.Sprintf("the plan is not approved: %s\n", end.Why)
 	for _, f := range end.Open {
 		where := ""
 		if f.Where != "" {
 			where = " (" + f.Where + ")"
 		}
-		fmt.Fprintf(a.std.Err, "  %-8s  %s%s\n", f.Severity, f.Title, where)
+		text += fmt.Sprintf("  %-8s  %s%s\n", f.Severity, f.Title, where)
 	}
 	clears, resume, anew := acc.Next.Commands[0].Text(a.name()), acc.Next.Commands[1].Text(a.name()), acc.Next.Commands[2].Text(a.name())
-	fmt.Fprintf(a.std.Err, `do one of these:
+	a.talkLines(text + fmt.Sprintf(`do one of these:
   edit the plan in %[1]s, then %[2]s
   start again without a review: %[3]s
   have the same plan reviewed again: %[4]s, then %[2]s
-`, filepath.Join(string(folder), planFile), resume, anew, clears)
+`, filepath.Join(string(folder), planFile), resume, anew, clears))
 }
 
 // editedPlan prints the plan of a run, where somebody made another one of that which was
@@ -78,7 +78,7 @@ func (a *app) editedPlan(folder string) error {
 		a.out.line("(%s is empty)", planFile)
 	case json.Unmarshal(now, &is) == nil && json.Unmarshal(before, &was) == nil && reflect.DeepEqual(is, was):
 	default:
-		a.out.line("%s", now)
+		a.out.raw(string(now))
 	}
 	return nil
 }

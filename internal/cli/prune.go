@@ -15,7 +15,6 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/archive"
 	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/worktree"
 )
@@ -303,7 +302,7 @@ func (a *app) printPruned(list []pruned, o pruneOptions) {
 		}
 		rows = append(rows, []string{string(p.Run), status, readable.Clean(p.Recipe), p.Last.Local().Format(time.DateTime), readable.Clean(p.fate())})
 	}
-	a.out.lines(tui.Table(rows))
+	a.table(rows, len(rows[0])-1)
 	n := countFunc(list, func(p pruned) bool { return p.Archived })
 	safe := countFunc(list, func(p pruned) bool { return p.Safe })
 	switch {

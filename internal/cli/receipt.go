@@ -62,7 +62,7 @@ func (a *app) receipt(ctx context.Context, s *runView, o receiptOptions) error {
 	if o.json {
 		a.object(r)
 	} else {
-		a.out.lines(r.Markdown())
+		a.out.markdown(r.Markdown())
 	}
 	if o.check {
 		return quietly(r.Check.Code)

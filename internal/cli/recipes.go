@@ -14,7 +14,6 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
 )
@@ -85,7 +84,7 @@ func (a *app) recipes(o sourceOptions) error {
 		rows = append(rows, l.row())
 	}
 	if !o.json {
-		a.out.lines(tui.Table(rows))
+		a.table(rows, len(rows[0])-1)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ func (a *app) rehearsalCommand() *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&again, "resume", false, "go on with it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print every record as a line of JSON")
+	cmd.Flags().BoolVar(&a.together, "together", false, "its output is read beside what it says on standard error")
 	cmd.Hidden = true
 	return cmd
 }

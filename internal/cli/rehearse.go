@@ -131,8 +131,8 @@ func (a *app) rehearseAll(ctx context.Context, cmd *cobra.Command, args []string
 }
 
 // madeUp is said where a good day fails whose agents nobody has written a script for.
-const madeUp = "note: the agents of this rehearsal are made up from the recipe. They leave a file or an answer\n" +
-	"of the right kind and do no real work, so a check of that work may fail here. That is no failure of\n" +
+const madeUp = "note: the agents of this rehearsal are made up from the recipe. They leave a file or an answer " +
+	"of the right kind and do no real work, so a check of that work may fail here. That is no failure of " +
 	"the recipe. Say what its agents do with --script FILE; --keep leaves the script that was made up."
 
 // hasAgents tells whether an agent has a part in it.
@@ -400,6 +400,9 @@ func (a *app) players(p *rehearsal, folder string, aloud bool) (rehearse.Show, e
 	s := rehearse.Show{Folder: folder, Run: runFolder(state, p.orders.ID), Env: a.environ, Limit: p.limit}
 	if p.json {
 		argv = append(argv, "--json")
+	}
+	if aloud && sameFile(a.std.Out, a.std.Err) {
+		argv = append(argv, "--together")
 	}
 	if p.json {
 		s.Out = a.out

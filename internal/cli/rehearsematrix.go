@@ -154,7 +154,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 		}
 		for _, c := range cells {
 			if c.Bad {
-				a.broken([]string{c.Name() + ": " + c.Why})
+				a.out.line("%s: %s", c.Name(), c.Why)
 			}
 		}
 	}

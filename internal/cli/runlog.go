@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/belay-run/belay/engine"
@@ -23,7 +22,7 @@ type talk struct {
 // talk is the log of a run that is driven.
 func (a *app) talk(o *engine.Open, live *story.Story) *talk {
 	return &talk{app: a, lines: logLines{live}, log: o.Log(), say: func(lines ...string) {
-		fmt.Fprintln(a.std.Err, strings.Join(lines, "\n"))
+		a.talkLines(strings.Join(lines, "\n"))
 	}}
 }
 

@@ -11,7 +11,7 @@ import (
 // saidOf tells of which failed steps a screen said why, to those who read the end of a run
 // as well; nil where others may read only one of the two.
 func (a *app) saidOf(screen *tui.Screen) func(story.Place) bool {
-	if screen == nil || !sameFile(a.std.Out, a.std.Err) {
+	if screen == nil || !a.together && !sameFile(a.out.w, a.std.Err) {
 		return nil
 	}
 	return screen.Told

@@ -116,7 +116,7 @@ func (a *app) showRun(s *runView) {
 		}
 		head = append(head, []string{"checkout", words})
 	}
-	a.out.lines(tui.Table(head))
+	a.facts(head)
 	a.out.line("")
 	rows := [][]string{{"STEP", "STATUS", "ATTEMPTS", "TOOK", "RESULT"}}
 	names := tui.NewNames(s.Tree)
@@ -138,7 +138,7 @@ func (a *app) showRun(s *runView) {
 	a.table(rows, len(rows[0])-1)
 	if list := a.nextLines(s, acc); len(list) > 0 {
 		a.out.line("")
-		a.broken(list)
+		a.out.lines(list)
 	}
 }
 

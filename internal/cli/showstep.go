@@ -123,17 +123,19 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 			rows = append(rows, []string{"hint", readable.Clean(p.Failure.Hint)})
 		}
 	}
-	a.out.lines(tui.Table(rows))
+	a.facts(rows)
 	if p.Failure != nil && p.Phase != flow.Done {
-		a.out.lines(pointer(s.Tree, p.Failure, s.source))
+		for _, l := range pointer(s.Tree, p.Failure, s.source, a.outWidth()) {
+			a.out.raw(l)
+		}
 	}
 	for _, f := range s.attempts(p.At()) {
 		a.out.line("\n%s", attemptTitle(f.Role, f.N))
-		a.out.lines(tui.Table(inWords(about, p, f.rows(s))))
+		a.facts(inWords(about, p, f.rows(s)))
 	}
 	for _, f := range s.hooks(p.At()) {
 		a.out.line("\nhook %s %d", f.Hook, f.N)
-		a.out.lines(tui.Table(inWords(about, p, f.rows(s))))
+		a.facts(inWords(about, p, f.rows(s)))
 	}
 	if p.Phase == flow.Held && !s.Over(p.Run) {
 		question := ""

@@ -10,7 +10,6 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/ledger"
 )
@@ -67,7 +66,7 @@ func (a *app) tree(args []string, asJSON bool) (err error) {
 		rows = append(rows, s.row())
 	}
 	if !asJSON {
-		a.out.lines(tui.Table(rows))
+		a.table(rows, len(rows[0])-1)
 	}
 	return nil
 }

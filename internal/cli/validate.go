@@ -147,7 +147,7 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 		case o.json:
 			a.object(lineOfProblem(p))
 		case o.github:
-			a.out.line("%s", p.GitHub())
+			a.out.raw(p.GitHub())
 		}
 	}
 	sum.OK = sum.Errors == 0 && set.Root != nil
@@ -159,7 +159,7 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 		a.object(sum)
 	case o.github:
 	case text != "":
-		a.out.line("%s", text)
+		a.out.raw(text)
 	}
 	if sum.OK && !o.json && !o.github {
 		a.tellPlaces(ctx, set, path)
@@ -188,7 +188,7 @@ func (a *app) unread(path string, err error, o validateOptions) {
 		a.object(problemLine{Kind: "problem", File: path, Severity: "error", Msg: err.Error(), Hint: hint(typed(err))})
 		a.object(fileLine{Kind: "file", File: path, Errors: 1})
 	case o.github:
-		a.out.line("%s", recipe.Problem{File: path, Msg: err.Error(), Hint: hint(typed(err))}.GitHub())
+		a.out.raw(recipe.Problem{File: path, Msg: err.Error(), Hint: hint(typed(err))}.GitHub())
 	default:
 		a.out.line("%s: error: %v", path, err)
 		if text := hint(typed(err)); text != "" {

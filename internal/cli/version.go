@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/proc"
 )
 
@@ -29,9 +28,9 @@ func (a *app) versionCommand() *cobra.Command {
 				a.object(v)
 				return nil
 			}
-			a.out.lines(tui.Table([][]string{
+			a.facts([][]string{
 				{"belay", v.Version}, {"go", v.Go}, {"platform", v.Platform}, {"containment", v.Containment},
-			}))
+			})
 			return nil
 		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -115,7 +115,7 @@ func (a *app) showWatchService(asJSON bool) error {
 	default:
 		a.say("%s would be written, with this text; nothing was written", l.File)
 	}
-	a.out.line("%s", strings.TrimSuffix(l.Text, "\n"))
+	a.out.raw(strings.TrimSuffix(l.Text, "\n"))
 	return nil
 }
 

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -63,34 +61,17 @@ func (a *app) sheet() sheet {
 	return p
 }
 
+// facts prints rows of a name and what there is to say to it.
+func (a *app) facts(rows [][]string) {
+	if len(rows) > 0 {
+		a.table(rows, len(rows[0]))
+	}
+}
+
 // table prints rows so that they fit a terminal: where they are too wide, what follows the
 // first columns stands below each row. Elsewhere a row is always one line.
 func (a *app) table(rows [][]string, first int) {
 	a.out.lines(tui.Fit(rows, a.outWidth(), first))
-}
-
-// broken prints lines so that the terminal breaks none in a word.
-func (a *app) broken(lines []string) {
-	for _, l := range lines {
-		under := len("next: ")
-		switch {
-		case strings.HasPrefix(l, "  hint: "):
-			under = len("  hint: ")
-		case strings.HasPrefix(l, "  "), strings.HasPrefix(l, "✓"), strings.HasPrefix(l, "✗"):
-			under = tui.TextAt
-		}
-		a.out.lines(readable.Hang(l, a.outWidth(), under))
-	}
-}
-
-// outWidth is how wide the terminal is that standard output is; 0 for any other.
-func (a *app) outWidth() int {
-	if fd, isTerm := terminal(a.std.Out); isTerm {
-		if w, _, err := term.GetSize(fd); err == nil {
-			return w
-		}
-	}
-	return 0
 }
 
 // whyFacts is everything that the page tells, as --json prints it.

@@ -92,34 +92,39 @@ func after(news []story.News, fits func(*story.News) bool) (bool, []story.News) 
 func claims(s sights) []claim {
 	return []claim{
 		{string(belay.BashFailure), "a failing test is fixed", []sight{
-			failed("test", belay.BashFailure), chosen("test", belay.ActRepair, ""), good("test", belay.RoleRepair), good("test", belay.RoleMain),
+			failed("test", belay.BashFailure, "the test failed"), chosen("test", belay.ActRepair, "", "an agent was asked to fix it"),
+			good("test", belay.RoleRepair, "it did"), good("test", belay.RoleMain, "the test passed"),
 		}},
 		{string(belay.HollowSuccess), "a claim without work does not count", []sight{
-			failed("readme", belay.HollowSuccess), chosen("readme", belay.ActResume, ""), checked("readme"), good("readme", belay.RoleMain),
+			failed("readme", belay.HollowSuccess, "nothing was changed"), chosen("readme", belay.ActResume, "", "the agent was asked again"),
+			checked("readme"), good("readme", belay.RoleMain, "done"),
 		}},
 		{string(belay.AgentTimeout), "an agent that hangs is ended and resumed", []sight{
-			ended("changes", fault.KilledDeadline), failed("changes", belay.AgentTimeout), chosen("changes", belay.ActResume, ""), resumed("changes"), good("changes", belay.RoleMain),
+			ended("changes", fault.KilledDeadline, "ended after its timeout"), failed("changes", belay.AgentTimeout, "which counts as a failure"),
+			chosen("changes", belay.ActResume, "", "started again"), resumed("changes"), good("changes", belay.RoleMain, "done"),
 		}},
 		{"kill -9", "Belay is killed, the agent keeps running", []sight{
-			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent kept running", is: s.lived}, attached(1), attached(2),
+			{what: "ended by SIGKILL", is: s.killed}, {what: "the agent kept running", is: s.lived}, attached(1, "one process began the run"), attached(2, "another one took over"),
 		}},
 		{"adopted", "a running step is not started again", []sight{
-			found("review", fault.Adopted), goodBy("review", 1), {what: "started once", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
+			found("review", fault.Adopted, "found at work"), goodBy("review", 1, "done at its first attempt"), {what: "started once", is: len(s.starts) == 1, but: fmt.Sprintf("%d times", len(s.starts))},
 		}},
 		{string(belay.Infrastructure), "another agent takes over from a used-up one", []sight{
-			failed("translate", belay.Infrastructure), chosen("translate", belay.ActFailover, "bruno"), startedBy("translate", "bruno"), good("translate", belay.RoleMain),
+			failed("translate", belay.Infrastructure, "the account was used up"), chosen("translate", belay.ActFailover, "bruno", "the work went to bruno"),
+			startedBy("translate", "bruno"), good("translate", belay.RoleMain, "done"),
 		}},
 		{string(belay.RecipeFailure), "a failed recipe is finished and checked", []sight{
-			failed("version", belay.RecipeFailure), chosen("version", belay.ActRecover, ""), checked("version"), good("version", belay.RoleRecovery),
+			failed("version", belay.RecipeFailure, "the recipe failed"), chosen("version", belay.ActRecover, "", "an agent was asked to finish it"),
+			checked("version"), good("version", belay.RoleRecovery, "done"),
 		}},
 		{string(belay.RecursionLimit), "endless nesting ends in the fallback", []sight{
-			refused(belay.RecursionLimit), chosen("archive", belay.ActFallback, ""), good("archive", belay.RoleMain),
+			refused(belay.RecursionLimit, "the call was refused"), chosen("archive", belay.ActFallback, "", "the fallback ran"), good("archive", belay.RoleMain, "done"),
 		}},
 		{string(belay.RoutingGap), "a recipe that did nothing is not a success", []sight{
-			unrouted(), chosen("notes", belay.ActFallback, ""), good("notes", belay.RoleMain),
+			unrouted("no step ran"), chosen("notes", belay.ActFallback, "", "the fallback ran"), good("notes", belay.RoleMain, "done"),
 		}},
 		{"the end", "exit 0 means: done, on evidence", []sight{
-			achieved(), {what: "exit 0", is: s.code == exit.OK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == exit.OK, but: fmt.Sprintf("exit %d", s.why)},
+			achieved("the run ended as ACHIEVED"), {what: "exit 0", is: s.code == exit.OK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == exit.OK, but: fmt.Sprintf("exit %d", s.why)},
 		}},
 		{"the work", "the repair is in the repository", []sight{
 			{what: "its test passes", is: s.test.err == nil && s.test.text != ""}, {what: "one new commit", is: s.commits.err == nil && strings.Count(s.commits.text, "\n") == 1, but: s.commits.text},
@@ -129,7 +134,7 @@ func claims(s sights) []claim {
 			{what: "the receipt says ACHIEVED", is: strings.Contains(s.receipt, string(belay.Achieved))},
 			{what: "its checks pass again", is: s.recheck == exit.OK, but: fmt.Sprintf("exit %d", s.recheck)},
 		}},
-		{"nothing left", "no process is left", []sight{{what: "no process", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
+		{"nothing left", "no process is left", []sight{{what: "none was found", is: s.left == 0, but: fmt.Sprintf("%d", s.left)}}},
 	}
 }
 
@@ -138,83 +143,75 @@ func of(n *story.News, what story.What, step belay.Path, role belay.Role) bool {
 	return n.What == what && n.Attempt.Run == runID && n.Attempt.Path == step && n.Attempt.Role == role
 }
 
-func failed(step belay.Path, kind belay.FailureKind) sight {
-	return sight{what: string(kind), in: func(n *story.News) bool {
+func failed(step belay.Path, kind belay.FailureKind, what string) sight {
+	return sight{what: what, in: func(n *story.News) bool {
 		return of(n, story.AttemptJudged, step, belay.RoleMain) && n.Attempt.Verdict.Failure != nil && n.Attempt.Verdict.Failure.Kind == kind
 	}}
 }
 
-func refused(kind belay.FailureKind) sight {
-	return sight{what: string(kind), in: func(n *story.News) bool { return n.What == story.StepRefused && n.Failure.Kind == kind }}
+func refused(kind belay.FailureKind, what string) sight {
+	return sight{what: what, in: func(n *story.News) bool { return n.What == story.StepRefused && n.Failure.Kind == kind }}
 }
 
 // unrouted is a child run in which every condition was false.
-func unrouted() sight {
-	return sight{what: string(belay.RoutingGap), in: func(n *story.News) bool {
+func unrouted(what string) sight {
+	return sight{what: what, in: func(n *story.News) bool {
 		return n.What == story.RunEnded && n.Run != runID && n.Result.Failure != nil && n.Result.Failure.Kind == belay.RoutingGap
 	}}
 }
 
-func chosen(step belay.Path, act belay.Act, agent string) sight {
-	what := string(act)
-	if agent != "" {
-		what += " to " + agent
-	}
+func chosen(step belay.Path, act belay.Act, agent, what string) sight {
 	return sight{what: what, in: func(n *story.News) bool {
 		return n.What == story.RecoveryChosen && n.Run == runID && n.Path == step && n.Decision.Plan.Act == act && n.Decision.Plan.Agent == agent
 	}}
 }
 
-func good(step belay.Path, role belay.Role) sight {
-	what := "done"
-	if role != belay.RoleMain {
-		what = string(role) + " done"
-	}
+func good(step belay.Path, role belay.Role, what string) sight {
 	return sight{what: what, in: func(n *story.News) bool { return of(n, story.AttemptJudged, step, role) && n.Attempt.Verdict.OK }}
 }
 
 // goodBy is that this very attempt did the work.
-func goodBy(step belay.Path, n int) sight {
-	by := good(step, belay.RoleMain).in
-	return sight{what: fmt.Sprintf("done by attempt %d", n), in: func(x *story.News) bool { return by(x) && x.Attempt.N == n }}
+func goodBy(step belay.Path, n int, what string) sight {
+	by := good(step, belay.RoleMain, what).in
+	return sight{what: what, in: func(x *story.News) bool { return by(x) && x.Attempt.N == n }}
 }
 
 func checked(step belay.Path) sight {
-	return sight{what: "its check passes", in: func(n *story.News) bool {
+	return sight{what: "its check passed", in: func(n *story.News) bool {
 		return of(n, story.AttemptEnded, step, belay.RoleVerify) && n.Attempt.Observation.Exit == 0 && n.Attempt.Observation.Signal == 0
 	}}
 }
 
-func ended(step belay.Path, by fault.KilledBy) sight {
-	return sight{what: "ended by " + string(by), in: func(n *story.News) bool {
+func ended(step belay.Path, by fault.KilledBy, what string) sight {
+	return sight{what: what, in: func(n *story.News) bool {
 		return of(n, story.AttemptEnded, step, belay.RoleMain) && n.Attempt.Observation.KilledBy == by
 	}}
 }
 
 func resumed(step belay.Path) sight {
-	return sight{what: "the same session", in: func(n *story.News) bool {
+	return sight{what: "in the same session", in: func(n *story.News) bool {
 		return of(n, story.AttemptStarted, step, belay.RoleMain) && n.Attempt.Resume
 	}}
 }
 
 func startedBy(step belay.Path, agent string) sight {
-	return sight{what: agent + " starts", in: func(n *story.News) bool {
+	return sight{what: agent + " started", in: func(n *story.News) bool {
 		return of(n, story.AttemptStarted, step, belay.RoleMain) && n.Attempt.Agent == agent
 	}}
 }
 
-func found(step belay.Path, how fault.Found) sight {
-	return sight{what: string(how), in: func(n *story.News) bool {
+func found(step belay.Path, how fault.Found, what string) sight {
+	return sight{what: what, in: func(n *story.News) bool {
 		return of(n, story.AttemptFound, step, belay.RoleMain) && n.Attempt.N == 1 && n.How == how
 	}}
 }
 
-func attached(epoch int64) sight {
-	return sight{what: fmt.Sprintf("driver %d", epoch), in: func(n *story.News) bool { return n.What == story.RunAttached && n.Driver == epoch }}
+func attached(epoch int64, what string) sight {
+	return sight{what: what, in: func(n *story.News) bool { return n.What == story.RunAttached && n.Driver == epoch }}
 }
 
-func achieved() sight {
-	return sight{what: string(belay.Achieved), in: func(n *story.News) bool {
+func achieved(what string) sight {
+	return sight{what: what, in: func(n *story.News) bool {
 		return n.What == story.RunEnded && n.Run == runID && n.Result.Status == belay.Achieved && n.Result.Code == exit.OK
 	}}
 }

@@ -110,7 +110,7 @@ func TestEveryFactIsNeeded(t *testing.T) {
 		{"the work", func(s *sights) { s.dirty.text = "?? x" }, "not seen: nothing uncommitted, but ?? x"},
 		{"the receipt", func(s *sights) { s.receipt = "# FAILED" }, "not seen: the receipt says ACHIEVED"},
 		{"the receipt", func(s *sights) { s.recheck = exit.Failed }, "not seen: its checks pass again, but exit 1"},
-		{"nothing left", func(s *sights) { s.left = 1 }, "not seen: no process, but 1"},
+		{"nothing left", func(s *sights) { s.left = 1 }, "not seen: none was found, but 1"},
 	} {
 		s, records := perfect()
 		s = s.told(records)

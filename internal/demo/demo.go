@@ -29,6 +29,7 @@ type Demo struct {
 	Self   string    // the program
 	Env    []string  // of its user; what the runs get is made from it
 	Out    io.Writer // the story
+	Width  int       // of the terminal that it is; 0 for none
 	Colour bool
 	Keep   bool // the folder stays
 }
@@ -64,7 +65,7 @@ func (d Demo) Play(ctx context.Context) (told Told, err error) {
 	if err != nil {
 		return told, err
 	}
-	v := &voice{out: d.Out, colour: d.Colour, lost: cancel, over: func() bool { return ctx.Err() != nil }, keep: d.Keep}
+	v := &voice{out: d.Out, width: d.Width, colour: d.Colour, lost: cancel, over: func() bool { return ctx.Err() != nil }, keep: d.Keep}
 	seen, err := s.play(ctx, v)
 	if errors.Is(err, errMissed) {
 		v.say("The demo cannot continue: %v.", err)
@@ -122,11 +123,14 @@ func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
 	if seen.why, err = d.wait(ctx); err != nil {
 		return seen, err
 	}
-	v.say("Do its checks still pass? belay receipt %s --check:", runID)
+	v.say("Do its checks still pass? belay receipt %s --check (a part of what it prints):", runID)
+	v.only("## Checks run again")
 	if d, err = s.start(v, "receipt", string(runID), "--check"); err != nil {
 		return seen, err
 	}
-	if seen.recheck, err = d.wait(ctx); err != nil {
+	seen.recheck, err = d.wait(ctx)
+	v.only("")
+	if err != nil {
 		return seen, err
 	}
 	return seen, s.look(ctx, &seen)

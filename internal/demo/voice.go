@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // act is a part of the show: a step, and what is told before it is heard of for
@@ -36,6 +37,7 @@ var ansi = pattern.Lazy("\x1b\\[[0-9;]*m")
 // word before each act. It is given to processes as their output.
 type voice struct {
 	out    io.Writer
+	width  int // of the terminal; 0 for none
 	colour bool
 	lost   context.CancelCauseFunc // nobody listens any more
 	over   func() bool             // the show was broken off
@@ -44,6 +46,8 @@ type voice struct {
 	mu   sync.Mutex
 	rest []byte // a line that is not whole yet
 	told int    // acts
+	part string // only what stands below this heading is told; "" = all
+	in   bool   // there it stands
 }
 
 // say tells a person what comes.
@@ -60,6 +64,14 @@ func (v *voice) narrate(text string) {
 		text = "\x1b[1m" + text + "\x1b[0m"
 	}
 	v.put("\n" + text + "\n")
+}
+
+// only tells nothing of what follows but the part below a heading; "" = all.
+func (v *voice) only(heading string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.flush()
+	v.part, v.in = heading, false
 }
 
 // Write takes what a process prints. It never fails: a process must not die of
@@ -92,6 +104,14 @@ func (v *voice) line(text string) {
 	if v.over() || !v.keep && (strings.HasPrefix(text, "why: ") || strings.HasPrefix(text, "next: ")) {
 		return
 	}
+	if v.part != "" {
+		if strings.HasPrefix(text, "#") {
+			v.in = strings.HasPrefix(text, v.part)
+		}
+		if !v.in {
+			return
+		}
+	}
 	all := acts()
 	if v.told < len(all) && stepOf(text) == all[v.told].step {
 		v.narrate(all[v.told].text)
@@ -119,6 +139,11 @@ func stepOf(line string) string {
 }
 
 func (v *voice) put(text string) {
+	var lines []string
+	for l := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, readable.Fold(l, v.width)...)
+	}
+	text = strings.Join(lines, "\n")
 	if _, err := io.WriteString(v.out, text); err != nil {
 		v.lost(err)
 	}

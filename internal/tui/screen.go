@@ -123,13 +123,10 @@ const least = 32
 
 // hung is a line whose text takes several. bare is the head without its colour.
 func hung(head, bare, text string, under, width int) []string {
-	if width-under < least {
+	if width-under < max(least, min(widestWord(text), width)) { // no word is broken that a line can hold
 		under = TextAt - stepWidth - tookWidth
-		lines := []string{head}
-		for _, l := range readable.Wrap(text, max(width-under, 1)) {
-			lines = append(lines, strings.Repeat(" ", under)+l)
-		}
-		return lines
+		indent := strings.Repeat(" ", min(under, max(width-widestWord(text), 0)))
+		return append([]string{head}, readable.Hang(indent+text, width, len(indent))...)
 	}
 	lines := readable.Wrap(text, width-under)
 	for i, l := range lines {
@@ -185,7 +182,17 @@ func (s *Screen) Say(lines ...string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(s.erase(), strings.Join(lines, "\n")+"\n")
+	text := ""
+	for _, l := range lines {
+		if !s.style.Live {
+			text += l + "\n"
+			continue
+		}
+		for _, part := range readable.Fold(l, s.style.Width()) {
+			text += part + "\n"
+		}
+	}
+	s.put(s.erase(), text)
 }
 
 // Ask prints a question, behind which an answer is typed.
