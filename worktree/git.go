@@ -114,7 +114,7 @@ func (g git) feed(ctx context.Context, stdin []byte, args ...string) (string, er
 	}
 	cmd := exec.CommandContext(ctx, program, append(settings(), args...)...)
 	cmd.Dir = g.dir
-	cmd.Env = append(cleaned(os.Environ()), g.env...)
+	cmd.Env = asSet(ctx, append(cleaned(os.Environ()), g.env...))
 	if len(stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(stdin)
 	}

@@ -27,6 +27,27 @@ func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
 	return err
 }
 
+// NewTests are the test files that the commit of the copy has and a tree does not, from the
+// folder of the copy.
+func (t Throwaway) NewTests(ctx context.Context, tree string) ([]string, error) {
+	p, err := find(ctx, "", filepath.Join(t.Root, "tree"))
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=A", tree, "HEAD", "--")
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, name := range records(out) {
+		rel, err := filepath.Rel(t.Dir, filepath.Join(p.top, filepath.FromSlash(name)))
+		if err == nil && IsTest(name) {
+			list = append(list, filepath.ToSlash(rel))
+		}
+	}
+	return list, nil
+}
+
 // OldTests gives the copy the test files of base, in the place of those that its
 // commit changed, removed or renamed, and names them. A test that only has another
 // name is the same test. The files that also names, from the folder of the copy, come

@@ -137,7 +137,7 @@ func old(ctx context.Context, t Trial, tree worktree.Throwaway, path string, run
 				return r, err
 			}
 		}
-		defines = slices.DeleteFunc(also, worktree.IsTest)
+		defines = slices.DeleteFunc(slices.Clone(also), worktree.IsTest)
 		if len(named) == 0 || !r.Passed || r.Counted {
 			break
 		}
@@ -147,27 +147,36 @@ func old(ctx context.Context, t Trial, tree worktree.Throwaway, path string, run
 }
 
 // redefined are the files that said what the test command does when the work began, and
-// are not as they were: those that have its text and are tests, and others that it names.
+// are not as they were: those that have its text, are tests or came before it with the work,
+// and others that it names.
 func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path string) (defines, named []string, err error) {
-	plan := effect.TestPlan{Top: tree.Dir}
+	now := Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
+	var plan effect.TestPlan
 	err = tree.As(ctx, t.Old, func() {
+		plan = Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
+		defines = before(now, plan, tree.Dir)
 		if t.Script == "" {
-			plan = Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
 			return
 		}
 		l, c := level{tree.Dir}, effect.TestCommand{Kind: inShell[0]}
 		for _, name := range l.named(t.Script) {
 			c.Files = append(c.Files, l.sum(name, nil))
 		}
-		plan.Commands = []effect.TestCommand{c}
+		plan.Top, plan.Commands = tree.Dir, append(plan.Commands, c)
 	})
+	defines = slices.DeleteFunc(defines, func(name string) bool { return !(level{tree.Dir}).has(name) })
+	if err == nil && len(defines) > 0 { // tests that came with such a file may need it
+		var list []string
+		list, err = tree.NewTests(ctx, t.Old)
+		defines = append(defines, list...)
+	}
 	for _, c := range plan.Commands {
 		l := level{filepath.Join(plan.Top, c.Dir)}
 		for _, f := range c.Files {
 			name, outside := filepath.Rel(tree.Dir, filepath.Join(l.dir, f.Path))
 			switch {
-			case outside != nil || !slices.Contains(inShell, c.Kind) || l.sum(f.Path, pickOf(c, f.Path)) == f:
-			case f.Path == c.From || worktree.IsTest(name):
+			case outside != nil || !slices.Contains(inShell, c.Kind) || l.sum(f.Path, pickOf(c, f.Path)) == f || slices.Contains(defines, name):
+			case f.Path == c.From || f.Sum == "" || worktree.IsTest(name):
 				defines = append(defines, name)
 			default:
 				named = append(named, name)
@@ -175,6 +184,35 @@ func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path strin
 		}
 	}
 	return defines, named, err
+}
+
+// before are the files that are not there, in a tree as it was, and that would come before
+// what says there how tests are run: the definition of a command that was none, and what the
+// tool of one that was reads first. They are named from a directory.
+func before(now, was effect.TestPlan, dir string) []string {
+	var list []string
+	add := func(at, name string) {
+		rel, err := filepath.Rel(dir, filepath.Join(at, name))
+		if err == nil && !(level{at}).has(name) && !slices.Contains(list, rel) {
+			list = append(list, rel)
+		}
+	}
+	if len(was.Commands) == 0 { // all of it came with the work
+		return nil
+	}
+	for _, c := range now.Commands {
+		if !slices.ContainsFunc(was.Commands, func(o effect.TestCommand) bool { return o.Kind == c.Kind && o.Dir == c.Dir }) {
+			add(filepath.Join(now.Top, c.Dir), c.From)
+		}
+	}
+	for _, c := range was.Commands {
+		for at := filepath.Join(was.Top, c.Dir); below(was.Top, at); at = filepath.Dir(at) {
+			for _, name := range leading[c.Kind] {
+				add(at, name)
+			}
+		}
+	}
+	return list
 }
 
 // repositoryTests runs the tests that the copy has, as expect: tests does.

@@ -54,6 +54,24 @@ var kinds = []kind{
 // file can make the tests anything.
 var inShell = []string{"npm", "make", "just"}
 
+// leading are the files that the tool of a row reads before others or beside its own, in the
+// directory of the command and above it: one that comes with the work leads the tests.
+var leading = map[string][]string{
+	"go":      {"go.work"},
+	"cargo":   {".cargo/config.toml", ".cargo/config"},
+	"npm":     {".npmrc", "jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs", "jest.config.json", "vitest.config.js", "vitest.config.ts", "vitest.config.mjs", "vitest.config.mts", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml"},
+	"pytest":  {"pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py", "tests/conftest.py", "test/conftest.py"},
+	"make":    {"GNUmakefile", "makefile", "Makefile"},
+	"just":    {"justfile", "Justfile", ".justfile"},
+	"maven":   {".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"},
+	"gradle":  {"settings.gradle", "settings.gradle.kts", "gradle.properties", "build.gradle"},
+	"rspec":   {".rspec"},
+	"phpunit": {"phpunit.xml"},
+	"deno":    {"deno.json"},
+	"dotnet":  {"Directory.Build.props", "Directory.Build.targets", ".runsettings"},
+	"dart":    {"dart_test.yaml"},
+}
+
 // marked is a row whose file alone shows the command, and whose runner counts.
 func marked(file string, command ...string) func(level) (found, bool) {
 	return func(l level) (found, bool) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -62,6 +63,45 @@ func PushesTo(ctx context.Context, dir string, env []string) string {
 	}
 	sum := sha256.Sum256([]byte(to))
 	return hex.EncodeToString(sum[:16])
+}
+
+// Origin is the remote origin of a repository as it was when a run began.
+type Origin struct {
+	Dir string   // where a path that is not absolute leads from
+	Git string   // a git folder without settings of its own; "" = that of the directory
+	Set []string // variables with the settings that it was pushed by then
+	Env []string
+}
+
+func (o Origin) git(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env = o.Dir, slices.Concat(o.Env, o.Set)
+	if o.Git != "" {
+		cmd.Env = append(cmd.Env, "GIT_DIR="+o.Git)
+	}
+	return cmd
+}
+
+// At is the commit of a branch at origin; "" = there is none.
+func (o Origin) At(ctx context.Context, branch string, talk io.Writer) (string, error) {
+	cmd := o.git(ctx, "ls-remote", "origin", "refs/heads/"+branch)
+	cmd.Stderr = talk
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("look at origin: %w", err)
+	}
+	id, _, _ := strings.Cut(string(out), "\t")
+	return id, nil
+}
+
+// Push puts a commit on a branch of origin that is not there yet.
+func (o Origin) Push(ctx context.Context, commit, branch string, to Streams) error {
+	cmd := o.git(ctx, "push", "--force-with-lease="+branch+":", "origin", commit+":refs/heads/"+branch)
+	cmd.Stdout, cmd.Stderr = to.Out, to.Err
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("push to origin: %w", err)
+	}
+	return nil
 }
 
 // asker asks programs, and picks the line of a message that tells most.

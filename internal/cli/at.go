@@ -50,6 +50,9 @@ func (a *app) atCommand() *cobra.Command {
 			if t.Copy, err = a.copyPlace(); err != nil {
 				return exit.New(exit.Infra, "at", err, "")
 			}
+			if ctx, err = a.asBegun(ctx, dir); err != nil {
+				return err
+			}
 			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.out, Err: a.std.Err}, verdict.Shortfall)
 			if err != nil {
 				return exit.New(exit.Infra, "at", err, "it says nothing about the commit: try again when this is mended")

@@ -31,6 +31,8 @@ import (
 //	judge NAME BEGUN TYPE HOME   makes the commit that is judged, and tells as JSON what it has
 //	offer COMMIT LAST HOME   puts the branch of the run at the commit; LAST is what was judged last
 //	pushes DIGEST  fails where git would push to another place for origin
+//	origin HOME there BRANCH   prints the commit that a branch has at origin
+//	origin HOME push BRANCH COMMIT   pushes a commit to a new branch there
 //	tests          names the test files that are not committed
 //	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
 //	list NAME      writes down which files there are, and what is in them
@@ -52,6 +54,9 @@ func (a *app) placeCommand() *cobra.Command {
 			}
 			verb, rest := args[0], append(args[1:], "", "", "", "", "")
 			at := runPlace{app: a, run: run, state: state}
+			if ctx, err = at.asBefore(ctx); err != nil {
+				return err
+			}
 			switch verb {
 			case "own":
 				return at.own(ctx)
@@ -67,6 +72,8 @@ func (a *app) placeCommand() *cobra.Command {
 				return at.offer(ctx, rest[0], rest[1], rest[2])
 			case "tests":
 				return at.tests(ctx)
+			case "origin":
+				return at.origin(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "pushes":
 				return at.pushes(ctx, rest[0])
 			case "cited":
@@ -96,7 +103,7 @@ func (a *app) placeCommand() *cobra.Command {
 	return cmd
 }
 
-var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "tests", "cited", "list", "changed", "same", "back", "edited"}
+var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "origin", "tests", "cited", "list", "changed", "same", "back", "edited"}
 
 // keptFiles and laterFiles are folders of a run that works in a directory itself: the
 // contents of files as rounds left them, and the files of later rounds that a better

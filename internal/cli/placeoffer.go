@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
+	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/check"
+	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
@@ -78,4 +82,63 @@ func (r runPlace) pushes(ctx context.Context, want string) error {
 		return nil
 	}
 	return exit.New(exit.Failed, "", errors.New("nothing was pushed: the remote origin does not lead where it led when the run began; an agent or somebody else changed the settings of git. Look: git remote -v, git config --show-origin --get-regexp '^(remote|url)'; put it back, and resume the run"), "")
+}
+
+// gitFolder is the folder of a run with the settings of git as they were before its first
+// agent.
+const gitFolder = "git"
+
+// asBefore has git set as it was when the run of a step began.
+func (r runPlace) asBefore(ctx context.Context) (context.Context, error) {
+	ctx, err := worktree.WithSettings(ctx, ".", filepath.Join(r.folder(), gitFolder))
+	return ctx, infra("read the settings of git", err)
+}
+
+// asBegun is asBefore for a command that need not be a step.
+func (a *app) asBegun(ctx context.Context, dir string) (context.Context, error) {
+	run := belay.RunID(a.env("BELAY_RUN_ID")).Root()
+	state, err := a.stateDir()
+	if run == "" || err != nil {
+		return ctx, nil //nolint:nilerr // it is the step of no run
+	}
+	ctx, err = worktree.WithSettings(ctx, dir, filepath.Join(runPlace{app: a, run: run, state: state}.folder(), gitFolder))
+	return ctx, infra("read the settings of git", err)
+}
+
+// keepGit keeps how git is set before the first agent of a task begins.
+func keepGit(ctx context.Context, dir string, folder journal.Folder) error {
+	return infra("keep the settings of git", worktree.KeepSettings(ctx, dir, filepath.Join(string(folder), gitFolder)))
+}
+
+// origin looks at a branch of origin, or pushes a commit to one, with git as it was set when
+// the run began: no setting that came since says where that is, or by which program.
+func (r runPlace) origin(ctx context.Context, home, verb, branch, commit string) error {
+	top, err := worktree.MainTop(ctx, ".", home)
+	if err != nil {
+		return infra("find origin", err)
+	}
+	o := check.Origin{Dir: top, Env: r.environ}
+	if kept := filepath.Join(r.folder(), gitFolder); there(kept) {
+		room, err := os.MkdirTemp(r.folder(), "origin-")
+		if err != nil {
+			return infra("find origin", err)
+		}
+		defer os.RemoveAll(room)
+		o.Git, o.Set = filepath.Join(room, "git"), worktree.SettingsEnv(kept)
+		if err := worktree.Apart(ctx, ".", o.Git); err != nil {
+			return infra("find origin", err)
+		}
+	}
+	if verb == "push" {
+		if err := o.Push(ctx, commit, branch, check.Streams{Out: r.std.Err, Err: r.std.Err}); err != nil {
+			return exit.New(exit.Failed, "", err, "")
+		}
+		return nil
+	}
+	id, err := o.At(ctx, branch, r.std.Err)
+	if err != nil {
+		return exit.New(exit.Failed, "", err, "")
+	}
+	r.out.line("%s", id)
+	return nil
 }

@@ -41,6 +41,9 @@ func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) er
 	env := hand.WithSecrets(slices.Clone(a.environ), s.Tree.Library(), started.Secrets...)
 	lab := recheck.Lab{Env: env, Self: []string{exe}, Run: started.Dir, Blob: s.view.BlobPath, Mask: redact.FromEnv(env, secrets)}
 	ctx, at := attend(ctx, nil)
+	if as, err := worktree.WithSettings(ctx, started.Dir, filepath.Join(string(s.view.Folder), gitFolder)); err == nil { // else as it is now
+		ctx = as
+	}
 	trees := newTreeWatch(ctx, checks, redact.Values(lab.Mask).Finder())
 	list := []receipt.Again{}
 	for i := range r.Criteria {

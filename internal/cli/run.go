@@ -146,6 +146,9 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	}
 	if spec.Set.Root.Name == doRecipe {
 		keepTitle(ws.state.Folder(open.ID), vars, slices.Contains(o.exclude, workTag))
+		if err := keepGit(ctx, dir, ws.state.Folder(open.ID)); err != nil {
+			return errors.Join(err, open.Close())
+		}
 	}
 	if o.detach {
 		err = a.detach(ctx, ws, open, o.json)
