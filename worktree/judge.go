@@ -292,14 +292,23 @@ func (p place) commitOf(ctx context.Context, tree, message string, parents ...st
 }
 
 // FirstOf is a commit of what the first round begins with: in a directory that is not the
-// run's one on no branch, because not all that is there need be committed.
-func FirstOf(ctx context.Context, dir string, run belay.RunID, c Checkout) (string, error) {
+// run's one on no branch, because not all that is there need be committed. kept is a ref
+// with what was not committed there; "" for none.
+func FirstOf(ctx context.Context, dir string, run belay.RunID, c Checkout, kept string) (string, error) {
 	if c.Own && c.Apart || c.Tree == "" {
 		return c.Commit, nil
 	}
 	p, err := find(ctx, "", dir)
 	if err != nil {
 		return "", fmt.Errorf("commit what the work begins with: %w", err)
+	}
+	for _, there := range []string{c.Commit, kept} { // a commit that nothing names may be thrown away meanwhile
+		if there == "" {
+			continue
+		}
+		if tree, err := p.treeOf(ctx, there); err == nil && tree == c.Tree { // one that is not there is no such
+			return p.line(ctx, "rev-parse", "--verify", "--end-of-options", there+"^{commit}")
+		}
 	}
 	return commitTree(ctx, p.with(author("")...), c.Tree, c.Commit, "what run "+string(run)+" begins with")
 }

@@ -77,9 +77,6 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home str
 		return err
 	}
 	c, err := worktree.CheckoutOf(ctx, ".", r.run)
-	if err == nil && first == "" {
-		first, err = worktree.FirstOf(ctx, ".", r.run, c)
-	}
 	if err != nil {
 		return infra("look at the files", err)
 	}
@@ -103,6 +100,15 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home str
 			if err := keepListed(ctx, r.list(name)); err != nil {
 				return err
 			}
+		}
+	}
+	if from.First == "" {
+		kept := ""
+		if b, err := r.readBefore(); err == nil {
+			kept = b.Ref
+		}
+		if from.First, err = worktree.FirstOf(ctx, ".", r.run, c, kept); err != nil {
+			return infra("look at the files", err)
 		}
 	}
 	r.object(from)
