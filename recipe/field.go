@@ -33,7 +33,7 @@ func (p *parser) wrong(k, v *yaml.Node, want, hint string) {
 // text reads a text; any plain value is one, and nothing is the empty text.
 func (p *parser) text(k, v *yaml.Node) string {
 	if v.Kind != yaml.ScalarNode {
-		p.wrong(k, v, "a text", "")
+		p.wrong(k, v, "a text", p.inQuotes(k, v))
 		return ""
 	}
 	if isNull(v) {
@@ -173,7 +173,11 @@ func (p *parser) choice(k, v *yaml.Node, words ...string) string {
 		if slices.Contains(words, v.Value) {
 			return v.Value
 		}
-		p.fail(posOf(v), didYouMean(spelling.Near(v.Value, words)), "%q is one of %s, found %q", k.Value, strings.Join(words, ", "), clip(v.Value))
+		hint := switched(v.Value, words)
+		if hint == "" {
+			hint = didYouMean(spelling.Near(v.Value, words))
+		}
+		p.fail(posOf(v), hint, "%q is one of %s, found %q", k.Value, strings.Join(words, ", "), clip(v.Value))
 		return ""
 	}
 	p.wrong(k, v, "one of "+strings.Join(words, ", "), "")

@@ -35,6 +35,7 @@ type table[T any] struct {
 	keys   []key[T]
 	at     map[string]int
 	others map[string]string // words of other tools and what they are called here
+	cures  map[string]string // what to say of words that are called nothing here
 }
 
 func newTable[T any](others map[string]string, keys ...key[T]) *table[T] {
@@ -120,14 +121,18 @@ func unknown[T any](p *parser, k *yaml.Node, t *table[T]) string {
 		return ""
 	}
 	meant := t.others[k.Value]
-	if meant == "" {
+	hint := t.cures[k.Value]
+	if meant == "" && hint == "" {
 		meant = spelling.Near(k.Value, t.names())
 	}
+	if hint == "" {
+		hint = didYouMean(meant)
+	}
 	if p.compat {
-		p.warn(posOf(k), didYouMean(meant), "unknown key %q, which has no effect", k.Value)
+		p.warn(posOf(k), hint, "unknown key %q, which has no effect", k.Value)
 		return "" // it was not read, so what it was meant for is still missing
 	}
-	p.fail(posOf(k), didYouMean(meant), "unknown key %q", k.Value)
+	p.fail(posOf(k), hint, "unknown key %q", k.Value)
 	return meant
 }
 

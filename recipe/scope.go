@@ -224,6 +224,8 @@ func (sc *scope) nobody(r *Recipe, file string, u use) {
 	}
 	hint := didYouMean(spelling.Near(u.name, slices.Sorted(maps.Keys(sc.known))))
 	switch {
+	case u.name == "env":
+		hint = "a variable of the environment is $NAME in a command; --var-env NAME gives one to the recipe"
 	case hint == "" && sc.open:
 		return // the recipe that could not be read may set it
 	case hint == "":

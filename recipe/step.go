@@ -24,7 +24,7 @@ func readSteps(p *parser, r *Recipe, k, v *yaml.Node) {
 // steps reads a list of steps; also looks at each once more.
 func (p *parser) steps(k, v *yaml.Node, also func(*draft, *yaml.Node)) []Step {
 	if v.Kind != yaml.SequenceNode {
-		p.wrong(k, v, "a list of steps", "")
+		p.wrong(k, v, "a list of steps", asSteps(k, v))
 		return nil
 	}
 	if len(v.Content) == 0 {

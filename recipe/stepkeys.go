@@ -14,13 +14,13 @@ var stepKeys = newTable(
 	map[string]string{
 		"allow_failure": "optional", "check": "verify", "cmd": "command", "cwd": "working_dir", "depends_on": "needs", "dir": "working_dir",
 		"environment": "env", "if": "condition", "ignore_errors": "optional", "max_retries": "retry", "name": "id", "on_error": "on_failure",
-		"retries": "retry", "run": "command", "script": "command", "sub_context": "context", "when": "condition", "workdir": "working_dir",
+		"retries": "retry", "run": "command", "script": "command", "sub_context": "context", "when": "condition", "workdir": "working_dir", "working_directory": "working_dir",
 		"loop": "foreach", "for_each": "foreach", "matrix": "foreach", "items": "foreach", "parallel": "parallel_group",
 		"tags": "when_tags", "uses": "recipe", "label": "title", "inputs": "with", "args": "with", "function": "call",
 		"until": "repeat", "rounds": "repeat", "while": "repeat",
 	},
 	slices.Concat(whatKeys, whenKeys, resultKeys, otherKeys)...,
-)
+).cured(stepCures)
 
 // whatKeys say what a step is and does.
 var whatKeys = []key[draft]{

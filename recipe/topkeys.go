@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -91,7 +92,7 @@ var topKeys = newTable(
 		}},
 	key[Recipe]{name: "runs_on", bound: bounds{text: formID}, types: []string{typeTexts}, form: "[gpu, linux]", doc: runsOnText,
 		read: func(p *parser, r *Recipe, k, v *yaml.Node) { r.RunsOn = p.labels(k, v) }},
-)
+).cured(topCures)
 
 const runsOnText = "Labels of the workers that may run it, where runs are driven by Temporal: the run is placed on a worker that has all labels of its recipe, of its steps and of the recipes that they call, and waits for one. Where this machine drives runs it has no effect."
 
@@ -200,6 +201,10 @@ func readSecrets(p *parser, r *Recipe, k, v *yaml.Node) {
 func (p *parser) shell(k, v *yaml.Node) effect.Shell {
 	if v.Kind == yaml.ScalarNode && strings.ContainsAny(v.Value, " \n") {
 		p.fail(posOf(v), "write the script of a step under command:", "\"shell\" is how a script runs, strict or plain, found %q", clip(v.Value))
+		return ""
+	}
+	if v.Kind == yaml.ScalarNode && slices.Contains([]string{"sh", "zsh", "fish", "dash", "ksh", "python", "python3", "node", "pwsh"}, v.Value) {
+		p.fail(posOf(v), "scripts run in bash; start another program in the command: "+v.Value+" -c '…'", "%q is one of strict, plain, found %q", k.Value, v.Value)
 		return ""
 	}
 	return effect.Shell(p.choice(k, v, string(effect.ShellStrict), string(effect.ShellPlain)))

@@ -215,10 +215,15 @@ func (p *parser) fault(line int, msg string) {
 	}
 	text := p.src.line(line)
 	col, hint := utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])+1, syntaxHints[msg]
-	if at := strayColon(text); at >= 0 && (msg == noValues || msg == noBrace) {
+	cure, begins, whole := wholeCure(text)
+	if placed := p.src.placedCure(line, msg); placed != "" {
+		hint = placed
+	} else if at := strayColon(text); at >= 0 && (msg == noValues || msg == noBrace) {
 		col, hint = utf8.RuneCountInString(text[:at])+1, colonHint(text)
 	} else if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
+	} else if whole {
+		col, hint = utf8.RuneCountInString(text[:begins])+1, cure
 	} else if open := p.src.unclosed(line); open != nil && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = p.src.at(open.at).Col, fmt.Sprintf("a %c that starts here is not closed", open.char)
 		if open.char == '{' {
@@ -234,6 +239,7 @@ const (
 	noToken = "found character that cannot start any token"
 	noTabs  = "indent with spaces, not tabs"
 
+	noColon  = "could not find expected ':'"
 	noValues = "mapping values are not allowed in this context"
 	noBrace  = "did not find expected ',' or '}'"
 )
@@ -246,7 +252,7 @@ var syntaxHints = map[string]string{
 	noToken:                                  noTabs + "; put a value in quotes when it starts with @, ` or %",
 	"found a tab character that violates indentation":              noTabs,
 	"found unexpected end of stream":                               "a quote that starts here is not closed",
-	"could not find expected ':'":                                  "a key needs a colon and a space after it",
+	noColon:                                                        "a key needs a colon and a space after it",
 	"found unknown escape character":                               "use single quotes, or write \\\\ for a backslash",
 	"block sequence entries are not allowed in this context":       "start the list on a line of its own",
 	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with * or &",
