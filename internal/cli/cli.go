@@ -206,6 +206,11 @@ Maintain:
 All commands and flags: belay --help; one of them: belay COMMAND --help
 `
 
+// otherwise are words of other programs, and the commands that do the same here.
+func otherwise() map[string]string {
+	return map[string]string{"list": "runs", "ls": "runs", "ps": "runs", "status": "inbox", "init": "new", "start": "run"}
+}
+
 // noCommand answers a call without a command, or with an unknown one.
 func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -214,7 +219,11 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 		for _, c := range cmd.Commands() {
 			names = append(names, c.Name())
 		}
-		if near := spelling.Near(args[0], names); near != "" {
+		near := otherwise()[args[0]]
+		if near == "" {
+			near = spelling.Near(args[0], names)
+		}
+		if near != "" {
 			return exit.New(exit.Usage, "", err, "did you mean belay "+near+"?")
 		}
 		return exit.New(exit.Usage, "", err, "see belay --help")

@@ -93,6 +93,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		if r.No == story.NoRound && !o.json {
 			a.say("no round of run %s is left: there is nothing to resume", id)
 		}
+		if status := open.Tree.Status(); status == belay.Achieved && !o.json {
+			a.say("nothing to resume: run %s is %s", id, status)
+		}
 		err := a.refusal(ws, open, r)
 		if r.No == story.NoVariables {
 			return errors.Join(err, open.Close())

@@ -98,7 +98,7 @@ func (a *app) runs(f runFilter, asJSON bool) (err error) {
 	case len(rows) > 1:
 		a.table(rows, len(rows[0])-1)
 	case f.narrows():
-		a.say("no such runs in %s", st.Dir())
+		a.say("no such runs (%s) in %s", f, st.Dir())
 	default:
 		a.say("no runs in %s", st.Dir())
 	}

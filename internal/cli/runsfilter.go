@@ -55,6 +55,10 @@ func (f *runFilter) check() error {
 	return err
 }
 
+func (f runFilter) String() string {
+	return joined([]string{prefixed("status ", strings.Join(f.status, ", ")), prefixed("recipe ", f.recipe), prefixed("directory ", f.dir)}, "; ")
+}
+
 func (f runFilter) narrows() bool { return len(f.status) > 0 || f.recipe != "" || f.dir != "" }
 
 // fits tells whether a run is listed, by what does not change.
@@ -91,6 +95,7 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 		return err
 	}
 	var list []dayCost
+	runs := 0
 	for sum := range a.lines(st, sums, f) {
 		if sum.Status == journal.Unreadable {
 			continue // listed has said so
@@ -101,6 +106,9 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 			continue
 		}
 		list = addCosts(list, s)
+		if slices.ContainsFunc(s.Attempts, costs) {
+			runs++
+		}
 	}
 	slices.SortStableFunc(list, func(x, y dayCost) int {
 		return cmp.Or(cmp.Compare(y.Day, x.Day), cmp.Compare(x.Agent, y.Agent))
@@ -115,15 +123,18 @@ func (a *app) costs(f runFilter, asJSON bool) (err error) {
 		a.say("no agent was started in these runs")
 		return nil
 	}
-	a.costTable(list)
+	a.costTable(list, runs)
 	return nil
 }
+
+// costs tells whether an agent was started for an attempt.
+func costs(at *story.Attempt) bool { return at.Agent != "" && at.Starts > 0 }
 
 // addCosts adds the agents of one run.
 func addCosts(list []dayCost, s *story.Story) []dayCost {
 	counted := map[int]bool{} // rows that have this run
 	for _, at := range s.Attempts {
-		if at.Agent == "" || at.Starts == 0 {
+		if !costs(at) {
 			continue
 		}
 		when := at.Since
@@ -150,7 +161,8 @@ func addCosts(list []dayCost, s *story.Story) []dayCost {
 	return list
 }
 
-func (a *app) costTable(list []dayCost) {
+// costTable ends with the sum; a run that is in several rows counts once there.
+func (a *app) costTable(list []dayCost, runs int) {
 	rows := [][]string{{"DAY", "AGENT", "RUNS", "STARTS", "TOKENS", "COST"}}
 	var starts int
 	var tokens, micros int64
@@ -160,6 +172,6 @@ func (a *app) costTable(list []dayCost) {
 		})
 		starts, tokens, micros = starts+c.Starts, tokens+c.Tokens, micros+c.Micros
 	}
-	rows = append(rows, []string{"all", "", "", strconv.Itoa(starts), readable.Count(tokens), readable.Dollars(micros)})
+	rows = append(rows, []string{"all", "", strconv.Itoa(runs), strconv.Itoa(starts), readable.Count(tokens), readable.Dollars(micros)})
 	a.table(rows, len(rows[0]))
 }
