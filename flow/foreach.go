@@ -73,10 +73,7 @@ func (s *State) shape(prog *recipe.Recipe, e event.RunStarted, vars map[string]b
 			return nil, fmt.Errorf("run %s: the list %s %s", s.id, def.Foreach, problem)
 		}
 		s.each = &each{as: def.As, items: items, output: def.Output, limit: def.MaxItems, all: def.Optional}
-		needs, problem := itemNeeds(items)
-		if problem != "" {
-			return nil, fmt.Errorf("run %s: the list %s %s", s.id, def.Foreach, problem)
-		}
+		needs, _ := itemNeeds(items) // a list without an order was refused, or an earlier Belay knew of none
 		return inner(prog, def, len(items), needs), nil
 	}
 	return nil, fmt.Errorf("run %s: no step %q in its recipe", s.id, only)

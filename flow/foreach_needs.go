@@ -8,23 +8,19 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// itemNeeds reads which items of a list come before which: items that are objects
-// with an id name others in needs. A list in which nobody names an item of it has
-// no order: its needs are something else. problem says why there can be none.
+// itemNeeds reads which items of a list come before which: items that are objects with an id,
+// a text or a number, name others in needs, one or a list of them. In a list of which not
+// every item has an id, needs is something else. problem says why there can be no order.
 func itemNeeds(items []json.RawMessage) (needs [][]int, problem string) {
 	ids, named, ok := itemNames(items)
+	if !ok || !slices.ContainsFunc(named, func(list []string) bool { return len(list) > 0 }) {
+		return nil, ""
+	}
 	known := make(map[string]int, len(items))
-	ordered := false
 	for i, id := range ids {
 		if _, twice := known[id]; !twice {
 			known[id] = i
 		}
-	}
-	for _, list := range named {
-		ordered = ordered || slices.ContainsFunc(list, func(id string) bool { _, is := known[id]; return is })
-	}
-	if !ok || !ordered {
-		return nil, ""
 	}
 	needs = make([][]int, len(items))
 	for i, list := range named {
@@ -48,23 +44,56 @@ func itemNeeds(items []json.RawMessage) (needs [][]int, problem string) {
 }
 
 // itemNames are the ids of items and those that each needs; ok is false for a list
-// of which not every item has an id, or in which a needs is no list of texts.
+// of which not every item has an id, or in which a needs is no name and no list of names.
 func itemNames(items []json.RawMessage) (ids []string, needs [][]string, ok bool) {
 	for _, raw := range items {
 		var item struct {
-			ID    *string         `json:"id"`
+			ID    json.RawMessage `json:"id"`
 			Needs json.RawMessage `json:"needs"`
 		}
-		if json.Unmarshal(raw, &item) != nil || item.ID == nil || *item.ID == "" {
+		if json.Unmarshal(raw, &item) != nil {
 			return nil, nil, false
 		}
-		var list []string
-		if len(item.Needs) > 0 && json.Unmarshal(item.Needs, &list) != nil {
+		id := itemName(item.ID)
+		list, is := itemList(item.Needs)
+		if id == "" || !is {
 			return nil, nil, false
 		}
-		ids, needs = append(ids, *item.ID), append(needs, list)
+		ids, needs = append(ids, id), append(needs, list)
 	}
 	return ids, needs, true
+}
+
+// itemName is a name: a text, or a number as it is written; "" = it is none.
+func itemName(raw json.RawMessage) string {
+	var text string
+	var number json.Number
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		return text
+	case json.Unmarshal(raw, &number) == nil:
+		return number.String()
+	}
+	return ""
+}
+
+// itemList are the names in a needs: one, or a list of them.
+func itemList(raw json.RawMessage) (names []string, ok bool) {
+	var list []json.RawMessage
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, true
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	for _, one := range list {
+		name := itemName(one)
+		if name == "" {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
 }
 
 // circle finds an item that waits for itself, -1 for none.
@@ -102,12 +131,12 @@ func (s *State) unmet(i int) command {
 			continue
 		}
 		var of struct {
-			ID string `json:"id"`
+			ID json.RawMessage `json:"id"`
 		}
 		if json.Unmarshal(s.each.items[n], &of) != nil {
 			continue // it has an id: that is how it is needed
 		}
-		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("it needs %s (%s), which failed", of.ID, s.prog.Steps[n].ID), "")
+		return s.refuse(i, belay.RecipeFailure, fmt.Sprintf("it needs %s (%s), which failed", itemName(of.ID), s.prog.Steps[n].ID), "")
 	}
 	return nil
 }

@@ -14,8 +14,10 @@ func TestBlockingFindings(t *testing.T) {
 		{`{"findings": [{"severity": "minor", "title": "not blocking"}]}`, "0 "},
 		{`{"findings": [{"severity": "BLOCKING", "title": "a", "where": "x:1"}, {"severity": "critical", "title": "b"}]}`, "2 a (x:1); b"},
 		{`"[{\"title\": \"a\"}]"`, "1 a"},
-		{`"one thing is blocking"`, "1 one thing is blocking"},
-		{`"all is well"`, "0 "},
+		{`"one thing is blocking"`, "1 the review cannot be read: one thing is blocking"},
+		{`"all is well"`, "1 the review cannot be read: all is well"},
+		{`{"verdict": "reject"}`, `1 the review cannot be read: {"verdict":"reject"}`},
+		{`""`, "1 the review cannot be read"},
 	} {
 		got := call(t, "blocking-findings", `{"review": `+c.review+`}`)
 		if text := fmt.Sprintf("%v %v", got["count"], got["text"]); text != c.want {

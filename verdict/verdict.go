@@ -238,13 +238,16 @@ func faultKind(f fault.Fault) (belay.FailureKind, string) {
 	return belay.BashFailure, ""
 }
 
-// Telling is the line of a message that says most: the first complaint of git in its
-// last lines, which ends in advice; else the last line.
+// Telling is the line of a message that says most: the first complaint of git or of Belay in
+// its last lines, which end in advice; else the last line.
 func Telling(tail string) string {
 	const few = 12
 	lines := strings.Split(strings.TrimSpace(tail), "\n")
 	for _, line := range lines[max(0, len(lines)-few):] {
 		line = strings.TrimSpace(line)
+		if said, ours := strings.CutPrefix(line, "belay: error: "); ours { // a hint follows it
+			return lastLine(said)
+		}
 		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "! [") {
 			return lastLine(line)
 		}

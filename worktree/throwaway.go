@@ -201,7 +201,7 @@ func (p place) beside(ctx context.Context, to string) (git, error) {
 	}
 	err := errors.Join(os.MkdirAll(filepath.Join(dir, "objects", "info"), 0o700), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o700))
 	for name, text := range map[string]string{ // as git init writes them
-		"HEAD": "ref: refs/heads/main\n", "config": settings, "objects/info/alternates": filepath.Join(p.all, "objects") + "\n",
+		"HEAD": "ref: refs/heads/main\n", "config": settings, "objects/info/alternates": alternate(filepath.Join(p.all, "objects")) + "\n",
 	} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
@@ -211,6 +211,15 @@ func (p place) beside(ctx context.Context, to string) (git, error) {
 		return g, err
 	}
 	return g, p.copyRefs(ctx, g)
+}
+
+// alternate is a path as git reads it in a list of folders: one with a line break is quoted as
+// in C.
+func alternate(path string) string {
+	if !strings.ContainsAny(path, "\n\r\"") && !strings.HasPrefix(path, "#") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(path) + `"`
 }
 
 // copyRefs gives a new repository, which has the objects already, the branches and tags
