@@ -227,7 +227,7 @@ func (j *Judged) settle(ctx context.Context, p place, from Begun, message string
 	}
 	has, err := p.descends(ctx, cmp.Or(from.First, base), j.Commit)
 	if err == nil && !has {
-		j.Dropped, j.Commit, err = j.Commit, "", nil
+		j.Dropped = j.Commit
 		j.Commit, err = p.after(ctx, base, j.Dropped, message)
 	}
 	if err != nil || has && j.Left == "" {

@@ -123,7 +123,7 @@ func (r runPlace) origin(ctx context.Context, home, verb, branch, commit string)
 		if err != nil {
 			return infra("find origin", err)
 		}
-		defer os.RemoveAll(room)
+		defer func() { _ = os.RemoveAll(room) }() // it lies in the folder of the run
 		o.Git, o.Set = filepath.Join(room, "git"), worktree.SettingsEnv(kept)
 		if err := worktree.Apart(ctx, ".", o.Git); err != nil {
 			return infra("find origin", err)
