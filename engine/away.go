@@ -130,7 +130,7 @@ func (c Copy) Take(recs []event.Record) error {
 		if err := o.Tree.Follow(got); err != nil {
 			return fmt.Errorf("copy records of run %s: %w", o.ID, err)
 		}
-		o.first, o.epoch = nil, got[n-1].Epoch
+		o.first, o.epoch, o.tail = nil, got[n-1].Epoch, got[n-1]
 		if c.seen != nil {
 			c.seen(got)
 		}
@@ -138,6 +138,25 @@ func (c Copy) Take(recs []event.Record) error {
 		o.run.Beat(journal.Sign{Phase: string(o.Tree.Status()), Done: o.Tree.Done(), Micros: used.MicroUSD, Redone: o.Tree.Done() - stepsDone(o.Tree)})
 	}
 	return nil
+}
+
+// Last is the last record that the copy has.
+func (c Copy) Last() event.Record { return c.open.tail }
+
+// Cut takes the records after a number out of the copy, because the run has others in
+// their place. The first one stays.
+func (c Copy) Cut(after int64) error {
+	o := c.open
+	if err := o.run.Cut(after); err != nil {
+		return fmt.Errorf("cut the copy of run %s: %w", o.ID, err)
+	}
+	live, session := o.live, o.session
+	o.hand, o.recent = nil, nil // the hand knows the tree as it was
+	err := o.load()
+	if o.session = session; live == nil {
+		o.live, o.recent = nil, nil // who wanted them has them
+	}
+	return err
 }
 
 // Copy is the copy of a run that is open.
@@ -178,7 +197,7 @@ func (l *Local) place(id belay.RunID, p Parcel, recs []event.Record, by string) 
 	}
 	run, err := l.State.Create(id)
 	if errors.Is(err, journal.ErrExists) {
-		return l.resume(id)
+		return l.resume(id, true)
 	}
 	if err != nil {
 		return nil, err

@@ -23,9 +23,9 @@ const (
 func (o *Open) load() error {
 	batches := make(chan []event.Record, maxAhead)
 	var folding sync.WaitGroup
-	var unfit error
+	var fault error
 	folding.Go(func() {
-		unfit = o.take(batches)
+		fault = o.take(batches)
 		for range batches { // the reader must not wait for who has given up
 		}
 	})
@@ -35,8 +35,13 @@ func (o *Open) load() error {
 	if err != nil {
 		return err
 	}
-	return unfit
+	return fault
 }
+
+// unfit is the error of records that are sound and do not fit together.
+type unfit struct{ error }
+
+func (u unfit) Unwrap() error { return u.error }
 
 // take folds records as they come, and tells the story of them.
 func (o *Open) take(batches <-chan []event.Record) error {
@@ -59,7 +64,8 @@ func (o *Open) take(batches <-chan []event.Record) error {
 			}
 		}
 		o.tell(recs)
-		o.epoch, o.last = recs[len(recs)-1].Epoch, recs[len(recs)-1].At
+		o.tail = recs[len(recs)-1]
+		o.epoch, o.last = o.tail.Epoch, o.tail.At
 	}
 	if s := tree.Started().Session; s != nil {
 		o.session = *s
@@ -122,8 +128,8 @@ func begin(id belay.RunID, first event.Record, blobs Blobs) (*flow.Tree, error) 
 func follow(tree *flow.Tree, recs []event.Record) error {
 	for _, r := range recs {
 		if err := tree.Apply(r); err != nil {
-			return exit.New(exit.Damaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
-				"the records do not fit together; nothing was overwritten")
+			return unfit{exit.New(exit.Damaged, "fold journal", fmt.Errorf("record %d: %w", r.Seq, err),
+				"the records do not fit together; nothing was overwritten")}
 		}
 	}
 	return nil

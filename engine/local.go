@@ -63,8 +63,9 @@ type Open struct {
 	session belay.Session
 	books   books
 	hand    *hand.Hand
-	last    time.Time // of the records that were there
-	reached bool      // had a keeper before: what that one left behind came to this process
+	last    time.Time    // of the records that were there
+	tail    event.Record // of a copy: its last one
+	reached bool         // had a keeper before: what that one left behind came to this process
 
 	live   *story.Story // of the records that were there; nil = there were none, or who wanted it has it
 	recent []story.News // the last of its news
@@ -123,7 +124,7 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 
 // Resume takes the lock of a run and folds its journal.
 func (l *Local) Resume(id belay.RunID) (*Open, error) {
-	o, err := l.resume(id)
+	o, err := l.resume(id, l.Elsewhere != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,9 @@ func (l *Local) Resume(id belay.RunID) (*Open, error) {
 	return o, nil
 }
 
-func (l *Local) resume(id belay.RunID) (*Open, error) {
+// resume opens a run. Of a copy whose records do not fit together only the first one is
+// left, if who opens it brings the others.
+func (l *Local) resume(id belay.RunID, brings bool) (*Open, error) {
 	self, err := proc.Self()
 	if err != nil {
 		return nil, fmt.Errorf("identify this process: %w", err)
@@ -150,7 +153,12 @@ func (l *Local) resume(id belay.RunID) (*Open, error) {
 		return nil, err
 	}
 	o := &Open{ID: id, local: l, run: run, self: self, books: books{state: l.State, name: id}}
-	if err := o.load(); err != nil {
+	err = o.load()
+	var bad unfit
+	if errors.As(err, &bad) && brings && IsElsewhere(run.Folder) && o.Copy().Cut(1) == nil {
+		err = nil
+	}
+	if err != nil {
 		_ = run.Close() // nothing was written; the error that is returned matters more
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (v *View) Beat() Beat { return readBeat(v.Folder) }
 // order and each once, until ctx is done or see returns an error, which it
 // returns. It looks every so often, and reads only when something was written.
 func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see func([]event.Record) error) error {
-	end, err := v.tipAt(after)
+	end, err := tipAt(v.conn, v.Journal(), after)
 	if err != nil {
 		return err
 	}
@@ -103,24 +103,24 @@ func (v *View) Follow(ctx context.Context, after int64, every time.Duration, see
 func (v *View) unreadable(err error) error { return unreadable(v.Journal(), err) }
 
 // tipAt is the end of the chain as it was when record seq was the last one.
-func (v *View) tipAt(seq int64) (tip, error) {
+func tipAt(c *sqlite3.Conn, path string, seq int64) (tip, error) {
 	end := tip{seq: seq}
 	if seq == 0 {
 		return end, nil
 	}
-	s, _, err := v.conn.Prepare("SELECT epoch, hash FROM records WHERE seq = ?")
+	s, _, err := c.Prepare("SELECT epoch, hash FROM records WHERE seq = ?")
 	if err != nil {
-		return end, v.unreadable(err)
+		return end, unreadable(path, err)
 	}
 	err = s.BindInt64(1, seq)
 	if err == nil && s.Step() {
 		end.epoch = s.ColumnInt64(0)
 		copy(end.hash[:], s.ColumnRawBlob(1))
 	} else if err == nil && s.Err() == nil {
-		err = damaged(v.Journal(), seq, "it is missing", nil)
+		err = damaged(path, seq, "it is missing", nil)
 	}
 	if err = first(err, s.Close()); err != nil {
-		return end, v.unreadable(err)
+		return end, unreadable(path, err)
 	}
 	return end, nil
 }

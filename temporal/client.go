@@ -92,7 +92,7 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
 	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
+		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Last: stamp(c.Last()), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {
@@ -115,9 +115,13 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 
 // reopen begins a new workflow for a run that has ended.
 func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
-	page, err := e.page(ctx, c.ID(), c.Seq())
+	seen := stamp(c.Last())
+	page, err := e.fetch(ctx, c) // what it goes on with are the records of the new workflow
 	if err != nil {
 		return err
+	}
+	if seen != stamp(c.Last()) && len(facts) > 0 {
+		return exit.New(exit.Held, "tell the run", errors.New("it went on meanwhile"), "look at it, and say it again")
 	}
 	recs, err := c.Records()
 	if err != nil {
@@ -173,21 +177,11 @@ func (e *Engine) Fetch(c engine.Copy) error {
 const askLimit = 2 * time.Minute
 
 func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
-	for {
-		page, err := e.page(ctx, c.ID(), c.Seq())
-		if err != nil {
-			return page, err
-		}
-		if err := c.Take(page.Records); err != nil {
-			return page, err
-		}
-		if page.Waits != "" {
-			c.Waits(page.Waits)
-		}
-		if len(page.Records) == 0 || c.Seq() >= page.Seq {
-			return page, nil
-		}
+	page, err := bring(c, func(after int64) (Page, error) { return e.page(ctx, c.ID(), after) })
+	if err == nil && page.Waits != "" {
+		c.Waits(page.Waits)
 	}
+	return page, err
 }
 
 // page asks a few times: a worker that can answer may just be starting.
@@ -238,7 +232,7 @@ func (e *Engine) follow(ctx context.Context, hard <-chan struct{}, c engine.Copy
 			late++
 		case c.Seq() > before:
 			pause, late = lookSoon, 0
-		case page.Seq > 0 && (page.Asleep || page.Status.Terminal()) && !page.Busy:
+		case page.Seq > 0 && c.Seq() == page.Seq && (page.Asleep || page.Status.Terminal()) && !page.Busy:
 			return nil
 		case pause == lookLate && time.Since(proved) > proveEvery:
 			proved = time.Now()
@@ -337,14 +331,7 @@ func (e *Engine) Begun(ctx context.Context, id belay.RunID) (p engine.Parcel, re
 	if err := v.Get(&p); err != nil {
 		return p, nil, err
 	}
-	for {
-		page, err := e.page(ctx, id, int64(len(recs)))
-		if err != nil {
-			return p, nil, err
-		}
-		recs = append(recs, page.Records...)
-		if len(page.Records) == 0 || int64(len(recs)) >= page.Seq {
-			return p, recs, nil
-		}
-	}
+	var all list
+	_, err = bring(&all, func(after int64) (Page, error) { return e.page(ctx, id, after) })
+	return p, all, err
 }

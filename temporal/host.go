@@ -348,15 +348,30 @@ func (p *place) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	recs, err := p.records(ctx, 0)
+	page, err := p.asker(ctx)(0)
 	if err != nil {
 		return err
 	}
-	if len(recs) == 0 {
+	if len(page.Records) == 0 {
 		return errors.New("the tree has no records yet")
 	}
-	p.run, err = p.host.Engine.Receive(p.root, pc, recs, DrivenBy)
-	return err
+	first, err := rehomed(p.where(), page.Records[:1])
+	if err != nil {
+		return err
+	}
+	run, err := p.host.Engine.Receive(p.root, pc, first, DrivenBy)
+	if err != nil {
+		return err
+	}
+	p.run = run
+	if err = p.fetch(ctx); err == nil {
+		err = run.Note(run.Result())
+	}
+	if err != nil {
+		p.run = nil
+		return errors.Join(err, run.Close())
+	}
+	return nil
 }
 
 func (p *place) query(ctx context.Context, to any, name string, args ...any) error {
@@ -365,25 +380,6 @@ func (p *place) query(ctx context.Context, to any, name string, args ...any) err
 		return fmt.Errorf("query %s of %s: %w", name, p.root, err)
 	}
 	return v.Get(to)
-}
-
-// records are those after a number.
-func (p *place) records(ctx context.Context, after int64) ([]event.Record, error) {
-	var all []event.Record
-	for {
-		var page Page
-		err := p.query(ctx, &page, queryPage, after+int64(len(all)))
-		if err == nil {
-			page.Records, err = rehomed(p.where(), page.Records)
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Records...)
-		if len(page.Records) == 0 || after+int64(len(all)) >= page.Seq {
-			return all, nil
-		}
-	}
 }
 
 // sync brings the copy of the records up to date.
@@ -395,9 +391,6 @@ func (p *place) sync(ctx context.Context) error {
 
 // fetch is sync for who has the hands.
 func (p *place) fetch(ctx context.Context) error {
-	recs, err := p.records(ctx, p.run.Copy().Seq())
-	if err != nil {
-		return err
-	}
-	return p.run.Copy().Take(recs)
+	_, err := bring(atHome{p.run.Copy(), p.where()}, p.asker(ctx))
+	return err
 }

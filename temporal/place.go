@@ -28,6 +28,9 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 	if err := p.sync(ctx); err != nil {
 		return Attached{}, err
 	}
+	if have := stamp(p.run.Copy().Last()); in.Last != "" && have != in.Last {
+		return Attached{}, fmt.Errorf("the copy of the records ends with %q, and the tree with %q", have, in.Last)
+	}
 	p.detach(ctx)
 	if err := p.settle(ctx, in); err != nil {
 		return Attached{}, err

@@ -120,7 +120,7 @@ func (w *drive) keep(ctx workflow.Context, k KeepIn) {
 
 // listen answers those who ask about the tree, and takes in what they want.
 func (w *drive) listen(ctx workflow.Context) error {
-	if err := workflow.SetQueryHandler(ctx, queryPage, w.page); err != nil {
+	if err := workflow.SetQueryHandler(ctx, queryPage, func(after int64) (Page, error) { return w.page(ctx, after) }); err != nil {
 		return err
 	}
 	if err := workflow.SetQueryHandler(ctx, queryParcel, func() (parcel, error) { return w.parcel, nil }); err != nil {
@@ -166,8 +166,8 @@ func (w *drive) listen(ctx workflow.Context) error {
 
 // current refuses what was made of older records than there are.
 func (w *drive) current(p Push) error {
-	if p.Seq != int64(len(w.recs)) || len(w.inbox) > 0 || w.busy > 0 {
-		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("it was made of %d records, and there are %d", p.Seq, len(w.recs)), errStale, nil)
+	if last := prev(w.recs, p.Seq); p.Seq != int64(len(w.recs)) || len(w.inbox) > 0 || w.busy > 0 || p.Last != "" && last != "" && p.Last != last {
+		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("it was made of %d records, and there are %d, or others", p.Seq, len(w.recs)), errStale, nil)
 	}
 	if p.Elsewhere && !w.missing {
 		return temporal.NewNonRetryableApplicationError(fmt.Sprintf("host %s has the run, and is not missed", w.in.Host), errThere, nil)
@@ -220,8 +220,8 @@ func (w *drive) wish(r event.Request) input {
 }
 
 // page gives the records after a number, as far as they go into one answer.
-func (w *drive) page(after int64) (Page, error) {
-	p := Page{Seq: int64(len(w.recs)), Asleep: w.asleep, Host: w.in.Host, Missing: w.missing, Waits: w.waits, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
+func (w *drive) page(ctx workflow.Context, after int64) (Page, error) {
+	p := Page{Seq: int64(len(w.recs)), Prev: prev(w.recs, after), Stored: w.sure(ctx), Asleep: w.asleep, Host: w.in.Host, Missing: w.missing, Waits: w.waits, Drives: w.in.Drives, Busy: len(w.inbox) > 0 || w.busy > 0 || w.goes || w.taking || len(w.facts) > 0}
 	if w.tree != nil {
 		p.Status = w.tree.Status()
 	}

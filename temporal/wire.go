@@ -71,13 +71,16 @@ type Page struct {
 	Missing bool           `json:"missing,omitempty"` // the host was given up
 	Waits   string         `json:"waits,omitempty"`   // what it waits for that others have to bring
 	Drives  uint64         `json:"drives"`
+	Prev    string         `json:"prev,omitempty"`   // the stamp of the record after which this page begins; "" = it is not told
+	Stored  int64          `json:"stored,omitempty"` // so many records are surely stored; later ones may never be
 }
 
 // Push is what somebody wants on record, who has seen the records up to a number.
 type Push struct {
-	Seq       int64 `json:"seq"`
-	Facts     Facts `json:"facts,omitempty"`
-	Elsewhere bool  `json:"elsewhere,omitempty"` // on another host than the one that is lost
+	Seq       int64  `json:"seq"`
+	Last      string `json:"last,omitempty"` // the stamp of that record
+	Facts     Facts  `json:"facts,omitempty"`
+	Elsewhere bool   `json:"elsewhere,omitempty"` // on another host than the one that is lost
 }
 
 // Ended is how a tree stands when its workflow is over.
@@ -108,6 +111,7 @@ type AttachIn struct {
 	Lost  string        `json:"lost,omitempty"` // the host that had it, and is given up: what is open was lost with it
 	Carry *Carry        `json:"carry,omitempty"`
 	Lease time.Duration `json:"lease,omitempty"` // for how long a proof of contact lets attempts go on; 0 = for ever
+	Last  string        `json:"last,omitempty"`  // the stamp of the last record: there is no other one until the answer
 }
 
 // Attached is what the host found.

@@ -42,6 +42,8 @@ type drive struct {
 	parcel  parcel
 	tree    *flow.Tree
 	recs    []event.Record
+	length  int   // of the history at the last turn
+	stored  int64 // records that were on record before the task of that turn
 	epoch   int64
 	turn    flow.Turn
 	turns   int
@@ -104,7 +106,7 @@ func (w *drive) begin() error {
 	}
 	w.tree = flow.NewTree(w.in.Run, fresh.Library())
 	w.tree.Bound(maxTurn)
-	w.recs = w.in.Records
+	w.recs, w.stored = w.in.Records, int64(len(w.in.Records))
 	if err := w.tree.Follow(w.recs); err != nil {
 		return err
 	}
@@ -290,7 +292,7 @@ func (w *drive) attach(ctx workflow.Context) error {
 		return err
 	}
 	w.needed = w.tree.Trees() // the host gives all others back
-	in := AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: w.tree.Open(), Lost: w.lost, Carry: w.in.Carry, Lease: w.in.lease()}
+	in := AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: w.tree.Open(), Lost: w.lost, Carry: w.in.Carry, Lease: w.in.lease(), Last: prev(w.recs, int64(len(w.recs)))}
 	var got Attached
 	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", in).Get(ctx, &got)
 	if unpolled(err) {
@@ -327,6 +329,7 @@ func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
 		return temporal.NewNonRetryableApplicationError(
 			"what happened does not fit what is on record: "+err.Error(), "fold", err)
 	}
+	w.stored, w.length = w.sure(ctx), workflow.GetInfo(ctx).GetCurrentHistoryLength()
 	w.turn = turn
 	w.asleep = idle && w.asleep || turn.Status != belay.Running && !turn.Status.Terminal() && !turn.More
 	k := KeepIn{}
@@ -364,6 +367,15 @@ func (w *drive) take(ctx workflow.Context, facts []flow.Fact, idle bool) error {
 		}
 	}
 	return nil
+}
+
+// sure is how many records the server has surely stored: all that were decided in an
+// earlier task than this one.
+func (w *drive) sure(ctx workflow.Context) int64 {
+	if workflow.GetInfo(ctx).GetCurrentHistoryLength() > w.length {
+		return int64(len(w.recs))
+	}
+	return w.stored
 }
 
 // recordEpoch is the driver that a record belongs to: an attach is the first of its own.
