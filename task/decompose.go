@@ -37,6 +37,7 @@ type decomposition struct {
 	Agents   int         `json:"max_agents"`
 	Said     string      `json:"said"`
 	Fallback bool        `json:"fallback"`
+	AskAgain bool        `json:"ask_again"`
 	Warnings []string    `json:"warnings"`
 }
 
@@ -64,6 +65,7 @@ func callTaskType() Function {
 			{"max_agents", TypeNumber, true, "How many agents may start for it: 40 for each workstream, 200 at most."},
 			{"said", TypeText, true, "The type as the agent said it."},
 			{"fallback", TypeFlag, true, "The agent's answer could not be used."},
+			{"ask_again", TypeFlag, true, "The answer is JSON, and it could not be used."},
 			{"warnings", TypeList, true, "What was left out or changed, in words."},
 		},
 		Example: Example{
@@ -74,7 +76,7 @@ func callTaskType() Function {
 				"criteria": [{"id": "c1", "text": "over the limit: 429"}, {"id": "conf", "text": "configurable", "files": ["config/**"]}],
 				"streams": [{"id": "limiter", "name": "limiter", "description": "count and refuse", "needs": [], "criteria": [], "recipe": "default-workflow"},
 					{"id": "docs", "name": "docs", "description": "say so", "needs": ["limiter"], "criteria": [], "recipe": "default-workflow"}],
-				"parts": [], "count": 2, "max_agents": 80, "said": "Q&A", "fallback": false,
+				"parts": [], "count": 2, "max_agents": 80, "said": "Q&A", "fallback": false, "ask_again": false,
 				"warnings": ["the agent said Q&A, but the task asks for tests: it is Development"]}`),
 		},
 		do: taskType,
@@ -89,13 +91,15 @@ func taskType(in *inputs) any {
 	}
 	d := decomposition{Warnings: []string{}, Parts: []string{}}
 	said := in.any("decomposition")
+	_, words := said.(string) // one that was to be JSON, and that its agent was asked for twice
+	structured := !nothing(said) && !words
 	if nothing(said) {
 		said = in.any("decided")
 	}
 	o, ok := objectIn(said, "task_type", "goal", "workstreams", "success_criteria")
 	o = renamed(o)
 	if !ok || in.flag("whole") && !isWhole(o) {
-		d.Fallback = true
+		d.Fallback, d.AskAgain = true, structured
 		d.Warnings = append(d.Warnings, "the answer of the classifying agent could not be used: the task is taken as it is")
 		o = map[string]any{}
 	}
