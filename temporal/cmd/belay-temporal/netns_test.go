@@ -302,7 +302,11 @@ func TestCutOff(t *testing.T) {
 	}
 	n.link("a", "up")
 	healed = time.Now()
-	late, code := n.run("a", "late-answer", "long")
+	late, code := "", 0
+	n.until("the first worker's namespace reaches the server", time.Minute, func() bool { // a link that is up needs a moment
+		late, code = n.run("a", "late-answer", "long")
+		return !strings.Contains(late, "failed reaching server")
+	})
 	if code != 0 || !strings.Contains(late, "refused") {
 		t.Errorf("what the first worker says late: %d: %s", code, late)
 	}
