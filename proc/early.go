@@ -69,7 +69,7 @@ func (e *Early) Drop() {
 			break
 		}
 	}
-	_ = e.says.Close()
+	_ = e.says.Close() // it was only read
 }
 
 // ready tells the process to begin and waits until it says that it did.

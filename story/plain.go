@@ -69,14 +69,14 @@ func Worded(f *belay.Failure) string {
 	if f.Kind == belay.RecipeFailure && cause != f.Cause {
 		return cause // the step that failed in it says why
 	}
-	if f.Kind == belay.BashFailure && Guessed(f.Level) {
+	if f.Kind == belay.BashFailure && guessed(f.Level) {
 		return cause
 	}
 	return meaning(f.Kind, f.Class) + cause
 }
 
-// Guessed tells whether a class was given for words alone.
-func Guessed(l belay.Level) bool { return l == belay.LevelText || l == belay.LevelUnknown }
+// guessed tells whether a class was given for words alone.
+func guessed(l belay.Level) bool { return l == belay.LevelText || l == belay.LevelUnknown }
 
 // meaning is what a kind and a class of failures say in front of a cause.
 func meaning(kind belay.FailureKind, class belay.Class) string {

@@ -182,7 +182,7 @@ func (f attemptFacts) rows(s *runView) [][]string {
 	}
 	noteRows(f.Notes, add)
 	if v := f.Verdict; v != nil {
-		add("verdict", "%s", verdictShort(f.Attempt))
+		add("verdict", "%s", verdictText(f.Attempt))
 		if v.Sure > 0 {
 			add("confidence", "%d %%", v.Sure)
 		}
@@ -274,17 +274,9 @@ func verdictText(f *story.Attempt) string {
 	case v.GivenBack:
 		return "given back"
 	case v.Failure != nil:
-		return story.Worded(v.Failure)
-	}
-	return "none"
-}
-
-// verdictShort is verdictText without the cause of a failure, which is told apart.
-func verdictShort(f *story.Attempt) string {
-	if v := f.Verdict; v.Failure != nil && !v.OK && !v.Unknown && !v.GivenBack {
 		return "failed: " + story.Worded(v.Failure)
 	}
-	return verdictText(f)
+	return "none"
 }
 
 // preview is the beginning of a value.
