@@ -167,6 +167,11 @@ lint: ## golangci-lint
 	$(call say,lint)
 	@GOLANGCI_LINT_CACHE=$(CURDIR)/bin/.lint $(TOOL) golangci-lint run ./...
 
+.PHONY: lint-temporal
+lint-temporal: ## golangci-lint of the driver on Temporal, which is a module of its own
+	$(call say,lint-temporal)
+	@cd temporal && GOLANGCI_LINT_CACHE=$(CURDIR)/bin/.lint $(GO) tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
+
 .PHONY: vuln
 vuln: ## govulncheck, when its database can be reached
 	$(call say,vuln)

@@ -40,8 +40,6 @@ const (
 	mailTime = 100 * time.Millisecond
 
 	proveEvery = 2 * time.Second // how often it is asked whether the workflow of a quiet run still works
-
-	lookTries = 5 // each waits for ten seconds
 )
 
 // Name says what drives the runs.
@@ -128,11 +126,7 @@ func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) e
 		return err
 	}
 	var carry *Carry
-	v, err := e.Client.QueryWorkflow(ctx, workflowID(c.ID()), "", queryCarry)
-	if err == nil {
-		err = v.Get(&carry)
-	}
-	if err != nil {
+	if err := query(ctx, e.Client, c.ID(), &carry, queryCarry); err != nil {
 		return unreachable("look at the run", err)
 	}
 	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Labels: e.labels(c), Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
@@ -184,20 +178,12 @@ func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
 	return page, err
 }
 
-// page asks a few times: a worker that can answer may just be starting.
+// page gives the records after a number.
 func (e *Engine) page(ctx context.Context, id belay.RunID, after int64) (page Page, err error) {
-	for range lookTries {
-		v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryPage, after)
-		if err == nil {
-			return page, v.Get(&page)
-		}
-		var late *serviceerror.DeadlineExceeded
-		var away *serviceerror.Unavailable
-		if !errors.As(err, &late) && !errors.As(err, &away) && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return page, unreachable("look at the run", err)
-		}
+	if err := query(ctx, e.Client, id, &page, queryPage, after); err != nil {
+		return Page{}, unreachable("look at the run", err)
 	}
-	return page, unreachable("look at the run", errors.New("no worker answered"))
+	return page, nil
 }
 
 // unreachable is an error of the way to the server, or of the server.
@@ -274,9 +260,10 @@ func (e *Engine) broken(ctx context.Context, id belay.RunID) error {
 		why := e.Client.GetWorkflow(ctx, workflowID(id), "").Get(ctx, nil)
 		return exit.New(exit.Failed, "drive the run", fmt.Errorf("its workflow is %s: %w", s, why),
 			"the records are as they were; resume begins a new workflow with them")
-	default:
-		return nil
+	case enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED,
+		enumspb.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW, enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
 	}
+	return nil
 }
 
 // mail hands on the requests that lie in the mailbox of the copy.
@@ -324,12 +311,8 @@ func stopping(id belay.RunID, cause error) event.Request {
 
 // Begun is what a run began with, and its records.
 func (e *Engine) Begun(ctx context.Context, id belay.RunID) (p engine.Parcel, recs []event.Record, err error) {
-	v, err := e.Client.QueryWorkflow(ctx, workflowID(id), "", queryParcel)
-	if err != nil {
+	if err := query(ctx, e.Client, id, &p, queryParcel); err != nil {
 		return p, nil, unreachable("look for the run", err)
-	}
-	if err := v.Get(&p); err != nil {
-		return p, nil, err
 	}
 	var all list
 	_, err = bring(&all, func(after int64) (Page, error) { return e.page(ctx, id, after) })

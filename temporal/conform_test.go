@@ -201,7 +201,7 @@ func (s *stage) start(env []string) *exec.Cmd {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := exec.Command(exe, "work") //nolint:noctx // it is ended by the test
+	w := exec.Command(exe, "work")
 	w.Env, w.Stderr = env, os.Stderr
 	if err := w.Start(); err != nil {
 		s.t.Fatal(err)

@@ -375,11 +375,10 @@ func (p *place) open(ctx context.Context) error {
 }
 
 func (p *place) query(ctx context.Context, to any, name string, args ...any) error {
-	v, err := p.host.Client.QueryWorkflow(ctx, workflowID(p.root), "", name, args...)
-	if err != nil {
+	if err := query(ctx, p.host.Client, p.root, to, name, args...); err != nil {
 		return fmt.Errorf("query %s of %s: %w", name, p.root, err)
 	}
-	return v.Get(to)
+	return nil
 }
 
 // sync brings the copy of the records up to date.

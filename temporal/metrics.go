@@ -47,10 +47,14 @@ func (m *Metrics) WithTags(tags map[string]string) client.MetricsHandler {
 	return &Metrics{tags: strings.Join(parts, ","), all: m.all}
 }
 
-// Counter, Gauge and Timer are what the SDK counts with.
+// Counter is a number that the SDK adds to.
 func (m *Metrics) Counter(name string) client.MetricsCounter { return counter{m, name} }
-func (m *Metrics) Gauge(name string) client.MetricsGauge     { return gauge{m, name} }
-func (m *Metrics) Timer(name string) client.MetricsTimer     { return timer{m, name} }
+
+// Gauge is a number that the SDK sets.
+func (m *Metrics) Gauge(name string) client.MetricsGauge { return gauge{m, name} }
+
+// Timer is a time that the SDK takes.
+func (m *Metrics) Timer(name string) client.MetricsTimer { return timer{m, name} }
 
 type (
 	counter struct {
@@ -124,8 +128,8 @@ func (m *Metrics) text() string {
 }
 
 // Serve answers /healthz and /metrics until end is called; at is where it listens.
-func (m *Metrics) Serve(address string) (end func(), at string, err error) {
-	l, err := net.Listen("tcp", address)
+func (m *Metrics) Serve(ctx context.Context, address string) (end func(), at string, err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, "", err
 	}
@@ -153,7 +157,7 @@ func (m *Metrics) Serve(address string) (end func(), at string, err error) {
 		}
 	}()
 	return func() {
-		_ = srv.Shutdown(context.Background()) // nobody waits for its answers
+		_ = srv.Shutdown(context.WithoutCancel(ctx)) // nobody waits for its answers
 		<-done
 	}, l.Addr().String(), nil
 }

@@ -85,7 +85,7 @@ func (p *place) take(ctx context.Context, in AttachIn) (Attached, error) {
 	p.keeper, p.epoch, p.gone = k, in.Epoch, make(chan struct{})
 	p.lease, p.until, p.last, p.pushed = in.Lease, time.Time{}, "", 0
 	p.live, p.doomed = map[belay.Key]*attempt{}, map[belay.Key]KillIn{}
-	go p.read(k, p.gone)
+	go p.read(k, p.gone) //nolint:contextcheck // it reads for as long as the keeper is this driver's, which is longer than the attach
 	p.mu.Unlock()
 	return got, p.host.prove(ctx, p, in.Epoch)
 }

@@ -234,7 +234,7 @@ func startServer(program, dir string, port int) (addr string, cmd *exec.Cmd, in 
 	if port == 0 {
 		port = freePorts()
 	}
-	cmd = exec.Command(program, "-db", filepath.Join(dir, "temporal.db"), "-port", fmt.Sprint(port)) //nolint:noctx // it is ended by stopServer
+	cmd = exec.Command(program, "-db", filepath.Join(dir, "temporal.db"), "-port", fmt.Sprint(port))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

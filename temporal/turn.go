@@ -69,7 +69,7 @@ func (w *drive) compare(now time.Time, facts []flow.Fact, idle bool, m marker) (
 		return turn, err
 	}
 	if string(then) != string(today) {
-		panic(fmt.Sprintf("turn %d: the history has\n%s\nand it is now\n%s", w.turns, then, today)) // so the replay ends here, and says it
+		panic(fmt.Sprintf("turn %d: the history has\n%s\nand it is now\n%s", w.turns, then, today)) //nolint:forbidigo // so the replay ends here, and says it
 	}
 	return turn, nil
 }

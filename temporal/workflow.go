@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,7 +77,6 @@ type input struct {
 	settle   bool // put it on record, and start nothing
 	pushed   pushed
 	done     *bool
-	failed   *error
 }
 
 // Tree is the workflow of one tree of runs.
@@ -429,8 +427,3 @@ func (w *drive) again(ctx workflow.Context) error {
 
 // errDetached is the type of the error of an attempt whose host lost hold of the tree.
 const errDetached = "detached"
-
-func isDetached(err error) bool {
-	var app *temporal.ApplicationError
-	return errors.As(err, &app) && app.Type() == errDetached
-}

@@ -167,7 +167,7 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 			Warn: func(text string) { fmt.Fprintln(os.Stderr, "belay: "+text) },
 		}
 		if *listen != "" {
-			end, at, err := m.Serve(*listen)
+			end, at, err := m.Serve(ctx, *listen)
 			if err != nil {
 				return exit.New(exit.Infra, "listen", err, "name another address with --listen")
 			}

@@ -41,7 +41,7 @@ func (n *network) ns(name string) string { return n.id + name }
 
 // ip runs ip; what is wrong is given.
 func ip(args ...string) error {
-	out, err := exec.Command("ip", args...).CombinedOutput() //nolint:noctx // it does not wait for anything
+	out, err := exec.Command("ip", args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
 	}
@@ -104,7 +104,7 @@ func (n *network) start(ns string, env []string, args ...string) *os.File {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	cmd := exec.Command("ip", append([]string{"netns", "exec", n.ns(ns)}, args...)...) //nolint:noctx // it is ended by the test
+	cmd := exec.Command("ip", append([]string{"netns", "exec", n.ns(ns)}, args...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(n.env, env...), w, os.Stderr
 	if err := cmd.Start(); err != nil {
 		n.t.Fatal(err)

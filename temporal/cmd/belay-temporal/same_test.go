@@ -120,7 +120,7 @@ func (p play) on(t *testing.T, engine, addr, id string) stand {
 // work starts the worker.
 func (s *side) work(state string) {
 	s.t.Helper()
-	cmd := exec.Command("belay-temporal", "--state", state, "worker") //nolint:noctx // it is ended by the test
+	cmd := exec.Command("belay-temporal", "--state", state, "worker")
 	cmd.Env = s.env
 	var said strings.Builder
 	cmd.Stderr = &said

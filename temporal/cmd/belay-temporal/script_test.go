@@ -66,7 +66,7 @@ func serve(program string) error {
 	if server.dir, err = os.MkdirTemp("", "temporal"); err != nil {
 		return err
 	}
-	server.cmd = exec.Command(program, "-db", filepath.Join(server.dir, "temporal.db"), "-port", strconv.Itoa(port)) //nolint:noctx // it is ended by TestMain
+	server.cmd = exec.Command(program, "-db", filepath.Join(server.dir, "temporal.db"), "-port", strconv.Itoa(port))
 	out, err := server.cmd.StdoutPipe()
 	if err != nil {
 		return err

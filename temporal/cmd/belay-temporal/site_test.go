@@ -72,7 +72,7 @@ func (h *heard) String() string {
 func (s *site) worker(args []string, more ...string) *crew {
 	s.t.Helper()
 	w := &crew{t: s.t, said: &heard{}, ended: make(chan struct{})}
-	w.cmd = exec.Command("belay-temporal", append([]string{"--state", filepath.Join(s.dir, "host"), "worker"}, args...)...) //nolint:noctx // it is ended by the test
+	w.cmd = exec.Command("belay-temporal", append([]string{"--state", filepath.Join(s.dir, "host"), "worker"}, args...)...)
 	w.cmd.Env, w.cmd.Stderr, w.cmd.Dir = append(s.env[:len(s.env):len(s.env)], more...), w.said, s.dir
 	if err := w.cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -140,7 +140,7 @@ func (s *site) do(more []string, args ...string) (int, string) {
 // its exit code and what it printed.
 func (s *site) begin(args ...string) (end func() (int, string)) {
 	s.t.Helper()
-	cmd, said := exec.Command("belay-temporal", args...), &heard{} //nolint:noctx // it is ended by the test
+	cmd, said := exec.Command("belay-temporal", args...), &heard{}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, said, said
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"time"
 
@@ -44,7 +45,7 @@ func bareWorker(ctx context.Context, c client.Client, queue string, slots int) e
 	if err := w.Start(); err != nil {
 		return err
 	}
-	fmt.Println("ready")
+	fmt.Fprintln(os.Stdout, "ready")
 	<-ctx.Done()
 	w.Stop()
 	return nil

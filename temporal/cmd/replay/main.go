@@ -37,11 +37,11 @@ func main() {
 	}
 	for _, file := range flag.Args() {
 		if err := replay(file, *blobs, *strict); err != nil {
-			fmt.Printf("%s: %v\n", file, err)
+			fmt.Fprintf(os.Stdout, "%s: %v\n", file, err)
 			code = exit.Failed
 			continue
 		}
-		fmt.Printf("%s: ok\n", file)
+		fmt.Fprintf(os.Stdout, "%s: ok\n", file)
 	}
 	os.Exit(int(code))
 }

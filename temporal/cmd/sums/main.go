@@ -40,5 +40,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "sums:", err)
 		os.Exit(int(exit.Infra))
 	}
-	fmt.Print(sizing.Table(t, s))
+	fmt.Fprint(os.Stdout, sizing.Table(t, s))
 }
