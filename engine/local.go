@@ -181,6 +181,9 @@ func (o *Open) Write(facts ...flow.Fact) ([]event.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(recs) > 0 {
+		o.tail = recs[len(recs)-1]
+	}
 	return recs, indexLedger{o}.Clear(recs)
 }
 
@@ -214,7 +217,13 @@ func (o *Open) Drive(ctx context.Context, hard <-chan struct{}, seen func([]even
 	d := &Driver{
 		Root: o.ID, Tree: o.Tree, Epoch: o.epoch, Log: mailLog{o.run}, Hand: o.hands(),
 		Attach: o.attach, Ledger: indexLedger{o},
-		Self: o.self, Version: o.local.Version, Seen: seen,
+		Self: o.self, Version: o.local.Version,
+		Seen: func(recs []event.Record) {
+			o.tail = recs[len(recs)-1]
+			if seen != nil {
+				seen(recs)
+			}
+		},
 		Clock: NewClock(o.local.Speed, o.last), Asker: o.asker,
 		Park: Park{After: o.local.ParkAfter, Led: o.local.State.WatchLeads},
 	}
@@ -331,7 +340,8 @@ func (o *Open) Close() error {
 // Note keeps how a run stands that is not driven, for whoever lists runs.
 func (o *Open) Note(r belay.RunResult) error { return o.note(o.Tree.Started(), r) }
 
-// note keeps the run's line in the index, for whoever lists runs.
+// note keeps the run's line in the index, for whoever lists runs. A run came to rest when its
+// last record was written.
 func (o *Open) note(e event.RunStarted, r belay.RunResult) error {
 	now := time.Now()
 	sum := journal.Summary{
@@ -342,7 +352,10 @@ func (o *Open) note(e event.RunStarted, r belay.RunResult) error {
 		_, sum.Started = o.Tree.Run(o.ID).Started()
 	}
 	if r.Status.Terminal() {
-		sum.Ended = now
+		sum.Ended = o.tail.At
+	}
+	if r.Status == belay.Held || r.Status == belay.Parked {
+		sum.Updated = o.tail.At
 	}
 	return o.local.State.NoteRun(sum)
 }

@@ -422,13 +422,14 @@ func (s *State) proveArchive(path string, files []archive.File, v *View) (err er
 // unheard wants to know only whether records can be read.
 func unheard([]event.Record) {}
 
-// forget takes a run out of the list of runs: it lies in the archive, or is gone.
+// forget takes a run out of the list of runs, and out of that of sessions: it lies in the archive, or is gone.
 func (s *State) forget(id belay.RunID) error {
 	if err := os.Remove(s.Socket(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unwritten("forget run", s.Socket(id), err)
 	}
 	return s.change("forget run", func(c *sqlite3.Conn) error {
-		return first(run(c, "DELETE FROM runs WHERE id = ?", id), run(c, "DELETE FROM watched WHERE run = ?", id))
+		return errors.Join(run(c, "DELETE FROM runs WHERE id = ?", id), run(c, "DELETE FROM watched WHERE run = ?", id),
+			run(c, "DELETE FROM sessions WHERE run = ?", id))
 	})
 }
 

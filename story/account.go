@@ -121,7 +121,10 @@ func (s *Story) standing(top belay.RunID, f Facts) Standing {
 		w.Status, w.Crashed = belay.Held, false
 	}
 	last := s.Last
-	if end := s.Run(top).Ended; !end.IsZero() {
+	if at := s.Run(top.Root()).Rest; s.Rest != nil && !at.IsZero() {
+		last = at
+	}
+	if end := s.Run(top).Ended; !end.IsZero() && run.Result() != nil { // it may have been opened again since
 		last = end
 	}
 	if s.StoppedBy != "" {

@@ -34,7 +34,9 @@ func (s *Story) add(r event.Record) News {
 	n := News{What: What(r.Event.Kind()), At: r.At, Place: Place{Run: r.Run}}
 	n.Arrival = s.watch.take(n.What, r.Run == s.Root)
 	run := s.run(r.Run)
-	run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunPaused || n.What == RunHeld || n.What == RunParked
+	if run.Rests = n.What == RunEnded || n.What == RunStopped || n.What == RunPaused || n.What == RunHeld || n.What == RunParked; run.Rests {
+		run.Rest = r.At
+	}
 	switch e := r.Event.(type) {
 	case event.AttemptStarted:
 		s.started(&n, e)

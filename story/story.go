@@ -64,6 +64,7 @@ type Story struct {
 // Run is one run of the tree, beside what its fold knows.
 type Run struct {
 	Ended time.Time // when it ended the last time
+	Rest  time.Time // when it came to rest the last time
 	Rests bool      // the last of its own records says that nothing is left to do
 }
 

@@ -21,8 +21,8 @@ func (a *app) attachCommand() *cobra.Command {
 			return a.read(args[0], func(s *runView) error { return a.attach(ctx, s) })
 		})
 	cmd.Long = `attach shows what belay run shows, of a run that another process drives, and ends
-with the exit code of the run. It only reads: Ctrl-C ends attach and leaves the run
-alone.`
+with the exit code of the run. It begins with the last steps that were finished
+before. It only reads: Ctrl-C ends attach and leaves the run alone.`
 	cmd.ValidArgsFunction = a.completeRun
 	return cmd
 }
@@ -39,6 +39,9 @@ func (a *app) attach(ctx context.Context, s *runView) error {
 		tick = screen.Tick
 	}
 	a.say("run %s of recipe %s; Ctrl-C leaves it alone", root, s.Tree.Started().Name)
+	if live.Rest == nil {
+		screen.Before(s.Story)
+	}
 	ctx, at := attend(ctx, tick)
 	lost, err := a.watchRun(ctx, s, live, screen)
 	sig := at.stop()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/pattern"
+	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
 
@@ -89,12 +91,36 @@ func (a *app) completeStep(cmd *cobra.Command, args []string, begun string) ([]s
 	}
 	defer func() { _ = s.close() }() // read only: nothing to lose
 	var ids []string
-	for _, p := range s.steps() {
-		if path := s.pathOf(p); path != "" {
+	steps := s.steps()
+	shown := s.shownPaths(steps)
+	for i, p := range steps {
+		if path := cmp.Or(shown[i], s.pathOf(p)); path != "" {
 			ids = append(ids, string(path)+"\t"+string(p.Phase))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// shownPaths are the names that people read of the steps that are items of a list, as far as
+// a shell needs no quotes for them; "" for all others.
+func (s *runView) shownPaths(steps []story.Placed) []belay.Path {
+	list, times := make([]belay.Path, len(steps)), map[belay.Path]int{}
+	if s.id != s.id.Root() {
+		return list
+	}
+	names := tui.NewNames(s.Tree)
+	for i, p := range steps {
+		if name := names.Of(p.At()); name != p.At().Name() && story.Quote(name) == name {
+			list[i] = belay.Path(name)
+			times[list[i]]++
+		}
+	}
+	for i, name := range list {
+		if _, taken := s.Find(s.id, name); taken || times[name] > 1 {
+			list[i] = ""
+		}
+	}
+	return list
 }
 
 // attemptOf is the number behind the step in the id of a child run.

@@ -92,6 +92,8 @@ func (a *app) workLines(ctx context.Context, o *engine.Open, t *story.Task, kept
 	case t.Pushed != "":
 		lines = append(lines, publishedLines(repo, t)...)
 	case t.Branch == "":
+	case isMerged(ctx, repo, t):
+		lines = append(lines, "nothing is to be merged: what is checked out in "+readable.Clean(repo)+" has the work already")
 	case t.Offered && worktree.HasWork(ctx, repo, t.Branch):
 		lines = append(lines, "to merge the work: "+mergeLine(repo, t.Branch))
 	case t.Offered || !mine || !there(t.Dir):

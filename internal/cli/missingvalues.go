@@ -30,7 +30,7 @@ func (a *app) unmet(spec engine.Spec, name string) error {
 		fmt.Fprintln(a.std.Err, problemText(spec.Set, []recipe.Problem{{
 			File: s.Unmet.File, Line: s.Unmet.Line, Col: s.Unmet.Col, Msg: "step " + s.Step + ": " + s.Problem,
 			Hint: s.Hint,
-		}}, a.errWidth()))
+		}}, a.errWidth(), true))
 	}
 	if bad {
 		return exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/internal/scripted"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 const (
@@ -120,14 +121,39 @@ func (a *app) rehearseAll(ctx context.Context, cmd *cobra.Command, args []string
 	if err != nil {
 		return err
 	}
-	story, err := a.perform(ctx, p, !o.run.json)
+	told, err := a.perform(ctx, p, !o.run.json)
 	if err != nil {
 		return err
 	}
-	if o.script == "" && len(o.inject) == 0 && story.Code != exit.OK && story.Code != exit.Held && p.hasAgents() {
+	if o.script == "" && len(o.inject) == 0 && told.Code != exit.OK && told.Code != exit.Held && p.hasAgents() {
 		a.say("%s", madeUp)
 	}
-	return a.toldStory(story, o.run.json)
+	if text := p.askedWords(&told); text != "" {
+		a.say("hint: %s", text)
+	}
+	return a.toldStory(told, o.run.json)
+}
+
+// askedWords say how to answer what a rehearsal is held for; "" when nothing can be
+// answered that was not.
+func (p *rehearsal) askedWords(s *rehearse.Story) string {
+	text := ""
+	if s == nil {
+		return ""
+	}
+	for _, q := range s.Asks {
+		if s.Code != exit.Held || len(q.Choices) == 0 || p.orders.Answers[q.Step] != "" {
+			continue
+		}
+		text += " --answer " + story.Quote(string(q.Step)) + "=" + story.Quote(q.Choices[0])
+		if len(q.Choices) > 1 {
+			text += " (or " + strings.Join(q.Choices[1:], ", ") + ")"
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return "it waits for a person; to say what that person answers:" + text
 }
 
 // madeUp is said where a good day fails whose agents nobody has written a script for.

@@ -99,7 +99,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	if ctx.Err() != nil {
 		return exit.New(exit.Terminated, "rehearse", context.Cause(ctx), "")
 	}
-	return a.matrixTold(cells, played, time.Since(began), o)
+	return a.matrixTold(cells, plays, played, time.Since(began), o)
 }
 
 // makeTemplate makes what the folders of its cells are copied from.
@@ -120,7 +120,7 @@ func playsAgents(cells []rehearse.Cell, recipe string) bool {
 }
 
 // matrixTold prints a matrix and says how the command ends.
-func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, o rehearseOptions) error {
+func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, played int, took time.Duration, o rehearseOptions) error {
 	asJSON := o.run.json
 	bad, open, missed := 0, 0, 0
 	hint := ""
@@ -130,7 +130,9 @@ func (a *app) matrixTold(cells []rehearse.Cell, played int, took time.Duration, 
 		}
 		if c.Bad && c.Fault == "" && c.Word != "error" {
 			hint = "make the good day reach its goal first: see it with belay rehearse " + c.Recipe + ", and say what its agents do with --script"
-			if o.script == "" && !asJSON && playsAgents(cells, c.Recipe) {
+			if text := plays[c.Recipe].askedWords(c.Story); text != "" {
+				hint = text
+			} else if o.script == "" && !asJSON && playsAgents(cells, c.Recipe) {
 				a.say("%s", madeUp)
 			}
 		}

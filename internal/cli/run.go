@@ -303,11 +303,11 @@ func (a *app) load(shelf library.Shelf, name string) (*library.Set, error) {
 	if err != nil {
 		return nil, invalid("", typed(err), "")
 	}
-	if text := problemText(set, set.Problems, a.errWidth()); text != "" && (set.Errors() || !a.quiet) {
+	if text := problemText(set, set.Problems, a.errWidth(), a.verbose); text != "" && (set.Errors() || !a.quiet) {
 		fmt.Fprintln(a.std.Err, text)
 	}
 	if set.Errors() || set.Root == nil {
-		return nil, exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), "nothing was started")
+		return nil, exit.New(exit.Invalid, "", errors.New("the recipe "+name+" cannot be run"), joined([]string{"nothing was started", compatHint(shelf, name, set.Problems)}, "; "))
 	}
 	return set, nil
 }

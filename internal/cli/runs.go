@@ -172,7 +172,7 @@ func (l runLine) mended(st *journal.State, beat journal.Beat) runLine {
 		l.Until = p.Until
 	}
 	if res.Status.Terminal() {
-		l.Ended = s.Last
+		l.Ended = s.Run(s.Root).Ended
 	}
 	return l
 }
@@ -286,6 +286,8 @@ func (l runLine) row(sum journal.Summary, now time.Time, name string) []string {
 		case !end.IsZero():
 		case l.Pid != 0:
 			end = now
+		case l.Status == belay.Held || l.Status == belay.Parked:
+			end = sum.Updated // when it came to rest
 		default:
 			end = sum.Beat.At
 		}

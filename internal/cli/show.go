@@ -70,10 +70,6 @@ func (a *app) show(s *runView, step []string, o showOptions) error {
 func (a *app) showRun(s *runView) {
 	run := s.Tree.Run(s.id)
 	started, begun := run.Started()
-	end := s.Last
-	if s.Tree.Status() == belay.Running && !s.crashed() {
-		end = time.Now()
-	}
 	status := s.standing()
 	if res := run.Result(); s.id != s.id.Root() && res != nil {
 		status = string(res.Status)
@@ -84,7 +80,7 @@ func (a *app) showRun(s *runView) {
 		{"task", ""},
 		{"status", status},
 		{"started", begun.Local().Format(time.DateTime)},
-		{"elapsed", readable.Took(end.Sub(begun))},
+		{"elapsed", readable.Took(s.Account(s.id, s.facts(time.Now())).Wall)},
 		{"dir", readable.Clean(started.Dir)},
 	}
 	acc := s.Account(s.id.Root(), s.facts(time.Now()))

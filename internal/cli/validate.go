@@ -154,16 +154,21 @@ func (a *app) validateOne(ctx context.Context, shelf library.Shelf, path string,
 	if set.Root != nil {
 		sum.Steps = len(set.Root.Steps)
 	}
-	switch text := problemText(set, set.Problems, a.outWidth()); {
+	switch text := problemText(set, set.Problems, a.outWidth(), a.verbose); {
 	case o.json:
 		a.object(sum)
 	case o.github:
 	case text != "":
 		a.out.raw(text)
 	}
-	if sum.OK && !o.json && !o.github {
+	if o.json || o.github {
+		return sum.OK
+	}
+	if sum.OK {
 		a.tellPlaces(ctx, set, path)
 		a.out.line("%s: ok: %s", path, readable.Many(sum.Steps, "step"))
+	} else if text := compatHint(shelf, path, set.Problems); text != "" {
+		a.out.line("hint: %s", text)
 	}
 	return sum.OK
 }

@@ -137,7 +137,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
 		Waits: waitings(acc.Asked, name),
 	}
-	w.Task, w.refused = taskFacts(acc.Task), acc.Refused
+	w.Task, w.refused = s.taskFacts(ctx, acc.Task), acc.Refused
 	if s.id == s.id.Root() {
 		w.Beside = story.BesideOf(s.Tree, acc.Task)
 	}

@@ -119,6 +119,7 @@ func (w *whyFacts) next(n story.Next) whyNext {
 	}
 	switch {
 	case branch == "":
+	case n.Advice == story.Nothing && w.Task.Merged:
 	case n.Advice == story.Nothing:
 		next.Commands = append(next.Commands, mergeLine(w.Work.Dir, branch))
 	case n.Advice == story.StartAgain, n.Advice == story.AddChecks:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
 
@@ -46,6 +47,8 @@ func (t takenFor) words() string {
 // goodEnd says what kind of a good end it is.
 func (w *whyFacts) goodEnd() string {
 	switch {
+	case w.Task != nil && w.Task.Merged:
+		return "nothing: what is checked out in " + readable.Clean(w.Work.Dir) + " has the work already"
 	case w.Task != nil && w.Task.Branch != "":
 		return "merge the work"
 	case w.Task != nil:

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
 )
 
 // whyTask is what a run of belay do is about, and what became of each criterion.
@@ -20,11 +22,12 @@ type whyTask struct {
 	Best     int                   `json:"best_round,omitempty"`
 	Answer   string                `json:"answer,omitempty"`
 	Branch   string                `json:"branch,omitempty"` // that the result is on
+	Merged   bool                  `json:"merged,omitempty"` // what is checked out where the run was started has the result
 
 	of *story.Task
 }
 
-func taskFacts(t *story.Task) *whyTask {
+func (s *runView) taskFacts(ctx context.Context, t *story.Task) *whyTask {
 	if t == nil {
 		return nil
 	}
@@ -32,7 +35,17 @@ func taskFacts(t *story.Task) *whyTask {
 	if there(t.Dir) {
 		w.Branch = t.Branch
 	}
+	if w.Branch != "" && s.lies == nil {
+		ctx, cancel := context.WithTimeout(ctx, lookWithin)
+		defer cancel()
+		w.Merged = isMerged(ctx, s.Tree.Started().Dir, t)
+	}
 	return w
+}
+
+// isMerged tells whether the result of a task is in what is checked out in a directory.
+func isMerged(ctx context.Context, dir string, t *story.Task) bool {
+	return t.Offered && t.Commit != "" && worktree.Contains(ctx, dir, t.Commit, "HEAD")
 }
 
 // taskPart is the task, its criteria, and why those are not met that are not.

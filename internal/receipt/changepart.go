@@ -18,9 +18,12 @@ func (r *Receipt) changesPart(p *page) {
 		return
 	}
 	if len(c.Trees) == 0 {
-		what := "No change is left."
-		if len(c.Merges) > 0 {
+		what := "No agent left a change."
+		switch {
+		case len(c.Merges) > 0:
 			what = "The work of isolated steps is merged into the directory."
+		case r.Cost.Starts == 0:
+			what = "No agent was started."
 		}
 		p.line("%s Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.", what)
 		r.besideWords(p)
@@ -40,9 +43,13 @@ func (r *Receipt) changesPart(p *page) {
 		return
 	}
 	p.line("")
+	nobody := "no agent: a shell step, or somebody else"
+	if c.unnamed {
+		nobody = "unknown"
+	}
 	rows := [][]string{{"file", "change", "lines", "step"}}
 	for _, f := range c.List {
-		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), p.plain(cmp.Or(strings.Join(f.Steps, ", "), "unknown"))}
+		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), p.plain(cmp.Or(strings.Join(f.Steps, ", "), nobody))}
 		if f.Change == "" {
 			row[1], row[2] = "changed", "not counted"
 		}

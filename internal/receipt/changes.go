@@ -36,7 +36,8 @@ type Changes struct {
 
 	Apart []string `json:"apart,omitempty"` // worktrees, or branches, of workstreams whose work is not in the result
 
-	looked bool // at the tree of the run
+	looked  bool // at the tree of the run
+	unnamed bool // an agent changed more files than are named
 }
 
 // File is a changed file.
@@ -133,6 +134,7 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 		}
 	}
 	c.Files = len(c.List) + unnamed
+	c.unnamed = slices.ContainsFunc(all, func(ch story.Change) bool { return ch.Files > len(ch.Changed) })
 	for _, p := range m.acc.Steps {
 		if w := m.Merged(p.At()); w != nil && w.Outcome == effect.MergeDone {
 			c.Merges = append(c.Merges, MergedIn{p.At().Name(), *w})

@@ -397,7 +397,7 @@ func (r *Receipt) commandsPart(p *page) {
 		p.line("- %s", p.plain(n))
 	}
 	if len(r.Undo)+len(r.NoUndo) == 0 {
-		p.line("Nothing is left to undo.")
+		p.line("Nothing that Belay saw is left to undo.")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/library"
+	"github.com/belay-run/belay/story"
 )
 
 // Answers are what a person says in a rehearsal, by the step that asks. One whose
@@ -50,6 +51,46 @@ func choicesOf(set *library.Set, p belay.Path) (choices []string, found bool) {
 		}
 	}
 	return choices, found
+}
+
+// Asked is what a person is asked, as --answer names it.
+type Asked struct {
+	Step    belay.Path `json:"step"`
+	Choices []string   `json:"choices"`
+}
+
+// asked are the questions that are open at the end and that --answer can answer, each step
+// once.
+func asked(st *story.Story, targets []Target) (list []Asked) {
+	open := map[string]*story.Decision{}
+	var order []string
+	for i := range st.News {
+		d := st.News[i].Decision
+		switch {
+		case d == nil || d.Item == "":
+		case d.What == story.ItemOpened && d.About != event.ItemInput:
+			order, open[string(d.Run)+d.Item] = append(order, string(d.Run)+d.Item), d
+		case d.What == story.ItemAnswered || d.What == story.ItemExpired:
+			delete(open, string(d.Run)+d.Item)
+		}
+	}
+	known := func(p belay.Path) bool {
+		return slices.ContainsFunc(targets, func(t Target) bool { return t.Step == p })
+	}
+	for _, key := range order {
+		d := open[key]
+		if d == nil {
+			continue
+		}
+		step := d.Path
+		if up, ok := d.Run.Parent(); ok && !known(step) {
+			step = up.Path // an item of a list: the step that has the list is named
+		}
+		if !slices.ContainsFunc(list, func(a Asked) bool { return a.Step == step }) {
+			list = append(list, Asked{step, d.Choices})
+		}
+	}
+	return list
 }
 
 // First takes the timeouts from the steps that have an answer: in a rehearsal time

@@ -130,6 +130,8 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 		c.Word = NotHit
 	case s.claimed():
 		c.Word = "claim"
+	case s.onWord():
+		c.Word = "person"
 	case s.Code == exit.OK && c.lost(s):
 		c.Word = "optional"
 	case s.Code == exit.OK:
@@ -230,6 +232,7 @@ var meanings = []struct{ word, means string }{
 	{okWord, "the run ended well, and the step was done"},
 	{"optional", "the run ended well without the step, which is optional"},
 	{"claim", "the run ended well on a claim that nothing checks"},
+	{"person", "the run ended well because a person said that the work is there (--answer STEP=done)"},
 	{"held", "the run is held for a person"},
 	{"FALSE", "the run ended well, and nobody did the work"},
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/story"
@@ -113,6 +114,25 @@ func within(p place) map[belay.Key]bool {
 func (b *book) proven() bool {
 	for _, a := range b.mine {
 		if a.Role == belay.RoleMain && b.hits(a) && b.doneBy(at(a)) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// onWord tells whether a person said of each step that had the fault, and that no attempt
+// did, that its work is there.
+func (b *book) onWord(st *story.Story) bool {
+	var said []string
+	for i := range st.News {
+		if d := st.News[i].Decision; d != nil && d.What == story.ItemAnswered && d.About == event.ItemHeld && d.Choice == event.ChoiceDone {
+			said = append(said, group(place{run: d.Run, path: d.Path}))
+		}
+	}
+	for _, a := range b.mine {
+		mine := group(at(a))
+		if a.Role == belay.RoleMain && b.hits(a) && b.doneBy(at(a)) == "" &&
+			!slices.ContainsFunc(said, func(g string) bool { return g == mine || strings.HasPrefix(mine, g+"/") }) {
 			return false
 		}
 	}

@@ -22,6 +22,7 @@ type Story struct {
 	Kills   int           `json:"kills,omitempty"`
 	Took    time.Duration `json:"took"`
 	Faults  []Told        `json:"faults,omitempty"`
+	Asks    []Asked       `json:"asks,omitempty"` // what a person is asked when it is held
 	Kept    string        `json:"kept,omitempty"` // the folder that was kept
 }
 
@@ -33,6 +34,7 @@ type Told struct {
 	Good       string `json:"good,omitempty"`       // an attempt that did the work all the same
 	False      bool   `json:"false,omitempty"`      // the run ended in 0, and nobody did the work
 	Unverified bool   `json:"unverified,omitempty"` // a claim was taken where there is nothing to check
+	OnWord     bool   `json:"on_word,omitempty"`    // a person said that the work is there
 	Missed     bool   `json:"missed,omitempty"`     // the step ran, and what was to happen to it did not
 }
 
@@ -61,7 +63,7 @@ func Tell(name string, st *story.Story, targets []Target, faults []Injection, en
 	if st.Rest != nil {
 		s.Status, s.Reason = st.Rest.Status, st.Rest.Reason
 	}
-	s.Took = st.Last.Sub(st.News[0].At)
+	s.Took, s.Asks = st.Last.Sub(st.News[0].At), asked(st, targets)
 	for _, in := range faults {
 		t, err := Find(targets, in)
 		if err != nil {
@@ -72,7 +74,8 @@ func Tell(name string, st *story.Story, targets []Target, faults []Injection, en
 		told.False = end.Code == exit.OK && !end.Endless && len(told.Hits) > 0 && !in.Fault.works() &&
 			!b.excused(targets) && !b.proven()
 		told.Unverified = told.False && t.takesClaims(in.Fault)
-		told.False = told.False && !told.Unverified
+		told.OnWord = told.False && !told.Unverified && b.onWord(st)
+		told.False = told.False && !told.Unverified && !told.OnWord
 		told.Missed = in.Fault == Kill9 && len(told.Hits) > 0 && end.Kills == 0
 		s.Faults = append(s.Faults, told)
 	}
@@ -92,6 +95,11 @@ func (s Story) Missed() bool {
 // claimed tells whether words were taken for work, where only words are wanted.
 func (s Story) claimed() bool {
 	return slices.ContainsFunc(s.Faults, func(t Told) bool { return t.Unverified })
+}
+
+// onWord tells whether the run ended well because a person said that work is there.
+func (s Story) onWord() bool {
+	return slices.ContainsFunc(s.Faults, func(t Told) bool { return t.OnWord })
 }
 
 // Lines are the story for people.
@@ -135,6 +143,8 @@ func (t Told) lines() []string {
 		lines = append(lines, "    FALSE SUCCESS: the run ended in 0, and no attempt did the work")
 	case t.Unverified:
 		lines = append(lines, "    a claim was taken: there is nothing to check it by; give the step an expect: or a verify:")
+	case t.OnWord:
+		lines = append(lines, "    taken on the word of the person who answered done; nobody checked it")
 	case t.Good != "":
 		lines = append(lines, "    done by "+t.Good)
 	default:
