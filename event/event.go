@@ -91,7 +91,10 @@ type RunAttached struct {
 	Containment int    `json:"containment"`    // how well descendants are held; see proc.Level
 	Host        string `json:"host,omitempty"` // where the attempts are made, by a driver that has several hosts
 	Lost        string `json:"lost,omitempty"` // the host that had the run before, and is given up
-	From        string `json:"from,omitempty"` // the snapshot that the run goes on from here; "" = its files are here
+	From        string `json:"from,omitempty"` // the snapshot, or commit, that the run goes on from here; "" = its files are here
+
+	Clone string `json:"clone,omitempty"` // the repository of which the host made the checkout of the run, at From
+	Dir   string `json:"dir,omitempty"`   // the checkout on the host, where it has one of its own there
 }
 
 // RunReopened says that a person asked an ended run to go on.

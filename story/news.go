@@ -1,6 +1,7 @@
 package story
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -195,10 +196,34 @@ func (s *Story) Moved() *Driver {
 // Words say from where and to where the run moved.
 func (d Driver) Words() string {
 	text := "host " + d.Lost + " was lost; it went on on " + d.Host
-	if d.From != "" {
+	switch {
+	case d.Clone != "":
+		text += ", in a new clone: what its steps had done to files is not there"
+	case d.From != "":
 		text += ", from snapshot " + d.From[:min(12, len(d.From))]
 	}
 	return text
+}
+
+// Housed is the last driver whose host has a checkout of its own for the run; nil = the
+// run is where it was started.
+func (s *Story) Housed() *Driver {
+	for i := len(s.Drivers) - 1; i >= 0; i-- {
+		if s.Drivers[i].Dir != "" {
+			return &s.Drivers[i]
+		}
+	}
+	return nil
+}
+
+// Cloned says what the checkout of the run was made of; "" = it was not cloned.
+func (s *Story) Cloned() string {
+	for i := len(s.Drivers) - 1; i >= 0; i-- {
+		if d := s.Drivers[i]; d.Clone != "" {
+			return fmt.Sprintf("commit %s of %s; nothing of it is pushed unless a step does", d.From[:min(12, len(d.From))], d.Clone)
+		}
+	}
+	return ""
 }
 
 // Takeovers are the drivers that went on after another had died.

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/fault"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/worktree"
@@ -27,6 +29,9 @@ type Carry struct {
 	Folder string `json:"folder"` // of the run, as its records have it
 	Snap   Snap   `json:"snap"`   // the last that is on the remote
 	Behind string `json:"behind,omitempty"`
+
+	Clone  Cloned `json:"clone,omitempty"`
+	Branch string `json:"branch,omitempty"` // of a clone: what is checked out at the commit; "" = none
 }
 
 // Snap names one snapshot of the files of a run.
@@ -88,6 +93,10 @@ func (p *place) housed(ctx context.Context) error {
 		return err
 	}
 	p.folder = filepath.Join(root, below)
+	if c.Clone == CloneAway && !(worktree.Fetched{Dir: p.checkout()}).Made() && p.host.has(ctx, c.Dir, c) == nil {
+		p.here = true
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.homes = homes{{c.Folder, p.folder}, {c.Top, p.checkout()}}
@@ -107,7 +116,7 @@ func (p *place) where() homes {
 // settle makes the files of the run be there. After the loss of another host, what is here
 // from an earlier time is set aside, and the last snapshot counts.
 func (p *place) settle(ctx context.Context, in AttachIn) error {
-	if in.Carry == nil {
+	if in.Carry == nil || p.here {
 		return nil
 	}
 	u := worktree.Unpack{
@@ -122,6 +131,9 @@ func (p *place) settle(ctx context.Context, in AttachIn) error {
 				return fmt.Errorf("set aside the files of an earlier time: %w", err)
 			}
 		}
+	}
+	if in.Carry.Clone != "" {
+		return p.clone(ctx, in.Carry)
 	}
 	ctx, cancel := context.WithTimeout(ctx, carryWithin)
 	defer cancel()
@@ -159,7 +171,7 @@ func (p *place) snapshot(ctx context.Context, to *Carry, epoch int64) (*Snap, st
 		err = c.Push(ctx, to.Remote, id)
 	}
 	if err != nil {
-		return nil, err.Error()
+		return nil, worktree.Bare(err.Error())
 	}
 	s.Commit, p.last, p.pushed = id, id, p.pushed+1
 	return &s, ""
@@ -218,23 +230,31 @@ func (p *place) recount() error {
 	return nil
 }
 
-// carried pushes the directory of a new run, as it is, for the hosts.
-func (e *Engine) carried(ctx context.Context, c engine.Copy, dir string) (*Carry, error) {
+// carried says how the directory of a new run gets to its host, and pushes it where that
+// is wanted. Without a way it says why.
+func (e *Engine) carried(ctx context.Context, c engine.Copy, dir string) (got *Carry, stays string, err error) {
 	if e.Snapshots == "" {
-		return nil, nil
+		return e.cloned(ctx, c, dir)
 	}
 	below, err := worktree.Prefix(ctx, dir)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it is in no repository: the run stays where the directory is
+		return nil, "", nil //nolint:nilerr // it is in no repository: the run stays where the directory is
 	}
-	got := &Carry{
+	got = &Carry{
 		Remote: worktree.RemoteURL(ctx, dir, e.Snapshots), Dir: dir, Top: worktree.Whole(dir), Below: below, Folder: string(c.Folder()),
 		Snap: Snap{Ref: worktree.CarryRef(c.ID(), "start")},
+	}
+	to := got.Remote
+	if strings.Contains(to, "://") { // here the access that is in a URL may be used
+		to = e.Snapshots
 	}
 	w := c.Carry(dir)
 	w.Ref = got.Snap.Ref
 	if got.Snap.Commit, err = w.Pack(ctx); err == nil {
-		err = errors.Join(w.Push(ctx, got.Remote, got.Snap.Commit), w.Forget(ctx))
+		err = errors.Join(w.Push(ctx, to, got.Snap.Commit), w.Forget(ctx))
 	}
-	return got, err
+	if err != nil {
+		err = exit.New(exit.Infra, "push the directory of the run", err, "check --snapshots-to: it has to be a remote of git that this machine and all workers can write to")
+	}
+	return got, "", err
 }

@@ -29,6 +29,9 @@ type Engine struct {
 	Labels    []string      // what that worker has to be good for, beside what the recipe says
 	Lost      time.Duration // of new runs: a host that says nothing for so long is given up; 0 = it is waited for
 	Snapshots string        // of new runs: a remote of git, to which their files are pushed; "" = none
+	CloneFrom string        // of new runs: a remote of git, from which they are cloned; "" = origin, by hosts that do not have the directory; none = by nobody
+	Near      string        // of new runs: the worker of this machine, if it has one
+	Say       func(string)  // tells something to who starts a run; nil = nobody is told
 	Moves     bool          // runs that go on do so on another host than the one that was given up
 	Every     int           // of tests: see Start
 }
@@ -138,9 +141,10 @@ func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 		return err
 	}
 	if len(s.Records) == 0 {
-		if s.Carry, err = e.carried(ctx, c, p.Started.Dir); err != nil {
-			return exit.New(exit.Infra, "push the directory of the run", err, "check --snapshots-to: it has to be a remote of git that this machine and all workers can write to")
+		if s.Carry, s.Stays, err = e.carried(ctx, c, p.Started.Dir); err != nil {
+			return err
 		}
+		s.Near = e.Near
 	}
 	reuse := enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE // one that goes on
 	if len(s.Records) == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -65,20 +64,13 @@ func (h *Host) known(root belay.RunID) *place {
 }
 
 // Place gives a tree a place on this host.
-func (h *Host) Place(_ context.Context, in PlaceIn) (Placed, error) {
+func (h *Host) Place(ctx context.Context, in PlaceIn) (Placed, error) {
 	for _, label := range in.Labels {
 		if !slices.Contains(h.Labels, label) {
 			return Placed{}, h.cannot(fmt.Errorf("it has no label %s", label))
 		}
 	}
-	if in.Dir == "" {
-		return Placed{Host: h.Name}, nil
-	}
-	info, err := os.Stat(in.Dir)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no directory", in.Dir)
-	}
-	if err != nil { // another host may have it
+	if err := h.fits(ctx, in); err != nil { // another host may have it
 		return Placed{}, h.cannot(err)
 	}
 	return Placed{Host: h.Name}, nil
@@ -121,7 +113,7 @@ func (h *Host) Do(ctx context.Context, in DoIn) (Done, error) {
 		return Done{}, err
 	}
 	var done Done
-	if in.Carry != nil && changed(facts) {
+	if in.Carry.pushes() && changed(facts) {
 		done.Snap, done.Behind = p.snapshot(ctx, in.Carry, in.Epoch)
 	}
 	done.Facts, err = rehomed(p.where().back(), pack(facts))
@@ -196,7 +188,7 @@ func (h *Host) Keep(ctx context.Context, in KeepIn) error {
 	if err := p.sync(ctx); err != nil {
 		return err
 	}
-	if in.End && carry != nil {
+	if in.End && carry.pushes() {
 		if err := p.deliver(ctx, carry); err != nil {
 			activity.GetLogger(ctx).Warn("what a run made was not pushed", "run", in.Root, "error", err)
 		}
@@ -308,6 +300,8 @@ type place struct {
 	run   *engine.Open
 
 	folder string // of the run, where its files are by themselves; set with the first open
+	here   bool   // it could be cloned, and its directory is here
+	made   bool   // its checkout was made for this driver
 
 	packing sync.Mutex // owns both below
 	last    string     // the snapshot that was pushed last

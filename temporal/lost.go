@@ -98,7 +98,7 @@ func (w *drive) there(ctx workflow.Context) bool {
 // missed is what follows when nobody takes an attach: the host is lost. Where all that is
 // on record is on a remote, too, the run goes on elsewhere; else a person is asked.
 func (w *drive) missed(ctx workflow.Context) error {
-	if c := w.in.Carry; c != nil && c.Behind == "" {
+	if c := w.in.Carry; c.pushes() && c.Behind == "" {
 		w.move, w.goes = true, true
 		return nil
 	}
@@ -122,7 +122,11 @@ func (w *drive) missed(ctx workflow.Context) error {
 // sentence says to a person what is wrong, and what to type.
 func (w *drive) sentence() string {
 	why, from := "and what it did is nowhere else, as the run was started without --snapshots-to", "on another host that has its directory"
-	if c := w.in.Carry; c != nil {
+	switch c := w.in.Carry; {
+	case c == nil:
+	case c.Clone != "":
+		why, from = "and what it did is nowhere else, as nothing of it was pushed", fmt.Sprintf("on another host and from commit %.12s, without what its steps did to files", c.Snap.Commit)
+	default:
 		why, from = "and its last work is nowhere else, as it could not be pushed ("+c.Behind+")", "on another host and from what was pushed before"
 	}
 	return fmt.Sprintf("host %s has not answered for %s, %s. The run goes on by itself when the host is there again. "+
@@ -137,7 +141,7 @@ type pushed struct {
 
 // carried takes in what is on the remote. What comes late is of an earlier time.
 func (w *drive) carried(p pushed) {
-	if w.in.Carry == nil || p.snap == nil && p.behind == "" {
+	if !w.in.Carry.pushes() || p.snap == nil && p.behind == "" {
 		return
 	}
 	c := *w.in.Carry // the one that was given to activities stays as it was
@@ -157,7 +161,7 @@ func (w *drive) from() string {
 
 // dir is the directory that the host of the run has to have; "" = any will do.
 func (w *drive) dir() string {
-	if w.in.Carry != nil {
+	if w.in.Carry.housed() {
 		return ""
 	}
 	return w.parcel.Started.Dir
@@ -203,12 +207,19 @@ func (w *drive) reached(ctx workflow.Context, epoch int64) int64 {
 
 // wanting says what host a run waits for.
 func (w *drive) wanting() string {
-	text := "a worker"
+	labels := ""
 	if len(w.in.Labels) > 0 {
-		text += " with the labels " + strings.Join(w.in.Labels, ", ")
+		labels = " with the labels " + strings.Join(w.in.Labels, ", ")
 	}
-	if dir := w.dir(); dir != "" {
-		text += " that has " + dir
+	switch c := w.in.Carry; { // it is cut where a beat has no room for more
+	case c.pushes():
+		return "a worker" + labels
+	case c != nil && c.Clone == CloneAlways:
+		return "a worker" + labels + " that can clone " + c.Remote
+	case c != nil:
+		return "a worker" + labels + " that has its directory, or can clone it"
+	case w.in.Stays != "":
+		return "a worker that has its directory, as " + w.in.Stays + labels
 	}
-	return text
+	return "a worker" + labels + " that has " + w.dir()
 }

@@ -36,7 +36,14 @@ func (p *place) attach(ctx context.Context, in AttachIn) (Attached, error) {
 		return Attached{}, err
 	}
 	got, err := p.take(ctx, in)
-	if err == nil && in.Carry != nil && changed(got.Facts.unpack()) {
+	if err == nil {
+		got.Here = p.here
+		if in.Carry != nil && !p.here {
+			got.Dir = p.checkout()
+		}
+		got.Made, p.made = p.made, false
+	}
+	if err == nil && in.Carry.pushes() && changed(got.Facts.unpack()) {
 		got.Snap, got.Behind = p.snapshot(ctx, in.Carry, in.Epoch)
 	}
 	if err == nil {

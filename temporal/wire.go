@@ -57,6 +57,8 @@ type Start struct {
 	Goes    bool           `json:"goes,omitempty"`    // it went on from another history, and nobody asked for it
 	Lost    time.Duration  `json:"lost,omitempty"`    // a host that says nothing for so long is given up; 0 = it is waited for
 	Carry   *Carry         `json:"carry,omitempty"`   // nil = its files are where they are
+	Stays   string         `json:"stays,omitempty"`   // why that is so
+	Near    string         `json:"near,omitempty"`    // the worker that is asked first whether it has the directory
 	Every   int            `json:"every,omitempty"`   // of tests: a new history after the ends of so many attempts
 }
 
@@ -95,6 +97,7 @@ type PlaceIn struct {
 	Dir  string      `json:"dir"` // it must be there; "" = any will do
 
 	Labels []string `json:"labels,omitempty"` // that the host must have
+	Carry  *Carry   `json:"carry,omitempty"`  // of a run that can be cloned
 }
 
 // Placed is the host that takes it.
@@ -121,6 +124,9 @@ type Attached struct {
 	Containment int         `json:"containment"`
 	Snap        *Snap       `json:"snap,omitempty"` // as in Done
 	Behind      string      `json:"behind,omitempty"`
+	Here        bool        `json:"here,omitempty"` // the directory is used that is here, and nothing was cloned
+	Made        bool        `json:"made,omitempty"` // the checkout of the run was cloned just now
+	Dir         string      `json:"dir,omitempty"`  // of the checkout
 }
 
 // DoIn is one attempt.

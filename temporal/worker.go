@@ -116,7 +116,7 @@ func (w Worker) workers(h *Host) []worker.Worker {
 	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{
 		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second,
 	})
-	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account, "Here": h.Here} {
+	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account, "Here": h.Here, "Place": h.Place} {
 		control.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 	return append(all, flows, control)

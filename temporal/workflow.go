@@ -187,12 +187,35 @@ func (w *drive) place(ctx workflow.Context) error {
 	})
 	var got Placed
 	w.waits = w.wanting()
-	if err := workflow.ExecuteActivity(ctx, "Place", PlaceIn{Root: w.in.Run, Dir: w.dir(), Labels: w.in.Labels}).Get(ctx, &got); err != nil {
-		return fmt.Errorf("place the run: %w", err)
+	in := PlaceIn{Root: w.in.Run, Dir: w.dir(), Labels: w.in.Labels}
+	if c := w.in.Carry; c != nil && c.Clone != "" {
+		in.Carry = c
+	}
+	if got.Host = w.near(ctx, in); got.Host == "" {
+		if err := workflow.ExecuteActivity(ctx, "Place", in).Get(ctx, &got); err != nil {
+			return fmt.Errorf("place the run: %w", err)
+		}
 	}
 	w.waits = ""
 	w.in.Host = got.Host
 	return nil
+}
+
+// near asks the worker of the client's own machine first, where others could clone what it
+// may have. "" = there is none, or it cannot have the run.
+func (w *drive) near(ctx workflow.Context, in PlaceIn) string {
+	if w.in.Near == "" || in.Carry == nil || in.Carry.Clone != CloneAway {
+		return ""
+	}
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: controlQueue(w.in.Near), ScheduleToStartTimeout: nearWithin, StartToCloseTimeout: reachWithin,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	var got Placed
+	if workflow.ExecuteActivity(ctx, "Place", in).Get(ctx, &got) != nil {
+		return ""
+	}
+	return got.Host
 }
 
 // rests lets those finish who wait for an answer, and tells whether nothing came in
@@ -292,19 +315,25 @@ func (w *drive) attach(ctx workflow.Context) error {
 	w.needed = w.tree.Trees() // the host gives all others back
 	in := AttachIn{Root: w.in.Run, Epoch: w.epoch, Open: w.tree.Open(), Lost: w.lost, Carry: w.in.Carry, Lease: w.in.lease(), Last: prev(w.recs, int64(len(w.recs)))}
 	var got Attached
-	err := workflow.ExecuteActivity(w.control(ctx, 2*time.Minute), "Attach", in).Get(ctx, &got)
+	within := 2 * time.Minute
+	if in.Carry != nil { // its files may have to be brought there
+		within = cloneWithin + carryWithin
+	}
+	err := workflow.ExecuteActivity(w.control(ctx, within), "Attach", in).Get(ctx, &got)
 	if unpolled(err) {
 		w.wanted = append(first, w.wanted...)
 		return w.missed(ctx)
+	}
+	if why := w.uncloned(err); why != "" {
+		w.wanted = append(first, w.wanted...)
+		return w.take(ctx, []flow.Fact{{Run: w.in.Run, Event: event.RunHeld{Why: why}}}, true)
 	}
 	if err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
 	w.held = true
-	facts := []flow.Fact{{Run: w.in.Run, Event: event.RunAttached{
-		Epoch: w.epoch, Version: w.version, Start: w.in.Drives, Boot: "temporal", Containment: got.Containment,
-		Host: w.in.Host, Lost: w.lost, From: w.from(),
-	}}}
+	w.settled(got)
+	facts := []flow.Fact{{Run: w.in.Run, Event: w.attached(got)}}
 	w.carried(pushed{got.Snap, got.Behind})
 	w.away = away{}
 	facts = append(facts, got.Facts.unpack()...)

@@ -280,12 +280,3 @@ func (c Carry) Deliver(ctx context.Context, remote, commit string) error {
 func CarryRef(run belay.RunID, name string) string {
 	return refRoot + refPart(string(run)) + "/" + refPart(name)
 }
-
-// RemoteURL is where a remote of a repository lies; a URL, or a path, is itself.
-func RemoteURL(ctx context.Context, dir, remote string) string {
-	g := git{dir: dir}
-	if url, err := g.line(ctx, "config", "--get", "remote."+remote+".url"); err == nil && url != "" {
-		return url
-	}
-	return remote
-}

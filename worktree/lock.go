@@ -26,12 +26,17 @@ const (
 // It goes away with the process. The file stays: a lock on a removed file locks
 // nobody out.
 func lock(ctx context.Context, common string) (func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	return lockSoon(ctx, common)
+}
+
+// lockSoon is lock for who waits as long as the context lets it.
+func lockSoon(ctx context.Context, common string) (func(), error) {
 	f, err := os.OpenFile(filepath.Join(common, LockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the repository's lock: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {

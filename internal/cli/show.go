@@ -99,9 +99,7 @@ func (a *app) showRun(s *runView) {
 	if why := s.Tree.HeldFor(); why != "" {
 		head = append(head, []string{"held", readable.Clean(why)})
 	}
-	if moved := s.Moved(); moved != nil {
-		head = append(head, []string{"moved", readable.Clean(moved.Words()) + " at " + moved.At.Local().Format(time.DateTime)})
-	}
+	head = append(head, s.hostRows()...)
 	if starts, used := s.Tree.Spent(); starts > 0 {
 		head = append(head, []string{"agents", strings.TrimSuffix(fmt.Sprintf("%s, %s", readable.Many(starts, "start"), readable.Used(used)), ", ")})
 	}
@@ -143,6 +141,21 @@ const notFinished = "not finished"
 
 // resultWidth is how much of a result is shown in the table.
 const resultWidth = 100
+
+// hostRows say on what host the files of the run are, where that is not the one that
+// shows it.
+func (s *runView) hostRows() (rows [][]string) {
+	if moved := s.Moved(); moved != nil {
+		rows = append(rows, []string{"moved", readable.Clean(moved.Words()) + " at " + moved.At.Local().Format(time.DateTime)})
+	}
+	if d := s.Housed(); d != nil {
+		rows = append(rows, []string{"files", readable.Clean(d.Dir + " on host " + d.Host)})
+	}
+	if from := s.Cloned(); from != "" {
+		rows = append(rows, []string{"cloned", readable.Clean(from)})
+	}
+	return rows
+}
 
 func stepRow(p story.Placed, name string, over bool, agent string) []string {
 	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))

@@ -74,6 +74,9 @@ func (r *Receipt) head(p *page) {
 	}
 	p.line("- directory: %s", code(r.Dir))
 	p.line("- started %s, %s after %s%s", stamp(r.Started), ended(r), readable.Took(time.Duration(r.Cost.WallMS)*time.Millisecond), rest)
+	if h := r.Housed; h != nil {
+		p.line("- files: %s on host %s%s; %s", code(h.Dir), p.plain(h.Host), prefixed(", a clone of ", p.plain(h.Clone)), h.lacks())
+	}
 	if r.Died > 0 {
 		p.line("- driven by %d processes; %d died and the run went on", r.Drivers, r.Died)
 	}
@@ -335,6 +338,9 @@ func (r *Receipt) leftPart(p *page) {
 	l := r.Left
 	p.head("Left behind, and left to do")
 	from := len(p.lines)
+	if h := r.Housed; h != nil {
+		p.line("- files of the run: %s on host %s", code(h.Dir), p.plain(h.Host))
+	}
 	for _, h := range l.Held {
 		p.line("- %s waits for a person: %s", p.plain(h.Step), p.about(h.Step, h.Ask))
 	}

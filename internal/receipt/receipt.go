@@ -52,6 +52,7 @@ type Receipt struct {
 	Ended   time.Time         `json:"ended,omitzero"` // or came to rest
 	Drivers int               `json:"drivers"`
 	Died    int               `json:"drivers_died"`
+	Housed  *Housed           `json:"housed,omitempty"` // nil = its files are in Dir
 
 	Task     *Task         `json:"task,omitempty"` // of belay do
 	Criteria []Criterion   `json:"criteria,omitempty"`
@@ -72,6 +73,30 @@ type Receipt struct {
 	Check *Checked `json:"check,omitempty"` // the recorded checks, run again
 
 	named func(step, text string) string // of Facts
+}
+
+// Housed is the checkout that a run had on another machine, for itself.
+type Housed struct {
+	Host  string `json:"host"`
+	Dir   string `json:"dir"`
+	Clone string `json:"clone,omitempty"` // of what it was made; "" = the files were brought as they were
+}
+
+// housed is where the files of a run are that had a checkout of its own on a host.
+func housed(s *story.Story) *Housed {
+	d := s.Housed()
+	if d == nil {
+		return nil
+	}
+	return &Housed{Host: d.Host, Dir: d.Dir, Clone: s.Cloned()}
+}
+
+// lacks says what of the directory is not in the checkout.
+func (h *Housed) lacks() string {
+	if h.Clone != "" {
+		return "only what was committed was there: what git ignores was not"
+	}
+	return "what git ignores, files above 100 MB, files with a known secret and submodules were not brought there"
 }
 
 // Step is one step with what its verdict rests on.
@@ -124,7 +149,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 	r := &Receipt{
 		Format: Format, Run: top, Recipe: started.Name, File: started.File, Instead: started.Replaced, Dir: started.Dir,
 		Status: m.acc.Status, Crashed: m.acc.Crashed, Code: m.acc.Code, Reason: m.acc.Reason,
-		Started: m.acc.Started, Ended: m.acc.Ended, Drivers: len(s.Drivers), Died: m.acc.Died,
+		Started: m.acc.Started, Ended: m.acc.Ended, Drivers: len(s.Drivers), Died: m.acc.Died, Housed: housed(s),
 		Task: m.task(), Criteria: m.criteria(), Steps: []Step{}, Judging: []Judging{}, Cost: s.Cost(top, m.acc.Wall, f.Together),
 		named: f.Named,
 	}

@@ -27,7 +27,7 @@ type other struct {
 
 	address, namespace, profile string
 	queue, host, blobs          string
-	lost, snapshots             string
+	lost, snapshots, clone      string
 	labels                      []string
 	tls, moves                  bool
 }
@@ -40,6 +40,7 @@ const (
 	envBlobs = "BELAY_TEMPORAL_BLOBS"
 	envLost  = "BELAY_TEMPORAL_LOST_AFTER"
 	envSnaps = "BELAY_TEMPORAL_SNAPSHOTS"
+	envClone = "BELAY_TEMPORAL_CLONE_FROM"
 )
 
 const defaultQueue = "belay"
@@ -63,6 +64,7 @@ func (o *other) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.labels, "runs-on", nil, "labels that the worker of a new run must have, beside those of its recipe ("+envLabel+")")
 	f.StringVar(&o.lost, "lost-after", "", fmt.Sprintf("how long the worker of a new run may say nothing before it is given up; 0 = it is waited for (%s; default %s)", envLost, temporal.LostAfter))
 	f.StringVar(&o.snapshots, "snapshots-to", "", "a remote of git, by its name or URL, to which the files of a new run are pushed, so that any worker can have it, and go on with it when the first is lost ("+envSnaps+"; default: nothing leaves a machine)")
+	f.StringVar(&o.clone, "clone-from", "", "a remote of git, by its name or URL, of which the worker of a new run makes a checkout of its own at the commit that is checked out here ("+envClone+"; default: origin, by workers that do not have the directory, when all is committed and pushed; none = by no worker)")
 	f.BoolVar(&o.moves, "elsewhere", false, "with resume: on another worker than the one that was given up")
 	f.StringVar(&o.blobs, "blobs", "", "directory for big payloads, which all workers and clients see ("+envBlobs+"; default: none, they are only packed)")
 }
@@ -72,7 +74,7 @@ func (o *other) Settings() []string {
 	var env []string
 	for name, v := range map[string]string{
 		"TEMPORAL_ADDRESS": o.address, "TEMPORAL_NAMESPACE": o.namespace, "TEMPORAL_PROFILE": o.profile,
-		envQueue: o.queue, envHost: o.host, envLabel: strings.Join(o.labels, ","), envBlobs: o.blobs, envLost: o.lost, envSnaps: o.snapshots,
+		envQueue: o.queue, envHost: o.host, envLabel: strings.Join(o.labels, ","), envBlobs: o.blobs, envLost: o.lost, envSnaps: o.snapshots, envClone: o.clone,
 	} {
 		if v != "" {
 			env = append(env, name+"="+v)
@@ -121,6 +123,11 @@ func (o *other) Open(ctx context.Context, env func(string) string) (engine.Elsew
 	at := &temporal.Engine{
 		Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost)),
 		Labels: o.runsOn(env), Lost: lost, Moves: o.moves, Snapshots: cmp.Or(o.snapshots, env(envSnaps)),
+		CloneFrom: cmp.Or(o.clone, env(envClone)), Near: machine(), Say: func(text string) { fmt.Fprintln(os.Stderr, "belay: "+text) },
+	}
+	if at.Snapshots != "" && at.CloneFrom != "" && at.CloneFrom != temporal.CloneNever {
+		c.Close()
+		return nil, nil, exit.New(exit.Usage, "", errors.New("--snapshots-to and --clone-from are two ways to bring the files of a run to its worker"), "give one of them")
 	}
 	return at, c.Close, nil
 }
