@@ -60,12 +60,16 @@ func (a *app) rejectCommand() *cobra.Command {
 func (a *app) decideCommand(name, short, choice, whyHelp string) *cobra.Command {
 	var why string
 	var asJSON bool
-	cmd := command(name+" RUN:ITEM", short, 1, 1,
+	cmd := command(name+" RUN[:ITEM]", short, 1, 1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			run, item, named := belay.CutRun(args[0])
-			if !named || item == "" {
-				return usage(cmd, fmt.Errorf("%s needs RUN:ITEM, and %q has no item; see %s inbox", name, args[0], a.name()))
+			if _, item, named := belay.CutRun(args[0]); !named || item == "" {
+				found, err := a.itemOf(name, strings.TrimSuffix(args[0], ":"))
+				if err != nil {
+					return err
+				}
+				args[0] = found
 			}
+			run, item, _ := belay.CutRun(args[0])
 			if choice == belay.ChoiceReject && why == "" {
 				return exit.New(exit.Usage, "", errors.New("reject needs --why: the reason becomes part of the record"),
 					"type "+a.name()+" reject "+args[0]+" --why TEXT")

@@ -107,6 +107,35 @@ func (a *app) namesItem(cmd *cobra.Command, given []string) ([]string, error) {
 	return []string{q.Item()}, nil
 }
 
+// itemOf is the item of a run that was named without one: the only open question that
+// this command may answer.
+func (a *app) itemOf(act, run string) (item string, err error) {
+	st, err := a.openState()
+	if err != nil {
+		return "", err
+	}
+	defer closing(&err, "close state", st.Close)
+	s, err := tell(st, run)
+	if err != nil {
+		return "", err
+	}
+	defer closing(&err, "close run", s.close)
+	var fit []story.Asked
+	for _, q := range s.Questions(s.steps(), time.Now()) {
+		if fits(act, nil, q) {
+			fit = append(fit, q)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return "", exit.New(exit.Invalid, "", fmt.Errorf("run %s asks nothing that can be answered with %s", s.Root, act), "see what it waits for with "+a.name()+" why "+string(s.Root))
+	case 1:
+		a.say("item %s of run %s: %s", fit[0].ID, s.Root, fit[0].Ask)
+		return fit[0].Item(), nil
+	}
+	return "", exit.New(exit.Usage, "", fmt.Errorf("run %s asks %d questions that this may answer", s.Root, len(fit)), "type "+a.typed(fit))
+}
+
 // typed are the commands that answer questions.
 func (a *app) typed(list []story.Asked) string {
 	var words []string

@@ -274,8 +274,8 @@ func (m *maker) settle(t *sighted) (worktree.Range, bool) {
 		t.Branch = cmp.Or(made.Branch, t.Branch)
 		t.To = cmp.Or(m.tip(t.Branch), m.leftCommit(), t.last.Head)
 		if t.Dirty = false; m.There(t.Dir) && !(made.Step == "" && m.asked != nil && m.asked.Offered) {
-			if now := m.State(t.Dir); now.Dirty {
-				t.Dirty, tree = true, now.Tree
+			if t.Dirty = m.State(t.Dir).Dirty; t.Dirty && t.last.Dirty && t.To == t.last.Head {
+				tree = t.last.Tree // a look from afar makes none
 			}
 		}
 	case t.last.Dirty:
@@ -299,7 +299,7 @@ func (m *maker) settle(t *sighted) (worktree.Range, bool) {
 // settled adds what the commits of a tree have, with the steps that were seen to
 // change each file.
 func (c *Changes) settled(t *sighted, r worktree.Range, all []*story.Change) []Judging {
-	if r.Files == 0 && len(r.Commits) == 0 {
+	if r.Files == 0 && len(r.Commits) == 0 && !t.Dirty {
 		return nil
 	}
 	c.Trees = append(c.Trees, t.Tree)

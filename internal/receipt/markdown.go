@@ -207,7 +207,11 @@ func (r *Receipt) stepsPart(p *page) {
 		}
 		for _, e := range s.Against {
 			if !strings.HasPrefix(e, "child run ") { // how that ended is no evidence against it
-				words = append(words, "but "+p.about(s.Step, story.Plain(e)))
+				but := ""
+				if len(words) > 0 {
+					but = "but "
+				}
+				words = append(words, but+p.about(s.Step, story.Plain(e)))
 			}
 		}
 		dull := r.Task != nil && len(words) == 0 && slices.Contains([]string{"done", story.AnsweredWord, notReached}, s.Verdict)
