@@ -21,7 +21,7 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "model:", err)
-		os.Exit(1) //nolint:forbidigo // a command of its own, at its end
+		os.Exit(1)
 	}
 }
 
