@@ -66,7 +66,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 
 // fixIn is the worktree in which the step that failed works again.
 func (s *Story) fixIn(a *Account) string {
-	if c := a.Cause; c == nil || c.Whole || a.Task != nil || a.Status == belay.Achieved || a.Status == belay.Aborted {
+	if c := a.Cause; c == nil || c.Whole || a.Task != nil || a.Status == belay.Achieved || a.Status == belay.Aborted || c.Question != nil {
 		return ""
 	}
 	dir := s.Dir(a.Cause.At())

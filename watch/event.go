@@ -101,7 +101,7 @@ func Left(all []Decision) string {
 	if more := len(names) - maxLeft; more > 0 {
 		names = append(names[:maxLeft], fmt.Sprintf("%d more (belay inbox lists them)", more))
 	}
-	return "left alone: " + strings.Join(names, ", ")
+	return "not resumed: " + strings.Join(names, ", ")
 }
 
 // Over tells whether a watch is done: no run is left that can go on without a person,

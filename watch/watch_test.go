@@ -490,7 +490,7 @@ func TestLeftAlone(t *testing.T) {
 		return d
 	}
 	all := []Decision{rest("d", belay.Achieved), rest("c", belay.Failed), rest("b", belay.Paused), rest("a", belay.Stopped), {Run: "e", Event: Running}}
-	if got, want := Left(all), "left alone: a (it was stopped), b (it was paused), c (it ended FAILED)"; got != want {
+	if got, want := Left(all), "not resumed: a (it was stopped), b (it was paused), c (it ended FAILED)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, id := range []belay.RunID{"f", "g", "h", "i"} {

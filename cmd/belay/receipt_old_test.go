@@ -24,7 +24,7 @@ func TestReceiptOfAnOldRun(t *testing.T) {
 	for _, want := range []string{
 		"# Receipt of run k3f9q: ACHIEVED\n",
 		"| build | done | exit 0; verify: exit 0 |\n",
-		"| maybe | failed (optional) | but exit 4 |\n",
+		"| maybe | failed (optional) | exit 4 |\n",
 		"- build: recovered\n",
 		"retry: attempt 1 of 2 failed: exit 1: try 0\n",
 		"- maybe: optional: ",

@@ -93,16 +93,16 @@ func (a *app) settle(p workPlace, dir, kind string, o *doOptions) error {
 func (a *app) announce(p workPlace, dir, kind string) {
 	ifSo := ""
 	if kind == "" { // the classifying agent says it
-		ifSo = "if it is a Development task: "
+		ifSo = " (this concerns Development tasks)"
 	}
 	switch {
 	case kind != "" && kind != development:
 	case !p.isolate:
 		a.say("changes are made in %s itself (%s): one workstream at a time, no branch, no commit", dir, p.why)
 	case p.dirty == 1:
-		a.say("%s1 uncommitted file is not in the worktree: commit it, or use --in-place", ifSo)
+		a.say("1 uncommitted file is not in the worktree: commit it, or use --in-place%s", ifSo)
 	case p.dirty > 1:
-		a.say("%s%d uncommitted files are not in the worktree: commit them, or use --in-place", ifSo, p.dirty)
+		a.say("%d uncommitted files are not in the worktree: commit them, or use --in-place%s", p.dirty, ifSo)
 	}
 }
 

@@ -378,16 +378,13 @@ func seenHere(ctx context.Context, list []string) []string {
 	return seen
 }
 
-// testName is the form that names of test files have.
-var testName = pattern.Lazy(`(?i)(^|/)(tests?|specs?|__tests__)/|[._-](test|spec)s?\.|(^|/)test_`)
-
 // tests names the test files that are not committed, by their names.
 func (r runPlace) tests(ctx context.Context) error {
 	list, err := worktree.Uncommitted(ctx, ".")
 	if err != nil {
 		return infra("look for tests", err)
 	}
-	if list = slices.DeleteFunc(list, func(path string) bool { return !testName().MatchString(path) }); len(list) > 0 {
+	if list = slices.DeleteFunc(list, func(path string) bool { return !worktree.IsTest(path) }); len(list) > 0 {
 		r.out.lines(append([]string{"Tests were written for it:"}, list...))
 	}
 	return nil

@@ -168,7 +168,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, pla
 
 // matrixWords say what a matrix showed.
 func matrixWords(bad, missed int) string {
-	text := "no false success, no run without an end"
+	text := "each ended, and none reported a false success"
 	if bad > 0 {
 		text = fmt.Sprintf("%d bad, named below", bad)
 	}

@@ -46,7 +46,7 @@ take over when it ends.
 
 The watch ends when no run is left that can continue without a person, also when there was
 none from the beginning, or when its window is over. Without RUN and with --window 0 it
-never ends: it waits for runs that start later. Its last line says which runs it left alone,
+never ends: it waits for runs that start later. Its last line says which runs it did not resume,
 and why. Exit codes: 0 every run reached its goal or there was none, 11 a person must act,
 12 runs are still running, 20 a run failed, 30 the watch itself failed. If several apply,
 the first of 30, 11, 20, 12 counts.
@@ -229,7 +229,7 @@ func (w *watcher) end(all []watch.Decision, over bool) error {
 	case worst.Code() == exit.OK:
 		last = watch.Decision{Event: watch.AllDone, Reason: "every run reached its goal"}
 	case over:
-		last = watch.Decision{Event: watch.NeedsYou, Reason: "no run is left that goes on without a person"}
+		last = watch.Decision{Event: watch.NeedsYou, Reason: "no run goes on without a person"}
 		if worst.Code() == exit.Watched {
 			last.Event = watch.Failed
 		}

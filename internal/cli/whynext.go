@@ -73,7 +73,7 @@ func (w *waiting) choiceWords(choice string) string {
 	case belay.ChoiceReject:
 		return "no: the step fails"
 	case belay.ChoiceApprove:
-		return "yes: the run goes on"
+		return "yes: the step is done"
 	case event.ChoiceDone:
 		return "the work is there"
 	case event.ChoiceAgain:

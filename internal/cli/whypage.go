@@ -209,7 +209,7 @@ func printedBy(who string) string {
 // facts are the type of the step, its attempts and its time.
 func (f *whyFailure) facts(clock func(time.Time) string) string {
 	words := []string{f.who()}
-	if f.Attempts > 0 {
+	if f.Attempts > 0 && f.Type != belay.TypeApprove {
 		words = append(words, readable.Many(f.Attempts, "attempt"))
 	}
 	if !f.At.IsZero() {

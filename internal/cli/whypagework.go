@@ -87,7 +87,7 @@ func (w whyWork) seen() string {
 	case w.Dirty && w.Files == 0 && len(w.Commits) == 0:
 		state = "with uncommitted changes from before this step"
 	case w.Dirty:
-		state = "not everything is committed"
+		state = "with uncommitted changes"
 	}
 	where := "detached"
 	if w.Branch != "" {

@@ -24,7 +24,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 	}
 	if len(have) == 0 {
 		return []Finding{{
-			Check: checkAgents, Level: LevelWarn, What: "there is no agent on this machine: recipes with agent steps cannot be run",
+			Check: checkAgents, Level: LevelWarn, What: "no agent CLI is on this machine: only the built-in agent for scripts can play agent steps",
 			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or name a program of your own in the settings (agents.NAME; belay config shows where they are)",
 		}}
 	}

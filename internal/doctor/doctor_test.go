@@ -124,7 +124,7 @@ func TestMissingPrograms(t *testing.T) {
 	want(t, list, "git", LevelBlock, "git is not on the PATH")
 	want(t, list, "bash", LevelBlock, "bash is not on the PATH")
 	want(t, list, "gh", LevelNote, "gh is not on the PATH")
-	want(t, list, "agents", LevelWarn, "there is no agent")
+	want(t, list, "agents", LevelWarn, "no agent CLI")
 	want(t, list, "agent.claude", LevelNote, "claude is not on the PATH")
 	want(t, list, "agent.scripted", LevelOK, "built in")
 	r.p.Environ = slices.Concat(r.p.Environ, []string{"PATH="})

@@ -275,7 +275,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		list = append(list, Command{"delete the branch that agents worked on, and everything that exists only on it", m.git(m.repo(), "branch", "-D", m.asked.Work)})
 	}
 	if refs := m.keptRefs(r); len(refs) > 0 {
-		list = append(list, Command{"delete the copies that Belay keeps of the work; files stay as they are", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
+		list = append(list, Command{"delete the copies that Belay keeps of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
 	}
 	return list, no
 }

@@ -95,6 +95,8 @@ func ended(r *Receipt) string {
 		return "not ended"
 	case r.Status.Terminal():
 		return "ended"
+	case r.Status == belay.Held:
+		return "held"
 	}
 	return "paused"
 }
@@ -249,7 +251,7 @@ func (r *Receipt) judgingPart(p *page) {
 }
 
 func (r *Receipt) troublesPart(p *page) {
-	p.head("What failed, and what was done about it")
+	p.head("Failures, recoveries and questions")
 	if len(r.Troubles) == 0 {
 		p.line("Nothing failed.")
 	}

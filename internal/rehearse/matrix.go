@@ -183,7 +183,7 @@ func Table(cells []Cell, width int) []string {
 	rows := [][]string{head}
 	for _, c := range cells {
 		if c.Fault == "" {
-			rows = append(rows, []string{c.Recipe + ": " + c.String()})
+			rows = append(rows, []string{c.Recipe + ", no fault: " + c.String()})
 			continue
 		}
 		name := "  " + string(c.Step)
@@ -256,7 +256,7 @@ func spelled(cell string) string {
 func Legend(cells []Cell) []string {
 	var lines []string
 	for _, m := range meanings {
-		if m.word != okWord && slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
+		if slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
 			lines = append(lines, "  "+m.word+": "+m.means)
 		}
 	}
