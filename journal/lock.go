@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +26,10 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 		return nil, unwritten("lock run", path, err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for until := time.Now().Add(heirLeaves); errors.Is(err, unix.EWOULDBLOCK) && inherited(f) && time.Now().Before(until); {
+		time.Sleep(copyPause)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		holder := readHolder(f)
@@ -41,6 +46,16 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 	}
 	writeHolder(f, self)
 	return &lock{file: f}, nil
+}
+
+// heirLeaves is how long a lock is waited for whose holder is dead.
+const heirLeaves = 2 * time.Second
+
+// inherited tells whether who holds a lock is dead: then a child that it was just forking has
+// the lock, until that comes to its exec.
+func inherited(f *os.File) bool {
+	holder := readHolder(f)
+	return holder.Pid != 0 && !holder.Alive()
 }
 
 // named tells whether a file still has its name.
