@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,11 +115,17 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	if o.decided == nil {
 		o.given = givenFlags(cmd)
 	}
-	kind := taskTypes[strings.ToLower(o.taskType)]
 	task, criteria, err := a.wanted(args, &o)
 	if err != nil {
 		return err
 	}
+	return a.doTask(ctx, cmd, task, criteria, nil, o)
+}
+
+// doTask looks at the place of a task and begins it. What is in set goes before what is
+// found or was asked for.
+func (a *app) doTask(ctx context.Context, cmd *cobra.Command, task string, criteria json.RawMessage, set map[string]json.RawMessage, o doOptions) error {
+	kind := taskTypes[strings.ToLower(o.taskType)]
 	dir, err := workDir(o.dir)
 	if err != nil {
 		return err
@@ -171,6 +178,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 	if o.decided != nil {
 		vars["decided"] = o.decided.plan
 	}
+	maps.Copy(vars, set)
 	return a.beginTask(ctx, cmd, vars, dir, o)
 }
 

@@ -98,6 +98,11 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 		}
 		vars[n] = v
 	}
+	if task, err := a.isTask(name, vars, o); err != nil {
+		return err
+	} else if task {
+		return a.runTask(ctx, cmd, vars, o)
+	}
 	return a.begin(ctx, cmd, name, vars, o)
 }
 
