@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -240,6 +241,13 @@ func (a *app) prepareRehearsal(cmd *cobra.Command, name string, o rehearseOption
 	cfg, err := config.Load(a.environ)
 	if err != nil {
 		return nil, err
+	}
+	if name == doRecipe && vars["has_tests"] == nil { // as belay do says it
+		tested, err := a.tested(cfg, dir, "")
+		if err != nil {
+			return nil, err
+		}
+		vars["has_tests"] = json.RawMessage(strconv.FormatBool(tested))
 	}
 	spec, err := a.spec(cfg, name, dir, vars, o.run)
 	if err == nil {

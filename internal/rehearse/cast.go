@@ -152,8 +152,31 @@ func (c *cast) files(s *recipe.Step, expect belay.Expect) []act {
 	return list
 }
 
+// forms are the forms of answers that the shipped recipes ask for, by a key that stands in
+// the prompt, with what an agent says on a good day. A copy of such a recipe has them, too.
+var forms = []struct {
+	key    string
+	answer map[string]any
+}{
+	{`"goal_status"`, map[string]any{"goal_status": string(belay.Achieved), "summary": "All of it is there, in a rehearsal."}},
+	{`"success_criteria"`, map[string]any{
+		"task_type": "Development", "goal": "it is there, in a rehearsal",
+		"success_criteria": []any{map[string]any{"id": "c1", "text": "it is there", "check": "test -s " + goodFile}},
+		"workstreams":      []any{map[string]any{"name": "one", "description": "make it", "criteria": []any{"c1"}}},
+	}},
+	{`"findings"`, map[string]any{"findings": []any{}}},
+}
+
+// goodFile is what step implement of a shipped recipe leaves behind.
+const goodFile = "rehearsal/implement.txt"
+
 // answer is the final text of a step: JSON where its fields or a list are wanted.
 func (c *cast) answer(s *recipe.Step, text string) any {
+	for _, f := range forms {
+		if s.Prompt != nil && strings.Contains(s.Prompt.String(), f.key) {
+			return f.answer
+		}
+	}
 	var value any
 	for _, o := range s.Outputs {
 		if o.Path != "" {
