@@ -227,7 +227,7 @@ func stacked(rows [][]string, width int) (lines []string) {
 var meanings = []struct{ word, means string }{
 	{"-", "does not apply to this step"},
 	{"endless", "not tried: the step has no timeout, so a hang would never end"},
-	{"not played", "not played: not in the sample"},
+	{"not played", "left out of the sample"},
 	{NotHit, "the step did not run"},
 	{okWord, "the run ended well, and the step was done"},
 	{"optional", "the run ended well without the step, which is optional"},
