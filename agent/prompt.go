@@ -58,13 +58,20 @@ func before(note string) string {
 	return "# What happened before\n\n" + note
 }
 
-// OnlyJSON asks a session that has answered to say it again as JSON.
-func OnlyJSON() string {
-	return join("# Your answer has no JSON in it", onlyJSON)
+// OnlyJSON asks a session that has answered to say it again as JSON with these keys.
+func OnlyJSON(lack string, keys []string) string {
+	return join("# Your answer "+lack, onlyJSON, keysOf(keys))
 }
 
 // WithJSON asks the whole task anew, of an agent that cannot go on with a session.
-func WithJSON(prompt string) string { return join(prompt, onlyJSON) }
+func WithJSON(prompt string, keys []string) string { return join(prompt, onlyJSON, keysOf(keys)) }
+
+func keysOf(keys []string) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return "It is an object with " + strings.Join(keys, ", ") + "."
+}
 
 const onlyJSON = `IMPORTANT: the next steps read your answer as JSON. Answer now with one valid JSON
 value and nothing else: no words around it, no Markdown fence. Do no further work.`

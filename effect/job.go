@@ -2,6 +2,8 @@ package effect
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -22,6 +24,7 @@ type Job struct {
 	Args    map[string]belay.Value // values of its {{placeholders}}, by the variable that stands for each
 	Ints    []string               // those of them that stand in arithmetic and must be whole numbers
 	JSON    JSONMode               // how stdout becomes a value
+	Keys    []string               // that the JSON of an agent's answer must have
 	Outputs []OutputSpec           // results beyond stdout
 	Env     map[string]string      // the step's own env
 	Dir     string                 // absolute, or relative to the run's directory
@@ -58,6 +61,18 @@ const (
 	JSONExtract  JSONMode = "extract"  // JSON is looked for in it; without any the text stays, degraded
 	JSONRequired JSONMode = "required" // JSON is looked for in it; without any the step fails
 )
+
+// Form are the keys that are read from the JSON of an answer: those that it must have, and
+// those that results are taken from.
+func (j Job) Form() []string {
+	keys := slices.Clone(j.Keys)
+	for _, o := range j.Outputs {
+		if name := o.Path[:min(strings.IndexAny(o.Path+".", ".["), len(o.Path))]; name != "" && !slices.Contains(keys, name) {
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
 
 // OutputSpec is a result beyond stdout: a file, or a place in the JSON that
 // stdout holds. Exactly one of File and Path is set.

@@ -69,7 +69,7 @@ func owes(item *recipe.Step, prog *recipe.Recipe) {
 			continue
 		}
 		if item.Output == "" && prog.Steps[i].Output != "" {
-			item.Output, item.JSON = prog.Steps[i].Output, prog.Steps[i].JSON
+			item.Output, item.JSON, item.Keys = prog.Steps[i].Output, prog.Steps[i].JSON, prog.Steps[i].Keys
 		}
 		if len(item.Outputs) == 0 {
 			item.Outputs = prog.Steps[i].Outputs

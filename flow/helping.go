@@ -224,14 +224,14 @@ func (s *State) helperJob(i, n int) effect.Job {
 		}
 	case belay.RolePlan:
 		task = agent.PlanTask(s.taskOf(i), st.failure.Cause, recovery.MaxParts)
-		j.JSON = effect.JSONRequired
+		j.JSON, j.Keys = effect.JSONRequired, nil
 		if j.Agent.Access == "" {
 			j.Agent.Access, j.Agent.Tools = "read", nil // it only thinks
 		}
 	case belay.RoleRecovery:
 		task = agent.RecoveryTask(s.fallen(i))
 		if s.recoveryMode(i) != recovery.PolicyClassic { // the answer is the step's output
-			j.JSON = def.JSON
+			j.JSON, j.Keys = def.JSON, def.Keys
 		}
 	case belay.RoleMain, belay.RoleVerify, belay.RoleHook, belay.RoleMerge:
 	}

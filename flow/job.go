@@ -30,14 +30,14 @@ func (s *State) job(i int, role belay.Role, n int) effect.Job {
 	def := &s.prog.Steps[i]
 	j := effect.Job{
 		Key: belay.KeyOf(s.id, def.ID, role, n), Run: s.id, Path: def.ID, Of: s.stepOf(), Item: s.itemAbove(), Attempt: n, Role: role,
-		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Outputs: def.Outputs,
+		Shell: def.Shell, Env: def.Env, JSON: def.JSON, Keys: def.Keys, Outputs: def.Outputs,
 		Output:  def.Output != "" || def.JSON == effect.JSONRequired || fromStdout(def.Outputs),
 		Timeout: s.timeout(i), Once: def.Once && role == belay.RoleMain, Depth: s.nesting(),
 	}
 	script := def.Script
 	if role == belay.RoleVerify {
 		script = s.checkScript(i)
-		j.Output, j.JSON, j.Outputs = false, effect.JSONAuto, nil
+		j.Output, j.JSON, j.Keys, j.Outputs = false, effect.JSONAuto, nil, nil
 		if s.steps[i].gone { // what a lost one left in files can still be read
 			j.Outputs = filed(def.Outputs)
 		}

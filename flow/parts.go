@@ -98,7 +98,7 @@ func pieces(prog *recipe.Recipe, def *recipe.Step, parts []belay.Part) *recipe.R
 		item.Condition, item.Tags, item.Group, item.Foreach, item.Items, item.Repeat = nil, nil, "", "", nil, nil
 		item.Verify, item.Once, item.Optional, item.Escalate, item.Fallback, item.IsFallback = nil, false, false, false, nil, false
 		item.Retry, item.Isolate = recipe.Retry{MaxAttempts: 1}, recipe.IsolateUnsaid
-		item.Output, item.Outputs, item.JSON = "", nil, effect.JSONAuto
+		item.Output, item.Outputs, item.JSON, item.Keys = "", nil, effect.JSONAuto, nil
 		if e := belay.Expect(def.Expect); e == belay.ExpectTests || e == belay.ExpectPR {
 			item.Expect = string(belay.ExpectAnswer) // the whole is looked at when all parts are done
 		}
@@ -133,7 +133,7 @@ func (s *State) splitVars(i int) map[string]belay.Value {
 // output of the step whose task was split.
 func joint(parts []recipe.Step, def *recipe.Step) recipe.Step {
 	join := parts[len(parts)-1]
-	join.ID, join.Output, join.Outputs, join.JSON = "join", def.Output, def.Outputs, def.JSON
+	join.ID, join.Output, join.Outputs, join.JSON, join.Keys = "join", def.Output, def.Outputs, def.JSON, def.Keys
 	join.Expect = string(belay.ExpectAnswer)
 	join.Needs = make([]int, 0, len(parts))
 	text := "A task was split, and all of its parts are done. Do none of them again. Give the result of the whole task,\n" +

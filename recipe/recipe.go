@@ -145,6 +145,7 @@ type Step struct {
 	Group      string   // parallel_group; adjacent steps of one group run together
 	Tags       []string // when_tags
 	JSON       effect.JSONMode
+	Keys       []string // that the JSON of an agent's answer must have
 	Outputs    []effect.OutputSpec
 	Foreach    string          // the list variable, or a place in one, or the list itself as JSON; "" = none
 	Items      json.RawMessage // the list of foreach when it stands in the recipe; nil = a variable holds it

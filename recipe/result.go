@@ -32,6 +32,12 @@ func readParseJSON(p *parser, d *draft, k, v *yaml.Node) {
 	}
 }
 
+func readJSONKeys(p *parser, d *draft, k, v *yaml.Node) {
+	if d.Keys = p.texts(k, v); len(d.Keys) > 0 && d.JSON == effect.JSONAuto { // whatever key comes first
+		d.JSON = effect.JSONExtract
+	}
+}
+
 // readOutputs reads results beyond stdout.
 func readOutputs(p *parser, d *draft, k, v *yaml.Node) {
 	const form = "write outputs: {name: {file: PATH}} or {name: {json: PATH}}"

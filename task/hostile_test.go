@@ -141,7 +141,7 @@ func FuzzReaders(f *testing.F) {
 		if err != nil {
 			v = s
 		}
-		if r := readReflection(v); (r.status == "") == (r.why == "") {
+		if r := readReflection(v, nil); (r.status == "") == (r.why == "") {
 			t.Errorf("%q: status %q, and %q", s, r.status, r.why)
 		}
 		if got := mustCall(t, "task-type", map[string]any{"task": "do", "decomposition": v, "criteria": v}); got != nil {

@@ -1,6 +1,9 @@
 package task
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay"
@@ -37,6 +40,7 @@ type reflection struct {
 	missing []string
 	met     map[string]bool // by the id of the criterion, as far as it says something
 	note    map[string]string
+	stray   []string // what it denies that is no criterion
 }
 
 var (
@@ -47,7 +51,7 @@ var (
 // readReflection reads a reflection. Exactly one status ends one: in a typed
 // answer, on a line GOAL_STATUS: …, or on the last line. Where there is none, or
 // where there are two that differ, nobody can read it.
-func readReflection(v any) reflection {
+func readReflection(v any, list []Criterion) reflection {
 	r := reflection{met: map[string]bool{}, note: map[string]string{}}
 	seen := map[Status]bool{}
 	bad := false
@@ -60,8 +64,8 @@ func readReflection(v any) reflection {
 	if typed {
 		take(typedStatus(first(o, "goal_status")))
 		r.summary = plain(first(o, "summary"))
-		r.missing = texts(o["missing"])
-		r.judges(o["criteria"])
+		r.judges(list, o["criteria"])
+		r.lacks(list, o["missing"])
 		if !isText {
 			text = r.summary
 		}
@@ -78,7 +82,9 @@ func readReflection(v any) reflection {
 			r.summary = plain(text)
 		}
 	}
-	r.settle(seen, bad)
+	if r.settle(seen, bad); isText && differs(text) {
+		r.status, r.why = "", "it has several answers that differ"
+	}
 	return r
 }
 
@@ -148,22 +154,118 @@ func closed(w belay.ClosingWord) (Status, bool) {
 	return "", false
 }
 
-// judges reads what is said of single criteria. What is said twice and differs
-// counts as denied.
-func (r *reflection) judges(v any) {
-	list, _ := unwrapped(v).([]any)
-	for _, item := range list {
-		o, ok := item.(map[string]any)
-		id := first(o, "id")
-		if !ok || id == "" {
-			continue
+// judges reads what is said of single criteria: a list, or an object by their ids.
+func (r *reflection) judges(list []Criterion, v any) {
+	switch v := unwrapped(v).(type) {
+	case []any:
+		for _, item := range v {
+			o, _ := item.(map[string]any)
+			r.says(list, first(o, "id", "criterion", "name", "text"), item)
 		}
-		met, isFlag := o["met"].(bool)
-		if !isFlag {
-			met = strings.EqualFold(strings.TrimSpace(textOf(o["met"])), "true")
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			r.says(list, name, v[name])
 		}
-		before, again := r.met[id]
-		r.met[id] = met && (!again || before)
-		r.note[id] = line(first(o, "evidence", "why"), maxLine)
 	}
 }
+
+// says notes what is said of one criterion. What is said twice and differs counts as
+// denied; so does what nobody can read. What is denied and is no criterion is kept.
+func (r *reflection) says(list []Criterion, name string, v any) {
+	met, note := v, ""
+	if o, ok := v.(map[string]any); ok {
+		met, note = o["met"], line(first(o, "evidence", "why", "reason", "note"), maxLine)
+	}
+	is := yes(met)
+	id := criterionOf(list, name)
+	if id == "" {
+		if about := strings.TrimSuffix(line(name, maxGoal)+": "+note, ": "); !is {
+			r.stray = append(r.stray, cmp.Or(strings.TrimPrefix(about, ": "), line(textOf(v), maxGoal)))
+		}
+		return
+	}
+	before, again := r.met[id]
+	if r.met[id] = is && (!again || before); !is || note != "" && r.met[id] {
+		r.note[id] = note
+	}
+}
+
+// lacks reads what is said to be missing. What is said of a criterion denies it.
+func (r *reflection) lacks(list []Criterion, v any) {
+	v = unwrapped(v)
+	if o, ok := v.(map[string]any); ok && first(o, "id", "criterion", "name", "text") == "" {
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			if !slices.Contains([]any{false, nil}, o[name]) {
+				r.without(list, name, strings.TrimSuffix(name+": "+textOf(o[name]), ": true"))
+			}
+		}
+		return
+	}
+	items, isList := v.([]any)
+	if !isList {
+		items = []any{v}
+	}
+	for _, x := range items {
+		name, text := textOf(x), textOf(x)
+		if o, ok := x.(map[string]any); ok {
+			name = first(o, "id", "criterion", "name", "text")
+			text = strings.Trim(name+": "+first(o, "why", "reason", "evidence", "note"), ": ")
+		}
+		r.without(list, name, text)
+	}
+}
+
+func (r *reflection) without(list []Criterion, name, text string) {
+	if text = line(text, maxLine); isNothing(text) {
+		return
+	}
+	r.missing = append(r.missing, text)
+	id := criterionOf(list, name)
+	if id == "" {
+		r.stray = append(r.stray, text)
+		return
+	}
+	r.met[id], r.note[id] = false, text
+}
+
+// isNothing tells whether a text says that nothing is missing.
+func isNothing(text string) bool {
+	word := strings.ToLower(strings.Trim(text, " .-–"))
+	return slices.Contains([]string{"", "none", "nothing", "n/a", "false", "null", "no", "[]", "{}"}, word)
+}
+
+// yes reads whether a criterion is met. Only a plain yes is one.
+func yes(v any) bool {
+	if is, ok := v.(bool); ok {
+		return is
+	}
+	word := strings.ToLower(strings.TrimSpace(textOf(v)))
+	return word == "true" || word == "yes" || word == "met"
+}
+
+// criterionOf is the id of the criterion that a name or a text means: its id, in large or
+// small letters, by itself or in front of other words, or its text. Empty where it is none,
+// or could be two.
+func criterionOf(list []Criterion, name string) string {
+	name = strings.TrimSpace(name)
+	head := name
+	if m := headWord().FindStringSubmatch(name); m != nil {
+		head = m[1]
+	}
+	found := ""
+	for _, c := range list {
+		switch {
+		case c.ID == name, c.ID == head:
+			return c.ID
+		case strings.EqualFold(c.ID, name), strings.EqualFold(c.ID, head), strings.EqualFold(c.Text, name):
+			if found != "" {
+				return ""
+			}
+			found = c.ID
+		}
+	}
+	return found
+}
+
+// headWord is the id in front of a text: c1, [c1], criterion c1.
+var headWord = pattern.Lazy(`^(?i:criterion\s+)?[\[(]?([A-Za-z0-9_][A-Za-z0-9_-]{0,39})(?:[^A-Za-z0-9_-]|$)`)

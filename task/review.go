@@ -133,8 +133,13 @@ func triage(in *inputs) any {
 // findingsIn reads the findings of one reviewer.
 func findingsIn(v any) ([]Finding, bool) {
 	v = unwrapped(v)
-	if o, ok := objectIn(v, "findings"); ok {
-		v = unwrapped(o["findings"])
+	for range 2 { // the answer itself, or the result of who asked for it
+		if text, _ := v.(string); differs(text) {
+			return nil, false
+		}
+		if o, ok := objectIn(v, "findings"); ok {
+			v = unwrapped(o["findings"])
+		}
 	}
 	list, ok := v.([]any)
 	if !ok {

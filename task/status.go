@@ -52,7 +52,7 @@ func callCriteriaStatus() Function {
 		Does: "What a round amounts to: each criterion by Belay's own evidence; the reflecting agent can only lower it.",
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
-			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary` and `criteria`, or a text that ends in a status. One that nobody can read counts as NOT_ACHIEVED."},
+			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary`, `criteria` (a list of objects with `id` and `met`, or an object by id) and `missing`, or a text that ends in a status. A criterion that it denies in any of these is unmet; what it denies that is no criterion makes the round PARTIAL at best. One that nobody can read, or that has several answers that differ, counts as NOT_ACHIEVED."},
 			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
@@ -116,7 +116,7 @@ func criteriaStatus(in *inputs) any {
 		in.fail("criteria", "there is none in it")
 		return nil
 	}
-	r := readReflection(in.any("reflection"))
+	r := readReflection(in.any("reflection"), list)
 	seen := readEvidence(in)
 	j := judgement{
 		Total: len(list), Criteria: []judged{}, Missing: []string{}, Reasons: []string{},
@@ -166,6 +166,9 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
 	j.limit(in, seen)
+	if len(r.stray) > 0 && r.status != "" {
+		j.limitTo("the reflecting agent denies something that is no criterion by its id: %s", line(strings.Join(r.stray, "; "), maxGoal))
+	}
 	undone := expectsChange(in) && len(seen.changed) == 0
 	if undone {
 		if j.unchanged(in) {

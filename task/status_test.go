@@ -50,7 +50,7 @@ func TestReadReflection(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in %s", err, c.text)
 		}
-		r := readReflection(v)
+		r := readReflection(v, nil)
 		if r.status != c.want || (r.status == "") != (r.why != "") {
 			t.Errorf("%s: %q (%s), want %q", c.text, r.status, r.why, c.want)
 		}

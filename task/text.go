@@ -1,53 +1,44 @@
 package task
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 
+	"github.com/belay-run/belay/internal/output"
 	"github.com/belay-run/belay/internal/pattern"
 )
 
 // How much of a text is looked at, and how much of one is kept.
 const (
-	maxLook    = 1 << 20 // bytes of an answer that are searched for JSON
-	maxObjects = 64      // places at which an object may begin
-	maxGoal    = 300     // characters of a goal
-	maxLine    = 1000    // characters of a line that is shown
+	maxLook = 1 << 20 // bytes of an answer that are searched for JSON
+	maxGoal = 300     // characters of a goal
+	maxLine = 1000    // characters of a line that is shown
 )
 
 // objectIn is the object that an answer is: by itself, as a text, in a fence or
-// among words. Of several the first with one of the keys counts.
+// among words, with one of the keys. Of several that differ none is.
 func objectIn(v any, keys ...string) (map[string]any, bool) {
-	switch v := unwrapped(v).(type) {
-	case map[string]any:
-		return v, hasAny(v, keys)
-	case string:
-		return objectAmong(v, keys)
+	o, _ := unwrapped(v).(map[string]any)
+	if text, isText := unwrapped(v).(string); isText {
+		for _, raw := range output.All(text[:min(len(text), maxLook)]) {
+			in, err := decode(raw)
+			is, _ := in.(map[string]any)
+			if err != nil || !hasAny(is, keys) {
+				continue
+			}
+			if o != nil {
+				return nil, false
+			}
+			o = is
+		}
 	}
-	return nil, false
+	return o, hasAny(o, keys)
 }
 
-func objectAmong(text string, keys []string) (map[string]any, bool) {
-	text = text[:min(len(text), maxLook)]
-	for range maxObjects {
-		at := strings.IndexByte(text, '{')
-		if at < 0 {
-			break
-		}
-		d := json.NewDecoder(strings.NewReader(text[at:]))
-		d.UseNumber()
-		var o map[string]any
-		if d.Decode(&o) != nil {
-			text = text[at+1:]
-			continue
-		}
-		if hasAny(o, keys) {
-			return o, true
-		}
-		text = text[at+int(d.InputOffset()):]
-	}
-	return nil, false
+// differs tells whether a text has several answers that are not the same.
+func differs(text string) bool {
+	_, fit := output.Formed(text[:min(len(text), maxLook)])
+	return fit == output.Differs
 }
 
 func hasAny(o map[string]any, keys []string) bool {

@@ -36,6 +36,91 @@ func Extract(text string) (json.RawMessage, bool) {
 	return s.first('[')
 }
 
+// Fit is the closed list of how a text fits a form.
+type Fit string
+
+const (
+	Fits    Fit = "fits"    // it has one answer, with all keys
+	Lacks   Fit = "lacks"   // it has no JSON, or none with all keys
+	Differs Fit = "differs" // it has several values that could be the answer and are not the same
+)
+
+// Formed finds the one answer in a text that must be JSON with these keys. Where there are
+// several objects, or lists of them, the first is not the answer: the next one may take it
+// back. What is empty, or there twice, says nothing.
+func Formed(text string, keys ...string) (json.RawMessage, Fit) {
+	raw, ok := Extract(text)
+	if !ok {
+		return nil, Lacks
+	}
+	if _, whole := asJSONText(text); !whole {
+		all := All(text)
+		if len(all) > 1 {
+			return nil, Differs
+		}
+		if len(all) == 1 {
+			raw = all[0]
+		}
+	}
+	var o map[string]json.RawMessage
+	if json.Unmarshal(raw, &o) != nil && len(keys) > 0 { // a list, or a value
+		return raw, Lacks
+	}
+	for _, k := range keys {
+		if _, ok := o[k]; !ok {
+			return raw, Lacks
+		}
+	}
+	return raw, Fits
+}
+
+// All are the objects and the lists of objects in a text that are not in each other, each
+// once and without empty ones.
+func All(text string) []json.RawMessage {
+	s := &search{text: text, tries: maxTries, looks: maxLooks}
+	var list []json.RawMessage
+	seen := map[string]bool{}
+	for at := 0; at < len(s.text); {
+		i := strings.IndexAny(s.text[at:], "{[")
+		if i < 0 {
+			break
+		}
+		at += i
+		if s.tries--; s.tries < 0 || s.looks < 0 {
+			break
+		}
+		raw, size := s.value(at)
+		at += max(size, 1)
+		var of []map[string]json.RawMessage
+		switch {
+		case len(raw) <= len("{}"):
+			continue
+		case raw[0] == '[' && json.Unmarshal(raw, &of) != nil: // a list of something else is prose: [1]
+			continue
+		}
+		if one := sameForm(raw); !seen[one] {
+			seen[one] = true
+			list = append(list, raw)
+		}
+	}
+	return list
+}
+
+// sameForm is JSON with its keys in order, to compare it.
+func sameForm(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil { // it was read before
+		return string(raw)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
+}
+
 // Typed is the value of an output: the JSON that the whole of it is, else the
 // text itself. A number that no value can hold, or one such as 007, stays a text.
 func Typed(text string) json.RawMessage {
@@ -129,6 +214,12 @@ func (s *search) first(bracket byte) (json.RawMessage, bool) {
 // read takes the JSON that begins at a place; it stops at the first character
 // that cannot belong to it.
 func (s *search) read(at int) (json.RawMessage, bool) {
+	raw, size := s.value(at)
+	return raw, size > 0
+}
+
+// value is that JSON and how many bytes of the text it is; 0 = there is none.
+func (s *search) value(at int) (json.RawMessage, int) {
 	dec := json.NewDecoder(strings.NewReader(s.text[at:]))
 	var raw json.RawMessage
 	err := dec.Decode(&raw)
@@ -136,11 +227,13 @@ func (s *search) read(at int) (json.RawMessage, bool) {
 	switch {
 	case err == nil:
 		s.looks -= len(raw)
-		return compact(raw)
+		if small, ok := compact(raw); ok {
+			return small, int(dec.InputOffset())
+		}
 	case errors.As(err, &bad):
 		s.looks -= int(bad.Offset)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		s.looks -= len(s.text) - at
 	}
-	return nil, false
+	return nil, 0
 }

@@ -47,6 +47,30 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// Of an answer in a form the first is not taken where another one differs.
+func TestFormed(t *testing.T) {
+	const fence = "```"
+	for _, c := range []struct {
+		text, want string
+		fit        Fit
+	}{
+		{`{"s": "yes"}`, `{"s":"yes"}`, Fits},
+		{`so: {"s": "yes", "n": 1}, and again {"n":1,"s":"yes"}`, `{"s":"yes","n":1}`, Fits},
+		{`{"s": "yes"} correction: {"s": "no"}`, "", Differs},
+		{fence + "json\n{\"s\": \"yes\"}\n" + fence + "\nbut\n" + fence + "\n{\"missing\": [1]}\n" + fence, "", Differs},
+		{fence + "\n[]\n" + fence + "\nsorry: " + `{"s": [{"a": 1}]}`, `{"s":[{"a":1}]}`, Fits},
+		{`{"s": []} and [{"a": 1}]`, "", Differs},
+		{`as in [1], main() {} and [x]: {"s": "yes"}`, `{"s":"yes"}`, Fits},
+		{`{"other": "yes"}`, `{"other":"yes"}`, Lacks},
+		{`[{"a": 1}]`, `[{"a":1}]`, Lacks},
+		{`words`, "", Lacks},
+	} {
+		if got, fit := Formed(c.text, "s"); fit != c.fit || string(got) != c.want {
+			t.Errorf("%q: got %q, which %s; want %q, which %s", c.text, got, fit, c.want, c.fit)
+		}
+	}
+}
+
 // Row 40: what looks like JSON is stored typed, without being asked for.
 func TestTyped(t *testing.T) {
 	for text, want := range map[string]string{

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/belay-run/belay"
@@ -172,17 +173,41 @@ func (w *results) printed() ([]byte, error) {
 // typed is the value of stdout by the rules of the job.
 func (w *results) typed(raw []byte) (belay.Value, error) {
 	if w.job.JSON != effect.JSONAuto && len(w.text) > 0 || w.job.JSON == effect.JSONRequired {
-		if found, ok := output.Extract(string(w.text)); ok {
+		found, fit := w.json()
+		if fit == output.Fits {
 			w.found = found
 			return keep(found, w.blobs)
 		}
 		if w.good() && w.job.JSON == effect.JSONRequired {
-			return belay.Value{}, &Fault{fault.JSON, errors.New("the output had to be JSON, and there is none in it")}
+			return belay.Value{}, &Fault{fault.JSON, errors.New("the output had to be JSON, and " + w.lacks(fit))}
 		}
 		w.to.Degraded = w.good()
 		return w.plain(raw, false)
 	}
 	return w.plain(raw, true)
+}
+
+// json is the JSON in what was printed. Of a form that an agent was asked for there is one
+// answer.
+func (w *results) json() (json.RawMessage, output.Fit) {
+	if w.job.Agent != nil && len(w.job.Form()) > 0 {
+		return output.Formed(string(w.text), w.job.Keys...)
+	}
+	if found, ok := output.Extract(string(w.text)); ok {
+		return found, output.Fits
+	}
+	return nil, output.Lacks
+}
+
+// lacks says what is wrong with what was printed.
+func (w *results) lacks(fit output.Fit) string {
+	switch {
+	case fit == output.Differs:
+		return "there are several values in it that differ"
+	case len(w.job.Keys) > 0:
+		return "there is none with " + strings.Join(w.job.Keys, ", ") + " in it"
+	}
+	return "there is none in it"
 }
 
 // plain keeps the trimmed text; a big one that needs no trimming is taken over
@@ -220,7 +245,11 @@ func (w *results) result(spec effect.OutputSpec) (belay.Value, error) {
 		return w.file(spec)
 	}
 	if w.found == nil {
-		w.found, _ = output.Extract(string(w.text)) // without any the walk below says so
+		found, fit := w.json()
+		if fit == output.Differs {
+			return belay.Value{}, missing("output %s: %s", spec.Name, w.lacks(fit))
+		}
+		w.found = found // without any the walk below says so
 	}
 	raw, ok := walk(w.found, spec.Path)
 	if !ok {

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"context"
+	"strings"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/agent"
@@ -38,16 +39,20 @@ func (a *attendant) stranger(e ending, resume string, before bool) (prompt strin
 	return a.prompt, true
 }
 
-// wantJSON asks once more when the answer must hold JSON and has none: in the
-// same session where that can be, else the whole task. Only an answer with
-// JSON in it takes the place of the first.
+// wantJSON asks once more when the answer must hold JSON and has none, or none in the form
+// that is asked for: in the same session where that can be, else the whole task. Only an
+// answer in that form takes the place of the first.
 func (a *attendant) wantJSON(ctx context.Context, r *effect.AgentReport) {
-	if a.order.JSON == effect.JSONAuto || ctx.Err() != nil || !a.well(*r) || r.Result.Text == "" || holdsJSON(r.Result.Text) {
+	if a.order.JSON == effect.JSONAuto || ctx.Err() != nil || !a.well(*r) || r.Result.Text == "" {
 		return
 	}
-	prompt, resume := agent.WithJSON(a.prompt), ""
+	lack := a.lacksJSON(r.Result.Text)
+	if lack == "" {
+		return
+	}
+	prompt, resume := agent.WithJSON(a.prompt, a.order.Keys), ""
 	if a.traits.Resumes && a.session != "" {
-		prompt, resume = agent.OnlyJSON(), firstOf(r.Result.Session, a.session)
+		prompt, resume = agent.OnlyJSON(lack, a.order.Keys), firstOf(r.Result.Session, a.session)
 	} else if a.traits.Presets {
 		return // its session has the id already, and cannot go on
 	}
@@ -55,11 +60,11 @@ func (a *attendant) wantJSON(ctx context.Context, r *effect.AgentReport) {
 		return
 	}
 	r.Reasked++
-	a.notes.add(effect.NoteResume, "its answer has no JSON in it: it is asked once more", nil)
+	a.notes.add(effect.NoteResume, "its answer "+lack+": it is asked once more", nil)
 	a.watch.left = 0 // this turn is not worth an interrupt
 	e := a.play(ctx, prompt, resume)
 	second := effect.AgentReport{Result: e.result, Ended: e.ended}
-	if e.err == nil && a.well(second) && holdsJSON(e.result.Text) {
+	if e.err == nil && a.well(second) && a.lacksJSON(e.result.Text) == "" {
 		r.Result = follow(r.Result, e.result)
 		return
 	}
@@ -72,7 +77,20 @@ func (a *attendant) wantJSON(ctx context.Context, r *effect.AgentReport) {
 	}
 }
 
-func holdsJSON(text string) bool {
-	_, ok := output.Extract(text)
-	return ok
+// lacksJSON says why an answer is not the JSON that is asked for; empty where it is.
+func (a *attendant) lacksJSON(text string) string {
+	if _, ok := output.Extract(text); !ok {
+		return "has no JSON in it"
+	}
+	if len(a.order.Keys) == 0 {
+		return ""
+	}
+	switch _, fit := output.Formed(text, a.order.Keys...); fit {
+	case output.Lacks:
+		return "has no JSON with " + strings.Join(a.order.Keys, ", ") + " in it"
+	case output.Differs:
+		return "has several JSON values in it that differ"
+	case output.Fits:
+	}
+	return ""
 }
