@@ -18,15 +18,20 @@ type Citation struct {
 	Line  int    `json:"line"`
 	End   int    `json:"end,omitempty"`   // the last line, of several
 	Quote string `json:"quote,omitempty"` // what the text says is there
+
+	Criterion string `json:"criterion,omitempty"` // whose id its paragraph begins with
 }
 
 func callCitations() Function {
 	return Function{
-		Name:   "citations",
-		Does:   "Which places in files and which commits a text cites; whether they are there is for another step to look.",
-		Inputs: []Field{{"text", TypeText, true, "An answer or a report."}},
+		Name: "citations",
+		Does: "Which places in files and which commits a text cites; whether they are there is for another step to look.",
+		Inputs: []Field{
+			{"text", TypeText, true, "An answer or a report."},
+			{"criteria", TypeAny, false, "The criteria, as task-type gives them: a paragraph that begins with the id of one and a colon is about that one."},
+		},
 		Outputs: []Field{
-			{"places", TypeList, true, "Objects with `path` and `line`, with `end` and `quote` where they are given; each once, only paths inside of the repository."},
+			{"places", TypeList, true, "Objects with `path` and `line`, with `end`, `quote` and `criterion` where they are given; each once, only paths inside of the repository."},
 			{"commits", TypeList, true, "Commits, as they are written; each once."},
 			{"count", TypeNumber, true, "How many there are of both."},
 		},
@@ -42,7 +47,8 @@ func callCitations() Function {
 			}
 			text := in.text("text")
 			text = text[:min(len(text), maxLook)]
-			out.Places, out.Commits = places(text), commits(text)
+			list, _ := readCriteria(in.any("criteria"))
+			out.Places, out.Commits = places(text, list), commits(text)
 			out.Count = len(out.Places) + len(out.Commits)
 			return out
 		},
@@ -56,16 +62,23 @@ var (
 	aCommit   = pattern.Lazy(`(?i)\b(?:commits?|revision|sha)\s+[` + "`" + `"'(]?([0-9a-f]{7,40})\b|` + "`" + `([0-9a-f]{7,40})` + "`" + `|\b([0-9a-f]{40})\b`)
 )
 
-func places(text string) []Citation {
+// hostName is what looks like a file and is a machine: example.com:443.
+var hostName = pattern.Lazy(`^[\w.-]+\.(?:com|org|net|io|dev|internal)$`)
+
+func places(text string, criteria []Criterion) []Citation {
 	list := []Citation{}
 	seen := map[Citation]bool{}
+	of := about(text, criteria)
 	for _, m := range aCitation().FindAllStringSubmatchIndex(text, -1) {
 		file := path.Clean(text[m[2]:m[3]])
 		n, err := strconv.Atoi(text[m[4]:m[5]])
 		if err != nil || n == 0 || strings.HasPrefix(file, "../") || len(list) == maxCitations {
 			continue
 		}
-		c := Citation{Path: file, Line: n}
+		if hostName().MatchString(file) {
+			continue
+		}
+		c := Citation{Path: file, Line: n, Criterion: of(m[2])}
 		if m[6] >= 0 {
 			if end, err := strconv.Atoi(text[m[6]:m[7]]); err == nil && end > n {
 				c.End = end
@@ -84,6 +97,28 @@ func places(text string) []Citation {
 		list = append(list, c)
 	}
 	return list
+}
+
+// aParagraph is how one begins that is about a criterion (c1: …), or how one ends.
+var aParagraph = pattern.Lazy(`(?m)^[ \t>*_#(\[` + "`" + `-]*([A-Za-z0-9_][A-Za-z0-9_-]{0,39})[*_)\]` + "`" + `]*:|^[ \t]*\n`)
+
+// about finds the criterion that each place of a text is about; it is asked from the first
+// place to the last.
+func about(text string, criteria []Criterion) func(at int) string {
+	marks := aParagraph().FindAllStringSubmatchIndex(text, -1)
+	id := ""
+	return func(at int) string {
+		for len(marks) > 0 && marks[0][0] < at {
+			m := marks[0]
+			marks = marks[1:]
+			if m[2] < 0 {
+				id = ""
+			} else if is := criterionOf(criteria, text[m[2]:m[3]]); is != "" {
+				id = is
+			}
+		}
+		return id
+	}
 }
 
 func commits(text string) []string {

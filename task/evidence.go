@@ -19,10 +19,11 @@ type evidence struct {
 	old     []string // of these, test files that were there before the work
 	added   []string // and those that came with it
 	tests   bool
-	cited   map[string]bool
-	written map[string]bool // a citation does not hold because its file was changed during the run
-	proven  bool            // some criterion is met by the work, and not only as it was before
-	altered []string        // ignored files that checks and tests ran with, and that somebody changed during the run
+	cited   map[string]bool     // by the id of the criterion; "" = of none
+	written map[string]bool     // a citation does not hold because its file was changed during the run
+	wrong   map[string][]string // citations of what is not there
+	proven  bool                // some criterion is met by the work, and not only as it was before
+	altered []string            // ignored files that checks and tests ran with, and that somebody changed during the run
 }
 
 // began is how the check of a criterion ended before the work.
@@ -66,8 +67,8 @@ func (e *evidence) before(id string) (b began) {
 	return b
 }
 
-func readEvidence(in *inputs) evidence {
-	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+func readEvidence(in *inputs, criteria []Criterion) evidence {
+	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
 	e.without = withoutWork(in.any("checks"))
 	e.began = readBegan(in, e.checks)
@@ -88,9 +89,16 @@ func readEvidence(in *inputs) evidence {
 	e.readAltered(in)
 	for _, x := range in.list("citations") {
 		o, _ := x.(map[string]any)
-		id := first(o, "criterion", "id") // none: it is for all of them
+		name := first(o, "criterion", "id")
+		id := criterionOf(criteria, name)
+		if name == "" && len(criteria) == 1 { // of several it proves none
+			id = criteria[0].ID
+		}
 		e.cited[id] = e.cited[id] || passed(o)
 		e.written[id] = e.written[id] || passed(o["changed"])
+		if wrong := line(first(o, "wrong"), maxGoal); wrong != "" {
+			e.wrong[id] = append(e.wrong[id], wrong)
+		}
 	}
 	return e
 }
@@ -227,7 +235,7 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		v.Why = against
 	case e.checks[c.ID] && !vouched && !spoke:
 		v.Verdict, v.Why = isUnproven, against
-	case vouched && r.status != "" && trust:
+	case vouched && r.status != "" && trust && len(e.wrong[c.ID]) == 0:
 		v.Verdict, v.Why = isMet, against+"; the reflecting agent says that it is met, and is trusted"
 	case vouched && r.status != "":
 		v.Verdict, v.Why = isUnproven, against+"; only the reflecting agent says that it is met"
@@ -250,19 +258,22 @@ func (e *evidence) ran(id string) bool {
 // look says what proves a criterion, or why nothing does.
 func (e *evidence) look(c Criterion) (proof, against string) {
 	if passed, ran := e.checks[c.ID]; ran {
-		if proof, against = e.byCheck(c, passed); proof != "" || !passed || !e.cited[c.ID] && !e.cited[""] {
+		if proof, against = e.byCheck(c, passed); proof != "" && len(e.wrong[c.ID]) == 0 || !passed || !e.cited[c.ID] && len(e.wrong[c.ID]) == 0 {
 			return proof, against
 		}
 	}
-	_, ok := e.cited[c.ID]
-	_, forAll := e.cited[""]
-	if e.cited[c.ID] || e.cited[""] {
+	switch _, ok := e.cited[c.ID]; {
+	case len(e.wrong[c.ID]) > 0:
+		return "", "what is cited for it is not there: " + line(strings.Join(e.wrong[c.ID], "; "), maxGoal)
+	case e.cited[c.ID]:
 		return "a citation for it holds", ""
-	} else if ok || forAll {
+	case ok:
 		against = "no citation for it holds"
-		if e.written[c.ID] || e.written[""] {
+		if e.written[c.ID] {
 			against += ": a cited file was changed during the run"
 		}
+	case e.cited[""]:
+		against = "no citation is for it by its id"
 	}
 	if len(c.Files) > 0 {
 		at := slices.IndexFunc(e.changed, func(file string) bool { return matches(c.Files, file) })

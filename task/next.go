@@ -129,7 +129,7 @@ func divided(parts []string) string {
 func judging(task, goal string, criteria []Criterion) string {
 	var rows []string
 	for _, c := range criteria {
-		if c.Check != "" || len(c.Files) > 0 || c.Text != goal {
+		if c.Check != "" || len(c.Files) > 0 || c.Text != goal || len(criteria) > 1 {
 			rows = append(rows, fmt.Sprintf("- %s: %s", c.ID, line(c.Text, maxLine))+checkOf(criteria, c.ID))
 		}
 	}

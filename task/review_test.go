@@ -169,15 +169,21 @@ func TestCitations(t *testing.T) {
 		{"http://example.com:8080/x and https://a.go:12", "[] []"},
 		{"/etc/passwd:1 ../x.go:2 a/../../x.go:3", "[] []"},
 		{"a.go:0 and b.go", "[] []"},
+		{"it listens on db.example.com:443", "[] []"},
+		{"**c1**: a.go:1\nand a.go:2\n- C2: a.go:1\n\na.go:3\nnote: a.go:4", "[{a.go 1 0 }c1 {a.go 2 0 }c1 {a.go 1 0 }c2 {a.go 3 0 } {a.go 4 0 }] []"},
 		{"commit deadbee1 and `1f0e9d8` and 0123456789012345678901234567890123456789", "[] [deadbee1 1f0e9d8 0123456789012345678901234567890123456789]"},
 		{"commit deadbeef is a word, 1f0e9d8 alone is none", "[] []"},
 		{"at 12:30 the ratio was 3:2", "[] []"},
 	} {
-		if got := fmt.Sprint(places(c.text), commits(c.text)); got != c.want {
+		var list []string
+		for _, p := range places(c.text, []Criterion{{ID: "c1"}, {ID: "c2"}}) {
+			list = append(list, fmt.Sprintf("{%s %d %d %s}%s", p.Path, p.Line, p.End, p.Quote, p.Criterion))
+		}
+		if got := fmt.Sprint(list, commits(c.text)); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
 		}
 	}
-	if n := len(places(strings.Repeat("a.go:1 b.go:2\n", 10) + manyPlaces())); n != maxCitations {
+	if n := len(places(strings.Repeat("a.go:1 b.go:2\n", 10)+manyPlaces(), nil)); n != maxCitations {
 		t.Errorf("%d citations", n)
 	}
 }

@@ -72,7 +72,7 @@ func callCriteriaStatus() Function {
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
 			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
-			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, and `criterion` where it is for one of them only."},
+			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
 			{"trust_reflection", TypeFlag, false, "What only the reflecting agent says counts, too."},
@@ -117,7 +117,7 @@ func criteriaStatus(in *inputs) any {
 		return nil
 	}
 	r := readReflection(in.any("reflection"), list)
-	seen := readEvidence(in)
+	seen := readEvidence(in, list)
 	j := judgement{
 		Total: len(list), Criteria: []judged{}, Missing: []string{}, Reasons: []string{},
 		Said: r.status, Readable: r.status != "", Summary: cut(r.summary, maxLine), Began: seen.began,
@@ -166,6 +166,9 @@ func (j *judgement) settle(in *inputs, seen evidence, r reflection, unproven int
 	}
 	j.because("%d of %d criteria %s met", j.Met, j.Total, are)
 	j.limit(in, seen)
+	if wrong := seen.wrong[""]; len(wrong) > 0 {
+		j.limitTo("what is cited is not there: %s", line(strings.Join(wrong, "; "), maxGoal))
+	}
 	if len(r.stray) > 0 && r.status != "" {
 		j.limitTo("the reflecting agent denies something that is no criterion by its id: %s", line(strings.Join(r.stray, "; "), maxGoal))
 	}

@@ -98,6 +98,13 @@ func TestCriteriaStatus(t *testing.T) {
 		{"files on lines", two + `, "changed": "a.go\ndocs/has space.md\n", "tests": "passed", "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 unmet,met"},
 		{"files as objects", two + `, "changed": [{"path": "docs/a.md", "kind": "M"}], "tests": {"passed": true}, "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 unmet,met"},
 		{"a citation", two + `, "citations": [{"criterion": "a", "holds": false}, {"criterion": "a", "holds": true}], "reflection": {"goal_status": "PARTIAL"}`, "PARTIAL 1/2 met,unmet"},
+		{"a citation for none of several", two + `, "citations": [{"holds": true}], "reflection": {"goal_status": "ACHIEVED"}`, "PARTIAL 0/2 unproven,unproven"},
+		{"a citation that holds, and one that is wrong", two + `, "citations": [{"criterion": "a", "holds": true}, {"criterion": "A", "holds": false, "wrong": "x:1: no"}, {"criterion": "b", "holds": true}], "reflection": {"goal_status": "ACHIEVED"}`, "PARTIAL 1/2 unproven,met"},
+		{"a wrong citation, trusted", two + `, "trust_reflection": true, "citations": [{"criterion": "a", "wrong": "x:1: no"}], "reflection": {"goal_status": "ACHIEVED"}`, "PARTIAL 1/2 unproven,met"},
+		{"a wrong citation for none of several", two + `, "citations": [{"criterion": "a", "holds": true}, {"criterion": "b", "holds": true}, {"holds": false, "wrong": "x:1: no"}], "reflection": {"goal_status": "ACHIEVED"}`, "PARTIAL 2/2 met,met"},
+		{"denied under missing", two + `, "checks": {"a": true, "b": true}, "reflection": {"goal_status": "ACHIEVED", "missing": ["B: no", "none"]}`, "PARTIAL 1/2 met,unmet"},
+		{"denied, and no criterion", two + `, "checks": {"a": true, "b": true}, "reflection": {"goal_status": "ACHIEVED", "missing": [{"id": "z"}]}`, "PARTIAL 2/2 met,met"},
+		{"nothing is missing", two + `, "checks": {"a": true, "b": true}, "reflection": {"goal_status": "ACHIEVED", "missing": ["None."], "criteria": {"a": {"met": true}, "B": "yes"}}`, "ACHIEVED 2/2 met,met"},
 		{"a citation that does not hold", two + `, "citations": [{"criterion": "a", "holds": false}], "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
 		{"tests that only say so", two + `, "changed": ["docs/a.md"], "tests": "3 passed, 1 failed", "reflection": {"goal_status": "PARTIAL"}`, "NOT_ACHIEVED 0/2 unmet,unmet"},
 		{"nothing changed", two + "," + yes + "," + expect, "HOLLOW 0/2 unproven,unproven"},
@@ -275,7 +282,7 @@ func TestACheckIsSeenToFail(t *testing.T) {
 		{"an operation", both + `"type": "Operations", "checks_before": [` + newA + `,` + never + `]}`, "PARTIAL 1/2 met,unproven"},
 		{"a question", both + `"type": "Q&A"}`, "PARTIAL 0/2 unproven,unproven"},
 		{"a question with a citation", both + `"type": "Q&A", "citations": [{"criterion": "a", "holds": true}]}`, "ACHIEVED 2/2 met,met"},
-		{"a question with a check that fails", two + `"type": "Investigation", "checks": [{"id": "b", "passed": false}], "citations": [{"holds": true}]}`, "PARTIAL 1/2 met,unmet"},
+		{"a question with a check that fails", two + `"type": "Investigation", "checks": [{"id": "b", "passed": false}], "citations": [{"criterion": "a", "holds": true}]}`, "PARTIAL 1/2 met,unmet"},
 		{"Development expects a change", strings.Replace(both, `["a"]`, `[]`, 1) + `"type": "Development"}`, "HOLLOW 2/2 met,met"},
 	} {
 		if got := statusOf(t, c.with); got != c.want {

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,23 +15,38 @@ import (
 // maxCited is how much of a file is looked through for a citation.
 const maxCited = 16 << 20
 
-// Cited tells whether a line of a file has some words. The file is that of a commit; without
-// one it is read where it is, and must be one that git does not ignore or keep for itself:
-// an agent can write such a file, and nobody sees it. The path leads from the directory.
-func Cited(ctx context.Context, dir, commit, name string, line int, words string) (bool, error) {
-	if name == "" || line < 1 || words == "" {
-		return false, nil
+// Cited tells whether a line of a file has some words; where it says what is not so, also
+// why. The file is that of a commit; without one it is read where it is, and must be one that
+// git does not ignore or keep for itself: an agent can write such a file, and nobody sees it.
+// The path leads from the directory. Without words nothing is proven.
+func Cited(ctx context.Context, dir, commit, name string, line int, words string) (holds bool, wrong string, err error) {
+	if name == "" || line < 1 {
+		return false, "", nil
 	}
 	text, err := citedText(ctx, dir, commit, name)
-	if err != nil || text == "" {
-		return false, err
+	switch {
+	case err != nil:
+		return false, "", err
+	case text == "" && !existsBelow(dir, name):
+		return false, "there is no such file", nil
+	case text == "":
+		return false, "", nil
 	}
+	n := 0
 	for l := range strings.Lines(text) {
-		if line--; line == 0 {
-			return strings.Contains(l, words), nil
+		if n++; n == line && words != "" && !strings.Contains(l, words) {
+			return false, "the line does not have the quoted text", nil
+		} else if n == line {
+			return words != "", "", nil
 		}
 	}
-	return false, nil
+	return false, fmt.Sprintf("the file has only %d lines", n), nil
+}
+
+// existsBelow tells whether there is something, or cannot be looked at.
+func existsBelow(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // citedText is what is in a file; "" = it is none that can be cited.

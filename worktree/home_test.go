@@ -306,7 +306,7 @@ func TestCited(t *testing.T) {
 		{r.dir, "", ".git/HEAD", 1, "ref", false}, {r.dir, commit, ".git/HEAD", 1, "ref", false}, {r.dir, "", "link", 1, "", false},
 		{r.dir, "", "../repo/a.txt", 2, "two", false}, {plain, "", "../a.txt", 1, "one", false}, {plain, "", r.path("a.txt"), 2, "two", false},
 	} {
-		if got, err := Cited(t.Context(), c.dir, c.commit, c.path, c.line, c.words); err != nil || got != c.want {
+		if got, wrong, err := Cited(t.Context(), c.dir, c.commit, c.path, c.line, c.words); err != nil || got != c.want || got && wrong != "" {
 			t.Errorf("%+v: %t, %v", c, got, err)
 		}
 	}

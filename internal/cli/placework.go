@@ -402,7 +402,7 @@ func (r runPlace) cited(ctx context.Context, args []string) error {
 		words = ""
 	}
 	line, _ := strconv.Atoi(args[2]) // no number: it says nothing
-	holds, err := worktree.Cited(ctx, ".", args[0], args[1], line, words)
+	holds, wrong, err := worktree.Cited(ctx, ".", args[0], args[1], line, words)
 	if err != nil {
 		return infra("look a citation up", err)
 	}
@@ -415,11 +415,15 @@ func (r runPlace) cited(ctx context.Context, args []string) error {
 	if !plainID().MatchString(id) {
 		id = ""
 	}
+	if wrong != "" {
+		wrong = args[1] + ":" + args[2] + ": " + wrong
+	}
 	r.object(struct {
 		Criterion string `json:"criterion,omitempty"`
 		Holds     bool   `json:"holds"`
 		Changed   bool   `json:"changed,omitempty"`
-	}{id, holds && same, !same})
+		Wrong     string `json:"wrong,omitempty"`
+	}{id, holds && same, !same, wrong})
 	return nil
 }
 
