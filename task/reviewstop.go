@@ -156,6 +156,8 @@ func decideReview(in *inputs, round, most int) reviewEnd {
 		return stuck(reviewStalemate, stopRegression, fmt.Sprintf("%d blocking findings are open, and in the round before it were %d", size(now["blocking"]), size(last["blocking"])))
 	case size(now["new"]) == 0 && size(now["re_raised"]) > 0:
 		return stuck(reviewStalemate, stopReRaised, "the same findings are raised again, and nothing new")
+	case size(now["new"]) == 0 && size(now["unread"]) > 0 && size(last["unread"]) > 0: // asking again is no other answer
+		return stuck(reviewStalemate, stopReRaised, first(now, "why")+", as in the round before, and nothing new was found")
 	}
 	return reviewEnd{Status: reviewContinue, Why: "there is something new to be mended"}
 }
