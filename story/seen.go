@@ -1,6 +1,7 @@
 package story
 
 import (
+	"slices"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -43,6 +44,21 @@ func (s *Story) Changes(top belay.RunID) []Change {
 		}
 		at[a.Place][from] = len(list)
 		list = append(list, c)
+	}
+	return list
+}
+
+// Unseen names the steps of a run, and of all runs below it, whose agents worked in a
+// tree that nobody looked at, before or afterwards.
+func (s *Story) Unseen(top belay.RunID) []string {
+	var list []string
+	for _, a := range s.Attempts {
+		if a.Starts == 0 || !a.Over() || !a.Run.Under(top) || s.inCopy(a.Place) || slices.Contains(list, a.Name()) {
+			continue
+		}
+		if e := a.evidence(); e == nil || e.Before.Tree == "" || e.After.Tree == "" {
+			list = append(list, a.Name())
+		}
 	}
 	return list
 }

@@ -37,6 +37,7 @@ type Task struct {
 	Best     int             // the number of the round that counts; 0 = none was chosen yet
 	Last     bool            // it was the last one
 	Commit   string          // that it left; "" = none
+	Began    string          // the commit that the first round began with; "" = not known
 	Back     bool            // in the directory itself its files were brought back
 	Aside    string          // the folder with what later rounds left there; "" = nothing
 	Line     string          // its status with the reason
@@ -54,6 +55,9 @@ type Task struct {
 	Work     string        // the branch that agents worked on, where it is another one
 	Dir      string        // of the worktree
 }
+
+// Left tells whether it left a commit that is another one than it began with.
+func (t *Task) Left() bool { return t.Commit != "" && t.Commit != t.Began }
 
 // TaskCriterion is a criterion with what became of it.
 type TaskCriterion struct {
@@ -144,6 +148,11 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	t.Best, t.Met, t.Line, t.Last, t.Commit = best.Round, best.Met, best.Line, best.Last, best.Commit
 	rounds := r.rounds()
 	t.Rounds = len(rounds)
+	if rounds[1] != nil {
+		var base struct{ First string }
+		r.get(rounds[1], "base", &base)
+		t.Began = base.First
+	}
 	round := rounds[t.Best]
 	if round == nil {
 		round = rounds[t.Rounds]
@@ -164,20 +173,20 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	r.get(root, "published", &published)
 	t.Pushed, t.PR = strings.TrimSpace(published.Branch), strings.TrimSpace(published.PR)
 	t.Back, t.Aside = kept.Files > 0, kept.Aside
-	if t.Branch == "" && t.Type == "Development" {
+	if t.Branch == "" && (t.Type == "Development" || t.Type == "Operations") {
 		var rest struct{ Lost []string }
 		if round != nil {
 			r.get(round, "rest", &rest)
 		}
-		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost)...)
+		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost, t.Type == "Development")...)
 	}
 	return t
 }
 
 // swept says what became of work that a person had not committed in the directory where
 // agents worked: it was taken away, or somebody committed there, where no agent was to.
-// The files that are told already are not told again.
-func swept(tree *flow.Tree, dir string, told []string) []string {
+// The files that are told already are not told again. An operation may commit.
+func swept(tree *flow.Tree, dir string, told []string, commits bool) []string {
 	var list []string
 	git := "git -C " + Quote(dir)
 	made := map[string]bool{} // by agents
@@ -203,7 +212,7 @@ func swept(tree *flow.Tree, dir string, told []string) []string {
 				}
 				list = append(list, fmt.Sprintf("an agent took away uncommitted work of %s; bring it back: %s", strings.Join(gone, ", "), back))
 			}
-			if len(e.Commits) > 0 && e.Before.Head != "" {
+			if commits && len(e.Commits) > 0 && e.Before.Head != "" {
 				list = append(list, fmt.Sprintf("somebody committed in %s during the run, where no agent was to commit; look whose it is: %s log -p %.12s..HEAD", dir, git, e.Before.Head))
 			}
 		}

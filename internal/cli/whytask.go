@@ -32,7 +32,7 @@ func (s *runView) taskFacts(ctx context.Context, t *story.Task) *whyTask {
 		return nil
 	}
 	w := &whyTask{Text: t.Text, Type: t.Type, Goal: t.Goal, Criteria: t.Criteria, Findings: t.Findings, Warnings: t.Warnings, Rounds: t.Rounds, Best: t.Best, Answer: wordsOf(t), of: t}
-	if there(t.Dir) {
+	if there(t.Dir) && (t.Commit == "" || t.Left()) {
 		w.Branch = t.Branch
 	}
 	if w.Branch != "" && s.lies == nil {
@@ -45,7 +45,7 @@ func (s *runView) taskFacts(ctx context.Context, t *story.Task) *whyTask {
 
 // isMerged tells whether the result of a task is in what is checked out in a directory.
 func isMerged(ctx context.Context, dir string, t *story.Task) bool {
-	return t.Offered && t.Commit != "" && worktree.Contains(ctx, dir, t.Commit, "HEAD")
+	return t.Offered && t.Left() && worktree.Contains(ctx, dir, t.Commit, "HEAD")
 }
 
 // taskPart is the task, its criteria, and why those are not met that are not.

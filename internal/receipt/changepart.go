@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
 )
 
@@ -20,6 +19,8 @@ func (r *Receipt) changesPart(p *page) {
 	if len(c.Trees) == 0 {
 		what := "No agent left a change."
 		switch {
+		case len(c.Unseen) > 0:
+			what = "Whether agents left a change is not known: changes were not recorded."
 		case len(c.Merges) > 0:
 			what = "The work of isolated steps is merged into the directory."
 		case r.Cost.Starts == 0:
@@ -43,17 +44,14 @@ func (r *Receipt) changesPart(p *page) {
 		return
 	}
 	p.line("")
-	nobody := "no agent: a shell step, or somebody else"
-	if c.unnamed {
-		nobody = "unknown"
-	}
 	rows := [][]string{{"file", "change", "lines", "step"}}
 	for _, f := range c.List {
-		row := []string{code(f.Path), string(f.Change), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), p.plain(cmp.Or(strings.Join(f.Steps, ", "), nobody))}
-		if f.Change == "" {
-			row[1], row[2] = "changed", "not counted"
+		nobody := "no agent: a shell step, or somebody else"
+		if f.Uncounted || c.unnamed || len(c.Unseen) > 0 {
+			nobody = "unknown"
 		}
-		if f.Change == belay.FileDeleted && len(f.Steps) == 0 { // in no repository
+		row := []string{code(f.Path), cmp.Or(string(f.Change), "changed"), fmt.Sprintf("+%d −%d", f.Added, f.Deleted), p.plain(cmp.Or(strings.Join(f.Steps, ", "), nobody))}
+		if f.Uncounted {
 			row[2] = "not counted"
 		}
 		rows = append(rows, row)
@@ -70,7 +68,7 @@ func (r *Receipt) changesPart(p *page) {
 func (c *Changes) counted() string {
 	known := 0 // files with their lines
 	for _, f := range c.List {
-		if f.Change != "" {
+		if !f.Uncounted {
 			known++
 		}
 	}
@@ -127,6 +125,9 @@ func (r *Receipt) besideWords(p *page) {
 	}
 	if r.Beside != nil && !r.Beside.Warns() {
 		p.line("- %s", p.plain(r.Beside.Words(namedBeside)))
+	}
+	for _, name := range c.Unseen {
+		p.line("- what the agent of %s changed was not recorded", p.plain(name))
 	}
 	for _, t := range c.Trouble {
 		p.line("- Belay did not see all changes: %s", p.plain(t))

@@ -33,6 +33,7 @@ type Changes struct {
 	Trouble []string   `json:"trouble,omitempty"`     // why a look was not complete
 	Blind   []string   `json:"not_counted,omitempty"` // directories in no git repository: something changed there, and nobody counted files or lines
 	Unasked []Unasked  `json:"unasked,omitempty"`     // steps that were to give an answer alone, and changed files
+	Unseen  []string   `json:"unseen,omitempty"`      // steps whose agents worked where nobody looked before or afterwards
 
 	Apart []string `json:"apart,omitempty"` // worktrees, or branches, of workstreams whose work is not in the result
 
@@ -43,10 +44,12 @@ type Changes struct {
 // File is a changed file.
 type File struct {
 	Path    string           `json:"path"`
-	Change  belay.ChangeKind `json:"change"` // "" = not known: it is in no repository, and its lines are not counted
+	Change  belay.ChangeKind `json:"change"` // "" = not known
 	Added   int              `json:"added"`
 	Deleted int              `json:"deleted"`
 	Steps   []string         `json:"steps"`
+
+	Uncounted bool `json:"lines_not_counted,omitempty"` // it is in no repository: nobody saw its lines, or whose change it is
 }
 
 // Tree is a working tree in which something changed, as it was seen last.
@@ -112,6 +115,7 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 			c.looked = true
 			judged = append(judged, c.settled(t, r, m.standing(all))...)
 			unnamed += r.Files - len(r.List)
+			unnamed += c.swept(t)
 			continue
 		}
 		t.seen = slices.DeleteFunc(t.seen, func(ch *story.Change) bool { return story.RolledBack(m.View(ch.Place)) })
@@ -142,7 +146,7 @@ func (m *maker) changes(all []story.Change) (Changes, []Judging) {
 	}
 	m.published(&c)
 	c.Pushed = len(c.PRs) > 0 || len(c.Remote) > 0 || m.pushes() || m.asked != nil && len(m.asked.ByAgents) > 0
-	c.Unasked = m.unasked(all)
+	c.Unasked, c.Unseen = m.unasked(all), m.Unseen(m.top)
 	return c, judged
 }
 
@@ -175,7 +179,7 @@ func (m *maker) listed(dir string) []File {
 	}
 	var list []File
 	for _, name := range names {
-		f := File{Path: name, Steps: []string{}}
+		f := File{Path: name, Steps: []string{}, Uncounted: true}
 		if gone[name] {
 			f.Change = belay.FileDeleted
 		}
@@ -307,13 +311,42 @@ func (c *Changes) settled(t *sighted, r worktree.Range, all []*story.Change) []J
 	c.Added += r.Added
 	c.Deleted += r.Deleted
 	for _, f := range r.List {
-		c.List = append(c.List, File{f.Path, f.Change, f.Added, f.Deleted, stepsOf(all, f.Path)})
+		c.List = append(c.List, File{Path: f.Path, Change: f.Change, Added: f.Added, Deleted: f.Deleted, Steps: stepsOf(all, f.Path)})
 	}
 	var judged []Judging
 	for _, g := range r.Guards {
 		judged = append(judged, Judging{strings.Join(stepsOf(all, g.Path), ", "), []belay.FileChange{g}})
 	}
 	return judged
+}
+
+// swept adds the uncommitted work of before that agents took away from a tree that is
+// the user's: no commit has it. It gives how many files more there are.
+func (c *Changes) swept(t *sighted) (more int) {
+	if t.Own {
+		return 0
+	}
+	made := map[string]bool{} // by agents
+	for _, ch := range t.seen {
+		gone := false
+		for _, f := range ch.Changed {
+			if !made[f.Path] && (ch.TakenBack || slices.Contains(ch.Gone, f.Path)) {
+				c.file(f, ch.Name())
+				c.Added, c.Deleted, gone = c.Added+f.Added, c.Deleted+f.Deleted, true
+			}
+			made[f.Path] = true
+		}
+		if !gone {
+			continue
+		}
+		if ch.TakenBack {
+			more += max(0, ch.Files-len(ch.Changed))
+		}
+		if !slices.ContainsFunc(c.Trees, func(have Tree) bool { return have.Dir == t.Dir }) {
+			c.Trees = append(c.Trees, t.Tree)
+		}
+	}
+	return more
 }
 
 // stepsOf are the steps whose agents were seen to change a file.

@@ -10,7 +10,7 @@ func TestCounted(t *testing.T) {
 		"1 file, +1 −0, 0 commits":                               {Files: 1, Added: 1, List: one, Trees: make([]Tree, 1)},
 		"Files changed, and are not counted (no git repository)": {Blind: []string{"/d"}, Trees: make([]Tree, 1)},
 		"1 file changed; lines are not counted (no git repository)": {
-			Files: 1, List: []File{{Path: "a"}}, Blind: []string{"/d"}, Trees: make([]Tree, 1),
+			Files: 1, List: []File{{Path: "a", Uncounted: true}}, Blind: []string{"/d"}, Trees: make([]Tree, 1),
 		},
 		"1 file, +1 −0, 0 commits; not counted: what changed in `/d` (no git repository)": {
 			Files: 1, Added: 1, List: one, Blind: []string{"/d"}, Trees: make([]Tree, 2),

@@ -61,6 +61,7 @@ func (m *maker) left(r *Receipt, changes []story.Change) Left {
 	if m.asked != nil {
 		l.Findings = m.asked.Findings
 	}
+	seen := m.sighted(changes)
 	for _, t := range m.trees {
 		if m.There(t.Dir) {
 			l.Worktrees = append(l.Worktrees, Place{t.Step, m.Top(t.Dir), t.Branch})
@@ -68,7 +69,7 @@ func (m *maker) left(r *Receipt, changes []story.Change) Left {
 		if t.Branch != "" && !m.merged(t.Dir) && m.tip(t.Branch) != "" {
 			l.Branches = append(l.Branches, Branch{
 				Step: t.Step, Branch: t.Branch, Take: m.git(m.repo(), "merge", t.Branch), NotTaken: m.isPart(t.Dir),
-				Empty: m.holdsNothing(r, t),
+				Empty: m.holdsNothing(r, t, seen),
 			})
 		}
 	}
@@ -88,9 +89,12 @@ func (m *maker) left(r *Receipt, changes []story.Change) Left {
 	return l
 }
 
-// holdsNothing tells whether the branch of the run has nothing that its base has
-// not.
-func (m *maker) holdsNothing(r *Receipt, t story.Worktree) bool {
+// holdsNothing tells whether a branch has nothing that its base has not: that of the run,
+// and that of a workstream where its agents left the commit that they began with.
+func (m *maker) holdsNothing(r *Receipt, t story.Worktree, seen []*sighted) bool {
+	if m.isPart(t.Dir) {
+		return slices.ContainsFunc(seen, func(have *sighted) bool { return have.Dir == t.Dir && have.From == m.tip(t.Branch) })
+	}
 	return t.Step == "" && r.Changes.looked &&
 		!slices.ContainsFunc(r.Changes.Trees, func(have Tree) bool { return have.Dir == t.Dir && have.To != have.From })
 }
@@ -154,7 +158,7 @@ func (m *maker) look(r *Receipt, changes []story.Change) []Command {
 		}
 	}
 	for _, b := range r.Left.Branches {
-		if b.Step != "" {
+		if b.Step != "" && !b.Empty {
 			list = append(list, Command{"what is on " + b.Branch, m.git(m.repo(), "log", "--stat", "HEAD.."+b.Branch)})
 		}
 	}
@@ -235,7 +239,7 @@ func (m *maker) goOn() []Command {
 }
 
 // undo are the commands that take the work back, the first first.
-func (m *maker) undo(r *Receipt) (list []Command, no []string) {
+func (m *maker) undo(r *Receipt, changes []story.Change) (list []Command, no []string) {
 	list = []Command{}
 	for _, pr := range r.Changes.PRs {
 		list = append(list, Command{"close the pull request", "gh pr close " + story.Quote(pr)})
@@ -253,6 +257,7 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 			list, no = m.undoTree(t, list, no)
 		}
 	}
+	list = append(list, m.broughtBack(changes)...)
 	for _, w := range r.Changes.Merges {
 		if m.own() != nil {
 			break // it is on the branch of the run
@@ -278,6 +283,27 @@ func (m *maker) undo(r *Receipt) (list []Command, no []string) {
 		list = append(list, Command{"delete the copies that Belay keeps of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
 	}
 	return list, no
+}
+
+// broughtBack are the commands that bring back uncommitted work of before that agents
+// took away from a tree that is the user's.
+func (m *maker) broughtBack(changes []story.Change) []Command {
+	var list []Command
+	for i := range changes {
+		c := &changes[i]
+		if _, made := m.made(c.Dir); made || len(c.Gone) == 0 || c.Earlier == "" || m.Commit(m.repo(), c.Earlier) == "" {
+			continue
+		}
+		words := []string{"checkout", c.Earlier, "--"}
+		for _, path := range c.Gone {
+			words = append(words, ":/"+path)
+		}
+		if c.TakenBack && c.Files > len(c.Gone) {
+			words = append(words[:3], ":/")
+		}
+		list = append(list, Command{"bring back uncommitted work that an agent took away, in the place of what is there now", m.git(c.Dir, words...)})
+	}
+	return list
 }
 
 // keptRefs are the refs that hold work of the run's agents and nothing else.

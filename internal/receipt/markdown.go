@@ -358,10 +358,10 @@ func (r *Receipt) leftPart(p *page) {
 	}
 	for _, b := range l.Branches {
 		switch {
-		case b.NotTaken:
-			p.line("- branch %s has work of %s that is not part of the result", code(b.Branch), p.plain(b.Step))
 		case b.Empty:
 			p.line("- branch %s, with no commit on it", code(b.Branch))
+		case b.NotTaken:
+			p.line("- branch %s has work of %s that is not part of the result", code(b.Branch), p.plain(b.Step))
 		default:
 			p.line("- work of %s is on branch %s", p.plain(cmp.Or(b.Step, "the run")), code(b.Branch))
 		}
@@ -408,7 +408,11 @@ func (r *Receipt) commandsPart(p *page) {
 	for _, n := range r.NoUndo {
 		p.line("- %s", p.plain(n))
 	}
-	if len(r.Undo)+len(r.NoUndo) == 0 {
+	switch {
+	case len(r.Undo)+len(r.NoUndo) > 0:
+	case len(r.Changes.Unseen) > 0:
+		p.line("Whether something is left to undo is not known: changes were not recorded.")
+	default:
 		p.line("Nothing that Belay saw is left to undo.")
 	}
 }

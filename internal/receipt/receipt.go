@@ -165,7 +165,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 	r.Troubles, r.Unproven = m.troubles(), m.unproven(r.Criteria, changes)
 	r.Left = m.left(r, changes)
 	r.Look, r.GoOn, r.Take = m.look(r, changes), m.goOn(), m.take(r)
-	r.Undo, r.NoUndo = m.undo(r)
+	r.Undo, r.NoUndo = m.undo(r, changes)
 	return r
 }
 
