@@ -65,26 +65,45 @@ var wrappers = []string{"env", "timeout", "nice", "nohup", "exec", "time", "sets
 // a slash, and the first argument of an interpreter. Behind a cd the path may be
 // from either place, and both are told. What is put together when it runs is not
 // among them.
-func (s *Script) RunsFiles() []string {
-	return s.filesOf(func(name string, rest []*syntax.Word) []string {
-		if strings.Contains(name, "/") && !path.IsAbs(name) {
-			return []string{name}
+func (s *Script) RunsFiles() []string { return s.filesOf(runs, nil) }
+
+// JudgingFiles are those of them whose exit status decides: of one whose output goes to
+// another command, or becomes a word of one, that command is the judge.
+func (s *Script) JudgingFiles() []string {
+	read := map[syntax.Node]bool{}
+	return s.filesOf(runs, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				read[n.X] = true
+			}
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			return false
 		}
-		if lang, _ := named(name); name != "" && lang.runs {
-			return interpreted(lang, rest)
-		}
-		return nil
+		return !read[n]
 	})
+}
+
+// runs are the files that a command runs by their path.
+func runs(name string, rest []*syntax.Word) []string {
+	if strings.Contains(name, "/") && !path.IsAbs(name) {
+		return []string{name}
+	}
+	if lang, _ := named(name); name != "" && lang.runs {
+		return interpreted(lang, rest)
+	}
+	return nil
 }
 
 // BuildFiles are the files in which builders that a script runs, such as make,
 // find what they do.
 func (s *Script) BuildFiles() []string {
-	return s.filesOf(func(name string, _ []*syntax.Word) []string { return builders[path.Base(name)] })
+	return s.filesOf(func(name string, _ []*syntax.Word) []string { return builders[path.Base(name)] }, nil)
 }
 
-// filesOf asks for the files of each command of a script.
-func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string) []string {
+// filesOf asks for the files of each command of a script, without those below what in
+// refuses; nil refuses nothing.
+func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string, in func(syntax.Node) bool) []string {
 	if s == nil || len(s.Source) > MaxScript || tooDeep(s.Source) >= 0 {
 		return nil
 	}
@@ -94,14 +113,17 @@ func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string) []
 	}
 	var files []string
 	dir := ""
-	for _, n := range nodes {
+	nodes.visit(func(n syntax.Node) bool {
+		if in != nil && n != nil && !in(n) {
+			return false
+		}
 		call, ok := n.(*syntax.CallExpr)
 		if !ok {
-			continue
+			return true
 		}
 		args := unwrapped(bared(call.Args))
 		if len(args) == 0 {
-			continue
+			return true
 		}
 		name := nameOf(args[0])
 		if name == "cd" && len(args) == 2 && !path.IsAbs(nameOf(args[1])) {
@@ -114,7 +136,8 @@ func (s *Script) filesOf(ask func(name string, rest []*syntax.Word) []string) []
 				}
 			}
 		}
-	}
+		return true
+	})
 	return files
 }
 

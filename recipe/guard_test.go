@@ -43,3 +43,20 @@ func TestRunsFiles(t *testing.T) {
 		t.Error("no script runs a file")
 	}
 }
+
+func TestJudgingFiles(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"./verify.sh":                     "verify.sh",
+		"bash check.sh && echo well":      "check.sh",
+		"cat x | ./verify.sh":             "verify.sh",
+		"./tool.sh --help | grep -q all":  "",
+		`test "$(bash greet.sh Ann)" = x`: "",
+		"diff <(./a.sh) b":                "",
+		"./a.sh | grep x; ./b.sh":         "b.sh",
+	} {
+		if got := strings.Join((&Script{Source: src}).JudgingFiles(), " "); got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}

@@ -148,11 +148,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	t.Best, t.Met, t.Line, t.Last, t.Commit = best.Round, best.Met, best.Line, best.Last, best.Commit
 	rounds := r.rounds()
 	t.Rounds = len(rounds)
-	if rounds[1] != nil {
-		var base struct{ First string }
-		r.get(rounds[1], "base", &base)
-		t.Began = base.First
-	}
+	t.Began = r.began(rounds[1])
 	round := rounds[t.Best]
 	if round == nil {
 		round = rounds[t.Rounds]
@@ -181,6 +177,15 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 		t.Warnings = append(t.Warnings, swept(tree, started.Dir, rest.Lost, t.Type == "Development")...)
 	}
 	return t
+}
+
+// began is the commit that a round began with.
+func (r taskReader) began(round *flow.State) string {
+	var base struct{ First string }
+	if round != nil {
+		r.get(round, "base", &base)
+	}
+	return base.First
 }
 
 // swept says what became of work that a person had not committed in the directory where

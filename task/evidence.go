@@ -10,11 +10,12 @@ import (
 
 // evidence is what Belay saw of a round.
 type evidence struct {
-	checks  map[string]bool   // by the id of the criterion
-	whys    map[string]string // why a check did not pass
-	without map[string]bool   // it passes now on what the work began with, too
-	began   []began           // how they ended before the work
-	given   bool              // a person gave the criteria
+	checks  map[string]bool     // by the id of the criterion
+	whys    map[string]string   // why a check did not pass
+	without map[string]bool     // it passes now on what the work began with, too
+	scripts map[string][]string // it runs them, the work changed them, and as they were it does not pass
+	began   []began             // how they ended before the work
+	given   bool                // a person gave the criteria
 	changed []string
 	old     []string // of these, test files that were there before the work
 	added   []string // and those that came with it
@@ -70,7 +71,7 @@ func (e *evidence) before(id string) (b began) {
 func readEvidence(in *inputs, criteria []Criterion) evidence {
 	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
-	e.without = withoutWork(in.any("checks"))
+	e.without, e.scripts = withoutWork(in.any("checks")), rewritten(in.any("checks"))
 	e.began = readBegan(in, e.checks)
 	given, _ := unwrapped(in.any("given")).([]any)
 	e.given = len(given) > 0
@@ -113,6 +114,17 @@ func withoutWork(v any) map[string]bool {
 		if passed(o["first"]) {
 			list[first(o, "id", "criterion")] = true
 		}
+	}
+	return list
+}
+
+// rewritten are scripts of checks that pass only because the work changed these.
+func rewritten(v any) map[string][]string {
+	list := map[string][]string{}
+	results, _ := unwrapped(v).([]any)
+	for _, x := range results {
+		o, _ := x.(map[string]any)
+		list[first(o, "id", "criterion")] = pathsOf(o["rewritten"])
 	}
 	return list
 }
@@ -303,6 +315,7 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 // with tests that came with the work, where the tests were run and passed.
 func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 	before := e.before(c.ID)
+	scripts := slices.DeleteFunc(slices.Clone(e.scripts[c.ID]), func(file string) bool { return matches(c.Files, file) })
 	switch {
 	case !passed && e.whys[c.ID] != "":
 		return "", "its check failed: " + e.whys[c.ID]
@@ -310,6 +323,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check failed"
 	case len(e.altered) > 0:
 		return "", "its check passed, with ignored files that changed during the run"
+	case len(scripts) > 0:
+		return "", "its check passes only since the work changed what it runs: " + line(strings.Join(scripts, ", "), maxGoal)
 	case !before.Passed && e.without[c.ID]:
 		return "", "its check passes without the work, too: what made it pass is not in the repository"
 	case !before.Passed:

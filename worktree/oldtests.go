@@ -27,6 +27,38 @@ func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
 	return err
 }
 
+// Changed are those of some files, by their paths from the folder of the copy, that a tree
+// has and that the commit of the copy changed or deleted.
+func (t Throwaway) Changed(ctx context.Context, tree string, files []string) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	p, err := find(ctx, "", t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"diff", "--name-only", "--relative", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=MTD", tree, "HEAD", "--"}
+	for _, name := range files {
+		args = append(args, ":(literal)"+name)
+	}
+	out, err := p.git.in(t.Dir).run(ctx, args...)
+	return records(out), err
+}
+
+// PutBack gives the copy files as a tree has them, by their paths from its folder.
+func (t Throwaway) PutBack(ctx context.Context, tree string, files []string) error {
+	p, err := find(ctx, "", t.Dir)
+	if err != nil {
+		return err
+	}
+	args := []string{"restore", "--source=" + tree, "--worktree", "--"}
+	for _, name := range files {
+		args = append(args, ":(literal)"+name)
+	}
+	_, err = p.git.in(t.Dir).run(ctx, args...)
+	return err
+}
+
 // NewTests are the test files that the commit of the copy has and a tree does not, from the
 // folder of the copy.
 func (t Throwaway) NewTests(ctx context.Context, tree string) ([]string, error) {

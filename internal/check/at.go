@@ -16,6 +16,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/proc"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -32,6 +33,7 @@ type Trial struct {
 	Base   string        // what the work began with: its rules say which ignored files may be in the copy
 	Copy   string        // the folder for the copy: it is emptied before, and removed
 	Old    string        // test files of this tree, and what defines its test command, come back where the commit changed them; without any, nothing is run
+	Judged string        // a shell text that passes is run again with the scripts that it runs as they were in this tree, where the commit changed them; "" = it is not
 	Tests  bool          // the tests of the repository, by Script where the settings name one
 	Args   []string      // else this
 	Script string        // the test command of the settings
@@ -48,7 +50,9 @@ type Tried struct {
 	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
 	First  bool   `json:"first,omitempty"`  // it passes in a copy of what the work began with, too
 	Why    string `json:"why,omitempty"`    // it did not pass
-	Said   string `json:"said,omitempty"`
+
+	Rewritten []string `json:"rewritten,omitempty"` // scripts that it runs and that the work changed: as they were before, it does not pass
+	Said      string   `json:"said,omitempty"`
 
 	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
 	Files   []string `json:"files,omitempty"`   // test files that are as they were before
@@ -105,8 +109,8 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 			return err
 		}
 	}
-	if t.First == "" {
-		return nil
+	if err := rewritten(ctx, t, tree, env, to, r); err != nil || t.First == "" {
+		return err
 	}
 	before, err := worktree.ThrowawayOf(ctx, t.Dir, t.First, t.Base, t.Copy+"-first")
 	if err != nil {
@@ -116,6 +120,33 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 	without, err := tryCommand(ctx, t, before.Dir, env, to)
 	r.First = without.Passed
 	return err
+}
+
+// rewritten runs a shell text that passed with the scripts that it goes by as they were
+// before the work, where the work changed them.
+func rewritten(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, to Streams, r *Tried) error {
+	if t.Judged == "" {
+		return nil
+	}
+	scripts := (&recipe.Script{Source: t.Args[len(t.Args)-1]}).JudgingFiles()
+	list, err := tree.Changed(ctx, t.Judged, scripts)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	was, err := worktree.ThrowawayOf(ctx, t.Dir, t.Commit, t.Base, t.Copy+"-was")
+	if err != nil {
+		return err
+	}
+	defer was.Remove()
+	if err := was.PutBack(ctx, t.Judged, list); err != nil {
+		return err
+	}
+	if then, err := tryCommand(ctx, t, was.Dir, env, to); err != nil {
+		return err
+	} else if !then.Passed {
+		r.Rewritten = list
+	}
+	return nil
 }
 
 // old runs the tests with the test files and the test command of t.Old. A script that

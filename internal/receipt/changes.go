@@ -320,35 +320,6 @@ func (c *Changes) settled(t *sighted, r worktree.Range, all []*story.Change) []J
 	return judged
 }
 
-// swept adds the uncommitted work of before that agents took away from a tree that is
-// the user's: no commit has it. It gives how many files more there are.
-func (c *Changes) swept(t *sighted) (more int) {
-	if t.Own {
-		return 0
-	}
-	made := map[string]bool{} // by agents
-	for _, ch := range t.seen {
-		gone := false
-		for _, f := range ch.Changed {
-			if !made[f.Path] && (ch.TakenBack || slices.Contains(ch.Gone, f.Path)) {
-				c.file(f, ch.Name())
-				c.Added, c.Deleted, gone = c.Added+f.Added, c.Deleted+f.Deleted, true
-			}
-			made[f.Path] = true
-		}
-		if !gone {
-			continue
-		}
-		if ch.TakenBack {
-			more += max(0, ch.Files-len(ch.Changed))
-		}
-		if !slices.ContainsFunc(c.Trees, func(have Tree) bool { return have.Dir == t.Dir }) {
-			c.Trees = append(c.Trees, t.Tree)
-		}
-	}
-	return more
-}
-
 // stepsOf are the steps whose agents were seen to change a file.
 func stepsOf(all []*story.Change, path string) []string {
 	steps := []string{}

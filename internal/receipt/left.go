@@ -285,27 +285,6 @@ func (m *maker) undo(r *Receipt, changes []story.Change) (list []Command, no []s
 	return list, no
 }
 
-// broughtBack are the commands that bring back uncommitted work of before that agents
-// took away from a tree that is the user's.
-func (m *maker) broughtBack(changes []story.Change) []Command {
-	var list []Command
-	for i := range changes {
-		c := &changes[i]
-		if _, made := m.made(c.Dir); made || len(c.Gone) == 0 || c.Earlier == "" || m.Commit(m.repo(), c.Earlier) == "" {
-			continue
-		}
-		words := []string{"checkout", c.Earlier, "--"}
-		for _, path := range c.Gone {
-			words = append(words, ":/"+path)
-		}
-		if c.TakenBack && c.Files > len(c.Gone) {
-			words = append(words[:3], ":/")
-		}
-		list = append(list, Command{"bring back uncommitted work that an agent took away, in the place of what is there now", m.git(c.Dir, words...)})
-	}
-	return list
-}
-
 // keptRefs are the refs that hold work of the run's agents and nothing else.
 func (m *maker) keptRefs(r *Receipt) []string {
 	var refs []string
