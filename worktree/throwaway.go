@@ -264,15 +264,6 @@ var dependencies = []string{
 	".stack-work", "_opam", ".pixi", ".conda", "renv", ".terraform", ".direnv", ".cpanm",
 }
 
-// manifests are the files that say what a package manager installs.
-var manifests = []string{
-	"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bower.json", "deno.json",
-	"requirements*.txt", "pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "Pipfile.lock", "poetry.lock", "uv.lock", "pdm.lock",
-	"environment.yml", "pixi.toml", "tox.ini", "noxfile.py", "go.mod", "go.sum", "composer.json", "composer.lock", "Gemfile", "Gemfile.lock",
-	"Podfile", "Podfile.lock", "Cartfile", "build.gradle", "build.gradle.kts", "pom.xml", "mix.exs", "mix.lock", "elm.json", "pubspec.yaml",
-	"stack.yaml", "*.opam", "renv.lock", "*.tf", ".terraform.lock.hcl", "cpanfile",
-}
-
 // sources tells from which checkout an ignored path is copied that a commit needs to
 // run; "" = from none. It is the user's own: what an agent writes into such a file or
 // folder of its worktree is in no commit, and proves nothing about one. Only what a
@@ -284,21 +275,17 @@ func (p place) sources(ctx context.Context, checkedOut, commit, base string, pat
 	if err != nil {
 		return nil, err
 	}
-	changed := ""
+	changed := false
 	if user != p.top && slices.ContainsFunc(paths, installed) {
-		args := []string{"diff", "--name-only", "-z", base, commit, "--"}
-		for _, name := range manifests {
-			args = append(args, ":(top,glob)**/"+name)
-		}
-		if changed, err = p.run(ctx, args...); err != nil {
+		if changed, err = p.wantsOther(ctx, base, commit); err != nil {
 			return nil, err
 		}
 	}
 	for _, path := range paths {
 		switch there := exists(filepath.Join(user, path)); {
-		case user == p.top || there && (changed == "" || !installed(path)):
+		case user == p.top || there && (!changed || !installed(path)):
 			from[path] = user
-		case installed(path) && (changed != "" || declared(checkedOut, path)):
+		case installed(path) && (changed || declared(checkedOut, path)):
 			from[path] = p.top
 		}
 	}
@@ -307,22 +294,6 @@ func (p place) sources(ctx context.Context, checkedOut, commit, base string, pat
 
 // installed tells whether a path is a folder of dependencies.
 func installed(name string) bool { return slices.Contains(dependencies, path.Base(name)) }
-
-// declared tells whether a file beside a folder of dependencies, or above it, says what
-// is to be in it.
-func declared(top, name string) bool {
-	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		list, _ := os.ReadDir(filepath.Join(top, filepath.FromSlash(dir))) // what cannot be read declares nothing
-		for _, d := range list {
-			if slices.ContainsFunc(manifests, func(pattern string) bool { ok, err := path.Match(pattern, d.Name()); return err == nil && ok }) {
-				return true
-			}
-		}
-		if dir == "." || dir == "/" {
-			return false
-		}
-	}
-}
 
 // madeHere tells of an ignored path whether it may be what the work made: it is no
 // folder of dependencies, and not among the files that a worktree is given.

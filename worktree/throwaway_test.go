@@ -11,6 +11,7 @@ import (
 // the worktree's where the work changed what is to be installed, or nobody had it.
 func TestCopyHasTheIgnoredFilesOfTheUser(t *testing.T) {
 	t.Parallel()
+	const needs = `echo '{"dependencies": {"x": "1"}}' > package.json`
 	for name, tt := range map[string]struct{ before, work, file, want string }{
 		"a dependency that the agent changed": {
 			"mkdir node_modules; echo old > node_modules/x", "echo new > node_modules/x", "node_modules/x", "old\n",
@@ -19,10 +20,22 @@ func TestCopyHasTheIgnoredFilesOfTheUser(t *testing.T) {
 			"true", "mkdir node_modules; echo new > node_modules/x", "node_modules/x", "",
 		},
 		"one that is declared, and was not installed": {
-			"echo {} > package.json", "mkdir node_modules; echo new > node_modules/x", "node_modules/x", "new\n",
+			needs, "mkdir node_modules; echo new > node_modules/x", "node_modules/x", "new\n",
 		},
 		"one that the work declares": {
-			"mkdir node_modules; echo old > node_modules/x", "echo {} > package.json; echo new > node_modules/x", "node_modules/x", "new\n",
+			"mkdir node_modules; echo old > node_modules/x", needs + "; echo new > node_modules/x", "node_modules/x", "new\n",
+		},
+		"a space in what declares it": {
+			needs + "; mkdir node_modules; echo old > node_modules/x", "echo >> package.json; echo new > node_modules/x", "node_modules/x", "old\n",
+		},
+		"a comment beside it": {
+			"echo x==1 > requirements.txt; mkdir node_modules; echo old > node_modules/x", "echo '# more' >> requirements.txt; echo new > node_modules/x", "node_modules/x", "old\n",
+		},
+		"another version of the program": {
+			needs + "; mkdir node_modules; echo old > node_modules/x", `echo '{"version": "2", "dependencies": {"x": "1"}}' > package.json; echo new > node_modules/x`, "node_modules/x", "old\n",
+		},
+		"nothing is declared": {
+			`echo '{"name": "a", "dependencies": {}}' > package.json`, "mkdir node_modules; echo new > node_modules/x", "node_modules/x", "",
 		},
 		"settings": {"echo old > .env", "echo new > .env; echo {} > package.json", ".env", "old\n"},
 	} {
