@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -15,6 +16,7 @@ type Facts struct {
 	Beat  time.Time                // its last sign of life
 	Work  belay.RunID              // the run that carries out the plan of this one; "" = none yet
 	Here  string                   // the directory of who reads it; "" = anywhere
+	Plan  string                   // the file with the reviewed plan of a task, to be edited
 	Text  func(belay.Value) []byte // a value that is not in its record; nil = cannot be read
 
 	Lacks     []string // variables that its steps were given and that are not set here
@@ -37,6 +39,7 @@ type Account struct {
 	Asked   []Asked
 	Task    *Task   // of belay do; nil for a run of another recipe, and for what is below one
 	Refused *Review // of a task that ended because its plan was not approved
+	Plan    string  // the file with that plan
 	Next    Next
 	Disk    string // the directory whose disk needs room before that; "" = none
 	FixIn   string // the worktree in which the step failed, and goes on: a fix must be made there; "" = in the directory of the run
@@ -52,7 +55,7 @@ func (s *Story) Account(top belay.RunID, f Facts) *Account {
 	}
 	if a.Task != nil {
 		if r := ReviewOf(s.Tree); r != nil && !r.Approved && (a.Status == belay.Failed || a.Status == belay.Stalemate) {
-			a.Refused = r
+			a.Refused, a.Plan = r, cmp.Or(f.Plan, "plan.json in the folder of the run")
 		}
 	}
 	find := &finder{a, f, s.Tree, s.Tree.Started()}

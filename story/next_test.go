@@ -68,8 +68,10 @@ func TestNextOfATask(t *testing.T) {
 	flagged.Text, flagged.Flags = "-v is loud", []string{"--agent=bot", "--criteria=/a b", "--in-place", "--plan-review"}
 	asked := judged("met", "unproven")
 	asked.Type = "Q&A"
+	wide := judged("unmet") // of one line that is wider than a screen
+	wide.Text = strings.Repeat("a door ", 20)
 	long := judged("unmet")
-	long.Text = strings.Repeat("a door ", 20)
+	long.Text = strings.Repeat("a door ", 80)
 	const again = `x do 'it'\''s a door' --agent bot`
 	for _, c := range []struct {
 		status belay.Status
@@ -90,6 +92,7 @@ func TestNextOfATask(t *testing.T) {
 		{belay.Partial, judged("met", "unproven"), nil, "/d", AddChecks, again + " --criteria FILE", ""},
 		{belay.Partial, asked, nil, "/d", StartAgain, again, ""},
 		{belay.Partial, long, nil, "/d", StartAgain, "x do --agent bot --file FILE", ""},
+		{belay.Partial, wide, nil, "/d", StartAgain, "x do '" + strings.TrimSpace(wide.Text) + "' --agent bot", ""},
 		{belay.Partial, limited, nil, "/d", StartAgain, again, ""},
 		{belay.Partial, flagged, nil, "/d", AddChecks, "x do --agent bot --criteria '/a b' --in-place --plan-review -- '-v is loud'", ""},
 		{belay.Stalemate, flagged, &Review{}, "/d", EditPlan, "x clear r review --why TEXT; x resume r; x do --agent bot --criteria '/a b' --in-place --no-plan-review -- '-v is loud'", ""},

@@ -248,7 +248,7 @@ func (t *Task) onlyUnproven() bool {
 }
 
 // mostTyped is how long a task may be to stand in a command that is typed.
-const mostTyped = 72
+const mostTyped = 400
 
 // Again is the command for a new run of the same task, from the directory here.
 func (t *Task) Again(was event.RunStarted, here string) Command { return t.again(was, here, "") }

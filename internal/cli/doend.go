@@ -73,6 +73,9 @@ func (a *app) taskEnd(ctx context.Context, o *engine.Open, acc *story.Account, r
 		a.out.markdown(strings.Split(readable.Harmless(said), "\n"))
 	}
 	if a.quiet && res.Code == exit.OK {
+		for _, w := range t.Warnings {
+			a.warn(w)
+		}
 		return
 	}
 	if said != "" {

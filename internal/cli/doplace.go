@@ -159,7 +159,7 @@ func (a *app) sayReplaced(set *library.Set) {
 func (a *app) tellBeside(b *story.Beside) {
 	switch {
 	case b.Warns():
-		a.say("warning: %s", readable.Clean(b.Words(shownPaths)))
+		a.warn(b.Words(shownPaths))
 	case b != nil && len(b.Changed) > 0:
 		a.say("%s", readable.Clean(b.Words(shownPaths)))
 	}

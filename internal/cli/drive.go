@@ -289,7 +289,7 @@ func (a *app) account(st *journal.State, o *engine.Open, told *story.Story) *sto
 	}
 	f := story.Facts{Now: time.Now(), Here: here(), Text: blobs(o.Blob), Lacks: a.lacks(o.Tree.Started().Given), Watched: true, There: there}
 	f.WantsDisk, f.DiskFree = diskOf(o.Tree, st)
-	f.Full = fullDir(st)
+	f.Full, f.Plan = fullDir(st), planIn(st.Folder(o.ID))
 	return told.Account(o.ID, f)
 }
 

@@ -90,6 +90,13 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
+// warn says what a person must know, whether or not they asked for quiet.
+func (a *app) warn(text string) {
+	for _, l := range readable.Hang("belay: warning: "+readable.Clean(text), a.errWidth(), len("belay: ")) {
+		fmt.Fprintln(a.std.Err, l)
+	}
+}
+
 // talkLines writes lines to standard error, too, without the name of the program.
 func (a *app) talkLines(text string) {
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

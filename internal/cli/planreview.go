@@ -20,6 +20,9 @@ import (
 // that nobody approved.
 const planFile = "plan.json"
 
+// planIn is that file.
+func planIn(folder journal.Folder) string { return filepath.Join(string(folder), planFile) }
+
 // Why a run is in a stalemate that no review of a plan brought about.
 const (
 	stuckSame = "no_progress" // a round gave the same as the one before, and left the same files

@@ -75,6 +75,9 @@ func (s *runView) receipt(ctx context.Context, program string) *receipt.Receipt 
 	f := seenNow(ctx, program, s.view.ReadBlob)
 	f.Alive, f.Beat, f.Work, f.Together = s.alive(), s.view.Beat().At, s.work, s.together
 	f.Named = tui.NewNames(s.Tree).From(s.id)
+	if s.lies == nil && s.state != nil {
+		f.Plan = planIn(s.state.Folder(s.id.Root()))
+	}
 	if f.Lies = s.lies != nil; f.Lies && s.lies.Imported {
 		f = unseen(f)
 	}
@@ -126,6 +129,7 @@ func (a *app) keepReceipt(ctx context.Context, st *journal.State, o *engine.Open
 
 func (a *app) writeReceipt(ctx context.Context, st *journal.State, o *engine.Open, told *story.Story) error {
 	f := seenNow(ctx, a.name(), o.Blob)
+	f.Plan = planIn(st.Folder(o.ID))
 	f.Alive, f.Together, f.Named = true, together(st, o.ID), tui.NewNames(told.Tree).From(o.ID)
 	r := receipt.Of(told, o.ID, f)
 	b, err := json.MarshalIndent(r, "", "  ")

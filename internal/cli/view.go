@@ -132,6 +132,7 @@ func (s *runView) facts(now time.Time) story.Facts {
 	f := story.Facts{Now: now, Alive: s.alive(), Beat: s.view.Beat().At, Work: s.work, Here: here(), Text: blobs(s.view.ReadBlob), Lacks: s.lacks}
 	if s.lies == nil && s.state != nil {
 		f.There = there
+		f.Plan = planIn(s.state.Folder(s.id.Root()))
 		f.Watched = s.state.WatchLeads()
 		f.WantsDisk, f.DiskFree = diskOf(s.Tree, s.state)
 		f.Full = fullDir(s.state)

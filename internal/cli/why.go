@@ -105,6 +105,7 @@ type whyFacts struct {
 	Next     whyNext         `json:"next"`
 
 	refused *story.Review // of its plan
+	plan    string        // the file with that
 
 	belay string // how the program is called
 	ids   bool   // the page has the names of kinds, classes and rules, too
@@ -137,7 +138,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 		Taken: taken(s, acc.Steps), Judging: judging(acc.Steps), Answered: answered(acc.Steps), Blocked: acc.Blocked,
 		Waits: waitings(acc.Asked, name),
 	}
-	w.Task, w.refused = s.taskFacts(ctx, acc.Task), acc.Refused
+	w.Task, w.refused, w.plan = s.taskFacts(ctx, acc.Task), acc.Refused, acc.Plan
 	if s.id == s.id.Root() {
 		w.Beside = story.BesideOf(s.Tree, acc.Task)
 	}

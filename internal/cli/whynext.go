@@ -97,7 +97,7 @@ type whyNext struct {
 	Say      string   `json:"say"`
 	Commands []string `json:"commands"` // the first is the one to type
 
-	Fix string `json:"fix_in,omitempty"` // the worktree in which a fix must be made, or the repository in which it must be committed
+	Fix string `json:"fix_in,omitempty"` // the worktree in which a fix must be made, the repository in which it must be committed, or the file with a plan to be edited
 }
 
 // next puts what a person can do into words.
@@ -109,6 +109,9 @@ func (w *whyFacts) next(n story.Next) whyNext {
 	} else if w.fixAt != "" && len(n.Commands) > 0 {
 		next.Say += "; commit the fix in the repository, because resume makes a new worktree from there:"
 		next.Fix = w.fixAt
+	}
+	if n.Advice == story.EditPlan {
+		next.Fix = w.plan
 	}
 	if n.Advice == story.Nothing && len(w.unmerged) > 0 {
 		next.Commands = append(next.Commands, w.unmerged...)
@@ -179,7 +182,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.RunAgain:
 		return "its steps are done, so resume would run nothing: change what they work on, then run the step again whose output the recipe reads (a changed recipe or --set needs a new run)"
 	case story.EditPlan:
-		return "the same would be found again: edit the plan (plan.json in the folder of the run) or have it reviewed from the start, then go on; or start a new run without a review"
+		return "the same would be found again: edit the plan in the file below, or have it reviewed from the start, then go on; or start a new run without a review"
 	case story.RaiseBudget:
 		return "no further agent may start: give the run its budget once more, then go on; belay do and belay run take a larger one with --max-agents N"
 	case story.CarryOut:

@@ -17,6 +17,9 @@ func (w *whyFacts) workPart(p *page) {
 	k := w.Work
 	p.head("WHERE THE WORK IS")
 	p.whole("  directory " + readable.Clean(k.Dir))
+	if t := w.Task; t != nil && t.Branch != "" && t.of.Offered {
+		p.whole("  result    branch " + readable.Clean(t.Branch))
+	}
 	for i, t := range k.Worktrees {
 		if i == shownPlaces {
 			p.whole(fmt.Sprintf("  … %d more worktrees", len(k.Worktrees)-i))

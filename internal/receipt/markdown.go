@@ -430,7 +430,7 @@ func (r *Receipt) goOnWords() []Command {
 		story.LookHollow: "look at the work, then go on", story.ClearHollow: "say what is different now, then go on",
 		story.ChangeFirst: "change what the rounds work on, or say what is different now",
 		story.RunAgain:    "change what the step works on, then run it again",
-		story.EditPlan:    "edit the plan (plan.json in the folder of the run), or have it reviewed from the start",
+		story.EditPlan:    "edit the plan, " + r.plan + ", or have it reviewed from the start",
 		story.RaiseBudget: "give the run its budget once more", story.CarryOut: "carry out this plan",
 		story.CarriedOut: "look at the run that carries out this plan",
 		story.StartAgain: "a new run; no round of this one is left",

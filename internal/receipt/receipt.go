@@ -73,6 +73,7 @@ type Receipt struct {
 	Check *Checked `json:"check,omitempty"` // the recorded checks, run again
 
 	named func(step, text string) string // of Facts
+	plan  string                         // the file with a plan that was not approved
 }
 
 // Housed is the checkout that a run had on another machine, for itself.
@@ -151,7 +152,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 		Status: m.acc.Status, Crashed: m.acc.Crashed, Code: m.acc.Code, Reason: m.acc.Reason,
 		Started: m.acc.Started, Ended: m.acc.Ended, Drivers: len(s.Drivers), Died: m.acc.Died, Housed: housed(s),
 		Task: m.task(), Criteria: m.criteria(), Steps: []Step{}, Judging: []Judging{}, Cost: s.Cost(top, m.acc.Wall, f.Together),
-		named: f.Named,
+		named: f.Named, plan: m.acc.Plan,
 	}
 	if top == top.Root() {
 		r.Beside = story.BesideOf(s.Tree, m.asked)

@@ -213,7 +213,7 @@ func Next(acc *story.Account, belayCmd string) string {
 		looked := story.Show(c.At()).Text(belayCmd)
 		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
 	case story.EditPlan:
-		return "edit plan.json in the folder of the run" + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
+		return "edit " + acc.Plan + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.FreeDisk:
 		return "free space on " + acc.Disk + then + acc.Next.Line(belayCmd)
 	case story.CarryOut:
