@@ -110,7 +110,7 @@ func (w *drive) beat() {
 }
 
 // stepsDone is how many steps of a tree are done, as its summary counts them.
-func stepsDone(t *flow.Tree) int64 { return int64(story.CountSteps(story.Unsettled(t)).Done) }
+func stepsDone(t *flow.Tree) int64 { return int64(story.CountSteps(story.Steps(t, "")).Done) }
 
 // awaitedWords say what a run waits for.
 func awaitedWords(a flow.Awaited) string {

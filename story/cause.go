@@ -25,7 +25,9 @@ type Cause struct {
 // Cause is why a run does not go well; nil when nothing is wrong. all are its
 // steps.
 func (s *Story) Cause(top belay.RunID, all []Placed) *Cause {
-	final := func(p *Placed) bool { return p.Phase == flow.Failed && !p.Optional || p.Phase == flow.Held }
+	final := func(p *Placed) bool {
+		return !p.Settled && (p.Phase == flow.Failed && !p.Optional || p.Phase == flow.Held)
+	}
 	leaves := deepest(all, final)
 	if len(leaves) == 0 {
 		leaves = deepest(all, s.troubled)
@@ -54,7 +56,7 @@ func (s *Story) Cause(top belay.RunID, all []Placed) *Cause {
 
 // troubled tells whether a step failed and is not yet through with it.
 func (s *Story) troubled(p *Placed) bool {
-	if p.Failure == nil || s.Over(p.Run) {
+	if p.Failure == nil || p.Settled || s.Over(p.Run) {
 		return false
 	}
 	switch p.Phase {

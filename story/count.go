@@ -20,16 +20,22 @@ type Count struct {
 	Waiting  []string `json:"waiting"` // for a service, before their first attempt
 	Unborn   []string `json:"not_reached"`
 	Back     []string `json:"rolled_back,omitempty"` // of those done: the fallback put the files back as they were
+
+	Answered  int `json:"-"` // of those done: by an answer alone
+	Recovered int `json:"-"` // of those done: by an agent that finished what a sub-recipe left
+	Checked   int `json:"-"` // of those done, but for the recovered ones
+	Mended    int `json:"-"` // of the recovered ones: those that are checked
+	Unproven  int `json:"-"` // of the recovered ones: those that nothing speaks for
 }
 
 // CountSteps counts steps. That of a sub-recipe counts beside the steps below
-// it: each is one line of show. The steps of finally count, and not what holds them.
+// it. Those that are settled do not count, and neither does what holds the steps of finally.
 func CountSteps(all []Placed) Count {
 	c := Count{
 		Total: len(all), Failed: []string{}, Optional: []string{}, Held: []string{}, LeftOut: []string{}, Open: []string{}, Waiting: []string{}, Unborn: []string{},
 	}
 	for i := range all {
-		if all[i].Path == recipe.FinallyID && all[i].Child != "" {
+		if all[i].Settled || all[i].Path == recipe.FinallyID && all[i].Child != "" {
 			c.Total--
 			continue
 		}
@@ -42,10 +48,7 @@ func (c *Count) add(p *Placed) {
 	name := p.At().Name()
 	switch p.Phase {
 	case flow.Done:
-		c.Done++
-		if RolledBack(p.StepView) {
-			c.Back = append(c.Back, name)
-		}
+		c.done(p.StepView, name)
 	case flow.NotTaken:
 		if p.InPlace != "" { // it is told below the step that it ran in place of
 			c.Total--
@@ -79,22 +82,26 @@ func (c *Count) add(p *Placed) {
 	}
 }
 
-// Unsettled are the steps of a tree but those that a failed child run left and
-// that were done otherwise, by an agent or on a person's word, and rounds from
-// which nothing follows.
-func Unsettled(tree *flow.Tree) []Placed {
-	var list []Placed
-	settled := map[belay.RunID]bool{} // child runs whose step is done in spite of them
-	Walk(tree, "", func(run belay.RunID, depth int, v flow.StepView) {
-		moot := tree.Run(run).Moot(v.Path)
-		if settled[run] || moot || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
-			settled[v.Child] = true
+func (c *Count) done(v flow.StepView, name string) {
+	c.Done++
+	checked := Checked(v)
+	switch {
+	case RolledBack(v):
+		c.Back = append(c.Back, name)
+	case Recovered(v):
+		c.Recovered++
+		if checked {
+			c.Mended++
+		} else if Unverified(v) {
+			c.Unproven++
 		}
-		if !moot && !settled[run] || v.Phase == flow.Done {
-			list = append(list, Placed{run, depth, v})
-		}
-	})
-	return list
+		return
+	case AnswerOnly(v):
+		c.Answered++
+	}
+	if checked {
+		c.Checked++
+	}
 }
 
 func failedRun(s *flow.State) bool {

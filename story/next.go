@@ -169,7 +169,7 @@ func Quote(s string) string {
 
 // AnswerOnly tells whether a step is done by the answer of its agent alone.
 func AnswerOnly(v flow.StepView) bool {
-	return v.Phase == flow.Done && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == effect.BasisAnswer
+	return v.Phase == flow.Done && !Recovered(v) && v.Verdict != nil && v.Verdict.OK && v.Verdict.Basis == effect.BasisAnswer
 }
 
 // Checked tells whether Belay itself ran a check of a step that is done: its verify, tests,

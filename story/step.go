@@ -181,3 +181,13 @@ func Helps(r belay.Role) bool {
 func Recovered(v flow.StepView) bool {
 	return v.Phase == flow.Done && v.Type.Child() && v.Main != nil && v.Main.Agent != nil
 }
+
+// Unverified tells of a recovered step that nothing shows that its work is done.
+func Unverified(v flow.StepView) bool {
+	return Recovered(v) && v.Verdict != nil && UnverifiedBy(v.Verdict)
+}
+
+// UnverifiedBy tells that of the verdict about the agent that finished it.
+func UnverifiedBy(v *effect.Verdict) bool {
+	return v.OK && (v.Partial || slices.Contains(v.For, flow.TakenAnswer))
+}

@@ -68,16 +68,29 @@ type Placed struct {
 	Run   belay.RunID
 	Depth int
 	flow.StepView
+
+	// Settled: it is not done, and nothing follows from that: a failed child run left it
+	// whose step is done otherwise, by an agent or on a person's word, or it is a round
+	// that another followed, or that was not needed.
+	Settled bool
 }
 
 // At is its place.
 func (p Placed) At() Place { return Place{p.Run, p.Path} }
 
 // Steps lists the steps of a run, each with those of its child run under it.
-func (s *Story) Steps(run belay.RunID) []Placed {
+func (s *Story) Steps(run belay.RunID) []Placed { return Steps(s.Tree, run) }
+
+// Steps are those of a run of a tree, as the story of the tree lists them.
+func Steps(tree *flow.Tree, run belay.RunID) []Placed {
 	var list []Placed
-	Walk(s.Tree, run, func(run belay.RunID, depth int, v flow.StepView) {
-		list = append(list, Placed{run, depth, v})
+	settled := map[belay.RunID]bool{}
+	Walk(tree, run, func(run belay.RunID, depth int, v flow.StepView) {
+		moot := settled[run] || tree.Run(run).Moot(v.Path)
+		if moot || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
+			settled[v.Child] = true
+		}
+		list = append(list, Placed{run, depth, v, moot && v.Phase != flow.Done})
 	})
 	return list
 }

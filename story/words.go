@@ -41,6 +41,9 @@ func ExpiredWords(d *Decision) string {
 // nobody checked what it says.
 const AnsweredWord = "answered"
 
+// RecoveredWord is the word for a step that an agent finished whose sub-recipe had failed.
+const RecoveredWord = "recovered"
+
 // FallbackWord is the word for a step that ran in place of another one.
 const FallbackWord = "fallback"
 
@@ -58,6 +61,8 @@ func PhaseWord(v flow.StepView) string {
 	switch {
 	case v.Phase == flow.Done && RolledBack(v):
 		return BackWord
+	case Recovered(v):
+		return RecoveredWord
 	case AnswerOnly(v):
 		return AnsweredWord
 	case v.Phase == flow.NotTaken && v.InPlace != "":

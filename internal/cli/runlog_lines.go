@@ -133,6 +133,8 @@ func (t logLines) recovered(n *story.News) []entry {
 	}
 	good := report != nil && report.Result.Final && !report.Result.Error
 	switch {
+	case v.OK && story.UnverifiedBy(v):
+		return say(n.At, logInfo, "Agent recovery succeeded for sub-recipe '%s' (step '%s'), unverified: no check looked at its work", name, n.Path)
 	case v.OK:
 		return say(n.At, logInfo, "Agent recovery succeeded for sub-recipe '%s' (step '%s')", name, n.Path)
 	case good && strings.TrimSpace(report.Result.Excerpt) == "":

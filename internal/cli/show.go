@@ -236,6 +236,10 @@ func stepResult(p story.Placed, over bool) string {
 	case p.Child != "":
 		words = append(words, "child run "+string(p.Child))
 	}
+	if story.Unverified(p.StepView) {
+		words = append(words, "unverified")
+		return strings.Join(words, ", ")
+	}
 	if story.Checked(p.StepView) {
 		return strings.TrimPrefix(strings.Join(words, ": ")+", "+tui.CheckedWords(p.StepView), ", ")
 	}

@@ -251,12 +251,10 @@ func (f attemptFacts) observed(o *effect.Observation, s *runView, add func(name,
 func verdictText(f *story.Attempt) string {
 	v := f.Verdict
 	switch {
-	case v.OK && v.Partial && f.Role == belay.RoleRecovery:
-		return "recovered, unverified"
-	case v.OK && f.Role == belay.RoleRecovery && slices.Contains(v.For, flow.TakenAnswer):
-		return "recovered, unverified"
+	case f.Role == belay.RoleRecovery && story.UnverifiedBy(v):
+		return story.RecoveredWord + ", unverified"
 	case v.OK && f.Role == belay.RoleRecovery:
-		return "recovered"
+		return story.RecoveredWord
 	case v.OK && v.Partial && slices.Contains(v.For, flow.Joined):
 		return "done, " + flow.Joined
 	case v.OK && v.Partial && f.Observation != nil && f.Observation.Child != nil && f.Observation.Child.Reason != "":

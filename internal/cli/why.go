@@ -115,7 +115,7 @@ type whyFacts struct {
 	pausing string // who wants nothing new to start
 	waiting string // what it waits for that others have to bring
 
-	checked  int                 // steps of which Belay ran a check
+	unproven []string            // recovered steps of which nothing shows that their work is done
 	named    func(string) string // gives items their names
 	fixIn    string              // see story.Account
 	fixAt    string              // the same
@@ -151,11 +151,7 @@ func explain(ctx context.Context, s *runView, name string, now time.Time) *whyFa
 	w.disk = acc.Disk
 	named := tui.NewNames(s.Tree).From(s.id)
 	w.named = func(text string) string { return named("", text) }
-	for i := range acc.Steps {
-		if v := acc.Steps[i].StepView; story.Checked(v) && !story.Recovered(v) {
-			w.checked++
-		}
-	}
+	w.unproven = unproven(acc.Steps)
 	w.fixIn, w.fixAt, w.unmerged = acc.FixIn, acc.FixAt, s.unmerged(ctx, acc)
 	w.Next = w.next(acc.Next)
 	if s.lies != nil { // nothing that could be typed here would help

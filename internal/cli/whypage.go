@@ -53,6 +53,8 @@ func (w *whyFacts) verdict() string {
 			how = "done, in part on a person's word,"
 		} else if len(w.Answered) > 0 {
 			how = "done, in part by answers that nobody checked,"
+		} else if w.Steps.Unproven > 0 {
+			how = "done, in part by a recovery that nobody checked,"
 		}
 		return fmt.Sprintf("ACHIEVED, exit %d: %s was %s %s", code, run, how, ended)
 	case belay.Failed:
@@ -322,16 +324,11 @@ func (w *whyFacts) clock(t time.Time) string {
 func (w *whyFacts) stepsPart(p *page) {
 	s := w.Steps
 	p.head("STEPS")
-	done := s.Done - len(s.Back)
-	words := []string{fmt.Sprintf("%d of %d done", done, s.Total)}
-	if n := len(w.Answered); n > 0 && n == done {
-		words[0] = fmt.Sprintf("%d of %d answered", n, s.Total)
-	} else if n > 0 {
-		words[0] = fmt.Sprintf("%d of %d done, %d answered", done-n, s.Total, n)
+	words := tui.Good(s)
+	if len(words) == 0 {
+		words = []string{"0 done"}
 	}
-	if w.checked > 0 {
-		words[0] = strings.Replace(words[0], " done", fmt.Sprintf(" done (%d checked)", w.checked), 1)
-	}
+	words[0] = strings.Replace(words[0], " ", fmt.Sprintf(" of %d ", s.Total), 1)
 	for _, part := range []struct {
 		word string
 		list []string
@@ -344,15 +341,12 @@ func (w *whyFacts) stepsPart(p *page) {
 		}
 	}
 	if n := s.NotTaken - s.Spare; n > 0 {
-		words = append(words, fmt.Sprintf("%d not taken (condition false)", n))
+		words = append(words, fmt.Sprintf("%d not taken", n))
 	}
 	if s.Spare > 0 {
 		words = append(words, readable.Many(s.Spare, "fallback")+" not needed")
 	}
 	p.text("  ", strings.Join(words, ", "))
-	if w.Status == belay.Achieved && len(s.Failed) > 0 {
-		p.text("  ", "what failed is part of a step that is done: it was finished in another way")
-	}
 	w.takenPart(p)
 	w.judgingPart(p)
 }

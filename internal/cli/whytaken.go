@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-run/belay/internal/readable"
@@ -58,7 +59,8 @@ func (w *whyFacts) goodEnd() string {
 		return "nothing has to be typed; not done, because it was rolled back: " + someNames(w.Steps.Back)
 	}
 	merge := len(w.unmerged) > 0
-	if len(w.Taken) == 0 && len(w.Answered) == 0 {
+	open := append(slices.Clone(w.Answered), w.unproven...)
+	if len(w.Taken) == 0 && len(open) == 0 {
 		if merge {
 			return "every required step is done; merge the work, which is on a branch of its own"
 		}
@@ -69,7 +71,7 @@ func (w *whyFacts) goodEnd() string {
 		start = "merge the work, which is on a branch of its own"
 	}
 	if len(w.Taken) == 0 {
-		return start + "; not independently checked: " + someNames(w.Answered)
+		return start + "; not independently checked: " + someNames(open)
 	}
 	names := make([]string, len(w.Taken))
 	for i, t := range w.Taken {
@@ -83,6 +85,17 @@ func answered(all []story.Placed) []string {
 	var list []string
 	for _, p := range all {
 		if story.AnswerOnly(p.StepView) {
+			list = append(list, p.At().Name())
+		}
+	}
+	return list
+}
+
+// unproven are the recovered steps of which nothing shows that their work is done.
+func unproven(all []story.Placed) []string {
+	var list []string
+	for _, p := range all {
+		if story.Unverified(p.StepView) {
 			list = append(list, p.At().Name())
 		}
 	}

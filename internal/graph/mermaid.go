@@ -85,6 +85,7 @@ func quoted(s string) string {
 var palette = []struct{ phase, fill, line string }{
 	{"done", "#d7f0d8", "#2e7d32"},
 	{"answered", "#d7f0d8", "#2e7d32"},
+	{"recovered", "#d7f0d8", "#2e7d32"},
 	{"failed", "#f9d6d5", "#c62828"},
 	{"running", "#d5e5fa", "#1565c0"},
 	{"checking", "#d5e5fa", "#1565c0"},

@@ -216,8 +216,6 @@ func (m *maker) word(p *story.Placed) string {
 	switch {
 	case story.OnWord(p.StepView):
 		return story.DecidedWord
-	case story.Recovered(p.StepView):
-		return "recovered"
 	case p.Phase == flow.Skipped:
 		return "left out"
 	case p.Phase == flow.NotTaken && p.InPlace == "":

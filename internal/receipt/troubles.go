@@ -205,7 +205,7 @@ func (m *maker) unprovenStep(p *story.Placed) (kind, text string) {
 		return story.AnsweredWord, "its agent gave an answer, and nobody checked what it says"
 	case p.Phase != flow.Done || v == nil:
 		return "", ""
-	case v.Partial && story.Recovered(p.StepView):
+	case story.Unverified(p.StepView):
 		return "unverified", "an agent finished what a failed sub-recipe left, and nothing checked it"
 	case v.Partial:
 		return "unverified", "a part of it was left out"

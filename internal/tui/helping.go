@@ -52,7 +52,7 @@ func helperJudged(a *story.Attempt) []Line {
 		case slices.Contains(v.For, flow.TakenAnswer):
 			text = flow.TakenAnswer
 		}
-		return []Line{done, line("recovered", a.Place, "", text)}
+		return []Line{done, line(story.RecoveredWord, a.Place, "", text)}
 	case v.OK:
 		return []Line{done}
 	case v.Failure != nil:
@@ -82,5 +82,5 @@ func recoveredLine(name string, v flow.StepView) Line {
 	if v.Failure != nil {
 		text += " (" + story.Worded(v.Failure) + ")"
 	}
-	return Line{Word: "recovered", Step: name, Text: text}
+	return Line{Word: story.RecoveredWord, Step: name, Text: text}
 }

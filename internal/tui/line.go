@@ -36,7 +36,7 @@ const TextAt = 2 + wordWidth + 1 + stepWidth + 1 + tookWidth + 3
 // mark is what a line begins with: good and bad ends are seen at a glance.
 func mark(word string) string {
 	switch word {
-	case "done", story.AnsweredWord, story.DecidedWord, "recovered":
+	case "done", story.AnsweredWord, story.DecidedWord, story.RecoveredWord:
 		return "✓"
 	case "failed", "lost", "killed", "refused":
 		return "✗"
@@ -74,7 +74,7 @@ func indented(name string) string {
 func paint(word, text string) string {
 	code := ""
 	switch word {
-	case "done", story.AnsweredWord, story.DecidedWord, "recovered":
+	case "done", story.AnsweredWord, story.DecidedWord, story.RecoveredWord:
 		code = "32"
 	case "failed", "lost", "killed":
 		code = "31"

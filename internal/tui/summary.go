@@ -15,8 +15,6 @@ import (
 // tally is how the steps of a tree stand.
 type tally struct {
 	story.Count
-	answered  int
-	checked   int // of those that are done
 	bad       []story.Placed
 	recovered []Line
 	taken     []Line
@@ -25,14 +23,14 @@ type tally struct {
 }
 
 func count(tree *flow.Tree) tally {
-	steps := story.Unsettled(tree)
+	steps := story.Steps(tree, "")
 	t := tally{Count: story.CountSteps(steps)}
 	names := NewNames(tree)
 	for _, p := range steps {
-		name := names.Of(p.At())
-		if story.Checked(p.StepView) && !story.Recovered(p.StepView) {
-			t.checked++
+		if p.Settled {
+			continue
 		}
+		name := names.Of(p.At())
 		if text := Judging(p.StepView); text != "" {
 			t.judging = append(t.judging, Line{Word: "note", Step: name, Text: text})
 		}
@@ -44,22 +42,17 @@ func count(tree *flow.Tree) tally {
 			t.unsure = t.unsure || p.Verdict != nil && p.Verdict.Partial
 		case story.OnWord(p.StepView):
 			t.taken = append(t.taken, Line{Word: "done", Step: name, Text: story.TakenWords})
-		case story.AnswerOnly(p.StepView):
-			t.answered++
 		}
 	}
 	return t
 }
 
 func (t tally) String() string {
-	var parts []string
+	parts := Good(t.Count)
 	for _, p := range []struct {
 		n    int
 		word string
 	}{
-		{t.Done - len(t.recovered) - t.answered - len(t.Back), "done"},
-		{t.answered, story.AnsweredWord},
-		{len(t.recovered), "recovered"},
 		{len(t.Failed), "failed"},
 		{len(t.Optional), "optional failed"},
 		{len(t.Held), "held"},
@@ -71,17 +64,38 @@ func (t tally) String() string {
 		{len(t.Back), story.BackWord},
 	} {
 		if p.n > 0 {
-			text := fmt.Sprintf("%d %s", p.n, p.word)
-			if p.word == "done" && t.checked > 0 {
-				text += fmt.Sprintf(" (%d %s)", t.checked, CheckedWord)
-			}
-			parts = append(parts, text)
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
 	}
 	if len(parts) == 0 {
 		return "nothing ran"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Good says how many steps ended well, in which way, and what of it was checked.
+func Good(c story.Count) []string {
+	var parts []string
+	add := func(n int, word string, of ...string) {
+		if n == 0 {
+			return
+		}
+		text := fmt.Sprintf("%d %s", n, word)
+		if of = slices.DeleteFunc(of, func(s string) bool { return s == "" }); len(of) > 0 {
+			text += " (" + strings.Join(of, ", ") + ")"
+		}
+		parts = append(parts, text)
+	}
+	some := func(n int, word string) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d %s", n, word)
+	}
+	add(c.Done-c.Recovered-c.Answered-len(c.Back), "done", some(c.Checked, CheckedWord))
+	add(c.Answered, story.AnsweredWord)
+	add(c.Recovered, story.RecoveredWord, some(c.Mended, CheckedWord), some(c.Unproven, "unverified"))
+	return parts
 }
 
 // Summary says what went wrong, what to type next, and in its last line how the run
