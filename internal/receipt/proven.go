@@ -3,24 +3,37 @@ package receipt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/story"
 )
 
 // provenWords are said where no result rests on a word alone: they claim no more than the
 // checks that were run.
 func (r *Receipt) provenWords(p *page) string {
 	var without names
-	done := false
+	done, checked, whole := false, false, false
 	for i := range r.Steps {
 		s := &r.Steps[i]
-		if done = done || s.Verdict == "done"; s.Verdict == "done" && !s.Checked && !s.calls {
+		switch {
+		case s.Verdict != string(flow.Done) && s.Verdict != story.RecoveredWord:
+			continue
+		case s.Checked:
+			checked = true
+		case s.parts:
+			whole = true
+		default:
 			without.add(p.plain(s.Step))
 		}
+		done = true
 	}
 	switch {
 	case r.Task != nil:
 		return "Every result has evidence besides what an agent or a person said."
 	case !done:
 		return "No step is done."
+	case len(without.list) == 0 && whole:
+		return "Nothing: each step that is done passed a check, or consists of steps that did."
 	case len(without.list) == 0:
 		return "Nothing: each step that is done passed a check."
 	}
@@ -29,7 +42,11 @@ func (r *Receipt) provenWords(p *page) string {
 	if more := len(without.list) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return "Every result has evidence besides what an agent or a person said. No check was defined for " + text + "; every other step that is done passed its check."
+	text = "Every result has evidence besides what an agent or a person said. No check was run for " + text
+	if checked {
+		text += "; every other step that is done passed its check"
+	}
+	return text + "."
 }
 
 // names is a list of names in which each stands once. It may be as long as the run.

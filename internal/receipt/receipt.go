@@ -112,7 +112,7 @@ type Step struct {
 	Evidence []string     `json:"evidence"`
 	Against  []string     `json:"against"`
 
-	calls bool // it is a run of its own, whose steps are listed
+	parts bool // steps inside of it are done, and are listed
 
 	Kind  belay.FailureKind `json:"failure_kind,omitempty"` // of a step that failed
 	Class belay.Class       `json:"failure_class,omitempty"`
@@ -160,6 +160,7 @@ func Of(s *story.Story, top belay.RunID, f Facts) *Receipt {
 	m.proofs(r.Criteria)
 	for i := range m.acc.Steps {
 		r.Steps = append(r.Steps, m.step(&m.acc.Steps[i]))
+		r.Steps[i].parts = doneInside(m.acc.Steps[i:])
 	}
 	changes := s.Changes(top)
 	r.Changes, r.Judging = m.changes(changes)
@@ -182,7 +183,6 @@ func (m *maker) step(p *story.Placed) Step {
 			st.Basis = v.Basis
 		}
 	}
-	st.calls = p.Type.Child() || p.Child != ""
 	if p.InPlace != "" {
 		st.Evidence = append(st.Evidence, "it ran in place of "+string(p.InPlace))
 	}
@@ -208,6 +208,17 @@ func (m *maker) step(p *story.Placed) Step {
 		st.Against = append(st.Against, story.HeldWords(p.StepView))
 	}
 	return st
+}
+
+// doneInside tells whether a step inside of the first is done. The list is in the order
+// of a walk.
+func doneInside(all []story.Placed) bool {
+	for i := 1; i < len(all) && all[i].Depth > all[0].Depth; i++ {
+		if all[i].Phase == flow.Done {
+			return true
+		}
+	}
+	return false
 }
 
 // word is the verdict about a step, in a word.

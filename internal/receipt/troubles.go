@@ -178,7 +178,8 @@ func (m *maker) unproven(criteria []Criterion, changes []story.Change) []Unprove
 			continue
 		}
 		kind, text := m.unprovenStep(p)
-		if kind == "unverified" && p.Verdict.Basis == effect.BasisChange && !p.Verdict.Partial && m.checkedLater(p.At(), criteria, changes) {
+		rests := p.Verdict != nil && (p.Verdict.Basis == effect.BasisChange || p.Verdict.Basis == effect.BasisExit)
+		if kind == "unverified" && rests && !p.Verdict.Partial && m.checkedLater(p.At(), criteria, changes) {
 			continue
 		}
 		if kind != "" {
@@ -209,6 +210,8 @@ func (m *maker) unprovenStep(p *story.Placed) (kind, text string) {
 		return "unverified", "an agent finished what a failed sub-recipe left, and nothing checked it"
 	case v.Partial:
 		return "unverified", "a part of it was left out"
+	case v.Basis == effect.BasisExit && p.Main != nil && p.Main.Agent != nil && !verdict.Passed(p.Verify):
+		return "unverified", "its agent says that it is done; nothing was expected of it, and no check looked at it"
 	case v.Basis == effect.BasisChange && agent && !verdict.Passed(p.Verify):
 		return "unverified", "files changed, and no check looked at them"
 	}
