@@ -191,7 +191,7 @@ func (b *Board) judged(a *story.Attempt) []Line {
 			word = story.AnsweredWord
 		}
 		if v.RolledBack {
-			return []Line{line(word, a.Place, took(a), joined(story.BackWord+" by "+b.fallback(a.Place), again))}
+			return []Line{line(story.BackWord, a.Place, took(a), joined("by "+b.fallback(a.Place), again))}
 		}
 		l := line(word, a.Place, took(a), joined(b.checked(a), part, again, work))
 		l.Detail = b.story.Minor(a.Place)

@@ -78,7 +78,7 @@ func paint(word, text string) string {
 		code = "32"
 	case "failed", "lost", "killed":
 		code = "31"
-	case "held", "waits", "retry", "refused", "degraded", "hook", "interrupt",
+	case "held", "waits", "retry", "refused", "degraded", story.BackWord, "hook", "interrupt",
 		"resume", "fresh", "failover", "reassign", "repair", "decompose", "recover", "fallback":
 		code = "33"
 	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note", pendingWord:
