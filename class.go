@@ -39,6 +39,10 @@ const RuleSetup = "evidence.setup"
 // RuleDeclared marks a failure whose kind its recipe names: nobody looked for it.
 const RuleDeclared = "declared"
 
+// RulePerson marks a failure that a person declared, or that stands for what nobody
+// answered: its cause says all, and no agent is asked to undo it.
+const RulePerson = "person"
+
 // ClassRow is what is known of one class of failures.
 type ClassRow struct {
 	Class  Class
@@ -66,7 +70,7 @@ type ClassRow struct {
 var classes = []ClassRow{
 	{Class: ClassNone, Words: "the cause is unknown", First: ActNone},
 	{
-		Class: ClassCancelled, Words: "it was ended from outside",
+		Class: ClassCancelled, Words: "a person said no, or it was ended from outside",
 		First: ActStop, Outside: true,
 	},
 	{

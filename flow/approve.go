@@ -144,7 +144,7 @@ func (s *State) chose(i int, choice, why string, class belay.Class, at time.Time
 		st.declared = true
 		st.failure = &belay.Failure{
 			Kind: s.ownKind(i), Class: class, Op: "step " + string(def.ID), Cause: cause,
-			Level: belay.LevelAct, Rule: rulePerson, Move: belay.ActStop,
+			Level: belay.LevelAct, Rule: belay.RulePerson, Move: belay.ActStop,
 		}
 		if err := s.move(i, Failed); err != nil {
 			return err

@@ -265,7 +265,7 @@ func (s *State) mayRecover(i int) bool {
 		return false
 	}
 	f := s.rootCause(i)
-	return f == nil || f.Rule != rulePerson && f.Rule != ruleEnds && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
+	return f == nil || f.Rule != belay.RulePerson && f.Rule != ruleEnds && f.Kind != belay.RecursionLimit && f.Class != belay.ClassBudget && f.Class != belay.ClassCancelled
 }
 
 // refusedBelow tells whether an agent was asked about the same failure one level
@@ -286,10 +286,6 @@ func (s *State) refusedBelow(i int) bool {
 	}
 	return false
 }
-
-// rulePerson is the rule of a failure that a person declared: nobody is asked to
-// undo it.
-const rulePerson = "person"
 
 // rootCause is the failure at the bottom of a failed sub-recipe, nil when
 // nothing in it failed: what is no ground for a recovery there is none above.

@@ -96,7 +96,7 @@ func (s *State) ending() belay.Value {
 	raw := func(text string) belay.Value { return belay.Value{JSON: json.RawMessage(text)} }
 	return gathered(map[string]belay.Value{
 		"ok": raw(strconv.FormatBool(r.Status == belay.Achieved)), "status": belay.Text(string(r.Status)),
-		"code": raw(strconv.Itoa(r.Code)), "failure": belay.Text(r.Reason),
+		"code": raw(strconv.Itoa(r.Code)), "failure": belay.Text(belay.Plain(r.Reason)),
 	})
 }
 

@@ -91,7 +91,7 @@ func (s *State) answered(e event.ItemAnswered, at time.Time) error {
 			}
 		}
 		said := *st.failure // a record of the past is not changed
-		said.Rule = rulePerson
+		said.Rule = belay.RulePerson
 		st.failure = &said
 		if err := s.move(i, Failed); err != nil {
 			return err

@@ -302,7 +302,7 @@ func (s *State) endsRounds(i int) bool {
 		f = below
 	}
 	endless := []belay.Class{belay.ClassAuth, belay.ClassQuota, belay.ClassBudget, belay.ClassCancelled} // another round meets the same
-	return slices.Contains(endless, f.Class) || f.Rule == rulePerson || f.Kind == belay.Infrastructure || f.Kind == belay.RecursionLimit
+	return slices.Contains(endless, f.Class) || f.Rule == belay.RulePerson || f.Kind == belay.Infrastructure || f.Kind == belay.RecursionLimit
 }
 
 // roundsOutcome is the status that the rounds amount to.

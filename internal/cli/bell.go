@@ -18,7 +18,6 @@ import (
 	"github.com/belay-run/belay/ledger"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/redact"
-	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/watch"
 )
 
@@ -198,7 +197,7 @@ func (b *bell) heard(s *runView, stamp time.Time) aboutRun {
 		Run: s.id, Recipe: e.Name, Task: title, Dir: e.Dir, Status: string(status), Next: name + " why " + string(s.id),
 	}}
 	if s.Rest != nil {
-		r.notice.Code, r.notice.Reason = s.Rest.Code, story.Plain(s.Rest.Reason)
+		r.notice.Code, r.notice.Reason = s.Rest.Code, belay.Plain(s.Rest.Reason)
 	}
 	switch status {
 	case belay.Held, belay.Parked, belay.Running: // one that runs may have asked something beside its work

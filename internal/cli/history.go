@@ -85,7 +85,7 @@ func historyTable(list []decision, all bool, named func(step, text string) strin
 		d := &list[i]
 		reason := named(d.TaskID, d.Reason)
 		if !all {
-			reason = story.Plain(reason)
+			reason = belay.Plain(reason)
 		}
 		rows = append(rows, row(
 			d.Timestamp.Local().Format(time.DateTime), readable.Clean(cmp.Or(named("", d.TaskID), "-")), cmp.Or(string(d.Class), "-"),

@@ -250,7 +250,7 @@ func (a *app) letters(st *journal.State, sum journal.Summary) []letter {
 // resting is the letter about a run that ended, or that a person let rest.
 func (a *app) resting(st *journal.State, sum journal.Summary) letter {
 	l := a.letterOf(st, sum)
-	said := story.Plain(sum.Reason)
+	said := belay.Plain(sum.Reason)
 	switch sum.Status {
 	case belay.Hollow:
 		l.Kind, l.Question = letterHollow, "an agent claimed success, and nothing was done: "+said

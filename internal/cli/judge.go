@@ -314,7 +314,7 @@ func (a *app) printJudgement(j judgement, asJSON bool) error {
 		a.out.line("%s (%d %% sure; expected: %s)", word, j.Sure, j.Expect)
 	}
 	if j.Failure != nil {
-		text := story.Worded(j.Failure)
+		text := j.Failure.Words()
 		if a.verbose {
 			text = j.Failure.Error()
 		}

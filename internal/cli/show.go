@@ -200,7 +200,7 @@ func stepResult(p story.Placed, over bool) string {
 	}
 	switch {
 	case p.Phase == flow.Failed && p.Failure != nil, p.Phase == flow.Held && p.Failure != nil:
-		words = append(words, story.Worded(p.Failure))
+		words = append(words, p.Failure.Words())
 		if story.RolledBack(p.StepView) {
 			words[len(words)-1] += "; " + verdict.BackWords
 		}

@@ -40,6 +40,18 @@ func agentRows(r *effect.AgentReport, dir string, add adder) {
 	noteRows(r.Notes, add)
 }
 
+// errorWords are the error that an agent ended with, in words.
+func errorWords(r belay.AgentResult) string {
+	row := r.Class.Row()
+	switch {
+	case r.Cause == "":
+		return row.Words
+	case !row.Named:
+		return r.Cause
+	}
+	return row.Words + ": " + r.Cause
+}
+
 func resultRows(r *effect.AgentReport, add adder) {
 	a := r.Result
 	if r.Resumes > 0 {
@@ -48,7 +60,7 @@ func resultRows(r *effect.AgentReport, add adder) {
 	add("ended by", "%s", endedText(r.Ended))
 	add("exit", "%s", agentExit(a))
 	if a.Class != belay.ClassNone || a.Cause != "" {
-		add("error", "%s", strings.TrimPrefix(string(a.Class)+": "+a.Cause, ": "))
+		add("error", "%s", errorWords(a))
 	}
 	if !a.Reset.IsZero() {
 		add("limit until", "%s", a.Reset.Local().Format(time.DateTime))

@@ -115,7 +115,7 @@ func (a *app) showStep(s *runView, path belay.Path, asJSON bool) error {
 		rows = append(rows, []string{"done", readable.Clean(t.words())})
 	}
 	if p.Failure != nil && p.Phase != flow.Done {
-		rows = append(rows, []string{"failure", readable.Clean(about(p.At().Name(), story.Worded(p.Failure)))})
+		rows = append(rows, []string{"failure", readable.Clean(about(p.At().Name(), p.Failure.Words()))})
 		if a.verbose {
 			rows = append(rows, []string{"kind", p.Failure.Name()})
 		}
@@ -272,7 +272,7 @@ func verdictText(f *story.Attempt) string {
 	case v.GivenBack:
 		return "given back"
 	case v.Failure != nil:
-		return "failed: " + story.Worded(v.Failure)
+		return "failed: " + v.Failure.Words()
 	}
 	return "none"
 }

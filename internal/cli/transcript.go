@@ -128,10 +128,8 @@ func (t *transcript) close() error {
 // badEnd is what an agent's records say of an end that was not a good one.
 func badEnd(r belay.AgentResult) string {
 	switch {
-	case r.Cause != "" && r.Class != belay.ClassNone && r.Class != belay.ClassUnknown:
-		return fmt.Sprintf("error (%s): %s", r.Class, readable.Clean(r.Cause))
 	case r.Cause != "":
-		return "error: " + readable.Clean(r.Cause)
+		return "error: " + readable.Clean(errorWords(r))
 	case r.Error:
 		return "error: the agent does not say which"
 	}

@@ -76,7 +76,7 @@ func TestTranscriptsOfRealPrograms(t *testing.T) {
 func TestTranscriptTellsRetriesAndErrors(t *testing.T) {
 	t.Parallel()
 	got := read(t, agent.Claude, capture(t, agent.Claude, "knob-retries1-http401"), 4096)
-	for _, want := range []string{"\nretry: authentication_failed 401 (in 601ms)\n", "\nerror (auth): Invalid API key · Fix external API key\n"} {
+	for _, want := range []string{"\nretry: authentication_failed 401 (in 601ms)\n", "\nerror: not logged in, or wrong credentials: Invalid API key · Fix external API key\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -198,7 +198,7 @@ func (w *watcher) facts(sum journal.Summary) watch.Run {
 		driver = sum.Beat.Driver()
 	}
 	r := watch.Run{
-		ID: sum.ID, Status: sum.Status, Code: sum.Code, Reason: story.Plain(sum.Reason), Begun: true,
+		ID: sum.ID, Status: sum.Status, Code: sum.Code, Reason: belay.Plain(sum.Reason), Begun: true,
 		Owner: w.owner(driver), Driver: fmt.Sprintf("%d.%d.%s", driver.Pid, driver.Start, driver.Boot),
 		Done: sum.Beat.Done, Waits: sum.Beat.Waits(), Tried: sum.Beat.Tried,
 	}
@@ -297,7 +297,7 @@ func (w *watcher) readFacts(sum journal.Summary, r watch.Run) watch.Run {
 	w.bell.heard(s, stamp)
 	r.Status, r.Done = story.Status(s.Tree), max(r.Done, s.Tree.Done())
 	if s.Rest != nil {
-		r.Code, r.Reason = s.Rest.Code, story.Plain(s.Rest.Reason)
+		r.Code, r.Reason = s.Rest.Code, belay.Plain(s.Rest.Reason)
 	}
 	questions := waitings(s.Questions(s.steps(), time.Now()), w.app.name())
 	switch {

@@ -60,16 +60,16 @@ func (w *whyFacts) verdict() string {
 	case belay.Failed:
 		return fmt.Sprintf("FAILED, exit %d: %s ended %s", code, run, ended)
 	case belay.Partial:
-		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(story.Plain(w.Reason), "a required step was left out"))
+		return fmt.Sprintf("PARTIAL, exit %d: %s ended %s; %s", code, run, ended, cmp.Or(belay.Plain(w.Reason), "a required step was left out"))
 	case belay.Hollow:
 		return fmt.Sprintf("HOLLOW, exit %d: %s ended %s; an agent claimed success, and nothing was done", code, run, ended)
 	case belay.NotAchieved:
-		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, story.Plain(w.Reason))
+		return fmt.Sprintf("NOT_ACHIEVED, exit %d: %s ended %s; %s", code, run, ended, belay.Plain(w.Reason))
 	case belay.Stalemate:
 		if w.refused != nil {
 			return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; its plan was not approved: %s", code, run, ended, w.refused.Why)
 		}
-		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the next try would be the last one again: %s", code, run, ended, story.Plain(w.Reason))
+		return fmt.Sprintf("STALEMATE, exit %d: %s ended %s; the next try would be the last one again: %s", code, run, ended, belay.Plain(w.Reason))
 	case belay.Aborted:
 		return fmt.Sprintf("ABORTED, exit %d: %s was %s %s", code, run, cmp.Or(w.Reason, "cancelled"), ended)
 	case belay.Held:
@@ -131,13 +131,13 @@ func (w *whyFacts) failurePart(p *page) {
 		return
 	}
 	p.head(f.title(w.Status.Terminal()))
-	p.text("  ", f.Name+": "+story.Plain(f.Cause))
+	p.text("  ", f.Name+": "+belay.Plain(f.Cause))
 	p.text("  ", f.facts(w.clock))
 	if text := f.classified(w.ids); text != "" {
 		p.text("  ", text)
 	}
 	if f.First != "" {
-		p.text("  ", "at first it was another failure: "+story.Plain(f.First))
+		p.text("  ", "at first it was another failure: "+belay.Plain(f.First))
 	}
 	if len(f.Above) > 0 {
 		p.text("  ", w.around(f))
@@ -235,7 +235,7 @@ func (f *whyFailure) classified(ids bool) string {
 		known = ""
 	}
 	if !ids {
-		if f.Rule == belay.RuleDeclared || f.Type.Child() { // it says nothing by itself
+		if f.Rule == belay.RuleDeclared || f.Rule == belay.RulePerson && f.Type.Asks() || f.Type.Child() { // it says nothing by itself
 			return ""
 		}
 		if f.Level == belay.LevelText && known != "" {
@@ -295,12 +295,12 @@ func (w *whyFacts) moment(p *page, m *moment) {
 	if m.Step != "" {
 		text = m.Step + ": " + text
 	}
-	why := m.Why
+	why := belay.Plain(m.Why)
 	if w.Failure != nil { // it stands above
-		why = strings.TrimSuffix(why, ": "+w.Failure.Cause)
+		why = strings.TrimSuffix(why, ": "+belay.Plain(w.Failure.Cause))
 	}
 	if why != "" {
-		text += ": " + story.Plain(why)
+		text += ": " + why
 	}
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)

@@ -62,7 +62,7 @@ func (r *Receipt) head(p *page) {
 		}
 	}
 	if r.Reason != "" && r.Status != belay.Achieved && (r.Task == nil || !strings.Contains(r.Task.Verdict, r.Reason)) {
-		p.line("- reason: %s", p.plain(story.Plain(r.Reason)))
+		p.line("- reason: %s", p.plain(belay.Plain(r.Reason)))
 	}
 	where := inBrackets(code(r.File))
 	if strings.HasPrefix(r.File, recipe.Shipped+"/") {
@@ -204,7 +204,7 @@ func (r *Receipt) stepsPart(p *page) {
 		var words []string
 		for _, e := range s.Evidence {
 			if r.Task == nil || !saysNothing(e) {
-				words = append(words, p.about(s.Step, story.Plain(e)))
+				words = append(words, p.about(s.Step, belay.Plain(e)))
 			}
 		}
 		for _, e := range s.Against {
@@ -213,7 +213,7 @@ func (r *Receipt) stepsPart(p *page) {
 				if len(words) > 0 {
 					but = "but "
 				}
-				words = append(words, but+p.about(s.Step, story.Plain(e)))
+				words = append(words, but+p.about(s.Step, belay.Plain(e)))
 			}
 		}
 		dull := r.Task != nil && len(words) == 0 && slices.Contains([]string{"done", story.AnsweredWord, notReached}, s.Verdict)
@@ -262,7 +262,7 @@ func (r *Receipt) troublesPart(p *page) {
 		p.line("- %s%s", p.plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
 		failed := ""
 		for _, m := range t.Moments {
-			text := p.about(t.Step, story.Plain(m.Text))
+			text := p.about(t.Step, belay.Plain(m.Text))
 			if m.What == failedWord {
 				_, failed, _ = strings.Cut(text, ": ")
 			} else if text == failed {
@@ -299,7 +299,7 @@ func (r *Receipt) unprovenPart(p *page) {
 			failed.add(r.stepWord(u.What))
 			continue
 		}
-		p.line("- %s: %s: %s", p.plain(u.What), u.Kind, p.about(u.What, story.Plain(u.Text)))
+		p.line("- %s: %s: %s", p.plain(u.What), u.Kind, p.about(u.What, belay.Plain(u.Text)))
 	}
 	if len(failed.list) > 0 {
 		p.line("- failed, and the run went on without: %s", p.plain(strings.Join(failed.list, ", ")))

@@ -201,7 +201,7 @@ func (m *maker) step(p *story.Placed) Step {
 	case story.OnWord(p.StepView):
 		st.Evidence = append(st.Evidence, m.onWhoseWord(p))
 	case p.Failure != nil && (p.Phase == flow.Failed || p.Phase == flow.Held):
-		reason := story.Worded(p.Failure)
+		reason := p.Failure.Words()
 		st.Kind, st.Class = p.Failure.Kind, p.Failure.Class
 		st.Against = append(slices.DeleteFunc(st.Against, func(s string) bool { return strings.Contains(reason, s) }), reason)
 	case p.Phase == flow.Held:

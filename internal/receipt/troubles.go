@@ -88,12 +88,12 @@ func moment(n *story.News) Moment {
 	switch n.What {
 	case story.AttemptJudged:
 		if f := n.Attempt.Verdict.Failure; f != nil {
-			what, text = failedWord, fmt.Sprintf("attempt %d%s: %s", n.Attempt.N, roleWords(n.Attempt.Role), story.Worded(f))
+			what, text = failedWord, fmt.Sprintf("attempt %d%s: %s", n.Attempt.N, roleWords(n.Attempt.Role), f.Words())
 		} else if n.Attempt.Verdict.Unknown {
 			what, text = "unknown", fmt.Sprintf("attempt %d: nobody can tell whether its work was done", n.Attempt.N)
 		}
 	case story.StepRefused:
-		what, text = "refused", story.Worded(n.Failure)
+		what, text = "refused", n.Failure.Words()
 	case story.AttemptFound:
 		what, text = string(n.How), fmt.Sprintf("attempt %d%s, when another driver came", n.Attempt.N, roleWords(n.Attempt.Role))
 	case story.RunAttached:

@@ -13,7 +13,6 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/story"
 )
 
 // Cell is one rehearsal of a matrix: a fault at a step of a recipe.
@@ -125,7 +124,7 @@ func (c *Cell) take(s Story, err error, took time.Duration) {
 		c.Bad, c.Word, c.Why = true, "missed", "the driver was not killed"
 	case c.Fault == "" && s.Code != exit.OK:
 		c.Bad, c.Word = true, strings.ToLower(string(s.Status))
-		c.Why = "without any fault the run does not reach its goal, so the faults show nothing: " + cmp.Or(story.Plain(s.Reason), c.Word)
+		c.Why = "without any fault the run does not reach its goal, so the faults show nothing: " + cmp.Or(belay.Plain(s.Reason), c.Word)
 	case !hit:
 		c.Word = NotHit
 	case s.claimed():

@@ -76,7 +76,7 @@ func verdict(a *story.Attempt) string {
 	case v.OK:
 		return "good"
 	case v.Failure != nil:
-		return strings.Join(strings.Fields(story.Worded(v.Failure)), " ")
+		return strings.Join(strings.Fields(v.Failure.Words()), " ")
 	case v.Unknown:
 		return "the outcome is unknown"
 	case v.GivenBack:

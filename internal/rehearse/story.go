@@ -134,7 +134,7 @@ func (t Told) lines() []string {
 		if w.Wait > 0 {
 			act += " after " + w.Wait.Round(time.Millisecond).String()
 		}
-		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", act, story.Plain(w.Reason)))
+		lines = append(lines, fmt.Sprintf("    recovery: %s, %s", act, belay.Plain(w.Reason)))
 	}
 	switch {
 	case t.Missed:

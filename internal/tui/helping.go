@@ -56,7 +56,7 @@ func helperJudged(a *story.Attempt) []Line {
 	case v.OK:
 		return []Line{done}
 	case v.Failure != nil:
-		text := story.Worded(v.Failure)
+		text := v.Failure.Words()
 		if work != "" {
 			text += " (" + work + ")"
 		}
@@ -80,7 +80,7 @@ func recoveredLine(name string, v flow.StepView) Line {
 		text += ", " + flow.TakenAnswer
 	}
 	if v.Failure != nil {
-		text += " (" + story.Worded(v.Failure) + ")"
+		text += " (" + v.Failure.Words() + ")"
 	}
 	return Line{Word: story.RecoveredWord, Step: name, Text: text}
 }

@@ -87,7 +87,7 @@ func (b *Board) why(d *story.Decision) string {
 func (b *Board) failure(at story.Place, f *belay.Failure) string {
 	inside, why := story.Inside(b.story.Tree, at, f)
 	if len(inside) == 0 {
-		return story.Worded(why)
+		return why.Words()
 	}
 	var words []string
 	for _, p := range inside {
@@ -97,7 +97,7 @@ func (b *Board) failure(at story.Place, f *belay.Failure) string {
 	if b.told[inside[len(inside)-1]] {
 		return text
 	}
-	return text + ": " + story.Worded(why)
+	return text + ": " + why.Words()
 }
 
 // takesOver says who goes on with the work.

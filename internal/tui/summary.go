@@ -118,7 +118,7 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 		lines = append(lines, l.Format(false))
 	}
 	if len(t.bad) == 0 && !t.unsure && res.Status != belay.Achieved && res.Reason != "" {
-		lines = append(lines, "  "+readable.Clean(story.Plain(res.Reason)))
+		lines = append(lines, "  "+readable.Clean(belay.Plain(res.Reason)))
 		if res.Failure != nil && res.Failure.Hint != "" {
 			lines = append(lines, "  hint: "+readable.Clean(res.Failure.Hint))
 		}
@@ -197,7 +197,7 @@ func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
 	case len(inside) > 0: // it has a line of its own
 		l.Text = "step " + names.Own(inside[0]) + " failed"
 	case v.Failure != nil:
-		l.Text = story.Worded(v.Failure)
+		l.Text = v.Failure.Words()
 	case v.Phase == flow.Held:
 		l.Text = story.HeldWords(v.StepView)
 	}

@@ -133,7 +133,7 @@ func taskReason(acc *story.Account, res belay.RunResult) []string {
 	if reason == "" {
 		return nil
 	}
-	return []string{"  " + story.Plain(reason)}
+	return []string{"  " + belay.Plain(reason)}
 }
 
 // mostTroubles is how many failures the end of a task shows.
@@ -150,7 +150,7 @@ func troubles(tree *flow.Tree) []string {
 		}
 		text := story.HeldWords(p.StepView)
 		if p.Failure != nil {
-			text = readable.Clean(story.Worded(p.Failure))
+			text = readable.Clean(p.Failure.Words())
 		}
 		if key := string(p.Path) + ": " + text; slices.Contains(seen, key) {
 			continue
