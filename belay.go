@@ -72,7 +72,7 @@ type RunResult struct {
 	Failure *Failure         `json:"failure,omitempty"`
 	Outputs map[string]Value `json:"outputs,omitempty"`
 	Object  *Value           `json:"object,omitempty"` // all outputs as one object, when they are too big for the records
-	Empty   bool             `json:"empty,omitempty"`  // no step ran: every condition was false
+	Empty   bool             `json:"empty,omitempty"`  // no step ran: every condition was false, or a list empty
 }
 
 // Status is how a run stands when nobody drives it.

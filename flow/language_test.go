@@ -191,7 +191,7 @@ func TestForeachBounds(t *testing.T) {
 			t.Errorf("%s: started %s", name, w.starts())
 		}
 	}
-	w := begin(t, "name: n\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, command: x, output: out}\n")
+	w := begin(t, "name: n\nallow_empty: true\ncontext: {list: []}\nsteps:\n- {id: a, foreach: list, command: x, output: out}\n")
 	w.wantStatus(belay.Achieved, 0)
 	if got := string(w.tree.Run("r").Vars()["out"].JSON); got != "[]" {
 		t.Errorf("no items give %s", got)

@@ -11,15 +11,31 @@ import (
 // NothingRan is why a run amounts to nothing.
 const NothingRan = "no step ran: every condition was false"
 
-// nothingRan tells whether no step did anything. One that called a recipe in which
-// nothing ran is not taken either.
-func (s *State) nothingRan() bool {
+// nothingRan is why the run amounts to nothing, "" when a step did something. One that
+// called a recipe in which nothing ran is not taken either, and one that walked through
+// an empty list did nothing.
+func (s *State) nothingRan() string {
+	why := NothingRan
 	for i := range s.steps {
-		if s.ran && s.steps[i].phase != NotTaken && !s.closes(i) {
-			return false
+		switch {
+		case !s.ran || s.steps[i].phase == NotTaken || s.closes(i):
+		case s.noItems(i):
+			why = fmt.Sprintf("no step ran: the list of step %s is empty", s.prog.Steps[i].ID)
+		default:
+			return ""
 		}
 	}
-	return true
+	return why
+}
+
+// noItems tells whether a step is done because its list was empty.
+func (s *State) noItems(i int) bool {
+	st := &s.steps[i]
+	if s.prog.Steps[i].Foreach == "" || st.phase != Done || st.attempt == 0 {
+		return false
+	}
+	items := s.tree.runs[s.id.Child(s.prog.Steps[i].ID, st.attempt)]
+	return items != nil && items.each != nil && len(items.each.items) == 0
 }
 
 // hadNothing tells whether a step called a recipe in which nothing ran and, read as
@@ -38,9 +54,9 @@ func (s *State) outcome() belay.RunResult {
 	if s.failing {
 		return s.failedOutcome(0)
 	}
-	if s.nothingRan() && !s.prog.AllowEmpty {
+	if why := s.nothingRan(); why != "" && !s.prog.AllowEmpty {
 		f := verdict.Refused(belay.Failure{
-			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: NothingRan,
+			Kind: belay.RoutingGap, Op: "recipe " + s.prog.Name, Cause: why,
 			Hint: "check the conditions and the values given, or set allow_empty: true",
 		})
 		return belay.RunResult{Status: belay.Failed, Code: exit.Failed, Reason: f.Cause, Failure: &f, Empty: true}
