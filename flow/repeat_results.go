@@ -50,7 +50,7 @@ func (s *State) roundValues(j int) map[string]belay.Value {
 		"ok": {JSON: json.RawMessage(strconv.FormatBool(s.inFull(j)))}, "status": belay.Text(string(s.roundStatus(j))), "failure": belay.Text(""),
 	}
 	if st.phase == Failed && st.failure != nil {
-		all["failure"] = belay.Text(st.failure.Error())
+		all["failure"] = belay.Text(belay.Plain(st.failure.Error()))
 	}
 	maps.Copy(all, s.roundOutputs(j))
 	return all

@@ -87,7 +87,7 @@ func Steps(tree *flow.Tree, run belay.RunID) []Placed {
 	settled := map[belay.RunID]bool{}
 	Walk(tree, run, func(run belay.RunID, depth int, v flow.StepView) {
 		moot := settled[run] || tree.Run(run).Moot(v.Path)
-		if moot || v.Phase == flow.Done && failedRun(tree.Run(v.Child)) {
+		if moot || v.Phase == flow.Done && (Recovered(v) || failedRun(tree.Run(v.Child))) {
 			settled[v.Child] = true
 		}
 		list = append(list, Placed{run, depth, v, moot && v.Phase != flow.Done})
