@@ -96,7 +96,7 @@ func (a *app) finding(f doctor.Finding) {
 		return
 	}
 	word := fmt.Sprintf("%-5s", f.Level)
-	if a.colourOut() {
+	if a.colours(a.std.Out) {
 		word = "\x1b[" + colourOf(f.Level) + "m" + word + "\x1b[0m"
 	}
 	a.out.line("%s  %-20s %s", word, readable.Clean(f.Check), readable.Clean(f.What))
@@ -117,10 +117,4 @@ func colourOf(l doctor.Level) string {
 		return "31"
 	}
 	return "0"
-}
-
-// colourOut tells whether the answer is shown in colour.
-func (a *app) colourOut() bool {
-	_, isTerm := terminal(a.std.Out)
-	return a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == ""
 }

@@ -51,7 +51,7 @@ const (
 // sheet is standard output as it is: a terminal's width, or that of a letter.
 func (a *app) sheet() sheet {
 	fd, isTerm := terminal(a.std.Out)
-	p := sheet{width: pageWidth, colour: a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == ""}
+	p := sheet{width: pageWidth, colour: a.colours(a.std.Out)}
 	if !isTerm {
 		return p
 	}

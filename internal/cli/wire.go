@@ -168,17 +168,29 @@ func (w *workshop) close() error { return w.state.Close() }
 // style is how stderr is written to.
 func (a *app) style() tui.Style {
 	fd, isTerm := terminal(a.std.Err)
-	colour := a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == ""
 	return tui.Style{
-		Quiet: a.quiet, Verbose: a.verbose, Colour: colour,
-		Live: isTerm && a.env("TERM") != "dumb",
-		Width: func() int {
-			if w, _, err := term.GetSize(fd); err == nil && w > 0 {
-				return w
+		Quiet: a.quiet, Verbose: a.verbose, Colour: a.colours(a.std.Err),
+		Live: isTerm && !a.dumb(),
+		Size: func() (width, height int) {
+			width, height, err := term.GetSize(fd)
+			if err != nil || width <= 0 {
+				width = 80
 			}
-			return 80
+			if err != nil || height <= 0 {
+				height = 24
+			}
+			return width, height
 		},
 	}
+}
+
+// dumb tells whether the terminal knows no escape sequences: no colours, and no moves.
+func (a *app) dumb() bool { return a.env("TERM") == "dumb" }
+
+// colours tells whether what is written to w is in colour.
+func (a *app) colours(w any) bool {
+	_, isTerm := terminal(w)
+	return a.color == "always" || a.color == "auto" && isTerm && a.env("NO_COLOR") == "" && !a.dumb()
 }
 
 // terminal tells whether w is one, and its descriptor.

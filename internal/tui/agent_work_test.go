@@ -71,7 +71,7 @@ func TestStoryOfAgents(t *testing.T) {
 	s.now = s.now.Add(time.Minute)
 	s.turn()
 	s.grant("fix.2")
-	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ go test ./..." }), "\n") + "\n"
+	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, 24, func(belay.Key) string { return "$ go test ./..." }), "\n") + "\n"
 	s.report("fix.2", 3*time.Minute, effect.AgentReport{Name: "claude", Evidence: seen("a", "b", belay.FileChange{Path: "x.go", Change: belay.FileModified, Added: 3, Deleted: 1}),
 		Result: belay.AgentResult{Final: true, Stop: belay.StopDone, Excerpt: "done", TextSize: 4, Usage: belay.Usage{Input: 5, CacheRead: 1_200_000, MicroUSD: 1_234_567}}})
 	s.grant("look.1")

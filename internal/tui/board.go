@@ -27,6 +27,7 @@ type Board struct {
 	told  map[story.Place]bool // steps of which a line says why they failed
 
 	groups  []*group
+	kept    int // lines, of all groups
 	longest int // name that a line had
 }
 

@@ -18,7 +18,10 @@ type Line struct {
 	Detail bool // only for those who want everything
 	Start  bool // an agent starts: the live view shows it while it works
 
-	at story.Place // the step, "" for none
+	at     story.Place // the step, "" for none
+	stands int         // how many steps it stands for, where that is not one
+	holds  bool        // it is that of a sub-recipe: the lines of its steps stand below it
+	nth    int         // of the lines that were kept; 0: it was not
 }
 
 const (

@@ -24,9 +24,9 @@ const maxEnded = 6
 const pendingWord = "pending"
 
 // Live is the run as a tree: what runs now with what has ended and what is to come below
-// it, then what comes after it, and a line of counts, all cut to the width. tail gives the
-// last line that an attempt printed.
-func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []string {
+// it, then what comes after it, and a line of counts, all cut to the width and no more
+// of them than the height. tail gives the last line that an attempt printed.
+func (b *Board) Live(now time.Time, width, height int, tail func(belay.Key) string) []string {
 	rows, running := b.lanes(now, tail)
 	retries := b.story.Retries()
 	if len(retries) > 0 {
@@ -40,9 +40,9 @@ func (b *Board) Live(now time.Time, width int, tail func(belay.Key) string) []st
 		return nil
 	}
 	if running > maxLanes {
-		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more", running-maxLanes)})
+		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more", running-maxLanes), stands: running - maxLanes})
 	}
-	rows = b.asTree(append(b.ended(), append(rows, b.pending()...)...))
+	rows = fitting(b.asTree(append(b.ended(), append(rows, b.pending()...)...)), height-1)
 	wide := b.nameWidth(width + 1) // as the lines that are printed have it
 	lines := make([]string, 0, len(rows)+1)
 	for _, l := range rows {
@@ -119,7 +119,7 @@ func (b *Board) pending() (rows []Line) {
 		}
 	}
 	for _, run := range runs {
-		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more %s", left[run], pendingWord), at: story.Place{Run: run, Path: lastOfRun}})
+		rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more %s", left[run], pendingWord), stands: left[run], at: story.Place{Run: run, Path: lastOfRun}})
 	}
 	return rows
 }
@@ -142,7 +142,9 @@ func lane(a *story.Attempt, now time.Time, tail func(belay.Key) string) Line {
 			notes = append(notes, strings.TrimPrefix(last, "· "))
 		}
 	}
-	return line(word, beside(a), readable.Took(now.Sub(a.Since)), strings.Join(notes, " · "))
+	l := line(word, beside(a), readable.Took(now.Sub(a.Since)), strings.Join(notes, " · "))
+	l.holds = a.Child != ""
+	return l
 }
 
 // retry is the line of a step that waits for its time.

@@ -25,7 +25,7 @@ steps:
 	s.end("k3f9q", "prepare.1", 0, time.Millisecond, "")
 	s.end("k3f9q", "prepare@verify.1", 0, 4*time.Second, "")
 	s.board.look()
-	got := strings.Join(s.board.Live(s.now.Add(time.Second), 79, func(k belay.Key) string { return "last of " + string(k) }), "\n")
+	got := strings.Join(s.board.Live(s.now.Add(time.Second), 79, 24, func(k belay.Key) string { return "last of " + string(k) }), "\n")
 	want := `  running   deploy-everything     1s
   running     push                1s · last of k3f9q/deploy-everything.1:push.1
   pending     wait
@@ -34,7 +34,7 @@ steps:
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, l := range s.board.Live(s.now, 30, none) {
+	for _, l := range s.board.Live(s.now, 30, 24, none) {
 		if len([]rune(l)) > 30 {
 			t.Errorf("%q is too wide", l)
 		}
@@ -76,7 +76,7 @@ steps:
 		e.Vars = map[string]belay.Value{"names": {JSON: []byte(`["alpha","beta","https://example.org/a/very/long/way/to/the/end","gamma"]`)}}
 	})
 	var tty, piped bytes.Buffer
-	term := NewScreen(&tty, NewBoard(story.Live(s.tree)), Style{Live: true, Width: func() int { return 80 }}, none)
+	term := NewScreen(&tty, NewBoard(story.Live(s.tree)), Style{Live: true, Size: sized(80, 24)}, none)
 	plain := NewScreen(&piped, NewBoard(story.Live(s.tree)), Style{}, none)
 	shown := 0
 	show := func() {
@@ -91,7 +91,7 @@ steps:
 	show()
 	s.end("k3f9q/each.1", "item-3@verify.1", 0, 2*time.Second, "")
 	show()
-	live := strings.Join(term.board.Live(s.now, 79, none), "\n")
+	live := strings.Join(term.board.Live(s.now, 79, 24, none), "\n")
 	if want := `  running   each                               3s
   running     alpha                            3s
   running     beta                             3s
@@ -121,5 +121,40 @@ steps:
 	}
 	if got := piped.String(); !strings.Contains(got, "✓ done      each/beta ") || strings.Count(got, "no good") != 1 {
 		t.Errorf("piped:\n%s", got)
+	}
+}
+
+// A view that is higher than its terminal leaves out what is to come, then what ended
+// long ago, then sub-recipes without their steps: what runs stays, with the last end.
+func TestLiveFitsTheHeight(t *testing.T) {
+	t.Parallel()
+	s := begin(t, `
+name: outer
+context: {names: []}
+steps:
+  - {id: each, foreach: names, max_parallel: 40, command: ./work}
+  - {id: report, command: "true"}
+`, nil, func(e *event.RunStarted) {
+		e.Vars = map[string]belay.Value{"names": {JSON: []byte(`["a","b","c","d","e","f","g","h","i"]`)}}
+	})
+	for _, n := range []string{"1", "5", "2"} {
+		s.end("k3f9q/each.1", "item-"+n+".1", 0, time.Second, "")
+	}
+	screen := NewScreen(&bytes.Buffer{}, NewBoard(story.Live(s.tree)), Style{Live: true, Size: sized(80, 24)}, none)
+	screen.Seen(s.recs)
+	for height := range 20 {
+		lines := screen.board.Live(s.now, 79, height, none)
+		text := strings.Join(lines, "\n")
+		if len(lines) > max(height, 1) {
+			t.Errorf("%d lines at %d:\n%s", len(lines), height, text)
+		}
+		if height == 6 && text != `  running   each             3s
+✓ done        b              1s
+  running     c              3s
+  running     d              3s
+            … 7 more steps
+  [3/11] 3s  6 running` {
+			t.Errorf("at %d:\n%s", height, text)
+		}
 	}
 }

@@ -47,10 +47,10 @@ func TestStoryOfARecoveredSubRecipe(t *testing.T) {
 	t.Parallel()
 	s := begin(t, callsTwo, inner, staffed)
 	s.fallen("checked")
-	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, func(belay.Key) string { return "$ make" }), "\n") + "\n"
-	later := strings.Join(s.later().Live(s.now.Add(3*time.Second), 79, none), "\n") + "\n"
+	live := strings.Join(s.board.Live(s.now.Add(3*time.Second), 79, 24, func(belay.Key) string { return "$ make" }), "\n") + "\n"
+	later := strings.Join(s.later().Live(s.now.Add(3*time.Second), 79, 24, none), "\n") + "\n"
 	s.report("checked@recovery.1", 10*time.Second, wellDone("finished"))
-	checking := strings.Join(s.board.Live(s.now, 79, none), "\n") + "\n"
+	checking := strings.Join(s.board.Live(s.now, 79, 24, none), "\n") + "\n"
 	s.end("k3f9q", "checked@verify.1", 0, time.Second, "")
 	s.fallen("loose")
 	s.report("loose@recovery.1", time.Minute, wellDone("finished too"))
@@ -83,7 +83,7 @@ func TestStoryOfARepair(t *testing.T) {
 	s := begin(t, "name: r\nsteps:\n  - {id: test, command: go test ./...}\n", nil, staffed)
 	s.end("k3f9q", "test.1", 1, time.Second, "--- FAIL: TestLogin (0.00s)\nFAIL\n")
 	s.grant("test@repair.1")
-	live := strings.Join(s.board.Live(s.now.Add(time.Second), 79, none), "\n") + "\n"
+	live := strings.Join(s.board.Live(s.now.Add(time.Second), 79, 24, none), "\n") + "\n"
 	s.report("test@repair.1", time.Minute, wellDone("mended"))
 	s.end("k3f9q", "test.2", 0, time.Second, "")
 	golden(t, "repaired", s.text()+"--\n"+live+"--\n"+summary(s))
@@ -102,7 +102,7 @@ func TestAnHelperIsEndedWithItsRun(t *testing.T) {
 	if want := "  stopped   call@recovery     1s · given back: it is started again at resume\n"; !strings.HasSuffix(s.text(), want) {
 		t.Errorf("got\n%s", s.text())
 	}
-	if lines := s.board.Live(s.now, 79, none); len(lines) != 0 {
+	if lines := s.board.Live(s.now, 79, 24, none); len(lines) != 0 {
 		t.Errorf("still shown: %q", lines)
 	}
 }

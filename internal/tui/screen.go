@@ -16,14 +16,18 @@ import (
 
 // Style says how much is shown, and how.
 type Style struct {
-	Quiet   bool       // nothing but what others print
-	Verbose bool       // every record as a line
-	Colour  bool       // words in colour
-	Live    bool       // the writer is a terminal: running steps are redrawn in place
-	Width   func() int // of the terminal, asked at each drawing
+	Quiet   bool                       // nothing but what others print
+	Verbose bool                       // every record as a line
+	Colour  bool                       // words in colour
+	Live    bool                       // the writer is a terminal: running steps are redrawn in place
+	Size    func() (width, height int) // of the terminal, asked at each drawing
 
 	Brief func() bool // steps that were not taken are left out, unless Verbose; nil: never
 }
+
+// rowsFree is how many rows of a terminal are not the live view's: that of the cursor below
+// it, and one above, for a terminal that is cleared whole may keep what it showed.
+const rowsFree = 2
 
 // Screen writes a run to a terminal or a file as it goes. Seen is called by the
 // driver, Tick by whoever keeps the time.
@@ -106,16 +110,16 @@ func (s *Screen) Told(at story.Place) bool {
 func (s *Screen) shown(l Line) string {
 	wide := s.board.column(l)
 	if s.style.Live {
-		wide = s.board.nameWidth(s.style.Width())
+		wide = s.board.nameWidth(s.width())
 		l.Step = readable.CutMiddle(l.Step, wide)
 	}
 	text := l.format(s.style.Colour, wide)
-	if !s.style.Live || readable.Width(l.format(false, wide)) <= s.style.Width() {
+	if !s.style.Live || readable.Width(l.format(false, wide)) <= s.width() {
 		return text
 	}
 	head := l
 	head.Text = ""
-	return strings.Join(hung(head.format(s.style.Colour, wide), head.format(false, wide), readable.Clean(l.Text), textAt(wide), s.style.Width()), "\n")
+	return strings.Join(hung(head.format(s.style.Colour, wide), head.format(false, wide), readable.Clean(l.Text), textAt(wide), s.width()), "\n")
 }
 
 // least is how much room a text has behind the columns; with less it stands below them.
@@ -162,7 +166,8 @@ func (s *Screen) Tick(now time.Time) {
 	if s.asks {
 		return // nobody writes over what is typed
 	}
-	lines := s.board.Live(now, s.style.Width()-1, s.tail)
+	width, height := s.style.Size()
+	lines := s.board.Live(now, width-1, height-rowsFree, s.tail)
 	back, out := s.erase(), ""
 	for _, l := range lines {
 		s.drawn = append(s.drawn, readable.Width(l))
@@ -188,7 +193,7 @@ func (s *Screen) Say(lines ...string) {
 			text += l + "\n"
 			continue
 		}
-		for _, part := range readable.Fold(l, s.style.Width()) {
+		for _, part := range readable.Fold(l, s.width()) {
 			text += part + "\n"
 		}
 	}
@@ -236,13 +241,19 @@ func (s *Screen) Close() {
 	s.put(s.erase(), text)
 }
 
+// width is how wide the terminal is now.
+func (s *Screen) width() int {
+	width, _ := s.style.Size()
+	return width
+}
+
 // erase moves back over what was drawn and clears it. A terminal that became
 // narrower has broken long lines into several.
 func (s *Screen) erase() string {
 	if len(s.drawn) == 0 {
 		return ""
 	}
-	rows, width := 0, max(s.style.Width(), 1)
+	rows, width := 0, max(s.width(), 1)
 	for _, w := range s.drawn {
 		rows += max(1, (w+width-1)/width)
 	}

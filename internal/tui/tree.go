@@ -38,6 +38,8 @@ func (b *Board) keep(l Line) {
 	if i < 0 {
 		i, b.groups = len(b.groups), append(b.groups, &group{run: top.Run, top: top.Path})
 	}
+	b.kept++
+	l.nth = b.kept
 	b.groups[i].lines = append(b.groups[i].lines, l)
 }
 
@@ -67,7 +69,7 @@ func (b *Board) takeAll() []Line {
 func (b *Board) ended() (rows []Line) {
 	for _, g := range b.groups {
 		if n := len(g.lines) - maxEnded; n > 0 {
-			rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more ended", n), at: story.Place{Run: g.lines[n].at.Run}})
+			rows = append(rows, Line{Word: more, Step: fmt.Sprintf("and %d more ended", n), stands: n, at: story.Place{Run: g.lines[n].at.Run}})
 		}
 		rows = append(rows, g.lines[max(0, len(g.lines)-maxEnded):]...)
 	}

@@ -167,7 +167,7 @@ steps:
 `, nil)
 	s.end("k3f9q", "build.1", 0, 12*time.Second, "ok")
 	s.end("k3f9q", "test.1", 1, 64*time.Second, "FAIL TestLogin\n")
-	live := strings.Join(s.board.Live(s.now, 79, none), "\n") + "\n"
+	live := strings.Join(s.board.Live(s.now, 79, 24, none), "\n") + "\n"
 	s.now = s.now.Add(time.Minute)
 	s.turn()
 	s.end("k3f9q", "test.2", 0, time.Second, "")
@@ -176,6 +176,9 @@ steps:
 }
 
 func none(belay.Key) string { return "" }
+
+// sized is a terminal of that size.
+func sized(width, height int) func() (int, int) { return func() (int, int) { return width, height } }
 
 func TestStoryOfAFailedRunWithAChild(t *testing.T) {
 	t.Parallel()
@@ -216,7 +219,7 @@ steps:
 		fact(event.AttemptFound{Key: "k3f9q:b.1", How: fault.Harvested}),
 		fact(event.AttemptEnded{Key: "k3f9q:b.1", Observation: effect.Observation{Began: true, Started: start, Ended: start.Add(time.Second)}}),
 		fact(event.AttemptFound{Key: "k3f9q:c.1", How: fault.Unborn}))
-	live := strings.Join(s.board.Live(start.Add(90*time.Second), 60, func(k belay.Key) string {
+	live := strings.Join(s.board.Live(start.Add(90*time.Second), 60, 24, func(k belay.Key) string {
 		return fmt.Sprintf("last line of %s 日本語 and a long rest that does not fit", k)
 	}), "\n")
 	golden(t, "found", s.text()+"--\n"+live+"\n")
@@ -235,7 +238,7 @@ func TestManyLanesAreCounted(t *testing.T) {
 			Key: belay.Key(fmt.Sprintf("k3f9q:s%02d.1", i)), Path: belay.Path(fmt.Sprintf("s%02d", i)), Role: belay.RoleMain, Attempt: 1,
 		}})
 	}
-	lines := s.board.Live(start, 79, none)
+	lines := s.board.Live(start, 79, 24, none)
 	if len(lines) != maxLanes+2 || lines[maxLanes] != "            … and 8 more" || lines[maxLanes+1] != "  0 done, 20 running" {
 		t.Errorf("lines: %q", lines)
 	}
@@ -318,7 +321,7 @@ func TestScreenErasesBeforeItPrints(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "name: s\nsteps:\n  - {id: a, command: \"true\"}\n  - {id: b, command: \"true\"}\n", nil)
 	var out bytes.Buffer
-	screen := NewScreen(&out, s.later(), Style{Live: true, Width: func() int { return 40 }}, none)
+	screen := NewScreen(&out, s.later(), Style{Live: true, Size: sized(40, 24)}, none)
 	screen.Tick(start.Add(time.Second))
 	screen.Tick(start.Add(2 * time.Second))
 	from := len(s.recs)
@@ -339,7 +342,7 @@ func TestScreenErasesLinesThatANarrowTerminalBroke(t *testing.T) {
 	var out bytes.Buffer
 	width := 60
 	long := func(belay.Key) string { return strings.Repeat("x", 100) }
-	screen := NewScreen(&out, s.later(), Style{Live: true, Width: func() int { return width }}, long)
+	screen := NewScreen(&out, s.later(), Style{Live: true, Size: func() (int, int) { return width, 24 }}, long)
 	screen.Tick(start)
 	out.Reset()
 	width = 20
