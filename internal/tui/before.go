@@ -38,7 +38,7 @@ func (b *Board) before(of *story.Story) (list []Line) {
 		switch {
 		case b.within(n.Place):
 			continue
-		case n.What == story.AttemptJudged && v.Phase == flow.Done && n.Attempt.Role == belay.RoleMain && n.Attempt.N == v.Attempt && n.Attempt.Verdict.OK:
+		case n.What == story.AttemptJudged && v.Phase == flow.Done && n.Attempt.Verdict.OK && b.finished(n.Attempt, v):
 		case n.What == story.RecoveryChosen && v.Phase == flow.Failed && (n.Decision.Act() == belay.ActGiveUp || n.Decision.Act() == belay.ActAbort):
 		case n.What == story.StepRefused && v.Phase == flow.Failed, n.What == story.StepSkipped && v.Phase == flow.Skipped:
 		default:
@@ -51,6 +51,15 @@ func (b *Board) before(of *story.Story) (list []Line) {
 		}
 	}
 	return list
+}
+
+// finished tells whether a good attempt is that which its step is done by: the merge, where
+// its work comes back.
+func (b *Board) finished(a *story.Attempt, v flow.StepView) bool {
+	if b.story.Merges(a.Place) {
+		return a.Role == belay.RoleMerge
+	}
+	return a.Role == belay.RoleMain && a.N == v.Attempt
 }
 
 // within tells whether a step is inside of one that is finished, which has a line of its own.

@@ -158,7 +158,7 @@ func (b *Board) judged(a *story.Attempt) []Line {
 	case story.Helps(a.Role):
 		return helperJudged(a)
 	case a.Role == belay.RoleMerge:
-		return mergeJudged(a)
+		return b.mergeJudged(a)
 	case a.Role == belay.RoleVerify && !a.Verdict.OK: // what follows says why
 		return nil
 	case a.Role == belay.RoleVerify && a.Verdict.Basis == effect.BasisPR:
@@ -187,14 +187,11 @@ func (b *Board) judged(a *story.Attempt) []Line {
 		if a.Observation != nil && a.Observation.Degraded {
 			return []Line{line("degraded", a.Place, took(a), joined("its output is no JSON and is kept as text", part, again, work))}
 		}
-		word := "done"
-		if v.Basis == effect.BasisAnswer {
-			word = story.AnsweredWord
-		}
+		word := doneWord(v.Basis)
 		if v.RolledBack {
 			return []Line{line(story.BackWord, a.Place, took(a), joined("by "+b.fallback(a.Place), again))}
 		}
-		l := line(word, a.Place, took(a), joined(b.checked(a), part, again, work))
+		l := line(word, a.Place, took(a), joined(b.checked(a.Place, v.Basis), part, again, work))
 		l.Detail = b.story.Minor(a.Place)
 		return []Line{l}
 	case v.GivenBack:
@@ -203,13 +200,21 @@ func (b *Board) judged(a *story.Attempt) []Line {
 	return nil
 }
 
-// checked says of a good attempt that its work was checked, and how long that took.
-func (b *Board) checked(a *story.Attempt) string {
+// doneWord is the word for a step that is done.
+func doneWord(basis effect.Basis) string {
+	if basis == effect.BasisAnswer {
+		return story.AnsweredWord
+	}
+	return "done"
+}
+
+// checked says of a step that is done that its work was checked, and how long that took.
+func (b *Board) checked(at story.Place, basis effect.Basis) string {
 	if b.story.Tree == nil {
 		return ""
 	}
-	v := b.story.View(a.Place)
-	if !story.ByCheck(a.Verdict.Basis) && (v.Verify == nil || v.Verify.Exit != 0) {
+	v := b.story.View(at)
+	if !story.ByCheck(basis) && (v.Verify == nil || v.Verify.Exit != 0) {
 		return ""
 	}
 	return CheckedWords(v)

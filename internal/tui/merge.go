@@ -8,8 +8,9 @@ import (
 	"github.com/belay-run/belay/story"
 )
 
-// mergeJudged is what became of a merge that was good: the step is done.
-func mergeJudged(a *story.Attempt) []Line {
+// mergeJudged is what became of a merge that was good: the step is done, by what its work
+// was judged by before.
+func (b *Board) mergeJudged(a *story.Attempt) []Line {
 	if a.Verdict.Failure != nil {
 		return nil
 	}
@@ -30,5 +31,9 @@ func mergeJudged(a *story.Attempt) []Line {
 			text += "; uncommitted lines of " + strings.Join(m.Replaced, ", ") + " were taken away; as they were: git show " + m.Before + ":PATH"
 		}
 	}
-	return []Line{line("done", a.Place, took(a), text)}
+	word := "done"
+	if v := b.story.View(a.Place); v.Verdict != nil && v.Verdict.OK {
+		word, text = doneWord(v.Verdict.Basis), joined(b.checked(a.Place, v.Verdict.Basis), text)
+	}
+	return []Line{line(word, a.Place, took(a), text)}
 }
