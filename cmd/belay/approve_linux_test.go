@@ -17,7 +17,7 @@ import (
 )
 
 const asksOnce = "name: ask\nsteps:\n- {id: wait, command: 'until [ -e go ]; do sleep 0.02; done'}\n" +
-	"- {id: ship, approve: {prompt: 'Ship it?'}, output: answer}\n- {id: after, command: 'echo \"$ANSWER\" >shipped'}\n"
+	"- {id: ship, approve: {prompt: 'Ship it? It goes to all of those who were promised it for the end of this month.'}, output: answer}\n- {id: after, command: 'echo \"$ANSWER\" >shipped'}\n"
 
 // seat is a program at a terminal.
 type seat struct {
@@ -157,6 +157,17 @@ func TestAskedAtATerminal(t *testing.T) {
 	s.sees("[y/n] ", 2)
 	s.types("y\n")
 	s.wantExit(0)
+	s.mu.Lock()
+	seen := s.seen.String()
+	s.mu.Unlock()
+	if strings.Count(seen, "Ship it?") != 1 {
+		t.Errorf("the question does not stand there once:\n%s", seen)
+	}
+	for l := range strings.SplitSeq(seen, "\r\n") {
+		if strings.Contains(l, "promised") && len(l) > 80 {
+			t.Errorf("%q is too wide", l)
+		}
+	}
 	if text, err := os.ReadFile(filepath.Join(s.dir, "shipped")); err != nil || string(text) != "approve\n" {
 		t.Errorf("%q, %v", text, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/story"
 )
@@ -38,9 +39,10 @@ type Screen struct {
 	mu     sync.Mutex // owns everything below
 	w      io.Writer
 	board  *Board
-	drawn  []int // how many places each line of the live view takes
-	ticked bool  // the view was drawn since the plan was made
-	asks   bool  // a question stands in the last line, and somebody may type behind it
+	drawn  []int  // how many places each line of the live view takes
+	ticked bool   // the view was drawn since the plan was made
+	asked  string // the question that is what was printed last, by its run and item
+	asks   bool   // a question stands in the last line, and somebody may type behind it
 }
 
 // NewScreen shows what the board makes of the records on w.
@@ -71,11 +73,16 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 			}
 			for _, l := range s.due(l) {
 				b.WriteString(s.shown(l) + "\n")
+				s.asked = ""
+				if n := &news[i]; n.What == story.ItemOpened && l.at == n.Place {
+					s.asked = n.Run.Of(n.Decision.Item)
+				}
 			}
 		}
 		if what := news[i].What; what == story.RunHeld || what == story.RunEnded && news[i].Run == s.board.story.Root {
 			for _, l := range s.board.takeAll() {
 				b.WriteString(s.shown(l) + "\n")
+				s.asked = ""
 			}
 		}
 	}
@@ -187,6 +194,7 @@ func (s *Screen) Say(lines ...string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked = ""
 	text := ""
 	for _, l := range lines {
 		if !s.style.Live {
@@ -200,23 +208,21 @@ func (s *Screen) Say(lines ...string) {
 	s.put(s.erase(), text)
 }
 
-// Ask prints a question, behind which an answer is typed.
-func (s *Screen) Ask(lines []string, prompt string) {
+// Ask prints a question, if it is not what was printed last, and what stands before the
+// answer that is typed.
+func (s *Screen) Ask(q *flow.Asking, prompt string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := ""
-	for _, l := range lines {
-		text += l + "\n"
+	name := q.Run.Of(q.ID)
+	if s.asked != name {
+		at := story.Place{Run: q.Run, Path: q.Path}
+		l := line(story.HeldWord(q.About), at, "", q.Ask)
+		l.Step = s.board.names.Of(at)
+		text = s.shown(l) + "\n"
 	}
 	s.put(s.erase(), text+prompt)
-	s.asks = true
-}
-
-// name is that of a step on the screen.
-func (s *Screen) name(at story.Place) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.board.names.Of(at)
+	s.asks, s.asked = true, name
 }
 
 // Asked says that nobody is to type any more; the cursor stands behind the question

@@ -10,8 +10,6 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
-	"github.com/belay-run/belay/internal/readable"
-	"github.com/belay-run/belay/story"
 )
 
 // maxTyped bounds a line that is typed.
@@ -48,7 +46,7 @@ func (t *Terminal) Ask(open []flow.Asking) ([]event.Request, bool) {
 		t.done(false)
 		t.drain() // what was typed before the question is no answer to it
 		t.asked = name
-		t.screen.Ask([]string{"asks: " + t.screen.name(story.Place{Run: q.Run, Path: q.Path}) + ": " + readable.Clean(q.Ask)}, prompt(q))
+		t.screen.Ask(&q, prompt(q))
 		return nil, true
 	}
 	line, ok := t.line()
