@@ -49,7 +49,7 @@ type Exit struct {
 	LogSize   int64          `json:"log_size,omitempty"` // all bytes, after the filter
 	LogKept   int64          `json:"log_kept,omitempty"` // what the files hold of them
 	LogSha    string         `json:"log_sha,omitempty"`  // of all of them
-	Tail      []byte         `json:"tail,omitempty"`     // the last of them, valid UTF-8
+	Tail      []byte         `json:"tail,omitempty"`     // the last of them, valid UTF-8: of two streams that of standard error behind the other
 	OutSize   int64          `json:"out_size,omitempty"`
 	OutSha    string         `json:"out_sha,omitempty"`
 	OutInline []byte         `json:"out,omitempty"`    // the whole output when it is at most belay.MaxInline

@@ -25,7 +25,8 @@ type output struct {
 	log    segments
 	out    *capture // nil: stdout is not wanted as a value
 	door   any      // the filter of stdout, if there is one
-	tail   []byte
+	tail   []byte   // of standard error, or of both streams where they are one
+	std    []byte   // the tail of standard output, where that is wanted as a value
 	sum    hash.Hash
 	size   int64
 	fault  fault.Fault
@@ -63,14 +64,16 @@ func (o *output) take(p []byte, std bool) {
 	}
 	o.sum.Write(p)
 	o.size += int64(len(p))
-	o.tail = keepTail(o.tail, p)
 	if err := o.log.write(p); err != nil {
 		o.fail(fault.Disk, err.Error())
 	}
-	if std && o.out != nil {
-		if bad, err := o.out.write(p); err != nil {
-			o.fail(bad, err.Error())
-		}
+	if !std || o.out == nil {
+		o.tail = keepTail(o.tail, p)
+		return
+	}
+	o.std = keepTail(o.std, p)
+	if bad, err := o.out.write(p); err != nil {
+		o.fail(bad, err.Error())
 	}
 }
 
@@ -89,7 +92,7 @@ func (o *output) settle(e *Exit) {
 		o.fail(fault.Disk, err.Error())
 	}
 	e.LogSize, e.LogKept = o.size, o.log.kept
-	e.LogSha, e.Tail = digest(o.sum), cleanTail(o.tail)
+	e.LogSha, e.Tail = digest(o.sum), joinTails(cleanTail(o.std), cleanTail(o.tail))
 	if o.out != nil {
 		if err := o.out.close(); err != nil {
 			o.fail(fault.Disk, err.Error())
@@ -121,6 +124,32 @@ func keepTail(tail, p []byte) []byte {
 	return append(tail, p...)
 }
 
+// joinTails puts the tail of standard error behind that of standard output. Of two pipes
+// nobody knows what was printed first, and the same failure has to read the same each time.
+func joinTails(out, talk []byte) []byte {
+	if len(out) == 0 {
+		return talk
+	}
+	if len(talk) == 0 {
+		return out
+	}
+	if out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	const half = maxTail / 2
+	out = lastOf(out, max(half, maxTail-len(talk)))
+	return append(out, lastOf(talk, maxTail-len(out))...)
+}
+
+// lastOf is the end of a text, beginning with a whole rune.
+func lastOf(text []byte, most int) []byte {
+	at := max(0, len(text)-most)
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	return text[at:]
+}
+
 // cleanTail makes the tail valid: a rune that was cut at its start is dropped,
 // other bad bytes are replaced.
 func cleanTail(tail []byte) []byte {
@@ -132,12 +161,7 @@ func cleanTail(tail []byte) []byte {
 	if utf8.Valid(tail) {
 		return tail
 	}
-	clean := []byte(strings.ToValidUTF8(string(tail), string(utf8.RuneError)))
-	for len(clean) > maxTail { // replacing made it longer
-		_, n := utf8.DecodeRune(clean)
-		clean = clean[n:]
-	}
-	return clean
+	return lastOf([]byte(strings.ToValidUTF8(string(tail), string(utf8.RuneError))), maxTail) // replacing made it longer
 }
 
 // capture keeps standard output as a value: in memory while it is small, then

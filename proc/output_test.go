@@ -33,6 +33,38 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// Of two pipes nobody knows what was printed first: the tail is the same whatever came
+// first, that of standard error last, and each stream has half of it where both are long.
+func TestTailOfTwoStreams(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, out, talk, want string }{
+		{"both", "to out\nmore out", "to err\n", "to out\nmore out\nto err\n"},
+		{"only out", "to out\n", "", "to out\n"},
+		{"only talk", "", "to err\n", "to err\n"},
+		{"long", strings.Repeat("ä", maxTail), strings.Repeat("x", maxTail), strings.Repeat("ä", maxTail/4-1) + "\n" + strings.Repeat("x", maxTail/2+1)},
+		{"long out", strings.Repeat("x", maxTail) + "\n", "err\n", strings.Repeat("x", maxTail-5) + "\nerr\n"},
+		{"long talk", "out\n", strings.Repeat("x", maxTail), "out\n" + strings.Repeat("x", maxTail-4)},
+	} {
+		for _, first := range []bool{true, false} {
+			o := newOutput(&Spawn{Log: filepath.Join(t.TempDir(), "log"), Out: filepath.Join(t.TempDir(), "out")})
+			for _, std := range []bool{first, !first} {
+				text := tt.talk
+				if std {
+					text = tt.out
+				}
+				for part := range chunks(text, 100) {
+					o.take([]byte(part), std)
+				}
+			}
+			var e Exit
+			o.settle(&e)
+			if got := string(e.Tail); got != tt.want {
+				t.Errorf("%s, standard output first %v: %d bytes, %.20q…", tt.name, first, len(got), got)
+			}
+		}
+	}
+}
+
 func chunks(s string, n int) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for len(s) > 0 {
