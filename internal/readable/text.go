@@ -148,12 +148,14 @@ func CutMiddle(s string, width int) string {
 // Width is how many places s takes on a screen.
 func Width(s string) int { return displaywidth.String(s) }
 
-// Took is a duration as people say it: 420ms, 12s, 1m04s, 2h03m.
+// Took is a duration as people say it: 420ms, 1.4s, 12s, 1m04s, 2h03m.
 func Took(d time.Duration) string {
 	d = max(d, 0)
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second >= time.Second/10:
+		return fmt.Sprintf("%d.%ds", d/time.Second, d%time.Second/(time.Second/10))
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:

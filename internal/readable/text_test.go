@@ -3,6 +3,7 @@ package readable
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // A line that does not fit is broken at its blanks, and loses none of its words.
@@ -45,6 +46,19 @@ func TestCutMiddle(t *testing.T) {
 	} {
 		if got := CutMiddle(in, 11); got != want || Width(got) > 11 {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTook(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 999999 * time.Microsecond: "999ms",
+		time.Second: "1s", 1090 * time.Millisecond: "1s", 1100 * time.Millisecond: "1.1s", 9990 * time.Millisecond: "9.9s",
+		10900 * time.Millisecond: "10s", 64 * time.Second: "1m04s", 123 * time.Minute: "2h03m",
+	} {
+		if got := Took(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
 		}
 	}
 }
