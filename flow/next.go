@@ -156,9 +156,21 @@ func (s *State) caseOf(i int) verdict.Case {
 	def, st := &s.prog.Steps[i], &s.steps[i]
 	return verdict.Case{
 		Step: def.ID, Type: s.doneAs(i), Once: def.Once, Timeout: s.timeout(i), Declared: def.Failure,
-		Main: *st.main, Check: st.verify,
+		Main: *st.main, Check: st.verify, Over: s.overTime(),
 		Expect: s.Expects(i), JSON: def.Output != "" && def.JSON != effect.JSONAuto, Classic: s.started.Classic, Shared: s.sharedWith(i),
 	}
+}
+
+// overTime is the step above a cancelled run whose time limit was the reason, "" for none.
+func (s *State) overTime() belay.Path {
+	for at := s; at != nil && at.cancel != nil && at.cancel.By == byParent; {
+		up, _ := at.id.Parent()
+		if at.cancel.Why == string(fault.KilledDeadline) {
+			return up.Path
+		}
+		at = s.tree.Run(up.Run)
+	}
+	return ""
 }
 
 // nextKill ends what must not go on: everything when the run is cancelled, but for

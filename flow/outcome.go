@@ -48,6 +48,9 @@ func (s *State) hadNothing(i int) bool {
 
 // outcome is the status that the steps amount to.
 func (s *State) outcome() belay.RunResult {
+	if over := s.overTime(); over != "" {
+		return belay.RunResult{Status: belay.Aborted, Code: exit.Aborted, Reason: verdict.OverWords(over)}
+	}
 	if s.cancel != nil {
 		return belay.RunResult{Status: belay.Aborted, Code: exit.Aborted, Reason: "cancelled by " + s.cancel.By}
 	}

@@ -181,7 +181,7 @@ func (w *turn) startRun(s *State, c startRun) error {
 		return err
 	}
 	if c.Reopen {
-		return w.write(c.Started.Child, event.RunReopened{By: "its parent run"})
+		return w.write(c.Started.Child, event.RunReopened{By: byParent})
 	}
 	return w.write(c.Started.Child, c.Child)
 }
@@ -206,6 +206,9 @@ func (w *turn) question(s *State, c effect.Ask) error {
 	return w.write(s.id, event.AnswerGiven{Key: c.Key, Answer: a})
 }
 
+// byParent is who asks of a child run what its parent decides.
+const byParent = "its parent run"
+
 func (w *turn) kill(s *State, c effect.Kill) error {
 	child := s.steps[s.open[c.Key]].child
 	if err := w.write(s.id, event.AttemptStopping{Key: c.Key, Why: c.Why}); err != nil {
@@ -216,7 +219,7 @@ func (w *turn) kill(s *State, c effect.Kill) error {
 		return nil
 	}
 	return w.write(child, event.RequestReceived{Request: event.Request{
-		ID: string(c.Why) + " " + string(c.Key), Run: child, By: "its parent run", Ask: event.RequestCancel, Why: string(c.Why),
+		ID: string(c.Why) + " " + string(c.Key), Run: child, By: byParent, Ask: event.RequestCancel, Why: string(c.Why),
 	}})
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
@@ -19,6 +20,15 @@ func HeldWords(v flow.StepView) string {
 		return "no further agent may start: the budget is used up"
 	}
 	return "nobody can tell whether its work was done"
+}
+
+// EndedBy says what ended a step of a run that was cancelled: a person's wish, or the time
+// limit of a step above it.
+func EndedBy(v *effect.Verdict) string {
+	if v != nil && v.GivenBack && len(v.Against) > 0 {
+		return v.Against[0]
+	}
+	return "ended by cancel"
 }
 
 // HeldWord is the word for a step that begins to wait for a person.

@@ -31,6 +31,7 @@ type Case struct {
 	Declared belay.FailureKind // what the recipe says a failure stands for
 	Main     effect.Observation
 	Check    *effect.Observation // the step's verify, when it ran
+	Over     belay.Path          // the step above it whose time limit ended it, "" for none
 
 	// Of an agent step:
 	Expect  belay.Expect
@@ -142,8 +143,14 @@ func (c Case) how() string {
 	if c.Type.Inside() && c.good() {
 		return "the function gave its result"
 	}
+	if c.Main.KilledBy == fault.KilledCancel && c.Over != "" {
+		return OverWords(c.Over)
+	}
 	return ending(c.Main, c.Timeout)
 }
+
+// OverWords say of what is inside of a step that the time limit of that one ended it.
+func OverWords(step belay.Path) string { return "ended by the time limit of step " + string(step) }
 
 func ending(o effect.Observation, timeout time.Duration) string {
 	switch {

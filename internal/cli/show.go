@@ -118,7 +118,7 @@ func (a *app) showRun(s *runView) {
 	for _, p := range s.steps() {
 		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p))
 		if res := s.Tree.Run(p.Run).Result(); row[1] == notFinished && res != nil && res.Status == belay.Aborted {
-			row[1], row[len(row)-1] = "cancelled", "ended by cancel"
+			row[1], row[len(row)-1] = "cancelled", story.EndedBy(p.Verdict)
 		}
 		if t, ok := s.takenFor(p); ok {
 			row[len(row)-1] = readable.Cut(readable.Clean(t.words()), resultWidth)

@@ -252,7 +252,7 @@ func joined(words ...string) string {
 // started again, after a cancel nothing is.
 func givenBack(a *story.Attempt) string {
 	if a.Observation != nil && a.Observation.KilledBy == fault.KilledCancel {
-		return "ended by cancel"
+		return story.EndedBy(a.Verdict)
 	}
 	return "given back: it is started again at resume"
 }

@@ -162,18 +162,20 @@ func (n *Names) inText(root belay.RunID, about story.Place, text string) string 
 	return strings.Join(words, " ")
 }
 
-// named is the step that a reason names: inside of the one before, or beside it.
+// named is the step that a reason names: inside of the one before, beside it, or above it.
 func (n *Names) named(in, beside belay.RunID, bare, after string) (story.Place, bool) {
 	if after != "step" {
 		return story.Place{}, false
 	}
-	for _, run := range []belay.RunID{in, beside} {
-		at := story.Place{Run: run, Path: belay.Path(bare)}
-		if _, ok := n.step(at); ok {
-			return at, true
-		}
+	at := story.Place{Run: in, Path: belay.Path(bare)}
+	_, ok := n.step(at)
+	for above := beside; !ok && above != ""; {
+		at.Run = above
+		_, ok = n.step(at)
+		up, _ := above.Parent()
+		above = up.Run
 	}
-	return story.Place{}, false
+	return at, ok
 }
 
 // step is a step by its name on record.
