@@ -129,15 +129,17 @@ func (s *Screen) shown(l Line) string {
 	return strings.Join(hung(head.format(s.style.Colour, wide), head.format(false, wide), readable.Clean(l.Text), textAt(wide), s.width()), "\n")
 }
 
+// leastIndent tells the text of a line from the lines before and after it.
+const leastIndent = 4
+
 // least is how much room a text has behind the columns; with less it stands below them.
 const least = 32
 
 // hung is a line whose text takes several. bare is the head without its colour.
 func hung(head, bare, text string, under, width int) []string {
 	if width-under < max(least, min(widestWord(text), width)) { // no word is broken that a line can hold
-		under = TextAt - stepWidth - tookWidth
-		indent := strings.Repeat(" ", min(under, max(width-widestWord(text), 0)))
-		return append([]string{head}, readable.Hang(indent+text, width, len(indent))...)
+		indent := min(TextAt-stepWidth-tookWidth, width/2, max(width-widestWord(text), leastIndent))
+		return append([]string{head}, readable.Hang(strings.Repeat(" ", indent)+text, width, indent)...)
 	}
 	lines := readable.Wrap(text, width-under)
 	for i, l := range lines {

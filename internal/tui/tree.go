@@ -150,6 +150,9 @@ func (b *Board) root() *flow.State {
 	return b.story.Tree.Run(b.story.Root)
 }
 
+// leastName is how wide the column of names is in the narrowest terminal.
+const leastName = 4
+
 // nameWidth is how wide the column of names is: as the longest one, as far as a terminal
 // has room.
 func (b *Board) nameWidth(width int) int {
@@ -157,5 +160,5 @@ func (b *Board) nameWidth(width int) int {
 	if b.plan != nil {
 		wide = max(wide, b.plan.longest)
 	}
-	return min(wide, max(stepWidth, width*2/5))
+	return min(wide, max(stepWidth, width*2/5), max(width-(textAt(0)-3), leastName))
 }
