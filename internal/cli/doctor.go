@@ -69,7 +69,7 @@ func (a *app) patient(o doctorOptions) (doctor.Patient, []doctor.Finding, error)
 	blocks := func(check string, err error) {
 		list = append(list, doctor.Finding{Check: check, Level: doctor.LevelBlock, What: err.Error(), Cure: hint(err)})
 	}
-	p := doctor.Patient{Self: []string{exe}, Environ: a.environ, Probe: o.probe}
+	p := doctor.Patient{Self: []string{exe}, Environ: a.environ, Probe: o.probe, Settings: config.File(a.environ)}
 	if p.Dir, err = workDir(""); err != nil {
 		blocks("directory", err)
 	}

@@ -116,6 +116,12 @@ func invalid(err error) error {
 	return exit.New(exit.Invalid, "read config", err, "known settings: "+strings.Join(keys(), ", "))
 }
 
+// File is the file of the settings, which need not be there; "" = the environment names no place.
+func File(environ []string) string {
+	path, _ := file(lookup(environ))
+	return path
+}
+
 // file is where the settings lie, and whether somebody asked for that place.
 func file(env map[string]string) (path string, asked bool) {
 	if p := env["BELAY_CONFIG"]; p != "" {

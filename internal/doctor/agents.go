@@ -25,7 +25,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 	if len(have) == 0 {
 		return []Finding{{
 			Check: checkAgents, Level: LevelWarn, What: "no agent CLI is on this machine: only the built-in agent for scripts can play agent steps",
-			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or name a program of your own in the settings (agents.NAME; belay config shows where they are)",
+			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or " + p.ownAgent(),
 		}}
 	}
 	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
@@ -38,6 +38,14 @@ func (p Patient) anyAgent(context.Context) []Finding {
 		f.Facts["default"] = who
 	}
 	return []Finding{f}
+}
+
+// ownAgent is how an agent is added that Belay does not know.
+func (p Patient) ownAgent() string {
+	if p.Settings == "" {
+		return "set HOME, and name a program of your own in the settings: agents.NAME.program"
+	}
+	return "name a program of your own in " + p.Settings + ": agents.NAME.program"
 }
 
 // agent looks at one agent: is it there, which version, what is odd about

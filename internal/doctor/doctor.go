@@ -45,6 +45,7 @@ type Patient struct {
 	Environ  []string
 	Dir      string // the working directory
 	State    string // the state directory; "" = not looked at
+	Settings string // the file of the settings; "" = the environment names no place for one
 	Roster   *roster.Roster
 	Default  string                // the agent of steps that name none; "" = nobody said
 	Contain  int                   // the containment that is asked for
