@@ -18,6 +18,7 @@ type leftOut struct {
 	words  string // what is said of it
 	open   bool   // one that needs somebody comes first
 	of     []belay.Status
+	rests  bool // and no process drives it, not even one that waits for an answer
 	always bool // where there is none, the newest
 }
 
@@ -27,11 +28,13 @@ func leftOuts() map[string]leftOut {
 	const newest = "the newest of this directory"
 	look := leftOut{words: newest, always: true}
 	needs := leftOut{words: newest + " that needs attention", open: true, always: true}
+	rests := needs
+	rests.rests = true
 	runs := leftOut{words: newest + " that is still running", open: true, of: []belay.Status{belay.Running, belay.Parked}}
 	return map[string]leftOut{
 		"rerun": look, "export": look, "audit": look, "judge": look, "clear": needs,
 		"show": look, "logs": look, "history": look, "receipt": look,
-		"why": needs, "resume": needs, "answer": {}, "approve": {}, "reject": {}, // the run whose question they answer
+		"why": needs, "resume": rests, "answer": {}, "approve": {}, "reject": {}, // the run whose question they answer
 		"pause": runs, "stop": runs, "attach": look,
 	}
 }
@@ -92,7 +95,8 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 		if err != nil {
 			return "", err
 		}
-		if i := slices.IndexFunc(open, here); i >= 0 {
+		means := func(s journal.Summary) bool { return here(s) && a.means(ws.state, row, s) }
+		if i := slices.IndexFunc(open, means); i >= 0 {
 			a.say("run %s of recipe %s, %s", open[i].ID, open[i].Name, row.words)
 			return open[i].ID, nil
 		}
@@ -110,6 +114,17 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 	}
 	a.say("run %s of recipe %s, the newest of this directory", sums[i].ID, sums[i].Name)
 	return sums[i].ID, nil
+}
+
+// means tells whether a command that is given no run may mean this open one. Nobody has to
+// do anything about a run that a process drives, unless it asks.
+func (a *app) means(st *journal.State, row leftOut, s journal.Summary) bool {
+	driver := s.Driver
+	if s.Beat.Pid != 0 {
+		driver = s.Beat.Driver()
+	}
+	driven := s.Beginning || s.Status == belay.Running && driver.Alive()
+	return len(row.of) > 0 || !driven || !row.rests && !s.Beginning && len(a.letters(st, s)) > 0
 }
 
 // grouped sorts the commands of the help by what they are for.
