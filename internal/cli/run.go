@@ -234,6 +234,10 @@ func (a *app) canBegin(cmd *cobra.Command, o runOptions) error {
 	if cmd.Flags().Changed("max-parallel") && o.maxParallel < 1 {
 		return usage(cmd, fmt.Errorf("--max-parallel %d: must be at least 1", o.maxParallel))
 	}
+	if lastWord().MatchString(o.id) {
+		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run: it names the newest run of a directory", o.id),
+			"give the run another id")
+	}
 	if cmd.Flags().Changed("id") && !idForm().MatchString(o.id) {
 		return exit.New(exit.Invalid, "", fmt.Errorf("--id %q cannot be the id of a run", o.id),
 			"use 1 to 40 of a-z, 0-9, - and _, with a letter or digit first")
