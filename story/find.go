@@ -1,14 +1,9 @@
 package story
 
 import (
-	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/belay-run/belay"
-	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/flow"
 )
@@ -322,52 +317,4 @@ func (f *finder) ofTask(r Resumption) (Next, bool) {
 		return Next{AddChecks, []Command{again("", "--criteria", "FILE")}}, true
 	}
 	return Next{StartAgain, []Command{again("")}}, true
-}
-
-// anew is the command for a new run of the same recipe with the same values, from the
-// directory of who reads it; none where the recipe has no file.
-func (f *finder) anew() []Command {
-	s, prog := f.started, f.tree.Library().Recipes[f.started.Recipe]
-	if s.File == "" || prog == nil {
-		return nil
-	}
-	c := Command{"run", Quote(s.File)}
-	own := map[string]string{}
-	for _, v := range prog.Context {
-		own[v.Name] = string(v.JSON)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Vars)) {
-		v := s.Vars[name]
-		if is, listed := own[name]; listed && is == string(v.JSON) {
-			continue
-		}
-		c = append(c, "--set", name+"="+Quote(setText(v)))
-	}
-	if f.Here != "" && s.Dir != f.Here {
-		c = append(c, "--dir", Quote(s.Dir))
-	}
-	if len(s.Include) > 0 {
-		c = append(c, "--include-tags", Quote(strings.Join(s.Include, ",")))
-	}
-	if len(s.Exclude) > 0 {
-		c = append(c, "--exclude-tags", Quote(strings.Join(s.Exclude, ",")))
-	}
-	if s.Agent != "" && !slices.Contains(agent.Kinds(), agent.Kind(s.Agent)) {
-		c = append(c, "--agent", Quote(s.Agent))
-	}
-	return []Command{c.Given(f.Lacks...)}
-}
-
-// setText is a value as --set takes it; a text that has no place on a line is the person's.
-func setText(v belay.Value) string {
-	var text string
-	switch {
-	case !v.Inline():
-		return "TEXT"
-	case json.Unmarshal(v.JSON, &text) != nil:
-		return string(v.JSON)
-	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "TEXT"
-	}
-	return text
 }
