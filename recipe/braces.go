@@ -44,3 +44,32 @@ func bareBraces(line string) int {
 	}
 	return 1 + utf8.RuneCountInString(line[:m[2]])
 }
+
+// insideValue is the byte of a line at which a bracket opens behind other text of a value,
+// where the value stands in a list or a mapping of the same line: only in quotes it can
+// have one. -1 when there is none.
+func insideValue(line string) int {
+	depth, begun := 0, false // begun: text of a value was passed
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == ' ' || c == '\t':
+		case c == '#' && i > 0 && line[i-1] == ' ':
+			return -1
+		case (c == '"' || c == '\'') && !begun:
+			i, begun = quoteEnd([]byte(line), i), true
+		case (c == '{' || c == '[') && begun && depth > 0:
+			return i
+		case c == '{' || c == '[':
+			depth++
+			begun = false
+		case c == '}' || c == ']':
+			depth--
+			begun = true
+		case c == ',', c == ':' && (i+1 == len(line) || line[i+1] == ' '), c == '-' && depth == 0:
+			begun = false
+		default:
+			begun = true
+		}
+	}
+	return -1
+}

@@ -222,6 +222,8 @@ func (p *parser) fault(line int, msg string) {
 		col, hint = utf8.RuneCountInString(text[:at])+1, colonHint(text)
 	} else if at := bareBraces(text); at > 0 && strings.HasPrefix(msg, "did not find expected") {
 		col, hint = at, `put the whole value in quotes, or write it below a "|": it starts with {{`
+	} else if at := insideValue(text); at >= 0 && strings.HasPrefix(msg, "did not find expected") {
+		col, hint = utf8.RuneCountInString(text[:at])+1, fmt.Sprintf("put the whole value in quotes: inside { } and [ ] a value without quotes ends before a %c", text[at])
 	} else if whole {
 		col, hint = utf8.RuneCountInString(text[:begins])+1, cure
 	} else if open := p.src.unclosed(line); open != nil && strings.HasPrefix(msg, "did not find expected") {
@@ -255,7 +257,7 @@ var syntaxHints = map[string]string{
 	noColon:                                                        "a key needs a colon and a space after it",
 	"found unknown escape character":                               "use single quotes, or write \\\\ for a backslash",
 	"block sequence entries are not allowed in this context":       "start the list on a line of its own",
-	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with * or &",
+	"did not find expected alphabetic or numeric character":        "put a value in quotes when it starts with *, & or [",
 	"did not find expected ',' or ']'":                             "a [ that starts here is not closed",
 	noBrace:                                                        "a { that starts here is not closed; put a value in quotes when it starts with {",
 	"did not find expected node content":                           "put a value in quotes when it starts with a bracket or a comma",
