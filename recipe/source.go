@@ -19,6 +19,7 @@ var bom = []byte("\ufeff")
 
 // source is the text of a recipe and where its lines begin.
 type source struct {
+	values bool // it is a file of variables, and no recipe
 	bang   bool // there is a ! somewhere
 	text   []byte
 	same   string // the text once more: parts of it need no copy
@@ -124,13 +125,21 @@ func (s *source) at(i int) Pos {
 	return Pos{n, 1 + utf8.RuneCount(s.text[s.starts[n-1]:i])}
 }
 
+// what names the source in a problem of the whole.
+func (s *source) what() string {
+	if s.values {
+		return "the file of values"
+	}
+	return "the recipe"
+}
+
 // unreadable says what keeps the bytes from being text at all, and where.
 func (s *source) unreadable() (Pos, string) {
 	if len(s.text) > MaxBytes {
-		return Pos{1, 1}, fmt.Sprintf("the recipe has %d bytes, at most %d are allowed", len(s.text), MaxBytes)
+		return Pos{1, 1}, fmt.Sprintf(s.what()+" has %d bytes, at most %d are allowed", len(s.text), MaxBytes)
 	}
 	if len(bytes.TrimSpace(s.text)) == 0 {
-		return Pos{1, 1}, "the recipe is empty"
+		return Pos{1, 1}, s.what() + " is empty"
 	}
 	for i := 0; i < len(s.text); {
 		if c := s.text[i]; ' ' <= c && c <= '~' {
@@ -140,11 +149,11 @@ func (s *source) unreadable() (Pos, string) {
 		r, size := utf8.DecodeRune(s.text[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return s.at(i), "the recipe is not valid UTF-8"
+			return s.at(i), s.what() + " is not valid UTF-8"
 		case r == 0:
-			return s.at(i), "the recipe has a NUL byte in it"
+			return s.at(i), s.what() + " has a NUL byte in it"
 		case !printable(r):
-			return s.at(i), fmt.Sprintf("the recipe has the control character %U in it", r)
+			return s.at(i), fmt.Sprintf("%s has the control character %U in it", s.what(), r)
 		}
 		i += size
 	}

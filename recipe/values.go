@@ -11,6 +11,7 @@ import (
 // when one of them is an error.
 func Values(file string, src []byte) ([]Var, []Problem) {
 	p := &parser{file: file, src: newSource(bytes.TrimPrefix(src, bom)), env: map[string]string{}}
+	p.src.values = true
 	var list []Var
 	if at, msg := p.src.unreadable(); msg != "" {
 		p.fail(at, "", "%s", msg)

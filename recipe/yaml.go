@@ -19,7 +19,7 @@ func (p *parser) tree() *yaml.Node {
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			p.fail(Pos{1, 1}, "", "the recipe is empty")
+			p.fail(Pos{1, 1}, "", "%s is empty", p.src.what())
 			return nil
 		}
 		p.syntax(err)
@@ -35,11 +35,15 @@ func (p *parser) tree() *yaml.Node {
 		return nil
 	}
 	if len(doc.Content) != 1 || isNull(doc.Content[0]) {
-		p.fail(posOf(&doc), "", "the recipe is empty")
+		p.fail(posOf(&doc), "", "%s is empty", p.src.what())
 		return nil
 	}
 	root := doc.Content[0]
 	if !p.shape(nil, root, 1) {
+		return nil
+	}
+	if root.Kind != yaml.MappingNode && p.src.values {
+		p.fail(posOf(root), "write NAME: VALUE on each line", "a file of values is a mapping, found %s", kindOf(root))
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {

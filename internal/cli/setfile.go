@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay/exit"
-	"github.com/belay-run/belay/internal/readable"
 	"github.com/belay-run/belay/recipe"
 )
 
@@ -31,6 +32,9 @@ type setOptions struct {
 func (a *app) variables(cmd *cobra.Command, o setOptions) (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
 	for _, name := range o.files {
+		if name == "" {
+			return nil, usage(cmd, errors.New("--set-file needs the name of a file"))
+		}
 		list, err := a.valuesIn(name)
 		if err != nil {
 			return nil, exit.New(exit.Invalid, "--set-file", err, "nothing was started")
@@ -43,7 +47,12 @@ func (a *app) variables(cmd *cobra.Command, o setOptions) (map[string]json.RawMe
 			from = name
 		}
 		value, err := a.fromEnv(name, from)
-		if err != nil {
+		var missing *noVariable
+		switch {
+		case errors.As(err, &missing):
+			return nil, exit.New(exit.Usage, "--var-env "+text, err,
+				fmt.Sprintf("set it before: export %s=VALUE; or give the value itself: --set %s=VALUE", from, name))
+		case err != nil:
 			return nil, usage(cmd, fmt.Errorf("--var-env %q: %w", text, err))
 		}
 		vars[name] = value
@@ -56,13 +65,21 @@ func (a *app) variables(cmd *cobra.Command, o setOptions) (map[string]json.RawMe
 	return vars, nil
 }
 
+// noVariable says that the environment lacks a variable.
+type noVariable struct{ name string }
+
+func (e *noVariable) Error() string { return "the environment has no " + e.name }
+
 // fromEnv is the value that a variable of the environment has, as text.
 func (a *app) fromEnv(name, from string) (json.RawMessage, error) {
 	if err := variableName(name); err != nil {
 		return nil, err
 	}
+	if from == "" {
+		return nil, errors.New("the name of a variable of the environment is wanted behind the =")
+	}
 	if !slices.ContainsFunc(a.environ, func(kv string) bool { return strings.HasPrefix(kv, from+"=") }) {
-		return nil, fmt.Errorf("the environment has no %s", from)
+		return nil, &noVariable{from}
 	}
 	value := a.env(from)
 	if !utf8.ValidString(value) {
@@ -74,7 +91,12 @@ func (a *app) fromEnv(name, from string) (json.RawMessage, error) {
 // valuesIn are the variables of a file: YAML, JSON, or lines of NAME=VALUE.
 func (a *app) valuesIn(name string) (map[string]json.RawMessage, error) {
 	text, err := os.ReadFile(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: there is no such file", name)
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s is a directory, and a file is wanted", name)
+	case err != nil:
 		return nil, err
 	}
 	switch ext := strings.ToLower(filepath.Ext(name)); {
@@ -90,8 +112,22 @@ func (a *app) valuesIn(name string) (map[string]json.RawMessage, error) {
 
 func jsonValues(file string, text []byte) (map[string]json.RawMessage, error) {
 	vars := map[string]json.RawMessage{}
-	if err := json.Unmarshal(text, &vars); err != nil {
-		return nil, fmt.Errorf("%s: an object of names and values is wanted: %w", file, err)
+	err := json.Unmarshal(text, &vars)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case !utf8.Valid(text):
+		return nil, fmt.Errorf("%s is not valid UTF-8", file)
+	case len(bytes.TrimSpace(text)) == 0:
+		return nil, fmt.Errorf("%s is empty: an object of names and values is wanted", file)
+	case errors.As(err, &syntax):
+		return nil, fmt.Errorf("%s:%d: not valid JSON: %w", file, 1+bytes.Count(text[:syntax.Offset], []byte("\n")), err)
+	case errors.As(err, &kind):
+		return nil, fmt.Errorf("%s: an object of names and values is wanted, not JSON of type %s", file, kind.Value)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", file, err)
+	case vars == nil:
+		return nil, fmt.Errorf("%s: an object of names and values is wanted, not null", file)
 	}
 	for name, v := range vars {
 		if err := variableName(name); err != nil {
@@ -111,7 +147,7 @@ func (a *app) yamlValues(file string, text []byte) (map[string]json.RawMessage, 
 	bad := false
 	for _, p := range problems {
 		if bad = bad || !p.Warning; !p.Warning || !a.quiet {
-			fmt.Fprintln(a.std.Err, readable.Clean(p.FormatIn(text, a.errWidth())))
+			fmt.Fprintln(a.std.Err, p.FormatIn(text, a.errWidth()))
 		}
 	}
 	if bad {
@@ -140,7 +176,7 @@ func dotenvValues(file string, text []byte) (map[string]json.RawMessage, error) 
 		name = strings.TrimSpace(name)
 		err := variableName(name)
 		if !ok {
-			err = errors.New("NAME=VALUE is wanted")
+			err = errors.New("the line has no =: NAME=VALUE is wanted")
 		}
 		if err == nil {
 			value, err = dotenvValue(strings.TrimSpace(value))
@@ -181,5 +217,5 @@ func dotenvValue(v string) (string, error) {
 		}
 		b.WriteByte(v[i])
 	}
-	return "", errors.New("a quote is not closed")
+	return "", errors.New("a quote is not closed: a value ends on its line, and \\n in double quotes is a new line")
 }
