@@ -126,6 +126,7 @@ func (a *app) rerun(ctx context.Context, cmd *cobra.Command, arg string, p belay
 	if err != nil {
 		return errors.Join(err, open.Close())
 	}
+	a.sayChanged(ws, open)
 	if changesInPlace(open) {
 		release, err := a.alone(ws.state.Dir(), open.Tree.Started().Dir)
 		if err != nil {

@@ -84,6 +84,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 	if root := open.Tree.Run(open.ID); err == nil && root != nil {
 		err = givesOutput(open.Tree.Library(), root.Recipe(), a.wants)
 	}
+	if err == nil && !o.unattended {
+		a.sayChanged(ws, open)
+	}
 	switch {
 	case err != nil:
 		return errors.Join(err, open.Close())
@@ -132,6 +135,17 @@ func (a *app) wishes(ctx context.Context, ws *workshop, open *engine.Open, o res
 		err = a.cannotGoOn(open.ID, o.from, no)
 	}
 	return r, err
+}
+
+// sayChanged tells a person whose recipe is another one now that the run keeps the old one.
+func (a *app) sayChanged(ws *workshop, o *engine.Open) {
+	s, root := o.Tree.Started(), o.Tree.Run(o.ID)
+	if s.File == "" || root == nil || root.Recipe() == nil || root.Recipe().IsShipped() {
+		return
+	}
+	for _, file := range a.shelf(s.Shelves, s.Dir, ws.cfg.RecipeBytes.Value).Changed(s.File, s.Recipe, s.Frozen) {
+		a.say("%s has changed since run %s began; the run keeps the recipe as it was, only a new run takes the changed one", file, o.ID)
+	}
 }
 
 // refusal is the error of a run that resume does not go on with; nil where its result

@@ -169,8 +169,7 @@ func (f Shelf) load(path string, src []byte) (*Set, error) {
 		return s, err
 	}
 	byName := map[string]*recipe.Recipe{}
-	dirs := append(append([]string{}, f.Dirs...), filepath.Dir(path), f.Work)
-	dirs = append(dirs, f.More...)
+	dirs := f.around(path)
 	if err := f.follow(s, s.Root, dirs, byName); err != nil {
 		return nil, err
 	}
@@ -204,7 +203,30 @@ func (f Shelf) replaced(names, dirs []string) []Replaced {
 	return list
 }
 
-// distinct are the directories without those that stand there twice.
+// Changed names the files of a frozen set that say something else now than what was
+// frozen: that of the root, by its path and digest, and those of the recipes that it calls.
+// A file that is gone, and what comes with Belay, are not among them.
+func (f Shelf) Changed(root, digest string, frozen map[string]string) []string {
+	var list []string
+	if src, err := f.read(root); err == nil && recipe.Digest(src) != digest {
+		list = append(list, root)
+	}
+	names, _ := Thawed(frozen)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		path, src, err := f.open(name, f.around(root))
+		if err == nil && path != "" && filepath.Dir(path) != recipe.Shipped && recipe.Digest(src) != names[name] {
+			list = append(list, path)
+		}
+	}
+	return distinct(list)
+}
+
+// around are the folders in which the recipes lie that a root calls.
+func (f Shelf) around(root string) []string {
+	return slices.Concat(f.Dirs, []string{filepath.Dir(root), f.Work}, f.More)
+}
+
+// distinct are the paths without those that stand there twice.
 func distinct(dirs []string) []string {
 	var list []string
 	for _, dir := range dirs {
