@@ -2,8 +2,9 @@ package belay
 
 import "fmt"
 
-// RunError is how a run ended when it did not end well; it has been shown to
-// the user already when it reaches main.
+// RunError is how a run stands that has not reached its goal: it ended otherwise, or it
+// was stopped, is paused or waits for a person. The commands print that before they
+// return one; a Go program that gets one from package client has to say it itself.
 type RunError struct {
 	Run    RunID
 	Result RunResult
