@@ -45,6 +45,8 @@ type app struct {
 
 	rested *belay.RunResult // of the run that it drove, once that is on disk
 
+	noHelp error // what was asked to be explained is not there
+
 	wants string // the one output that is to be printed; "" = none
 	gave  *given // what the run gave, once it is over
 
@@ -89,6 +91,9 @@ func Main(ctx context.Context, std Streams, args, environ []string, program Prog
 	root := a.root(args) //nolint:contextcheck // each command gets its context from cobra
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = a.noHelp
+	}
 	err = typed(err)
 	if waits(cmd) && wantsJSON(cmd, args) {
 		a.lastLine(err)
@@ -146,6 +151,10 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 	root.SetErr(a.std.Err)
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+			a.noHelp = a.unknown(cmd, words)
+			return
+		}
 		var text strings.Builder
 		cmd.SetOut(&text)
 		help(cmd, args)
@@ -153,9 +162,7 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 		a.out.lines(readable.Paragraphs(strings.TrimSuffix(text.String(), "\n"), a.outWidth()))
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd, err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.state, "state", "", "state directory (BELAY_STATE; default ~/.local/state/belay)")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
@@ -230,6 +237,14 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	}
 	a.talkLines(shortHelp)
 	return quietly(exit.Usage)
+}
+
+// unknown is the error of a word that stands for a command and is none.
+func (a *app) unknown(cmd *cobra.Command, words []string) error {
+	if cmd.HasParent() {
+		return cmd.RunE(cmd, words)
+	}
+	return a.noCommand(cmd, words)
 }
 
 func (a *app) helpCommand() *cobra.Command {

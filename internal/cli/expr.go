@@ -31,7 +31,7 @@ func (a *app) exprCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, given []string) error {
 		cmd.DisableFlagParsing = false
 		if err := cmd.ParseFlags(numberLast(given)); err != nil {
-			return usage(cmd, err)
+			return flagError(cmd, err)
 		}
 		if help, err := cmd.Flags().GetBool("help"); err == nil && help {
 			return cmd.Help()
