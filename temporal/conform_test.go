@@ -39,7 +39,7 @@ func TestTemporalConformsWithShortHistories(t *testing.T) {
 	belaytest.Conform(t, onTemporal{server: devServer(t), every: 1})
 }
 
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // onTemporal drives cases on Temporal.
 type onTemporal struct {
