@@ -79,7 +79,7 @@ func LastLevel(env []string) bool {
 	if place.MaxDepth != nil {
 		most = min(most, *place.MaxDepth)
 	}
-	return place.Depth >= most
+	return place.Depth == most // one that is deeper is refused
 }
 
 // lookup gives the value of a variable and the spelling it was found under.
