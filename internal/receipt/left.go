@@ -16,6 +16,7 @@ type Left struct {
 	Worktrees  []Place             `json:"worktrees"`
 	Held       []Held              `json:"held"`
 	Findings   []story.TaskFinding `json:"review_findings,omitempty"` // blocking ones of the review of the work
+	Issues     []story.TaskIssue   `json:"issues,omitempty"`          // that the run filed, or added to
 	Unfinished []string            `json:"not_finished"`              // steps
 	Snapshots  []Snapped           `json:"snapshots"`
 }
@@ -59,7 +60,7 @@ func (m *maker) left(r *Receipt, changes []story.Change) Left {
 	l := Left{Branches: []Branch{}, Worktrees: []Place{}, Held: []Held{}, Unfinished: []string{}, Snapshots: []Snapped{}}
 	l.Unfinished = append(l.Unfinished, m.unfinished()...)
 	if m.asked != nil {
-		l.Findings = m.asked.Findings
+		l.Findings, l.Issues = m.asked.Findings, m.asked.Issues
 	}
 	seen := m.sighted(changes)
 	for _, t := range m.trees {

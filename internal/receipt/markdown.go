@@ -350,6 +350,9 @@ func (r *Receipt) leftPart(p *page) {
 	for _, h := range l.Held {
 		p.line("- %s waits for a person: %s", p.plain(h.Step), p.about(h.Step, h.Ask))
 	}
+	for i := range l.Issues {
+		p.line("- issue: %s", p.plain(l.Issues[i].Words()))
+	}
 	for i := range l.Findings {
 		p.line("- blocking finding of the review: %s", p.plain(l.Findings[i].Words()))
 	}

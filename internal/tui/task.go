@@ -52,6 +52,9 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, other
 		lines = append(lines, "agents: "+text)
 	}
 	lines = append(lines, others...)
+	for i := range t.Issues {
+		lines = append(lines, "issue: "+readable.Clean(t.Issues[i].Words()))
+	}
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
 	}
