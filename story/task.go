@@ -198,8 +198,7 @@ func TaskOf(tree *flow.Tree, read func(belay.Value) []byte) *Task {
 	if round != nil {
 		r.judged(t, round)
 	}
-	t.Warnings = append(append(t.Warnings, best.Warnings...), offered.Warnings...)
-	t.Issues = r.issues()
+	t.Warnings, t.Issues = append(append(t.Warnings, best.Warnings...), offered.Warnings...), r.issues()
 	var kept struct {
 		Files int
 		Aside string
