@@ -26,7 +26,7 @@ func (r *Receipt) changesPart(p *page) {
 		case r.Cost.Starts == 0:
 			what = "No agent was started."
 		}
-		p.line("%s Belay compares files before and after each agent; uncommitted changes by shell steps are not listed.", what)
+		p.line("%s Belay compares files before and after each agent; files that git ignores and uncommitted changes by shell steps are not listed.", what)
 		r.besideWords(p)
 		return
 	}
