@@ -13,16 +13,33 @@ import (
 // sources reads a frozen recipe by its digest.
 type sources func(digest string) ([]byte, error)
 
-// pointers are the steps of a tree that failed because of a place in their
-// recipe, each as the line that it is about with a caret under it.
-func pointers(tree *flow.Tree, read sources, width int) []string {
-	var list []string
-	story.Walk(tree, "", func(_ belay.RunID, _ int, v flow.StepView) {
-		if v.Phase == flow.Failed && v.Failure != nil {
-			list = append(list, pointer(tree, v.Failure, read, width)...)
+// pointers shows the steps of a tree that failed because of a place in their recipe, each
+// as the line that it is about with a caret under it, and each once.
+type pointers struct {
+	read  sources
+	width int
+	shown map[story.Place]bool
+}
+
+// of are the lines of what just failed: they stand below what was said of it.
+func (p *pointers) of(told *story.Story, news []story.News) (lines []string) {
+	for i := range news {
+		if n := &news[i]; n.Failure != nil && n.Failure.At != nil && !p.shown[n.Place] && told.View(n.Place).Phase == flow.Failed {
+			p.shown[n.Place] = true
+			lines = append(lines, pointer(told.Tree, n.Failure, p.read, p.width)...)
+		}
+	}
+	return lines
+}
+
+// rest are the lines of all others.
+func (p *pointers) rest(tree *flow.Tree) (lines []string) {
+	story.Walk(tree, "", func(run belay.RunID, _ int, v flow.StepView) {
+		if v.Phase == flow.Failed && v.Failure != nil && !p.shown[story.Place{Run: run, Path: v.Path}] {
+			lines = append(lines, pointer(tree, v.Failure, p.read, p.width)...)
 		}
 	})
-	return list
+	return lines
 }
 
 // pointer is the line that a failure is about with a caret under it; nothing

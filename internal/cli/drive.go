@@ -121,8 +121,13 @@ func (a *app) screen(ws *workshop, o *engine.Open, live *story.Story, log *talk)
 	style.Brief = func() bool { return doesTask(o) } // what it is the first record tells
 	screen := tui.NewScreen(a.std.Err, tui.NewBoard(live), style, tailOf(ws.state.Folder(o.ID)))
 	log.say = screen.Say
+	points := pointers{read: o.Source, width: a.errWidth(), shown: map[story.Place]bool{}}
+	atOnce := !a.quiet && !style.Live // else what is below a step is said when the step is
 	v := viewer{screen: screen, seen: func(recs []event.Record) []story.News {
 		news := screen.Seen(recs)
+		if atOnce && !doesTask(o) {
+			screen.Say(points.of(live, news)...)
+		}
 		if !a.quiet && doesTask(o) {
 			for i := range news {
 				log.say(taskLines(o.Tree, blobs(o.Blob), &news[i])...)
@@ -132,7 +137,7 @@ func (a *app) screen(ws *workshop, o *engine.Open, live *story.Story, log *talk)
 	}, done: func() {
 		screen.Close()
 		if !doesTask(o) { // who wrote no recipe is helped by no place in one
-			for _, line := range pointers(o.Tree, o.Source, a.errWidth()) {
+			for _, line := range points.rest(o.Tree) {
 				fmt.Fprintln(a.std.Err, line)
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/belay-run/belay/story"
 )
 
-// saidOf tells of which failed steps a screen said why, to those who read the end of a run
+// saidOf tells of which failed steps a screen said why, and whether that was last, to those who read the end of a run
 // as well; nil where others may read only one of the two.
-func (a *app) saidOf(screen *tui.Screen) func(story.Place) bool {
+func (a *app) saidOf(screen *tui.Screen) func(story.Place) (told, last bool) {
 	if screen == nil || !a.together && !sameFile(a.out.w, a.std.Err) {
 		return nil
 	}

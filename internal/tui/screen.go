@@ -39,10 +39,11 @@ type Screen struct {
 	mu     sync.Mutex // owns everything below
 	w      io.Writer
 	board  *Board
-	drawn  []int  // how many places each line of the live view takes
-	ticked bool   // the view was drawn since the plan was made
-	asked  string // the question that is what was printed last, by its run and item
-	asks   bool   // a question stands in the last line, and somebody may type behind it
+	last   story.Place // what the last line is about
+	drawn  []int       // how many places each line of the live view takes
+	ticked bool        // the view was drawn since the plan was made
+	asked  string      // the question that is what was printed last, by its run and item
+	asks   bool        // a question stands in the last line, and somebody may type behind it
 }
 
 // NewScreen shows what the board makes of the records on w.
@@ -72,6 +73,7 @@ func (s *Screen) Seen(recs []event.Record) []story.News {
 				continue
 			}
 			for _, l := range s.due(l) {
+				s.last = l.at
 				b.WriteString(s.shown(l) + "\n")
 				s.asked = ""
 				if n := &news[i]; n.What == story.ItemOpened && l.at == n.Place {
@@ -106,11 +108,12 @@ func (s *Screen) due(l Line) []Line {
 	return append([]Line{l}, s.board.takeBelow(l.at)...)
 }
 
-// Told tells whether a line said why a step failed.
-func (s *Screen) Told(at story.Place) bool {
+// Told tells whether a line said why a step failed, and whether no other came after it.
+func (s *Screen) Told(at story.Place) (told, last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.style.Quiet && s.board.told[at]
+	told = !s.style.Quiet && s.board.told[at]
+	return told, told && s.last == at
 }
 
 // shown is a line as the terminal has room for it.

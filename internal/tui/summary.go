@@ -100,17 +100,23 @@ func Good(c story.Count) []string {
 
 // Summary says what went wrong, what to type next, and in its last line how the run
 // stands. belay is how the program is called; told tells of which failed steps the same
-// reader was told why, nil for none.
-func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd string, told func(story.Place) bool) []string {
+// reader was told why, nil for none, and whether that is the last line: a hint stands below
+// what it is about.
+func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd string, told func(story.Place) (told, last bool)) []string {
 	id := acc.Run
 	t := count(tree)
 	names := NewNames(tree)
 	var lines []string
 	for _, v := range t.bad {
-		if told == nil || !told(v.At()) {
+		hinted := v.Failure != nil && v.Failure.Hint != "" && !hintedInside(tree, v)
+		said, last := false, false
+		if told != nil {
+			said, last = told(v.At())
+		}
+		if !said || hinted && !last {
 			lines = append(lines, badLine(tree, names, v).Format(false))
 		}
-		if v.Failure != nil && v.Failure.Hint != "" && !hintedInside(tree, v) {
+		if hinted {
 			lines = append(lines, "  hint: "+readable.Clean(v.Failure.Hint))
 		}
 	}
