@@ -26,6 +26,8 @@ func TestTriage(t *testing.T) {
 		{"a blocking one", `"reviews": [` + block + `]`, "approved=false blocking=1 new=1 again=0 resolved=0 unread=0"},
 		{"two say the same", `"reviews": [` + block + `, {"findings": [{"severity": "minor", "title": "no test", "where": "a.go:9"}]}]`, "approved=false blocking=1 new=1 again=0 resolved=0 unread=0"},
 		{"a text, a list, a fence", `"reviews": ["{\"findings\": []}", [], "` + "```" + `json\n{\"findings\": []}\n` + "```" + `"]`, "approved=true blocking=0 new=0 again=0 resolved=0 unread=0"},
+		{"one that takes it back", `"reviews": ["{\"findings\": []} no: {\"findings\": [\"x\"]}", "{\"findings\": []}\n[{\"title\": \"x\"}]"]`, "approved=false blocking=0 new=0 again=0 resolved=0 unread=2"},
+		{"in the result of who asked for it", `"reviews": [{"findings": {"findings": ["x"]}}, {"findings": "Looks good."}]`, "approved=false blocking=1 new=1 again=0 resolved=0 unread=1"},
 		{"raised again", `"reviews": [` + block + `],` + last, "approved=false blocking=1 new=0 again=1 resolved=0 unread=0"},
 		{"raised again by its id", `"reviews": [{"findings": [{"id": "f-1", "severity": "blocking", "title": "other words"}]}],` + last, "approved=false blocking=1 new=0 again=1 resolved=0 unread=0"},
 		{"resolved", `"reviews": [{"findings": []}],` + last, "approved=true blocking=0 new=0 again=0 resolved=1 unread=0"},
