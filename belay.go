@@ -129,31 +129,31 @@ type Budget struct {
 	MaxWall     time.Duration `json:"max_wall,omitempty"`      // since the run began
 }
 
-// DefaultMaxReplans is how many recoveries may be taken in one run, with all
+// defaultMaxReplans is how many recoveries may be taken in one run, with all
 // runs below it, where nobody set another number.
-const DefaultMaxReplans = 12
+const defaultMaxReplans = 12
 
 // Replans is how many recoveries may be taken.
 func (l Limits) Replans() int {
 	if l.MaxReplans != 0 {
 		return max(l.MaxReplans, 0)
 	}
-	return DefaultMaxReplans
+	return defaultMaxReplans
 }
 
-// DefaultMaxAgents is how many agents a run may start where nobody set another number.
-const DefaultMaxAgents = 40
+// defaultMaxAgents is how many agents a run may start where nobody set another number.
+const defaultMaxAgents = 40
 
 // MostAgents is how many agents a recipe can let a run start by itself: more is for
 // whoever starts it to allow.
 const MostAgents = 200
 
-// Starts is how many agents may be started.
+// Starts is how many agents may be started: a default where nobody said.
 func (b Budget) Starts() int {
 	if b.MaxAgents > 0 {
 		return b.MaxAgents
 	}
-	return DefaultMaxAgents
+	return defaultMaxAgents
 }
 
 // DefaultLimits are the limits where nobody set others.

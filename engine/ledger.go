@@ -185,9 +185,9 @@ func (o *Open) budget() belay.Budget {
 func (o *Open) announce(l belay.Limits) error {
 	b := l.Budget
 	if l.RecipeAgents {
-		b.MaxAgents = belay.DefaultMaxAgents // its variables are not there yet
+		b.MaxAgents = belay.Budget{}.Starts() // its variables are not there yet
 	}
-	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == belay.DefaultMaxAgents {
+	if o.session.Depth > 0 || b == (belay.Budget{MaxAgents: b.MaxAgents}) && b.Starts() == (belay.Budget{}).Starts() {
 		return nil
 	}
 	return o.local.State.Ledger().SetBudget(o.session.Tree, b, time.Now())

@@ -232,8 +232,8 @@ func TestBudgetsBeyondStarts(t *testing.T) {
 // promise: G4
 func TestAgentsThatARecipeAllows(t *testing.T) {
 	for says, want := range map[string]int{
-		`{"n": 3}`: 3, `{"n": "7"}`: 7, `{"n": 500}`: belay.MostAgents, `{"n": 0}`: belay.DefaultMaxAgents,
-		`{"n": -2}`: belay.DefaultMaxAgents, `{"n": "many"}`: belay.DefaultMaxAgents, `{}`: belay.DefaultMaxAgents, `"text"`: belay.DefaultMaxAgents,
+		`{"n": 3}`: 3, `{"n": "7"}`: 7, `{"n": 500}`: belay.MostAgents, `{"n": 0}`: belay.Budget{}.Starts(),
+		`{"n": -2}`: belay.Budget{}.Starts(), `{"n": "many"}`: belay.Budget{}.Starts(), `{}`: belay.Budget{}.Starts(), `"text"`: belay.Budget{}.Starts(),
 	} {
 		lib := Library{Recipes: map[string]*recipe.Recipe{}, Names: map[string]string{}}
 		root := load(t, "root", "name: n\nmax_agents: plan.n\nsteps:\n- {id: p, command: x, parse_json: true, output: plan}\n- {id: b, command: x}\n", lib)
@@ -241,7 +241,7 @@ func TestAgentsThatARecipeAllows(t *testing.T) {
 		lim := belay.DefaultLimits()
 		lim.RecipeAgents, lim.MaxAgents = true, belay.MostAgents
 		w.turn(Fact{"r", event.RunStarted{Schema: event.Schema, Name: root.Name, Recipe: root.Digest, Dir: "/d", Limits: lim}}, Fact{"r", event.RunAttached{Epoch: 1}})
-		if n := w.tree.Allowed(); n != belay.DefaultMaxAgents {
+		if n := w.tree.Allowed(); n != (belay.Budget{}).Starts() {
 			t.Errorf("%s: %d before it is known", says, n)
 		}
 		w.end("r:p.1", effect.Observation{Began: true, Output: &belay.Value{JSON: []byte(says)}})

@@ -118,7 +118,7 @@ func (t *Tree) Allowed() int {
 	if !limits.RecipeAgents || root == nil || root.prog == nil || root.prog.MaxAgents == nil {
 		return limits.Starts()
 	}
-	n, most := belay.DefaultMaxAgents, root.prog.MaxAgents
+	n, most := belay.Budget{}.Starts(), root.prog.MaxAgents
 	if !root.vars.big(most.Names()) {
 		if said, ok := recipe.Agents(most, root.vars.lookup()); ok {
 			n = said

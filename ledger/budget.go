@@ -167,7 +167,7 @@ func budgetUse(c Tx, tree string) (p BudgetUse, err error) {
 		Micros: sum(microPart), MaxMicros: limit(capMicros),
 	}
 	if p.MaxStarts == 0 { // a root without agents set no budget, so it has the usual one
-		p.MaxStarts = belay.DefaultMaxAgents
+		p.MaxStarts = belay.Budget{}.Starts()
 	}
 	if until := limit(capUntil); until > 0 {
 		p.Until = time.UnixMilli(until)

@@ -177,7 +177,7 @@ func TestRepairGoesOnWhileLessFails(t *testing.T) {
 func TestTheRunsWaysOutEnd(t *testing.T) {
 	t.Parallel()
 	f := failure(belay.ClassTransient, belay.LevelText, belay.ActRetry)
-	spent := with(agentStep(), func(s *Situation) { s.Replans = belay.DefaultMaxReplans })
+	spent := with(agentStep(), func(s *Situation) { s.Replans = belay.Limits{}.Replans() })
 	for name, r := range map[string]struct {
 		s    Situation
 		act  belay.Act

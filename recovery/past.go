@@ -127,10 +127,7 @@ func (s *Situation) ownClock() bool {
 }
 
 func (s *Situation) maxReplans() int {
-	if s.MaxReplans != 0 {
-		return max(s.MaxReplans, 0)
-	}
-	return belay.DefaultMaxReplans
+	return belay.Limits{MaxReplans: s.MaxReplans}.Replans()
 }
 
 func (s *Situation) replansSpent() bool { return s.Replans >= s.maxReplans() }

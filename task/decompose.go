@@ -110,7 +110,7 @@ func taskType(in *inputs) any {
 	d.criteria(in, o)
 	d.streams(in, text, o)
 	d.Count = len(d.Streams)
-	d.Agents = min(d.Count*belay.DefaultMaxAgents, belay.MostAgents)
+	d.Agents = min(d.Count*belay.Budget{}.Starts(), belay.MostAgents)
 	return d
 }
 

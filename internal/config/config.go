@@ -73,7 +73,7 @@ func Defaults() *Config {
 		Notify:       defaultNotify(),
 		Agents: Agents{
 			Containment: Setting[int]{1, OriginDefault},
-			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
+			MaxAgents:   Setting[int]{belay.Budget{}.Starts(), OriginDefault},
 			Own:         map[string]agent.Agent{},
 		},
 		Recovery: defaultRecovery(),

@@ -53,7 +53,7 @@ func TestLaterPlacesWin(t *testing.T) {
 			Default:     Setting[string]{"codex", Origin("file " + path + ":7")},
 			Silence:     Setting[time.Duration]{time.Minute, Origin("file " + path + ":9")},
 			Containment: Setting[int]{1, OriginDefault},
-			MaxAgents:   Setting[int]{belay.DefaultMaxAgents, OriginDefault},
+			MaxAgents:   Setting[int]{belay.Budget{}.Starts(), OriginDefault},
 			MaxMicroUSD: Setting[int64]{2_500_000, Origin("file " + path + ":11")},
 			Own:         map[string]agent.Agent{"mybot": {Name: "mybot", Kind: "command", Program: []string{"mybot", "--go"}, Access: "read"}},
 		},

@@ -34,7 +34,7 @@ func defaultRecovery() Recovery {
 		Policy:     Setting[string]{"", OriginDefault},
 		MaxRetries: Setting[int]{classic.DefaultMaxRetries, OriginDefault},
 		Staff:      Setting[[]string]{nil, OriginDefault},
-		MaxReplans: Setting[int]{belay.DefaultMaxReplans, OriginDefault},
+		MaxReplans: Setting[int]{belay.Limits{}.Replans(), OriginDefault},
 		Roles:      map[string]event.Profile{},
 		Tools:      map[string]Place{},
 	}
