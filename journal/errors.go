@@ -78,12 +78,19 @@ type Ambiguous struct {
 	IDs    []belay.RunID
 }
 
+// fewRuns is how many runs an error names.
+const fewRuns = 6
+
 func (e *Ambiguous) Error() string {
-	names := make([]string, len(e.IDs))
-	for i, id := range e.IDs {
-		names[i] = string(id)
+	var names []string
+	for _, id := range e.IDs[:min(len(e.IDs), fewRuns)] {
+		names = append(names, string(id))
 	}
-	return fmt.Sprintf("%q names several runs: %s", e.Prefix, strings.Join(names, ", "))
+	text := fmt.Sprintf("%q names several runs: %s", e.Prefix, strings.Join(names, ", "))
+	if more := len(e.IDs) - fewRuns; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // Full says that the disk, a quota or a size limit has no room left.

@@ -167,15 +167,17 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req eve
 	if done, err := atRest(o.ID, req.Ask, status); done {
 		// Its driver may have died before it could say so to those who list runs.
 		var noted error
+		text := fmt.Sprintf("run %s is %s already", o.ID, status)
 		if err == nil {
 			noted = o.Note(o.Result())
+			text += a.nothingEnded(ws, o.ID, status)
 		}
 		if e := errors.Join(noted, o.Close()); err == nil {
 			err = e
 		}
 		if err == nil {
 			l.Status = status
-			tell(l, fmt.Sprintf("run %s is %s already", o.ID, status))
+			tell(l, text)
 		}
 		return err
 	}
@@ -202,6 +204,19 @@ func (a *app) endFree(ctx context.Context, ws *workshop, o *engine.Open, req eve
 		return nil // the act was done
 	}
 	return err
+}
+
+// nothingEnded says of a run that rests why there was nothing to stop, and what to type.
+func (a *app) nothingEnded(ws *workshop, id belay.RunID, s belay.Status) string {
+	switch s {
+	case belay.Held:
+		return ": nothing of it runs, it waits for a person" + a.after(ws.state, id, "\nnext: ", "\nnext: ") +
+			fmt.Sprintf("; to end it for good: %s cancel %s", a.name(), id)
+	case belay.Stopped, belay.Paused:
+		return a.after(ws.state, id, "\nnext: ", "\nnext: ")
+	case belay.Running, belay.Parked, belay.Aborted, belay.Achieved, belay.Failed, belay.Partial, belay.Hollow, belay.NotAchieved, belay.Stalemate:
+	}
+	return ""
 }
 
 // atRest tells whether there is nothing left to end, and whether that is what

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/story"
+	"github.com/belay-run/belay/worktree"
 )
 
 type runOptions struct {
@@ -115,6 +117,12 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	if err != nil {
 		return err
 	}
+	if o.isolate {
+		if _, err := worktree.Top(ctx, dir); err != nil {
+			return exit.New(exit.Invalid, "", fmt.Errorf("--isolate makes a git worktree, and %s is in no repository that git can use: %w", dir, err),
+				"nothing was started; make a repository there with git init and a first commit, or leave out --isolate")
+		}
+	}
 	if o.dry {
 		return a.dryRun(cmd, name, dir, vars, o)
 	}
@@ -192,6 +200,10 @@ func (a *app) specOf(ctx context.Context, cmd *cobra.Command, ws *workshop, name
 	}
 	a.sayReplaced(spec.Set)
 	a.warnUnread(spec.Set, vars)
+	if cmd.Name() == "run" { // others choose them by themselves
+		a.warnTags(spec.Set, "--include-tags", o.include)
+		a.warnTags(spec.Set, "--exclude-tags", o.exclude)
+	}
 	if err := a.unmet(spec, name); err != nil {
 		return spec, err
 	}
@@ -273,9 +285,18 @@ func absolute(dir string, err error) (string, error) {
 		return dir, err
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
-		return dir, exit.New(exit.Invalid, "find the folder of recipes", err, "")
+		return dir, nowhere(err)
 	}
 	return dir, nil
+}
+
+// nowhere is the error of a process whose working directory cannot be told, for which there
+// is hardly another reason than that it was deleted.
+func nowhere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("the working directory was deleted")
+	}
+	return exit.New(exit.Invalid, "find directory", err, "cd to a directory that is there, or name it whole with -C where the command has that")
 }
 
 // workDir is the absolute directory of a run.
@@ -285,7 +306,7 @@ func workDir(dir string) (string, error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", exit.New(exit.Invalid, "find directory", err, "")
+		return "", nowhere(err)
 	}
 	if !utf8.ValidString(abs) {
 		return "", exit.New(exit.Invalid, "find directory", fmt.Errorf("the name of %q is not valid UTF-8", abs),

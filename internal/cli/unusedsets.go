@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/belay-run/belay/internal/library"
 	"github.com/belay-run/belay/internal/pattern"
@@ -46,6 +47,33 @@ func (a *app) warnUnread(set *library.Set, vars map[string]json.RawMessage) {
 	for _, u := range unreadSets(set, slices.Sorted(maps.Keys(vars))) {
 		a.say("warning: %s", u.msg())
 		a.say("hint: %s", u.hint())
+	}
+}
+
+// warnTags says which tags choose nothing, since no step of the recipe or of what it calls
+// has them: a slip of the keyboard leaves out what was wanted, or runs what was not.
+func (a *app) warnTags(set *library.Set, flag string, tags []string) {
+	var known []string
+	for _, r := range set.Library.Recipes {
+		for i := range r.Steps {
+			known = append(known, r.Steps[i].Tags...)
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, tag := range tags {
+		if slices.Contains(known, tag) {
+			continue
+		}
+		a.say("warning: %s %s: no step has this tag", flag, tag)
+		switch near := spelling.Near(tag, known); {
+		case near != "":
+			a.say("hint: did you mean %q?", near)
+		case len(known) > 0:
+			a.say("hint: the tags of the steps (when_tags) are %s", strings.Join(known, ", "))
+		default:
+			a.say("hint: no step of the recipe has when_tags")
+		}
 	}
 }
 
