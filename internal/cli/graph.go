@@ -27,7 +27,7 @@ func (a *app) graphCommand() *cobra.Command {
 		func(_ context.Context, cmd *cobra.Command, args []string) error {
 			switch format {
 			case "text", "mermaid":
-				return a.graph(args[0], o, format)
+				return a.graph(cmd, args[0], o, format)
 			}
 			return usage(cmd, fmt.Errorf("--format %q: must be text or mermaid", format))
 		})
@@ -37,8 +37,8 @@ func (a *app) graphCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) graph(arg string, o sourceOptions, format string) error {
-	g, err := a.picture(arg, o)
+func (a *app) graph(cmd *cobra.Command, arg string, o sourceOptions, format string) error {
+	g, err := a.picture(cmd, arg, o)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func size(g *graph.Graph) int {
 }
 
 // picture is the graph of a recipe, or of a run when no recipe has that name.
-func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
+func (a *app) picture(cmd *cobra.Command, arg string, o sourceOptions) (*graph.Graph, error) {
 	shelf, err := a.sourceShelf(o)
 	if err != nil {
 		return nil, err
@@ -83,6 +83,9 @@ func (a *app) picture(arg string, o sourceOptions) (*graph.Graph, error) {
 	if errors.As(err, &unknown) {
 		return nil, exit.New(exit.Invalid, "", fmt.Errorf("%q is neither a recipe nor a run", arg),
 			"give a recipe file, or see the runs with belay runs")
+	}
+	if err == nil && (o.compat || len(o.shelves) > 0) {
+		return nil, usage(cmd, fmt.Errorf("%s is a run, which has its recipe: --compat and --recipes are about reading one", arg))
 	}
 	return g, err
 }

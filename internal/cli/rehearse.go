@@ -294,7 +294,7 @@ func (p *rehearsal) inject(texts []string) error {
 			_, err = rehearse.Find(p.targets, in)
 		}
 		if err != nil {
-			return fmt.Errorf("--inject %w", err)
+			return fmt.Errorf("--inject %q: %w", text, err)
 		}
 		p.orders.Faults = append(p.orders.Faults, in)
 	}

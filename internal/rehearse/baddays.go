@@ -93,7 +93,7 @@ func (in Injection) covers(n int) bool { return in.Times == Always || n <= in.Ti
 func Parse(text string) (Injection, error) {
 	step, rest, ok := strings.Cut(text, "=")
 	if !ok || step == "" || rest == "" {
-		return Injection{}, fmt.Errorf("%q: STEP=FAULT or STEP=FAULT:N is wanted", text)
+		return Injection{}, errors.New("STEP=FAULT or STEP=FAULT:N is wanted")
 	}
 	words := strings.Split(rest, ":")
 	in := Injection{Step: belay.Path(step), Fault: Fault(words[0]), Times: 1}
@@ -108,7 +108,7 @@ func Parse(text string) (Injection, error) {
 		most = 3
 	}
 	if len(words) > most {
-		return in, fmt.Errorf("%q: %q is too much", text, words[most])
+		return in, fmt.Errorf("%q is too much: behind %s=%s stands %s", words[most], step, in.Fault, []string{":N, for so many attempts", ":N:SECONDS"}[most-2])
 	}
 	var err error
 	if len(words) > 1 {
@@ -117,10 +117,7 @@ func Parse(text string) (Injection, error) {
 	if err == nil && len(words) > 2 {
 		in.Reset, err = reset(words[2])
 	}
-	if err != nil {
-		return in, fmt.Errorf("%q: %w", text, err)
-	}
-	return in, nil
+	return in, err
 }
 
 func known(f Fault) error {
