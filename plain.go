@@ -26,10 +26,8 @@ func guessed(l Level) bool { return l == LevelText || l == LevelUnknown }
 func meaning(kind FailureKind, class Class) string {
 	row := class.Row()
 	switch kind {
-	case RoutingGap:
-		return "nothing ran: "
-	case RecursionLimit:
-		return "recipes or sessions are nested too deep: "
+	case RoutingGap, RecursionLimit:
+		return "" // the cause says it whole
 	case AgentTimeout:
 		return ClassTimeout.Row().Words + ": "
 	case HollowSuccess:

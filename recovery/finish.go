@@ -60,7 +60,7 @@ func (c *chooser) fallback() (belay.Plan, bool) {
 	default:
 		return belay.Plan{
 			Act: belay.ActFallback, Rule: "fallback", Due: s.Now,
-			Reason: "no other recovery is left; the recipe names one: " + s.cause(),
+			Reason: "no other recovery is left, and the recipe has a fallback: " + s.cause(),
 		}, true
 	}
 	c.refuse(belay.ActFallback, why)

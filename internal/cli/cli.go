@@ -40,6 +40,7 @@ type app struct {
 	program Program
 
 	subject belay.RunID    // the run that the command works on, once it is known
+	named   bool           // it was said which run that is
 	agents  *roster.Roster // once the state is open
 	told    *int           // the exit code of the last line, once one was printed
 
@@ -208,7 +209,7 @@ Act:
   belay watch             keep watching: resume runs that died, report those that need you
 Maintain:
   belay doctor            check whether this machine is ready
-  belay gc, rm, prune     remove unused worktrees; delete a run; archive old runs
+  belay gc, rm, prune     list unused worktrees; delete a run; archive old runs
 
 All commands and flags: belay --help; one of them: belay COMMAND --help
 `

@@ -104,7 +104,7 @@ func (a *app) demoTable(t demo.Told) {
 		"Next:",
 		"  belay doctor            check this machine, and list its agents",
 		"  belay new NAME          write a recipe to begin with",
-		"  belay rehearse RECIPE   play a recipe of yours; then --matrix for all these faults",
+		"  belay rehearse RECIPE   play a recipe of yours; with --matrix, under many faults",
 		"  belay do \"TASK\"         let agents carry out a task",
 	})
 }

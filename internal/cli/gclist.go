@@ -29,7 +29,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 	a.sayCures(list)
 	a.saySizes(list, dry)
 	if dry && safe > 0 {
-		a.say("%d of %d can be removed; nothing was removed yet: type %s gc --yes", safe, len(list), a.name())
+		a.say("of these %d, %d can be removed; nothing was removed yet: type %s gc --yes", len(list), safe, a.name())
 	}
 }
 

@@ -98,6 +98,7 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 		means := func(s journal.Summary) bool { return here(s) && a.means(ws.state, row, s) }
 		if i := slices.IndexFunc(open, means); i >= 0 {
 			a.say("run %s of recipe %s, %s", open[i].ID, open[i].Name, row.words)
+			a.named = true
 			return open[i].ID, nil
 		}
 	}
@@ -113,6 +114,7 @@ func (a *app) newestRun(row leftOut) (_ belay.RunID, err error) {
 		return "", exit.New(exit.Invalid, "find run", fmt.Errorf("no run was started in directory %s", dir), "list all runs with belay runs, and name one")
 	}
 	a.say("run %s of recipe %s, the newest of this directory", sums[i].ID, sums[i].Name)
+	a.named = true
 	return sums[i].ID, nil
 }
 

@@ -129,7 +129,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, pla
 			bad++
 		}
 		if c.Bad && c.Fault == "" && c.Word != "error" {
-			hint = "make the good day reach its goal first: see it with belay rehearse " + c.Recipe + ", and say what its agents do with --script"
+			hint = "first make the run without faults succeed: see it with belay rehearse " + c.Recipe + "; --script says what simulated agents do"
 			if text := plays[c.Recipe].askedWords(c.Story); text != "" {
 				hint = text
 			} else if o.script == "" && !asJSON && playsAgents(cells, c.Recipe) {
@@ -152,7 +152,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, pla
 		a.out.line("")
 		a.out.line("%s in %s: %s", counted(played, "rehearsal"), took.Round(time.Second), matrixWords(bad, missed))
 		if open > 0 {
-			a.out.line("%s without a timeout: a hang there would never end, and was not tried", counted(open, "shell step"))
+			a.out.line("%s without a timeout: a hang there would never end, and was not tried", counted(open, "step"))
 		}
 		for _, c := range cells {
 			if c.Bad {

@@ -112,6 +112,9 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		}
 		defer release()
 	}
+	if !o.json && !a.named {
+		a.say("run %s of %s goes on", id, recipeWords(open.Tree.Run(id).Recipe()))
+	}
 	return a.drive(ctx, ws, open, o.json, r.Facts...)
 }
 

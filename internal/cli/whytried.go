@@ -90,7 +90,7 @@ func happening(n *story.News) moment {
 	}
 	switch {
 	case n.Arrival == story.TookOver:
-		m.What, m.Text = string(n.Arrival), "belay's driver had died; another one went on"
+		m.What, m.Text = string(n.Arrival), "Belay had died; another process went on"
 	case n.Arrival == story.WentOn:
 		m.What, m.Text = string(n.Arrival), "gone on with"
 	case n.What == story.RunStopped:

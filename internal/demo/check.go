@@ -123,7 +123,7 @@ func claims(s sights) []claim {
 		{string(belay.RoutingGap), "a recipe that did nothing is not a success", []sight{
 			unrouted("no step ran"), chosen("notes", belay.ActFallback, "", "the fallback ran"), good("notes", belay.RoleMain, "done"),
 		}},
-		{"the end", "exit 0 means: done, on evidence", []sight{
+		{"the end", "exit 0 when every required step is done", []sight{
 			achieved("the run ended as ACHIEVED"), {what: "exit 0", is: s.code == exit.OK, but: fmt.Sprintf("exit %d", s.code)}, {what: "explained by belay why", is: s.why == exit.OK, but: fmt.Sprintf("exit %d", s.why)},
 		}},
 		{"the work", "the repair is in the repository", []sight{

@@ -94,7 +94,7 @@ func because(ctx context.Context, err error) error {
 
 // play is the show itself: what was seen of it.
 func (s *stage) play(ctx context.Context, v *voice) (seen sights, err error) {
-	v.say("The demo uses a repository with a failing test, two agents that play a script, and one recipe.")
+	v.say("The demo uses a repository with a failing test, two agents that play a script, and a recipe that calls others.")
 	if s.keep {
 		v.say("Its files are in %s and are kept.", s.folder)
 	}

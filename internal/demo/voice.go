@@ -129,7 +129,7 @@ func stepOf(line string) string {
 			line = " " + rest
 		}
 	}
-	words := strings.Fields(line)
+	words := strings.Fields(strings.Replace(line, " not taken ", " not_taken ", 1))
 	if len(words) < 2 || !strings.HasPrefix(line, "  ") {
 		return ""
 	}

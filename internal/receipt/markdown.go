@@ -342,7 +342,7 @@ func (r *Receipt) costPart(p *page) {
 
 func (r *Receipt) leftPart(p *page) {
 	l := r.Left
-	p.head("Left behind, and left to do")
+	p.head("Left behind")
 	from := len(p.lines)
 	if h := r.Housed; h != nil {
 		p.line("- files of the run: %s on host %s", code(h.Dir), p.plain(h.Host))
