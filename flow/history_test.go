@@ -25,7 +25,7 @@ const histories = 250
 
 // mostSteps bounds one history. A step of it is one answer, one end, one crash or
 // one thing that a person does.
-const mostSteps = 1500
+const mostSteps = 10000
 
 func newChance(seed, n uint64) chance { return chance{rand.New(rand.NewPCG(seed, n))} }
 
