@@ -17,8 +17,9 @@ func (w *whyFacts) workPart(p *page) {
 	k := w.Work
 	p.head("WHERE THE WORK IS")
 	p.whole("  directory " + readable.Clean(k.Dir))
-	if t := w.Task; t != nil && t.Branch != "" && t.of.Offered {
-		p.whole("  result    branch " + readable.Clean(t.Branch))
+	offered := w.Task != nil && w.Task.Branch != "" && w.Task.of.Offered
+	if offered {
+		p.whole("  result    branch " + readable.Clean(w.Task.Branch))
 	}
 	for i, t := range k.Worktrees {
 		if i == shownPlaces {
@@ -49,7 +50,9 @@ func (w *whyFacts) workPart(p *page) {
 	if slices.Contains(w.Steps.Back, k.After) {
 		back = "; its fallback rolled that back"
 	}
-	p.text("  ", "as of "+w.clock(k.Seen)+", after "+k.After+": "+k.seen()+back)
+	if !offered { // what an agent left was committed after that look
+		p.text("  ", "as of "+w.clock(k.Seen)+", after "+k.After+": "+k.seen()+back)
+	}
 	if k.PR != "" {
 		p.text("  ", "pull request "+k.PR)
 	}
@@ -106,7 +109,7 @@ func (w *whyFacts) snapshots(p *page) {
 	if len(list) == 0 {
 		return
 	}
-	if w.Status == belay.Achieved || w.Task != nil && !w.Work.Dirty { // the rounds of a task commit it
+	if w.Status == belay.Achieved || w.Task != nil && (!w.Work.Dirty || w.Task.of.Offered) { // the rounds of a task commit it
 		p.text("  ", fmt.Sprintf("%s of uncommitted work kept below refs/belay", readable.Many(len(list), "snapshot")))
 		for _, k := range newestOf(list) {
 			k.left(p)
