@@ -38,7 +38,7 @@ func shippedPlays() map[string][][]string {
 	limit, parts, pr := "task_description=add a limit", "task_description=add two unclear parts", "publish=pr"
 	return map[string][][]string{
 		"qa": {{limit}}, "operations": {{limit}}, "investigation-workflow": {{limit}}, "plan-reviewer": {{limit}},
-		"default-workflow": {{limit, pr}},
+		"default-workflow": {{limit, pr, "track=true"}},
 		"publish-work":     {{pr, "title=a limit"}},
 		"plan-review":      {{limit, planned("Development", "one")}},
 		"round": {
@@ -152,7 +152,7 @@ func playShipped(t *testing.T, env, args []string) []rehearse.Cell {
 // a good day does not come to.
 func everyStepWasHit(t *testing.T, hit map[string]bool) {
 	t.Helper()
-	const badDays = " keep-plan keep-best standing-round old-tests file-routing-bug adaptive-execute-development adaptive-execute-investigation "
+	const badDays = " classify-again review-open report-hollow flag-hollow keep-plan keep-best standing-round old-tests file-routing-bug adaptive-execute-development adaptive-execute-investigation "
 	for _, name := range library.ShippedNames() {
 		set, err := library.Shelf{Work: t.TempDir()}.Load(name)
 		if err != nil {
