@@ -58,7 +58,7 @@ func callCriteriaStatus() Function {
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, and `altered` as checks have it."},
-			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
+			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
@@ -219,23 +219,31 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 	tests, _ := unwrapped(in.any("tests")).(map[string]any)
 	names := line(strings.Join(files, ", "), maxGoal)
 	switch {
-	case len(files)+len(defines) == 0:
+	case !ran(o):
+		return
+	case passed(o) && len(files) > 0:
+		j.because("the test files that the work changed pass as they were before, too: %s", names)
 		return
 	case passed(o):
-		j.because("the test files that the work changed pass as they were before, too: %s", names)
 		return
 	}
 	why := ""
 	if is := line(first(o, "why"), maxLine); is != "" {
 		why = " (" + is + ")"
 	}
+	text, lowers := "the tests do not pass as they were before"+why, true
 	switch {
-	case seen.given || len(defines) == 0 && passed(tests["counted"]):
-		j.Warnings = append(j.Warnings, "test files that the work changed do not pass as they were before: "+names+why)
 	case len(defines) > 0:
-		j.limitTo("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)
-	default:
-		j.limitTo("the work changed the tests (%s): as they were before they do not pass%s, and as they are now their output does not say how many tests ran", names, why)
+		text = fmt.Sprintf("the work changed the test command (%s), and it does not pass as it was before%s", line(strings.Join(defines, ", "), maxGoal), why)
+	case passed(tests["counted"]) && len(files) > 0:
+		text, lowers = "test files that the work changed do not pass as they were before: "+names+why, false
+	case len(files) > 0:
+		text = fmt.Sprintf("the work changed the tests (%s): as they were before they do not pass%s, and as they are now their output does not say how many tests ran", names, why)
+	}
+	if lowers && !seen.given {
+		j.limitTo("%s", text)
+	} else {
+		j.Warnings = append(j.Warnings, text)
 	}
 }
 

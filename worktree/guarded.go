@@ -69,8 +69,8 @@ func (p place) violations(ctx context.Context, dir string, g belay.Guarding, hea
 	for _, e := range list {
 		name := strings.TrimPrefix(e.path, unkeptRoot+"/")
 		own := slices.ContainsFunc(g.Globs, func(glob string) bool { return Matches(glob, prefix, name) })
-		usual := had[name] && (g.Tests && IsTest(name) || slices.Contains(files, name)) ||
-			g.Tests && e.was == "" && named(name, testSettings)
+		usual := had[name] && (g.Tests && (IsTest(name) || IsTestSettings(name)) || slices.Contains(files, name)) ||
+			g.Tests && e.was == "" && IsTestSettings(name)
 		if (own || usual) && len(found) < maxTampered {
 			found = append(found, belay.FileChange{Path: shown(name), Change: kindOf(e)})
 		}

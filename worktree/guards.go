@@ -17,10 +17,12 @@ var testNames = []string{
 	"*Tests.cs", "*Test.php", "*.bats", "*.snap",
 }
 
-// testSettings are names of files that say which tests run, and how.
+// testSettings are names of files that say which tests run, and how: they are no tests,
+// wherever they are.
 var testSettings = []string{
-	"conftest.py", "pytest.ini", "tox.ini", "noxfile.py", "jest.config.*", "vitest.config.*", "playwright.config.*",
-	".mocharc.*", "karma.conf.*", "phpunit.xml*", ".rspec", "codecov.yml", ".coveragerc",
+	"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "noxfile.py", "jest.config.*",
+	"vitest.config.*", "vitest.workspace.*", "playwright.config.*", ".mocharc.*", "karma.conf.*", "ava.config.*", "phpunit.xml*",
+	".rspec", "dart_test.yaml", "*.runsettings", "codecov.yml", ".coveragerc",
 }
 
 // otherGuards are orders for CI, and files that also build the product (Makefile,
@@ -34,13 +36,16 @@ var otherGuards = []string{
 // Guard tells whether a file, by its path in the repository, is one that
 // judges the work: a test, its data or settings, or orders for CI.
 func Guard(file string) bool {
-	return IsTest(file) || inFolder(file, ciFolders) || named(file, otherGuards)
+	return IsTest(file) || IsTestSettings(file) || inFolder(file, ciFolders) || named(file, otherGuards)
 }
 
-// IsTest tells whether a file is a test, or its data or settings.
+// IsTest tells whether a file is a test, or its data.
 func IsTest(file string) bool {
-	return inFolder(file, testFolders) || named(file, testNames) || named(file, testSettings)
+	return (inFolder(file, testFolders) || named(file, testNames)) && !IsTestSettings(file)
 }
+
+// IsTestSettings tells whether a file says which tests run, and how.
+func IsTestSettings(file string) bool { return named(file, testSettings) }
 
 // inFolder tells whether a file lies below one of the folders, at any depth.
 func inFolder(file string, folders []string) bool {

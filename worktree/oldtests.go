@@ -59,31 +59,34 @@ func (t Throwaway) PutBack(ctx context.Context, tree string, files []string) err
 	return err
 }
 
-// NewTests are the test files that the commit of the copy has and a tree does not, from the
-// folder of the copy.
-func (t Throwaway) NewTests(ctx context.Context, tree string) ([]string, error) {
+// ChangedTests are the tests that the commit of the copy has and a tree does not, and the
+// settings of tests in which the two differ, from the folder of the copy.
+func (t Throwaway) ChangedTests(ctx context.Context, tree string) (added, settings []string, err error) {
 	p, err := find(ctx, "", filepath.Join(t.Root, "tree"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out, err := p.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=A", tree, "HEAD", "--")
+	out, err := p.run(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", tree, "HEAD", "--")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []string
-	for _, name := range records(out) {
+	for status := range slices.Chunk(records(out), 2) {
+		name := status[len(status)-1]
 		rel, err := filepath.Rel(t.Dir, filepath.Join(p.top, filepath.FromSlash(name)))
-		if err == nil && IsTest(name) {
-			list = append(list, filepath.ToSlash(rel))
+		switch rel = filepath.ToSlash(rel); {
+		case err != nil:
+		case IsTestSettings(name):
+			settings = append(settings, rel)
+		case status[0] == "A" && IsTest(name):
+			added = append(added, rel)
 		}
 	}
-	return list, nil
+	return added, settings, nil
 }
 
 // OldTests gives the copy the test files of base, in the place of those that its
-// commit changed, removed or renamed, and names them. A test that only has another
-// name is the same test. The files that also names, from the folder of the copy, come
-// back as well.
+// commit changed, removed or renamed, and names them: under another name, nobody may run
+// a test. The files that also names, from the folder of the copy, come back as well.
 func (t Throwaway) OldTests(ctx context.Context, base string, also []string) ([]string, error) {
 	p, err := find(ctx, "", filepath.Join(t.Root, "tree"))
 	if err != nil {
@@ -134,9 +137,6 @@ func changedTests(fields []string) (old, gone []string) {
 			}
 			to := fields[0]
 			fields = fields[1:]
-			if status == "R100" && IsTest(to) {
-				continue
-			}
 			if IsTest(path) && IsTest(to) {
 				gone = append(gone, to)
 			}

@@ -12,10 +12,10 @@ func TestChangedTests(t *testing.T) {
 	t.Parallel()
 	old, gone := changedTests(strings.Split("M\x00a.go\x00M\x00a_test.go\x00D\x00tests/b.py\x00T\x00spec/c.rb\x00"+
 		"R100\x00d_test.go\x00e_test.go\x00R080\x00f_test.go\x00g_test.go\x00R100\x00h_test.go\x00h.txt\x00R090\x00x.go\x00x_test.go", "\x00"))
-	if want := []string{"a_test.go", "tests/b.py", "spec/c.rb", "f_test.go", "h_test.go"}; !slices.Equal(old, want) {
+	if want := []string{"a_test.go", "tests/b.py", "spec/c.rb", "d_test.go", "f_test.go", "h_test.go"}; !slices.Equal(old, want) {
 		t.Errorf("old %q, want %q", old, want)
 	}
-	if want := []string{"g_test.go"}; !slices.Equal(gone, want) {
+	if want := []string{"e_test.go", "g_test.go"}; !slices.Equal(gone, want) {
 		t.Errorf("gone %q, want %q", gone, want)
 	}
 	for _, torn := range []string{"", "M", "R080\x00f_test.go"} {

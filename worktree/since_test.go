@@ -175,6 +175,11 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s is a guard", name)
 		}
 	}
+	for name, settings := range map[string]bool{"conftest.py": true, "tests/conftest.py": true, "a/.mocharc.yml": true, "tests/test_a.py": false} {
+		if IsTestSettings(name) != settings || IsTest(name) == settings {
+			t.Errorf("%s: settings of tests %v, a test %v", name, IsTestSettings(name), IsTest(name))
+		}
+	}
 	for _, list := range [][]string{testNames, testSettings, otherGuards, {"x"}} {
 		for _, p := range list {
 			if _, err := path.Match(p, "x"); err != nil {

@@ -56,7 +56,7 @@ type Tried struct {
 
 	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
 	Files   []string `json:"files,omitempty"`   // test files that are as they were before
-	Defines []string `json:"defines,omitempty"` // files that say what the test command does, and are no tests, as they were before
+	Defines []string `json:"defines,omitempty"` // files that say what the test command does or which tests run, and are no tests, as they were before
 	Altered []string `json:"altered,omitempty"` // ignored files in the copy that were changed since the worktree was made, where no agent works
 }
 
@@ -178,8 +178,8 @@ func old(ctx context.Context, t Trial, tree worktree.Throwaway, path string, run
 }
 
 // redefined are the files that said what the test command does when the work began, and
-// are not as they were: those that have its text, are tests or came before it with the work,
-// and others that it names.
+// are not as they were: those that have its text or settings, are tests or came before it with
+// the work, and others that it names.
 func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path string) (defines, named []string, err error) {
 	now := Find(tree.Dir, Top(tree.Dir, tree.Dir), path)
 	var plan effect.TestPlan
@@ -191,28 +191,35 @@ func redefined(ctx context.Context, t Trial, tree worktree.Throwaway, path strin
 		}
 		l, c := level{tree.Dir}, effect.TestCommand{Kind: inShell[0]}
 		for _, name := range l.named(t.Script) {
-			c.Files = append(c.Files, l.sum(name, nil))
+			c.Files = append(c.Files, l.sum(name))
 		}
 		plan.Top, plan.Commands = tree.Dir, append(plan.Commands, c)
 	})
 	defines = slices.DeleteFunc(defines, func(name string) bool { return !(level{tree.Dir}).has(name) })
-	if err == nil && len(defines) > 0 { // tests that came with such a file may need it
-		var list []string
-		list, err = tree.NewTests(ctx, t.Old)
-		defines = append(defines, list...)
+	if err != nil || len(plan.Commands) == 0 { // all of it came with the work
+		return defines, nil, err
+	}
+	added, settings, err := tree.ChangedTests(ctx, t.Old)
+	for _, name := range settings {
+		if !slices.Contains(defines, name) {
+			defines = append(defines, name)
+		}
 	}
 	for _, c := range plan.Commands {
 		l := level{filepath.Join(plan.Top, c.Dir)}
 		for _, f := range c.Files {
 			name, outside := filepath.Rel(tree.Dir, filepath.Join(l.dir, f.Path))
 			switch {
-			case outside != nil || !slices.Contains(inShell, c.Kind) || l.sum(f.Path, pickOf(c, f.Path)) == f || slices.Contains(defines, name):
-			case f.Path == c.From || f.Sum == "" || worktree.IsTest(name):
+			case outside != nil || !slices.Contains(inShell, c.Kind) && parts[f.Path] == nil || l.sum(f.Path) == f || slices.Contains(defines, name):
+			case f.Path == c.From || f.Sum == "" || parts[f.Path] != nil || worktree.IsTest(name):
 				defines = append(defines, name)
 			default:
 				named = append(named, name)
 			}
 		}
+	}
+	if len(defines) > 0 { // tests that came with such a file may need it
+		defines = append(defines, added...)
 	}
 	return defines, named, err
 }

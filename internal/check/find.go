@@ -135,10 +135,10 @@ func (f found) command(name string, l level, top, path string) effect.TestComman
 		i := max(0, slices.IndexFunc(f.tries, func(t []string) bool { return !inTree(t[0]) }))
 		c.Args, c.Program = f.tries[i], program(f.tries[i][0], l.dir, path)
 	}
-	c.Files = append(c.Files, l.sum(f.from, f.pick))
+	c.Files = append(c.Files, l.sum(f.from))
 	for _, name := range slices.Concat(f.files, l.named(f.text)) {
 		if !slices.ContainsFunc(c.Files, func(s effect.FileSum) bool { return s.Path == name }) {
-			c.Files = append(c.Files, l.sum(name, nil))
+			c.Files = append(c.Files, l.sum(name))
 		}
 	}
 	needs := slices.Concat(f.needs, interpreter(c.Program.Path), words(f.text))
@@ -163,14 +163,17 @@ func runner(name string) bool {
 	}, name)
 }
 
-func (l level) sum(name string, pick picker) effect.FileSum {
+// sum is the digest of what counts in a file; "" where there is nothing.
+func (l level) sum(name string) effect.FileSum {
 	s := effect.FileSum{Path: name}
 	if !l.has(name) {
 		return s
 	}
 	text := l.read(name)
-	if pick != nil {
-		text = pick(text)
+	if part := parts[name]; part != nil {
+		if text = part(text); len(text) == 0 {
+			return s
+		}
 	}
 	sum := sha256.Sum256(text)
 	s.Sum = hex.EncodeToString(sum[:])

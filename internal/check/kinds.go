@@ -25,11 +25,11 @@ type found struct {
 	text   string     // shell text that defines it: its words may be programs
 	files  []string   // what else defines it
 	needs  []string   // programs that it needs beside its own
-	pick   picker     // what counts in the file that shows it; nil = all of it
 }
 
-// picker cuts out of a file what defines a command.
-type picker func([]byte) []byte
+// parts cut out of files what defines a command or says which tests run; what is not here
+// counts as a whole.
+var parts = map[string]func([]byte) []byte{"package.json": scripts, "pyproject.toml": options, "setup.cfg": options}
 
 // kinds is the table. Every row that fits at the nearest level is run.
 var kinds = []kind{
@@ -55,21 +55,19 @@ var kinds = []kind{
 var inShell = []string{"npm", "make", "just"}
 
 // leading are the files that the tool of a row reads before others or beside its own, in the
-// directory of the command and above it: one that comes with the work leads the tests.
+// directory of the command and above it: one that comes with the work leads the tests. Those
+// that are for tests alone are known to worktree, wherever they are.
 var leading = map[string][]string{
-	"go":      {"go.work"},
-	"cargo":   {".cargo/config.toml", ".cargo/config"},
-	"npm":     {".npmrc", "jest.config.js", "jest.config.ts", "jest.config.mjs", "jest.config.cjs", "jest.config.json", "vitest.config.js", "vitest.config.ts", "vitest.config.mjs", "vitest.config.mts", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml"},
-	"pytest":  {"pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "conftest.py", "tests/conftest.py", "test/conftest.py"},
-	"make":    {"GNUmakefile", "makefile", "Makefile"},
-	"just":    {"justfile", "Justfile", ".justfile"},
-	"maven":   {".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"},
-	"gradle":  {"settings.gradle", "settings.gradle.kts", "gradle.properties", "build.gradle"},
-	"rspec":   {".rspec"},
-	"phpunit": {"phpunit.xml"},
-	"deno":    {"deno.json"},
-	"dotnet":  {"Directory.Build.props", "Directory.Build.targets", ".runsettings"},
-	"dart":    {"dart_test.yaml"},
+	"go":     {"go.work"},
+	"cargo":  {".cargo/config.toml", ".cargo/config"},
+	"npm":    {".npmrc"},
+	"pytest": {"pyproject.toml", "setup.cfg"},
+	"make":   {"GNUmakefile", "makefile", "Makefile"},
+	"just":   {"justfile", "Justfile", ".justfile"},
+	"maven":  {".mvn/maven.config", ".mvn/jvm.config", ".mvn/extensions.xml"},
+	"gradle": {"settings.gradle", "settings.gradle.kts", "gradle.properties", "build.gradle"},
+	"deno":   {"deno.json"},
+	"dotnet": {"Directory.Build.props", "Directory.Build.targets"},
 }
 
 // marked is a row whose file alone shows the command, and whose runner counts.
@@ -109,23 +107,47 @@ func script(l level) (found, bool) {
 	return found{
 		from: "package.json", tries: [][]string{command}, counts: counts(text), needs: []string{"node"},
 		text:  strings.Join([]string{pkg.Scripts["pretest"], text, pkg.Scripts["posttest"]}, "\n"),
-		files: []string{".npmrc"}, pick: scripts,
+		files: []string{".npmrc"},
 	}, true
 }
 
-// scripts is the part of a package.json that says what its commands do.
+// scripts is the part of a package.json that says what its commands do, and which tests its
+// test runner runs.
 func scripts(text []byte) []byte {
-	var pkg struct {
-		Scripts map[string]string `json:"scripts"`
-	}
+	var pkg map[string]json.RawMessage
 	if json.Unmarshal(text, &pkg) != nil {
 		return text
 	}
-	b, err := json.Marshal(pkg.Scripts)
-	if err != nil {
+	var b bytes.Buffer
+	for _, key := range []string{"scripts", "jest", "mocha", "ava"} {
+		if pkg[key] != nil {
+			b.WriteString(key)
+			_ = json.Compact(&b, pkg[key]) // what was read is sound
+		}
+	}
+	return b.Bytes()
+}
+
+var section = pattern.Lazy(`^\[+\s*([\w.:-]+)\s*\]`)
+
+// options are the parts of a pyproject.toml or setup.cfg that may have settings of pytest:
+// all but the sections that are known to have others.
+func options(text []byte) []byte {
+	if bytes.Contains(text, []byte(`"""`)) || bytes.Contains(text, []byte("'''")) { // a line of a text may look like a section
 		return text
 	}
-	return b
+	var b bytes.Buffer
+	other := false
+	for line := range bytes.Lines(text) {
+		if name := section().FindSubmatch(line); name != nil {
+			other = !bytes.Contains(name[1], []byte("pytest")) && slices.ContainsFunc([]string{"tool.", "tool:", "project", "build-system", "dependency-groups", "metadata", "options"},
+				func(first string) bool { return bytes.HasPrefix(name[1], []byte(first)) })
+		}
+		if line = bytes.TrimSpace(line); !other && len(line) > 0 && line[0] != '#' {
+			b.Write(append(line, '\n'))
+		}
+	}
+	return b.Bytes()
 }
 
 var (
@@ -156,7 +178,7 @@ func pytest(l level) (found, bool) {
 	}
 	return found{from: from, counts: true, tries: [][]string{
 		{".venv/bin/pytest"}, {"venv/bin/pytest"}, {"pytest"}, {"python3", "-m", "pytest"}, {"python", "-m", "pytest"},
-	}}, from != ""
+	}, files: []string{"pyproject.toml", "setup.cfg"}}, from != ""
 }
 
 var (

@@ -96,7 +96,7 @@ func look(c effect.TestCommand, dir, path string) effect.TestRun {
 		}
 	}
 	for _, f := range c.Files {
-		if l.sum(f.Path, pickOf(c, f.Path)) != f {
+		if l.sum(f.Path) != f {
 			t.Changed = append(t.Changed, f.Path)
 		}
 	}
@@ -112,14 +112,6 @@ func look(c effect.TestCommand, dir, path string) effect.TestRun {
 		}
 	}
 	return t
-}
-
-// pickOf is what counts in a file of a command.
-func pickOf(c effect.TestCommand, file string) picker {
-	if c.Kind == "npm" && file == c.From {
-		return scripts
-	}
-	return nil
 }
 
 // start runs a command and takes down how it ended.

@@ -384,7 +384,7 @@ func (r runPlace) tests(ctx context.Context) error {
 	if err != nil {
 		return infra("look for tests", err)
 	}
-	if list = slices.DeleteFunc(list, func(path string) bool { return !worktree.IsTest(path) }); len(list) > 0 {
+	if list = slices.DeleteFunc(list, func(path string) bool { return !worktree.IsTest(path) && !worktree.IsTestSettings(path) }); len(list) > 0 {
 		r.out.lines(append([]string{"Tests were written for it:"}, list...))
 	}
 	return nil
