@@ -22,6 +22,7 @@ type judgement struct {
 	Reasons  []string `json:"reasons"`
 	Warnings []string `json:"warnings,omitempty"`
 	Stuck    bool     `json:"stuck,omitempty"`
+	Idle     bool     `json:"unchanged,omitempty"` // nothing was changed where it had to be
 	Pushed   []string `json:"pushed,omitempty"`
 	Began    []began  `json:"checks_before,omitempty"` // for the rounds that follow
 	Limits   []string `json:"limits,omitempty"`        // why it is PARTIAL at best, whatever the criteria say
@@ -94,7 +95,8 @@ func callCriteriaStatus() Function {
 			{"pushed", TypeList, false, "Branches at remotes that agents pushed the work to, in this round or before it."},
 			{"checks_before", TypeList, false, "How the checks ended before the work, for the round that follows."},
 			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
-			{"stuck", TypeFlag, false, "Another round would be the same: it is HOLLOW, and so was the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
+			{"unchanged", TypeFlag, false, "Nothing was changed, where a change was expected."},
+			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"criteria": [{"id": "c1", "text": "429 over the limit", "check": "go test ./limit"}, {"id": "c2", "text": "documented", "files": ["docs/**"]}],
@@ -251,27 +253,33 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 // is a failure like others; with one it is hollow, and nothing else counts.
 func (j *judgement) unchanged(in *inputs) (hollow bool) {
 	noted := strings.Join(append([]string{""}, notes(in)...), "; ")
-	if f := workFailed(in); f != nil && f.class != belay.ClassHollow {
-		j.lower(NotAchieved)
-		j.because("nothing was changed: %s%s", f.text, noted)
-		return false
-	}
-	if word, honest := honestly(in.any("result")); honest {
-		j.because("nothing was changed, and the round says so itself: %s%s", word, noted)
-		j.lower(NotAchieved)
-		return false
-	}
-	if warned := warnings(in); len(warned) > 0 { // something was done, and cannot count
+	f := workFailed(in)
+	failed := f != nil && f.class != belay.ClassHollow
+	warned := warnings(in)
+	if !failed && len(warned) > 0 { // something was done, and cannot count
 		j.because("nothing that counts was changed: %s", warned[0])
 		j.lower(NotAchieved)
 		return false
 	}
-	j.lower(Hollow)
+	// What agents say, and why they fail, differs each time, so only this tells that the
+	// rounds lead nowhere.
+	j.Idle = len(warned) == 0
+	last := in.object("before")
 	before := ""
-	// What agents say differs each time, so only this tells that the rounds lead nowhere.
-	if j.Stuck = first(in.object("before"), "status") == string(Hollow); j.Stuck {
+	if j.Stuck = j.Idle && (passed(last["unchanged"]) || first(last, "status") == string(Hollow)); j.Stuck {
 		before = ", and nothing in the round before"
 	}
+	if failed {
+		j.lower(NotAchieved)
+		j.because("nothing was changed%s: %s%s", before, f.text, noted)
+		return false
+	}
+	if word, honest := honestly(in.any("result")); honest {
+		j.because("nothing was changed%s, and the round says so itself: %s%s", before, word, noted)
+		j.lower(NotAchieved)
+		return false
+	}
+	j.lower(Hollow)
 	j.because("nothing was changed, where a change was expected%s%s", before, noted)
 	return true
 }

@@ -137,6 +137,9 @@ func TestStuck(t *testing.T) {
 	}{
 		{"the first round", one + `"changed": ""}`, nil},
 		{"nothing, as before", one + `"changed": "", "before": {"status": "HOLLOW"}}`, true},
+		{"nothing, as before, by an agent that failed", one + `"changed": "", "failed": {"class": "auth", "text": "x"}, "before": {"status": "NOT_ACHIEVED", "unchanged": true}}`, true},
+		{"nothing, after an agent that failed", one + `"changed": "", "before": {"status": "NOT_ACHIEVED", "unchanged": true}}`, true},
+		{"nothing that counts", one + `"changed": "", "notes": "warning: x", "before": {"status": "HOLLOW", "unchanged": true}}`, nil},
 		{"nothing, after something", one + `"changed": "", "before": {"status": "PARTIAL"}}`, nil},
 		{"something that no work can prove", one + `"changed": "a.go", "before": {"status": "HOLLOW"}}`, true},
 		{"something, after nothing", `{"criteria": [{"text": "A", "check": "test -f a"}], "checks": {"c1": false}, "reflection": {"goal_status": "ACHIEVED"}, "changed": "a.go", "before": {"status": "HOLLOW"}}`, nil},
