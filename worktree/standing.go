@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/belay-run/belay"
 )
 
 // Standing is how a checkout stands, by name: its settings, hooks and other files
@@ -61,6 +64,28 @@ func Stands(ctx context.Context, dir string, skip ...string) (Standing, error) {
 		}
 	}
 	return s, nil
+}
+
+// Without is the standing without the branches of Belay that were made for a run and that
+// nobody has worked on: a driver that died made them, and did not say so.
+func (s Standing) Without(ctx context.Context, dir string, run belay.RunID) (Standing, error) {
+	marks, err := git{dir: dir}.owners(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the checkout: %w", err)
+	}
+	left := maps.Clone(s)
+	for branch, own := range marks {
+		if own.Run.Root() != run.Root() {
+			continue
+		}
+		for _, name := range own.branches(branch) {
+			ref := "refs/heads/" + name
+			if at, _ := isElsewhere(ref, s[ref]); isBelays(ref) && at == own.Start {
+				delete(left, ref)
+			}
+		}
+	}
+	return left, nil
 }
 
 // refs are the branches, tags and the like, each with its commit and the other

@@ -49,7 +49,7 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 		}
 	}
 	if q.Stand != "" {
-		v, err := h.stood(ctx, q.Stand)
+		v, err := h.stood(ctx, run, q.Stand)
 		if err != nil {
 			return effect.AnswerWorktree{}, err
 		}
@@ -87,11 +87,13 @@ type standing struct {
 }
 
 // stood looks how a checkout stands before anybody works beside it.
-func (h *Hand) stood(ctx context.Context, dir string) (belay.Value, error) {
+func (h *Hand) stood(ctx context.Context, run belay.RunID, dir string) (belay.Value, error) {
 	s := h.stands(ctx, dir)
 	if s.Error == "" {
 		var err error
-		if s.Needed, err = worktree.NeededIn(ctx, dir, h.Include); err != nil {
+		if s.Parts, err = s.Parts.Without(ctx, dir, run); err != nil {
+			s.Error = h.Clean(err.Error())
+		} else if s.Needed, err = worktree.NeededIn(ctx, dir, h.Include); err != nil {
 			s.Error = h.Clean(err.Error())
 		}
 	}
