@@ -64,8 +64,14 @@ func readReflection(v any, list []Criterion) reflection {
 	if typed {
 		take(typedStatus(first(o, "goal_status")))
 		r.summary = plain(first(o, "summary"))
-		r.judges(list, o["criteria"])
-		r.lacks(list, o["missing"])
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			switch strings.ToLower(name) {
+			case "criteria":
+				r.judges(list, o[name])
+			case "missing", "unmet":
+				r.lacks(list, o[name])
+			}
+		}
 		if !isText {
 			text = r.summary
 		}
@@ -82,7 +88,7 @@ func readReflection(v any, list []Criterion) reflection {
 			r.summary = plain(text)
 		}
 	}
-	if r.settle(seen, bad); isText && differs(text) {
+	if r.settle(seen, bad); isText && differs(text, "goal_status") {
 		r.status, r.why = "", "it has several answers that differ"
 	}
 	return r
@@ -231,7 +237,7 @@ func (r *reflection) without(list []Criterion, name, text string) {
 // isNothing tells whether a text says that nothing is missing.
 func isNothing(text string) bool {
 	word := strings.ToLower(strings.Trim(text, " .-–"))
-	return slices.Contains([]string{"", "none", "nothing", "n/a", "false", "null", "no", "[]", "{}"}, word)
+	return slices.Contains([]string{"", "none", "nothing", "n/a", "0", "false", "null", "no", "[]", "{}"}, word)
 }
 
 // yes reads whether a criterion is met. Only a plain yes is one.

@@ -134,7 +134,7 @@ func triage(in *inputs) any {
 func findingsIn(v any) ([]Finding, bool) {
 	v = unwrapped(v)
 	for range 2 { // the answer itself, or the result of who asked for it
-		if text, _ := v.(string); differs(text) {
+		if text, _ := v.(string); differs(text, "findings") {
 			return nil, false
 		}
 		if o, ok := objectIn(v, "findings"); ok {

@@ -36,8 +36,8 @@ func objectIn(v any, keys ...string) (map[string]any, bool) {
 }
 
 // differs tells whether a text has several answers that are not the same.
-func differs(text string) bool {
-	_, fit := output.Formed(text[:min(len(text), maxLook)])
+func differs(text string, keys ...string) bool {
+	_, fit := output.Formed(text[:min(len(text), maxLook)], keys...)
 	return fit == output.Differs
 }
 

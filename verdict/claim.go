@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
+	"github.com/belay-run/belay/internal/output"
 )
 
 // claim is an agent's run that ended by itself and without an error: what was
@@ -23,16 +23,7 @@ type claim struct {
 // claim is what the agent's run claims.
 func (c Case) claim() claim {
 	r := c.Main.Agent
-	return claim{expect: c.Expect, result: r.Result, evidence: r.Evidence, text: visible(r.Result.Excerpt), check: c.Check}
-}
-
-// visible is a text without space around it, "" of one with nothing that can be
-// seen: zero-width signs are no answer.
-func visible(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' }) {
-		return strings.TrimSpace(text)
-	}
-	return ""
+	return claim{expect: c.Expect, result: r.Result, evidence: r.Evidence, text: output.Visible(r.Result.Excerpt), check: c.Check}
 }
 
 // judge says whether what was expected is there. What the agent says and what

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,12 +44,13 @@ type Fit string
 const (
 	Fits    Fit = "fits"    // it has one answer, with all keys
 	Lacks   Fit = "lacks"   // it has no JSON, or none with all keys
-	Differs Fit = "differs" // it has several values that could be the answer and are not the same
+	Differs Fit = "differs" // it has several values that could be the answer and are not the same, or one that says a key twice
 )
 
 // Formed finds the one answer in a text that must be JSON with these keys. Where there are
 // several objects, or lists of them, the first is not the answer: the next one may take it
-// back. What is empty, or there twice, says nothing.
+// back. What is empty, or there twice, says nothing. An object that has a key twice is two
+// answers, too.
 func Formed(text string, keys ...string) (json.RawMessage, Fit) {
 	raw, ok := Extract(text)
 	if !ok {
@@ -62,6 +65,9 @@ func Formed(text string, keys ...string) (json.RawMessage, Fit) {
 			raw = all[0]
 		}
 	}
+	if repeats(raw, keys) {
+		return nil, Differs
+	}
 	var o map[string]json.RawMessage
 	if json.Unmarshal(raw, &o) != nil && len(keys) > 0 { // a list, or a value
 		return raw, Lacks
@@ -72,6 +78,67 @@ func Formed(text string, keys ...string) (json.RawMessage, Fit) {
 		}
 	}
 	return raw, Fits
+}
+
+// Blank tells whether an object has nothing in one of the keys: null, or a text in which
+// nothing can be seen.
+func Blank(raw json.RawMessage, keys ...string) bool {
+	var o map[string]any
+	if json.Unmarshal(raw, &o) != nil {
+		return false
+	}
+	return slices.ContainsFunc(keys, func(k string) bool {
+		v, there := o[k]
+		text, is := v.(string)
+		return there && (v == nil || is && Visible(text) == "")
+	})
+}
+
+// Visible is a text without space around it, "" of one with nothing that can be
+// seen: zero-width signs are no answer.
+func Visible(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' }) {
+		return strings.TrimSpace(text)
+	}
+	return ""
+}
+
+// repeats tells whether an object anywhere in JSON has a key twice. The keys of the form
+// are the same in large and small letters.
+func repeats(raw json.RawMessage, keys []string) bool {
+	type level struct {
+		names map[string]bool // nil = a list
+		value bool            // a key was read, and what it has comes next
+	}
+	var open []level
+	for d := json.NewDecoder(bytes.NewReader(raw)); ; {
+		t, err := d.Token()
+		if err != nil {
+			return false // all of it was read
+		}
+		if at := len(open) - 1; at >= 0 && open[at].names != nil {
+			name, is := t.(string)
+			if is && !open[at].value {
+				if form := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, name) }); at == 0 && form >= 0 {
+					name = keys[form]
+				}
+				if open[at].names[name] {
+					return true
+				}
+				open[at].names[name], open[at].value = true, true
+				continue
+			}
+			open[at].value = false
+		}
+		switch t {
+		case json.Delim('{'):
+			open = append(open, level{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+	}
 }
 
 // All are the objects and the lists of objects in a text that are not in each other, each

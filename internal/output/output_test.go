@@ -64,9 +64,23 @@ func TestFormed(t *testing.T) {
 		{`{"other": "yes"}`, `{"other":"yes"}`, Lacks},
 		{`[{"a": 1}]`, `[{"a":1}]`, Lacks},
 		{`words`, "", Lacks},
+		{`{"s": "yes", "s": "no"}`, "", Differs},
+		{`{"s": "yes", "S": "no"}`, "", Differs},
+		{`{"s": [{"a": "s", "A": {}, "b": ["a"]}, {"a": 1}], "n": 1, "N": 2}`, `{"s":[{"a":"s","A":{},"b":["a"]},{"a":1}],"n":1,"N":2}`, Fits},
+		{`{"s": [{"a": {}, "b": 1, "a": {}}]}`, "", Differs},
 	} {
 		if got, fit := Formed(c.text, "s"); fit != c.fit || string(got) != c.want {
 			t.Errorf("%q: got %q, which %s; want %q, which %s", c.text, got, fit, c.want, c.fit)
+		}
+	}
+}
+
+func TestBlank(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"s": " \u200b\n"}`: true, `{"s": null}`: true, `{"s": "x", "n": ""}`: false, `{"s": []}`: false, `{"s": 0}`: false, `{}`: false, `[]`: false,
+	} {
+		if got := Blank(json.RawMessage(text), "s"); got != want {
+			t.Errorf("%s: %v", text, got)
 		}
 	}
 }

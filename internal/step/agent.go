@@ -109,7 +109,7 @@ func (h Host) order(j effect.Job, who agent.Agent, dir string) supervise.Order {
 		Agent: who, Tools: a.Tools,
 		Dir: j.Dir, Home: filepath.Join(dir, "home"), Prompt: filepath.Join(dir, "prompt"),
 		Report: filepath.Join(dir, "report.json"), Notes: filepath.Join(dir, "notes"),
-		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Keys: j.Form(), Closes: a.Closes, Base: a.Base, Blind: a.Blind, Guard: a.Guard,
+		Session: a.Session, Resume: a.Resume, Cut: a.Cut, Expect: a.Expect, JSON: j.JSON, Keys: j.Form(), Filled: j.Keys, Closes: a.Closes, Base: a.Base, Blind: a.Blind, Guard: a.Guard,
 		Windows: h.Windows, Secrets: h.Secrets, Skip: h.Skip, Contain: h.Contain, Init: slices.Concat(h.Self, proc.NamespaceArgs(h.Kept.Dir, h.Kept.Socket)),
 	}
 	o.State, o.Tree, o.Tally = h.State, h.Tree, h.Tally

@@ -191,7 +191,11 @@ func (w *results) typed(raw []byte) (belay.Value, error) {
 // answer.
 func (w *results) json() (json.RawMessage, output.Fit) {
 	if w.job.Agent != nil && len(w.job.Form()) > 0 {
-		return output.Formed(string(w.text), w.job.Keys...)
+		raw, fit := output.Formed(string(w.text), w.job.Keys...)
+		if fit == output.Fits && output.Blank(raw, w.job.Keys...) {
+			fit = output.Lacks
+		}
+		return raw, fit
 	}
 	if found, ok := output.Extract(string(w.text)); ok {
 		return found, output.Fits

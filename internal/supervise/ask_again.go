@@ -85,12 +85,12 @@ func (a *attendant) lacksJSON(text string) string {
 	if len(a.order.Keys) == 0 {
 		return ""
 	}
-	switch _, fit := output.Formed(text, a.order.Keys...); fit {
-	case output.Lacks:
+	raw, fit := output.Formed(text, a.order.Keys...)
+	switch {
+	case fit == output.Lacks, fit == output.Fits && output.Blank(raw, a.order.Filled...):
 		return "has no JSON with " + strings.Join(a.order.Keys, ", ") + " in it"
-	case output.Differs:
+	case fit == output.Differs:
 		return "has several JSON values in it that differ"
-	case output.Fits:
 	}
 	return ""
 }

@@ -51,6 +51,7 @@ type Order struct {
 	Expect  belay.Expect     `json:"expect,omitempty"`
 	JSON    effect.JSONMode  `json:"json,omitempty"`   // what the answer must hold: it is asked for once more without it
 	Keys    []string         `json:"keys,omitempty"`   // that this JSON must have
+	Filled  []string         `json:"filled,omitempty"` // those of them that must have something in them
 	Closes  bool             `json:"closes,omitempty"` // the answer ends with a closing line, which is taken off
 	Skip    []string         `json:"skip,omitempty"`   // folders whose change is no evidence
 	Base    *belay.TreeState `json:"base,omitempty"`
