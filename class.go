@@ -36,6 +36,10 @@ const (
 // Neither waiting nor the agent cures that.
 const RuleSetup = "evidence.setup"
 
+// RuleNoAnswer marks an end without work of an agent that only had to answer: it claimed
+// nothing.
+const RuleNoAnswer = "evidence.answer"
+
 // RuleDeclared marks a failure whose kind its recipe names: nobody looked for it.
 const RuleDeclared = "declared"
 

@@ -78,7 +78,7 @@ func (s *State) tellFailed(i int) {
 	if def.Failed == "" || f == nil || s.ofStep() {
 		return
 	}
-	object := map[string]belay.Value{"kind": belay.Text(string(f.Kind)), "class": belay.Text(string(f.Class)), "text": belay.Text(f.Error())}
+	object := map[string]belay.Value{"kind": belay.Text(string(f.Kind)), "class": belay.Text(string(f.Class)), "rule": belay.Text(f.Rule), "text": belay.Text(f.Error())}
 	s.vars.set(def.Failed, gathered(object))
 	s.outputs[def.Failed] = true
 }

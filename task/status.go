@@ -63,7 +63,7 @@ func callCriteriaStatus() Function {
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
-			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
+			{"failed", TypeAny, false, "Why the step that does the work failed: an object with `class`, `rule` and `text`; nothing where it did not. Such a round is PARTIAL at best."},
 			{"work", TypeAny, false, "What the recipe gave that did the work; where its `work_ends` is no ACHIEVED, such a round is PARTIAL at best."},
 			{"instead", TypeAny, false, "What the recipe gave that did the work instead of that step."},
 			{"instead_failed", TypeAny, false, "Why that failed."},
@@ -254,7 +254,7 @@ func (j *judgement) oldTests(in *inputs, seen evidence) {
 func (j *judgement) unchanged(in *inputs) (hollow bool) {
 	noted := strings.Join(append([]string{""}, notes(in)...), "; ")
 	f := workFailed(in)
-	failed := f != nil && f.class != belay.ClassHollow
+	failed := f != nil && !f.claimed()
 	warned := warnings(in)
 	if !failed && len(warned) > 0 { // something was done, and cannot count
 		j.because("nothing that counts was changed: %s", warned[0])

@@ -12,6 +12,7 @@ import (
 // failure is why a step failed, as the key failed: of a step gives it.
 type failure struct {
 	class belay.Class
+	rule  string
 	text  string
 }
 
@@ -27,7 +28,7 @@ func readFailure(v any) *failure {
 	if nothing(o) {
 		return nil
 	}
-	f := &failure{class: belay.Class(first(o, "class")), text: line(first(o, "text"), maxLine)}
+	f := &failure{class: belay.Class(first(o, "class")), rule: first(o, "rule"), text: line(first(o, "text"), maxLine)}
 	if m := chain().FindStringSubmatch(f.text); m != nil && m[2] != "" { // of a sub-recipe in a sub-recipe
 		f.text = m[1] + " failed: " + m[2]
 	}
@@ -36,6 +37,10 @@ func readFailure(v any) *failure {
 	}
 	return f
 }
+
+// claimed tells whether an agent said that it did the work, and had not. One that gave no
+// answer says nothing.
+func (f *failure) claimed() bool { return f.class == belay.ClassHollow && f.rule != belay.RuleNoAnswer }
 
 // workFailed is why the work was not done in full; nil where it was, also by a
 // recipe that did it instead.

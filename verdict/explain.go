@@ -160,6 +160,9 @@ func (c Case) decidedAgent(found Finding, x Facts) (Finding, bool) {
 	}
 	if seen, ok := seenByUs()[found.Class]; ok {
 		found.Level, found.Rule, found.Move = seen.level, seen.rule, found.Class.Row().First
+		if found.Class == belay.ClassHollow && (c.Expect == belay.ExpectAnswer || c.Expect == "") {
+			found.Rule = belay.RuleNoAnswer
+		}
 		return found, true
 	}
 	found.Level, found.Rule = belay.LevelTyped, "agent."+string(found.Class)
