@@ -92,15 +92,13 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 	if c.Seq() == 0 {
 		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
-	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Last: stamp(c.Last()), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
-		WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err == nil {
-		err = h.Get(ctx, nil)
+	err := taken(ctx)(e.Client.UpdateWorkflow(ctx, e.update(c, what, facts)))
+	if none := (*serviceerror.NotFound)(nil); errors.As(err, &none) && what == updateSettle {
+		err = e.settleEnded(ctx, c, facts)
+	} else if errors.As(err, &none) {
+		return e.reopen(ctx, c, facts)
 	}
 	var app *temporal.ApplicationError
-	var none *serviceerror.NotFound
 	switch {
 	case err == nil:
 		return nil
@@ -108,31 +106,79 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 		return exit.New(exit.Held, "tell the run", err, "it went on meanwhile: look at it, and say it again")
 	case errors.As(err, &app) && app.Type() == errThere:
 		return exit.New(exit.Invalid, "move the run", err, "let it go on where it is, without --elsewhere")
-	case errors.As(err, &none):
-		return e.reopen(ctx, c, facts)
+	case errors.As(err, new(*exit.Error)):
+		return err
 	}
 	return unreachable("tell the run", err)
 }
 
+// update tells the workflow of a run something that was made of the records of the copy.
+func (e *Engine) update(c engine.Copy, what string, facts []flow.Fact) client.UpdateWorkflowOptions {
+	return client.UpdateWorkflowOptions{
+		WorkflowID: workflowID(c.ID()), UpdateName: what, Args: []any{Push{Seq: c.Seq(), Last: stamp(c.Last()), Facts: pack(facts), Elsewhere: e.Moves && what == updateDrive}},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	}
+}
+
+// taken waits until the workflow has taken an update.
+func taken(ctx context.Context) func(client.WorkflowUpdateHandle, error) error {
+	return func(h client.WorkflowUpdateHandle, err error) error {
+		if err != nil {
+			return err
+		}
+		return h.Get(ctx, nil)
+	}
+}
+
 // reopen begins a new workflow for a run that has ended.
 func (e *Engine) reopen(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
+	s, err := e.goesOn(ctx, c, facts)
+	if err != nil {
+		return err
+	}
+	s.Drives, s.First = s.Drives+1, pack(facts)
+	return e.start(ctx, c, s)
+}
+
+// settleEnded puts facts on record of a run that has ended: a new workflow takes them,
+// and it drives nothing.
+func (e *Engine) settleEnded(ctx context.Context, c engine.Copy, facts []flow.Fact) error {
+	s, err := e.goesOn(ctx, c, facts)
+	if err != nil {
+		return err
+	}
+	s.Rests = true
+	p, err := c.Parcel()
+	if err != nil {
+		return err
+	}
+	opts := e.workflow(p, s)
+	opts.WorkflowIDConflictPolicy = enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING // somebody else may settle something, too
+	return taken(ctx)(e.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
+		StartWorkflowOperation: e.Client.NewWithStartWorkflowOperation(opts, TreeWorkflow, p, s),
+		UpdateOptions:          e.update(c, updateSettle, facts),
+	}))
+}
+
+// goesOn is the start of a new workflow for a run that has ended.
+func (e *Engine) goesOn(ctx context.Context, c engine.Copy, facts []flow.Fact) (Start, error) {
 	seen := stamp(c.Last())
 	page, err := e.fetch(ctx, c) // what it goes on with are the records of the new workflow
 	if err != nil {
-		return err
+		return Start{}, err
 	}
 	if seen != stamp(c.Last()) && len(facts) > 0 {
-		return exit.New(exit.Held, "tell the run", errors.New("it went on meanwhile"), "look at it, and say it again")
+		return Start{}, exit.New(exit.Held, "tell the run", errors.New("it went on meanwhile"), "look at it, and say it again")
 	}
 	recs, err := c.Records()
 	if err != nil {
-		return err
+		return Start{}, err
 	}
 	var carry *Carry
 	if err := query(ctx, e.Client, c.ID(), &carry, queryCarry); err != nil {
-		return unreachable("look at the run", err)
+		return Start{}, unreachable("look at the run", err)
 	}
-	return e.start(ctx, c, Start{Run: c.ID(), Host: page.Host, Labels: e.labels(c), Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives + 1, First: pack(facts), Every: e.Every})
+	return Start{Run: c.ID(), Host: page.Host, Labels: e.labels(c), Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives, Every: e.Every}, nil
 }
 
 func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
@@ -146,21 +192,24 @@ func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 		}
 		s.Near = e.Near
 	}
+	opts := e.workflow(p, s)
+	opts.WorkflowIDConflictPolicy, opts.WorkflowExecutionErrorWhenAlreadyStarted = enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, true
+	if _, err = e.Client.ExecuteWorkflow(ctx, opts, TreeWorkflow, p, s); err != nil {
+		return unreachable("start the run", err)
+	}
+	return nil
+}
+
+// workflow is how the workflow of a run is started.
+func (e *Engine) workflow(p parcel, s Start) client.StartWorkflowOptions {
 	reuse := enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE // one that goes on
 	if len(s.Records) == 0 {
 		reuse = enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE
 	}
-	_, err = e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: workflowID(s.Run), TaskQueue: e.Queue,
-		WorkflowIDReusePolicy:    reuse,
-		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		WorkflowTaskTimeout: 30 * time.Second,
-		Memo:                map[string]any{"recipe": p.Started.Name, "dir": p.Started.Dir},
-	}, TreeWorkflow, p, s)
-	if err != nil {
-		return unreachable("start the run", err)
+	return client.StartWorkflowOptions{
+		ID: workflowID(s.Run), TaskQueue: e.Queue, WorkflowIDReusePolicy: reuse, WorkflowTaskTimeout: 30 * time.Second,
+		Memo: map[string]any{"recipe": p.Started.Name, "dir": p.Started.Dir},
 	}
-	return nil
 }
 
 // Fetch brings the records that the copy lacks.
@@ -289,13 +338,10 @@ func (e *Engine) mail(ctx context.Context, c engine.Copy) error {
 
 // ask asks something of a run. One that has ended since takes nothing in.
 func (e *Engine) ask(ctx context.Context, r event.Request) error {
-	h, err := e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+	err := taken(ctx)(e.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
 		WorkflowID: workflowID(r.Run.Root()), UpdateName: updateAsk, UpdateID: "ask " + r.ID, Args: []any{r},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
-	})
-	if err == nil {
-		err = h.Get(ctx, nil)
-	}
+	}))
 	var none *serviceerror.NotFound
 	if err == nil || errors.As(err, &none) {
 		return nil

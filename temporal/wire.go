@@ -55,6 +55,7 @@ type Start struct {
 	Drives  uint64         `json:"drives,omitempty"`  // how often a person let it go on
 	First   Facts          `json:"first,omitempty"`   // of the first turn
 	Goes    bool           `json:"goes,omitempty"`    // it went on from another history, and nobody asked for it
+	Rests   bool           `json:"rests,omitempty"`   // it takes what comes in, and nothing is driven until somebody lets it go on
 	Lost    time.Duration  `json:"lost,omitempty"`    // a host that says nothing for so long is given up; 0 = it is waited for
 	Carry   *Carry         `json:"carry,omitempty"`   // nil = its files are where they are
 	Stays   string         `json:"stays,omitempty"`   // why that is so

@@ -54,6 +54,7 @@ type drive struct {
 	inbox   []input
 	facts   []flow.Fact // taken out of the inbox, not yet in a turn
 	held    bool        // a host has the tree in this epoch
+	had     bool        // one had it in this history
 	wanted  []flow.Fact // facts of the next attach
 	goes    bool        // somebody wants it to go on
 	taking  bool        // an attach is under way
@@ -111,8 +112,9 @@ func (w *drive) begin() error {
 	for _, r := range w.recs {
 		w.epoch = max(w.epoch, r.Epoch)
 	}
-	w.wanted, w.goes = w.in.First.unpack(), true
-	w.in.Records, w.in.First = nil, nil
+	w.wanted, w.goes = w.in.First.unpack(), !w.in.Rests
+	w.asleep = w.in.Rests && !w.tree.Status().Terminal()
+	w.in.Records, w.in.First, w.in.Rests = nil, nil, false
 	return nil
 }
 
@@ -133,15 +135,16 @@ func (w *drive) loop(ctx workflow.Context) error {
 			return err
 		}
 	}
-	if err := w.place(ctx); err != nil {
-		return err
-	}
 	for {
 		if err := w.sort(ctx); err != nil {
 			return err
 		}
 		takes := w.goes || !w.held && !w.asleep && w.tree.Status() == belay.Running
 		switch {
+		case takes && w.in.Host == "":
+			if err := w.place(ctx); err != nil {
+				return err
+			}
 		case takes && len(w.facts) > 0: // what ended is on record first, so that it is not found as open too
 			facts := w.facts
 			w.facts = nil
@@ -162,7 +165,9 @@ func (w *drive) loop(ctx workflow.Context) error {
 			if !w.rests(ctx) {
 				continue
 			}
-			w.keep(ctx, KeepIn{End: true})
+			if w.had {
+				w.keep(ctx, KeepIn{End: true})
+			}
 			if len(w.inbox) == 0 {
 				return nil
 			}
@@ -331,7 +336,7 @@ func (w *drive) attach(ctx workflow.Context) error {
 	if err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
-	w.held = true
+	w.held, w.had = true, true
 	w.settled(got)
 	facts := []flow.Fact{{Run: w.in.Run, Event: w.attached(got)}}
 	w.carried(pushed{got.Snap, got.Behind})

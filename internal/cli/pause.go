@@ -86,7 +86,7 @@ func (a *app) pauseFree(ws *workshop, o *engine.Open, req event.Request, asJSON 
 		return err
 	}
 	for _, n := range story.New(nil).Add(recs...) {
-		if n.What == story.RequestRefused {
+		if n.What == story.RequestRefused && n.Request.ID == req.ID {
 			return a.refuse(req, n.Why, asJSON)
 		}
 	}
