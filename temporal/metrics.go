@@ -18,33 +18,49 @@ import (
 // Metrics are the counters of a worker: those of the SDK, and its own. They are
 // given in the text form that Prometheus reads.
 type Metrics struct {
-	tags string
+	tags map[string]string
 	all  *table
 }
 
-// table has the values by their names with tags.
+// table has the families of values by their names.
 type table struct {
-	mu     sync.Mutex
+	mu       sync.Mutex
+	families map[string]*family
+	ready    bool
+}
+
+// family has the values of one name: by what is behind the name, which is the end of a
+// sum or a count, and the tags.
+type family struct {
+	kind   string
 	values map[string]float64
-	kinds  map[string]string // of names without tags
-	ready  bool
+}
+
+// The kinds of families that Prometheus knows, of those that are needed here.
+const (
+	kindCounter = "counter"
+	kindGauge   = "gauge"
+	kindSummary = "summary"
+)
+
+// helps say what the worker's own families are.
+var helps = map[string]string{
+	"belay_slots":              "Attempts that the worker makes at the same time at most.",
+	"belay_attempts":           "Attempts that the worker makes now.",
+	"belay_account_asks_total": "How often the worker asked for the account of a service.",
 }
 
 // NewMetrics has nothing counted yet.
-func NewMetrics() *Metrics {
-	return &Metrics{all: &table{values: map[string]float64{}, kinds: map[string]string{}}}
-}
+func NewMetrics() *Metrics { return &Metrics{all: &table{families: map[string]*family{}}} }
 
-// WithTags are the same counters under tags.
+// WithTags are the same counters under tags, which win over those of the same name.
 func (m *Metrics) WithTags(tags map[string]string) client.MetricsHandler {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		parts = append(parts, fmt.Sprintf("%s=%q", k, tags[k]))
+	all := maps.Clone(m.tags)
+	if all == nil {
+		all = map[string]string{}
 	}
-	if m.tags != "" {
-		parts = append([]string{m.tags}, parts...)
-	}
-	return &Metrics{tags: strings.Join(parts, ","), all: m.all}
+	maps.Copy(all, tags)
+	return &Metrics{tags: all, all: m.all}
 }
 
 // Counter is a number that the SDK adds to.
@@ -65,39 +81,61 @@ type (
 	timer counter
 )
 
-func (c counter) Inc(n int64)    { c.m.add(c.name+"_total", "counter", float64(n)) }
+func (c counter) Inc(n int64)    { c.m.add(c.name+"_total", kindCounter, "", float64(n)) }
 func (g gauge) Update(v float64) { g.m.put(g.name, v) }
 func (t timer) Record(d time.Duration) {
-	t.m.add(t.name+"_seconds_sum", "counter", d.Seconds())
-	t.m.add(t.name+"_seconds_count", "counter", 1)
+	t.m.add(t.name+"_seconds", kindSummary, "_sum", d.Seconds())
+	t.m.add(t.name+"_seconds", kindSummary, "_count", 1)
 }
-func (m *Metrics) full(n string) string { return n + "{" + m.tags + "}" }
 
-func (m *Metrics) add(name, kind string, v float64) {
+// escaped is the value of a tag: these are all escapes that the form has.
+var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// labels are the tags as they are written, in order.
+func (m *Metrics) labels() string {
+	if len(m.tags) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(m.tags)) {
+		parts = append(parts, k+`="`+escaped.Replace(m.tags[k])+`"`)
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// of is the family of a name, made at its first use. The caller has mu.
+func (t *table) of(name, kind string) *family {
+	f := t.families[name]
+	if f == nil {
+		f = &family{kind: kind, values: map[string]float64{}}
+		t.families[name] = f
+	}
+	return f
+}
+
+func (m *Metrics) add(name, kind, end string, v float64) {
 	m.all.mu.Lock()
 	defer m.all.mu.Unlock()
-	m.all.kinds[name] = kind
-	m.all.values[m.full(name)] += v
+	m.all.of(name, kind).values[end+m.labels()] += v
 }
 
 func (m *Metrics) put(name string, v float64) {
 	m.all.mu.Lock()
 	defer m.all.mu.Unlock()
-	m.all.kinds[name] = "gauge"
-	m.all.values[m.full(name)] = v
+	m.all.of(name, kindGauge).values[m.labels()] = v
 }
 
 // count counts something of the worker itself; nil counts nothing.
 func (m *Metrics) count(name string, n int64) {
 	if m != nil {
-		m.add("belay_"+name, "gauge", float64(n))
+		m.add("belay_"+name, kindGauge, "", float64(n))
 	}
 }
 
 // more counts one of something of the worker itself, for ever; nil counts nothing.
 func (m *Metrics) more(name string) {
 	if m != nil {
-		m.add("belay_"+name+"_total", "counter", 1)
+		m.add("belay_"+name+"_total", kindCounter, "", 1)
 	}
 }
 
@@ -115,14 +153,15 @@ func (m *Metrics) text() string {
 	m.all.mu.Lock()
 	defer m.all.mu.Unlock()
 	var b strings.Builder
-	last := ""
-	for _, full := range slices.Sorted(maps.Keys(m.all.values)) {
-		name, _, _ := strings.Cut(full, "{")
-		if name != last {
-			fmt.Fprintf(&b, "# TYPE %s %s\n", name, m.all.kinds[name])
-			last = name
+	for _, name := range slices.Sorted(maps.Keys(m.all.families)) {
+		f := m.all.families[name]
+		if help := helps[name]; help != "" {
+			fmt.Fprintf(&b, "# HELP %s %s\n", name, help)
 		}
-		fmt.Fprintf(&b, "%s %g\n", strings.TrimSuffix(full, "{}"), m.all.values[full])
+		fmt.Fprintf(&b, "# TYPE %s %s\n", name, f.kind)
+		for _, behind := range slices.Sorted(maps.Keys(f.values)) {
+			fmt.Fprintf(&b, "%s%s %g\n", name, behind, f.values[behind])
+		}
 	}
 	return b.String()
 }

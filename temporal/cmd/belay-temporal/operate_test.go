@@ -1,10 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -157,17 +159,78 @@ func TestWorkerIsWatched(t *testing.T) {
 		t.Errorf("the requests of the SDK are %q", v)
 	}
 	_, text := get(t, w, "/metrics")
-	shape := regexp.MustCompile(`^(# TYPE \w+ (counter|gauge)|\w+(\{(\w+="[^"]*",?)*\})? -?[0-9.e+-]+)$`)
-	for line := range strings.Lines(text) {
-		if !shape.MatchString(strings.TrimSuffix(line, "\n")) {
-			t.Errorf("no line of metrics: %q", line)
-		}
+	if err := exposition(text); err != nil {
+		t.Errorf("what Prometheus would read: %v\n%s", err, text)
 	}
 	w.signal(syscall.SIGTERM)
 	w.leaves(30 * time.Second)
 	if code := health(t, w); code != 0 {
 		t.Errorf("a worker that has ended answers %d", code)
 	}
+}
+
+// The parts of the text form of Prometheus, version 0.0.4.
+var (
+	comment = regexp.MustCompile(`^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$`)
+	sample  = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$`)
+	label   = regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,|$)`)
+)
+
+// exposition reads a page as strictly as Prometheus does, and more: each label once in a
+// line, each series once, and the lines of a family together, below its only type.
+func exposition(page string) error {
+	seen, closed := map[string]bool{}, map[string]bool{}
+	var family, kind string
+	for line := range strings.Lines(page) {
+		line = strings.TrimSuffix(line, "\n")
+		if c := comment.FindStringSubmatch(line); c != nil {
+			if c[2] != family {
+				closed[family], family, kind = true, c[2], ""
+			}
+			switch {
+			case closed[family]:
+				return fmt.Errorf("%q: the family was there before", line)
+			case kind != "":
+				return fmt.Errorf("%q stands behind the type", line)
+			case c[1] == "TYPE" && c[3] != "counter" && c[3] != "gauge" && c[3] != "summary":
+				return fmt.Errorf("%q: no type that is used", line)
+			case c[1] == "TYPE":
+				kind = c[3]
+			}
+			continue
+		}
+		s := sample.FindStringSubmatch(line)
+		if s == nil {
+			return fmt.Errorf("%q is no line of the form", line)
+		}
+		if _, err := strconv.ParseFloat(s[3], 64); err != nil {
+			return fmt.Errorf("%q: %w", line, err)
+		}
+		ends := []string{""}
+		if kind == "summary" {
+			ends = []string{"_sum", "_count"}
+		}
+		if end, of := strings.CutPrefix(s[1], family); kind == "" || !of || !slices.Contains(ends, end) {
+			return fmt.Errorf("%q is not of the family %s, a %s", line, family, kind)
+		}
+		labels := map[string]string{}
+		for rest := s[2]; rest != ""; {
+			l := label.FindStringSubmatch(rest)
+			if l == nil {
+				return fmt.Errorf("%q: no label at %q", line, rest)
+			}
+			if _, twice := labels[l[1]]; twice {
+				return fmt.Errorf("%q: the label %s is there twice", line, l[1])
+			}
+			labels[l[1]], rest = l[2], rest[len(l[0]):]
+		}
+		series := fmt.Sprint(s[1], labels) // maps print in order
+		if seen[series] {
+			return fmt.Errorf("%q: the series is there twice", line)
+		}
+		seen[series] = true
+	}
+	return nil
 }
 
 // TestWorkerHasSlots: a worker makes no more attempts at the same time than it has
