@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/journal"
 )
 
@@ -30,40 +32,40 @@ type Other interface {
 	Worker(*pflag.FlagSet) func(ctx context.Context, env func(string) string, local *engine.Local, say func(string)) error
 }
 
-// localEngine is the engine of this machine.
-const localEngine = "local"
-
 // otherFlags adds what the other engine needs.
 func (a *app) otherFlags(root *cobra.Command) {
 	if a.program.Engine == nil {
 		return
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.engine, "engine", "", fmt.Sprintf("who drives runs: %s or %s (BELAY_ENGINE; default %s)", localEngine, a.program.Engine.Name(), localEngine))
+	flags.StringVar(&a.engine, "engine", "", fmt.Sprintf("who drives runs: %s or %s (BELAY_ENGINE; default %s)", config.EngineLocal, a.program.Engine.Name(), config.EngineLocal))
 	a.program.Engine.Flags(flags)
 	root.AddCommand(a.workerCommand())
 }
 
+// farEnviron adds the settings of the other engine to the environment: those of the file
+// that it has not, and the flags, which are over both.
+func (a *app) farEnviron(cfg *config.Config) {
+	a.environ = slices.Concat(a.environ, cfg.Far(a.env), a.program.Engine.Settings())
+}
+
 // elsewhere is the other engine, where it was chosen; nil = this machine drives.
-func (a *app) elsewhere(ctx context.Context) (engine.Elsewhere, error) {
-	if a.program.Engine == nil {
+func (a *app) elsewhere(ctx context.Context, cfg *config.Config) (engine.Elsewhere, error) {
+	name := cmp.Or(a.engine, cfg.Engine.Value)
+	switch {
+	case name == config.EngineLocal:
 		return nil, nil
-	}
-	name := a.engine
-	if name == "" {
-		name = a.env("BELAY_ENGINE")
-	}
-	switch name {
-	case "", localEngine:
-		return nil, nil
-	case a.program.Engine.Name():
-	default:
-		return nil, exit.New(exit.Usage, "", fmt.Errorf("--engine %q: must be %s or %s", name, localEngine, a.program.Engine.Name()), "")
+	case a.program.Engine == nil:
+		return nil, exit.New(exit.Invalid, "choose the engine", fmt.Errorf("%s: this program has the local engine only, not %s", cfg.Engine.Origin, name),
+			"type belay-"+name+" instead of belay, or set BELAY_ENGINE="+config.EngineLocal)
+	case name != a.program.Engine.Name():
+		return nil, exit.New(exit.Usage, "", fmt.Errorf("--engine %q: must be %s or %s", name, config.EngineLocal, a.program.Engine.Name()), "")
 	}
 	if a.far != nil {
 		return a.far, nil
 	}
-	a.environ = append(slices.Clone(a.environ), append(a.program.Engine.Settings(), "BELAY_ENGINE="+name)...)
+	a.farEnviron(cfg)
+	a.environ = append(a.environ, "BELAY_ENGINE="+name)
 	at, end, err := a.program.Engine.Open(ctx, a.env)
 	if err != nil {
 		return nil, err
@@ -75,11 +77,18 @@ func (a *app) elsewhere(ctx context.Context) (engine.Elsewhere, error) {
 // refresh brings the copies of runs up to date that another engine drives: the one
 // that is named, or all that may have gone on. One that a process here follows is.
 func (a *app) refresh(ctx context.Context, arg string) error {
-	far, err := a.elsewhere(ctx)
+	cfg, err := config.Load(a.environ)
+	if err != nil && a.program.Engine == nil { // to look no settings are needed
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	far, err := a.elsewhere(ctx, cfg)
 	if far == nil || err != nil {
 		return err
 	}
-	ws, err := a.open()
+	ws, err := a.openWith(cfg)
 	if err != nil {
 		return err
 	}
@@ -153,9 +162,13 @@ func (a *app) workerCommand() *cobra.Command {
 	var work func(context.Context, func(string) string, *engine.Local, func(string)) error
 	cmd := command("worker", "make the attempts of runs that are driven by "+a.program.Engine.Name(), 0, 0,
 		func(ctx context.Context, _ *cobra.Command, _ []string) (err error) {
-			a.environ = append(slices.Clone(a.environ), a.program.Engine.Settings()...)
-			a.engine = localEngine
-			ws, err := a.open()
+			cfg, err := config.Load(a.environ)
+			if err != nil {
+				return err
+			}
+			a.farEnviron(cfg)
+			a.engine = config.EngineLocal
+			ws, err := a.openWith(cfg)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/rehearse"
 )
 
@@ -39,6 +40,7 @@ func (a *app) rehearsal(ctx context.Context, folder string, again, asJSON bool) 
 	if err != nil {
 		return exit.New(exit.Invalid, "read the rehearsal", err, "")
 	}
+	a.engine = config.EngineLocal // whoever drives runs: it is played here
 	ws, err := a.open()
 	if err != nil {
 		return err

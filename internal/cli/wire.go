@@ -114,7 +114,7 @@ func (a *app) engineOn(st *journal.State, cfg *config.Config) (*engine.Local, er
 		return nil, err
 	}
 	a.agents = agents
-	far, err := a.elsewhere(a.ctx)
+	far, err := a.elsewhere(a.ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,9 @@ type Config struct {
 	Notify       Notify
 	Agents       Agents
 	Recovery     Recovery
+	Engine       Setting[string] // engine: who drives runs, local or temporal
+
+	far map[string]string // temporal.*, by their variables
 }
 
 // Setting is a value and where it came from.
@@ -77,6 +80,7 @@ func Defaults() *Config {
 			Own:         map[string]agent.Agent{},
 		},
 		Recovery: defaultRecovery(),
+		Engine:   Setting[string]{EngineLocal, OriginDefault},
 	}
 }
 
@@ -152,7 +156,7 @@ func (c *Config) environment(env map[string]string) error {
 	for _, k := range settings() {
 		name := variable(k.key)
 		text, ok := env[name]
-		if !ok || text == "" {
+		if !ok || text == "" || isFar(k.key) {
 			continue
 		}
 		words := []string{text}
@@ -167,6 +171,11 @@ func (c *Config) environment(env map[string]string) error {
 }
 
 func variable(key string) string {
+	for _, k := range farKeys() {
+		if k.key == key {
+			return k.variable
+		}
+	}
 	return "BELAY_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 

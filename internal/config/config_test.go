@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,7 @@ func TestLaterPlacesWin(t *testing.T) {
 		Include:     Setting[[]string]{worktree.DefaultInclude(), OriginDefault},
 		Secrets:     Setting[[]string]{[]string{"TOKEN", "KEY"}, Origin("file " + path + ":6")},
 		Tests:       Setting[string]{"make check", Origin("file " + path + ":14")},
+		Engine:      Setting[string]{EngineLocal, OriginDefault},
 		PlanReview:  Setting[string]{"several", OriginDefault}, ReviewRounds: Setting[int]{5, OriginDefault},
 		Issues: defaultIssues(),
 		Watch:  defaultWatch(),
@@ -160,5 +162,36 @@ func TestMissingFile(t *testing.T) {
 	}
 	if c, err := Load([]string{"HOME=" + dir}); err != nil || !reflect.DeepEqual(c, Defaults()) {
 		t.Errorf("only comments: %+v, %v", c, err)
+	}
+}
+
+// TestFarSettings: what the file says about the other engine becomes variables, and
+// what the environment says is over it.
+func TestFarSettings(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	text := "engine: temporal\ntemporal: {address: 'a:1', tls: true, runs_on: [gpu, mac], lost_after: 0, blobs: /b, task_queue: q}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load([]string{"BELAY_CONFIG=" + file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Engine.Value != EngineTemporal {
+		t.Errorf("the engine is %q", c.Engine.Value)
+	}
+	env := map[string]string{"BELAY_TEMPORAL_TASK_QUEUE": "mine"}
+	want := []string{"TEMPORAL_ADDRESS=a:1", "TEMPORAL_TLS=true", "BELAY_TEMPORAL_RUNS_ON=gpu,mac", "BELAY_TEMPORAL_LOST_AFTER=0", "BELAY_TEMPORAL_BLOBS=/b"}
+	if got := c.Far(func(name string) string { return env[name] }); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, bad := range []string{"engine: best", "temporal: {lost_after: soon}", "temporal: {tls: perhaps}", "temporal: {blobs: b}", "temporal: {adress: a}"} {
+		if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load([]string{"BELAY_CONFIG=" + file}); err == nil || !strings.Contains(err.Error(), file+":1") {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }

@@ -123,7 +123,7 @@ func topic(text string) (string, error) {
 func absolute(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !filepath.IsAbs(text) {
-		return "", errors.New("needs the absolute path of a file")
+		return "", errors.New("needs an absolute path")
 	}
 	return text, nil
 }

@@ -65,12 +65,25 @@ func TestPageHasEverySetting(t *testing.T) {
 
 		"build_stall_threshold_ms": "none",
 
-		"plan_review":          "`" + d.PlanReview.Value + "`",
-		"plan_review_rounds":   fmt.Sprint(d.ReviewRounds.Value),
-		"limits.max_replans":   fmt.Sprint(d.Recovery.MaxReplans.Value),
-		"recovery.policy":      "belay",
-		"recovery.max_retries": fmt.Sprint(d.Recovery.MaxRetries.Value),
-		"recovery.staff":       "all that are installed and logged in",
+		"plan_review":           "`" + d.PlanReview.Value + "`",
+		"plan_review_rounds":    fmt.Sprint(d.ReviewRounds.Value),
+		"limits.max_replans":    fmt.Sprint(d.Recovery.MaxReplans.Value),
+		"recovery.policy":       "belay",
+		"recovery.max_retries":  fmt.Sprint(d.Recovery.MaxRetries.Value),
+		"engine":                "`" + d.Engine.Value + "`",
+		"temporal.address":      "127.0.0.1:7233",
+		"temporal.namespace":    "default",
+		"temporal.tls":          "false",
+		"temporal.profile":      "the default profile",
+		"temporal.task_queue":   "belay",
+		"temporal.host":         "any worker; of a worker: the machine's name",
+		"temporal.runs_on":      "none",
+		"temporal.lost_after":   "3m",
+		"temporal.clone_from":   "origin, where that is enough",
+		"temporal.snapshots_to": "none",
+		"temporal.blobs":        "none",
+
+		"recovery.staff": "all that are installed and logged in",
 	}
 	for _, s := range settings() {
 		row := fmt.Sprintf("\n| `%s` | `%s` | %s | ", s.key, variable(s.key), defaults[s.key])
@@ -78,7 +91,7 @@ func TestPageHasEverySetting(t *testing.T) {
 			t.Errorf("the page has no row %q", row)
 		}
 	}
-	if rows := strings.Count(string(page), "` | `BELAY_"); rows != len(settings()) {
+	if rows := strings.Count(string(page), "` | `BELAY_") + strings.Count(string(page), "` | `TEMPORAL_"); rows != len(settings()) {
 		t.Errorf("%d rows for %d settings", rows, len(settings()))
 	}
 }

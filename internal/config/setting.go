@@ -33,7 +33,7 @@ func settings() []setting {
 		{"isolate.include", true, include},
 		{"plan_review", false, one(review, func(c *Config) *Setting[string] { return &c.PlanReview })},
 		{"plan_review_rounds", false, one(reviews, func(c *Config) *Setting[int] { return &c.ReviewRounds })},
-	}, issueSettings(), watchSettings(), notifySettings(), agentSettings(), recoverySettings())
+	}, issueSettings(), watchSettings(), notifySettings(), agentSettings(), recoverySettings(), engineSettings())
 }
 
 func keys() []string {

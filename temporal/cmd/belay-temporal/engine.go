@@ -20,8 +20,9 @@ import (
 )
 
 // other is the engine on Temporal, for the command line. How the server is reached
-// is said by flags, else by the variables and the file that all programs of Temporal
-// read (TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS…, temporal.toml).
+// is said by flags, else by the variables that all programs of Temporal read
+// (TEMPORAL_ADDRESS, TEMPORAL_API_KEY, TEMPORAL_TLS…), else by the settings of this
+// machine's user, else by the file that those programs read (temporal.toml).
 type other struct {
 	version string
 
@@ -86,9 +87,23 @@ func (o *other) Settings() []string {
 	return env
 }
 
+// variables are those of the process, and over them those that were made of settings.
+type variables struct{ env func(string) string }
+
+// Environ is that of the process: what begins as the program's own is looked up by name.
+func (variables) Environ() []string { return os.Environ() }
+
+// LookupEnv is one of them.
+func (v variables) LookupEnv(name string) (string, bool) {
+	if text := v.env(name); text != "" {
+		return text, true
+	}
+	return os.LookupEnv(name)
+}
+
 // dial reaches the server.
 func (o *other) dial(ctx context.Context, env func(string) string, metrics client.MetricsHandler) (client.Client, error) {
-	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: o.profile})
+	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{ConfigFileProfile: cmp.Or(o.profile, env("TEMPORAL_PROFILE")), EnvLookup: variables{env}})
 	if err != nil {
 		return nil, exit.New(exit.Invalid, "read the settings of Temporal", err, "see docs/howto/run-on-temporal.md")
 	}
