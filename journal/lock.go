@@ -21,9 +21,23 @@ import (
 type lock struct{ file *os.File }
 
 func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, fileMode)
+	f, by, err := claim("lock run", path)
+	if by != nil {
+		return nil, exit.New(exit.Busy, "lock run", &Busy{Run: run, Holder: *by},
+			fmt.Sprintf("follow it with belay logs %s, or end it with belay stop %s", run, run))
+	}
 	if err != nil {
-		return nil, unwritten("lock run", path, err)
+		return nil, err
+	}
+	writeHolder(f, self)
+	return &lock{file: f}, nil
+}
+
+// claim locks a file; by is who has it, when another process does.
+func claim(op, path string) (f *os.File, by *proc.Identity, err error) {
+	f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return nil, nil, unwritten(op, path, err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	for until := time.Now().Add(heirLeaves); errors.Is(err, unix.EWOULDBLOCK) && inherited(f) && time.Now().Before(until); {
@@ -34,18 +48,16 @@ func takeLock(run belay.RunID, path string, self proc.Identity) (*lock, error) {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		holder := readHolder(f)
 		f.Close() // opened to be locked, and it was not
-		return nil, exit.New(exit.Busy, "lock run", &Busy{Run: run, Holder: holder},
-			fmt.Sprintf("follow it with belay logs %s, or end it with belay stop %s", run, run))
+		return nil, &holder, nil
 	case err != nil:
 		f.Close() // opened to be locked, and it was not
-		return nil, unwritten("lock run", path, err)
+		return nil, nil, unwritten(op, path, err)
 	}
 	if !named(f, path) {
 		f.Close() // its folder was removed meanwhile
-		return nil, unwritten("lock run", path, errors.New("it was removed just now"))
+		return nil, nil, unwritten(op, path, errors.New("it was removed just now"))
 	}
-	writeHolder(f, self)
-	return &lock{file: f}, nil
+	return f, nil, nil
 }
 
 // heirLeaves is how long a lock is waited for whose holder is dead.

@@ -21,6 +21,8 @@ type Worker struct {
 	Host    string // its name: it must be its own, and stay the same
 	Engine  *engine.Local
 	Version string
+	State   string        // what its state directory is known by; "" = nobody looks for another worker with this name
+	Machine string        // where it is, for people
 	Slots   int           // attempts at the same time
 	Drain   time.Duration // how long attempts may go on at the end; after that their keepers have them alone
 	Labels  []string      // what it is good for, for runs that say runs_on
@@ -46,6 +48,9 @@ func placeQueue(queue string, labels []string) string {
 
 // Run works until ctx is done.
 func (w Worker) Run(ctx context.Context, ready func()) error {
+	if err := w.single(ctx); err != nil {
+		return err
+	}
 	h := &Host{Name: w.Host, Engine: w.Engine, Client: w.Client, Labels: w.Labels, Metrics: w.Metrics}
 	h.Accounts = &Accounts{
 		Client: w.Client, Queue: w.Queue, Host: w.Host, Own: w.Engine.State.Ledger(), Warn: w.Warn,
@@ -114,7 +119,7 @@ func (w Worker) workers(h *Host) []worker.Worker {
 	flows.RegisterWorkflowWithOptions(Workflows{}.Account, workflow.RegisterOptions{Name: AccountWorkflow})
 	flows.RegisterWorkflowWithOptions(Workflows{}.Files, workflow.RegisterOptions{Name: FilesWorkflow})
 	control := worker.New(w.Client, controlQueue(w.Host), worker.Options{
-		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second,
+		DisableWorkflowWorker: true, MaxConcurrentActivityExecutionSize: controlSlots, WorkerStopTimeout: time.Second, Identity: w.identity(),
 	})
 	for name, f := range map[string]any{"Attach": h.Attach, "Kill": h.Kill, "Ask": h.Ask, "Keep": h.Keep, "Files": h.Files, "Account": h.Account, "Here": h.Here, "Place": h.Place} {
 		control.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})

@@ -177,6 +177,11 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 	listen := f.String("listen", "", "address for /healthz and /metrics, as 127.0.0.1:9464 (default: none)")
 	labels := f.StringSlice("labels", nil, "what this machine is good for: runs that want a label are placed on a worker that has it")
 	return func(ctx context.Context, env func(string) string, local *engine.Local, say func(string)) error {
+		alone, err := local.State.LockWorker()
+		if err != nil {
+			return err
+		}
+		defer alone.Release()
 		m := temporal.NewMetrics()
 		c, err := o.dial(ctx, env, m)
 		if err != nil {
@@ -185,7 +190,7 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 		defer c.Close()
 		w := temporal.Worker{
 			Client: c, Queue: cmp.Or(o.queue, env(envQueue), defaultQueue), Host: cmp.Or(o.host, env(envHost), machine()),
-			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels,
+			Engine: local, Version: o.version, Slots: *slots, Drain: *drain, Metrics: m, Labels: *labels, State: alone.ID, Machine: machine(),
 			Warn: func(text string) { fmt.Fprintln(os.Stderr, "belay: "+text) },
 		}
 		if *listen != "" {
@@ -197,10 +202,14 @@ func (o *other) Worker(f *pflag.FlagSet) func(context.Context, func(string) stri
 			say("health and metrics: http://" + at + "/healthz and /metrics")
 		}
 		err = w.Run(ctx, func() { say(fmt.Sprintf("worker %s is ready: queue %s, state %s", w.Host, w.Queue, local.State.Dir())) })
-		if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		var said *exit.Error
+		switch {
+		case err == nil, errors.Is(err, context.Canceled), ctx.Err() != nil:
+			return nil
+		case !errors.As(err, &said):
 			return exit.New(exit.Infra, "work", err, "")
 		}
-		return nil
+		return err
 	}
 }
 
