@@ -157,24 +157,26 @@ const (
 	ClosedUnclear  ClosingWord = "UNCLEAR"     // lines of the answer contradict each other: as if there were none
 )
 
-// ReadClosing reads one line: ACHIEVED alone, or another word of the list with
-// " -- " and a text after it.
-func ReadClosing(line string) (Closing, bool) {
+// Read takes one line: ACHIEVED alone, or another word of the list with " -- " and a text
+// after it. It is false for any other, and nothing is read of that.
+func (c *Closing) Read(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	if line == string(ClosedAchieved) {
-		return Closing{Word: ClosedAchieved}, true
+		*c = Closing{Word: ClosedAchieved}
+		return true
 	}
 	word, text, ok := strings.Cut(line, " -- ")
 	text = strings.TrimSpace(text)
 	if !ok || text == "" {
-		return Closing{}, false
+		return false
 	}
 	switch w := ClosingWord(word); w {
 	case ClosedPartial, ClosedNot, ClosedNothing, ClosedInput, ClosedHollow:
-		return Closing{Word: w, Text: text}, true
+		*c = Closing{Word: w, Text: text}
+		return true
 	case ClosedAchieved, ClosedUnclear:
 	}
-	return Closing{}, false
+	return false
 }
 
 // Evidence is what Belay saw for itself before and after an agent.

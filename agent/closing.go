@@ -27,12 +27,12 @@ const maxClosing = 1000
 func Close(answer string) (rest string, c *belay.Closing) {
 	body := strings.TrimRight(answer, " \t\r\n")
 	start := strings.LastIndexByte(body, '\n') + 1
-	last, ok := belay.ReadClosing(body[start:])
-	if !ok {
+	var last, other belay.Closing
+	if !last.Read(body[start:]) {
 		return answer, nil
 	}
 	for line := range strings.Lines(body[:start]) {
-		if other, ok := belay.ReadClosing(strings.TrimRight(line, "\r\n")); ok && other.Word != last.Word {
+		if other.Read(strings.TrimRight(line, "\r\n")) && other.Word != last.Word {
 			return answer, &belay.Closing{Word: belay.ClosedUnclear, Text: string(other.Word) + " and " + string(last.Word)}
 		}
 	}

@@ -119,11 +119,12 @@ func (r *reflection) settle(seen map[Status]bool, bad bool) {
 func closings(text string, take func(Status, bool), seen map[Status]bool) {
 	body := strings.TrimRight(text, " \t\r\n")
 	start := strings.LastIndexByte(body, '\n') + 1
-	if c, ok := belay.ReadClosing(body[start:]); ok {
+	var c belay.Closing
+	if c.Read(body[start:]) {
 		take(closed(c.Word))
 	}
 	for l := range strings.Lines(body[:start]) {
-		if c, ok := belay.ReadClosing(strings.TrimRight(l, "\r\n")); ok {
+		if c.Read(strings.TrimRight(l, "\r\n")) {
 			if s, ok := closed(c.Word); ok && len(seen) > 0 {
 				take(s, true)
 			}

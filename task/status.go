@@ -326,6 +326,7 @@ func (j *judgement) closing(r reflection, unproven int) string {
 // nothing, was reached.
 func honestly(result any) (belay.ClosingWord, bool) {
 	text := strings.TrimRight(textOf(result), " \t\r\n")
-	c, ok := belay.ReadClosing(text[strings.LastIndexByte(text, '\n')+1:])
+	var c belay.Closing
+	ok := c.Read(text[strings.LastIndexByte(text, '\n')+1:])
 	return c.Word, ok && (c.Word == belay.ClosedPartial || c.Word == belay.ClosedNot)
 }

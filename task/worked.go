@@ -158,7 +158,8 @@ func unfinished(in *inputs) []string {
 	var list []string
 	for _, x := range results(in) {
 		o, _ := unwrapped(x).(map[string]any)
-		c, ok := belay.ReadClosing(strings.TrimSpace(first(o, "work_ends")))
+		var c belay.Closing
+		ok := c.Read(strings.TrimSpace(first(o, "work_ends")))
 		if text := line(c.Text, maxLine); ok && c.Word != belay.ClosedAchieved && !slices.Contains(list, text) {
 			list = append(list, text)
 		}
