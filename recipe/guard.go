@@ -55,8 +55,12 @@ func badGlob(glob string) string {
 // builders read a file that says what they do, when no other is named.
 var builders = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
-	"just": {"justfile", "Justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
+	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"},
 }
+
+// packagers run what their file says, too, but who mends a test may have to name a package
+// there.
+var packagers = []string{"npm", "yarn", "pnpm", "bun"}
 
 // wrappers run the command that follows their options.
 var wrappers = []string{"env", "timeout", "nice", "nohup", "exec", "time", "setsid", "stdbuf"}
@@ -67,11 +71,17 @@ var wrappers = []string{"env", "timeout", "nice", "nohup", "exec", "time", "sets
 // among them.
 func (s *Script) RunsFiles() []string { return s.filesOf(runs, nil) }
 
-// JudgingFiles are those of them whose exit status decides: of one whose output goes to
-// another command, or becomes a word of one, that command is the judge.
+// JudgingFiles are those of them whose exit status decides, and those in which builders find
+// what they do: of a command whose output goes to another one, or becomes a word of one, that
+// other command is the judge.
 func (s *Script) JudgingFiles() []string {
 	read := map[syntax.Node]bool{}
-	return s.filesOf(runs, func(n syntax.Node) bool {
+	return s.filesOf(func(name string, rest []*syntax.Word) []string {
+		if slices.Contains(packagers, path.Base(name)) {
+			return []string{"package.json"}
+		}
+		return slices.Concat(runs(name, rest), builders[path.Base(name)])
+	}, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryCmd:
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {

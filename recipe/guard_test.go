@@ -54,6 +54,9 @@ func TestJudgingFiles(t *testing.T) {
 		`test "$(bash greet.sh Ann)" = x`: "",
 		"diff <(./a.sh) b":                "",
 		"./a.sh | grep x; ./b.sh":         "b.sh",
+		"env CI=1 npm run -s check":       "package.json",
+		"make check":                      "Makefile makefile GNUmakefile",
+		"make help | grep -q check":       "",
 	} {
 		if got := strings.Join((&Script{Source: src}).JudgingFiles(), " "); got != want {
 			t.Errorf("%s: %q, want %q", src, got, want)

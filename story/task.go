@@ -68,6 +68,7 @@ type TaskCriterion struct {
 	Files   []string `json:"files,omitempty"`
 	Verdict string   `json:"verdict,omitempty"` // met, unmet or unproven; "" = nobody judged it
 	Why     string   `json:"why,omitempty"`
+	Note    string   `json:"note,omitempty"`    // it is met, and its check names files of the work
 	Exit    *int     `json:"exit,omitempty"`    // of its check; nil = it was not run
 	Printed string   `json:"printed,omitempty"` // the end of what its check printed
 }
@@ -409,7 +410,7 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 	for i := range t.Criteria {
 		c := &t.Criteria[i]
 		if at := slices.IndexFunc(j.Criteria, func(x TaskCriterion) bool { return x.ID == c.ID }); at >= 0 {
-			c.Verdict, c.Why = j.Criteria[at].Verdict, j.Criteria[at].Why
+			c.Verdict, c.Why, c.Note = j.Criteria[at].Verdict, j.Criteria[at].Why, j.Criteria[at].Note
 		}
 		r.checked(c, round)
 	}

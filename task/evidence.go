@@ -2,6 +2,7 @@ package task
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -17,8 +18,9 @@ type evidence struct {
 	began   []began             // how they ended before the work
 	given   bool                // a person gave the criteria
 	changed []string
-	old     []string // of these, test files that were there before the work
-	added   []string // and those that came with it
+	there   map[string]bool // those of the changed files that were there before the work
+	old     []string        // of these, test files that were there before the work
+	added   []string        // and those that came with it
 	tests   bool
 	cited   map[string]bool     // by the id of the criterion; "" = of none
 	written map[string]bool     // a citation does not hold because its file was changed during the run
@@ -76,14 +78,14 @@ func readEvidence(in *inputs, criteria []Criterion) evidence {
 	given, _ := unwrapped(in.any("given")).([]any)
 	e.given = len(given) > 0
 	e.changed = pathsOf(in.any("changed"))
-	there := map[string]bool{}
+	e.there = map[string]bool{}
 	for _, file := range pathsOf(in.any("changed_before")) {
-		if there[file] = true; testFile().MatchString(file) {
+		if e.there[file] = true; testFile().MatchString(file) {
 			e.old = append(e.old, file)
 		}
 	}
 	for _, file := range e.changed {
-		if !there[file] && testFile().MatchString(file) {
+		if !e.there[file] && testFile().MatchString(file) {
 			e.added = append(e.added, file)
 		}
 	}
@@ -243,6 +245,7 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		if len(e.old) > 0 {
 			v.Why += "; tests that were there before the work were changed: " + line(strings.Join(e.old, ", "), maxGoal)
 		}
+		v.Note = e.named(c)
 	case e.ran(c.ID) && !e.checks[c.ID]:
 		v.Why = against
 	case e.checks[c.ID] && !vouched && !spoke:
@@ -259,6 +262,29 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 		v.Why = against
 	}
 	return v
+}
+
+// named says which files of the work are words of a check that passed: what it comes to may
+// be up to them. Those that the criterion is about are left out.
+func (e *evidence) named(c Criterion) string {
+	if !e.checks[c.ID] {
+		return ""
+	}
+	var list []string
+	for _, word := range strings.FieldsFunc(c.Check, func(r rune) bool { return strings.ContainsRune(" \t\r\n;&|<>()[]{}\"'`$=,", r) }) {
+		file, how := path.Clean(word), "added"
+		if e.there[file] {
+			how = "changed"
+		}
+		text := file + ", which the work " + how
+		if slices.Contains(e.changed, file) && !matches(c.Files, file) && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "its check names " + line(strings.Join(list, "; "), maxGoal)
 }
 
 // ran tells whether the check of a criterion was run.

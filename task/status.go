@@ -36,6 +36,7 @@ type judged struct {
 	Text    string     `json:"text"`
 	Verdict metVerdict `json:"verdict"`
 	Why     string     `json:"why"`
+	Note    string     `json:"note,omitempty"` // it is met, and its check names files of the work
 }
 
 // metVerdict is the closed list of what becomes of a criterion.
@@ -54,7 +55,7 @@ func callCriteriaStatus() Function {
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary`, `criteria` (a list of objects with `id` and `met`, or an object by id) and `missing` (or `unmet`), or a text that ends in a status. A criterion that it denies in any of these is unmet; what it denies that is no criterion makes the round PARTIAL at best. One that nobody can read, or that has several answers that differ or a key twice, counts as NOT_ACHIEVED."},
-			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for scripts that are among the files of its criterion; or an object of such by id."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts and build files that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for those that are among the files of its criterion; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
@@ -85,7 +86,7 @@ func callCriteriaStatus() Function {
 			{"line", TypeText, true, "The status with what is missing, on one line."},
 			{"met", TypeNumber, true, "How many criteria are met."},
 			{"total", TypeNumber, true, "How many there are."},
-			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`."},
+			{"criteria", TypeList, true, "Objects with `id`, `text`, `verdict` (met, unmet or unproven) and `why`; with `note` where it is met by a check that names files that the work added or changed."},
 			{"missing", TypeList, true, "The ids of those that are not met."},
 			{"said", TypeText, true, "The status of the reflecting agent; empty where nobody can read it."},
 			{"readable", TypeFlag, true, "The reflection can be read; ask once more where it cannot."},

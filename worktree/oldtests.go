@@ -27,9 +27,9 @@ func (t Throwaway) As(ctx context.Context, tree string, look func()) error {
 	return err
 }
 
-// Changed are those of some files, by their paths from the folder of the copy, that a tree
-// has and that the commit of the copy changed or deleted.
-func (t Throwaway) Changed(ctx context.Context, tree string, files []string) ([]string, error) {
+// Changed are those of some files, by their paths from the folder of the copy, in which its
+// commit differs from a tree: which changes count is a filter as git diff has it.
+func (t Throwaway) Changed(ctx context.Context, tree, filter string, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (t Throwaway) Changed(ctx context.Context, tree string, files []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"diff", "--name-only", "--relative", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=MTD", tree, "HEAD", "--"}
+	args := []string{"diff", "--name-only", "--relative", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=" + filter, tree, "HEAD", "--"}
 	for _, name := range files {
 		args = append(args, ":(literal)"+name)
 	}
@@ -45,7 +45,8 @@ func (t Throwaway) Changed(ctx context.Context, tree string, files []string) ([]
 	return records(out), err
 }
 
-// PutBack gives the copy files as a tree has them, by their paths from its folder.
+// PutBack gives the copy files as a tree has them, by their paths from its folder: those
+// that the tree does not have are removed.
 func (t Throwaway) PutBack(ctx context.Context, tree string, files []string) error {
 	p, err := find(ctx, "", t.Dir)
 	if err != nil {

@@ -51,7 +51,7 @@ type Tried struct {
 	First  bool   `json:"first,omitempty"`  // it passes in a copy of what the work began with, too
 	Why    string `json:"why,omitempty"`    // it did not pass
 
-	Rewritten []string `json:"rewritten,omitempty"` // scripts that it runs and that the work changed: as they were before, it does not pass
+	Rewritten []string `json:"rewritten,omitempty"` // scripts and build files that it runs and that the work changed: as they were before, it does not pass
 	Said      string   `json:"said,omitempty"`
 
 	Counted bool     `json:"counted,omitempty"` // its output says how many tests ran
@@ -122,14 +122,22 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 	return err
 }
 
-// rewritten runs a shell text that passed with the scripts that it goes by as they were
-// before the work, where the work changed them.
+// rewritten runs a shell text that passed with the scripts and build files that it goes by as
+// they were before the work, where the work changed them.
 func rewritten(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, to Streams, r *Tried) error {
 	if t.Judged == "" {
 		return nil
 	}
-	scripts := (&recipe.Script{Source: t.Args[len(t.Args)-1]}).JudgingFiles()
-	list, err := tree.Changed(ctx, t.Judged, scripts)
+	script := &recipe.Script{Source: t.Args[len(t.Args)-1]}
+	list, err := tree.Changed(ctx, t.Judged, "MTD", script.JudgingFiles())
+	if err != nil {
+		return err
+	}
+	builds := script.BuildFiles() // a new one may come before one that was there
+	added, err := tree.Changed(ctx, t.Judged, "A", builds)
+	if slices.ContainsFunc(builds, func(name string) bool { return (level{tree.Dir}).has(name) && !slices.Contains(added, name) }) {
+		list = append(list, added...)
+	}
 	if err != nil || len(list) == 0 {
 		return err
 	}

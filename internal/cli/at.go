@@ -84,7 +84,7 @@ it is.`
 	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
 	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
 	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there")
-	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the scripts that it runs by their path as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")
+	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the scripts that it runs by their path, and the build files of its commands, as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")
 	f.StringVar(&before, "before", "", "the JSON of commands that ran before the work: --without is not for one that passed then, by its --id")
 	f.DurationVar(&t.Within, "timeout", 10*time.Minute, "how long it may take")
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")

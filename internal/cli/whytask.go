@@ -71,6 +71,9 @@ func (w *whyFacts) taskPart(p *page) {
 		c := &t.Criteria[i]
 		p.text(fmt.Sprintf("  %-8s  ", tui.CriterionWord(c)), c.ID+": "+c.Text)
 		if c.Met() {
+			if c.Note != "" {
+				p.text("            ", c.Note)
+			}
 			continue
 		}
 		p.text("            ", c.Why)

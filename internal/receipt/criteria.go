@@ -71,6 +71,7 @@ func criteriaIn(raw []byte) []Criterion {
 		Status   string          `json:"status"`
 		Evidence json.RawMessage `json:"evidence"`
 		Why      string          `json:"why"`
+		Note     string          `json:"note"`
 	}
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > maxTexts {
 		return nil
@@ -81,7 +82,11 @@ func criteriaIn(raw []byte) []Criterion {
 		if c.ID == "" && c.Text == "" || verdict != Met && verdict != Unmet && verdict != NoProof {
 			return nil
 		}
-		out = append(out, Criterion{ID: c.ID, Text: c.Text, Verdict: verdict, Evidence: cmp.Or(words(c.Evidence), c.Why)})
+		evidence := cmp.Or(words(c.Evidence), c.Why)
+		if c.Note != "" {
+			evidence += "; " + c.Note
+		}
+		out = append(out, Criterion{ID: c.ID, Text: c.Text, Verdict: verdict, Evidence: evidence})
 	}
 	return out
 }

@@ -79,6 +79,9 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// under is where what belongs to a criterion begins.
+const under = "              "
+
 // Criteria are lines about the criteria of a task that was judged: what became of
 // each, and why one is not met.
 func Criteria(t *story.Task) []string {
@@ -89,8 +92,11 @@ func Criteria(t *story.Task) []string {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("  %-8s  %s  %s", CriterionWord(c), readable.Clean(c.ID), readable.Clean(c.Text)))
-		if !c.Met() {
+		switch {
+		case !c.Met():
 			lines = append(lines, notMet(c)...)
+		case c.Note != "":
+			lines = append(lines, under+readable.Clean(c.Note))
 		}
 	}
 	return lines
@@ -109,7 +115,6 @@ func CriterionWord(c *story.TaskCriterion) string {
 
 // notMet says why a criterion is not met.
 func notMet(c *story.TaskCriterion) []string {
-	const under = "              "
 	if c.Exit == nil || *c.Exit == 0 {
 		return []string{under + readable.Clean(c.Why)}
 	}
