@@ -20,14 +20,16 @@ type Before struct {
 }
 
 // FoundIn looks at a directory before a run works in it. In no repository there is nothing
-// to see. The ref is the name for what is not committed.
+// to see. The ref is the name for what is not committed; "" = nobody keeps that.
 func FoundIn(ctx context.Context, t Tree, ref string) (Before, error) {
 	b := Before{dir: t.Dir}
 	if _, err := find(ctx, t.Git, t.Dir); err != nil {
 		return b, nil //nolint:nilerr // no repository, or one that git cannot read: there is nothing to say
 	}
-	if b.State = t.State(ctx); b.State.Error != "" {
-		return b, fmt.Errorf("look at what is not committed: %s", b.State.Error)
+	if ref != "" {
+		if b.State = t.State(ctx); b.State.Error != "" {
+			return b, fmt.Errorf("look at what is not committed: %s", b.State.Error)
+		}
 	}
 	if b.State.Dirty {
 		b.Ref = ref

@@ -21,12 +21,17 @@ import (
 func (r runPlace) before() string { return r.list("before") }
 
 // lookBefore writes down how a directory that is the user's stands before the first round,
-// and keeps what is not committed there until it is known that none of it was taken away.
-func (r runPlace) lookBefore(ctx context.Context, first bool) error {
+// and keeps what is not committed there until it is known that none of it was taken away. The
+// files that an operation changes are its work.
+func (r runPlace) lookBefore(ctx context.Context, first bool, kind string) error {
 	b, err := r.readBefore()
 	if errors.Is(err, os.ErrNotExist) && first {
 		tree := worktree.Tree{Dir: ".", Skip: []string{r.state}, Secret: r.secretIn()}
-		b, err = worktree.FoundIn(ctx, tree, worktree.SnapshotRef(r.run, "rounds", 1)+"-base")
+		ref := worktree.SnapshotRef(r.run, "rounds", 1) + "-base"
+		if kind == string(task.Operations) {
+			ref = ""
+		}
+		b, err = worktree.FoundIn(ctx, tree, ref)
 		if err == nil {
 			err = r.writeBefore(b)
 		}
@@ -61,7 +66,7 @@ func (r runPlace) readBefore() (worktree.Before, error) {
 // files of which such work is gone.
 func (r runPlace) sinceBefore(ctx context.Context, l *looked, kind string) (notes []string, err error) {
 	b, err := r.readBefore()
-	if errors.Is(err, os.ErrNotExist) { // an operation, or an earlier Belay began it
+	if errors.Is(err, os.ErrNotExist) { // an earlier Belay began it
 		return nil, nil
 	}
 	if err != nil {

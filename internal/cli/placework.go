@@ -91,10 +91,8 @@ func (r runPlace) begin(ctx context.Context, name, origin, first, kind, home str
 		if err := r.listIgnored(ctx, name); err != nil {
 			return infra("look at the files", err)
 		}
-		if kind != string(task.Operations) { // what an operation changes there is its work
-			if err := r.lookBefore(ctx, name == "round-1"); err != nil {
-				return infra("look at the files", err)
-			}
+		if err := r.lookBefore(ctx, name == "round-1", kind); err != nil {
+			return infra("look at the files", err)
 		}
 		if name != "round-1" && kind == development {
 			if err := keepListed(ctx, r.list(name)); err != nil {

@@ -69,11 +69,14 @@ func (k whySnapshot) left(p *page) {
 }
 
 // workOf is what the evidence of all agents says, the last one first in line.
-func workOf(s *runView, all []story.Placed) whyWork {
+func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
 	work := s.Work(s.id)
 	w := whyWork{Dir: work.Dir, Seen: work.Seen, Commits: []string{}, Snapshots: []whySnapshot{}, Worktrees: []story.Worktree{}, Replaced: replaced(s, all)}
 	for _, t := range work.Trees {
 		t.Gone = !there(t.Dir)
+		if t.Gone && t.Step == "" && asked != nil && asked.Branch == "" { // it was only made to make the plan in
+			continue
+		}
 		w.Worktrees = append(w.Worktrees, t)
 	}
 	for _, a := range work.Looks {
