@@ -69,6 +69,7 @@ type TaskCriterion struct {
 	Verdict string   `json:"verdict,omitempty"` // met, unmet or unproven; "" = nobody judged it
 	Why     string   `json:"why,omitempty"`
 	Note    string   `json:"note,omitempty"`    // it is met, and its check names files of the work
+	Trusted bool     `json:"trusted,omitempty"` // it is met because the reflecting agent says so
 	Exit    *int     `json:"exit,omitempty"`    // of its check; nil = it was not run
 	Printed string   `json:"printed,omitempty"` // the end of what its check printed
 }
@@ -410,7 +411,8 @@ func (r taskReader) judged(t *Task, round *flow.State) {
 	for i := range t.Criteria {
 		c := &t.Criteria[i]
 		if at := slices.IndexFunc(j.Criteria, func(x TaskCriterion) bool { return x.ID == c.ID }); at >= 0 {
-			c.Verdict, c.Why, c.Note = j.Criteria[at].Verdict, j.Criteria[at].Why, j.Criteria[at].Note
+			x := j.Criteria[at]
+			c.Verdict, c.Why, c.Note, c.Trusted = x.Verdict, x.Why, x.Note, x.Trusted
 		}
 		r.checked(c, round)
 	}

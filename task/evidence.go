@@ -251,7 +251,7 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 	case e.checks[c.ID] && !vouched && !spoke:
 		v.Verdict, v.Why = isUnproven, against
 	case vouched && r.status != "" && trust && len(e.wrong[c.ID]) == 0:
-		v.Verdict, v.Why = isMet, against+"; the reflecting agent says that it is met, and is trusted"
+		v.Verdict, v.Trusted, v.Why = isMet, true, against+"; the reflecting agent says that it is met, and is trusted"
 	case vouched && r.status != "":
 		v.Verdict, v.Why = isUnproven, against+"; only the reflecting agent says that it is met"
 	case spoke && r.note[c.ID] != "":

@@ -105,6 +105,8 @@ func Criteria(t *story.Task) []string {
 // CriterionWord is what became of a criterion.
 func CriterionWord(c *story.TaskCriterion) string {
 	switch {
+	case c.Met() && c.Trusted:
+		return "met (on trust)"
 	case c.Met():
 		return "met"
 	case c.Unproven():
