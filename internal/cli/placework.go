@@ -137,7 +137,21 @@ func (r runPlace) there(ctx context.Context, text, home string) error {
 			return nil
 		}
 	}
-	return exit.New(exit.Failed, "", fmt.Errorf("the repository of %s is not the one that this round began with: what was done there cannot be judged", from.Top), "")
+	return exit.New(exit.Failed, "", fmt.Errorf("%sthe repository of %s is not the one that this round began with: what was done there cannot be judged", r.goneFrom(ctx, from.Top), from.Top), "")
+}
+
+// goneFrom names the files that were in a directory of the user when the first round began,
+// and are not now: without the repository there is nothing to bring them back from.
+func (r runPlace) goneFrom(ctx context.Context, top string) string {
+	was, ok := r.firstLook()
+	if !ok {
+		return ""
+	}
+	now, err := worktree.ListFiles(ctx, top, r.state)
+	if gone := now.Gone(was); err == nil && len(gone) > 0 {
+		return "files are gone: " + named(gone) + "; "
+	}
+	return ""
 }
 
 // mended puts the .git of a worktree back that somebody replaced, and says so.
