@@ -92,7 +92,13 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 	if c.Seq() == 0 {
 		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
-	err := taken(ctx)(e.Client.UpdateWorkflow(ctx, e.update(c, what, facts)))
+	opts := e.update(c, what, facts)
+	wait := taken(ctx)
+	if what == updateDrive { // it may wait for a host, and who follows it sees what comes of it
+		opts.WaitForStage = client.WorkflowUpdateStageAccepted
+		wait = func(_ client.WorkflowUpdateHandle, err error) error { return err }
+	}
+	err := wait(e.Client.UpdateWorkflow(ctx, opts))
 	if none := (*serviceerror.NotFound)(nil); errors.As(err, &none) && what == updateSettle {
 		err = e.settleEnded(ctx, c, facts)
 	} else if errors.As(err, &none) {

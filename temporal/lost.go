@@ -167,21 +167,21 @@ func (w *drive) dir() string {
 	return w.parcel.Started.Dir
 }
 
-// elsewhere finds another host for a run whose host is lost.
-func (w *drive) elsewhere(ctx workflow.Context) error {
+// elsewhere finds another host for a run whose host is lost, or tells that it ended
+// without one.
+func (w *drive) elsewhere(ctx workflow.Context, first []flow.Fact) (ended bool, err error) {
 	if !w.move {
-		return nil
+		return false, nil
 	}
 	was := w.in.Host
-	w.in.Host = ""
-	if err := w.place(ctx); err != nil {
-		return err
+	if ended, err := w.place(ctx, first); err != nil || ended {
+		return ended, err
 	}
 	w.move = false
 	if w.in.Host != was {
 		w.lost = was
 	}
-	return nil
+	return false, nil
 }
 
 // cancels tells whether a person wants the end of the run: that needs a host, and any

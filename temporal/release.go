@@ -112,7 +112,11 @@ func (w *drive) keep(ctx workflow.Context, k KeepIn) {
 	if k.End {
 		k.Carry = w.in.Carry
 	}
-	f := workflow.ExecuteActivity(w.control(ctx, 20*time.Minute), "Keep", k)
+	ctx = w.control(ctx, 20*time.Minute)
+	if !w.had { // it may never come
+		ctx = workflow.WithScheduleToStartTimeout(ctx, nearWithin)
+	}
+	f := workflow.ExecuteActivity(ctx, "Keep", k)
 	if k.End || len(k.Cleared) > 0 {
 		_ = f.Get(ctx, nil) // tried until it is done
 	}

@@ -55,6 +55,7 @@ type drive struct {
 	facts   []flow.Fact // taken out of the inbox, not yet in a turn
 	held    bool        // a host has the tree in this epoch
 	had     bool        // one had it in this history
+	called  bool        // one was asked to take it
 	wanted  []flow.Fact // facts of the next attach
 	goes    bool        // somebody wants it to go on
 	taking  bool        // an attach is under way
@@ -142,8 +143,10 @@ func (w *drive) loop(ctx workflow.Context) error {
 		takes := w.goes || !w.held && !w.asleep && w.tree.Status() == belay.Running
 		switch {
 		case takes && w.in.Host == "":
-			if err := w.place(ctx); err != nil {
+			if ended, err := w.place(ctx, w.wanted); err != nil {
 				return err
+			} else if ended {
+				w.wanted, w.goes = nil, false
 			}
 		case takes && len(w.facts) > 0: // what ended is on record first, so that it is not found as open too
 			facts := w.facts
@@ -165,7 +168,7 @@ func (w *drive) loop(ctx workflow.Context) error {
 			if !w.rests(ctx) {
 				continue
 			}
-			if w.had {
+			if w.called {
 				w.keep(ctx, KeepIn{End: true})
 			}
 			if len(w.inbox) == 0 {
@@ -181,29 +184,32 @@ func (w *drive) loop(ctx workflow.Context) error {
 	}
 }
 
-// place finds a host for a tree that has none.
-func (w *drive) place(ctx workflow.Context) error {
-	if w.in.Host != "" {
-		return nil
-	}
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+// place finds a host for a tree, or tells that it ended without one. first are facts that
+// wait for the host.
+func (w *drive) place(ctx workflow.Context, first []flow.Fact) (ended bool, err error) {
+	acts, quit := workflow.WithCancel(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		TaskQueue: placeQueue(workflow.GetInfo(ctx).TaskQueueName, w.in.Labels), StartToCloseTimeout: time.Minute, // who took it may be cut off by now
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 1.5, MaximumInterval: 10 * time.Second},
-	})
+	}))
 	var got Placed
 	w.waits = w.wanting()
+	defer func() { w.waits = "" }()
 	in := PlaceIn{Root: w.in.Run, Dir: w.dir(), Labels: w.in.Labels}
 	if c := w.in.Carry; c != nil && c.Clone != "" {
 		in.Carry = c
 	}
 	if got.Host = w.near(ctx, in); got.Host == "" {
-		if err := workflow.ExecuteActivity(ctx, "Place", in).Get(ctx, &got); err != nil {
-			return fmt.Errorf("place the run: %w", err)
+		f := workflow.ExecuteActivity(acts, "Place", in)
+		if ended, err := w.unhosted(ctx, f, first); err != nil || ended {
+			quit()
+			return ended, err
+		}
+		if err := f.Get(ctx, &got); err != nil {
+			return false, fmt.Errorf("place the run: %w", err)
 		}
 	}
-	w.waits = ""
 	w.in.Host = got.Host
-	return nil
+	return false, nil
 }
 
 // near asks the worker of the client's own machine first, where others could clone what it
@@ -314,7 +320,7 @@ func (w *drive) attach(ctx workflow.Context) error {
 	defer func() { w.taking = false }()
 	w.epoch++
 	w.leave()
-	if err := w.elsewhere(ctx); err != nil {
+	if ended, err := w.elsewhere(ctx, first); err != nil || ended {
 		return err
 	}
 	w.needed = w.tree.Trees() // the host gives all others back
@@ -324,7 +330,14 @@ func (w *drive) attach(ctx workflow.Context) error {
 	if in.Carry != nil { // its files may have to be brought there
 		within = cloneWithin + carryWithin
 	}
-	err := workflow.ExecuteActivity(w.control(ctx, within), "Attach", in).Get(ctx, &got)
+	w.called = true
+	acts, quit := workflow.WithCancel(w.control(ctx, within))
+	f := workflow.ExecuteActivity(acts, "Attach", in)
+	if ended, err := w.unhosted(ctx, f, first); err != nil || ended {
+		quit()
+		return err
+	}
+	err := f.Get(ctx, &got)
 	if unpolled(err) {
 		w.wanted = append(first, w.wanted...)
 		return w.missed(ctx)
