@@ -132,7 +132,13 @@ func (a *app) refuse(req event.Request, why string, asJSON bool) error {
 func (a *app) unanswered(ctx context.Context, ws *workshop, req event.Request, asJSON bool) error {
 	l := lineOfRequest(req)
 	l.Reply, l.Reason = queued, "the driver does not answer (is it suspended?); the request waits in its mailbox"
-	if req.Ask == event.RequestCancel || req.Ask == event.RequestStop {
+	cure := "let the driver go on, or end it and type the same again"
+	away := a.far != nil && engine.IsElsewhere(ws.state.Folder(req.Run.Root()))
+	if away {
+		l.Reason = "no worker has taken the request; it is kept, and the client that follows the run hands it on when a worker comes"
+		cure = "start a worker that can have the run: " + a.name() + " worker"
+	}
+	if !away && (req.Ask == event.RequestCancel || req.Ask == event.RequestStop) {
 		n, err := halt(ctx, ws, req)
 		if err != nil {
 			a.complain(fmt.Errorf("end the processes of run %s: %w", req.Run.Root(), err))
@@ -144,8 +150,7 @@ func (a *app) unanswered(ctx context.Context, ws *workshop, req event.Request, a
 	if asJSON {
 		a.object(l)
 	}
-	return exit.New(exit.Busy, string(req.Ask)+" run "+string(req.Run), errors.New(l.Reason),
-		"let the driver go on, or end it and type the same again")
+	return exit.New(exit.Busy, string(req.Ask)+" run "+string(req.Run), errors.New(l.Reason), cure)
 }
 
 func halt(ctx context.Context, ws *workshop, req event.Request) (int, error) {
