@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -30,6 +32,8 @@ type Host struct {
 
 	Metrics  *Metrics  // nil = nobody counts
 	Accounts *Accounts // the services that its agents call
+
+	leaving atomic.Bool // its worker was told to end
 
 	mu     sync.Mutex
 	places map[belay.RunID]*place
@@ -65,6 +69,9 @@ func (h *Host) known(root belay.RunID) *place {
 
 // Place gives a tree a place on this host.
 func (h *Host) Place(ctx context.Context, in PlaceIn) (Placed, error) {
+	if h.leaving.Load() {
+		return Placed{}, h.cannot(errors.New("its worker was told to end"))
+	}
 	for _, label := range in.Labels {
 		if !slices.Contains(h.Labels, label) {
 			return Placed{}, h.cannot(fmt.Errorf("it has no label %s", label))
@@ -82,8 +89,13 @@ func (h *Host) cannot(why error) error {
 		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-// Attach takes a tree for a driver: all that is open is found again.
+// Attach takes a tree for a driver: all that is open is found again. A worker that leaves
+// it to the next one, which would find it once more.
 func (h *Host) Attach(ctx context.Context, in AttachIn) (Attached, error) {
+	if h.leaving.Load() {
+		return Attached{}, temporal.NewApplicationErrorWithOptions(fmt.Sprintf("worker %s was told to end", h.Name), "leaving",
+			temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign, NextRetryDelay: 2 * lastTurns})
+	}
 	p, err := h.place(ctx, in.Root)
 	if err != nil {
 		return Attached{}, err
@@ -241,9 +253,24 @@ func (h *Host) Back(ctx context.Context) error {
 		return err
 	}
 	for _, s := range sums {
+		if h.awaited(ctx, s.ID) {
+			continue
+		}
 		_ = h.Client.SignalWorkflow(ctx, workflowID(s.ID), "", signalBack, h.Name) // one that has ended needs none; else its attempts say it, later
 	}
 	return nil
+}
+
+// awaited tells whether the workflow of a tree waits for an attach already: it comes to this
+// host by itself, and to be told of the host would make the next one.
+func (h *Host) awaited(ctx context.Context, root belay.RunID) bool {
+	d, err := h.Client.DescribeWorkflowExecution(ctx, workflowID(root), "")
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(d.GetPendingActivities(), func(a *workflowpb.PendingActivityInfo) bool {
+		return a.GetActivityType().GetName() == "Attach"
+	})
 }
 
 // Leave lets all keepers go: they stay with what they hold.

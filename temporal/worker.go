@@ -65,6 +65,7 @@ func (w Worker) Run(ctx context.Context, ready func()) error {
 	var started []worker.Worker
 	defer func() {
 		w.Metrics.health(false)
+		h.leaving.Store(true)
 		for i, s := range started { // first what makes attempts: the others are needed until they have ended
 			if s.Stop(); i == 0 {
 				<-time.After(lastTurns)

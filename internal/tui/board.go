@@ -122,6 +122,8 @@ func request(r event.Request) []Line {
 	return []Line{{Word: string(r.Ask), Text: text}}
 }
 
+// found is a line for what became of an attempt that was open. Of one that never began
+// there is none: it begins now, and nothing of it was lost.
 func found(n *story.News) []Line {
 	if !n.Attempt.Known() {
 		return nil
@@ -133,7 +135,7 @@ func found(n *story.News) []Line {
 	case fault.Harvested:
 		text = "ended meanwhile, its exit was kept"
 	case fault.Unborn:
-		text = "it never began"
+		return nil
 	case fault.Lost:
 		text = "its keeper died with it, the outcome is not known"
 	}

@@ -84,7 +84,7 @@ func paint(word, text string) string {
 	case "held", "waits", "retry", "refused", "degraded", story.BackWord, "hook", "interrupt",
 		"resume", "fresh", "failover", "reassign", "repair", "decompose", "recover", "fallback":
 		code = "33"
-	case "not taken", "stopped", "unborn", "skipped", "started", "quiet", "note", pendingWord:
+	case "not taken", "stopped", "skipped", "started", "quiet", "note", pendingWord:
 		code = "2"
 	case "adopted", "harvested", "resumed":
 		code = "36"
