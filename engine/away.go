@@ -37,6 +37,12 @@ type Elsewhere interface {
 	Name() string
 }
 
+// Brought is what came of a look for the files of a run that is driven elsewhere.
+type Brought struct {
+	Bytes   int64 // of logs and big values, that are new here
+	Records bool  // there are records that the copy lacks
+}
+
 // Parcel is all that a run begins with, for a machine that has nothing of it.
 type Parcel struct {
 	Started event.RunStarted  `json:"started"`

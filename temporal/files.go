@@ -16,6 +16,7 @@ import (
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
+	"github.com/belay-run/belay/journal"
 )
 
 // FilesWorkflow brings the logs and big values of a run from its host to who looks
@@ -108,21 +109,28 @@ func readPart(root *os.Root, path string, at, most int64) (Part, error) {
 	return Part{Name: path, At: at, Data: b}, err
 }
 
-// Files brings logs and big values of a run into its copy. A host that does not
-// answer is no error: its records are there.
-func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
-	page, err := e.page(ctx, c.ID(), c.Seq())
+// Files brings logs and big values of a run into the folder of its copy, which has the
+// records up to a number. It takes no lock: what two processes bring is the same. Of a
+// host that is missed nothing comes, and its records are there.
+func (e *Engine) Files(ctx context.Context, id belay.RunID, f journal.Folder, seq int64) (got engine.Brought, err error) {
+	page, err := e.page(ctx, id, seq)
+	got.Records = page.Seq > seq
 	if err != nil || page.Missing || page.Host == "" { // then what it has cannot be had
-		return err
+		return got, err
 	}
+	got.Bytes, err = e.files(ctx, FilesIn{Root: id, Host: page.Host}, string(f))
+	return got, err
+}
+
+func (e *Engine) files(ctx context.Context, in FilesIn, folder string) (bytes int64, err error) {
 	for {
-		in := FilesIn{Root: c.ID(), Host: page.Host, Have: map[string]int64{}}
+		in.Have = map[string]int64{}
 		for _, dir := range shown() {
-			_ = filepath.WalkDir(filepath.Join(string(c.Folder()), dir), func(path string, d fs.DirEntry, err error) error { // an error means: bring it again
+			_ = filepath.WalkDir(filepath.Join(folder, dir), func(path string, d fs.DirEntry, err error) error { // an error means: bring it again
 				if err != nil || d.IsDir() {
 					return err
 				}
-				name, err := filepath.Rel(string(c.Folder()), path)
+				name, err := filepath.Rel(folder, path)
 				if err != nil {
 					return err
 				}
@@ -134,22 +142,23 @@ func (e *Engine) Files(ctx context.Context, c engine.Copy) error {
 			})
 		}
 		run, err := e.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-			ID: fmt.Sprintf("belay-files-%s-%d", c.ID(), time.Now().UnixNano()), TaskQueue: e.Queue, WorkflowExecutionTimeout: time.Minute,
+			ID: fmt.Sprintf("belay-files-%s-%d", in.Root, time.Now().UnixNano()), TaskQueue: e.Queue, WorkflowExecutionTimeout: time.Minute,
 		}, FilesWorkflow, in)
 		var got Files
 		if err == nil {
 			err = run.Get(ctx, &got)
 		}
 		if err != nil {
-			return unreachable("bring logs from host "+page.Host, err)
+			return bytes, unreachable("bring logs from host "+in.Host, err)
 		}
 		for _, p := range got.Parts {
-			if err := putPart(string(c.Folder()), p); err != nil {
-				return err
+			if err := putPart(folder, p); err != nil {
+				return bytes, err
 			}
+			bytes += int64(len(p.Data))
 		}
 		if !got.More || len(got.Parts) == 0 {
-			return nil
+			return bytes, nil
 		}
 	}
 }

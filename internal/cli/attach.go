@@ -65,8 +65,13 @@ func (a *app) attach(ctx context.Context, s *runView) error {
 
 // watchRun shows new records until the run rests; true when its driver is gone before.
 func (a *app) watchRun(ctx context.Context, s *runView, live *story.Story, screen *tui.Screen) (lost bool, err error) {
+	from, err := a.bringer(ctx, s)
+	if err != nil {
+		return false, err
+	}
+	defer closing(&err, "close state", from.close)
 	for live.Rest == nil {
-		alive := s.view.Beat().Driver().Alive()
+		alive := from != nil || s.view.Beat().Driver().Alive()
 		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
 		err := s.view.Follow(step, live.Seq, followEvery/2, func(recs []event.Record) error {
 			if err := s.Tree.Follow(recs); err != nil {
@@ -77,6 +82,9 @@ func (a *app) watchRun(ctx context.Context, s *runView, live *story.Story, scree
 			return errHeard
 		})
 		cancel()
+		if from != nil {
+			from.look(ctx, live.Seq)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return false, nil // who attends knows why

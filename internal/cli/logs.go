@@ -61,8 +61,16 @@ func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions)
 	if err := r.pump(); err != nil {
 		return err
 	}
-	if err := r.follow(ctx); err != nil {
+	from, err := a.bringer(ctx, s)
+	if err != nil {
 		return err
+	}
+	defer closing(&err, "close state", from.close)
+	if err := r.follow(ctx, from); err != nil {
+		return err
+	}
+	if from != nil {
+		from.bring(ctx, s.Seq) // the last text may have come after the last look
 	}
 	r.over = true
 	return r.pump()
@@ -237,10 +245,11 @@ func (h *headed) Write(p []byte) (int, error) {
 }
 
 // follow goes on with new records and new text until the run rests, its driver
-// is gone, or somebody asks to stop.
-func (r *reading) follow(ctx context.Context) error {
+// is gone, or somebody asks to stop. What a run does that is driven elsewhere is
+// brought here meanwhile, and its text is printed when that was done.
+func (r *reading) follow(ctx context.Context, from *bringer) error {
 	for r.run.Status == belay.Running || r.run.Status == belay.Parked {
-		alive := r.alive()
+		alive := from != nil || r.alive()
 		step, cancel := context.WithTimeoutCause(ctx, followEvery, errNoReply)
 		err := r.run.view.Follow(step, r.run.Seq, followEvery/2, func(recs []event.Record) error {
 			r.run.Add(recs...)
@@ -248,8 +257,10 @@ func (r *reading) follow(ctx context.Context) error {
 			return errHeard
 		})
 		cancel()
-		if err := r.pump(); err != nil {
-			return err
+		if from == nil || from.look(ctx, r.run.Seq) {
+			if err := r.pump(); err != nil {
+				return err
+			}
 		}
 		var s *Signalled
 		switch {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -117,13 +118,9 @@ func (a *app) refresh(ctx context.Context, arg string) error {
 		if !engine.IsElsewhere(ws.state.Folder(id)) {
 			continue
 		}
-		open, err := ws.local.Resume(id)
-		var busy *journal.Busy
-		if errors.As(err, &busy) {
-			continue
-		}
-		if err == nil {
-			err = errors.Join(open.Note(open.Result()), a.fetchFiles(ctx, open, arg != ""), open.Close())
+		seq, err := bringRecords(ws, id)
+		if err == nil && arg != "" {
+			_, err = a.bringFiles(ctx, id, ws.state.Folder(id), seq)
 		}
 		if err != nil {
 			a.complain(fmt.Errorf("bring run %s up to date: %w", id, err))
@@ -132,15 +129,96 @@ func (a *app) refresh(ctx context.Context, arg string) error {
 	return nil
 }
 
-// fetchFiles brings logs and big values, for a run that is looked at closely.
-func (a *app) fetchFiles(ctx context.Context, open *engine.Open, wanted bool) error {
+// bringRecords brings the records that a copy lacks, and gives the number of the last.
+// Where another process has the copy, that one does; the number is 0 then.
+func bringRecords(ws *workshop, id belay.RunID) (seq int64, err error) {
+	open, err := ws.local.Resume(id)
+	if isBusy(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return open.Copy().Seq(), errors.Join(open.Note(open.Result()), open.Close())
+}
+
+// bringFiles brings logs and big values, for a run that is looked at closely, whoever
+// has its copy: a process that drives it brings records only.
+func (a *app) bringFiles(ctx context.Context, id belay.RunID, f journal.Folder, seq int64) (engine.Brought, error) {
 	files, ok := a.far.(interface {
-		Files(ctx context.Context, c engine.Copy) error
+		Files(ctx context.Context, id belay.RunID, f journal.Folder, seq int64) (engine.Brought, error)
 	})
-	if !ok || !wanted {
+	if !ok {
+		return engine.Brought{}, nil
+	}
+	return files.Files(ctx, id, f, seq)
+}
+
+// bringer brings what a run does that another engine drives, while it is followed.
+type bringer struct {
+	*app
+	ws    *workshop
+	id    belay.RunID // its root
+	pause time.Duration
+	next  time.Time
+	said  string // what was wrong the last time
+}
+
+// How often it is looked for what is new, when something came and when nothing does.
+const (
+	bringSoon = 500 * time.Millisecond
+	bringLate = 3 * time.Second
+)
+
+// bringer is that of a run; nil for one whose records come without it.
+func (a *app) bringer(ctx context.Context, s *runView) (*bringer, error) {
+	far, err := a.elsewhere(ctx)
+	if far == nil || err != nil || s.lies != nil || !engine.IsElsewhere(s.view.Folder) {
+		return nil, err
+	}
+	ws, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	return &bringer{app: a, ws: ws, id: s.id.Root(), pause: bringSoon}, nil
+}
+
+func (b *bringer) close() error {
+	if b == nil {
 		return nil
 	}
-	return files.Files(ctx, open.Copy())
+	return b.ws.close()
+}
+
+// look brings what is new when it is time to, and tells whether it did: then the logs are
+// here of all that the records up to seq tell.
+func (b *bringer) look(ctx context.Context, seq int64) bool {
+	if time.Now().Before(b.next) {
+		return false
+	}
+	b.bring(ctx, seq)
+	b.next = time.Now().Add(b.pause)
+	return true
+}
+
+// bring brings what is new now. What is wrong is said once: the next look may be better.
+func (b *bringer) bring(ctx context.Context, seq int64) {
+	got, err := b.bringFiles(ctx, b.id, b.ws.state.Folder(b.id), seq)
+	if got.Records {
+		_, late := bringRecords(b.ws, b.id)
+		err = errors.Join(err, late)
+	}
+	if b.pause = min(b.pause*3/2, bringLate); got.Bytes > 0 || got.Records {
+		b.pause = bringSoon
+	}
+	if ctx.Err() != nil || err == nil {
+		b.said = ""
+		return
+	}
+	if text := err.Error(); text != b.said {
+		b.said = text
+		b.complain(fmt.Errorf("bring run %s up to date: %w", b.id, err))
+	}
 }
 
 // adopt makes the copy of a run that was started from another machine.
@@ -150,10 +228,13 @@ func (a *app) adopt(ctx context.Context, ws *workshop, id belay.RunID) error {
 		return nil //nolint:nilerr // the command itself says that there is no such run
 	}
 	open, err := ws.local.Receive(id, p, recs, a.far.Name())
-	if err != nil {
-		return err
+	if err == nil {
+		err = open.Close()
 	}
-	return errors.Join(a.fetchFiles(ctx, open, true), open.Close())
+	if err == nil {
+		_, err = a.bringFiles(ctx, id, ws.state.Folder(id), int64(len(recs)))
+	}
+	return err
 }
 
 // workerCommand works for the other engine: this machine makes the attempts of runs
