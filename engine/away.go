@@ -25,6 +25,7 @@ import (
 type Elsewhere interface {
 	// Drive lets a run begin, or go on with these facts, and brings its records into
 	// the copy until it rests. Cancelling ctx stops the run in order; hard ends it at once.
+	// It and Settle give Refused when a run does not begin, and call Taken when it has.
 	Drive(ctx context.Context, hard <-chan struct{}, c Copy, facts []flow.Fact) error
 	// Settle puts facts on record and starts nothing. It and Fetch bound their own time.
 	Settle(c Copy, facts []flow.Fact) error
@@ -36,6 +37,54 @@ type Elsewhere interface {
 	// Name says what drives it, for people.
 	Name() string
 }
+
+// Refused says that a run did not begin and never will: the other engine has not taken it.
+type Refused struct{ Err error }
+
+func (e *Refused) Error() string { return e.Err.Error() }
+func (e *Refused) Unwrap() error { return e.Err }
+
+// Taken is called when the other engine has taken the run, before its first record is here.
+func (c Copy) Taken() {
+	if c.open.taken != nil {
+		c.open.taken()
+	}
+}
+
+// WhenTaken has f called when a new run has surely begun to be driven elsewhere; where
+// this machine drives, at once.
+func (o *Open) WhenTaken(f func()) {
+	if o.local.Elsewhere == nil {
+		f()
+		return
+	}
+	o.taken = f
+}
+
+// found opens a run that has an empty folder here, by what began elsewhere; why is the
+// error of the folder.
+func (l *Local) found(id belay.RunID, why error) (*Open, error) {
+	ctx, done := context.WithTimeout(context.Background(), foundWithin)
+	defer done()
+	p, recs, err := l.Elsewhere.Begun(ctx, id)
+	if err != nil && exit.Code(err) != exit.Invalid {
+		return nil, err
+	}
+	if len(recs) == 0 {
+		return nil, why
+	}
+	o, err := l.Receive(id, p, recs, l.Elsewhere.Name())
+	if err == nil {
+		err = o.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.resume(id, true)
+}
+
+// foundWithin bounds what is asked of a run whose folder is empty.
+const foundWithin = time.Minute
 
 // Brought is what came of a look for the files of a run that is driven elsewhere.
 type Brought struct {
@@ -270,6 +319,7 @@ func (o *Open) driveAway(ctx context.Context, hard <-chan struct{}, seen func([]
 	}
 	facts = unsecret(facts, func(text string) string { return o.hands().Clean(text) })
 	if err := o.local.Elsewhere.Drive(ctx, hard, Copy{open: o, seen: seen}, facts); err != nil {
+		o.refusedBy(err)
 		return belay.RunResult{Status: belay.Running}, err
 	}
 	r := o.Result()
@@ -288,7 +338,14 @@ func (o *Open) writeAway(facts []flow.Fact) ([]event.Record, error) {
 	if err == nil {
 		err = o.local.Elsewhere.Settle(c, facts)
 	}
+	o.refusedBy(err)
 	return got, err
+}
+
+// refusedBy sees to it that nothing is left of a run that was refused.
+func (o *Open) refusedBy(err error) {
+	var no *Refused
+	o.refused = !o.Begun() && errors.As(err, &no)
 }
 
 // Records are all that the copy has.

@@ -67,9 +67,12 @@ type Open struct {
 	tail    event.Record // of a copy: its last one
 	reached bool         // had a keeper before: what that one left behind came to this process
 
-	live   *story.Story // of the records that were there; nil = there were none, or who wanted it has it
-	recent []story.News // the last of its news
-	asker  Asker        // who is asked while it is driven; nil = nobody
+	live    *story.Story // of the records that were there; nil = there were none, or who wanted it has it
+	recent  []story.News // the last of its news
+	taken   func()       // called when it is driven elsewhere; nil = nobody wants to know
+	refused bool         // it is not: nothing is left of it when it is closed
+
+	asker Asker // who is asked while it is driven; nil = nobody
 
 	early *proc.Early // the process of its first keeper, while nobody drives the run; nil = there is none
 
@@ -125,6 +128,10 @@ func (l *Local) Create(spec Spec) (*Open, error) {
 // Resume takes the lock of a run and folds its journal.
 func (l *Local) Resume(id belay.RunID) (*Open, error) {
 	o, err := l.resume(id, l.Elsewhere != nil)
+	var none *journal.Unbegun
+	if l.Elsewhere != nil && errors.As(err, &none) {
+		o, err = l.found(id, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -333,6 +340,9 @@ func (o *Open) Source(digest string) ([]byte, error) { return o.run.ReadBlob(dig
 
 // Close gives the run back.
 func (o *Open) Close() error {
+	if o.refused {
+		return o.Retract()
+	}
 	o.early.Drop()
 	return errors.Join(o.local.State.Ledger().Leave(o.ID), o.books.close(), o.run.Close())
 }

@@ -90,7 +90,7 @@ func (e *Engine) Settle(c engine.Copy, facts []flow.Fact) error {
 // push starts the workflow of a run, or tells it something.
 func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []flow.Fact) error {
 	if c.Seq() == 0 {
-		return e.start(ctx, c, Start{Run: c.ID(), Host: e.Host, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
+		return e.begin(ctx, c, Start{Run: c.ID(), Host: e.Host, Near: e.Near, Labels: e.labels(c), Lost: e.Lost, First: pack(facts), Every: e.Every})
 	}
 	opts := e.update(c, what, facts)
 	wait := taken(ctx)
@@ -187,16 +187,37 @@ func (e *Engine) goesOn(ctx context.Context, c engine.Copy, facts []flow.Fact) (
 	return Start{Run: c.ID(), Host: page.Host, Labels: e.labels(c), Carry: carry, Lost: e.Lost, Records: recs, Drives: page.Drives, Every: e.Every}, nil
 }
 
+// begin starts the workflow of a new run.
+func (e *Engine) begin(ctx context.Context, c engine.Copy, s Start) error {
+	p, err := c.Parcel()
+	if err == nil {
+		s.Carry, s.Stays, err = e.carried(ctx, c, p.Started.Dir)
+	}
+	if err != nil {
+		return &engine.Refused{Err: err}
+	}
+	err = e.start(ctx, c, s)
+	switch {
+	case err == nil:
+		c.Taken()
+		return nil
+	case refuses(err):
+		return &engine.Refused{Err: err}
+	}
+	return exit.New(exit.Code(err), "", err, "it may have begun all the same: when the server answers, look with belay show "+string(s.Run))
+}
+
+// refuses tells whether the server surely started nothing.
+func refuses(err error) bool {
+	return errors.As(err, new(*serviceerror.WorkflowExecutionAlreadyStarted)) || errors.As(err, new(*serviceerror.NamespaceNotFound)) ||
+		errors.As(err, new(*serviceerror.NamespaceInvalidState)) || errors.As(err, new(*serviceerror.NotFound)) ||
+		errors.As(err, new(*serviceerror.InvalidArgument)) || errors.As(err, new(*serviceerror.PermissionDenied))
+}
+
 func (e *Engine) start(ctx context.Context, c engine.Copy, s Start) error {
 	p, err := c.Parcel()
 	if err != nil {
 		return err
-	}
-	if len(s.Records) == 0 {
-		if s.Carry, s.Stays, err = e.carried(ctx, c, p.Started.Dir); err != nil {
-			return err
-		}
-		s.Near = e.Near
 	}
 	opts := e.workflow(p, s)
 	opts.WorkflowIDConflictPolicy, opts.WorkflowExecutionErrorWhenAlreadyStarted = enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, true

@@ -65,7 +65,7 @@ func (a *app) attach(ctx context.Context, s *runView) error {
 
 // watchRun shows new records until the run rests; true when its driver is gone before.
 func (a *app) watchRun(ctx context.Context, s *runView, live *story.Story, screen *tui.Screen) (lost bool, err error) {
-	from, err := a.bringer(ctx, s)
+	from, err := a.bringer(s)
 	if err != nil {
 		return false, err
 	}

@@ -61,7 +61,7 @@ func (a *app) logs(ctx context.Context, s *runView, step []string, o logOptions)
 	if err := r.pump(); err != nil {
 		return err
 	}
-	from, err := a.bringer(ctx, s)
+	from, err := a.bringer(s)
 	if err != nil {
 		return err
 	}

@@ -115,14 +115,15 @@ func (a *app) refresh(ctx context.Context, arg string) error {
 		}
 	}
 	for _, id := range ids {
-		if !engine.IsElsewhere(ws.state.Folder(id)) {
+		if !engine.IsElsewhere(ws.state.Folder(id)) && ws.state.Begun(id) {
 			continue
 		}
 		seq, err := bringRecords(ws, id)
 		if err == nil && arg != "" {
 			_, err = a.bringFiles(ctx, id, ws.state.Folder(id), seq)
 		}
-		if err != nil {
+		var none *journal.Unbegun
+		if err != nil && !errors.As(err, &none) { // of one that began nowhere the command itself tells
 			a.complain(fmt.Errorf("bring run %s up to date: %w", id, err))
 		}
 	}
@@ -171,10 +172,9 @@ const (
 )
 
 // bringer is that of a run; nil for one whose records come without it.
-func (a *app) bringer(ctx context.Context, s *runView) (*bringer, error) {
-	far, err := a.elsewhere(ctx)
-	if far == nil || err != nil || s.lies != nil || !engine.IsElsewhere(s.view.Folder) {
-		return nil, err
+func (a *app) bringer(s *runView) (*bringer, error) {
+	if a.far == nil || s.lies != nil || !engine.IsElsewhere(s.view.Folder) {
+		return nil, nil
 	}
 	ws, err := a.open()
 	if err != nil {

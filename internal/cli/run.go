@@ -167,7 +167,7 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 		err = a.detach(ctx, ws, open, o.json)
 	} else {
 		if !o.json {
-			a.say("run %s of %s", open.ID, recipeWords(spec.Set.Root))
+			open.WhenTaken(func() { a.say("run %s of %s", open.ID, recipeWords(spec.Set.Root)) })
 		}
 		err = a.drive(ctx, ws, open, o.json)
 	}
