@@ -56,7 +56,7 @@ func (o *Open) hands() *hand.Hand {
 // is kept.
 func (o *Open) Tidy(ctx context.Context) []hand.Kept {
 	if o.local.Elsewhere != nil {
-		return nil // it is done where the worktrees are
+		return o.keptAway(ctx)
 	}
 	return o.hands().Tidy(ctx)
 }

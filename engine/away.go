@@ -14,6 +14,7 @@ import (
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/proc"
 	"github.com/belay-run/belay/worktree"
@@ -85,6 +86,20 @@ func (l *Local) found(id belay.RunID, why error) (*Open, error) {
 
 // foundWithin bounds what is asked of a run whose folder is empty.
 const foundWithin = time.Minute
+
+// keptAway says which worktrees of an ended run are on this machine, once its driver has
+// taken away there what is not needed.
+func (o *Open) keptAway(ctx context.Context) []hand.Kept {
+	if !o.hands().HasTrees() {
+		return nil
+	}
+	if e, ok := o.local.Elsewhere.(interface {
+		Tidied(ctx context.Context, id belay.RunID)
+	}); ok {
+		e.Tidied(ctx, o.ID)
+	}
+	return o.hands().Kept(ctx)
+}
 
 // Brought is what came of a look for the files of a run that is driven elsewhere.
 type Brought struct {

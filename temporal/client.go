@@ -346,6 +346,15 @@ func (e *Engine) broken(ctx context.Context, id belay.RunID) error {
 	return nil
 }
 
+// Tidied waits a while until the host of an ended run has taken away what is not needed.
+func (e *Engine) Tidied(ctx context.Context, id belay.RunID) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), tidiedWithin)
+	defer done()
+	_ = e.Client.GetWorkflow(ctx, workflowID(id), "").Get(ctx, nil) // how it ended is on record
+}
+
+const tidiedWithin = 20 * time.Second
+
 // mail hands on the requests that lie in the mailbox of the copy.
 func (e *Engine) mail(ctx context.Context, c engine.Copy) error {
 	reqs, err := c.Inbox()

@@ -61,6 +61,7 @@ func (a *app) drive(ctx context.Context, ws *workshop, o *engine.Open, asJSON bo
 	if live.Rest != nil && live.Rest.Status.Terminal() {
 		if kept = o.Tidy(ctx); !doesTask(o) {
 			a.tellKept(kept)
+			a.tellHoused(live, o.ID)
 		}
 	}
 	told := story.New(o.Tree) // with no word of how it came to this, when it does not rest

@@ -9,6 +9,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/hand"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/story"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -147,6 +148,21 @@ func (a *app) tellKept(kept []hand.Kept) {
 			a.say("to merge the work: git merge %s", k.Branch)
 		}
 	}
+}
+
+// tellHoused says where the files are of an ended run that had a checkout of its own on
+// another host, and how to get the work.
+func (a *app) tellHoused(s *story.Story, id belay.RunID) {
+	d := s.Housed()
+	if d == nil {
+		return
+	}
+	a.say("the files of the run are in %s on host %s", readable.Clean(d.Dir), readable.Clean(d.Host))
+	if from := s.Cloned(); from != "" {
+		a.say("they are a clone: %s", readable.Clean(from))
+		return
+	}
+	a.say("to get the work from the remote of --snapshots-to: git fetch REMOTE refs/belay/%s/files; its branches are refs/belay/%s/heads/NAME", id, id)
 }
 
 func stepOf(p belay.Path) string {

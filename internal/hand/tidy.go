@@ -3,6 +3,7 @@ package hand
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,43 @@ func (h *Hand) Tidy(ctx context.Context) (kept []Kept) {
 			}
 			if !achieved && !(home.Merge && done) {
 				k.Why = nil // it is kept for who goes on with the run
+			}
+			kept = append(kept, k)
+		}
+	}
+	slices.SortFunc(kept, func(a, b Kept) int { return strings.Compare(a.Dir, b.Dir) })
+	return kept
+}
+
+// HasTrees tells whether the run made worktrees that may be there at its end.
+func (h *Hand) HasTrees() bool {
+	for _, id := range h.Tree.Runs() {
+		for _, home := range h.Tree.Run(id).Homes() {
+			if home.OK && home.Dir != "" && !home.Copy {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Kept says which worktrees of an ended run are on this machine, where another process
+// tidies; nothing is touched.
+func (h *Hand) Kept(ctx context.Context) (kept []Kept) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyWithin)
+	defer cancel()
+	achieved, repo := h.Tree.Status() == belay.Achieved, h.Tree.Started().Dir
+	for _, id := range h.Tree.Runs() {
+		for _, home := range h.Tree.Run(id).Homes() {
+			if info, err := os.Stat(home.Dir); !home.OK || home.Copy || err != nil || !info.IsDir() {
+				continue
+			}
+			k := Kept{Dir: home.Dir, Branch: home.Ref}
+			if achieved && worktree.Glance(ctx, home.Dir).Dirty {
+				k.Why = append(k.Why, worktree.ReasonDirty)
+			}
+			if achieved && worktree.HasWork(ctx, repo, home.Ref) && !worktree.IsMerged(ctx, repo, home.Ref) {
+				k.Why = append(k.Why, worktree.ReasonUnpushed)
 			}
 			kept = append(kept, k)
 		}
