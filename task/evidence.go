@@ -264,8 +264,14 @@ func (e *evidence) judge(c Criterion, r reflection, trust bool) judged {
 	return v
 }
 
-// named says which files of the work are words of a check that passed: what it comes to may
-// be up to them. Those that the criterion is about are left out.
+// runnable are the ends of the names of files that a check may run and not only look at.
+var runnable = map[string]bool{
+	"": true, ".sh": true, ".bash": true, ".zsh": true, ".py": true, ".js": true, ".mjs": true, ".cjs": true, ".ts": true,
+	".rb": true, ".pl": true, ".php": true, ".lua": true, ".mk": true,
+}
+
+// named says which files of the work are words of a check that passed, where it may run them:
+// what it comes to may be up to them. Those that the criterion is about are left out.
 func (e *evidence) named(c Criterion) string {
 	if !e.checks[c.ID] {
 		return ""
@@ -277,7 +283,7 @@ func (e *evidence) named(c Criterion) string {
 			how = "changed"
 		}
 		text := file + ", which the work " + how
-		if slices.Contains(e.changed, file) && !matches(c.Files, file) && !slices.Contains(list, text) {
+		if slices.Contains(e.changed, file) && runnable[path.Ext(file)] && !matches(c.Files, file) && !slices.Contains(list, text) {
 			list = append(list, text)
 		}
 	}

@@ -36,7 +36,7 @@ type judged struct {
 	Text    string     `json:"text"`
 	Verdict metVerdict `json:"verdict"`
 	Why     string     `json:"why"`
-	Note    string     `json:"note,omitempty"` // it is met, and its check names files of the work
+	Note    string     `json:"note,omitempty"`    // it is met, and its check names files of the work
 	Trusted bool       `json:"trusted,omitempty"` // it is met because the reflecting agent says so
 }
 
