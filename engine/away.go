@@ -28,13 +28,13 @@ type Elsewhere interface {
 	// the copy until it rests. Cancelling ctx stops the run in order; hard ends it at once.
 	// It and Settle give Refused when a run does not begin, and call Taken when it has.
 	Drive(ctx context.Context, hard <-chan struct{}, c Copy, facts []flow.Fact) error
-	// Settle puts facts on record and starts nothing. It and Fetch bound their own time.
+	// Settle puts facts on record and starts nothing. It, Fetch and Begun bound their own time.
 	Settle(c Copy, facts []flow.Fact) error
 	// Fetch brings what the copy lacks.
 	Fetch(c Copy) error
 	// Begun is what a run began with, and its records; of one that is not known there
 	// are none.
-	Begun(ctx context.Context, id belay.RunID) (Parcel, []event.Record, error)
+	Begun(id belay.RunID) (Parcel, []event.Record, error)
 	// Name says what drives it, for people.
 	Name() string
 }
@@ -65,9 +65,7 @@ func (o *Open) WhenTaken(f func()) {
 // found opens a run that has an empty folder here, by what began elsewhere; why is the
 // error of the folder.
 func (l *Local) found(id belay.RunID, why error) (*Open, error) {
-	ctx, done := context.WithTimeout(context.Background(), foundWithin)
-	defer done()
-	p, recs, err := l.Elsewhere.Begun(ctx, id)
+	p, recs, err := l.Elsewhere.Begun(id)
 	if err != nil && exit.Code(err) != exit.Invalid {
 		return nil, err
 	}
@@ -83,9 +81,6 @@ func (l *Local) found(id belay.RunID, why error) (*Open, error) {
 	}
 	return l.resume(id, true)
 }
-
-// foundWithin bounds what is asked of a run whose folder is empty.
-const foundWithin = time.Minute
 
 // keptAway says which worktrees of an ended run are on this machine, once its driver has
 // taken away there what is not needed.

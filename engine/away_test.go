@@ -44,7 +44,7 @@ func (f *farAway) Drive(_ context.Context, _ <-chan struct{}, c Copy, facts []fl
 func (f *farAway) Settle(Copy, []flow.Fact) error { return nil }
 func (f *farAway) Fetch(c Copy) error             { return c.Take(f.recs[c.Seq():]) }
 
-func (f *farAway) Begun(context.Context, belay.RunID) (Parcel, []event.Record, error) {
+func (f *farAway) Begun(belay.RunID) (Parcel, []event.Record, error) {
 	return Parcel{}, f.recs, nil
 }
 

@@ -396,7 +396,9 @@ func stopping(id belay.RunID, cause error) event.Request {
 }
 
 // Begun is what a run began with, and its records.
-func (e *Engine) Begun(ctx context.Context, id belay.RunID) (p engine.Parcel, recs []event.Record, err error) {
+func (e *Engine) Begun(id belay.RunID) (p engine.Parcel, recs []event.Record, err error) {
+	ctx, done := context.WithTimeout(context.Background(), askLimit)
+	defer done()
 	if err := query(ctx, e.Client, id, &p, queryParcel); err != nil {
 		return p, nil, unreachable("look for the run", err)
 	}

@@ -223,7 +223,7 @@ func (b *bringer) bring(ctx context.Context, seq int64) {
 
 // adopt makes the copy of a run that was started from another machine.
 func (a *app) adopt(ctx context.Context, ws *workshop, id belay.RunID) error {
-	p, recs, err := a.far.Begun(ctx, id)
+	p, recs, err := a.far.Begun(id)
 	if err != nil || len(recs) == 0 {
 		return nil //nolint:nilerr // the command itself says that there is no such run
 	}

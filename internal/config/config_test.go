@@ -186,7 +186,7 @@ func TestFarSettings(t *testing.T) {
 	if got := c.Far(func(name string) string { return env[name] }); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	for _, bad := range []string{"engine: best", "temporal: {lost_after: soon}", "temporal: {tls: perhaps}", "temporal: {blobs: b}", "temporal: {adress: a}"} {
+	for _, bad := range []string{"engine: best", "temporal: {lost_after: soon}", "temporal: {tls: perhaps}", "temporal: {blobs: b}", "temporal: {addrss: a}"} {
 		if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
