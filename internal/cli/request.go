@@ -136,7 +136,7 @@ func (a *app) unanswered(ctx context.Context, ws *workshop, req event.Request, a
 	away := a.far != nil && engine.IsElsewhere(ws.state.Folder(req.Run.Root()))
 	if away {
 		l.Reason = "no worker has taken the request; it is kept, and the client that follows the run hands it on when a worker comes"
-		cure = "start a worker that can have the run: " + a.name() + " worker"
+		cure = "start a worker that can have the run, with the command worker of " + a.name()
 	}
 	if !away && (req.Ask == event.RequestCancel || req.Ask == event.RequestStop) {
 		n, err := halt(ctx, ws, req)
