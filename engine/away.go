@@ -52,8 +52,8 @@ func (c Copy) Taken() {
 	}
 }
 
-// WhenTaken has f called when a new run has surely begun to be driven elsewhere; where
-// this machine drives, at once.
+// WhenTaken has f called when the run is surely driven elsewhere; where this machine
+// drives, at once.
 func (o *Open) WhenTaken(f func()) {
 	if o.local.Elsewhere == nil {
 		f()

@@ -57,8 +57,8 @@ func (e *Engine) labels(c engine.Copy) []string {
 
 // Drive lets a run begin or go on, and follows it to its rest.
 func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy, facts []flow.Fact) error {
-	page, err := Page{Asleep: true}, error(nil)
-	if c.Seq() > 0 && len(facts) == 0 {
+	page, err, old := Page{Asleep: true}, error(nil), c.Seq() > 0
+	if old && len(facts) == 0 {
 		if page, err = e.fetch(ctx, c); err != nil {
 			return err
 		}
@@ -71,6 +71,9 @@ func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy,
 		if err := e.push(context.WithoutCancel(ctx), c, updateDrive, facts); err != nil {
 			return err
 		}
+	}
+	if old {
+		c.Taken()
 	}
 	return e.follow(ctx, hard, c)
 }
@@ -96,7 +99,7 @@ func (e *Engine) push(ctx context.Context, c engine.Copy, what string, facts []f
 	wait := taken(ctx)
 	if what == updateDrive { // it may wait for a host, and who follows it sees what comes of it
 		opts.WaitForStage = client.WorkflowUpdateStageAccepted
-		wait = func(_ client.WorkflowUpdateHandle, err error) error { return err }
+		wait = refused(ctx)
 	}
 	err := wait(e.Client.UpdateWorkflow(ctx, opts))
 	if none := (*serviceerror.NotFound)(nil); errors.As(err, &none) && what == updateSettle {
@@ -133,6 +136,22 @@ func taken(ctx context.Context) func(client.WorkflowUpdateHandle, error) error {
 			return err
 		}
 		return h.Get(ctx, nil)
+	}
+}
+
+// refused gives the error of an update that the workflow did not accept. A handle has that
+// by itself; of one that was accepted nothing is waited for.
+func refused(ctx context.Context) func(client.WorkflowUpdateHandle, error) error {
+	return func(h client.WorkflowUpdateHandle, err error) error {
+		if err != nil {
+			return err
+		}
+		now, done := context.WithCancel(ctx)
+		done()
+		if err := h.Get(now, nil); errors.As(err, new(*temporal.ApplicationError)) {
+			return err
+		}
+		return nil
 	}
 }
 

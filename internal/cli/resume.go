@@ -113,7 +113,8 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, arg string, o resu
 		defer release()
 	}
 	if !o.json && !a.named {
-		a.say("run %s of %s goes on", id, recipeWords(open.Tree.Run(id).Recipe()))
+		root := open.Tree.Run(id).Recipe()
+		open.WhenTaken(func() { a.say("run %s of %s goes on", id, recipeWords(root)) })
 	}
 	return a.drive(ctx, ws, open, o.json, r.Facts...)
 }
