@@ -38,7 +38,7 @@ func TestFromOutside(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK="+work, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly",
+		cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK="+work, "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=readonly -buildvcs=false", // what stands above the temporary folder is not ours
 			"BELAY_STATE="+filepath.Join(dir, "state"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
