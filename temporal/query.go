@@ -56,5 +56,6 @@ func askAgain(err error) bool {
 func mute(err error) bool {
 	var late *serviceerror.DeadlineExceeded
 	var away *serviceerror.Unavailable
-	return errors.As(err, &late) || errors.As(err, &away) || errors.Is(err, context.DeadlineExceeded)
+	var dropped *serviceerror.Canceled // by the server: the worker died, or its workflow went over to a new history
+	return errors.As(err, &late) || errors.As(err, &away) || errors.As(err, &dropped) || errors.Is(err, context.DeadlineExceeded)
 }

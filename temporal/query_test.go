@@ -1,16 +1,20 @@
 package temporal_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
+	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/temporal"
 )
 
@@ -70,4 +74,41 @@ func TestQueryThatFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestQueryThatIsDropped asks through a server that gives up the first answers, as one does
+// whose worker dies or goes over to a new history in the middle of one.
+func TestQueryThatIsDropped(t *testing.T) {
+	t.Parallel()
+	for _, want := range []struct {
+		name  string
+		drops int
+		asked int
+		code  int
+	}{
+		{"twice", 2, 3, exit.Invalid}, // there is no such run: that is an answer
+		{"always", 100, 5, exit.Infra},
+	} {
+		t.Run(want.name, func(t *testing.T) {
+			t.Parallel()
+			c := &dropping{left: want.drops}
+			_, _, err := (&temporal.Engine{Client: c}).Begun("run")
+			if exit.Code(err) != want.code || c.asked != want.asked {
+				t.Errorf("asked %d times: %v; want %d times and code %d", c.asked, err, want.asked, want.code)
+			}
+		})
+	}
+}
+
+// dropping is a client whose server gives up the first answers, and then knows of nothing.
+type dropping struct {
+	client.Client
+	left, asked int
+}
+
+func (c *dropping) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {
+	if c.asked++; c.asked <= c.left {
+		return nil, serviceerror.NewCanceled("context canceled")
+	}
+	return nil, serviceerror.NewNotFound("no workflow")
 }
