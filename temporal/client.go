@@ -59,7 +59,7 @@ func (e *Engine) labels(c engine.Copy) []string {
 func (e *Engine) Drive(ctx context.Context, hard <-chan struct{}, c engine.Copy, facts []flow.Fact) error {
 	page, err, old := Page{Asleep: true}, error(nil), c.Seq() > 0
 	if old && len(facts) == 0 {
-		if page, err = e.fetch(ctx, c); err != nil {
+		if page, err = e.firstLook(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -276,6 +276,18 @@ func (e *Engine) fetch(ctx context.Context, c engine.Copy) (Page, error) {
 	}
 	return page, err
 }
+
+// firstLook waits a while for a worker that is being started, as one is that had died.
+func (e *Engine) firstLook(ctx context.Context, c engine.Copy) (page Page, err error) {
+	for until := time.Now().Add(lookPatience); ; {
+		page, err = e.fetch(ctx, c)
+		if !errors.Is(err, errSilent) || time.Now().After(until) || ctx.Err() != nil {
+			return page, err
+		}
+	}
+}
+
+const lookPatience = 15 * time.Second
 
 // page gives the records after a number.
 func (e *Engine) page(ctx context.Context, id belay.RunID, after int64) (page Page, err error) {

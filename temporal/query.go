@@ -33,7 +33,7 @@ func query(ctx context.Context, c client.Client, root belay.RunID, to any, name 
 		}
 		if try == queryTries {
 			if mute(err) {
-				return errors.New("no worker answered")
+				return errSilent
 			}
 			return err
 		}
@@ -46,6 +46,9 @@ func query(ctx context.Context, c client.Client, root belay.RunID, to any, name 
 	}
 }
 
+// errSilent says that a query was asked again and again, and no worker answered.
+var errSilent = errors.New("no worker answered")
+
 // askAgain tells whether the same query may be answered the next time.
 func askAgain(err error) bool {
 	var failed *serviceerror.QueryFailed
@@ -56,6 +59,8 @@ func askAgain(err error) bool {
 func mute(err error) bool {
 	var late *serviceerror.DeadlineExceeded
 	var away *serviceerror.Unavailable
-	var dropped *serviceerror.Canceled // by the server: the worker died, or its workflow went over to a new history
-	return errors.As(err, &late) || errors.As(err, &away) || errors.As(err, &dropped) || errors.Is(err, context.DeadlineExceeded)
+	var dropped *serviceerror.Canceled          // by the server: the worker died, or its workflow went over to a new history
+	var nobody *serviceerror.FailedPrecondition // no worker asked for work of late
+	return errors.As(err, &late) || errors.As(err, &away) || errors.As(err, &dropped) || errors.As(err, &nobody) ||
+		errors.Is(err, context.DeadlineExceeded)
 }

@@ -82,16 +82,18 @@ func TestQueryThatIsDropped(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		name  string
+		says  error
 		drops int
 		asked int
 		code  int
 	}{
-		{"twice", 2, 3, exit.Invalid}, // there is no such run: that is an answer
-		{"always", 100, 5, exit.Infra},
+		{"twice", serviceerror.NewCanceled("context canceled"), 2, 3, exit.Invalid}, // there is no such run: that is an answer
+		{"always", serviceerror.NewCanceled("context canceled"), 100, 5, exit.Infra},
+		{"no worker yet", serviceerror.NewFailedPrecondition("no poller seen"), 2, 3, exit.Invalid},
 	} {
 		t.Run(want.name, func(t *testing.T) {
 			t.Parallel()
-			c := &dropping{left: want.drops}
+			c := &dropping{left: want.drops, says: want.says}
 			_, _, err := (&temporal.Engine{Client: c}).Begun("run")
 			if exit.Code(err) != want.code || c.asked != want.asked {
 				t.Errorf("asked %d times: %v; want %d times and code %d", c.asked, err, want.asked, want.code)
@@ -103,12 +105,13 @@ func TestQueryThatIsDropped(t *testing.T) {
 // dropping is a client whose server gives up the first answers, and then knows of nothing.
 type dropping struct {
 	client.Client
+	says        error
 	left, asked int
 }
 
 func (c *dropping) QueryWorkflow(context.Context, string, string, string, ...any) (converter.EncodedValue, error) {
 	if c.asked++; c.asked <= c.left {
-		return nil, serviceerror.NewCanceled("context canceled")
+		return nil, c.says
 	}
 	return nil, serviceerror.NewNotFound("no workflow")
 }
