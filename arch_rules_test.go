@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,7 +18,7 @@ import (
 // inspect holds the rules of the house against a set of files and gives one
 // sentence for each place that breaks one, in a fixed order.
 func inspect(sources []source) []string {
-	in := &inspector{fset: token.NewFileSet(), docs: map[string][]string{}, product: map[string]bool{}}
+	in := &inspector{fset: token.NewFileSet(), docs: map[string][]string{}, product: map[string]bool{}, below: map[string]map[string]bool{}}
 	for _, s := range sources {
 		in.file(s)
 	}
@@ -31,6 +32,8 @@ type inspector struct {
 	found   []string
 	docs    map[string][]string // room to the files that carry its comment
 	product map[string]bool     // rooms with a file that is not a test
+
+	below map[string]map[string]bool // room to the rooms that it imports
 }
 
 func (in *inspector) say(where, format string, args ...any) {
@@ -122,6 +125,10 @@ func (in *inspector) imports(s source, f *ast.File) {
 }
 
 func (in *inspector) ownImport(spec *ast.ImportSpec, room, own string, isPure bool) {
+	if in.below[room] == nil {
+		in.below[room] = map[string]bool{}
+	}
+	in.below[room][own] = true
 	from, known := ranks[room]
 	to, placed := ranks[own]
 	if known && placed && to >= from {
@@ -320,7 +327,25 @@ func (in *inspector) rooms() {
 			sort.Strings(docs)
 			in.say(room, "has more than one package comment: %s", strings.Join(docs, ", "))
 		}
+		if way := in.deepest(room); len(way) > maxDepth {
+			in.say(room, "is %d rooms above the ground, and may be %d: %s", len(way), maxDepth, strings.Join(way, " > "))
+		}
 	}
+}
+
+// deepest is the longest way down from a room by imports, the room itself included. An
+// import of a higher rank, which might go in a circle, is not followed.
+func (in *inspector) deepest(room string) []string {
+	var longest []string
+	for own := range in.below[room] {
+		if ranks[own] >= ranks[room] {
+			continue
+		}
+		if way := in.deepest(own); len(way) > len(longest) || len(way) == len(longest) && slices.Compare(way, longest) < 0 {
+			longest = way
+		}
+	}
+	return append([]string{room}, longest...)
 }
 
 // imported maps the names a file knows its imports by to their paths.

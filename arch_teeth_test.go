@@ -1,6 +1,7 @@
 package belay_test
 
 import (
+	"path"
 	"strings"
 	"testing"
 )
@@ -75,5 +76,46 @@ func TestHouseHasTeeth(t *testing.T) {
 				t.Errorf("the rule did not bite: want %q in\n%s", c.want, got)
 			}
 		})
+	}
+}
+
+// TestDepthHasTeeth shows that a tower of rooms that is too high is refused.
+func TestDepthHasTeeth(t *testing.T) {
+	t.Parallel()
+	tower := []string{".", "effect", "verdict", "flow", "story", "internal/hand", "engine", "internal/demo", "internal/cli", "cmd/belay"}
+	var sources []source
+	for i, room := range tower {
+		name, below := path.Base(room), ""
+		text := "// Package " + name + " is a floor.\npackage " + name + "\n"
+		switch {
+		case room == ".":
+			name, text = "belay", "// Package belay is the ground.\npackage belay\n"
+		case room == "cmd/belay":
+			text = "// Command belay is the roof.\npackage main\n"
+		}
+		if i > 0 {
+			below = strings.TrimSuffix(module+"/"+tower[i-1], "/.")
+			text += "import _ \"" + below + "\"\n"
+		}
+		sources = append(sources, source{path.Join(room, name+".go"), text})
+	}
+	got := inspect(sources)
+	if len(got) != 2 || !strings.Contains(got[0], "cmd/belay: is 10 rooms above the ground") || !strings.Contains(got[1], "internal/cli: is 9 rooms") {
+		t.Errorf("a tower of 10 rooms:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestWordsAreFew keeps the words few enough to be known.
+func TestWordsAreFew(t *testing.T) {
+	t.Parallel()
+	names := 0
+	for line := range strings.Lines(page(t, "testdata/api/belay.txt")) {
+		kind, rest, _ := strings.Cut(line, " ")
+		if (kind == "const" || kind == "type" || kind == "var" || kind == "func") && rest[0] != '(' {
+			names++
+		}
+	}
+	if names < 100 || names >= maxNames {
+		t.Errorf("the root package exports %d names, and may have fewer than %d", names, maxNames)
 	}
 }

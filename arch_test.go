@@ -147,6 +147,12 @@ var mayFold = set("event", "flow", "story", "audit", "journal", "engine", "inter
 // noClock lists the rooms that are not pure and still must not read the clock.
 var noClock = set("belaytest/sim", "internal/receipt")
 
+// How many rooms may stand on each other, and how many names the words may export.
+const (
+	maxDepth = 8
+	maxNames = 170
+)
+
 // How many lines a function and a file of the product stay below. Tests are lists
 // of cases, and may be longer.
 const (

@@ -16,7 +16,6 @@ import (
 	"github.com/belay-run/belay/agent"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/proc"
-	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -34,6 +33,7 @@ type Trial struct {
 	Copy   string        // the folder for the copy: it is emptied before, and removed
 	Old    string        // test files of this tree, and what defines its test command, come back where the commit changed them; without any, nothing is run
 	Judged string        // a shell text that passes is run again with the scripts that it runs as they were in this tree, where the commit changed them; "" = it is not
+	Reads  Reads         // with Judged
 	Tests  bool          // the tests of the repository, by Script where the settings name one
 	Args   []string      // else this
 	Script string        // the test command of the settings
@@ -41,6 +41,10 @@ type Trial struct {
 	First  string        // and in a copy of this commit, which does not have the work; "" = it is not
 	Within time.Duration // 0 = as long as it takes
 }
+
+// Reads says which files a shell text goes by: scripts that it runs by their path, and
+// the build files of its commands.
+type Reads func(text string) (scripts, builds []string)
 
 // Tried is how it ended. A trial that could not be made is an error instead.
 type Tried struct {
@@ -128,12 +132,12 @@ func rewritten(ctx context.Context, t Trial, tree worktree.Throwaway, env []stri
 	if t.Judged == "" {
 		return nil
 	}
-	script := &recipe.Script{Source: t.Args[len(t.Args)-1]}
-	list, err := tree.Changed(ctx, t.Judged, "MTD", script.JudgingFiles())
+	scripts, builds := t.Reads(t.Args[len(t.Args)-1])
+	list, err := tree.Changed(ctx, t.Judged, "MTD", scripts)
 	if err != nil {
 		return err
 	}
-	builds := script.BuildFiles() // a new one may come before one that was there
+	// A new build file may come before one that was there.
 	added, err := tree.Changed(ctx, t.Judged, "A", builds)
 	if slices.ContainsFunc(builds, func(name string) bool { return (level{tree.Dir}).has(name) && !slices.Contains(added, name) }) {
 		list = append(list, added...)

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-run/belay/exit"
 	"github.com/belay-run/belay/internal/check"
 	"github.com/belay-run/belay/internal/config"
+	"github.com/belay-run/belay/recipe"
 	"github.com/belay-run/belay/verdict"
 )
 
@@ -46,7 +47,7 @@ func (a *app) atCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t.Dir, t.Script = dir, cfg.Tests.Value
+			t.Dir, t.Script, t.Reads = dir, cfg.Tests.Value, goesBy
 			if t.Copy, err = a.copyPlace(); err != nil {
 				return exit.New(exit.Infra, "at", err, "")
 			}
@@ -90,6 +91,12 @@ it is.`
 	f.BoolVar(&asJSON, "json", false, "print how it ended as JSON, and exit with 0 wherever it could be run")
 	f.StringVar(&id, "id", "", "a name for it in the JSON")
 	return cmd
+}
+
+// goesBy are the files that a shell text goes by.
+func goesBy(text string) (scripts, builds []string) {
+	s := &recipe.Script{Source: text}
+	return s.JudgingFiles(), s.BuildFiles()
 }
 
 // passedBefore tells whether a command passed before the work.
