@@ -11,7 +11,7 @@ const (
 	ActFresh     Act = "fresh"     // the same agent in a new session, told what was done
 	ActFailover  Act = "failover"  // another agent or model takes over
 	ActReassign  Act = "reassign"  // another role takes over, which may do what was denied
-	ActRepair    Act = "repair"    // an agent mends it, with the evidence at hand
+	ActRepair    Act = "repair"    // an agent fixes it, with the evidence at hand
 	ActDecompose Act = "decompose" // smaller parts instead
 	ActRecover   Act = "recover"   // an agent finishes what a sub-recipe left
 	ActFallback  Act = "fallback"  // what the recipe names is done instead

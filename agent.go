@@ -85,7 +85,7 @@ type Usage struct {
 	Output     int64 `json:"output,omitempty"`
 	CacheRead  int64 `json:"cache_read,omitempty"`
 	CacheWrite int64 `json:"cache_write,omitempty"`
-	MicroUSD   int64 `json:"micro_usd,omitempty"` // millionths of a dollar; 0 = not told
+	MicroUSD   int64 `json:"micro_usd,omitempty"` // millionths of a dollar; 0 = unknown
 }
 
 // Tokens is all of them.

@@ -34,7 +34,7 @@ const (
 	RoleVerify Role = "verify" // the step's check
 	RoleHook   Role = "hook"   // a hook around a step
 
-	RoleRepair   Role = "repair"   // an agent mends what made the step fail
+	RoleRepair   Role = "repair"   // an agent fixes what made the step fail
 	RolePlan     Role = "plan"     // an agent splits the step's task into parts
 	RoleRecovery Role = "recovery" // an agent finishes what a sub-recipe left
 	RoleMerge    Role = "merge"    // isolated work is brought into the run's tree

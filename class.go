@@ -54,7 +54,7 @@ type ClassRow struct {
 	Named  bool        // the name says more than the kind of the failure does
 	Kind   FailureKind // that an agent's error of this class is; empty = BashFailure
 	Hint   string      // what a person can do about such an error
-	Cure   string      // what a person does before the run goes on; empty = mend the cause
+	Cure   string      // what a person does before the run goes on; empty = fix the cause
 	NewRun bool        // no resume cures it: the recipe or a value of the run is wrong
 
 	First  Act // what it asks for when nothing more is known

@@ -32,7 +32,7 @@ type Failure struct {
 	Op    string      `json:"op,omitempty"` // "step build", "recipe deploy"
 	Cause string      `json:"cause"`
 	Hint  string      `json:"hint,omitempty"`
-	At    *Place      `json:"at,omitempty"` // what is to be mended, when it is in the recipe
+	At    *Place      `json:"at,omitempty"` // what is to be fixed, when it is in the recipe
 
 	Level Level         `json:"level,omitempty"`       // the rung of evidence that gave it its class
 	Rule  string        `json:"rule,omitempty"`        // and the rule on it

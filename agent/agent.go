@@ -84,7 +84,7 @@ type Defaults struct {
 // Traits are what Belay must know to look after a CLI.
 type Traits struct {
 	Presets   bool // a new session takes the id it is given
-	Resumes   bool // a session can be gone on with
+	Resumes   bool // a session can be continued
 	Streams   bool // it prints while the model speaks; else silence means little
 	Pieces    bool // what the model says comes in pieces, not in whole messages
 	ToolTalk  bool // it prints while a tool runs

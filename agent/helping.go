@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Trouble is what an agent is told that mends what made a step fail.
+// Trouble is what an agent is told that fixes what made a step fail.
 type Trouble struct {
 	Step    string
 	Cause   string   // the failure in words
@@ -22,8 +22,8 @@ type Trouble struct {
 func RepairTask(t Trouble) string {
 	parts := []string{
 		fmt.Sprintf("The step %q of a run failed: %s.\n"+
-			"Find the cause and mend it in the working directory. When you end, the step runs again exactly as it is\n"+
-			"and decides whether it is mended. Do not weaken, skip or delete a test or a check to make it pass,\n"+
+			"Find the cause and fix it in the working directory. When you end, the step runs again exactly as it is\n"+
+			"and decides whether it is fixed. Do not weaken, skip or delete a test or a check to make it pass,\n"+
 			"and do not change what the step runs.", t.Step, oneLine(t.Cause)),
 		fenced("What the step runs", t.Script), fenced("Its check", t.Check),
 	}

@@ -35,7 +35,7 @@ type AgentReport struct {
 	Result   belay.AgentResult `json:"result"`
 	Evidence belay.Evidence    `json:"evidence"`
 	Ended    EndedBy           `json:"ended,omitempty"`
-	Resumes  int               `json:"resumes,omitempty"` // how often it was interrupted and gone on with
+	Resumes  int               `json:"resumes,omitempty"` // how often it was interrupted and continued
 	Reasked  int               `json:"reasked,omitempty"` // how often it was asked again for JSON
 	Fresh    bool              `json:"fresh,omitempty"`   // its session was not known any more: a new one took over
 	Notes    []AgentNote       `json:"notes,omitempty"`
@@ -45,7 +45,7 @@ type AgentReport struct {
 }
 
 // Starts is how often a CLI was started in the attempt: once, and once more for
-// each time that it was gone on with, begun anew or asked again.
+// each time that it was continued, begun anew or asked again.
 func (r AgentReport) Starts() int {
 	if r.Unreached() {
 		return 0
@@ -99,7 +99,7 @@ type NoteKind string
 const (
 	NoteSession   NoteKind = "session"   // its session is known
 	NoteQuiet     NoteKind = "quiet"     // half of a window has passed
-	NoteInterrupt NoteKind = "interrupt" // it was interrupted, to be gone on with
+	NoteInterrupt NoteKind = "interrupt" // it was interrupted, to be continued
 	NoteResume    NoteKind = "resume"    // its session is continued
 	NoteKill      NoteKind = "kill"      // it was ended
 	NoteRetry     NoteKind = "retry"     // it retries by itself

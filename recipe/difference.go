@@ -156,7 +156,7 @@ func runDifferences() []Difference {
 			"The service knows when it can be called again, and a wait is on record: a crash does not begin it anew.", false},
 		{"repairs", "A step whose work is not what was asked for has failed.",
 			"In a run that uses agents the failing evidence goes to an agent, and the step's own check decides again; as long as less fails than before, three times at most.",
-			"What one look at the error mends should not need a person.", false},
+			"What one look at the error fixes should not need a person.", false},
 		{"recovery-claims", "An agent that is asked to finish a failed sub-recipe has done so when it answers, whatever it says.",
 			"UNRECOVERABLE in its answer is a no; else verify:, expect: or output: of the step decide, and with nothing to check the run ends PARTIAL (5).",
 			"Words are no work. recovery: classic takes any other answer.", false},

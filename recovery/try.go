@@ -238,13 +238,13 @@ func (c *chooser) repair(w way) string {
 	}
 	switch {
 	case s.Type.Agent() && plain(s.Failure.Class) == belay.ClassUnknown && !s.Checked:
-		return "the step has no check that could show it mended"
+		return "the step has no check that could show it fixed"
 	case rounds == 0:
 		return ""
 	case rounds >= w.limit:
 		return fmt.Sprintf("%d of %d rounds are used up", rounds, w.limit)
 	case len(last) == 0 || len(s.Failing) == 0:
-		return "one round did not mend it, and nobody can count what fails"
+		return "one round did not fix it, and nobody can count what fails"
 	case len(s.Failing) >= len(last):
 		return fmt.Sprintf("the last round did not help: %d failed before it, %d after", len(last), len(s.Failing))
 	}

@@ -122,11 +122,11 @@ func (s *Situation) handOver() string {
 	return text + s.failing("What was failing last:")
 }
 
-// evidence is for an agent that is to mend something.
+// evidence is for an agent that is to fix something.
 func (s *Situation) evidence() string {
 	text := "This failed: " + s.cause() + "."
 	text += s.failing("What fails:")
-	return text + "\nFind the cause and mend it. Do not weaken, skip or delete the checks: they are run again, unchanged, after you."
+	return text + "\nFind the cause and fix it. Do not weaken, skip or delete the checks: they are run again, unchanged, after you."
 }
 
 func (s *Situation) failing(title string) string {

@@ -159,7 +159,7 @@ func decideReview(in *inputs, round, most int) reviewEnd {
 	case size(now["new"]) == 0 && size(now["unread"]) > 0 && size(last["unread"]) > 0: // asking again is no other answer
 		return stuck(reviewStalemate, stopReRaised, first(now, "why")+", as in the round before, and nothing new was found")
 	}
-	return reviewEnd{Status: reviewContinue, Why: "there is something new to be mended"}
+	return reviewEnd{Status: reviewContinue, Why: "there is something new to be fixed"}
 }
 
 // carried is the reason of a stalemate that is the same as before.

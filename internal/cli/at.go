@@ -56,7 +56,7 @@ func (a *app) atCommand() *cobra.Command {
 			}
 			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.out, Err: a.std.Err}, verdict.Shortfall)
 			if err != nil {
-				return exit.New(exit.Infra, "at", err, "it says nothing about the commit: try again when this is mended")
+				return exit.New(exit.Infra, "at", err, "it says nothing about the commit: try again when this is fixed")
 			}
 			if r.ID = id; asJSON {
 				a.object(r)

@@ -62,7 +62,7 @@ func (a *app) detach(ctx context.Context, ws *workshop, open *engine.Open, asJSO
 // retract takes back a run whose driver could not be started: somebody else would go on
 // with it later, when whoever asked for it has long asked again.
 func (a *app) retract(ctx context.Context, ws *workshop, id belay.RunID, why error) error {
-	hint := fmt.Sprintf("nothing was started, and no run %s is left; mend that, then start it again", id)
+	hint := fmt.Sprintf("nothing was started, and no run %s is left; fix that, then start it again", id)
 	open, err := takeRun(ctx, ws, id)
 	if err == nil {
 		err = open.Retract()

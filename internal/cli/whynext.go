@@ -155,7 +155,7 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.FreeDisk:
 		return "make room on the disk of " + w.disk + ", then resume; steps that are done are not run again"
 	case story.StartOver:
-		return "resume would run nothing: the run keeps its recipe and the values of --set; mend them, then start a new run"
+		return "resume would run nothing: the run keeps its recipe and the values of --set; fix them, then start a new run"
 	case story.Watch:
 		return "nothing yet: somebody drives it; watch what it prints"
 	case story.Answered:
