@@ -197,6 +197,11 @@ picture: ## draw the picture of the README from a real run
 	$(call say,picture)
 	@scripts/picture
 
+.PHONY: screens
+screens: ## write what people see most to bin/screens, for a reader who knows nothing of Belay
+	$(call say,screens)
+	@scripts/screens bin/screens
+
 .PHONY: gen-check
 gen-check: ## fail when a generated page is stale
 	$(call say,gen-check)

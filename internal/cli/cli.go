@@ -168,7 +168,7 @@ Exit code 0 means that every required step is done, on evidence that Belay saw i
 	flags.StringVar(&a.state, "state", "", "state directory (BELAY_STATE; default ~/.local/state/belay)")
 	flags.StringVar(&a.color, "color", "auto", "colours: auto, always or never")
 	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors, warnings about the work of a task and, if the run did not succeed, its summary")
-	flags.BoolVarP(&a.verbose, "verbose", "v", false, "show every record as a line")
+	flags.BoolVarP(&a.verbose, "verbose", "v", false, "while a run goes: every record as a line; in why, show, history and judge: classes, rules and fingerprints, too")
 	flags.Var(&a.logLevel, "log-level", logLevelHelp)
 	root.PersistentPreRunE = a.checkFlags
 	root.AddCommand(a.commands(args)...)
