@@ -181,11 +181,17 @@ func (g *generator) writeForeach(b *strings.Builder) {
 	}
 }
 
-// writeRepeat makes a step rounds.
+// writeRepeat makes a step rounds. In steady recipes whose steps run side by side the rounds
+// do not fail: what had begun beside them by then would be chance.
 func (g *generator) writeRepeat(b *strings.Builder) {
-	if g.later.maybe(g.repeat) {
-		fmt.Fprintf(b, "    repeat: {max: %d%s}\n", 1+g.later.IntN(4), of(g.later, "", ", until: last.ok", ", until: round == 2", ", until: last.status == 'none'"))
+	if !g.later.maybe(g.repeat) {
+		return
 	}
+	most, until := 1+g.later.IntN(4), of(g.later, "", ", until: last.ok", ", until: round == 2", ", until: last.status == 'none'")
+	if g.steady && !g.linear {
+		until = ", until: last.ok"
+	}
+	fmt.Fprintf(b, "    repeat: {max: %d%s}\n", most, until)
 }
 
 // writeFinally writes what a recipe does last. A callee is one that is there already.
