@@ -178,6 +178,35 @@ func TestWhyFailed(t *testing.T) {
 	}
 }
 
+// A failure that differs from the first one in its durations alone is no other failure:
+// the fingerprints say so, and where there is none the words do.
+func TestWhyFirstFailure(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ first, last, print1, print2, want string }{
+		"another time":   {"exit 1: FAIL shop 0.002s", "exit 1: FAIL shop 0.005s", "aa", "aa", ""},
+		"another one":    {"overloaded", "exit 1: FAIL shop 0.005s", "aa", "bb", "overloaded"},
+		"the same words": {"exit 1", "exit 1", "", "bb", ""},
+		"other words":    {"exit 2", "exit 1", "", "", "exit 2"},
+	} {
+		w := newTale(t, nightly, nil)
+		fail := func(cause, print string) *belay.Failure {
+			return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Cause: cause, Print: print}
+		}
+		w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 1}, fail(c.first, c.print1))
+		w.plan("k3f9q", "build", belay.Plan{Act: belay.ActRetry, Reason: c.first})
+		w.try("k3f9q", "build", 2, "", effect.Observation{Exit: 1}, fail(c.last, c.print2))
+		w.plan("k3f9q", "build", belay.Plan{Act: belay.ActGiveUp, Reason: c.last})
+		facts := explain(t.Context(), w.story(), "belay", w.now)
+		if facts.Failure.First != c.want {
+			t.Errorf("%s: the first failure is %q, want %q", name, facts.Failure.First, c.want)
+		}
+		page := strings.Join(facts.page(sheet{width: pageWidth}), "\n")
+		if told := strings.Contains(page, "at first it was another failure"); told != (c.want != "") {
+			t.Errorf("%s: the page says that it was another failure: %t\n%s", name, told, page)
+		}
+	}
+}
+
 const outer = `
 name: release
 steps:
