@@ -288,19 +288,9 @@ func (w *whyFacts) triedPart(p *page) {
 }
 
 func (w *whyFacts) moment(p *page, m *moment) {
-	text := m.Text
-	if m.Times > 1 {
-		text = fmt.Sprintf("%d × %s", m.Times, text)
-	}
+	text := m.words(w.Failure)
 	if m.Step != "" {
 		text = m.Step + ": " + text
-	}
-	why := belay.Plain(m.Why)
-	if w.Failure != nil { // it stands above
-		why = strings.TrimSuffix(why, ": "+belay.Plain(w.Failure.Cause))
-	}
-	if why != "" {
-		text += ": " + why
 	}
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)
@@ -310,6 +300,25 @@ func (w *whyFacts) moment(p *page, m *moment) {
 			p.text(under, fmt.Sprintf("not %s: %s", r.Act.Row().Words, r.Why))
 		}
 	}
+}
+
+// words are what happened: of a recovery first the failure that it was for. The failure
+// of the run stands above, and is not told again.
+func (m *moment) words(above *whyFailure) string {
+	if m.met != nil {
+		return m.met.Words(m.from)
+	}
+	text, why := m.Text, belay.Plain(m.Why)
+	if m.Times > 1 {
+		text = fmt.Sprintf("%d × %s", m.Times, text)
+	}
+	if above != nil {
+		why = strings.TrimSuffix(why, ": "+strings.Join(strings.Fields(belay.Plain(above.Cause)), " "))
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // clock is a time of the run's first day, or with its date.

@@ -261,14 +261,18 @@ func (r *Receipt) troublesPart(p *page) {
 		}
 		p.line("- %s%s", p.plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
 		failed := ""
-		for _, m := range t.Moments {
-			text := p.about(t.Step, belay.Plain(m.Text))
-			if m.What == failedWord {
-				_, failed, _ = strings.Cut(text, ": ")
-			} else if text == failed {
-				text = "" // it stands above
+		for i := range t.Moments {
+			m := &t.Moments[i]
+			if i+1 < len(t.Moments) && m.toldBy(t.Moments[i+1]) {
+				continue
 			}
-			p.line("  - %s %s%s", m.At.UTC().Format(time.TimeOnly), m.What, prefixed(": ", text))
+			text := m.words()
+			if m.What == failedWord {
+				_, failed, _ = strings.Cut(text, " failed: ")
+			} else if failed != "" {
+				text = strings.TrimSuffix(text, ": "+failed) // it stands above
+			}
+			p.line("  - %s %s", m.At.UTC().Format(time.TimeOnly), p.about(t.Step, text))
 		}
 		if t.More > 0 {
 			p.line("  - … and %d more", t.More)
