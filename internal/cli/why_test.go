@@ -178,6 +178,35 @@ func TestWhyFailed(t *testing.T) {
 	}
 }
 
+// What a step took and used is that of all its attempts; a limit is named only where more
+// attempts are left.
+func TestShowSumsAttempts(t *testing.T) {
+	t.Parallel()
+	w := newTale(t, nightly, nil)
+	used := belay.Usage{Input: 1000, MicroUSD: 200_000}
+	w.try("k3f9q", "build", 1, "", effect.Observation{}, nil)
+	w.try("k3f9q", "fix", 1, "claude", report("claude", used, "overloaded", ""), &belay.Failure{Kind: belay.Infrastructure, Cause: "overloaded"})
+	w.plan("k3f9q", "fix", belay.Plan{Act: belay.ActRetry, Reason: "overloaded"})
+	w.try("k3f9q", "fix", 2, "claude", report("claude", used, "", "done"), nil)
+	s := w.story()
+	for _, p := range s.steps() {
+		row := strings.Join(stepRow(p, string(p.Path), true, "", s.Sum(p.At())), " | ")
+		want := map[belay.Path]string{
+			"build": "build | done | 1 | 1m30s | exit 0",
+			"fix":   "fix | done | 2 | 3m00s | claude, 2.0k tokens, $0.40, last attempt 2 files +31 −4",
+			"ship":  "ship | not reached | - | - | ",
+		}[p.Path]
+		if row != want {
+			t.Errorf("got %q, want %q", row, want)
+		}
+	}
+	p := s.steps()[0]
+	p.Attempts = 4
+	if row := stepRow(p, "build", true, "", story.Sum{}); row[2] != "1 of 4" {
+		t.Errorf("attempts %q", row[2])
+	}
+}
+
 // A failure that differs from the first one in its durations alone is no other failure:
 // the fingerprints say so, and where there is none the words do.
 func TestWhyFirstFailure(t *testing.T) {
