@@ -213,6 +213,29 @@ func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
 	return l
 }
 
+// mend says to look at a failure first, to do something about it, and only then to go on:
+// what was not mended fails again.
+func mend(acc *story.Account, typed []string, belayCmd string) string {
+	const then = ", then "
+	do, about := "fix the cause"+then, ""
+	if a := acc.Next.Advice; a == story.LookHollow || a == story.ClearHollow {
+		do = "find out why the agent did nothing" + then
+	}
+	if a := acc.Next.Advice; a == story.MendClear || a == story.ClearHollow {
+		about = "   # TEXT: what is different now"
+	}
+	c := acc.Cause
+	if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
+		return do + strings.Join(typed, then) + about
+	}
+	shown := story.Show(c.At()).Text(belayCmd)
+	look := shown
+	if c.Printed != nil && strings.TrimSpace(c.Printed.Said()) != "" {
+		look = story.Logs(c.At()).Text(belayCmd)
+	}
+	return "look at " + look + ", " + do + strings.TrimPrefix(strings.Join(typed, then), shown+then) + about
+}
+
 // Next is what a person may type now, in a line; "" when there is nothing left to do.
 func Next(acc *story.Account, belayCmd string) string {
 	var typed []string
@@ -225,13 +248,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	case story.GoOn, story.WaitWatch, story.WakeIt, story.Adopt:
 		return show + or + typed[0]
 	case story.Mend, story.MendClear, story.LookHollow, story.ClearHollow:
-		text := strings.Join(typed, then)
-		c := acc.Cause
-		if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
-			return text
-		}
-		looked := story.Show(c.At()).Text(belayCmd)
-		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
+		return mend(acc, typed, belayCmd)
 	case story.EditPlan:
 		return "edit " + acc.Plan + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.FreeDisk:
