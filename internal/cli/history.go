@@ -109,7 +109,7 @@ func (d *decision) words() string {
 	case d.of.What == story.AnswerGiven:
 		return "wait " + readable.Took(d.of.Wait()) + " for the service"
 	case d.of.What == story.ItemAnswered:
-		return "decided " + d.of.Choice + " by " + d.By
+		return answeredWords(d.of.Choice) + " by " + d.By
 	case d.of.What == story.ItemExpired:
 		if d.of.Choice == belay.TimeoutHold {
 			return "it stays open"

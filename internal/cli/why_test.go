@@ -334,7 +334,7 @@ func TestWhyPartial(t *testing.T) {
 	w.try("k3f9q", "ship", 1, "", effect.Observation{}, nil)
 	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Partial, Code: 5, Reason: "step build was left out"}})
 	facts := w.golden("partial")
-	if len(facts.Tried) != 2 || facts.Tried[1].Text != "decided skip by ada" {
+	if len(facts.Tried) != 2 || facts.Tried[1].Text != "answered skip by ada" {
 		t.Errorf("tried %+v", facts.Tried)
 	}
 }
