@@ -130,7 +130,11 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 		}
 	}
 	if starts, used := tree.Spent(); starts > 0 {
-		lines = append(lines, strings.TrimSuffix("agents: "+readable.Many(starts, "start")+", "+readable.Used(used), ", "))
+		all := ""
+		if tree.Resumed() { // not of what was driven now alone
+			all = " in all"
+		}
+		lines = append(lines, strings.TrimSuffix("agents: "+readable.Many(starts, "start")+all+", "+readable.Used(used), ", "))
 	}
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
