@@ -148,6 +148,9 @@ func (f *whyFailure) who() string {
 	if row.Agent {
 		return strings.TrimSpace(row.Words + prefixed(", agent ", f.Agent))
 	}
+	if f.Type == belay.TypeApprove {
+		return row.Words + " step"
+	}
 	return row.Words
 }
 

@@ -211,6 +211,9 @@ func printedBy(who string) string {
 // facts are the type of the step, its attempts and its time.
 func (f *whyFailure) facts(clock func(time.Time) string) string {
 	words := []string{f.who()}
+	if f.Type == belay.TypeApprove && f.Kind == "" {
+		words[0] = "the step is an approval: it waits for the answer of a person"
+	}
 	if f.Attempts > 0 && f.Type != belay.TypeApprove {
 		words = append(words, readable.Many(f.Attempts, "attempt"))
 	}

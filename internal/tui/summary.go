@@ -93,7 +93,14 @@ func Good(c story.Count) []string {
 		return fmt.Sprintf("%d %s", n, word)
 	}
 	add(c.Done-c.Recovered-c.Answered-len(c.Back), "done", some(c.Checked, CheckedWord))
-	add(c.Answered, story.AnsweredWord)
+	unchecked := ""
+	switch n := c.Answered - c.Vouched; {
+	case n > 0 && c.Vouched == 0:
+		unchecked = "not checked"
+	case n > 0:
+		unchecked = fmt.Sprintf("%d not checked", n)
+	}
+	add(c.Answered, story.AnsweredWord, unchecked)
 	add(c.Recovered, story.RecoveredWord, some(c.Mended, CheckedWord), some(c.Unproven, "unverified"))
 	return parts
 }
