@@ -78,6 +78,9 @@ func (m Recovery) Failed(from int) string {
 	which := fmt.Sprintf("attempt %d", m.N)
 	if from > 0 && from < m.N {
 		which = fmt.Sprintf("attempts %d to %d", from, m.N)
+		if from+1 == m.N {
+			which = fmt.Sprintf("attempts %d and %d", from, m.N)
+		}
 	}
 	if m.Of > 0 {
 		which += fmt.Sprintf(" of %d", m.Of)
@@ -92,7 +95,7 @@ func (m Recovery) Failed(from int) string {
 func (m Recovery) Words(from int) string {
 	each := ""
 	if from > 0 && from < m.N {
-		each = " each time"
+		each = " each time, the last one"
 	}
 	return m.Failed(from) + "; recovery" + each + ": " + m.Chosen + inBrackets(m.Because)
 }
