@@ -52,7 +52,6 @@ func (r *Receipt) provenWords(p *page) string {
 	return text
 }
 
-
 // names is a list of names in which each stands once. It may be as long as the run.
 type names struct {
 	list []string
