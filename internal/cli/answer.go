@@ -132,7 +132,7 @@ func answeredStep(req event.Request) string {
 	for at := req.Item; at != ""; {
 		i := strings.LastIndexByte(at, '.')
 		if i < 0 {
-			break
+			return readable.Clean(req.Item) // named by its step
 		}
 		if _, err := strconv.Atoi(at[i+1:]); err == nil {
 			return readable.Clean(at[:i])

@@ -183,7 +183,7 @@ func repeatOf(st *recipe.Step) string {
 	case until == "":
 		until = "one is done"
 	}
-	return fmt.Sprintf("at most %d rounds, until %s", most, until)
+	return fmt.Sprintf("up to %d rounds, until %s", most, until)
 }
 
 // exports are variables by their names in a script.

@@ -148,12 +148,12 @@ func CutMiddle(s string, width int) string {
 // Width is how many places s takes on a screen.
 func Width(s string) int { return displaywidth.String(s) }
 
-// Took is a duration as people say it, rounded: 420ms, 1.4s, 12s, 1m04s, 2h03m.
+// Took is a duration as people say it, rounded from its milliseconds: 420ms, 1.4s, 12s, 1m04s, 2h03m.
 func Took(d time.Duration) string {
-	d = max(d, 0)
-	switch ms, tenths, secs := d.Round(time.Millisecond), d.Round(time.Second/10), d.Round(time.Second); {
-	case ms < time.Second:
-		return fmt.Sprintf("%dms", ms.Milliseconds())
+	d = max(d, 0).Truncate(time.Millisecond) // as it is on record: every screen says the same
+	switch tenths, secs := d.Round(time.Second/10), d.Round(time.Second); {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
 	case tenths < 10*time.Second && tenths%time.Second > 0:
 		return fmt.Sprintf("%d.%ds", tenths/time.Second, tenths%time.Second/(time.Second/10))
 	case secs < time.Minute:

@@ -53,7 +53,7 @@ func TestCutMiddle(t *testing.T) {
 func TestTook(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 999400 * time.Microsecond: "999ms", 999999 * time.Microsecond: "1s",
+		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 999999 * time.Microsecond: "999ms",
 		time.Second: "1s", 1040 * time.Millisecond: "1s", 1100 * time.Millisecond: "1.1s", 1389 * time.Millisecond: "1.4s", 9940 * time.Millisecond: "9.9s",
 		9990 * time.Millisecond: "10s", 10900 * time.Millisecond: "11s", 59600 * time.Millisecond: "1m00s", 64 * time.Second: "1m04s",
 		3599600 * time.Millisecond: "1h00m", 123 * time.Minute: "2h03m", 123*time.Minute + 40*time.Second: "2h04m",
