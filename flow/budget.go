@@ -127,5 +127,8 @@ func (t *Tree) Allowed() int {
 	return min(n, limits.Starts())
 }
 
+// Resumed tells whether the driver that has the tree is not its first one.
+func (t *Tree) Resumed() bool { return t.driver.Epoch > 1 }
+
 // Spent is what the agents of the tree have used: starts, and what they told.
 func (t *Tree) Spent() (int, belay.Usage) { return t.spent.count(), t.spent.usage }

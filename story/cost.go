@@ -118,3 +118,31 @@ func StartsWords(starts, allowed int) string {
 	}
 	return fmt.Sprintf("%d agent starts (limit %d)", starts, allowed)
 }
+
+// Sum is what the attempts of one step took and used together.
+type Sum struct {
+	Took   time.Duration // of its own attempts that ended
+	Usage  belay.Usage   // of its agents, and of those that helped with it
+	Agents []string      // who they were, the first first
+	Own    int           // how many of its own attempts a process was started for
+}
+
+// Sum adds up the attempts of a step.
+func (s *Story) Sum(at Place) Sum {
+	var sum Sum
+	for _, a := range s.Step(at).Attempts {
+		if took, ok := a.Took(); ok && a.Role == belay.RoleMain {
+			sum.Took += took
+			sum.Own++
+		}
+		r := a.Report()
+		if r == nil {
+			continue
+		}
+		sum.Usage = sum.Usage.Add(r.Result.Usage)
+		if name := AgentName(r.Name); !slices.Contains(sum.Agents, name) {
+			sum.Agents = append(sum.Agents, name)
+		}
+	}
+	return sum
+}

@@ -22,6 +22,7 @@ type Count struct {
 	Back     []string `json:"rolled_back,omitempty"` // of those done: the fallback put the files back as they were
 
 	Answered  int `json:"-"` // of those done: by an answer alone
+	Vouched   int `json:"-"` // of the answered ones: those of which a check passed
 	Recovered int `json:"-"` // of those done: by an agent that finished what a sub-recipe left
 	Checked   int `json:"-"` // of those done, but for the recovered ones
 	Mended    int `json:"-"` // of the recovered ones: those that are checked
@@ -98,6 +99,9 @@ func (c *Count) done(v flow.StepView, name string) {
 		return
 	case AnswerOnly(v):
 		c.Answered++
+		if checked {
+			c.Vouched++
+		}
 	}
 	if checked {
 		c.Checked++

@@ -375,7 +375,7 @@ func (st *Step) began(at time.Time, f *belay.Failure) {
 	}
 	st.Trouble.At = at
 	if f != nil {
-		st.Trouble.Cause = f.Cause
+		st.Trouble.Cause, st.Trouble.Print = f.Cause, f.Print
 	}
 }
 

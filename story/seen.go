@@ -30,10 +30,7 @@ func (s *Story) Changes(top belay.RunID) []Change {
 		if e == nil || s.inCopy(a.Place) || !a.Run.Under(top) || e.Files == 0 && len(e.Commits) == 0 && e.Before.Tree == e.After.Tree {
 			continue
 		}
-		c := Change{Place: a.Place, Dir: s.Dir(a.Place), Evidence: *e}
-		if a.Observation != nil {
-			c.Ended = a.Observation.Ended
-		}
+		c := s.change(a, e)
 		from := belay.TreeState{Head: e.Before.Head, Tree: e.Before.Tree}
 		if i, again := at[a.Place][from]; again && from.Tree != "" {
 			list[i] = c
@@ -44,6 +41,26 @@ func (s *Story) Changes(top belay.RunID) []Change {
 		}
 		at[a.Place][from] = len(list)
 		list = append(list, c)
+	}
+	return list
+}
+
+func (s *Story) change(a *Attempt, e *belay.Evidence) Change {
+	c := Change{Place: a.Place, Dir: s.Dir(a.Place), Evidence: *e}
+	if a.Observation != nil {
+		c.Ended = a.Observation.Ended
+	}
+	return c
+}
+
+// Kept is what was seen of all attempts of which Belay keeps a snapshot: also of those that
+// a later attempt went on with. They are in the order of their starts.
+func (s *Story) Kept(top belay.RunID) []Change {
+	var list []Change
+	for _, a := range s.Attempts {
+		if e := a.evidence(); e != nil && (e.Snapshot != "" || e.Earlier != "") && !s.inCopy(a.Place) && a.Run.Under(top) {
+			list = append(list, s.change(a, e))
+		}
 	}
 	return list
 }

@@ -65,7 +65,7 @@ func agentExamples() map[string]agentExample {
 			then: []string{"logs", "x", "report"}, answer: "It was a dark night.\nThen came the morning.\n",
 		},
 		"23-recovered-sub-recipe": {
-			talk: "1 done, 1 answered, 1 recovered", then: []string{"logs", "x", "report"}, answer: "this release has notes\n",
+			talk: "1 done, 1 answered (not checked), 1 recovered", then: []string{"logs", "x", "report"}, answer: "this release has notes\n",
 		},
 		"24-ask-a-person": {
 			code: 11, talk: "not logged in (HTTP 401)",

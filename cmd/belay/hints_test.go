@@ -306,6 +306,16 @@ func nextLines(out string) (lines []string) {
 // looks types what a line offers beside the next commands: a look at something.
 func (b *hintBench) looks(t *testing.T, line string) {
 	t.Helper()
+	if rest, ok := strings.CutPrefix(line, "look at "); ok {
+		look, rest, _ := strings.Cut(rest, ", ")
+		if out, code := b.bash("state", look); code != exit.OK {
+			t.Errorf("%s: exit code %d\n%s", look, code, out)
+		}
+		line = rest
+	}
+	for _, deed := range []string{"fix the cause, then ", "find out why the agent did nothing, then "} {
+		line = strings.TrimPrefix(line, deed)
+	}
 	for _, offer := range strings.Split(line, ", or ") {
 		if strings.HasPrefix(offer, "belay show") || strings.HasPrefix(offer, "belay logs") {
 			if out, code := b.bash("state", offer); code != exit.OK {

@@ -26,7 +26,7 @@ func TestReceiptOfAnOldRun(t *testing.T) {
 		"| build | done | exit 0; verify: exit 0 |\n",
 		"| maybe | failed (optional) | exit 4 |\n",
 		"- build: recovered\n",
-		"retry: attempt 1 of 2 failed: exit 1: try 0\n",
+		"attempt 1 of 2 failed: exit 1: try 0; recovery: retry at once\n",
 		"- maybe: optional: ",
 	} {
 		if !strings.Contains(out, want) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/exit"
+	"github.com/belay-run/belay/internal/readable"
 )
 
 // choices are the answers to a held step; an approval has its own.
@@ -101,7 +103,7 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("run %s: decided %s", req.Run, req.Choice)
+	text := fmt.Sprintf("run %s%s: %s", req.Run, prefixed(", step ", answeredStep(req)), answeredWords(req.Choice))
 	if h.check {
 		text += "; the step has a check of its own, and that decides"
 	}
@@ -119,6 +121,39 @@ func (a *app) answer(ctx context.Context, act, arg string, req event.Request, as
 	}
 	a.tellRequest(lineOfRequest(req), asJSON, text)
 	return nil
+}
+
+// answeredStep is the step that an answer is for, as far as the request names it: an item is
+// called by its step, a number, and at times what is asked.
+func answeredStep(req event.Request) string {
+	if req.Step != "" {
+		return string(req.Step)
+	}
+	for at := req.Item; at != ""; {
+		i := strings.LastIndexByte(at, '.')
+		if i < 0 {
+			return readable.Clean(req.Item) // named by its step
+		}
+		if _, err := strconv.Atoi(at[i+1:]); err == nil {
+			return readable.Clean(at[:i])
+		}
+		at = at[:i]
+	}
+	return ""
+}
+
+// answeredWords are what a person decided.
+func answeredWords(choice string) string {
+	switch choice {
+	case belay.ChoiceApprove:
+		return "approved"
+	case belay.ChoiceReject:
+		return "rejected"
+	}
+	if choice = readable.Clean(choice); strings.Contains(choice, " ") { // a text
+		choice = `"` + choice + `"`
+	}
+	return "answered " + choice
 }
 
 // aim turns a step that is named from its root's view into a step of the child

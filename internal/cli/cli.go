@@ -209,7 +209,8 @@ Act:
   belay watch             keep watching: resume runs that died, report those that need you
 Maintain:
   belay doctor            check whether this machine is ready
-  belay gc, rm, prune     list unused worktrees; delete a run; archive old runs
+  belay gc                list what ended runs left behind; with --yes, delete what is safe
+  belay rm, prune         delete a run; archive old runs
 
 All commands and flags: belay --help; one of them: belay COMMAND --help
 `

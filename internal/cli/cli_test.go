@@ -156,10 +156,10 @@ func TestNothingWaitsInARunThatIsOver(t *testing.T) {
 	held := story.Placed{StepView: flow.StepView{Phase: flow.Held}}
 	given := story.Placed{StepView: flow.StepView{Phase: flow.Waiting, Attempt: 1}}
 	for _, c := range []struct{ got, want string }{
-		{stepResult(held, false), "waits for an answer"},
-		{stepResult(held, true), "was not answered"},
-		{stepResult(given, false), ""},
-		{stepResult(given, true), "not finished"},
+		{stepResult(held, false, story.Sum{}), "waits for an answer"},
+		{stepResult(held, true, story.Sum{}), "was not answered"},
+		{stepResult(given, false, story.Sum{}), ""},
+		{stepResult(given, true, story.Sum{}), "not finished"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -113,7 +113,7 @@ func (a *app) do(ctx context.Context, cmd *cobra.Command, args []string, o doOpt
 		return usage(cmd, err)
 	}
 	if o.decided == nil {
-		o.given = givenFlags(cmd)
+		o.given = givenFlags(cmd, onlyHere...)
 	}
 	task, criteria, err := a.wanted(args, &o)
 	if err != nil {

@@ -60,12 +60,15 @@ func (o doOptions) flags(cmd *cobra.Command) error {
 	return nil
 }
 
-// givenFlags are the flags with which another run of the same task is begun: all but
-// those that say where the task is, what this run is called, and how it is shown.
-func givenFlags(cmd *cobra.Command) []string {
+// onlyHere are the flags of do that say where the task is, what this run is called, and how
+// it is shown: another run of the same task is begun without them.
+var onlyHere = []string{"dir", "id", "detach", "json", "plan"}
+
+// givenFlags are the flags that were typed, but for some.
+func givenFlags(cmd *cobra.Command, without ...string) []string {
 	list := []string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if cmd.InheritedFlags().Lookup(f.Name) != nil || slices.Contains([]string{"dir", "id", "detach", "json", "plan"}, f.Name) {
+		if cmd.InheritedFlags().Lookup(f.Name) != nil || slices.Contains(without, f.Name) {
 			return
 		}
 		value := f.Value.String()

@@ -213,7 +213,7 @@ func (p taskPlan) most(tree *flow.Tree) string {
 	if limits.RecipeAgents && p.MaxAgents > 0 {
 		starts = min(p.MaxAgents, starts)
 	}
-	return fmt.Sprintf("up to %s, %s", readable.Many(rounds, "round"), readable.Many(starts, "agent start"))
+	return fmt.Sprintf("at most %s and %s", readable.Many(rounds, "round"), readable.Many(starts, "agent start"))
 }
 
 // unprovable names the criteria that nothing can prove, whatever the agents do.

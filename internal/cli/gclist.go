@@ -18,7 +18,7 @@ func (a *app) printLeft(list []leftover, dry bool) {
 		a.say("nothing is left behind")
 		return
 	}
-	rows := [][]string{{"KIND", "RUN", "STATUS", "WHERE", "UNSAVED", "SIZE", "ACTION"}}
+	rows := [][]string{{"KIND", "RUN", "RUN STATUS", "WHERE", "UNSAVED", "SIZE", "ACTION"}}
 	safe := 0
 	for _, l := range list {
 		if l.Safe {
@@ -29,8 +29,11 @@ func (a *app) printLeft(list []leftover, dry bool) {
 	a.table(rows, 3)
 	a.sayCures(list)
 	a.saySizes(list, dry)
-	if dry && safe > 0 {
+	switch {
+	case dry && safe > 0:
 		a.say("of these %d, %d can be removed; nothing was removed yet: type %s gc --yes", len(list), safe, a.name())
+	case dry:
+		a.say("nothing was removed: %s gc only lists until --yes is given, and of these %d nothing can be removed as it is", a.name(), len(list))
 	}
 }
 

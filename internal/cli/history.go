@@ -3,13 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/internal/readable"
+	"github.com/belay-run/belay/internal/receipt"
 	"github.com/belay-run/belay/internal/tui"
 	"github.com/belay-run/belay/story"
 )
@@ -109,7 +109,7 @@ func (d *decision) words() string {
 	case d.of.What == story.AnswerGiven:
 		return "wait " + readable.Took(d.of.Wait()) + " for the service"
 	case d.of.What == story.ItemAnswered:
-		return "decided " + d.of.Choice + " by " + d.By
+		return answeredWords(d.of.Choice) + " by " + d.By
 	case d.of.What == story.ItemExpired:
 		if d.of.Choice == belay.TimeoutHold {
 			return "it stays open"
@@ -126,47 +126,5 @@ func (d *decision) words() string {
 	case d.of.What == story.RunReopened:
 		return "opened again by " + d.By
 	}
-	return d.planWords()
-}
-
-// planWords are those of a chosen recovery.
-func (d *decision) planWords() string {
-	row := d.of.Act().Row()
-	text := row.Words
-	switch {
-	case row.Act == belay.ActRetry:
-		return text + pause(d.of.Wait())
-	case row.Over:
-		return strings.TrimRight(text+" "+change(d.from, d.taker), " ") + late(d.of.Wait())
-	case row.Same, row.Helper == belay.RoleRepair, row.Helper == belay.RoleRecovery:
-		if who := cmp.Or(d.taker, d.from); who != "" {
-			text += " (agent " + who + ")"
-		}
-		return text + late(d.of.Wait())
-	}
-	return text
-}
-
-func pause(d time.Duration) string {
-	if d <= 0 {
-		return " at once"
-	}
-	return late(d)
-}
-
-func late(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return " after " + readable.Took(d)
-}
-
-func change(from, to string) string {
-	switch {
-	case to == "":
-		return ""
-	case from == "":
-		return "→ " + to
-	}
-	return from + " → " + to
+	return receipt.RecoveryWords(d.of)
 }

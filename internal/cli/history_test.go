@@ -181,7 +181,7 @@ func TestHistoryOfPersons(t *testing.T) {
 	}
 	want := []string{
 		`deploy.2/push|a person is asked||which?|{"ask":{"choices":["done"],"item":"push.1"}}`,
-		`deploy.2/push|decided skip by ada|ada|late|{"answer":{"choice":"skip","item":"push.1"}}`,
+		`deploy.2/push|answered skip by ada|ada|late|{"answer":{"choice":"skip","item":"push.1"}}`,
 		`deploy.2/push|left out by ada|ada|late|{"skip":{"reason":"late"}}`,
 		`|cleared attempts by bob|bob|mended|{"clear":{"what":"attempts"}}`,
 		`|opened again by bob|bob|again|{"reopen":{}}`,

@@ -32,10 +32,8 @@ type decision struct {
 	By      string           `json:"by,omitempty"` // the person
 
 	of      *story.Decision
-	retries int    // that the classic policy has
-	allowed int    // attempts that the step may have
-	from    string // who had failed, for people: the agent, or its role where that changes
-	taker   string // and who took over: an agent, a role, or a model alone
+	retries int // that the classic policy has
+	allowed int // attempts that the step may have
 }
 
 // decisions are those of the run that was asked for and of all runs below it,
@@ -92,10 +90,6 @@ func (d *decision) chosen(p *belay.Plan) {
 		d.Class = cmp.Or(d.Class, f.Class)
 		d.Level = cmp.Or(d.Level, f.Level)
 		d.Print = cmp.Or(d.Print, f.Print)
-	}
-	d.from, d.taker = story.AgentName(d.Agent), cmp.Or(story.AgentName(p.Agent), p.Role)
-	if p.Act == belay.ActReassign && p.Role != "" {
-		d.from, d.taker = d.of.Role, p.Role
 	}
 	d.Chosen = d.wire(p)
 }

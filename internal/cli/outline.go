@@ -300,7 +300,7 @@ func caps(st *recipe.Step) []string {
 		if st.Verify != nil {
 			who = "verify decides"
 		}
-		words = append(words, "once: if its outcome is unknown, "+who+" whether it runs again")
+		words = append(words, "once: if Belay or the machine dies while it runs, "+who+" whether it runs again")
 	}
 	if st.Verify != nil {
 		words = append(words, "checked by verify")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 	"github.com/belay-run/belay/internal/config"
 	"github.com/belay-run/belay/internal/rehearse"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/story"
 )
 
 // maxCells bounds a matrix: more would not be read by anybody.
@@ -99,7 +101,7 @@ func (a *app) matrix(ctx context.Context, cmd *cobra.Command, args []string, o r
 	if ctx.Err() != nil {
 		return exit.New(exit.Terminated, "rehearse", context.Cause(ctx), "")
 	}
-	return a.matrixTold(cells, plays, played, time.Since(began), o)
+	return a.matrixTold(cmd, cells, plays, played, time.Since(began), o)
 }
 
 // makeTemplate makes what the folders of its cells are copied from.
@@ -120,7 +122,7 @@ func playsAgents(cells []rehearse.Cell, recipe string) bool {
 }
 
 // matrixTold prints a matrix and says how the command ends.
-func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, played int, took time.Duration, o rehearseOptions) error {
+func (a *app) matrixTold(cmd *cobra.Command, cells []rehearse.Cell, plays map[string]*rehearsal, played int, took time.Duration, o rehearseOptions) error {
 	asJSON := o.run.json
 	bad, open, missed := 0, 0, 0
 	hint := ""
@@ -129,7 +131,7 @@ func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, pla
 			bad++
 		}
 		if c.Bad && c.Fault == "" && c.Word != "error" {
-			hint = "first make the run without faults succeed: see it with belay rehearse " + c.Recipe + "; --script says what simulated agents do"
+			hint = "first make the run without faults succeed: see it with " + a.aRehearsal(cmd, c.Recipe) + "; " + cmp.Or(o.script, "--script FILE") + " says what simulated agents do"
 			if text := plays[c.Recipe].askedWords(c.Story); text != "" {
 				hint = text
 			} else if o.script == "" && !asJSON && playsAgents(cells, c.Recipe) {
@@ -161,9 +163,33 @@ func (a *app) matrixTold(cells []rehearse.Cell, plays map[string]*rehearsal, pla
 		}
 	}
 	if bad > 0 {
-		return exit.New(exit.Failed, "rehearse", fmt.Errorf("%d of %d rehearsals are bad", bad, played), hint)
+		return exit.New(exit.Failed, "rehearse", fmt.Errorf("%d of %s %s bad", bad, counted(played, "rehearsal"), isAre(bad)), hint)
 	}
 	return nil
+}
+
+// aRehearsal is the command that rehearses a recipe alone, with the flags that were typed;
+// the values of variables are left to the person, for they may be secrets.
+func (a *app) aRehearsal(cmd *cobra.Command, recipe string) string {
+	words := []string{a.name(), "rehearse", story.Quote(recipe)}
+	for _, f := range givenFlags(cmd, "matrix", "sample", "limit", "json", "inject") {
+		name, value, ok := strings.Cut(f, "=")
+		if name == "--set" {
+			value, _, _ = strings.Cut(value, "=")
+			value += "=VALUE"
+		}
+		if words = append(words, name); ok {
+			words = append(words, story.Quote(value))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 // matrixWords say what a matrix showed.

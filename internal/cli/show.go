@@ -116,7 +116,7 @@ func (a *app) showRun(s *runView) {
 	names := tui.NewNames(s.Tree)
 	about := names.From(s.id)
 	for _, p := range s.steps() {
-		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p))
+		row := stepRow(p, names.Own(p.At()), s.Over(p.Run), s.agentOf(p), s.Sum(p.At()))
 		if res := s.Tree.Run(p.Run).Result(); row[1] == notFinished && res != nil && res.Status == belay.Aborted {
 			row[1], row[len(row)-1] = "cancelled", story.EndedBy(p.Verdict)
 		}
@@ -157,15 +157,18 @@ func (s *runView) hostRows() (rows [][]string) {
 	return rows
 }
 
-func stepRow(p story.Placed, name string, over bool, agent string) []string {
-	attempts := fmt.Sprintf("%d/%d", p.Attempt, max(p.Attempts, p.Attempt))
-	if p.Attempt == 0 {
+func stepRow(p story.Placed, name string, over bool, agent string, sum story.Sum) []string {
+	attempts := fmt.Sprint(p.Attempt)
+	switch {
+	case p.Attempt == 0:
 		attempts = "-"
+	case p.Attempts > p.Attempt: // its retry allows more
+		attempts += fmt.Sprintf(" of %d", p.Attempts)
 	}
 	if p.Lost > 0 {
 		attempts += fmt.Sprintf(" (%d lost)", p.Lost)
 	}
-	result := stepResult(p, over)
+	result := stepResult(p, over, sum)
 	if p.Phase == flow.Running && agent != "" {
 		result = "agent " + agent + " works"
 	}
@@ -180,20 +183,31 @@ func stepRow(p story.Placed, name string, over bool, agent string) []string {
 		phase = notFinished
 	}
 	return []string{
-		strings.Repeat("  ", p.Depth) + name, phase, attempts, stepTook(p), readable.Cut(readable.Clean(result), resultWidth),
+		strings.Repeat("  ", p.Depth) + name, phase, attempts, stepTook(p, sum), readable.Cut(readable.Clean(result), resultWidth),
 	}
 }
 
-func stepTook(p story.Placed) string {
+// stepTook is how long all attempts of a step took together.
+func stepTook(p story.Placed, sum story.Sum) string {
 	if p.Main == nil || p.Main.Started.IsZero() {
 		return "-"
 	}
-	return readable.Took(p.Main.Ended.Sub(p.Main.Started))
+	return readable.Took(max(sum.Took, p.Main.Ended.Sub(p.Main.Started)))
+}
+
+// stepWork is who did a step, what all attempts used together, and what the last one left
+// behind.
+func stepWork(r *effect.AgentReport, sum story.Sum) string {
+	if sum.Own < 2 {
+		return tui.AgentWork(r)
+	}
+	words := []string{strings.Join(sum.Agents, ", "), readable.Used(sum.Usage), prefixed("last attempt ", tui.Left(r.Evidence))}
+	return joined(words, ", ")
 }
 
 // result is the outcome of a step in a few words. Of a run that is over nothing
 // waits any more.
-func stepResult(p story.Placed, over bool) string {
+func stepResult(p story.Placed, over bool, sum story.Sum) string {
 	var words []string
 	if p.Optional && p.Phase == flow.Failed {
 		words = append(words, "optional")
@@ -230,7 +244,7 @@ func stepResult(p story.Placed, over bool) string {
 	case p.Main != nil && p.Main.Child != nil:
 		words = append(words, "child run "+string(p.Child)+" "+string(p.Main.Child.Status))
 	case p.Phase == flow.Done && p.Main != nil && p.Main.Agent != nil:
-		words = append(words, tui.AgentWork(p.Main.Agent))
+		words = append(words, stepWork(p.Main.Agent, sum))
 	case p.Main != nil:
 		words = append(words, exitText(p.Main))
 	case p.Child != "":

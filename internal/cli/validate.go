@@ -109,7 +109,7 @@ func (a *app) validate(ctx context.Context, cmd *cobra.Command, paths []string, 
 		}
 	}
 	if bad > 0 {
-		return exit.New(exit.Invalid, "", fmt.Errorf("%d of %d recipes cannot be run", bad, len(paths)), "")
+		return exit.New(exit.Invalid, "", fmt.Errorf("%s", refusedWords(bad, len(paths))), "")
 	}
 	return nil
 }
@@ -208,6 +208,14 @@ func lineOfProblem(p recipe.Problem) problemLine {
 		l.Severity = "warning"
 	}
 	return l
+}
+
+// refusedWords say how many of some recipes are refused.
+func refusedWords(bad, all int) string {
+	if all == 1 {
+		return "the recipe cannot be run"
+	}
+	return fmt.Sprintf("%d of %d recipes cannot be run", bad, all)
 }
 
 // counted is a number of things.

@@ -178,6 +178,64 @@ func TestWhyFailed(t *testing.T) {
 	}
 }
 
+// What a step took and used is that of all its attempts; a limit is named only where more
+// attempts are left.
+func TestShowSumsAttempts(t *testing.T) {
+	t.Parallel()
+	w := newTale(t, nightly, nil)
+	used := belay.Usage{Input: 1000, MicroUSD: 200_000}
+	w.try("k3f9q", "build", 1, "", effect.Observation{}, nil)
+	w.try("k3f9q", "fix", 1, "claude", report("claude", used, "overloaded", ""), &belay.Failure{Kind: belay.Infrastructure, Cause: "overloaded"})
+	w.plan("k3f9q", "fix", belay.Plan{Act: belay.ActRetry, Reason: "overloaded"})
+	w.try("k3f9q", "fix", 2, "claude", report("claude", used, "", "done"), nil)
+	s := w.story()
+	for _, p := range s.steps() {
+		row := strings.Join(stepRow(p, string(p.Path), true, "", s.Sum(p.At())), " | ")
+		want := map[belay.Path]string{
+			"build": "build | done | 1 | 1m30s | exit 0",
+			"fix":   "fix | done | 2 | 3m00s | claude, 2.0k tokens, $0.40, last attempt 2 files +31 −4",
+			"ship":  "ship | not reached | - | - | ",
+		}[p.Path]
+		if row != want {
+			t.Errorf("got %q, want %q", row, want)
+		}
+	}
+	p := s.steps()[0]
+	p.Attempts = 4
+	if row := stepRow(p, "build", true, "", story.Sum{}); row[2] != "1 of 4" {
+		t.Errorf("attempts %q", row[2])
+	}
+}
+
+// A failure that differs from the first one in its durations alone is no other failure:
+// the fingerprints say so, and where there is none the words do.
+func TestWhyFirstFailure(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ first, last, print1, print2, want string }{
+		"another time":   {"exit 1: FAIL shop 0.002s", "exit 1: FAIL shop 0.005s", "aa", "aa", ""},
+		"another one":    {"overloaded", "exit 1: FAIL shop 0.005s", "aa", "bb", "overloaded"},
+		"the same words": {"exit 1", "exit 1", "", "bb", ""},
+		"other words":    {"exit 2", "exit 1", "", "", "exit 2"},
+	} {
+		w := newTale(t, nightly, nil)
+		fail := func(cause, print string) *belay.Failure {
+			return &belay.Failure{Kind: belay.BashFailure, Class: belay.ClassWorkFailure, Cause: cause, Print: print}
+		}
+		w.try("k3f9q", "build", 1, "", effect.Observation{Exit: 1}, fail(c.first, c.print1))
+		w.plan("k3f9q", "build", belay.Plan{Act: belay.ActRetry, Reason: c.first})
+		w.try("k3f9q", "build", 2, "", effect.Observation{Exit: 1}, fail(c.last, c.print2))
+		w.plan("k3f9q", "build", belay.Plan{Act: belay.ActGiveUp, Reason: c.last})
+		facts := explain(t.Context(), w.story(), "belay", w.now)
+		if facts.Failure.First != c.want {
+			t.Errorf("%s: the first failure is %q, want %q", name, facts.Failure.First, c.want)
+		}
+		page := strings.Join(facts.page(sheet{width: pageWidth}), "\n")
+		if told := strings.Contains(page, "at first it was another failure"); told != (c.want != "") {
+			t.Errorf("%s: the page says that it was another failure: %t\n%s", name, told, page)
+		}
+	}
+}
+
 const outer = `
 name: release
 steps:
@@ -276,7 +334,7 @@ func TestWhyPartial(t *testing.T) {
 	w.try("k3f9q", "ship", 1, "", effect.Observation{}, nil)
 	w.say("k3f9q", event.RunEnded{RunResult: belay.RunResult{Status: belay.Partial, Code: 5, Reason: "step build was left out"}})
 	facts := w.golden("partial")
-	if len(facts.Tried) != 2 || facts.Tried[1].Text != "decided skip by ada" {
+	if len(facts.Tried) != 2 || facts.Tried[1].Text != "answered skip by ada" {
 		t.Errorf("tried %+v", facts.Tried)
 	}
 }

@@ -65,7 +65,7 @@ func rootCause(c *story.Cause) *whyFailure {
 			f.Class = belay.ClassBudget
 		}
 	}
-	if c.Began.Cause != f.Cause {
+	if c.Failure == nil && c.Began.Cause != f.Cause || c.Failure != nil && !c.Began.Is(c.Failure) {
 		f.First = c.Began.Cause
 	}
 	if c.Verdict != nil {
@@ -147,6 +147,9 @@ func (f *whyFailure) who() string {
 	row := f.Type.Row()
 	if row.Agent {
 		return strings.TrimSpace(row.Words + prefixed(", agent ", f.Agent))
+	}
+	if f.Type == belay.TypeApprove {
+		return row.Words + " step"
 	}
 	return row.Words
 }

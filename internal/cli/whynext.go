@@ -174,13 +174,13 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.Reopen:
 		return "when what was left out shall be done after all, open the run again"
 	case story.ClearHollow:
-		return fmt.Sprintf("find out why the agent did nothing (%d times); then reset its count of attempts, say with --why what is different now, and resume", w.Failure.Same)
+		return fmt.Sprintf("find out why the agent did nothing (%d times); then reset its count of attempts, say with --why what is different now (that goes on record), and resume", w.Failure.Same)
 	case story.LookHollow:
 		return "find out why the agent did nothing, then resume; steps that are done are not run again"
 	case story.ChangeFirst:
-		return "the next try would be the last one again: change what it works on, or say what is different now, then go on (a changed recipe needs a new run)"
+		return "the next try would be the last one again: change what it works on, or say what is different now, then go on; " + sameRecipe
 	case story.RunAgain:
-		return "its steps are done, so resume would run nothing: change what they work on, then run the step again whose output the recipe reads (a changed recipe or --set needs a new run)"
+		return "its steps are done, so resume would run nothing: change what they work on, then run the step again whose output the recipe reads; it goes on with the recipe and the values as they were: for others start a new run"
 	case story.EditPlan:
 		return "the same would be found again: edit the plan in the file below, or have it reviewed from the start, then go on; or start a new run without a review"
 	case story.RaiseBudget:
@@ -194,12 +194,15 @@ func (w *whyFacts) advice(a story.Advice) string {
 	case story.AddChecks:
 		return "no round of this run is left, so resume would do nothing: look at the work, then start a new run with a check for each criterion, or with --trust-reflection"
 	case story.MendClear:
-		return fmt.Sprintf("%s; it failed %d times in the same way, so say with --why what is different now", w.cure(), w.Failure.Same)
+		return fmt.Sprintf("%s; it failed %d times in the same way, so say with --why what is different now (that goes on record)", w.cure(), w.Failure.Same)
 	case story.Mend:
 		return w.cure()
 	}
 	return ""
 }
+
+// sameRecipe is said where somebody may want to change the recipe first.
+const sameRecipe = "resume goes on with the recipe as it was when the run began; for a changed recipe start a new run"
 
 // newRun is the cure for what no second try of the same recipe mends.
 const newRun = "fix what is wrong; if that is the recipe or a value of --set, start a new run: resume uses both as they were"
@@ -223,5 +226,5 @@ func (w *whyFacts) cure() string {
 	case row.Cure != "":
 		return row.Cure + then
 	}
-	return "fix the cause" + then + " (a changed recipe needs a new run)"
+	return "fix the cause" + then + "; " + sameRecipe
 }

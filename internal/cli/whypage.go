@@ -211,6 +211,9 @@ func printedBy(who string) string {
 // facts are the type of the step, its attempts and its time.
 func (f *whyFailure) facts(clock func(time.Time) string) string {
 	words := []string{f.who()}
+	if f.Type == belay.TypeApprove && f.Kind == "" {
+		words[0] = "the step is an approval: it waits for the answer of a person"
+	}
 	if f.Attempts > 0 && f.Type != belay.TypeApprove {
 		words = append(words, readable.Many(f.Attempts, "attempt"))
 	}
@@ -288,19 +291,9 @@ func (w *whyFacts) triedPart(p *page) {
 }
 
 func (w *whyFacts) moment(p *page, m *moment) {
-	text := m.Text
-	if m.Times > 1 {
-		text = fmt.Sprintf("%d × %s", m.Times, text)
-	}
+	text := m.words(w.Failure)
 	if m.Step != "" {
 		text = m.Step + ": " + text
-	}
-	why := belay.Plain(m.Why)
-	if w.Failure != nil { // it stands above
-		why = strings.TrimSuffix(why, ": "+belay.Plain(w.Failure.Cause))
-	}
-	if why != "" {
-		text += ": " + why
 	}
 	head := "  " + w.clock(m.At) + "  "
 	p.text(head, text)
@@ -310,6 +303,25 @@ func (w *whyFacts) moment(p *page, m *moment) {
 			p.text(under, fmt.Sprintf("not %s: %s", r.Act.Row().Words, r.Why))
 		}
 	}
+}
+
+// words are what happened: of a recovery first the failure that it was for. The failure
+// of the run stands above, and is not told again.
+func (m *moment) words(above *whyFailure) string {
+	if m.met != nil {
+		return m.met.Words(m.from)
+	}
+	text, why := m.Text, belay.Plain(m.Why)
+	if m.Times > 1 {
+		text = fmt.Sprintf("%d × %s", m.Times, text)
+	}
+	if above != nil {
+		why = strings.TrimSuffix(why, ": "+strings.Join(strings.Fields(belay.Plain(above.Cause)), " "))
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
 }
 
 // clock is a time of the run's first day, or with its date.

@@ -82,11 +82,26 @@ func worktreeWords(t story.Worktree) string {
 	return text
 }
 
+// own is the change of the attempt after which the tree was seen, and of no other.
+func (w whyWork) own() string {
+	who := w.After
+	if w.n > 1 {
+		who = fmt.Sprintf("attempt %d of %s", w.n, w.After)
+	}
+	switch left := tui.Left(w.Last); left {
+	case "":
+		return "nobody could look"
+	case tui.NoChange:
+		return who + " changed nothing"
+	default:
+		return "changed by " + who + " alone: " + left
+	}
+}
+
 // seen is how the tree was found.
 func (w whyWork) seen() string {
-	left := cmp.Or(tui.Left(w.Last), "nobody could look")
 	if !w.Repo {
-		return joined([]string{left, "no git repository"}, "; ")
+		return joined([]string{"no git repository", w.own()}, "; ")
 	}
 	state := ""
 	switch {
@@ -99,7 +114,7 @@ func (w whyWork) seen() string {
 	if w.Branch != "" {
 		where = "branch " + w.Branch
 	}
-	return joined([]string{left, joined([]string{joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, ", ")}, "; ")
+	return joined([]string{joined([]string{joined([]string{where, prefixed("at ", short(w.Head))}, " "), state}, ", "), w.own()}, "; ")
 }
 
 // snapshots are the newest ones, with what gets them back. After a good end the

@@ -10,6 +10,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/internal/receipt"
 	"github.com/belay-run/belay/story"
 )
 
@@ -26,6 +27,9 @@ type moment struct {
 	Class   belay.Class      `json:"class,omitempty"`
 	Level   belay.Level      `json:"level,omitempty"`
 	Refused []belay.NotTaken `json:"refused,omitempty"`
+
+	met  *receipt.Recovery // the failure, where a recovery from one was chosen
+	from int               // the number of the first attempt that failed so
 }
 
 // The words for what is no decision; those for a driver that comes are of story.
@@ -60,10 +64,14 @@ func decided(all []decision) []moment {
 			d.of.What == story.StepSkipped && (before == string(story.ItemAnswered) || before == string(belay.ActSkip)):
 			continue
 		}
-		list = append(list, moment{
+		m := moment{
 			At: d.Timestamp, Times: 1, Step: d.TaskID, What: what, Text: d.words(), Why: d.Reason,
 			Class: d.Class, Level: d.Level, Refused: d.Refused,
-		})
+		}
+		if met, ok := receipt.RecoveryFrom(d.of); ok {
+			m.met, m.from = &met, met.N
+		}
+		list = append(list, m)
 	}
 	return list
 }
@@ -157,7 +165,7 @@ func collapse(list []moment) []moment {
 	for _, m := range list {
 		i, known := last[m.Step]
 		if known && alike(out[i], m) {
-			out[i].Until, out[i].Text, out[i].Why, out[i].Refused = m.At, m.Text, m.Why, m.Refused
+			out[i].Until, out[i].Text, out[i].Why, out[i].Refused, out[i].met = m.At, m.Text, m.Why, m.Refused, m.met
 			out[i].Times++
 			continue
 		}

@@ -28,6 +28,8 @@ type whyWork struct {
 	Worktrees []story.Worktree `json:"worktrees"`
 	Replaced  []whyReplaced    `json:"replaced,omitempty"`
 	Last      belay.Evidence   `json:"-"`
+
+	n int // the number of that attempt
 }
 
 // whySnapshot is uncommitted work that is kept under a ref.
@@ -81,6 +83,9 @@ func workOf(s *runView, all []story.Placed, asked *story.Task) whyWork {
 	}
 	for _, a := range work.Looks {
 		w.see(a.Name(), s.place(a.Key), a.Report().Evidence)
+		if w.n = a.N; a.Role != belay.RoleMain { // of a helper, whose attempts count by themselves
+			w.n = 0
+		}
 	}
 	return w
 }

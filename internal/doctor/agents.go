@@ -28,7 +28,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 			Cure: "install one, for example with " + agent.Known(agent.Claude).Install + ", or " + p.ownAgent(),
 		}}
 	}
-	f := Finding{Check: checkAgents, Level: LevelOK, What: "there are " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
+	f := Finding{Check: checkAgents, Level: LevelOK, What: "found: " + strings.Join(have, ", "), Facts: map[string]string{"agents": strings.Join(have, " ")}}
 	who := p.Default
 	if who == "" {
 		who = p.Roster.Default()
@@ -37,6 +37,7 @@ func (p Patient) anyAgent(context.Context) []Finding {
 		f.What += "; steps that name nobody get " + who
 		f.Facts["default"] = who
 	}
+	f.What += "; built in, and only for scripts: " + string(agent.Scripted)
 	return []Finding{f}
 }
 
@@ -96,7 +97,7 @@ func (p Patient) absent(e agent.Agent, err error) Finding {
 
 // scripted plays a script, which must be there.
 func (p Patient) scripted(e agent.Agent) Finding {
-	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, What: "built in: plays a script, for rehearsals", Facts: map[string]string{"kind": string(e.Kind)}}
+	f := Finding{Check: checkAgent + e.Name, Level: LevelOK, What: "built in: plays a script, for rehearsals and tests", Facts: map[string]string{"kind": string(e.Kind)}}
 	switch {
 	case e.Script == "" && e.Name == string(agent.Scripted): // it gets one where it is named
 		return f

@@ -64,7 +64,7 @@ func TestOwnAgents(t *testing.T) {
 	want(t, list, "agent.mute", LevelWarn, "no script")
 	want(t, list, "agent.qwen", LevelWarn, "qwen is not on the PATH")
 	want(t, list, "agent.codex", LevelNote, "codex is not on the PATH")
-	want(t, list, "agents", LevelOK, "there are mine, near")
+	want(t, list, "agents", LevelOK, "found: mine, near")
 }
 
 func TestCovers(t *testing.T) {

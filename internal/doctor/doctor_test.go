@@ -256,7 +256,7 @@ func TestLogind(t *testing.T) {
 
 func TestContainment(t *testing.T) {
 	r := newParallelRig(t)
-	want(t, r.p.containment(t.Context()), "containment", LevelOK, "level 1 (subreaper)")
+	want(t, r.p.containment(t.Context()), "containment", LevelOK, "level 1 of 2 (subreaper): processes that a step leaves behind are found and ended, which is enough for most runs")
 	r.p.Contain = 2
 	want(t, r.p.containment(t.Context()), "containment", LevelWarn, "level 2 is asked for")
 }

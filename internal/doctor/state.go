@@ -74,14 +74,17 @@ func (p Patient) containment(ctx context.Context) []Finding {
 		f.Facts["no_namespace"] = err.Error()
 	}
 	f.Facts["level"] = strconv.Itoa(int(level))
-	f.What = fmt.Sprintf("level %d (%s): ", level, level)
+	f.What = fmt.Sprintf("level %d of %d (%s): ", level, proc.LevelNamespace, level)
 	switch level {
 	case proc.LevelGroup:
 		f.Level = LevelNote
 		f.What += "a program that leaves its group and its environment can outlive its step"
 		f.Cure = "run on Linux where that matters"
 	case proc.LevelSubreaper:
-		f.What += "processes that a step leaves behind are found and ended"
+		f.What += "processes that a step leaves behind are found and ended, which is enough for most runs"
+		if f.Facts["namespace"] != "" {
+			f.What += "; with agents.containment: 2 the kernel ends those of agents"
+		}
 	case proc.LevelNamespace:
 		f.What += "the kernel ends what an agent leaves behind"
 	}

@@ -148,19 +148,20 @@ func CutMiddle(s string, width int) string {
 // Width is how many places s takes on a screen.
 func Width(s string) int { return displaywidth.String(s) }
 
-// Took is a duration as people say it: 420ms, 1.4s, 12s, 1m04s, 2h03m.
+// Took is a duration as people say it, rounded from its milliseconds: 420ms, 1.4s, 12s, 1m04s, 2h03m.
 func Took(d time.Duration) string {
-	d = max(d, 0)
-	switch {
+	d = max(d, 0).Truncate(time.Millisecond) // as it is on record: every screen says the same
+	switch tenths, secs := d.Round(time.Second/10), d.Round(time.Second); {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 10*time.Second && d%time.Second >= time.Second/10:
-		return fmt.Sprintf("%d.%ds", d/time.Second, d%time.Second/(time.Second/10))
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case tenths < 10*time.Second && tenths%time.Second > 0:
+		return fmt.Sprintf("%d.%ds", tenths/time.Second, tenths%time.Second/(time.Second/10))
+	case secs < time.Minute:
+		return fmt.Sprintf("%ds", int(secs.Seconds()))
+	case secs < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(secs.Minutes()), int(secs.Seconds())%60)
 	}
+	d = d.Round(time.Minute)
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 

@@ -54,8 +54,9 @@ func TestTook(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 999999 * time.Microsecond: "999ms",
-		time.Second: "1s", 1090 * time.Millisecond: "1s", 1100 * time.Millisecond: "1.1s", 9990 * time.Millisecond: "9.9s",
-		10900 * time.Millisecond: "10s", 64 * time.Second: "1m04s", 123 * time.Minute: "2h03m",
+		time.Second: "1s", 1040 * time.Millisecond: "1s", 1100 * time.Millisecond: "1.1s", 1389 * time.Millisecond: "1.4s", 9940 * time.Millisecond: "9.9s",
+		9990 * time.Millisecond: "10s", 10900 * time.Millisecond: "11s", 59600 * time.Millisecond: "1m00s", 64 * time.Second: "1m04s",
+		3599600 * time.Millisecond: "1h00m", 123 * time.Minute: "2h03m", 123*time.Minute + 40*time.Second: "2h04m",
 	} {
 		if got := Took(d); got != want {
 			t.Errorf("%v: %s, want %s", d, got, want)

@@ -19,6 +19,8 @@ type Left struct {
 	Issues     []story.TaskIssue   `json:"issues,omitempty"`          // that the run filed, or added to
 	Unfinished []string            `json:"not_finished"`              // steps
 	Snapshots  []Snapped           `json:"snapshots"`
+
+	work string // the branch that the agents of a task worked on, beside that of the result
 }
 
 // Branch is a branch that has work of a step which is not in the run's tree.
@@ -53,7 +55,12 @@ type Snapped struct {
 	Before    bool   `json:"before,omitempty"`    // it was there before the step, which took it back
 	Committed bool   `json:"committed,omitempty"` // the work of its tree is committed: it is that, or an earlier state of it
 
-	ours bool // it is of a tree that Belay made
+	ours bool // nothing is in it but work of the run: of a tree that Belay made, or in which nothing was uncommitted before
+}
+
+// onlyOf tells whether all uncommitted work in a tree of the user's is that of the run.
+func (c *Changes) onlyOf(dir string) bool {
+	return slices.ContainsFunc(c.Trees, func(t Tree) bool { return t.Dir == dir && t.Repo && !t.Own && !t.Before })
 }
 
 func (m *maker) left(r *Receipt, changes []story.Change) Left {
@@ -74,14 +81,20 @@ func (m *maker) left(r *Receipt, changes []story.Change) Left {
 			})
 		}
 	}
+	if m.asked != nil && m.asked.Offered && m.asked.Work != "" && m.tip(m.asked.Work) != "" {
+		l.work = m.asked.Work
+	}
 	for _, q := range m.acc.Asked {
 		l.Held = append(l.Held, Held{q.Name(), q.Ask, q.Command().Text(m.Program)})
 	}
-	for i := range changes {
-		c := &changes[i]
+	kept := m.Kept(m.top)
+	for i := range kept {
+		c := &kept[i]
 		_, ours := m.made(c.Dir)
+		ours = ours || r.Changes.onlyOf(c.Dir)
 		for _, k := range []Snapped{{Ref: c.Earlier, Before: true}, {Ref: c.Snapshot, Committed: m.isCommitted(r, c), ours: ours}} {
-			if k.Ref != "" && m.Commit(m.repo(), k.Ref) != "" {
+			known := slices.ContainsFunc(l.Snapshots, func(have Snapped) bool { return have.Ref == k.Ref })
+			if k.Ref != "" && !known && m.Commit(m.repo(), k.Ref) != "" {
 				k.Step, k.See = c.Name(), m.git(m.repo(), "show", "--stat", k.Ref)
 				l.Snapshots = append(l.Snapshots, k)
 			}
@@ -277,8 +290,8 @@ func (m *maker) undo(r *Receipt, changes []story.Change) (list []Command, no []s
 	for _, b := range r.Left.Branches {
 		list = append(list, Command{"delete the branch, and everything that exists only on it", m.git(m.repo(), "branch", "-D", b.Branch)})
 	}
-	if m.asked != nil && m.asked.Offered && m.tip(m.asked.Work) != "" {
-		list = append(list, Command{"delete the branch that agents worked on, and everything that exists only on it", m.git(m.repo(), "branch", "-D", m.asked.Work)})
+	if r.Left.work != "" {
+		list = append(list, Command{"delete the branch that agents worked on, and everything that exists only on it", m.git(m.repo(), "branch", "-D", r.Left.work)})
 	}
 	if refs := m.keptRefs(r); len(refs) > 0 {
 		list = append(list, Command{"delete the copies that Belay keeps of the work", "printf 'delete %s\\n' " + strings.Join(refs, " ") + " | " + m.git(m.repo(), "update-ref", "--stdin")})
@@ -305,7 +318,7 @@ func (m *maker) undoTree(t Tree, list []Command, no []string) ([]Command, []stri
 	case t.Dirty && t.From == "":
 		no = append(no, t.Dir+" has no commit: there is no earlier state to go back to; look at the files with git status")
 	case t.Dirty:
-		list = append(list, Command{"stash uncommitted work (git stash pop brings it back)", m.git(t.Dir, "stash", "push", "--include-untracked")})
+		list = append(list, Command{"stash uncommitted work, also your own in that directory (git stash pop brings it back)", m.git(t.Dir, "stash", "push", "--include-untracked")})
 	}
 	now := m.State(t.Dir)
 	switch {

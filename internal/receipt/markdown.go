@@ -221,15 +221,15 @@ func (r *Receipt) stepsPart(p *page) {
 			continue
 		}
 		verdict := s.Verdict
-		if s.Optional {
+		if s.Optional && !s.done() { // then it matters that the run can do without it
 			verdict += " (optional)"
 		}
 		rows = append(rows, []string{p.plain(s.Step), verdict, strings.Join(words, "; ")})
 	}
 	p.table(rows)
-	if left := len(r.Steps) + 1 - len(rows); left > 0 {
+	if len(r.Steps)+1 > len(rows) {
 		p.line("")
-		p.line("Not listed: %s whose condition was false, or that left no evidence to show.", readable.Many(left, "step"))
+		p.line("Not listed: steps whose condition was false, and steps that left no evidence to show.")
 	}
 }
 
@@ -253,7 +253,7 @@ func (r *Receipt) judgingPart(p *page) {
 func (r *Receipt) troublesPart(p *page) {
 	p.head("Failures, recoveries and questions")
 	if len(r.Troubles) == 0 {
-		p.line("Nothing failed.")
+		p.line("No step failed.")
 	}
 	for _, t := range r.Troubles {
 		if r.repeats(t) {
@@ -261,14 +261,18 @@ func (r *Receipt) troublesPart(p *page) {
 		}
 		p.line("- %s%s", p.plain(cmp.Or(t.Step, "the run")), prefixed(": ", t.Verdict))
 		failed := ""
-		for _, m := range t.Moments {
-			text := p.about(t.Step, belay.Plain(m.Text))
-			if m.What == failedWord {
-				_, failed, _ = strings.Cut(text, ": ")
-			} else if text == failed {
-				text = "" // it stands above
+		for i := range t.Moments {
+			m := &t.Moments[i]
+			if i+1 < len(t.Moments) && m.toldBy(t.Moments[i+1]) {
+				continue
 			}
-			p.line("  - %s %s%s", m.At.UTC().Format(time.TimeOnly), m.What, prefixed(": ", text))
+			text := m.words()
+			if m.What == failedWord {
+				_, failed, _ = strings.Cut(text, " failed: ")
+			} else if failed != "" {
+				text = strings.TrimSuffix(text, ": "+failed) // it stands above
+			}
+			p.line("  - %s %s", m.At.UTC().Format(time.TimeOnly), p.about(t.Step, text))
 		}
 		if t.More > 0 {
 			p.line("  - … and %d more", t.More)
@@ -372,6 +376,18 @@ func (r *Receipt) leftPart(p *page) {
 	for _, w := range l.Worktrees {
 		p.line("- worktree of %s: %s", p.plain(cmp.Or(w.Step, "the run")), code(w.Dir))
 	}
+	if l.work != "" {
+		p.line("- branch %s, that the agents worked on", code(l.work))
+	}
+	l.snapshots(p, from)
+	if len(p.lines) == from {
+		p.line("Nothing.")
+	}
+}
+
+// snapshots are those of uncommitted work with their names, and how many there are of work
+// that is committed.
+func (l *Left) snapshots(p *page, from int) {
 	committed := 0
 	for _, s := range l.Snapshots {
 		switch {
@@ -383,11 +399,13 @@ func (r *Receipt) leftPart(p *page) {
 			p.line("- uncommitted work after %s is kept as %s", p.plain(s.Step), code(s.Ref))
 		}
 	}
-	if committed > 0 && len(p.lines) == from {
-		p.line("Only %s of work that is already committed: %s removes them.", readable.Many(committed, "snapshot"), code("belay gc --yes"))
-	}
-	if len(p.lines) == from {
-		p.line("Nothing.")
+	const cure = "%s of work that is already committed: %s removes them"
+	switch text := fmt.Sprintf(cure, readable.Many(committed, "snapshot"), code("belay gc --yes")); {
+	case committed == 0:
+	case len(p.lines) == from:
+		p.line("Only %s.", text)
+	default:
+		p.line("- %s", text)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
 	"github.com/belay-run/belay/story"
 )
@@ -12,6 +13,7 @@ import (
 // checks that were run.
 func (r *Receipt) provenWords(p *page) string {
 	var without names
+	saw := map[effect.Basis]string{effect.BasisChange: "files changed", effect.BasisExit: "exit 0"}
 	done, checked, whole := false, false, false
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -22,31 +24,32 @@ func (r *Receipt) provenWords(p *page) string {
 			checked = true
 		case s.parts:
 			whole = true
+		case s.Basis == effect.BasisPerson: // a question has no other result than its answer
 		default:
-			without.add(p.plain(s.Step))
+			without.add(p.plain(s.Step) + inBrackets(saw[s.Basis]))
 		}
 		done = true
 	}
 	switch {
 	case r.Task != nil:
-		return "Every result has evidence besides what an agent or a person said."
+		return "Nothing is unproven: every result has evidence besides what an agent or a person said."
 	case !done:
 		return "No step is done."
 	case len(without.list) == 0 && whole:
-		return "Nothing: each step that is done passed a check, or consists of steps that did."
+		return "Nothing is unproven: each step that is done passed a check, or consists of steps that did."
 	case len(without.list) == 0:
-		return "Nothing: each step that is done passed a check."
+		return "Nothing is unproven: each step that is done passed a check."
 	}
 	const shown = 8
 	text := strings.Join(without.list[:min(len(without.list), shown)], ", ")
 	if more := len(without.list) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	text = "Every result has evidence besides what an agent or a person said. No check was run for " + text
+	text = "Nothing is unproven. Steps without a check, of which Belay itself saw the result: " + text + "."
 	if checked {
-		text += "; every other step that is done passed its check"
+		text += " Every other step that is done passed its check."
 	}
-	return text + "."
+	return text
 }
 
 // names is a list of names in which each stands once. It may be as long as the run.

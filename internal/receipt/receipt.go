@@ -118,6 +118,15 @@ type Step struct {
 	Class belay.Class       `json:"failure_class,omitempty"`
 }
 
+// done tells whether the step is done, in whatever way.
+func (s *Step) done() bool {
+	switch s.Verdict {
+	case string(flow.Done), story.AnsweredWord, story.RecoveredWord, story.DecidedWord:
+		return true
+	}
+	return false
+}
+
 // Command is a line to be typed, and what it is for.
 type Command struct {
 	For  string `json:"for"`

@@ -3,6 +3,7 @@ package receipt
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-run/belay"
@@ -25,6 +26,8 @@ type Moment struct {
 	At   time.Time `json:"at"`
 	What string    `json:"what"`
 	Text string    `json:"text"`
+
+	recovery *Recovery // that was chosen
 }
 
 const failedWord = "failed"
@@ -85,6 +88,7 @@ func (m *maker) troubles() []Trouble {
 // moment is what news says about trouble; without a word: nothing.
 func moment(n *story.News) Moment {
 	what, text := "", ""
+	var from *Recovery
 	switch n.What {
 	case story.AttemptJudged:
 		if f := n.Attempt.Verdict.Failure; f != nil {
@@ -109,10 +113,38 @@ func moment(n *story.News) Moment {
 		what, text = "paused", "by "+n.By
 	case story.RecoveryChosen, story.ItemOpened, story.ItemAnswered, story.ItemExpired, story.StepSkipped, story.StepReset, story.RunCleared, story.RunReopened, story.RunResumed, story.AnswerGiven:
 		what, text = decided(n.Decision)
+		if r, ok := recoveryIn(n.Decision); ok {
+			from = &r
+		}
 	case story.RunStarted, story.RunHeld, story.RunParked, story.RunEnded, story.AttemptStarted, story.AttemptNoted, story.AttemptStopping,
 		story.AttemptEnded, story.StepNotTaken, story.RequestReceived, story.RequestRefused:
 	}
-	return Moment{n.At.UTC(), what, text}
+	return Moment{n.At.UTC(), what, text, from}
+}
+
+func recoveryIn(d *story.Decision) (Recovery, bool) {
+	if d == nil {
+		return Recovery{}, false
+	}
+	return RecoveryFrom(d)
+}
+
+// words are the moment in a line: what failed, and then what was done about it.
+func (m *Moment) words() string {
+	text := belay.Plain(m.Text)
+	switch which, why, ok := strings.Cut(text, ": "); {
+	case m.recovery != nil:
+		return m.recovery.Words(0)
+	case m.What == failedWord && ok:
+		return which + " failed: " + why
+	}
+	return m.What + prefixed(": ", text)
+}
+
+// toldBy tells whether the recovery from a failure tells of it, too.
+func (m *Moment) toldBy(next Moment) bool {
+	r := next.recovery
+	return m.What == failedWord && r != nil && strings.HasPrefix(m.Text, fmt.Sprintf("attempt %d: ", r.N))
 }
 
 // decided is a decision in words.

@@ -33,7 +33,7 @@ type Cell struct {
 // okWord is the word of a rehearsal that ended well, with the step done.
 const okWord = "ok"
 
-// NotHit is the word of a rehearsal in which the step with the fault did not run.
+// NotHit is the word on record of a rehearsal in which the step with the fault did not run.
 const NotHit = "not hit"
 
 // Cells are all rehearsals of a recipe: a good day, and every fault at every
@@ -169,7 +169,15 @@ func (c Cell) String() string {
 	if c.Word == okWord {
 		return okWord
 	}
-	return fmt.Sprintf("%s (%d)", c.Word, c.Code)
+	return fmt.Sprintf("%s (%d)", shown(c.Word), c.Code)
+}
+
+// shown is the word of a cell for people, who read the same one on every other screen.
+func shown(word string) string {
+	if word == NotHit {
+		return "not reached"
+	}
+	return word
 }
 
 // Table is the matrix for people: a row for each step, a column for each fault. Where that
@@ -227,12 +235,13 @@ var meanings = []struct{ word, means string }{
 	{"-", "does not apply to this step"},
 	{"endless", "not tried: the step has no timeout, so a hang would never end"},
 	{"not played", "left out of the sample"},
-	{NotHit, "the step did not run"},
+	{NotHit, "the run ended before it came to the step"},
 	{okWord, "the run ended well, and the step was done"},
 	{"optional", "the run ended well without the step, which is optional"},
 	{"claim", "the run ended well on a claim that nothing checks"},
 	{"person", "the run ended well because a person said that the work is there (--answer STEP=done)"},
 	{"held", "the run is held for a person"},
+	{"hollow", "the run failed because an agent said that it was done, and Belay saw nothing done"},
 	{"FALSE", "the run ended well, and nobody did the work"},
 }
 
@@ -241,7 +250,7 @@ func spelled(cell string) string {
 	word, code, played := strings.Cut(cell, " (")
 	means := word
 	for _, m := range meanings {
-		if m.word == word {
+		if shown(m.word) == word {
 			means = m.means
 		}
 	}
@@ -256,7 +265,7 @@ func Legend(cells []Cell) []string {
 	var lines []string
 	for _, m := range meanings {
 		if slices.ContainsFunc(cells, func(c Cell) bool { return c.Fault != "" && c.Word == m.word }) {
-			lines = append(lines, "  "+m.word+": "+m.means)
+			lines = append(lines, "  "+shown(m.word)+": "+m.means)
 		}
 	}
 	return lines

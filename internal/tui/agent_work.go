@@ -23,6 +23,9 @@ func AgentWork(r *effect.AgentReport) string {
 	return strings.Join(words, ", ")
 }
 
+// NoChange says that an agent left the working tree as it was.
+const NoChange = "no change"
+
 // Left is what was seen of an agent's work, "" when nobody could look.
 func Left(e belay.Evidence) string {
 	var words []string
@@ -33,7 +36,7 @@ func Left(e belay.Evidence) string {
 	case e.Before.Tree != e.After.Tree:
 		words = append(words, "the working tree changed")
 	case len(e.Commits) == 0:
-		words = append(words, "no change")
+		words = append(words, NoChange)
 	}
 	if n := len(e.Commits); n > 0 {
 		words = append(words, readable.Many(n, "commit"))

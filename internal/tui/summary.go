@@ -93,7 +93,14 @@ func Good(c story.Count) []string {
 		return fmt.Sprintf("%d %s", n, word)
 	}
 	add(c.Done-c.Recovered-c.Answered-len(c.Back), "done", some(c.Checked, CheckedWord))
-	add(c.Answered, story.AnsweredWord)
+	unchecked := ""
+	switch n := c.Answered - c.Vouched; {
+	case n > 0 && c.Vouched == 0:
+		unchecked = "not checked"
+	case n > 0:
+		unchecked = fmt.Sprintf("%d not checked", n)
+	}
+	add(c.Answered, story.AnsweredWord, unchecked)
 	add(c.Recovered, story.RecoveredWord, some(c.Mended, CheckedWord), some(c.Unproven, "unverified"))
 	return parts
 }
@@ -130,7 +137,11 @@ func Summary(acc *story.Account, tree *flow.Tree, res belay.RunResult, belayCmd 
 		}
 	}
 	if starts, used := tree.Spent(); starts > 0 {
-		lines = append(lines, strings.TrimSuffix("agents: "+readable.Many(starts, "start")+", "+readable.Used(used), ", "))
+		all := ""
+		if tree.Resumed() { // not of what was driven now alone
+			all = " in all"
+		}
+		lines = append(lines, strings.TrimSuffix("agents: "+readable.Many(starts, "start")+all+", "+readable.Used(used), ", "))
 	}
 	if res.Code != exit.OK {
 		lines = append(lines, "why: "+belayCmd+" why "+string(id))
@@ -213,6 +224,29 @@ func badLine(tree *flow.Tree, names *Names, v story.Placed) Line {
 	return l
 }
 
+// mend says to look at a failure first, to do something about it, and only then to go on:
+// what was not mended fails again.
+func mend(acc *story.Account, typed []string, belayCmd string) string {
+	const then = ", then "
+	do, about := "fix the cause"+then, ""
+	if a := acc.Next.Advice; a == story.LookHollow || a == story.ClearHollow {
+		do = "find out why the agent did nothing" + then
+	}
+	if a := acc.Next.Advice; a == story.MendClear || a == story.ClearHollow {
+		about = "   # TEXT: what is different now"
+	}
+	c := acc.Cause
+	if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
+		return do + strings.Join(typed, then) + about
+	}
+	shown := story.Show(c.At()).Text(belayCmd)
+	look := shown
+	if c.Printed != nil && strings.TrimSpace(c.Printed.Said()) != "" {
+		look = story.Logs(c.At()).Text(belayCmd)
+	}
+	return "look at " + look + ", " + do + strings.TrimPrefix(strings.Join(typed, then), shown+then) + about
+}
+
 // Next is what a person may type now, in a line; "" when there is nothing left to do.
 func Next(acc *story.Account, belayCmd string) string {
 	var typed []string
@@ -225,13 +259,7 @@ func Next(acc *story.Account, belayCmd string) string {
 	case story.GoOn, story.WaitWatch, story.WakeIt, story.Adopt:
 		return show + or + typed[0]
 	case story.Mend, story.MendClear, story.LookHollow, story.ClearHollow:
-		text := strings.Join(typed, then)
-		c := acc.Cause
-		if c == nil || c.Whole || c.Type.Child() || c.Type.Asks() || c.Phase != flow.Failed || c.Optional {
-			return text
-		}
-		looked := story.Show(c.At()).Text(belayCmd)
-		return looked + or + story.Logs(c.At()).Text(belayCmd) + or + strings.TrimPrefix(text, looked+then)
+		return mend(acc, typed, belayCmd)
 	case story.EditPlan:
 		return "edit " + acc.Plan + then + typed[1] + or + strings.Join(typed[:2], then) + strings.Join(append([]string{""}, typed[2:]...), or)
 	case story.FreeDisk:

@@ -45,8 +45,12 @@ func TaskSummary(acc *story.Account, tree *flow.Tree, res belay.RunResult, other
 		lines = append(lines, taskReason(acc, res)...)
 		lines = append(lines, troubles(tree)...)
 	}
-	for _, l := range count(tree).judging {
+	steps := count(tree)
+	for _, l := range steps.judging {
 		lines = append(lines, l.Format(false))
+	}
+	if n := steps.Answered - steps.Vouched; n > 0 {
+		lines = append(lines, "answered: "+counted(n, "step", "steps")+"; nobody checked what these answers say")
 	}
 	if text := readable.Used(used); text != "" {
 		lines = append(lines, "agents: "+text)

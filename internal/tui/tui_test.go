@@ -308,7 +308,7 @@ func TestLastLine(t *testing.T) {
 func TestTook(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 12500 * time.Millisecond: "12s",
+		-time.Second: "0ms", 420 * time.Millisecond: "420ms", 12500 * time.Millisecond: "13s",
 		64 * time.Second: "1m04s", 2*time.Hour + 3*time.Minute: "2h03m",
 	} {
 		if got := readable.Took(d); got != want {
