@@ -14,7 +14,7 @@ import (
 func (r *Receipt) provenWords(p *page) string {
 	var without names
 	saw := map[effect.Basis]string{effect.BasisChange: "files changed", effect.BasisExit: "exit 0"}
-	done, checked, whole := false, false, false
+	done, checked, whole, asked := false, false, false, false
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		switch {
@@ -25,6 +25,7 @@ func (r *Receipt) provenWords(p *page) string {
 		case s.parts:
 			whole = true
 		case s.Basis == effect.BasisPerson: // a question has no other result than its answer
+			asked = true
 		default:
 			without.add(p.plain(s.Step) + inBrackets(saw[s.Basis]))
 		}
@@ -35,6 +36,8 @@ func (r *Receipt) provenWords(p *page) string {
 		return "Nothing is unproven: every result has evidence besides what an agent or a person said."
 	case !done:
 		return "No step is done."
+	case len(without.list) == 0 && asked:
+		return "Nothing is unproven: each step that is done passed a check, consists of steps that did, or is the answer of a person."
 	case len(without.list) == 0 && whole:
 		return "Nothing is unproven: each step that is done passed a check, or consists of steps that did."
 	case len(without.list) == 0:
@@ -46,7 +49,10 @@ func (r *Receipt) provenWords(p *page) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	text = "Nothing is unproven. Steps without a check, of which Belay itself saw the result: " + text + "."
-	if checked {
+	switch {
+	case checked && asked:
+		text += " Every other step that is done passed its check, or is the answer of a person."
+	case checked:
 		text += " Every other step that is done passed its check."
 	}
 	return text
