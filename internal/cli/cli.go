@@ -197,7 +197,7 @@ Run:
   belay do "TASK"         carry out a task that is described in a sentence
   belay run RECIPE        run a recipe: a YAML file with steps
   belay rehearse RECIPE   test a recipe with simulated agents and faults, without cost
-  belay resume            continue the newest run that is not finished
+  belay resume            continue the newest run here that failed, was stopped or waits
 Look:
   belay why               what happened, and what to do now
   belay show, logs        the steps of a run, and what they printed

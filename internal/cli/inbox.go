@@ -426,7 +426,7 @@ func (a *app) lettersOut(list []letter) {
 			p.whole("  then " + readable.Clean(l.Then))
 		}
 		if l.Clear != "" {
-			p.whole("  to dismiss it: " + readable.Clean(l.Clear))
+			p.whole("  to take it off this list: " + readable.Clean(l.Clear))
 		}
 	}
 	a.out.lines(p.lines)

@@ -194,7 +194,7 @@ func isAre(n int) string {
 
 // matrixWords say what a matrix showed.
 func matrixWords(bad, missed int) string {
-	text := "each ended, and none reported a false success"
+	text := "passed: each ended, and none reported a false success"
 	if bad > 0 {
 		text = fmt.Sprintf("%d bad, named below", bad)
 	}

@@ -125,7 +125,11 @@ func (w *whyFacts) snapshots(p *page) {
 		return
 	}
 	if w.Status == belay.Achieved || w.Task != nil && (!w.Work.Dirty || w.Task.of.Offered) { // the rounds of a task commit it
-		p.text("  ", fmt.Sprintf("%s of uncommitted work kept below refs/belay", readable.Many(len(list), "snapshot")))
+		what := "uncommitted work"
+		if w.Task != nil && w.Task.of.Offered {
+			what = "work that is committed now"
+		}
+		p.text("  ", fmt.Sprintf("%s of %s, as git refs that begin with refs/belay/%s", readable.Many(len(list), "snapshot"), what, w.Run))
 		for _, k := range newestOf(list) {
 			k.left(p)
 		}

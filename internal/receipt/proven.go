@@ -33,22 +33,22 @@ func (r *Receipt) provenWords(p *page) string {
 	}
 	switch {
 	case r.Task != nil:
-		return "Nothing is unproven: every result has evidence besides what an agent or a person said."
+		return "Nothing: every result has evidence besides what an agent or a person said."
 	case !done:
 		return "No step is done."
 	case len(without.list) == 0 && asked:
-		return "Nothing is unproven: each step that is done passed a check, consists of steps that did, or is the answer of a person."
+		return "Nothing: each step that is done passed a check, consists of steps that did, or is the answer of a person."
 	case len(without.list) == 0 && whole:
-		return "Nothing is unproven: each step that is done passed a check, or consists of steps that did."
+		return "Nothing: each step that is done passed a check, or consists of steps that did."
 	case len(without.list) == 0:
-		return "Nothing is unproven: each step that is done passed a check."
+		return "Nothing: each step that is done passed a check."
 	}
 	const shown = 8
 	text := strings.Join(without.list[:min(len(without.list), shown)], ", ")
 	if more := len(without.list) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	text = "Nothing is unproven. Steps without a check, of which Belay itself saw the result: " + text + "."
+	text = "No result rests on words alone. Steps without a check, with what Belay itself saw of them: " + text + "."
 	switch {
 	case checked && asked:
 		text += " Every other step that is done passed its check, or is the answer of a person."
