@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -57,6 +56,7 @@ type doOptions struct {
 	title string // of a long task: its first line
 	whole string // the file that has all of it
 	bytes int    // how long that is
+	text  string // all of it, where that file is to lie in the folder of the run
 
 	given []string // flags of the command that began the task
 
@@ -253,21 +253,9 @@ func (a *app) shortened(text string, o *doOptions) (string, error) {
 	if len(text) <= taskHead {
 		return text, nil
 	}
-	path := o.file
-	if path == "" || path == "-" {
-		f, err := os.CreateTemp("", "belay-task-*.txt")
-		if err == nil {
-			_, err = f.WriteString(text)
-			err = errors.Join(err, f.Close())
-			path = f.Name()
-		}
-		if err != nil {
-			return "", exit.New(exit.Infra, "keep the task", err, "")
-		}
-	}
-	abs, err := filepath.Abs(path)
+	abs, err := a.wholeTask(text, o)
 	if err != nil {
-		return "", exit.New(exit.Invalid, "read the task", err, "")
+		return "", err
 	}
 	cut := taskHead
 	for !utf8.RuneStart(text[cut]) {
