@@ -90,7 +90,7 @@ belay new smart-orchestrator --from smart-orchestrator`
 	f.BoolVar(&o.single, "single", false, "do everything in one workstream")
 	f.StringVar(&o.criteria, "criteria", "", "a file with the success criteria: a JSON list, or one per line; a criterion without a check cannot be proven")
 	f.StringVar(&o.expect, "expect", "", "what a Development task must produce: change, or tests that pass (default: tests if Belay finds a test command)")
-	f.IntVar(&o.rounds, "rounds", doRounds, "the maximum number of rounds, 1 to 9")
+	f.IntVar(&o.rounds, "rounds", doRounds, "the maximum number of rounds, 1 to 9; the limit on agent starts can end them before (40 for each workstream; --max-agents)")
 	f.StringVar(&o.publish, "publish", "none", "what to publish: none, branch (push it) or pr (open a pull request)")
 	f.BoolVar(&o.review, "plan-review", false, "review the plan before the work (default: if there is more than one workstream)")
 	f.BoolVar(&o.noReview, "no-plan-review", false, "skip the plan review")
