@@ -163,8 +163,9 @@ arch: ## the house rules, the promises and the generated pages
 	@$(GO) test . -count=1
 
 .PHONY: lint
-lint: ## golangci-lint
+lint: ## golangci-lint; actionlint and hadolint of the action and the container files
 	$(call say,lint)
+	@GO='$(GO)' scripts/lint-deploy
 	@GOLANGCI_LINT_CACHE=$(CURDIR)/bin/.lint $(TOOL) golangci-lint run ./...
 
 .PHONY: lint-temporal

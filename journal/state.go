@@ -324,6 +324,10 @@ func (s *State) ids() ([]belay.RunID, error) {
 // letters are those that nobody takes for another one.
 const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 
+// Draw is an id for a run that is to be named before it is made. It is longer than others:
+// nobody looked whether it is free.
+func Draw() belay.RunID { return draw(8) }
+
 func draw(n int) belay.RunID {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails: it ends the process instead

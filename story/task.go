@@ -19,6 +19,9 @@ import (
 // taskRecipe is the recipe that carries out a task in words.
 const taskRecipe = "smart-orchestrator"
 
+// roundRecipe is the recipe of one of its rounds.
+const roundRecipe = "round"
+
 // FlagStep is the step of a round that only reports that nothing was done: it is a
 // failure on record, and no work that failed.
 const FlagStep belay.Path = "flag-hollow"
@@ -340,7 +343,7 @@ func (r taskReader) rounds() map[int]*flow.State {
 		parent, ok := id.Parent()
 		number, isRound := strings.CutPrefix(string(parent.Path), "round-")
 		s := r.tree.Run(id)
-		if started, _ := s.Started(); !ok || !isRound || started.Name != "round" {
+		if started, _ := s.Started(); !ok || !isRound || started.Name != roundRecipe {
 			continue
 		}
 		v, _ := s.Step("judge-round") // the variables of the round before are there, too

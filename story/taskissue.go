@@ -18,12 +18,15 @@ type TaskIssue struct {
 }
 
 // Words are the issue, and what became of it.
-func (i *TaskIssue) Words() string {
+func (i *TaskIssue) Words() string { return i.Title + ": " + i.Became() }
+
+// Became says what became of the issue.
+func (i *TaskIssue) Became() string {
 	if i.File != "" { // the tracker could not be asked
-		return fmt.Sprintf("%s: kept on this machine in %s", i.Title, Quote(i.File))
+		return "kept on this machine in " + Quote(i.File)
 	}
 	done := map[string]string{"created": "filed", "commented": "there already, with a comment more", "reopened": "opened again"}[i.Done]
-	return fmt.Sprintf("%s: %s, %s", i.Title, cmp.Or(done, "there already"), cmp.Or(i.URL, i.Repo+"#"+strconv.Itoa(i.Number)))
+	return fmt.Sprintf("%s, %s", cmp.Or(done, "there already"), cmp.Or(i.URL, i.Repo+"#"+strconv.Itoa(i.Number)))
 }
 
 // issues are those of all parts of a run, each once. A part has the variables of what it is

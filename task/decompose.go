@@ -23,7 +23,6 @@ type Stream struct {
 	Description string   `json:"description"`
 	Needs       []string `json:"needs"`    // ids of streams that come first
 	Criteria    []string `json:"criteria"` // ids of criteria that it is for
-	Recipe      string   `json:"recipe"`
 }
 
 // decomposition is what a task was made of.
@@ -59,7 +58,7 @@ func callTaskType() Function {
 			{"type", TypeText, true, "Q&A, Operations, Investigation or Development. A task that asks for changes of code, for tests or for a pull request is Development, whatever the agent said."},
 			{"goal", TypeText, true, "One line."},
 			{"criteria", TypeList, true, "Objects with `id` and `text`, and `check` and `files` where they were named; at least one."},
-			{"streams", TypeList, true, "Objects with `id`, `name`, `description`, `needs`, `criteria` and `recipe`; at least one."},
+			{"streams", TypeList, true, "Objects with `id`, `name`, `description`, `needs` and `criteria`; at least one. Only Development has several."},
 			{"parts", TypeList, true, "The workstreams that the agent named, each as a text, where one session does all of them; with `whole` also how the only one is described, where that is not the task; else empty."},
 			{"count", TypeNumber, true, "How many workstreams there are."},
 			{"max_agents", TypeNumber, true, "How many agents may start for it: 40 for each workstream, 200 at most."},
@@ -74,8 +73,8 @@ func callTaskType() Function {
 				"workstreams": [{"name": "limiter", "description": "count and refuse"}, {"name": "docs", "description": "say so", "needs": ["limiter"]}]}}`),
 			Gives: json.RawMessage(`{"type": "Development", "goal": "requests are limited",
 				"criteria": [{"id": "c1", "text": "over the limit: 429"}, {"id": "conf", "text": "configurable", "files": ["config/**"]}],
-				"streams": [{"id": "limiter", "name": "limiter", "description": "count and refuse", "needs": [], "criteria": [], "recipe": "default-workflow"},
-					{"id": "docs", "name": "docs", "description": "say so", "needs": ["limiter"], "criteria": [], "recipe": "default-workflow"}],
+				"streams": [{"id": "limiter", "name": "limiter", "description": "count and refuse", "needs": [], "criteria": []},
+					{"id": "docs", "name": "docs", "description": "say so", "needs": ["limiter"], "criteria": []}],
 				"parts": [], "count": 2, "max_agents": 80, "said": "Q&A", "fallback": false, "ask_again": false,
 				"warnings": ["the agent said Q&A, but the task asks for tests: it is Development"]}`),
 		},
@@ -180,7 +179,7 @@ func (d *decomposition) criteria(in *inputs, o map[string]any) {
 // that was planned is dropped.
 func (d *decomposition) streams(in *inputs, text string, o map[string]any) {
 	most := min(max(in.number("max_streams", DefaultStreams), 1), DefaultStreams)
-	if in.flag("single") || d.Type == QandA || d.Type == Operations {
+	if in.flag("single") || d.Type != Development { // nothing else has trees of its own that are merged
 		most = 1
 	}
 	list, _ := unwrapped(o["workstreams"]).([]any)
@@ -221,7 +220,7 @@ func (d *decomposition) streams(in *inputs, text string, o map[string]any) {
 		}
 		slug := strings.Trim(branchname.Slug(name), "-._")
 		s := Stream{
-			Name: name, Description: about, Needs: []string{}, Criteria: d.known(w["criteria"]), Recipe: d.recipe(first(w, "recipe")),
+			Name: name, Description: about, Needs: []string{}, Criteria: d.known(w["criteria"]),
 			ID: known.take(first(w, "id"), slug[:min(len(slug), 40)], func(n int) string { return "s" + strconv.Itoa(n) }),
 		}
 		byName.put(name, s.ID)
@@ -283,7 +282,7 @@ func (d *decomposition) whole(text string) Stream {
 	if !idForm().MatchString(id) {
 		id = "task"
 	}
-	return Stream{ID: id, Name: cut(d.Goal, 80), Description: text, Needs: []string{}, Criteria: all, Recipe: d.recipe("")}
+	return Stream{ID: id, Name: cut(d.Goal, 80), Description: text, Needs: []string{}, Criteria: all}
 }
 
 // known are the criteria that are named by their ids.
@@ -297,14 +296,6 @@ func (d *decomposition) known(v any) []string {
 		}
 	}
 	return list
-}
-
-// recipe is the recipe of a stream: one of those that do such work.
-func (d *decomposition) recipe(wish string) string {
-	if wish == Development.Recipe() || wish == Investigation.Recipe() {
-		return wish
-	}
-	return d.Type.Recipe()
 }
 
 // streamNames are the ids of streams by what they may be called; of two that share

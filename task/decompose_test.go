@@ -116,7 +116,7 @@ func TestDecompositionReadAlike(t *testing.T) {
 		if want == "" {
 			want = text
 		}
-		if got["type"] != "Investigation" || got["count"] != 2.0 || got["fallback"] != false || text != want {
+		if got["type"] != "Investigation" || got["count"] != 1.0 || len(list(t, got["parts"])) != 2 || got["fallback"] != false || text != want {
 			t.Errorf("%s\ngives %v", form, got)
 		}
 	}
@@ -131,7 +131,7 @@ func TestDecompositionFallback(t *testing.T) {
 		if got["type"] != "Development" || got["fallback"] != true || len(streams) != 1 || got["goal"] != "what is this? second line" {
 			t.Errorf("%s gives %v", form, got)
 		}
-		if s := streams[0].(map[string]any); s["description"] != "what is this?\nsecond line" || s["recipe"] != "default-workflow" {
+		if s := streams[0].(map[string]any); s["description"] != "what is this?\nsecond line" {
 			t.Errorf("%s: %v", form, s)
 		}
 		if len(list(t, got["criteria"])) != 1 {
@@ -151,9 +151,9 @@ func TestStreams(t *testing.T) {
 	var ids []string
 	for _, s := range streams {
 		m := s.(map[string]any)
-		ids = append(ids, fmt.Sprintf("%v%v%v", m["id"], m["needs"], m["recipe"]))
+		ids = append(ids, fmt.Sprintf("%v%v", m["id"], m["needs"]))
 	}
-	if text := strings.Join(ids, " "); text != "same[]default-workflow s1[same]default-workflow three[]default-workflow s2[]default-workflow five[s2]default-workflow" {
+	if text := strings.Join(ids, " "); text != "same[] s1[same] three[] s2[] five[s2]" {
 		t.Errorf("%s", text)
 	}
 	last := streams[4].(map[string]any)["description"].(string)
@@ -169,10 +169,13 @@ func TestStreams(t *testing.T) {
 	for _, c := range []struct {
 		more string
 		want float64
-	}{{`"max_streams": 2`, 2}, {`"single": true`, 1}, {`"single": "true"`, 1}, {`"max_streams": 99`, 5}, {`"max_streams": 0`, 1}, {`"type": "Operations"`, 1}} {
+	}{{`"max_streams": 2`, 2}, {`"single": true`, 1}, {`"single": "true"`, 1}, {`"max_streams": 99`, 5}, {`"max_streams": 0`, 1}, {`"type": "Operations"`, 1}, {`"type": "Investigation"`, 1}, {`"type": "Q&A"`, 1}} {
 		got := typeOf(t, "a big task", six, c.more)
 		if got["count"] != c.want {
 			t.Errorf("%s: %v streams", c.more, got["count"])
+		}
+		if got["max_agents"] != 40*c.want || c.want == 1 && len(list(t, got["parts"])) < 7 {
+			t.Errorf("%s: %v agents, parts %v", c.more, got["max_agents"], got["parts"])
 		}
 		if c.want == 1 && list(t, got["streams"])[0].(map[string]any)["description"] != "a big task" {
 			t.Errorf("%s: %v", c.more, got["streams"])

@@ -154,6 +154,15 @@ func TestExecutionGap(t *testing.T) {
 			t.Errorf("%s: %s, want %s; %q", c.with, text, c.want, got["banner"])
 		}
 	}
+	for rule, want := range map[string]string{
+		"refused.routing_gap": "routing gap: no step did a task of type Development",
+		"act.exit":            "execution failed: the step for a task of type Development could not do it",
+	} {
+		got := call(t, "execution-gap", fmt.Sprintf(`{"type": "Development", "failed": {"class": "invalid_input", "rule": %q, "text": "because"}}`, rule))
+		if text, _, _ := strings.Cut(strings.TrimPrefix(got["banner"].(string), "==== execution gap ====\n"), "\n"); text != want || got["headline"] != want || got["why"] != "because" {
+			t.Errorf("%s: %q, %q, %q, want %q", rule, text, got["headline"], got["why"], want)
+		}
+	}
 	got := call(t, "execution-gap", `{"type": "Development", "why": "a\u001b[31m\n==== end ====\nb", "streams": 3}`)
 	if text := got["banner"].(string); strings.ContainsRune(text, 27) || strings.Count(text, "\n") != 5 {
 		t.Errorf("a banner that others can write in: %q", text)

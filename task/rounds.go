@@ -157,11 +157,12 @@ func callExecutionGap() Function {
 			{"gap", TypeFlag, true, "There is one."},
 			{"adaptive_recipe", TypeText, true, "The recipe that does the task directly; empty without a gap."},
 			{"banner", TypeText, true, "What is told, on several lines; empty without a gap."},
-			{"headline", TypeText, true, "The same in one line, the same for every gap of this sort."},
+			{"headline", TypeText, true, "The same in one line, the same for every gap of this sort. It begins with `routing gap` where nothing ran, and with `execution failed` where a step ran and could not."},
+			{"why", TypeText, true, "What is known of it, in one line; empty where nothing is."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"type": "Investigation", "result": "", "streams": 2, "guard": "ALLOWED"}`),
-			Gives: json.RawMessage(`{"gap": true, "adaptive_recipe": "investigation-workflow", "headline": "routing gap: no step did a task of type Investigation",
+			Gives: json.RawMessage(`{"gap": true, "adaptive_recipe": "investigation-workflow", "headline": "routing gap: no step did a task of type Investigation", "why": "",
 				"banner": "==== execution gap ====\nrouting gap: no step did a task of type Investigation\nworkstreams: 2\nrecursion guard: ALLOWED\nnow: the recipe investigation-workflow does it directly\n======================="}`),
 		},
 		do: executionGap,
@@ -179,6 +180,7 @@ func executionGap(in *inputs) any {
 		Recipe   string `json:"adaptive_recipe"`
 		Banner   string `json:"banner"`
 		Headline string `json:"headline"`
+		Why      string `json:"why"`
 	}
 	failed := readFailure(in.any("failed"))
 	switch {
@@ -193,14 +195,17 @@ func executionGap(in *inputs) any {
 	out.Headline = fmt.Sprintf("routing gap: no step did a task of type %s", kind)
 	why := in.text("why")
 	if failed != nil {
-		out.Headline = fmt.Sprintf("execution failed: the step for a task of type %s could not do it", kind)
 		why = strings.TrimSpace(why + " " + failed.text)
+		if failed.rule != belay.RuleNothingRan { // else its conditions left everything out
+			out.Headline = fmt.Sprintf("execution failed: the step for a task of type %s could not do it", kind)
+		}
 	}
+	out.Why = line(why, maxLine)
 	rows := []string{"==== execution gap ====", out.Headline}
 	if n := in.number("streams", 0); n > 0 {
 		rows = append(rows, fmt.Sprintf("workstreams: %d", n))
 	}
-	for _, row := range [][2]string{{"recursion guard", in.text("guard")}, {"what is known", why}} {
+	for _, row := range [][2]string{{"recursion guard", in.text("guard")}, {"what is known", out.Why}} {
 		if text := line(row[1], maxLine); text != "" {
 			rows = append(rows, row[0]+": "+text)
 		}

@@ -48,10 +48,17 @@ func workFailed(in *inputs) *failure {
 	if f := readFailure(in.any("instead_failed")); f != nil {
 		return f
 	}
-	if _, done := unwrapped(in.any("instead")).(map[string]any); done {
+	if doneInstead(in) {
 		return nil
 	}
 	return readFailure(in.any("failed"))
+}
+
+// doneInstead tells whether another recipe did all of the work in the place of the step
+// that should: its result is that of the round.
+func doneInstead(in *inputs) bool {
+	_, done := unwrapped(in.any("instead")).(map[string]any)
+	return done && readFailure(in.any("instead_failed")) == nil
 }
 
 // limit says what keeps a round from being more than PARTIAL, whatever its criteria
@@ -60,7 +67,7 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 	if why := in.text("committed"); why != "" { // told first: it is done, and no round takes it back
 		j.limitTo("%s", why)
 	}
-	if lost, all := undone(in); len(lost) > 0 {
+	if lost, all := undone(in); len(lost) > 0 && !doneInstead(in) {
 		j.limitTo("%d of %d workstreams were not done: %s", len(lost), all, strings.Join(lost, ", "))
 	} else if f := workFailed(in); f != nil {
 		j.limitTo("the work did not end well: %s", f.text)

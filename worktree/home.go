@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/belay-run/belay"
+	"github.com/belay-run/belay/internal/branchname"
 )
 
 // workRoot begins the names of the branches that agents work on in runs whose result is
@@ -64,6 +65,13 @@ func (o owner) branches(branch string) []string {
 // branch had that name; "" = nobody knows which.
 func (o owner) offers(made string) bool {
 	flat := strings.ReplaceAll(made, "/", "-")
+	if _, rest := splitPrefix(o.Offer); strings.HasPrefix(rest, "issue-") { // it was named for an issue that came later
+		_, was := splitPrefix(made)
+		number, title, _ := strings.Cut(strings.TrimPrefix(rest, "issue-"), "-")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 && (title == was || strings.HasPrefix(title, was+"-") || strings.HasPrefix(title, "task")) {
+			return true
+		}
+	}
 	return made == "" || o.Offer == "" || o.Offer == made || strings.HasPrefix(o.Offer, made+"-") || o.Offer == flat || strings.HasPrefix(o.Offer, flat+"-")
 }
 
@@ -158,16 +166,17 @@ func (p place) freeWork(ctx context.Context, run belay.RunID) (string, error) {
 // branch of that name that stands anywhere but where it began, or that somebody checked
 // out, is theirs: then the result has another name. Doing it again, or after a crash, gives
 // the same. given is the worktree as it was made; nil = as its mark says, which agents can
-// change.
-func Offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string) (string, error) {
-	name, err := offer(ctx, dir, run, given, commit)
+// change. A branch that was made before there was an issue is named for it now; 0 = there
+// is none.
+func Offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string, issue int) (string, error) {
+	name, err := offer(ctx, dir, run, given, commit, issue)
 	if err != nil {
 		return "", fmt.Errorf("make the branch of the result: %w", err)
 	}
 	return name, nil
 }
 
-func offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string) (string, error) {
+func offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit string, issue int) (string, error) {
 	p, err := find(ctx, "", dir)
 	if err != nil {
 		return "", err
@@ -185,10 +194,13 @@ func offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit
 	if err != nil {
 		return "", err
 	}
-	if done, err := p.offerOn(ctx, h.Branch, h, commit, list); done || err != nil {
-		return h.Branch, err
+	want := ForIssue(h.Branch, issue, run)
+	if want == h.Branch {
+		if done, err := p.offerOn(ctx, want, h, commit, list); done || err != nil {
+			return want, err
+		}
 	}
-	b := builder{git: p.git, o: Options{Run: run, Branch: h.Branch}}
+	b := builder{git: p.git, o: Options{Run: run, Branch: want}}
 	names, err := b.names(ctx)
 	if err != nil {
 		return "", err
@@ -204,11 +216,46 @@ func offer(ctx context.Context, dir string, run belay.RunID, given *Home, commit
 			return "", err
 		}
 		done, err := p.offerOn(ctx, name, h, commit, list)
+		if done && err == nil && want != h.Branch {
+			p.dropEmpty(ctx, h, list)
+		}
 		if done || err != nil {
 			return name, err
 		}
 	}
-	return "", fmt.Errorf("branch %s and %d names like it are taken", h.Branch, len(names)-1)
+	return "", fmt.Errorf("branch %s and %d names like it are taken", want, len(names)-1)
+}
+
+// ForIssue is the name of a branch of a run with the number of an issue in it; 0 = there is
+// none.
+func ForIssue(branch string, issue int, run belay.RunID) string {
+	prefix, rest := splitPrefix(branch)
+	switch {
+	case issue <= 0 || prefix == "" || strings.HasPrefix(rest, "issue-"):
+		return branch
+	case prefix+"/"+rest == branchname.Fallback(prefix, 0, string(run)):
+		return branchname.Fallback(prefix, issue, string(run))
+	}
+	return branchname.Of(rest, prefix, issue, string(run))
+}
+
+// splitPrefix is what the name of a branch of Belay begins with, and the rest. Where a
+// branch has the name of the prefix a hyphen is between them.
+func splitPrefix(branch string) (prefix, rest string) {
+	const own = "belay"
+	rest, ok := strings.CutPrefix(branch, own)
+	if !ok || rest == "" || rest[0] != '/' && rest[0] != '-' {
+		return "", branch
+	}
+	return own, rest[1:]
+}
+
+// dropEmpty removes the branch that was made for the result and is not needed: it stands
+// where it began, and nobody checked it out. It is of no use and harms nobody.
+func (p place) dropEmpty(ctx context.Context, h Home, list []linked) {
+	if _, taken := elsewhere(list, h.Branch, ""); !taken && h.Branch != h.Work && h.Start != "" {
+		_ = p.patient(ctx, "update-ref", "-d", "--end-of-options", "refs/heads/"+h.Branch, h.Start) // it stays where it is anywhere else
+	}
 }
 
 // homeAs is the worktree of a run as it was made.

@@ -137,7 +137,7 @@ func TestOffer(t *testing.T) {
 			j := in.judged()
 			moved, _ := r.try("rev-parse", "refs/heads/feat/x")
 			for range 2 {
-				branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit)
+				branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit, 0)
 				if err != nil || branch != tt.want || r.git("rev-parse", branch) != j.Commit {
 					t.Fatalf("%q, %v", branch, err)
 				}
@@ -147,7 +147,7 @@ func TestOffer(t *testing.T) {
 			}
 			// who moves it after a crash has it, and the result another name
 			r.sh("git branch -f " + tt.want + " $(git commit-tree HEAD^{tree} -p " + j.Commit + " -m more)")
-			if branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit); err != nil || branch == tt.want || r.git("rev-parse", branch) != j.Commit {
+			if branch, err := Offer(t.Context(), in.dir, "k3f9q", nil, j.Commit, 0); err != nil || branch == tt.want || r.git("rev-parse", branch) != j.Commit {
 				t.Errorf("after somebody went on: %q, %v", branch, err)
 			}
 			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "" {
@@ -160,6 +160,60 @@ func TestOffer(t *testing.T) {
 			in.commit("late")
 			if look, err := After(t.Context(), in.dir, j.Commit); err != nil || look != "diff "+j.Commit[:12] {
 				t.Errorf("after a commit: %q, %v", look, err)
+			}
+		})
+	}
+}
+
+// A branch that was made before there was an issue is named for it when it is offered. The
+// one that was made goes, unless somebody has it.
+//
+// promise: B2
+func TestOfferForAnIssue(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		made, did, want string
+		stays           bool
+	}{
+		"as it was made":  {"belay/x", "true", "belay/issue-7-x", false},
+		"named already":   {"belay/issue-3-x", "true", "belay/issue-3-x", true},
+		"without a title": {"belay/task-k3f9q", "true", "belay/issue-7-task", false},
+		"no folder":       {"belay-x", "git branch belay", "belay-issue-7-x", false},
+		"it is taken":     {"belay/x", "git branch belay/issue-7-x $(git commit-tree HEAD^{tree} -m other)", "belay/issue-7-x-2", false},
+		"somebody has it": {"belay/x", "git checkout -q belay/x", "belay/issue-7-x", true},
+		"somebody moved":  {"belay/x", "git branch -f belay/x $(git commit-tree HEAD^{tree} -m other)", "belay/issue-7-x", true},
+		"not of Belay":    {"feat/x", "true", "feat/x", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			o := r.options()
+			o.Step, o.Branch = "", tt.made
+			if tt.made == "belay-x" {
+				r.sh(tt.did)
+				o.Branch = "belay/x"
+			}
+			made := r.create(o)
+			in := r.in(made.Path)
+			_, err := Private(t.Context(), in.dir, o.Run)
+			r.must(err)
+			in.write("new", "x")
+			j := in.judged()
+			if tt.made != "belay-x" {
+				r.sh(tt.did)
+			}
+			for range 2 {
+				branch, err := Offer(t.Context(), in.dir, o.Run, nil, j.Commit, 7)
+				if err != nil || branch != tt.want || r.git("rev-parse", "refs/heads/"+branch) != j.Commit {
+					t.Fatalf("%q, %v", branch, err)
+				}
+			}
+			if _, err := r.try("rev-parse", "-q", "--verify", "refs/heads/"+tt.made); (err == nil) != tt.stays {
+				t.Errorf("%s: %v", tt.made, err)
+			}
+			r.git("merge", "-q", "--allow-unrelated-histories", tt.want)
+			if err := Remove(t.Context(), Made{Repo: r.dir, Path: in.dir, Branch: tt.made, Run: o.Run}, false); err != nil {
+				t.Errorf("its worktree cannot be removed: %v", err)
 			}
 		})
 	}
@@ -182,7 +236,7 @@ func TestOfferAsRecorded(t *testing.T) {
 	from.Origin = from.Tree
 	j, err := Judge(t.Context(), in.dir, "k3f9q", from, "work\n")
 	r.must(err)
-	branch, err := Offer(t.Context(), in.dir, "k3f9q", &h, j.Commit)
+	branch, err := Offer(t.Context(), in.dir, "k3f9q", &h, j.Commit, 0)
 	if r.must(err); branch != "feat/x" || r.git("rev-parse", "feat/x") != j.Commit || r.git("rev-parse", "users") != was {
 		t.Errorf("offered on %q", branch)
 	}
@@ -190,7 +244,7 @@ func TestOfferAsRecorded(t *testing.T) {
 	if err := Remove(t.Context(), Made{Repo: r.dir, Path: in.dir, Branch: "feat/x", Run: "k3f9q"}, false); !errors.As(err, &unsafe) || !slices.Equal(unsafe.Why, []Reason{ReasonForeign}) {
 		t.Errorf("removed with a branch of the user: %v", err)
 	}
-	if _, err := Offer(t.Context(), r.dir, "k3f9q", &h, j.Commit); !errors.Is(err, errNoHome) {
+	if _, err := Offer(t.Context(), r.dir, "k3f9q", &h, j.Commit, 0); !errors.Is(err, errNoHome) {
 		t.Errorf("elsewhere: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,7 +14,8 @@ import (
 )
 
 // threeStreams plays the agents of a task of three workstreams; the third one needs
-// the first.
+// the first. Where they are to conflict, the first two change the same line, and who
+// resolves that keeps both.
 const threeStreams = `#!/bin/bash
 prompt=$(cat)
 case $BELAY_STEP in
@@ -26,10 +28,11 @@ END
 ;;
 implement)
   case $prompt in
-  *"make part 1"*) echo 1 > a ;;
-  *"make part 2"*) echo 2 > b ;;
+  *"make part 1"*) echo 1 > a; [ -z "$CONFLICT" ] || echo 1 > shared ;;
+  *"make part 2"*) echo 2 > b; [ -z "$CONFLICT" ] || echo 2 > shared ;;
   *"make part 3"*) [ -f a ] && echo 3 > c ;;
   esac ;;
+execute-workstreams) kept=$(grep -v '^[<=>|]\{7\}' shared | sort -u); echo "$kept" > shared ;;
 review) echo '{"findings": []}' ;;
 reflect) echo '{"goal_status": "ACHIEVED", "summary": "all there"}' ;;
 *) echo fine ;;
@@ -37,7 +40,8 @@ esac
 `
 
 // TestDoKilled kills the driver of a task of three workstreams at moments that only the
-// seed decides, and resumes: once on a change, ten times with BELAY_SWEEPS=all.
+// seed decides, and resumes: once on a change, ten times with BELAY_SWEEPS=all. What it
+// came to is what a run that nobody killed comes to, also where two workstreams conflict.
 //
 // promise: K2
 func TestDoKilled(t *testing.T) {
@@ -47,11 +51,17 @@ func TestDoKilled(t *testing.T) {
 		trials = 10
 	}
 	seed := uint64(chosenSeed())
-	for trial := range trials {
-		t.Run(fmt.Sprint(trial), func(t *testing.T) {
+	for name, conflict := range map[string]bool{"side by side": false, "in conflict": true} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			t.Logf("seed %d", seed)
-			killedTask(t, rand.New(rand.NewPCG(seed, uint64(trial))), false)
+			want := newKilling(t, conflict).unkilled(t)
+			for trial := range trials {
+				t.Run(fmt.Sprint(trial), func(t *testing.T) {
+					t.Parallel()
+					t.Logf("seed %d", seed)
+					killedTask(t, rand.New(rand.NewPCG(seed, uint64(trial))), conflict, false, want)
+				})
+			}
 		})
 	}
 }
@@ -62,30 +72,93 @@ func TestDoKilled(t *testing.T) {
 // promise: K2
 func TestDoWorktreeRemoved(t *testing.T) {
 	t.Parallel()
-	killedTask(t, rand.New(rand.NewPCG(1, 1)), true)
+	killedTask(t, rand.New(rand.NewPCG(1, 1)), false, true, newKilling(t, false).unkilled(t))
 }
 
-func killedTask(t *testing.T, dice *rand.Rand, remove bool) {
+// killing is a place where the task is done.
+type killing struct {
+	stage
+	repo     string
+	env      []string
+	settings string
+}
+
+func newKilling(t *testing.T, conflict bool) killing {
 	t.Helper()
-	p := newStage(t)
-	repo, bot, settings := filepath.Join(p.dir, "repo"), filepath.Join(p.dir, "bot"), filepath.Join(p.dir, "settings.yaml")
+	k := killing{stage: newStage(t)}
+	k.repo, k.settings = filepath.Join(k.dir, "repo"), filepath.Join(k.dir, "settings.yaml")
+	bot := filepath.Join(k.dir, "bot")
+	k.env = []string{"BELAY_CONFIG=" + k.settings}
+	if conflict {
+		k.env = append(k.env, "CONFLICT=1")
+	}
 	for _, err := range []error{
-		os.Mkdir(repo, 0o700),
+		os.Mkdir(k.repo, 0o700),
 		os.WriteFile(bot, []byte(threeStreams), 0o700),
-		os.WriteFile(settings, []byte("agents: {bot: {kind: command, program: ["+bot+"]}}\n"), 0o600),
+		os.WriteFile(k.settings, []byte("agents: {bot: {kind: command, program: ["+bot+"]}}\n"), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	newRepo(t, repo)
-	args := []string{"do", "three parts", "--agent", "bot", "--id", "x", "--no-plan-review", "-C", repo}
+	newRepo(t, k.repo)
+	return k
+}
+
+func (k killing) task() []string {
+	return []string{"do", "three parts", "--agent", "bot", "--id", "x", "--no-plan-review", "-C", k.repo}
+}
+
+// unkilled is what the task comes to when nobody kills it.
+func (k killing) unkilled(t *testing.T) string {
+	t.Helper()
+	if out, talk, code := k.typed(t, k.env, k.task()...); code != 0 {
+		t.Fatalf("exit %d\n%s%s", code, out, talk)
+	}
+	return k.came(t)
+}
+
+// came is what the task came to: what is in each file of the result, how many commits that
+// has, what else is in the repository, what the receipt says, and what the audit finds.
+func (k killing) came(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, args := range []string{
+		"ls-tree -r belay/three-parts", "rev-list --count main..belay/three-parts", "rev-list --count main",
+		"status --porcelain", "for-each-ref --format=%(refname) refs/heads",
+	} {
+		got, err := exec.Command("git", append([]string{"-C", k.repo}, strings.Fields(args)...)...).CombinedOutput()
+		fmt.Fprintf(&all, "git %s: %v\n%s", args, err, got)
+	}
+	var r struct {
+		Status   string
+		ExitCode int `json:"exit_code"`
+		Task     struct{ Verdict string }
+		Criteria []struct{ ID, Verdict string }
+		Left     struct {
+			Held        []string
+			NotFinished []string `json:"not_finished"`
+		}
+	}
+	if err := json.Unmarshal([]byte(k.belay(t, "receipt", "x", "--json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&all, "receipt: %+v\n", r)
+	_, talk, code := k.typed(t, k.env, "audit", "x")
+	fmt.Fprintf(&all, "audit: %d %s\n", code, talk)
+	return all.String()
+}
+
+func killedTask(t *testing.T, dice *rand.Rand, conflict, remove bool, want string) {
+	t.Helper()
+	k := newKilling(t, conflict)
+	args := k.task()
 	kills, times, lines := 0, 3, func() int { return 2 + dice.IntN(40) }
 	if remove {
 		times, lines = 1, func() int { return 20 } // agents are at work
 	}
 	for range times {
-		killed, code := p.killAtLine(t, settings, lines(), args)
+		killed, code := k.killAtLine(t, lines(), args)
 		if !killed && code != 0 {
 			t.Fatalf("after %d kills: exit %d", kills, code)
 		}
@@ -98,32 +171,26 @@ func killedTask(t *testing.T, dice *rand.Rand, remove bool) {
 	if t.Logf("%d kills", kills); kills == 0 {
 		t.Error("it ended before it could be killed: that shows nothing")
 	}
-	if trees, _ := filepath.Glob(filepath.Join(p.state, "runs", "x", "trees", "tree-*")); remove { // a pattern that is right
+	if trees, _ := filepath.Glob(filepath.Join(k.state, "runs", "x", "trees", "tree-*")); remove { // a pattern that is right
 		if len(trees) != 1 || os.RemoveAll(trees[0]) != nil {
 			t.Fatalf("the worktree of the run is not there to be removed: %q", trees)
 		}
 	}
-	out, talk, code := p.typed(t, []string{"BELAY_CONFIG=" + settings}, "resume", "x")
+	out, talk, code := k.typed(t, k.env, "resume", "x")
 	if code != 0 {
 		t.Fatalf("after %d kills: exit %d\n%s%s", kills, code, out, talk)
 	}
-	for _, c := range []struct{ want, args string }{
-		{"a\nb\nc\n", "ls-tree --name-only belay/three-parts"},
-		{"", "status --porcelain"},
-	} {
-		got, err := exec.Command("git", append([]string{"-C", repo}, strings.Fields(c.args)...)...).Output()
-		if err != nil || string(got) != c.want {
-			t.Errorf("after %d kills: git %s: %q, %v", kills, c.args, got, err)
-		}
+	if got := k.came(t); got != want {
+		t.Errorf("after %d kills it came to\n%s\nand without any to\n%s", kills, got, want)
 	}
 }
 
 // killAtLine runs belay and kills it as soon as it has said so many lines. It says
 // whether it lived that long, and else its exit code.
-func (p stage) killAtLine(t *testing.T, settings string, lines int, args []string) (killed bool, code int) {
+func (k killing) killAtLine(t *testing.T, lines int, args []string) (killed bool, code int) {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"--state", p.state}, args...)...)
-	cmd.Env = append(os.Environ(), "BELAY_CONFIG="+settings)
+	cmd := exec.Command(program, append([]string{"--state", k.state}, args...)...)
+	cmd.Env = append(os.Environ(), k.env...)
 	talk, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -76,10 +76,11 @@ func refuse(format string, args ...any) error { return &Refused{Why: fmt.Sprintf
 
 // Kept tells whether a file of a run's folder belongs in an archive: locks and
 // the side files of a database mean something only where they are, worktrees are
-// git's, and the home of an agent is its own.
+// git's, the home of an agent is its own, and of all of a long task nobody took out what
+// is secret.
 func Kept(name string) bool {
 	switch name {
-	case "lock", "keeper.lock", "journal.db-wal", "journal.db-shm", "journal.db-journal", manifestName:
+	case "lock", "keeper.lock", "journal.db-wal", "journal.db-shm", "journal.db-journal", "task-long.txt", manifestName:
 		return false
 	}
 	return !Left(name)

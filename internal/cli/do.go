@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -57,6 +56,7 @@ type doOptions struct {
 	title string // of a long task: its first line
 	whole string // the file that has all of it
 	bytes int    // how long that is
+	text  string // all of it, where that file is to lie in the folder of the run
 
 	given []string // flags of the command that began the task
 
@@ -90,7 +90,7 @@ belay new smart-orchestrator --from smart-orchestrator`
 	f.BoolVar(&o.single, "single", false, "do everything in one workstream")
 	f.StringVar(&o.criteria, "criteria", "", "a file with the success criteria: a JSON list, or one per line; a criterion without a check cannot be proven")
 	f.StringVar(&o.expect, "expect", "", "what a Development task must produce: change, or tests that pass (default: tests if Belay finds a test command)")
-	f.IntVar(&o.rounds, "rounds", doRounds, "the maximum number of rounds, 1 to 9")
+	f.IntVar(&o.rounds, "rounds", doRounds, "the maximum number of rounds, 1 to 9; the limit on agent starts can end them before (40 for each workstream; --max-agents)")
 	f.StringVar(&o.publish, "publish", "none", "what to publish: none, branch (push it) or pr (open a pull request)")
 	f.BoolVar(&o.review, "plan-review", false, "review the plan before the work (default: if there is more than one workstream)")
 	f.BoolVar(&o.noReview, "no-plan-review", false, "skip the plan review")
@@ -253,21 +253,9 @@ func (a *app) shortened(text string, o *doOptions) (string, error) {
 	if len(text) <= taskHead {
 		return text, nil
 	}
-	path := o.file
-	if path == "" || path == "-" {
-		f, err := os.CreateTemp("", "belay-task-*.txt")
-		if err == nil {
-			_, err = f.WriteString(text)
-			err = errors.Join(err, f.Close())
-			path = f.Name()
-		}
-		if err != nil {
-			return "", exit.New(exit.Infra, "keep the task", err, "")
-		}
-	}
-	abs, err := filepath.Abs(path)
+	abs, err := a.wholeTask(text, o)
 	if err != nil {
-		return "", exit.New(exit.Invalid, "read the task", err, "")
+		return "", err
 	}
 	cut := taskHead
 	for !utf8.RuneStart(text[cut]) {

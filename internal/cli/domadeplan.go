@@ -109,6 +109,9 @@ func (a *app) startWork(ctx context.Context, cmd *cobra.Command, o *engine.Open,
 	get("trust_reflection", &do.trust)
 	get("track", &do.track)
 	get(inPlaceVar, &do.inPlace)
+	if err := a.takeWhole(&do, o.ID, work); err != nil {
+		return err
+	}
 	var plan struct{ Type string }
 	get("plan", &plan)
 	if do.taskType = plan.Type; plan.Type != development {

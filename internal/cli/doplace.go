@@ -130,7 +130,7 @@ func changesInPlace(o *engine.Open) bool {
 // beginTask starts the run of a task, and says at its end what it did to the user's files.
 func (a *app) beginTask(ctx context.Context, cmd *cobra.Command, vars map[string]json.RawMessage, dir string, o doOptions) error {
 	was := look{}
-	o.ownRecipes = true
+	o.ownRecipes, o.made = true, o.withWhole()
 	if !o.planOnly && !o.detach && o.alone != "" {
 		state, _ := a.stateDir() // begin says what is wrong with it
 		was = lookAt(ctx, dir, state)

@@ -199,20 +199,17 @@ func (p taskPlan) lines(tree *flow.Tree) []string {
 	for _, w := range p.Warnings {
 		lines = append(lines, "  note    "+readable.Clean(w))
 	}
-	if text := p.unprovable(tree); text != "" {
-		lines = append(lines, "  note    "+text)
+	for _, text := range []string{p.unprovable(tree), p.scarce(tree)} {
+		if text != "" {
+			lines = append(lines, "  note    "+text)
+		}
 	}
 	return lines
 }
 
 // most is how far the work may go: rounds, and agents.
 func (p taskPlan) most(tree *flow.Tree) string {
-	limits, rounds := tree.Started().Limits, doRounds
-	_ = json.Unmarshal(tree.Run(tree.Runs()[0]).Vars()["max_rounds"].JSON, &rounds) // as usual where nobody says it
-	starts := limits.Starts()
-	if limits.RecipeAgents && p.MaxAgents > 0 {
-		starts = min(p.MaxAgents, starts)
-	}
+	rounds, starts := p.bounds(tree)
 	return fmt.Sprintf("at most %s and %s", readable.Many(rounds, "round"), readable.Many(starts, "agent start"))
 }
 

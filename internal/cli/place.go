@@ -29,7 +29,8 @@ import (
 //	               and mends the worktree when somebody put another in its place
 //	commit BASE    commits all files, with the message on stdin
 //	judge NAME BEGUN TYPE HOME   makes the commit that is judged, and tells as JSON what it has
-//	offer COMMIT LAST HOME   puts the branch of the run at the commit; LAST is what was judged last
+//	offer COMMIT LAST HOME ISSUE   puts the branch of the run at the commit, named for the issue;
+//	               LAST is what was judged last
 //	pushes DIGEST  fails where git would push to another place for origin
 //	origin HOME there BRANCH   prints the commit that a branch has at origin
 //	origin HOME push BRANCH COMMIT   pushes a commit to a new branch there
@@ -69,7 +70,7 @@ func (a *app) placeCommand() *cobra.Command {
 			case "commit":
 				return at.commit(ctx, rest[0])
 			case "offer":
-				return at.offer(ctx, rest[0], rest[1], rest[2])
+				return at.offer(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "tests":
 				return at.tests(ctx)
 			case "origin":

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/exit"
@@ -42,7 +43,7 @@ func homeIn(text string) (*worktree.Home, error) {
 
 // offer puts the branch of the run at what was judged best, and says what is in the
 // worktree beside what was judged last.
-func (r runPlace) offer(ctx context.Context, commit, last, home string) error {
+func (r runPlace) offer(ctx context.Context, commit, last, home, issue string) error {
 	h, err := homeIn(home)
 	if err != nil {
 		return err
@@ -52,7 +53,8 @@ func (r runPlace) offer(ctx context.Context, commit, last, home string) error {
 			h = &of
 		}
 	}
-	branch, err := worktree.Offer(ctx, ".", r.run, h, commit)
+	number, _ := strconv.Atoi(issue) // without one the branch keeps its name
+	branch, err := worktree.Offer(ctx, ".", r.run, h, commit, number)
 	if err != nil {
 		return infra("offer the result", err)
 	}
@@ -61,7 +63,7 @@ func (r runPlace) offer(ctx context.Context, commit, last, home string) error {
 		Commit   string   `json:"commit"`
 		Warnings []string `json:"warnings,omitempty"`
 	}{Branch: branch, Commit: commit}
-	if h != nil && branch != h.Branch {
+	if h != nil && branch != h.Branch && worktree.ForIssue(h.Branch, number, r.run) == h.Branch { // else that one was not wanted any more
 		o.Warnings = append(o.Warnings, fmt.Sprintf("the branch %s was moved, checked out or made by somebody else; the result is on %s", h.Branch, branch))
 	}
 	look, err := worktree.After(ctx, ".", cmp.Or(last, commit))

@@ -275,16 +275,21 @@ func (w *whyFacts) triedPart(p *page) {
 		return
 	}
 	p.head("WHAT HAPPENED")
-	list, left := w.Tried, 0
-	if len(list) > firstMoments+lastMoments+1 {
-		left = len(list) - firstMoments - lastMoments
+	list := w.Tried
+	hidden := func(i int) bool { // that somebody stood in is told in every case
+		return len(list) > firstMoments+lastMoments+1 && i >= firstMoments && i < len(list)-lastMoments && list[i].What != didStandIn
+	}
+	left := 0
+	for i := range list {
+		if hidden(i) {
+			left++
+		}
 	}
 	for i := range list {
-		switch {
-		case left > 0 && i == firstMoments:
+		if left > 0 && i == firstMoments {
 			p.whole(fmt.Sprintf("  … %d more: %s history %s", left, w.belay, w.Run))
-		case left > 0 && i > firstMoments && i < firstMoments+left:
-		default:
+		}
+		if !hidden(i) {
 			w.moment(p, &list[i])
 		}
 	}

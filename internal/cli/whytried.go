@@ -34,15 +34,16 @@ type moment struct {
 
 // The words for what is no decision; those for a driver that comes are of story.
 const (
-	didStop   = "stop"        // a person stopped the run
-	didFind   = "found"       // an attempt was open when a driver came
-	didMeddle = "interrupted" // an agent was interrupted and gone on with
-	didHelp   = "helped"      // an agent that helped was judged
+	didStop    = "stop"          // a person stopped the run
+	didFind    = "found"         // an attempt was open when a driver came
+	didMeddle  = "interrupted"   // an agent was interrupted and gone on with
+	didStandIn = "execution_gap" // of the steps for a round whose work was not done
+	didHelp    = "helped"        // an agent that helped was judged
 )
 
 // tried is what was done, in order; alike ones are one.
 func tried(s *runView) []moment {
-	list := slices.Concat(decided(s.decisions()), s.happened())
+	list := slices.Concat(decided(s.decisions()), s.happened(), stoodIn(s.GapSteps(s.id, blobs(s.view.ReadBlob))))
 	slices.SortStableFunc(list, func(a, b moment) int { return a.At.Compare(b.At) })
 	return collapse(list)
 }
@@ -155,6 +156,31 @@ func interruption(notes []effect.AgentNote) string {
 		}
 	}
 	return text
+}
+
+// stoodIn is what was done because no step did the work of a round, or the one could not
+// that should.
+func stoodIn(list []story.GapStep) []moment {
+	var all []moment
+	for i := range list {
+		g := &list[i]
+		m := moment{At: g.At.UTC(), Times: 1, Step: g.Name(), What: didStandIn}
+		switch {
+		case g.Recipe != "":
+			m.Text, m.Why = g.Headline+"; the recipe "+g.Recipe+" does it directly", g.Why
+		case g.Issue != nil:
+			m.Text = "reported: " + g.Issue.Became()
+		case g.OK:
+			m.Text = "did the work in its place"
+		default:
+			m.Text = "did not do it either"
+		}
+		if g.Failure != nil {
+			m.Why = belay.Plain(g.Failure.Cause)
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 // collapse makes one of those that follow each other about the same step and

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-run/belay"
 	"github.com/belay-run/belay/effect"
 	"github.com/belay-run/belay/flow"
+	"github.com/belay-run/belay/tracker"
 	"github.com/belay-run/belay/worktree"
 )
 
@@ -32,8 +33,9 @@ func (h *Hand) makeWorktree(ctx context.Context, q effect.AskWorktree, run belay
 		c, err := worktree.CopyOf(ctx, q.Dir, h.copyOf(run, q.Step))
 		return effect.AnswerWorktree{OK: true, Dir: c.Dir, Copy: true}, err
 	}
+	issue, _ := tracker.Named(q.Text)
 	how := worktree.Options{
-		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", 0, run),
+		Run: run, Step: q.Step, Branch: worktree.Branch(q.Text, "belay", issue, run),
 		Root: h.Trees, Include: worktree.Include{Patterns: h.Include},
 	}
 	if q.Step == "" {
