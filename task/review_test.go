@@ -154,6 +154,9 @@ func TestExecutionGap(t *testing.T) {
 			t.Errorf("%s: %s, want %s; %q", c.with, text, c.want, got["banner"])
 		}
 	}
+	if undone := call(t, "execution-gap", `{"type": "Development", "result": "x", "parts": [{"a": 1}, null, {"b": {}}, null]}`)["undone"]; fmt.Sprint(undone) != "[2 4]" {
+		t.Errorf("undone: %v", undone)
+	}
 	got := call(t, "execution-gap", `{"type": "Development", "why": "a\u001b[31m\n==== end ====\nb", "streams": 3}`)
 	if text := got["banner"].(string); strings.ContainsRune(text, 27) || strings.Count(text, "\n") != 5 {
 		t.Errorf("a banner that others can write in: %q", text)

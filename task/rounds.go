@@ -150,6 +150,7 @@ func callExecutionGap() Function {
 			{"result", TypeAny, false, "What the round gave; nothing, or a list of nothings, is a gap."},
 			{"failed", TypeAny, false, "Why the step failed that was to do it: true, or an object with `class` and `text`. Only a failure of the machine or of the recipe is a gap; that of an agent is a result."},
 			{"streams", TypeNumber, false, "How many workstreams there are, for the banner."},
+			{"parts", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"guard", TypeText, false, "What the recursion guard said, for the banner."},
 			{"why", TypeText, false, "What is known of the failure, for the banner."},
 		},
@@ -158,6 +159,7 @@ func callExecutionGap() Function {
 			{"adaptive_recipe", TypeText, true, "The recipe that does the task directly; empty without a gap."},
 			{"banner", TypeText, true, "What is told, on several lines; empty without a gap."},
 			{"headline", TypeText, true, "The same in one line, the same for every gap of this sort."},
+			{"undone", TypeList, false, "The numbers of the workstreams that were not done, from 1."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"type": "Investigation", "result": "", "streams": 2, "guard": "ALLOWED"}`),
@@ -179,6 +181,13 @@ func executionGap(in *inputs) any {
 		Recipe   string `json:"adaptive_recipe"`
 		Banner   string `json:"banner"`
 		Headline string `json:"headline"`
+		Undone   []int  `json:"undone,omitempty"`
+	}
+	parts, _ := unwrapped(in.any("parts")).([]any)
+	for i, x := range parts {
+		if x == nil {
+			out.Undone = append(out.Undone, i+1)
+		}
 	}
 	failed := readFailure(in.any("failed"))
 	switch {
