@@ -24,6 +24,7 @@ type evidence struct {
 	added   []string        // and those that came with it
 	tests   bool
 	cited   map[string]bool     // by the id of the criterion; "" = of none
+	commits map[string][]string // those of the citations that hold
 	touched map[string]bool     // a citation does not hold because its file was changed during the run
 	wrong   map[string][]string // citations of what is not there
 	proven  bool                // some criterion is met by the work, and not only as it was before
@@ -72,7 +73,7 @@ func (e *evidence) before(id string) (b began) {
 }
 
 func readEvidence(in *inputs, criteria []Criterion) evidence {
-	e := evidence{cited: map[string]bool{}, touched: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+	e := evidence{cited: map[string]bool{}, commits: map[string][]string{}, touched: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
 	e.without, e.scripts = withoutWork(in.any("checks")), rewritten(in.any("checks"))
 	e.written = writtenTests(in.any("checks"))
@@ -100,6 +101,9 @@ func readEvidence(in *inputs, criteria []Criterion) evidence {
 			id = criteria[0].ID
 		}
 		e.cited[id] = e.cited[id] || passed(o)
+		if commit := line(first(o, "commit"), maxGoal); commit != "" && passed(o) {
+			e.commits[id] = append(e.commits[id], commit[:min(len(commit), 12)])
+		}
 		e.touched[id] = e.touched[id] || passed(o["changed"])
 		if wrong := line(first(o, "wrong"), maxGoal); wrong != "" {
 			e.wrong[id] = append(e.wrong[id], wrong)
@@ -311,6 +315,8 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 	switch _, ok := e.cited[c.ID]; {
 	case len(e.wrong[c.ID]) > 0:
 		return "", "what is cited for it is not there: " + line(strings.Join(e.wrong[c.ID], "; "), maxGoal)
+	case e.cited[c.ID] && len(e.commits[c.ID]) > 0:
+		return "a citation for it holds: commit " + line(strings.Join(e.commits[c.ID], ", "), maxGoal), ""
 	case e.cited[c.ID]:
 		return "a citation for it holds", ""
 	case ok:

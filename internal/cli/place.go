@@ -37,6 +37,8 @@ import (
 //	               them as they are
 //	untested ROUND ITEMS  forgets those of workstreams, by a list of their numbers
 //	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
+//	known COMMIT QUOTE CRITERION CRITERIA SURE   tells as JSON whether a cited commit was there
+//	               when the run began, and has what is said of it
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
 //	same NAME      fails, and names them, when there are any
@@ -82,6 +84,8 @@ func (a *app) placeCommand() *cobra.Command {
 				return at.pushes(ctx, rest[0])
 			case "cited":
 				return at.cited(ctx, rest)
+			case "known":
+				return at.known(ctx, rest)
 			case "edited":
 				return a.editedPlan(at.folder())
 			case "settle", "tree", "add", "aside", "named", "mend", "keep", "deleted":
@@ -107,7 +111,7 @@ func (a *app) placeCommand() *cobra.Command {
 	return cmd
 }
 
-var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "origin", "tests", "untested", "cited", "list", "changed", "same", "back", "edited"}
+var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "origin", "tests", "untested", "cited", "known", "list", "changed", "same", "back", "edited"}
 
 // keptFiles and laterFiles are folders of a run that works in a directory itself: the
 // contents of files as rounds left them, and the files of later rounds that a better
@@ -174,7 +178,7 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		return exit.New(exit.Infra, "look at the files", err, "")
 	}
 	if verb == "list" {
-		return os.WriteFile(file, now.Bytes(), 0o600)
+		return errors.Join(os.WriteFile(file, now.Bytes(), 0o600), os.WriteFile(headOf(file), []byte(worktree.HeadOf(ctx, ".")), 0o600))
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
