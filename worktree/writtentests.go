@@ -25,6 +25,12 @@ type TestFile struct {
 // maxTestFile is how big a test file may be that is kept: what is bigger is data.
 const maxTestFile = 16 << 20
 
+// sharedSettings are files that have settings of tests beside others.
+var sharedSettings = []string{"package.json", "pyproject.toml", "setup.cfg"}
+
+// IsSharedSettings tells whether a file has settings of tests beside others.
+func IsSharedSettings(name string) bool { return named(name, sharedSettings) }
+
 // TestsSince are the test files and the settings of tests that are there and are not as they
 // were at a commit, by their paths from the top. Where a listing is given, it says how they
 // were.
@@ -33,7 +39,7 @@ func TestsSince(ctx context.Context, dir, base string, before Listing, skip ...s
 	if err != nil {
 		return nil, fmt.Errorf("look for tests: %w", err)
 	}
-	list = slices.DeleteFunc(list, func(name string) bool { return !IsTest(name) && !IsTestSettings(name) })
+	list = slices.DeleteFunc(list, func(name string) bool { return !IsTest(name) && !IsTestSettings(name) && !IsSharedSettings(name) })
 	slices.Sort(list)
 	return slices.Compact(list), nil
 }
@@ -221,17 +227,22 @@ func TestForms(list []WrittenTests) (forms []map[string]TestFile, broken []strin
 func (t Throwaway) Unlike(files map[string]TestFile) []string {
 	var list []string
 	for name, f := range files {
-		at := filepath.Join(t.Root, "tree", filepath.FromSlash(name))
-		info, err := os.Lstat(at)
-		if err == nil && info.Mode().IsRegular() {
-			if text, err := os.ReadFile(at); err == nil && bytes.Equal(text, f.Text) {
-				continue
-			}
+		if text := t.Text(name); text == nil || !bytes.Equal(text, f.Text) {
+			list = append(list, name)
 		}
-		list = append(list, name)
 	}
 	slices.Sort(list)
 	return list
+}
+
+// Text is what is in a file of the copy, by its path from the top; nil where it is none.
+func (t Throwaway) Text(name string) []byte {
+	at := filepath.Join(t.Root, "tree", filepath.FromSlash(name))
+	if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	text, _ := os.ReadFile(at) // what cannot be read is none
+	return text
 }
 
 // WithTests gives the copy test files in the place of its own. A file that has the content of

@@ -84,6 +84,7 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		}
 	}()
 	defer func() { r.Altered = tree.Altered[:min(len(tree.Altered), maxAltered)] }()
+	settled(t.Forms, tree)
 	if t.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Within)
@@ -126,7 +127,7 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 		return err
 	}
 	if r.Written = unlike(t, tree); len(r.Written) > 0 {
-		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) })
+		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }, nil)
 	}
 	if t.First == "" {
 		return nil

@@ -35,6 +35,10 @@ func (r runPlace) tests(ctx context.Context, base, round string) error {
 	if err := worktree.KeepTests(ctx, ".", filepath.Join(r.folder(), writtenFolder), list, w); err != nil {
 		return infra("keep the tests", err)
 	}
+	list = slices.DeleteFunc(list, worktree.IsSharedSettings)
+	if len(list) == 0 {
+		return nil
+	}
 	r.out.lines(append([]string{"Tests were written for it. They are kept as they are now, and the work must pass them as they are:"}, list...))
 	return nil
 }
