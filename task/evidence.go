@@ -15,6 +15,7 @@ type evidence struct {
 	whys    map[string]string   // why a check did not pass
 	without map[string]bool     // it passes now on what the work began with, too
 	scripts map[string][]string // it runs them, the work changed them, and as they were it does not pass
+	written map[string]tests    // as they were written, test files are others now, and it does not pass with them
 	began   []began             // how they ended before the work
 	given   bool                // a person gave the criteria
 	changed []string
@@ -23,7 +24,8 @@ type evidence struct {
 	added   []string        // and those that came with it
 	tests   bool
 	cited   map[string]bool     // by the id of the criterion; "" = of none
-	written map[string]bool     // a citation does not hold because its file was changed during the run
+	commits map[string][]string // those of the citations that hold
+	touched map[string]bool     // a citation does not hold because its file was changed during the run
 	wrong   map[string][]string // citations of what is not there
 	proven  bool                // some criterion is met by the work, and not only as it was before
 	altered []string            // ignored files that checks and tests ran with, and that somebody changed during the run
@@ -71,9 +73,10 @@ func (e *evidence) before(id string) (b began) {
 }
 
 func readEvidence(in *inputs, criteria []Criterion) evidence {
-	e := evidence{cited: map[string]bool{}, written: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
+	e := evidence{cited: map[string]bool{}, commits: map[string][]string{}, touched: map[string]bool{}, wrong: map[string][]string{}, whys: map[string]string{}, tests: passed(unwrapped(in.any("tests")))}
 	e.checks = checksOf(in.any("checks"), e.whys)
 	e.without, e.scripts = withoutWork(in.any("checks")), rewritten(in.any("checks"))
+	e.written = writtenTests(in.any("checks"))
 	e.began = readBegan(in, e.checks)
 	given, _ := unwrapped(in.any("given")).([]any)
 	e.given = len(given) > 0
@@ -98,7 +101,10 @@ func readEvidence(in *inputs, criteria []Criterion) evidence {
 			id = criteria[0].ID
 		}
 		e.cited[id] = e.cited[id] || passed(o)
-		e.written[id] = e.written[id] || passed(o["changed"])
+		if commit := line(first(o, "commit"), maxGoal); commit != "" && passed(o) {
+			e.commits[id] = append(e.commits[id], commit[:min(len(commit), 12)])
+		}
+		e.touched[id] = e.touched[id] || passed(o["changed"])
 		if wrong := line(first(o, "wrong"), maxGoal); wrong != "" {
 			e.wrong[id] = append(e.wrong[id], wrong)
 		}
@@ -309,11 +315,13 @@ func (e *evidence) look(c Criterion) (proof, against string) {
 	switch _, ok := e.cited[c.ID]; {
 	case len(e.wrong[c.ID]) > 0:
 		return "", "what is cited for it is not there: " + line(strings.Join(e.wrong[c.ID], "; "), maxGoal)
+	case e.cited[c.ID] && len(e.commits[c.ID]) > 0:
+		return "a citation for it holds: commit " + line(strings.Join(e.commits[c.ID], ", "), maxGoal), ""
 	case e.cited[c.ID]:
 		return "a citation for it holds", ""
 	case ok:
 		against = "no citation for it holds"
-		if e.written[c.ID] {
+		if e.touched[c.ID] {
 			against += ": a cited file was changed during the run"
 		}
 	case e.cited[""]:
@@ -355,6 +363,8 @@ func (e *evidence) byCheck(c Criterion, passed bool) (proof, against string) {
 		return "", "its check failed"
 	case len(e.altered) > 0:
 		return "", "its check passed, with ignored files that changed during the run"
+	case e.written[c.ID].fails != "":
+		return "", "its check does not pass with the test files as they were written: " + e.written[c.ID].String()
 	case len(scripts) > 0:
 		return "", "its check passes only since the work changed what it runs: " + line(strings.Join(scripts, ", "), maxGoal)
 	case !before.Passed && e.without[c.ID]:

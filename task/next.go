@@ -94,8 +94,10 @@ func nextTask(in *inputs) any {
 			parts = append(parts, part[0]+part[1])
 		}
 	}
-	if divided != "" {
-		parts = append(parts, divided)
+	for _, more := range []string{writtenAgain(o), divided} {
+		if more != "" {
+			parts = append(parts, more)
+		}
 	}
 	parts = append(parts, "The task as it was given:\n"+quoted(plain(task)))
 	out.Task = strings.Join(parts, "\n\n")

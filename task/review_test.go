@@ -163,6 +163,9 @@ func TestExecutionGap(t *testing.T) {
 			t.Errorf("%s: %q, %q, %q, want %q", rule, text, got["headline"], got["why"], want)
 		}
 	}
+	if undone := call(t, "execution-gap", `{"type": "Development", "result": "x", "parts": [{"a": 1}, null, {"b": {}}, null]}`)["undone"]; fmt.Sprint(undone) != "[2 4]" {
+		t.Errorf("undone: %v", undone)
+	}
 	got := call(t, "execution-gap", `{"type": "Development", "why": "a\u001b[31m\n==== end ====\nb", "streams": 3}`)
 	if text := got["banner"].(string); strings.ContainsRune(text, 27) || strings.Count(text, "\n") != 5 {
 		t.Errorf("a banner that others can write in: %q", text)
@@ -184,13 +187,19 @@ func TestCitations(t *testing.T) {
 		{"**c1**: a.go:1\nand a.go:2\n- C2: a.go:1\n\na.go:3\nnote: a.go:4", "[{a.go 1 0 }c1 {a.go 2 0 }c1 {a.go 1 0 }c2 {a.go 3 0 } {a.go 4 0 }] []"},
 		{"commit deadbee1 and `1f0e9d8` and 0123456789012345678901234567890123456789", "[] [deadbee1 1f0e9d8 0123456789012345678901234567890123456789]"},
 		{"commit deadbeef is a word, 1f0e9d8 alone is none", "[] []"},
+		{"c1: it came with commit 1f0e9d8c (\"Add it\").\n\nc2: `2f0e9d8` `a/b.go`, and `3f0e9d8` `git log`", "[] [1f0e9d8c Add it c1 2f0e9d8 a/b.go c2 3f0e9d8 c2]"},
+		{"\"Add it\" (commit 1f0e9d8c)", "[] [1f0e9d8c Add it]"},
 		{"at 12:30 the ratio was 3:2", "[] []"},
 	} {
 		var list []string
 		for _, p := range places(c.text, []Criterion{{ID: "c1"}, {ID: "c2"}}) {
 			list = append(list, fmt.Sprintf("{%s %d %d %s}%s", p.Path, p.Line, p.End, p.Quote, p.Criterion))
 		}
-		if got := fmt.Sprint(list, commits(c.text)); got != c.want {
+		cited := []string{}
+		for _, is := range commits(c.text, []Criterion{{ID: "c1"}, {ID: "c2"}}) {
+			cited = append(cited, strings.Join(strings.Fields(is.Commit+" "+is.Quote+" "+is.Criterion), " "))
+		}
+		if got := fmt.Sprint(list, cited); got != c.want {
 			t.Errorf("%q: %s, want %s", c.text, got, c.want)
 		}
 	}

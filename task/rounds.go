@@ -150,6 +150,7 @@ func callExecutionGap() Function {
 			{"result", TypeAny, false, "What the round gave; nothing, or a list of nothings, is a gap."},
 			{"failed", TypeAny, false, "Why the step failed that was to do it: true, or an object with `class` and `text`. Only a failure of the machine or of the recipe is a gap; that of an agent is a result."},
 			{"streams", TypeNumber, false, "How many workstreams there are, for the banner."},
+			{"parts", TypeAny, false, "What each workstream gave; null for one that was not done."},
 			{"guard", TypeText, false, "What the recursion guard said, for the banner."},
 			{"why", TypeText, false, "What is known of the failure, for the banner."},
 		},
@@ -159,6 +160,7 @@ func callExecutionGap() Function {
 			{"banner", TypeText, true, "What is told, on several lines; empty without a gap."},
 			{"headline", TypeText, true, "The same in one line, the same for every gap of this sort. It begins with `routing gap` where nothing ran, and with `execution failed` where a step ran and could not."},
 			{"why", TypeText, true, "What is known of it, in one line; empty where nothing is."},
+			{"undone", TypeList, false, "The numbers of the workstreams that were not done, from 1."},
 		},
 		Example: Example{
 			With: json.RawMessage(`{"type": "Investigation", "result": "", "streams": 2, "guard": "ALLOWED"}`),
@@ -181,6 +183,13 @@ func executionGap(in *inputs) any {
 		Banner   string `json:"banner"`
 		Headline string `json:"headline"`
 		Why      string `json:"why"`
+		Undone   []int  `json:"undone,omitempty"`
+	}
+	parts, _ := unwrapped(in.any("parts")).([]any)
+	for i, x := range parts {
+		if x == nil {
+			out.Undone = append(out.Undone, i+1)
+		}
 	}
 	failed := readFailure(in.any("failed"))
 	switch {

@@ -27,6 +27,9 @@ type judgement struct {
 	Began    []began  `json:"checks_before,omitempty"` // for the rounds that follow
 	Limits   []string `json:"limits,omitempty"`        // why it is PARTIAL at best, whatever the criteria say
 
+	Written   []string `json:"written,omitempty"`    // test files that were changed after they were written, and with which as they were it does not pass
+	WrittenIn string   `json:"written_in,omitempty"` // the folder where these are as they were
+
 	beyond int // criteria that no further work can prove
 }
 
@@ -56,12 +59,12 @@ func callCriteriaStatus() Function {
 		Inputs: []Field{
 			{"criteria", TypeAny, true, "The criteria, as task-type gives them."},
 			{"reflection", TypeAny, false, "What the reflecting agent answered: an object with `goal_status`, `summary`, `criteria` (a list of objects with `id` and `met`, or an object by id) and `missing` (or `unmet`), or a text that ends in a status. A criterion that it denies in any of these is unmet; what it denies that is no criterion makes the round PARTIAL at best. One that nobody can read, or that has several answers that differ or a key twice, counts as NOT_ACHIEVED."},
-			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts and build files that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for those that are among the files of its criterion; or an object of such by id."},
+			{"checks", TypeAny, false, "Results of checks that Belay ran: a list of objects with `id` and `passed` (or `exit`; one with neither was not run), with `why` where it did not pass, and with `altered` for ignored files that it ran with and that were changed during the run, where no agent was to work: what rests on these is unproven; with `first` for one that failed before the work and passes now without it, too, which proves nothing; with `rewritten` for scripts and build files that it runs and that the work changed, where it does not pass with them as they were: it is unproven then, but for those that are among the files of its criterion; with `written` and `written_fails` as `old_tests` has them; or an object of such by id."},
 			{"checks_before", TypeAny, false, "Results of the same checks before the work, as a list, with `always` for one that passes in an empty folder, too. One that passed already proves nothing by itself; one that always passes proves nothing at all, unless a person gave the criteria. Nothing: those of `before`."},
 			{"changed", TypeAny, false, "The files that are changed, as Belay saw them: a list of paths, or one on each line."},
 			{"changed_before", TypeAny, false, "Those of the changed files that were there before the work. Test files among them are named with what they prove."},
 			{"tests", TypeAny, false, "Whether tests that Belay ran passed: true, passed, or an object with `passed`, `why` where they did not, and `altered` as checks have it."},
-			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best."},
+			{"old_tests", TypeAny, false, "What the test files and the test command that the work changed come to as they were before it: an object with `files`, `passed` and `why`, and with `defines` for the files that say what the command does. Where one of those was changed, no file is named, or the tests count nothing, and it does not pass, a round is PARTIAL at best. `written` are test files that are not as the step left them that wrote them, `written_fails` is why the tests do not pass with them as they were (such a round is PARTIAL at best, too), and `written_in` the folder where they are."},
 			{"given", TypeAny, false, "The criteria that a person gave. Where there are any, old tests lower nothing, and a check that always passes counts as one that passed before."},
 			{"own_path", TypeAny, false, "Places in the changed files that name the worktree itself, and new links out of the repository (`file -> place`), one on each line: such a round is PARTIAL at best."},
 			{"expect_tests", TypeFlag, false, "Where something had to be changed, tests had to pass: without it a round is PARTIAL at best."},
@@ -75,7 +78,7 @@ func callCriteriaStatus() Function {
 			{"notes", TypeAny, false, "What else is to be said about the work, one on each line; one that begins with `warning: ` is a warning, and one with `pushed: ` names a branch at a remote that agents pushed the work to."},
 			{"after", TypeAny, false, "`changed` where the files changed after they were judged: such a round is PARTIAL at best."},
 			{"committed", TypeText, false, "What was committed, or changed in the repository, where nothing was to be changed, in words: such a round is PARTIAL at best, and the last one."},
-			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
+			{"citations", TypeList, false, "Citations that Belay checked: objects with `holds`, with `commit` for one of a commit, with `criterion` for the one that it is for (of several criteria it proves no other), and with `wrong`, in words, where it says what is not there: such a criterion is unproven at best."},
 			{"type", TypeText, false, "The type of the task. Of Development a change is expected. A check says nothing of the answer to a question or of an investigation: it comes to what it came to before."},
 			{"expect_change", TypeFlag, false, "Something had to be changed: a round that claims success, and in which nothing was, is HOLLOW."},
 			{"trust_reflection", TypeFlag, false, "What only the reflecting agent says counts, too."},
@@ -97,6 +100,8 @@ func callCriteriaStatus() Function {
 			{"pushed", TypeList, false, "Branches at remotes that agents pushed the work to, in this round or before it."},
 			{"checks_before", TypeList, false, "How the checks ended before the work, for the round that follows."},
 			{"limits", TypeList, false, "Why it is PARTIAL at best, whatever the criteria say, in words."},
+			{"written", TypeList, false, "Test files that were changed after they were written, and with which as they were the tests or a check do not pass."},
+			{"written_in", TypeText, false, "The folder where they are as they were."},
 			{"unchanged", TypeFlag, false, "Nothing was changed, where a change was expected."},
 			{"stuck", TypeFlag, false, "Another round would be the same: nothing was changed, where a change was expected, and so it was in the one before; or all that is left are criteria that no work can prove; or somebody committed where nothing was to be changed."},
 		},

@@ -86,6 +86,7 @@ func (j *judgement) limit(in *inputs, seen evidence) {
 		}
 		j.limitTo("%s", why)
 	}
+	j.asWritten(in, seen)
 	j.oldTests(in, seen)
 	if len(seen.altered) > 0 {
 		j.limitTo("files that git ignores were changed in your own checkout during the run, by an agent or by somebody else, and the checks ran with them: %s", line(strings.Join(seen.altered, ", "), maxGoal))

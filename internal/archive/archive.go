@@ -89,7 +89,7 @@ func Kept(name string) bool {
 // Left tells whether a folder, or what lies in it, is not looked into at all.
 func Left(name string) bool {
 	switch first, _, _ := strings.Cut(name, "/"); first {
-	case "trees", "kept", "later", "git": // worktrees, settings of git, and files of the user as rounds left them
+	case "trees", "kept", "later", "written", "git": // worktrees, settings of git, and files of the user as rounds left them
 		return true
 	}
 	for dir := name; dir != "."; dir = path.Dir(dir) {

@@ -27,19 +27,23 @@ const (
 
 // Trial is what is to be run in a copy of a commit.
 type Trial struct {
-	Dir    string        // whose repository, and where in it
-	Commit string        // "" = the folder as it is
-	Base   string        // what the work began with: its rules say which ignored files may be in the copy
-	Copy   string        // the folder for the copy: it is emptied before, and removed
-	Old    string        // test files of this tree, and what defines its test command, come back where the commit changed them; without any, nothing is run
-	Judged string        // a shell text that passes is run again with the scripts that it runs as they were in this tree, where the commit changed them; "" = it is not
-	Reads  Reads         // with Judged
-	Tests  bool          // the tests of the repository, by Script where the settings name one
-	Args   []string      // else this
-	Script string        // the test command of the settings
-	Doubt  bool          // a command that passes is run in an empty folder, too
-	First  string        // and in a copy of this commit, which does not have the work; "" = it is not
-	Within time.Duration // 0 = as long as it takes
+	Dir     string                         // whose repository, and where in it
+	Commit  string                         // "" = the folder as it is
+	Base    string                         // what the work began with: its rules say which ignored files may be in the copy
+	Copy    string                         // the folder for the copy: it is emptied before, and removed
+	Old     string                         // test files of this tree, and what defines its test command, come back where the commit changed them; without any, nothing is run
+	Forms   []map[string]worktree.TestFile // test files as they were written during the run: in each of these forms what is run must pass, too
+	FormsIn string                         // the folder that has them
+	Broken  []string                       // such files of which nothing is kept any more
+	Judged  string                         // a shell text that passes is run again with the scripts that it runs as they were in this tree, where the commit changed them; "" = it is not
+	Reads   Reads                          // with Judged
+	As      bool                           // the tests are run with Old and Forms alone; where these differ in nothing, nothing is run
+	Tests   bool                           // the tests of the repository, by Script where the settings name one
+	Args    []string                       // else this
+	Script  string                         // the test command of the settings
+	Doubt   bool                           // a command that passes is run in an empty folder, too
+	First   string                         // and in a copy of this commit, which does not have the work; "" = it is not
+	Within  time.Duration                  // 0 = as long as it takes
 }
 
 // Reads says which files a shell text goes by: scripts that it runs by their path, and
@@ -54,6 +58,10 @@ type Tried struct {
 	Always bool   `json:"always,omitempty"` // it passes in an empty folder, too
 	First  bool   `json:"first,omitempty"`  // it passes in a copy of what the work began with, too
 	Why    string `json:"why,omitempty"`    // it did not pass
+
+	Written []string `json:"written,omitempty"`       // test files that are not as they were written during the run
+	Fails   string   `json:"written_fails,omitempty"` // why it does not pass with these as they were written
+	In      string   `json:"written_in,omitempty"`    // the folder where they are as they were written
 
 	Rewritten []string `json:"rewritten,omitempty"` // scripts and build files that it runs and that the work changed: as they were before, it does not pass
 	Said      string   `json:"said,omitempty"`
@@ -74,7 +82,13 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 		return r, err
 	}
 	defer tree.Remove()
+	defer func() {
+		if len(r.Written) > 0 {
+			r.In = t.FormsIn
+		}
+	}()
 	defer func() { r.Altered = tree.Altered[:min(len(tree.Altered), maxAltered)] }()
+	settled(t.Forms, tree)
 	if t.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, t.Within)
@@ -83,19 +97,19 @@ func At(ctx context.Context, t Trial, env []string, to Streams, judge Judge) (r 
 	if t.Tests && t.Script != "" {
 		t.Args = []string{"bash", "-c", t.Script}
 	}
-	run := func() (Tried, error) {
+	run := func(in worktree.Throwaway) (Tried, error) {
 		if t.Tests && t.Script == "" {
-			return repositoryTests(ctx, tree.Dir, env, to, judge)
+			return repositoryTests(ctx, in.Dir, env, to, judge)
 		}
-		return tryCommand(ctx, t, tree.Dir, env, to)
+		return tryCommand(ctx, t, in.Dir, env, to)
 	}
 	switch {
-	case t.Old != "":
-		return old(ctx, t, tree, variable(env, "PATH"), run)
+	case t.As:
+		return earlier(ctx, t, tree, variable(env, "PATH"), run)
 	case !t.Tests && len(t.Args) == 0:
 		return r, errors.New("there is nothing to run")
 	}
-	if r, err = run(); err != nil || !r.Passed {
+	if r, err = run(tree); err != nil || !r.Passed {
 		return r, err
 	}
 	return r, again(ctx, t, tree, env, Streams{Out: io.Discard, Err: io.Discard}, &r) // what it prints without the work would be read as of the work
@@ -113,8 +127,14 @@ func again(ctx context.Context, t Trial, tree worktree.Throwaway, env []string, 
 			return err
 		}
 	}
-	if err := rewritten(ctx, t, tree, env, to, r); err != nil || t.First == "" {
+	if err := rewritten(ctx, t, tree, env, to, r); err != nil {
 		return err
+	}
+	if r.Written = unlike(t, tree); len(r.Written) > 0 {
+		r.Fails = asWritten(ctx, t, func(in worktree.Throwaway) (Tried, error) { return tryCommand(ctx, t, in.Dir, env, to) }, nil)
+	}
+	if t.First == "" {
+		return nil
 	}
 	before, err := worktree.ThrowawayOf(ctx, t.Dir, t.First, t.Base, t.Copy+"-first")
 	if err != nil {
@@ -159,34 +179,6 @@ func rewritten(ctx context.Context, t Trial, tree worktree.Throwaway, env []stri
 		r.Rewritten = list
 	}
 	return nil
-}
-
-// old runs the tests with the test files and the test command of t.Old. A script that
-// the command names may be a check or the program itself: with its old text the tests
-// are run once more where they count nothing.
-func old(ctx context.Context, t Trial, tree worktree.Throwaway, path string, run func() (Tried, error)) (Tried, error) {
-	defines, named, err := redefined(ctx, t, tree, path)
-	if err != nil {
-		return Tried{}, err
-	}
-	r := Tried{Passed: true}
-	var files []string
-	for _, also := range [][]string{defines, slices.Concat(defines, named)} {
-		if files, err = tree.OldTests(ctx, t.Old, also); err != nil {
-			return r, err
-		}
-		if len(files)+len(also) > 0 {
-			if r, err = run(); err != nil {
-				return r, err
-			}
-		}
-		defines = slices.DeleteFunc(slices.Clone(also), worktree.IsTest)
-		if len(named) == 0 || !r.Passed || r.Counted {
-			break
-		}
-	}
-	r.Files, r.Defines = files, defines
-	return r, nil
 }
 
 // redefined are the files that said what the test command does when the work began, and

@@ -22,7 +22,7 @@ import (
 // atCommand runs something in a copy of a commit.
 func (a *app) atCommand() *cobra.Command {
 	var t check.Trial
-	var asJSON bool
+	var asJSON, written bool
 	var id, before string
 	cmd := command("at COMMIT [-- COMMAND…]", "run a command, or the tests, in a copy of a commit", 1, -1,
 		func(ctx context.Context, cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func (a *app) atCommand() *cobra.Command {
 			if passedBefore(before, id) {
 				t.First = ""
 			}
-			if t.Old != "" && (!t.Tests || t.Commit == "") {
+			if t.As = t.Tests && (t.Old != "" || written); t.Old != "" && (!t.Tests || t.Commit == "") {
 				return usage(cmd, errors.New("--old-tests goes with --tests, and with a commit"))
 			}
 			dir, err := workDir(t.Dir)
@@ -53,6 +53,11 @@ func (a *app) atCommand() *cobra.Command {
 			}
 			if ctx, err = a.asBegun(ctx, dir); err != nil {
 				return err
+			}
+			if written {
+				if t.Forms, t.Broken, t.FormsIn, err = a.writtenTests(); err != nil {
+					return exit.New(exit.Infra, "at", err, "")
+				}
 			}
 			r, err := check.At(ctx, t, a.environ, check.Streams{Out: a.out, Err: a.std.Err}, verdict.Shortfall)
 			if err != nil {
@@ -83,6 +88,7 @@ it is.`
 	f.StringVar(&t.Base, "base", "", "what the work began with: ignored files that its rules hide are in the copy")
 	f.BoolVar(&t.Tests, "tests", false, "run the tests of the repository, as expect: tests does")
 	f.StringVar(&t.Old, "old-tests", "", "put back the test files of this commit or tree, and what its test command is made of, where COMMIT changed them; without any, nothing is run")
+	f.BoolVar(&written, "written-tests", false, "in a step of a run: put back the test files that steps of it wrote (belay place tests), as they were written; written and written_fails in the JSON say which are others now, and why it does not pass with them as they were")
 	f.BoolVar(&t.Doubt, "doubt", false, "run a command that passes in an empty folder, too; always in the JSON says that it passes there")
 	f.StringVar(&t.First, "without", "", "run a command that passes in a copy of this commit, too, which does not have the work; first in the JSON says that it passes there")
 	f.StringVar(&t.Judged, "old-scripts", "", "run a shell text that passes again with the scripts that it runs by their path, and the build files of its commands, as they were in this commit or tree, where COMMIT changed them; rewritten in the JSON names them if it does not pass then")

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/belay-run/belay/internal/config"
 )
 
 // taskVar is the value of the recipe of belay do that has the task.
@@ -19,16 +17,7 @@ func (a *app) isTask(name string, vars map[string]json.RawMessage, o runOptions)
 	if name != doRecipe || vars[taskVar] == nil || o.dry || o.compat || o.isolate || len(o.include)+len(o.exclude) > 0 {
 		return false, nil
 	}
-	dir, err := workDir(o.dir)
-	if err != nil {
-		return false, err
-	}
-	cfg, err := config.Load(a.environ)
-	if err != nil {
-		return false, err
-	}
-	set, err := a.shelf(o.shelves, dir, cfg.RecipeBytes.Value).Load(name)
-	return err == nil && set.Root != nil && set.Root.IsShipped(), nil // what is wrong with it is said when it is begun
+	return a.isShipped(name, o)
 }
 
 // runTask begins a task whose recipe was named as any other. Its values are those of belay

@@ -34,8 +34,12 @@ import (
 //	pushes DIGEST  fails where git would push to another place for origin
 //	origin HOME there BRANCH   prints the commit that a branch has at origin
 //	origin HOME push BRANCH COMMIT   pushes a commit to a new branch there
-//	tests          names the test files that are not committed
+//	tests COMMIT ROUND    names the test files that are not as they were at the commit, and keeps
+//	               them as they are
+//	untested ROUND ITEMS  forgets those of workstreams, by a list of their numbers
 //	cited COMMIT PATH LINE QUOTE CRITERION   tells as JSON whether the line has the words
+//	known COMMIT QUOTE CRITERION CRITERIA SURE   tells as JSON whether a cited commit was there
+//	               when the run began, and has what is said of it
 //	list NAME      writes down which files there are, and what is in them
 //	changed NAME   names the files that are not as they were then
 //	same NAME      fails, and names them, when there are any
@@ -72,13 +76,17 @@ func (a *app) placeCommand() *cobra.Command {
 			case "offer":
 				return at.offer(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "tests":
-				return at.tests(ctx)
+				return at.tests(ctx, rest[0], rest[1])
+			case "untested":
+				return at.untested(rest[0], rest[1])
 			case "origin":
 				return at.origin(ctx, rest[0], rest[1], rest[2], rest[3])
 			case "pushes":
 				return at.pushes(ctx, rest[0])
 			case "cited":
 				return at.cited(ctx, rest)
+			case "known":
+				return at.known(ctx, rest)
 			case "edited":
 				return a.editedPlan(at.folder())
 			case "settle", "tree", "add", "aside", "named", "mend", "keep", "deleted":
@@ -104,7 +112,7 @@ func (a *app) placeCommand() *cobra.Command {
 	return cmd
 }
 
-var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "origin", "tests", "cited", "list", "changed", "same", "back", "edited"}
+var placeVerbs = []string{"own", "private", "home", "begin", "there", "commit", "judge", "offer", "pushes", "origin", "tests", "untested", "cited", "known", "list", "changed", "same", "back", "edited"}
 
 // keptFiles and laterFiles are folders of a run that works in a directory itself: the
 // contents of files as rounds left them, and the files of later rounds that a better
@@ -171,7 +179,7 @@ func (a *app) lookFor(ctx context.Context, verb, file, state string) error {
 		return exit.New(exit.Infra, "look at the files", err, "")
 	}
 	if verb == "list" {
-		return os.WriteFile(file, now.Bytes(), 0o600)
+		return errors.Join(os.WriteFile(file, now.Bytes(), 0o600), os.WriteFile(headOf(file), []byte(worktree.HeadOf(ctx, ".")), 0o600))
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -390,18 +390,6 @@ func seenHere(ctx context.Context, list []string) []string {
 	return seen
 }
 
-// tests names the test files that are not committed, by their names.
-func (r runPlace) tests(ctx context.Context) error {
-	list, err := worktree.Uncommitted(ctx, ".")
-	if err != nil {
-		return infra("look for tests", err)
-	}
-	if list = slices.DeleteFunc(list, func(path string) bool { return !worktree.IsTest(path) && !worktree.IsTestSettings(path) }); len(list) > 0 {
-		r.out.lines(append([]string{"Tests were written for it:"}, list...))
-	}
-	return nil
-}
-
 // fewest is how many characters a quote must have that are not blank: a letter is on every
 // page.
 const fewest = 4

@@ -56,6 +56,10 @@ func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) er
 	}
 	if r.Task != nil {
 		for _, c := range r.Task.Cited {
+			if c.Commit != "" {
+				list = append(list, commitAgain(ctx, r.Dir, c))
+				continue
+			}
 			again := receipt.Again{Step: fmt.Sprintf("citation %s:%d", c.Path, c.Line), Verdict: receipt.NotRun, Dir: r.Dir, Check: c.Quote}
 			list = append(list, ranAgain(again, recheck.Cited(r.Dir, c.Path, c.Line, c.Quote)))
 		}
@@ -72,6 +76,24 @@ func (a *app) checkAgain(ctx context.Context, s *runView, r *receipt.Receipt) er
 	}
 	r.Judge(list, changed)
 	return nil
+}
+
+// commitAgain looks up a cited commit again.
+func commitAgain(ctx context.Context, dir string, c receipt.Cited) receipt.Again {
+	begun := time.Now()
+	res := recheck.Result{Text: "it is in the history"}
+	known, wrong, err := worktree.CommitIn(ctx, dir, "HEAD", c.Commit)
+	if err == nil && wrong == "" {
+		wrong = disagrees(ctx, known, []string{c.Quote}, nil)
+	}
+	switch res.Ran, res.Passed = err == nil, err == nil && wrong == ""; {
+	case err != nil:
+		res.Text = err.Error()
+	case wrong != "":
+		res.Text = wrong
+	}
+	res.Took = time.Since(begun)
+	return ranAgain(receipt.Again{Step: fmt.Sprintf("citation commit %.12s", c.Commit), Verdict: receipt.NotRun, Dir: dir, Check: c.Quote}, res)
 }
 
 // lostWork is the commit of the work when no branch, tag or remote has it any more, and

@@ -105,6 +105,11 @@ func (a *app) run(ctx context.Context, cmd *cobra.Command, name string, o runOpt
 	} else if task {
 		return a.runTask(ctx, cmd, vars, o)
 	}
+	if work, err := a.isWork(name, vars, o); err != nil {
+		return err
+	} else if work {
+		return a.runWork(ctx, cmd, vars, o)
+	}
 	return a.begin(ctx, cmd, name, vars, o)
 }
 
@@ -159,6 +164,8 @@ func (a *app) begin(ctx context.Context, cmd *cobra.Command, name string, vars m
 	}
 	if spec.Set.Root.Name == doRecipe {
 		keepTitle(ws.state.Folder(open.ID), vars, slices.Contains(o.exclude, workTag))
+	}
+	if slices.Contains([]string{doRecipe, workRecipe}, spec.Set.Root.Name) {
 		if err := keepGit(ctx, dir, ws.state.Folder(open.ID)); err != nil {
 			return errors.Join(err, open.Close())
 		}

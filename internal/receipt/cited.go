@@ -7,13 +7,14 @@ import (
 	"github.com/belay-run/belay"
 )
 
-// Cited is a place in a file that an answer or a report quotes, and that Belay found
-// there.
+// Cited is a place in a file that an answer or a report quotes, or a commit that it names,
+// and that Belay found there.
 type Cited struct {
 	Criterion string `json:"criterion,omitempty"` // that it is for; "" = it was not said
-	Path      string `json:"path"`
-	Line      int    `json:"line"`
-	Quote     string `json:"quote"`
+	Path      string `json:"path,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Commit    string `json:"commit,omitempty"` // instead of a place
+	Quote     string `json:"quote,omitempty"`
 }
 
 // citedPlace is such a place as an agent or a step wrote it down.
@@ -21,6 +22,7 @@ type citedPlace struct {
 	Criterion string `json:"criterion"`
 	Path      string `json:"path"`
 	Line      any    `json:"line"` // a number, or a text that is one
+	Commit    string `json:"commit"`
 	Quote     string `json:"quote"`
 }
 
@@ -32,12 +34,16 @@ type lookedUp struct {
 // cited are the citations of a round that held.
 func (m *maker) cited(round belay.RunID) []Cited {
 	var answer struct {
-		Places []citedPlace `json:"places"`
+		Places []citedPlace `json:"places"` // of an earlier Belay, which looked up nothing else
+		All    []citedPlace `json:"all"`
 	}
 	var looked []*lookedUp
 	m.output(round, "cited", &answer) // a task of another type has none
 	m.output(round, "citations", &looked)
-	list := thatHold(answer.Places, looked)
+	if answer.All == nil {
+		answer.All = answer.Places
+	}
+	list := thatHold(answer.All, looked)
 	for _, name := range []string{"investigation_result", "adaptive_investigation"} {
 		var report struct {
 			Findings struct {
@@ -59,8 +65,10 @@ func thatHold(places []citedPlace, looked []*lookedUp) []Cited {
 			continue
 		}
 		p := places[i]
-		if line, err := strconv.Atoi(fmt.Sprint(p.Line)); err == nil {
-			list = append(list, Cited{p.Criterion, p.Path, line, p.Quote})
+		if p.Commit != "" {
+			list = append(list, Cited{Criterion: p.Criterion, Commit: p.Commit, Quote: p.Quote})
+		} else if line, err := strconv.Atoi(fmt.Sprint(p.Line)); err == nil {
+			list = append(list, Cited{Criterion: p.Criterion, Path: p.Path, Line: line, Quote: p.Quote})
 		}
 	}
 	return list

@@ -153,7 +153,15 @@ func (r *Receipt) testsPart(p *page) {
 	} else {
 		p.line("The tests of the repository did not pass%s: %s", on, p.plain(t.Why))
 	}
-	if old := r.Task.OldTests; old != nil {
+	old := r.Task.OldTests
+	if old != nil && len(old.Written) > 0 {
+		how := "the tests pass, too."
+		if old.Fails != "" {
+			how = "the tests do not pass: " + p.plain(old.Fails)
+		}
+		p.line("After write-tests, other steps changed %s. With it as it was written, %s", p.plain(strings.Join(old.Written, ", ")), how)
+	}
+	if old != nil && len(old.Files) > 0 {
 		how := "They pass as they were before, too."
 		if !old.Passed {
 			how = "As they were before, they do not pass: " + p.plain(old.Why)

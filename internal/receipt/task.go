@@ -46,6 +46,9 @@ type OldTests struct {
 	Files  []string `json:"files"`
 	Passed bool     `json:"passed"`
 	Why    string   `json:"why,omitempty"` // they did not
+
+	Written []string `json:"written,omitempty"`       // test files that were changed after the step that wrote them
+	Fails   string   `json:"written_fails,omitempty"` // why the tests do not pass with these as they were written
 }
 
 // Drop is the work of rounds that were worse than an earlier one.
@@ -90,7 +93,7 @@ func (m *maker) task() *Task {
 	}
 	t.Warnings = a.Warnings
 	var old OldTests
-	if m.output(m.round(a.Best), "tested_old", &old) && len(old.Files) > 0 {
+	if m.output(m.round(a.Best), "tested_old", &old) && len(old.Files)+len(old.Written) > 0 {
 		t.OldTests = &old
 	}
 	t.Cited = m.cited(m.round(a.Best))
