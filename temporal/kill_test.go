@@ -13,6 +13,7 @@ import (
 	"github.com/belay-run/belay/belaytest"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/fault"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // waiting is a script that says that it began, and goes on when somebody lets it.
@@ -168,7 +169,7 @@ func TestKilledWorker(t *testing.T) {
 				t.Fatal("it went on before it was killed")
 			}
 			s.await("going on", func() bool { return s.seen(k.goes) })
-			t.Logf("from the kill to going on, under a new worker: %s", time.Since(killed).Round(time.Millisecond))
+			shown.Figure(t, "from the kill to going on, under a new worker: %s", time.Since(killed).Round(time.Millisecond))
 			if k.then != nil {
 				k.then(s)
 			}
@@ -220,7 +221,7 @@ func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv("BELAY_TEMPORAL_SERVER")
 	if program == "" {
-		t.Skip("no Temporal server to kill: name one with BELAY_TEMPORAL_SERVER, or run make test-temporal")
+		shown.Not(t, "no Temporal server to kill: name one with BELAY_TEMPORAL_SERVER, or run make test-temporal")
 	}
 	addr, cmd, dir, err := startServer(program, "", 0)
 	if err != nil {
@@ -257,6 +258,6 @@ func TestKilledServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("from the server's return to the end of the run: %s on record, %s for the client", recs[len(recs)-1].At.Sub(up).Round(time.Millisecond), time.Since(up).Round(time.Millisecond))
+	shown.Figure(t, "from the server's return to the end of the run: %s on record, %s for the client", recs[len(recs)-1].At.Sub(up).Round(time.Millisecond), time.Since(up).Round(time.Millisecond))
 	s.sound(killing{})
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/belay-run/belay/internal/step"
 	"github.com/belay-run/belay/journal"
 	"github.com/belay-run/belay/temporal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // TestMain is also every other program of a run: worker, keeper, attendant and
@@ -215,7 +216,7 @@ func devServer(t *testing.T) string {
 	}
 	program := os.Getenv("BELAY_TEMPORAL_SERVER")
 	if program == "" {
-		t.Skip("no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
+		shown.Not(t, "no Temporal server: build devserver and name it with BELAY_TEMPORAL_SERVER, or run make test-temporal")
 	}
 	server.once.Do(func() { server.addr, server.cmd, server.dir, server.err = startServer(program, "", 0) })
 	if server.err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/belay-run/belay/engine"
 	"github.com/belay-run/belay/event"
 	"github.com/belay-run/belay/journal"
+	"github.com/belay-run/belay/temporal/shown"
 )
 
 // side is one engine with a directory, a state and, of Temporal, a worker.
@@ -76,7 +77,7 @@ func TestSameOnBothEngines(t *testing.T) {
 		}
 	})
 	slices.Sort(lines)
-	t.Logf("%-34s %-9s %3s %6s %8s %9s  %-8s %s\n%s", "play", "status", "code", "steps", "attempts", "decisions", "order", "simulator", strings.Join(lines, "\n"))
+	shown.Figure(t, "%-34s %-9s %3s %6s %8s %9s  %-8s %s\n%s", "play", "status", "code", "steps", "attempts", "decisions", "order", "simulator", strings.Join(lines, "\n"))
 	for _, act := range belay.Acts() {
 		if row := act.Row(); row.Planned && seen[act] == 0 && !t.Failed() {
 			t.Errorf("no play has the recovery %s", act)
