@@ -20,7 +20,7 @@ import (
 type Decisions struct {
 	All    []string            // in their order
 	By     map[string][]string // those about each step
-	Beside bool                // attempts went side by side: then only the order about each step means anything
+	Beside bool                // things went side by side: then only the order about each step means anything
 }
 
 // DecisionsOf reads them out of the records of a run.
@@ -40,6 +40,8 @@ func DecisionsOf(recs []event.Record) Decisions {
 			}
 		case event.AttemptEnded:
 			delete(open, e.Key)
+		case event.ItemExpired: // what has ended by then is a matter of time
+			d.Beside = true
 		case event.AnswerGiven: // who asks first for a tree that two want gets it
 			a, tree := e.Answer.(effect.AnswerTree)
 			d.Beside = d.Beside || tree && (a.By != "" || a.Waited > 0)

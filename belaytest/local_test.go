@@ -89,11 +89,25 @@ func (local) Run(t *testing.T, c belaytest.Case) belaytest.Outcome {
 		s.drive(open, during)
 		for open = nil; open == nil; acts = acts[1:] {
 			if len(acts) == 0 {
-				return s.look(c.Want.Files)
+				return s.kept(c)
 			}
 			open = s.act(acts[0])
 		}
 	}
+}
+
+// kept is how the run stands. What was decided must be kept, where it has one order.
+func (s *stage) kept(c belaytest.Case) belaytest.Outcome {
+	s.t.Helper()
+	o := s.look(c.Want.Files)
+	all, err := belaytest.Kept()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if all[c.Name] == nil && !*update && !belaytest.DecisionsOf(o.Records).Beside {
+		s.t.Error("what is decided is not kept: go test ./belaytest -run LocalConforms -update")
+	}
+	return o
 }
 
 // stage is where one case is played.
