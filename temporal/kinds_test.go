@@ -37,19 +37,23 @@ func kinds() []kind {
 	last := func(s *stage) (*stage, *historypb.History) { return s, s.history() }
 	return []kind{
 		{name: "in a clone", has: gives("Place"), play: func(t *testing.T, server string) (*stage, *historypb.History) {
+			t.Helper()
 			c := caseOf(t, "outputs and conditions")
 			c.Repo = map[string]string{}
 			return last(onTemporal{server: server, mate: true, shares: newShares()}.play(t, c))
 		}},
 		{name: "moved from a lost host", has: gives("Here"), play: func(t *testing.T, server string) (*stage, *historypb.History) {
+			t.Helper()
 			return last(moved(t, server))
 		}},
 		{name: "a breaker's wait", has: waits, play: func(t *testing.T, server string) (*stage, *historypb.History) {
+			t.Helper()
 			c := caseOf(t, "a service that failed often is left alone, until somebody clears that")
 			c.Acts = nil // it is waited for
 			return last(onTemporal{server: server}.play(t, c))
 		}},
 		{name: "the second of a chain", has: follows, play: func(t *testing.T, server string) (*stage, *historypb.History) {
+			t.Helper()
 			s := onTemporal{server: server, every: 1}.play(t, caseOf(t, "outputs and conditions"))
 			hs := s.histories()
 			if len(hs) < 2 {
